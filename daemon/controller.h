@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Controller: function_graph, programmed safely
+ *
+ * The one door to tracefs.  It knows what this kernel can do, who holds what
+ * exists only once per kernel, and writes every change into the ledger before
+ * it makes it.  One per daemon; the daemon's main thread only.
+ *
+ * Order of arming:
+ *
+ *      validate every name -> current_tracer nop? -> ledger -> clock, size, options, pids
+ *      -> tracing_on 0 -> graph filters, read back, compared -> current_tracer
+ *      -> [trace_pipe_raw opened by the caller] -> tracing_on 1
+ *
+ * and back in reverse.  "set_graph_function is empty" implies "no tracer is
+ * on" at every instant.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "base/strv.h"
+#include "store/meta.h"
+#include "store/spec.h"
+#include "wire/refusal.h"
+
+typedef struct Controller Controller;
+typedef struct Tracer Tracer; /* function_graph, programmed for one session */
+
+/*
+ * controller_new()
+ * @tracefs: where tracefs is; NULL: find it
+ * @ledger_dir_fd: directory that holds the file "ledger" (the store), dup()ed
+ *
+ * Does not fail for want of tracefs: arming is then refused, and controller_check() says why.
+ * If the ledger holds changes of a dead predecessor on this boot they are undone first.
+ * Return: 0 or -errno.
+ */
+int controller_new(Controller **ret, const char *tracefs, int ledger_dir_fd);
+/* Undoes whatever is still programmed; NULL is fine. */
+Controller *controller_free(Controller *c);
+DEFINE_CLEANUP(Controller *, controller_free);
+
+const char *controller_tracefs(const Controller *c); /* path, or NULL */
+int controller_tracefs_fd(const Controller *c);      /* borrowed, or -EBADF */
+bool controller_has_instances(Controller *c);        /* function_graph may run in an instance */
+/* Names that can be traced: a memfd, sorted, one a line, sealed; the caller owns it; or -errno. */
+int controller_list_functions(Controller *c, size_t *ret_n);
+/* JSON array of Check (org.ftraced.varlink); NULL without memory. */
+json_t *controller_check(Controller *c);
+/* How many changes an earlier daemon had left behind and this one undid, for the journal. */
+size_t controller_n_restored(const Controller *c);
+
+/*
+ * controller_arm() - program everything; nothing is recorded yet
+ * @ret:   tracer_disarm() it
+ * @m:     name, spec and owner are read; roots, notrace, neighbours, warnings, instance, clock,
+ *         page_bytes and n_possible_cpus are filled
+ *
+ * Return: 0, REFUSED (nothing was changed, or all is undone), -errno (the same).
+ */
+int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Refusal *refusal);
+
+/* per_cpu/cpuN/trace_pipe_raw of a possible CPU, non-blocking; the caller owns it; -ENOENT, -errno.
+ */
+int tracer_open_raw(Tracer *t, uint32_t cpu);
+int tracer_set_recording(Tracer *t, bool on);
+/*
+ * Fills the kernel's counters of ret->cpu (entry "overrun", ...), as deltas since arming; the other
+ * members stay.  0 or -errno.
+ */
+int tracer_read_account(Tracer *t, CpuAccount *ret);
+/* One moment on all clocks. */
+int tracer_read_clocks(Tracer *t, ClockTuple *ret);
+/* Text of a file of tracefs's top level ("events/header_page", "saved_cmdlines"); the instance's
+ * own header_page where it has one.  The caller frees. */
+int tracer_read_file(Tracer *t, const char *path, char **ret, size_t *ret_n);
+/*
+ * tracer_disarm() - put everything back
+ *
+ * The caller has closed every trace_pipe_raw.  Frees @t in any case; what could not be put back
+ * stays in the ledger, is tried again at the next disarm and start, and makes this return -errno.
+ */
+int tracer_disarm(Tracer *t);

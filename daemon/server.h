@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Server: Varlink calls over Unix sockets, on sd-event
+ *
+ * Accepts connections, checks the peer, bounds what each may queue, finds the
+ * method in a table and hands it a ServerCall.  Knows nothing of tracing.
+ */
+
+#include <stdbool.h>
+#include <sys/types.h>
+#include <systemd/sd-event.h>
+
+#include "base/cleanup.h"
+#include "wire/refusal.h"
+
+typedef struct Server Server;
+typedef struct ServerCall ServerCall;
+
+#define SERVER_MAX_CONNECTIONS 256
+#define SERVER_MAX_CONNECTIONS_PER_UID 64
+
+/*
+ * A method either answers before it returns or keeps the call (server_call_ref()) and answers
+ * later. A negative return is answered as org.ftraced.SystemError; REFUSED needs @refusal filled
+ * and is answered with it.
+ */
+typedef int (*ServerMethodHandler)(ServerCall *call, json_t *parameters, Refusal *refusal,
+                                   void *userdata);
+
+typedef struct ServerMethod {
+        const char *name; /* "org.ftraced.Start" */
+        ServerMethodHandler handler;
+        const char *const
+                *parameters; /* NULL-terminated: every name allowed; others are InvalidParameter */
+        bool needs_more;     /* refused with ExpectedMore if called without `more` */
+} ServerMethod;
+
+/* Called when a connection has gone, whatever calls were pending on it; @peer identifies it. */
+typedef void (*ServerGone)(uint64_t peer, void *userdata);
+
+/* @methods: n_methods of them, static.  org.varlink.service is answered by the server itself. */
+int server_new(Server **ret, sd_event *event, const ServerMethod *methods, size_t n_methods,
+               ServerGone gone, void *userdata);
+int server_add_listener(Server *s, int fd);   /* consumed on success */
+int server_add_connection(Server *s, int fd); /* an already connected socket; consumed on success */
+size_t server_n_connections(const Server *s);
+Server *server_free(Server *s);
+DEFINE_CLEANUP(Server *, server_free);
+
+uint64_t
+server_call_peer(const ServerCall *c); /* unique for each connection, never 0, never reused */
+uid_t server_call_uid(const ServerCall *c);
+pid_t server_call_pid(const ServerCall *c);
+bool server_call_wants_more(const ServerCall *c);
+/* Both are harmless on a call whose connection has gone.  @parameters is consumed (NULL: {}). */
+int server_call_reply(ServerCall *c, json_t *parameters, const int *fds,
+                      size_t n_fds); /* the last reply */
+int server_call_continue(ServerCall *c, json_t *parameters, const int *fds,
+                         size_t n_fds); /* more follow */
+int server_call_refuse(ServerCall *c, const Refusal *refusal);
+bool server_call_is_connected(const ServerCall *c);
+ServerCall *server_call_ref(ServerCall *c);
+ServerCall *server_call_unref(ServerCall *c);
+DEFINE_CLEANUP(ServerCall *, server_call_unref);

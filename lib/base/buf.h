@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Growable bytes with a sticky error
+ *
+ * All text that is drawn goes through one of these.  Appending never fails
+ * visibly: the first failure is kept in `error` and later calls do nothing, so
+ * a renderer checks once, at its end.  With `fd` >= 0 the buffer empties itself
+ * into that descriptor (borrowed) whenever BUF_FLUSH_BYTES have gathered, and
+ * buf_flush() writes the rest; with fd = -EBADF it grows.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+
+#define BUF_FLUSH_BYTES ((size_t) 256 * 1024)
+
+typedef struct Buf {
+        char *data; /* n_data bytes, not NUL-terminated */
+        size_t n_data;
+        size_t n_room;
+        int fd;
+        int error; /* 0, or the first -errno */
+} Buf;
+
+#define BUF_INIT ((Buf){ .fd = -EBADF })
+#define BUF_TO_FD(f) ((Buf){ .fd = (f) })
+
+/* Room for @n more bytes: a pointer to fill, then b->n_data += what was used.  NULL after an error.
+ */
+char *buf_reserve(Buf *b, size_t n);
+void buf_add(Buf *b, const void *data, size_t n);
+void buf_adds(Buf *b, const char *s);
+void buf_pad(Buf *b, size_t n, char c); /* @n times @c */
+void buf_printf(Buf *b, const char *format, ...) _printf_(2, 3);
+int buf_flush(Buf *b); /* 0 or the sticky error */
+void buf_done(Buf *b); /* frees; does not flush */
+/* The bytes as a NUL-terminated string, which the caller then owns; -ENOMEM or the sticky error. */
+int buf_take_string(Buf *b, char **ret);
+#define _cleanup_buf_ _cleanup_(buf_done)

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Ownership in declarations
+ *
+ * Everything acquired is declared with its cleanup on the same line and leaves
+ * the function only through TAKE_PTR() or TAKE_FD().  A destructor `x_free()`
+ * accepts NULL and returns NULL; DEFINE_CLEANUP() makes the `x_freep()` that
+ * _cleanup_() wants from it.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define _cleanup_(f) __attribute__((cleanup(f)))
+#define _printf_(a, b) __attribute__((format(printf, a, b)))
+#define _noreturn_ __attribute__((noreturn))
+#define _must_check_ __attribute__((warn_unused_result))
+#define _likely_(x) __builtin_expect(!!(x), 1)
+#define _unlikely_(x) __builtin_expect(!!(x), 0)
+
+#define ELEMENTSOF(a) (sizeof(a) / sizeof((a)[0]))
+
+#define MIN(a, b)                                                                                  \
+        ({                                                                                         \
+                typeof(a) _a = (a);                                                                \
+                typeof(b) _b = (b);                                                                \
+                _a < _b ? _a : _b;                                                                 \
+        })
+#define MAX(a, b)                                                                                  \
+        ({                                                                                         \
+                typeof(a) _a = (a);                                                                \
+                typeof(b) _b = (b);                                                                \
+                _a > _b ? _a : _b;                                                                 \
+        })
+
+#define TAKE(x, nothing)                                                                           \
+        ({                                                                                         \
+                typeof(x) *_p = &(x);                                                              \
+                typeof(x) _x = *_p;                                                                \
+                *_p = (nothing);                                                                   \
+                _x;                                                                                \
+        })
+#define TAKE_PTR(p) TAKE(p, NULL)
+#define TAKE_FD(fd) TAKE(fd, -EBADF)
+
+#define DEFINE_CLEANUP(type, func)                                                                 \
+        static inline void func##p(type *p) {                                                      \
+                if (*p)                                                                            \
+                        *p = func(*p);                                                             \
+        }                                                                                          \
+        struct _cleanup_needs_a_semicolon
+
+static inline void freep(void *p) {
+        free(*(void **) p);
+}
+
+static inline int safe_close(int fd) {
+        if (fd >= 0)
+                (void) close(fd);
+        return -EBADF;
+}
+
+static inline void closep(int *fd) {
+        *fd = safe_close(*fd);
+}
+
+static inline void fclosep(FILE **f) {
+        if (*f)
+                (void) fclose(*f);
+}
+
+#define _cleanup_free_ _cleanup_(freep)
+#define _cleanup_close_ _cleanup_(closep)
+#define _cleanup_fclose_ _cleanup_(fclosep)
+
+static inline int streq(const char *a, const char *b) {
+        return strcmp(a, b) == 0;
+}
+
+/* streq() for pointers that may be NULL; NULL equals NULL alone. */
+static inline int streq_ptr(const char *a, const char *b) {
+        return a && b ? streq(a, b) : a == b;
+}
+
+/* The rest of @s after @prefix, or NULL if it does not begin with it. */
+static inline const char *startswith(const char *s, const char *prefix) {
+        size_t n = strlen(prefix);
+
+        return strncmp(s, prefix, n) == 0 ? s + n : NULL;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The loops around system calls that every other file would otherwise write again. */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+
+int write_full(int fd, const void *data, size_t n) {
+        const char *p = data;
+
+        while (n > 0) {
+                ssize_t k = write(fd, p, n);
+
+                if (k < 0) {
+                        if (errno == EINTR)
+                                continue;
+                        return -errno;
+                }
+                p += k;
+                n -= (size_t) k;
+        }
+        return 0;
+}
+
+int pwrite_full(int fd, const void *data, size_t n, uint64_t at) {
+        const char *p = data;
+
+        while (n > 0) {
+                ssize_t k = pwrite(fd, p, n, (off_t) at);
+
+                if (k < 0) {
+                        if (errno == EINTR)
+                                continue;
+                        return -errno;
+                }
+                p += k;
+                n -= (size_t) k;
+                at += (uint64_t) k;
+        }
+        return 0;
+}
+
+ssize_t read_up_to(int fd, void *data, size_t n) {
+        size_t done = 0;
+
+        while (done < n) {
+                ssize_t k = read(fd, (char *) data + done, n - done);
+
+                if (k < 0) {
+                        if (errno == EINTR)
+                                continue;
+                        return -errno;
+                }
+                if (k == 0)
+                        break;
+                done += (size_t) k;
+        }
+        return (ssize_t) done;
+}
+
+ssize_t pread_up_to(int fd, void *data, size_t n, uint64_t at) {
+        size_t done = 0;
+
+        while (done < n) {
+                ssize_t k = pread(fd, (char *) data + done, n - done, (off_t) (at + done));
+
+                if (k < 0) {
+                        if (errno == EINTR)
+                                continue;
+                        return -errno;
+                }
+                if (k == 0)
+                        break;
+                done += (size_t) k;
+        }
+        return (ssize_t) done;
+}
+
+int fd_read(int fd, char **ret, size_t *ret_n, size_t max) {
+        _cleanup_free_ char *data = NULL;
+        size_t n = 0, n_room = 0;
+
+        for (;;) {
+                ssize_t k;
+
+                if (n_room - n < 2) {
+                        char *p;
+
+                        n_room = n_room ? n_room * 2 : 4096;
+                        p = realloc(data, n_room);
+                        if (!p)
+                                return -ENOMEM;
+                        data = p;
+                }
+                k = read_up_to(fd, data + n, n_room - n - 1);
+                if (k < 0)
+                        return (int) k;
+                if (k == 0)
+                        break;
+                n += (size_t) k;
+                if (n > max)
+                        return -EFBIG;
+        }
+        data[n] = 0;
+        *ret = TAKE_PTR(data);
+        if (ret_n)
+                *ret_n = n;
+        return 0;
+}
+
+int file_read(int dir_fd, const char *path, char **ret, size_t *ret_n, size_t max) {
+        _cleanup_close_ int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+        if (fd < 0)
+                return -errno;
+        return fd_read(fd, ret, ret_n, max);
+}
+
+int file_replace(int dir_fd, const char *path, const void *data, size_t n, mode_t mode) {
+        char temporary[PATH_MAX];
+        _cleanup_close_ int fd = -EBADF;
+        int r;
+
+        if ((size_t) snprintf(temporary, sizeof(temporary), "%s.new", path) >= sizeof(temporary))
+                return -ENAMETOOLONG;
+        fd = openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
+        if (fd < 0)
+                return -errno;
+        r = write_full(fd, data, n);
+        if (r >= 0 && renameat(dir_fd, temporary, dir_fd, path) < 0)
+                r = -errno;
+        if (r < 0)
+                (void) unlinkat(dir_fd, temporary, 0);
+        return r;
+}
+
+int dir_make(int dir_fd, const char *path, mode_t mode) {
+        if (mkdirat(dir_fd, path, mode) < 0 && errno != EEXIST)
+                return -errno;
+        return 0;
+}
+
+int dir_open(int dir_fd, const char *path) {
+        int fd = openat(dir_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+        return fd < 0 ? -errno : fd;
+}
+
+static void closedirp(DIR **d) {
+        if (*d)
+                (void) closedir(*d);
+}
+
+int tree_remove(int dir_fd, const char *path) {
+        _cleanup_(closedirp) DIR *d = NULL;
+        int fd, r = 0;
+
+        if (unlinkat(dir_fd, path, 0) >= 0)
+                return 0;
+        if (errno != EISDIR && errno != EPERM)
+                return -errno;
+        fd = dir_open(dir_fd, path);
+        if (fd < 0)
+                return fd;
+        d = fdopendir(fd);
+        if (!d) {
+                r = -errno;
+                safe_close(fd);
+                return r;
+        }
+        for (;;) {
+                struct dirent *e;
+                int k;
+
+                errno = 0;
+                e = readdir(d);
+                if (!e) {
+                        r = r ?: -errno;
+                        break;
+                }
+                if (streq(e->d_name, ".") || streq(e->d_name, ".."))
+                        continue;
+                k = tree_remove(dirfd(d), e->d_name);
+                if (k < 0 && r == 0)
+                        r = k;
+        }
+        if (unlinkat(dir_fd, path, AT_REMOVEDIR) < 0 && r == 0)
+                r = -errno;
+        return r;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Whole reads, whole writes, atomic replacement.  Paths are relative to a
+ * directory descriptor (AT_FDCWD allowed).  All return 0 or -errno unless said.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+int write_full(int fd, const void *data, size_t n); /* retries EINTR and short writes */
+int pwrite_full(int fd, const void *data, size_t n, uint64_t at); /* the same at an offset */
+ssize_t read_up_to(int fd, void *data, size_t n);                 /* until n bytes or end of file */
+ssize_t pread_up_to(int fd, void *data, size_t n, uint64_t at);
+
+/*
+ * file_read() - a whole file as a NUL-terminated string
+ * @ret:   malloc()ed; the caller frees
+ * @ret_n: bytes without the NUL; may be NULL
+ * @max:   more than so many bytes is -EFBIG
+ *
+ * Works on procfs and tracefs, whose sizes read as 0.
+ */
+int file_read(int dir_fd, const char *path, char **ret, size_t *ret_n, size_t max);
+int fd_read(int fd, char **ret, size_t *ret_n, size_t max);
+
+/* Writes @path by way of a temporary beside it and rename(): readers see old or new, never half. */
+int file_replace(int dir_fd, const char *path, const void *data, size_t n, mode_t mode);
+
+/* Removes @path and all below it; never follows a symbolic link. */
+int tree_remove(int dir_fd, const char *path);
+
+/* mkdir() that is content with an existing directory. */
+int dir_make(int dir_fd, const char *path, mode_t mode);
+/* Opens @path as a directory, O_NOFOLLOW; a descriptor or -errno. */
+int dir_open(int dir_fd, const char *path);

@@ -1,0 +1,18 @@
+# lib/base
+noinst_LIBRARIES += %D%/libbase.a
+%C%_libbase_a_CFLAGS = $(AM_CFLAGS)
+%C%_libbase_a_SOURCES = \
+	%D%/buf.c \
+	%D%/buf.h \
+	%D%/cleanup.h \
+	%D%/io.c \
+	%D%/io.h \
+	%D%/log.c \
+	%D%/log.h \
+	%D%/name.c \
+	%D%/name.h \
+	%D%/strv.c \
+	%D%/strv.h \
+	%D%/unit.c \
+	%D%/unit.h
+base_libs = %D%/libbase.a

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Whether stderr is the journal is decided once, from JOURNAL_STREAM, which
+ * systemd sets to the device and inode of the stream it connected.
+ */
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+
+static const char *log_program;
+static bool log_prefix;
+
+void log_setup(const char *program) {
+        const char *e = getenv("JOURNAL_STREAM");
+        uintmax_t dev, ino;
+        struct stat st;
+
+        log_program = program;
+        log_prefix = e && sscanf(e, "%ju:%ju", &dev, &ino) == 2 && fstat(STDERR_FILENO, &st) >= 0 &&
+                     st.st_dev == dev && st.st_ino == ino;
+}
+
+static void log_messagev(int priority, const char *format, va_list ap) {
+        char line[2048];
+
+        (void) vsnprintf(line, sizeof(line), format, ap);
+        if (log_prefix)
+                fprintf(stderr, "<%i>%s\n", priority, line);
+        else if (log_program)
+                fprintf(stderr, "%s: %s\n", log_program, line);
+        else
+                fprintf(stderr, "%s\n", line);
+}
+
+void log_message(int priority, const char *format, ...) {
+        int saved = errno;
+        va_list ap;
+
+        va_start(ap, format);
+        log_messagev(priority, format, ap);
+        va_end(ap);
+        errno = saved;
+}
+
+int log_message_errno(int priority, int error, const char *format, ...) {
+        va_list ap;
+
+        error = error < 0 ? -error : error;
+        errno = error;
+        va_start(ap, format);
+        log_messagev(priority, format, ap);
+        va_end(ap);
+        return -error;
+}
+
+bool log_debug_enabled(const char *domain) {
+        const char *e = getenv("FTRACED_DEBUG");
+        size_t n = strlen(domain);
+
+        if (!e)
+                return false;
+        for (; *e; e += strcspn(e, ",") + (e[strcspn(e, ",")] == ',')) {
+                size_t k = strcspn(e, ",");
+
+                if ((k == 3 && strncmp(e, "all", 3) == 0) || (k == n && strncmp(e, domain, n) == 0))
+                        return true;
+        }
+        return false;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Allow lists only: a character that nobody thought of is a refused one. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/name.h"
+
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+#define DIGITS "0123456789"
+
+bool session_name_is_valid(const char *s) {
+        size_t n = strnlen(s, SESSION_NAME_MAX + 1);
+
+        return n > 0 && n <= SESSION_NAME_MAX && strchr(LETTERS DIGITS, s[0]) &&
+               strspn(s, LETTERS DIGITS "._-") == n && !strstr(s, "..");
+}
+
+bool function_pattern_is_glob(const char *s) {
+        return strpbrk(s, "*?[");
+}
+
+bool function_pattern_is_valid(const char *s) {
+        size_t n = strnlen(s, FUNCTION_NAME_MAX + 1);
+
+        return n > 0 && n <= FUNCTION_NAME_MAX && strspn(s, LETTERS DIGITS "_.$*?[]^-") == n &&
+               strpbrk(s, LETTERS DIGITS "_.$");
+}
+
+char *name_quote(char text[static NAME_QUOTE_MAX], const char *s) {
+        size_t n = 0;
+
+        for (; *s; s++) {
+                bool plain = *s >= ' ' && *s < 127;
+
+                if (n + 8 >= NAME_QUOTE_MAX) { /* room for one \xNN, "..." and the NUL */
+                        n += (size_t) snprintf(text + n, NAME_QUOTE_MAX - n, "...");
+                        break;
+                }
+                n += (size_t) snprintf(text + n, NAME_QUOTE_MAX - n, plain ? "%c" : "\\x%02x",
+                                       plain ? *s : (unsigned char) *s);
+        }
+        text[n] = 0;
+        return text;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* An array that doubles. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/strv.h"
+
+int strv_take(Strv *v, char *s) {
+        if (!s)
+                return -ENOMEM;
+        if (v->n == v->n_room) {
+                size_t n_room = v->n_room ? v->n_room * 2 : 8;
+                char **items = reallocarray(v->items, n_room + 1, sizeof(*items));
+
+                if (!items) {
+                        free(s);
+                        return -ENOMEM;
+                }
+                v->items = items;
+                v->n_room = n_room;
+        }
+        v->items[v->n++] = s;
+        v->items[v->n] = NULL;
+        return 0;
+}
+
+int strv_addn(Strv *v, const char *s, size_t n) {
+        return strv_take(v, strndup(s, n));
+}
+
+int strv_add(Strv *v, const char *s) {
+        return strv_take(v, strdup(s));
+}
+
+int strv_copy(Strv *ret, const Strv *v) {
+        _cleanup_strv_ Strv copy = {};
+
+        for (size_t i = 0; i < v->n; i++) {
+                int r = strv_add(&copy, v->items[i]);
+
+                if (r < 0)
+                        return r;
+        }
+        *ret = TAKE(copy, (Strv){});
+        return 0;
+}
+
+int strv_split(Strv *v, const char *s, const char *separators) {
+        for (s += strspn(s, separators); *s; s += strspn(s, separators)) {
+                size_t n = strcspn(s, separators);
+                int r = strv_addn(v, s, n);
+
+                if (r < 0)
+                        return r;
+                s += n;
+        }
+        return 0;
+}
+
+bool strv_contains(const Strv *v, const char *s) {
+        for (size_t i = 0; i < v->n; i++)
+                if (streq(v->items[i], s))
+                        return true;
+        return false;
+}
+
+bool strv_equal(const Strv *a, const Strv *b) {
+        if (a->n != b->n)
+                return false;
+        for (size_t i = 0; i < a->n; i++)
+                if (!streq(a->items[i], b->items[i]))
+                        return false;
+        return true;
+}
+
+static int compare(const void *a, const void *b) {
+        return strcmp(*(char *const *) a, *(char *const *) b);
+}
+
+void strv_sort_unique(Strv *v) {
+        size_t kept = 0, n = v->n;
+
+        if (n == 0)
+                return;
+        qsort(v->items, n, sizeof(*v->items), compare);
+        for (size_t i = 0; i < n; i++) {
+                if (kept > 0 && streq(v->items[kept - 1], v->items[i]))
+                        free(v->items[i]);
+                else
+                        v->items[kept++] = v->items[i];
+        }
+        v->n = kept;
+        v->items[kept] = NULL;
+}
+
+char *strv_join(const Strv *v, const char *separator) {
+        size_t n = 1, n_sep = strlen(separator);
+        char *s, *p;
+
+        for (size_t i = 0; i < v->n; i++)
+                n += strlen(v->items[i]) + n_sep;
+        s = p = malloc(n);
+        if (!s)
+                return NULL;
+        *p = 0;
+        for (size_t i = 0; i < v->n; i++) {
+                if (i > 0)
+                        p = stpcpy(p, separator);
+                p = stpcpy(p, v->items[i]);
+        }
+        return s;
+}
+
+void strv_done(Strv *v) {
+        for (size_t i = 0; i < v->n; i++)
+                free(v->items[i]);
+        free(v->items);
+        *v = (Strv){};
+}

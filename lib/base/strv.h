@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * List of strings: grows at the end, owns its strings, order kept.  Embedded
+ * by value; `(Strv) {}` is an empty one.  Items are never NULL; items[n] is
+ * NULL whenever items is not.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/cleanup.h"
+
+typedef struct Strv {
+        char **items;
+        size_t n;
+        size_t n_room; /* strings that fit before it must grow, without the NULL */
+} Strv;
+
+int strv_add(Strv *v, const char *s); /* copies @s; -ENOMEM */
+int strv_addn(Strv *v, const char *s, size_t n);
+int strv_take(Strv *v, char *s); /* consumes @s, also on failure */
+int strv_copy(Strv *ret, const Strv *v);
+/* Adds every word of @s, split at any of @separators; empty words are skipped. */
+int strv_split(Strv *v, const char *s, const char *separators);
+bool strv_contains(const Strv *v, const char *s);
+bool strv_equal(const Strv *a, const Strv *b); /* as ordered lists */
+void strv_sort_unique(Strv *v);                /* byte order */
+/* Words joined by @separator; caller frees; NULL without memory. */
+char *strv_join(const Strv *v, const char *separator);
+void strv_done(Strv *v);
+#define _cleanup_strv_ _cleanup_(strv_done)

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Numbers are read as integer and decimal fraction, never through floating point. */
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/unit.h"
+
+int parse_u64(const char *s, uint64_t max, uint64_t *ret) {
+        uint64_t n = 0;
+
+        if (*s == 0)
+                return -EINVAL;
+        for (; *s; s++) {
+                if (*s < '0' || *s > '9')
+                        return -EINVAL;
+                if (__builtin_mul_overflow(n, 10, &n) ||
+                    __builtin_add_overflow(n, (uint64_t) (*s - '0'), &n))
+                        return -ERANGE;
+        }
+        if (n > max)
+                return -ERANGE;
+        *ret = n;
+        return 0;
+}
+
+/* Reads "12.375" off *@s; *@fraction is in units of 1e-9. */
+static int read_number(const char **s, uint64_t *whole, uint64_t *fraction) {
+        const char *p = *s;
+        uint64_t scale = 100000000;
+
+        *whole = *fraction = 0;
+        if (*p < '0' || *p > '9')
+                return -EINVAL;
+        for (; *p >= '0' && *p <= '9'; p++)
+                if (__builtin_mul_overflow(*whole, 10, whole) ||
+                    __builtin_add_overflow(*whole, (uint64_t) (*p - '0'), whole))
+                        return -ERANGE;
+        if (*p == '.') {
+                p++;
+                if (*p < '0' || *p > '9')
+                        return -EINVAL;
+                for (; *p >= '0' && *p <= '9'; p++, scale /= 10)
+                        *fraction += scale * (uint64_t) (*p - '0');
+        }
+        *s = p;
+        return 0;
+}
+
+static int scale_number(uint64_t whole, uint64_t fraction, uint64_t unit, uint64_t *ret) {
+        unsigned __int128 n = (unsigned __int128) whole * unit +
+                              (unsigned __int128) fraction * unit / 1000000000U;
+
+        if (n > INT64_MAX)
+                return -ERANGE;
+        *ret = (uint64_t) n;
+        return 0;
+}
+
+int parse_bytes(const char *s, uint64_t *ret) {
+        static const char suffixes[] = "KMGT";
+        uint64_t whole, fraction, unit = 1;
+        int r;
+
+        r = read_number(&s, &whole, &fraction);
+        if (r < 0)
+                return r;
+        s += strspn(s, " ");
+        for (size_t i = 0; i < strlen(suffixes); i++)
+                if (toupper(*s) == suffixes[i])
+                        unit = 1ULL << (10 * (i + 1));
+        if (unit > 1)
+                s++;
+        if (*s == 'i' && unit > 1 && s[1] == 'B')
+                s++;
+        if (*s == 'B')
+                s++;
+        if (*s || (unit == 1 && fraction > 0))
+                return -EINVAL;
+        return scale_number(whole, fraction, unit, ret);
+}
+
+static const struct {
+        const char *name;
+        uint64_t ns;
+} duration_units[] = {
+        { "ns", 1 },
+        { "us", NSEC_PER_USEC },
+        { "ms", NSEC_PER_MSEC },
+        { "min", 60 * NSEC_PER_SEC },
+        { "sec", NSEC_PER_SEC },
+        { "s", NSEC_PER_SEC },
+        { "m", 60 * NSEC_PER_SEC },
+        { "h", 3600 * NSEC_PER_SEC },
+        { "d", 86400 * NSEC_PER_SEC },
+};
+
+int parse_duration(const char *s, uint64_t *ret_ns) {
+        uint64_t total = 0;
+
+        s += strspn(s, " ");
+        if (*s == 0)
+                return -EINVAL;
+        while (*s) {
+                uint64_t whole, fraction, part, unit = 0;
+                size_t n_unit;
+                int r;
+
+                r = read_number(&s, &whole, &fraction);
+                if (r < 0)
+                        return r;
+                s += strspn(s, " ");
+                n_unit = strcspn(s, " 0123456789.");
+                if (n_unit == 0 && *s == 0 && total == 0)
+                        unit = NSEC_PER_SEC;
+                for (size_t i = 0; unit == 0 && i < ELEMENTSOF(duration_units); i++)
+                        if (strlen(duration_units[i].name) == n_unit &&
+                            strncmp(s, duration_units[i].name, n_unit) == 0)
+                                unit = duration_units[i].ns;
+                if (unit == 0)
+                        return -EINVAL;
+                s += n_unit;
+                s += strspn(s, " ");
+                r = scale_number(whole, fraction, unit, &part);
+                if (r < 0)
+                        return r;
+                if (__builtin_add_overflow(total, part, &total) || total > INT64_MAX)
+                        return -ERANGE;
+        }
+        *ret_ns = total;
+        return 0;
+}
+
+/* "8.5 us" below 10, "85 us" above; rounded to the nearest. */
+static void print_scaled(char *text, uint64_t whole, uint64_t thousandths, const char *unit) {
+        uint64_t tenths = whole * 10 + (thousandths + 50) / 100;
+
+        if (tenths < 100 && tenths % 10 > 0)
+                snprintf(text, UNIT_TEXT_MAX, "%" PRIu64 ".%" PRIu64 "%s", tenths / 10, tenths % 10,
+                         unit);
+        else
+                snprintf(text, UNIT_TEXT_MAX, "%" PRIu64 "%s", whole + (thousandths >= 500), unit);
+}
+
+char *format_bytes(char text[static UNIT_TEXT_MAX], uint64_t n_bytes) {
+        static const char *const units[] = { "B", "K", "M", "G", "T", "P", "E" };
+        uint64_t whole = n_bytes, rest = 0;
+        size_t i = 0;
+
+        while (whole >= 1024) {
+                rest = whole % 1024 * 1000 / 1024;
+                whole /= 1024;
+                i++;
+        }
+        print_scaled(text, whole, rest, units[i]);
+        return text;
+}
+
+char *format_duration(char text[static UNIT_TEXT_MAX], uint64_t duration_ns) {
+        uint64_t s = duration_ns / NSEC_PER_SEC;
+
+        if (duration_ns < NSEC_PER_USEC)
+                snprintf(text, UNIT_TEXT_MAX, "%" PRIu64 " ns", duration_ns);
+        else if (duration_ns < NSEC_PER_MSEC)
+                print_scaled(text, duration_ns / NSEC_PER_USEC, duration_ns % NSEC_PER_USEC, " us");
+        else if (duration_ns < NSEC_PER_SEC)
+                print_scaled(text, duration_ns / NSEC_PER_MSEC,
+                             duration_ns % NSEC_PER_MSEC / NSEC_PER_USEC, " ms");
+        else if (s < 60)
+                print_scaled(text, s, duration_ns % NSEC_PER_SEC / NSEC_PER_MSEC, " s");
+        else if (s < 3600)
+                snprintf(text, UNIT_TEXT_MAX, "%" PRIu64 "min %" PRIu64 "s", s / 60, s % 60);
+        else if (s < 86400)
+                snprintf(text, UNIT_TEXT_MAX, "%" PRIu64 "h %" PRIu64 "min", s / 3600,
+                         s % 3600 / 60);
+        else
+                snprintf(text, UNIT_TEXT_MAX, "%" PRIu64 "d %" PRIu64 "h", s / 86400,
+                         s % 86400 / 3600);
+        return text;
+}
+
+char *format_count(char text[static UNIT_TEXT_MAX], uint64_t n) {
+        char digits[UNIT_TEXT_MAX], *out = text;
+        int n_digits = snprintf(digits, sizeof(digits), "%" PRIu64, n);
+
+        for (int i = 0; i < n_digits; i++) {
+                if (i > 0 && (n_digits - i) % 3 == 0)
+                        *out++ = ',';
+                *out++ = digits[i];
+        }
+        *out = 0;
+        return text;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Quantities with units, in both directions; the only place that knows suffixes.
+ *
+ * Bytes: a decimal number, then nothing, B, or K M G T (powers of 1024, an "iB"
+ * or "B" may follow): "8M", "1.5G", "4096".
+ * Durations: one or more of number+unit, units ns us ms s min m h d; a bare
+ * number is seconds: "30s", "1.5us", "1min 30s", "10".
+ */
+
+#include <stdint.h>
+
+#define NSEC_PER_USEC 1000ULL
+#define NSEC_PER_MSEC 1000000ULL
+#define NSEC_PER_SEC 1000000000ULL
+
+int parse_bytes(const char *s, uint64_t *ret);             /* -EINVAL, or -ERANGE past 2^63 */
+int parse_duration(const char *s, uint64_t *ret_ns);       /* the same */
+int parse_u64(const char *s, uint64_t max, uint64_t *ret); /* decimal digits only */
+
+#define UNIT_TEXT_MAX 32
+/* "184M", "21K", "512B": one digit after the point below 10.  Returns @text. */
+char *format_bytes(char text[static UNIT_TEXT_MAX], uint64_t n_bytes);
+/* "412 ms", "1min 12s", "8.5 us": two significant parts at most. */
+char *format_duration(char text[static UNIT_TEXT_MAX], uint64_t duration_ns);
+/* "29,812,004" */
+char *format_count(char text[static UNIT_TEXT_MAX], uint64_t n);

@@ -1,0 +1,1 @@
+typedef int calls_is_empty;

@@ -1,0 +1,1 @@
+typedef int decode_is_empty;

@@ -1,0 +1,6 @@
+# lib/render
+noinst_LIBRARIES += %D%/librender.a
+%C%_librender_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+%C%_librender_a_SOURCES = \
+	%D%/todo.c
+render_libs = %D%/librender.a $(calls_libs)

@@ -1,0 +1,20 @@
+# lib/store
+noinst_LIBRARIES += %D%/libstore.a
+%C%_libstore_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS) $(XXHASH_CFLAGS)
+%C%_libstore_a_SOURCES = \
+	%D%/format.h \
+	%D%/meta.c \
+	%D%/meta.h \
+	%D%/page.c \
+	%D%/page.h \
+	%D%/segment.c \
+	%D%/segment.h \
+	%D%/session-dir.c \
+	%D%/session-dir.h \
+	%D%/spec.c \
+	%D%/spec.h \
+	%D%/store.c \
+	%D%/store.h \
+	%D%/symbol-file.c \
+	%D%/symbol-file.h
+store_libs = %D%/libstore.a $(base_libs) $(JANSSON_LIBS) $(ZSTD_LIBS) $(XXHASH_LIBS)

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * SessionMeta: what is known of a session
+ *
+ * The content of session.json, and the `session` object of the wire: one shape
+ * for both.  The daemon writes it at every change of state; readers take it as
+ * hostile (spec_from_json(), bounds on every list).
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/strv.h"
+#include "store/spec.h"
+
+#define META_MAX_CPUS 8192
+#define META_VERSION 1
+
+typedef enum SessionState {
+        SESSION_NEW,
+        SESSION_ARMED,
+        SESSION_RECORDING,
+        SESSION_DRAINING,
+        SESSION_SEALED,
+        SESSION_FAILED,
+        _SESSION_STATE_N,
+} SessionState;
+
+const char *session_state_name(SessionState s); /* "new", "armed", ... */
+int session_state_from_name(const char *s);     /* the state, or -EINVAL */
+/* Whether a session in state @s still has anything programmed in the kernel. */
+bool session_state_is_live(SessionState s);
+
+/* One moment on every clock [ns].  trace_ns is in the session's trace clock. */
+typedef struct ClockTuple {
+        uint64_t trace_ns, monotonic_ns, boottime_ns, realtime_ns;
+} ClockTuple;
+
+/* One CPU's account.  Kernel counters are deltas over the session, from per_cpu/cpuN/stats
+ * (linux 6.1 kernel/trace/trace.c, tracing_stats_read()). */
+typedef struct CpuAccount {
+        uint32_t cpu;
+        uint64_t n_pages, n_bytes; /* stored, without segment headers */
+        uint64_t read_events;      /* events the kernel handed out */
+        uint64_t overrun;          /* events overwritten before they could be read */
+        uint64_t commit_overrun;   /* events dropped because an interrupted writer held the page */
+        uint64_t dropped_events;   /* events dropped because the buffer was full (nooverwrite) */
+        uint64_t pages_lost;       /* pages read and not stored: torn, or the disk refused them */
+} CpuAccount;
+
+typedef struct SessionMeta {
+        char *name, *id; /* id: 16 hex digits */
+        SessionState state;
+        char *reason; /* why it ended or failed, one sentence; NULL while it runs */
+        uid_t owner_uid;
+        pid_t owner_pid;
+        Spec spec;
+        Strv roots;      /* functions that spec.functions stood for, sorted */
+        Strv notrace;    /* the same for spec.notrace */
+        Strv neighbours; /* who else used function_graph meanwhile: sessions, instances */
+        Strv warnings;   /* sentences for whoever looks */
+        char *kernel;    /* uname release */
+        char *machine, *host, *boot_id;
+        char *instance;           /* tracing instance; NULL: the top-level buffer */
+        char *clock;              /* trace_clock */
+        char *symbols;            /* hash of the kallsyms in the store; NULL: hidden */
+        uint32_t page_bytes;      /* sub-buffer size */
+        uint32_t n_possible_cpus; /* nr_cpu_ids: width of the CPU column */
+        bool big_endian;
+        uint64_t arm_ns;        /* how long programming took */
+        ClockTuple start, stop; /* all 0 until then */
+        CpuAccount *cpus;       /* n_cpus of them, ascending by cpu */
+        size_t n_cpus;
+} SessionMeta;
+
+int session_meta_new(SessionMeta **ret);
+SessionMeta *session_meta_free(SessionMeta *m);
+DEFINE_CLEANUP(SessionMeta *, session_meta_free);
+
+json_t *session_meta_to_json(const SessionMeta *m); /* a new object; NULL without memory */
+/* Return: 0, META_E_INVALID (*@ret_field names the key), -ENOMEM. */
+enum { META_E_INVALID = 1 };
+int session_meta_from_json(SessionMeta **ret, const json_t *o, const char **ret_field);
+
+/* Sums over all CPUs. */
+uint64_t session_meta_n_bytes(const SessionMeta *m);
+/* overrun + commit_overrun + dropped_events, in events. */
+uint64_t session_meta_events_lost(const SessionMeta *m);
+uint64_t cpu_account_events_lost(const CpuAccount *c);
+uint64_t session_meta_pages_lost(const SessionMeta *m);
+/* stop - start while stopped, now - start (CLOCK_BOOTTIME) while live, 0 before. */
+uint64_t session_meta_length_ns(const SessionMeta *m);

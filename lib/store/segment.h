@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Segment: a run of one CPU's pages in a file (store/format.h)
+ *
+ * Written by one thread (the recorder's), read by anybody meanwhile.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+
+/* --- writing ------------------------------------------------------------------------------ */
+
+typedef struct SegmentWriter SegmentWriter;
+
+/*
+ * segment_create() - a new segment, exclusively
+ * @cpu_dir_fd: sessions/NAME/cpuN, borrowed
+ * @session_id: 16 hex digits
+ *
+ * Return: 0, -EEXIST, -ENOSPC, other -errno.  The header is on disk when it returns.
+ */
+int segment_create(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint32_t cpu,
+                   uint32_t page_bytes, const char *session_id);
+
+/* The descriptor to splice into: positioned behind the last byte.  Borrowed. */
+int segment_writer_fd(const SegmentWriter *w);
+
+/*
+ * segment_publish() - @n_bytes more have been spliced
+ *
+ * Counts whole pages; a partial one waits for its rest.  Stores n_pages in the mapped header.
+ */
+void segment_publish(SegmentWriter *w, size_t n_bytes);
+
+/*
+ * segment_tail() - room for one page at the end of the file, mapped and shared
+ * @ret: page_bytes of zeroes to read() into; valid until segment_tail_commit() or
+ * segment_tail_abort()
+ *
+ * For the last, partly filled page that splice does not take: what is read there is in the page
+ * cache at once, never only in this process.  Disk space is allocated first (-ENOSPC).
+ * Only at a page boundary: -EBUSY otherwise.
+ */
+int segment_tail(SegmentWriter *w, void **ret);
+void segment_tail_commit(SegmentWriter *w);
+void segment_tail_abort(SegmentWriter *w);
+
+uint64_t segment_writer_n_pages(const SegmentWriter *w);
+uint64_t segment_writer_n_bytes(const SegmentWriter *w); /* in the file, without the header */
+/* Marks it closed (cutting a partial page off: *@ret_torn_bytes, may be NULL) and frees; 0 or
+ * -errno. */
+int segment_writer_close(SegmentWriter *w, size_t *ret_torn_bytes);
+/* Frees without marking it closed. */
+SegmentWriter *segment_writer_free(SegmentWriter *w);
+DEFINE_CLEANUP(SegmentWriter *, segment_writer_free);
+
+/* --- reading ------------------------------------------------------------------------------ */
+
+typedef struct Segment Segment;
+
+enum {
+        SEGMENT_E_DAMAGED =
+                1, /* not a segment, or its header contradicts itself or the file's size */
+};
+
+/*
+ * segment_open() - map a segment for reading
+ * @path: relative to @dir_fd, never followed if a symbolic link
+ *
+ * Return: 0, SEGMENT_E_DAMAGED, -errno.  A file that is still being written is welcome.
+ * Damage beyond the header is not an error: pages are as many as the file has whole.
+ */
+int segment_open(Segment **ret, int dir_fd, const char *path);
+/* Looks again how many pages there are, mapping what was added; true if more than before; -errno.
+ */
+int segment_refresh(Segment *s);
+uint32_t segment_cpu(const Segment *s);
+uint64_t segment_sequence(const Segment *s);
+uint32_t segment_page_bytes(const Segment *s);
+bool segment_is_closed(const Segment *s);
+uint64_t segment_n_pages(const Segment *s);
+/* Bytes behind the last whole page: 0 unless the writer died or still writes. */
+uint64_t segment_torn_bytes(const Segment *s);
+/* Page @i < segment_n_pages(), segment_page_bytes() long; stays valid until the next refresh or
+ * free. */
+const void *segment_page(const Segment *s, uint64_t i);
+Segment *segment_free(Segment *s);
+DEFINE_CLEANUP(Segment *, segment_free);

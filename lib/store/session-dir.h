@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * SessionDir: one recording on disk (store/format.h)
+ *
+ * Reached through descriptors only, so that the same code reads a store, a
+ * session that the daemon handed over, and tests/data.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "store/meta.h"
+#include "store/segment.h"
+
+typedef struct SessionDir SessionDir;
+
+/* Makes NAME below @sessions_fd (borrowed); -EEXIST if there is one. */
+int session_dir_create(SessionDir **ret, int sessions_fd, const char *name);
+/* Opens NAME below @sessions_fd; -ENOENT.  @symbols_fd: the store's symbols/, borrowed (dup()ed),
+ * or -EBADF. */
+int session_dir_open(SessionDir **ret, int sessions_fd, const char *name, int symbols_fd);
+/* Consumes both descriptors, also on failure.  @symbols_fd may be -EBADF. */
+int session_dir_take_fds(SessionDir **ret, int dir_fd, int symbols_fd);
+int session_dir_fd(const SessionDir *d); /* borrowed */
+
+int session_dir_write_meta(SessionDir *d, const SessionMeta *m); /* atomic */
+/* Return: 0, META_E_INVALID (not JSON, or not ours), -errno. */
+int session_dir_read_meta(const SessionDir *d, SessionMeta **ret);
+
+/* Files copied from tracefs; @path as below tracefs ("events/header_page").  Directories are made.
+ */
+int session_dir_write_tracing(SessionDir *d, const char *path, const void *data, size_t n);
+int session_dir_read_tracing(const SessionDir *d, const char *path, char **ret, size_t *ret_n);
+
+/* The directory of one CPU's segments, made if missing; a descriptor that the caller owns, or
+ * -errno. */
+int session_dir_make_cpu(SessionDir *d, uint32_t cpu);
+/* Numbers of the CPUs that have a directory, ascending; the caller frees *@ret. */
+int session_dir_list_cpus(const SessionDir *d, uint32_t **ret, size_t *ret_n);
+/* Sequences of one CPU's segments, ascending; files with other names are ignored; the caller frees.
+ */
+int session_dir_list_segments(const SessionDir *d, uint32_t cpu, uint64_t **ret, size_t *ret_n);
+int session_dir_open_segment(const SessionDir *d, uint32_t cpu, uint64_t sequence, Segment **ret);
+
+/* The kallsyms text that @m refers to; -ENODATA if it has none; the caller frees *@ret. */
+int session_dir_read_symbols(const SessionDir *d, const SessionMeta *m, char **ret, size_t *ret_n);
+
+SessionDir *session_dir_free(SessionDir *d);
+DEFINE_CLEANUP(SessionDir *, session_dir_free);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Spec: what a session records
+ *
+ * Made by the client from its command line, carried as JSON by the wire, kept
+ * as JSON in session.json.  The JSON keys are the struct's names; keys with
+ * their default are left out; unknown keys are refused by name.
+ */
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "base/strv.h"
+
+#define SPEC_MAX_ROOTS 4096            /* patterns in one list */
+#define SPEC_DEFAULT_MAX_FUNCTIONS 200 /* roots after expansion */
+#define SPEC_DEFAULT_BUFFER_BYTES (8ULL << 20)
+#define SPEC_DEPTH_MAX 50 /* FTRACE_RETFUNC_DEPTH, linux 6.1 include/linux/ftrace.h */
+
+typedef struct Spec {
+        Strv functions;         /* names and globs whose call trees are recorded; at least one */
+        Strv notrace;           /* names and globs that are left out with all below them */
+        Strv pids;              /* decimal; empty: every task */
+        uint64_t depth;         /* levels recorded from the root; 0: all */
+        uint64_t duration_ns;   /* ends the session; 0: no end */
+        uint64_t max_bytes;     /* of pages stored, ends the session; 0: no limit */
+        uint64_t buffer_bytes;  /* the kernel's buffer for each CPU */
+        uint64_t max_functions; /* more roots than this after expansion are refused */
+} Spec;
+
+#define SPEC_INIT                                                                                  \
+        ((Spec){ .buffer_bytes = SPEC_DEFAULT_BUFFER_BYTES,                                        \
+                 .max_functions = SPEC_DEFAULT_MAX_FUNCTIONS })
+
+/* A new JSON object, which the caller owns; NULL without memory. */
+json_t *spec_to_json(const Spec *spec);
+
+/*
+ * spec_from_json() - read and check
+ * @ret:       filled on success; spec_done() it
+ * @ret_field: on SPEC_E_INVALID the offending key (a string that lives as long as @o, or a
+ * constant)
+ *
+ * Checks types, ranges and every name (base/name.h); pids 1..4194304.
+ * Return: 0, SPEC_E_INVALID, -ENOMEM.
+ */
+enum { SPEC_E_INVALID = 1 };
+int spec_from_json(Spec *ret, const json_t *o, const char **ret_field);
+int spec_copy(Spec *ret, const Spec *spec);
+void spec_done(Spec *spec);
+#define _cleanup_spec_ _cleanup_(spec_done)

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Store: the directory that holds all sessions (store/format.h)
+ */
+
+#include <stdbool.h>
+
+#include "base/cleanup.h"
+#include "base/strv.h"
+#include "store/session-dir.h"
+
+typedef struct Store Store;
+
+enum {
+        STORE_E_LOCKED = 1, /* another daemon owns it: store_lock_holder() says which process */
+        STORE_E_UNSAFE = 2, /* not a directory of ours: a symbolic link, or writable by others */
+};
+
+/* Opens for reading.  @path is kept for messages.  -ENOENT if there is none. */
+int store_open(Store **ret, const char *path);
+/* Makes what is missing, takes the lock, checks owner and mode.  0, STORE_E_*, -errno. */
+int store_open_for_writing(Store **ret, const char *path, pid_t *ret_holder);
+const char *store_path(const Store *s);
+int store_fd(const Store *s); /* borrowed, like the next two */
+int store_sessions_fd(const Store *s);
+int store_symbols_fd(const Store *s); /* -EBADF if there is none */
+
+/* Names of the sessions, sorted; entries that are no valid names or not directories are ignored. */
+int store_list(const Store *s, Strv *ret);
+int store_open_session(const Store *s, const char *name, SessionDir **ret); /* -ENOENT, -EINVAL */
+/* Removes the session and whatever symbols no other session refers to. */
+int store_remove_session(Store *s, const char *name);
+Store *store_free(Store *s);
+DEFINE_CLEANUP(Store *, store_free);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Frame: NUL-terminated JSON objects and descriptors over one stream socket
+ *
+ * Varlink's framing (https://varlink.org/Method-Call) and systemd's extension
+ * for descriptors.  A state machine over bytes: it never polls; whoever owns
+ * the socket tells it when to read and when to write.
+ *
+ * Bounds: a message of at most FRAME_MESSAGE_MAX bytes, FRAME_FDS_MAX
+ * descriptors with it, nesting of FRAME_DEPTH_MAX; duplicate keys, invalid
+ * UTF-8, NUL in strings and anything but an object are refused.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/cleanup.h"
+
+#define FRAME_CALL_MAX ((size_t) 64 << 10)  /* bytes, for what a daemon accepts */
+#define FRAME_REPLY_MAX ((size_t) 16 << 20) /* bytes, for what a client accepts */
+#define FRAME_OUT_MAX ((size_t) 32 << 20)   /* bytes queued for a peer that does not read */
+#define FRAME_FDS_MAX 8
+#define FRAME_DEPTH_MAX 32
+
+typedef struct Frame Frame;
+
+enum {
+        FRAME_E_AGAIN = 1,   /* no whole message yet: wait for the socket */
+        FRAME_E_CLOSED = 2,  /* the peer closed at a message's end */
+        FRAME_E_INVALID = 3, /* the peer broke a rule: frame_problem() says which; close it */
+};
+
+/* @fd: a connected stream socket, made non-blocking; consumed on success. */
+int frame_new(Frame **ret, int fd, size_t message_max);
+int frame_fd(const Frame *f);
+
+/*
+ * frame_receive() - the next message
+ * @ret:     an object; the caller owns it
+ * @ret_fds: FRAME_FDS_MAX descriptors, -EBADF where there is none; the caller owns them
+ *
+ * Reads the socket at most once a call, and not at all while a whole message is buffered.
+ * Return: 0, FRAME_E_*, -errno.
+ */
+int frame_receive(Frame *f, json_t **ret, int ret_fds[static FRAME_FDS_MAX]);
+bool frame_has_buffered(const Frame *f); /* a call of frame_receive() would not need the socket */
+const char *frame_problem(const Frame *f);
+
+/*
+ * frame_send() - queue one message and write what the socket takes
+ * @message: borrowed
+ * @fds:     @n_fds descriptors, dup()ed; they travel with this message's first byte alone
+ *
+ * Return: 0, -ENOBUFS when more than FRAME_OUT_MAX wait, -errno.
+ */
+int frame_send(Frame *f, const json_t *message, const int *fds, size_t n_fds);
+bool frame_wants_write(const Frame *f);
+int frame_flush(Frame *f); /* 0 when all is written, FRAME_E_AGAIN, -errno */
+Frame *frame_free(Frame *f);
+DEFINE_CLEANUP(Frame *, frame_free);
+
+/* The parser alone, for the tests and the fuzzer: one message without its NUL.  0, FRAME_E_INVALID,
+ * -ENOMEM. */
+int frame_parse(json_t **ret, const char *text, size_t n, const char **ret_problem);

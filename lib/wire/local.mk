@@ -1,0 +1,21 @@
+# lib/wire
+noinst_LIBRARIES += %D%/libwire.a
+%C%_libwire_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+%C%_libwire_a_SOURCES = \
+	%D%/frame.c \
+	%D%/frame.h \
+	%D%/interface.h \
+	%D%/refusal.c \
+	%D%/refusal.h
+nodist_%C%_libwire_a_SOURCES = %D%/interface.c
+wire_libs = %D%/libwire.a $(base_libs) $(JANSSON_LIBS)
+
+interface_files = %D%/org.ftraced.varlink %D%/org.varlink.service.varlink
+EXTRA_DIST += $(interface_files)
+CLEANFILES += %D%/interface.c
+# The interface files as C strings, named for the file with '_' for '.'.
+%D%/interface.c: $(interface_files)
+	$(AM_V_at)$(MKDIR_P) $(@D)
+	$(AM_V_GEN){ echo '#include "wire/interface.h"'; for f in $^; do \
+	  n=`basename $$f .varlink | tr . _`; echo "const char interface_$$n[] ="; \
+	  $(SED) -e 's/[\\"]/\\&/g' -e 's/.*/        "&\\n"/' $$f; echo '        ;'; done; } >$@.tmp && mv $@.tmp $@

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Refusal: why a call is not carried out
+ *
+ * Made where the reason is known, sent as a Varlink error, and turned into an
+ * exit status by the client; one table serves both sides.  A function that may
+ * refuse returns REFUSED (> 0) and has filled the Refusal, or < 0 (-errno).
+ */
+
+#include <jansson.h>
+
+#include "base/cleanup.h"
+
+#define REFUSED 1
+
+typedef enum RefusalKind {
+        REFUSAL_FUNCTION_NOT_FOUND,     /* exit 3 */
+        REFUSAL_NO_FUNCTION_MATCHES,    /* exit 3 */
+        REFUSAL_TOO_MANY_FUNCTIONS,     /* exit 7 */
+        REFUSAL_INVALID_NAME,           /* exit 2 */
+        REFUSAL_INVALID_SPEC,           /* exit 2 */
+        REFUSAL_SESSION_NOT_FOUND,      /* exit 3 */
+        REFUSAL_SESSION_EXISTS,         /* exit 5 */
+        REFUSAL_SESSION_STATE,          /* exit 1 */
+        REFUSAL_BUSY,                   /* exit 5 */
+        REFUSAL_NOT_SUPPORTED,          /* exit 77 */
+        REFUSAL_NO_MEMORY,              /* exit 7: the buffers would not fit MemAvailable */
+        REFUSAL_SYSTEM_ERROR,           /* exit 1 */
+        REFUSAL_PERMISSION_DENIED,      /* exit 4: org.varlink.service.PermissionDenied */
+        REFUSAL_INVALID_PARAMETER,      /* exit 2: org.varlink.service.InvalidParameter */
+        REFUSAL_METHOD_NOT_FOUND,       /* exit 1: org.varlink.service.MethodNotFound */
+        REFUSAL_METHOD_NOT_IMPLEMENTED, /* exit 1: org.varlink.service.MethodNotImplemented */
+        REFUSAL_INTERFACE_NOT_FOUND,    /* exit 1: org.varlink.service.InterfaceNotFound */
+        REFUSAL_EXPECTED_MORE,          /* exit 1: org.varlink.service.ExpectedMore */
+        _REFUSAL_N,
+} RefusalKind;
+
+typedef struct Refusal {
+        RefusalKind kind;
+        json_t *parameters; /* object; has "message" */
+} Refusal;
+
+const char *refusal_error_name(RefusalKind kind); /* "org.ftraced.Busy" */
+int refusal_exit_status(RefusalKind kind);
+/* The kind of an error name, or -EINVAL for one we do not know. */
+int refusal_from_error_name(const char *name);
+
+/*
+ * refusal_set() - fill @r
+ * @parameters: consumed, may be NULL (then an empty object); "message" is added
+ *
+ * Return: REFUSED, or -ENOMEM.  Replaces an earlier content.
+ */
+int refusal_set(Refusal *r, RefusalKind kind, json_t *parameters, const char *format, ...)
+        _printf_(4, 5);
+const char *refusal_message(const Refusal *r);
+void refusal_done(Refusal *r);
+#define _cleanup_refusal_ _cleanup_(refusal_done)

@@ -1,0 +1,34 @@
+# Rings: unit (no root, no daemon) -> system (real daemon, fake tracefs) -> root (a real kernel, in a VM).
+TEST_EXTENSIONS  = .sh
+LOG_DRIVER       = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+SH_LOG_DRIVER    = $(LOG_DRIVER)
+SH_LOG_COMPILER  = bash
+AM_TESTS_ENVIRONMENT = \
+	CK_TAP_LOG_FILE_NAME=-; export CK_TAP_LOG_FILE_NAME; \
+	CK_VERBOSITY=silent; export CK_VERBOSITY; \
+	top_builddir=$(abs_top_builddir); export top_builddir; \
+	top_srcdir=$(abs_top_srcdir); export top_srcdir; \
+	CC='$(CC)'; export CC;
+
+# Unit tests: one program for each module, named for it; TAP on stdout.  Each layer has its own list.
+include %D%/unit/base.mk
+include %D%/unit/wire.mk
+include %D%/unit/store.mk
+include %D%/unit/decode.mk
+include %D%/unit/calls.mk
+include %D%/unit/render.mk
+include %D%/unit/daemon.mk
+include %D%/unit/cli.mk
+EXTRA_DIST += %D%/unit/unit.h
+if HAVE_CHECK
+check_PROGRAMS += $(unit_tests)
+TESTS += $(unit_tests)
+endif
+
+house_tests =
+EXTRA_DIST += %D%/layers.txt
+dist_check_SCRIPTS += $(house_tests)
+TESTS += $(house_tests)
+
+include %D%/system/local.mk
+include %D%/root/local.mk

@@ -1,0 +1,2 @@
+# Tests that program a real kernel: never part of `make check`.
+.PHONY: check-root

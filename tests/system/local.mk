@@ -1,0 +1,1 @@
+# tests with a real daemon and a fake tracefs

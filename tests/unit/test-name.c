@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <string.h>
+
+#include "base/name.h"
+#include "unit.h"
+
+START_TEST(session_names_are_file_names)
+        {
+                static const char *const good[] = { "a", "slow-dns", "udp_sendmsg-4f1c", "0.x",
+                                                    "A1._-" };
+                static const char *const bad[] = { "",     ".",   "..",  ".a",  "-a",   "a/b",
+                                                   "a..b", "a b", "a\n", "a:b", "\x7f", "é" };
+
+                for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+                        ck_assert_msg(session_name_is_valid(good[i]), "%s", good[i]);
+                for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+                        ck_assert_msg(!session_name_is_valid(bad[i]), "%s", bad[i]);
+        }
+END_TEST
+
+START_TEST(session_names_end_at_63_bytes)
+        {
+                char s[128];
+
+                memset(s, 'a', sizeof(s));
+                s[63] = 0;
+                ck_assert(session_name_is_valid(s));
+                s[63] = 'a';
+                s[64] = 0;
+                ck_assert(!session_name_is_valid(s));
+        }
+END_TEST
+
+START_TEST(patterns_cannot_carry_ftrace_commands)
+        {
+                static const char *const good[] = { "udp_sendmsg", "udp_*msg", "aa_sk_perm.isra.4",
+                                                    "[a-c]x", "__x64_sys_?ead" };
+                static const char *const bad[] = {
+                        "",    "*",    "***", "a:traceoff", "!a",  "a b",
+                        "a\n", "../x", "a/b", "#",          "a;b", "?[]"
+                };
+
+                for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+                        ck_assert_msg(function_pattern_is_valid(good[i]), "%s", good[i]);
+                for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+                        ck_assert_msg(!function_pattern_is_valid(bad[i]), "%s", bad[i]);
+        }
+END_TEST
+
+START_TEST(ten_thousand_bytes_are_no_name)
+        {
+                char *s = malloc(10001);
+
+                memset(s, 'a', 10000);
+                s[10000] = 0;
+                ck_assert(!function_pattern_is_valid(s));
+                ck_assert(!session_name_is_valid(s));
+                free(s);
+        }
+END_TEST
+
+START_TEST(quoting_escapes_and_cuts)
+        {
+                char text[NAME_QUOTE_MAX], long_name[500];
+
+                ck_assert_str_eq(name_quote(text, "a\nb\x1b"), "a\\x0ab\\x1b");
+                memset(long_name, '\n', sizeof(long_name));
+                long_name[499] = 0;
+                ck_assert_uint_lt(strlen(name_quote(text, long_name)), NAME_QUOTE_MAX);
+                ck_assert_str_eq(text + strlen(text) - 3, "...");
+        }
+END_TEST
+
+UNIT_MAIN("name", session_names_are_file_names, session_names_end_at_63_bytes,
+          patterns_cannot_carry_ftrace_commands, ten_thousand_bytes_are_no_name,
+          quoting_escapes_and_cuts)

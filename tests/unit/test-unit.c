@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <errno.h>
+#include <stdint.h>
+
+#include "base/unit.h"
+#include "unit.h"
+
+START_TEST(bytes_take_binary_suffixes)
+        {
+                uint64_t n;
+
+                ck_assert_int_eq(parse_bytes("4096", &n), 0);
+                ck_assert_uint_eq(n, 4096);
+                ck_assert_int_eq(parse_bytes("8M", &n), 0);
+                ck_assert_uint_eq(n, 8 << 20);
+                ck_assert_int_eq(parse_bytes("1.5GiB", &n), 0);
+                ck_assert_uint_eq(n, 3ULL << 29);
+                ck_assert_int_eq(parse_bytes("64kB", &n), 0);
+                ck_assert_uint_eq(n, 65536);
+                ck_assert_int_eq(parse_bytes("12B", &n), 0);
+                ck_assert_uint_eq(n, 12);
+        }
+END_TEST
+
+START_TEST(bytes_refuse_nonsense)
+        {
+                static const char *const bad[] = { "",    "M",   "-1",  "1.5",  "1X",
+                                                   "1MM", "1iB", "1Mi", "0x10", " 1" };
+                uint64_t n;
+
+                for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+                        ck_assert_msg(parse_bytes(bad[i], &n) == -EINVAL, "%s", bad[i]);
+                ck_assert_int_eq(parse_bytes("99999999T", &n), -ERANGE);
+                ck_assert_int_eq(parse_bytes("99999999999999999999", &n), -ERANGE);
+        }
+END_TEST
+
+START_TEST(durations_add_up)
+        {
+                uint64_t n;
+
+                ck_assert_int_eq(parse_duration("10", &n), 0);
+                ck_assert_uint_eq(n, 10 * NSEC_PER_SEC);
+                ck_assert_int_eq(parse_duration("1.5us", &n), 0);
+                ck_assert_uint_eq(n, 1500);
+                ck_assert_int_eq(parse_duration("1min 30s", &n), 0);
+                ck_assert_uint_eq(n, 90 * NSEC_PER_SEC);
+                ck_assert_int_eq(parse_duration("2h30m", &n), 0);
+                ck_assert_uint_eq(n, 9000 * NSEC_PER_SEC);
+                ck_assert_int_eq(parse_duration("5x", &n), -EINVAL);
+                ck_assert_int_eq(parse_duration("", &n), -EINVAL);
+                ck_assert_int_eq(parse_duration("1s 5", &n), -EINVAL);
+                ck_assert_int_eq(parse_duration("9999999999999d", &n), -ERANGE);
+        }
+END_TEST
+
+START_TEST(quantities_print_short)
+        {
+                char t[UNIT_TEXT_MAX];
+
+                ck_assert_str_eq(format_bytes(t, 512), "512B");
+                ck_assert_str_eq(format_bytes(t, 21 * 1024), "21K");
+                ck_assert_str_eq(format_bytes(t, 1288490188), "1.2G");
+                ck_assert_str_eq(format_duration(t, 8500), "8.5 us");
+                ck_assert_str_eq(format_duration(t, 412 * NSEC_PER_MSEC), "412 ms");
+                ck_assert_str_eq(format_duration(t, 72 * NSEC_PER_SEC), "1min 12s");
+                ck_assert_str_eq(format_count(t, 29812004), "29,812,004");
+                ck_assert_str_eq(format_count(t, 7), "7");
+        }
+END_TEST
+
+UNIT_MAIN("unit", bytes_take_binary_suffixes, bytes_refuse_nonsense, durations_add_up,
+          quantities_print_short)
