@@ -33,6 +33,14 @@ enum {
         FRAME_E_INVALID = 3, /* the peer broke a rule: frame_problem() says which; close it */
 };
 
+/*
+ * To which message do descriptors belong?  recvmsg() returns no byte beyond the send that carried
+ * descriptors (unix(7), "ancillary data forms a barrier"), but may return bytes of earlier sends
+ * before them.  So: descriptors belong to the message of the last byte that came with them, and a
+ * sender gives a message with descriptors a sendmsg() of its own.  frame_send() does, as does
+ * systemd's sd-varlink.
+ */
+
 /* @fd: a connected stream socket, made non-blocking; consumed on success. */
 int frame_new(Frame **ret, int fd, size_t message_max);
 int frame_fd(const Frame *f);
@@ -43,10 +51,11 @@ int frame_fd(const Frame *f);
  * @ret_fds: FRAME_FDS_MAX descriptors, -EBADF where there is none; the caller owns them
  *
  * Reads the socket at most once a call, and not at all while a whole message is buffered.
- * Return: 0, FRAME_E_*, -errno.
+ * Return: 0, FRAME_E_*, -errno; -ECONNRESET also when the peer closed in the middle of a message.
  */
 int frame_receive(Frame *f, json_t **ret, int ret_fds[static FRAME_FDS_MAX]);
 bool frame_has_buffered(const Frame *f); /* a call of frame_receive() would not need the socket */
+bool frame_has_begun(const Frame *f);    /* a message has begun to arrive and has not ended */
 const char *frame_problem(const Frame *f);
 
 /*
@@ -54,7 +63,7 @@ const char *frame_problem(const Frame *f);
  * @message: borrowed
  * @fds:     @n_fds descriptors, dup()ed; they travel with this message's first byte alone
  *
- * Return: 0, -ENOBUFS when more than FRAME_OUT_MAX wait, -errno.
+ * Return: 0, -ENOBUFS when more than FRAME_OUT_MAX wait, -errno; then close it.  Raises no SIGPIPE.
  */
 int frame_send(Frame *f, const json_t *message, const int *fds, size_t n_fds);
 bool frame_wants_write(const Frame *f);
@@ -62,6 +71,8 @@ int frame_flush(Frame *f); /* 0 when all is written, FRAME_E_AGAIN, -errno */
 Frame *frame_free(Frame *f);
 DEFINE_CLEANUP(Frame *, frame_free);
 
-/* The parser alone, for the tests and the fuzzer: one message without its NUL.  0, FRAME_E_INVALID,
- * -ENOMEM. */
+/*
+ * The parser alone, for the tests and the fuzzer: one message without its NUL.
+ * Return: 0; FRAME_E_INVALID and a static sentence in @ret_problem, which may be NULL; -ENOMEM.
+ */
 int frame_parse(json_t **ret, const char *text, size_t n, const char **ret_problem);

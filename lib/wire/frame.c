@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Two queues around a descriptor.  In: bytes as they came, of which the first
+ * message is cut off when its NUL is there, and descriptors, each with the
+ * place in the stream that it came with.
+ *
+ *      in:   [start ... scanned ... end)         one buffer, moved down before each read
+ *      fds:  fd, at; fd, at; ...                 `at` counts bytes of the whole stream
+ *
+ * The socket is read only while no whole message waits, so that a peer which
+ * sends faster than it is served fills its socket and not our memory.  Out: a
+ * list of messages, each written by sendmsg() calls of its own.
+ */
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "wire/frame.h"
+
+#define FRAME_READ_BYTES ((size_t) 16 << 10) /* room for at least so many in each read */
+#define FRAME_KEEP_BYTES ((size_t) 64 << 10) /* an empty buffer larger than this is given back */
+
+typedef struct FrameFd {
+        int fd;
+        uint64_t at; /* stream position behind the last byte that came with it */
+} FrameFd;
+
+typedef struct FrameOut FrameOut;
+struct FrameOut {
+        FrameOut *next;
+        char *text;
+        size_t n_text; /* with the NUL */
+        size_t n_sent;
+        int fds[FRAME_FDS_MAX];
+        size_t n_fds; /* not sent yet */
+};
+
+struct Frame {
+        int fd;
+        size_t message_max;
+        const char *problem; /* sticky */
+
+        char *in;
+        size_t in_start, in_scanned, in_end, in_room;
+        uint64_t in_at; /* stream position of in[in_end] */
+        /* A read happens only when all descriptors here belong to the first message, which may
+         * have FRAME_FDS_MAX; the read brings at most as many again. */
+        FrameFd fds[2 * FRAME_FDS_MAX];
+        size_t n_fds;
+
+        FrameOut *out_first, *out_last;
+        size_t n_out; /* bytes that wait, their bookkeeping included */
+};
+
+static const struct {
+        enum json_error_code code;
+        const char *problem;
+} parse_problems[] = {
+        { json_error_invalid_utf8, "the message is not UTF-8" },
+        { json_error_premature_end_of_input, "the message ends within a JSON value" },
+        { json_error_end_of_input_expected, "the message has bytes after its JSON object" },
+        { json_error_null_character, "a string in the message has a NUL" },
+        { json_error_null_byte_in_key, "a member's name in the message has a NUL" },
+        { json_error_duplicate_key, "an object in the message has a member twice" },
+        { json_error_numeric_overflow, "a number in the message is too big" },
+        { json_error_stack_overflow, "the message is nested too deeply" },
+};
+
+/* Brackets outside of strings, as the parser will meet them up to the first syntax error. */
+static bool nests_too_deeply(const char *text, size_t n) {
+        bool in_string = false;
+        size_t depth = 0;
+
+        for (size_t i = 0; i < n; i++)
+                switch (text[i]) {
+                case '"':
+                        in_string = !in_string;
+                        break;
+                case '\\':
+                        if (in_string)
+                                i++;
+                        break;
+                case '{':
+                case '[':
+                        if (!in_string && ++depth > FRAME_DEPTH_MAX)
+                                return true;
+                        break;
+                case '}':
+                case ']':
+                        if (!in_string && depth > 0)
+                                depth--;
+                        break;
+                default:
+                        break;
+                }
+        return false;
+}
+
+static const char *parse_problem(const json_error_t *error) {
+        for (size_t i = 0; i < ELEMENTSOF(parse_problems); i++)
+                if (json_error_code(error) == parse_problems[i].code)
+                        return parse_problems[i].problem;
+        return "the message is not JSON";
+}
+
+int frame_parse(json_t **ret, const char *text, size_t n, const char **ret_problem) {
+        const char *problem = NULL;
+        json_error_t error;
+        json_t *j = NULL;
+
+        /* Jansson parses recursively; its own limit is 2048 levels. */
+        if (nests_too_deeply(text, n))
+                problem = "the message is nested too deeply";
+        else {
+                j = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
+                if (!j && json_error_code(&error) == json_error_out_of_memory)
+                        return -ENOMEM;
+                if (!j)
+                        problem = parse_problem(&error);
+                else if (!json_is_object(j))
+                        problem = "the message is not a JSON object";
+        }
+        if (problem) {
+                json_decref(j);
+                if (ret_problem)
+                        *ret_problem = problem;
+                return FRAME_E_INVALID;
+        }
+
+        *ret = j;
+        return 0;
+}
+
+int frame_new(Frame **ret, int fd, size_t message_max) {
+        Frame *f;
+        int flags;
+
+        flags = fcntl(fd, F_GETFL);
+        if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+                return -errno;
+
+        f = malloc(sizeof(*f));
+        if (!f)
+                return -ENOMEM;
+
+        *f = (Frame){ .fd = fd, .message_max = message_max };
+        *ret = f;
+        return 0;
+}
+
+int frame_fd(const Frame *f) {
+        return f->fd;
+}
+
+const char *frame_problem(const Frame *f) {
+        return f->problem;
+}
+
+static int invalid(Frame *f, const char *problem) {
+        f->problem = problem;
+        return FRAME_E_INVALID;
+}
+
+/* The NUL that ends the first message, or NULL. */
+static char *first_end(const Frame *f) {
+        return f->in_scanned < f->in_end
+                       ? memchr(f->in + f->in_scanned, 0, f->in_end - f->in_scanned)
+                       : NULL;
+}
+
+bool frame_has_buffered(const Frame *f) {
+        return first_end(f);
+}
+
+bool frame_has_begun(const Frame *f) {
+        return f->in_end > f->in_start && !first_end(f);
+}
+
+static int make_room(Frame *f) {
+        size_t used = f->in_end - f->in_start, room;
+        char *p;
+
+        if (f->in_start > 0) {
+                if (used > 0)
+                        memmove(f->in, f->in + f->in_start, used);
+                f->in_scanned -= f->in_start;
+                f->in_start = 0;
+                f->in_end = used;
+        }
+        if (f->in_room - used >= FRAME_READ_BYTES)
+                return 0;
+
+        room = MAX(f->in_room * 2, used + FRAME_READ_BYTES);
+        p = realloc(f->in, room);
+        if (!p)
+                return -ENOMEM;
+        f->in = p;
+        f->in_room = room;
+        return 0;
+}
+
+/* Keeps the descriptors of one recvmsg(), whose bytes have been counted; closes what is too much.
+ */
+static int keep_fds(Frame *f, struct msghdr *mh) {
+        bool too_many = mh->msg_flags & MSG_CTRUNC;
+
+        for (struct cmsghdr *c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
+                if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+                        continue;
+                for (size_t i = 0; i < (c->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++) {
+                        int fd;
+
+                        memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+                        if (f->n_fds < ELEMENTSOF(f->fds))
+                                f->fds[f->n_fds++] = (FrameFd){ .fd = fd, .at = f->in_at };
+                        else {
+                                safe_close(fd);
+                                too_many = true;
+                        }
+                }
+        }
+        if (!too_many)
+                return 0;
+
+        while (f->n_fds > 0)
+                safe_close(f->fds[--f->n_fds].fd);
+        return invalid(f, "more file descriptors came with a message than are allowed");
+}
+
+/* One read: 0, FRAME_E_*, -errno. */
+static int fill(Frame *f) {
+        union {
+                struct cmsghdr header;
+                char bytes[CMSG_SPACE(sizeof(int) * FRAME_FDS_MAX)];
+        } control;
+        struct iovec iov;
+        struct msghdr mh = {
+                .msg_iov = &iov,
+                .msg_iovlen = 1,
+                .msg_control = &control,
+                .msg_controllen = sizeof(control),
+        };
+        ssize_t n;
+        int r;
+
+        r = make_room(f);
+        if (r < 0)
+                return r;
+
+        iov = (struct iovec){ .iov_base = f->in + f->in_end, .iov_len = f->in_room - f->in_end };
+        do
+                n = recvmsg(f->fd, &mh, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+        while (n < 0 && errno == EINTR);
+        if (n < 0)
+                return errno == EAGAIN ? FRAME_E_AGAIN : -errno;
+        if (n == 0)
+                return f->in_end > f->in_start ? -ECONNRESET : FRAME_E_CLOSED;
+
+        f->in_end += (size_t) n;
+        f->in_at += (uint64_t) n;
+        return keep_fds(f, &mh);
+}
+
+/* Cuts off the first message, which ends at @end. */
+static int take(Frame *f, const char *end, json_t **ret, int ret_fds[static FRAME_FDS_MAX]) {
+        size_t n = (size_t) (end - (f->in + f->in_start)), n_fds = 0;
+        uint64_t end_at;
+        json_t *j;
+        int r;
+
+        if (n > f->message_max)
+                return invalid(f, "the message is too long");
+        end_at = f->in_at - (f->in_end - f->in_start) + n + 1;
+        while (n_fds < f->n_fds && f->fds[n_fds].at <= end_at)
+                n_fds++;
+        if (n_fds > FRAME_FDS_MAX)
+                return invalid(f, "more file descriptors came with a message than are allowed");
+        r = frame_parse(&j, f->in + f->in_start, n, &f->problem);
+        if (r != 0)
+                return r;
+
+        for (size_t i = 0; i < FRAME_FDS_MAX; i++)
+                ret_fds[i] = i < n_fds ? f->fds[i].fd : -EBADF;
+        f->n_fds -= n_fds;
+        memmove(f->fds, f->fds + n_fds, f->n_fds * sizeof(f->fds[0]));
+
+        f->in_start += n + 1;
+        f->in_scanned = f->in_start;
+        if (f->in_start == f->in_end && f->in_room > FRAME_KEEP_BYTES) {
+                free(TAKE_PTR(f->in));
+                f->in_start = f->in_scanned = f->in_end = f->in_room = 0;
+        }
+        *ret = j;
+        return 0;
+}
+
+int frame_receive(Frame *f, json_t **ret, int ret_fds[static FRAME_FDS_MAX]) {
+        char *end;
+        int r;
+
+        if (f->problem)
+                return FRAME_E_INVALID;
+
+        end = first_end(f);
+        if (!end) {
+                f->in_scanned = f->in_end;
+                r = fill(f);
+                if (r != 0)
+                        return r;
+                end = first_end(f);
+        }
+        if (end)
+                return take(f, end, ret, ret_fds);
+
+        f->in_scanned = f->in_end;
+        if (f->in_end - f->in_start > f->message_max)
+                return invalid(f, "the message is too long");
+        return FRAME_E_AGAIN;
+}
+
+static FrameOut *out_free(FrameOut *o) {
+        if (!o)
+                return NULL;
+
+        while (o->n_fds > 0)
+                safe_close(o->fds[--o->n_fds]);
+        free(o->text);
+        free(o);
+        return NULL;
+}
+DEFINE_CLEANUP(FrameOut *, out_free);
+
+static size_t out_bytes(const FrameOut *o) {
+        return sizeof(*o) + o->n_text;
+}
+
+int frame_send(Frame *f, const json_t *message, const int *fds, size_t n_fds) {
+        _cleanup_(out_freep) FrameOut *o = NULL;
+        int r;
+
+        if (n_fds > FRAME_FDS_MAX)
+                return -EINVAL;
+
+        o = malloc(sizeof(*o));
+        if (!o)
+                return -ENOMEM;
+        *o = (FrameOut){ .text = json_dumps(message, JSON_COMPACT) };
+        if (!o->text)
+                return json_is_object(message) ? -ENOMEM : -EINVAL;
+        o->n_text = strlen(o->text) + 1;
+        if (f->n_out + out_bytes(o) > FRAME_OUT_MAX)
+                return -ENOBUFS;
+        while (o->n_fds < n_fds) {
+                int fd = fcntl(fds[o->n_fds], F_DUPFD_CLOEXEC, 3);
+
+                if (fd < 0)
+                        return -errno;
+                o->fds[o->n_fds++] = fd;
+        }
+
+        f->n_out += out_bytes(o);
+        if (f->out_last)
+                f->out_last->next = o;
+        else
+                f->out_first = o;
+        f->out_last = TAKE_PTR(o);
+
+        r = frame_flush(f);
+        return r < 0 ? r : 0;
+}
+
+bool frame_wants_write(const Frame *f) {
+        return f->out_first;
+}
+
+/* What the socket takes of one message: 0 when something was written, FRAME_E_AGAIN, -errno. */
+static int out_write(FrameOut *o, int fd) {
+        union {
+                struct cmsghdr header;
+                char bytes[CMSG_SPACE(sizeof(int) * FRAME_FDS_MAX)];
+        } control = {};
+        struct iovec iov = { .iov_base = o->text + o->n_sent, .iov_len = o->n_text - o->n_sent };
+        struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
+        ssize_t n;
+
+        if (o->n_fds > 0) {
+                control.header = (struct cmsghdr){
+                        .cmsg_level = SOL_SOCKET,
+                        .cmsg_type = SCM_RIGHTS,
+                        .cmsg_len = CMSG_LEN(sizeof(int) * o->n_fds),
+                };
+                memcpy(CMSG_DATA(&control.header), o->fds, sizeof(int) * o->n_fds);
+                mh.msg_control = &control;
+                mh.msg_controllen = CMSG_SPACE(sizeof(int) * o->n_fds);
+        }
+
+        do
+                n = sendmsg(fd, &mh, MSG_DONTWAIT | MSG_NOSIGNAL);
+        while (n < 0 && errno == EINTR);
+        if (n < 0)
+                return errno == EAGAIN ? FRAME_E_AGAIN : -errno;
+
+        o->n_sent += (size_t) n;
+        while (o->n_fds > 0)
+                safe_close(o->fds[--o->n_fds]);
+        return 0;
+}
+
+int frame_flush(Frame *f) {
+        int r;
+
+        while (f->out_first) {
+                FrameOut *o = f->out_first;
+
+                r = out_write(o, f->fd);
+                if (r != 0)
+                        return r;
+                if (o->n_sent < o->n_text)
+                        continue;
+
+                f->n_out -= out_bytes(o);
+                f->out_first = o->next;
+                if (!f->out_first)
+                        f->out_last = NULL;
+                out_free(o);
+        }
+        return 0;
+}
+
+Frame *frame_free(Frame *f) {
+        if (!f)
+                return NULL;
+
+        while (f->out_first) {
+                FrameOut *o = f->out_first;
+
+                f->out_first = o->next;
+                out_free(o);
+        }
+        while (f->n_fds > 0)
+                safe_close(f->fds[--f->n_fds].fd);
+        safe_close(f->fd);
+        free(f->in);
+        free(f);
+        return NULL;
+}
