@@ -2,5 +2,16 @@
 noinst_LIBRARIES += %D%/libdecode.a
 %C%_libdecode_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(TRACEEVENT_CFLAGS)
 %C%_libdecode_a_SOURCES = \
-	%D%/todo.c
+	%D%/cursor.c \
+	%D%/cursor.h \
+	%D%/formats.c \
+	%D%/formats.h \
+	%D%/records.c \
+	%D%/records.h \
+	%D%/stream.c \
+	%D%/stream.h \
+	%D%/symbols.c \
+	%D%/symbols.h \
+	%D%/tasks.c \
+	%D%/tasks.h
 decode_libs = %D%/libdecode.a $(store_libs) $(TRACEEVENT_LIBS)

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * One segment is mapped at a time and one page walked at a time:
+ *
+ *      sequences  [ 0 | 1 | 2 ]      listed once, and again at a refresh
+ *                       |
+ *      segment        [ p | p | p | p ]
+ *                           |
+ *      records             [ r r r r ]
+ *                              |
+ *      event                decoded, handed out by cursor_peek()
+ *
+ * A loss is a property of the event after it: the page's flag, a torn page, a
+ * skipped segment are all remembered until there is an event to attach them to.
+ */
+
+#include <limits.h>
+
+#include "decode/cursor.h"
+#include "store/page.h"
+
+struct Cursor {
+        const SessionDir *dir;
+        const Formats *formats;
+        uint32_t cpu;
+
+        uint64_t *sequences;
+        size_t n_sequences;
+        size_t i_sequence; /* of the open segment, or of the next to open */
+
+        Segment *segment;
+        uint64_t i_page; /* the page after the one that is walked */
+        bool in_page;
+        const uint8_t *page; /* the one that is walked */
+        Records records;
+
+        bool missed; /* before the next event */
+        uint64_t n_missed;
+        uint64_t last_timestamp_ns;
+
+        bool has_event;
+        Event event;
+        CursorCount count;
+};
+
+static void note_loss(Cursor *c, uint64_t n) {
+        /* A number is only good if every gap before this event has one. */
+        c->n_missed = c->missed && (c->n_missed == 0 || n == 0) ? 0 : c->n_missed + n;
+        c->missed = true;
+}
+
+static int list_sequences(Cursor *c) {
+        _cleanup_free_ uint64_t *sequences = NULL;
+        uint64_t last = c->i_sequence < c->n_sequences ? c->sequences[c->i_sequence] : 0;
+        size_t n = 0, i = 0;
+        int r;
+
+        r = session_dir_list_segments(c->dir, c->cpu, &sequences, &n);
+        if (r == -ENOENT)
+                return 0;
+        if (r < 0)
+                return r;
+        if (c->segment) /* stay on the one that is open, wherever it is now */
+                while (i < n && sequences[i] < last)
+                        i++;
+        else if (c->n_sequences > 0 && c->i_sequence >= c->n_sequences)
+                while (i < n && sequences[i] <= c->sequences[c->n_sequences - 1])
+                        i++;
+        free(c->sequences);
+        c->sequences = TAKE_PTR(sequences);
+        c->n_sequences = n;
+        c->i_sequence = i;
+        return 0;
+}
+
+static void count_end(CursorCount *count, const Segment *s) {
+        count->n_torn_bytes += segment_torn_bytes(s);
+        if (!segment_is_closed(s))
+                count->n_unclosed++;
+}
+
+static void leave_segment(Cursor *c) {
+        count_end(&c->count, c->segment);
+        c->segment = segment_free(c->segment);
+        c->in_page = false;
+        c->i_sequence++;
+}
+
+/* Opens the segment at i_sequence or the first good one after it.  1 if there is one, else 0. */
+static int enter_segment(Cursor *c) {
+        while (c->i_sequence < c->n_sequences) {
+                uint64_t sequence = c->sequences[c->i_sequence];
+                int r = session_dir_open_segment(c->dir, c->cpu, sequence, &c->segment);
+
+                if (r < 0 && r != -ENOENT)
+                        return r;
+                if (r == 0 && segment_page_bytes(c->segment) != c->formats->page_bytes) {
+                        c->segment = segment_free(c->segment);
+                        r = SEGMENT_E_DAMAGED;
+                }
+                if (r == 0) {
+                        c->i_page = 0;
+                        c->in_page = false;
+                        c->count.n_segments++;
+                        if (c->i_sequence > 0 && c->sequences[c->i_sequence - 1] + 1 != sequence) {
+                                c->count.n_segments_missing +=
+                                        sequence - c->sequences[c->i_sequence - 1] - 1;
+                                note_loss(c, 0);
+                        }
+                        return 1;
+                }
+                c->count.n_segments_damaged++;
+                note_loss(c, 0);
+                c->i_sequence++;
+        }
+        return 0;
+}
+
+/* Begins the page at i_page.  Pages that hold nothing are counted and passed. */
+static void enter_page(Cursor *c) {
+        PageInfo info;
+        int r;
+
+        c->page = segment_page(c->segment, c->i_page++);
+        c->count.n_pages++;
+        r = page_parse(&info, c->page, segment_page_bytes(c->segment),
+                       c->formats->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__));
+        if (r == PAGE_E_EMPTY) {
+                c->count.n_pages_empty++;
+                return;
+        }
+        if (r != 0) {
+                c->count.n_pages_torn++;
+                note_loss(c, 0);
+                return;
+        }
+        if (info.missed) {
+                c->count.n_pages_missed++;
+                c->count.n_missed += info.n_missed;
+                note_loss(c, info.n_missed);
+        }
+        if (info.timestamp < c->last_timestamp_ns)
+                c->count.n_pages_backwards++;
+        records_init(&c->records, c->page + PAGE_HEADER_BYTES, info.n_payload, info.timestamp,
+                     c->formats->big_endian);
+        c->in_page = true;
+}
+
+/* The next event of the page that is walked.  True if there is one. */
+static bool next_in_page(Cursor *c) {
+        Record record;
+        int r;
+
+        while ((r = records_next(&c->records, &record)) == 0) {
+                c->count.n_records++;
+                formats_decode(c->formats, &record, &c->event);
+                c->last_timestamp_ns = record.timestamp_ns;
+                if (_unlikely_(c->event.kind == EVENT_SHORT)) {
+                        c->count.n_records_short++;
+                        note_loss(c, 0);
+                        continue;
+                }
+                c->event.cpu = c->cpu;
+                c->event.missed = TAKE(c->missed, false);
+                c->event.n_missed = TAKE(c->n_missed, 0);
+                return true;
+        }
+        if (r == RECORDS_E_DAMAGED) {
+                c->count.n_pages_damaged++;
+                note_loss(c, 0);
+        }
+        c->in_page = false;
+        return false;
+}
+
+int cursor_advance(Cursor *c) {
+        c->has_event = false;
+        for (;;) {
+                int r;
+
+                if (_likely_(c->in_page)) {
+                        if (_likely_(next_in_page(c))) {
+                                c->has_event = true;
+                                return 0;
+                        }
+                        continue;
+                }
+                if (!c->segment) {
+                        r = enter_segment(c);
+                        if (r <= 0)
+                                return r;
+                }
+                if (c->i_page < segment_n_pages(c->segment)) {
+                        enter_page(c);
+                        continue;
+                }
+                /* The last one may still grow. */
+                if (c->i_sequence + 1 >= c->n_sequences)
+                        return 0;
+                leave_segment(c);
+        }
+}
+
+/* A refresh may map the segment elsewhere: take the position along. */
+static int refresh_segment(Cursor *c) {
+        size_t n_next, n_end;
+        int r;
+
+        if (!c->segment)
+                return 0;
+        n_next = c->in_page ? (size_t) (c->records.next - c->page) : 0;
+        n_end = c->in_page ? (size_t) (c->records.end - c->page) : 0;
+        r = segment_refresh(c->segment);
+        if (r < 0)
+                return r;
+        if (c->in_page) {
+                c->page = segment_page(c->segment, c->i_page - 1);
+                c->records.next = c->page + n_next;
+                c->records.end = c->page + n_end;
+        }
+        return 0;
+}
+
+int cursor_refresh(Cursor *c) {
+        int r;
+
+        /* First the list: what is behind a newer segment's start is complete. */
+        r = list_sequences(c);
+        if (r < 0)
+                return r;
+        r = refresh_segment(c);
+        if (r < 0 || c->has_event)
+                return r;
+        return cursor_advance(c);
+}
+
+int cursor_open(Cursor **ret, const SessionDir *dir, const Formats *formats, uint32_t cpu) {
+        _cleanup_(cursor_freep) Cursor *c = NULL;
+        int r;
+
+        c = malloc(sizeof(*c));
+        if (!c)
+                return -ENOMEM;
+        *c = (Cursor){ .dir = dir, .formats = formats, .cpu = cpu };
+        r = list_sequences(c);
+        if (r < 0)
+                return r;
+        r = cursor_advance(c);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(c);
+        return 0;
+}
+
+uint32_t cursor_cpu(const Cursor *c) {
+        return c->cpu;
+}
+
+const Event *cursor_peek(const Cursor *c) {
+        return c->has_event ? &c->event : NULL;
+}
+
+void cursor_count(const Cursor *c, CursorCount *ret) {
+        *ret = c->count;
+        if (c->segment)
+                count_end(ret, c->segment);
+}
+
+Cursor *cursor_free(Cursor *c) {
+        if (!c)
+                return NULL;
+        segment_free(c->segment);
+        free(c->sequences);
+        free(c);
+        return NULL;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Cursor: one CPU's events in the order of its pages, across all its segments
+ *
+ * Whatever is damaged is stepped over and counted, never an error: the next
+ * event after a gap of any kind has `missed` set.  A recording that still grows
+ * is followed by cursor_refresh().
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "decode/formats.h"
+#include "store/session-dir.h"
+
+typedef struct Cursor Cursor;
+
+/* What a cursor met so far. */
+typedef struct CursorCount {
+        uint64_t n_segments, n_pages, n_records;
+        uint64_t n_segments_damaged; /* not segments at all: skipped */
+        uint64_t n_segments_missing; /* numbers left out in the sequence */
+        uint64_t n_pages_torn;       /* length does not fit: skipped */
+        uint64_t n_pages_empty;      /* allocated, never written */
+        uint64_t n_pages_damaged;    /* a record in it contradicts itself: its rest is skipped */
+        uint64_t n_pages_backwards;  /* begin before the page before them ended */
+        uint64_t n_pages_missed;     /* say that events were lost before them */
+        uint64_t n_missed;           /* how many, where the pages say it */
+        uint64_t n_records_short;    /* too short for their fields */
+        uint64_t n_torn_bytes;       /* behind the last whole page of segments */
+        uint64_t n_unclosed;         /* segments whose writer never closed them */
+} CursorCount;
+
+/*
+ * cursor_open() - at the first event of @cpu
+ * @dir, @formats: borrowed for the cursor's life
+ *
+ * Return: 0 (also if there is no event yet), -errno.
+ */
+int cursor_open(Cursor **ret, const SessionDir *dir, const Formats *formats, uint32_t cpu);
+uint32_t cursor_cpu(const Cursor *c);
+/* The current event, or NULL behind the last; valid until the next call that moves the cursor. */
+const Event *cursor_peek(const Cursor *c);
+/* To the next event.  0 or -errno. */
+int cursor_advance(Cursor *c);
+/* Looks for what was written since; at the end, goes on to it.  0 or -errno. */
+int cursor_refresh(Cursor *c);
+void cursor_count(const Cursor *c, CursorCount *ret);
+Cursor *cursor_free(Cursor *c);
+DEFINE_CLEANUP(Cursor *, cursor_free);

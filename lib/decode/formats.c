@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * libtraceevent reads the format files and answers "where is the field of this name"; what it
+ * answers is checked once (sizes a number can have, offsets inside a page) and kept as plain
+ * offsets, so that decoding a record is a handful of loads behind one comparison of its length.
+ * The print format, which we do not use and which is a program in C syntax, is cut off before
+ * libtraceevent sees it.  header_page has the same syntax without a name and an id; it gets both
+ * and goes the same way.
+ */
+
+#include <stdio.h>
+
+#include <event-parse.h>
+
+#include "base/cleanup.h"
+#include "decode/formats.h"
+#include "store/format.h"
+#include "store/page.h"
+
+#define FORMAT_TEXT_MAX ((size_t) 16 << 10) /* real ones are below 1 KiB */
+#define RECORD_BYTES_MAX 4096               /* no field of a record lies beyond */
+
+static struct tep_handle *tep_handle_free(struct tep_handle *tep) {
+        if (tep)
+                tep_free(tep);
+        return NULL;
+}
+
+DEFINE_CLEANUP(struct tep_handle *, tep_handle_free);
+
+typedef struct Wanted {
+        const char *name;
+        Field *field;
+        bool required;
+} Wanted;
+
+/* @text up to its print format, begun with @head, as something that libtraceevent takes. */
+static int parse_text(struct tep_handle *tep, const char *head, const char *text) {
+        _cleanup_free_ char *s = NULL;
+        const char *end = strstr(text, "print fmt:");
+        size_t n = end ? (size_t) (end - text) : strnlen(text, FORMAT_TEXT_MAX + 1);
+
+        if (n > FORMAT_TEXT_MAX)
+                return FORMATS_E_INVALID;
+        if (asprintf(&s, "%s%.*s\nprint fmt: \"\"\n", head, (int) n, text) < 0)
+                return -ENOMEM;
+        return tep_parse_event(tep, s, strlen(s), "ftrace") == TEP_ERRNO__SUCCESS
+                       ? 0
+                       : FORMATS_E_INVALID;
+}
+
+static bool field_is_number(const struct tep_format_field *f) {
+        return !(f->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_STRING | TEP_FIELD_IS_DYNAMIC)) &&
+               (f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8) && f->offset >= 0 &&
+               f->offset + f->size <= RECORD_BYTES_MAX;
+}
+
+/* Return: 0, FORMATS_E_INVALID.  *@ret_n_bytes: how long a record must be to have them all. */
+static int find_fields(struct tep_event *event, const Wanted *wanted, size_t n_wanted,
+                       uint32_t *ret_n_bytes) {
+        uint32_t n_bytes = 0;
+
+        for (size_t i = 0; i < n_wanted; i++) {
+                struct tep_format_field *f = tep_find_any_field(event, wanted[i].name);
+
+                if (!f || !field_is_number(f)) {
+                        if (wanted[i].required)
+                                return FORMATS_E_INVALID;
+                        continue;
+                }
+                *wanted[i].field = (Field){
+                        .offset = (uint16_t) f->offset,
+                        .size = (uint8_t) f->size,
+                        .is_signed = f->flags & TEP_FIELD_IS_SIGNED,
+                };
+                n_bytes = MAX(n_bytes, (uint32_t) (f->offset + f->size));
+        }
+        *ret_n_bytes = n_bytes;
+        return 0;
+}
+
+static int parse_header_page(struct tep_handle *tep, const char *text, Formats *f) {
+        struct tep_event *event;
+        struct tep_format_field *data;
+        Field timestamp = {}, commit = {};
+        const Wanted wanted[] = {
+                { "timestamp", &timestamp, true },
+                { "commit", &commit, true },
+        };
+        uint32_t n;
+        int r;
+
+        r = parse_text(tep, "name: header_page\nID: 65535\nformat:\n", text);
+        if (r != 0)
+                return r;
+        event = tep_find_event_by_name(tep, "ftrace", "header_page");
+        data = event ? tep_find_any_field(event, "data") : NULL;
+        if (!data || find_fields(event, wanted, ELEMENTSOF(wanted), &n) != 0)
+                return FORMATS_E_INVALID;
+        if (timestamp.offset != 0 || timestamp.size != 8 || commit.offset != 8 ||
+            commit.size != 8 || data->offset != (int) PAGE_HEADER_BYTES)
+                return FORMATS_E_INVALID;
+        if (data->size < 0 || data->size > (int) (PAGE_BYTES_MAX - PAGE_HEADER_BYTES) ||
+            data->size < (int) (PAGE_BYTES_MIN - PAGE_HEADER_BYTES))
+                return FORMATS_E_INVALID;
+        f->page_bytes = PAGE_HEADER_BYTES + (uint32_t) data->size;
+        return 0;
+}
+
+static int parse_event(struct tep_handle *tep, const char *name, const char *text,
+                       const Wanted *wanted, size_t n_wanted, uint16_t *ret_id,
+                       uint32_t *ret_n_bytes) {
+        struct tep_event *event;
+        int r;
+
+        r = parse_text(tep, "", text);
+        if (r != 0)
+                return r;
+        event = tep_find_event_by_name(tep, "ftrace", name);
+        if (!event || event->id <= 0 || event->id >= UINT16_MAX)
+                return FORMATS_E_INVALID;
+        *ret_id = (uint16_t) event->id;
+        return find_fields(event, wanted, n_wanted, ret_n_bytes);
+}
+
+int formats_parse(Formats *ret, const char *header_page, const char *entry, const char *exit,
+                  bool big_endian, const char **ret_problem) {
+        _cleanup_(tep_handle_freep) struct tep_handle *tep = NULL;
+        Formats f = { .big_endian = big_endian };
+        const Wanted wanted_entry[] = {
+                { "common_type", &f.type, true },
+                { "common_flags", &f.flags, true },
+                { "common_preempt_count", &f.preempt_count, true },
+                { "common_pid", &f.pid, true },
+                { "func", &f.entry.func, true },
+                { "depth", &f.entry.depth, true },
+        };
+        Field type = {}, pid = {};
+        const Wanted wanted_exit[] = {
+                { "common_type", &type, true },         { "common_pid", &pid, true },
+                { "func", &f.exit.func, true },         { "depth", &f.exit.depth, true },
+                { "calltime", &f.exit.calltime, true }, { "rettime", &f.exit.rettime, true },
+                { "overrun", &f.exit.overrun, false },  { "retval", &f.exit.retval, false },
+        };
+        int r;
+
+        tep_set_loglevel(TEP_LOG_NONE);
+        tep = tep_alloc();
+        if (!tep)
+                return -ENOMEM;
+        tep_set_long_size(tep, 8);
+
+        r = parse_header_page(tep, header_page, &f);
+        if (r == FORMATS_E_INVALID)
+                *ret_problem = "events/header_page is not that of a 64-bit kernel's ring buffer";
+        if (r != 0)
+                return r;
+        r = parse_event(tep, "funcgraph_entry", entry, wanted_entry, ELEMENTSOF(wanted_entry),
+                        &f.entry_id, &f.entry.n_bytes);
+        if (r == FORMATS_E_INVALID)
+                *ret_problem = "events/ftrace/funcgraph_entry/format lacks fields or contradicts "
+                               "itself";
+        if (r != 0)
+                return r;
+        r = parse_event(tep, "funcgraph_exit", exit, wanted_exit, ELEMENTSOF(wanted_exit),
+                        &f.exit_id, &f.exit.n_bytes);
+        if (r == FORMATS_E_INVALID)
+                *ret_problem = "events/ftrace/funcgraph_exit/format lacks fields or contradicts "
+                               "itself";
+        if (r != 0)
+                return r;
+        /* One place for the common fields, whatever the event. */
+        if (f.entry_id == f.exit_id || f.type.offset != type.offset || f.type.size != 2 ||
+            type.size != 2 || f.pid.offset != pid.offset || f.pid.size != pid.size) {
+                *ret_problem = "the formats of funcgraph_entry and funcgraph_exit contradict each "
+                               "other";
+                return FORMATS_E_INVALID;
+        }
+        *ret = f;
+        return 0;
+}
+
+static inline uint64_t load_field(const Field *f, const Record *record) {
+        const uint8_t *p = record->data + f->offset;
+        uint64_t v;
+
+        switch (f->size) {
+        case 8:
+                return load_u64(p, record->swap);
+        case 4:
+                v = load_u32(p, record->swap);
+                return f->is_signed ? (uint64_t) (int64_t) (int32_t) v : v;
+        case 2:
+                v = load_u16(p, record->swap);
+                return f->is_signed ? (uint64_t) (int64_t) (int16_t) v : v;
+        case 1:
+                return f->is_signed ? (uint64_t) (int64_t) (int8_t) *p : *p;
+        default:
+                return 0;
+        }
+}
+
+static inline int32_t clamp_depth(uint64_t depth) {
+        int64_t d = (int64_t) depth;
+
+        return d < 0 ? 0 : d > EVENT_DEPTH_MAX ? EVENT_DEPTH_MAX : (int32_t) d;
+}
+
+static inline bool has_field(const Field *f, const Record *record) {
+        return record->n_data >= (uint32_t) f->offset + f->size;
+}
+
+void formats_decode(const Formats *f, const Record *record, Event *ret) {
+        *ret = (Event){
+                .timestamp_ns = record->timestamp_ns,
+                .kind = EVENT_SHORT,
+                .n_bytes = record->n_data,
+        };
+        if (!has_field(&f->type, record))
+                return;
+        ret->id = (uint16_t) load_field(&f->type, record);
+        if (ret->id == f->entry_id) {
+                if (record->n_data < f->entry.n_bytes)
+                        return;
+                ret->kind = EVENT_ENTRY;
+                ret->func = load_field(&f->entry.func, record);
+                ret->depth = clamp_depth(load_field(&f->entry.depth, record));
+        } else if (ret->id == f->exit_id) {
+                if (record->n_data < f->exit.n_bytes)
+                        return;
+                ret->kind = EVENT_EXIT;
+                ret->func = load_field(&f->exit.func, record);
+                ret->depth = clamp_depth(load_field(&f->exit.depth, record));
+                ret->calltime = load_field(&f->exit.calltime, record);
+                ret->rettime = load_field(&f->exit.rettime, record);
+                ret->overrun = (uint32_t) load_field(&f->exit.overrun, record);
+        } else
+                ret->kind = EVENT_OTHER;
+        if (has_field(&f->pid, record))
+                ret->pid = (int32_t) load_field(&f->pid, record);
+        if (has_field(&f->flags, record))
+                ret->flags = (uint8_t) load_field(&f->flags, record);
+        if (has_field(&f->preempt_count, record))
+                ret->preempt_count = (uint8_t) load_field(&f->preempt_count, record);
+}

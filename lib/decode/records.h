@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Records: the events in one page's payload
+ *
+ * A payload is a run of records, each begun by a 32-bit word: type_len (5 bits) and time_delta
+ * (27 bits, ns since the record before it):
+ *
+ *      type_len   what follows
+ *      1..28      data, 4 * type_len bytes
+ *      0          u32 length (this word included), data
+ *      29         padding: with delta 0 up to the page's end, else u32 length and so many bytes
+ *      30         time extend: u32, the delta's upper bits (<< 27)
+ *      31         absolute time: u32 upper bits; 59 bits of the time together
+ *
+ * type_len is the word's low bits on little-endian machines and its high bits on big-endian ones.
+ *
+ * Source: linux 6.1 include/linux/ring_buffer.h, struct ring_buffer_event, and
+ * kernel/trace/ring_buffer.c, rb_event_length(), rb_update_read_stamp(), rb_fix_abs_ts().
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct Record {
+        uint64_t timestamp_ns;
+        const uint8_t *data; /* into the page, aligned to 4 bytes at most */
+        uint32_t n_data;
+        bool swap; /* its numbers have another byte order than this machine */
+} Record;
+
+/* Position in a payload; plain data, valid as long as the payload is. */
+typedef struct Records {
+        const uint8_t *next, *end;
+        uint64_t timestamp_ns; /* of the last record */
+        bool big_endian;
+        const char *problem; /* after RECORDS_E_DAMAGED: what was wrong, a constant */
+} Records;
+
+enum {
+        RECORDS_E_END = 1,
+        RECORDS_E_DAMAGED = 2, /* a length points beyond the payload: the rest of it is lost */
+};
+
+/* @timestamp_ns: the page header's. */
+void records_init(Records *ret, const void *payload, size_t n, uint64_t timestamp_ns,
+                  bool big_endian);
+/* The next record that holds data.  0, RECORDS_E_*; stays there. */
+int records_next(Records *w, Record *ret);
+
+/* Numbers of a record, which need not be aligned. */
+static inline uint16_t load_u16(const uint8_t *p, bool swap) {
+        uint16_t v;
+
+        memcpy(&v, p, sizeof(v));
+        return swap ? __builtin_bswap16(v) : v;
+}
+
+static inline uint32_t load_u32(const uint8_t *p, bool swap) {
+        uint32_t v;
+
+        memcpy(&v, p, sizeof(v));
+        return swap ? __builtin_bswap32(v) : v;
+}
+
+static inline uint64_t load_u64(const uint8_t *p, bool swap) {
+        uint64_t v;
+
+        memcpy(&v, p, sizeof(v));
+        return swap ? __builtin_bswap64(v) : v;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * A binary heap of cursors, ordered by the time of their current event.  The
+ * cursor whose event was handed out last stays at the top without being sorted
+ * in again until the next call: a run of events on one CPU, which is the usual
+ * case, then costs two comparisons for each.
+ */
+
+#include "decode/stream.h"
+
+struct Stream {
+        const SessionDir *dir;
+        const Formats *formats;
+        Cursor **cursors; /* all, in order of their CPUs */
+        size_t n_cursors;
+        Cursor **heap; /* those that have an event */
+        size_t n_heap;
+        Cursor *last; /* whose event was handed out last: heap[0], or exhausted */
+        bool top_is_stale;
+};
+
+static inline bool before(const Cursor *a, const Cursor *b) {
+        uint64_t ta = cursor_peek(a)->timestamp_ns, tb = cursor_peek(b)->timestamp_ns;
+
+        return ta < tb || (ta == tb && cursor_cpu(a) < cursor_cpu(b));
+}
+
+static void sift_down(Stream *s, size_t i) {
+        for (;;) {
+                size_t child = 2 * i + 1;
+
+                if (child >= s->n_heap)
+                        return;
+                if (child + 1 < s->n_heap && before(s->heap[child + 1], s->heap[child]))
+                        child++;
+                if (!before(s->heap[child], s->heap[i]))
+                        return;
+
+                Cursor *c = s->heap[i];
+                s->heap[i] = s->heap[child];
+                s->heap[child] = c;
+                i = child;
+        }
+}
+
+static void build_heap(Stream *s) {
+        s->n_heap = 0;
+        for (size_t i = 0; i < s->n_cursors; i++)
+                if (cursor_peek(s->cursors[i]))
+                        s->heap[s->n_heap++] = s->cursors[i];
+        for (size_t i = s->n_heap / 2; i-- > 0;)
+                sift_down(s, i);
+        s->top_is_stale = false;
+}
+
+/* Puts the top where it belongs after its cursor has moved. */
+static void settle(Stream *s) {
+        if (!s->top_is_stale)
+                return;
+        s->top_is_stale = false;
+        if (!cursor_peek(s->heap[0]))
+                s->heap[0] = s->heap[--s->n_heap];
+        sift_down(s, 0);
+}
+
+int stream_next(Stream *s, uint64_t until_ns, Event *ret) {
+        const Event *e;
+        int r;
+
+        settle(s);
+        if (s->n_heap == 0)
+                return 0;
+        e = cursor_peek(s->heap[0]);
+        if (e->timestamp_ns > until_ns)
+                return 0;
+        s->last = s->heap[0];
+        *ret = *e;
+        s->top_is_stale = true;
+        r = cursor_advance(s->last);
+        return r < 0 ? r : 1;
+}
+
+const Event *stream_peek_same_cpu(const Stream *s) {
+        return s->last ? cursor_peek(s->last) : NULL;
+}
+
+int stream_drop_same_cpu(Stream *s) {
+        return cursor_advance(s->last);
+}
+
+/* Brings the list of cursors up to the directories there are. */
+static int open_cursors(Stream *s) {
+        _cleanup_free_ uint32_t *cpus = NULL;
+        Cursor **cursors, **heap;
+        size_t n_cpus, n_old = s->n_cursors, k = 0;
+        int r;
+
+        r = session_dir_list_cpus(s->dir, &cpus, &n_cpus);
+        if (r < 0)
+                return r;
+        if (n_cpus <= n_old)
+                return 0;
+        heap = realloc(s->heap, n_cpus * sizeof(*heap));
+        if (!heap)
+                return -ENOMEM;
+        s->heap = heap;
+        cursors = calloc(n_cpus, sizeof(*cursors));
+        if (!cursors)
+                return -ENOMEM;
+        /* Both lists ascend, and no CPU's directory ever goes. */
+        for (size_t i = 0; i < n_cpus; i++)
+                if (k < n_old && cursor_cpu(s->cursors[k]) == cpus[i])
+                        cursors[i] = s->cursors[k++];
+        if (k < n_old) {
+                free(cursors);
+                return -ESTALE;
+        }
+        free(s->cursors);
+        s->cursors = cursors;
+        s->n_cursors = n_cpus;
+        for (size_t i = 0; i < n_cpus; i++)
+                if (!cursors[i]) {
+                        r = cursor_open(&cursors[i], s->dir, s->formats, cpus[i]);
+                        if (r < 0)
+                                return r;
+                }
+        return 0;
+}
+
+int stream_open(Stream **ret, const SessionDir *dir, const Formats *formats) {
+        _cleanup_(stream_freep) Stream *s = NULL;
+        int r;
+
+        s = malloc(sizeof(*s));
+        if (!s)
+                return -ENOMEM;
+        *s = (Stream){ .dir = dir, .formats = formats };
+        r = open_cursors(s);
+        if (r < 0)
+                return r;
+        build_heap(s);
+        *ret = TAKE_PTR(s);
+        return 0;
+}
+
+int stream_refresh(Stream *s) {
+        int r;
+
+        for (size_t i = 0; i < s->n_cursors; i++) {
+                r = cursor_refresh(s->cursors[i]);
+                if (r < 0)
+                        return r;
+        }
+        r = open_cursors(s);
+        if (r < 0)
+                return r;
+        s->last = NULL;
+        build_heap(s);
+        return 0;
+}
+
+size_t stream_n_cpus(const Stream *s) {
+        return s->n_cursors;
+}
+
+const Cursor *stream_cursor(const Stream *s, size_t i) {
+        return s->cursors[i];
+}
+
+void stream_count(const Stream *s, CursorCount *ret) {
+        CursorCount sum = {};
+
+        for (size_t i = 0; i < s->n_cursors; i++) {
+                CursorCount c;
+
+                cursor_count(s->cursors[i], &c);
+                sum.n_segments += c.n_segments;
+                sum.n_pages += c.n_pages;
+                sum.n_records += c.n_records;
+                sum.n_segments_damaged += c.n_segments_damaged;
+                sum.n_segments_missing += c.n_segments_missing;
+                sum.n_pages_torn += c.n_pages_torn;
+                sum.n_pages_empty += c.n_pages_empty;
+                sum.n_pages_damaged += c.n_pages_damaged;
+                sum.n_pages_backwards += c.n_pages_backwards;
+                sum.n_pages_missed += c.n_pages_missed;
+                sum.n_missed += c.n_missed;
+                sum.n_records_short += c.n_records_short;
+                sum.n_torn_bytes += c.n_torn_bytes;
+                sum.n_unclosed += c.n_unclosed;
+        }
+        *ret = sum;
+}
+
+Stream *stream_free(Stream *s) {
+        if (!s)
+                return NULL;
+        for (size_t i = 0; i < s->n_cursors; i++)
+                cursor_free(s->cursors[i]);
+        free(s->cursors);
+        free(s->heap);
+        free(s);
+        return NULL;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Stream: all CPUs' events as one, in the kernel's own order
+ *
+ * The smallest timestamp first, and of equal ones the lowest CPU's
+ * (linux 6.1 kernel/trace/trace.c, __find_next_entry()).
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "decode/cursor.h"
+
+typedef struct Stream Stream;
+
+#define STREAM_NO_LIMIT UINT64_MAX
+
+/* @dir, @formats: borrowed for the stream's life.  0 or -errno. */
+int stream_open(Stream **ret, const SessionDir *dir, const Formats *formats);
+
+/*
+ * stream_next() - the next event not later than @until_ns
+ *
+ * Return: 1 and @ret is filled, 0 if there is none, -errno.
+ */
+int stream_next(Stream *s, uint64_t until_ns, Event *ret);
+/* The event that follows the last one on the same CPU, or NULL; valid until the next call. */
+const Event *stream_peek_same_cpu(const Stream *s);
+/* Takes that one out of the stream.  0 or -errno. */
+int stream_drop_same_cpu(Stream *s);
+
+/* Looks for pages, segments and CPUs that came since.  0 or -errno. */
+int stream_refresh(Stream *s);
+
+size_t stream_n_cpus(const Stream *s); /* that have a directory */
+const Cursor *stream_cursor(const Stream *s, size_t i);
+/* Sums over all CPUs. */
+void stream_count(const Stream *s, CursorCount *ret);
+Stream *stream_free(Stream *s);
+DEFINE_CLEANUP(Stream *, stream_free);

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * The text stays where it is; a symbol is its address and where its name begins.
+ * kallsyms is nearly sorted (the kernel's own symbols are, modules follow in any
+ * order), so only what comes after the sorted beginning is sorted, and the two
+ * are merged.  A name is ended by a NUL written into the text when it is looked
+ * up for the first time: of 200,000 a recording meets a few hundred.
+ */
+
+#include "decode/symbols.h"
+
+typedef struct Entry {
+        uint64_t address;
+        uint32_t name; /* where it begins in the text: also the order of lines */
+} Entry;
+
+struct Symbols {
+        char *text;
+        Entry *entries;
+        size_t n_entries;
+        bool hidden;
+};
+
+static const int8_t hex_values[256] = {
+        ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,
+        ['6'] = 7,  ['7'] = 8,  ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+        ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
+        ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
+
+static int compare_entries(const void *pa, const void *pb) {
+        const Entry *a = pa, *b = pb;
+
+        if (a->address != b->address)
+                return a->address < b->address ? -1 : 1;
+        return a->name < b->name ? -1 : a->name > b->name;
+}
+
+static int sort_entries(Symbols *s) {
+        _cleanup_free_ Entry *tail = NULL;
+        size_t n_sorted = 1, n_tail, i, j, k;
+
+        while (n_sorted < s->n_entries &&
+               s->entries[n_sorted - 1].address <= s->entries[n_sorted].address)
+                n_sorted++;
+        if (n_sorted >= s->n_entries)
+                return 0;
+        n_tail = s->n_entries - n_sorted;
+        tail = malloc(n_tail * sizeof(*tail));
+        if (!tail)
+                return -ENOMEM;
+        memcpy(tail, s->entries + n_sorted, n_tail * sizeof(*tail));
+        qsort(tail, n_tail, sizeof(*tail), compare_entries);
+
+        /* Backwards, so that the beginning can stay in place. */
+        i = n_sorted;
+        j = n_tail;
+        k = s->n_entries;
+        while (j > 0) {
+                if (i > 0 && compare_entries(&s->entries[i - 1], &tail[j - 1]) > 0)
+                        s->entries[--k] = s->entries[--i];
+                else
+                        s->entries[--k] = tail[--j];
+        }
+        return 0;
+}
+
+/* "ADDRESS T NAME": true and where the name begins, if the line is one. */
+static inline bool parse_line(const char *p, uint64_t *ret_address, const char **ret_name) {
+        uint64_t address = 0;
+        int n = 0;
+
+        while (hex_values[(unsigned char) *p] && n < 16) {
+                address = address << 4 | (uint64_t) (hex_values[(unsigned char) *p] - 1);
+                p++;
+                n++;
+        }
+        if (n == 0 || p[0] != ' ' || p[1] <= ' ' || p[2] != ' ' || (unsigned char) p[3] <= ' ')
+                return false;
+        *ret_address = address;
+        *ret_name = p + 3;
+        return true;
+}
+
+int symbols_new(Symbols **ret, char *text, size_t n_text) {
+        _cleanup_(symbols_freep) Symbols *s = NULL;
+        uint64_t any = 0;
+        size_t n_room;
+        int r;
+
+        s = malloc(sizeof(*s));
+        if (!s) {
+                free(text);
+                return -ENOMEM;
+        }
+        *s = (Symbols){ .text = text };
+        if (text) {
+                const char *line = text, *end = text + n_text;
+
+                if (n_text >= INT32_MAX)
+                        return -EFBIG;
+                n_room = n_text / 32 + 64; /* a line is longer on average */
+                s->entries = malloc(n_room * sizeof(*s->entries));
+                if (!s->entries)
+                        return -ENOMEM;
+                while (line < end) {
+                        const char *name, *newline;
+                        uint64_t address;
+
+                        if (parse_line(line, &address, &name)) {
+                                if (s->n_entries == n_room) {
+                                        Entry *p;
+
+                                        n_room *= 2;
+                                        p = realloc(s->entries, n_room * sizeof(*p));
+                                        if (!p)
+                                                return -ENOMEM;
+                                        s->entries = p;
+                                }
+                                s->entries[s->n_entries++] =
+                                        (Entry){ address, (uint32_t) (name - text) };
+                                any |= address;
+                                line = name;
+                        }
+                        newline = memchr(line, '\n', (size_t) (end - line));
+                        if (!newline)
+                                break;
+                        line = newline + 1;
+                }
+                r = sort_entries(s);
+                if (r < 0)
+                        return r;
+        }
+        s->hidden = s->n_entries > 0 && any == 0;
+        *ret = TAKE_PTR(s);
+        return 0;
+}
+
+bool symbols_are_hidden(const Symbols *s) {
+        return s->hidden;
+}
+
+size_t symbols_n(const Symbols *s) {
+        return s->n_entries;
+}
+
+/* Ends the name and the module in the text; once done it is as if it had always been so. */
+static void fill_symbol(const Symbols *s, const Entry *e, Symbol *ret) {
+        char *name = s->text + e->name;
+        char *end = name + strcspn(name, "\t\n \r");
+        char *module = NULL;
+
+        if (end[0] == '\t' && end[1] == '[') {
+                module = end + 2;
+                end[0] = 0;
+                end = module + strcspn(module, "]\n");
+                /* Behind the NUL that now ends the name: remembered by the '[' that follows it. */
+                *end = 0;
+        } else if (end[0] == 0 && end[1] == '[')
+                module = end + 2;
+        else
+                *end = 0;
+        *ret = (Symbol){ .address = e->address, .name = name, .module = module };
+}
+
+bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret) {
+        size_t low = 0, high = s->n_entries; /* the last one not after it is in [low, high) */
+
+        if (s->hidden || s->n_entries == 0 || s->entries[0].address > address)
+                return false;
+        while (high - low > 1) {
+                size_t middle = low + (high - low) / 2;
+
+                if (s->entries[middle].address <= address)
+                        low = middle;
+                else
+                        high = middle;
+        }
+        while (low > 0 && s->entries[low - 1].address == s->entries[low].address)
+                low--;
+        if (address - s->entries[low].address > SYMBOL_BYTES_MAX)
+                return false;
+        fill_symbol(s, &s->entries[low], ret);
+        return true;
+}
+
+bool symbols_find_name(const Symbols *s, const char *name, Symbol *ret) {
+        size_t n = strlen(name);
+
+        for (size_t i = 0; i < s->n_entries; i++) {
+                const char *p = s->text + s->entries[i].name;
+
+                if (strncmp(p, name, n) == 0 && (p[n] == 0 || strchr("\t\n \r", p[n]))) {
+                        fill_symbol(s, &s->entries[i], ret);
+                        return true;
+                }
+        }
+        return false;
+}
+
+Symbols *symbols_free(Symbols *s) {
+        if (!s)
+                return NULL;
+        free(s->entries);
+        free(s->text);
+        free(s);
+        return NULL;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Symbols: an address's name, as the kernel itself would print it
+ *
+ * A table made from the text of /proc/kallsyms: lines of "ADDRESS TYPE NAME" or
+ * "ADDRESS TYPE NAME\t[MODULE]".  libtraceevent 1.7.1 reads that text too but
+ * cannot tell the module, which the kernel prints.
+ *
+ * Source: linux 6.1 kernel/kallsyms.c, s_show() writes it, get_symbol_pos() and
+ * kallsyms_lookup() say which name an address has: that of the last symbol not
+ * after it, of several at one address the first.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+
+typedef struct Symbols Symbols;
+
+typedef struct Symbol {
+        uint64_t address;
+        const char *name;   /* lives as long as the table */
+        const char *module; /* without brackets; NULL: part of the kernel */
+} Symbol;
+
+/* No function is longer: an address farther behind its symbol belongs to something that has left
+ * the table, a module that was unloaded for instance. */
+#define SYMBOL_BYTES_MAX (UINT64_C(1) << 20)
+
+/*
+ * symbols_new() - a table from kallsyms text
+ * @text: NUL-terminated, malloc()ed; consumed, also on failure; NULL makes an empty table
+ *
+ * Lines that are no symbols are passed over.  Return: 0, -ENOMEM, -EFBIG (2 GiB and more).
+ */
+int symbols_new(Symbols **ret, char *text, size_t n_text);
+/* All addresses are 0: whoever copied the text was not allowed to see them (kptr_restrict). */
+bool symbols_are_hidden(const Symbols *s);
+size_t symbols_n(const Symbols *s);
+bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret);
+/* The first symbol of this name; false if there is none.  Looks at every one. */
+bool symbols_find_name(const Symbols *s, const char *name, Symbol *ret);
+Symbols *symbols_free(Symbols *s);
+DEFINE_CLEANUP(Symbols *, symbols_free);

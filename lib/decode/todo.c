@@ -1,1 +1,0 @@
-typedef int decode_is_empty;
