@@ -7,11 +7,15 @@
  *      STORE/
  *        lock                     flock()ed by the daemon that owns the store; holds its pid
  *        ledger                   undo log of tracefs changes (daemon/ledger.h)
- *        symbols/HASH.zst         kallsyms, zstd, named by the XXH3-128 of the plain text (32 hex
- * digits) sessions/NAME/ session.json           store/meta.h tracing/...            files copied
- * from tracefs, paths as there: events/header_page, events/ftrace/funcgraph_entry/format,
- * saved_cmdlines, printk_formats cpuN/SSSSSSSS.seg      segments, sequence in 8 hex digits from
- * 00000000
+ *        symbols/HASH.zst         kallsyms, zstd, named by the XXH3-128 of the plain text
+ *                                 (32 hex digits)
+ *        sessions/NAME/
+ *          session.json           store/meta.h
+ *          tracing/...            files copied from tracefs, paths as there: events/header_page,
+ *                                 events/ftrace/funcgraph_entry/format, saved_cmdlines,
+ *                                 printk_formats
+ *          cpuN/SSSSSSSS.seg      segments, sequence in 8 hex digits from 00000000
+ *        sessions/.removed-NAME   being removed: not a session any more
  *
  * Directories are 0750, files 0640.
  *
@@ -29,8 +33,9 @@
  *      48    u32    state: 0 being written, 1 closed
  *      52    u32    0
  *      56    u64    n_pages: pages that are complete; stored with release order after each is,
- *                   so that a reader may follow.  While state is 0 more may lie behind it in the
- * file. 64    ...    0 up to header_bytes
+ *                   so that a reader may follow.  While state is 0 more may lie behind it in
+ *                   the file.
+ *      64    ...    0 up to header_bytes
  */
 
 #include <endian.h>

@@ -2,12 +2,19 @@
 noinst_LIBRARIES += %D%/libstore.a
 %C%_libstore_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS) $(XXHASH_CFLAGS)
 %C%_libstore_a_SOURCES = \
+	%D%/entry.c \
+	%D%/entry.h \
 	%D%/format.h \
+	%D%/json-field.c \
+	%D%/json-field.h \
 	%D%/meta.c \
 	%D%/meta.h \
 	%D%/page.c \
 	%D%/page.h \
+	%D%/recover.c \
+	%D%/recover.h \
 	%D%/segment.c \
+	%D%/segment-writer.c \
 	%D%/segment.h \
 	%D%/session-dir.c \
 	%D%/session-dir.h \

@@ -77,12 +77,19 @@ typedef struct SessionMeta {
         size_t n_cpus;
 } SessionMeta;
 
-int session_meta_new(SessionMeta **ret);
+int session_meta_new(SessionMeta **ret); /* all empty, the spec SPEC_INIT */
 SessionMeta *session_meta_free(SessionMeta *m);
 DEFINE_CLEANUP(SessionMeta *, session_meta_free);
 
 json_t *session_meta_to_json(const SessionMeta *m); /* a new object; NULL without memory */
-/* Return: 0, META_E_INVALID (*@ret_field names the key), -ENOMEM. */
+/*
+ * Unknown keys are ignored (but not in the spec).  Texts that may not be absent are never NULL in
+ * what is returned; control characters in texts are '?'.  Numbers above INT64_MAX do not exist in
+ * JSON: the writer cuts them.  Whatever session_meta_to_json() wrote can be read, provided that
+ * name, id, state, spec, symbols, page_bytes and the order of cpus are valid.
+ *
+ * Return: 0, META_E_INVALID (*@ret_field names the key), -ENOMEM.
+ */
 enum { META_E_INVALID = 1 };
 int session_meta_from_json(SessionMeta **ret, const json_t *o, const char **ret_field);
 

@@ -12,6 +12,11 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "store/format.h"
+
+#define SEGMENT_NAME_MAX 16 /* "0000002a.seg" and its NUL, with room to spare */
+/* The file name of a sequence below 2^32; returns @name. */
+char *segment_format_name(char name[static SEGMENT_NAME_MAX], uint64_t sequence);
 
 /* --- writing ------------------------------------------------------------------------------ */
 
@@ -21,8 +26,10 @@ typedef struct SegmentWriter SegmentWriter;
  * segment_create() - a new segment, exclusively
  * @cpu_dir_fd: sessions/NAME/cpuN, borrowed
  * @session_id: 16 hex digits
+ * @page_bytes: a power of two, PAGE_BYTES_MIN..PAGE_BYTES_MAX
  *
- * Return: 0, -EEXIST, -ENOSPC, other -errno.  The header is on disk when it returns.
+ * Return: 0, -EEXIST, -ENOSPC, -EOVERFLOW (sequences end at 2^32), other -errno.  The header is in
+ * the file when it returns; after a failure there is no file.
  */
 int segment_create(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint32_t cpu,
                    uint32_t page_bytes, const char *session_id);
@@ -52,8 +59,9 @@ void segment_tail_abort(SegmentWriter *w);
 
 uint64_t segment_writer_n_pages(const SegmentWriter *w);
 uint64_t segment_writer_n_bytes(const SegmentWriter *w); /* in the file, without the header */
-/* Marks it closed (cutting a partial page off: *@ret_torn_bytes, may be NULL) and frees; 0 or
- * -errno. */
+/* Marks it closed (cutting a partial page off: *@ret_torn_bytes, may be NULL) and frees, also when
+ * it fails.  A tail that was not committed is dropped.  0, -EIO if the file has become shorter than
+ * what was published, -errno. */
 int segment_writer_close(SegmentWriter *w, size_t *ret_torn_bytes);
 /* Frees without marking it closed. */
 SegmentWriter *segment_writer_free(SegmentWriter *w);
@@ -76,18 +84,25 @@ enum {
  * Damage beyond the header is not an error: pages are as many as the file has whole.
  */
 int segment_open(Segment **ret, int dir_fd, const char *path);
-/* Looks again how many pages there are, mapping what was added; true if more than before; -errno.
- */
+/* The same from a descriptor of a regular file, which is consumed also on failure. */
+int segment_take_fd(Segment **ret, int fd);
+/* Looks again how many pages there are, mapping what was added; 1 if more than before, 0; -EBADMSG
+ * if the header has gone, other -errno (then nothing has changed).  After somebody cut the file
+ * there are fewer: touching a page that was cut off before the next refresh is SIGBUS. */
 int segment_refresh(Segment *s);
 uint32_t segment_cpu(const Segment *s);
 uint64_t segment_sequence(const Segment *s);
 uint32_t segment_page_bytes(const Segment *s);
 bool segment_is_closed(const Segment *s);
 uint64_t segment_n_pages(const Segment *s);
-/* Bytes behind the last whole page: 0 unless the writer died or still writes. */
+/* Bytes behind the last page that counts: 0 unless the writer died or still writes. */
 uint64_t segment_torn_bytes(const Segment *s);
 /* Page @i < segment_n_pages(), segment_page_bytes() long; stays valid until the next refresh or
  * free. */
 const void *segment_page(const Segment *s, uint64_t i);
 Segment *segment_free(Segment *s);
 DEFINE_CLEANUP(Segment *, segment_free);
+
+/* Reads and checks the header of a file, in this machine's byte order; the file's size is not
+ * looked at.  0, SEGMENT_E_DAMAGED, -errno. */
+int segment_read_header(int fd, SegmentHeader *ret);

@@ -19,8 +19,8 @@ typedef struct SessionDir SessionDir;
 
 /* Makes NAME below @sessions_fd (borrowed); -EEXIST if there is one. */
 int session_dir_create(SessionDir **ret, int sessions_fd, const char *name);
-/* Opens NAME below @sessions_fd; -ENOENT.  @symbols_fd: the store's symbols/, borrowed (dup()ed),
- * or -EBADF. */
+/* Opens NAME below @sessions_fd; -ENOENT, -EINVAL (no valid name).  @symbols_fd: the store's
+ * symbols/, borrowed (dup()ed), or -EBADF. */
 int session_dir_open(SessionDir **ret, int sessions_fd, const char *name, int symbols_fd);
 /* Consumes both descriptors, also on failure.  @symbols_fd may be -EBADF. */
 int session_dir_take_fds(SessionDir **ret, int dir_fd, int symbols_fd);
@@ -43,6 +43,7 @@ int session_dir_list_cpus(const SessionDir *d, uint32_t **ret, size_t *ret_n);
 /* Sequences of one CPU's segments, ascending; files with other names are ignored; the caller frees.
  */
 int session_dir_list_segments(const SessionDir *d, uint32_t cpu, uint64_t **ret, size_t *ret_n);
+/* Return: 0, SEGMENT_E_DAMAGED (also if it belongs to another CPU or sequence), -errno. */
 int session_dir_open_segment(const SessionDir *d, uint32_t cpu, uint64_t sequence, Segment **ret);
 
 /* The kallsyms text that @m refers to; -ENODATA if it has none; the caller frees *@ret. */

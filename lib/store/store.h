@@ -14,13 +14,17 @@
 typedef struct Store Store;
 
 enum {
-        STORE_E_LOCKED = 1, /* another daemon owns it: store_lock_holder() says which process */
+        STORE_E_LOCKED = 1, /* another daemon owns it: *ret_holder is its pid, 0 if unknown */
         STORE_E_UNSAFE = 2, /* not a directory of ours: a symbolic link, or writable by others */
 };
 
 /* Opens for reading.  @path is kept for messages.  -ENOENT if there is none. */
 int store_open(Store **ret, const char *path);
-/* Makes what is missing, takes the lock, checks owner and mode.  0, STORE_E_*, -errno. */
+/*
+ * Makes what is missing (not the directories above @path: -ENOENT), takes the lock, checks owner
+ * and mode of the directory, finishes removals that a crash interrupted.  @ret_holder may be NULL
+ * and is set with STORE_E_LOCKED only.  0, STORE_E_*, -errno.
+ */
 int store_open_for_writing(Store **ret, const char *path, pid_t *ret_holder);
 const char *store_path(const Store *s);
 int store_fd(const Store *s); /* borrowed, like the next two */
@@ -30,7 +34,11 @@ int store_symbols_fd(const Store *s); /* -EBADF if there is none */
 /* Names of the sessions, sorted; entries that are no valid names or not directories are ignored. */
 int store_list(const Store *s, Strv *ret);
 int store_open_session(const Store *s, const char *name, SessionDir **ret); /* -ENOENT, -EINVAL */
-/* Removes the session and whatever symbols no other session refers to. */
+/*
+ * Removes the session and whatever symbols no other session refers to.  As long as another session
+ * cannot be read, or is new or live and names no symbols yet, all symbols are kept.
+ * -ENOENT, -EINVAL, other -errno.
+ */
 int store_remove_session(Store *s, const char *name);
 Store *store_free(Store *s);
 DEFINE_CLEANUP(Store *, store_free);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Entry: a file inside a store, opened so that it is inside the store
+ *
+ * A store may have been unpacked from anywhere.  A symbolic link, a FIFO or a
+ * ".." in it must not lead a reader (who may be root) elsewhere or make it hang.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Relative, no empty component, no "." and no "..", shorter than PATH_MAX. */
+bool entry_path_is_valid(const char *path);
+
+/*
+ * entry_open_file() - open a regular file below a directory
+ * @path:  entry_path_is_valid(), or -EINVAL
+ * @flags: O_RDONLY or O_RDWR
+ *
+ * No component may be a symbolic link (-ELOOP, or -ENOTDIR where a directory was wanted).  What is
+ * no regular file is -EISDIR or -EBADFD; a FIFO does not block.
+ * Return: a descriptor that the caller owns, or -errno.
+ */
+int entry_open_file(int dir_fd, const char *path, int flags);
+/* The same without openat2(2), one component after the other: for kernels before 5.6 and for
+ * sandboxes that do not know the call. */
+int entry_walk_file(int dir_fd, const char *path, int flags);
+
+/* entry_open_file() for reading, and all of the file as a NUL-terminated string, which the caller
+ * frees; more than @max bytes are -EFBIG. */
+int entry_read(int dir_fd, const char *path, char **ret, size_t *ret_n, size_t max);
+/* Replaces the file atomically (mode STORE_FILE_MODE), making the directories above it. */
+int entry_replace(int dir_fd, const char *path, const void *data, size_t n);

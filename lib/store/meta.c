@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Three flat structs, each with its table (store/json-field.h), and a little glue for what is
+ * nested: the spec, the two moments, the CPUs.  The daemon's own file and a stranger's are read by
+ * the same code, so a text that is shown has lost its control characters and a list has a bound.
+ */
+
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "store/format.h"
+#include "store/json-field.h"
+#include "store/meta.h"
+#include "store/symbol-file.h"
+
+#define ID_CHARS 16
+#define MAX_ROOTS 65536
+#define MAX_SENTENCES 4096
+#define MAX_SENTENCE_BYTES 4096
+#define MAX_WORD_BYTES 255
+
+static const char *const state_names[_SESSION_STATE_N] = {
+        [SESSION_NEW] = "new",
+        [SESSION_ARMED] = "armed",
+        [SESSION_RECORDING] = "recording",
+        [SESSION_DRAINING] = "draining",
+        [SESSION_SEALED] = "sealed",
+        [SESSION_FAILED] = "failed",
+};
+
+const char *session_state_name(SessionState s) {
+        return (size_t) s < ELEMENTSOF(state_names) ? state_names[s] : "unknown";
+}
+
+int session_state_from_name(const char *s) {
+        for (int i = 0; i < _SESSION_STATE_N; i++)
+                if (streq(state_names[i], s))
+                        return i;
+        return -EINVAL;
+}
+
+bool session_state_is_live(SessionState s) {
+        return s == SESSION_ARMED || s == SESSION_RECORDING || s == SESSION_DRAINING;
+}
+
+static bool is_hex(const char *s, size_t n) {
+        return strspn(s, "0123456789abcdef") == n && s[n] == 0;
+}
+
+static bool id_is_valid(const char *s) {
+        return is_hex(s, ID_CHARS);
+}
+
+static bool symbols_are_valid(const char *s) {
+        return is_hex(s, SYMBOL_HASH_CHARS);
+}
+
+#define NUMBER(object, member, kind, to)                                                           \
+        {                                                                                          \
+                .key = #member, .type = JSON_FIELD_##kind, .offset = offsetof(object, member),     \
+                .max = (to)                                                                        \
+        }
+#define WORD(member, how, valid)                                                                   \
+        {                                                                                          \
+                .key = #member, .type = JSON_FIELD_TEXT, .flags = (how),                           \
+                .offset = offsetof(SessionMeta, member), .max_text = MAX_WORD_BYTES,               \
+                .is_valid = (valid)                                                                \
+        }
+#define LIST(member, n, text)                                                                      \
+        {                                                                                          \
+                .key = #member, .type = JSON_FIELD_STRV, .offset = offsetof(SessionMeta, member),  \
+                .max = (n), .max_text = (text)                                                     \
+        }
+
+static const JsonField meta_fields[] = {
+        WORD(name, JSON_FIELD_REQUIRED, session_name_is_valid),
+        WORD(id, JSON_FIELD_REQUIRED, id_is_valid),
+        { .key = "reason",
+          .type = JSON_FIELD_TEXT,
+          .flags = JSON_FIELD_NULLABLE,
+          .offset = offsetof(SessionMeta, reason),
+          .max_text = MAX_SENTENCE_BYTES },
+        NUMBER(SessionMeta, owner_uid, U32, UINT32_MAX),
+        NUMBER(SessionMeta, owner_pid, U32, INT32_MAX),
+        LIST(roots, MAX_ROOTS, FUNCTION_NAME_MAX),
+        LIST(notrace, MAX_ROOTS, FUNCTION_NAME_MAX),
+        LIST(neighbours, MAX_SENTENCES, MAX_SENTENCE_BYTES),
+        LIST(warnings, MAX_SENTENCES, MAX_SENTENCE_BYTES),
+        WORD(kernel, 0, NULL),
+        WORD(machine, 0, NULL),
+        WORD(host, 0, NULL),
+        WORD(boot_id, 0, NULL),
+        WORD(instance, JSON_FIELD_NULLABLE, NULL),
+        WORD(clock, 0, NULL),
+        WORD(symbols, JSON_FIELD_NULLABLE, symbols_are_valid),
+        NUMBER(SessionMeta, page_bytes, U32, PAGE_BYTES_MAX),
+        NUMBER(SessionMeta, n_possible_cpus, U32, META_MAX_CPUS),
+        { .key = "big_endian",
+          .type = JSON_FIELD_BOOL,
+          .offset = offsetof(SessionMeta, big_endian) },
+        NUMBER(SessionMeta, arm_ns, U64, INT64_MAX),
+};
+
+static const JsonField clock_fields[] = {
+        NUMBER(ClockTuple, trace_ns, U64, INT64_MAX),
+        NUMBER(ClockTuple, monotonic_ns, U64, INT64_MAX),
+        NUMBER(ClockTuple, boottime_ns, U64, INT64_MAX),
+        NUMBER(ClockTuple, realtime_ns, U64, INT64_MAX),
+};
+
+static const JsonField cpu_fields[] = {
+        { .key = "cpu",
+          .type = JSON_FIELD_U32,
+          .flags = JSON_FIELD_REQUIRED,
+          .offset = offsetof(CpuAccount, cpu),
+          .max = META_MAX_CPUS - 1 },
+        NUMBER(CpuAccount, n_pages, U64, INT64_MAX),
+        NUMBER(CpuAccount, n_bytes, U64, INT64_MAX),
+        NUMBER(CpuAccount, read_events, U64, INT64_MAX),
+        NUMBER(CpuAccount, overrun, U64, INT64_MAX),
+        NUMBER(CpuAccount, commit_overrun, U64, INT64_MAX),
+        NUMBER(CpuAccount, dropped_events, U64, INT64_MAX),
+        NUMBER(CpuAccount, pages_lost, U64, INT64_MAX),
+};
+
+int session_meta_new(SessionMeta **ret) {
+        SessionMeta *m = calloc(1, sizeof(*m));
+
+        if (!m)
+                return -ENOMEM;
+        m->spec = SPEC_INIT;
+        *ret = m;
+        return 0;
+}
+
+SessionMeta *session_meta_free(SessionMeta *m) {
+        if (!m)
+                return NULL;
+        for (size_t i = 0; i < ELEMENTSOF(meta_fields); i++) {
+                void *p = (char *) m + meta_fields[i].offset;
+
+                if (meta_fields[i].type == JSON_FIELD_TEXT)
+                        free(*(char **) p);
+                else if (meta_fields[i].type == JSON_FIELD_STRV)
+                        strv_done(p);
+        }
+        spec_done(&m->spec);
+        free(m->cpus);
+        free(m);
+        return NULL;
+}
+
+static json_t *struct_to_json(const JsonField *fields, size_t n_fields, const void *base) {
+        json_t *o = json_object();
+
+        if (o && json_fields_write(o, fields, n_fields, base) < 0) {
+                json_decref(o);
+                return NULL;
+        }
+        return o;
+}
+
+static bool clocks_are_set(const ClockTuple *c) {
+        return c->trace_ns || c->monotonic_ns || c->boottime_ns || c->realtime_ns;
+}
+
+static json_t *clocks_to_json(const ClockTuple *c) {
+        return clocks_are_set(c) ? struct_to_json(clock_fields, ELEMENTSOF(clock_fields), c)
+                                 : json_null();
+}
+
+static json_t *cpus_to_json(const SessionMeta *m) {
+        json_t *list = json_array();
+
+        for (size_t i = 0; list && i < m->n_cpus; i++) {
+                json_t *o = struct_to_json(cpu_fields, ELEMENTSOF(cpu_fields), &m->cpus[i]);
+
+                if (json_array_append_new(list, o) < 0) {
+                        json_decref(list);
+                        return NULL;
+                }
+        }
+        return list;
+}
+
+json_t *session_meta_to_json(const SessionMeta *m) {
+        json_t *o = json_object();
+
+        if (!o)
+                return NULL;
+        if (json_object_set_new(o, "version", json_integer(META_VERSION)) < 0 ||
+            json_fields_write(o, meta_fields, ELEMENTSOF(meta_fields), m) < 0 ||
+            json_object_set_new(o, "state", json_string(session_state_name(m->state))) < 0 ||
+            json_object_set_new(o, "spec", spec_to_json(&m->spec)) < 0 ||
+            json_object_set_new(o, "start", clocks_to_json(&m->start)) < 0 ||
+            json_object_set_new(o, "stop", clocks_to_json(&m->stop)) < 0 ||
+            json_object_set_new(o, "cpus", cpus_to_json(m)) < 0) {
+                json_decref(o);
+                return NULL;
+        }
+        return o;
+}
+
+static int state_from_json(SessionState *ret, const json_t *v) {
+        const char *s = json_string_value(v);
+        int state = s ? session_state_from_name(s) : -EINVAL;
+
+        if (state < 0)
+                return META_E_INVALID;
+        *ret = (SessionState) state;
+        return 0;
+}
+
+static int clocks_from_json(ClockTuple *ret, const json_t *o) {
+        const char *field;
+
+        if (!o || json_is_null(o))
+                return 0;
+        if (!json_is_object(o))
+                return META_E_INVALID;
+        return json_fields_read(ret, clock_fields, ELEMENTSOF(clock_fields), o, &field);
+}
+
+static int cpus_from_json(SessionMeta *m, const json_t *list) {
+        size_t n = json_array_size(list);
+
+        if (!list || json_is_null(list))
+                return 0;
+        if (!json_is_array(list) || n > META_MAX_CPUS)
+                return META_E_INVALID;
+        m->cpus = calloc(n ?: 1, sizeof(*m->cpus));
+        if (!m->cpus)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++) {
+                const char *field;
+                int r = json_fields_read(&m->cpus[i], cpu_fields, ELEMENTSOF(cpu_fields),
+                                         json_array_get(list, i), &field);
+
+                if (r != 0)
+                        return r;
+                if (i > 0 && m->cpus[i].cpu <= m->cpus[i - 1].cpu)
+                        return META_E_INVALID;
+        }
+        m->n_cpus = n;
+        return 0;
+}
+
+static bool page_bytes_are_valid(uint32_t n) {
+        return n == 0 || (n >= PAGE_BYTES_MIN && (n & (n - 1)) == 0);
+}
+
+int session_meta_from_json(SessionMeta **ret, const json_t *o, const char **ret_field) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        const char *field = "session";
+        int r = 0;
+
+/* Names what is looked at, so that the key of the first refusal is left in `field`. */
+#define READ(key, expression) (r == 0 ? (void) (field = (key), r = (expression)) : (void) 0)
+
+        m = calloc(1, sizeof(*m));
+        if (!m)
+                return -ENOMEM;
+        if (!json_is_object(o))
+                r = META_E_INVALID;
+        READ("version", json_integer_value(json_object_get(o, "version")) != META_VERSION);
+        READ("", json_fields_read(m, meta_fields, ELEMENTSOF(meta_fields), o, &field));
+        READ("state", state_from_json(&m->state, json_object_get(o, "state")));
+        READ("spec", spec_from_json(&m->spec, json_object_get(o, "spec"), &field));
+        READ("start", clocks_from_json(&m->start, json_object_get(o, "start")));
+        READ("stop", clocks_from_json(&m->stop, json_object_get(o, "stop")));
+        READ("cpus", cpus_from_json(m, json_object_get(o, "cpus")));
+        READ("page_bytes", !page_bytes_are_valid(m->page_bytes));
+#undef READ
+
+        if (r < 0)
+                return r;
+        if (r > 0) {
+                *ret_field = field;
+                return META_E_INVALID;
+        }
+        *ret = TAKE_PTR(m);
+        return 0;
+}
+
+/* Sums stop at the largest number: hostile counters must not wrap to a small one. */
+static uint64_t add(uint64_t a, uint64_t b) {
+        return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+uint64_t cpu_account_events_lost(const CpuAccount *c) {
+        return add(add(c->overrun, c->commit_overrun), c->dropped_events);
+}
+
+uint64_t session_meta_n_bytes(const SessionMeta *m) {
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < m->n_cpus; i++)
+                n = add(n, m->cpus[i].n_bytes);
+        return n;
+}
+
+uint64_t session_meta_events_lost(const SessionMeta *m) {
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < m->n_cpus; i++)
+                n = add(n, cpu_account_events_lost(&m->cpus[i]));
+        return n;
+}
+
+uint64_t session_meta_pages_lost(const SessionMeta *m) {
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < m->n_cpus; i++)
+                n = add(n, m->cpus[i].pages_lost);
+        return n;
+}
+
+uint64_t session_meta_length_ns(const SessionMeta *m) {
+        uint64_t end_ns = m->stop.boottime_ns;
+
+        if (!clocks_are_set(&m->start))
+                return 0;
+        if (!clocks_are_set(&m->stop)) {
+                struct timespec now;
+
+                if (!session_state_is_live(m->state) || clock_gettime(CLOCK_BOOTTIME, &now) < 0)
+                        return 0;
+                end_ns = (uint64_t) now.tv_sec * NSEC_PER_SEC + (uint64_t) now.tv_nsec;
+        }
+        return end_ns > m->start.boottime_ns ? end_ns - m->start.boottime_ns : 0;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * The writer never holds a page: splice() moves it from the pipe into the file, or read() puts it
+ * into a mapping of the file.  All that is ours is the header's n_pages, in a shared mapping of the
+ * first 4096 bytes, stored with release order after the pages it counts.
+ *
+ *      0          4096                              4096 + n_bytes
+ *      | header   | page | page | ... | page | part | tail: allocated, mapped, being read into
+ *        n_pages ---------------------------^
+ *
+ * Nothing is synced.  What is in the page cache outlives the process however it dies, and that is
+ * what a segment promises; a host that loses power loses what the kernel had not written back yet.
+ *
+ * On a file system that copies on write, storing to the mapped header may need a block; if there is
+ * none left the kernel sends SIGBUS.  ext4, xfs and tmpfs write in place.
+ */
+
+#include <assert.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "store/format.h"
+#include "store/segment.h"
+
+struct SegmentWriter {
+        int fd;
+        SegmentHeader *header; /* mapped, shared */
+        uint32_t page_bytes;
+        uint64_t n_bytes; /* behind the header */
+        void *tail_map;   /* of the tail, begins at a page of this machine */
+        size_t n_tail_map;
+};
+
+static uint64_t end_of(const SegmentWriter *w) {
+        return SEGMENT_HEADER_BYTES + w->n_bytes;
+}
+
+static void unmap_tail(SegmentWriter *w) {
+        if (w->tail_map)
+                (void) munmap(w->tail_map, w->n_tail_map);
+        w->tail_map = NULL;
+}
+
+SegmentWriter *segment_writer_free(SegmentWriter *w) {
+        if (!w)
+                return NULL;
+        unmap_tail(w);
+        if (w->header)
+                (void) munmap(w->header, SEGMENT_HEADER_BYTES);
+        safe_close(w->fd);
+        free(w);
+        return NULL;
+}
+
+static int start_file(SegmentWriter *w, const SegmentHeader *h) {
+        char block[SEGMENT_HEADER_BYTES] = {};
+        void *p;
+        int r;
+
+        memcpy(block, h, sizeof(*h));
+        r = write_full(w->fd, block, sizeof(block)); /* leaves the file's position behind it */
+        if (r < 0)
+                return r;
+        p = mmap(NULL, SEGMENT_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, 0);
+        if (p == MAP_FAILED)
+                return -errno;
+        w->header = p;
+        return 0;
+}
+
+int segment_create(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint32_t cpu,
+                   uint32_t page_bytes, const char *session_id) {
+        _cleanup_(segment_writer_freep) SegmentWriter *w = NULL;
+        SegmentHeader h = {
+                .version = htole32(SEGMENT_VERSION),
+                .header_bytes = htole32(SEGMENT_HEADER_BYTES),
+                .page_bytes = htole32(page_bytes),
+                .cpu = htole32(cpu),
+                .sequence = htole64(sequence),
+                .state = htole32(SEGMENT_STATE_WRITING),
+        };
+        char name[SEGMENT_NAME_MAX];
+        int r;
+
+        assert(page_bytes >= PAGE_BYTES_MIN && page_bytes <= PAGE_BYTES_MAX);
+        assert((page_bytes & (page_bytes - 1)) == 0);
+
+        if (sequence > UINT32_MAX)
+                return -EOVERFLOW;
+        segment_format_name(name, sequence);
+        memcpy(h.magic, SEGMENT_MAGIC, sizeof(h.magic));
+        memcpy(h.session_id, session_id, strnlen(session_id, sizeof(h.session_id)));
+
+        w = malloc(sizeof(*w));
+        if (!w)
+                return -ENOMEM;
+        *w = (SegmentWriter){ .fd = -EBADF, .page_bytes = page_bytes };
+        w->fd = openat(cpu_dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                       STORE_FILE_MODE);
+        if (w->fd < 0)
+                return -errno;
+        r = start_file(w, &h);
+        if (r < 0) {
+                (void) unlinkat(cpu_dir_fd, name, 0);
+                return r;
+        }
+        *ret = TAKE_PTR(w);
+        return 0;
+}
+
+int segment_writer_fd(const SegmentWriter *w) {
+        return w->fd;
+}
+
+uint64_t segment_writer_n_pages(const SegmentWriter *w) {
+        return w->n_bytes / w->page_bytes;
+}
+
+uint64_t segment_writer_n_bytes(const SegmentWriter *w) {
+        return w->n_bytes;
+}
+
+void segment_publish(SegmentWriter *w, size_t n_bytes) {
+        w->n_bytes += n_bytes;
+        __atomic_store_n(&w->header->n_pages, htole64(segment_writer_n_pages(w)), __ATOMIC_RELEASE);
+}
+
+/* Makes the file @n bytes longer, with their space allocated. */
+static int allocate(SegmentWriter *w, size_t n) {
+        _cleanup_free_ char *zeroes = NULL;
+        int r;
+
+        do
+                r = fallocate(w->fd, 0, (off_t) end_of(w), (off_t) n) < 0 ? -errno : 0;
+        while (r == -EINTR);
+        if (r != -EOPNOTSUPP)
+                return r;
+        zeroes = calloc(1, n);
+        if (!zeroes)
+                return -ENOMEM;
+        return pwrite_full(w->fd, zeroes, n, end_of(w));
+}
+
+int segment_tail(SegmentWriter *w, void **ret) {
+        uint64_t at = end_of(w);
+        /* mmap() wants a multiple of this machine's page, which may be larger than the header. */
+        size_t n_before = at & ((uint64_t) sysconf(_SC_PAGESIZE) - 1);
+        void *p;
+        int r;
+
+        if (w->tail_map || w->n_bytes % w->page_bytes != 0)
+                return -EBUSY;
+        r = allocate(w, w->page_bytes);
+        if (r >= 0) {
+                p = mmap(NULL, n_before + w->page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd,
+                         (off_t) (at - n_before));
+                if (p == MAP_FAILED)
+                        r = -errno;
+        }
+        if (r < 0) {
+                (void) ftruncate(w->fd, (off_t) at);
+                return r;
+        }
+        w->tail_map = p;
+        w->n_tail_map = n_before + w->page_bytes;
+        *ret = (char *) p + n_before;
+        return 0;
+}
+
+void segment_tail_commit(SegmentWriter *w) {
+        assert(w->tail_map);
+
+        unmap_tail(w);
+        segment_publish(w, w->page_bytes);
+        (void) lseek(w->fd, (off_t) end_of(w), SEEK_SET);
+}
+
+void segment_tail_abort(SegmentWriter *w) {
+        assert(w->tail_map);
+
+        unmap_tail(w);
+        /* If this fails a page of zeroes is left behind n_pages: closing or recovery cuts it. */
+        (void) ftruncate(w->fd, (off_t) end_of(w));
+}
+
+static int finish_file(SegmentWriter *w) {
+        uint64_t n_pages = segment_writer_n_pages(w);
+        uint64_t end = SEGMENT_HEADER_BYTES + n_pages * w->page_bytes;
+        struct stat st;
+
+        /* A file that somebody cut meanwhile keeps the header it has: its pages are as many as it
+         * has whole, and the mapped header may be gone. */
+        if (fstat(w->fd, &st) < 0)
+                return -errno;
+        if ((uint64_t) st.st_size < end)
+                return -EIO;
+        if ((uint64_t) st.st_size > end && ftruncate(w->fd, (off_t) end) < 0)
+                return -errno;
+        __atomic_store_n(&w->header->n_pages, htole64(n_pages), __ATOMIC_RELEASE);
+        __atomic_store_n(&w->header->state, htole32(SEGMENT_STATE_CLOSED), __ATOMIC_RELEASE);
+        return 0;
+}
+
+int segment_writer_close(SegmentWriter *w, size_t *ret_torn_bytes) {
+        size_t n_torn = w->n_bytes % w->page_bytes;
+        int r;
+
+        if (w->tail_map)
+                segment_tail_abort(w);
+        r = finish_file(w);
+        segment_writer_free(w);
+        if (r >= 0 && ret_torn_bytes)
+                *ret_torn_bytes = n_torn;
+        return r;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * A reader maps the header and the pages that are both published and in the file, and nothing else:
+ * no byte outside that is ever touched, whatever the header says.  The file may grow while it is
+ * read (segment_refresh()).  Should somebody cut a file that is mapped, touching what is gone is
+ * SIGBUS; the length is looked at again at each refresh, and only the owner of the store can cut.
+ */
+
+#include <assert.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "store/entry.h"
+#include "store/format.h"
+#include "store/meta.h"
+#include "store/segment.h"
+
+struct Segment {
+        int fd;
+        void *map; /* the header and n_pages pages */
+        size_t n_map;
+        uint64_t sequence;
+        uint32_t cpu, page_bytes;
+        bool closed;
+        uint64_t n_pages, n_torn;
+};
+
+char *segment_format_name(char name[static SEGMENT_NAME_MAX], uint64_t sequence) {
+        (void) snprintf(name, SEGMENT_NAME_MAX, "%08" PRIx32 ".seg", (uint32_t) sequence);
+        return name;
+}
+
+int segment_read_header(int fd, SegmentHeader *ret) {
+        SegmentHeader h;
+        ssize_t n = pread_up_to(fd, &h, sizeof(h), 0);
+
+        if (n < 0)
+                return (int) n;
+        if ((size_t) n < sizeof(h) || memcmp(h.magic, SEGMENT_MAGIC, sizeof(h.magic)) != 0)
+                return SEGMENT_E_DAMAGED;
+        h.version = le32toh(h.version);
+        h.header_bytes = le32toh(h.header_bytes);
+        h.page_bytes = le32toh(h.page_bytes);
+        h.cpu = le32toh(h.cpu);
+        h.sequence = le64toh(h.sequence);
+        h.state = le32toh(h.state);
+        h.n_pages = le64toh(h.n_pages);
+        if (h.version != SEGMENT_VERSION || h.header_bytes != SEGMENT_HEADER_BYTES ||
+            h.page_bytes < PAGE_BYTES_MIN || h.page_bytes > PAGE_BYTES_MAX ||
+            (h.page_bytes & (h.page_bytes - 1)) != 0 || h.cpu >= META_MAX_CPUS ||
+            h.sequence > UINT32_MAX || h.state > SEGMENT_STATE_CLOSED)
+                return SEGMENT_E_DAMAGED;
+        *ret = h;
+        return 0;
+}
+
+/* Bytes behind the header; -EBADMSG if there is not even that; -errno. */
+static int64_t body_bytes(int fd) {
+        struct stat st;
+
+        if (fstat(fd, &st) < 0)
+                return -errno;
+        return st.st_size < SEGMENT_HEADER_BYTES ? -EBADMSG : st.st_size - SEGMENT_HEADER_BYTES;
+}
+
+/* Makes the mapping that of @n_pages pages. */
+static int remap(Segment *s, uint64_t n_pages) {
+        uint64_t n_map = SEGMENT_HEADER_BYTES + n_pages * s->page_bytes;
+        void *p;
+
+        if (n_map > SIZE_MAX)
+                return -EFBIG;
+        if (!s->map)
+                p = mmap(NULL, n_map, PROT_READ, MAP_SHARED, s->fd, 0);
+        else if (n_map != s->n_map)
+                p = mremap(s->map, s->n_map, n_map, MREMAP_MAYMOVE);
+        else
+                return 0;
+        if (p == MAP_FAILED)
+                return -errno;
+        s->map = p;
+        s->n_map = n_map;
+        return 0;
+}
+
+/* Takes n_pages and state from the mapped header and bounds them by the file. */
+static int look(Segment *s) {
+        const SegmentHeader *h = s->map;
+        int64_t n_body = body_bytes(s->fd);
+        uint64_t n_pages;
+        bool closed;
+        int r;
+
+        if (n_body < 0)
+                return (int) n_body;
+        /* The state before the number: a closed segment's number is final. */
+        closed = le32toh(__atomic_load_n(&h->state, __ATOMIC_ACQUIRE)) == SEGMENT_STATE_CLOSED;
+        n_pages = le64toh(__atomic_load_n(&h->n_pages, __ATOMIC_ACQUIRE));
+        /* The length after the number: what was published was in the file by then. */
+        n_body = body_bytes(s->fd);
+        if (n_body < 0)
+                return (int) n_body;
+        n_pages = MIN(n_pages, (uint64_t) n_body / s->page_bytes);
+        r = remap(s, n_pages);
+        if (r < 0)
+                return r;
+        s->closed = closed;
+        s->n_pages = n_pages;
+        s->n_torn = (uint64_t) n_body - n_pages * s->page_bytes;
+        return 0;
+}
+
+int segment_take_fd(Segment **ret, int fd) {
+        _cleanup_(segment_freep) Segment *s = NULL;
+        _cleanup_close_ int owned = fd;
+        SegmentHeader h;
+        int64_t n_body = body_bytes(owned);
+        int r;
+
+        if (n_body < 0)
+                return n_body == -EBADMSG ? SEGMENT_E_DAMAGED : (int) n_body;
+        r = segment_read_header(owned, &h);
+        if (r != 0)
+                return r;
+        s = malloc(sizeof(*s));
+        if (!s)
+                return -ENOMEM;
+        *s = (Segment){
+                .fd = TAKE_FD(owned),
+                .sequence = h.sequence,
+                .cpu = h.cpu,
+                .page_bytes = h.page_bytes,
+        };
+        r = remap(s, 0);
+        if (r >= 0)
+                r = look(s);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(s);
+        return 0;
+}
+
+int segment_open(Segment **ret, int dir_fd, const char *path) {
+        int fd = entry_open_file(dir_fd, path, O_RDONLY);
+
+        if (fd == -EISDIR || fd == -EBADFD)
+                return SEGMENT_E_DAMAGED;
+        return fd < 0 ? fd : segment_take_fd(ret, fd);
+}
+
+int segment_refresh(Segment *s) {
+        uint64_t n_before = s->n_pages;
+        int r = look(s);
+
+        return r < 0 ? r : s->n_pages > n_before;
+}
+
+uint32_t segment_cpu(const Segment *s) {
+        return s->cpu;
+}
+
+uint64_t segment_sequence(const Segment *s) {
+        return s->sequence;
+}
+
+uint32_t segment_page_bytes(const Segment *s) {
+        return s->page_bytes;
+}
+
+bool segment_is_closed(const Segment *s) {
+        return s->closed;
+}
+
+uint64_t segment_n_pages(const Segment *s) {
+        return s->n_pages;
+}
+
+uint64_t segment_torn_bytes(const Segment *s) {
+        return s->n_torn;
+}
+
+const void *segment_page(const Segment *s, uint64_t i) {
+        assert(i < s->n_pages);
+
+        return (const char *) s->map + SEGMENT_HEADER_BYTES + i * s->page_bytes;
+}
+
+Segment *segment_free(Segment *s) {
+        if (!s)
+                return NULL;
+        if (s->map)
+                (void) munmap(s->map, s->n_map);
+        safe_close(s->fd);
+        free(s);
+        return NULL;
+}

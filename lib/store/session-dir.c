@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Names are made here and nowhere else: "session.json", "tracing/PATH", "cpuN", "SSSSSSSS.seg".
+ * Listing goes the other way and accepts only what making would have made, so that a file somebody
+ * put beside them ("cpu01", "0000000A.seg") is never taken for ours.
+ */
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "store/entry.h"
+#include "store/session-dir.h"
+#include "store/symbol-file.h"
+
+#define META_NAME "session.json"
+#define META_BYTES_MAX ((size_t) 16 << 20)
+#define TRACING_BYTES_MAX ((size_t) 64 << 20)
+#define CPU_NAME_MAX 16
+#define SEGMENT_PATH_MAX (CPU_NAME_MAX + SEGMENT_NAME_MAX)
+
+struct SessionDir {
+        int fd;
+        int symbols_fd; /* or -EBADF */
+};
+
+static void closedirp(DIR **d) {
+        if (*d)
+                (void) closedir(*d);
+}
+
+int session_dir_take_fds(SessionDir **ret, int dir_fd, int symbols_fd) {
+        _cleanup_close_ int fd = dir_fd, symbols = symbols_fd;
+        struct stat st;
+        SessionDir *d;
+
+        if (fstat(fd, &st) < 0)
+                return -errno;
+        if (!S_ISDIR(st.st_mode))
+                return -ENOTDIR;
+        d = malloc(sizeof(*d));
+        if (!d)
+                return -ENOMEM;
+        *d = (SessionDir){ .fd = TAKE_FD(fd), .symbols_fd = TAKE_FD(symbols) };
+        *ret = d;
+        return 0;
+}
+
+int session_dir_open(SessionDir **ret, int sessions_fd, const char *name, int symbols_fd) {
+        _cleanup_close_ int fd = -EBADF, symbols = -EBADF;
+
+        if (!session_name_is_valid(name))
+                return -EINVAL;
+        fd = dir_open(sessions_fd, name);
+        if (fd < 0)
+                return fd;
+        if (symbols_fd >= 0) {
+                symbols = fcntl(symbols_fd, F_DUPFD_CLOEXEC, 3);
+                if (symbols < 0)
+                        return -errno;
+        }
+        return session_dir_take_fds(ret, TAKE_FD(fd), TAKE_FD(symbols));
+}
+
+int session_dir_create(SessionDir **ret, int sessions_fd, const char *name) {
+        if (!session_name_is_valid(name))
+                return -EINVAL;
+        if (mkdirat(sessions_fd, name, STORE_DIR_MODE) < 0)
+                return -errno;
+        return session_dir_open(ret, sessions_fd, name, -EBADF);
+}
+
+int session_dir_fd(const SessionDir *d) {
+        return d->fd;
+}
+
+SessionDir *session_dir_free(SessionDir *d) {
+        if (!d)
+                return NULL;
+        safe_close(d->fd);
+        safe_close(d->symbols_fd);
+        free(d);
+        return NULL;
+}
+
+int session_dir_write_meta(SessionDir *d, const SessionMeta *m) {
+        json_auto_t *o = session_meta_to_json(m);
+        _cleanup_free_ char *text = o ? json_dumps(o, JSON_INDENT(2)) : NULL;
+
+        return text ? entry_replace(d->fd, META_NAME, text, strlen(text)) : -ENOMEM;
+}
+
+int session_dir_read_meta(const SessionDir *d, SessionMeta **ret) {
+        json_auto_t *o = NULL;
+        _cleanup_free_ char *text = NULL;
+        const char *field;
+        json_error_t error;
+        size_t n;
+        int r;
+
+        r = entry_read(d->fd, META_NAME, &text, &n, META_BYTES_MAX);
+        if (r < 0)
+                return r;
+        o = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
+        if (!o)
+                return json_error_code(&error) == json_error_out_of_memory ? -ENOMEM
+                                                                           : META_E_INVALID;
+        return session_meta_from_json(ret, o, &field);
+}
+
+static int tracing_path(char ret[static PATH_MAX], const char *path) {
+        if (!entry_path_is_valid(path) ||
+            (size_t) snprintf(ret, PATH_MAX, "tracing/%s", path) >= PATH_MAX)
+                return -EINVAL;
+        return 0;
+}
+
+int session_dir_write_tracing(SessionDir *d, const char *path, const void *data, size_t n) {
+        char whole[PATH_MAX];
+        int r = tracing_path(whole, path);
+
+        return r < 0 ? r : entry_replace(d->fd, whole, data, n);
+}
+
+int session_dir_read_tracing(const SessionDir *d, const char *path, char **ret, size_t *ret_n) {
+        char whole[PATH_MAX];
+        int r = tracing_path(whole, path);
+
+        return r < 0 ? r : entry_read(d->fd, whole, ret, ret_n, TRACING_BYTES_MAX);
+}
+
+static char *format_cpu_name(char ret[static CPU_NAME_MAX], uint32_t cpu) {
+        (void) snprintf(ret, CPU_NAME_MAX, "cpu%" PRIu32, cpu);
+        return ret;
+}
+
+int session_dir_make_cpu(SessionDir *d, uint32_t cpu) {
+        char name[CPU_NAME_MAX];
+        int r;
+
+        if (cpu >= META_MAX_CPUS)
+                return -EINVAL;
+        r = dir_make(d->fd, format_cpu_name(name, cpu), STORE_DIR_MODE);
+        return r < 0 ? r : dir_open(d->fd, name);
+}
+
+/* What a name stands for; false if it is none of ours. */
+typedef bool (*NameParser)(const char *name, uint64_t *ret);
+
+static bool parse_cpu_name(const char *name, uint64_t *ret) {
+        const char *digits = startswith(name, "cpu");
+
+        return digits && (digits[0] != '0' || digits[1] == 0) &&
+               parse_u64(digits, META_MAX_CPUS - 1, ret) >= 0;
+}
+
+static bool parse_segment_name(const char *name, uint64_t *ret) {
+        if (strspn(name, "0123456789abcdef") != 8 || !streq(name + 8, ".seg"))
+                return false;
+        *ret = strtoull(name, NULL, 16);
+        return true;
+}
+
+static int compare_numbers(const void *a, const void *b) {
+        uint64_t x = *(const uint64_t *) a, y = *(const uint64_t *) b;
+
+        return x < y ? -1 : x > y;
+}
+
+static int number_append(uint64_t **numbers, size_t *n, size_t *n_room, uint64_t number) {
+        if (*n == *n_room) {
+                size_t n_more = *n_room ? *n_room * 2 : 16;
+                uint64_t *p = reallocarray(*numbers, n_more, sizeof(*p));
+
+                if (!p)
+                        return -ENOMEM;
+                *numbers = p;
+                *n_room = n_more;
+        }
+        (*numbers)[(*n)++] = number;
+        return 0;
+}
+
+/* Numbers of the entries of @name below @dir_fd whose names the parser takes and whose type is
+ * @type (S_IFDIR, S_IFREG), ascending. */
+static int list_numbers(int dir_fd, const char *name, NameParser parse, mode_t type, uint64_t **ret,
+                        size_t *ret_n) {
+        _cleanup_free_ uint64_t *numbers = NULL;
+        _cleanup_(closedirp) DIR *dir = NULL;
+        size_t n = 0, n_room = 0;
+        int fd = dir_open(dir_fd, name);
+
+        if (fd < 0)
+                return fd;
+        dir = fdopendir(fd);
+        if (!dir) {
+                int r = -errno;
+
+                safe_close(fd);
+                return r;
+        }
+        for (;;) {
+                struct dirent *e;
+                struct stat st;
+                uint64_t number;
+                int r;
+
+                errno = 0;
+                e = readdir(dir);
+                if (!e && errno != 0)
+                        return -errno;
+                if (!e)
+                        break;
+                if (!parse(e->d_name, &number) ||
+                    fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+                    (st.st_mode & S_IFMT) != type)
+                        continue;
+                r = number_append(&numbers, &n, &n_room, number);
+                if (r < 0)
+                        return r;
+        }
+        if (n > 0)
+                qsort(numbers, n, sizeof(*numbers), compare_numbers);
+        *ret = TAKE_PTR(numbers);
+        *ret_n = n;
+        return 0;
+}
+
+int session_dir_list_cpus(const SessionDir *d, uint32_t **ret, size_t *ret_n) {
+        _cleanup_free_ uint64_t *numbers = NULL;
+        uint32_t *cpus;
+        size_t n;
+        int r;
+
+        r = list_numbers(d->fd, ".", parse_cpu_name, S_IFDIR, &numbers, &n);
+        if (r < 0)
+                return r;
+        cpus = calloc(n ?: 1, sizeof(*cpus));
+        if (!cpus)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                cpus[i] = (uint32_t) numbers[i];
+        *ret = cpus;
+        *ret_n = n;
+        return 0;
+}
+
+int session_dir_list_segments(const SessionDir *d, uint32_t cpu, uint64_t **ret, size_t *ret_n) {
+        char name[CPU_NAME_MAX];
+
+        return list_numbers(d->fd, format_cpu_name(name, cpu), parse_segment_name, S_IFREG, ret,
+                            ret_n);
+}
+
+int session_dir_open_segment(const SessionDir *d, uint32_t cpu, uint64_t sequence, Segment **ret) {
+        _cleanup_(segment_freep) Segment *s = NULL;
+        char cpu_name[CPU_NAME_MAX], name[SEGMENT_NAME_MAX], path[SEGMENT_PATH_MAX];
+        int r;
+
+        if (sequence > UINT32_MAX)
+                return -EINVAL;
+        (void) snprintf(path, sizeof(path), "%s/%s", format_cpu_name(cpu_name, cpu),
+                        segment_format_name(name, sequence));
+        r = segment_open(&s, d->fd, path);
+        if (r != 0)
+                return r;
+        /* A file that was moved here would put its pages on the wrong CPU or in the wrong order. */
+        if (segment_cpu(s) != cpu || segment_sequence(s) != sequence)
+                return SEGMENT_E_DAMAGED;
+        *ret = TAKE_PTR(s);
+        return 0;
+}
+
+int session_dir_read_symbols(const SessionDir *d, const SessionMeta *m, char **ret, size_t *ret_n) {
+        if (!m->symbols || d->symbols_fd < 0)
+                return -ENODATA;
+        return symbol_file_load(d->symbols_fd, m->symbols, ret, ret_n);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * A spec crosses from any user to root, so everything that may be in one stands in one table:
+ * its key, its range, and which words may be in its lists.  Nothing that is not in the table gets
+ * through, and each refusal can name its key.
+ */
+
+#include "base/cleanup.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "store/json-field.h"
+#include "store/spec.h"
+
+#define PID_MAX 4194304 /* PID_MAX_LIMIT, linux 6.1 include/linux/threads.h, 64 bit */
+#define BUFFER_BYTES_MIN 4096
+#define BUFFER_BYTES_MAX (UINT64_C(1) << 40)
+#define MAX_FUNCTIONS_MAX 65536 /* more than any kernel has; also META's bound on roots */
+#define PID_TEXT_MAX 7
+
+static bool pid_is_valid(const char *s) {
+        uint64_t pid;
+
+        return parse_u64(s, PID_MAX, &pid) >= 0 && pid > 0 && *s != '0';
+}
+
+#define NUMBER(member, from, to, absent)                                                           \
+        {                                                                                          \
+                .key = #member, .type = JSON_FIELD_U64, .flags = JSON_FIELD_OMIT,                  \
+                .offset = offsetof(Spec, member), .min = (from), .max = (to), .fallback = (absent) \
+        }
+#define LIST(member, how, text, valid)                                                             \
+        {                                                                                          \
+                .key = #member, .type = JSON_FIELD_STRV, .flags = (how),                           \
+                .offset = offsetof(Spec, member), .max = SPEC_MAX_ROOTS, .max_text = (text),       \
+                .is_valid = (valid)                                                                \
+        }
+
+static const JsonField fields[] = {
+        LIST(functions, JSON_FIELD_REQUIRED, FUNCTION_NAME_MAX, function_pattern_is_valid),
+        LIST(notrace, JSON_FIELD_OMIT, FUNCTION_NAME_MAX, function_pattern_is_valid),
+        LIST(pids, JSON_FIELD_OMIT, PID_TEXT_MAX, pid_is_valid),
+        NUMBER(depth, 0, SPEC_DEPTH_MAX, 0),
+        NUMBER(duration_ns, 0, INT64_MAX, 0),
+        NUMBER(max_bytes, 0, INT64_MAX, 0),
+        NUMBER(buffer_bytes, BUFFER_BYTES_MIN, BUFFER_BYTES_MAX, SPEC_DEFAULT_BUFFER_BYTES),
+        NUMBER(max_functions, 1, MAX_FUNCTIONS_MAX, SPEC_DEFAULT_MAX_FUNCTIONS),
+};
+
+json_t *spec_to_json(const Spec *spec) {
+        json_t *o = json_object();
+
+        if (o && json_fields_write(o, fields, ELEMENTSOF(fields), spec) < 0) {
+                json_decref(o);
+                return NULL;
+        }
+        return o;
+}
+
+int spec_from_json(Spec *ret, const json_t *o, const char **ret_field) {
+        _cleanup_spec_ Spec spec = {};
+        const char *field;
+        int r;
+
+        if (!json_is_object(o)) {
+                *ret_field = "spec";
+                return SPEC_E_INVALID;
+        }
+        field = json_fields_find_unknown(fields, ELEMENTSOF(fields), o);
+        r = field ? SPEC_E_INVALID : json_fields_read(&spec, fields, ELEMENTSOF(fields), o, &field);
+        if (r < 0)
+                return r;
+        if (r == 0 && spec.functions.n == 0) {
+                field = "functions";
+                r = SPEC_E_INVALID;
+        }
+        if (r != 0) {
+                *ret_field = field;
+                return SPEC_E_INVALID;
+        }
+        *ret = TAKE(spec, (Spec){});
+        return 0;
+}
+
+int spec_copy(Spec *ret, const Spec *spec) {
+        _cleanup_spec_ Spec copy = *spec;
+        int r;
+
+        copy.functions = copy.notrace = copy.pids = (Strv){};
+        r = strv_copy(&copy.functions, &spec->functions);
+        if (r >= 0)
+                r = strv_copy(&copy.notrace, &spec->notrace);
+        if (r >= 0)
+                r = strv_copy(&copy.pids, &spec->pids);
+        if (r < 0)
+                return r;
+        *ret = TAKE(copy, (Spec){});
+        return 0;
+}
+
+void spec_done(Spec *spec) {
+        strv_done(&spec->functions);
+        strv_done(&spec->notrace);
+        strv_done(&spec->pids);
+}

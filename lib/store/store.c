@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * One directory, one lock, one owner.  The daemon holds the lock for as long as it lives; readers
+ * need none, because everything they can see was put there by a rename, or only grows.  Removal
+ * begins with a rename too: from then on nobody sees half a session, and what a crash leaves behind
+ * is cleared away by the next daemon.
+ */
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "store/entry.h"
+#include "store/store.h"
+#include "store/symbol-file.h"
+
+#define REMOVED_PREFIX ".removed-"
+#define LOCK_NAME "lock"
+#define PID_MAX 4194304 /* PID_MAX_LIMIT, linux 6.1 include/linux/threads.h, 64 bit */
+
+struct Store {
+        char *path;
+        int fd, sessions_fd, symbols_fd;
+        int lock_fd; /* -EBADF: open for reading */
+};
+
+static void closedirp(DIR **d) {
+        if (*d)
+                (void) closedir(*d);
+}
+
+Store *store_free(Store *s) {
+        if (!s)
+                return NULL;
+        safe_close(s->symbols_fd);
+        safe_close(s->sessions_fd);
+        safe_close(s->fd);
+        safe_close(s->lock_fd); /* last: nobody else may begin before we have let go */
+        free(s->path);
+        free(s);
+        return NULL;
+}
+
+static int store_new(Store **ret, const char *path) {
+        Store *s = malloc(sizeof(*s));
+
+        if (!s)
+                return -ENOMEM;
+        *s = (Store){
+                .path = strdup(path),
+                .fd = -EBADF,
+                .sessions_fd = -EBADF,
+                .symbols_fd = -EBADF,
+                .lock_fd = -EBADF,
+        };
+        if (!s->path) {
+                store_free(s);
+                return -ENOMEM;
+        }
+        *ret = s;
+        return 0;
+}
+
+int store_open(Store **ret, const char *path) {
+        _cleanup_(store_freep) Store *s = NULL;
+        int r;
+
+        r = store_new(&s, path);
+        if (r < 0)
+                return r;
+        s->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (s->fd < 0)
+                return -errno;
+        s->sessions_fd = dir_open(s->fd, "sessions");
+        if (s->sessions_fd < 0)
+                return s->sessions_fd;
+        s->symbols_fd = dir_open(s->fd, "symbols");
+        if (s->symbols_fd < 0)
+                s->symbols_fd = -EBADF; /* names are then missing, recordings are not */
+        *ret = TAKE_PTR(s);
+        return 0;
+}
+
+/* The directory itself: made if missing, no link, ours alone to write to. */
+static int open_own_dir(const char *path, int *ret) {
+        _cleanup_close_ int fd = -EBADF;
+        _cleanup_free_ char *plain = strdup(path);
+        struct stat st;
+        size_t n;
+
+        if (!plain)
+                return -ENOMEM;
+        /* With a slash at the end a symbolic link would be followed in spite of O_NOFOLLOW. */
+        for (n = strlen(plain); n > 1 && plain[n - 1] == '/'; n--)
+                plain[n - 1] = 0;
+        if (mkdir(plain, STORE_DIR_MODE) < 0 && errno != EEXIST)
+                return -errno;
+        fd = open(plain, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+                return errno == ELOOP || errno == ENOTDIR ? STORE_E_UNSAFE : -errno;
+        if (fstat(fd, &st) < 0)
+                return -errno;
+        if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
+                return STORE_E_UNSAFE;
+        *ret = TAKE_FD(fd);
+        return 0;
+}
+
+/* Who holds the lock, as its file says; 0: it does not say (yet). */
+static pid_t read_holder(int lock_fd) {
+        char text[32];
+        uint64_t pid = 0;
+        ssize_t n = pread_up_to(lock_fd, text, sizeof(text) - 1, 0);
+
+        if (n <= 0)
+                return 0;
+        text[n] = 0;
+        text[strcspn(text, "\n")] = 0;
+        return parse_u64(text, PID_MAX, &pid) < 0 ? 0 : (pid_t) pid;
+}
+
+static int take_lock(Store *s, pid_t *ret_holder) {
+        char text[32];
+        int n;
+
+        s->lock_fd = entry_open_file(s->fd, LOCK_NAME, O_RDWR);
+        if (s->lock_fd == -ENOENT) {
+                s->lock_fd = openat(s->fd, LOCK_NAME, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+                                    STORE_FILE_MODE);
+                if (s->lock_fd < 0)
+                        return -errno;
+        }
+        if (s->lock_fd == -ELOOP || s->lock_fd == -EISDIR || s->lock_fd == -EBADFD)
+                return STORE_E_UNSAFE;
+        if (s->lock_fd < 0)
+                return s->lock_fd;
+        if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+                if (errno != EWOULDBLOCK)
+                        return -errno;
+                if (ret_holder)
+                        *ret_holder = read_holder(s->lock_fd);
+                return STORE_E_LOCKED;
+        }
+        n = snprintf(text, sizeof(text), "%ld\n", (long) getpid());
+        if (ftruncate(s->lock_fd, 0) < 0)
+                return -errno;
+        return pwrite_full(s->lock_fd, text, (size_t) n, 0);
+}
+
+static int make_subdir(const Store *s, const char *name) {
+        int r = dir_make(s->fd, name, STORE_DIR_MODE);
+
+        return r < 0 ? r : dir_open(s->fd, name);
+}
+
+/* Calls @visit for each name in the directory until one fails. */
+static int for_each_name(int dir_fd, int (*visit)(int dir_fd, const char *name, void *userdata),
+                         void *userdata) {
+        _cleanup_(closedirp) DIR *dir = NULL;
+        int fd = dir_open(dir_fd, "."), r = 0;
+
+        if (fd < 0)
+                return fd;
+        dir = fdopendir(fd);
+        if (!dir) {
+                r = -errno;
+                safe_close(fd);
+                return r;
+        }
+        while (r >= 0) {
+                struct dirent *e;
+
+                errno = 0;
+                e = readdir(dir);
+                if (!e)
+                        return -errno;
+                r = visit(dir_fd, e->d_name, userdata);
+        }
+        return r;
+}
+
+static int finish_removal(int sessions_fd, const char *name, void *userdata) {
+        return startswith(name, REMOVED_PREFIX) ? tree_remove(sessions_fd, name) : 0;
+}
+
+int store_open_for_writing(Store **ret, const char *path, pid_t *ret_holder) {
+        _cleanup_(store_freep) Store *s = NULL;
+        int r;
+
+        r = store_new(&s, path);
+        if (r < 0)
+                return r;
+        r = open_own_dir(path, &s->fd);
+        if (r != 0)
+                return r;
+        r = take_lock(s, ret_holder);
+        if (r != 0)
+                return r;
+        s->sessions_fd = make_subdir(s, "sessions");
+        if (s->sessions_fd < 0)
+                return s->sessions_fd;
+        s->symbols_fd = make_subdir(s, "symbols");
+        if (s->symbols_fd < 0)
+                return s->symbols_fd;
+        r = for_each_name(s->sessions_fd, finish_removal, NULL);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(s);
+        return 0;
+}
+
+const char *store_path(const Store *s) {
+        return s->path;
+}
+
+int store_fd(const Store *s) {
+        return s->fd;
+}
+
+int store_sessions_fd(const Store *s) {
+        return s->sessions_fd;
+}
+
+int store_symbols_fd(const Store *s) {
+        return s->symbols_fd;
+}
+
+static int add_session_name(int sessions_fd, const char *name, void *userdata) {
+        struct stat st;
+
+        if (!session_name_is_valid(name) ||
+            fstatat(sessions_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
+                return 0;
+        return strv_add(userdata, name);
+}
+
+int store_list(const Store *s, Strv *ret) {
+        _cleanup_strv_ Strv names = {};
+        int r;
+
+        r = for_each_name(s->sessions_fd, add_session_name, &names);
+        if (r < 0)
+                return r;
+        strv_sort_unique(&names);
+        *ret = TAKE(names, (Strv){});
+        return 0;
+}
+
+int store_open_session(const Store *s, const char *name, SessionDir **ret) {
+        return session_dir_open(ret, s->sessions_fd, name, s->symbols_fd);
+}
+
+/*
+ * Hashes of all symbols that sessions refer to.  Return: 0; 1 if that cannot be known, because a
+ * session's file cannot be read, or a session that is beginning has not named its symbols yet.
+ */
+static int list_symbols_in_use(const Store *s, Strv *ret) {
+        _cleanup_strv_ Strv sessions = {};
+        int r = store_list(s, &sessions);
+
+        for (size_t i = 0; r >= 0 && i < sessions.n; i++) {
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_(session_dir_freep) SessionDir *d = NULL;
+
+                if (store_open_session(s, sessions.items[i], &d) < 0 ||
+                    session_dir_read_meta(d, &m) != 0)
+                        return 1;
+                if (m->symbols)
+                        r = strv_add(ret, m->symbols);
+                else if (m->state == SESSION_NEW || session_state_is_live(m->state))
+                        return 1;
+        }
+        return r < 0 ? r : 0;
+}
+
+static int remove_unused_symbols(int symbols_fd, const char *name, void *userdata) {
+        char hash[SYMBOL_HASH_CHARS + 1];
+
+        /* Also what a crash left of one that was being written: HASH.zst.new. */
+        if (strspn(name, "0123456789abcdef") != SYMBOL_HASH_CHARS ||
+            !startswith(name + SYMBOL_HASH_CHARS, ".zst"))
+                return 0;
+        memcpy(hash, name, SYMBOL_HASH_CHARS);
+        hash[SYMBOL_HASH_CHARS] = 0;
+        if (strv_contains(userdata, hash))
+                return 0;
+        return unlinkat(symbols_fd, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+int store_remove_session(Store *s, const char *name) {
+        char removed[sizeof(REMOVED_PREFIX) + SESSION_NAME_MAX];
+        _cleanup_strv_ Strv used = {};
+        int fd, r;
+
+        if (!session_name_is_valid(name))
+                return -EINVAL;
+        fd = dir_open(s->sessions_fd, name);
+        if (fd < 0)
+                return fd;
+        safe_close(fd);
+
+        (void) snprintf(removed, sizeof(removed), REMOVED_PREFIX "%s", name);
+        r = tree_remove(s->sessions_fd, removed); /* of an earlier session of that name */
+        if (r < 0 && r != -ENOENT)
+                return r;
+        if (renameat(s->sessions_fd, name, s->sessions_fd, removed) < 0)
+                return -errno;
+        r = tree_remove(s->sessions_fd, removed);
+        if (r < 0)
+                return r;
+        r = list_symbols_in_use(s, &used);
+        if (r != 0)
+                return r < 0 ? r : 0;
+        return for_each_name(s->symbols_fd, remove_unused_symbols, &used);
+}
