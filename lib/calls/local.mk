@@ -2,5 +2,13 @@
 noinst_LIBRARIES += %D%/libcalls.a
 %C%_libcalls_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_libcalls_a_SOURCES = \
-	%D%/todo.c
+	%D%/census.c \
+	%D%/census.h \
+	%D%/function.c \
+	%D%/function.h \
+	%D%/step.h \
+	%D%/steps.c \
+	%D%/steps.h \
+	%D%/trees.c \
+	%D%/trees.h
 calls_libs = %D%/libcalls.a $(decode_libs)

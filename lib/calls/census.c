@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Per task an array of what is open, by depth.  A step at depth d proves that
+ * whatever is still open below d has ended without our seeing it.
+ */
+
+#include "calls/census.h"
+
+int census_init(Census *ret, const Strv *roots) {
+        _cleanup_census_ Census c = {};
+        int r;
+
+        r = trees_new(&c.trees);
+        if (r < 0)
+                return r;
+        c.roots = calloc(roots->n + 1, sizeof(*c.roots));
+        if (!c.roots)
+                return -ENOMEM;
+        for (; c.n_roots < roots->n; c.n_roots++) {
+                c.roots[c.n_roots].name = strdup(roots->items[c.n_roots]);
+                if (!c.roots[c.n_roots].name)
+                        return -ENOMEM;
+        }
+        *ret = c;
+        c = (Census){};
+        return 0;
+}
+
+static CensusCpu *census_cpu(Census *c, uint32_t cpu) {
+        if (_unlikely_(cpu >= c->n_cpus)) {
+                CensusCpu *p = realloc(c->cpus, ((size_t) cpu + 1) * sizeof(*p));
+
+                if (!p)
+                        return NULL;
+                memset(p + c->n_cpus, 0, (cpu + 1 - c->n_cpus) * sizeof(*p));
+                c->cpus = p;
+                c->n_cpus = (size_t) cpu + 1;
+        }
+        return &c->cpus[cpu];
+}
+
+static void close_below(Census *c, TaskTree *task, int32_t depth) {
+        while (task->n_open > depth)
+                if (task->open[--task->n_open])
+                        c->n_unmatched_entries++;
+}
+
+static int open_at(TaskTree *task, const Step *step) {
+        if (step->depth >= task->n_room) {
+                int32_t n = MAX(step->depth + 1, task->n_room * 2);
+                const Function **p;
+
+                n = MAX(n, 32);
+                p = realloc(task->open, (size_t) n * sizeof(*p));
+                if (!p)
+                        return -ENOMEM;
+                task->open = p;
+                task->n_room = n;
+        }
+        for (; task->n_open <= step->depth; task->n_open++)
+                task->open[task->n_open] = NULL;
+        task->open[step->depth] = step->function;
+        return 0;
+}
+
+static int count_call(Census *c, CensusCpu *cpu, const Step *step) {
+        TaskTree *task = trees_task(c->trees, step);
+        Place place;
+
+        if (!task)
+                return -ENOMEM;
+        place = task_tree_place(task, step);
+        if (step->kind != STEP_LEAVE) {
+                c->n_entries++;
+                cpu->n_entries++;
+                if (place == PLACE_ROOT) {
+                        c->n_trees++;
+                        c->roots[step->function->root].n_trees++;
+                } else if (place == PLACE_INSIDE)
+                        c->n_below++;
+        }
+        if (step->kind != STEP_ENTER) {
+                c->n_exits++;
+                cpu->n_exits++;
+                if (place == PLACE_END || place == PLACE_ROOT)
+                        c->n_trees_complete++;
+        }
+
+        if (step->kind == STEP_LEAVE) {
+                close_below(c, task, step->depth + 1);
+                if (task->n_open == step->depth + 1 && task->open[step->depth] == step->function)
+                        task->n_open--;
+                else {
+                        close_below(c, task, step->depth);
+                        c->n_unmatched_exits++;
+                }
+                return 0;
+        }
+        close_below(c, task, step->depth);
+        return step->kind == STEP_ENTER ? open_at(task, step) : 0;
+}
+
+int census_step(Census *c, const Step *step) {
+        CensusCpu *cpu = census_cpu(c, step->cpu);
+
+        if (!cpu)
+                return -ENOMEM;
+        if (step->kind == STEP_LOST) {
+                c->n_gaps++;
+                cpu->n_gaps++;
+                c->n_lost += step->n_lost;
+                cpu->n_lost += step->n_lost;
+                return 0;
+        }
+        if (c->first_ns == 0)
+                c->first_ns = step->timestamp_ns;
+        c->last_ns = step->timestamp_ns;
+        if (step->kind == STEP_OTHER) {
+                c->n_others++;
+                cpu->n_others++;
+                return 0;
+        }
+        return count_call(c, cpu, step);
+}
+
+void census_finish(Census *c) {
+        for (size_t i = 0; i < trees_n(c->trees); i++)
+                close_below(c, trees_get(c->trees, i), 0);
+}
+
+size_t census_n_cpus(const Census *c) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < c->n_cpus; i++)
+                n += c->cpus[i].n_entries + c->cpus[i].n_exits + c->cpus[i].n_others > 0;
+        return n;
+}
+
+void census_done(Census *c) {
+        for (size_t i = 0; i < c->n_roots; i++)
+                free(c->roots[i].name);
+        free(c->roots);
+        free(c->cpus);
+        trees_free(c->trees);
+        *c = (Census){};
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * One event makes one step, but for two things: an event before which others
+ * were lost makes a LOST first and is kept for the next call, and an entry takes
+ * its exit along if that is the next event of its CPU.  Task names are looked up
+ * when a CPU changes its task.
+ */
+
+#include "calls/steps.h"
+#include "calls/trees.h"
+
+typedef struct CpuTask {
+        bool known;
+        int32_t pid;
+        const char *comm;
+} CpuTask;
+
+struct Steps {
+        Stream *stream;
+        Functions *functions;
+        const Tasks *tasks;
+        Trees *trees; /* NULL: everything is passed on */
+        CpuTask *cpus;
+        size_t n_cpus;
+        bool has_kept;
+        Event kept; /* its LOST has been handed out */
+        uint64_t n_foreign;
+};
+
+static int fill_comm(Steps *s, Step *step) {
+        CpuTask *c;
+
+        if (_unlikely_(step->cpu >= s->n_cpus)) {
+                size_t n = MAX((size_t) step->cpu + 1, s->n_cpus * 2);
+                CpuTask *p = realloc(s->cpus, n * sizeof(*p));
+
+                if (!p)
+                        return -ENOMEM;
+                memset(p + s->n_cpus, 0, (n - s->n_cpus) * sizeof(*p));
+                s->cpus = p;
+                s->n_cpus = n;
+        }
+        c = &s->cpus[step->cpu];
+        if (!c->known || c->pid != step->pid)
+                *c = (CpuTask){ true, step->pid, tasks_comm(s->tasks, step->pid) };
+        step->comm = c->comm;
+        return 0;
+}
+
+static inline bool is_return_of(const Event *exit, const Event *entry) {
+        return exit && exit->kind == EVENT_EXIT && !exit->missed && exit->pid == entry->pid &&
+               exit->func == entry->func;
+}
+
+static int fill_step(Steps *s, const Event *e, Step *ret) {
+        static const StepKind kinds[] = {
+                [EVENT_ENTRY] = STEP_ENTER,
+                [EVENT_EXIT] = STEP_LEAVE,
+                [EVENT_OTHER] = STEP_OTHER,
+                [EVENT_SHORT] = STEP_OTHER,
+        };
+        const Event *next;
+        int r;
+
+        *ret = (Step){
+                .kind = kinds[e->kind],
+                .cpu = e->cpu,
+                .pid = e->pid,
+                .depth = e->depth,
+                .timestamp_ns = e->timestamp_ns,
+                .calltime = e->calltime,
+                .rettime = e->rettime,
+                .overrun = e->overrun,
+                .flags = e->flags,
+                .preempt_count = e->preempt_count,
+                .event_id = e->id,
+        };
+        r = fill_comm(s, ret);
+        if (r < 0 || ret->kind == STEP_OTHER)
+                return r;
+        ret->function = functions_get(s->functions, e->func);
+        if (!ret->function)
+                return -ENOMEM;
+        if (e->kind != EVENT_ENTRY)
+                return 0;
+        next = stream_peek_same_cpu(s->stream);
+        if (!is_return_of(next, e))
+                return 0;
+        ret->kind = STEP_LEAF;
+        ret->calltime = next->calltime;
+        ret->rettime = next->rettime;
+        ret->overrun = next->overrun;
+        return stream_drop_same_cpu(s->stream);
+}
+
+int steps_next(Steps *s, uint64_t until_ns, Step *ret) {
+        for (;;) {
+                Event event;
+                TaskTree *task;
+                int r;
+
+                if (s->has_kept) {
+                        s->has_kept = false;
+                        event = s->kept;
+                } else {
+                        r = stream_next(s->stream, until_ns, &event);
+                        if (r <= 0)
+                                return r;
+                        if (_unlikely_(event.missed)) {
+                                s->kept = event;
+                                s->has_kept = true;
+                                *ret = (Step){
+                                        .kind = STEP_LOST,
+                                        .cpu = event.cpu,
+                                        .timestamp_ns = event.timestamp_ns,
+                                        .n_lost = event.n_missed,
+                                };
+                                return 1;
+                        }
+                }
+                r = fill_step(s, &event, ret);
+                if (r < 0)
+                        return r;
+                if (!s->trees)
+                        return 1;
+                if (ret->kind == STEP_OTHER) {
+                        s->n_foreign++;
+                        continue;
+                }
+                task = trees_task(s->trees, ret);
+                if (!task)
+                        return -ENOMEM;
+                if (task_tree_place(task, ret) != PLACE_OUTSIDE)
+                        return 1;
+                s->n_foreign++;
+        }
+}
+
+int steps_new(Steps **ret, Stream *stream, Functions *functions, const Tasks *tasks,
+              bool only_roots) {
+        _cleanup_(steps_freep) Steps *s = NULL;
+        int r;
+
+        s = malloc(sizeof(*s));
+        if (!s)
+                return -ENOMEM;
+        *s = (Steps){ .stream = stream, .functions = functions, .tasks = tasks };
+        if (only_roots) {
+                r = trees_new(&s->trees);
+                if (r < 0)
+                        return r;
+        }
+        *ret = TAKE_PTR(s);
+        return 0;
+}
+
+void steps_set_tasks(Steps *s, const Tasks *tasks) {
+        s->tasks = tasks;
+        for (size_t i = 0; i < s->n_cpus; i++)
+                s->cpus[i].known = false;
+}
+
+uint64_t steps_n_foreign(const Steps *s) {
+        return s->n_foreign;
+}
+
+Steps *steps_free(Steps *s) {
+        if (!s)
+                return NULL;
+        trees_free(s->trees);
+        free(s->cpus);
+        free(s);
+        return NULL;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Steps: the source of them (calls/step.h)
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "calls/step.h"
+#include "decode/stream.h"
+#include "decode/tasks.h"
+
+typedef struct Steps Steps;
+
+/*
+ * steps_new()
+ * @stream, @functions: borrowed
+ * @tasks:      borrowed; replaced by steps_set_tasks()
+ * @only_roots: leave out what is not in a tree that begins at one of the roots: another session
+ *              shares the kernel's graph filter, so that its trees are in this buffer too
+ */
+int steps_new(Steps **ret, Stream *stream, Functions *functions, const Tasks *tasks,
+              bool only_roots);
+/* Names of tasks met from now on come from @tasks, borrowed; the former must outlive its steps. */
+void steps_set_tasks(Steps *s, const Tasks *tasks);
+/* The next step not later than @until_ns.  1: @ret is filled; 0: there is none; -errno. */
+int steps_next(Steps *s, uint64_t until_ns, Step *ret);
+/* Steps left out because of only_roots. */
+uint64_t steps_n_foreign(const Steps *s);
+Steps *steps_free(Steps *s);
+DEFINE_CLEANUP(Steps *, steps_free);

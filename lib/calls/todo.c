@@ -1,1 +1,0 @@
-typedef int calls_is_empty;

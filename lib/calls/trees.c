@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Tasks in an array, found through a hash of indices; the task of the last step is asked first,
+ * because events come in runs of one task. */
+
+#include "calls/trees.h"
+
+struct Trees {
+        TaskTree *tasks;
+        size_t n_tasks, n_room;
+        uint32_t *slots; /* index + 1; 0: free */
+        size_t n_slots;  /* a power of two, at least twice n_room */
+        size_t i_last;
+};
+
+static inline int64_t step_key(const Step *step) {
+        return step->pid != 0 ? step->pid : -1 - (int64_t) INT32_MAX - (int64_t) step->cpu;
+}
+
+static inline size_t slot_of(const Trees *t, int64_t key) {
+        return (size_t) (((uint64_t) key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (t->n_slots - 1);
+}
+
+static size_t find_slot(const Trees *t, int64_t key) {
+        size_t i = slot_of(t, key);
+
+        while (t->slots[i] && t->tasks[t->slots[i] - 1].key != key)
+                i = (i + 1) & (t->n_slots - 1);
+        return i;
+}
+
+static int grow(Trees *t) {
+        size_t n_room = t->n_room ? t->n_room * 2 : 64;
+        TaskTree *tasks = realloc(t->tasks, n_room * sizeof(*tasks));
+        uint32_t *slots;
+
+        if (!tasks)
+                return -ENOMEM;
+        t->tasks = tasks;
+        slots = calloc(n_room * 4, sizeof(*slots));
+        if (!slots)
+                return -ENOMEM;
+        free(t->slots);
+        t->slots = slots;
+        t->n_slots = n_room * 4;
+        t->n_room = n_room;
+        for (size_t i = 0; i < t->n_tasks; i++)
+                t->slots[find_slot(t, t->tasks[i].key)] = (uint32_t) i + 1;
+        return 0;
+}
+
+TaskTree *trees_task(Trees *t, const Step *step) {
+        int64_t key = step_key(step);
+        size_t i;
+
+        if (_likely_(t->i_last < t->n_tasks && t->tasks[t->i_last].key == key))
+                return &t->tasks[t->i_last];
+        i = find_slot(t, key);
+        if (!t->slots[i]) {
+                if (t->n_tasks == t->n_room) {
+                        if (grow(t) < 0)
+                                return NULL;
+                        i = find_slot(t, key);
+                }
+                t->tasks[t->n_tasks] = (TaskTree){ .key = key };
+                t->slots[i] = (uint32_t) ++t->n_tasks;
+        }
+        t->i_last = t->slots[i] - 1;
+        return &t->tasks[t->i_last];
+}
+
+Place task_tree_place(TaskTree *task, const Step *step) {
+        bool end_of_root;
+
+        if (step->kind != STEP_LEAVE) {
+                if (task->root && step->depth > task->root_depth)
+                        return PLACE_INSIDE;
+                task->root = NULL;
+                if (step->function->root < 0)
+                        return PLACE_OUTSIDE;
+                if (step->kind == STEP_ENTER) {
+                        task->root = step->function;
+                        task->root_depth = step->depth;
+                }
+                return PLACE_ROOT;
+        }
+        if (!task->root)
+                return PLACE_OUTSIDE;
+        if (step->depth > task->root_depth)
+                return PLACE_INSIDE;
+        end_of_root = step->depth == task->root_depth && step->function == task->root;
+        task->root = NULL;
+        return end_of_root ? PLACE_END : PLACE_OUTSIDE;
+}
+
+size_t trees_n(const Trees *t) {
+        return t->n_tasks;
+}
+
+TaskTree *trees_get(Trees *t, size_t i) {
+        return &t->tasks[i];
+}
+
+int trees_new(Trees **ret) {
+        _cleanup_(trees_freep) Trees *t = calloc(1, sizeof(*t));
+        int r;
+
+        if (!t)
+                return -ENOMEM;
+        r = grow(t);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(t);
+        return 0;
+}
+
+Trees *trees_free(Trees *t) {
+        if (!t)
+                return NULL;
+        for (size_t i = 0; i < t->n_tasks; i++)
+                free(t->tasks[i].open);
+        free(t->tasks);
+        free(t->slots);
+        free(t);
+        return NULL;
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * The kernel's own drawing, byte for byte that of the `trace` file:
+ *
+ *        TIME        CPU  TASK/PID           DURATION              FUNCTION CALLS
+ *         |           |     |    |            |   |                 |   |   |   |
+ *        10.001234 |   1)  server-412   |   1.302 us    |      netif_rx();
+ *
+ * The state is the kernel's, too: for each CPU (not for each task) the last task and which
+ * function was entered at which depth, from which follow the lines at a context switch and
+ * whether a closing brace needs a name.  A line is written in one piece into room that has been
+ * reserved for the longest that is possible.
+ *
+ * Source: linux 6.1 kernel/trace/trace_functions_graph.c, whose functions are named below, and
+ * kernel/trace/trace_output.c, trace_find_mark(); 6.12 and 7.2 draw the same.
+ */
+
+#include "render/renderer.h"
+
+#define RET_DEPTH 50 /* FTRACE_RETFUNC_DEPTH, include/linux/ftrace.h */
+#define PROC_COLUMNS 14
+#define PROC_COMM_CHARS 7
+#define PROC_TEXT_MAX 40
+#define INDENT 2
+/* All columns, a full indentation of 1023 levels, the text around two names. */
+#define LINE_MAX_BYTES 4096
+
+#define RULE " ------------------------------------------\n"
+#define FILL_FULL "              |  "
+
+typedef struct CpuState {
+        bool has_pid;
+        int32_t pid; /* of the last line */
+        uint32_t n_proc;
+        char proc[PROC_TEXT_MAX]; /* its PROC column */
+        int32_t depth;            /* for comments */
+        const Function *entered[RET_DEPTH];
+} CpuState;
+
+typedef struct Kernel {
+        RenderOptions options;
+        Buf *out;
+        int cpu_columns;
+        CpuState *cpus;
+        size_t n_cpus;
+} Kernel;
+
+#define APPEND(p, s)                                                                               \
+        ({                                                                                         \
+                memcpy((p), (s), sizeof(s) - 1);                                                   \
+                (p) + sizeof(s) - 1;                                                               \
+        })
+
+static inline char *append(char *p, const char *s, size_t n) {
+        memcpy(p, s, n);
+        return p + n;
+}
+
+static inline char *append_chars(char *p, char c, size_t n) {
+        memset(p, c, n);
+        return p + n;
+}
+
+/* @v in at least @n_columns columns, filled with @fill. */
+static char *append_number(char *p, uint64_t v, int n_columns, char fill) {
+        char digits[24];
+        int n = 0;
+
+        do {
+                digits[n++] = (char) ('0' + v % 10);
+                v /= 10;
+        } while (v);
+        for (int i = n; i < n_columns; i++)
+                *p++ = fill;
+        while (n > 0)
+                *p++ = digits[--n];
+        return p;
+}
+
+static int count_digits(uint64_t v) {
+        int n = 1;
+
+        for (; v >= 10; v /= 10)
+                n++;
+        return n;
+}
+
+/* print_graph_proc(): COMM-PID, the comm cut, in the middle of its column. */
+static void fill_proc(CpuState *cpu, const char *comm, int32_t pid) {
+        char text[PROC_TEXT_MAX], *p = text;
+        size_t n, n_spaces;
+
+        p = append(p, comm, strnlen(comm, PROC_COMM_CHARS));
+        *p++ = '-';
+        if (pid < 0)
+                *p++ = '-';
+        p = append_number(p, pid < 0 ? -(uint64_t) pid : (uint64_t) pid, 1, ' ');
+        n = (size_t) (p - text);
+        n_spaces = n < PROC_COLUMNS ? PROC_COLUMNS - n : 0;
+
+        p = append_chars(cpu->proc, ' ', n_spaces / 2);
+        p = append(p, text, n);
+        p = append_chars(p, ' ', n_spaces - n_spaces / 2);
+        cpu->n_proc = (uint32_t) (p - cpu->proc);
+}
+
+static inline char *append_cpu(const Kernel *k, char *p, uint32_t cpu) {
+        *p++ = ' ';
+        p = append_number(p, cpu, k->cpu_columns, ' ');
+        return APPEND(p, ") ");
+}
+
+/* verif_pid() */
+static char *append_switch(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
+        bool first = !cpu->has_pid;
+
+        if (_likely_(!first && cpu->pid == step->pid))
+                return p;
+        if (!first) {
+                p = APPEND(p, RULE);
+                p = append_cpu(k, p, step->cpu);
+                p = append(p, cpu->proc, cpu->n_proc);
+                p = APPEND(p, " => ");
+        }
+        cpu->has_pid = true;
+        cpu->pid = step->pid;
+        fill_proc(cpu, step->comm, step->pid);
+        if (!first) {
+                p = append(p, cpu->proc, cpu->n_proc);
+                p = APPEND(p, "\n" RULE "\n");
+        }
+        return p;
+}
+
+/* print_graph_prologue() */
+static char *append_prologue(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
+        p = append_switch(k, p, cpu, step);
+        if (k->options.abstime) {
+                p = append_number(p, step->timestamp_ns / 1000000000, 5, ' ');
+                *p++ = '.';
+                p = append_number(p, step->timestamp_ns % 1000000000 / 1000, 6, '0');
+                p = APPEND(p, " |  ");
+        }
+        if (k->options.cpu)
+                p = append_cpu(k, p, step->cpu);
+        if (k->options.proc) {
+                p = append(p, cpu->proc, cpu->n_proc);
+                p = APPEND(p, " | ");
+        }
+        return p;
+}
+
+static char overhead_mark(uint64_t duration_ns) {
+        static const struct {
+                uint64_t above_ns;
+                char mark;
+        } marks[] = {
+                { 1000000000, '$' }, { 100000000, '@' }, { 10000000, '*' },
+                { 1000000, '#' },    { 100000, '!' },    { 10000, '+' },
+        };
+
+        if (_likely_(duration_ns <= 10000))
+                return ' ';
+        for (size_t i = 0; i < ELEMENTSOF(marks); i++)
+                if (duration_ns > marks[i].above_ns)
+                        return marks[i].mark;
+        return ' ';
+}
+
+/* print_graph_duration(), trace_print_graph_duration(): as many digits behind the point as fit. */
+static char *append_duration(const Kernel *k, char *p, uint64_t duration_ns) {
+        uint64_t us = duration_ns / 1000, ns = duration_ns % 1000;
+        char *begin;
+        int n;
+
+        if (!k->options.duration)
+                return p;
+        *p++ = k->options.overhead ? overhead_mark(duration_ns) : ' ';
+        *p++ = ' ';
+        begin = p;
+        p = append_number(p, us, 1, ' ');
+        n = (int) (p - begin);
+        if (n < 7) {
+                int n_digits = n <= 4 ? 3 : 7 - n;
+
+                *p++ = '.';
+                p[0] = (char) ('0' + ns / 100);
+                p[1] = (char) ('0' + ns / 10 % 10);
+                p[2] = (char) ('0' + ns % 10);
+                p += n_digits;
+        }
+        n = (int) (p - begin);
+        p = APPEND(p, " us ");
+        if (n < 8)
+                p = append_chars(p, ' ', (size_t) (8 - n));
+        return APPEND(p, "|  ");
+}
+
+static inline char *append_fill(const Kernel *k, char *p) {
+        return k->options.duration ? APPEND(p, FILL_FULL) : p;
+}
+
+/* The function's slot, or NULL beyond the kernel's own array. */
+static inline const Function **entered_slot(CpuState *cpu, const Step *step) {
+        return step->depth < RET_DEPTH ? &cpu->entered[step->depth] : NULL;
+}
+
+/* print_graph_entry_leaf(), print_graph_entry_nested() */
+static char *append_entry(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
+        const Function **slot = entered_slot(cpu, step);
+        bool leaf = step->kind == STEP_LEAF;
+
+        cpu->depth = leaf ? step->depth - 1 : step->depth;
+        if (slot)
+                *slot = leaf ? NULL : step->function;
+        p = leaf ? append_duration(k, p, step_duration_ns(step)) : append_fill(k, p);
+        p = append_chars(p, ' ', (size_t) step->depth * INDENT);
+        p = append(p, step->function->label, step->function->n_label);
+        return leaf ? APPEND(p, "();\n") : APPEND(p, "() {\n");
+}
+
+/* print_graph_return() */
+static char *append_return(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
+        const Function **slot = entered_slot(cpu, step);
+        bool named = k->options.tail || (slot && *slot != step->function);
+
+        cpu->depth = step->depth - 1;
+        if (slot)
+                *slot = NULL;
+        p = append_duration(k, p, step_duration_ns(step));
+        p = append_chars(p, ' ', (size_t) step->depth * INDENT);
+        *p++ = '}';
+        if (named) {
+                p = APPEND(p, " /* ");
+                p = append(p, step->function->label, step->function->n_label);
+                p = APPEND(p, " */");
+        }
+        *p++ = '\n';
+        if (k->options.overrun) {
+                p = APPEND(p, " (Overruns: ");
+                p = append_number(p, step->overrun, 1, ' ');
+                p = APPEND(p, ")\n");
+        }
+        return p;
+}
+
+/* print_graph_comment(), for an event whose text only its own kernel knows. */
+static char *append_comment(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
+        p = append_fill(k, p);
+        if (cpu->depth > 0)
+                p = append_chars(p, ' ', (size_t) (cpu->depth + 1) * INDENT);
+        p = APPEND(p, "/* event ");
+        p = append_number(p, step->event_id, 1, ' ');
+        return APPEND(p, " */\n");
+}
+
+static CpuState *cpu_state(Kernel *k, uint32_t cpu) {
+        if (_unlikely_(cpu >= k->n_cpus)) {
+                size_t n = MAX((size_t) cpu + 1, k->n_cpus * 2);
+                CpuState *p = realloc(k->cpus, n * sizeof(*p));
+
+                if (!p) {
+                        k->out->error = k->out->error ?: -ENOMEM;
+                        return NULL;
+                }
+                memset(p + k->n_cpus, 0, (n - k->n_cpus) * sizeof(*p));
+                k->cpus = p;
+                k->n_cpus = n;
+        }
+        return &k->cpus[cpu];
+}
+
+/* print_lost_events(), kernel/trace/trace.c: print_trace_line() */
+static void draw_lost(Kernel *k, const Step *step) {
+        char *begin = buf_reserve(k->out, LINE_MAX_BYTES), *p = begin;
+
+        if (!begin)
+                return;
+        p = APPEND(p, "CPU:");
+        p = append_number(p, step->cpu, 1, ' ');
+        p = APPEND(p, " [LOST ");
+        if (step->n_lost > 0) {
+                p = append_number(p, step->n_lost, 1, ' ');
+                *p++ = ' ';
+        }
+        p = APPEND(p, "EVENTS]\n");
+        k->out->n_data += (size_t) (p - begin);
+}
+
+static void kernel_step(void *userdata, const Step *step) {
+        Kernel *k = userdata;
+        CpuState *cpu;
+        char *begin, *p;
+
+        if (_unlikely_(step->kind == STEP_LOST)) {
+                draw_lost(k, step);
+                return;
+        }
+        cpu = cpu_state(k, step->cpu);
+        if (!cpu)
+                return;
+        begin = buf_reserve(k->out,
+                            LINE_MAX_BYTES + (step->function ? step->function->n_label : 0));
+        if (!begin)
+                return;
+        p = append_prologue(k, begin, cpu, step);
+        switch (step->kind) {
+        case STEP_ENTER:
+        case STEP_LEAF:
+                p = append_entry(k, p, cpu, step);
+                break;
+        case STEP_LEAVE:
+                p = append_return(k, p, cpu, step);
+                break;
+        default:
+                p = append_comment(k, p, cpu, step);
+                break;
+        }
+        k->out->n_data += (size_t) (p - begin);
+}
+
+/* __print_graph_headers_flags() */
+static void kernel_begin(void *userdata) {
+        Kernel *k = userdata;
+        const RenderOptions *o = &k->options;
+
+        if (!o->header)
+                return;
+        buf_adds(k->out, "# tracer: function_graph\n#\n#");
+        buf_adds(k->out, o->abstime ? "     TIME       " : "");
+        buf_adds(k->out, o->cpu ? " CPU" : "");
+        buf_adds(k->out, o->proc ? "  TASK/PID       " : "");
+        buf_adds(k->out, o->duration ? "  DURATION   " : "");
+        buf_adds(k->out, "               FUNCTION CALLS\n#");
+        buf_adds(k->out, o->abstime ? "      |         " : "");
+        buf_adds(k->out, o->cpu ? " |  " : "");
+        buf_adds(k->out, o->proc ? "   |    |        " : "");
+        buf_adds(k->out, o->duration ? "   |   |      " : "");
+        buf_adds(k->out, "               |   |   |   |\n");
+}
+
+static void kernel_end(void *userdata) {
+}
+
+static void kernel_free(void *userdata) {
+        Kernel *k = userdata;
+
+        if (!k)
+                return;
+        free(k->cpus);
+        free(k);
+}
+
+static int kernel_new(void **ret, const RenderContext *context, Buf *out) {
+        Kernel *k = malloc(sizeof(*k));
+
+        if (!k)
+                return -ENOMEM;
+        *k = (Kernel){
+                .options = context->options,
+                .out = out,
+                .cpu_columns =
+                        count_digits(context->n_possible_cpus ? context->n_possible_cpus - 1 : 0),
+        };
+        *ret = k;
+        return 0;
+}
+
+const Renderer renderer_kernel = {
+        .name = "graph",
+        .summary = "call graph as the kernel's trace file has it",
+        .new = kernel_new,
+        .begin = kernel_begin,
+        .step = kernel_step,
+        .end = kernel_end,
+        .free = kernel_free,
+};

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Renderers: steps become bytes; one file for each format, one table of them
+ *
+ * A renderer appends to a Buf, whose sticky error is its only error.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "calls/step.h"
+
+/* The columns, named as tracefs's options/funcgraph-*; formats that have none ignore them. */
+typedef struct RenderOptions {
+        bool header;   /* the lines that begin with # */
+        bool cpu;      /* funcgraph-cpu */
+        bool duration; /* funcgraph-duration */
+        bool overhead; /* funcgraph-overhead */
+        bool proc;     /* funcgraph-proc */
+        bool abstime;  /* funcgraph-abstime */
+        bool tail;     /* funcgraph-tail */
+        bool overrun;  /* funcgraph-overrun */
+} RenderOptions;
+
+#define RENDER_OPTIONS_DEFAULT                                                                     \
+        ((RenderOptions){ .header = true, .cpu = true, .duration = true, .overhead = true })
+
+enum { RENDER_E_UNKNOWN = 1 };
+/* "funcgraph-proc", "nofuncgraph-cpu", with or without "funcgraph-".  0, RENDER_E_UNKNOWN. */
+int render_option_set(RenderOptions *o, const char *word);
+
+typedef struct RenderContext {
+        RenderOptions options;
+        uint32_t n_possible_cpus; /* of the recorded machine */
+} RenderContext;
+
+typedef struct Renderer {
+        const char *name;
+        const char *summary;
+        /* @out is borrowed and outlives what is made.  0 or -ENOMEM. */
+        int (*new)(void **ret, const RenderContext *context, Buf *out);
+        void (*begin)(void *p);
+        void (*step)(void *p, const Step *step);
+        void (*end)(void *p);
+        void (*free)(void *p);
+} Renderer;
+
+extern const Renderer *const renderers[];        /* ends with NULL; the first is the default */
+const Renderer *renderer_find(const char *name); /* NULL: the default; NULL if there is none */
+
+extern const Renderer renderer_kernel; /* "graph" */

@@ -1,1 +1,0 @@
-typedef int render_is_empty;
