@@ -9,6 +9,7 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <systemd/sd-event.h>
 
@@ -24,7 +25,12 @@ typedef struct ServerCall ServerCall;
 /*
  * A method either answers before it returns or keeps the call (server_call_ref()) and answers
  * later. A negative return is answered as org.ftraced.SystemError; REFUSED needs @refusal filled
- * and is answered with it.
+ * and is answered with it.  A call that is dropped without an answer is answered as SystemError.
+ * @parameters: borrowed; an object, empty if the caller sent none
+ *
+ * Only uid 0 and the daemon's own may call; others get PermissionDenied for all but
+ * org.varlink.service.  Calls of one connection are answered one after the other: while one is
+ * kept, or a reply waits to be read, no more is read from that connection.
  */
 typedef int (*ServerMethodHandler)(ServerCall *call, json_t *parameters, Refusal *refusal,
                                    void *userdata);
@@ -37,7 +43,8 @@ typedef struct ServerMethod {
         bool needs_more;     /* refused with ExpectedMore if called without `more` */
 } ServerMethod;
 
-/* Called when a connection has gone, whatever calls were pending on it; @peer identifies it. */
+/* Called when a connection has gone, whatever calls were pending on it; @peer identifies it.  From
+ * the event loop, never from within a server_call_ function, and not from server_free(). */
 typedef void (*ServerGone)(uint64_t peer, void *userdata);
 
 /* @methods: n_methods of them, static.  org.varlink.service is answered by the server itself. */
@@ -46,6 +53,7 @@ int server_new(Server **ret, sd_event *event, const ServerMethod *methods, size_
 int server_add_listener(Server *s, int fd);   /* consumed on success */
 int server_add_connection(Server *s, int fd); /* an already connected socket; consumed on success */
 size_t server_n_connections(const Server *s);
+/* Not from within a method.  Calls that are still kept lose their connection. */
 Server *server_free(Server *s);
 DEFINE_CLEANUP(Server *, server_free);
 
@@ -54,7 +62,11 @@ server_call_peer(const ServerCall *c); /* unique for each connection, never 0, n
 uid_t server_call_uid(const ServerCall *c);
 pid_t server_call_pid(const ServerCall *c);
 bool server_call_wants_more(const ServerCall *c);
-/* Both are harmless on a call whose connection has gone.  @parameters is consumed (NULL: {}). */
+/*
+ * Answers.  All are harmless on a call whose connection has gone, or that was `oneway`: 0.
+ * @parameters is consumed (NULL: {}), @fds are dup()ed.
+ * Return: 0, or -errno, after which the connection is lost and nothing is left to do.
+ */
 int server_call_reply(ServerCall *c, json_t *parameters, const int *fds,
                       size_t n_fds); /* the last reply */
 int server_call_continue(ServerCall *c, json_t *parameters, const int *fds,
