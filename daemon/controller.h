@@ -40,6 +40,9 @@ typedef struct Tracer Tracer; /* function_graph, programmed for one session */
  * Return: 0 or -errno.
  */
 int controller_new(Controller **ret, const char *tracefs, int ledger_dir_fd);
+/* The same with another directory in the place of "/" for what is read in /proc and /sys (dup()ed):
+ * for tests. */
+int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, int root_fd);
 /* Undoes whatever is still programmed; NULL is fine. */
 Controller *controller_free(Controller *c);
 DEFINE_CLEANUP(Controller *, controller_free);
@@ -63,6 +66,9 @@ size_t controller_n_restored(const Controller *c);
  * Return: 0, REFUSED (nothing was changed, or all is undone), -errno (the same).
  */
 int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Refusal *refusal);
+/* Names of the sessions that use function_graph beside @t now: each of them has got a neighbour
+ * when @t was armed. */
+int controller_neighbours(Controller *c, const Tracer *t, Strv *ret);
 
 /* per_cpu/cpuN/trace_pipe_raw of a possible CPU, non-blocking; the caller owns it; -ENOENT, -errno.
  */

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A refusal is one sentence that names the object, the value and the way out; most of this file
+ * is finding out what to put into it.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "base/io.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "daemon/admission.h"
+#include "daemon/host-check.h"
+#include "daemon/knob.h"
+
+static int refuse_unknown(const Functions *f, const char *name, Refusal *refusal) {
+        _cleanup_strv_ Strv like = {};
+        _cleanup_free_ char *text = NULL;
+        char quoted[NAME_QUOTE_MAX];
+        json_t *suggestions;
+        int r;
+
+        r = functions_suggest(f, name, &like);
+        if (r < 0)
+                return r;
+        text = strv_join(&like, ", ");
+        suggestions = json_array();
+        for (size_t i = 0; i < like.n; i++)
+                (void) json_array_append_new(suggestions, json_string(like.items[i]));
+        if (!text)
+                return -ENOMEM;
+        return refusal_set(refusal, REFUSAL_FUNCTION_NOT_FOUND,
+                           json_pack("{ss so}", "function", name, "suggestions", suggestions),
+                           "no function \"%s\" can be traced here. %s%s%s",
+                           name_quote(quoted, name),
+                           like.n > 0 ? "Did you mean " : "List them with: ftracectl functions",
+                           text, like.n > 0 ? "?" : "");
+}
+
+static int admit_list(const Functions *f, const Strv *patterns, uint64_t limit, bool roots,
+                      Strv *ret, Refusal *refusal) {
+        _cleanup_strv_ Strv all = {};
+        char quoted[NAME_QUOTE_MAX], counted[UNIT_TEXT_MAX];
+        _cleanup_free_ char *joined = NULL;
+
+        for (size_t i = 0; i < patterns->n; i++) {
+                const char *pattern = patterns->items[i];
+                int r;
+
+                if (!function_pattern_is_valid(pattern))
+                        return refusal_set(refusal, REFUSAL_INVALID_NAME,
+                                           json_pack("{ss}", "name", name_quote(quoted, pattern)),
+                                           "\"%s\" is no function name and no glob over them.",
+                                           name_quote(quoted, pattern));
+                r = functions_expand(f, pattern, &all);
+                if (r < 0)
+                        return r;
+                if (r == 0 && !function_pattern_is_glob(pattern))
+                        return refuse_unknown(f, pattern, refusal);
+                if (r == 0)
+                        return refusal_set(refusal, REFUSAL_NO_FUNCTION_MATCHES,
+                                           json_pack("{ss}", "pattern", pattern),
+                                           "\"%s\" matches no function that can be traced here. "
+                                           "List them with: ftracectl functions",
+                                           name_quote(quoted, pattern));
+        }
+        strv_sort_unique(&all);
+        if (all.n > limit) {
+                joined = strv_join(patterns, " ");
+                if (!joined)
+                        return -ENOMEM;
+                return refusal_set(refusal, REFUSAL_TOO_MANY_FUNCTIONS,
+                                   json_pack("{ss sI sI}", "pattern", joined, "count",
+                                             (json_int_t) all.n, "limit", (json_int_t) limit),
+                                   "\"%s\" match%s %s functions; at most %" PRIu64
+                                   " may be %s. Name fewer, or raise --max-functions.",
+                                   name_quote(quoted, joined), patterns->n == 1 ? "es" : "",
+                                   format_count(counted, all.n), limit,
+                                   roots ? "roots" : "left out");
+        }
+        *ret = TAKE(all, (Strv){});
+        return 0;
+}
+
+int admit_names(const Functions *f, const Spec *spec, Strv *ret_roots, Strv *ret_notrace,
+                Refusal *refusal) {
+        _cleanup_strv_ Strv roots = {};
+        int r;
+
+        if (spec->functions.n == 0)
+                return refusal_set(refusal, REFUSAL_INVALID_SPEC,
+                                   json_pack("{ss}", "field", "functions"),
+                                   "no function is named: a session needs at least one root.");
+        r = admit_list(f, &spec->functions, spec->max_functions, true, &roots, refusal);
+        if (r == 0)
+                r = admit_list(f, &spec->notrace, spec->max_functions, false, ret_notrace, refusal);
+        if (r == 0)
+                *ret_roots = TAKE(roots, (Strv){});
+        return r;
+}
+
+int admit_memory(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
+        char each[UNIT_TEXT_MAX], total[UNIT_TEXT_MAX], rest[UNIT_TEXT_MAX], fit[UNIT_TEXT_MAX];
+        _cleanup_free_ uint32_t *cpus = NULL;
+        uint64_t available, needed;
+        size_t n;
+        int r;
+
+        r = tracefs_get_cpus(fs, &cpus, &n);
+        if (r < 0)
+                return r;
+        if (host_memory_available(fs->root_fd, &available) < 0)
+                return 0; /* nothing to compare with; the kernel refuses what it cannot give */
+        if (!__builtin_mul_overflow(spec->buffer_bytes, (uint64_t) n, &needed) &&
+            needed <= available / 2)
+                return 0;
+        return refusal_set(refusal, REFUSAL_NO_MEMORY, NULL,
+                           "buffers of %s for each of %zu CPUs need %s, which is more than half of "
+                           "the %s of memory that are available. Use --buffer-size=%s or less.",
+                           format_bytes(each, spec->buffer_bytes), n,
+                           format_bytes(total, spec->buffer_bytes * n),
+                           format_bytes(rest, available),
+                           format_bytes(fit, (available / 2 / n) >> 20 << 20));
+}
+
+static int refuse_foreign(const Tracefs *fs, const char *dir, const char *tracer,
+                          Refusal *refusal) {
+        _cleanup_free_ char *where = tracefs_where(fs, dir), *names = NULL;
+        _cleanup_strv_ Strv holders = {};
+        int r;
+
+        r = tracefs_find_pipe_holders(fs, dir, &holders);
+        if (r < 0)
+                return r;
+        names = strv_join(&holders, ", ");
+        if (!where || !names)
+                return -ENOMEM;
+        return refusal_set(refusal, REFUSAL_BUSY,
+                           json_pack("{ss}", "holder", holders.n > 0 ? names : "unknown"),
+                           "current_tracer of %s is %s, set by somebody else%s%s. Wait until they "
+                           "are done; if nobody uses it: echo nop > %s/current_tracer",
+                           where, tracer, holders.n > 0 ? "; its pipes are held open by " : "",
+                           names, where);
+}
+
+int refuse_held_pipe(const Tracefs *fs, const char *dir, Refusal *refusal) {
+        _cleanup_free_ char *where = tracefs_where(fs, dir), *names = NULL;
+        _cleanup_strv_ Strv holders = {};
+        int r;
+
+        r = tracefs_find_pipe_holders(fs, dir, &holders);
+        if (r < 0)
+                return r;
+        names = strv_join(&holders, ", ");
+        if (!where || !names)
+                return -ENOMEM;
+        return refusal_set(refusal, REFUSAL_BUSY,
+                           json_pack("{ss}", "holder", holders.n > 0 ? names : "unknown"),
+                           "trace_pipe or trace_pipe_raw of %s is held open by %s: recording would "
+                           "take its events away. Stop that first.",
+                           where, holders.n > 0 ? names : "another process");
+}
+
+int admit_tracer(const Tracefs *fs, bool instances, const Strv *ours, Refusal *refusal) {
+        _cleanup_strv_ Strv users = {}, holders = {};
+        _cleanup_free_ char *tracer = NULL;
+        int r;
+
+        if (instances) {
+                r = tracefs_find_graph_users(fs, &users);
+                if (r < 0)
+                        return r;
+                for (size_t i = 0; i < users.n; i++)
+                        if (!strv_contains(ours, users.items[i]))
+                                return refuse_foreign(fs, users.items[i], "function_graph",
+                                                      refusal);
+                return 0;
+        }
+        r = knob_read(fs->fd, "current_tracer", &tracer);
+        if (r < 0)
+                return r;
+        if (!streq(tracer, "nop"))
+                return refuse_foreign(fs, "", tracer, refusal);
+        r = tracefs_find_pipe_holders(fs, "", &holders);
+        if (r < 0)
+                return r;
+        return holders.n > 0 ? refuse_held_pipe(fs, "", refusal) : 0;
+}
+
+int refuse_held(const Claim *holder, const char *what, Refusal *refusal) {
+        time_t since = (time_t) (holder->since_ns / NSEC_PER_SEC), now = time(NULL);
+        _cleanup_free_ char *who = NULL, *why = NULL;
+        char clock[32], major[32] = "", minor[32] = "";
+        struct utsname name;
+        struct tm tm;
+
+        (void) localtime_r(&since, &tm);
+        (void) strftime(clock, sizeof(clock), now - since < 12 * 3600 ? "%H:%M" : "%Y-%m-%d %H:%M",
+                        &tm);
+        (void) uname(&name);
+        (void) sscanf(name.release, "%31[0-9].%31[0-9]", major, minor);
+        if (asprintf(&who, "session %s (uid %u, since %s)", holder->session, holder->uid, clock) <
+            0)
+                return -ENOMEM;
+        if ((what ? asprintf(&why, "%s exists once per kernel and has another value for %s", what,
+                             who)
+                  : asprintf(&why, "function_graph is in use: %s and kernel %s.%s allows one", who,
+                             major, minor)) < 0)
+                return -ENOMEM;
+        return refusal_set(refusal, REFUSAL_BUSY, json_pack("{ss}", "holder", holder->session),
+                           "%s. Stop it first: ftracectl stop %s.", why, holder->session);
+}

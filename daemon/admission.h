@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Admission: may this session be armed?
+ *
+ * The questions that are asked before anything is written, each answered with
+ * 0, REFUSED and a sentence, or -errno.  None of them changes anything.
+ */
+
+#include <stdbool.h>
+
+#include "daemon/arbiter.h"
+#include "daemon/functions.h"
+#include "daemon/tracefs.h"
+#include "store/spec.h"
+#include "wire/refusal.h"
+
+/* The functions that the spec's names and globs stand for, sorted. */
+int admit_names(const Functions *f, const Spec *spec, Strv *ret_roots, Strv *ret_notrace,
+                Refusal *refusal);
+/* Whether the buffers of all possible CPUs fit into half of what is available. */
+int admit_memory(const Tracefs *fs, const Spec *spec, Refusal *refusal);
+/*
+ * Whether somebody else uses the tracer
+ * @instances: function_graph may run in instances: only function_graph itself is in the way then,
+ *             wherever it is, since the graph filters are global.  Otherwise any tracer of the
+ *             top level is, and any open trace_pipe, whose data arming would erase.
+ * @ours:      directories ("instances/ftraced-x/") of live sessions
+ */
+int admit_tracer(const Tracefs *fs, bool instances, const Strv *ours, Refusal *refusal);
+/* REFUSAL_BUSY for what setting the tracer met: an open pipe in @dir. */
+int refuse_held_pipe(const Tracefs *fs, const char *dir, Refusal *refusal);
+
+/* REFUSAL_BUSY naming the session.  @what: a file that exists once per kernel and needs another
+ * value, or NULL: the tracer itself. */
+int refuse_held(const Claim *holder, const char *what, Refusal *refusal);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Arbiter: who uses what exists once per kernel
+ *
+ * set_graph_function, set_graph_notrace and max_graph_depth are one for all
+ * instances, in every kernel version (linux 6.12 kernel/trace/ftrace.c,
+ * ftrace_graph_hash; trace_functions_graph.c, max_depth).  Roots can be united;
+ * the other two must be equal.  The arbiter only counts: it never writes.
+ */
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/strv.h"
+
+/* What one live session holds. */
+typedef struct Claim {
+        char *session;
+        uid_t uid;
+        uint64_t since_ns; /* CLOCK_REALTIME */
+        Strv roots, notrace;
+        uint64_t depth;
+} Claim;
+
+typedef struct Arbiter {
+        Claim **claims;
+        size_t n;
+} Arbiter;
+
+/*
+ * arbiter_join() - take a claim
+ * @ret:        borrowed until arbiter_leave()
+ * @ret_holder: on ARBITER_E_HELD the claim in the way; *@ret_what names the file
+ */
+enum { ARBITER_E_HELD = 1 };
+int arbiter_join(Arbiter *a, Claim **ret, const char *session, uid_t uid, const Strv *roots,
+                 const Strv *notrace, uint64_t depth, const Claim **ret_holder,
+                 const char **ret_what);
+void arbiter_leave(Arbiter *a, Claim *claim);
+void arbiter_done(Arbiter *a);
+
+/* Roots of @claim that no other claim has: to add when it joins, to remove when it leaves. */
+int arbiter_own_roots(const Arbiter *a, const Claim *claim, Strv *ret);
+/* All roots of all claims, sorted. */
+int arbiter_all_roots(const Arbiter *a, Strv *ret);
+/* The sessions other than @claim. */
+int arbiter_neighbours(const Arbiter *a, const Claim *claim, Strv *ret);

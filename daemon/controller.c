@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The facade: it asks admission, writes the ledger, applies plans and switches the tracer on, in
+ * this order, and leaves every way back to ledger_undo().  An arming that fails half way and a
+ * session that ends take the same path: tracer_end().
+ *
+ * A tracer that cannot be switched off (somebody holds its trace_pipe_raw open) stays in the list
+ * as `ended`, and so does its claim: its roots must stay in set_graph_function, because an empty
+ * one means every function.  settle() tries again at every arming and disarming.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "base/unit.h"
+#include "daemon/admission.h"
+#include "daemon/arbiter.h"
+#include "daemon/controller.h"
+#include "daemon/functions.h"
+#include "daemon/host-check.h"
+#include "daemon/instance.h"
+#include "daemon/knob.h"
+#include "daemon/ledger.h"
+#include "daemon/plan.h"
+#include "daemon/tracefs.h"
+#include "store/format.h"
+
+#define GRAPH_FUNCTION "set_graph_function"
+#define GRAPH_NOTRACE "set_graph_notrace"
+
+struct Controller {
+        Tracefs fs;
+        char *wanted_path; /* where the caller says tracefs is, or NULL */
+        Ledger *ledger;
+        Arbiter arbiter;
+        Functions functions;
+        Tracer *tracers;   /* live ones, and those that could not be switched off */
+        int has_instances; /* < 0: not known yet */
+        size_t n_restored;
+};
+
+struct Tracer {
+        Controller *c;
+        Tracer *next;
+        Claim *claim;
+        Instance *instance;
+        bool ended; /* disarmed, and still on */
+};
+
+static void log_warnings(const Strv *warnings) {
+        for (size_t i = 0; i < warnings->n; i++)
+                log_warning("%s", warnings->items[i]);
+}
+
+/* Undoes what sessions without a tracer, and if there is none at all, everybody, left behind. */
+static int undo_orphans(Controller *c, size_t *n_undone) {
+        _cleanup_strv_ Strv sessions = {}, warnings = {};
+        int ret, r;
+        size_t n;
+
+        ret = ledger_get_sessions(c->ledger, &sessions);
+        for (size_t i = 0; i < sessions.n; i++) {
+                bool known = false;
+
+                for (Tracer *t = c->tracers; t; t = t->next)
+                        known = known || streq(t->claim->session, sessions.items[i]);
+                if (known)
+                        continue;
+                r = ledger_undo(c->ledger, &c->fs, sessions.items[i], &warnings, &n);
+                ret = ret ?: r;
+                *n_undone += n;
+        }
+        if (c->arbiter.n == 0) {
+                r = ledger_undo(c->ledger, &c->fs, LEDGER_SHARED, &warnings, &n);
+                ret = ret ?: r;
+                *n_undone += n;
+        }
+        log_warnings(&warnings);
+        return ret;
+}
+
+/* tracefs may appear after the daemon; what a predecessor left is undone as soon as it does. */
+static int attach(Controller *c) {
+        int r;
+
+        if (c->fs.fd >= 0)
+                return 0;
+        r = tracefs_attach(&c->fs, c->wanted_path);
+        if (r < 0)
+                return r;
+        if (ledger_n(c->ledger) == 0)
+                return 0;
+        r = undo_orphans(c, &c->n_restored);
+        if (r < 0)
+                (void) log_warning_errno(r,
+                                         "Some changes of an earlier ftraced to %s could not be "
+                                         "put back yet: %m",
+                                         c->fs.path);
+        return 0;
+}
+
+int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, int root_fd) {
+        _cleanup_(controller_freep) Controller *c = calloc(1, sizeof(*c));
+        int r;
+
+        if (!c)
+                return -ENOMEM;
+        c->fs = (Tracefs){ .fd = -EBADF, .root_fd = -EBADF };
+        c->has_instances = -1;
+        c->fs.root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 3);
+        if (c->fs.root_fd < 0)
+                return -errno;
+        if (tracefs) {
+                c->wanted_path = strdup(tracefs);
+                if (!c->wanted_path)
+                        return -ENOMEM;
+        }
+        r = ledger_open(&c->ledger, ledger_dir_fd, c->fs.root_fd);
+        if (r < 0)
+                return r;
+        (void) attach(c);
+        *ret = TAKE_PTR(c);
+        return 0;
+}
+
+int controller_new(Controller **ret, const char *tracefs, int ledger_dir_fd) {
+        _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        if (root_fd < 0)
+                return -errno;
+        return controller_new_at(ret, tracefs, ledger_dir_fd, root_fd);
+}
+
+static void tracer_free(Tracer *t) {
+        for (Tracer **p = &t->c->tracers; *p; p = &(*p)->next)
+                if (*p == t) {
+                        *p = t->next;
+                        break;
+                }
+        if (t->claim)
+                arbiter_leave(&t->c->arbiter, t->claim);
+        (void) instance_free(t->instance);
+        free(t);
+}
+
+static bool tracer_is_on(const Tracer *t) {
+        _cleanup_strv_ Strv users = {};
+
+        /* If it cannot be told, it is. */
+        return tracefs_find_graph_users(&t->c->fs, &users) < 0 ||
+               strv_contains(&users, instance_dir(t->instance));
+}
+
+/* Takes the claim's own roots out again.  The tracer is off, and others' roots are in the list. */
+static int remove_roots(Tracer *t) {
+        _cleanup_strv_ Strv own = {};
+        int r;
+
+        r = arbiter_own_roots(&t->c->arbiter, t->claim, &own);
+        if (r < 0 || own.n == 0)
+                return r;
+        return knob_remove(t->c->fs.fd, GRAPH_FUNCTION, &own);
+}
+
+/* Puts everything back that @t changed, and frees it unless its tracer is still on. */
+static int tracer_end(Tracer *t) {
+        _cleanup_strv_ Strv warnings = {};
+        Controller *c = t->c;
+        int ret, r = 0;
+
+        t->ended = true;
+        ret = ledger_undo(c->ledger, &c->fs, t->claim->session, &warnings, NULL);
+        if (ret < 0 && tracer_is_on(t)) {
+                log_warnings(&warnings);
+                return ret;
+        }
+        if (c->arbiter.n > 1)
+                r = remove_roots(t);
+        tracer_free(t);
+        ret = ret ?: r;
+        if (c->arbiter.n == 0) {
+                r = ledger_undo(c->ledger, &c->fs, LEDGER_SHARED, &warnings, NULL);
+                ret = ret ?: r;
+        }
+        log_warnings(&warnings);
+        return ret;
+}
+
+static void settle(Controller *c) {
+        size_t n = 0;
+
+        for (Tracer *t = c->tracers, *next; t; t = next) {
+                next = t->next;
+                if (t->ended)
+                        (void) tracer_end(t);
+        }
+        if (ledger_n(c->ledger) > 0)
+                (void) undo_orphans(c, &n);
+}
+
+Controller *controller_free(Controller *c) {
+        if (!c)
+                return NULL;
+        for (Tracer *t = c->tracers, *next; t; t = next) {
+                next = t->next;
+                (void) tracer_end(t);
+        }
+        if (c->ledger && c->fs.fd >= 0)
+                settle(c);
+        while (c->tracers)
+                tracer_free(c->tracers);
+        arbiter_done(&c->arbiter);
+        functions_done(&c->functions);
+        c->ledger = ledger_free(c->ledger);
+        tracefs_detach(&c->fs);
+        safe_close(c->fs.root_fd);
+        free(c->wanted_path);
+        free(c);
+        return NULL;
+}
+
+const char *controller_tracefs(const Controller *c) {
+        return c->fs.fd >= 0 ? c->fs.path : NULL;
+}
+
+int controller_tracefs_fd(const Controller *c) {
+        return c->fs.fd;
+}
+
+size_t controller_n_restored(const Controller *c) {
+        return c->n_restored;
+}
+
+bool controller_has_instances(Controller *c) {
+        if (attach(c) >= 0 && c->has_instances < 0 &&
+            tracefs_has_tracer(&c->fs, "", "function_graph") > 0)
+                c->has_instances = instance_probe(&c->fs, c->ledger);
+        return c->has_instances > 0;
+}
+
+int controller_list_functions(Controller *c, size_t *ret_n) {
+        int r, fd;
+
+        r = attach(c);
+        if (r >= 0)
+                r = functions_load(&c->functions, &c->fs);
+        if (r < 0)
+                return r;
+        fd = functions_to_memfd(&c->functions);
+        if (fd >= 0 && ret_n)
+                *ret_n = c->functions.n;
+        return fd;
+}
+
+/* The buffers that are ours. */
+static int own_dirs(const Controller *c, Strv *ret) {
+        for (const Tracer *t = c->tracers; t; t = t->next) {
+                int r = strv_add(ret, instance_dir(t->instance));
+
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+json_t *controller_check(Controller *c) {
+        _cleanup_strv_ Strv ours = {};
+
+        (void) controller_has_instances(c);
+        if (own_dirs(c, &ours) < 0)
+                return NULL;
+        return host_check(&(HostFacts){ .fs = &c->fs,
+                                        .ledger = c->ledger,
+                                        .has_instances = c->has_instances,
+                                        .ours = &ours,
+                                        .n_live = c->arbiter.n });
+}
+
+/* What has one value for all instances; the first session sets it and the last one leaves it. */
+static int plan_shared(Controller *c, Plan *p, const SessionMeta *m, const Claim *claim) {
+        _cleanup_free_ char *roots = strv_join(&claim->roots, "\n"), *now = NULL,
+                            *notrace = strv_join(&claim->notrace, "\n");
+        const struct {
+                const char *file, *value;
+        } files[] = { { GRAPH_NOTRACE, notrace }, { GRAPH_FUNCTION, roots } };
+        char depth[32];
+        int r;
+
+        if (!roots || !notrace)
+                return -ENOMEM;
+        (void) snprintf(depth, sizeof(depth), "%llu", (unsigned long long) m->spec.depth);
+        r = plan_add(p, &c->fs, c->ledger, LEDGER_SHARED, "tracing_thresh", "0");
+        if (r >= 0)
+                r = plan_add(p, &c->fs, c->ledger, LEDGER_SHARED, "max_graph_depth", depth);
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(files); i++)
+                r = plan_add(p, &c->fs, c->ledger, LEDGER_SHARED, files[i].file, files[i].value);
+        /* Kept even if it is the same by chance: the next session will add to it. */
+        if (r >= 0)
+                r = knob_read(c->fs.fd, GRAPH_FUNCTION, &now);
+        if (r >= 0)
+                r = ledger_add(c->ledger, LEDGER_SHARED, LEDGER_FILE, GRAPH_FUNCTION, now);
+        return r;
+}
+
+/* Adds the roots of one more session to those of the live ones. */
+static int add_roots(Tracer *t) {
+        _cleanup_strv_ Strv own = {}, all = {};
+        _cleanup_free_ char *now = NULL, *wanted = NULL;
+        Controller *c = t->c;
+        int r;
+
+        r = arbiter_own_roots(&c->arbiter, t->claim, &own);
+        if (r >= 0 && own.n > 0)
+                r = knob_append(c->fs.fd, GRAPH_FUNCTION, &own);
+        if (r >= 0)
+                r = arbiter_all_roots(&c->arbiter, &all);
+        if (r >= 0)
+                r = knob_read(c->fs.fd, GRAPH_FUNCTION, &now);
+        if (r < 0)
+                return r;
+        wanted = strv_join(&all, "\n");
+        if (!wanted)
+                return -ENOMEM;
+        return knob_equal(GRAPH_FUNCTION, now, wanted) ? 0 : -EIO;
+}
+
+static int program(Tracer *t, const SessionMeta *m, const char **ret_file, Plan *p) {
+        Controller *c = t->c;
+        const char *session = t->claim->session;
+        int r;
+
+        *ret_file = "instances";
+        r = instance_create(t->instance, c->ledger, session);
+        if (r < 0)
+                return r;
+
+        *ret_file = "the control files";
+        r = instance_plan(t->instance, p, c->ledger, session, &m->spec);
+        if (r >= 0 && c->arbiter.n == 1)
+                r = plan_shared(c, p, m, t->claim);
+        if (r < 0)
+                return r;
+
+        *ret_file = "the ledger";
+        r = ledger_commit(c->ledger, c->fs.path);
+        if (r >= 0)
+                r = plan_apply(p, &c->fs, ret_file);
+        if (r >= 0 && c->arbiter.n > 1) {
+                *ret_file = GRAPH_FUNCTION;
+                r = add_roots(t);
+        }
+        if (r >= 0) {
+                *ret_file = "current_tracer";
+                r = instance_start(t->instance);
+        }
+        return r;
+}
+
+static int refuse_program(Tracer *t, const SessionMeta *m, int error, const char *file,
+                          Refusal *refusal) {
+        const Tracefs *fs = &t->c->fs;
+        char size[UNIT_TEXT_MAX];
+
+        if (streq(file, "current_tracer") && error == -EBUSY)
+                return refuse_held_pipe(fs, instance_dir(t->instance), refusal);
+        if (streq(file, "current_tracer") && error == -ENOSPC)
+                return refusal_set(refusal, REFUSAL_BUSY, json_pack("{ss}", "holder", "unknown"),
+                                   "the kernel has no room for one more user of function_graph. "
+                                   "Stop a session, or another tool that uses it.");
+        if (strstr(file, "buffer_size_kb") && error == -ENOMEM)
+                return refusal_set(refusal, REFUSAL_NO_MEMORY, NULL,
+                                   "the kernel cannot give buffers of %s for each CPU. Use a "
+                                   "smaller --buffer-size.",
+                                   format_bytes(size, m->spec.buffer_bytes));
+        return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{si}", "errno", -error),
+                           "cannot program %s in %s: %s. Everything is put back; "
+                           "FTRACED_DEBUG=knob shows each write.",
+                           file, fs->path,
+                           error == -EIO ? "it does not say what was written" : strerror(-error));
+}
+
+/* A function of a module that has gone is shown as an address, which cannot be written. */
+static int warn_of_addresses(Controller *c, Strv *warnings) {
+        static const char *const files[] = { GRAPH_FUNCTION, GRAPH_NOTRACE };
+
+        for (size_t i = 0; i < ELEMENTSOF(files) && c->arbiter.n == 0; i++) {
+                _cleanup_free_ char *now = NULL;
+                char *text;
+                int r;
+
+                r = knob_read(c->fs.fd, files[i], &now);
+                if (r < 0 || !strstr(now, "0xffff"))
+                        continue;
+                if (asprintf(&text,
+                             "%s held the address of an unloaded module (%.18s), which cannot be "
+                             "put back",
+                             files[i], strstr(now, "0xffff")) < 0)
+                        return -ENOMEM;
+                r = strv_take(warnings, text);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int fill_meta(Tracer *t, SessionMeta *m, const Strv *roots, const Strv *notrace,
+                     const Strv *warnings) {
+        _cleanup_strv_ Strv neighbours = {}, new_roots = {}, new_notrace = {};
+        _cleanup_free_ char *clock = strdup(INSTANCE_CLOCK), *name = NULL;
+        _cleanup_free_ uint32_t *cpus = NULL;
+        uint32_t page_bytes;
+        size_t n;
+        int r;
+
+        if (instance_name(t->instance)) {
+                name = strdup(instance_name(t->instance));
+                if (!name)
+                        return -ENOMEM;
+        }
+        r = clock ? 0 : -ENOMEM;
+        if (r >= 0)
+                r = instance_read_page_bytes(t->instance, &page_bytes);
+        if (r >= 0 && (page_bytes < PAGE_BYTES_MIN || page_bytes > PAGE_BYTES_MAX))
+                r = -EBADMSG;
+        if (r >= 0)
+                r = tracefs_get_cpus(&t->c->fs, &cpus, &n);
+        if (r >= 0)
+                r = arbiter_neighbours(&t->c->arbiter, t->claim, &neighbours);
+        if (r >= 0)
+                r = strv_copy(&new_roots, roots);
+        if (r >= 0)
+                r = strv_copy(&new_notrace, notrace);
+        for (size_t i = 0; r >= 0 && i < warnings->n; i++)
+                r = strv_add(&m->warnings, warnings->items[i]);
+        if (r < 0)
+                return r;
+
+        strv_done(&m->roots);
+        m->roots = TAKE(new_roots, (Strv){});
+        strv_done(&m->notrace);
+        m->notrace = TAKE(new_notrace, (Strv){});
+        strv_done(&m->neighbours);
+        m->neighbours = TAKE(neighbours, (Strv){});
+        free(m->instance);
+        m->instance = TAKE_PTR(name);
+        free(m->clock);
+        m->clock = TAKE_PTR(clock);
+        m->page_bytes = page_bytes;
+        m->n_possible_cpus = cpus[n - 1] + 1;
+        return 0;
+}
+
+/* All questions that need no write. */
+static int admit(Controller *c, const SessionMeta *m, Strv *roots, Strv *notrace,
+                 Refusal *refusal) {
+        _cleanup_strv_ Strv ours = {};
+        int r;
+
+        (void) attach(c);
+        r = host_admit(&(HostFacts){ .fs = &c->fs, .has_instances = c->has_instances }, refusal);
+        if (r != 0)
+                return r;
+        settle(c);
+        r = functions_load(&c->functions, &c->fs);
+        if (r == 0)
+                r = admit_names(&c->functions, &m->spec, roots, notrace, refusal);
+        if (r == 0)
+                r = admit_memory(&c->fs, &m->spec, refusal);
+        if (r != 0)
+                return r;
+
+        for (const Tracer *t = c->tracers; t; t = t->next)
+                if (streq(t->claim->session, m->name))
+                        return refusal_set(refusal, REFUSAL_SESSION_EXISTS,
+                                           json_pack("{ss}", "session", m->name),
+                                           "session %s is live already. Choose another name.",
+                                           m->name);
+        if (!controller_has_instances(c) && c->arbiter.n > 0)
+                return refuse_held(c->arbiter.claims[0], NULL, refusal);
+        if (c->has_instances < 0)
+                return c->has_instances;
+        r = own_dirs(c, &ours);
+        return r < 0 ? r : admit_tracer(&c->fs, c->has_instances > 0, &ours, refusal);
+}
+
+static int tracer_init(Tracer *t, const SessionMeta *m, const Strv *roots, const Strv *notrace,
+                       Refusal *refusal) {
+        Controller *c = t->c;
+        const Claim *holder;
+        const char *what;
+        int r;
+
+        r = instance_new(&t->instance, &c->fs, c->has_instances > 0 ? m->name : NULL);
+        if (r < 0)
+                return r;
+        if (instance_name(t->instance) && instance_exists(t->instance))
+                return refusal_set(refusal, REFUSAL_BUSY,
+                                   json_pack("{ss}", "holder", instance_name(t->instance)),
+                                   "%s/%s exists already and is not this daemon's. Choose another "
+                                   "name; if nobody uses it: rmdir %s/%s",
+                                   c->fs.path, instance_dir(t->instance), c->fs.path,
+                                   instance_dir(t->instance));
+        r = arbiter_join(&c->arbiter, &t->claim, m->name, m->owner_uid, roots, notrace,
+                         m->spec.depth, &holder, &what);
+        if (r == ARBITER_E_HELD)
+                return refuse_held(holder, what, refusal);
+        return r;
+}
+
+static int tracer_new(Controller *c, Tracer **ret, const SessionMeta *m, const Strv *roots,
+                      const Strv *notrace, Refusal *refusal) {
+        Tracer *t = calloc(1, sizeof(*t));
+        int r;
+
+        if (!t)
+                return -ENOMEM;
+        t->c = c;
+        r = tracer_init(t, m, roots, notrace, refusal);
+        if (r != 0) {
+                tracer_free(t);
+                return r;
+        }
+        t->next = c->tracers;
+        *ret = c->tracers = t;
+        return 0;
+}
+
+int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Refusal *refusal) {
+        _cleanup_strv_ Strv roots = {}, notrace = {}, warnings = {};
+        _cleanup_plan_ Plan plan = {};
+        const char *file = NULL;
+        Tracer *t;
+        int r, k;
+
+        r = admit(c, m, &roots, &notrace, refusal);
+        if (r == 0)
+                r = warn_of_addresses(c, &warnings);
+        if (r == 0)
+                r = tracer_new(c, &t, m, &roots, &notrace, refusal);
+        if (r != 0)
+                return r;
+
+        r = program(t, m, &file, &plan);
+        if (r >= 0) {
+                file = "events/header_page";
+                r = fill_meta(t, m, &roots, &notrace, &warnings);
+        }
+        if (r < 0) {
+                log_debug("knob", "arming %s failed at %s: %s", m->name, file, strerror(-r));
+                r = refuse_program(t, m, r, file, refusal);
+                k = tracer_end(t);
+                if (k < 0)
+                        (void) log_warning_errno(k,
+                                                 "Session %s was refused, and what it had "
+                                                 "changed could not all be put back yet: %m",
+                                                 m->name);
+                return r;
+        }
+        *ret = t;
+        return 0;
+}
+
+int controller_neighbours(Controller *c, const Tracer *t, Strv *ret) {
+        return arbiter_neighbours(&c->arbiter, t->claim, ret);
+}
+
+int tracer_open_raw(Tracer *t, uint32_t cpu) {
+        return instance_open_raw(t->instance, cpu);
+}
+
+int tracer_set_recording(Tracer *t, bool on) {
+        return instance_set_recording(t->instance, on);
+}
+
+int tracer_read_account(Tracer *t, CpuAccount *ret) {
+        return instance_read_account(t->instance, ret);
+}
+
+int tracer_read_file(Tracer *t, const char *path, char **ret, size_t *ret_n) {
+        return instance_read_file(t->instance, path, ret, ret_n);
+}
+
+static uint64_t now_ns(clockid_t clock) {
+        struct timespec t;
+
+        (void) clock_gettime(clock, &t);
+        return (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
+}
+
+/*
+ * The trace clock "mono" is CLOCK_MONOTONIC (linux 6.1 kernel/trace/trace.c, trace_clocks[]:
+ * ktime_get_mono_fast_ns()), so two readings of it bracket the others, and the narrowest of some
+ * brackets is the moment.
+ */
+int tracer_read_clocks(Tracer *t, ClockTuple *ret) {
+        uint64_t best = UINT64_MAX;
+
+        for (int i = 0; i < 5; i++) {
+                uint64_t before = now_ns(CLOCK_MONOTONIC), boottime = now_ns(CLOCK_BOOTTIME),
+                         realtime = now_ns(CLOCK_REALTIME), after = now_ns(CLOCK_MONOTONIC);
+
+                if (after - before >= best)
+                        continue;
+                best = after - before;
+                *ret = (ClockTuple){ .trace_ns = before + best / 2,
+                                     .monotonic_ns = before + best / 2,
+                                     .boottime_ns = boottime,
+                                     .realtime_ns = realtime };
+        }
+        return 0;
+}
+
+int tracer_disarm(Tracer *t) {
+        Controller *c = t->c;
+        int r;
+
+        r = tracer_end(t);
+        if (r >= 0)
+                settle(c);
+        return r;
+}

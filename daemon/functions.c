@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * One block of text, one array of pointers into it, sorted.  An exact name is a binary search, a
+ * glob a walk, and a name that does not exist is compared with every other by the number of typing
+ * errors between them.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "base/name.h"
+#include "daemon/functions.h"
+
+#define MAX_LIST_BYTES (64U << 20)
+#define MAX_MODULES_BYTES (4U << 20)
+#define N_SUGGESTIONS 3
+/* A place whose symbol is unknown: linux 6.1 kernel/trace/ftrace.c, FTRACE_INVALID_FUNCTION. */
+#define INVALID_PREFIX "__ftrace_invalid_address___"
+
+/* "name size" of each module: /proc/modules without what changes while modules stay. */
+static int read_modules(int root_fd, char **ret) {
+        _cleanup_free_ char *text = NULL;
+        _cleanup_buf_ Buf b = BUF_INIT;
+        int r;
+
+        r = file_read(root_fd, "proc/modules", &text, NULL, MAX_MODULES_BYTES);
+        if (r < 0 && r != -ENOENT)
+                return r;
+        for (const char *s = text ?: ""; *s; s += strcspn(s, "\n"), s += *s == '\n') {
+                size_t n = strcspn(s, " \n");
+
+                if (s[n] == ' ')
+                        n += 1 + strcspn(s + n + 1, " \n");
+                buf_add(&b, s, n);
+                buf_adds(&b, "\n");
+        }
+        return buf_take_string(&b, ret);
+}
+
+static int compare_names(const void *a, const void *b) {
+        return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+static int parse(Functions *f) {
+        size_t n_lines = 0, kept = 0;
+
+        for (const char *s = f->text; *s; s++)
+                n_lines += *s == '\n';
+        f->names = calloc(n_lines + 2, sizeof(*f->names));
+        if (!f->names)
+                return -ENOMEM;
+        for (char *s = f->text; *s;) {
+                char *next = s + strcspn(s, "\n");
+
+                if (*next)
+                        *next++ = 0;
+                s[strcspn(s, " \t")] = 0;
+                if (*s && !startswith(s, INVALID_PREFIX))
+                        f->names[f->n++] = s;
+                s = next;
+        }
+        qsort(f->names, f->n, sizeof(*f->names), compare_names);
+        for (size_t i = 0; i < f->n; i++)
+                if (kept == 0 || !streq(f->names[kept - 1], f->names[i]))
+                        f->names[kept++] = f->names[i];
+        f->n = kept;
+        return 0;
+}
+
+int functions_load(Functions *f, const Tracefs *fs) {
+        _cleanup_(functions_done) Functions new = {};
+        int r;
+
+        r = read_modules(fs->root_fd, &new.modules);
+        if (r < 0)
+                return r;
+        if (f->n > 0 && streq_ptr(f->modules, new.modules))
+                return 0;
+        r = file_read(fs->fd, "available_filter_functions", &new.text, NULL, MAX_LIST_BYTES);
+        if (r < 0)
+                return r;
+        r = parse(&new);
+        if (r < 0)
+                return r;
+        functions_done(f);
+        *f = TAKE(new, (Functions){});
+        return 0;
+}
+
+void functions_done(Functions *f) {
+        free(f->text);
+        free(f->names);
+        free(f->modules);
+        *f = (Functions){};
+}
+
+bool functions_contain(const Functions *f, const char *name) {
+        return bsearch(&name, f->names, f->n, sizeof(*f->names), compare_names);
+}
+
+/* Whether @c is in the class that begins after '['; *@end is set behind its ']', or to NULL if it
+ * has none.  The first character may be ']' itself. */
+static bool class_matches(const char *class, char c, const char **end) {
+        const char *s = class + (*class == '!');
+        bool found = false;
+
+        do {
+                unsigned char low = (unsigned char) *s++, high = low;
+
+                if (low == 0) {
+                        *end = NULL;
+                        return false;
+                }
+                if (s[0] == '-' && s[1] != ']' && s[1] != 0) {
+                        high = (unsigned char) s[1];
+                        s += 2;
+                }
+                found = found || (low <= (unsigned char) c && (unsigned char) c <= high);
+        } while (*s != ']');
+        *end = s + 1;
+        return found != (*class == '!');
+}
+
+bool function_glob_matches(const char *pattern, const char *name) {
+        const char *star = NULL, *from = NULL; /* the last '*', and where it was tried last */
+
+        while (*name) {
+                const char *next = pattern + 1;
+                bool matches;
+
+                if (*pattern == '*') {
+                        star = ++pattern;
+                        from = name;
+                        continue;
+                }
+                if (*pattern == '?')
+                        matches = true;
+                else if (*pattern == '[') {
+                        const char *end;
+
+                        matches = class_matches(pattern + 1, *name, &end);
+                        if (end)
+                                next = end;
+                        else
+                                matches = *name == '[';
+                } else
+                        matches = *pattern == *name;
+                if (matches) {
+                        pattern = next;
+                        name++;
+                } else if (star) {
+                        pattern = star;
+                        name = ++from;
+                } else
+                        return false;
+        }
+        return pattern[strspn(pattern, "*")] == 0;
+}
+
+int functions_expand(const Functions *f, const char *pattern, Strv *ret) {
+        int n = 0, r;
+
+        if (!function_pattern_is_glob(pattern)) {
+                if (!functions_contain(f, pattern))
+                        return 0;
+                r = strv_add(ret, pattern);
+                return r < 0 ? r : 1;
+        }
+        for (size_t i = 0; i < f->n; i++) {
+                if (!function_glob_matches(pattern, f->names[i]))
+                        continue;
+                r = strv_add(ret, f->names[i]);
+                if (r < 0)
+                        return r;
+                n++;
+        }
+        return n;
+}
+
+/*
+ * Typing errors between @a and @b: letters added, left out, changed, or two neighbours swapped
+ * (Damerau and Levenshtein); more than @limit is limit + 1.
+ */
+static size_t distance(const char *a, const char *b, size_t limit) {
+        size_t rows[3][FUNCTION_NAME_MAX + 2], n_a = strlen(a), n_b = strlen(b);
+
+        if (n_a > FUNCTION_NAME_MAX || n_b > FUNCTION_NAME_MAX ||
+            (n_a > n_b ? n_a - n_b : n_b - n_a) > limit)
+                return limit + 1;
+        for (size_t j = 0; j <= n_b; j++)
+                rows[0][j] = j;
+        for (size_t i = 1; i <= n_a; i++) {
+                size_t *row = rows[i % 3], *above = rows[(i - 1) % 3], least = i;
+                const size_t *above2 = rows[(i + 1) % 3];
+
+                row[0] = i;
+                for (size_t j = 1; j <= n_b; j++) {
+                        size_t d = above[j - 1] + (a[i - 1] != b[j - 1]);
+
+                        d = MIN(d, above[j] + 1);
+                        d = MIN(d, row[j - 1] + 1);
+                        if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                                d = MIN(d, above2[j - 2] + 1);
+                        row[j] = d;
+                        least = MIN(least, d);
+                }
+                if (least > limit)
+                        return limit + 1;
+        }
+        return MIN(rows[n_a % 3][n_b], limit + 1);
+}
+
+int functions_suggest(const Functions *f, const char *name, Strv *ret) {
+        struct {
+                const char *name;
+                size_t distance;
+        } best[N_SUGGESTIONS] = {};
+        size_t n = 0, limit = MAX(strlen(name) / 4, 2U);
+        int r;
+
+        for (size_t i = 0; i < f->n; i++) {
+                size_t d = distance(name, f->names[i], limit), at = n;
+
+                if (d > limit)
+                        continue;
+                while (at > 0 && best[at - 1].distance > d)
+                        at--;
+                if (at == N_SUGGESTIONS)
+                        continue;
+                n = MIN(n + 1, (size_t) N_SUGGESTIONS);
+                for (size_t k = n - 1; k > at; k--)
+                        best[k] = best[k - 1];
+                best[at].name = f->names[i];
+                best[at].distance = d;
+        }
+        for (size_t i = 0; i < n; i++) {
+                r = strv_add(ret, best[i].name);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+int functions_to_memfd(const Functions *f) {
+        _cleanup_close_ int fd = memfd_create("functions", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+        _cleanup_buf_ Buf b = BUF_TO_FD(fd);
+        int r;
+
+        if (fd < 0)
+                return -errno;
+        for (size_t i = 0; i < f->n; i++) {
+                buf_adds(&b, f->names[i]);
+                buf_adds(&b, "\n");
+        }
+        r = buf_flush(&b);
+        if (r < 0)
+                return r;
+        if (lseek(fd, 0, SEEK_SET) < 0 ||
+            fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+                return -errno;
+        return TAKE_FD(fd);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Functions: what can be traced here
+ *
+ * available_filter_functions as a sorted list.  Reading it costs the kernel
+ * hundreds of milliseconds, so it is kept for as long as the list of modules
+ * stays the same.  Names of modules' functions are shown there as
+ * "name [module]"; the module is dropped, as filters match the name alone.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strv.h"
+#include "daemon/tracefs.h"
+
+typedef struct Functions {
+        char *text;         /* all names, each with its NUL */
+        const char **names; /* n of them, sorted, unique, in text */
+        size_t n;
+        char *modules; /* names and sizes of the modules loaded when it was read */
+} Functions;
+
+/* Reads the list if there is none or the modules have changed.  0 or -errno. */
+int functions_load(Functions *f, const Tracefs *fs);
+void functions_done(Functions *f);
+
+bool functions_contain(const Functions *f, const char *name);
+/*
+ * functions_expand() - every function that @pattern names
+ *
+ * Globs have the kernel's meaning (linux 6.1 lib/glob.c, glob_match()): '*', '?', "[a-z]", and a
+ * '[' that is never closed stands for itself.
+ * Return: how many were added to @ret (there may be none), or -ENOMEM.
+ */
+int functions_expand(const Functions *f, const char *pattern, Strv *ret);
+/* At most three names like @name, the nearest first. */
+int functions_suggest(const Functions *f, const char *name, Strv *ret);
+/* A sealed memfd with all names, one a line; the caller owns it; or -errno. */
+int functions_to_memfd(const Functions *f);
+
+/* One glob against one name, as the kernel would. */
+bool function_glob_matches(const char *pattern, const char *name);

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A table of looks.  Each says how things are in one sentence, and if they are not good, what to
+ * do.  A look that has nothing to say (its object does not exist here) leaves its text empty.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/utsname.h>
+
+#include "base/io.h"
+#include "base/unit.h"
+#include "daemon/host-check.h"
+#include "daemon/knob.h"
+#include "store/spec.h"
+
+typedef enum Grade { GRADE_GOOD, GRADE_WARNING, GRADE_BAD } Grade;
+
+static const char *const grade_names[] = {
+        [GRADE_GOOD] = "good",
+        [GRADE_WARNING] = "warning",
+        [GRADE_BAD] = "bad",
+};
+
+typedef struct Finding {
+        Grade grade;
+        char text[512], fix[256];
+} Finding;
+
+static int _printf_(4, 5) say(Finding *f, Grade grade, const char *fix, const char *format, ...) {
+        va_list ap;
+
+        f->grade = grade;
+        va_start(ap, format);
+        (void) vsnprintf(f->text, sizeof(f->text), format, ap);
+        va_end(ap);
+        (void) snprintf(f->fix, sizeof(f->fix), "%s", fix ?: "");
+        return 0;
+}
+
+int host_memory_available(int root_fd, uint64_t *ret) {
+        _cleanup_free_ char *text = NULL;
+        const char *line;
+        uint64_t kib;
+        int r;
+
+        r = file_read(root_fd, "proc/meminfo", &text, NULL, 65536);
+        if (r < 0)
+                return r;
+        line = strstr(text, "MemAvailable:");
+        if (!line || sscanf(line, "MemAvailable: %" SCNu64 " kB", &kib) != 1)
+                return -EBADMSG;
+        *ret = kib * 1024;
+        return 0;
+}
+
+/* "none [integrity] confidentiality": the word in brackets is in force. */
+static bool is_locked_down(int root_fd) {
+        _cleanup_free_ char *text = NULL;
+
+        return file_read(root_fd, "sys/kernel/security/lockdown", &text, NULL, 4096) >= 0 &&
+               strstr(text, "[confidentiality]");
+}
+
+static int look_tracefs(const HostFacts *h, Finding *f) {
+        const char *path = h->fs->path ?: TRACEFS_DEFAULT_PATH;
+        char fix[160];
+
+        if (h->fs->fd >= 0)
+                return say(f, GRADE_GOOD, NULL, "tracefs at %s", path);
+        switch (-h->fs->error) {
+        case EPERM:
+                if (is_locked_down(h->fs->root_fd))
+                        return say(f, GRADE_BAD,
+                                   "boot without lockdown=confidentiality (integrity is fine)",
+                                   "the kernel is locked down (confidentiality): tracefs cannot be "
+                                   "opened");
+                __attribute__((fallthrough));
+        case EACCES:
+                return say(f, GRADE_BAD, "run ftraced as root", "not permitted to open %s", path);
+        case ENOENT:
+        case ENOTDIR:
+                (void) snprintf(fix, sizeof(fix), "mount -t tracefs tracefs %.100s", path);
+                return say(f, GRADE_BAD, fix, "tracefs is not mounted at %s", path);
+        default:
+                return say(f, GRADE_BAD, NULL, "%s cannot be opened: %s", path,
+                           strerror(-h->fs->error));
+        }
+}
+
+static int look_function_graph(const HostFacts *h, Finding *f) {
+        struct utsname name;
+        int r;
+
+        if (h->fs->fd < 0)
+                return 0;
+        (void) uname(&name);
+        r = tracefs_has_tracer(h->fs, "", "function_graph");
+        if (r < 0)
+                return r;
+        if (r == 0)
+                return say(f, GRADE_BAD, "boot a kernel with CONFIG_FUNCTION_GRAPH_TRACER",
+                           "kernel %s has no function_graph tracer", name.release);
+        return say(f, GRADE_GOOD, NULL, "kernel %s has function_graph; %s", name.release,
+                   h->has_instances > 0    ? "several sessions at once"
+                   : h->has_instances == 0 ? "one session at a time"
+                                           : "not known how many sessions at once");
+}
+
+static int look_ftrace_enabled(const HostFacts *h, Finding *f) {
+        _cleanup_free_ char *text = NULL;
+
+        if (file_read(h->fs->root_fd, "proc/sys/kernel/ftrace_enabled", &text, NULL, 64) < 0)
+                return 0;
+        if (atoi(text) == 0)
+                return say(f, GRADE_BAD, "sysctl kernel.ftrace_enabled=1",
+                           "kernel.ftrace_enabled is 0: nothing would be recorded");
+        return say(f, GRADE_GOOD, NULL, "kernel.ftrace_enabled is %d", atoi(text));
+}
+
+/* Any function's address will do.  Those of per-CPU symbols are small or 0 by nature. */
+static int look_symbols(const HostFacts *h, Finding *f) {
+        _cleanup_close_ int fd = openat(h->fs->root_fd, "proc/kallsyms", O_RDONLY | O_CLOEXEC);
+        _cleanup_fclose_ FILE *file = fd >= 0 ? fdopen(fd, "re") : NULL;
+        char line[1024], name[512];
+
+        if (!file)
+                return say(f, GRADE_WARNING, "mount /proc, with CONFIG_KALLSYMS in the kernel",
+                           "symbols cannot be read: functions would have no names");
+        (void) TAKE_FD(fd);
+        while (fgets(line, sizeof(line), file)) {
+                uint64_t address;
+
+                if (sscanf(line, "%" SCNx64 " %*c %511s", &address, name) != 2 ||
+                    (!streq(name, "_stext") && !streq(name, "_text")))
+                        continue;
+                if (address != 0)
+                        return say(f, GRADE_GOOD, NULL, "symbols are readable");
+                break;
+        }
+        return say(f, GRADE_WARNING, "run with CAP_SYSLOG, or sysctl kernel.kptr_restrict=1",
+                   "symbols are hidden (kernel.kptr_restrict): functions would have no names");
+}
+
+static int look_tracer(const HostFacts *h, Finding *f) {
+        _cleanup_strv_ Strv holders = {}, users = {};
+        _cleanup_free_ char *tracer = NULL, *names = NULL;
+        int r;
+
+        if (h->fs->fd < 0)
+                return 0;
+        r = knob_read(h->fs->fd, "current_tracer", &tracer);
+        if (r >= 0)
+                r = tracefs_find_graph_users(h->fs, &users);
+        if (r >= 0)
+                r = tracefs_find_pipe_holders(h->fs, "", &holders);
+        if (r < 0)
+                return r;
+        names = strv_join(&holders, ", ");
+        if (!names)
+                return -ENOMEM;
+        for (size_t i = 0; i < users.n; i++) {
+                _cleanup_free_ char *where = tracefs_where(h->fs, users.items[i]);
+
+                if (strv_contains(h->ours, users.items[i]))
+                        continue;
+                return say(f, GRADE_BAD, "wait until they are done, or set current_tracer to nop",
+                           "function_graph is in use at %s by somebody else%s%s", where ?: "",
+                           holders.n > 0 ? ": " : "", names);
+        }
+        if (h->n_live > 0)
+                return say(f, GRADE_GOOD, NULL, "function_graph is used by ftraced: %zu session%s",
+                           h->n_live, h->n_live == 1 ? "" : "s");
+        if (h->has_instances == 0 && !streq(tracer, "nop"))
+                return say(f, GRADE_BAD, "wait until they are done, or set current_tracer to nop",
+                           "current_tracer is %s, set by somebody else%s%s", tracer,
+                           holders.n > 0 ? ": " : "", names);
+        if (h->has_instances == 0 && holders.n > 0)
+                return say(f, GRADE_BAD, "stop it: recording would take its events away",
+                           "a trace pipe is held open by %s", names);
+        return say(f, GRADE_GOOD, NULL, "nobody else uses the tracer");
+}
+
+/* What a session overrides and puts back; `usual` is what needs no mention. */
+static const struct {
+        const char *file, *usual;
+        bool top_only; /* of no matter where sessions have instances */
+} leftovers[] = {
+        { "tracing_thresh", "0", false },
+        { "max_graph_depth", "0", false },
+        { "set_graph_function", "", false },
+        { "set_graph_notrace", "", false },
+        { "set_ftrace_filter", "", true },
+        { "set_ftrace_notrace", "", true },
+        { "set_ftrace_pid", "", true },
+        { "set_ftrace_notrace_pid", "", true },
+        { "options/overwrite", "1", true },
+        { "options/sleep-time", "1", false },
+        { "options/funcgraph-irqs", "1", false },
+        { "options/funcgraph-args", "0", false },
+        { "options/funcgraph-retval", "0", false },
+        { "options/funcgraph-retaddr", "0", false },
+};
+
+static int look_leftovers(const HostFacts *h, Finding *f) {
+        _cleanup_strv_ Strv found = {};
+        _cleanup_free_ char *all = NULL;
+        bool stale = false;
+        int r;
+
+        if (h->fs->fd < 0 || h->n_live > 0)
+                return 0;
+        for (size_t i = 0; i < ELEMENTSOF(leftovers); i++) {
+                _cleanup_free_ char *now = NULL;
+                char *text;
+
+                if (leftovers[i].top_only && h->has_instances > 0)
+                        continue;
+                r = knob_read(h->fs->fd, leftovers[i].file, &now);
+                if (r == -ENOENT)
+                        continue;
+                if (r < 0)
+                        return r;
+                if (knob_equal(leftovers[i].file, now, leftovers[i].usual))
+                        continue;
+                stale = stale || strstr(now, "0xffff");
+                for (char *s = now; *s; s++)
+                        if (*s == '\n')
+                                *s = ' ';
+                if (asprintf(&text, "%s is %.40s%s", leftovers[i].file, now,
+                             strlen(now) > 40 ? "..." : "") < 0)
+                        return -ENOMEM;
+                r = strv_take(&found, text);
+                if (r < 0)
+                        return r;
+        }
+        if (found.n == 0)
+                return say(f, GRADE_GOOD, NULL, "nothing is left over in tracefs");
+        all = strv_join(&found, ", ");
+        if (!all)
+                return -ENOMEM;
+        if (stale)
+                return say(f, GRADE_WARNING, "clear it: echo > set_graph_function",
+                           "%.300s, left over by somebody: an address of an unloaded module in it "
+                           "cannot be put back after a session",
+                           all);
+        return say(f, GRADE_WARNING, NULL,
+                   "%.400s, left over by somebody: saved and put back around a session", all);
+}
+
+static int look_events(const HostFacts *h, Finding *f) {
+        _cleanup_free_ char *text = NULL;
+
+        if (h->fs->fd < 0 || h->has_instances != 0 || h->n_live > 0 ||
+            file_read(h->fs->fd, "set_event", &text, NULL, KNOB_MAX_BYTES) < 0 || *text == 0)
+                return 0;
+        return say(f, GRADE_WARNING, "echo > set_event, if nobody needs them",
+                   "events are enabled in the top-level buffer, which a session shares and clears");
+}
+
+static int look_ledger(const HostFacts *h, Finding *f) {
+        size_t n = h->ledger ? ledger_n(h->ledger) : 0;
+
+        if (n > 0 && h->n_live == 0)
+                return say(f, GRADE_BAD, "end the process that holds its trace_pipe_raw open",
+                           "%zu change%s of an earlier session could not be put back yet", n,
+                           n == 1 ? "" : "s");
+        return say(f, GRADE_GOOD, NULL,
+                   n > 0 ? "the ledger lists what the live sessions changed"
+                         : "every change was put back");
+}
+
+static int look_memory(const HostFacts *h, Finding *f) {
+        char need[UNIT_TEXT_MAX], rest[UNIT_TEXT_MAX];
+        _cleanup_free_ uint32_t *cpus = NULL;
+        uint64_t available;
+        size_t n;
+
+        if (h->fs->fd < 0 || host_memory_available(h->fs->root_fd, &available) < 0 ||
+            tracefs_get_cpus(h->fs, &cpus, &n) < 0)
+                return 0;
+        (void) format_bytes(need, SPEC_DEFAULT_BUFFER_BYTES * n);
+        (void) format_bytes(rest, available);
+        if (SPEC_DEFAULT_BUFFER_BYTES * n > available / 2)
+                return say(f, GRADE_WARNING, "record with a smaller --buffer-size",
+                           "buffers for %zu CPUs need %s by default, more than half of the %s "
+                           "available",
+                           n, need, rest);
+        return say(f, GRADE_GOOD, NULL, "buffers for %zu CPUs need %s by default, %s are available",
+                   n, need, rest);
+}
+
+static const struct {
+        const char *name;
+        int (*look)(const HostFacts *h, Finding *f);
+        bool prevents; /* a bad finding means that nothing can be armed */
+} looks[] = {
+        { "tracefs", look_tracefs, true },
+        { "function_graph", look_function_graph, true },
+        { "ftrace_enabled", look_ftrace_enabled, true },
+        { "symbols", look_symbols, false },
+        { "tracer", look_tracer, false },
+        { "leftovers", look_leftovers, false },
+        { "events", look_events, false },
+        { "ledger", look_ledger, false },
+        { "memory", look_memory, false },
+};
+
+json_t *host_check(const HostFacts *facts) {
+        json_t *checks = json_array();
+
+        for (size_t i = 0; checks && i < ELEMENTSOF(looks); i++) {
+                Finding f = {};
+                int r = looks[i].look(facts, &f);
+
+                if (r < 0)
+                        (void) say(&f, GRADE_BAD, NULL, "%s could not be checked: %s",
+                                   looks[i].name, strerror(-r));
+                if (*f.text)
+                        (void) json_array_append_new(
+                                checks, json_pack("{ss ss ss ss*}", "name", looks[i].name, "state",
+                                                  grade_names[f.grade], "text", f.text, "fix",
+                                                  *f.fix ? f.fix : NULL));
+        }
+        return checks;
+}
+
+int host_admit(const HostFacts *facts, Refusal *refusal) {
+        for (size_t i = 0; i < ELEMENTSOF(looks); i++) {
+                Finding f = {};
+                int r;
+
+                if (!looks[i].prevents)
+                        continue;
+                r = looks[i].look(facts, &f);
+                if (r < 0)
+                        return r;
+                if (f.grade != GRADE_BAD)
+                        continue;
+                return refusal_set(refusal, REFUSAL_NOT_SUPPORTED,
+                                   json_pack("{ss}", "what", looks[i].name), "%s. %s%s", f.text,
+                                   *f.fix ? "Way out: " : "", f.fix);
+        }
+        return 0;
+}

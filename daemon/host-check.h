@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Host checks: what stands in the way of a recording on this machine
+ *
+ * One list serves both sides: `ftracectl doctor` shows all of it, and arming is
+ * refused with the first bad entry.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "base/strv.h"
+#include "daemon/ledger.h"
+#include "daemon/tracefs.h"
+#include "wire/refusal.h"
+
+typedef struct HostFacts {
+        const Tracefs *fs;
+        const Ledger *ledger;
+        int has_instances; /* 1, 0; < 0: not known */
+        const Strv *ours;  /* directories of live sessions */
+        size_t n_live;     /* sessions that are armed or recording */
+} HostFacts;
+
+/* JSON array of Check (org.ftraced.varlink); NULL without memory. */
+json_t *host_check(const HostFacts *facts);
+/* The first thing without which nothing can be armed at all: 0, REFUSED, -errno. */
+int host_admit(const HostFacts *facts, Refusal *refusal);
+
+/* MemAvailable of /proc/meminfo [bytes]. */
+int host_memory_available(int root_fd, uint64_t *ret);

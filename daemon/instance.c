@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * One table says what a buffer must be set to.  Paths are always written from the tracefs
+ * directory ("instances/ftraced-x/trace_clock"), so that one descriptor serves both kinds.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "daemon/instance.h"
+#include "daemon/knob.h"
+
+#define PROBE_SESSION "(probe)"
+#define PROBE_DIR "instances/ftraced.probe" /* no session's: theirs begin with "ftraced-" */
+
+enum { N_COUNTERS = 4 };
+
+typedef struct Counters {
+        uint64_t last[N_COUNTERS], sum[N_COUNTERS];
+} Counters;
+
+struct Instance {
+        const Tracefs *fs;
+        char *dir;  /* "instances/ftraced-x/", or "" */
+        char *name; /* "ftraced-x", or NULL */
+        uint32_t *cpus;
+        Counters *counters; /* one for each of cpus */
+        size_t n_cpus;
+};
+
+enum {
+        TOP_ONLY = 1 << 0, /* set at the top level, no matter to an instance */
+        SHARED = 1 << 1,   /* one value for all instances in some kernel versions */
+};
+
+static const struct {
+        const char *file, *value;
+        unsigned flags;
+} settings[] = {
+        { "trace_clock", INSTANCE_CLOCK, 0 },
+        /* poll() on trace_pipe_raw waits until so many per cent of the pages are full */
+        { "buffer_percent", "10", 0 },
+        { "options/overwrite", "1", 0 },
+        { "options/record-cmd", "1", TOP_ONLY },
+        { "options/sleep-time", "1", SHARED },
+        { "options/funcgraph-irqs", "1", SHARED },
+        { "options/funcgraph-args", "0", SHARED },
+        { "options/funcgraph-retval", "0", SHARED },
+        { "options/funcgraph-retaddr", "0", SHARED },
+        { "set_ftrace_filter", "", 0 },
+        { "set_ftrace_notrace", "", 0 },
+        { "set_ftrace_notrace_pid", "", 0 },
+};
+
+int instance_probe(const Tracefs *fs, Ledger *l) {
+        _cleanup_strv_ Strv instances = {}, warnings = {};
+        int r, k;
+
+        r = tracefs_get_instances(fs, &instances);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < instances.n; i++) {
+                _cleanup_free_ char *dir = NULL;
+
+                if (asprintf(&dir, "instances/%s/", instances.items[i]) < 0)
+                        return -ENOMEM;
+                r = tracefs_has_tracer(fs, dir, "function_graph");
+                if (r >= 0)
+                        return r;
+        }
+
+        r = ledger_add(l, PROBE_SESSION, LEDGER_INSTANCE, PROBE_DIR, NULL);
+        if (r >= 0)
+                r = ledger_commit(l, fs->path);
+        if (r < 0)
+                return r;
+        log_debug("knob", "mkdir %s", PROBE_DIR);
+        if (mkdirat(fs->fd, PROBE_DIR, 0700) < 0)
+                r = errno == ENOENT || errno == EPERM ? 0 : -errno; /* no instances at all */
+        else {
+                r = tracefs_has_tracer(fs, PROBE_DIR "/", "function_graph");
+                if (r == -ENOENT)
+                        r = 0;
+        }
+        k = ledger_undo(l, fs, PROBE_SESSION, &warnings, NULL);
+        return k < 0 ? k : r;
+}
+
+Instance *instance_free(Instance *i) {
+        if (!i)
+                return NULL;
+        free(i->dir);
+        free(i->name);
+        free(i->cpus);
+        free(i->counters);
+        free(i);
+        return NULL;
+}
+
+int instance_new(Instance **ret, const Tracefs *fs, const char *session) {
+        _cleanup_(instance_freep) Instance *i = calloc(1, sizeof(*i));
+        int r;
+
+        if (!i)
+                return -ENOMEM;
+        i->fs = fs;
+        if (session) {
+                if (asprintf(&i->name, INSTANCE_PREFIX "%s", session) < 0 ||
+                    asprintf(&i->dir, "instances/%s/", i->name) < 0)
+                        return -ENOMEM;
+        } else {
+                i->dir = strdup("");
+                if (!i->dir)
+                        return -ENOMEM;
+        }
+        r = tracefs_get_cpus(fs, &i->cpus, &i->n_cpus);
+        if (r < 0)
+                return r;
+        i->counters = calloc(i->n_cpus, sizeof(*i->counters));
+        if (!i->counters)
+                return -ENOMEM;
+        *ret = TAKE_PTR(i);
+        return 0;
+}
+
+const char *instance_name(const Instance *i) {
+        return i->name;
+}
+
+const char *instance_dir(const Instance *i) {
+        return i->dir;
+}
+
+bool instance_exists(const Instance *i) {
+        return faccessat(i->fs->fd, i->name ? i->dir : ".", F_OK, 0) >= 0;
+}
+
+int instance_create(Instance *i, Ledger *l, const char *session) {
+        _cleanup_free_ char *path = NULL;
+        int r;
+
+        if (!i->name)
+                return 0;
+        path = strndup(i->dir, strlen(i->dir) - 1);
+        if (!path)
+                return -ENOMEM;
+        r = ledger_add(l, session, LEDGER_INSTANCE, path, NULL);
+        if (r >= 0)
+                r = ledger_commit(l, i->fs->path);
+        if (r < 0)
+                return r;
+        log_debug("knob", "mkdir %s", path);
+        return mkdirat(i->fs->fd, path, 0700) < 0 ? -errno : 0;
+}
+
+/* @file of this buffer, with a ledger record at the top level only. */
+static int plan_own(Instance *i, Plan *p, Ledger *l, const char *session, const char *file,
+                    const char *value) {
+        _cleanup_free_ char *path = NULL;
+
+        if (asprintf(&path, "%s%s", i->dir, file) < 0)
+                return -ENOMEM;
+        return plan_add(p, i->fs, l, i->name ? NULL : session, path, value);
+}
+
+/*
+ * An option of function_graph in an instance.  Until 6.18 the instances' files show one value for
+ * all of them (linux 6.12 kernel/trace/trace.c, create_trace_option_files(), tracer->flags), since
+ * then each has its own; and some are at the top level only.  The files do not tell which, so the
+ * top level's value is written down whenever it differs: if it turns out not to have changed,
+ * undoing it writes nothing.
+ */
+static int plan_shared(Instance *i, Plan *p, Ledger *l, const char *option, const char *value) {
+        _cleanup_free_ char *path = NULL, *now = NULL, *top = NULL;
+        int r;
+
+        if (asprintf(&path, "%s%s", i->dir, option) < 0)
+                return -ENOMEM;
+        r = knob_read(i->fs->fd, path, &now);
+        if (r == -ENOENT)
+                return plan_add(p, i->fs, l, LEDGER_SHARED, option, value);
+        if (r < 0 || knob_equal(option, now, value))
+                return r;
+        r = knob_read(i->fs->fd, option, &top);
+        if (r >= 0 && !knob_equal(option, top, value))
+                r = ledger_add(l, LEDGER_SHARED, LEDGER_FILE, option, top);
+        if (r < 0 && r != -ENOENT)
+                return r;
+        return plan_add(p, i->fs, l, NULL, path, value);
+}
+
+/* A mask of all possible CPUs as the kernel writes it, "f,ffffffff". */
+static char *all_cpus_mask(const Instance *i) {
+        uint32_t n = i->cpus[i->n_cpus - 1] + 1, group = (n - 1) / 32;
+        char *text = malloc((size_t) (group + 1) * 9 + 1), *p = text;
+
+        if (!text)
+                return NULL;
+        p += sprintf(p, "%x", (uint32_t) (UINT32_MAX >> (31 - (n - 1) % 32)));
+        for (; group > 0; group--)
+                p += sprintf(p, ",ffffffff");
+        return text;
+}
+
+static int plan_spec(Instance *i, Plan *p, Ledger *l, const char *session, const Spec *spec) {
+        _cleanup_free_ char *mask = all_cpus_mask(i), *pids = strv_join(&spec->pids, "\n");
+        char size[32];
+        int r;
+
+        if (!mask || !pids)
+                return -ENOMEM;
+        (void) snprintf(size, sizeof(size), "%" PRIu64, (spec->buffer_bytes + 1023) / 1024);
+        r = plan_own(i, p, l, session, "buffer_size_kb", size);
+        if (r >= 0 && !i->name)
+                r = plan_own(i, p, l, session, "tracing_cpumask", mask);
+        if (r >= 0)
+                r = plan_own(i, p, l, session, "set_ftrace_pid", pids);
+        if (r >= 0 && spec->pids.n > 0)
+                r = plan_own(i, p, l, session, "options/function-fork", "1");
+        return r;
+}
+
+int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const Spec *spec) {
+        _cleanup_free_ char *on = NULL;
+        int r;
+
+        /* Recording is switched on later, so its old value is kept even if it is 0 now. */
+        r = plan_own(i, p, l, session, "tracing_on", "0");
+        if (r >= 0 && !i->name) {
+                r = knob_read(i->fs->fd, "tracing_on", &on);
+                if (r >= 0)
+                        r = ledger_add(l, session, LEDGER_FILE, "tracing_on", on);
+        }
+        for (size_t k = 0; r >= 0 && k < ELEMENTSOF(settings); k++) {
+                if ((settings[k].flags & TOP_ONLY) && i->name)
+                        continue;
+                if ((settings[k].flags & SHARED) && i->name)
+                        r = plan_shared(i, p, l, settings[k].file, settings[k].value);
+                else
+                        r = plan_own(i, p, l, session, settings[k].file, settings[k].value);
+        }
+        if (r >= 0)
+                r = plan_spec(i, p, l, session, spec);
+        /* The tracer itself is not part of the plan, but of what must be undone. */
+        if (r >= 0 && !i->name)
+                r = ledger_add(l, session, LEDGER_FILE, "current_tracer", "nop");
+        return r;
+}
+
+/* The names in per_cpu/cpuN/stats, linux 6.1 kernel/trace/trace.c, tracing_stats_read(). */
+static const char *const counter_names[N_COUNTERS] = {
+        "overrun: ",
+        "commit overrun: ",
+        "dropped events: ",
+        "read events: ",
+};
+
+/* Somebody who clears the buffer sets the counters back to 0: then what they show is all new. */
+static int update_counters(Instance *i, size_t at) {
+        _cleanup_free_ char *text = NULL, *path = NULL;
+        Counters *c = &i->counters[at];
+        int r;
+
+        if (asprintf(&path, "%sper_cpu/cpu%u/stats", i->dir, i->cpus[at]) < 0)
+                return -ENOMEM;
+        r = file_read(i->fs->fd, path, &text, NULL, 65536);
+        if (r < 0)
+                return r;
+        for (const char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n')
+                for (size_t k = 0; k < N_COUNTERS; k++) {
+                        const char *number = startswith(s, counter_names[k]);
+                        uint64_t v;
+
+                        if (!number)
+                                continue;
+                        v = strtoull(number, NULL, 10);
+                        c->sum[k] += v >= c->last[k] ? v - c->last[k] : v;
+                        c->last[k] = v;
+                }
+        return 0;
+}
+
+int instance_start(Instance *i) {
+        _cleanup_free_ char *path = NULL;
+        int r;
+
+        if (asprintf(&path, "%scurrent_tracer", i->dir) < 0)
+                return -ENOMEM;
+        r = knob_write(i->fs->fd, path, "function_graph");
+        for (size_t k = 0; r >= 0 && k < i->n_cpus; k++) {
+                r = update_counters(i, k);
+                memset(i->counters[k].sum, 0, sizeof(i->counters[k].sum));
+        }
+        return r;
+}
+
+int instance_open_raw(Instance *i, uint32_t cpu) {
+        _cleanup_free_ char *path = NULL;
+        int fd;
+
+        if (asprintf(&path, "%sper_cpu/cpu%u/trace_pipe_raw", i->dir, cpu) < 0)
+                return -ENOMEM;
+        fd = openat(i->fs->fd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        return fd < 0 ? -errno : fd;
+}
+
+int instance_set_recording(Instance *i, bool on) {
+        _cleanup_free_ char *path = NULL;
+
+        if (asprintf(&path, "%stracing_on", i->dir) < 0)
+                return -ENOMEM;
+        return knob_write(i->fs->fd, path, on ? "1" : "0");
+}
+
+int instance_read_account(Instance *i, CpuAccount *ret) {
+        for (size_t k = 0; k < i->n_cpus; k++) {
+                int r;
+
+                if (i->cpus[k] != ret->cpu)
+                        continue;
+                r = update_counters(i, k);
+                if (r < 0)
+                        return r;
+                ret->overrun = i->counters[k].sum[0];
+                ret->commit_overrun = i->counters[k].sum[1];
+                ret->dropped_events = i->counters[k].sum[2];
+                ret->read_events = i->counters[k].sum[3];
+                return 0;
+        }
+        return -ENOENT;
+}
+
+/* Larger sub-buffers (buffer_subbuf_size_kb, since 6.8) show in the instance's own header_page. */
+int instance_read_file(Instance *i, const char *path, char **ret, size_t *ret_n) {
+        _cleanup_free_ char *own = NULL;
+
+        if (i->name && streq(path, "events/header_page")) {
+                if (asprintf(&own, "%s%s", i->dir, path) < 0)
+                        return -ENOMEM;
+                if (faccessat(i->fs->fd, own, R_OK, 0) >= 0)
+                        path = own;
+        }
+        return file_read(i->fs->fd, path, ret, ret_n, KNOB_MAX_BYTES);
+}
+
+int instance_read_page_bytes(Instance *i, uint32_t *ret) {
+        _cleanup_free_ char *text = NULL;
+        unsigned offset, size;
+        const char *data;
+        int r;
+
+        r = instance_read_file(i, "events/header_page", &text, NULL);
+        if (r < 0)
+                return r;
+        data = strstr(text, " data;");
+        if (!data || sscanf(data, " data; offset:%u; size:%u;", &offset, &size) != 2 ||
+            offset > 4096 || size > (1U << 24))
+                return -EBADMSG;
+        *ret = offset + size;
+        return 0;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Instance: the ring buffer that a session records into
+ *
+ * An instance of its own (instances/ftraced-SESSION) where function_graph may
+ * run in one, which is since linux 6.11 (kernel/trace/trace_functions_graph.c, .allow_instances);
+ * the top-level buffer before.  Both are programmed by the same table; for the top level
+ * every old value goes into the ledger first.
+ */
+
+#include <stdbool.h>
+
+#include "daemon/ledger.h"
+#include "daemon/plan.h"
+#include "daemon/tracefs.h"
+#include "store/meta.h"
+#include "store/spec.h"
+
+#define INSTANCE_PREFIX "ftraced-"
+#define INSTANCE_CLOCK "mono"
+
+typedef struct Instance Instance;
+
+/* Whether function_graph may run in an instance: asks an existing one, or makes one, looks and
+ * removes it; never by arming.  1, 0, -errno. */
+int instance_probe(const Tracefs *fs, Ledger *l);
+
+/* @session: for an instance of its own; NULL: the top level.  @fs: borrowed.  Touches nothing. */
+int instance_new(Instance **ret, const Tracefs *fs, const char *session);
+Instance *instance_free(Instance *i); /* the memory only: the ledger removes the directory */
+DEFINE_CLEANUP(Instance *, instance_free);
+
+const char *instance_name(const Instance *i); /* NULL: the top level */
+const char *instance_dir(const Instance *i);  /* "instances/ftraced-x/" or "" */
+bool instance_exists(const Instance *i);
+/* Ledger, then mkdir(); nothing at the top level. */
+int instance_create(Instance *i, Ledger *l, const char *session);
+/*
+ * Everything that is this buffer's own: recording off, clock, sizes, options, pids; all but the
+ * tracer.  What older kernels keep once for all instances goes to the ledger as shared.
+ */
+int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const Spec *spec);
+/* current_tracer = function_graph, and the counters' starting point.  -EBUSY: a pipe is open. */
+int instance_start(Instance *i);
+
+int instance_open_raw(Instance *i, uint32_t cpu);
+int instance_set_recording(Instance *i, bool on);
+int instance_read_account(Instance *i, CpuAccount *ret);
+int instance_read_page_bytes(Instance *i, uint32_t *ret);
+/* A file of the instance if it is events/header_page, else of the top level. */
+int instance_read_file(Instance *i, const char *path, char **ret, size_t *ret_n);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Knob: one control file of tracefs
+ *
+ * Reads a control file into a plain value and writes such a value back, so
+ * that "save, override, restore" is the same code for every file.  A file's
+ * last name decides its kind:
+ *
+ *      value    the text without its newline                  tracing_on, options/...,
+ * current_tracer choice   the word in brackets                          trace_clock size     the
+ * text; "7 (expanded: 1408)" counts as 1408 buffer_size_kb mask     hex groups, leading zeros
+ * ignored             tracing_cpumask list     words joined with '\n', "" for none
+ * set_graph_function, set_ftrace_pid filter   a list beside which "function:command" lines live,
+ * which are left alone
+ *               (":mod:" lines are list words)                set_ftrace_filter, set_ftrace_notrace
+ *
+ * Paths are relative to the tracefs directory.  Everything is logged in the debug domain "knob".
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/strv.h"
+
+#define KNOB_MAX_BYTES (16U << 20)
+
+/* What the file says; the caller frees.  0 or -errno. */
+int knob_read(int tracefs_fd, const char *path, char **ret);
+/* Whether two values of this file mean the same. */
+bool knob_equal(const char *path, const char *a, const char *b);
+
+/*
+ * knob_write() - make the file say @value
+ *
+ * Lists: the file is opened with O_TRUNC and takes one word for each write(), because
+ * set_graph_function reads one word from each (linux 6.1 kernel/trace/ftrace.c,
+ * ftrace_graph_write()) and applies a word without white space only at close, where errors are
+ * lost.  A refused word leaves the file with the others, so lists of roots may only be written
+ * while no function_graph is on.
+ *
+ * Return: 0, or -errno; a short write is -EIO.
+ */
+int knob_write(int tracefs_fd, const char *path, const char *value);
+/* Adds words to a list without opening it with O_TRUNC. */
+int knob_append(int tracefs_fd, const char *path, const Strv *words);
+/* Takes words out of a list; words that are not in it are fine. */
+int knob_remove(int tracefs_fd, const char *path, const Strv *words);
+
+/*
+ * knob_restore() - knob_write() that does what can be done
+ * @skipped: words of a list that the kernel no longer takes (a function of an unloaded module;
+ *           its raw address, which the kernel shows and does not read) are added
+ */
+int knob_restore(int tracefs_fd, const char *path, const char *value, Strv *skipped);
+
+/* Kinds that hold lists; their values split at '\n'. */
+bool knob_is_list(const char *path);

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * An array in memory, a JSON file beside it.  The file is always written first when something is
+ * about to change and last when something was put back; in between it may list too much, never
+ * too little.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "daemon/knob.h"
+#include "daemon/ledger.h"
+
+#define LEDGER_NAME "ledger"
+#define LEDGER_VERSION 1
+#define LEDGER_MAX_BYTES (64U << 20)
+
+typedef struct Record {
+        char *session, *file, *old;
+        LedgerKind kind;
+} Record;
+
+struct Ledger {
+        int dir_fd;
+        char *boot_id;
+        Record *records;
+        size_t n;
+};
+
+static const char *const kind_names[] = {
+        [LEDGER_FILE] = "file",
+        [LEDGER_INSTANCE] = "instance",
+};
+
+static void record_done(Record *r) {
+        free(r->session);
+        free(r->file);
+        free(r->old);
+        *r = (Record){};
+}
+
+static void remove_at(Ledger *l, size_t i) {
+        record_done(&l->records[i]);
+        memmove(l->records + i, l->records + i + 1, (l->n - i - 1) * sizeof(*l->records));
+        l->n--;
+}
+
+Ledger *ledger_free(Ledger *l) {
+        if (!l)
+                return NULL;
+        for (size_t i = 0; i < l->n; i++)
+                record_done(&l->records[i]);
+        free(l->records);
+        free(l->boot_id);
+        safe_close(l->dir_fd);
+        free(l);
+        return NULL;
+}
+
+size_t ledger_n(const Ledger *l) {
+        return l->n;
+}
+
+bool ledger_has(const Ledger *l, const char *session, const char *file) {
+        for (size_t i = 0; i < l->n; i++)
+                if (streq(l->records[i].session, session) && streq(l->records[i].file, file))
+                        return true;
+        return false;
+}
+
+int ledger_add(Ledger *l, const char *session, LedgerKind kind, const char *file, const char *old) {
+        Record new = { .kind = kind };
+        Record *records;
+
+        if (ledger_has(l, session, file))
+                return 0;
+        new.session = strdup(session);
+        new.file = strdup(file);
+        new.old = old ? strdup(old) : NULL;
+        records = reallocarray(l->records, l->n + 1, sizeof(*records));
+        if (records)
+                l->records = records;
+        if (!records || !new.session || !new.file || (old && !new.old)) {
+                record_done(&new);
+                return -ENOMEM;
+        }
+        l->records[l->n++] = new;
+        return 0;
+}
+
+int ledger_commit(Ledger *l, const char *tracefs_path) {
+        json_t *root, *records;
+        char *text;
+        int r = 0;
+
+        if (l->n == 0)
+                return unlinkat(l->dir_fd, LEDGER_NAME, 0) < 0 && errno != ENOENT ? -errno : 0;
+
+        records = json_array();
+        for (size_t i = 0; i < l->n && r >= 0; i++) {
+                const Record *e = &l->records[i];
+                json_t *o = json_pack("{ss ss ss ss*}", "session", e->session, "kind",
+                                      kind_names[e->kind], "file", e->file, "old", e->old);
+
+                if (json_array_append_new(records, o) < 0)
+                        r = -ENOMEM;
+        }
+        root = json_pack("{si ss ss so}", "version", LEDGER_VERSION, "boot_id", l->boot_id,
+                         "tracefs", tracefs_path ?: "", "records", records);
+        text = root && r >= 0 ? json_dumps(root, JSON_INDENT(1)) : NULL;
+        json_decref(root);
+        if (!text)
+                return -ENOMEM;
+        r = file_replace(l->dir_fd, LEDGER_NAME, text, strlen(text), 0640);
+        free(text);
+        return r;
+}
+
+/* A file name from the ledger is followed below tracefs; the ledger is data. */
+static bool file_is_safe(const char *file) {
+        return *file && *file != '/' && !strstr(file, "..");
+}
+
+static int parse(Ledger *l, const char *text) {
+        json_t *root = json_loads(text, 0, NULL), *record;
+        const char *boot_id;
+        size_t i;
+        int version, r = -EBADMSG;
+
+        if (json_unpack(root, "{si ss}", "version", &version, "boot_id", &boot_id) < 0 ||
+            version != LEDGER_VERSION || !json_is_array(json_object_get(root, "records")))
+                goto finish;
+        r = 0;
+        if (!streq(boot_id, l->boot_id)) {
+                log_debug("ledger", "the ledger is from another boot: nothing to undo");
+                goto finish;
+        }
+        json_array_foreach (json_object_get(root, "records"), i, record) {
+                const char *session, *kind, *file, *old = NULL;
+                bool is_instance;
+
+                if (json_unpack(record, "{ss ss ss s?s}", "session", &session, "kind", &kind,
+                                "file", &file, "old", &old) < 0 ||
+                    !file_is_safe(file)) {
+                        r = -EBADMSG;
+                        goto finish;
+                }
+                is_instance = streq(kind, kind_names[LEDGER_INSTANCE]);
+                if (!is_instance && !old) {
+                        r = -EBADMSG;
+                        goto finish;
+                }
+                r = ledger_add(l, session, is_instance ? LEDGER_INSTANCE : LEDGER_FILE, file,
+                               is_instance ? NULL : old);
+                if (r < 0)
+                        goto finish;
+        }
+finish:
+        json_decref(root);
+        return r;
+}
+
+int ledger_open(Ledger **ret, int dir_fd, int root_fd) {
+        _cleanup_(ledger_freep) Ledger *l = calloc(1, sizeof(*l));
+        _cleanup_free_ char *text = NULL;
+        int r;
+
+        if (!l)
+                return -ENOMEM;
+        l->dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
+        if (l->dir_fd < 0)
+                return -errno;
+        r = file_read(root_fd, "proc/sys/kernel/random/boot_id", &l->boot_id, NULL, 4096);
+        if (r < 0)
+                return r;
+        l->boot_id[strcspn(l->boot_id, "\n")] = 0;
+
+        r = file_read(l->dir_fd, LEDGER_NAME, &text, NULL, LEDGER_MAX_BYTES);
+        if (r >= 0)
+                r = parse(l, text);
+        else if (r == -ENOENT)
+                r = 0;
+        if (r == -EBADMSG)
+                (void) renameat(l->dir_fd, LEDGER_NAME, l->dir_fd, LEDGER_NAME ".bad");
+        if (r >= 0 && l->n == 0)
+                r = ledger_commit(l, NULL); /* another boot's */
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(l);
+        return 0;
+}
+
+/* Switches function_graph off in @dir ("" or "instances/x/"); no such directory is fine. */
+static int stop_tracer(const Tracefs *fs, const char *dir) {
+        _cleanup_free_ char *tracer_path = NULL, *on_path = NULL, *tracer = NULL, *on = NULL;
+        int r;
+
+        if (asprintf(&tracer_path, "%scurrent_tracer", dir) < 0 ||
+            asprintf(&on_path, "%stracing_on", dir) < 0)
+                return -ENOMEM;
+        r = knob_read(fs->fd, tracer_path, &tracer);
+        if (r == -ENOENT || (r >= 0 && !streq(tracer, "function_graph")))
+                return 0;
+        if (r >= 0)
+                r = knob_read(fs->fd, on_path, &on);
+        if (r >= 0 && !streq(on, "0"))
+                r = knob_write(fs->fd, on_path, "0");
+        return r < 0 ? r : knob_write(fs->fd, tracer_path, "nop");
+}
+
+static int undo_file(const Tracefs *fs, const Record *e, Strv *warnings, size_t *n) {
+        _cleanup_strv_ Strv skipped = {};
+        _cleanup_free_ char *now = NULL, *words = NULL, *text = NULL;
+        int r;
+
+        r = knob_read(fs->fd, e->file, &now);
+        if (r == -ENOENT)
+                return 0;
+        if (r < 0)
+                return r;
+        /* stop_tracer() has dealt with ours; any other tracer is somebody else's by now. */
+        if (streq(e->file, "current_tracer") || knob_equal(e->file, now, e->old))
+                return 0;
+        r = knob_restore(fs->fd, e->file, e->old, &skipped);
+        if (r < 0)
+                return r;
+        (*n)++;
+        if (skipped.n == 0)
+                return 0;
+        words = strv_join(&skipped, ", ");
+        if (!words ||
+            asprintf(&text, "%s held %s before, which this kernel no longer takes: left out",
+                     e->file, words) < 0)
+                return -ENOMEM;
+        return strv_take(warnings, TAKE_PTR(text));
+}
+
+static int undo_stop(const Ledger *l, const Tracefs *fs, const char *session) {
+        int ret = 0;
+
+        for (size_t i = 0; i < l->n; i++) {
+                const Record *e = &l->records[i];
+                _cleanup_free_ char *dir = NULL;
+                int r = 0;
+
+                if (!streq(e->session, session))
+                        continue;
+                if (e->kind == LEDGER_INSTANCE)
+                        r = asprintf(&dir, "%s/", e->file) < 0 ? -ENOMEM : stop_tracer(fs, dir);
+                else if (streq(e->file, "current_tracer"))
+                        r = stop_tracer(fs, "");
+                if (r < 0 && ret == 0)
+                        ret = r;
+        }
+        return ret;
+}
+
+static int undo_session(Ledger *l, const Tracefs *fs, const char *session, Strv *warnings,
+                        size_t *n_undone) {
+        size_t n = 0, n_before = l->n;
+        int ret, r, failed = 0;
+
+        ret = undo_stop(l, fs, session);
+        for (size_t i = l->n; ret >= 0 && i-- > 0;) {
+                _cleanup_strv_ Strv users = {};
+                const Record *e = &l->records[i];
+
+                if (e->kind != LEDGER_FILE || !streq(e->session, session))
+                        continue;
+                r = 0;
+                if (streq(e->session, LEDGER_SHARED))
+                        r = tracefs_find_graph_users(fs, &users);
+                if (r >= 0)
+                        r = users.n > 0 ? -EBUSY : undo_file(fs, e, warnings, &n);
+                if (r >= 0)
+                        remove_at(l, i);
+                else {
+                        log_debug("ledger", "%s is not put back: %s", e->file, strerror(-r));
+                        failed = failed ?: r;
+                }
+        }
+        for (size_t i = l->n; ret >= 0 && i-- > 0;) {
+                const Record *e = &l->records[i];
+
+                if (e->kind != LEDGER_INSTANCE || !streq(e->session, session))
+                        continue;
+                log_debug("knob", "rmdir %s", e->file);
+                if (unlinkat(fs->fd, e->file, AT_REMOVEDIR) >= 0)
+                        n++;
+                else if (errno != ENOENT) {
+                        failed = failed ?: -errno;
+                        continue;
+                }
+                remove_at(l, i);
+        }
+        if (l->n != n_before) {
+                r = ledger_commit(l, fs->path);
+                if (r < 0)
+                        failed = failed ?: r;
+        }
+        *n_undone += n;
+        return ret < 0 ? ret : failed;
+}
+
+int ledger_get_sessions(const Ledger *l, Strv *ret) {
+        for (size_t i = 0; i < l->n; i++) {
+                int r;
+
+                if (streq(l->records[i].session, LEDGER_SHARED))
+                        continue;
+                r = strv_add(ret, l->records[i].session);
+                if (r < 0)
+                        return r;
+        }
+        strv_sort_unique(ret);
+        return 0;
+}
+
+int ledger_undo(Ledger *l, const Tracefs *fs, const char *session, Strv *warnings, size_t *ret_n) {
+        _cleanup_strv_ Strv sessions = {};
+        size_t n = 0;
+        int ret = 0, r;
+
+        if (session)
+                ret = undo_session(l, fs, session, warnings, &n);
+        else {
+                ret = ledger_get_sessions(l, &sessions);
+                for (size_t i = 0; i < sessions.n; i++) {
+                        r = undo_session(l, fs, sessions.items[i], warnings, &n);
+                        if (r < 0)
+                                ret = ret ?: r;
+                }
+                r = undo_session(l, fs, LEDGER_SHARED, warnings, &n);
+                if (r < 0)
+                        ret = ret ?: r;
+        }
+        if (ret_n)
+                *ret_n = n;
+        return ret;
+}

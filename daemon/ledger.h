@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Ledger: what was changed in tracefs, and the values to put back
+ *
+ * The file "ledger" in the store, replaced as a whole before each batch of
+ * changes is made, so that whoever dies when, the next daemon can undo them:
+ *
+ *      { "version": 1, "boot_id": "...", "tracefs": "/sys/kernel/tracing",
+ *        "records": [ { "session": "slow-dns", "kind": "file", "file": "trace_clock",
+ *                       "old": "local" },
+ *                     { "session": "slow-dns", "kind": "instance",
+ *                       "file": "instances/ftraced-slow-dns" } ] }
+ *
+ * "file" is relative to tracefs; "old" is a value of daemon/knob.h.  The session "" owns what all
+ * live sessions share.  A record may be there although its change was not made yet; undoing it
+ * then finds the old value and writes nothing.  Another boot's ledger is dropped, since its
+ * changes died with that kernel.  There is no file when there are no records.
+ *
+ * ledger_undo() is the only way back, for a session that ends, an arming that fails, and a
+ * daemon that died.
+ */
+
+#include <stdbool.h>
+
+#include "base/cleanup.h"
+#include "daemon/tracefs.h"
+
+#define LEDGER_SHARED "" /* session of the records that the live sessions share */
+
+typedef enum LedgerKind { LEDGER_FILE, LEDGER_INSTANCE } LedgerKind;
+
+typedef struct Ledger Ledger;
+
+/*
+ * ledger_open()
+ * @dir_fd:  where the file is; dup()ed
+ * @root_fd: where proc/sys/kernel/random/boot_id is read
+ *
+ * A file that cannot be understood is kept as "ledger.bad" and -EBADMSG returned once: nothing
+ * may be guessed from it.
+ */
+int ledger_open(Ledger **ret, int dir_fd, int root_fd);
+Ledger *ledger_free(Ledger *l);
+DEFINE_CLEANUP(Ledger *, ledger_free);
+
+size_t ledger_n(const Ledger *l);
+bool ledger_has(const Ledger *l, const char *session, const char *file);
+/* Sessions that have records, without LEDGER_SHARED; sorted. */
+int ledger_get_sessions(const Ledger *l, Strv *ret);
+/* Adds a record in memory, unless @session has one for @file; old: NULL for an instance. */
+int ledger_add(Ledger *l, const char *session, LedgerKind kind, const char *file, const char *old);
+/* Makes the file say what memory says.  Before any change, always. */
+int ledger_commit(Ledger *l, const char *tracefs_path);
+
+/*
+ * ledger_undo() - put back what @session changed
+ * @session:  its name, LEDGER_SHARED, or NULL for everything
+ * @warnings: sentences about what could not be put back exactly are added
+ * @ret_n:    changes undone; may be NULL
+ *
+ * In this order: recording off and function_graph off, files, latest first, instances.  While a
+ * function_graph cannot be switched off (-EBUSY: somebody holds its trace_pipe_raw) the
+ * session's records stay, and so do the shared ones while any function_graph is on anywhere:
+ * an empty set_graph_function would then mean every function of the kernel.
+ * Return: 0, or -errno of the first thing that failed; what failed stays in the ledger.
+ */
+int ledger_undo(Ledger *l, const Tracefs *fs, const char *session, Strv *warnings, size_t *ret_n);
