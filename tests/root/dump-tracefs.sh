@@ -14,9 +14,9 @@ tracefs=${1:-/sys/kernel/tracing}
 is_data() {
         case ${1##*/} in
         free_buffer | trace | trace_pipe | snapshot | trace_marker | trace_marker_raw) ;;
-        available_filter_functions | available_filter_functions_addrs | touched_functions) ;;
+        available_filter_functions | available_filter_functions_addrs | available_events) ;;
         saved_cmdlines | saved_tgids | dyn_ftrace_total_info | stack_trace | README) ;;
-        kprobe_profile | uprobe_profile | printk_formats | trace_stat) ;;
+        touched_functions | kprobe_profile | uprobe_profile | printk_formats | trace_stat) ;;
         *) return 1 ;;
         esac
 }
@@ -27,7 +27,7 @@ dump_directory() {
         for f in "$1"/* "$1"/options/* "$1"/per_cpu/*/buffer_size_kb "$1"/osnoise/* "$1"/events/enable; do
                 [[ -f $f && -r $f ]] || continue
                 if is_data "$f"; then continue; fi
-                text=$(cat "$f" 2>&1) || true
+                { text=$(<"$f"); } 2>/dev/null || text='(cannot be read)'
                 printf '== %s\n%s\n' "${f#"$tracefs"/}" "$text"
         done
 }

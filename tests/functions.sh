@@ -1,0 +1,262 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What stories in shell share: TAP, a directory that goes away, a daemon of their own, and tracefs
+# before and after.  A story sources this file, makes its checks, and ends with `done_testing`.
+#
+#       work          a directory that is removed at the end
+#       ftracectl     runs the built client; its socket and its store are below $work
+#       exits         runs a command, keeps what it printed in $out and $err, checks its status
+set -uo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+top_srcdir=${top_srcdir:-$(dirname "$here")}
+top_builddir=${top_builddir:-$PWD}
+tracefs=${TRACEFS:-/sys/kernel/tracing}
+udp_pairs=$top_builddir/tests/workload/udp-pairs
+work=$(mktemp -d "${TMPDIR:-/tmp}/ftraced-test.XXXXXX")
+out=$work/out err=$work/err
+n_tests=0 n_failed=0
+ftraced_pid=
+export FTRACED_SOCKET=$work/socket
+export FTRACED_STORE=$work/store
+unset FTRACED_DEBUG
+
+# --- the end -----------------------------------------------------------------------------------
+
+cleanups=()
+cleanup_fn() { # COMMAND [WORD...]: at the end, last first
+        cleanups+=("$(printf '%q ' "$@")")
+}
+run_cleanups() {
+        local i
+
+        for ((i = ${#cleanups[@]} - 1; i >= 0; i--)); do
+                eval "${cleanups[i]}"
+        done
+        cleanups=()
+        [[ -z $ftraced_pid ]] || stop_ftraced
+        rm -rf "$work"
+}
+trap run_cleanups EXIT
+trap 'exit 1' INT TERM
+
+done_testing() {
+        echo "1..$n_tests"
+        [[ $n_failed == 0 ]]
+        exit
+}
+
+skip() { # REASON: of the whole story
+        echo "1..0 # SKIP $*"
+        exit 0
+}
+
+requires() { # PROGRAM...
+        local p
+
+        for p in "$@"; do
+                command -v "$p" >/dev/null || skip "$p is not installed"
+        done
+}
+
+# --- checks ------------------------------------------------------------------------------------
+
+note() {
+        printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+show_file() { # FILE: the beginning of it, as a comment
+        [[ ! -s $1 ]] || head -n 20 "$1" | cut -c1-200 | sed "s|^|# ${1##*/}: |"
+}
+
+pass() { # DESCRIPTION
+        n_tests=$((n_tests + 1))
+        echo "ok $n_tests - $*"
+}
+
+fail() { # DESCRIPTION
+        n_tests=$((n_tests + 1))
+        n_failed=$((n_failed + 1))
+        echo "not ok $n_tests - $*"
+}
+
+skip_one() { # DESCRIPTION REASON
+        n_tests=$((n_tests + 1))
+        echo "ok $n_tests - $1 # SKIP $2"
+}
+
+ok() { # DESCRIPTION COMMAND [WORD...]: it must succeed
+        local description=$1
+
+        shift
+        if "$@" >"$work/said" 2>&1; then
+                pass "$description"
+        else
+                fail "$description"
+                note "failed: $*"
+                show_file "$work/said"
+        fi
+}
+
+not() {
+        ! "$@"
+}
+
+is() { # DESCRIPTION GOT WANTED
+        if [[ $2 == "$3" ]]; then
+                pass "$1"
+        else
+                fail "$1"
+                note "got:    $2"
+                note "wanted: $3"
+        fi
+}
+
+exits() { # DESCRIPTION STATUS COMMAND [WORD...]
+        local description=$1 wanted=$2 status=0
+
+        shift 2
+        "$@" >"$out" 2>"$err" </dev/null || status=$?
+        if [[ $status == "$wanted" ]]; then
+                pass "$description"
+        else
+                fail "$description"
+                note "exit status $status, wanted $wanted: $*" | cut -c1-300
+                show_file "$out"
+                show_file "$err"
+        fi
+}
+
+says() { # DESCRIPTION PATTERN [FILE]: a line of the last command's stderr matches
+        local file=${3:-$err}
+
+        if grep -qE -- "$2" "$file"; then
+                pass "$1"
+        else
+                fail "$1"
+                note "no line matches: $2"
+                show_file "$file"
+        fi
+}
+
+one_sentence() { # DESCRIPTION: the last command's stderr is one line
+        is "$1" "$(wc -l <"$err")" 1
+}
+
+wait_until() { # SECONDS COMMAND [WORD...]
+        local end=$((SECONDS + $1))
+
+        shift
+        until "$@" >/dev/null 2>&1; do
+                ((SECONDS < end)) || return 1
+                sleep 0.1
+        done
+}
+
+# --- the programs ------------------------------------------------------------------------------
+
+ftracectl() {
+        "$top_builddir/ftracectl" "$@"
+}
+
+# A field of `show --json`, by a jq-like path of our own: keys and numbers, "cpus 0 overrun".
+json_field() { # FILE KEY...
+        python3 - "$@" <<'END'
+import json, sys
+o = json.load(open(sys.argv[1]))
+for k in sys.argv[2:]:
+    o = o[int(k)] if isinstance(o, list) else o.get(k)
+print(o)
+END
+}
+
+# Sum of a counter over all CPUs of a session.
+sum_of() { # SESSION COUNTER
+        ftracectl show --json "$1" | python3 -c '
+import json, sys
+o = json.load(sys.stdin)
+o = o.get("session", o)
+print(sum(c[sys.argv[1]] for c in o["cpus"]))' "$2"
+}
+
+# The daemon, by hand, on a socket and a store below $work.
+start_ftraced() { # [OPTION...]
+        "$top_builddir/ftraced" --store "$FTRACED_STORE" --socket "$FTRACED_SOCKET" "$@" \
+                >"$work/ftraced.log" 2>&1 </dev/null &
+        ftraced_pid=$!
+        if ! wait_until 20 ftracectl status; then
+                note "the daemon does not answer"
+                show_file "$work/ftraced.log"
+                return 1
+        fi
+}
+
+stop_ftraced() { # its exit status
+        local pid=$ftraced_pid
+
+        ftraced_pid=
+        kill -TERM "$pid" 2>/dev/null
+        kill -CONT "$pid" 2>/dev/null
+        wait "$pid"
+}
+
+kill_ftraced() {
+        local pid=$ftraced_pid
+
+        ftraced_pid=
+        kill -KILL "$pid"
+        wait "$pid" 2>/dev/null
+        return 0
+}
+
+# --- the kernel --------------------------------------------------------------------------------
+
+require_kernel() {
+        [[ $(id -u) == 0 ]] || skip "needs root"
+        [[ -e $tracefs/available_tracers ]] || skip "no tracefs at $tracefs"
+        grep -qw function_graph "$tracefs/available_tracers" || skip "this kernel has no function_graph"
+        requires python3 "$top_builddir/ftracectl" "$top_builddir/ftraced" "$udp_pairs"
+        # A tracer's first use expands the buffers for good ("7 (expanded: 1408)" before).
+        echo 1408 >"$tracefs/buffer_size_kb"
+        dump_tracefs "$work/tracefs.before"
+}
+
+dump_tracefs() { # FILE
+        bash "$top_srcdir/tests/root/dump-tracefs.sh" "$tracefs" >"$1"
+}
+
+# Whether function_graph may run in an instance; decided by trying, once, before anything is recorded.
+has_instances() {
+        local i=$tracefs/instances/ftraced-test-probe status=1
+
+        mkdir "$i" || return 1
+        if echo function_graph 2>/dev/null >"$i/current_tracer"; then
+                status=0
+                echo nop >"$i/current_tracer"
+        fi
+        rmdir "$i"
+        return $status
+}
+
+is_as_before() { # DESCRIPTION
+        dump_tracefs "$work/tracefs.after"
+        if cmp -s "$work/tracefs.before" "$work/tracefs.after"; then
+                pass "$1"
+        else
+                fail "$1"
+                diff -U3 "$work/tracefs.before" "$work/tracefs.after" >"$work/tracefs.diff"
+                show_file "$work/tracefs.diff"
+        fi
+}
+
+# The directory in which a session of the daemon records.
+buffer_of() { # SESSION
+        local instance
+
+        instance=$(ftracectl show --json "$1" | python3 -c '
+import json, sys
+o = json.load(sys.stdin)
+print(o.get("session", o).get("instance") or "")')
+        echo "$tracefs${instance:+/instances/$instance}"
+}
