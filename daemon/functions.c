@@ -215,20 +215,29 @@ static size_t distance(const char *a, const char *b, size_t limit) {
         return MIN(rows[n_a % 3][n_b], limit + 1);
 }
 
+/* The fewest errors first, then the longest common beginning. */
+static size_t unlikeness(const char *a, const char *b, size_t limit) {
+        size_t d = distance(a, b, limit), n_common = 0;
+
+        while (a[n_common] && a[n_common] == b[n_common])
+                n_common++;
+        return d > limit ? SIZE_MAX : (d + 1) * 1024 - MIN(n_common, (size_t) 1023);
+}
+
 int functions_suggest(const Functions *f, const char *name, Strv *ret) {
         struct {
                 const char *name;
-                size_t distance;
+                size_t unlikeness;
         } best[N_SUGGESTIONS] = {};
         size_t n = 0, limit = MAX(strlen(name) / 4, 2U);
         int r;
 
         for (size_t i = 0; i < f->n; i++) {
-                size_t d = distance(name, f->names[i], limit), at = n;
+                size_t u = unlikeness(name, f->names[i], limit), at = n;
 
-                if (d > limit)
+                if (u == SIZE_MAX)
                         continue;
-                while (at > 0 && best[at - 1].distance > d)
+                while (at > 0 && best[at - 1].unlikeness > u)
                         at--;
                 if (at == N_SUGGESTIONS)
                         continue;
@@ -236,7 +245,7 @@ int functions_suggest(const Functions *f, const char *name, Strv *ret) {
                 for (size_t k = n - 1; k > at; k--)
                         best[k] = best[k - 1];
                 best[at].name = f->names[i];
-                best[at].distance = d;
+                best[at].unlikeness = u;
         }
         for (size_t i = 0; i < n; i++) {
                 r = strv_add(ret, best[i].name);

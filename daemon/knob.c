@@ -208,7 +208,7 @@ static int write_value(int tracefs_fd, const char *path, const char *value) {
         fd = openat(tracefs_fd, path, O_WRONLY | O_TRUNC | O_CLOEXEC);
         if (fd < 0)
                 return -errno;
-        r = write_word(fd, path, value, strcspn(value, " \n"));
+        r = write_word(fd, path, value, strcspn(value, " )\n"));
         if (close(fd) < 0 && r >= 0)
                 r = -errno;
         return r;
