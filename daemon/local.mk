@@ -1,7 +1,62 @@
 # daemon/: the only privileged code; moves pages, never interprets them.
+# The library is for the unit tests: all but main.
+noinst_LIBRARIES += %D%/libdaemon.a
+%C%_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(TRACEFS_CFLAGS) $(SYSTEMD_CFLAGS) $(JANSSON_CFLAGS) -pthread
+%C%_libdaemon_a_SOURCES = \
+	%D%/address.c \
+	%D%/address.h \
+	%D%/admission.c \
+	%D%/admission.h \
+	%D%/arbiter.c \
+	%D%/arbiter.h \
+	%D%/controller.c \
+	%D%/controller.h \
+	%D%/daemon.c \
+	%D%/daemon.h \
+	%D%/functions.c \
+	%D%/functions.h \
+	%D%/host-check.c \
+	%D%/host-check.h \
+	%D%/instance.c \
+	%D%/instance.h \
+	%D%/kernel-symbols.c \
+	%D%/kernel-symbols.h \
+	%D%/knob.c \
+	%D%/knob.h \
+	%D%/ledger.c \
+	%D%/ledger.h \
+	%D%/listener.c \
+	%D%/listener.h \
+	%D%/methods.c \
+	%D%/methods.h \
+	%D%/plan.c \
+	%D%/plan.h \
+	%D%/privilege.c \
+	%D%/privilege.h \
+	%D%/reader.c \
+	%D%/reader.h \
+	%D%/recorder.c \
+	%D%/recorder.h \
+	%D%/request.c \
+	%D%/request.h \
+	%D%/server.c \
+	%D%/server.h \
+	%D%/session.c \
+	%D%/session.h \
+	%D%/sessions.c \
+	%D%/sessions.h \
+	%D%/stock.c \
+	%D%/stock.h \
+	%D%/tracefs.c \
+	%D%/tracefs.h \
+	%D%/tracing-copy.c \
+	%D%/tracing-copy.h \
+	%D%/transition.c \
+	%D%/transition.h
+daemon_libs = %D%/libdaemon.a $(wire_libs) $(store_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) -lpthread
+
 sbin_PROGRAMS += ftraced
-ftraced_SOURCES = \
-	%D%/main.c
-ftraced_CFLAGS = $(AM_CFLAGS) $(TRACEFS_CFLAGS) $(SYSTEMD_CFLAGS) $(JANSSON_CFLAGS) -pthread
-ftraced_LDADD = $(wire_libs) $(store_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) -lpthread
+ftraced_SOURCES = %D%/main.c
+ftraced_CFLAGS = $(AM_CFLAGS)
+ftraced_LDADD = $(daemon_libs)
 man_pages += %D%/ftraced.8

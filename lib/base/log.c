@@ -15,6 +15,7 @@
 
 static const char *log_program;
 static bool log_prefix;
+static int log_max_priority = LOG_DEBUG;
 
 void log_setup(const char *program) {
         const char *e = getenv("JOURNAL_STREAM");
@@ -26,9 +27,15 @@ void log_setup(const char *program) {
                      st.st_dev == dev && st.st_ino == ino;
 }
 
+void log_set_max_priority(int priority) {
+        log_max_priority = priority;
+}
+
 static void log_messagev(int priority, const char *format, va_list ap) {
         char line[2048];
 
+        if (priority > log_max_priority)
+                return;
         (void) vsnprintf(line, sizeof(line), format, ap);
         if (log_prefix)
                 fprintf(stderr, "<%i>%s\n", priority, line);

@@ -19,6 +19,8 @@
 
 /* @program: printed before each message on a terminal, may be NULL. */
 void log_setup(const char *program);
+/* Messages less urgent than @priority are not printed; LOG_DEBUG, the default, prints all. */
+void log_set_max_priority(int priority);
 void log_message(int priority, const char *format, ...) _printf_(2, 3);
 /* Appends nothing; `%m` in @format prints strerror(@error).  Returns -abs(@error). */
 int log_message_errno(int priority, int error, const char *format, ...) _printf_(3, 4);

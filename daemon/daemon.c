@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Two lists: what is set up, in order, and daemon_free(), which takes it down
+ * in the reverse order.  A stop, however it comes, ends all sessions first and
+ * leaves the loop when the last is sealed, so that nobody's data is cut off.
+ */
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-event.h>
+
+#include "base/log.h"
+#include "base/unit.h"
+#include "daemon/address.h"
+#include "daemon/controller.h"
+#include "daemon/daemon.h"
+#include "daemon/methods.h"
+#include "daemon/privilege.h"
+#include "daemon/server.h"
+#include "daemon/sessions.h"
+#include "store/store.h"
+
+#define TRACEFS_MAGIC 0x74726163 /* linux/magic.h */
+
+struct Daemon {
+        DaemonConfig config;
+        sd_event *event;
+        Store *store;
+        Controller *controller;
+        Sessions *sessions;
+        Methods *methods;
+        Server *server;
+        sd_event_source *watchdog;
+        uint64_t watchdog_us;
+        bool is_stopping;
+};
+
+/* --- what happens meanwhile ------------------------------------------------------------------- */
+
+static void daemon_notify_status(Daemon *d) {
+        uint64_t n_lost = 0;
+        size_t n_live = 0;
+
+        for (size_t i = 0; i < sessions_n(d->sessions); i++) {
+                Session *s = sessions_get(d->sessions, i);
+
+                if (!session_is_live(s))
+                        continue;
+                session_refresh(s);
+                n_lost += session_meta_events_lost(session_meta(s));
+                n_live++;
+        }
+        (void) sd_notifyf(0, "STATUS=%zu recording, %llu lost", n_live,
+                          (unsigned long long) n_lost);
+}
+
+/* Leaves the loop if there is a reason to and nothing left to do. */
+static void daemon_maybe_leave(Daemon *d) {
+        bool is_abandoned = d->config.private_fd >= 0 && server_n_connections(d->server) == 0;
+
+        if ((d->is_stopping || is_abandoned) && sessions_n_live(d->sessions) == 0)
+                (void) sd_event_exit(d->event, 0);
+}
+
+static void daemon_on_session(Session *s, void *userdata) {
+        Daemon *d = userdata;
+
+        methods_session_changed(d->methods, s);
+        daemon_notify_status(d);
+        daemon_maybe_leave(d);
+}
+
+static void daemon_on_gone(uint64_t peer, void *userdata) {
+        Daemon *d = userdata;
+
+        methods_peer_gone(d->methods);
+        sessions_peer_gone(d->sessions, peer);
+        daemon_maybe_leave(d);
+}
+
+static int daemon_on_signal(sd_event_source *source, const struct signalfd_siginfo *si,
+                            void *userdata) {
+        Daemon *d = userdata;
+
+        if (d->is_stopping)
+                return 0;
+        d->is_stopping = true;
+        (void) sd_notify(0, "STOPPING=1");
+        sessions_stop_all(d->sessions, "the daemon was stopped");
+        daemon_maybe_leave(d);
+        return 0;
+}
+
+/* The loop runs, or this would not; what remains to be seen is whether the readers do. */
+static int daemon_on_watchdog(sd_event_source *source, uint64_t usec, void *userdata) {
+        Daemon *d = userdata;
+
+        if (sessions_made_progress(d->sessions))
+                (void) sd_notify(0, "WATCHDOG=1");
+        else
+                log_warning("A reader has not moved for %u s: the store's disk seems stuck.",
+                            (unsigned) (d->watchdog_us / 3 / 1000000));
+        daemon_notify_status(d);
+        return sd_event_source_set_time_relative(source, d->watchdog_us / 3);
+}
+
+/* --- setting up --------------------------------------------------------------------------------
+ */
+
+static int daemon_open_store(Daemon *d) {
+        pid_t holder = 0;
+        int r;
+
+        r = store_open_for_writing(&d->store, d->config.store, &holder);
+        if (r == STORE_E_LOCKED) {
+                log_error("Another ftraced (pid %i) owns the store %s; talk to that one, or give "
+                          "this one another with --store.",
+                          (int) holder, d->config.store);
+                return -EBUSY;
+        }
+        if (r == STORE_E_UNSAFE) {
+                log_error("%s cannot be a store: it is no directory of this user's alone; give "
+                          "another with --store.",
+                          d->config.store);
+                return -EPERM;
+        }
+        if (r < 0)
+                return log_error_errno(r,
+                                       "Cannot open the store %s: %m; give another with --store.",
+                                       d->config.store);
+        return 0;
+}
+
+static int daemon_make_controller(Daemon *d) {
+        size_t n;
+        int r;
+
+        r = controller_new(&d->controller, d->config.tracefs, store_fd(d->store));
+        if (r < 0)
+                return log_error_errno(r, "Cannot set up the control of tracefs: %m");
+        n = controller_n_restored(d->controller);
+        if (n > 0)
+                log_notice("A daemon before this one left %zu changes in the kernel: undone.", n);
+        return 0;
+}
+
+static int daemon_make_sessions(Daemon *d) {
+        int r;
+
+        r = sessions_new(&d->sessions, d->event, d->controller, d->store);
+        if (r < 0)
+                return log_error_errno(r, "Cannot make room for sessions: %m");
+        r = sessions_load(d->sessions);
+        if (r < 0)
+                return log_error_errno(r, "Cannot list the sessions in %s: %m", d->config.store);
+        r = methods_new(&d->methods, d->event, d->controller, d->store, d->sessions);
+        if (r < 0)
+                return log_error_errno(r, "Cannot set up the methods: %m");
+        sessions_set_handler(d->sessions, daemon_on_session, d);
+        return 0;
+}
+
+static int daemon_listen(Daemon *d) {
+        _cleanup_close_ int fd = -EBADF;
+        int n, r;
+
+        if (d->config.private_fd >= 0) {
+                r = server_add_connection(d->server, d->config.private_fd);
+                return r < 0 ? log_error_errno(r, "Cannot serve descriptor %i: %m",
+                                               d->config.private_fd)
+                             : 0;
+        }
+
+        n = sd_listen_fds(true);
+        if (n < 0)
+                return log_error_errno(n, "Cannot take over systemd's sockets: %m");
+        for (int i = 0; i < n; i++) {
+                r = server_add_listener(d->server, SD_LISTEN_FDS_START + i);
+                if (r < 0)
+                        return log_error_errno(r, "Cannot serve systemd's socket %i: %m", i);
+        }
+        if (n > 0)
+                return 0;
+
+        fd = address_bind(d->config.socket);
+        if (fd == -EADDRINUSE) {
+                log_error(
+                        "Another daemon listens on %s; talk to that one, or give this one another "
+                        "with --socket.",
+                        d->config.socket);
+                return fd;
+        }
+        if (fd < 0)
+                return log_error_errno(fd, "Cannot listen on %s: %m; give another with --socket.",
+                                       d->config.socket);
+        r = server_add_listener(d->server, fd);
+        if (r < 0)
+                return log_error_errno(r, "Cannot serve %s: %m", d->config.socket);
+        TAKE_FD(fd);
+        return 0;
+}
+
+static int daemon_make_server(Daemon *d) {
+        const ServerMethod *table;
+        size_t n;
+        int r;
+
+        table = methods_table(&n);
+        r = server_new(&d->server, d->event, table, n, daemon_on_gone, d);
+        if (r < 0)
+                return log_error_errno(r, "Cannot set up the server: %m");
+        return daemon_listen(d);
+}
+
+static int daemon_add_signals(Daemon *d) {
+        static const int signals[] = { SIGTERM, SIGINT };
+        sigset_t mask;
+        int r;
+
+        (void) sigemptyset(&mask);
+        for (size_t i = 0; i < ELEMENTSOF(signals); i++)
+                (void) sigaddset(&mask, signals[i]);
+        (void) signal(SIGPIPE, SIG_IGN);
+        (void) signal(SIGHUP, SIG_IGN);
+        if (sigprocmask(SIG_BLOCK, &mask, NULL) < 0)
+                return log_error_errno(errno, "Cannot block signals: %m");
+        for (size_t i = 0; i < ELEMENTSOF(signals); i++) {
+                r = sd_event_add_signal(d->event, NULL, signals[i], daemon_on_signal, d);
+                if (r < 0)
+                        return log_error_errno(r, "Cannot handle signals: %m");
+        }
+        return 0;
+}
+
+static int daemon_add_watchdog(Daemon *d) {
+        int r;
+
+        r = sd_watchdog_enabled(true, &d->watchdog_us);
+        if (r <= 0)
+                return 0;
+        r = sd_event_add_time_relative(d->event, &d->watchdog, CLOCK_MONOTONIC, d->watchdog_us / 3,
+                                       0, daemon_on_watchdog, d);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(d->watchdog, SD_EVENT_ON);
+        return r < 0 ? log_error_errno(r, "Cannot set up the watchdog: %m") : 0;
+}
+
+/* Only for the real thing: a fake tracefs belongs to whoever tests. */
+static int daemon_drop_privileges(Daemon *d) {
+        int r, fd = controller_tracefs_fd(d->controller);
+        struct statfs st;
+
+        (void) privilege_raise_descriptors();
+        if (geteuid() != 0 || fd < 0 || fstatfs(fd, &st) < 0 || st.f_type != TRACEFS_MAGIC)
+                return 0;
+        r = privilege_drop();
+        return r < 0 ? log_error_errno(r, "Cannot give up privileges: %m") : 0;
+}
+
+static int daemon_make_loop(Daemon *d) {
+        int r;
+
+        (void) umask(0027);
+        r = sd_event_new(&d->event);
+        return r < 0 ? log_error_errno(r, "Cannot set up the event loop: %m") : 0;
+}
+
+static void daemon_log_start(Daemon *d) {
+        const char *tracefs = controller_tracefs(d->controller);
+        struct utsname u = {};
+
+        (void) uname(&u);
+        log_info("ftraced %s on Linux %s: store %s with %zu sessions, tracefs %s, %s.",
+                 PACKAGE_VERSION, u.release, d->config.store, sessions_n(d->sessions),
+                 tracefs ?: "nowhere (nothing can be recorded)",
+                 controller_has_instances(d->controller)
+                         ? "an instance for each session"
+                         : "one session at a time in the top-level buffer");
+}
+
+static int (*const set_up[])(Daemon *d) = {
+        daemon_make_loop,       /* first of all, for everybody needs it */
+        daemon_add_signals,     /* before threads, which inherit the mask */
+        daemon_open_store,      /* locks: from here on we are the only one */
+        daemon_make_controller, /* undoes what a dead daemon left */
+        daemon_make_sessions,   /* reads the store */
+        daemon_make_server,     /* who connects is answered when the loop runs */
+        daemon_add_watchdog,    daemon_drop_privileges, /* all is open */
+};
+
+int daemon_new(Daemon **ret, const DaemonConfig *config) {
+        _cleanup_(daemon_freep) Daemon *d = NULL;
+
+        d = calloc(1, sizeof(*d));
+        if (!d)
+                return log_error_errno(ENOMEM, "Cannot start: %m");
+        d->config = *config;
+
+        for (size_t i = 0; i < ELEMENTSOF(set_up); i++) {
+                int r = set_up[i](d);
+
+                if (r < 0)
+                        return r;
+        }
+        *ret = TAKE_PTR(d);
+        return 0;
+}
+
+int daemon_run(Daemon *d) {
+        int r;
+
+        daemon_log_start(d);
+        (void) sd_notify(0, "READY=1\nSTATUS=0 recording, 0 lost");
+        r = sd_event_loop(d->event);
+        if (r < 0)
+                log_error_errno(r, "The event loop failed: %m");
+        return r;
+}
+
+Daemon *daemon_free(Daemon *d) {
+        bool had_controller;
+
+        if (!d)
+                return NULL;
+
+        had_controller = d->controller;
+        (void) server_free(d->server);
+        (void) sd_event_source_disable_unref(d->watchdog);
+        (void) sessions_free(d->sessions); /* ends what still records */
+        (void) methods_free(d->methods);
+        (void) controller_free(d->controller); /* puts the kernel back */
+        (void) store_free(d->store);
+        (void) sd_event_unref(d->event);
+        free(d);
+        if (had_controller)
+                log_info("The kernel is as it was.");
+        return NULL;
+}
+
+int daemon_restore(const DaemonConfig *config, size_t *ret_n) {
+        Daemon d = { .config = *config };
+        int r;
+
+        r = daemon_open_store(&d);
+        if (r >= 0)
+                r = daemon_make_controller(&d);
+        if (r >= 0)
+                *ret_n = controller_n_restored(d.controller);
+        (void) controller_free(d.controller);
+        (void) store_free(d.store);
+        return MIN(r, 0);
+}

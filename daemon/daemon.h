@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Daemon: everything put together, and the loop
+ */
+
+#include <stdbool.h>
+
+#include "base/cleanup.h"
+
+typedef struct Daemon Daemon;
+
+typedef struct DaemonConfig {
+        const char *store;   /* directory of the store */
+        const char *socket;  /* path, bound unless systemd hands one over; unused with private_fd */
+        const char *tracefs; /* NULL: find it */
+        int private_fd; /* serve this connected socket alone, and leave when it closes; or -EBADF */
+} DaemonConfig;
+
+/* Everything up to the first call.  Says itself what is wrong: -errno is for the exit status.
+ * @config's strings are borrowed for as long as the daemon lives. */
+int daemon_new(Daemon **ret, const DaemonConfig *config);
+/* Serves until SIGTERM, SIGINT, or the end of the private connection.  0 or -errno, said too. */
+int daemon_run(Daemon *d);
+/* Ends what still records and puts the kernel back. */
+Daemon *daemon_free(Daemon *d);
+DEFINE_CLEANUP(Daemon *, daemon_free);
+
+/* Only undoes what a dead daemon left in the kernel; *@ret_n changes.  -errno is said. */
+int daemon_restore(const DaemonConfig *config, size_t *ret_n);

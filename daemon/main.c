@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Options and the environment; the rest is daemon/daemon.h. */
+
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#include "base/log.h"
+#include "base/unit.h"
+#include "daemon/daemon.h"
+
+static DaemonConfig arg_config = { .private_fd = -EBADF };
+static bool arg_restore;
+static bool arg_quiet;
+
+static int help(void) {
+        printf("ftraced [OPTIONS...]\n\n"
+               "Records what the kernel does under the functions that ftracectl names.\n\n"
+               "      --store=DIR     keep recordings in DIR (%s/lib/ftraced)\n"
+               "      --socket=PATH   listen on PATH (%s/ftraced/org.ftraced), unless\n"
+               "                      systemd hands over a socket\n"
+               "      --tracefs=DIR   where tracefs is mounted (found by itself)\n"
+               "      --private=FD    serve the connected socket FD alone and leave\n"
+               "                      when it closes\n"
+               "      --restore       undo what a dead ftraced left in the kernel, and exit\n"
+               "  -q, --quiet         only warnings and errors\n"
+               "  -h, --help          show this\n"
+               "      --version       show the version\n\n"
+               "FTRACED_STORE, FTRACED_SOCKET and FTRACED_TRACEFS in the environment stand for\n"
+               "the options of those names.  See ftraced(8).\n",
+               LOCALSTATEDIR, RUNSTATEDIR);
+        return 0;
+}
+
+static int parse_private(const char *text, int *ret) {
+        int type;
+        socklen_t n = sizeof(type);
+        uint64_t fd;
+
+        if (parse_u64(text, INT32_MAX, &fd) < 0 || fd <= STDERR_FILENO ||
+            getsockopt((int) fd, SOL_SOCKET, SO_TYPE, &type, &n) < 0 || type != SOCK_STREAM) {
+                log_error("--private=%s: not a connected stream socket above descriptor 2.", text);
+                return -EINVAL;
+        }
+        (void) fcntl((int) fd, F_SETFD, FD_CLOEXEC);
+        *ret = (int) fd;
+        return 0;
+}
+
+/* >0: go on; otherwise the exit is decided. */
+static int parse_arguments(int argc, char *argv[]) {
+        enum { ARG_STORE = 0x100, ARG_SOCKET, ARG_TRACEFS, ARG_PRIVATE, ARG_RESTORE, ARG_VERSION };
+        static const struct option options[] = {
+                { "store", required_argument, NULL, ARG_STORE },
+                { "socket", required_argument, NULL, ARG_SOCKET },
+                { "tracefs", required_argument, NULL, ARG_TRACEFS },
+                { "private", required_argument, NULL, ARG_PRIVATE },
+                { "restore", no_argument, NULL, ARG_RESTORE },
+                { "quiet", no_argument, NULL, 'q' },
+                { "help", no_argument, NULL, 'h' },
+                { "version", no_argument, NULL, ARG_VERSION },
+                {},
+        };
+        int c;
+
+        arg_config.store = getenv("FTRACED_STORE") ?: LOCALSTATEDIR "/lib/ftraced";
+        arg_config.socket = getenv("FTRACED_SOCKET") ?: RUNSTATEDIR "/ftraced/org.ftraced";
+        arg_config.tracefs = getenv("FTRACED_TRACEFS");
+
+        while ((c = getopt_long(argc, argv, "hq", options, NULL)) >= 0)
+                switch (c) {
+                case ARG_STORE:
+                        arg_config.store = optarg;
+                        break;
+                case ARG_SOCKET:
+                        arg_config.socket = optarg;
+                        break;
+                case ARG_TRACEFS:
+                        arg_config.tracefs = optarg;
+                        break;
+                case ARG_PRIVATE:
+                        if (parse_private(optarg, &arg_config.private_fd) < 0)
+                                return -EINVAL;
+                        break;
+                case ARG_RESTORE:
+                        arg_restore = true;
+                        break;
+                case 'q':
+                        arg_quiet = true;
+                        break;
+                case 'h':
+                        return help();
+                case ARG_VERSION:
+                        puts("ftraced " PACKAGE_VERSION);
+                        return 0;
+                default:
+                        return -EINVAL;
+                }
+
+        if (optind < argc) {
+                log_error("'%s' is too much: ftraced takes options only, see --help.",
+                          argv[optind]);
+                return -EINVAL;
+        }
+        return 1;
+}
+
+static int restore(void) {
+        size_t n;
+        int r;
+
+        r = daemon_restore(&arg_config, &n);
+        if (r < 0)
+                return r;
+        if (n == 0)
+                printf("Nothing to put back: no ftraced has left anything in the kernel.\n");
+        else
+                printf("Put back %zu changes that a dead ftraced had left in the kernel.\n", n);
+        return 0;
+}
+
+int main(int argc, char *argv[]) {
+        _cleanup_(daemon_freep) Daemon *d = NULL;
+        int r;
+
+        log_setup("ftraced");
+        r = parse_arguments(argc, argv);
+        if (r <= 0)
+                return r < 0 ? 2 : EXIT_SUCCESS;
+        if (arg_quiet)
+                log_set_max_priority(LOG_WARNING);
+
+        if (arg_restore)
+                return restore() < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+        if (daemon_new(&d, &arg_config) < 0 || daemon_run(d) < 0)
+                return EXIT_FAILURE;
+        return EXIT_SUCCESS;
+}

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * One function for each method, in the order of the interface file.  Stop and
+ * Watch are answered later: they leave a Waiter behind, which every change of
+ * its session's state, and for Watch a timer, looks at.
+ */
+
+#include <sys/utsname.h>
+
+#include "base/log.h"
+#include "base/name.h"
+#include "daemon/methods.h"
+
+#define WATCH_INTERVAL_US 1000000U
+
+typedef struct Waiter Waiter;
+struct Waiter {
+        Waiter *next;
+        ServerCall *call;
+        Session *session;
+        bool is_watch; /* Watch: wants every change; Stop: wants the end */
+};
+
+struct Methods {
+        sd_event *event;
+        Controller *controller;
+        Store *store;
+        Sessions *sessions;
+        Waiter *waiters;
+        sd_event_source *tick; /* while somebody watches */
+};
+
+/* --- parameters and replies ------------------------------------------------------------------- */
+
+static int refuse_parameter(Refusal *refusal, const char *name, const char *wanted) {
+        return refusal_set(refusal, REFUSAL_INVALID_PARAMETER,
+                           json_pack("{s:s}", "parameter", name),
+                           "parameter '%s' is missing or not %s", name, wanted);
+}
+
+/* A string that may be absent or null: *@ret is NULL then. */
+static int get_string(json_t *parameters, const char *name, const char **ret, Refusal *refusal) {
+        json_t *value = json_object_get(parameters, name);
+
+        if (value && !json_is_null(value) && !json_is_string(value))
+                return refuse_parameter(refusal, name, "a string");
+        *ret = json_string_value(value);
+        return 0;
+}
+
+static int get_session(Methods *m, json_t *parameters, Session **ret, Refusal *refusal) {
+        char quoted[NAME_QUOTE_MAX];
+        const char *name = NULL;
+        Session *s;
+        int r;
+
+        r = get_string(parameters, "session", &name, refusal);
+        if (r != 0)
+                return r;
+        if (!name)
+                return refuse_parameter(refusal, "session", "a string");
+        s = sessions_find(m->sessions, name);
+        if (!s)
+                return refusal_set(
+                        refusal, REFUSAL_SESSION_NOT_FOUND,
+                        json_pack("{s:s}", "session", name_quote(quoted, name)),
+                        "there is no session '%s'; `ftracectl list` shows those there are", quoted);
+        *ret = s;
+        return 0;
+}
+
+static json_t *session_json(Session *s) {
+        session_refresh(s);
+        return session_meta_to_json(session_meta(s));
+}
+
+static json_t *sessions_json(Methods *m) {
+        json_t *list = json_array();
+
+        for (size_t i = 0; list && i < sessions_n(m->sessions); i++)
+                if (json_array_append_new(list, session_json(sessions_get(m->sessions, i))) < 0) {
+                        json_decref(list);
+                        return NULL;
+                }
+        return list;
+}
+
+/* @value is consumed; NULL is what a failed json_*() gives. */
+static int reply_one(ServerCall *call, const char *name, json_t *value) {
+        json_t *reply = value ? json_pack("{s:o}", name, value) : NULL;
+
+        return reply ? server_call_reply(call, reply, NULL, 0) : -ENOMEM;
+}
+
+/* --- waiting -----------------------------------------------------------------------------------
+ */
+
+static void methods_drop_waiter(Methods *m, Waiter **at) {
+        Waiter *w = *at;
+        Session *session = w->session;
+        bool is_watched = false;
+
+        *at = w->next;
+        (void) server_call_unref(w->call);
+        free(w);
+
+        for (w = m->waiters; w; w = w->next)
+                is_watched = is_watched || (w->is_watch && w->session == session);
+        session_set_watched(session, is_watched);
+        for (w = m->waiters; w && !w->is_watch; w = w->next)
+                ;
+        if (!w && m->tick)
+                (void) sd_event_source_set_enabled(m->tick, SD_EVENT_OFF);
+}
+
+/* Tells @w of its session; whether that was its last reply. */
+static bool waiter_answer(Waiter *w) {
+        bool is_last = !session_is_live(w->session);
+        json_t *session, *reply;
+        int r;
+
+        if (!server_call_is_connected(w->call))
+                return true;
+        if (!is_last && !w->is_watch)
+                return false;
+
+        session = session_json(w->session);
+        reply = session ? json_pack("{s:o}", "session", session) : NULL;
+        if (!reply)
+                return false; /* no memory now: the next change or tick tries again */
+        r = is_last ? server_call_reply(w->call, reply, NULL, 0)
+                    : server_call_continue(w->call, reply, NULL, 0);
+        return is_last || r < 0;
+}
+
+/* @session: NULL: all that are watched. */
+static void methods_answer(Methods *m, Session *session) {
+        for (Waiter **at = &m->waiters; *at;) {
+                bool concerned = session ? (*at)->session == session : (*at)->is_watch;
+
+                if (concerned && waiter_answer(*at))
+                        methods_drop_waiter(m, at);
+                else
+                        at = &(*at)->next;
+        }
+}
+
+static int methods_on_tick(sd_event_source *source, uint64_t usec, void *userdata) {
+        Methods *m = userdata;
+
+        (void) sd_event_source_set_time_relative(source, WATCH_INTERVAL_US);
+        methods_answer(m, NULL);
+        return 0;
+}
+
+static int methods_add_waiter(Methods *m, ServerCall *call, Session *session, bool is_watch) {
+        Waiter *w;
+        int r;
+
+        if (is_watch) {
+                if (!m->tick) {
+                        r = sd_event_add_time_relative(m->event, &m->tick, CLOCK_MONOTONIC,
+                                                       WATCH_INTERVAL_US, 0, methods_on_tick, m);
+                        if (r < 0)
+                                return r;
+                } else if (sd_event_source_get_enabled(m->tick, NULL) == SD_EVENT_OFF)
+                        (void) sd_event_source_set_time_relative(m->tick, WATCH_INTERVAL_US);
+                r = sd_event_source_set_enabled(m->tick, SD_EVENT_ON);
+                if (r < 0)
+                        return r;
+        }
+
+        w = malloc(sizeof(*w));
+        if (!w)
+                return -ENOMEM;
+        *w = (Waiter){ .next = m->waiters,
+                       .call = server_call_ref(call),
+                       .session = session,
+                       .is_watch = is_watch };
+        m->waiters = w;
+        if (is_watch)
+                session_set_watched(session, true);
+        return 0;
+}
+
+void methods_session_changed(Methods *m, Session *session) {
+        methods_answer(m, session);
+}
+
+void methods_peer_gone(Methods *m) {
+        for (Waiter **at = &m->waiters; *at;)
+                if (!server_call_is_connected((*at)->call))
+                        methods_drop_waiter(m, at);
+                else
+                        at = &(*at)->next;
+}
+
+/* --- the methods --------------------------------------------------------------------------------
+ */
+
+static int method_get_status(ServerCall *call, json_t *parameters, Refusal *refusal,
+                             void *userdata) {
+        Methods *m = userdata;
+        const char *tracefs = controller_tracefs(m->controller);
+        uint64_t store_bytes = 0;
+        struct utsname u;
+        json_t *sessions, *reply;
+
+        for (size_t i = 0; i < sessions_n(m->sessions); i++)
+                store_bytes += session_disk_bytes(sessions_get(m->sessions, i));
+        if (uname(&u) < 0)
+                return -errno;
+        sessions = sessions_json(m);
+        if (!sessions)
+                return -ENOMEM;
+
+        reply = json_pack("{s:s, s:i, s:s, s:s, s:I, s:b, s:o}", "version", PACKAGE_VERSION, "pid",
+                          (int) getpid(), "kernel", u.release, "store", store_path(m->store),
+                          "store_bytes", (json_int_t) store_bytes, "instances",
+                          controller_has_instances(m->controller), "sessions", sessions);
+        if (!reply)
+                return -ENOMEM;
+        if (tracefs && json_object_set_new(reply, "tracefs", json_string(tracefs)) < 0) {
+                json_decref(reply);
+                return -ENOMEM;
+        }
+        return server_call_reply(call, reply, NULL, 0);
+}
+
+/* An invalid function name is worth its own error; everything else names the field. */
+static int refuse_spec(json_t *spec, const char *field, Refusal *refusal) {
+        char quoted[NAME_QUOTE_MAX];
+        json_t *list = json_object_get(spec, field), *value;
+        size_t i;
+
+        if (streq(field, "functions") || streq(field, "notrace"))
+                json_array_foreach (list, i, value)
+                        if (json_is_string(value) &&
+                            !function_pattern_is_valid(json_string_value(value)))
+                                return refusal_set(
+                                        refusal, REFUSAL_INVALID_NAME,
+                                        json_pack("{s:s}", "name",
+                                                  name_quote(quoted, json_string_value(value))),
+                                        "'%s' cannot be a kernel function's name or a glob of "
+                                        "them; "
+                                        "`ftracectl functions` lists those there are",
+                                        quoted);
+        name_quote(quoted, field);
+        return refusal_set(
+                refusal, REFUSAL_INVALID_SPEC, json_pack("{s:s}", "field", quoted),
+                "what to record is not valid: the member '%s' is unknown, missing or out "
+                "of range; see ftracectl(1)",
+                quoted);
+}
+
+static void log_start(ServerCall *call, const Session *s) {
+        const SessionMeta *m = session_meta(s);
+        _cleanup_free_ char *roots = strv_join(&m->roots, " ");
+
+        log_info("Session '%s' started by uid %u (pid %i): %.200s%s on %zu CPUs%s%s, armed in %llu "
+                 "ms.",
+                 m->name, (unsigned) server_call_uid(call), (int) server_call_pid(call),
+                 roots ?: "", roots && strlen(roots) > 200 ? "..." : "", m->n_cpus,
+                 m->instance ? ", instance " : "", m->instance ?: "",
+                 (unsigned long long) (m->arm_ns / 1000000));
+}
+
+static int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Methods *m = userdata;
+        json_t *spec_json = json_object_get(parameters, "spec");
+        json_t *attach = json_object_get(parameters, "attach");
+        char quoted[NAME_QUOTE_MAX];
+        _cleanup_spec_ Spec spec = {};
+        const char *name = NULL, *field;
+        Session *session;
+        int r;
+
+        r = get_string(parameters, "name", &name, refusal);
+        if (r != 0)
+                return r;
+        if (name && !session_name_is_valid(name))
+                return refusal_set(refusal, REFUSAL_INVALID_NAME,
+                                   json_pack("{s:s}", "name", name_quote(quoted, name)),
+                                   "'%s' cannot be a session's name: letters, digits, '.', '_' and "
+                                   "'-', at most %i, the first a letter or digit",
+                                   quoted, SESSION_NAME_MAX);
+        if (!json_is_object(spec_json))
+                return refuse_parameter(refusal, "spec", "an object");
+        if (attach && !json_is_boolean(attach) && !json_is_null(attach))
+                return refuse_parameter(refusal, "attach", "a boolean");
+        r = spec_from_json(&spec, spec_json, &field);
+        if (r < 0)
+                return r;
+        if (r > 0)
+                return refuse_spec(spec_json, field, refusal);
+
+        r = sessions_start(m->sessions, &session, name, &spec, server_call_uid(call),
+                           server_call_pid(call), json_is_true(attach) ? server_call_peer(call) : 0,
+                           refusal);
+        if (r == REFUSED)
+                log_notice("Refused uid %u (pid %i) a session: %s",
+                           (unsigned) server_call_uid(call), (int) server_call_pid(call),
+                           refusal_message(refusal));
+        if (r != 0)
+                return r;
+        log_start(call, session);
+        return reply_one(call, "session", session_json(session));
+}
+
+static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Methods *m = userdata;
+        Session *session;
+        char reason[64];
+        int r;
+
+        r = get_session(m, parameters, &session, refusal);
+        if (r != 0)
+                return r;
+        if (!session_is_live(session)) {
+                const char *state = session_state_name(session_meta(session)->state);
+
+                return refusal_set(
+                        refusal, REFUSAL_SESSION_STATE,
+                        json_pack("{s:s, s:s}", "session", session_name(session), "state", state),
+                        "session '%s' does not record: it is %s (%s); `ftracectl report "
+                        "%s` draws it",
+                        session_name(session), state,
+                        session_meta(session)->reason ?: "no reason is known",
+                        session_name(session));
+        }
+
+        r = methods_add_waiter(m, call, session, false);
+        if (r < 0)
+                return r;
+        (void) snprintf(reason, sizeof(reason), "stopped by uid %u",
+                        (unsigned) server_call_uid(call));
+        session_stop(session, reason);
+        return 0;
+}
+
+static int method_list(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        return reply_one(call, "sessions", sessions_json(userdata));
+}
+
+static int method_describe(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Session *session;
+        int r;
+
+        r = get_session(userdata, parameters, &session, refusal);
+        if (r != 0)
+                return r;
+        return reply_one(call, "session", session_json(session));
+}
+
+static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Methods *m = userdata;
+        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+        int fds[2], symbols_fd = store_symbols_fd(m->store);
+        Session *session;
+        json_t *reply, *json;
+        int r;
+
+        r = get_session(m, parameters, &session, refusal);
+        if (r != 0)
+                return r;
+        r = store_open_session(m->store, session_name(session), &dir);
+        if (r < 0)
+                return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),
+                                   "the data of session '%s' in %s cannot be opened: %s",
+                                   session_name(session), store_path(m->store), strerror(-r));
+
+        json = session_json(session);
+        if (!json)
+                return -ENOMEM;
+        reply = json_pack("{s:o, s:i}", "session", json, "directory", 0);
+        if (!reply)
+                return -ENOMEM;
+        if (symbols_fd >= 0 && json_object_set_new(reply, "symbols", json_integer(1)) < 0) {
+                json_decref(reply);
+                return -ENOMEM;
+        }
+        fds[0] = session_dir_fd(dir);
+        fds[1] = symbols_fd;
+        return server_call_reply(call, reply, fds, symbols_fd >= 0 ? 2 : 1);
+}
+
+static int method_watch(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Methods *m = userdata;
+        Session *session;
+        int r;
+
+        r = get_session(m, parameters, &session, refusal);
+        if (r != 0)
+                return r;
+        r = methods_add_waiter(m, call, session, true);
+        if (r < 0)
+                return r;
+        /* It stands first in the list.  An ended session is answered once and for all. */
+        if (waiter_answer(m->waiters))
+                methods_drop_waiter(m, &m->waiters);
+        return 0;
+}
+
+static int method_remove(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Methods *m = userdata;
+        _cleanup_free_ char *name = NULL;
+        Session *session;
+        int r;
+
+        r = get_session(m, parameters, &session, refusal);
+        if (r != 0)
+                return r;
+        if (session_is_live(session))
+                return refusal_set(refusal, REFUSAL_SESSION_STATE,
+                                   json_pack("{s:s, s:s}", "session", session_name(session),
+                                             "state",
+                                             session_state_name(session_meta(session)->state)),
+                                   "session '%s' still records; end it with `ftracectl stop %s` "
+                                   "first",
+                                   session_name(session), session_name(session));
+
+        name = strdup(session_name(session));
+        r = sessions_remove(m->sessions, session);
+        if (r < 0)
+                return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),
+                                   "session '%s' cannot be removed from %s: %s", name ?: "?",
+                                   store_path(m->store), strerror(-r));
+        log_info("Session '%s' removed by uid %u.", name ?: "?", (unsigned) server_call_uid(call));
+        return server_call_reply(call, NULL, NULL, 0);
+}
+
+static int method_list_functions(ServerCall *call, json_t *parameters, Refusal *refusal,
+                                 void *userdata) {
+        Methods *m = userdata;
+        _cleanup_close_ int fd = -EBADF;
+        json_t *reply;
+        size_t n;
+
+        fd = controller_list_functions(m->controller, &n);
+        if (fd < 0)
+                return refusal_set(
+                        refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -fd),
+                        "the functions that can be traced cannot be read: %s; `ftracectl "
+                        "doctor` says what stands in the way",
+                        strerror(-fd));
+        reply = json_pack("{s:i, s:I}", "functions", 0, "n", (json_int_t) n);
+        return reply ? server_call_reply(call, reply, &fd, 1) : -ENOMEM;
+}
+
+static int method_check(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Methods *m = userdata;
+
+        return reply_one(call, "checks", controller_check(m->controller));
+}
+
+#define PARAMETERS(...) ((const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
+
+static const ServerMethod table[] = {
+        { "org.ftraced.GetStatus", method_get_status, PARAMETERS() },
+        { "org.ftraced.Start", method_start, PARAMETERS("name", "spec", "attach") },
+        { "org.ftraced.Stop", method_stop, PARAMETERS("session") },
+        { "org.ftraced.List", method_list, PARAMETERS() },
+        { "org.ftraced.Describe", method_describe, PARAMETERS("session") },
+        { "org.ftraced.Open", method_open, PARAMETERS("session") },
+        { "org.ftraced.Watch", method_watch, PARAMETERS("session"), .needs_more = true },
+        { "org.ftraced.Remove", method_remove, PARAMETERS("session") },
+        { "org.ftraced.ListFunctions", method_list_functions, PARAMETERS() },
+        { "org.ftraced.Check", method_check, PARAMETERS() },
+};
+
+const ServerMethod *methods_table(size_t *ret_n) {
+        *ret_n = ELEMENTSOF(table);
+        return table;
+}
+
+int methods_new(Methods **ret, sd_event *event, Controller *controller, Store *store,
+                Sessions *sessions) {
+        Methods *m = calloc(1, sizeof(*m));
+
+        if (!m)
+                return -ENOMEM;
+        *m = (Methods){
+                .event = event, .controller = controller, .store = store, .sessions = sessions
+        };
+        *ret = m;
+        return 0;
+}
+
+Methods *methods_free(Methods *m) {
+        if (!m)
+                return NULL;
+
+        while (m->waiters) {
+                Waiter *w = m->waiters;
+
+                m->waiters = w->next;
+                (void) server_call_unref(w->call);
+                free(w);
+        }
+        (void) sd_event_source_disable_unref(m->tick);
+        free(m);
+        return NULL;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Methods: interface org.ftraced (lib/wire/org.ftraced.varlink) on top of the sessions
+ */
+
+#include <systemd/sd-event.h>
+
+#include "base/cleanup.h"
+#include "daemon/controller.h"
+#include "daemon/server.h"
+#include "daemon/sessions.h"
+
+typedef struct Methods Methods;
+
+/* Everything is borrowed. */
+int methods_new(Methods **ret, sd_event *event, Controller *controller, Store *store,
+                Sessions *sessions);
+/* The table for server_new(), whose userdata is the Methods. */
+const ServerMethod *methods_table(size_t *ret_n);
+/* Answers whoever waits for @session; call it after each change of a session's state. */
+void methods_session_changed(Methods *m, Session *session);
+/* Calls that wait on a closed connection are dropped. */
+void methods_peer_gone(Methods *m);
+Methods *methods_free(Methods *m);
+DEFINE_CLEANUP(Methods *, methods_free);

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The loop: wait for the kernel, for the word to stop or for the time; splice
+ * whole pages through the pipe until there is none; wait again.  Order is kept
+ * by one rule: nothing new is taken from the kernel before the pipe is empty
+ * and a page that read() has begun is complete.
+ *
+ * What trace_pipe_raw does that one would not guess (linux 6.1
+ * kernel/trace/trace.c, tracing_buffers_read() and tracing_buffers_splice_read();
+ * tried on 6.1, 6.12 and 7.x):
+ *   - splice() hands out full pages only and says EAGAIN for a partly filled one, although
+ *     poll() calls the descriptor readable: we sleep a little instead of spinning.
+ *   - read() must ask for exactly one page: a shorter one leaves the rest of the *copied* page to
+ *     the next read(), and so does one that fails with EFAULT, while splice() would overtake it.
+ *   - no data is EAGAIN, or 0 after the CPU went offline (6.12).
+ *   - a possible CPU that never was online: open() works, read() says ENODEV, poll() POLLERR.
+ */
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/unit.h"
+#include "daemon/reader.h"
+#include "store/segment.h"
+
+#define READER_STACK_BYTES ((size_t) 512 << 10)
+#define READER_TURN_BYTES (64ULL << 20) /* spliced before the loop looks at the stop again */
+
+struct Reader {
+        /* constant while the thread runs */
+        ReaderShared *shared;
+        uint32_t cpu;
+        int raw_fd;
+        pthread_t thread;
+        bool is_started;
+
+        ReaderCounters counters;
+
+        /* the thread's alone */
+        int pipe_fds[2];
+        bool pipe_is_grown;
+        size_t n_piped; /* bytes in the pipe */
+        int cpu_dir_fd;
+        SegmentWriter *segment;
+        uint64_t next_sequence;
+        uint8_t *tail; /* page that read() fills, or NULL */
+        size_t n_tail; /* bytes of it that are there */
+};
+
+typedef enum Wake {
+        WAKE_TIMEOUT,
+        WAKE_READABLE,
+        WAKE_OFFLINE,
+        WAKE_STOP,
+} Wake;
+
+static uint64_t now_ms(void) {
+        struct timespec ts;
+
+        (void) clock_gettime(CLOCK_MONOTONIC, &ts);
+        return (uint64_t) ts.tv_sec * 1000 + (uint64_t) ts.tv_nsec / NSEC_PER_MSEC;
+}
+
+static void reader_wake_main(Reader *r) {
+        uint64_t one = 1;
+
+        /* EAGAIN means that the main thread has 2^64-2 wake-ups to look at: it will. */
+        (void) !write(r->shared->wake_fd, &one, sizeof(one));
+}
+
+/* @error: 0 or negative; tells the main thread when it changes. */
+static void reader_set_error(Reader *r, int error) {
+        if (atomic_exchange(&r->counters.error, -error) != -error)
+                reader_wake_main(r);
+}
+
+/* Waits for data (unless @deaf), the stop, or @timeout_ms. */
+static Wake reader_wait(Reader *r, bool deaf, int timeout_ms) {
+        struct pollfd fds[] = {
+                { .fd = r->shared->stop_fd, .events = POLLIN },
+                { .fd = deaf ? -EBADF : r->raw_fd, .events = POLLIN },
+        };
+
+        if (poll(fds, ELEMENTSOF(fds), timeout_ms) <= 0)
+                return WAKE_TIMEOUT;
+        if (fds[0].revents)
+                return WAKE_STOP;
+        return fds[1].revents & POLLIN ? WAKE_READABLE : WAKE_OFFLINE;
+}
+
+/* --- segments ------------------------------------------------------------------------------- */
+
+static void reader_count(Reader *r, uint64_t n_bytes, uint64_t n_pages) {
+        uint64_t before;
+
+        atomic_fetch_add(&r->counters.n_pages, n_pages);
+        atomic_fetch_add(&r->counters.n_bytes, n_bytes);
+        before = atomic_fetch_add(&r->shared->n_bytes, n_bytes);
+        if (r->shared->max_bytes > 0 && before < r->shared->max_bytes &&
+            before + n_bytes >= r->shared->max_bytes)
+                reader_wake_main(r);
+}
+
+static int reader_close_segment(Reader *r) {
+        size_t n_torn = 0;
+        bool is_empty;
+        int k;
+
+        if (!r->segment)
+                return 0;
+
+        is_empty = segment_writer_n_bytes(r->segment) == 0;
+        k = segment_writer_close(TAKE_PTR(r->segment), &n_torn);
+        if (n_torn > 0) {
+                atomic_fetch_add(&r->counters.pages_lost, 1);
+                atomic_fetch_sub(&r->counters.n_bytes, n_torn);
+        }
+        if (is_empty) {
+                char name[SEGMENT_NAME_MAX];
+
+                (void) unlinkat(r->cpu_dir_fd, segment_format_name(name, r->next_sequence - 1), 0);
+        }
+        return k;
+}
+
+/* Makes sure that there is a segment with room. */
+static int reader_open_segment(Reader *r) {
+        int k;
+
+        if (r->segment) {
+                uint64_t n = segment_writer_n_bytes(r->segment);
+
+                if (n < r->shared->segment_bytes || n % r->shared->page_bytes != 0)
+                        return 0;
+                k = reader_close_segment(r);
+                if (k < 0)
+                        return k;
+        }
+
+        if (r->cpu_dir_fd < 0) {
+                k = session_dir_make_cpu(r->shared->dir, r->cpu);
+                if (k < 0)
+                        return k;
+                r->cpu_dir_fd = k;
+        }
+        k = segment_create(&r->segment, r->cpu_dir_fd, r->next_sequence, r->cpu,
+                           r->shared->page_bytes, r->shared->session_id);
+        if (k < 0)
+                return k;
+        r->next_sequence++;
+        return 0;
+}
+
+/* --- moving pages --------------------------------------------------------------------------- */
+
+/*
+ * As large as allowed once the CPU proves busy: above fs.pipe-max-size, or over the user's
+ * fs.pipe-user-pages-soft, which idle CPUs should not eat up, F_SETPIPE_SZ is EPERM.
+ */
+static void reader_grow_pipe(Reader *r) {
+        if (r->pipe_is_grown)
+                return;
+        r->pipe_is_grown = true;
+        for (unsigned n = READER_PIPE_BYTES; n > 64 << 10; n /= 2)
+                if (fcntl(r->pipe_fds[1], F_SETPIPE_SZ, (int) n) >= 0)
+                        break;
+}
+
+static int reader_empty_pipe(Reader *r) {
+        while (r->n_piped > 0) {
+                uint64_t n_pages;
+                ssize_t n;
+                int k;
+
+                k = reader_open_segment(r);
+                if (k < 0)
+                        return k;
+
+                n_pages = segment_writer_n_pages(r->segment);
+                n = splice(r->pipe_fds[0], NULL, segment_writer_fd(r->segment), NULL, r->n_piped,
+                           SPLICE_F_MOVE);
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n <= 0)
+                        return n < 0 ? -errno : -EIO;
+
+                segment_publish(r->segment, (size_t) n);
+                r->n_piped -= (size_t) n;
+                reader_count(r, (uint64_t) n, segment_writer_n_pages(r->segment) - n_pages);
+                atomic_fetch_add(&r->counters.progress, 1);
+        }
+        return 0;
+}
+
+static void reader_commit_tail(Reader *r) {
+        segment_tail_commit(r->segment);
+        r->tail = NULL;
+        r->n_tail = 0;
+        reader_count(r, r->shared->page_bytes, 1);
+}
+
+/* Reads one page, full or not, into the end of the segment.  1: done, 0: there is none, -errno. */
+static int reader_read_page(Reader *r) {
+        size_t page_bytes = r->shared->page_bytes;
+        int k;
+
+        if (!r->tail) {
+                void *tail;
+
+                k = reader_empty_pipe(r);
+                if (k < 0)
+                        return k;
+                k = reader_open_segment(r);
+                if (k < 0)
+                        return k;
+                k = segment_tail(r->segment, &tail);
+                if (k < 0)
+                        return k;
+                r->tail = tail;
+                r->n_tail = 0;
+        }
+
+        while (r->n_tail < page_bytes) {
+                ssize_t n = read(r->raw_fd, r->tail + r->n_tail, page_bytes - r->n_tail);
+
+                if (n > 0) {
+                        r->n_tail += (size_t) n;
+                        continue;
+                }
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0 && errno != EAGAIN && errno != ENODEV)
+                        return -errno; /* the mapping stays: the next read() gives this page */
+                if (r->n_tail > 0)
+                        break; /* its rest is zeroes, as in the mapping */
+                segment_tail_abort(r->segment);
+                r->tail = NULL;
+                return 0;
+        }
+
+        reader_commit_tail(r);
+        return 1;
+}
+
+/* Splices whole pages until there is none, or about @max_bytes.  1: some, 0: none, -errno. */
+static int reader_splice(Reader *r, uint64_t max_bytes) {
+        uint64_t n_moved = 0;
+        int k;
+
+        if (r->tail) {
+                k = reader_read_page(r);
+                if (k < 0)
+                        return k;
+        }
+        if (r->pipe_fds[0] < 0 && pipe2(r->pipe_fds, O_CLOEXEC) < 0)
+                return -errno;
+
+        while (n_moved < max_bytes) {
+                ssize_t n;
+
+                k = reader_empty_pipe(r);
+                if (k < 0)
+                        return k;
+
+                n = splice(r->raw_fd, NULL, r->pipe_fds[1], NULL, READER_PIPE_BYTES,
+                           SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n == 0 || (n < 0 && (errno == EAGAIN || errno == ENODEV)))
+                        break;
+                if (n < 0)
+                        return -errno;
+                r->n_piped = (size_t) n;
+                n_moved += (uint64_t) n;
+                reader_grow_pipe(r);
+        }
+
+        k = reader_empty_pipe(r);
+        if (k < 0)
+                return k;
+        return n_moved > 0;
+}
+
+/* --- the end -------------------------------------------------------------------------------- */
+
+/* Everything that the kernel still has.  0 or -errno. */
+static int reader_drain(Reader *r) {
+        uint64_t n_before = atomic_load(&r->counters.n_bytes);
+        int k;
+
+        do {
+                k = reader_splice(r, r->shared->drain_max_bytes);
+                if (k >= 0)
+                        k = reader_read_page(r);
+                atomic_fetch_add(&r->counters.progress, 1);
+        } while (k > 0 &&
+                 atomic_load(&r->counters.n_bytes) - n_before < r->shared->drain_max_bytes);
+        return MIN(k, 0);
+}
+
+/* The disk takes no more: count what is in the pipe, and what the kernel has, as lost. */
+static void reader_abandon(Reader *r) {
+        size_t page_bytes = r->shared->page_bytes;
+        _cleanup_free_ void *page = malloc(page_bytes);
+        uint64_t n_lost = r->n_piped / page_bytes; /* a page cut in two is counted by its segment */
+
+        if (r->tail) {
+                segment_tail_abort(r->segment);
+                r->tail = NULL;
+                n_lost += r->n_tail > 0;
+        }
+        for (uint64_t n = 0; page && n < r->shared->drain_max_bytes; n += page_bytes) {
+                if (read(r->raw_fd, page, page_bytes) <= 0)
+                        break;
+                n_lost++;
+        }
+        atomic_fetch_add(&r->counters.pages_lost, n_lost);
+}
+
+static void reader_finish(Reader *r) {
+        uint64_t since_ms = now_ms();
+        int k;
+
+        for (;;) {
+                k = reader_drain(r);
+                reader_set_error(r, k);
+                if (k >= 0)
+                        break;
+                if (now_ms() - since_ms >= r->shared->give_up_ms) {
+                        reader_abandon(r);
+                        break;
+                }
+                (void) poll(NULL, 0, READER_RETRY_MS);
+                atomic_fetch_add(&r->counters.progress, 1);
+        }
+
+        k = reader_close_segment(r);
+        if (k < 0)
+                reader_set_error(r, k);
+        if (r->cpu_dir_fd >= 0) {
+                char name[32];
+
+                /* Fails, as it should, unless the CPU was quiet. */
+                (void) snprintf(name, sizeof(name), "cpu%u", r->cpu);
+                (void) unlinkat(session_dir_fd(r->shared->dir), name, AT_REMOVEDIR);
+        }
+}
+
+static void *reader_run(void *userdata) {
+        Reader *r = userdata;
+        bool is_deaf = false; /* do not listen to the raw descriptor in the next wait */
+        int timeout_ms = READER_IDLE_MS;
+
+        for (;;) {
+                Wake wake = reader_wait(r, is_deaf, timeout_ms);
+                bool is_watched = atomic_load(&r->shared->watched);
+                int k;
+
+                atomic_fetch_add(&r->counters.progress, 1);
+                if (wake == WAKE_STOP)
+                        break;
+                if (wake == WAKE_OFFLINE) {
+                        is_deaf = true;
+                        timeout_ms = READER_OFFLINE_MS;
+                        continue;
+                }
+                atomic_fetch_add(&r->counters.n_wakeups, 1);
+
+                k = reader_splice(r, READER_TURN_BYTES);
+                if (k == 0 && is_watched && !is_deaf)
+                        k = MIN(reader_read_page(r), 0);
+                reader_set_error(r, MIN(k, 0));
+
+                is_deaf = k < 0 || (k == 0 && wake == WAKE_READABLE);
+                timeout_ms = k < 0        ? READER_RETRY_MS
+                             : is_deaf    ? READER_SPURIOUS_MS
+                             : is_watched ? READER_WATCHED_MS
+                                          : READER_IDLE_MS;
+        }
+
+        reader_finish(r);
+        atomic_store(&r->counters.ended, true);
+        reader_wake_main(r);
+        return NULL;
+}
+
+/* --- seen from the main thread --------------------------------------------------------------- */
+
+int reader_new(Reader **ret, ReaderShared *shared, uint32_t cpu, int raw_fd) {
+        Reader *r = calloc(1, sizeof(*r));
+
+        if (!r)
+                return -ENOMEM;
+
+        r->shared = shared;
+        r->cpu = cpu;
+        r->raw_fd = raw_fd;
+        r->pipe_fds[0] = r->pipe_fds[1] = r->cpu_dir_fd = -EBADF;
+        *ret = r;
+        return 0;
+}
+
+int reader_start(Reader *r) {
+        sigset_t all, before;
+        pthread_attr_t attr;
+        char name[16];
+        int k;
+
+        k = pthread_attr_init(&attr);
+        if (k != 0)
+                return -k;
+        (void) pthread_attr_setstacksize(&attr, READER_STACK_BYTES);
+
+        /* The thread inherits the mask: signals are the main thread's. */
+        (void) sigfillset(&all);
+        (void) pthread_sigmask(SIG_SETMASK, &all, &before);
+        k = pthread_create(&r->thread, &attr, reader_run, r);
+        (void) pthread_sigmask(SIG_SETMASK, &before, NULL);
+        (void) pthread_attr_destroy(&attr);
+        if (k != 0)
+                return -k;
+
+        (void) snprintf(name, sizeof(name), "cpu%u", r->cpu);
+        (void) pthread_setname_np(r->thread, name);
+        r->is_started = true;
+        return 0;
+}
+
+const ReaderCounters *reader_counters(const Reader *r) {
+        return &r->counters;
+}
+
+uint32_t reader_cpu(const Reader *r) {
+        return r->cpu;
+}
+
+Reader *reader_free(Reader *r) {
+        if (!r)
+                return NULL;
+
+        if (r->is_started)
+                (void) pthread_join(r->thread, NULL);
+        (void) segment_writer_free(r->segment);
+        (void) safe_close(r->cpu_dir_fd);
+        (void) safe_close(r->pipe_fds[0]);
+        (void) safe_close(r->pipe_fds[1]);
+        (void) safe_close(r->raw_fd);
+        free(r);
+        return NULL;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Reader: one CPU's pages, from the kernel into segments, in a thread of its own
+ *
+ *      trace_pipe_raw ──splice──> pipe ──splice──> cpuN/SSSSSSSS.seg      whole pages
+ *      trace_pipe_raw ──read──> mapping of the segment's end              the partly filled page
+ *
+ * A page is in the kernel's buffer, in the pipe or in the page cache of the
+ * segment, never in this process's own memory.  What the disk refuses stays in
+ * the pipe and, behind it, in the kernel's buffer; it is tried again every
+ * READER_RETRY_MS.  Only the last drain gives up, after READER_GIVE_UP_MS, and
+ * then counts what was lost.
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "store/session-dir.h"
+
+#define READER_SEGMENT_BYTES (128ULL << 20) /* a segment that has so many is followed by another   \
+                                             */
+#define READER_PIPE_BYTES (1U << 20)
+#define READER_IDLE_MS 250     /* a look at the buffer without being told to */
+#define READER_WATCHED_MS 100  /* the same, and for the partly filled page, while somebody watches \
+                                */
+#define READER_SPURIOUS_MS 10  /* poll() said readable, no whole page was there */
+#define READER_OFFLINE_MS 1000 /* the CPU never was online */
+#define READER_RETRY_MS 250
+#define READER_GIVE_UP_MS 10000
+
+typedef struct Reader Reader;
+
+/*
+ * What all readers of a session share.  The main thread sets everything up
+ * before the first reader starts, and frees it after the last was freed.
+ *
+ *      field       written by
+ *      dir         nobody; readers make directories through it
+ *      stop_fd     main thread, once: readable from then on, nobody reads it
+ *      wake_fd     readers: "look at me", after a change of error, full or ended; main reads it
+ *      watched     main thread
+ *      n_bytes     readers
+ *      the others  nobody
+ */
+typedef struct ReaderShared {
+        SessionDir *dir;
+        const char *session_id; /* 16 hex digits */
+        uint32_t page_bytes;
+        uint64_t segment_bytes;   /* READER_SEGMENT_BYTES; tests take less */
+        uint64_t max_bytes;       /* 0: no limit; wake_fd is told when n_bytes gets there */
+        uint64_t drain_max_bytes; /* the last drain ends here even if more arrives */
+        unsigned give_up_ms;      /* READER_GIVE_UP_MS; tests take less */
+        int stop_fd, wake_fd;     /* eventfds, borrowed */
+        atomic_bool watched;
+        atomic_uint_fast64_t n_bytes;
+} ReaderShared;
+
+/* What a reader tells of itself; all written by its thread, read by anybody at any time. */
+typedef struct ReaderCounters {
+        atomic_uint_fast64_t n_pages, n_bytes; /* in segments */
+        atomic_uint_fast64_t n_wakeups;
+        atomic_uint_fast64_t progress; /* moves at least once a second unless the disk is stuck */
+        atomic_uint_fast64_t pages_lost;
+        atomic_int error;  /* errno of what goes wrong at the moment, 0: nothing */
+        atomic_bool ended; /* the thread returns next */
+} ReaderCounters;
+
+/* @raw_fd: trace_pipe_raw, non-blocking; consumed on success.  0 or -errno. */
+int reader_new(Reader **ret, ReaderShared *shared, uint32_t cpu, int raw_fd);
+int reader_start(Reader *r);
+const ReaderCounters *reader_counters(const Reader *r);
+uint32_t reader_cpu(const Reader *r);
+/* Waits for the thread (shared->stop_fd must be readable) and closes the raw descriptor. */
+Reader *reader_free(Reader *r);
+DEFINE_CLEANUP(Reader *, reader_free);

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Two eventfds carry everything that is said between the threads: stop_fd, to
+ * the readers, is made readable once and stays so; wake_fd, to the main loop,
+ * says "look at the counters".  The loop never waits for a thread: each says
+ * that it has ended, and only then is it joined.
+ */
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#include "daemon/reader.h"
+#include "daemon/recorder.h"
+
+struct Recorder {
+        ReaderShared shared;
+        Reader **readers; /* n_readers of them, ascending by CPU */
+        uint64_t *progress;
+        size_t n_readers;
+        sd_event_source *wake;
+        RecorderChanged changed;
+        void *userdata;
+};
+
+static int recorder_on_wake(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        Recorder *r = userdata;
+        uint64_t n;
+
+        (void) !read(fd, &n, sizeof(n));
+        r->changed(r->userdata);
+        return 0;
+}
+
+int recorder_new(Recorder **ret, const RecorderConfig *config) {
+        _cleanup_(recorder_freep) Recorder *r = NULL;
+        int k;
+
+        r = calloc(1, sizeof(*r));
+        if (!r)
+                return -ENOMEM;
+
+        r->changed = config->changed;
+        r->userdata = config->userdata;
+        r->shared = (ReaderShared){
+                .dir = config->dir,
+                .session_id = config->session_id,
+                .page_bytes = config->page_bytes,
+                .segment_bytes = READER_SEGMENT_BYTES,
+                .max_bytes = config->max_bytes,
+                .drain_max_bytes = 2 * config->buffer_bytes + READER_PIPE_BYTES,
+                .give_up_ms = READER_GIVE_UP_MS,
+                .stop_fd = -EBADF,
+                .wake_fd = -EBADF,
+        };
+
+        r->shared.stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (r->shared.stop_fd < 0)
+                return -errno;
+        r->shared.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (r->shared.wake_fd < 0)
+                return -errno;
+
+        k = sd_event_add_io(config->event, &r->wake, r->shared.wake_fd, EPOLLIN, recorder_on_wake,
+                            r);
+        if (k < 0)
+                return k;
+
+        *ret = TAKE_PTR(r);
+        return 0;
+}
+
+int recorder_add(Recorder *r, uint32_t cpu, int raw_fd) {
+        uint64_t *progress;
+        Reader **readers;
+        int k;
+
+        readers = reallocarray(r->readers, r->n_readers + 1, sizeof(*readers));
+        if (!readers)
+                return -ENOMEM;
+        r->readers = readers;
+        progress = reallocarray(r->progress, r->n_readers + 1, sizeof(*progress));
+        if (!progress)
+                return -ENOMEM;
+        r->progress = progress;
+
+        k = reader_new(&r->readers[r->n_readers], &r->shared, cpu, raw_fd);
+        if (k < 0)
+                return k;
+        r->progress[r->n_readers++] = UINT64_MAX;
+        return 0;
+}
+
+int recorder_start(Recorder *r) {
+        for (size_t i = 0; i < r->n_readers; i++) {
+                int k = reader_start(r->readers[i]);
+
+                if (k < 0)
+                        return k;
+        }
+        return 0;
+}
+
+void recorder_stop(Recorder *r) {
+        uint64_t one = 1;
+
+        (void) !write(r->shared.stop_fd, &one, sizeof(one));
+}
+
+bool recorder_has_ended(const Recorder *r) {
+        for (size_t i = 0; i < r->n_readers; i++)
+                if (!atomic_load(&reader_counters(r->readers[i])->ended))
+                        return false;
+        return true;
+}
+
+uint64_t recorder_n_bytes(const Recorder *r) {
+        return atomic_load(&r->shared.n_bytes);
+}
+
+bool recorder_is_full(const Recorder *r) {
+        return r->shared.max_bytes > 0 && recorder_n_bytes(r) >= r->shared.max_bytes;
+}
+
+int recorder_error(const Recorder *r) {
+        for (size_t i = 0; i < r->n_readers; i++) {
+                int error = atomic_load(&reader_counters(r->readers[i])->error);
+
+                if (error > 0)
+                        return error;
+        }
+        return 0;
+}
+
+bool recorder_made_progress(Recorder *r) {
+        bool moved = true;
+
+        for (size_t i = 0; i < r->n_readers; i++) {
+                const ReaderCounters *c = reader_counters(r->readers[i]);
+                uint64_t progress = atomic_load(&c->progress);
+
+                if (progress == r->progress[i] && !atomic_load(&c->ended))
+                        moved = false;
+                r->progress[i] = progress;
+        }
+        return moved;
+}
+
+void recorder_set_watched(Recorder *r, bool watched) {
+        atomic_store(&r->shared.watched, watched);
+}
+
+size_t recorder_n_cpus(const Recorder *r) {
+        return r->n_readers;
+}
+
+void recorder_read_account(const Recorder *r, size_t i, CpuAccount *ret) {
+        const ReaderCounters *c = reader_counters(r->readers[i]);
+
+        ret->cpu = reader_cpu(r->readers[i]);
+        ret->n_pages = atomic_load(&c->n_pages);
+        ret->n_bytes = atomic_load(&c->n_bytes);
+        ret->pages_lost = atomic_load(&c->pages_lost);
+}
+
+Recorder *recorder_free(Recorder *r) {
+        if (!r)
+                return NULL;
+
+        if (r->shared.stop_fd >= 0)
+                recorder_stop(r);
+        for (size_t i = 0; i < r->n_readers; i++)
+                (void) reader_free(r->readers[i]);
+        (void) sd_event_source_disable_unref(r->wake);
+        (void) safe_close(r->shared.stop_fd);
+        (void) safe_close(r->shared.wake_fd);
+        free(r->readers);
+        free(r->progress);
+        free(r);
+        return NULL;
+}

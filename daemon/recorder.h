@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Recorder: the readers of one session, as the main thread sees them
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+#include "base/cleanup.h"
+#include "store/meta.h"
+#include "store/session-dir.h"
+
+typedef struct Recorder Recorder;
+
+/* Something of note happened: look at is_full, error, has_ended.  May free the recorder. */
+typedef void (*RecorderChanged)(void *userdata);
+
+typedef struct RecorderConfig {
+        sd_event *event;
+        SessionDir *dir;        /* borrowed, like the next */
+        const char *session_id; /* 16 hex digits */
+        uint32_t page_bytes;
+        uint64_t max_bytes;    /* 0: no limit */
+        uint64_t buffer_bytes; /* the kernel's, for each CPU: bounds the last drain */
+        RecorderChanged changed;
+        void *userdata;
+} RecorderConfig;
+
+int recorder_new(Recorder **ret, const RecorderConfig *config);
+/* One call for each CPU, before recorder_start().  @raw_fd is consumed on success. */
+int recorder_add(Recorder *r, uint32_t cpu, int raw_fd);
+int recorder_start(Recorder *r);
+/* The kernel writes no more: the readers drain what it has and end.  Returns at once. */
+void recorder_stop(Recorder *r);
+
+bool recorder_has_ended(const Recorder *r); /* every reader drained and ended */
+bool recorder_is_full(const Recorder *r);   /* max_bytes have been stored */
+int recorder_error(const Recorder *r);      /* errno that some reader is stuck with, 0: none */
+/* Whether every reader has moved since the last call. */
+bool recorder_made_progress(Recorder *r);
+/* Whether partly filled pages are stored at short intervals. */
+void recorder_set_watched(Recorder *r, bool watched);
+
+size_t recorder_n_cpus(const Recorder *r);
+uint64_t recorder_n_bytes(const Recorder *r);
+/* Fills what the readers count (cpu, n_pages, n_bytes, pages_lost) of the @i-th CPU. */
+void recorder_read_account(const Recorder *r, size_t i, CpuAccount *ret);
+
+/* Stops if need be and waits for the threads; closes every trace_pipe_raw. */
+Recorder *recorder_free(Recorder *r);
+DEFINE_CLEANUP(Recorder *, recorder_free);

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Starting is one list of steps, stopping is another, and every step of the
+ * first is undone by the second or by session_undo().  Stopping has two halves:
+ * session_stop() switches recording off and tells the readers; when the last
+ * reader has drained its CPU, session_finish() takes the accounts, puts the
+ * kernel back and writes the end down.  In between the main loop is free.
+ */
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "base/unit.h"
+#include "daemon/recorder.h"
+#include "daemon/session.h"
+#include "daemon/stock.h"
+#include "daemon/tracing-copy.h"
+#include "daemon/transition.h"
+
+struct Session {
+        const SessionContext *context;
+        SessionMeta *meta;
+        uint64_t peer;
+
+        /* while it is live */
+        SessionDir *dir;
+        Tracer *tracer;
+        Recorder *recorder;
+        sd_event_source *deadline;
+        int error;     /* errno that the readers are stuck with */
+        bool is_saved; /* session.json says what meta says */
+
+        uint64_t disk_bytes; /* once ended; UINT64_MAX: not counted yet */
+};
+
+static uint64_t clock_ns(clockid_t clock) {
+        struct timespec ts;
+
+        (void) clock_gettime(clock, &ts);
+        return (uint64_t) ts.tv_sec * NSEC_PER_SEC + (uint64_t) ts.tv_nsec;
+}
+
+/* --- state and what is written of it --------------------------------------------------------- */
+
+static void session_save(Session *s) {
+        int r;
+
+        r = session_dir_write_meta(s->dir, s->meta);
+        if (r < 0 && s->is_saved)
+                log_error_errno(r,
+                                "Cannot write session.json of session '%s': %m; it is tried again.",
+                                s->meta->name);
+        s->is_saved = r >= 0;
+}
+
+static void session_enter(Session *s, SessionEvent event, const char *reason) {
+        int state = transition_next(s->meta->state, event);
+
+        if (state < 0) {
+                log_error("Session '%s' is %s, in which event %i cannot happen.", s->meta->name,
+                          session_state_name(s->meta->state), (int) event);
+                return;
+        }
+
+        s->meta->state = (SessionState) state;
+        if (reason) {
+                free(s->meta->reason);
+                s->meta->reason = strdup(reason);
+        }
+}
+
+static void session_warn(Session *s, const char *format, ...) _printf_(2, 3);
+static void session_warn(Session *s, const char *format, ...) {
+        char text[512];
+        va_list ap;
+
+        va_start(ap, format);
+        (void) vsnprintf(text, sizeof(text), format, ap);
+        va_end(ap);
+        log_warning("Session '%s': %s", s->meta->name, text);
+        if (!strv_contains(&s->meta->warnings, text))
+                (void) strv_add(&s->meta->warnings, text);
+}
+
+/* --- starting -------------------------------------------------------------------------------- */
+
+static int refuse_errno(Refusal *refusal, int error, const char *what, const char *object) {
+        error = error < 0 ? -error : error;
+        return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", error),
+                           "cannot record: %s %s failed: %s; nothing was left changed", what,
+                           object, strerror(error));
+}
+
+static int meta_add_host(SessionMeta *m) {
+        _cleanup_free_ char *boot_id = NULL;
+        struct utsname u;
+        uint64_t id;
+
+        if (uname(&u) < 0 || getrandom(&id, sizeof(id), 0) != sizeof(id))
+                return -errno;
+        if (file_read(AT_FDCWD, "/proc/sys/kernel/random/boot_id", &boot_id, NULL, 128) >= 0)
+                boot_id[strcspn(boot_id, "\n")] = 0;
+        if (asprintf(&m->id, "%016llx", (unsigned long long) id) < 0) {
+                m->id = NULL;
+                return -ENOMEM;
+        }
+        m->kernel = strdup(u.release);
+        m->machine = strdup(u.machine);
+        m->host = strdup(u.nodename);
+        m->boot_id = strdup(boot_id ?: "");
+        m->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+        return m->kernel && m->machine && m->host && m->boot_id ? 0 : -ENOMEM;
+}
+
+static int session_arm(Session *s, Refusal *refusal) {
+        uint64_t since_ns = clock_ns(CLOCK_MONOTONIC);
+        int r;
+
+        r = controller_arm(s->context->controller, &s->tracer, s->meta, refusal);
+        if (r < 0)
+                return refuse_errno(refusal, r, "programming", "function_graph");
+        if (r > 0)
+                return r;
+        s->meta->arm_ns = clock_ns(CLOCK_MONOTONIC) - since_ns;
+        session_enter(s, SESSION_EVENT_ARM, NULL);
+        return 0;
+}
+
+static int session_make_dir(Session *s, Refusal *refusal) {
+        int r;
+
+        r = session_dir_create(&s->dir, store_sessions_fd(s->context->store), s->meta->name);
+        if (r == -EEXIST)
+                return refusal_set(refusal, REFUSAL_SESSION_EXISTS,
+                                   json_pack("{s:s}", "session", s->meta->name),
+                                   "there is a directory of the name '%s' in %s/sessions already; "
+                                   "choose another name or remove it",
+                                   s->meta->name, store_path(s->context->store));
+        if (r < 0)
+                return refuse_errno(refusal, r, "making the session's directory in",
+                                    store_path(s->context->store));
+        return 0;
+}
+
+static int session_copy_tracing(Session *s, Refusal *refusal) {
+        const char *path, *hash;
+        int r;
+
+        r = tracing_copy_begin(s->dir, s->tracer, &path);
+        if (r < 0)
+                return refuse_errno(refusal, r, "copying tracing file", path);
+
+        r = kernel_symbols_store(s->context->symbols, store_symbols_fd(s->context->store), &hash);
+        if (r == KERNEL_SYMBOLS_E_HIDDEN) {
+                session_warn(s, "the kernel hides its symbols' addresses (sysctl "
+                                "kernel.kptr_restrict, or no CAP_SYSLOG): functions have no names");
+                return 0;
+        }
+        if (r < 0)
+                return refuse_errno(refusal, r, "storing", "/proc/kallsyms");
+        s->meta->symbols = strdup(hash);
+        return s->meta->symbols ? 0 : -ENOMEM;
+}
+
+static void session_on_recorder(void *userdata);
+
+static int session_open_cpus(Session *s, Refusal *refusal) {
+        SessionMeta *m = s->meta;
+        int r;
+
+        r = recorder_new(&s->recorder, &(RecorderConfig){
+                                               .event = s->context->event,
+                                               .dir = s->dir,
+                                               .session_id = m->id,
+                                               .page_bytes = m->page_bytes,
+                                               .max_bytes = m->spec.max_bytes,
+                                               .buffer_bytes = m->spec.buffer_bytes,
+                                               .changed = session_on_recorder,
+                                               .userdata = s,
+                                       });
+        if (r < 0)
+                return refuse_errno(refusal, r, "making", "the readers");
+
+        for (uint32_t cpu = 0; cpu < m->n_possible_cpus; cpu++) {
+                _cleanup_close_ int fd = tracer_open_raw(s->tracer, cpu);
+
+                if (fd == -ENOENT) /* possible CPUs may have gaps */
+                        continue;
+                r = fd < 0 ? fd : recorder_add(s->recorder, cpu, fd);
+                if (r < 0)
+                        return refuse_errno(refusal, r, "opening", "a CPU's trace_pipe_raw");
+                TAKE_FD(fd);
+        }
+
+        m->n_cpus = recorder_n_cpus(s->recorder);
+        if (m->n_cpus == 0)
+                return refuse_errno(refusal, ENODEV, "opening", "any CPU's trace_pipe_raw");
+        m->cpus = calloc(m->n_cpus, sizeof(*m->cpus));
+        if (!m->cpus) {
+                m->n_cpus = 0;
+                return -ENOMEM;
+        }
+        session_refresh(s);
+        return 0;
+}
+
+static int session_on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
+        Session *s = userdata;
+        char text[UNIT_TEXT_MAX], reason[64];
+
+        (void) snprintf(reason, sizeof(reason), "duration reached: %s",
+                        format_duration(text, s->meta->spec.duration_ns));
+        session_stop(s, reason);
+        return 0;
+}
+
+static int session_begin(Session *s, Refusal *refusal) {
+        uint64_t duration_us = s->meta->spec.duration_ns / NSEC_PER_USEC;
+        int r;
+
+        r = session_dir_write_meta(s->dir, s->meta);
+        if (r < 0)
+                return refuse_errno(refusal, r, "writing session.json in",
+                                    store_path(s->context->store));
+        s->is_saved = true;
+
+        r = recorder_start(s->recorder);
+        if (r < 0)
+                return refuse_errno(refusal, r, "starting", "a reader's thread");
+        r = tracer_read_clocks(s->tracer, &s->meta->start);
+        if (r < 0)
+                return refuse_errno(refusal, r, "reading", "the trace clock");
+        r = tracer_set_recording(s->tracer, true);
+        if (r < 0)
+                return refuse_errno(refusal, r, "writing", "tracing_on");
+
+        if (s->meta->spec.duration_ns > 0) {
+                r = sd_event_add_time_relative(s->context->event, &s->deadline, CLOCK_BOOTTIME,
+                                               duration_us, 1000, session_on_deadline, s);
+                if (r < 0)
+                        return refuse_errno(refusal, r, "setting", "the timer of its duration");
+        }
+        session_enter(s, SESSION_EVENT_START, NULL);
+        return 0;
+}
+
+/* A start that failed: the reverse of what was done, as far as it was done. */
+static void session_undo(Session *s) {
+        int r;
+
+        if (s->tracer)
+                (void) tracer_set_recording(s->tracer, false);
+        s->recorder = recorder_free(s->recorder);
+        if (s->tracer) {
+                r = tracer_disarm(TAKE_PTR(s->tracer));
+                if (r < 0)
+                        log_error_errno(r,
+                                        "Could not put the kernel back after the failed start of "
+                                        "'%s': %m; it is tried again, or try `ftraced --restore`.",
+                                        s->meta->name);
+        }
+        if (s->dir) {
+                s->dir = session_dir_free(s->dir);
+                r = store_remove_session(s->context->store, s->meta->name);
+                if (r < 0)
+                        log_error_errno(r,
+                                        "Could not remove session '%s', which failed to start: %m",
+                                        s->meta->name);
+        }
+}
+
+static int (*const start_steps[])(Session *s, Refusal *refusal) = {
+        session_arm, session_make_dir, session_copy_tracing, session_open_cpus, session_begin,
+};
+
+int session_start(Session **ret, const SessionContext *context, SessionMeta *m, uint64_t peer,
+                  Refusal *refusal) {
+        Session *s;
+        int r;
+
+        s = calloc(1, sizeof(*s));
+        if (!s)
+                return -ENOMEM;
+        *s = (Session){ .context = context, .meta = m, .peer = peer, .disk_bytes = UINT64_MAX };
+
+        r = meta_add_host(m);
+        for (size_t i = 0; r == 0 && i < ELEMENTSOF(start_steps); i++)
+                r = start_steps[i](s, refusal);
+        if (r != 0) {
+                session_undo(s);
+                (void) sd_event_source_disable_unref(s->deadline);
+                free(s);
+                return r;
+        }
+
+        session_save(s);
+        *ret = s;
+        return 0;
+}
+
+/* --- while it records ------------------------------------------------------------------------ */
+
+void session_refresh(Session *s) {
+        if (!s->recorder)
+                return;
+
+        for (size_t i = 0; i < s->meta->n_cpus; i++) {
+                recorder_read_account(s->recorder, i, &s->meta->cpus[i]);
+                (void) tracer_read_account(s->tracer, &s->meta->cpus[i]);
+        }
+        if (!s->is_saved)
+                session_save(s);
+}
+
+static void session_look_at_error(Session *s) {
+        int error = recorder_error(s->recorder);
+
+        if (error == s->error)
+                return;
+        if (error == 0)
+                log_notice("Session '%s': pages are stored again.", s->meta->name);
+        else
+                session_warn(s,
+                             "storing pages failed: %s; they wait in the kernel's buffer, which "
+                             "holds %u MiB a CPU: make room in %s",
+                             strerror(error), (unsigned) (s->meta->spec.buffer_bytes >> 20),
+                             store_path(s->context->store));
+        s->error = error;
+        session_save(s);
+}
+
+static void session_finish(Session *s);
+
+static void session_on_recorder(void *userdata) {
+        Session *s = userdata;
+
+        session_look_at_error(s);
+        if (recorder_is_full(s->recorder) && s->meta->state == SESSION_RECORDING) {
+                char text[UNIT_TEXT_MAX], reason[64];
+
+                (void) snprintf(reason, sizeof(reason), "max-size reached: %s",
+                                format_bytes(text, s->meta->spec.max_bytes));
+                session_stop(s, reason);
+        }
+        if (recorder_has_ended(s->recorder) && s->meta->state == SESSION_DRAINING)
+                session_finish(s);
+}
+
+void session_add_neighbour(Session *s, const Session *other) {
+        if (!session_is_live(s) || strv_contains(&s->meta->neighbours, other->meta->name))
+                return;
+        (void) strv_add(&s->meta->neighbours, other->meta->name);
+        session_save(s);
+}
+
+void session_set_watched(Session *s, bool watched) {
+        if (s->recorder)
+                recorder_set_watched(s->recorder, watched);
+}
+
+bool session_made_progress(Session *s) {
+        return !s->recorder || recorder_made_progress(s->recorder);
+}
+
+/* --- stopping -------------------------------------------------------------------------------- */
+
+void session_stop(Session *s, const char *reason) {
+        int r;
+
+        if (s->meta->state != SESSION_RECORDING)
+                return;
+
+        r = tracer_set_recording(s->tracer, false);
+        if (r < 0)
+                log_error_errno(r, "Cannot switch recording off for session '%s': %m; going on.",
+                                s->meta->name);
+        (void) tracer_read_clocks(s->tracer, &s->meta->stop);
+        s->deadline = sd_event_source_disable_unref(s->deadline);
+
+        session_enter(s, SESSION_EVENT_STOP, reason);
+        session_save(s);
+        recorder_stop(s->recorder);
+        s->context->changed(s, s->context->userdata);
+}
+
+static void session_log_end(Session *s) {
+        const SessionMeta *m = s->meta;
+        uint64_t n_lost = session_meta_events_lost(m), n_pages_lost = session_meta_pages_lost(m);
+        char size[UNIT_TEXT_MAX], length[UNIT_TEXT_MAX], count[UNIT_TEXT_MAX];
+
+        log_message(n_lost + n_pages_lost > 0 ? LOG_WARNING : LOG_INFO,
+                    "Session '%s' ended after %s (%s): %s stored, %s%s.", m->name,
+                    format_duration(length, session_meta_length_ns(m)), m->reason ?: "no reason",
+                    format_bytes(size, session_meta_n_bytes(m)),
+                    n_lost > 0 ? format_count(count, n_lost) : "nothing",
+                    n_lost > 0 ? " events lost" : " lost by the kernel");
+        if (n_pages_lost > 0)
+                log_warning("Session '%s': %s pages could not be stored.", m->name,
+                            format_count(count, n_pages_lost));
+}
+
+/* The readers have ended. */
+static void session_finish(Session *s) {
+        char reason[256];
+        const char *path;
+        int r;
+
+        r = tracing_copy_end(s->dir, s->tracer, &path);
+        if (r < 0)
+                session_warn(s, "copying tracing file %s failed: %s", path, strerror(-r));
+        session_refresh(s);
+        s->recorder = recorder_free(s->recorder);
+        r = tracer_disarm(TAKE_PTR(s->tracer));
+
+        if (session_meta_pages_lost(s->meta) > 0)
+                session_warn(s, "%llu pages could not be stored: the disk was full or failed",
+                             (unsigned long long) session_meta_pages_lost(s->meta));
+        if (r < 0) {
+                (void) snprintf(reason, sizeof(reason),
+                                "%s, but the kernel could not be put back as it was: %s; it is "
+                                "tried again at the next stop, or try `ftraced --restore`",
+                                s->meta->reason ?: "stopped", strerror(-r));
+                log_error("Session '%s' failed: %s", s->meta->name, reason);
+                session_enter(s, SESSION_EVENT_FAIL, reason);
+        } else
+                session_enter(s, SESSION_EVENT_DRAIN, NULL);
+
+        session_save(s);
+        session_log_end(s);
+        s->dir = session_dir_free(s->dir);
+        s->context->changed(s, s->context->userdata);
+}
+
+/* --- ended sessions -------------------------------------------------------------------------- */
+
+int session_load(Session **ret, const SessionContext *context, const char *name) {
+        _cleanup_(session_freep) Session *s = NULL;
+        int r;
+
+        s = calloc(1, sizeof(*s));
+        if (!s)
+                return -ENOMEM;
+        *s = (Session){ .context = context, .disk_bytes = UINT64_MAX, .is_saved = true };
+
+        r = store_open_session(context->store, name, &s->dir);
+        if (r < 0)
+                return r;
+        r = session_dir_read_meta(s->dir, &s->meta);
+        if (r != 0)
+                return r;
+        if (!streq(s->meta->name, name))
+                return META_E_INVALID;
+
+        if (session_state_is_live(s->meta->state)) {
+                r = stock_recover(s->dir, s->meta);
+                if (r < 0)
+                        log_warning_errno(r, "Cannot count the pages of session '%s': %m", name);
+                session_enter(s, SESSION_EVENT_FAIL, "the daemon ended without stopping it");
+                session_save(s);
+                log_notice("Session '%s' was recording when its daemon ended; what it had stored "
+                           "is kept.",
+                           name);
+        }
+
+        s->dir = session_dir_free(s->dir);
+        *ret = TAKE_PTR(s);
+        return 0;
+}
+
+const SessionMeta *session_meta(const Session *s) {
+        return s->meta;
+}
+
+const char *session_name(const Session *s) {
+        return s->meta->name;
+}
+
+bool session_is_live(const Session *s) {
+        return session_state_is_live(s->meta->state);
+}
+
+uint64_t session_peer(const Session *s) {
+        return s->peer;
+}
+
+uint64_t session_disk_bytes(Session *s) {
+        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+
+        if (s->dir)
+                return stock_n_bytes(s->dir);
+        if (s->disk_bytes == UINT64_MAX &&
+            store_open_session(s->context->store, s->meta->name, &dir) >= 0)
+                s->disk_bytes = stock_n_bytes(dir);
+        return s->disk_bytes == UINT64_MAX ? 0 : s->disk_bytes;
+}
+
+Session *session_free(Session *s) {
+        if (!s)
+                return NULL;
+
+        if (s->recorder) {
+                session_stop(s, "the daemon was stopped");
+                /* Waits for the threads, whose counters are then final. */
+                while (s->recorder && !recorder_has_ended(s->recorder))
+                        (void) usleep(1000);
+                if (s->recorder)
+                        session_finish(s);
+        }
+        (void) sd_event_source_disable_unref(s->deadline);
+        (void) session_dir_free(s->dir);
+        (void) session_meta_free(s->meta);
+        free(s);
+        return NULL;
+}

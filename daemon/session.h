@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Session: one recording, from Start to Remove
+ *
+ * While it is live it owns a programmed tracer, the readers and the session's
+ * directory; afterwards only what session.json says.  States: daemon/transition.h.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+#include "base/cleanup.h"
+#include "daemon/controller.h"
+#include "daemon/kernel-symbols.h"
+#include "store/meta.h"
+#include "store/store.h"
+#include "wire/refusal.h"
+
+typedef struct Session Session;
+
+/* After every change of state. */
+typedef void (*SessionChanged)(Session *s, void *userdata);
+
+/* What sessions need of the daemon; outlives them. */
+typedef struct SessionContext {
+        sd_event *event;
+        Controller *controller;
+        Store *store;
+        KernelSymbols *symbols;
+        SessionChanged changed;
+        void *userdata;
+} SessionContext;
+
+/*
+ * session_start() - program the kernel and record
+ * @m:    name, spec and owner; consumed on success, and to be freed without a look otherwise
+ * @peer: the connection that it ends with, 0: none
+ *
+ * Return: 0, REFUSED, -ENOMEM.  After a refusal everything is undone.
+ */
+int session_start(Session **ret, const SessionContext *context, SessionMeta *m, uint64_t peer,
+                  Refusal *refusal);
+
+/* An ended session from the store; one that a dead daemon left becomes `failed`.
+ * 0, META_E_INVALID, -errno. */
+int session_load(Session **ret, const SessionContext *context, const char *name);
+
+/* Ends the recording, saying why; the end is reported later.  Nothing if it has been told before.
+ */
+void session_stop(Session *s, const char *reason);
+
+/* Brings the accounts of a live session up to date: for whoever shows them. */
+void session_refresh(Session *s);
+const SessionMeta *session_meta(const Session *s);
+const char *session_name(const Session *s);
+bool session_is_live(const Session *s);
+uint64_t session_peer(const Session *s);
+/* What it takes in the store. */
+uint64_t session_disk_bytes(Session *s);
+
+/* @other began to use function_graph as well: kept with @s if that is live. */
+void session_add_neighbour(Session *s, const Session *other);
+void session_set_watched(Session *s, bool watched);
+/* Whether no reader is stuck, since the last call. */
+bool session_made_progress(Session *s);
+
+/* Ends it at once, waiting for the readers, if it is live. */
+Session *session_free(Session *s);
+DEFINE_CLEANUP(Session *, session_free);

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * An array, oldest first.  There are hundreds of sessions at most, so that
+ * everything is a walk.
+ */
+
+#include <ctype.h>
+#include <sys/random.h>
+
+#include "base/log.h"
+#include "base/name.h"
+#include "daemon/kernel-symbols.h"
+#include "daemon/sessions.h"
+
+#define NAME_STEM_MAX 48 /* characters of a generated name before the -XXXX */
+#define NAME_TRIES 64
+
+struct Sessions {
+        SessionContext context; /* what every session refers to */
+        KernelSymbols *symbols;
+        SessionChanged changed;
+        void *userdata;
+        Session **items;
+        size_t n;
+};
+
+static void sessions_on_change(Session *session, void *userdata) {
+        Sessions *s = userdata;
+
+        if (s->changed)
+                s->changed(session, s->userdata);
+}
+
+int sessions_new(Sessions **ret, sd_event *event, Controller *controller, Store *store) {
+        _cleanup_(sessions_freep) Sessions *s = NULL;
+        int r;
+
+        s = calloc(1, sizeof(*s));
+        if (!s)
+                return -ENOMEM;
+        r = kernel_symbols_new(&s->symbols, "/proc");
+        if (r < 0)
+                return r;
+        s->context = (SessionContext){
+                .event = event,
+                .controller = controller,
+                .store = store,
+                .symbols = s->symbols,
+                .changed = sessions_on_change,
+                .userdata = s,
+        };
+        *ret = TAKE_PTR(s);
+        return 0;
+}
+
+void sessions_set_handler(Sessions *s, SessionChanged changed, void *userdata) {
+        s->changed = changed;
+        s->userdata = userdata;
+}
+
+static int sessions_make_room(Sessions *s) {
+        Session **items = reallocarray(s->items, s->n + 1, sizeof(*items));
+
+        if (!items)
+                return -ENOMEM;
+        s->items = items;
+        return 0;
+}
+
+static int by_start(const void *a, const void *b) {
+        const SessionMeta *x = session_meta(*(Session *const *) a);
+        const SessionMeta *y = session_meta(*(Session *const *) b);
+
+        if (x->start.realtime_ns != y->start.realtime_ns)
+                return x->start.realtime_ns < y->start.realtime_ns ? -1 : 1;
+        return strcmp(x->name, y->name);
+}
+
+int sessions_load(Sessions *s) {
+        _cleanup_strv_ Strv names = {};
+        int r;
+
+        r = store_list(s->context.store, &names);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < names.n; i++) {
+                r = sessions_make_room(s);
+                if (r < 0)
+                        return r;
+                r = session_load(&s->items[s->n], &s->context, names.items[i]);
+                if (r == 0)
+                        s->n++;
+                else if (r == -ENOMEM)
+                        return r;
+                else
+                        log_warning("Session '%s' in %s is left alone: its session.json cannot be "
+                                    "read (%s).",
+                                    names.items[i], store_path(s->context.store),
+                                    r > 0 ? "not what ftraced writes" : strerror(-r));
+        }
+        if (s->n > 0)
+                qsort(s->items, s->n, sizeof(*s->items), by_start);
+        return 0;
+}
+
+/* --- names ----------------------------------------------------------------------------------- */
+
+Session *sessions_find(Sessions *s, const char *name) {
+        for (size_t i = 0; i < s->n; i++)
+                if (streq(session_name(s->items[i]), name))
+                        return s->items[i];
+        for (size_t i = 0; i < s->n; i++)
+                if (streq(session_meta(s->items[i])->id, name))
+                        return s->items[i];
+        return NULL;
+}
+
+/* "udp_*msg" becomes "udp_msg-4f1c". */
+static int sessions_make_name(Sessions *s, const char *function, char **ret) {
+        char stem[NAME_STEM_MAX + 1];
+        size_t n = 0;
+
+        for (const char *p = function; *p && n < NAME_STEM_MAX; p++)
+                if (isalnum((unsigned char) *p) || (n > 0 && (*p == '_' || *p == '-')))
+                        stem[n++] = *p;
+        stem[n] = 0;
+
+        for (unsigned i = 0; i < NAME_TRIES; i++) {
+                _cleanup_free_ char *name = NULL;
+                uint16_t random;
+
+                if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+                        return -errno;
+                if (asprintf(&name, "%s-%04x", n > 0 ? stem : "session", random) < 0) {
+                        name = NULL;
+                        return -ENOMEM;
+                }
+                if (session_name_is_valid(name) && !sessions_find(s, name)) {
+                        *ret = TAKE_PTR(name);
+                        return 0;
+                }
+        }
+        return -EEXIST;
+}
+
+/* --- starting and ending --------------------------------------------------------------------- */
+
+int sessions_start(Sessions *s, Session **ret, const char *name, const Spec *spec, uid_t owner_uid,
+                   pid_t owner_pid, uint64_t peer, Refusal *refusal) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        int r;
+
+        if (name && sessions_find(s, name))
+                return refusal_set(refusal, REFUSAL_SESSION_EXISTS,
+                                   json_pack("{s:s}", "session", name),
+                                   "a session named '%s' exists; choose another name, or remove it "
+                                   "with `ftracectl remove %s`",
+                                   name, name);
+
+        r = sessions_make_room(s);
+        if (r < 0)
+                return r;
+        r = session_meta_new(&m);
+        if (r < 0)
+                return r;
+        spec_done(&m->spec);
+        r = spec_copy(&m->spec, spec);
+        if (r < 0)
+                return r;
+        m->owner_uid = owner_uid;
+        m->owner_pid = owner_pid;
+        if (name)
+                r = (m->name = strdup(name)) ? 0 : -ENOMEM;
+        else
+                r = sessions_make_name(s, spec->functions.items[0], &m->name);
+        if (r < 0)
+                return r;
+
+        r = session_start(&s->items[s->n], &s->context, m, peer, refusal);
+        if (r != 0)
+                return r;
+        TAKE_PTR(m);
+        for (size_t i = 0; i < s->n; i++)
+                session_add_neighbour(s->items[i], s->items[s->n]);
+        *ret = s->items[s->n++];
+        sessions_on_change(*ret, s);
+        return 0;
+}
+
+int sessions_remove(Sessions *s, Session *session) {
+        int r;
+
+        if (session_is_live(session))
+                return -EBUSY;
+        r = store_remove_session(s->context.store, session_name(session));
+        if (r < 0 && r != -ENOENT)
+                return r;
+
+        for (size_t i = 0; i < s->n; i++)
+                if (s->items[i] == session) {
+                        memmove(s->items + i, s->items + i + 1, (s->n - i - 1) * sizeof(*s->items));
+                        s->n--;
+                        break;
+                }
+        (void) session_free(session);
+        return 0;
+}
+
+void sessions_stop_all(Sessions *s, const char *reason) {
+        for (size_t i = 0; i < s->n; i++)
+                session_stop(s->items[i], reason);
+}
+
+void sessions_peer_gone(Sessions *s, uint64_t peer) {
+        for (size_t i = 0; i < s->n; i++)
+                if (session_is_live(s->items[i]) && session_peer(s->items[i]) == peer)
+                        session_stop(s->items[i], "its client left");
+}
+
+bool sessions_made_progress(Sessions *s) {
+        bool moved = true;
+
+        for (size_t i = 0; i < s->n; i++)
+                if (!session_made_progress(s->items[i]))
+                        moved = false;
+        return moved;
+}
+
+size_t sessions_n(const Sessions *s) {
+        return s->n;
+}
+
+Session *sessions_get(Sessions *s, size_t i) {
+        return s->items[i];
+}
+
+size_t sessions_n_live(const Sessions *s) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < s->n; i++)
+                n += session_is_live(s->items[i]);
+        return n;
+}
+
+Sessions *sessions_free(Sessions *s) {
+        if (!s)
+                return NULL;
+
+        s->changed = NULL;
+        for (size_t i = 0; i < s->n; i++)
+                (void) session_free(s->items[i]);
+        free(s->items);
+        (void) kernel_symbols_free(s->symbols);
+        free(s);
+        return NULL;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Sessions: all of them, live ones and those that the store keeps; names are unique
+ */
+
+#include <stdbool.h>
+#include <systemd/sd-event.h>
+
+#include "base/cleanup.h"
+#include "daemon/controller.h"
+#include "daemon/session.h"
+#include "store/store.h"
+
+typedef struct Sessions Sessions;
+
+/* Everything is borrowed. */
+int sessions_new(Sessions **ret, sd_event *event, Controller *controller, Store *store);
+/* Called after every change of any session's state; one handler. */
+void sessions_set_handler(Sessions *s, SessionChanged changed, void *userdata);
+/* Reads the store; what cannot be read is logged and left alone.  0 or -errno. */
+int sessions_load(Sessions *s);
+
+/*
+ * sessions_start()
+ * @name:  NULL: one is made from the first function
+ * @spec:  copied
+ * @peer:  the connection whose end stops it, 0: none
+ *
+ * Return: 0, REFUSED, -errno.
+ */
+int sessions_start(Sessions *s, Session **ret, const char *name, const Spec *spec, uid_t owner_uid,
+                   pid_t owner_pid, uint64_t peer, Refusal *refusal);
+/* By name or id; NULL if there is none. */
+Session *sessions_find(Sessions *s, const char *name);
+size_t sessions_n(const Sessions *s);
+Session *sessions_get(Sessions *s, size_t i);
+size_t sessions_n_live(const Sessions *s);
+/* Removes an ended session and its data.  0 or -errno. */
+int sessions_remove(Sessions *s, Session *session);
+
+void sessions_stop_all(Sessions *s, const char *reason);
+/* The connection @peer has gone: sessions attached to it end. */
+void sessions_peer_gone(Sessions *s, uint64_t peer);
+/* Whether no reader of any session is stuck, since the last call. */
+bool sessions_made_progress(Sessions *s);
+
+Sessions *sessions_free(Sessions *s);
+DEFINE_CLEANUP(Sessions *, sessions_free);

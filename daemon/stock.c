@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Both questions are walks over cpuN/SSSSSSSS.seg: `walk` does it and hands
+ * every segment's path to a visitor.
+ */
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "daemon/stock.h"
+#include "store/recover.h"
+
+#define SEGMENT_PATH_MAX (16 + SEGMENT_NAME_MAX)
+
+typedef int (*Visitor)(const SessionDir *dir, uint32_t cpu, const char *path, void *userdata);
+
+static int walk(const SessionDir *dir, Visitor visit, void *userdata) {
+        _cleanup_free_ uint32_t *cpus = NULL;
+        size_t n_cpus;
+        int r;
+
+        r = session_dir_list_cpus(dir, &cpus, &n_cpus);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < n_cpus; i++) {
+                _cleanup_free_ uint64_t *sequences = NULL;
+                size_t n;
+
+                r = session_dir_list_segments(dir, cpus[i], &sequences, &n);
+                if (r < 0)
+                        return r;
+                for (size_t j = 0; j < n; j++) {
+                        char path[SEGMENT_PATH_MAX], name[SEGMENT_NAME_MAX];
+
+                        (void) snprintf(path, sizeof(path), "cpu%" PRIu32 "/%s", cpus[i],
+                                        segment_format_name(name, sequences[j]));
+                        r = visit(dir, cpus[i], path, userdata);
+                        if (r < 0)
+                                return r;
+                }
+        }
+        return 0;
+}
+
+static int visit_size(const SessionDir *dir, uint32_t cpu, const char *path, void *userdata) {
+        uint64_t *n_bytes = userdata;
+        struct stat st;
+
+        if (fstatat(session_dir_fd(dir), path, &st, AT_SYMLINK_NOFOLLOW) >= 0)
+                *n_bytes += (uint64_t) st.st_blocks * 512;
+        return 0;
+}
+
+uint64_t stock_n_bytes(const SessionDir *dir) {
+        uint64_t n_bytes = 0;
+
+        (void) walk(dir, visit_size, &n_bytes);
+        return n_bytes;
+}
+
+static CpuAccount *find_account(SessionMeta *m, uint32_t cpu) {
+        for (size_t i = 0; i < m->n_cpus; i++)
+                if (m->cpus[i].cpu == cpu)
+                        return &m->cpus[i];
+        return NULL;
+}
+
+static int visit_recover(const SessionDir *dir, uint32_t cpu, const char *path, void *userdata) {
+        SessionMeta *m = userdata;
+        CpuAccount *account = find_account(m, cpu);
+        uint64_t n_pages;
+        int r;
+
+        r = segment_recover(session_dir_fd(dir), path, &n_pages);
+        if (r < 0)
+                return r;
+        if (r == SEGMENT_E_DAMAGED) {
+                char text[128];
+
+                (void) snprintf(text, sizeof(text), "segment %s is damaged and cannot be read",
+                                path);
+                return strv_contains(&m->warnings, text) ? 0 : strv_add(&m->warnings, text);
+        }
+        if (account) {
+                account->n_pages += n_pages;
+                account->n_bytes += n_pages * m->page_bytes;
+        }
+        return 0;
+}
+
+int stock_recover(const SessionDir *dir, SessionMeta *m) {
+        for (size_t i = 0; i < m->n_cpus; i++)
+                m->cpus[i].n_pages = m->cpus[i].n_bytes = 0;
+        return walk(dir, visit_recover, m);
+}

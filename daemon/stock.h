@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Stock: what a session has on disk, counted and mended
+ */
+
+#include <stdint.h>
+
+#include "store/session-dir.h"
+
+/* Disk space that the segments take. */
+uint64_t stock_n_bytes(const SessionDir *dir);
+
+/*
+ * stock_recover() - close what a dead daemon left open
+ * @m: the accounts' n_pages and n_bytes become what is there; warnings name damaged
+ *     segments
+ *
+ * Return: 0 or -errno.
+ */
+int stock_recover(const SessionDir *dir, SessionMeta *m);

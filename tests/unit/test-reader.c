@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A pipe stands for trace_pipe_raw: splice() takes from it, and it says EAGAIN when it is empty.
+ * What a pipe cannot show, the partly filled page that only read() gives, is tests/root's.
+ */
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "daemon/reader.h"
+#include "store/segment.h"
+#include "tests/unit/unit.h"
+
+#define CPU 3
+#define PAGE 4096U
+
+typedef struct Fixture {
+        char path[64];
+        ReaderShared shared;
+        Reader *reader;
+        int kernel_fd; /* what is written here the reader finds */
+} Fixture;
+
+static void fixture_init(Fixture *f) {
+        int fds[2];
+
+        *f = (Fixture){ .path = "/tmp/test-reader-XXXXXX" };
+        ck_assert_ptr_nonnull(mkdtemp(f->path));
+        f->shared = (ReaderShared){ .session_id = "0123456789abcdef",
+                                    .page_bytes = PAGE,
+                                    .segment_bytes = READER_SEGMENT_BYTES,
+                                    .drain_max_bytes = 64 << 20,
+                                    .give_up_ms = 300,
+                                    .stop_fd = eventfd(0, EFD_CLOEXEC),
+                                    .wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
+        ck_assert_int_eq(
+                session_dir_take_fds(&f->shared.dir, open(f->path, O_RDONLY | O_DIRECTORY), -EBADF),
+                0);
+        ck_assert_int_eq(pipe2(fds, O_NONBLOCK | O_CLOEXEC), 0);
+        f->kernel_fd = fds[1];
+        ck_assert_int_eq(reader_new(&f->reader, &f->shared, CPU, fds[0]), 0);
+}
+
+static void fixture_stop(Fixture *f) {
+        uint64_t one = 1;
+
+        ck_assert_int_eq(write(f->shared.stop_fd, &one, sizeof(one)), sizeof(one));
+        while (!atomic_load(&reader_counters(f->reader)->ended))
+                (void) usleep(1000);
+}, 1, 1),
+                        0);
+}
+
+static void fixture_done(Fixture *f) {
+        f->reader = reader_free(f->reader);
+        f->shared.dir = session_dir_free(f->shared.dir);
+        (void) close(f->kernel_fd);
+        (void) close(f->shared.stop_fd);
+        (void) close(f->shared.wake_fd);
+        ck_assert_int_eq(tree_remove(AT_FDCWD, f->path), 0);
+}
+
+/* Page @i has its number in each of its words. */
+static void feed(Fixture *f, unsigned first, unsigned n) {
+        for (unsigned i = first; i < first + n; i++) {
+                uint32_t page[PAGE / sizeof(uint32_t)];
+
+                for (size_t j = 0; j < ELEMENTSOF(page); j++)
+                        page[j] = i;
+                while (write(f->kernel_fd, page, sizeof(page)) < 0) {
+                        ck_assert_int_eq(errno, EAGAIN);
+                        (void) usleep(1000);
+                }
+        }
+}
+
+static void wait_for_pages(Fixture *f, uint64_t n) {
+        for (unsigned i = 0; atomic_load(&reader_counters(f->reader)->n_pages) < n; i++) {
+                ck_assert_uint_lt(i, 20000);
+                (void) usleep(1000);
+        }
+}
+
+/* Reads all segments back: how many, and whether the pages are 0, 1, 2, ... */
+static size_t check_pages(Fixture *f, unsigned n_pages) {
+        _cleanup_free_ uint64_t *sequences = NULL;
+        unsigned page = 0;
+        size_t n = 0;
+
+        if (session_dir_list_segments(f->shared.dir, CPU, &sequences, &n) < 0)
+                n = 0;
+        for (size_t i = 0; i < n; i++) {
+                _cleanup_(segment_freep) Segment *s = NULL;
+
+                ck_assert_int_eq(session_dir_open_segment(f->shared.dir, CPU, sequences[i], &s), 0);
+                ck_assert(segment_is_closed(s));
+                ck_assert_uint_eq(segment_torn_bytes(s), 0);
+                for (uint64_t j = 0; j < segment_n_pages(s); j++, page++) {
+                        const uint32_t *p = segment_page(s, j);
+
+                        ck_assert_uint_eq(p[0], page);
+                        ck_assert_uint_eq(p[PAGE / sizeof(*p) - 1], page);
+                }
+        }
+        ck_assert_uint_eq(page, n_pages);
+        return n;
+}
+
+START_TEST(every_page_arrives_once_and_in_order)
+        {
+                Fixture f;
+
+                fixture_init(&f);
+                ck_assert_int_eq(reader_start(f.reader), 0);
+                feed(&f, 0, 1000);
+                fixture_stop(&f);
+                ck_assert_uint_eq(check_pages(&f, 1000), 1);
+                ck_assert_uint_eq(atomic_load(&reader_counters(f.reader)->n_bytes), 1000 * PAGE);
+                ck_assert_uint_eq(atomic_load(&reader_counters(f.reader)->pages_lost), 0);
+                fixture_done(&f);
+        }
+END_TEST
+
+START_TEST(what_is_there_when_the_stop_comes_is_stored)
+        {
+                Fixture f;
+
+                fixture_init(&f);
+                feed(&f, 0, 10);
+                ck_assert_int_eq(eventfd_write(f.shared.stop_fd, 1), 0);
+                ck_assert_int_eq(reader_start(f.reader), 0);
+                fixture_stop(&f);
+                (void) check_pages(&f, 10);
+                fixture_done(&f);
+        }
+END_TEST
+
+START_TEST(a_full_segment_is_followed_by_another)
+        {
+                Fixture f;
+
+                fixture_init(&f);
+                f.shared.segment_bytes = 8 * PAGE;
+                ck_assert_int_eq(reader_start(f.reader), 0);
+                for (unsigned i = 0; i < 40; i += 4) {
+                        feed(&f, i, 4);
+                        wait_for_pages(&f, i + 4);
+                }
+                fixture_stop(&f);
+                ck_assert_uint_eq(check_pages(&f, 40), 5);
+                fixture_done(&f);
+        }
+END_TEST
+
+START_TEST(a_quiet_cpu_leaves_no_file)
+        {
+                Fixture f;
+                char path[96];
+
+                fixture_init(&f);
+                ck_assert_int_eq(reader_start(f.reader), 0);
+                fixture_stop(&f);
+                (void) snprintf(path, sizeof(path), "%s/cpu%i", f.path, CPU);
+                ck_assert_int_eq(access(path, F_OK), -1);
+                fixture_done(&f);
+        }
+END_TEST
+
+START_TEST(an_idle_reader_still_makes_progress_and_does_not_spin)
+        {
+                const ReaderCounters *c;
+                Fixture f;
+
+                fixture_init(&f);
+                ck_assert_int_eq(reader_start(f.reader), 0);
+                c = reader_counters(f.reader);
+                (void) usleep(1200 * 1000);
+                ck_assert_uint_ge(atomic_load(&c->progress), 2);
+                ck_assert_uint_le(atomic_load(&c->progress), 10);
+                fixture_stop(&f);
+                fixture_done(&f);
+        }
+END_TEST
+
+START_TEST(a_cpu_whose_descriptor_is_in_error_does_not_spin)
+        {
+                const ReaderCounters *c;
+                Fixture f;
+
+                fixture_init(&f);
+                (void) close(f.kernel_fd); /* POLLHUP for ever, as POLLERR of a CPU never online */
+                f.kernel_fd = -EBADF;
+                ck_assert_int_eq(reader_start(f.reader), 0);
+                c = reader_counters(f.reader);
+                (void) usleep(1200 * 1000);
+                ck_assert_uint_ge(atomic_load(&c->progress), 1);
+                ck_assert_uint_le(atomic_load(&c->progress), 10);
+                fixture_stop(&f);
+                fixture_done(&f);
+        }
+END_TEST
+
+/* check(3) writes a file of its own, a line for each assertion: room for both. */
+#define LIMIT (200 * PAGE)
+#define LIMIT_PAGES 206U
+
+static void limit_file_size(rlim_t n) {
+        struct rlimit limit;
+
+        (void) signal(SIGXFSZ, SIG_IGN);
+        ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+        limit.rlim_cur = n;
+        ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+START_TEST(what_the_disk_refuses_is_stored_when_it_takes_it_again)
+        {
+                const ReaderCounters *c;
+                Fixture f;
+
+                fixture_init(&f);
+                limit_file_size(LIMIT); /* EFBIG comes the way of ENOSPC */
+                ck_assert_int_eq(reader_start(f.reader), 0);
+                c = reader_counters(f.reader);
+                feed(&f, 0, LIMIT_PAGES);
+                for (unsigned i = 0; atomic_load(&c->error) == 0; i++) {
+                        ck_assert_uint_lt(i, 5000);
+                        (void) usleep(1000);
+                }
+                ck_assert_int_eq(atomic_load(&c->error), EFBIG);
+                limit_file_size(RLIM_INFINITY);
+                wait_for_pages(&f, LIMIT_PAGES);
+                fixture_stop(&f);
+                ck_assert_int_eq(atomic_load(&c->error), 0);
+                ck_assert_uint_eq(atomic_load(&c->pages_lost), 0);
+                (void) check_pages(&f, LIMIT_PAGES);
+                fixture_done(&f);
+        }
+END_TEST
+
+START_TEST(what_the_disk_refuses_for_good_is_counted_as_lost)
+        {
+                const ReaderCounters *c;
+                Fixture f;
+
+                fixture_init(&f);
+                limit_file_size(LIMIT);
+                ck_assert_int_eq(reader_start(f.reader), 0);
+                c = reader_counters(f.reader);
+                feed(&f, 0, LIMIT_PAGES);
+                fixture_stop(&f);
+                ck_assert_int_eq(atomic_load(&c->error), EFBIG);
+                ck_assert_uint_eq(atomic_load(&c->n_pages) + atomic_load(&c->pages_lost),
+                                  LIMIT_PAGES);
+                ck_assert_uint_gt(atomic_load(&c->pages_lost), 0);
+                (void) check_pages(&f, (unsigned) atomic_load(&c->n_pages));
+                fixture_done(&f);
+        }
+END_TEST
+
+START_TEST(half_a_page_is_cut_off_and_counted)
+        {
+                char half[PAGE / 2] = {};
+                Fixture f;
+
+                fixture_init(&f);
+                feed(&f, 0, 2);
+                ck_assert_int_eq(write(f.kernel_fd, half, sizeof(half)), sizeof(half));
+                ck_assert_int_eq(reader_start(f.reader), 0);
+                wait_for_pages(&f, 2);
+                fixture_stop(&f);
+                (void) check_pages(&f, 2);
+                ck_assert_uint_eq(atomic_load(&reader_counters(f.reader)->pages_lost), 1);
+                fixture_done(&f);
+        }
+END_TEST
+
+START_TEST(reaching_max_bytes_wakes_the_main_thread)
+        {
+                Fixture f;
+                eventfd_t n;
+
+                fixture_init(&f);
+                f.shared.max_bytes = 5 * PAGE;
+                ck_assert_int_eq(reader_start(f.reader), 0);
+                feed(&f, 0, 4);
+                wait_for_pages(&f, 4);
+                ck_assert_int_eq(eventfd_read(f.shared.wake_fd, &n), -1);
+                feed(&f, 4, 1);
+                wait_for_pages(&f, 5);
+                ck_assert_int_eq(
+                        poll(&(struct pollfd){ .fd = f.shared.wake_fd, .events = POLLIN }, 1, 5000),
+                        1);
+                fixture_stop(&f);
+                fixture_done(&f);
+        }
+END_TEST
+
+UNIT_MAIN("reader", every_page_arrives_once_and_in_order,
+          what_is_there_when_the_stop_comes_is_stored, a_full_segment_is_followed_by_another,
+          a_quiet_cpu_leaves_no_file, an_idle_reader_still_makes_progress_and_does_not_spin,
+          a_cpu_whose_descriptor_is_in_error_does_not_spin,
+          what_the_disk_refuses_is_stored_when_it_takes_it_again,
+          what_the_disk_refuses_for_good_is_counted_as_lost, half_a_page_is_cut_off_and_counted,
+          reaching_max_bytes_wakes_the_main_thread)
