@@ -53,8 +53,6 @@ static void fixture_stop(Fixture *f) {
         ck_assert_int_eq(write(f->shared.stop_fd, &one, sizeof(one)), sizeof(one));
         while (!atomic_load(&reader_counters(f->reader)->ended))
                 (void) usleep(1000);
-}, 1, 1),
-                        0);
 }
 
 static void fixture_done(Fixture *f) {
