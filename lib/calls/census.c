@@ -93,10 +93,14 @@ static int count_call(Census *c, CensusCpu *cpu, const Step *step) {
                         task->n_open--;
                 else {
                         close_below(c, task, step->depth);
-                        c->n_unmatched_exits++;
+                        if (step->depth < task->floor)
+                                c->n_cut_exits++;
+                        else
+                                c->n_unmatched_exits++;
                 }
                 return 0;
         }
+        task->floor = MIN(task->floor, step->depth);
         close_below(c, task, step->depth);
         return step->kind == STEP_ENTER ? open_at(task, step) : 0;
 }
@@ -125,8 +129,12 @@ int census_step(Census *c, const Step *step) {
 }
 
 void census_finish(Census *c) {
+        uint64_t n = c->n_unmatched_entries;
+
         for (size_t i = 0; i < trees_n(c->trees); i++)
                 close_below(c, trees_get(c->trees, i), 0);
+        c->n_cut_entries = c->n_unmatched_entries - n;
+        c->n_unmatched_entries = n;
 }
 
 size_t census_n_cpus(const Census *c) {

@@ -5,7 +5,7 @@
  * Census: what there is in a recording, counted step by step
  *
  * Entries and exits are matched by task and depth.  What has no partner was cut
- * off by the beginning, by the end, or by a loss.
+ * off by the beginning or the end, or was separated from it by a loss.
  */
 
 #include <stdint.h>
@@ -33,10 +33,12 @@ typedef struct Census {
         uint64_t n_trees;             /* begun */
         uint64_t n_trees_complete;    /* and ended */
         uint64_t n_below;             /* entries inside trees, their roots not counted */
-        uint64_t n_unmatched_entries; /* whose exit is not there, those still open included */
-        uint64_t n_unmatched_exits;
-        uint64_t first_ns, last_ns; /* trace clock; 0 if there is nothing */
-        CensusRoot *roots;          /* in the order of the list given */
+        uint64_t n_unmatched_entries; /* whose exit is missing */
+        uint64_t n_unmatched_exits;   /* whose entry is missing */
+        uint64_t n_cut_entries;       /* still open when the recording ended */
+        uint64_t n_cut_exits;         /* of calls that were open when it began */
+        uint64_t first_ns, last_ns;   /* trace clock; 0 if there is nothing */
+        CensusRoot *roots;            /* in the order of the list given */
         size_t n_roots;
         CensusCpu *cpus; /* by number; n_cpus is the highest with data plus 1 */
         size_t n_cpus;
@@ -47,7 +49,7 @@ typedef struct Census {
 int census_init(Census *ret, const Strv *roots);
 /* 0 or -ENOMEM. */
 int census_step(Census *c, const Step *step);
-/* Counts what is still open as unmatched.  No more steps after this. */
+/* Counts what is still open.  No more steps after this. */
 void census_finish(Census *c);
 /* CPUs that have any event. */
 size_t census_n_cpus(const Census *c);

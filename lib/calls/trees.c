@@ -62,7 +62,7 @@ TaskTree *trees_task(Trees *t, const Step *step) {
                                 return NULL;
                         i = find_slot(t, key);
                 }
-                t->tasks[t->n_tasks] = (TaskTree){ .key = key };
+                t->tasks[t->n_tasks] = (TaskTree){ .key = key, .floor = INT32_MAX };
                 t->slots[i] = (uint32_t) ++t->n_tasks;
         }
         t->i_last = t->slots[i] - 1;

@@ -33,6 +33,7 @@ typedef struct TaskTree {
         const Function **open; /* by depth, for whoever counts; NULL where nothing is open */
         int32_t n_open;        /* the deepest open one is n_open - 1 */
         int32_t n_room;
+        int32_t floor; /* lowest depth that was entered, INT32_MAX before that */
 } TaskTree;
 
 int trees_new(Trees **ret);

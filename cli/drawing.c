@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Steps go to the census and to the renderer, whose Buf empties itself into the
+ * descriptor.  A live drawing does the same again and again up to a moment; the
+ * names of tasks, which the daemon stores at the end, it asks of /proc meanwhile.
+ */
+
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "cli/drawing.h"
+#include "cli/playback.h"
+
+#define LIVE_TASKS_MAX 4096
+
+typedef struct LiveTask LiveTask;
+struct LiveTask {
+        LiveTask *next;
+        int32_t pid;
+        char comm[TASK_COMM_BYTES];
+};
+
+struct Drawing {
+        Playback *playback;
+        const Renderer *renderer;
+        void *rendering;
+        bool live;
+        LiveTask *live_tasks;
+        size_t n_live_tasks;
+        Buf out;
+        Census census;
+};
+
+/* The name of a task that runs or ran on this machine; "<...>" if it is gone. */
+static const char *live_comm(Drawing *d, int32_t pid, const char *unknown) {
+        _cleanup_free_ char *text = NULL;
+        char path[64];
+        LiveTask *t;
+        size_t n;
+
+        for (t = d->live_tasks; t; t = t->next)
+                if (t->pid == pid)
+                        return t->comm;
+        if (d->n_live_tasks >= LIVE_TASKS_MAX)
+                return unknown;
+        t = calloc(1, sizeof(*t));
+        if (!t)
+                return unknown;
+        t->pid = pid;
+        (void) snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+        if (file_read(AT_FDCWD, path, &text, &n, 4096) < 0)
+                (void) snprintf(t->comm, sizeof(t->comm), "%s", unknown);
+        else
+                (void) snprintf(t->comm, sizeof(t->comm), "%.*s", (int) strcspn(text, "\n"), text);
+        t->next = d->live_tasks;
+        d->live_tasks = t;
+        d->n_live_tasks++;
+        return t->comm;
+}
+
+static int draw_until(Drawing *d, uint64_t until_ns) {
+        for (;;) {
+                Step step;
+                int r = steps_next(d->playback->steps, until_ns, &step);
+
+                if (r <= 0)
+                        return r;
+                if (d->live && step.comm && streq(step.comm, "<...>"))
+                        step.comm = live_comm(d, step.pid, step.comm);
+                r = census_step(&d->census, &step);
+                if (r < 0)
+                        return r;
+                d->renderer->step(d->rendering, &step);
+                if (_unlikely_(d->out.error < 0))
+                        return d->out.error;
+        }
+}
+
+/* The only error that is not one. */
+static int pipe_or_error(const Drawing *d, int r) {
+        return r < 0 && r == d->out.error && r == -EPIPE ? DRAWING_E_PIPE : r;
+}
+
+int drawing_pump(Drawing *d, uint64_t until_ns) {
+        int r = stream_refresh(d->playback->stream);
+
+        if (r >= 0)
+                r = draw_until(d, until_ns);
+        if (r >= 0)
+                r = buf_flush(&d->out);
+        return pipe_or_error(d, r);
+}
+
+int drawing_finish(Drawing *d, Census *ret) {
+        int r = stream_refresh(d->playback->stream);
+
+        if (r >= 0)
+                r = draw_until(d, STREAM_NO_LIMIT);
+        if (r >= 0) {
+                d->renderer->end(d->rendering);
+                r = buf_flush(&d->out);
+        }
+        if (r < 0)
+                return pipe_or_error(d, r);
+        census_finish(&d->census);
+        if (ret)
+                *ret = TAKE(d->census, (Census){});
+        return 0;
+}
+
+int drawing_new(Drawing **ret, const SessionDir *dir, const SessionMeta *meta,
+                const DrawingOptions *options, int out_fd, char **ret_problem) {
+        _cleanup_(drawing_freep) Drawing *d = NULL;
+        const Renderer *renderer = renderer_find(options->format);
+        RenderContext context = {
+                .options = options->render,
+                .n_possible_cpus = meta->n_possible_cpus,
+        };
+        int r;
+
+        if (!renderer)
+                return DRAWING_E_FORMAT;
+        d = malloc(sizeof(*d));
+        if (!d)
+                return -ENOMEM;
+        *d = (Drawing){ .renderer = renderer, .live = options->live, .out = BUF_TO_FD(out_fd) };
+        r = playback_open(&d->playback, dir, meta, ret_problem);
+        if (r != 0)
+                return r == PLAYBACK_E_UNREADABLE ? DRAWING_E_UNREADABLE : r;
+        r = census_init(&d->census, &meta->roots);
+        if (r < 0)
+                return r;
+        r = renderer->new (&d->rendering, &context, &d->out);
+        if (r < 0)
+                return r;
+        renderer->begin(d->rendering);
+        *ret = TAKE_PTR(d);
+        return 0;
+}
+
+const Census *drawing_census(const Drawing *d) {
+        return &d->census;
+}
+
+Drawing *drawing_free(Drawing *d) {
+        if (!d)
+                return NULL;
+        if (d->rendering)
+                d->renderer->free(d->rendering);
+        while (d->live_tasks) {
+                LiveTask *t = d->live_tasks;
+
+                d->live_tasks = t->next;
+                free(t);
+        }
+        playback_free(d->playback);
+        census_done(&d->census);
+        buf_done(&d->out);
+        free(d);
+        return NULL;
+}
+
+int drawing_report(const SessionDir *dir, const SessionMeta *meta, const DrawingOptions *options,
+                   int out_fd, Census *ret, char **ret_problem) {
+        _cleanup_(drawing_freep) Drawing *d = NULL;
+        int r = drawing_new(&d, dir, meta, options, out_fd, ret_problem);
+
+        return r == 0 ? drawing_finish(d, ret) : r;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Opens each part in the order in which the next one needs it. */
+
+#include "base/strv.h"
+#include "cli/playback.h"
+
+static const char *const format_paths[] = {
+        "events/header_page",
+        "events/ftrace/funcgraph_entry/format",
+        "events/ftrace/funcgraph_exit/format",
+};
+
+static int unreadable(char **ret_problem, const char *before, const char *what, const char *after) {
+        return asprintf(ret_problem, "%s%s%s", before, what, after) < 0 ? -ENOMEM
+                                                                        : PLAYBACK_E_UNREADABLE;
+}
+
+static int open_formats(Playback *p, char **ret_problem) {
+        _cleanup_strv_ Strv texts = {};
+        const char *problem = NULL;
+        int r;
+
+        for (size_t i = 0; i < ELEMENTSOF(format_paths); i++) {
+                char *text;
+                size_t n;
+
+                r = session_dir_read_tracing(p->dir, format_paths[i], &text, &n);
+                if (r == -ENOENT)
+                        return unreadable(ret_problem, "its ", format_paths[i], " is missing");
+                if (r < 0)
+                        return r;
+                r = strv_take(&texts, text);
+                if (r < 0)
+                        return r;
+        }
+        r = formats_parse(&p->formats, texts.items[0], texts.items[1], texts.items[2],
+                          p->meta->big_endian, &problem);
+        return r == FORMATS_E_INVALID ? unreadable(ret_problem, "", problem, "") : r;
+}
+
+static int open_symbols(Playback *p) {
+        char *text = NULL;
+        size_t n = 0;
+        int r = session_dir_read_symbols(p->dir, p->meta, &text, &n);
+
+        /* Hidden, or the recording came without the store's symbols: names are addresses then. */
+        if (r < 0 && r != -ENODATA && r != -ENOENT && r != -EBADF)
+                return r;
+        return symbols_new(&p->symbols, text, n);
+}
+
+static int open_tasks(Playback *p) {
+        _cleanup_free_ char *text = NULL;
+        size_t n;
+        int r = session_dir_read_tracing(p->dir, "saved_cmdlines", &text, &n);
+
+        if (r < 0 && r != -ENOENT)
+                return r;
+        return tasks_new(&p->tasks, text);
+}
+
+int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta,
+                  char **ret_problem) {
+        _cleanup_(playback_freep) Playback *p = malloc(sizeof(*p));
+        bool only_roots;
+        int r;
+
+        if (!p)
+                return -ENOMEM;
+        *p = (Playback){ .dir = dir, .meta = meta };
+        r = open_formats(p, ret_problem);
+        if (r != 0)
+                return r;
+        r = open_symbols(p);
+        if (r < 0)
+                return r;
+        r = open_tasks(p);
+        if (r < 0)
+                return r;
+        r = functions_new(&p->functions, p->symbols, &meta->roots);
+        if (r < 0)
+                return r;
+        r = stream_open(&p->stream, dir, &p->formats);
+        if (r < 0)
+                return r;
+        only_roots = meta->neighbours.n > 0 && meta->roots.n > 0 && symbols_n(p->symbols) > 0 &&
+                     !symbols_are_hidden(p->symbols);
+        r = steps_new(&p->steps, p->stream, p->functions, p->tasks, only_roots);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(p);
+        return 0;
+}
+
+Playback *playback_free(Playback *p) {
+        if (!p)
+                return NULL;
+        steps_free(p->steps);
+        stream_free(p->stream);
+        functions_free(p->functions);
+        tasks_free(p->tasks);
+        symbols_free(p->symbols);
+        free(p);
+        return NULL;
+}

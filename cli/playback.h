@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Playback: a recording, opened for decoding
+ *
+ * Everything that lies between a session's directory and its steps: formats,
+ * symbols, tasks, the merged stream.
+ */
+
+#include "base/cleanup.h"
+#include "calls/function.h"
+#include "calls/steps.h"
+#include "decode/formats.h"
+#include "decode/stream.h"
+#include "decode/symbols.h"
+#include "decode/tasks.h"
+#include "store/session-dir.h"
+
+typedef struct Playback {
+        const SessionDir *dir; /* borrowed */
+        const SessionMeta *meta;
+        Formats formats;
+        Symbols *symbols;
+        Tasks *tasks;
+        Functions *functions;
+        Stream *stream;
+        Steps *steps;
+} Playback;
+
+enum { PLAYBACK_E_UNREADABLE = 1 };
+
+/*
+ * playback_open()
+ * @dir, @meta:  borrowed for the playback's life
+ * @ret_problem: on PLAYBACK_E_UNREADABLE the reason, half a sentence that the caller frees: "its
+ *               events/header_page is missing"
+ *
+ * A recording without symbols, task names or pages can be opened.  One whose roots have to be told
+ * from a neighbour's is passed on whole if its symbols are missing.
+ * Return: 0, PLAYBACK_E_UNREADABLE, -errno.
+ */
+int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta,
+                  char **ret_problem);
+Playback *playback_free(Playback *p);
+DEFINE_CLEANUP(Playback *, playback_free);
