@@ -1,9 +1,10 @@
 # cli/: unprivileged; decodes and draws as the user.
+include %D%/drawing.mk
 bin_PROGRAMS += ftracectl
 ftracectl_SOURCES = \
 	%D%/main.c
 ftracectl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-ftracectl_LDADD = $(render_libs) $(wire_libs) $(store_libs)
+ftracectl_LDADD = $(drawing_libs) $(wire_libs)
 man_pages += %D%/ftracectl.1
 EXTRA_DIST += %D%/completion.bash
 bashcompletion_DATA += %D%/ftracectl

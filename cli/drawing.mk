@@ -1,0 +1,13 @@
+# What reads a recording, apart from the verbs that ask for it, so that unit tests can have it alone.
+noinst_LIBRARIES += %D%/libdrawing.a
+%C%_libdrawing_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+%C%_libdrawing_a_SOURCES = \
+	%D%/drawing.c \
+	%D%/drawing.h \
+	%D%/playback.c \
+	%D%/playback.h \
+	%D%/tracedat.c \
+	%D%/tracedat.h \
+	%D%/verify.c \
+	%D%/verify.h
+drawing_libs = %D%/libdrawing.a $(render_libs)

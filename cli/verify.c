@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * One pass: the recording is played back as if to be drawn, the cursors count
+ * what they had to step over and the census what has no partner.  Then the
+ * counts are held against the account in session.json, whose numbers are the
+ * kernel's own.
+ */
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/unit.h"
+#include "cli/playback.h"
+#include "cli/verify.h"
+
+static int problem(VerifyResult *v, const char *format, ...) _printf_(2, 3);
+
+static int problem(VerifyResult *v, const char *format, ...) {
+        char *text;
+        va_list ap;
+        int n;
+
+        va_start(ap, format);
+        n = vasprintf(&text, format, ap);
+        va_end(ap);
+        return n < 0 ? -ENOMEM : strv_take(&v->problems, text);
+}
+
+/* "1 page", "2,646 pages" */
+static int count_problem(VerifyResult *v, const char *where, uint64_t n, const char *one,
+                         const char *many, const char *what) {
+        char number[UNIT_TEXT_MAX];
+
+        if (n == 0)
+                return 0;
+        return problem(v, "%s%s %s %s", where, format_count(number, n), n == 1 ? one : many, what);
+}
+
+/* What cursors stepped over. */
+static int check_pages(VerifyResult *v, uint32_t cpu, const CursorCount *c, bool live) {
+        const struct {
+                uint64_t n;
+                const char *one, *many, *what;
+        } checks[] = {
+                { c->n_segments_missing, "segment", "segments", "missing from the sequence" },
+                { c->n_segments_damaged, "segment", "segments", "with a damaged header, skipped" },
+                { live ? 0 : c->n_unclosed, "segment", "segments", "never closed by the daemon" },
+                { live ? 0 : c->n_torn_bytes, "byte", "bytes", "behind the last whole page" },
+                { c->n_pages_torn, "page", "pages", "with an impossible length, skipped" },
+                { c->n_pages_empty, "page", "pages", "never written" },
+                { c->n_pages_damaged, "page", "pages", "damaged inside, skipped from there" },
+                { c->n_pages_backwards, "page", "pages", "older than the page before" },
+                { c->n_records_short, "record", "records", "too short for the format" },
+        };
+        char where[32];
+
+        (void) snprintf(where, sizeof(where), "CPU %u: ", cpu);
+        for (size_t i = 0; i < ELEMENTSOF(checks); i++) {
+                int r = count_problem(v, where, checks[i].n, checks[i].one, checks[i].many,
+                                      checks[i].what);
+
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int check_account(VerifyResult *v, const CpuAccount *a, const CursorCount *c, bool live) {
+        char x[UNIT_TEXT_MAX], y[UNIT_TEXT_MAX], where[32];
+        int r = 0;
+
+        (void) snprintf(where, sizeof(where), "CPU %u: ", a->cpu);
+        if (!live && a->n_pages != c->n_pages)
+                r = problem(v, "%s%s pages are stored, but the session's account says %s", where,
+                            format_count(x, c->n_pages), format_count(y, a->n_pages));
+        if (r >= 0 && !live && a->read_events != c->n_records)
+                r = problem(v, "%s%s events are stored, but the kernel handed out %s", where,
+                            format_count(x, c->n_records), format_count(y, a->read_events));
+        if (r >= 0)
+                r = count_problem(v, where, a->overrun, "event", "events",
+                                  "lost: overwritten in the kernel's buffer before being read");
+        if (r >= 0)
+                r = count_problem(v, where, a->commit_overrun, "event", "events",
+                                  "lost: an interrupted writer held the page");
+        if (r >= 0)
+                r = count_problem(v, where, a->dropped_events, "event", "events",
+                                  "lost: the kernel's buffer was full");
+        if (r >= 0)
+                r = count_problem(v, where, a->pages_lost, "page", "pages",
+                                  "read from the kernel but not stored");
+        /* A page may say that events are missing before it though the counters deny it. */
+        if (r >= 0 && !live && c->n_pages_missed > 0 && a->overrun == 0)
+                r = count_problem(v, where, c->n_pages_missed, "page", "pages",
+                                  "marked by the kernel as having lost events before");
+        return r;
+}
+
+static const CpuAccount *find_account(const SessionMeta *m, uint32_t cpu) {
+        for (size_t i = 0; i < m->n_cpus; i++)
+                if (m->cpus[i].cpu == cpu)
+                        return &m->cpus[i];
+        return NULL;
+}
+
+static int check_cpus(VerifyResult *v, const Playback *p, bool live) {
+        const CursorCount none = {};
+        int r;
+
+        for (size_t i = 0; i < stream_n_cpus(p->stream); i++) {
+                uint32_t cpu = cursor_cpu(stream_cursor(p->stream, i));
+                CursorCount c;
+
+                cursor_count(stream_cursor(p->stream, i), &c);
+                r = check_pages(v, cpu, &c, live);
+                if (r < 0)
+                        return r;
+                if (!live && c.n_pages > 0 && !find_account(p->meta, cpu)) {
+                        r = problem(v, "CPU %u: has pages, but the session's account has no entry",
+                                    cpu);
+                        if (r < 0)
+                                return r;
+                }
+        }
+        for (size_t k = 0; k < p->meta->n_cpus; k++) {
+                const CpuAccount *a = &p->meta->cpus[k];
+                CursorCount c = none;
+
+                for (size_t i = 0; i < stream_n_cpus(p->stream); i++)
+                        if (cursor_cpu(stream_cursor(p->stream, i)) == a->cpu)
+                                cursor_count(stream_cursor(p->stream, i), &c);
+                r = check_account(v, a, &c, live);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/* Without a loss every exit has its entry; only other users of function_graph explain the rest
+ * (6.12 delivers exits of functions that we never asked for). */
+static int check_pairs(VerifyResult *v, const SessionMeta *m) {
+        const Census *c = &v->census;
+        int r;
+
+        if (c->n_gaps > 0 || m->neighbours.n > 0)
+                return 0;
+        r = count_problem(v, "", c->n_unmatched_entries, "call", "calls",
+                          "of which the return is missing in the middle of the recording");
+        if (r < 0)
+                return r;
+        return count_problem(v, "", c->n_unmatched_exits, "return", "returns",
+                             "of which the call is missing in the middle of the recording");
+}
+
+static int count_steps(VerifyResult *v, const Playback *p) {
+        int r;
+
+        for (;;) {
+                Step step;
+
+                r = steps_next(p->steps, STREAM_NO_LIMIT, &step);
+                if (r <= 0)
+                        break;
+                r = census_step(&v->census, &step);
+                if (r < 0)
+                        return r;
+        }
+        census_finish(&v->census);
+        return r;
+}
+
+int verify_session(const SessionDir *dir, const SessionMeta *meta, VerifyResult *ret) {
+        _cleanup_(playback_freep) Playback *p = NULL;
+        _cleanup_verify_result_ VerifyResult v = {};
+        _cleanup_free_ char *reason = NULL;
+        bool live = session_state_is_live(meta->state);
+        int r;
+
+        r = census_init(&v.census, &meta->roots);
+        if (r < 0)
+                return r;
+        r = playback_open(&p, dir, meta, &reason);
+        if (r == PLAYBACK_E_UNREADABLE)
+                r = problem(&v, "it cannot be decoded: %s", reason);
+        else if (r >= 0) {
+                r = count_steps(&v, p);
+                if (r >= 0)
+                        r = check_cpus(&v, p, live);
+                if (r >= 0)
+                        r = check_pairs(&v, meta);
+                if (r >= 0 && p->formats.page_bytes != meta->page_bytes && !live)
+                        r = problem(&v,
+                                    "events/header_page says pages of %u bytes, the session's "
+                                    "account %u",
+                                    p->formats.page_bytes, meta->page_bytes);
+                stream_count(p->stream, &v.count);
+        }
+        if (r < 0)
+                return r;
+        v.complete = v.problems.n == 0;
+        *ret = v;
+        v = (VerifyResult){};
+        return 0;
+}
+
+void verify_result_done(VerifyResult *v) {
+        strv_done(&v->problems);
+        census_done(&v->census);
+        *v = (VerifyResult){};
+}
