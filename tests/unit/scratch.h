@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * A directory of a test's own, gone when the variable is:
+ *
+ *      _cleanup_scratch_ Scratch s = SCRATCH;
+ */
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "unit.h"
+
+typedef struct Scratch {
+        char path[PATH_MAX];
+        int fd;
+} Scratch;
+
+static inline Scratch scratch_new(void) {
+        Scratch s = {};
+
+        (void) snprintf(s.path, sizeof(s.path), "%s/ftraced-test-XXXXXX",
+                        getenv("TMPDIR") ?: "/tmp");
+        ck_assert_ptr_nonnull(mkdtemp(s.path));
+        s.fd = dir_open(AT_FDCWD, s.path);
+        ck_assert_int_ge(s.fd, 0);
+        return s;
+}
+
+static inline void scratch_done(Scratch *s) {
+        safe_close(s->fd);
+        (void) tree_remove(AT_FDCWD, s->path);
+}
+
+#define SCRATCH scratch_new()
+#define _cleanup_scratch_ _cleanup_(scratch_done)
+
+/* Writes a small file, replacing what is there. */
+static inline void scratch_write(int dir_fd, const char *path, const void *data, size_t n) {
+        ck_assert_int_eq(file_replace(dir_fd, path, data, n, 0640), 0);
+}

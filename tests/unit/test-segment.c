@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+
+#include "scratch.h"
+#include "store/segment.h"
+
+#define ID "0123456789abcdef"
+#define NAME "00000007.seg"
+#define N 4096
+
+static SegmentWriter *create(const Scratch *s, uint32_t page_bytes) {
+        SegmentWriter *w;
+
+        ck_assert_int_eq(segment_create(&w, s->fd, 7, 3, page_bytes, ID), 0);
+        return w;
+}
+
+static void append(SegmentWriter *w, char fill, size_t n) {
+        _cleanup_free_ char *data = malloc(n);
+
+        memset(data, fill, n);
+        ck_assert_int_eq(write_full(segment_writer_fd(w), data, n), 0);
+        segment_publish(w, n);
+}
+
+static off_t size_of(const Scratch *s, const char *name) {
+        struct stat st;
+
+        ck_assert_int_eq(fstatat(s->fd, name, &st, AT_SYMLINK_NOFOLLOW), 0);
+        return st.st_size;
+}
+
+static int try_open(const Scratch *s, const char *name) {
+        _cleanup_(segment_freep) Segment *g = NULL;
+
+        return segment_open(&g, s->fd, name);
+}
+
+START_TEST(pages_come_back_as_they_were_written)
+        {
+                static const uint32_t sizes[] = { PAGE_BYTES_MIN, 65536, PAGE_BYTES_MAX };
+
+                for (size_t i = 0; i < ELEMENTSOF(sizes); i++) {
+                        _cleanup_scratch_ Scratch s = SCRATCH;
+                        _cleanup_(segment_freep) Segment *g = NULL;
+                        SegmentWriter *w = create(&s, sizes[i]);
+                        size_t n_torn = 99;
+
+                        append(w, 'a', sizes[i]);
+                        append(w, 'b', 2 * sizes[i]);
+                        ck_assert_uint_eq(segment_writer_n_pages(w), 3);
+                        ck_assert_uint_eq(segment_writer_n_bytes(w), 3 * sizes[i]);
+                        ck_assert_int_eq(segment_writer_close(w, &n_torn), 0);
+                        ck_assert_uint_eq(n_torn, 0);
+
+                        ck_assert_int_eq(segment_open(&g, s.fd, NAME), 0);
+                        ck_assert_uint_eq(segment_cpu(g), 3);
+                        ck_assert_uint_eq(segment_sequence(g), 7);
+                        ck_assert_uint_eq(segment_page_bytes(g), sizes[i]);
+                        ck_assert(segment_is_closed(g));
+                        ck_assert_uint_eq(segment_n_pages(g), 3);
+                        ck_assert_uint_eq(segment_torn_bytes(g), 0);
+                        ck_assert_int_eq(*(const char *) segment_page(g, 0), 'a');
+                        ck_assert_int_eq(*(const char *) segment_page(g, 1), 'b');
+                        ck_assert_int_eq(((const char *) segment_page(g, 2))[sizes[i] - 1], 'b');
+                }
+        }
+END_TEST
+
+START_TEST(the_header_is_the_documented_one)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_free_ char *data = NULL;
+                SegmentHeader h;
+                size_t n;
+
+                ck_assert_int_eq(segment_writer_close(create(&s, N), NULL), 0);
+                ck_assert_int_eq(file_read(s.fd, NAME, &data, &n, 1 << 20), 0);
+                ck_assert_uint_eq(n, 4096);
+                memcpy(&h, data, sizeof(h));
+                ck_assert_int_eq(memcmp(data, "ftracSEG", 8), 0);
+                ck_assert_uint_eq(le32toh(h.version), 1);
+                ck_assert_uint_eq(le32toh(h.header_bytes), 4096);
+                ck_assert_int_eq(memcmp(data + 32, ID, 16), 0);
+                ck_assert_uint_eq(le32toh(h.state), SEGMENT_STATE_CLOSED);
+                for (size_t i = 64; i < n; i++)
+                        ck_assert_int_eq(data[i], 0);
+        }
+END_TEST
+
+START_TEST(create_refuses_to_overwrite)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(segment_writer_freep) SegmentWriter *w = create(&s, N), *other = NULL;
+
+                ck_assert_int_eq(segment_create(&other, s.fd, 7, 3, N, ID), -EEXIST);
+                ck_assert_ptr_null(other);
+                ck_assert_int_eq(segment_create(&other, s.fd, UINT64_C(1) << 32, 3, N, ID),
+                                 -EOVERFLOW);
+                ck_assert_int_eq(symlinkat("elsewhere", s.fd, "00000008.seg"), 0);
+                ck_assert_int_eq(segment_create(&other, s.fd, 8, 3, N, ID), -EEXIST);
+        }
+END_TEST
+
+START_TEST(splice_appends_where_the_descriptor_stands)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(segment_freep) Segment *g = NULL;
+                SegmentWriter *w = create(&s, N);
+                static char page[N];
+                int pipe_fds[2];
+                void *tail;
+
+                ck_assert_int_eq(pipe2(pipe_fds, O_CLOEXEC), 0);
+                for (int i = 0; i < 3; i++) {
+                        memset(page, 'a' + i, N);
+                        ck_assert_int_eq(write_full(pipe_fds[1], page, N), 0);
+                        ck_assert_int_eq(splice(pipe_fds[0], NULL, segment_writer_fd(w), NULL, N,
+                                                SPLICE_F_MOVE),
+                                         N);
+                        segment_publish(w, N);
+                        ck_assert_int_eq(segment_tail(w, &tail), 0);
+                        memset(tail, '0' + i, N);
+                        segment_tail_commit(w);
+                }
+                ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+                ck_assert_int_eq(segment_open(&g, s.fd, NAME), 0);
+                ck_assert_uint_eq(segment_n_pages(g), 6);
+                for (uint64_t i = 0; i < 6; i++)
+                        ck_assert_int_eq(*(const char *) segment_page(g, i),
+                                         (i % 2 ? '0' : 'a') + (int) i / 2);
+                safe_close(pipe_fds[0]);
+                safe_close(pipe_fds[1]);
+        }
+END_TEST
+
+START_TEST(a_partial_page_waits_for_its_rest_and_is_cut_at_close)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                SegmentWriter *w = create(&s, N);
+                size_t n_torn = 0;
+                void *tail;
+
+                append(w, 'a', 1000);
+                ck_assert_uint_eq(segment_writer_n_pages(w), 0);
+                ck_assert_int_eq(segment_tail(w, &tail), -EBUSY);
+                append(w, 'a', N - 1000);
+                ck_assert_uint_eq(segment_writer_n_pages(w), 1);
+                append(w, 'b', 17);
+                ck_assert_uint_eq(segment_writer_n_bytes(w), N + 17);
+                ck_assert_int_eq(segment_writer_close(w, &n_torn), 0);
+                ck_assert_uint_eq(n_torn, 17);
+                ck_assert_int_eq(size_of(&s, NAME), SEGMENT_HEADER_BYTES + N);
+        }
+END_TEST
+
+START_TEST(a_tail_is_zeroes_and_leaves_no_trace_when_aborted)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                SegmentWriter *w = create(&s, 65536);
+                char *tail;
+                void *p;
+
+                append(w, 'a', 65536);
+                ck_assert_int_eq(segment_tail(w, &p), 0);
+                tail = p;
+                for (size_t i = 0; i < 65536; i++)
+                        ck_assert_int_eq(tail[i], 0);
+                memset(tail, 'x', 65536);
+                ck_assert_int_eq(segment_tail(w, &p), -EBUSY);
+                segment_tail_abort(w);
+                ck_assert_int_eq(size_of(&s, NAME), SEGMENT_HEADER_BYTES + 65536);
+                ck_assert_uint_eq(segment_writer_n_pages(w), 1);
+                append(w, 'b', 65536);
+                ck_assert_int_eq(segment_tail(w, &p), 0);
+                ck_assert_int_eq(*(char *) p, 0);
+                ck_assert_int_eq(segment_writer_close(w, NULL), 0); /* drops the open tail */
+                ck_assert_int_eq(size_of(&s, NAME), SEGMENT_HEADER_BYTES + 2 * 65536);
+        }
+END_TEST
+
+START_TEST(a_reader_follows_a_writer)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(segment_freep) Segment *g = NULL;
+                SegmentWriter *w = create(&s, N);
+
+                ck_assert_int_eq(segment_open(&g, s.fd, NAME), 0);
+                ck_assert_uint_eq(segment_n_pages(g), 0);
+                ck_assert(!segment_is_closed(g));
+                ck_assert_int_eq(segment_refresh(g), 0);
+                for (uint64_t i = 0; i < 300; i++) {
+                        append(w, (char) i, N);
+                        ck_assert_int_eq(segment_refresh(g), 1);
+                        ck_assert_uint_eq(segment_n_pages(g), i + 1);
+                        ck_assert_int_eq(*(const char *) segment_page(g, i), (char) i);
+                }
+                append(w, 'p', 5);
+                ck_assert_int_eq(segment_refresh(g), 0);
+                ck_assert_uint_eq(segment_torn_bytes(g), 5);
+                ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+                ck_assert_int_eq(segment_refresh(g), 0);
+                ck_assert(segment_is_closed(g));
+                ck_assert_uint_eq(segment_torn_bytes(g), 0);
+        }
+END_TEST
+
+START_TEST(what_a_killed_writer_published_is_readable)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(segment_freep) Segment *g = NULL;
+                int status;
+                pid_t pid = fork();
+
+                if (pid == 0) {
+                        SegmentWriter *w = create(&s, N);
+                        void *tail;
+
+                        append(w, 'a', 2 * N);
+                        if (segment_tail(w, &tail) == 0)
+                                memset(tail, 'b', N);
+                        (void) kill(getpid(), SIGKILL);
+                }
+                ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+                ck_assert(WIFSIGNALED(status));
+                ck_assert_int_eq(segment_open(&g, s.fd, NAME), 0);
+                ck_assert(!segment_is_closed(g));
+                ck_assert_uint_eq(segment_n_pages(g), 2);
+                ck_assert_uint_eq(segment_torn_bytes(g), N);
+        }
+END_TEST
+
+START_TEST(a_segment_cut_anywhere_shows_its_whole_pages)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                SegmentWriter *w = create(&s, N);
+
+                append(w, 'a', 3 * N);
+                ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+                for (off_t n = SEGMENT_HEADER_BYTES + 3 * N; n >= 0; n -= n > 5000 ? 61 : 1) {
+                        _cleanup_(segment_freep) Segment *g = NULL;
+                        int r;
+
+                        {
+                                _cleanup_close_ int fd = openat(s.fd, NAME, O_RDWR | O_CLOEXEC);
+
+                                ck_assert_int_eq(ftruncate(fd, n), 0);
+                        }
+                        r = segment_open(&g, s.fd, NAME);
+                        if (n < SEGMENT_HEADER_BYTES) {
+                                ck_assert_int_eq(r, SEGMENT_E_DAMAGED);
+                                continue;
+                        }
+                        ck_assert_int_eq(r, 0);
+                        ck_assert_uint_eq(segment_n_pages(g), (n - SEGMENT_HEADER_BYTES) / N);
+                        ck_assert_uint_eq(segment_torn_bytes(g), (n - SEGMENT_HEADER_BYTES) % N);
+                }
+        }
+END_TEST
+
+START_TEST(a_file_cut_under_a_reader_is_seen_at_refresh)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(segment_freep) Segment *g = NULL;
+                _cleanup_close_ int fd = -EBADF;
+                SegmentWriter *w = create(&s, N);
+
+                append(w, 'a', 3 * N);
+                ck_assert_int_eq(segment_open(&g, s.fd, NAME), 0);
+                fd = openat(s.fd, NAME, O_RDWR | O_CLOEXEC);
+                ck_assert_int_eq(ftruncate(fd, SEGMENT_HEADER_BYTES + N + 1), 0);
+                ck_assert_int_eq(segment_refresh(g), 0);
+                ck_assert_uint_eq(segment_n_pages(g), 1);
+                ck_assert_int_eq(*(const char *) segment_page(g, 0), 'a');
+                ck_assert_int_eq(ftruncate(fd, 10), 0);
+                ck_assert_int_eq(segment_refresh(g), -EBADMSG);
+                ck_assert_int_eq(segment_writer_close(w, NULL), -EIO);
+        }
+END_TEST
+
+START_TEST(a_header_that_contradicts_itself_is_damaged)
+        {
+                static const struct {
+                        size_t at;
+                        uint32_t value;
+                        int result;
+                } cases[] = {
+                        { 0, 0, SEGMENT_E_DAMAGED },           /* magic */
+                        { 4, 0, SEGMENT_E_DAMAGED },           /* magic */
+                        { 8, 0, SEGMENT_E_DAMAGED },           /* version */
+                        { 8, 2, SEGMENT_E_DAMAGED },           /* version */
+                        { 12, 64, SEGMENT_E_DAMAGED },         /* header_bytes */
+                        { 16, 0, SEGMENT_E_DAMAGED },          /* page_bytes */
+                        { 16, 2048, SEGMENT_E_DAMAGED },       /* page_bytes */
+                        { 16, 4097, SEGMENT_E_DAMAGED },       /* page_bytes */
+                        { 16, 12288, SEGMENT_E_DAMAGED },      /* page_bytes */
+                        { 16, 2097152, SEGMENT_E_DAMAGED },    /* page_bytes */
+                        { 16, 0x80000000, SEGMENT_E_DAMAGED }, /* page_bytes */
+                        { 20, 8192, SEGMENT_E_DAMAGED },       /* cpu */
+                        { 28, 1, SEGMENT_E_DAMAGED },          /* sequence, upper half */
+                        { 48, 2, SEGMENT_E_DAMAGED },          /* state */
+                        { 20, 8191, 0 },
+                        { 56, 0xffffffff, 0 }, /* n_pages: bounded by the file */
+                        { 60, 0xffffffff, 0 },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_scratch_ Scratch s = SCRATCH;
+                        _cleanup_(segment_freep) Segment *g = NULL;
+                        _cleanup_close_ int fd = -EBADF;
+                        SegmentWriter *w = create(&s, N);
+                        uint32_t value = htole32(cases[i].value);
+
+                        append(w, 'a', N);
+                        ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+                        fd = openat(s.fd, NAME, O_RDWR | O_CLOEXEC);
+                        ck_assert_int_eq(pwrite_full(fd, &value, sizeof(value), cases[i].at), 0);
+                        ck_assert_msg(segment_open(&g, s.fd, NAME) == cases[i].result, "case %zu",
+                                      i);
+                        if (g)
+                                ck_assert_uint_eq(segment_n_pages(g), 1);
+                }
+        }
+END_TEST
+
+START_TEST(what_is_no_segment_is_refused_without_waiting)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                char text[8192];
+
+                memset(text, 'x', sizeof(text));
+                scratch_write(s.fd, "text", text, sizeof(text));
+                scratch_write(s.fd, "empty", "", 0);
+                ck_assert_int_eq(mkfifoat(s.fd, "fifo", 0600), 0);
+                ck_assert_int_eq(mkdirat(s.fd, "dir", 0700), 0);
+                ck_assert_int_eq(symlinkat("text", s.fd, "link"), 0);
+                ck_assert_int_eq(try_open(&s, "text"), SEGMENT_E_DAMAGED);
+                ck_assert_int_eq(try_open(&s, "empty"), SEGMENT_E_DAMAGED);
+                ck_assert_int_eq(try_open(&s, "fifo"), SEGMENT_E_DAMAGED);
+                ck_assert_int_eq(try_open(&s, "dir"), SEGMENT_E_DAMAGED);
+                ck_assert_int_eq(try_open(&s, "link"), -ELOOP);
+                ck_assert_int_eq(try_open(&s, "nothing"), -ENOENT);
+                ck_assert_int_eq(try_open(&s, "../x"), -EINVAL);
+        }
+END_TEST
+
+START_TEST(a_full_disk_is_an_error_and_leaves_whole_pages)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_close_ int fd = -EBADF;
+                _cleanup_(segment_freep) Segment *g = NULL;
+                SegmentWriter *w = NULL, *other = NULL;
+                uint64_t n_pages = 0;
+                void *tail;
+                int r;
+
+                if (unshare(CLONE_NEWNS) < 0 ||
+                    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+                    mount("tmpfs", s.path, "tmpfs", 0, "size=65536") < 0)
+                        return; /* not root: nowhere to run out of space */
+                fd = dir_open(AT_FDCWD, s.path);
+                ck_assert_int_eq(segment_create(&w, fd, 7, 3, N, ID), 0);
+                while ((r = segment_tail(w, &tail)) == 0) {
+                        memset(tail, 'a', N);
+                        segment_tail_commit(w);
+                        n_pages++;
+                }
+                ck_assert_int_eq(r, -ENOSPC);
+                ck_assert_uint_eq(n_pages, 15);
+                ck_assert_int_eq(segment_create(&other, fd, 8, 3, N, ID), -ENOSPC);
+                ck_assert_int_ne(faccessat(fd, "00000008.seg", F_OK, 0), 0);
+                ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+                ck_assert_int_eq(segment_open(&g, fd, NAME), 0);
+                ck_assert_uint_eq(segment_n_pages(g), n_pages);
+                ck_assert_uint_eq(segment_torn_bytes(g), 0);
+                fd = safe_close(fd);
+                g = segment_free(g);
+                ck_assert_int_eq(umount2(s.path, MNT_DETACH), 0);
+        }
+END_TEST
+
+UNIT_MAIN("segment", pages_come_back_as_they_were_written, the_header_is_the_documented_one,
+          create_refuses_to_overwrite, splice_appends_where_the_descriptor_stands,
+          a_partial_page_waits_for_its_rest_and_is_cut_at_close,
+          a_tail_is_zeroes_and_leaves_no_trace_when_aborted, a_reader_follows_a_writer,
+          what_a_killed_writer_published_is_readable, a_segment_cut_anywhere_shows_its_whole_pages,
+          a_file_cut_under_a_reader_is_seen_at_refresh, a_header_that_contradicts_itself_is_damaged,
+          what_is_no_segment_is_refused_without_waiting,
+          a_full_disk_is_an_error_and_leaves_whole_pages)

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "store/spec.h"
+#include "unit.h"
+
+static int parse(Spec *ret, const char *text, const char **ret_field) {
+        json_auto_t *o = json_loads(text, JSON_DECODE_ANY, NULL);
+        static char field[256];
+        const char *f = NULL;
+        int r;
+
+        ck_assert_msg(o, "%s", text);
+        r = spec_from_json(ret, o, &f);
+        if (r == SPEC_E_INVALID) {
+                (void) snprintf(field, sizeof(field), "%s", f);
+                *ret_field = field;
+        }
+        return r;
+}
+
+START_TEST(what_is_absent_has_its_default)
+        {
+                _cleanup_spec_ Spec spec = {};
+                const char *field;
+
+                ck_assert_int_eq(
+                        parse(&spec, "{\"functions\":[\"vfs_read\"],\"pids\":null}", &field), 0);
+                ck_assert_uint_eq(spec.functions.n, 1);
+                ck_assert_str_eq(spec.functions.items[0], "vfs_read");
+                ck_assert_uint_eq(spec.notrace.n, 0);
+                ck_assert_uint_eq(spec.pids.n, 0);
+                ck_assert_uint_eq(spec.depth, 0);
+                ck_assert_uint_eq(spec.buffer_bytes, SPEC_DEFAULT_BUFFER_BYTES);
+                ck_assert_uint_eq(spec.max_functions, SPEC_DEFAULT_MAX_FUNCTIONS);
+        }
+END_TEST
+
+START_TEST(what_has_its_default_is_left_out)
+        {
+                _cleanup_spec_ Spec spec = SPEC_INIT;
+                _cleanup_free_ char *text = NULL;
+                json_auto_t *o = NULL;
+
+                ck_assert_int_eq(strv_add(&spec.functions, "vfs_*"), 0);
+                o = spec_to_json(&spec);
+                text = json_dumps(o, JSON_COMPACT);
+                ck_assert_str_eq(text, "{\"functions\":[\"vfs_*\"]}");
+        }
+END_TEST
+
+START_TEST(every_member_survives_a_round_trip)
+        {
+                _cleanup_spec_ Spec spec = SPEC_INIT, again = {}, copy = {};
+                json_auto_t *o = NULL, *o2 = NULL, *o3 = NULL;
+                const char *field;
+
+                ck_assert_int_eq(strv_add(&spec.functions, "vfs_read"), 0);
+                ck_assert_int_eq(strv_add(&spec.functions, "ext4_*"), 0);
+                ck_assert_int_eq(strv_add(&spec.notrace, "rcu_*"), 0);
+                ck_assert_int_eq(strv_add(&spec.pids, "4194304"), 0);
+                spec.depth = 50;
+                spec.duration_ns = INT64_MAX;
+                spec.max_bytes = 123;
+                spec.buffer_bytes = 4096;
+                spec.max_functions = 1;
+                o = spec_to_json(&spec);
+                ck_assert_int_eq(spec_from_json(&again, o, &field), 0);
+                o2 = spec_to_json(&again);
+                ck_assert(json_equal(o, o2));
+                ck_assert_int_eq(spec_copy(&copy, &again), 0);
+                o3 = spec_to_json(&copy);
+                ck_assert(json_equal(o, o3));
+                ck_assert_ptr_ne(copy.functions.items[0], again.functions.items[0]);
+        }
+END_TEST
+
+START_TEST(every_refusal_names_its_key)
+        {
+                static const struct {
+                        const char *text, *field;
+                } cases[] = {
+                        { "[]", "spec" },
+                        { "null", "spec" },
+                        { "{}", "functions" },
+                        { "{\"functions\":null}", "functions" },
+                        { "{\"functions\":[]}", "functions" },
+                        { "{\"functions\":\"f\"}", "functions" },
+                        { "{\"functions\":[1]}", "functions" },
+                        { "{\"functions\":[\"a b\"]}", "functions" },
+                        { "{\"functions\":[\"!a\"]}", "functions" },
+                        { "{\"functions\":[\"a:mod:b\"]}", "functions" },
+                        { "{\"functions\":[\"*\"]}", "functions" },
+                        { "{\"functions\":[\"a\"],\"notrace\":[\"\"]}", "notrace" },
+                        { "{\"functions\":[\"a\"],\"pids\":[\"0\"]}", "pids" },
+                        { "{\"functions\":[\"a\"],\"pids\":[\"01\"]}", "pids" },
+                        { "{\"functions\":[\"a\"],\"pids\":[\"-1\"]}", "pids" },
+                        { "{\"functions\":[\"a\"],\"pids\":[\"4194305\"]}", "pids" },
+                        { "{\"functions\":[\"a\"],\"pids\":[7]}", "pids" },
+                        { "{\"functions\":[\"a\"],\"depth\":51}", "depth" },
+                        { "{\"functions\":[\"a\"],\"depth\":-1}", "depth" },
+                        { "{\"functions\":[\"a\"],\"depth\":1.5}", "depth" },
+                        { "{\"functions\":[\"a\"],\"depth\":\"1\"}", "depth" },
+                        { "{\"functions\":[\"a\"],\"depth\":true}", "depth" },
+                        { "{\"functions\":[\"a\"],\"duration_ns\":-1}", "duration_ns" },
+                        { "{\"functions\":[\"a\"],\"max_bytes\":{}}", "max_bytes" },
+                        { "{\"functions\":[\"a\"],\"buffer_bytes\":4095}", "buffer_bytes" },
+                        { "{\"functions\":[\"a\"],\"buffer_bytes\":1099511627777}",
+                          "buffer_bytes" },
+                        { "{\"functions\":[\"a\"],\"max_functions\":0}", "max_functions" },
+                        { "{\"functions\":[\"a\"],\"max_functions\":65537}", "max_functions" },
+                        { "{\"functions\":[\"a\"],\"colour\":1}", "colour" },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        Spec spec = { .depth = 12345 };
+                        const char *field;
+
+                        ck_assert_msg(parse(&spec, cases[i].text, &field) == SPEC_E_INVALID, "%s",
+                                      cases[i].text);
+                        ck_assert_str_eq(field, cases[i].field);
+                        ck_assert_uint_eq(spec.depth, 12345);
+                        ck_assert_ptr_null(spec.functions.items);
+                }
+        }
+END_TEST
+
+START_TEST(a_list_beyond_its_bound_is_refused)
+        {
+                for (size_t n = SPEC_MAX_ROOTS; n <= SPEC_MAX_ROOTS + 1; n++) {
+                        _cleanup_spec_ Spec spec = {};
+                        json_auto_t *o = json_object();
+                        json_t *list = json_array();
+                        const char *field;
+
+                        for (size_t i = 0; i < n; i++)
+                                json_array_append_new(list, json_string("f"));
+                        json_object_set_new(o, "functions", list);
+                        ck_assert_int_eq(spec_from_json(&spec, o, &field),
+                                         n > SPEC_MAX_ROOTS ? SPEC_E_INVALID : 0);
+                }
+        }
+END_TEST
+
+UNIT_MAIN("spec", what_is_absent_has_its_default, what_has_its_default_is_left_out,
+          every_member_survives_a_round_trip, every_refusal_names_its_key,
+          a_list_beyond_its_bound_is_refused)

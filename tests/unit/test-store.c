@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "scratch.h"
+#include "store/store.h"
+#include "store/symbol-file.h"
+
+#define ID "0123456789abcdef"
+
+static char path[PATH_MAX + 16];
+
+static const char *store_in(const Scratch *s) {
+        (void) snprintf(path, sizeof(path), "%s/store", s->path);
+        return path;
+}
+
+static void add_session(Store *s, const char *name, SessionState state, const char *symbols) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        _cleanup_(session_dir_freep) SessionDir *d = NULL;
+
+        ck_assert_int_eq(session_dir_create(&d, store_sessions_fd(s), name), 0);
+        ck_assert_int_eq(session_meta_new(&m), 0);
+        m->name = strdup(name);
+        m->id = strdup(ID);
+        m->state = state;
+        m->symbols = symbols ? strdup(symbols) : NULL;
+        ck_assert_int_eq(strv_add(&m->spec.functions, "f"), 0);
+        ck_assert_int_eq(session_dir_write_meta(d, m), 0);
+}
+
+static bool has_symbols(const Store *s, const char *hash) {
+        _cleanup_free_ char *text = NULL;
+
+        return symbol_file_load(store_symbols_fd(s), hash, &text, NULL) == 0;
+}
+
+START_TEST(a_store_is_made_with_its_modes_and_read)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(store_freep) Store *w = NULL, *r = NULL;
+                struct stat st;
+
+                (void) umask(022);
+                ck_assert_int_eq(store_open(&r, store_in(&s)), -ENOENT);
+                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
+                ck_assert_str_eq(store_path(w), store_in(&s));
+                ck_assert_int_eq(fstat(store_fd(w), &st), 0);
+                ck_assert_uint_eq(st.st_mode & 07777, 0750);
+                ck_assert_int_eq(fstat(store_sessions_fd(w), &st), 0);
+                ck_assert_uint_eq(st.st_mode & 07777, 0750);
+                ck_assert_int_eq(store_open(&r, store_in(&s)), 0);
+                ck_assert_int_ge(store_symbols_fd(r), 0);
+        }
+END_TEST
+
+START_TEST(only_the_last_directory_is_made)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                Store *w = NULL;
+                char deep[2 * PATH_MAX];
+
+                (void) snprintf(deep, sizeof(deep), "%s/a/b", s.path);
+                ck_assert_int_eq(store_open_for_writing(&w, deep, NULL), -ENOENT);
+                ck_assert_int_ne(faccessat(s.fd, "a", F_OK, 0), 0);
+                ck_assert_ptr_null(w);
+        }
+END_TEST
+
+START_TEST(a_second_writer_is_told_who_holds_the_lock)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                Store *w = NULL;
+                int pipe_fds[2], status;
+                pid_t pid, holder = 42;
+                char c;
+
+                ck_assert_int_eq(pipe2(pipe_fds, O_CLOEXEC), 0);
+                pid = fork();
+                if (pid == 0) {
+                        if (store_open_for_writing(&w, store_in(&s), &holder) == 0)
+                                (void) write_full(pipe_fds[1], "x", 1);
+                        for (;;)
+                                (void) pause();
+                }
+                ck_assert_int_eq(read(pipe_fds[0], &c, 1), 1);
+                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), &holder), STORE_E_LOCKED);
+                ck_assert_int_eq(holder, pid);
+                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_LOCKED);
+                ck_assert_ptr_null(w);
+                /* A lock dies with its holder, whatever the file says. */
+                ck_assert_int_eq(kill(pid, SIGKILL), 0);
+                ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+                holder = 42;
+                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), &holder), 0);
+                ck_assert_int_eq(holder, 42);
+                store_free(w);
+        }
+END_TEST
+
+START_TEST(a_holder_that_cannot_be_read_is_unknown)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                Store *w = NULL, *other = NULL;
+                pid_t holder = 42;
+                int fd;
+
+                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
+                fd = openat(store_fd(w), "lock", O_WRONLY | O_TRUNC | O_CLOEXEC);
+                ck_assert_int_eq(write_full(fd, "99999999999999999999", 20), 0);
+                safe_close(fd);
+                ck_assert_int_eq(store_open_for_writing(&other, store_in(&s), &holder),
+                                 STORE_E_LOCKED);
+                ck_assert_int_eq(holder, 0);
+                store_free(w);
+        }
+END_TEST
+
+START_TEST(a_directory_that_others_could_change_is_unsafe)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                Store *w = NULL;
+                char link[2 * PATH_MAX];
+
+                ck_assert_int_eq(mkdirat(s.fd, "store", 0700), 0);
+                ck_assert_int_eq(fchmodat(s.fd, "store", 0770, 0), 0);
+                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_UNSAFE);
+                ck_assert_int_eq(fchmodat(s.fd, "store", 01777, 0), 0);
+                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_UNSAFE);
+                ck_assert_int_eq(fchmodat(s.fd, "store", 0755, 0), 0);
+                ck_assert_int_eq(symlinkat("store", s.fd, "link"), 0);
+                (void) snprintf(link, sizeof(link), "%s/link", s.path);
+                ck_assert_int_eq(store_open_for_writing(&w, link, NULL), STORE_E_UNSAFE);
+                (void) snprintf(link, sizeof(link), "%s/link//", s.path);
+                ck_assert_int_eq(store_open_for_writing(&w, link, NULL), STORE_E_UNSAFE);
+                scratch_write(s.fd, "file", "", 0);
+                (void) snprintf(link, sizeof(link), "%s/file", s.path);
+                ck_assert_int_eq(store_open_for_writing(&w, link, NULL), STORE_E_UNSAFE);
+                ck_assert_ptr_null(w);
+                if (geteuid() == 0) {
+                        ck_assert_int_eq(fchownat(s.fd, "store", 65534, 65534, 0), 0);
+                        ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL),
+                                         STORE_E_UNSAFE);
+                        ck_assert_int_eq(fchownat(s.fd, "store", 0, 0, 0), 0);
+                }
+                ck_assert_int_eq(symlinkat("/etc/passwd", s.fd, "store/lock"), 0);
+                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_UNSAFE);
+                ck_assert_int_eq(unlinkat(s.fd, "store/lock", 0), 0);
+                ck_assert_int_eq(mkfifoat(s.fd, "store/lock", 0600), 0);
+                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_UNSAFE);
+                ck_assert_int_eq(unlinkat(s.fd, "store/lock", 0), 0);
+                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
+                store_free(w);
+        }
+END_TEST
+
+START_TEST(the_list_is_sorted_and_has_sessions_only)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(store_freep) Store *w = NULL;
+                _cleanup_strv_ Strv names = {};
+                _cleanup_free_ char *text = NULL;
+                int fd;
+
+                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
+                add_session(w, "b", SESSION_SEALED, NULL);
+                add_session(w, "a", SESSION_SEALED, NULL);
+                fd = store_sessions_fd(w);
+                scratch_write(fd, "file", "", 0);
+                ck_assert_int_eq(mkdirat(fd, ".removed-x", 0700), 0);
+                ck_assert_int_eq(mkdirat(fd, "no name", 0700), 0);
+                ck_assert_int_eq(symlinkat("a", fd, "link"), 0);
+                ck_assert_int_eq(store_list(w, &names), 0);
+                text = strv_join(&names, " ");
+                ck_assert_str_eq(text, "a b");
+        }
+END_TEST
+
+START_TEST(removal_takes_the_session_and_its_symbols_alone)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(store_freep) Store *w = NULL;
+                SessionDir *d = NULL;
+                char shared[SYMBOL_HASH_CHARS + 1], own[SYMBOL_HASH_CHARS + 1];
+
+                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
+                ck_assert_int_eq(symbol_file_store(store_symbols_fd(w), "shared", 6, shared), 0);
+                ck_assert_int_eq(symbol_file_store(store_symbols_fd(w), "own", 3, own), 0);
+                scratch_write(store_symbols_fd(w), "README", "", 0);
+                add_session(w, "a", SESSION_SEALED, own);
+                add_session(w, "b", SESSION_SEALED, shared);
+                add_session(w, "c", SESSION_FAILED, shared);
+                ck_assert_int_eq(store_remove_session(w, "none"), -ENOENT);
+                ck_assert_int_eq(store_remove_session(w, ".."), -EINVAL);
+                ck_assert_int_eq(store_remove_session(w, "a"), 0);
+                ck_assert_int_eq(store_open_session(w, "a", &d), -ENOENT);
+                ck_assert(!has_symbols(w, own));
+                ck_assert(has_symbols(w, shared));
+                ck_assert_int_eq(store_remove_session(w, "b"), 0);
+                ck_assert(has_symbols(w, shared));
+                ck_assert_int_eq(store_remove_session(w, "c"), 0);
+                ck_assert(!has_symbols(w, shared));
+                ck_assert_int_eq(faccessat(store_symbols_fd(w), "README", F_OK, 0), 0);
+        }
+END_TEST
+
+START_TEST(symbols_are_kept_while_a_session_may_still_name_them)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(store_freep) Store *w = NULL;
+                char hash[SYMBOL_HASH_CHARS + 1];
+
+                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
+                ck_assert_int_eq(symbol_file_store(store_symbols_fd(w), "x", 1, hash), 0);
+                add_session(w, "gone", SESSION_SEALED, hash);
+                add_session(w, "live", SESSION_RECORDING, NULL);
+                ck_assert_int_eq(store_remove_session(w, "gone"), 0);
+                ck_assert(has_symbols(w, hash));
+                ck_assert_int_eq(store_remove_session(w, "live"), 0);
+                ck_assert(!has_symbols(w, hash));
+
+                ck_assert_int_eq(symbol_file_store(store_symbols_fd(w), "x", 1, hash), 0);
+                add_session(w, "gone", SESSION_SEALED, hash);
+                ck_assert_int_eq(mkdirat(store_sessions_fd(w), "unreadable", 0700), 0);
+                ck_assert_int_eq(store_remove_session(w, "gone"), 0);
+                ck_assert(has_symbols(w, hash));
+        }
+END_TEST
+
+START_TEST(a_removal_that_was_interrupted_is_finished)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(store_freep) Store *w = NULL;
+                int fd;
+
+                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
+                add_session(w, "a", SESSION_SEALED, NULL);
+                fd = store_sessions_fd(w);
+                ck_assert_int_eq(renameat(fd, "a", fd, ".removed-a"), 0);
+                add_session(w, "a", SESSION_SEALED, NULL);
+                ck_assert_int_eq(store_remove_session(w, "a"), 0);
+                ck_assert_int_ne(faccessat(fd, ".removed-a", F_OK, 0), 0);
+                add_session(w, "b", SESSION_SEALED, NULL);
+                ck_assert_int_eq(renameat(fd, "b", fd, ".removed-b"), 0);
+                w = store_free(w);
+                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
+                ck_assert_int_ne(faccessat(store_sessions_fd(w), ".removed-b", F_OK, 0), 0);
+        }
+END_TEST
+
+START_TEST(a_store_without_symbols_is_still_read)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(store_freep) Store *w = NULL, *r = NULL;
+                _cleanup_(session_dir_freep) SessionDir *d = NULL;
+
+                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
+                add_session(w, "a", SESSION_SEALED, NULL);
+                ck_assert_int_eq(tree_remove(store_fd(w), "symbols"), 0);
+                ck_assert_int_eq(store_open(&r, store_in(&s)), 0);
+                ck_assert_int_eq(store_symbols_fd(r), -EBADF);
+                ck_assert_int_eq(store_open_session(r, "a", &d), 0);
+                ck_assert_int_eq(symlinkat("/etc", store_fd(w), "symbols"), 0);
+                r = store_free(r);
+                ck_assert_int_eq(store_open(&r, store_in(&s)), 0);
+                ck_assert_int_eq(store_symbols_fd(r), -EBADF);
+        }
+END_TEST
+
+UNIT_MAIN("store", a_store_is_made_with_its_modes_and_read, only_the_last_directory_is_made,
+          a_second_writer_is_told_who_holds_the_lock, a_holder_that_cannot_be_read_is_unknown,
+          a_directory_that_others_could_change_is_unsafe, the_list_is_sorted_and_has_sessions_only,
+          removal_takes_the_session_and_its_symbols_alone,
+          symbols_are_kept_while_a_session_may_still_name_them,
+          a_removal_that_was_interrupted_is_finished, a_store_without_symbols_is_still_read)
