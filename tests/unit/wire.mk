@@ -1,5 +1,6 @@
 # unit tests of wire, and of both ends of it
-unit_tests += %D%/test-client %D%/test-frame %D%/test-interface %D%/test-refusal %D%/test-server
+unit_tests += %D%/test-client %D%/test-frame %D%/test-interface %D%/test-refusal \
+	%D%/test-server %D%/test-server-hostile
 %C%_test_frame_CFLAGS     = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 %C%_test_frame_LDADD      = $(wire_libs) $(CHECK_LIBS)
 %C%_test_interface_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
@@ -9,7 +10,11 @@ unit_tests += %D%/test-client %D%/test-frame %D%/test-interface %D%/test-refusal
 %C%_test_client_SOURCES   = %D%/test-client.c cli/client.c
 %C%_test_client_CFLAGS    = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 %C%_test_client_LDADD     = $(wire_libs) $(CHECK_LIBS)
-%C%_test_server_SOURCES   = %D%/test-server.c cli/client.c \
+server_test_sources = %D%/server-fixture.c %D%/server-fixture.h cli/client.c \
 	daemon/listener.c daemon/request.c daemon/server.c
+%C%_test_server_SOURCES   = %D%/test-server.c $(server_test_sources)
 %C%_test_server_CFLAGS    = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS)
 %C%_test_server_LDADD     = $(wire_libs) $(CHECK_LIBS) $(SYSTEMD_LIBS)
+%C%_test_server_hostile_SOURCES = %D%/test-server-hostile.c $(server_test_sources)
+%C%_test_server_hostile_CFLAGS  = $(%C%_test_server_CFLAGS)
+%C%_test_server_hostile_LDADD   = $(%C%_test_server_LDADD)

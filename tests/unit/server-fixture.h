@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* A real Server on a real loop in a child process, and what its peers need; for tests with check.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "cli/client.h"
+#include "unit.h"
+
+extern pid_t server_pid;
+
+void start_server(void);
+void stop_server(void); /* it must end by itself and with success */
+void check_alive(void); /* it still serves a new connection */
+
+Client *connect_client(void);
+json_t *call(Client *c, const char *method); /* must succeed; the parameters of the reply */
+/* The call is refused so; @member of the refusal's parameters, unless NULL, is the text @value. */
+void check_refused(Client *c, const char *method, json_t *parameters, RefusalKind kind,
+                   const char *member, const char *value);
+
+int connect_raw(void);
+void put(int fd, const char *data, size_t n);
+void put_text(int fd, const char *text); /* with its NUL */
+/* All that comes until @n NULs, the end, or two seconds of silence; the number of NULs. */
+size_t get(int fd, char *text, size_t size, size_t n);
+bool is_closed(int fd, int ms); /* the peer has closed, within @ms */

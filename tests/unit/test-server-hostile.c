@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Peers that break rules, hang up, flood or sleep: each costs only itself its connection. */
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "daemon/server.h"
+#include "server-fixture.h"
+
+START_TEST(a_peer_that_hangs_up_takes_its_call_with_it)
+        {
+                _cleanup_(client_freep) Client *c = NULL;
+                json_t *answer;
+                int fd;
+
+                start_server();
+                c = connect_client();
+                for (int i = 0; i < 100; i++) {
+                        fd = connect_raw();
+                        if (i % 2)
+                                put(fd, "{\"method\"", 9);
+                        close(fd);
+                }
+                fd = connect_raw();
+                put_text(fd, "{\"method\":\"org.ftraced.Keep\"}");
+                ck_assert(!is_closed(fd, 100));
+                close(fd);
+                json_decref(call(c, "Echo"));
+                usleep(100 * 1000);
+                answer = call(c, "Release");
+                ck_assert(json_is_false(json_object_get(answer, "connected")));
+                ck_assert_int_eq(json_integer_value(json_object_get(answer, "gone")), 101);
+                json_decref(answer);
+                answer = call(c, "Who");
+                ck_assert_int_eq(json_integer_value(json_object_get(answer, "n")), 1);
+                json_decref(answer);
+                stop_server();
+        }
+END_TEST
+
+START_TEST(what_is_not_a_call_costs_the_connection_and_nothing_else)
+        {
+                static const char *const bad[] = {
+                        "",
+                        "GET / HTTP/1.1\r\n\r\n",
+                        "{}",
+                        "[]",
+                        "{\"method\":1}",
+                        "{\"method\":\"org.ftraced.Echo\",\"method\":\"org.ftraced.Echo\"}",
+                        "{\"method\":\"org.ftraced.Echo\",\"parameters\":[]}",
+                        "{\"method\":\"org.ftraced.Echo\",\"parameters\":null}",
+                        "{\"method\":\"org.ftraced.Echo\",\"more\":1}",
+                        "{\"method\":\"org.ftraced.Echo\",\"oneway\":\"yes\"}",
+                        "{\"method\":\"org.ftraced.Echo\",\"oneway\":true,\"more\":true}",
+                        "{\"method\":\"org.ftraced.Echo\",\"surprise\":1}",
+                        "{\"method\":\"org.ftraced.Echo\",\"parameters\":{\"text\":\"\\u0000\"}}",
+                        "{\"method\":\"org.ftraced.Echo\",\"parameters\":{\"text\":\"\xff\"}}",
+                };
+                char *deep = malloc(10001);
+                int fd;
+
+                start_server();
+                for (size_t i = 0; i < ELEMENTSOF(bad); i++) {
+                        fd = connect_raw();
+                        put_text(fd, bad[i]);
+                        ck_assert_msg(is_closed(fd, 2000), "was kept after: %s", bad[i]);
+                        close(fd);
+                }
+                memset(deep, '[', 10000);
+                deep[10000] = 0;
+                fd = connect_raw();
+                put_text(fd, deep);
+                ck_assert(is_closed(fd, 2000));
+                close(fd);
+                free(deep);
+                check_alive();
+                stop_server();
+        }
+END_TEST
+
+START_TEST(names_that_are_hostile_are_only_names)
+        {
+                _cleanup_(client_freep) Client *c = NULL;
+
+                start_server();
+                c = connect_client();
+                check_refused(c, ".", NULL, REFUSAL_INTERFACE_NOT_FOUND, "interface", "");
+                check_refused(c, "..", NULL, REFUSAL_INTERFACE_NOT_FOUND, "interface", ".");
+                check_refused(c, "org.ftraced.", NULL, REFUSAL_METHOD_NOT_FOUND, NULL, NULL);
+                check_refused(c, "%s%n%s.%n", NULL, REFUSAL_INTERFACE_NOT_FOUND, NULL, NULL);
+                check_refused(c, "a.\x1b[31m", NULL, REFUSAL_INTERFACE_NOT_FOUND, "message",
+                              "there is no interface for the method a.\\x1b[31m");
+                stop_server();
+        }
+END_TEST
+
+START_TEST(an_endless_message_is_cut_off)
+        {
+                char data[65536];
+                size_t n = 0;
+                ssize_t k;
+                int fd;
+
+                start_server();
+                fd = connect_raw();
+                memset(data, ' ', sizeof(data));
+                while (n < (size_t) 100 << 20) {
+                        k = send(fd, data, sizeof(data), MSG_NOSIGNAL);
+                        if (k < 0)
+                                break;
+                        n += (size_t) k;
+                }
+                ck_assert_uint_lt(n, (size_t) 2 << 20);
+                close(fd);
+                check_alive();
+                stop_server();
+        }
+END_TEST
+
+START_TEST(descriptors_with_a_call_are_refused_and_closed)
+        {
+                _cleanup_(frame_freep) Frame *f = NULL;
+                json_t *j, *answer;
+                char target[64];
+                struct stat st;
+                size_t n = 0;
+
+                start_server();
+                j = json_pack("{s:s}", "method", "org.ftraced.Echo");
+                ck_assert_int_eq(frame_new(&f, connect_raw(), FRAME_CALL_MAX), 0);
+                for (int i = 0; i < 50; i++) {
+                        struct pollfd p = { .fd = frame_fd(f), .events = POLLIN };
+                        int fds[FRAME_FDS_MAX];
+
+                        ck_assert_int_eq(frame_send(f, j, (int[]){ STDIN_FILENO, STDIN_FILENO }, 2),
+                                         0);
+                        ck_assert_int_eq(poll(&p, 1, 2000), 1);
+                        ck_assert_int_eq(frame_receive(f, &answer, fds), 0);
+                        ck_assert_str_eq(json_string_value(json_object_get(answer, "error")),
+                                         "org.varlink.service.InvalidParameter");
+                        json_decref(answer);
+                }
+                json_decref(j);
+                for (int fd = 0; fd < 200; fd++) {
+                        snprintf(target, sizeof(target), "/proc/%i/fd/%i", server_pid, fd);
+                        n += lstat(target, &st) == 0;
+                }
+                ck_assert_uint_lt(n, 30);
+                stop_server();
+        }
+END_TEST
+
+START_TEST(who_does_not_read_a_stream_is_disconnected)
+        {
+                char byte;
+                size_t n = 0;
+                int fd;
+
+                start_server();
+                fd = connect_raw();
+                put_text(fd, "{\"method\":\"org.ftraced.Flood\",\"more\":true}");
+                check_alive();
+                while (recv(fd, &byte, 1, MSG_DONTWAIT) == 1 && n < 10 << 20)
+                        n++;
+                ck_assert_uint_lt(n, 4 << 20);
+                ck_assert(is_closed(fd, 1000));
+                close(fd);
+                stop_server();
+        }
+END_TEST
+
+START_TEST(who_does_not_read_answers_is_not_asked_for_more_calls)
+        {
+                char call_text[20000], text[20000];
+                size_t n_calls = 0, n_answers = 0;
+                int fd;
+
+                start_server();
+                fd = connect_raw();
+                memset(call_text, 'x', sizeof(call_text));
+                memcpy(call_text, "{\"method\":\"org.ftraced.Echo\",\"parameters\":{\"text\":\"",
+                       51);
+                memcpy(call_text + sizeof(call_text) - 4, "\"}}", 4);
+                ck_assert_int_eq(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+                for (int idle = 0; n_calls < 1000 && idle < 5;) {
+                        if (send(fd, call_text, sizeof(call_text), MSG_NOSIGNAL) ==
+                            sizeof(call_text)) {
+                                n_calls++;
+                                idle = 0;
+                        } else {
+                                ck_assert_int_eq(errno, EAGAIN);
+                                usleep(50 * 1000);
+                                idle++;
+                        }
+                }
+                ck_assert_uint_lt(n_calls, 200);
+                check_alive();
+                while (n_answers < n_calls && get(fd, text, sizeof(text), 1) == 1)
+                        n_answers++;
+                ck_assert_uint_eq(n_answers, n_calls);
+                close(fd);
+                stop_server();
+        }
+END_TEST
+
+START_TEST(a_message_begun_must_be_ended_in_time_and_an_idle_peer_may_stay)
+        {
+                struct timespec a, b;
+                int fd, idle_fd;
+                char text[200];
+
+                start_server();
+                idle_fd = connect_raw();
+                fd = connect_raw();
+                clock_gettime(CLOCK_MONOTONIC, &a);
+                /* A byte now and then does not win time. */
+                for (int i = 0; i < 80; i++) {
+                        if (send(fd, "{", 1, MSG_NOSIGNAL) < 0 || is_closed(fd, 100))
+                                break;
+                }
+                clock_gettime(CLOCK_MONOTONIC, &b);
+                ck_assert_int_ge(b.tv_sec - a.tv_sec, 4);
+                ck_assert_int_le(b.tv_sec - a.tv_sec, 7);
+                put_text(idle_fd, "{\"method\":\"org.ftraced.Echo\"}");
+                ck_assert_uint_eq(get(idle_fd, text, sizeof(text), 1), 1);
+                close(fd);
+                close(idle_fd);
+                stop_server();
+        }
+END_TEST
+
+START_TEST(one_user_has_no_more_than_his_connections)
+        {
+                int fds[SERVER_MAX_CONNECTIONS_PER_UID], extra;
+
+                start_server();
+                for (size_t i = 0; i < ELEMENTSOF(fds); i++)
+                        fds[i] = connect_raw();
+                extra = connect_raw();
+                ck_assert(is_closed(extra, 2000));
+                ck_assert(!is_closed(fds[ELEMENTSOF(fds) - 1], 100));
+                close(extra);
+                close(fds[0]);
+                usleep(100 * 1000);
+                check_alive();
+                for (size_t i = 1; i < ELEMENTSOF(fds); i++)
+                        close(fds[i]);
+                stop_server();
+        }
+END_TEST
+
+START_TEST(without_descriptors_a_connection_is_turned_away_and_the_next_served)
+        {
+                _cleanup_(client_freep) Client *c = NULL;
+                int fds[40];
+                size_t n_closed = 0;
+
+                start_server();
+                c = connect_client();
+                ck_assert_int_eq(
+                        client_call(c, "Starve", json_pack("{s:i}", "n", 20), NULL, NULL, NULL), 0);
+                for (size_t i = 0; i < ELEMENTSOF(fds); i++)
+                        fds[i] = connect_raw();
+                for (size_t i = 0; i < ELEMENTSOF(fds); i++)
+                        n_closed += is_closed(fds[i], i + 1 < ELEMENTSOF(fds) ? 20 : 1000);
+                ck_assert_uint_ge(n_closed, 20);
+                ck_assert_uint_lt(n_closed, 40);
+                json_decref(call(c, "Who"));
+                for (size_t i = 0; i < ELEMENTSOF(fds); i++)
+                        close(fds[i]);
+                usleep(100 * 1000);
+                check_alive();
+                stop_server();
+        }
+END_TEST
+
+START_TEST(other_users_may_only_ask_who_is_there)
+        {
+                _cleanup_(client_freep) Client *c = NULL;
+
+                start_server();
+                if (geteuid() == 0) {
+                        ck_assert_int_eq(seteuid(65534), 0);
+                        c = connect_client();
+                        ck_assert_int_eq(seteuid(0), 0);
+                        check_refused(c, "Echo", NULL, REFUSAL_PERMISSION_DENIED, NULL, NULL);
+                        check_refused(c, "Nothing", NULL, REFUSAL_PERMISSION_DENIED, NULL, NULL);
+                        check_refused(c, "a.b.C", NULL, REFUSAL_PERMISSION_DENIED, NULL, NULL);
+                        json_decref(call(c, "org.varlink.service.GetInfo"));
+                }
+                stop_server();
+        }
+END_TEST
+
+UNIT_MAIN("server-hostile", a_peer_that_hangs_up_takes_its_call_with_it,
+          what_is_not_a_call_costs_the_connection_and_nothing_else,
+          names_that_are_hostile_are_only_names, an_endless_message_is_cut_off,
+          descriptors_with_a_call_are_refused_and_closed,
+          who_does_not_read_a_stream_is_disconnected,
+          who_does_not_read_answers_is_not_asked_for_more_calls,
+          a_message_begun_must_be_ended_in_time_and_an_idle_peer_may_stay,
+          one_user_has_no_more_than_his_connections,
+          without_descriptors_a_connection_is_turned_away_and_the_next_served,
+          other_users_may_only_ask_who_is_there)
