@@ -30,5 +30,6 @@ EXTRA_DIST += %D%/layers.txt
 dist_check_SCRIPTS += $(house_tests)
 TESTS += $(house_tests)
 
+include %D%/fuzz/local.mk
 include %D%/system/local.mk
 include %D%/root/local.mk

@@ -1,0 +1,33 @@
+# Fuzz targets: fuzz-NAME.c and corpus/NAME/.  A new one is four lines here: its name in the list,
+# its _CFLAGS, _LDFLAGS and _LDADD.
+# Without --enable-fuzzers each replays its corpus as a test; with it each is a libFuzzer binary,
+# and the whole tree is built with its instrumentation and the sanitizers:
+#     configure CC=clang --enable-fuzzers && make tests/fuzz/fuzz-meta &&
+#     tests/fuzz/fuzz-meta /a/new/directory .../tests/fuzz/corpus/meta
+fuzz_targets = \
+	%D%/fuzz-meta \
+	%D%/fuzz-segment
+%C%_fuzz_meta_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_meta_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_meta_LDADD = $(store_libs) $(fuzz_libs)
+%C%_fuzz_segment_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_segment_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_segment_LDADD = $(store_libs) $(fuzz_libs)
+
+fuzz_cflags = $(AM_CFLAGS) $(JANSSON_CFLAGS) -I$(top_srcdir)/%D%
+EXTRA_DIST += %D%/corpus %D%/fuzz.h %D%/replay.c
+if ENABLE_FUZZERS
+AM_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined
+AM_LDFLAGS += -fsanitize=address,undefined
+fuzz_ldflags = $(AM_LDFLAGS) -fsanitize=fuzzer
+fuzz_libs =
+noinst_PROGRAMS += $(fuzz_targets)
+else
+check_LIBRARIES += %D%/libreplay.a
+%C%_libreplay_a_CFLAGS = $(fuzz_cflags)
+%C%_libreplay_a_SOURCES = %D%/replay.c
+fuzz_ldflags = $(AM_LDFLAGS)
+fuzz_libs = %D%/libreplay.a $(base_libs)
+check_PROGRAMS += $(fuzz_targets)
+TESTS += $(fuzz_targets)
+endif

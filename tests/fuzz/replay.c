@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The main of a fuzz target where there is no libFuzzer: gives it each file named on the command
+ * line, or, without any, each file of its corpus, which it finds by its own name: fuzz-segment has
+ * tests/fuzz/corpus/segment/.  Prints TAP.  Each file runs in a child, so that one that crashes is
+ * one failure.
+ */
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "base/strv.h"
+#include "fuzz.h"
+
+#define INPUT_BYTES_MAX ((size_t) 64 << 20)
+
+static void closedirp(DIR **d) {
+        if (*d)
+                (void) closedir(*d);
+}
+
+static int list_corpus(Strv *ret, const char *program) {
+        const char *source = getenv("top_srcdir"), *slash = strrchr(program, '/');
+        const char *target = startswith(slash ? slash + 1 : program, "fuzz-");
+        _cleanup_(closedirp) DIR *dir = NULL;
+        char path[4096];
+        struct dirent *e;
+
+        if (!source || !target)
+                return -EINVAL;
+        (void) snprintf(path, sizeof(path), "%s/tests/fuzz/corpus/%s", source, target);
+        dir = opendir(path);
+        if (!dir)
+                return -errno;
+        while ((e = readdir(dir))) {
+                char file[sizeof(path) + 256];
+                int r;
+
+                if (e->d_name[0] == '.')
+                        continue;
+                (void) snprintf(file, sizeof(file), "%s/%s", path, e->d_name);
+                r = strv_add(ret, file);
+                if (r < 0)
+                        return r;
+        }
+        strv_sort_unique(ret);
+        return 0;
+}
+
+/* 0, or what went wrong: an exit status, or 128 and the signal's number. */
+static int run(const char *path) {
+        int status;
+        pid_t pid;
+
+        (void) fflush(stdout);
+        pid = fork();
+        if (pid < 0)
+                return 1;
+        if (pid == 0) {
+                _cleanup_free_ char *text = NULL, *data = NULL;
+                size_t n;
+
+                if (file_read(AT_FDCWD, path, &text, &n, INPUT_BYTES_MAX) < 0)
+                        exit(2);
+                /* Of the exact size, so that a sanitizer sees one byte too many. */
+                data = malloc(n);
+                if (n > 0 && !data)
+                        exit(3);
+                if (n > 0)
+                        memcpy(data, text, n);
+                (void) LLVMFuzzerTestOneInput((const uint8_t *) data, n);
+                free(TAKE_PTR(data));
+                free(TAKE_PTR(text));
+                exit(0);
+        }
+        if (waitpid(pid, &status, 0) != pid)
+                return 1;
+        return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int main(int argc, char **argv) {
+        _cleanup_strv_ Strv files = {};
+        int n_failed = 0, r = 0;
+
+        for (int i = 1; i < argc && r >= 0; i++)
+                r = strv_add(&files, argv[i]);
+        if (argc == 1)
+                r = list_corpus(&files, argv[0]);
+        if (r < 0 || files.n == 0) {
+                printf("Bail out! no corpus for %s: set top_srcdir, or name files\n", argv[0]);
+                return EXIT_FAILURE;
+        }
+        printf("1..%zu\n", files.n);
+        for (size_t i = 0; i < files.n; i++) {
+                const char *slash = strrchr(files.items[i], '/');
+
+                r = run(files.items[i]);
+                n_failed += r != 0;
+                if (r != 0)
+                        printf("# %s: status %d\n", files.items[i], r);
+                printf("%s %zu - %s\n", r == 0 ? "ok" : "not ok", i + 1,
+                       slash ? slash + 1 : files.items[i]);
+        }
+        return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
