@@ -128,24 +128,29 @@ int admit_memory(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
                            format_bytes(fit, (available / 2 / n) >> 20 << 20));
 }
 
-static int refuse_foreign(const Tracefs *fs, const char *dir, const char *tracer,
-                          Refusal *refusal) {
-        _cleanup_free_ char *where = tracefs_where(fs, dir), *names = NULL;
+static int refuse_foreign(const Tracefs *fs, const Ledger *ledger, const char *dir,
+                          const char *tracer, Refusal *refusal) {
+        _cleanup_free_ char *where = tracefs_where(fs, dir), *names = NULL, *way_out = NULL;
         _cleanup_strv_ Strv holders = {};
+        bool left = ledger_covers(ledger, dir);
         int r;
 
         r = tracefs_find_pipe_holders(fs, dir, &holders);
         if (r < 0)
                 return r;
         names = strv_join(&holders, ", ");
-        if (!where || !names)
+        if (!where || !names ||
+            (left ? asprintf(&way_out, "End that process: the rest is put back by itself.")
+                  : asprintf(&way_out,
+                             "Wait until they are done; if nobody uses it: echo nop > "
+                             "%s/current_tracer",
+                             where)) < 0)
                 return -ENOMEM;
         return refusal_set(refusal, REFUSAL_BUSY,
                            json_pack("{ss}", "holder", holders.n > 0 ? names : "unknown"),
-                           "current_tracer of %s is %s, set by somebody else%s%s. Wait until they "
-                           "are done; if nobody uses it: echo nop > %s/current_tracer",
-                           where, tracer, holders.n > 0 ? "; its pipes are held open by " : "",
-                           names, where);
+                           "current_tracer of %s is %s, %s%s%s. %s", where, tracer,
+                           left ? "left on by an earlier ftraced" : "set by somebody else",
+                           holders.n > 0 ? "; its pipes are held open by " : "", names, way_out);
 }
 
 int refuse_held_pipe(const Tracefs *fs, const char *dir, Refusal *refusal) {
@@ -166,7 +171,8 @@ int refuse_held_pipe(const Tracefs *fs, const char *dir, Refusal *refusal) {
                            where, holders.n > 0 ? names : "another process");
 }
 
-int admit_tracer(const Tracefs *fs, bool instances, const Strv *ours, Refusal *refusal) {
+int admit_tracer(const Tracefs *fs, const Ledger *ledger, bool instances, const Strv *ours,
+                 Refusal *refusal) {
         _cleanup_strv_ Strv users = {}, holders = {};
         _cleanup_free_ char *tracer = NULL;
         int r;
@@ -177,7 +183,7 @@ int admit_tracer(const Tracefs *fs, bool instances, const Strv *ours, Refusal *r
                         return r;
                 for (size_t i = 0; i < users.n; i++)
                         if (!strv_contains(ours, users.items[i]))
-                                return refuse_foreign(fs, users.items[i], "function_graph",
+                                return refuse_foreign(fs, ledger, users.items[i], "function_graph",
                                                       refusal);
                 return 0;
         }
@@ -185,7 +191,7 @@ int admit_tracer(const Tracefs *fs, bool instances, const Strv *ours, Refusal *r
         if (r < 0)
                 return r;
         if (!streq(tracer, "nop"))
-                return refuse_foreign(fs, "", tracer, refusal);
+                return refuse_foreign(fs, ledger, "", tracer, refusal);
         r = tracefs_find_pipe_holders(fs, "", &holders);
         if (r < 0)
                 return r;

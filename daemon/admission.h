@@ -12,6 +12,7 @@
 
 #include "daemon/arbiter.h"
 #include "daemon/functions.h"
+#include "daemon/ledger.h"
 #include "daemon/tracefs.h"
 #include "store/spec.h"
 #include "wire/refusal.h"
@@ -27,8 +28,10 @@ int admit_memory(const Tracefs *fs, const Spec *spec, Refusal *refusal);
  *             wherever it is, since the graph filters are global.  Otherwise any tracer of the
  *             top level is, and any open trace_pipe, whose data arming would erase.
  * @ours:      directories ("instances/ftraced-x/") of live sessions
+ * @ledger:    tells a tracer that an earlier ftraced left on from somebody else's
  */
-int admit_tracer(const Tracefs *fs, bool instances, const Strv *ours, Refusal *refusal);
+int admit_tracer(const Tracefs *fs, const Ledger *ledger, bool instances, const Strv *ours,
+                 Refusal *refusal);
 /* REFUSAL_BUSY for what setting the tracer met: an open pipe in @dir. */
 int refuse_held_pipe(const Tracefs *fs, const char *dir, Refusal *refusal);
 

@@ -485,7 +485,7 @@ static int admit(Controller *c, const SessionMeta *m, Strv *roots, Strv *notrace
         if (c->has_instances < 0)
                 return c->has_instances;
         r = own_dirs(c, &ours);
-        return r < 0 ? r : admit_tracer(&c->fs, c->has_instances > 0, &ours, refusal);
+        return r < 0 ? r : admit_tracer(&c->fs, c->ledger, c->has_instances > 0, &ours, refusal);
 }
 
 static int tracer_init(Tracer *t, const SessionMeta *m, const Strv *roots, const Strv *notrace,

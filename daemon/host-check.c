@@ -164,13 +164,22 @@ static int look_tracer(const HostFacts *h, Finding *f) {
         if (!names)
                 return -ENOMEM;
         for (size_t i = 0; i < users.n; i++) {
-                _cleanup_free_ char *where = tracefs_where(h->fs, users.items[i]);
+                _cleanup_free_ char *where = tracefs_where(h->fs, users.items[i]), *by = NULL;
+                _cleanup_strv_ Strv pipes = {};
+                bool left = ledger_covers(h->ledger, users.items[i]);
 
                 if (strv_contains(h->ours, users.items[i]))
                         continue;
-                return say(f, GRADE_BAD, "wait until they are done, or set current_tracer to nop",
-                           "function_graph is in use at %s by somebody else%s%s", where ?: "",
-                           holders.n > 0 ? ": " : "", names);
+                r = tracefs_find_pipe_holders(h->fs, users.items[i], &pipes);
+                if (r < 0)
+                        return r;
+                by = strv_join(&pipes, ", ");
+                return say(f, GRADE_BAD,
+                           left ? "end the process that holds its trace_pipe_raw open"
+                                : "wait until they are done, or set its current_tracer to nop",
+                           "function_graph is in use at %s, %s%s%s", where ?: "",
+                           left ? "left on by an earlier ftraced" : "by somebody else",
+                           pipes.n > 0 ? "; its pipes are held open by " : "", by ?: "");
         }
         if (h->n_live > 0)
                 return say(f, GRADE_GOOD, NULL, "function_graph is used by ftraced: %zu session%s",
@@ -212,7 +221,7 @@ static int look_leftovers(const HostFacts *h, Finding *f) {
         bool stale = false;
         int r;
 
-        if (h->fs->fd < 0 || h->n_live > 0)
+        if (h->fs->fd < 0 || ledger_n(h->ledger) > 0) /* what is there is ours */
                 return 0;
         for (size_t i = 0; i < ELEMENTSOF(leftovers); i++) {
                 _cleanup_free_ char *now = NULL;
@@ -263,7 +272,7 @@ static int look_events(const HostFacts *h, Finding *f) {
 }
 
 static int look_ledger(const HostFacts *h, Finding *f) {
-        size_t n = h->ledger ? ledger_n(h->ledger) : 0;
+        size_t n = ledger_n(h->ledger);
 
         if (n > 0 && h->n_live == 0)
                 return say(f, GRADE_BAD, "end the process that holds its trace_pipe_raw open",

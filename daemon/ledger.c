@@ -75,6 +75,17 @@ bool ledger_has(const Ledger *l, const char *session, const char *file) {
         return false;
 }
 
+bool ledger_covers(const Ledger *l, const char *dir) {
+        for (size_t i = 0; i < l->n; i++) {
+                const Record *e = &l->records[i];
+
+                if (e->kind == LEDGER_FILE ? *dir == 0 && streq(e->file, "current_tracer")
+                                           : streq_ptr(startswith(dir, e->file), "/"))
+                        return true;
+        }
+        return false;
+}
+
 int ledger_add(Ledger *l, const char *session, LedgerKind kind, const char *file, const char *old) {
         Record new = { .kind = kind };
         Record *records;

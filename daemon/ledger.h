@@ -47,6 +47,8 @@ DEFINE_CLEANUP(Ledger *, ledger_free);
 
 size_t ledger_n(const Ledger *l);
 bool ledger_has(const Ledger *l, const char *session, const char *file);
+/* Whether a tracer in @dir ("" or "instances/x/") was switched on by a session of this ledger. */
+bool ledger_covers(const Ledger *l, const char *dir);
 /* Sessions that have records, without LEDGER_SHARED; sorted. */
 int ledger_get_sessions(const Ledger *l, Strv *ret);
 /* Adds a record in memory, unless @session has one for @file; old: NULL for an instance. */
