@@ -1,10 +1,56 @@
 # cli/: unprivileged; decodes and draws as the user.
 include %D%/drawing.mk
+
+# What the verbs share, apart from the verbs, so that unit tests can have it.
+noinst_LIBRARIES += %D%/libverb.a
+%C%_libverb_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+%C%_libverb_a_SOURCES = \
+	%D%/client.c \
+	%D%/client.h \
+	%D%/command.c \
+	%D%/command.h \
+	%D%/contact.c \
+	%D%/contact.h \
+	%D%/display.c \
+	%D%/display.h \
+	%D%/options.c \
+	%D%/options.h \
+	%D%/outfile.c \
+	%D%/outfile.h \
+	%D%/recording.c \
+	%D%/recording.h \
+	%D%/signals.c \
+	%D%/signals.h \
+	%D%/source.c \
+	%D%/source.h \
+	%D%/status.h \
+	%D%/summary.c \
+	%D%/summary.h \
+	%D%/table.c \
+	%D%/table.h \
+	%D%/terminal.c \
+	%D%/terminal.h
+verb_libs = %D%/libverb.a $(drawing_libs) $(wire_libs) $(store_libs)
+
 bin_PROGRAMS += ftracectl
 ftracectl_SOURCES = \
-	%D%/main.c
+	%D%/main.c \
+	%D%/verb-doctor.c \
+	%D%/verb-fetch.c \
+	%D%/verb-follow.c \
+	%D%/verb-functions.c \
+	%D%/verb-list.c \
+	%D%/verb-remove.c \
+	%D%/verb-report.c \
+	%D%/verb-run.c \
+	%D%/verb-show.c \
+	%D%/verb-start.c \
+	%D%/verb-status.c \
+	%D%/verb-stop.c \
+	%D%/verb-verify.c \
+	%D%/verb.h
 ftracectl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-ftracectl_LDADD = $(drawing_libs) $(wire_libs)
+ftracectl_LDADD = $(verb_libs)
 man_pages += %D%/ftracectl.1
 EXTRA_DIST += %D%/completion.bash
 bashcompletion_DATA += %D%/ftracectl

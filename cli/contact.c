@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Who may talk to the daemon is decided by the socket's owner, group and mode,
+ * so that is what the sentence about a missing permission is made from.
+ */
+
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "base/name.h"
+#include "cli/contact.h"
+#include "cli/status.h"
+#include "cli/terminal.h"
+
+const char *contact_socket(const Options *o) {
+        return o->socket ?: CLIENT_DEFAULT_SOCKET;
+}
+
+int contact_no_daemon(const Options *o) {
+        if (geteuid() == 0)
+                log_error("no daemon is running: nothing listens on %s. Start it with \"systemctl "
+                          "start ftraced.socket\", or record without one: \"ftracectl run\".",
+                          contact_socket(o));
+        else
+                log_error("no daemon is running: nothing listens on %s. Start it with \"sudo "
+                          "systemctl start ftraced.socket\", or record without one: \"sudo "
+                          "ftracectl run\".",
+                          contact_socket(o));
+        return STATUS_FAILED;
+}
+
+int contact_forbidden(const Options *o) {
+        const char *path = contact_socket(o);
+        const struct passwd *user = getpwuid(geteuid());
+        const struct group *group = NULL;
+        struct stat st;
+
+        group = stat(path, &st) >= 0 ? getgrgid(st.st_gid) : getgrnam("ftraced");
+        if (!group || streq(group->gr_name, "root")) {
+                log_error("no permission for %s: only root may use it.", path);
+                return STATUS_FORBIDDEN;
+        }
+        for (char **m = group->gr_mem; user && *m; m++)
+                if (streq(*m, user->pw_name)) {
+                        log_error("no permission for %s: you are in group %s, but not yet in this "
+                                  "login. Log in again, or: newgrp %s",
+                                  path, group->gr_name, group->gr_name);
+                        return STATUS_FORBIDDEN;
+                }
+        log_error("no permission for %s: you are not in group %s. Ask for: usermod -aG %s %s", path,
+                  group->gr_name, group->gr_name, user ? user->pw_name : "$USER");
+        return STATUS_FORBIDDEN;
+}
+
+int contact_failure(const Options *o, int r, const Refusal *refusal) {
+        switch (r) {
+        case CLIENT_E_NO_DAEMON:
+                return contact_no_daemon(o);
+        case CLIENT_E_FORBIDDEN:
+                return contact_forbidden(o);
+        case CLIENT_E_GONE:
+                log_error("the daemon ended the connection before it answered; its journal says "
+                          "why: journalctl -u ftraced");
+                return STATUS_FAILED;
+        case CLIENT_E_NONSENSE:
+                log_error("what listens on %s is not ftraced.", contact_socket(o));
+                return STATUS_FAILED;
+        case CLIENT_E_REFUSED:
+                log_error("%s", refusal_message(refusal));
+                return refusal_exit_status(refusal->kind);
+        default:
+                log_error_errno(r, "Failed to talk to the daemon at %s: %m", contact_socket(o));
+                return STATUS_FAILED;
+        }
+}
+
+int contact_daemon(Client **ret, const Options *o) {
+        int r = client_connect(ret, contact_socket(o));
+
+        return r == 0 ? STATUS_OK : contact_failure(o, r, NULL);
+}
+
+/* Without a daemon, and not root. */
+static int need_root(const Options *o) {
+        log_error("no daemon is running (nothing listens on %s), and without one only root may "
+                  "record: repeat with sudo, or start it with \"sudo systemctl start "
+                  "ftraced.socket\".",
+                  contact_socket(o));
+        return STATUS_FORBIDDEN;
+}
+
+int contact_recorder(Client **ret, const Options *o, const char *talk_private) {
+        int r;
+
+        if (!o->store) {
+                r = client_connect(ret, contact_socket(o));
+                if (r == 0)
+                        return STATUS_OK;
+                if (r != CLIENT_E_NO_DAEMON || o->socket)
+                        return contact_failure(o, r, NULL);
+                if (geteuid() != 0)
+                        return need_root(o);
+                if (talk_private)
+                        talk(o, "%s", talk_private);
+        } else if (geteuid() != 0) {
+                log_error("using %s takes a private daemon, which only root can start. "
+                          "Leave --store out, or become root.",
+                          o->store);
+                return STATUS_FORBIDDEN;
+        }
+        r = client_start_private(ret, o->store, getenv("FTRACED_TRACEFS"));
+        if (r != 0) {
+                log_error_errno(r < 0 ? r : -EPIPE, "Failed to start a private daemon: %m");
+                return STATUS_FAILED;
+        }
+        return STATUS_OK;
+}
+
+int contact_call(Client *c, const Options *o, const char *method, json_t *parameters, json_t **ret,
+                 int *ret_fds) {
+        _cleanup_refusal_ Refusal refusal = {};
+        int r;
+
+        r = client_call(c, method, parameters, ret, ret_fds, &refusal);
+        if (r == CLIENT_E_GONE && client_is_private(c)) {
+                log_error("the private daemon ended before it answered.");
+                return STATUS_FAILED;
+        }
+        return r == 0 ? STATUS_OK : contact_failure(o, r, &refusal);
+}

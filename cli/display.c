@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The drawing alone goes to stdout, so that it can be compared with the kernel's; loss is talk. */
+
+#include "base/io.h"
+#include "base/log.h"
+#include "base/name.h"
+#include "cli/display.h"
+#include "cli/playback.h"
+#include "cli/status.h"
+#include "cli/summary.h"
+#include "cli/terminal.h"
+
+static int unknown_format(const Options *o) {
+        _cleanup_strv_ Strv names = {};
+        _cleanup_free_ char *list = NULL;
+        char quoted[NAME_QUOTE_MAX];
+
+        for (size_t i = 0; renderers[i]; i++)
+                (void) strv_add(&names, renderers[i]->name);
+        list = strv_join(&names, ", ");
+        log_error("--format: there is no format \"%s\", only: %s.", name_quote(quoted, o->format),
+                  list ?: "");
+        return STATUS_USAGE;
+}
+
+int display_options(DrawingOptions *ret, const Options *o) {
+        char quoted[NAME_QUOTE_MAX];
+
+        *ret = DRAWING_OPTIONS_DEFAULT;
+        ret->format = o->format;
+        ret->render.header = !o->no_legend;
+        if (!renderer_find(o->format))
+                return unknown_format(o);
+        for (size_t i = 0; i < o->render.n; i++)
+                if (render_option_set(&ret->render, o->render.items[i]) != 0) {
+                        log_error("-O: the drawing has no option \"%s\"; see \"ftracectl report "
+                                  "--help\".",
+                                  name_quote(quoted, o->render.items[i]));
+                        return STATUS_USAGE;
+                }
+        return STATUS_OK;
+}
+
+int display_status(int r, const SessionMeta *m, const Options *o, char *problem) {
+        _cleanup_free_ char *text = problem;
+
+        switch (r) {
+        case 0:
+                return STATUS_OK;
+        case DRAWING_E_PIPE:
+                return STATUS_PIPE;
+        case DRAWING_E_FORMAT:
+                return unknown_format(o);
+        case DRAWING_E_UNREADABLE:
+                log_error("session \"%s\" cannot be drawn: %s.", m->name, text ?: "it is damaged");
+                return STATUS_FAILED;
+        default:
+                log_error_errno(r, "Failed to draw session \"%s\": %m", m->name);
+                return STATUS_FAILED;
+        }
+}
+
+int display_report(const Source *s, const Options *o, const DrawingOptions *d) {
+        _cleanup_pager_ Pager pager = PAGER_INIT;
+        char *problem = NULL;
+        bool is_paged;
+        int r;
+
+        pager_open(&pager, o);
+        is_paged = pager.pid > 0;
+        r = drawing_report(s->dir, s->meta, d, STDOUT_FILENO, NULL, &problem);
+        pager_close(&pager);
+        if (r == DRAWING_E_PIPE && is_paged)
+                r = 0; /* the reader has seen enough */
+        return display_status(r, s->meta, o, problem);
+}
+
+int display_count(Census *ret, const Source *s) {
+        _cleanup_(playback_freep) Playback *p = NULL;
+        _cleanup_free_ char *problem = NULL;
+        _cleanup_census_ Census census = {};
+        Step step;
+        int r;
+
+        r = playback_open(&p, s->dir, s->meta, &problem);
+        if (r > 0) {
+                log_error("session \"%s\" cannot be read: %s.", s->meta->name,
+                          problem ?: "it is damaged");
+                return STATUS_FAILED;
+        }
+        if (r == 0)
+                r = census_init(&census, &s->meta->roots);
+        while (r == 0) {
+                r = steps_next(p->steps, UINT64_MAX, &step);
+                if (r <= 0)
+                        break;
+                r = census_step(&census, &step);
+        }
+        if (r < 0) {
+                log_error_errno(r, "Failed to count the calls of session \"%s\": %m",
+                                s->meta->name);
+                return STATUS_FAILED;
+        }
+        census_finish(&census);
+        *ret = census;
+        census = (Census){};
+        return STATUS_OK;
+}
+
+void display_loss(const SessionMeta *m) {
+        _cleanup_buf_ Buf out = BUF_INIT;
+
+        summary_loss_lines(&out, m);
+        (void) write_full(STDERR_FILENO, out.data, out.n_data);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Display: what the verbs that draw have in common
+ */
+
+#include "calls/census.h"
+#include "cli/drawing.h"
+#include "cli/options.h"
+#include "cli/source.h"
+
+/* From --format, -O and --no-legend; an exit status. */
+int display_options(DrawingOptions *ret, const Options *o);
+/* Turns the result of a function of cli/drawing.h into an exit status; consumes @problem. */
+int display_status(int r, const SessionMeta *m, const Options *o, char *problem);
+/* Draws all of @s on stdout, through a pager on a terminal; an exit status. */
+int display_report(const Source *s, const Options *o, const DrawingOptions *d);
+/* Counts what is in @s without drawing it; an exit status. */
+int display_count(Census *ret, const Source *s);
+/* Says what is missing, CPU by CPU, if anything is; not silenced by --quiet. */
+void display_loss(const SessionMeta *m);

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * ftracectl: the table of verbs, and what is the same for all of them.
+ */
+
+#include <locale.h>
+#include <signal.h>
+#include <stdint.h>
+
+#include "base/log.h"
+#include "base/name.h"
+#include "cli/status.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+
+#define MANY SIZE_MAX
+
+static int verb_help(const Options *o);
+static int verb_version(const Options *o);
+
+static const Verb verbs[] = {
+        { "run", "FUNCTION... [OPTIONS] -- COMMAND...", "record while COMMAND runs, then draw",
+          "Records every call of the FUNCTIONs, and all that they call, on all CPUs, while\n"
+          "COMMAND runs; then draws the calls on standard output.  FUNCTION is a kernel\n"
+          "function's name or a pattern like 'udp_*msg'.  As root no daemon is needed.\n"
+          "The exit status is COMMAND's, or 6 if COMMAND was fine and the recording is\n"
+          "incomplete.\n",
+          OPTIONS_RECORD | OPTIONS_RUN | OPTIONS_DRAW, 1, MANY, verb_run },
+        { "start", "FUNCTION... [OPTIONS]", "begin to record, and print the session's name",
+          "The recording goes on until \"ftracectl stop\", or what --duration or --max-size say.\n",
+          OPTIONS_RECORD | OPTIONS_JSON, 1, MANY, verb_start },
+        { "stop", "SESSION... | --all", "end recordings",
+          "Without a SESSION: the one that records, if there is only one.\n",
+          OPTIONS_STOP | OPTIONS_JSON, 0, MANY, verb_stop },
+        { "follow", "[SESSION | FUNCTION...] [OPTIONS]", "draw calls live, until Ctrl-C",
+          "With FUNCTIONs: records them, and puts the kernel back at the end; the recording is\n"
+          "removed unless it has a name (-n) or --keep is given.  With the name of a session that\n"
+          "records: watches it, and leaves it alone.  As root no daemon is needed.\n",
+          OPTIONS_RECORD | OPTIONS_FOLLOW | OPTIONS_DRAW, 0, MANY, verb_follow },
+        { "status", "", "what happens now (the default)", NULL, OPTIONS_JSON, 0, 0, verb_status },
+        { "list", "", "all sessions, a line each", NULL, OPTIONS_JSON, 0, 0, verb_list },
+        { "show", "SESSION", "everything about one session", NULL, OPTIONS_JSON, 1, 1, verb_show },
+        { "report", "SESSION [OPTIONS]", "draw the calls of a session",
+          "Draws on standard output; what was lost is said on standard error, and makes the exit\n"
+          "status 6.\n",
+          OPTIONS_DRAW, 1, 1, verb_report },
+        { "verify", "SESSION", "whether a recording is complete and undamaged",
+          "The exit status is 6 if anything is missing or damaged.\n", OPTIONS_JSON, 1, 1,
+          verb_verify },
+        { "fetch", "SESSION -o FILE", "a trace.dat for trace-cmd and KernelShark", NULL,
+          OPTIONS_OUTPUT, 1, 1, verb_fetch },
+        { "remove", "SESSION...", "remove sessions and their data", NULL, 0, 1, MANY, verb_remove },
+        { "functions", "[PATTERN]", "what can be traced here", NULL, OPTIONS_JSON, 0, 1,
+          verb_functions },
+        { "doctor", "", "what stands in the way, and what to do about it",
+          "The exit status is 1 if nothing can be recorded.\n", OPTIONS_JSON, 0, 0, verb_doctor },
+        { "help", "[VERB]", "this text, or a verb's", NULL, 0, 0, 1, verb_help },
+        { "version", "", "the version of ftracectl", NULL, 0, 0, 0, verb_version },
+};
+
+static const Verb *find_verb(const char *name) {
+        for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
+                if (streq(verbs[i].name, name))
+                        return &verbs[i];
+        return NULL;
+}
+
+static int help_all(void) {
+        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+
+        buf_adds(&out,
+                 "ftracectl: record what the kernel does under the functions you name\n\n"
+                 "  ftracectl run udp_sendmsg -- ./client     record, draw\n"
+                 "  ftracectl follow udp_sendmsg              the same, live\n"
+                 "  ftracectl start udp_sendmsg               record until \"ftracectl stop\"\n"
+                 "\nVerbs (ftracectl VERB --help says more):\n");
+        for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
+                buf_printf(&out, "  %-10s  %s\n", verbs[i].name, verbs[i].summary);
+        buf_adds(&out, "\nOptions of every verb:\n");
+        options_help(&out, OPTIONS_GLOBAL);
+        return stdout_end(&out);
+}
+
+static int help_verb(const Verb *v) {
+        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+
+        buf_printf(&out, "ftracectl %s%s%s\n%s.\n", v->name, *v->synopsis ? " " : "", v->synopsis,
+                   v->summary);
+        if (v->details)
+                buf_printf(&out, "\n%s", v->details);
+        if (v->groups) {
+                buf_adds(&out, "\nOptions:\n");
+                options_help(&out, v->groups);
+        }
+        buf_adds(&out, "\nOptions of every verb:\n");
+        options_help(&out, OPTIONS_GLOBAL);
+        return stdout_end(&out);
+}
+
+static int unknown_verb(const char *name) {
+        char quoted[NAME_QUOTE_MAX];
+
+        log_error("unknown verb \"%s\"; see \"ftracectl --help\".", name_quote(quoted, name));
+        return STATUS_USAGE;
+}
+
+static int verb_help(const Options *o) {
+        const Verb *v;
+
+        if (o->words.n == 0)
+                return help_all();
+        v = find_verb(o->words.items[0]);
+        return v ? help_verb(v) : unknown_verb(o->words.items[0]);
+}
+
+static int verb_version(const Options *o) {
+        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+
+        buf_adds(&out, PACKAGE_STRING "\n");
+        return stdout_end(&out);
+}
+
+int main(int argc, char **argv) {
+        _cleanup_options_ Options o = {};
+        const Verb *v;
+        int status;
+
+        (void) setlocale(LC_CTYPE, "");
+        (void) signal(SIGPIPE, SIG_IGN);
+        log_setup("ftracectl");
+        status = options_parse(&o, argc, argv);
+        if (status != STATUS_OK)
+                return status;
+        if (o.version)
+                return verb_version(&o);
+        if (!o.verb && o.help)
+                return help_all();
+        v = find_verb(o.verb ?: "status");
+        if (!v)
+                return unknown_verb(o.verb);
+        if (o.help)
+                return help_verb(v);
+        status = options_check(&o, v->name, v->groups | OPTIONS_GLOBAL, v->min_words, v->max_words);
+        return status == STATUS_OK ? v->run(&o) : status;
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The table is turned into getopt_long()'s two forms when a command line is
+ * read.  getopt runs in its "return in order" mode (a leading '-'), so that
+ * options and words may be mixed while everything after "--" stays untouched:
+ * that is another program's command line.  Which options a verb takes is
+ * checked afterwards, because the verb itself may come last.
+ */
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "cli/options.h"
+#include "cli/status.h"
+
+typedef enum OptionKind {
+        OPTION_FLAG,     /* bool */
+        OPTION_TEXT,     /* const char * */
+        OPTION_WORDS,    /* Strv; commas separate, repetitions add */
+        OPTION_NUMBER,   /* uint64_t up to max */
+        OPTION_BYTES,    /* uint64_t */
+        OPTION_DURATION, /* uint64_t [ns] */
+        OPTION_JSON_MODE,
+} OptionKind;
+
+typedef struct Option {
+        const char *name;
+        char letter; /* 0: none */
+        unsigned groups;
+        OptionKind kind;
+        size_t offset;
+        const char *value; /* its name in help */
+        const char *help;
+        uint64_t min, max;
+} Option;
+
+#define AT(member) offsetof(Options, member)
+
+static const Option options[] = {
+        /* clang-format off */
+        { "name",          'n', OPTIONS_RECORD, OPTION_TEXT,     AT(name), "NAME",
+          "name of the session; else one is made from the first function" },
+        { "depth",          0,  OPTIONS_RECORD, OPTION_NUMBER,   AT(spec.depth), "N",
+          "record N levels from the root, which is level 1; 0: all", 0, SPEC_DEPTH_MAX },
+        { "notrace",        0,  OPTIONS_RECORD, OPTION_WORDS,    AT(spec.notrace), "FUNCTION",
+          "leave FUNCTION out with all it calls; a name or a glob, may be repeated" },
+        { "pid",           'p', OPTIONS_RECORD, OPTION_WORDS,    AT(spec.pids), "PID",
+          "only what process PID calls; may be repeated" },
+        { "duration",       0,  OPTIONS_RECORD, OPTION_DURATION, AT(spec.duration_ns), "TIME",
+          "end after TIME (\"30s\", \"10min\")" },
+        { "max-size",       0,  OPTIONS_RECORD, OPTION_BYTES,    AT(spec.max_bytes), "BYTES",
+          "end when BYTES (\"500M\", \"2G\") are stored" },
+        { "buffer-size",    0,  OPTIONS_RECORD, OPTION_BYTES,    AT(spec.buffer_bytes), "BYTES",
+          "the kernel's buffer for each CPU; 8M unless said" },
+        { "max-functions",  0,  OPTIONS_RECORD, OPTION_NUMBER,   AT(spec.max_functions), "N",
+          "how many functions the patterns may stand for; 200 unless said", 1, UINT32_MAX },
+        { "no-report",      0,  OPTIONS_RUN,    OPTION_FLAG,     AT(no_report), NULL,
+          "do not draw the calls" },
+        { "keep",           0,  OPTIONS_FOLLOW, OPTION_FLAG,     AT(keep), NULL,
+          "keep the recording; else only a named one (-n) is kept" },
+        { "all",           'a', OPTIONS_STOP,   OPTION_FLAG,     AT(all), NULL,
+          "every session that records" },
+        { "format",         0,  OPTIONS_DRAW,   OPTION_TEXT,     AT(format), "FORMAT",
+          "how to draw the calls; \"graph\" (as the kernel does) unless said" },
+        { "option",        'O', OPTIONS_DRAW,   OPTION_WORDS,    AT(render), "OPTION",
+          "switch a column of the kernel's drawing on or, with \"no\" before it,\n"
+          "off: funcgraph-cpu, funcgraph-proc, funcgraph-abstime, funcgraph-duration,\n"
+          "funcgraph-overhead, funcgraph-overrun, funcgraph-tail; may be repeated" },
+        { "output",        'o', OPTIONS_OUTPUT, OPTION_TEXT,     AT(output), "FILE",
+          "write to FILE; \"-\" is standard output" },
+        { "json",          'j', OPTIONS_JSON,   OPTION_JSON_MODE, AT(json), "MODE",
+          "print JSON; MODE is \"short\" or \"pretty\"" },
+        { "socket",         0,  OPTIONS_GLOBAL, OPTION_TEXT,     AT(socket), "PATH",
+          "where the daemon listens (or FTRACED_SOCKET)" },
+        { "store",          0,  OPTIONS_GLOBAL, OPTION_TEXT,     AT(store), "DIR",
+          "read recordings in DIR without the daemon; run, follow: record into DIR\n"
+          "with a private daemon (or FTRACED_STORE)" },
+        { "no-pager",       0,  OPTIONS_GLOBAL, OPTION_FLAG,     AT(no_pager), NULL,
+          "no pager, even on a terminal" },
+        { "no-legend",      0,  OPTIONS_GLOBAL, OPTION_FLAG,     AT(no_legend), NULL,
+          "no headings above tables" },
+        { "no-color",       0,  OPTIONS_GLOBAL, OPTION_FLAG,     AT(no_color), NULL,
+          "no colours, even on a terminal (or NO_COLOR)" },
+        { "quiet",         'q', OPTIONS_GLOBAL, OPTION_FLAG,     AT(quiet), NULL,
+          "only results and errors" },
+        { "help",          'h', OPTIONS_GLOBAL, OPTION_FLAG,     AT(help), NULL,
+          "this text" },
+        { "version",        0,  OPTIONS_GLOBAL, OPTION_FLAG,     AT(version), NULL,
+          "the version of ftracectl" },
+        /* clang-format on */
+};
+
+_Static_assert(ELEMENTSOF(options) <= 64, "Options.given has 64 bits");
+
+#define LONG_BASE 256 /* getopt's value of entry i is LONG_BASE + i, beyond all letters */
+
+static _printf_(2, 3) int usage(const char *verb, const char *format, ...) {
+        char text[512];
+        va_list ap;
+
+        va_start(ap, format);
+        (void) vsnprintf(text, sizeof(text), format, ap);
+        va_end(ap);
+        log_error("%s; see \"ftracectl %s%s--help\".", text, verb ?: "", verb ? " " : "");
+        return STATUS_USAGE;
+}
+
+static int set_json_mode(Options *o, const char *value) {
+        if (!value)
+                o->json = JSON_AUTO;
+        else if (streq(value, "short"))
+                o->json = JSON_SHORT;
+        else if (streq(value, "pretty"))
+                o->json = JSON_PRETTY;
+        else if (streq(value, "off"))
+                o->json = JSON_OFF;
+        else
+                return usage(o->verb, "--json: \"%s\" is neither short nor pretty", value);
+        return STATUS_OK;
+}
+
+static int set_value(Options *o, const Option *option, const char *value) {
+        void *at = (char *) o + option->offset;
+        char quoted[NAME_QUOTE_MAX];
+        uint64_t n = 0;
+        int r = 0;
+
+        switch (option->kind) {
+        case OPTION_FLAG:
+                *(bool *) at = true;
+                return STATUS_OK;
+        case OPTION_TEXT:
+                if (*value == 0)
+                        return usage(o->verb, "--%s needs a %s that is not empty", option->name,
+                                     option->value);
+                *(const char **) at = value;
+                return STATUS_OK;
+        case OPTION_JSON_MODE:
+                return set_json_mode(o, value);
+        case OPTION_WORDS:
+                r = strv_split(at, value, ",");
+                if (r < 0) {
+                        log_error_errno(r, "Failed to read the options: %m");
+                        return STATUS_FAILED;
+                }
+                return STATUS_OK;
+        case OPTION_NUMBER:
+                r = parse_u64(value, option->max, &n);
+                if (r < 0 || n < option->min)
+                        return usage(o->verb,
+                                     "--%s: \"%s\" is not a number from %" PRIu64 " to %" PRIu64,
+                                     option->name, name_quote(quoted, value), option->min,
+                                     option->max);
+                break;
+        case OPTION_BYTES:
+                r = parse_bytes(value, &n);
+                if (r < 0 || n == 0)
+                        return usage(o->verb, "--%s: \"%s\" is not a size like 64M or 2G",
+                                     option->name, name_quote(quoted, value));
+                break;
+        case OPTION_DURATION:
+                r = parse_duration(value, &n);
+                if (r < 0 || n == 0)
+                        return usage(o->verb, "--%s: \"%s\" is not a time like 30s or 10min",
+                                     option->name, name_quote(quoted, value));
+                break;
+        }
+        *(uint64_t *) at = n;
+        return STATUS_OK;
+}
+
+static int add_word(Options *o, const char *word) {
+        int r = 0;
+
+        if (!o->verb) {
+                o->verb = strdup(word);
+                if (!o->verb)
+                        r = -ENOMEM;
+        } else
+                r = strv_add(&o->words, word);
+        if (r < 0) {
+                log_error_errno(r, "Failed to read the arguments: %m");
+                return STATUS_FAILED;
+        }
+        return STATUS_OK;
+}
+
+/* What getopt complained of, as it was spelt: @at is the argument it had come to. */
+static int refuse(const Options *o, int c, const char *at) {
+        char quoted[NAME_QUOTE_MAX];
+
+        if (c == ':' && optopt >= LONG_BASE)
+                return usage(o->verb, "--%s needs a value (%s)", options[optopt - LONG_BASE].name,
+                             options[optopt - LONG_BASE].value);
+        if (c == ':')
+                return usage(o->verb, "-%c needs a value", optopt);
+        if (optopt >= LONG_BASE)
+                return usage(o->verb, "--%s takes no value", options[optopt - LONG_BASE].name);
+        if (optopt > 0 && at[0] == '-' && at[1] != '-')
+                return usage(o->verb, "unknown option \"-%c\"", optopt);
+        return usage(o->verb, "unknown or ambiguous option \"%s\"", name_quote(quoted, at));
+}
+
+static void make_getopt_tables(char *letters, struct option *longs) {
+        char *l = letters;
+
+        *l++ = '-'; /* in order */
+        *l++ = ':'; /* tell a missing value from an unknown option */
+        for (size_t i = 0; i < ELEMENTSOF(options); i++) {
+                const Option *option = &options[i];
+                int has_arg = option->kind == OPTION_FLAG        ? no_argument
+                              : option->kind == OPTION_JSON_MODE ? optional_argument
+                                                                 : required_argument;
+
+                longs[i] = (struct option){ option->name, has_arg, NULL, LONG_BASE + (int) i };
+                if (!option->letter)
+                        continue;
+                *l++ = option->letter;
+                if (has_arg == required_argument)
+                        *l++ = ':';
+        }
+        *l = 0;
+        longs[ELEMENTSOF(options)] = (struct option){};
+}
+
+static int find_letter(int c) {
+        for (size_t i = 0; i < ELEMENTSOF(options); i++)
+                if (options[i].letter == c)
+                        return (int) i;
+        return -1;
+}
+
+int options_parse(Options *ret, int argc, char **argv) {
+        struct option longs[ELEMENTSOF(options) + 1];
+        char letters[3 + 2 * ELEMENTSOF(options)];
+        int c, i, status;
+
+        *ret = (Options){ .spec = SPEC_INIT };
+        ret->socket = getenv("FTRACED_SOCKET");
+        ret->store = getenv("FTRACED_STORE");
+        make_getopt_tables(letters, longs);
+        opterr = 0;
+        for (optind = 0;;) { /* 0: also forget an earlier command line */
+                int before = optind > 0 ? optind : 1;
+
+                c = getopt_long(argc, argv, letters, longs, NULL);
+                if (c < 0)
+                        break;
+                if (c == 1) {
+                        status = add_word(ret, optarg);
+                        if (status != STATUS_OK)
+                                return status;
+                        continue;
+                }
+                if (c == '?' || c == ':')
+                        return refuse(ret, c, argv[before]);
+                i = c >= LONG_BASE ? c - LONG_BASE : find_letter(c);
+                ret->given |= UINT64_C(1) << i;
+                status = set_value(ret, &options[i], optarg);
+                if (status != STATUS_OK)
+                        return status;
+        }
+        ret->command = argv + optind;
+        ret->n_command = (size_t) (argc - optind);
+        if (streq_ptr(ret->socket, ""))
+                ret->socket = NULL;
+        if (streq_ptr(ret->store, ""))
+                ret->store = NULL;
+        return STATUS_OK;
+}
+
+int options_check(const Options *o, const char *verb, unsigned groups, size_t min, size_t max) {
+        char quoted[NAME_QUOTE_MAX];
+
+        for (size_t i = 0; i < ELEMENTSOF(options); i++)
+                if ((o->given & UINT64_C(1) << i) && !(options[i].groups & groups))
+                        return usage(verb, "\"%s\" has no option --%s", verb, options[i].name);
+        if (o->words.n < min)
+                return usage(verb, "\"%s\" needs %s", verb,
+                             o->words.n > 0 ? "more arguments" : "an argument");
+        if (o->words.n > max)
+                return usage(verb, "\"%s\" cannot use the argument \"%s\"", verb,
+                             name_quote(quoted, o->words.items[max]));
+        if (o->n_command > 0 && !(groups & OPTIONS_RUN))
+                return usage(verb, "\"%s\" takes no command after \"--\"", verb);
+        return STATUS_OK;
+}
+
+void options_done(Options *o) {
+        spec_done(&o->spec);
+        strv_done(&o->render);
+        strv_done(&o->words);
+        free(o->verb);
+        *o = (Options){};
+}
+
+#define HELP_COLUMN 28
+
+void options_help(Buf *out, unsigned groups) {
+        for (size_t i = 0; i < ELEMENTSOF(options); i++) {
+                const Option *option = &options[i];
+                char left[64];
+                int n;
+
+                if (!(option->groups & groups))
+                        continue;
+                n = snprintf(left, sizeof(left), "  %c%c%c --%s%s%s%s", option->letter ? '-' : ' ',
+                             option->letter ?: ' ', option->letter ? ',' : ' ', option->name,
+                             option->kind == OPTION_JSON_MODE ? "[="
+                             : option->value                  ? "="
+                                                              : "",
+                             option->value ?: "", option->kind == OPTION_JSON_MODE ? "]" : "");
+                buf_adds(out, left);
+                buf_pad(out, n < HELP_COLUMN ? (size_t) (HELP_COLUMN - n) : 1, ' ');
+                for (const char *p = option->help; *p; p++) {
+                        buf_add(out, p, 1);
+                        if (*p == '\n')
+                                buf_pad(out, HELP_COLUMN, ' ');
+                }
+                buf_adds(out, "\n");
+        }
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Options: what the command line says
+ *
+ * One table describes every option of every verb: how it is spelt, where its
+ * value goes, what help says of it, and to which groups it belongs.  A verb
+ * names the groups it takes.  Options may stand anywhere before "--".
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/strv.h"
+#include "store/spec.h"
+
+enum {
+        OPTIONS_GLOBAL = 1 << 0, /* every verb has these */
+        OPTIONS_JSON = 1 << 1,
+        OPTIONS_RECORD = 1 << 2, /* what to record */
+        OPTIONS_DRAW = 1 << 3,   /* how to draw it */
+        OPTIONS_OUTPUT = 1 << 4, /* where to */
+        OPTIONS_RUN = 1 << 5,
+        OPTIONS_FOLLOW = 1 << 6,
+        OPTIONS_STOP = 1 << 7,
+};
+
+typedef enum JsonMode { JSON_OFF, JSON_AUTO, JSON_SHORT, JSON_PRETTY } JsonMode;
+
+typedef struct Options {
+        const char *socket; /* NULL: the default */
+        const char *store;  /* NULL: ask the daemon */
+        JsonMode json;
+        bool no_pager, no_legend, no_color, quiet, help, version;
+
+        const char *name;
+        Spec spec; /* without its functions, which are words */
+        bool no_report, keep, all;
+        const char *format;
+        Strv render; /* options of the renderer */
+        const char *output;
+
+        Strv words;     /* arguments before "--", in order, without the verb */
+        char *verb;     /* NULL: none was given */
+        char **command; /* arguments after "--", NULL-terminated; borrowed from argv */
+        size_t n_command;
+        uint64_t given; /* bit i: entry i of the table was given */
+} Options;
+
+/*
+ * options_parse() - read a whole command line
+ * @ret: options_done() it, also after a failure
+ *
+ * Return: an exit status (cli/status.h).  Does not know the verbs.
+ */
+int options_parse(Options *ret, int argc, char **argv);
+/* Whether all that was given belongs to @groups, and there are @min to @max words; an exit status.
+ * @verb: its name, for the messages. */
+int options_check(const Options *o, const char *verb, unsigned groups, size_t min, size_t max);
+void options_done(Options *o);
+#define _cleanup_options_ _cleanup_(options_done)
+
+/* The lines of help for the options of @groups, in the table's order. */
+void options_help(Buf *out, unsigned groups);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Recording: a session that this process began (run, start, follow)
+ */
+
+#include "cli/client.h"
+#include "cli/options.h"
+#include "store/meta.h"
+
+/* Checks the names in @o and of @functions before anything is connected; an exit status. */
+int recording_check(const Options *o, const Strv *functions);
+/*
+ * recording_start()
+ * @attach: ends when @c closes
+ *
+ * An exit status.
+ */
+int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *functions,
+                    bool attach);
+/* Ends @name and waits for its last page; what is already over is fine.  An exit status. */
+int recording_stop(SessionMeta **ret, const Options *o, Client *c, const char *name);
+/* Asks the daemon, or, where there was only a private one, does it. */
+int recording_remove(const Options *o, Client *c, const char *name);
+/* Says on stderr what the daemon warned of. */
+void recording_talk_warnings(const Options *o, const SessionMeta *m);

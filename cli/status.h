@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * What ftracectl exits with (ftracectl(1), EXIT STATUS)
+ *
+ * Functions of cli/ that "return an exit status" return STATUS_OK, or one of
+ * the others after having said why on stderr.
+ */
+enum {
+        STATUS_OK = 0,
+        STATUS_FAILED = 1,
+        STATUS_USAGE = 2,
+        STATUS_NOT_FOUND = 3,    /* no such session, no such function */
+        STATUS_FORBIDDEN = 4,    /* not permitted */
+        STATUS_BUSY = 5,         /* somebody else holds it */
+        STATUS_INCOMPLETE = 6,   /* the recording lacks something */
+        STATUS_REFUSED = 7,      /* refused for safety */
+        STATUS_UNABLE = 77,      /* this kernel cannot */
+        STATUS_NO_EXEC = 126,    /* run: the command cannot be executed ... */
+        STATUS_NO_COMMAND = 127, /* ... or does not exist */
+        STATUS_PIPE = 141,       /* nobody reads stdout any more: 128 + SIGPIPE */
+};

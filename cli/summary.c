@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The kernel counts lost events, not lost bytes: what a larger buffer must hold
+ * is estimated with the mean size of the events that this CPU did hand out, all
+ * of the loss taken as one burst.  That errs on the safe side.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/name.h"
+#include "base/unit.h"
+#include "cli/summary.h"
+#include "store/format.h"
+
+#define BETTER_BUFFER_MAX (1ULL << 30)
+#define EVENT_BYTES_GUESS 48 /* an exit record and half an entry record, linux 6.1 */
+
+char *summary_roots(char text[static SUMMARY_MAX], const SessionMeta *m, size_t max) {
+        const Strv *v = m->roots.n > 0 ? &m->roots : &m->spec.functions;
+        size_t n = 0, i;
+
+        max = MIN(max, (size_t) SUMMARY_MAX - 40);
+        text[0] = 0;
+        for (i = 0; i < v->n; i++) {
+                char quoted[NAME_QUOTE_MAX];
+                size_t n_name = strlen(name_quote(quoted, v->items[i]));
+
+                if (i > 0 && n + 2 + n_name > max)
+                        break;
+                n += (size_t) snprintf(text + n, SUMMARY_MAX - n, "%s%s", i > 0 ? ", " : "",
+                                       quoted);
+        }
+        if (i < v->n)
+                (void) snprintf(text + n, SUMMARY_MAX - n, " and %zu other%s", v->n - i,
+                                v->n - i == 1 ? "" : "s");
+        return text;
+}
+
+char *summary_time(char text[static SUMMARY_MAX], uint64_t realtime_ns) {
+        time_t t = (time_t) (realtime_ns / NSEC_PER_SEC);
+        struct tm tm;
+
+        if (realtime_ns == 0 || !localtime_r(&t, &tm) ||
+            strftime(text, SUMMARY_MAX, "%Y-%m-%d %H:%M:%S", &tm) == 0)
+                (void) snprintf(text, SUMMARY_MAX, "-");
+        return text;
+}
+
+bool summary_is_complete(const SessionMeta *m) {
+        return session_meta_events_lost(m) == 0 && session_meta_pages_lost(m) == 0;
+}
+
+/* "2,646 events", "1 page", "2,646 events and 1 page" */
+static char *lost_things(char text[static SUMMARY_MAX], uint64_t n_events, uint64_t n_pages) {
+        char events[UNIT_TEXT_MAX], pages[UNIT_TEXT_MAX];
+        int n = 0;
+
+        text[0] = 0;
+        if (n_events > 0)
+                n = snprintf(text, SUMMARY_MAX, "%s event%s", format_count(events, n_events),
+                             n_events == 1 ? "" : "s");
+        if (n_pages > 0)
+                (void) snprintf(text + n, (size_t) (SUMMARY_MAX - n), "%s%s page%s",
+                                n > 0 ? " and " : "", format_count(pages, n_pages),
+                                n_pages == 1 ? "" : "s");
+        return text;
+}
+
+char *summary_loss(char text[static SUMMARY_MAX], const SessionMeta *m) {
+        char things[SUMMARY_MAX];
+
+        if (summary_is_complete(m))
+                (void) snprintf(text, SUMMARY_MAX, "nothing lost");
+        else
+                (void) snprintf(text, SUMMARY_MAX, "%.200s lost",
+                                lost_things(things, session_meta_events_lost(m),
+                                            session_meta_pages_lost(m)));
+        return text;
+}
+
+uint64_t summary_better_buffer(const SessionMeta *m, const CpuAccount *c) {
+        uint64_t n_lost = c->overrun + c->dropped_events, buffer = m->spec.buffer_bytes, better = 1;
+        uint64_t event = c->read_events > 0 ? c->n_bytes / c->read_events : 0;
+
+        if (n_lost == 0 || buffer >= BETTER_BUFFER_MAX || n_lost > BETTER_BUFFER_MAX)
+                return 0;
+        event = MAX(event, (uint64_t) EVENT_BYTES_GUESS);
+        buffer += n_lost * MIN(event, (uint64_t) PAGE_BYTES_MIN);
+        while (better < buffer)
+                better *= 2;
+        return better <= BETTER_BUFFER_MAX ? better : 0;
+}
+
+static void loss_line(Buf *out, const SessionMeta *m, const CpuAccount *c) {
+        char things[SUMMARY_MAX], text[UNIT_TEXT_MAX];
+        uint64_t better = summary_better_buffer(m, c);
+        const char *separator = "";
+
+        buf_printf(out, "CPU %" PRIu32 ": %s lost (", c->cpu,
+                   lost_things(things, cpu_account_events_lost(c), c->pages_lost));
+        if (c->overrun + c->dropped_events > 0) {
+                buf_adds(out, "buffer full");
+                separator = ", ";
+        }
+        if (c->commit_overrun > 0) {
+                buf_printf(out, "%sbuffer wrapped within an interrupt", separator);
+                separator = ", ";
+        }
+        if (c->pages_lost > 0)
+                buf_printf(out, "%spages not stored", separator);
+        if (better > 0)
+                buf_printf(out, "); --buffer-size=%s would have held them.\n",
+                           format_bytes(text, better));
+        else if (c->overrun + c->dropped_events > 0)
+                buf_adds(out, "); trace less: fewer functions, --depth or --notrace.\n");
+        else
+                buf_adds(out, ").\n");
+}
+
+void summary_loss_lines(Buf *out, const SessionMeta *m) {
+        for (size_t i = 0; i < m->n_cpus; i++)
+                if (cpu_account_events_lost(&m->cpus[i]) > 0 || m->cpus[i].pages_lost > 0)
+                        loss_line(out, m, &m->cpus[i]);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Summary: what is said of a session in a line
+ *
+ * Pure functions from metadata to words; strings that came from elsewhere are
+ * made fit for a terminal (base/name.h).
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "store/meta.h"
+
+#define SUMMARY_MAX 256
+
+/* "udp_sendmsg, udp_recvmsg", or "udp_sendmsg and 12 others" beyond @max characters.  What was
+ * asked for where nothing is known yet. */
+char *summary_roots(char text[static SUMMARY_MAX], const SessionMeta *m, size_t max);
+/* "2026-11-21 09:12:04", local time; "-" for 0. */
+char *summary_time(char text[static SUMMARY_MAX], uint64_t realtime_ns);
+/* "nothing lost", "2,646 events lost", "12 events and 1 page lost" */
+char *summary_loss(char text[static SUMMARY_MAX], const SessionMeta *m);
+bool summary_is_complete(const SessionMeta *m);
+
+/*
+ * summary_loss_lines() - a line for each CPU that lost something, and what would have helped
+ *
+ * "CPU 3: 2,646 events lost (buffer full); --buffer-size=32M would have held them."
+ * Nothing for a complete recording.
+ */
+void summary_loss_lines(Buf *out, const SessionMeta *m);
+/* The size of buffer that would have held what @c lost, a power of two; 0: none up to 1 GiB, or
+ * it did not lose for want of room. */
+uint64_t summary_better_buffer(const SessionMeta *m, const CpuAccount *c);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Table: columns as wide as their widest cell
+ *
+ * Cells are added row by row, left to right; widths count characters, not
+ * bytes, of UTF-8.
+ */
+
+#include "base/buf.h"
+#include "base/strv.h"
+
+typedef struct Table {
+        const char *titles; /* separated by '|'; a '>' before one: aligned to the right */
+        Strv cells;
+        size_t n_columns;
+        int error;
+} Table;
+
+void table_init(Table *t, const char *titles);
+void table_add(Table *t, const char *format, ...) _printf_(2, 3);
+size_t table_n_rows(const Table *t);
+/* Two spaces between columns, none at the end of a line; 0 or -ENOMEM. */
+int table_print(const Table *t, Buf *out, bool legend);
+void table_done(Table *t);
+#define _cleanup_table_ _cleanup_(table_done)

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * SIGPIPE is ignored (cli/main.c), so that a reader that leaves shows as EPIPE
+ * where we can still end what we began.  The pager replaces descriptor 1
+ * itself: whoever draws needs not know that there is one.
+ */
+
+#include <langinfo.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <fcntl.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "cli/status.h"
+#include "cli/terminal.h"
+
+void talk(const Options *o, const char *format, ...) {
+        va_list ap;
+
+        if (o->quiet)
+                return;
+        va_start(ap, format);
+        (void) vfprintf(stderr, format, ap);
+        va_end(ap);
+        (void) fputc('\n', stderr);
+}
+
+bool terminal_has_colours(const Options *o) {
+        const char *e = getenv("NO_COLOR");
+
+        if (o->no_color || (e && *e))
+                return false;
+        return isatty(STDOUT_FILENO) && !streq_ptr(getenv("TERM"), "dumb");
+}
+
+const char *terminal_colour(const Options *o, Colour c) {
+        static const char *const codes[] = {
+                [COLOUR_OFF] = "\033[0m",      [COLOUR_GOOD] = "\033[32m",
+                [COLOUR_WARNING] = "\033[33m", [COLOUR_BAD] = "\033[31m",
+                [COLOUR_BOLD] = "\033[1m",
+        };
+
+        return terminal_has_colours(o) ? codes[c] : "";
+}
+
+bool terminal_is_utf8(void) {
+        return streq(nl_langinfo(CODESET), "UTF-8");
+}
+
+size_t terminal_width(void) {
+        struct winsize w;
+
+        if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) < 0)
+                return 0;
+        return w.ws_col;
+}
+
+static const char *pager_command(void) {
+        const char *e = getenv("SYSTEMD_PAGER") ?: getenv("PAGER") ?: "less";
+
+        return *e == 0 || streq(e, "cat") ? NULL : e;
+}
+
+_noreturn_ static void pager_child(const char *command, int fd) {
+        sigset_t none;
+
+        sigemptyset(&none);
+        (void) sigprocmask(SIG_SETMASK, &none, NULL);
+        (void) signal(SIGPIPE, SIG_DFL);
+        (void) dup2(fd, STDIN_FILENO);
+        (void) setenv("LESS", getenv("SYSTEMD_LESS") ?: "FRSXMK", 1);
+        (void) execlp("sh", "sh", "-c", command, (char *) NULL);
+        _exit(127);
+}
+
+void pager_open(Pager *p, const Options *o) {
+        const char *command = pager_command();
+        _cleanup_close_ int saved = -EBADF;
+        int fds[2];
+        pid_t pid;
+
+        *p = PAGER_INIT;
+        if (o->no_pager || !isatty(STDOUT_FILENO) || !command)
+                return;
+        saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+        if (saved < 0 || pipe2(fds, O_CLOEXEC) < 0)
+                return;
+        pid = fork();
+        if (pid == 0)
+                pager_child(command, fds[0]);
+        (void) close(fds[0]);
+        if (pid > 0 && dup2(fds[1], STDOUT_FILENO) >= 0)
+                *p = (Pager){ .pid = pid, .stdout_fd = TAKE_FD(saved) };
+        (void) close(fds[1]);
+}
+
+void pager_close(Pager *p) {
+        struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+
+        if (p->pid <= 0)
+                return;
+        (void) dup2(p->stdout_fd, STDOUT_FILENO); /* and with it the pager sees the end */
+        p->stdout_fd = safe_close(p->stdout_fd);
+        (void) sigaction(SIGINT, &ignore, &before); /* Ctrl-C is the pager's now */
+        while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
+                ;
+        (void) sigaction(SIGINT, &before, NULL);
+        p->pid = 0;
+}
+
+int stdout_status(int r) {
+        if (r >= 0)
+                return STATUS_OK;
+        if (r == -EPIPE)
+                return STATUS_PIPE;
+        log_error_errno(r, "Cannot write to standard output: %m");
+        return STATUS_FAILED;
+}
+
+int stdout_end(Buf *out) {
+        return stdout_status(buf_flush(out));
+}
+
+int stdout_json(const Options *o, json_t *value) {
+        bool pretty = o->json == JSON_PRETTY || (o->json == JSON_AUTO && isatty(STDOUT_FILENO));
+        _cleanup_free_ char *text = NULL;
+        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+
+        if (value)
+                text = json_dumps(value,
+                                  JSON_ENCODE_ANY | (pretty ? JSON_INDENT(2) : JSON_COMPACT));
+        json_decref(value);
+        if (!text) {
+                log_error("Failed to print JSON: out of memory");
+                return STATUS_FAILED;
+        }
+        buf_printf(&out, "%s\n", text);
+        return stdout_end(&out);
+}

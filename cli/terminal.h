@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Terminal: results to stdout, talk to stderr
+ *
+ * stdout holds what was asked for and nothing else; a pager and colours only if
+ * it is a terminal.  Talk is what a person likes to know and a program does
+ * not: --quiet silences it.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "cli/options.h"
+
+void talk(const Options *o, const char *format, ...) _printf_(2, 3);
+
+/* Colours of stdout: escape sequences, or "" where colours are not wanted. */
+typedef enum Colour { COLOUR_OFF, COLOUR_GOOD, COLOUR_WARNING, COLOUR_BAD, COLOUR_BOLD } Colour;
+bool terminal_has_colours(const Options *o);
+const char *terminal_colour(const Options *o, Colour c);
+bool terminal_is_utf8(void);
+/* Columns of stdout's terminal; 0: it is none. */
+size_t terminal_width(void);
+
+/*
+ * Pager: between us and stdout from pager_open() to pager_close()
+ *
+ * Does nothing unless stdout is a terminal, --no-pager is absent and the
+ * environment names no empty one (SYSTEMD_PAGER, PAGER; else less).
+ */
+typedef struct Pager {
+        pid_t pid; /* 0: none */
+        int stdout_fd;
+} Pager;
+
+#define PAGER_INIT ((Pager){ .stdout_fd = -EBADF })
+void pager_open(Pager *p, const Options *o);
+void pager_close(Pager *p); /* waits until the reader has seen enough */
+#define _cleanup_pager_ _cleanup_(pager_close)
+
+/* Turns the result @r (0 or -errno) of writing to stdout into an exit status; a reader that has
+ * left is not worth a word. */
+int stdout_status(int r);
+/* Flushes @out, which writes to stdout; an exit status. */
+int stdout_end(Buf *out);
+/* Prints @o as o->json wants it; an exit status.  Consumes @value; NULL: no memory. */
+int stdout_json(const Options *o, json_t *value);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* A session that still records is drawn as far as it is stored. */
+
+#include "cli/display.h"
+#include "cli/status.h"
+#include "cli/summary.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+
+int verb_report(const Options *o) {
+        _cleanup_(source_freep) Source *s = NULL;
+        DrawingOptions d;
+        int status;
+
+        status = display_options(&d, o);
+        if (status == STATUS_OK)
+                status = source_open(&s, o, o->words.items[0]);
+        if (status == STATUS_OK)
+                status = display_report(s, o, &d);
+        if (status != STATUS_OK)
+                return status;
+        if (session_state_is_live(s->meta->state) && !s->from_store)
+                talk(o, "%s still records; this is what is stored so far.", s->meta->name);
+        display_loss(s->meta);
+        return summary_is_complete(s->meta) ? STATUS_OK : STATUS_INCOMPLETE;
+}

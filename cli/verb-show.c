@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What session.json holds, in words: a line for each thing that is not as usual, then the CPUs. */
+
+#include <inttypes.h>
+#include <pwd.h>
+
+#include "base/unit.h"
+#include "cli/source.h"
+#include "cli/status.h"
+#include "cli/summary.h"
+#include "cli/table.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+
+static void line(Buf *out, const char *title, const char *format, ...) _printf_(3, 4);
+static void line(Buf *out, const char *title, const char *format, ...) {
+        _cleanup_free_ char *text = NULL;
+        va_list ap;
+
+        va_start(ap, format);
+        if (vasprintf(&text, format, ap) < 0)
+                text = NULL;
+        va_end(ap);
+        buf_printf(out, "%12s: %s\n", title, text ?: "?");
+}
+
+static void line_list(Buf *out, const char *title, const Strv *v) {
+        _cleanup_free_ char *text = strv_join(v, ", ");
+
+        if (v->n > 0)
+                line(out, title, "%s", text ?: "?");
+}
+
+static void show_what(Buf *out, const SessionMeta *m) {
+        char text[UNIT_TEXT_MAX];
+
+        line_list(out, "Asked for", &m->spec.functions);
+        if (!strv_equal(&m->roots, &m->spec.functions))
+                line_list(out, "Roots", &m->roots);
+        line_list(out, "Left out", m->notrace.n > 0 ? &m->notrace : &m->spec.notrace);
+        line_list(out, "Processes", &m->spec.pids);
+        if (m->spec.depth > 0)
+                line(out, "Depth", "%" PRIu64, m->spec.depth);
+        if (m->spec.duration_ns > 0)
+                line(out, "Ends after", "%s", format_duration(text, m->spec.duration_ns));
+        if (m->spec.max_bytes > 0)
+                line(out, "Ends at", "%s", format_bytes(text, m->spec.max_bytes));
+        line(out, "Buffer", "%s a CPU", format_bytes(text, m->spec.buffer_bytes));
+}
+
+static void show_when(Buf *out, const SessionMeta *m) {
+        char start[SUMMARY_MAX], stop[SUMMARY_MAX], length[UNIT_TEXT_MAX], arm[UNIT_TEXT_MAX];
+
+        if (m->start.realtime_ns == 0)
+                return;
+        summary_time(start, m->start.realtime_ns);
+        format_duration(length, session_meta_length_ns(m));
+        if (m->stop.realtime_ns > 0)
+                line(out, "Recorded", "%s to %s (%s)", start,
+                     summary_time(stop, m->stop.realtime_ns), length);
+        else
+                line(out, "Recorded", "since %s (%s)", start, length);
+        line(out, "Armed in", "%s", format_duration(arm, m->arm_ns));
+}
+
+static void show_where(Buf *out, const SessionMeta *m) {
+        const struct passwd *user = getpwuid(m->owner_uid);
+
+        line(out, "Kernel", "%s %s on %s", m->kernel ?: "?", m->machine ?: "?", m->host ?: "?");
+        line(out, "Buffer of", "%s%s, clock %s", m->instance ? "instance " : "the top level",
+             m->instance ?: "", m->clock ?: "?");
+        if (!m->symbols)
+                line(out, "Symbols", "none: the kernel hid them");
+        line(out, "Owner", "%s (uid %u), pid %i", user ? user->pw_name : "?",
+             (unsigned) m->owner_uid, (int) m->owner_pid);
+        line_list(out, "Neighbours", &m->neighbours);
+}
+
+static int show_cpus(Buf *out, const SessionMeta *m, bool legend) {
+        _cleanup_table_ Table t = {};
+
+        table_init(&t,
+                   ">CPU|>PAGES|>SIZE|>EVENTS|>LOST|>OVERRUN|>IN INTERRUPT|>DROPPED|>PAGES LOST");
+        for (size_t i = 0; i < m->n_cpus; i++) {
+                const CpuAccount *c = &m->cpus[i];
+                const uint64_t counts[] = { c->read_events,    cpu_account_events_lost(c),
+                                            c->overrun,        c->commit_overrun,
+                                            c->dropped_events, c->pages_lost };
+                char text[UNIT_TEXT_MAX];
+
+                table_add(&t, "%" PRIu32, c->cpu);
+                table_add(&t, "%s", format_count(text, c->n_pages));
+                table_add(&t, "%s", format_bytes(text, c->n_bytes));
+                for (size_t j = 0; j < ELEMENTSOF(counts); j++)
+                        table_add(&t, "%s", format_count(text, counts[j]));
+        }
+        if (table_n_rows(&t) == 0)
+                return 0;
+        buf_adds(out, "\n");
+        return table_print(&t, out, legend);
+}
+
+int verb_show(const Options *o) {
+        _cleanup_(source_freep) Source *s = NULL;
+        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        char size[UNIT_TEXT_MAX], loss[SUMMARY_MAX];
+        const SessionMeta *m;
+        int r, status;
+
+        status = source_describe(&s, o, o->words.items[0]);
+        if (status != STATUS_OK)
+                return status;
+        m = s->meta;
+        if (o->json != JSON_OFF)
+                return stdout_json(o, session_meta_to_json(m));
+        buf_printf(&out, "%s%s%s (%s)\n", terminal_colour(o, COLOUR_BOLD), m->name,
+                   terminal_colour(o, COLOUR_OFF), m->id);
+        line(&out, "State", "%s%s%s", session_state_name(m->state), m->reason ? ": " : "",
+             m->reason ?: "");
+        show_what(&out, m);
+        show_when(&out, m);
+        show_where(&out, m);
+        line(&out, "Size", "%s", format_bytes(size, session_meta_n_bytes(m)));
+        line(&out, "Loss", "%s", summary_loss(loss, m));
+        for (size_t i = 0; i < m->warnings.n; i++)
+                line(&out, "Note", "%s", m->warnings.items[i]);
+        r = show_cpus(&out, m, !o->no_legend);
+        if (r < 0)
+                return stdout_status(r);
+        if (!summary_is_complete(m)) {
+                buf_adds(&out, "\n");
+                summary_loss_lines(&out, m);
+        }
+        return stdout_end(&out);
+}

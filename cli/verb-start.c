@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Start returns as soon as the kernel records; the name on stdout is for the scripts that go on. */
+
+#include "base/unit.h"
+#include "cli/contact.h"
+#include "cli/recording.h"
+#include "cli/status.h"
+#include "cli/summary.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+
+int verb_start(const Options *o) {
+        _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
+        _cleanup_(client_freep) Client *c = NULL;
+        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        char roots[SUMMARY_MAX], time[UNIT_TEXT_MAX];
+        int status;
+
+        status = recording_check(o, &o->words);
+        if (status == STATUS_OK)
+                status = contact_daemon(&c, o);
+        if (status == STATUS_OK)
+                status = recording_start(&meta, o, c, &o->words, false);
+        if (status != STATUS_OK)
+                return status;
+        recording_talk_warnings(o, meta);
+        if (isatty(STDERR_FILENO))
+                talk(o, "Recording %s, armed in %s; end it with: ftracectl stop %s",
+                     summary_roots(roots, meta, 80), format_duration(time, meta->arm_ns),
+                     meta->name);
+        if (o->json != JSON_OFF)
+                return stdout_json(o, session_meta_to_json(meta));
+        buf_printf(&out, "%s\n", meta->name);
+        return stdout_end(&out);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * One line for the daemon, one for each session that is alive.  What has ended
+ * is only counted: "list" has it.
+ */
+
+#include <inttypes.h>
+#include <sys/utsname.h>
+
+#include "base/log.h"
+#include "base/unit.h"
+#include "cli/contact.h"
+#include "cli/status.h"
+#include "cli/summary.h"
+#include "cli/table.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+
+typedef struct Count {
+        size_t n_live, n_kept, n_failed;
+        uint64_t n_lost;
+} Count;
+
+static void add_row(Table *t, const SessionMeta *m) {
+        char length[UNIT_TEXT_MAX], size[UNIT_TEXT_MAX], loss[SUMMARY_MAX], left[UNIT_TEXT_MAX];
+        uint64_t length_ns = session_meta_length_ns(m);
+
+        table_add(t, "  %s", m->name);
+        table_add(t, "%s", session_state_name(m->state));
+        table_add(t, "%zu root%s", m->roots.n, m->roots.n == 1 ? "" : "s");
+        table_add(t, "%s", format_duration(length, length_ns));
+        table_add(t, "%s", format_bytes(size, session_meta_n_bytes(m)));
+        table_add(t, "%s", summary_loss(loss, m));
+        if (m->spec.duration_ns > length_ns)
+                table_add(t, "ends in %s", format_duration(left, m->spec.duration_ns - length_ns));
+        else
+                table_add(t, "%s", "");
+}
+
+/* An exit status. */
+static int look_at_sessions(Table *t, Count *count, json_t *sessions) {
+        json_t *session;
+        size_t i;
+
+        json_array_foreach (sessions, i, session) {
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                const char *field = "";
+
+                if (session_meta_from_json(&m, session, &field) != 0) {
+                        log_error("the daemon's description of a session is not valid (member "
+                                  "\"%s\").",
+                                  field);
+                        return STATUS_FAILED;
+                }
+                count->n_lost += session_meta_events_lost(m);
+                if (session_state_is_live(m->state)) {
+                        count->n_live++;
+                        add_row(t, m);
+                } else if (m->state == SESSION_FAILED)
+                        count->n_failed++;
+                else
+                        count->n_kept++;
+        }
+        return STATUS_OK;
+}
+
+static void first_line(Buf *out, const Options *o, const json_t *reply, const Count *count) {
+        json_int_t store_bytes = json_integer_value(json_object_get(reply, "store_bytes"));
+        const char *version = json_string_value(json_object_get(reply, "version"));
+        const char *kernel = json_string_value(json_object_get(reply, "kernel"));
+        char size[UNIT_TEXT_MAX], lost[UNIT_TEXT_MAX];
+        struct utsname u = {};
+
+        (void) uname(&u);
+        buf_printf(out, "%s%s%s ftraced %s on %s (%s): %zu recording%s, %zu kept",
+                   terminal_colour(o, COLOUR_GOOD), terminal_is_utf8() ? "●" : "*",
+                   terminal_colour(o, COLOUR_OFF), version ?: "?", u.nodename, kernel ?: "?",
+                   count->n_live, count->n_live == 1 ? "" : "s", count->n_kept);
+        if (count->n_failed > 0)
+                buf_printf(out, ", %zu failed", count->n_failed);
+        buf_printf(out, "; store %s, %s lost\n",
+                   format_bytes(size, (uint64_t) MAX(store_bytes, (json_int_t) 0)),
+                   format_count(lost, count->n_lost));
+        if (!json_object_get(reply, "tracefs"))
+                buf_adds(out, "  tracefs was found nowhere: ftracectl doctor\n");
+}
+
+int verb_status(const Options *o) {
+        _cleanup_(client_freep) Client *c = NULL;
+        _cleanup_table_ Table t = {};
+        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        json_auto_t *reply = NULL;
+        Count count = {};
+        int r, status;
+
+        status = contact_daemon(&c, o);
+        if (status == STATUS_OK)
+                status = contact_call(c, o, "GetStatus", NULL, &reply, NULL);
+        if (status != STATUS_OK)
+                return status;
+        if (o->json != JSON_OFF)
+                return stdout_json(o, json_incref(reply));
+        table_init(&t, "  NAME|STATE|>ROOTS|>LENGTH|>SIZE|LOST|END");
+        status = look_at_sessions(&t, &count, json_object_get(reply, "sessions"));
+        if (status != STATUS_OK)
+                return status;
+        first_line(&out, o, reply, &count);
+        if (table_n_rows(&t) > 0) {
+                r = table_print(&t, &out, false);
+                if (r < 0)
+                        return stdout_status(r);
+        }
+        return stdout_end(&out);
+}

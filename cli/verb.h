@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Verb: one thing ftracectl does
+ *
+ * One file each, verb-NAME.c; cli/main.c lists them.  A verb is given options
+ * that were checked against its entry, and returns an exit status
+ * (cli/status.h) after having said on stderr whatever there is to say.
+ */
+
+#include <stddef.h>
+
+#include "cli/options.h"
+
+typedef struct Verb {
+        const char *name;
+        const char *synopsis; /* what follows the name */
+        const char *summary;  /* half a line, lower case */
+        const char *details;  /* paragraphs of help, each ended by a newline; may be NULL */
+        unsigned groups;      /* OPTIONS_*; OPTIONS_GLOBAL goes without saying */
+        size_t min_words, max_words;
+        int (*run)(const Options *o);
+} Verb;
+
+int verb_run(const Options *o);
+int verb_start(const Options *o);
+int verb_stop(const Options *o);
+int verb_follow(const Options *o);
+int verb_status(const Options *o);
+int verb_list(const Options *o);
+int verb_show(const Options *o);
+int verb_verify(const Options *o);
+int verb_remove(const Options *o);
+int verb_report(const Options *o);
+int verb_fetch(const Options *o);
+int verb_functions(const Options *o);
+int verb_doctor(const Options *o);
