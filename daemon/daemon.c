@@ -58,28 +58,21 @@ static void daemon_notify_status(Daemon *d) {
                           (unsigned long long) n_lost);
 }
 
-/* Leaves the loop if there is a reason to and nothing left to do. */
-static void daemon_maybe_leave(Daemon *d) {
-        bool is_abandoned = d->config.private_fd >= 0 && server_n_connections(d->server) == 0;
-
-        if ((d->is_stopping || is_abandoned) && sessions_n_live(d->sessions) == 0)
-                (void) sd_event_exit(d->event, 0);
-}
-
 static void daemon_on_session(Session *s, void *userdata) {
         Daemon *d = userdata;
 
         methods_session_changed(d->methods, s);
         daemon_notify_status(d);
-        daemon_maybe_leave(d);
 }
 
-static void daemon_on_gone(uint64_t peer, void *userdata) {
+/* After every event: leaves the loop if there is a reason to and nothing left to do. */
+static int daemon_on_post(sd_event_source *source, void *userdata) {
         Daemon *d = userdata;
+        bool is_abandoned = d->config.private_fd >= 0 && server_n_connections(d->server) == 0;
 
-        methods_peer_gone(d->methods);
-        sessions_peer_gone(d->sessions, peer);
-        daemon_maybe_leave(d);
+        if ((d->is_stopping || is_abandoned) && sessions_n_live(d->sessions) == 0)
+                return sd_event_exit(d->event, 0);
+        return 0;
 }
 
 static int daemon_on_signal(sd_event_source *source, const struct signalfd_siginfo *si,
@@ -91,7 +84,6 @@ static int daemon_on_signal(sd_event_source *source, const struct signalfd_sigin
         d->is_stopping = true;
         (void) sd_notify(0, "STOPPING=1");
         sessions_stop_all(d->sessions, "the daemon was stopped");
-        daemon_maybe_leave(d);
         return 0;
 }
 
@@ -210,9 +202,12 @@ static int daemon_make_server(Daemon *d) {
         int r;
 
         table = methods_table(&n);
-        r = server_new(&d->server, d->event, table, n, daemon_on_gone, d);
+        r = server_new(&d->server, d->event, table, n, methods_on_gone, d->methods);
         if (r < 0)
                 return log_error_errno(r, "Cannot set up the server: %m");
+        r = sd_event_add_post(d->event, NULL, daemon_on_post, d);
+        if (r < 0)
+                return log_error_errno(r, "Cannot set up the end: %m");
         return daemon_listen(d);
 }
 

@@ -188,12 +188,15 @@ void methods_session_changed(Methods *m, Session *session) {
         methods_answer(m, session);
 }
 
-void methods_peer_gone(Methods *m) {
+void methods_on_gone(uint64_t peer, void *userdata) {
+        Methods *m = userdata;
+
         for (Waiter **at = &m->waiters; *at;)
                 if (!server_call_is_connected((*at)->call))
                         methods_drop_waiter(m, at);
                 else
                         at = &(*at)->next;
+        sessions_peer_gone(m->sessions, peer);
 }
 
 /* --- the methods --------------------------------------------------------------------------------

@@ -19,9 +19,9 @@ int methods_new(Methods **ret, sd_event *event, Controller *controller, Store *s
                 Sessions *sessions);
 /* The table for server_new(), whose userdata is the Methods. */
 const ServerMethod *methods_table(size_t *ret_n);
+/* A ServerGone: ends what was attached to the connection, and forgets who waited on it. */
+void methods_on_gone(uint64_t peer, void *userdata);
 /* Answers whoever waits for @session; call it after each change of a session's state. */
 void methods_session_changed(Methods *m, Session *session);
-/* Calls that wait on a closed connection are dropped. */
-void methods_peer_gone(Methods *m);
 Methods *methods_free(Methods *m);
 DEFINE_CLEANUP(Methods *, methods_free);

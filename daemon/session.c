@@ -240,9 +240,13 @@ static int session_begin(Session *s, Refusal *refusal) {
         if (r < 0)
                 return refuse_errno(refusal, r, "writing", "tracing_on");
 
-        if (s->meta->spec.duration_ns > 0) {
-                r = sd_event_add_time_relative(s->context->event, &s->deadline, CLOCK_BOOTTIME,
-                                               duration_us, 1000, session_on_deadline, s);
+        if (duration_us > 0) {
+                /* From now: the loop's idea of it is from before the start. */
+                uint64_t now_us = clock_ns(CLOCK_BOOTTIME) / NSEC_PER_USEC;
+
+                r = sd_event_add_time(s->context->event, &s->deadline, CLOCK_BOOTTIME,
+                                      now_us + MIN(duration_us, UINT64_MAX / 4), 1000,
+                                      session_on_deadline, s);
                 if (r < 0)
                         return refuse_errno(refusal, r, "setting", "the timer of its duration");
         }
