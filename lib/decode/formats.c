@@ -53,7 +53,7 @@ static int parse_text(struct tep_handle *tep, const char *head, const char *text
 static bool field_is_number(const struct tep_format_field *f) {
         return !(f->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_STRING | TEP_FIELD_IS_DYNAMIC)) &&
                (f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8) && f->offset >= 0 &&
-               f->offset + f->size <= RECORD_BYTES_MAX;
+               f->offset <= RECORD_BYTES_MAX - f->size;
 }
 
 /* Return: 0, FORMATS_E_INVALID.  *@ret_n_bytes: how long a record must be to have them all. */

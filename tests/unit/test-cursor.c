@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <fcntl.h>
+
+#include "decode/cursor.h"
+#include "page-builder.h"
+
+static const Layout *const layout = &layouts[LAYOUT_6_1];
+
+static Formats formats(void) {
+        const char *problem;
+        Formats f;
+
+        ck_assert_int_eq(formats_parse(&f, layout->header_page, layout->entry, layout->exit, false,
+                                       &problem),
+                         0);
+        return f;
+}
+
+/* A page of @n entries, the first at @at_ns, 10 ns from one to the next. */
+static Page page_of(uint64_t at_ns, int n) {
+        Page p = {};
+
+        page_begin(&p, layout, at_ns);
+        for (int i = 0; i < n; i++)
+                page_enter(&p, at_ns + 10 * (uint64_t) i, 17, F_LEAF, 0);
+        return p;
+}
+
+static Cursor *cursor(const Recording *r, const Formats *f) {
+        Cursor *c;
+
+        ck_assert_int_eq(cursor_open(&c, r->dir, f, 0), 0);
+        return c;
+}
+
+/* The times of all events from here, and '!' before those that follow a loss, as text. */
+static char *times(Cursor *c) {
+        static char text[1024];
+        char *p = text;
+
+        *p = 0;
+        for (const Event *e = cursor_peek(c); e; e = cursor_peek(c)) {
+                p += sprintf(p, "%s%llu ", e->missed ? "!" : "",
+                             (unsigned long long) e->timestamp_ns);
+                ck_assert_int_eq(cursor_advance(c), 0);
+        }
+        return text;
+}
+
+/* Overwrites bytes of segment @sequence of CPU 0. */
+static void damage(const Recording *r, uint64_t sequence, uint64_t at, const void *data, size_t n) {
+        char path[64];
+        int fd;
+
+        (void) sprintf(path, "cpu0/%08llx.seg", (unsigned long long) sequence);
+        fd = openat(session_dir_fd(r->dir), path, O_WRONLY | O_CLOEXEC);
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(pwrite_full(fd, data, n, at), 0);
+        close(fd);
+}
+
+START_TEST(events_go_on_across_pages_and_segments)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_(cursor_freep) Cursor *c = NULL;
+                Formats f = formats();
+                Page pages[] = { page_of(100, 2), page_of(200, 0), page_of(300, 1) };
+                Page more = page_of(400, 2);
+                CursorCount n;
+
+                recording_init(&r, layout);
+                recording_add(&r, 0, 0, pages, 3);
+                recording_add(&r, 0, 1, &more, 1);
+                c = cursor(&r, &f);
+                ck_assert_str_eq(times(c), "100 110 300 400 410 ");
+                cursor_count(c, &n);
+                ck_assert_uint_eq(n.n_records, 5);
+                ck_assert_uint_eq(n.n_pages, 4);
+                ck_assert_uint_eq(n.n_segments, 2);
+                ck_assert_uint_eq(n.n_unclosed, 0);
+        }
+END_TEST
+
+START_TEST(a_loss_is_before_the_first_event_of_its_page)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_(cursor_freep) Cursor *c = NULL;
+                Formats f = formats();
+                Page pages[] = { page_of(100, 1), page_of(200, 0), page_of(300, 2) };
+                const Event *e;
+
+                recording_init(&r, layout);
+                page_set_missed(&pages[1], 40); /* without events: the next page's */
+                page_set_missed(&pages[2], 2);
+                recording_add(&r, 0, 0, pages, 3);
+                c = cursor(&r, &f);
+                ck_assert(!cursor_peek(c)->missed);
+                ck_assert_int_eq(cursor_advance(c), 0);
+                e = cursor_peek(c);
+                ck_assert(e->missed);
+                ck_assert_uint_eq(e->n_missed, 42);
+                ck_assert_int_eq(cursor_advance(c), 0);
+                ck_assert(!cursor_peek(c)->missed);
+        }
+END_TEST
+
+START_TEST(a_number_is_given_only_if_all_of_it_is_known)
+        {
+                for (int i = 0; i < 2; i++) {
+                        _cleanup_recording_ Recording r;
+                        _cleanup_(cursor_freep) Cursor *c = NULL;
+                        Formats f = formats();
+                        Page pages[] = { page_of(100, 0), page_of(200, 1) };
+
+                        recording_init(&r, layout);
+                        page_set_missed(&pages[0], i == 0 ? 40 : 0);
+                        page_set_missed(&pages[1], i == 0 ? 0 : 40);
+                        recording_add(&r, 0, 0, pages, 2);
+                        c = cursor(&r, &f);
+                        ck_assert(cursor_peek(c)->missed);
+                        ck_assert_uint_eq(cursor_peek(c)->n_missed, 0);
+                }
+        }
+END_TEST
+
+START_TEST(a_torn_page_costs_itself_alone)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_(cursor_freep) Cursor *c = NULL;
+                Formats f = formats();
+                Page pages[] = { page_of(100, 1), page_of(200, 1), page_of(300, 1) };
+                CursorCount n;
+
+                recording_init(&r, layout);
+                memset(pages[1].bytes + 8, 0xff, 3);
+                recording_add(&r, 0, 0, pages, 3);
+                c = cursor(&r, &f);
+                ck_assert_str_eq(times(c), "100 !300 ");
+                cursor_count(c, &n);
+                ck_assert_uint_eq(n.n_pages_torn, 1);
+        }
+END_TEST
+
+START_TEST(a_damaged_record_costs_the_rest_of_its_page)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_(cursor_freep) Cursor *c = NULL;
+                Formats f = formats();
+                Page pages[] = { page_of(100, 2), page_of(300, 1) };
+                CursorCount n;
+
+                recording_init(&r, layout);
+                page_word(&pages[0], page_head(&pages[0], 0, 1));
+                page_word(&pages[0], 0xfffffff0);
+                recording_add(&r, 0, 0, pages, 2);
+                c = cursor(&r, &f);
+                ck_assert_str_eq(times(c), "100 110 !300 ");
+                cursor_count(c, &n);
+                ck_assert_uint_eq(n.n_pages_damaged, 1);
+        }
+END_TEST
+
+START_TEST(damaged_and_missing_segments_are_stepped_over)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_(cursor_freep) Cursor *c = NULL;
+                Formats f = formats();
+                CursorCount n;
+
+                recording_init(&r, layout);
+                for (uint64_t i = 0; i < 5; i++) {
+                        Page p = page_of(100 * i, 1);
+
+                        if (i != 1)
+                                recording_add(&r, 0, i, &p, 1);
+                }
+                damage(&r, 3, 0, "nonsense", 8);
+                c = cursor(&r, &f);
+                ck_assert_str_eq(times(c), "0 !200 !400 ");
+                cursor_count(c, &n);
+                ck_assert_uint_eq(n.n_segments_missing, 1);
+                ck_assert_uint_eq(n.n_segments_damaged, 1);
+        }
+END_TEST
+
+START_TEST(short_records_are_counted_not_read)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_(cursor_freep) Cursor *c = NULL;
+                Formats f = formats();
+                Page p = page_of(100, 1);
+                const uint8_t entry[12] = { 11 };
+                CursorCount n;
+
+                recording_init(&r, layout);
+                page_record(&p, 105, entry, sizeof(entry));
+                page_enter(&p, 110, 17, F_LEAF, 0);
+                recording_add(&r, 0, 0, &p, 1);
+                c = cursor(&r, &f);
+                ck_assert_str_eq(times(c), "100 !110 ");
+                cursor_count(c, &n);
+                ck_assert_uint_eq(n.n_records_short, 1);
+                ck_assert_uint_eq(n.n_records, 3);
+        }
+END_TEST
+
+START_TEST(a_page_that_goes_back_in_time_is_counted)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_(cursor_freep) Cursor *c = NULL;
+                Formats f = formats();
+                Page pages[] = { page_of(100, 2), page_of(50, 1) };
+                CursorCount n;
+
+                recording_init(&r, layout);
+                recording_add(&r, 0, 0, pages, 2);
+                c = cursor(&r, &f);
+                ck_assert_str_eq(times(c), "100 110 50 ");
+                cursor_count(c, &n);
+                ck_assert_uint_eq(n.n_pages_backwards, 1);
+        }
+END_TEST
+
+static void publish(SegmentWriter *w, uint64_t at_ns) {
+        Page p = page_of(at_ns, 2);
+
+        ck_assert_int_eq(write_full(segment_writer_fd(w), p.bytes, sizeof(p.bytes)), 0);
+        segment_publish(w, sizeof(p.bytes));
+}
+
+START_TEST(what_is_written_meanwhile_is_found_by_a_refresh)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_(cursor_freep) Cursor *c = NULL;
+                _cleanup_close_ int fd = -EBADF;
+                Formats f = formats();
+                SegmentWriter *w;
+
+                recording_init(&r, layout);
+                c = cursor(&r, &f); /* before there is even a directory */
+                ck_assert_ptr_null(cursor_peek(c));
+                fd = session_dir_make_cpu(r.dir, 0);
+                ck_assert_int_eq(segment_create(&w, fd, 0, 0, 4096, r.meta->id), 0);
+                ck_assert_int_eq(cursor_refresh(c), 0);
+                ck_assert_ptr_null(cursor_peek(c));
+                publish(w, 100);
+                ck_assert_int_eq(cursor_refresh(c), 0);
+                ck_assert_uint_eq(cursor_peek(c)->timestamp_ns, 100);
+                /* In the middle of a page while the mapping moves. */
+                for (uint64_t i = 2; i < 300; i++)
+                        publish(w, 100 * i);
+                ck_assert_int_eq(cursor_refresh(c), 0);
+                for (uint64_t i = 1; i < 300; i++) {
+                        ck_assert_uint_eq(cursor_peek(c)->timestamp_ns, 100 * i);
+                        ck_assert_int_eq(cursor_advance(c), 0);
+                        ck_assert_uint_eq(cursor_peek(c)->timestamp_ns, 100 * i + 10);
+                        ck_assert_int_eq(cursor_advance(c), 0);
+                }
+                ck_assert_ptr_null(cursor_peek(c));
+                /* The last page of one segment and the first of the next at once. */
+                publish(w, 30000);
+                ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+                ck_assert_int_eq(segment_create(&w, fd, 1, 0, 4096, r.meta->id), 0);
+                publish(w, 30100);
+                ck_assert_int_eq(cursor_refresh(c), 0);
+                ck_assert_str_eq(times(c), "30000 30010 30100 30110 ");
+                ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+        }
+END_TEST
+
+UNIT_MAIN("cursor", events_go_on_across_pages_and_segments,
+          a_loss_is_before_the_first_event_of_its_page,
+          a_number_is_given_only_if_all_of_it_is_known, a_torn_page_costs_itself_alone,
+          a_damaged_record_costs_the_rest_of_its_page,
+          damaged_and_missing_segments_are_stepped_over, short_records_are_counted_not_read,
+          a_page_that_goes_back_in_time_is_counted, what_is_written_meanwhile_is_found_by_a_refresh)

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "decode/formats.h"
+#include "page-builder.h"
+#include "store/page.h"
+
+/* libtraceevent 1.7.1 leaks some words of a text that it refuses. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) {
+        return "leak:libtraceevent";
+}
+
+static int parse(Formats *f, const Layout *l, bool big_endian) {
+        const char *problem = NULL;
+        int r = formats_parse(f, l->header_page, l->entry, l->exit, big_endian, &problem);
+
+        ck_assert_int_eq(r == FORMATS_E_INVALID, problem != NULL);
+        return r;
+}
+
+START_TEST(three_kernels_records_read_the_same)
+        {
+                for (size_t i = 0; i < 2 * N_LAYOUTS; i++) {
+                        const Layout *l = &layouts[i / 2];
+                        Page p = { .big_endian = i % 2 };
+                        Formats f;
+                        Records w;
+                        Record record;
+                        Event e;
+
+                        ck_assert_int_eq(parse(&f, l, p.big_endian), 0);
+                        ck_assert_uint_eq(f.page_bytes, 4096);
+                        page_begin(&p, l, 100);
+                        page_enter(&p, 105, 17, F_ROOT, 3);
+                        page_leave(&p, 160, 17, F_ROOT, 3, 40);
+                        records_init(&w, p.bytes + PAGE_HEADER_BYTES, p.n_payload, 100,
+                                     p.big_endian);
+
+                        ck_assert_int_eq(records_next(&w, &record), 0);
+                        formats_decode(&f, &record, &e);
+                        ck_assert_int_eq(e.kind, EVENT_ENTRY);
+                        ck_assert_uint_eq(e.timestamp_ns, 105);
+                        ck_assert_int_eq(e.pid, 17);
+                        ck_assert_int_eq(e.depth, 3);
+                        ck_assert_uint_eq(e.func, F_ROOT);
+                        ck_assert_uint_eq(e.flags, 1);
+
+                        ck_assert_int_eq(records_next(&w, &record), 0);
+                        formats_decode(&f, &record, &e);
+                        ck_assert_int_eq(e.kind, EVENT_EXIT);
+                        ck_assert_int_eq(e.pid, 17);
+                        ck_assert_int_eq(e.depth, 3);
+                        ck_assert_uint_eq(e.func, F_ROOT);
+                        ck_assert_uint_eq(e.calltime, 120);
+                        ck_assert_uint_eq(e.rettime, 160);
+                }
+        }
+END_TEST
+
+static void decode_at(const Formats *f, const uint8_t *data, uint32_t n, Event *e) {
+        /* Exactly as long as it says, so that a sanitizer sees what is beyond. */
+        _cleanup_free_ uint8_t *copy = malloc(n ?: 1);
+        Record record = { .data = copy, .n_data = n };
+
+        memcpy(copy, data, n);
+        formats_decode(f, &record, e);
+}
+
+START_TEST(a_record_shorter_than_its_fields_is_not_read)
+        {
+                for (size_t i = 0; i < N_LAYOUTS; i++) {
+                        Page p = {};
+                        Formats f;
+                        Event e;
+
+                        ck_assert_int_eq(parse(&f, &layouts[i], false), 0);
+                        page_begin(&p, &layouts[i], 0);
+                        page_leave(&p, 1, 17, F_ROOT, 0, 1);
+                        for (uint32_t n = 0; n < 40; n++) {
+                                decode_at(&f, p.bytes + PAGE_HEADER_BYTES + 4, n, &e);
+                                ck_assert_int_eq(e.kind, EVENT_SHORT);
+                        }
+                        decode_at(&f, p.bytes + PAGE_HEADER_BYTES + 4, 40, &e);
+                        ck_assert_int_eq(e.kind, EVENT_EXIT);
+                }
+        }
+END_TEST
+
+START_TEST(other_ids_are_other_events)
+        {
+                uint8_t data[8] = { 200, 0, 0, 0, 17 };
+                Formats f;
+                Event e;
+
+                ck_assert_int_eq(parse(&f, &layouts[LAYOUT_6_1], false), 0);
+                decode_at(&f, data, sizeof(data), &e);
+                ck_assert_int_eq(e.kind, EVENT_OTHER);
+                ck_assert_uint_eq(e.id, 200);
+                ck_assert_int_eq(e.pid, 17);
+                decode_at(&f, data, 2, &e);
+                ck_assert_int_eq(e.kind, EVENT_OTHER);
+                ck_assert_int_eq(e.pid, 0);
+        }
+END_TEST
+
+START_TEST(a_wild_depth_is_bounded)
+        {
+                Page p = {};
+                Formats f;
+                Event e;
+
+                ck_assert_int_eq(parse(&f, &layouts[LAYOUT_7_2], false), 0);
+                page_begin(&p, &layouts[LAYOUT_7_2], 0);
+                page_enter(&p, 0, 1, F_ROOT, INT32_MAX);
+                decode_at(&f, p.bytes + PAGE_HEADER_BYTES + 4, 24, &e);
+                ck_assert_int_eq(e.depth, EVENT_DEPTH_MAX);
+                page_begin(&p, &layouts[LAYOUT_7_2], 0);
+                page_enter(&p, 0, 1, F_ROOT, -1);
+                decode_at(&f, p.bytes + PAGE_HEADER_BYTES + 4, 24, &e);
+                ck_assert_int_eq(e.depth, 0);
+        }
+END_TEST
+
+/* A copy of @text with the first @from replaced by @to. */
+static char *replace(const char *text, const char *from, const char *to) {
+        const char *at = strstr(text, from);
+        char *s;
+
+        ck_assert_ptr_nonnull(at);
+        ck_assert_int_ge(asprintf(&s, "%.*s%s%s", (int) (at - text), text, to, at + strlen(from)),
+                         0);
+        return s;
+}
+
+START_TEST(a_field_may_lie_anywhere)
+        {
+                Layout l = layouts[LAYOUT_6_1];
+                _cleanup_free_ char *moved =
+                        replace(l.entry, "depth;\toffset:16", "depth;\toffset:32");
+                Formats f;
+
+                l.entry = moved;
+                ck_assert_int_eq(parse(&f, &l, false), 0);
+                ck_assert_uint_eq(f.entry.depth.offset, 32);
+                ck_assert_uint_eq(f.entry.n_bytes, 36);
+        }
+END_TEST
+
+START_TEST(formats_that_lie_are_refused)
+        {
+                static const struct {
+                        const char *from, *to;
+                } lies[] = {
+                        { "depth;", "death;" },
+                        { "depth;\toffset:20", "depth;\toffset:-4" },
+                        { "rettime;\toffset:32;\tsize:8", "rettime;\toffset:32;\tsize:3" },
+                        { "rettime;\toffset:32", "rettime;\toffset:100000" },
+                        { "rettime;\toffset:32", "rettime;\toffset:2147483647" },
+                        { "calltime;", "calltime[4];" },
+                        { "ID: 10", "ID: 11" },
+                        { "ID: 10", "ID: -1" },
+                        { "ID: 10", "ID: 70000" },
+                        { "funcgraph_exit", "funcgraph_exodus" },
+                        { "format:", "" },
+                        { "common_pid;\toffset:4", "common_pid;\toffset:5" },
+                        { "name:", "" },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(lies); i++) {
+                        Layout l = layouts[LAYOUT_6_1];
+                        _cleanup_free_ char *lie = NULL;
+                        Formats f;
+
+                        if (!strstr(l.exit, lies[i].from))
+                                continue;
+                        lie = replace(l.exit, lies[i].from, lies[i].to);
+                        l.exit = lie;
+                        ck_assert_int_eq(parse(&f, &l, false), FORMATS_E_INVALID);
+                }
+        }
+END_TEST
+
+START_TEST(any_cut_of_a_format_is_survived)
+        {
+                const Layout *whole = &layouts[LAYOUT_7_2];
+
+                for (size_t n = 0; n < strlen(whole->exit); n++) {
+                        Layout l = *whole;
+                        _cleanup_free_ char *cut = strndup(whole->exit, n);
+                        Formats f;
+                        int r;
+
+                        l.exit = cut;
+                        r = parse(&f, &l, false);
+                        ck_assert(r == 0 || r == FORMATS_E_INVALID);
+                }
+        }
+END_TEST
+
+START_TEST(another_page_header_is_refused)
+        {
+                static const struct {
+                        const char *from, *to;
+                } lies[] = {
+                        { "offset:16", "offset:12" },
+                        { "commit;\toffset:8;\tsize:8", "commit;\toffset:8;\tsize:4" },
+                        { "size:4080", "size:40" },
+                        { "size:4080", "size:-1" },
+                        { "size:4080", "size:2147483647" },
+                        { "timestamp", "timestump" },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(lies); i++) {
+                        Layout l = layouts[LAYOUT_6_1];
+                        _cleanup_free_ char *lie = replace(l.header_page, lies[i].from, lies[i].to);
+                        Formats f;
+
+                        l.header_page = lie;
+                        ck_assert_int_eq(parse(&f, &l, false), FORMATS_E_INVALID);
+                }
+        }
+END_TEST
+
+START_TEST(a_huge_text_is_refused)
+        {
+                Layout l = layouts[LAYOUT_6_1];
+                size_t n = 1 << 20;
+                _cleanup_free_ char *huge = malloc(n + 1);
+                Formats f;
+
+                memset(huge, '[', n);
+                huge[n] = 0;
+                l.entry = huge;
+                ck_assert_int_eq(parse(&f, &l, false), FORMATS_E_INVALID);
+        }
+END_TEST
+
+UNIT_MAIN("formats", three_kernels_records_read_the_same,
+          a_record_shorter_than_its_fields_is_not_read, other_ids_are_other_events,
+          a_wild_depth_is_bounded, a_field_may_lie_anywhere, formats_that_lie_are_refused,
+          any_cut_of_a_format_is_survived, another_page_header_is_refused, a_huge_text_is_refused)

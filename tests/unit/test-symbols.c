@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <time.h>
+
+#include "decode/symbols.h"
+#include "unit.h"
+
+static Symbols *table(const char *text) {
+        Symbols *s;
+
+        ck_assert_int_eq(symbols_new(&s, strdup(text), strlen(text)), 0);
+        return s;
+}
+
+static void expect(const Symbols *s, uint64_t address, const char *name, const char *module) {
+        Symbol y = {};
+
+        ck_assert_int_eq(symbols_find(s, address, &y), name != NULL);
+        if (name) {
+                ck_assert_str_eq(y.name, name);
+                ck_assert_pstr_eq(y.module, module);
+        }
+}
+
+START_TEST(an_address_has_the_name_of_the_last_symbol_before_it)
+        {
+                _cleanup_(symbols_freep) Symbols *s =
+                        table("ffffffff81000000 T first\nffffffff81000100 t second\n");
+
+                expect(s, 0xffffffff80ffffff, NULL, NULL);
+                expect(s, 0xffffffff81000000, "first", NULL);
+                expect(s, 0xffffffff810000ff, "first", NULL);
+                expect(s, 0xffffffff81000104, "second", NULL);
+                expect(s, 0xffffffff81000100, "second", NULL);
+        }
+END_TEST
+
+START_TEST(of_equal_addresses_the_first_line_counts)
+        {
+                _cleanup_(symbols_freep) Symbols *s = table("ffffffff81000200 t late\n"
+                                                            "ffffffff81000000 T zeta\n"
+                                                            "ffffffff81000000 T alpha\n"
+                                                            "ffffffff81000200 t later\n");
+
+                expect(s, 0xffffffff81000010, "zeta", NULL);
+                expect(s, 0xffffffff81000210, "late", NULL);
+        }
+END_TEST
+
+START_TEST(a_module_is_named_each_time)
+        {
+                _cleanup_(symbols_freep) Symbols *s =
+                        table("ffffffffc0000000 t ovl_open\t[overlay]\n"
+                              "ffffffffc0001000 t bpf_prog\t[bpf]");
+
+                for (int i = 0; i < 2; i++) {
+                        expect(s, 0xffffffffc0000004, "ovl_open", "overlay");
+                        expect(s, 0xffffffffc0001004, "bpf_prog", "bpf");
+                }
+        }
+END_TEST
+
+START_TEST(what_is_far_from_any_symbol_has_no_name)
+        {
+                _cleanup_(symbols_freep) Symbols *s = table("0000000000000000 A fixed_percpu_data\n"
+                                                            "0000000000001000 A cpu_debug_store\n"
+                                                            "ffffffff81000000 T only\n");
+
+                expect(s, 0xffffffff81000000 + SYMBOL_BYTES_MAX + 1, NULL, NULL);
+                expect(s, 0xfffffff081000000, NULL, NULL);
+                expect(s, 0xffffffff81000001, "only", NULL);
+        }
+END_TEST
+
+START_TEST(hidden_addresses_name_nothing)
+        {
+                _cleanup_(symbols_freep) Symbols *s =
+                        table("0000000000000000 T a\n0000000000000000 T b\n");
+
+                ck_assert(symbols_are_hidden(s));
+                expect(s, 0, NULL, NULL);
+        }
+END_TEST
+
+START_TEST(nothing_is_an_empty_table)
+        {
+                _cleanup_(symbols_freep) Symbols *s = NULL;
+
+                ck_assert_int_eq(symbols_new(&s, NULL, 0), 0);
+                ck_assert(!symbols_are_hidden(s));
+                ck_assert_uint_eq(symbols_n(s), 0);
+                expect(s, 0xffffffff81000000, NULL, NULL);
+        }
+END_TEST
+
+START_TEST(lines_that_are_no_symbols_are_passed_over)
+        {
+                _cleanup_(symbols_freep) Symbols *s = table("\n"
+                                                            "rubbish\n"
+                                                            "ffffffff81000000\n"
+                                                            "ffffffff81000000 T\n"
+                                                            "ffffffff81000000 T \n"
+                                                            "ffffffff810000001 T long\n"
+                                                            " ffffffff81000000 T blank\n"
+                                                            "ffffffff81000000 T good\n"
+                                                            "ffffffff8100");
+
+                ck_assert_uint_eq(symbols_n(s), 1);
+                expect(s, 0xffffffff81000000, "good", NULL);
+        }
+END_TEST
+
+START_TEST(a_name_finds_its_address)
+        {
+                _cleanup_(symbols_freep) Symbols *s =
+                        table("ffffffff81000000 T udp_sendmsg\nffffffff81000100 t udp_send\t[m]\n");
+                Symbol y;
+
+                ck_assert(symbols_find_name(s, "udp_send", &y));
+                ck_assert_uint_eq(y.address, 0xffffffff81000100);
+                ck_assert(symbols_find_name(s, "udp_send", &y));
+                ck_assert_str_eq(y.module, "m");
+                ck_assert(!symbols_find_name(s, "udp", &y));
+        }
+END_TEST
+
+START_TEST(two_hundred_thousand_symbols_are_ready_in_a_moment)
+        {
+                enum { N = 200000, N_MODULES = 60000 };
+                _cleanup_(symbols_freep) Symbols *s = NULL;
+                char *text = malloc(N * 64), *p = text;
+                struct timespec a, b;
+
+                for (unsigned i = 0; i < N; i++) {
+                        bool module = i >= N - N_MODULES;
+                        unsigned k = module ? i * 7919U % N_MODULES : i;
+
+                        p += sprintf(p, "%016llx t some_function_%u%s\n",
+                                     (module ? 0xffffffffc0000000 : 0xffffffff81000000) + k * 64ULL,
+                                     i, module ? "\t[module]" : "");
+                }
+                clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+                ck_assert_int_eq(symbols_new(&s, text, (size_t) (p - text)), 0);
+                clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
+                ck_assert_uint_eq(symbols_n(s), N);
+                expect(s, 0xffffffff81000000 + 64 * 5, "some_function_5", NULL);
+                /* 50 ms, times ten for sanitizers and busy machines. */
+                ck_assert_int_lt((b.tv_sec - a.tv_sec) * 1000 + (b.tv_nsec - a.tv_nsec) / 1000000,
+                                 500);
+        }
+END_TEST
+
+UNIT_MAIN("symbols", an_address_has_the_name_of_the_last_symbol_before_it,
+          of_equal_addresses_the_first_line_counts, a_module_is_named_each_time,
+          what_is_far_from_any_symbol_has_no_name, hidden_addresses_name_nothing,
+          nothing_is_an_empty_table, lines_that_are_no_symbols_are_passed_over,
+          a_name_finds_its_address, two_hundred_thousand_symbols_are_ready_in_a_moment)
