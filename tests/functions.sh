@@ -19,8 +19,8 @@ out=$work/out err=$work/err
 n_tests=0 n_failed=0
 ftraced_pid=
 export FTRACED_SOCKET=$work/socket
-export FTRACED_STORE=$work/store
-unset FTRACED_DEBUG
+store=$work/store
+unset FTRACED_DEBUG FTRACED_STORE
 
 # --- the end -----------------------------------------------------------------------------------
 
@@ -160,29 +160,22 @@ ftracectl() {
         "$top_builddir/ftracectl" "$@"
 }
 
-# A field of `show --json`, by a jq-like path of our own: keys and numbers, "cpus 0 overrun".
-json_field() { # FILE KEY...
-        python3 - "$@" <<'END'
-import json, sys
-o = json.load(open(sys.argv[1]))
-for k in sys.argv[2:]:
-    o = o[int(k)] if isinstance(o, list) else o.get(k)
-print(o)
-END
+session() { # NAME FILTER: what jq's FILTER finds in all that is known of a session
+        ftracectl show --json "$1" | jq -r "$2"
 }
 
-# Sum of a counter over all CPUs of a session.
-sum_of() { # SESSION COUNTER
-        ftracectl show --json "$1" | python3 -c '
-import json, sys
-o = json.load(sys.stdin)
-o = o.get("session", o)
-print(sum(c[sys.argv[1]] for c in o["cpus"]))' "$2"
+sum_of() { # NAME COUNTER: over all CPUs
+        session "$1" "[.cpus[].$2] | add"
+}
+
+# How often a function is drawn at depth 0: "|  name() {" or, if it calls nothing, "|  name();".
+count_roots() { # FUNCTION FILE
+        grep -cE "\\|  $1(\\(\\)| \\[)" "$2"
 }
 
 # The daemon, by hand, on a socket and a store below $work.
 start_ftraced() { # [OPTION...]
-        "$top_builddir/ftraced" --store "$FTRACED_STORE" --socket "$FTRACED_SOCKET" "$@" \
+        "$top_builddir/ftraced" --store "$store" --socket "$FTRACED_SOCKET" "$@" \
                 >"$work/ftraced.log" 2>&1 </dev/null &
         ftraced_pid=$!
         if ! wait_until 20 ftracectl status; then
@@ -216,7 +209,7 @@ require_kernel() {
         [[ $(id -u) == 0 ]] || skip "needs root"
         [[ -e $tracefs/available_tracers ]] || skip "no tracefs at $tracefs"
         grep -qw function_graph "$tracefs/available_tracers" || skip "this kernel has no function_graph"
-        requires python3 "$top_builddir/ftracectl" "$top_builddir/ftraced" "$udp_pairs"
+        requires jq "$top_builddir/ftracectl" "$top_builddir/ftraced" "$udp_pairs"
         # A tracer's first use expands the buffers for good ("7 (expanded: 1408)" before).
         echo 1408 >"$tracefs/buffer_size_kb"
         dump_tracefs "$work/tracefs.before"
@@ -251,12 +244,15 @@ is_as_before() { # DESCRIPTION
 }
 
 # The directory in which a session of the daemon records.
-buffer_of() { # SESSION
+buffer_of() { # NAME
         local instance
 
-        instance=$(ftracectl show --json "$1" | python3 -c '
-import json, sys
-o = json.load(sys.stdin)
-print(o.get("session", o).get("instance") or "")')
+        instance=$(session "$1" '.instance // empty')
         echo "$tracefs${instance:+/instances/$instance}"
+}
+
+# What the kernel counts as lost on one CPU: overrun + commit overrun + dropped events.
+kernel_lost() { # BUFFER CPU
+        awk -F': ' '$1 == "overrun" || $1 == "commit overrun" || $1 == "dropped events" { n += $2 }
+                END { print n + 0 }' "$1/per_cpu/cpu$2/stats"
 }

@@ -25,11 +25,13 @@ check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 endif
 
-house_tests =
-EXTRA_DIST += %D%/layers.txt
+# The house rules that a script can check.
+house_tests = %D%/check-layers.sh %D%/check-size.sh %D%/check-headers.sh %D%/check-docs.sh
+EXTRA_DIST += %D%/layers.txt %D%/functions.sh %D%/demo %D%/run-all
 dist_check_SCRIPTS += $(house_tests)
 TESTS += $(house_tests)
 
+include %D%/workload/local.mk
 include %D%/fuzz/local.mk
 include %D%/system/local.mk
 include %D%/root/local.mk

@@ -1,2 +1,24 @@
-# Tests that program a real kernel: never part of `make check`.
-.PHONY: check-root
+# Stories on real kernels: never part of `make check`.  check-root runs them in guests, which needs
+# neither root nor a kernel that can trace; check-root-native on this kernel, as root.
+root_tests += \
+	%D%/test-bad-input.sh \
+	%D%/test-doctor.sh \
+	%D%/test-exact.sh \
+	%D%/test-follow.sh \
+	%D%/test-kernel-text.sh \
+	%D%/test-leftovers.sh \
+	%D%/test-loss.sh \
+	%D%/test-main-job.sh \
+	%D%/test-options.sh \
+	%D%/test-service.sh \
+	%D%/test-watcher.sh
+EXTRA_DIST += $(root_tests) %D%/dump-tracefs.sh %D%/run-in-guests tests/vm/vmrun
+
+.PHONY: check-root check-root-native
+check-root: all
+	top_builddir='$(abs_top_builddir)' $(srcdir)/%D%/run-in-guests $(GUEST_STORIES)
+check-root-native: all
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(root_tests)'
+
+noinst_PROGRAMS += %D%/watch-tracefs
+%C%_watch_tracefs_SOURCES = %D%/watch-tracefs.c

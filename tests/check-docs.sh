@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What --help offers is in the manual pages and in the completion.
+set -euo pipefail
+
+top_srcdir=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
+top_builddir=${top_builddir:-$PWD}
+n=0
+
+report() { # NAME WHAT-IS-WRONG
+        n=$((n + 1))
+        if [[ -z $2 ]]; then
+                echo "ok $n - $1"
+        else
+                echo "not ok $n - $1"
+                printf '# %s\n' "${2//$'\n'/$'\n'# }"
+        fi
+}
+
+# The long options that a help text lists.
+options_of() {
+        grep -oE '^ +(-[a-zA-Z],? ?)?--[a-z][a-z-]*' | grep -oE -- '--[a-z][a-z-]*' | sort -u
+}
+
+verbs_of() {
+        sed -n '/^Verbs/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p'
+}
+
+# Words of stdin that FILE does not have; scdoc writes "\-" and "\_" for some.
+missing_in() { # FILE
+        local word
+
+        while read -r word; do
+                sed 's/\\//g' "$1" | grep -qE -- "(^|[^a-z-])$word([^a-z-]|\$)" || echo "${1#"$top_srcdir"/}: $word"
+        done
+}
+
+client=$top_srcdir/cli/ftracectl.1.scd daemon=$top_srcdir/daemon/ftraced.8.scd
+completion=$top_srcdir/cli/completion.bash
+
+help=$("$top_builddir/ftracectl" --help)
+verbs=$(verbs_of <<<"$help")
+[[ $(wc -l <<<"$verbs") -ge 10 ]] && bad= || bad="ftracectl --help lists only: $verbs"
+report 'ftracectl --help lists the verbs' "$bad"
+
+bad=
+options=$(options_of <<<"$help")
+for verb in $verbs; do
+        text=$("$top_builddir/ftracectl" "$verb" --help) || bad+="ftracectl $verb --help fails"$'\n'
+        options+=$'\n'$(options_of <<<"$text" || true)
+done
+report 'every verb has a --help' "$bad"
+options=$(sort -u <<<"$options" | grep .)
+
+report 'ftracectl(1) has every verb' "$(missing_in "$client" <<<"$verbs")"
+report 'ftracectl(1) has every option' "$(missing_in "$client" <<<"$options")"
+report 'the completion has every verb' "$(missing_in "$completion" <<<"$verbs")"
+report 'the completion has every option' "$(missing_in "$completion" <<<"$options")"
+report 'ftraced(8) has every option' \
+        "$("$top_builddir/ftraced" --help | options_of | missing_in "$daemon")"
+echo "1..$n"

@@ -1,0 +1,70 @@
+#!/bin/bash
+# Touches: sysctls, the tracefs mount, current_tracer; needs root and a kernel with function_graph.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# doctor finds each thing that can stand in the way, and says what to do about it.
+. "$(dirname "$0")/../functions.sh"
+require_kernel
+requires setpriv sysctl umount
+
+finds() { # DESCRIPTION STATUS PATTERN FIX-PATTERN
+        exits "$1: doctor's status is $2" "$2" ftracectl doctor
+        says "$1: doctor says so" "$3" "$out"
+        says "$1: doctor tells the fix" "$4" "$out"
+}
+
+exits 'without a daemon root can record' 0 ftracectl doctor --store "$store"
+says 'doctor says that no daemon runs' 'no daemon' "$out"
+says 'doctor tells how to have one' 'systemctl' "$out"
+mkdir "$work/public"
+cp "$top_builddir/ftracectl" "$work/public/"
+chmod 755 "$work" "$work/public"
+exits 'no daemon, nobody: nothing can be recorded' 1 \
+        setpriv --reuid=65534 --regid=65534 --clear-groups "$work/public/ftracectl" doctor
+says 'no daemon, nobody: doctor says so' 'no daemon' "$out"
+says 'no daemon, nobody: doctor tells the fix' 'sudo systemctl' "$out"
+
+ok 'the daemon starts' start_ftraced
+exits 'nothing stands in the way' 0 ftracectl doctor
+says 'the kernel is named' "$(uname -r | sed 's/[.+]/\\&/g').*function_graph|function_graph.*$(uname -r | sed 's/[.+]/\\&/g')" "$out"
+says 'tracefs is named' "$tracefs" "$out"
+exits 'not permitted: doctor fails' 1 \
+        setpriv --reuid=65534 --regid=65534 --clear-groups "$work/public/ftracectl" doctor
+says 'not permitted: doctor tells the fix' 'usermod|group' "$out"
+exits 'doctor speaks JSON' 0 ftracectl doctor --json=short
+ok 'every check has a name, a state and a text' \
+        jq -e 'all(.[]; has("name") and has("text") and (.state | IN("good", "warning", "bad")))' "$out"
+
+sysctl -q kernel.ftrace_enabled=0
+cleanup_fn sysctl -q kernel.ftrace_enabled=1
+finds 'ftrace_enabled is 0' 1 'ftrace_enabled' 'sysctl.*kernel.ftrace_enabled=1'
+exits 'ftrace_enabled is 0: start is refused' 77 ftracectl start udp_sendmsg
+says 'ftrace_enabled is 0: start tells the fix' 'kernel.ftrace_enabled=1'
+sysctl -q kernel.ftrace_enabled=1
+
+echo 2 >/proc/sys/kernel/kptr_restrict
+cleanup_fn bash -c 'echo 0 >/proc/sys/kernel/kptr_restrict'
+exits 'symbols are hidden: doctor works' 0 ftracectl doctor
+says 'symbols are hidden: doctor says so' 'symbols|kptr_restrict' "$out"
+says 'symbols are hidden: doctor tells the fix' 'kptr_restrict=[01]' "$out"
+echo 0 >/proc/sys/kernel/kptr_restrict
+
+echo function >"$tracefs/current_tracer"
+cleanup_fn bash -c "echo nop >$tracefs/current_tracer"
+if has_instances; then
+        exits 'another tracer in the top-level buffer does not matter here' 0 ftracectl doctor
+else
+        finds 'another tracer is on' 1 'current_tracer|function' 'nop'
+fi
+echo nop >"$tracefs/current_tracer"
+stop_ftraced
+
+umount "$tracefs"
+ok 'the daemon starts without tracefs' start_ftraced
+finds 'no tracefs' 1 'tracefs' 'mount -t tracefs'
+exits 'no tracefs: start is refused' 77 ftracectl start udp_sendmsg
+says 'no tracefs: start tells the fix' 'mount'
+mount -t tracefs nodev "$tracefs"
+exits 'tracefs is found as soon as it is there' 0 ftracectl doctor
+is_as_before 'the kernel is as it was'
+done_testing

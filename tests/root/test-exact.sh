@@ -1,0 +1,28 @@
+#!/bin/bash
+# Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# N datagrams there and N back are 2N trees: no more, no fewer, whole, and nothing is lost.
+. "$(dirname "$0")/../functions.sh"
+require_kernel
+pairs=${EXACT_PAIRS:-5000}
+
+ok 'the daemon starts' start_ftraced
+exits "a run of $pairs pairs succeeds" 0 ftracectl run --no-report -n exact udp_sendmsg -- "$udp_pairs" "$pairs"
+is_as_before 'the kernel is as it was'
+exits 'verify is content' 0 ftracectl verify --json exact
+cp "$out" "$work/verify.json"
+is 'entries equal exits' "$(jq .n_entries "$work/verify.json")" "$(jq .n_exits "$work/verify.json")"
+ok 'there are entries' test "$(jq .n_entries "$work/verify.json")" -gt $((2 * pairs))
+is 'verify counts 2N trees' "$(jq .n_trees "$work/verify.json")" $((2 * pairs))
+for counter in overrun commit_overrun dropped_events pages_lost; do
+        is "$counter is stored, for each CPU" \
+                "$(session exact "[.cpus[].$counter | numbers] | length")" "$(session exact '.cpus | length')"
+        is "$counter is 0" "$(sum_of exact $counter)" 0
+done
+exits 'report succeeds' 0 ftracectl report exact
+is 'the text has 2N roots' "$(count_roots udp_sendmsg "$out")" $((2 * pairs))
+is 'nothing is drawn at depth 0 but udp_sendmsg' \
+        "$(grep -cE '\|  [a-zA-Z_]' "$out")" $((2 * pairs))
+ok 'nothing is said on standard error' not test -s "$err"
+done_testing

@@ -1,0 +1,64 @@
+#!/bin/bash
+# Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# follow draws calls while they happen, and Ctrl-C leaves the kernel as it was.
+. "$(dirname "$0")/../functions.sh"
+require_kernel
+
+has_drawn() { # COUNT
+        [[ $(count_roots udp_sendmsg "$work/live") -ge $1 ]]
+}
+
+# A background job of a script ignores SIGINT unless it is told otherwise.
+follow() {
+        env --default-signal=INT "$top_builddir/ftracectl" follow "$@" >"$work/live" 2>"$work/live.err" </dev/null &
+        follower=$!
+}
+
+try() { # NAME ARGUMENT...: of follow
+        local name=$1 workload status=0
+
+        shift
+        follow "$@"
+        ok "$name: it begins" wait_until 30 grep -q . "$work/live.err"
+        "$udp_pairs" 100 --pause-us 100000 >/dev/null &
+        workload=$!
+        ok "$name: calls are drawn while the workload runs" wait_until 60 has_drawn 6
+        ok "$name: the workload had not ended by then" kill -0 $workload
+        kill $workload 2>/dev/null
+        wait $workload 2>/dev/null
+        kill -INT $follower
+        wait $follower || status=$?
+        is "$name: Ctrl-C ends it with status 0" $status 0
+        says "$name: it says how it ended" 'Ended|ended' "$work/live.err"
+        ok "$name: the drawing is of whole lines" test -z "$(tail -c1 "$work/live" | tr -d '\n')"
+        is_as_before "$name: the kernel is as it was"
+}
+
+
+try 'without a daemon' --store "$store" udp_sendmsg
+ok 'the daemon starts' start_ftraced
+try 'with a daemon' udp_sendmsg
+is 'the recording is not kept unless asked for' "$(ftracectl list --json | jq length)" 0
+try 'kept' -n kept udp_sendmsg
+exits 'what was kept can be drawn again' 0 ftracectl report kept
+
+exits 'a session of somebody starts' 0 ftracectl start -n theirs udp_sendmsg
+mv "$work/tracefs.before" "$work/tracefs.before.all"
+dump_tracefs "$work/tracefs.before"
+try 'a session that records' theirs
+is 'it is left alone' "$(session theirs .state)" recording
+mv "$work/tracefs.before.all" "$work/tracefs.before"
+exits 'it stops' 0 ftracectl stop theirs
+
+follow udp_sendmsg
+ok 'killed: it begins' wait_until 30 grep -q . "$work/live.err"
+kill -KILL $follower
+wait $follower 2>/dev/null
+nothing_records() {
+        [[ $(ftracectl list --json | jq '[.[] | select(.state == "recording" or .state == "draining")] | length') == 0 ]]
+}
+ok 'killed: the daemon ends the session of a client that died' wait_until 30 nothing_records
+is_as_before 'killed: the kernel is as it was'
+done_testing

@@ -1,0 +1,72 @@
+#!/bin/bash
+# Touches: function_graph, kills daemons; needs root and a kernel with function_graph.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# An independent witness looks at tracefs all the time while sessions start, stop and fail, and the
+# daemon is killed at random moments: never is the filter empty while function_graph is on, and
+# `ftraced --restore` always puts everything back.
+. "$(dirname "$0")/../functions.sh"
+require_kernel
+
+seed=${SEED:-$RANDOM}
+note "SEED=$seed"
+RANDOM=$seed
+rounds=${ROUNDS:-12}
+witness=$top_builddir/tests/root/watch-tracefs
+requires "$witness"
+
+"$witness" "$tracefs" >"$work/witness" 2>"$work/witness.err" &
+witness_pid=$!
+cleanup_fn kill -KILL $witness_pid 2>/dev/null
+
+ok 'the daemon starts' start_ftraced
+for i in 1 2 3; do
+        exits "round $i: a session starts" 0 ftracectl start -n "calm-$i" udp_sendmsg udp_recvmsg
+        exits "round $i: a second with a wrong name is refused" 3 ftracectl start udp_sendmesg
+        "$udp_pairs" 5 >/dev/null
+        exits "round $i: it stops" 0 ftracectl stop "calm-$i"
+done
+if has_instances; then
+        exits 'one of two starts' 0 ftracectl start -n first udp_sendmsg
+        exits 'two of two starts' 0 ftracectl start -n second udp_recvmsg
+        exits 'the first stops' 0 ftracectl stop first
+        exits 'the second stops' 0 ftracectl stop second
+fi
+is_as_before 'tracefs is as it was after calm rounds'
+
+killed=0 unrestored=0
+for ((i = 0; i < rounds; i++)); do
+        [[ -n $ftraced_pid ]] || start_ftraced || break
+        # Arming and disarming take some hundred milliseconds here: so many places to die in.
+        if ((i % 2)); then
+                ftracectl start -n "die-$i" udp_sendmsg >/dev/null 2>&1
+                ftracectl stop "die-$i" >/dev/null 2>&1 &
+        else
+                ftracectl start -n "die-$i" udp_sendmsg >/dev/null 2>&1 &
+        fi
+        client=$!
+        sleep "$(printf '0.%03d' $((RANDOM % 700)))"
+        kill_ftraced && killed=$((killed + 1))
+        wait $client
+        "$top_builddir/ftraced" --store "$store" --restore >"$work/restore" 2>&1 || {
+                note "round $i: --restore failed"
+                show_file "$work/restore"
+        }
+        dump_tracefs "$work/tracefs.after"
+        cmp -s "$work/tracefs.before" "$work/tracefs.after" || {
+                unrestored=$((unrestored + 1))
+                note "round $i: not restored"
+                diff "$work/tracefs.before" "$work/tracefs.after" >"$work/diff"
+                show_file "$work/diff"
+        }
+done
+is 'the daemon was killed in every round' "$killed" "$rounds"
+is 'after every kill --restore put everything back' "$unrestored" 0
+
+kill -TERM $witness_pid
+wait $witness_pid
+note "$(cat "$work/witness")"
+show_file "$work/witness.err"
+ok 'the witness saw tracers on' grep -qE ' on [1-9]' "$work/witness"
+ok 'the witness never saw an empty filter with function_graph on' grep -q ' bad 0$' "$work/witness"
+done_testing

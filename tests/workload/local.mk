@@ -1,0 +1,3 @@
+# Programs whose calls are known in advance, for tests to record.
+noinst_PROGRAMS += %D%/udp-pairs
+%C%_udp_pairs_SOURCES = %D%/udp-pairs.c
