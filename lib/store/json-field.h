@@ -34,8 +34,8 @@ typedef struct JsonField {
         JsonFieldType type;
         unsigned flags;
         size_t offset;
-        uint64_t min,
-                max; /* numbers: the range (max at most INT64_MAX); lists: the number of entries */
+        uint64_t min;                   /* of a number */
+        uint64_t max;                   /* of a number (at most INT64_MAX), or entries in a list */
         uint64_t fallback;              /* of an absent number */
         size_t max_text;                /* bytes of a text, or of each in a list */
         bool (*is_valid)(const char *); /* of a text, or of each in a list; NULL: any text */

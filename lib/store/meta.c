@@ -204,27 +204,39 @@ json_t *session_meta_to_json(const SessionMeta *m) {
         return o;
 }
 
-static int state_from_json(SessionState *ret, const json_t *v) {
+static int read_state(SessionMeta *m, const json_t *v, const char **field) {
         const char *s = json_string_value(v);
         int state = s ? session_state_from_name(s) : -EINVAL;
 
         if (state < 0)
                 return META_E_INVALID;
-        *ret = (SessionState) state;
+        m->state = (SessionState) state;
         return 0;
 }
 
+static int read_spec(SessionMeta *m, const json_t *v, const char **field) {
+        return spec_from_json(&m->spec, v, field);
+}
+
 static int clocks_from_json(ClockTuple *ret, const json_t *o) {
-        const char *field;
+        const char *member;
 
         if (!o || json_is_null(o))
                 return 0;
         if (!json_is_object(o))
                 return META_E_INVALID;
-        return json_fields_read(ret, clock_fields, ELEMENTSOF(clock_fields), o, &field);
+        return json_fields_read(ret, clock_fields, ELEMENTSOF(clock_fields), o, &member);
 }
 
-static int cpus_from_json(SessionMeta *m, const json_t *list) {
+static int read_start(SessionMeta *m, const json_t *v, const char **field) {
+        return clocks_from_json(&m->start, v);
+}
+
+static int read_stop(SessionMeta *m, const json_t *v, const char **field) {
+        return clocks_from_json(&m->stop, v);
+}
+
+static int read_cpus(SessionMeta *m, const json_t *list, const char **field) {
         size_t n = json_array_size(list);
 
         if (!list || json_is_null(list))
@@ -235,9 +247,9 @@ static int cpus_from_json(SessionMeta *m, const json_t *list) {
         if (!m->cpus)
                 return -ENOMEM;
         for (size_t i = 0; i < n; i++) {
-                const char *field;
+                const char *member; /* refusals name the list */
                 int r = json_fields_read(&m->cpus[i], cpu_fields, ELEMENTSOF(cpu_fields),
-                                         json_array_get(list, i), &field);
+                                         json_array_get(list, i), &member);
 
                 if (r != 0)
                         return r;
@@ -248,33 +260,50 @@ static int cpus_from_json(SessionMeta *m, const json_t *list) {
         return 0;
 }
 
-static bool page_bytes_are_valid(uint32_t n) {
-        return n == 0 || (n >= PAGE_BYTES_MIN && (n & (n - 1)) == 0);
+static int check_page_bytes(SessionMeta *m, const json_t *v, const char **field) {
+        uint32_t n = m->page_bytes;
+
+        return n == 0 || (n >= PAGE_BYTES_MIN && (n & (n - 1)) == 0) ? 0 : META_E_INVALID;
+}
+
+/* What the tables cannot say.  @field names the key already; read() may name one within it. */
+static const struct {
+        const char *key;
+        int (*read)(SessionMeta *m, const json_t *v, const char **field);
+} nested[] = {
+        { "page_bytes", check_page_bytes },
+        { "state", read_state },
+        { "spec", read_spec },
+        { "start", read_start },
+        { "stop", read_stop },
+        { "cpus", read_cpus },
+};
+
+static int read_session(SessionMeta *m, const json_t *o, const char **field) {
+        int r;
+
+        *field = "session";
+        if (!json_is_object(o))
+                return META_E_INVALID;
+        *field = "version";
+        if (json_integer_value(json_object_get(o, *field)) != META_VERSION)
+                return META_E_INVALID;
+        r = json_fields_read(m, meta_fields, ELEMENTSOF(meta_fields), o, field);
+        for (size_t i = 0; r == 0 && i < ELEMENTSOF(nested); i++) {
+                *field = nested[i].key;
+                r = nested[i].read(m, json_object_get(o, *field), field);
+        }
+        return r;
 }
 
 int session_meta_from_json(SessionMeta **ret, const json_t *o, const char **ret_field) {
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        const char *field = "session";
-        int r = 0;
+        _cleanup_(session_meta_freep) SessionMeta *m = calloc(1, sizeof(*m));
+        const char *field;
+        int r;
 
-/* Names what is looked at, so that the key of the first refusal is left in `field`. */
-#define READ(key, expression) (r == 0 ? (void) (field = (key), r = (expression)) : (void) 0)
-
-        m = calloc(1, sizeof(*m));
         if (!m)
                 return -ENOMEM;
-        if (!json_is_object(o))
-                r = META_E_INVALID;
-        READ("version", json_integer_value(json_object_get(o, "version")) != META_VERSION);
-        READ("", json_fields_read(m, meta_fields, ELEMENTSOF(meta_fields), o, &field));
-        READ("state", state_from_json(&m->state, json_object_get(o, "state")));
-        READ("spec", spec_from_json(&m->spec, json_object_get(o, "spec"), &field));
-        READ("start", clocks_from_json(&m->start, json_object_get(o, "start")));
-        READ("stop", clocks_from_json(&m->stop, json_object_get(o, "stop")));
-        READ("cpus", cpus_from_json(m, json_object_get(o, "cpus")));
-        READ("page_bytes", !page_bytes_are_valid(m->page_bytes));
-#undef READ
-
+        r = read_session(m, o, &field);
         if (r < 0)
                 return r;
         if (r > 0) {

@@ -7,6 +7,7 @@
  * is cleared away by the next daemon.
  */
 
+#include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -298,6 +299,8 @@ int store_remove_session(Store *s, const char *name) {
         char removed[sizeof(REMOVED_PREFIX) + SESSION_NAME_MAX];
         _cleanup_strv_ Strv used = {};
         int fd, r;
+
+        assert(s->lock_fd >= 0);
 
         if (!session_name_is_valid(name))
                 return -EINVAL;

@@ -35,6 +35,8 @@ int store_symbols_fd(const Store *s); /* -EBADF if there is none */
 int store_list(const Store *s, Strv *ret);
 int store_open_session(const Store *s, const char *name, SessionDir **ret); /* -ENOENT, -EINVAL */
 /*
+ * @s: opened for writing
+ *
  * Removes the session and whatever symbols no other session refers to.  As long as another session
  * cannot be read, or is new or live and names no symbols yet, all symbols are kept.
  * -ENOENT, -EINVAL, other -errno.

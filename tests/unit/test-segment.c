@@ -96,8 +96,10 @@ START_TEST(create_refuses_to_overwrite)
                 _cleanup_scratch_ Scratch s = SCRATCH;
                 _cleanup_(segment_writer_freep) SegmentWriter *w = create(&s, N), *other = NULL;
 
+                append(w, 'a', N);
                 ck_assert_int_eq(segment_create(&other, s.fd, 7, 3, N, ID), -EEXIST);
                 ck_assert_ptr_null(other);
+                ck_assert_int_eq(size_of(&s, NAME), SEGMENT_HEADER_BYTES + N);
                 ck_assert_int_eq(segment_create(&other, s.fd, UINT64_C(1) << 32, 3, N, ID),
                                  -EOVERFLOW);
                 ck_assert_int_eq(symlinkat("elsewhere", s.fd, "00000008.seg"), 0);

@@ -37,6 +37,7 @@ START_TEST(names_that_lead_elsewhere_are_refused)
                 _cleanup_scratch_ Scratch s = SCRATCH;
                 _cleanup_(session_dir_freep) SessionDir *d = create(&s), *other = NULL;
 
+                ck_assert_int_ge(session_dir_fd(d), 0);
                 ck_assert_int_eq(session_dir_create(&other, s.fd, "boot"), -EEXIST);
                 ck_assert_int_eq(session_dir_create(&other, s.fd, "../x"), -EINVAL);
                 ck_assert_int_eq(session_dir_open(&other, s.fd, "none", -EBADF), -ENOENT);
