@@ -1,1 +1,17 @@
 # unit tests of cli
+cli_test_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
+cli_test_libs   = $(verb_libs) $(CHECK_LIBS)
+unit_tests += %D%/test-command %D%/test-options %D%/test-outfile %D%/test-source %D%/test-summary \
+	%D%/test-table
+%C%_test_command_CFLAGS = $(cli_test_cflags)
+%C%_test_command_LDADD  = $(cli_test_libs)
+%C%_test_options_CFLAGS = $(cli_test_cflags)
+%C%_test_options_LDADD  = $(cli_test_libs)
+%C%_test_outfile_CFLAGS = $(cli_test_cflags)
+%C%_test_outfile_LDADD  = $(cli_test_libs)
+%C%_test_source_CFLAGS  = $(cli_test_cflags)
+%C%_test_source_LDADD   = $(cli_test_libs)
+%C%_test_summary_CFLAGS = $(cli_test_cflags)
+%C%_test_summary_LDADD  = $(cli_test_libs)
+%C%_test_table_CFLAGS   = $(cli_test_cflags)
+%C%_test_table_LDADD    = $(cli_test_libs)

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <fcntl.h>
+
+#include "base/unit.h"
+#include "cli/options.h"
+#include "cli/status.h"
+#include "unit.h"
+
+#define MANY SIZE_MAX
+#define PARSE(o, ...)                                                                              \
+        ({                                                                                         \
+                const char *_argv[] = { "ftracectl", __VA_ARGS__, NULL };                          \
+                options_parse((o), (int) ELEMENTSOF(_argv) - 1, (char **) _argv);                  \
+        })
+
+/* Messages are other tests' business. */
+static void be_silent(void) {
+        int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_ge(dup2(fd, STDERR_FILENO), 0);
+        close(fd);
+        unsetenv("FTRACED_SOCKET");
+        unsetenv("FTRACED_STORE");
+}
+
+START_TEST(options_may_stand_anywhere)
+        {
+                _cleanup_options_ Options o = {};
+
+                be_silent();
+                ck_assert_int_eq(PARSE(&o, "--depth=3", "start", "-n", "x", "udp_sendmsg",
+                                       "--buffer-size", "1M", "udp_recvmsg", "-q"),
+                                 STATUS_OK);
+                ck_assert_str_eq(o.verb, "start");
+                ck_assert_uint_eq(o.words.n, 2);
+                ck_assert_str_eq(o.words.items[0], "udp_sendmsg");
+                ck_assert_str_eq(o.words.items[1], "udp_recvmsg");
+                ck_assert_str_eq(o.name, "x");
+                ck_assert_uint_eq(o.spec.depth, 3);
+                ck_assert_uint_eq(o.spec.buffer_bytes, 1 << 20);
+                ck_assert(o.quiet);
+        }
+END_TEST
+
+START_TEST(the_command_keeps_its_options)
+        {
+                _cleanup_options_ Options o = {};
+
+                be_silent();
+                ck_assert_int_eq(PARSE(&o, "run", "f", "--", "ls", "--depth=2", "-q", "--", "x"),
+                                 STATUS_OK);
+                ck_assert_uint_eq(o.words.n, 1);
+                ck_assert_uint_eq(o.n_command, 5);
+                ck_assert_str_eq(o.command[0], "ls");
+                ck_assert_str_eq(o.command[3], "--");
+                ck_assert_ptr_null(o.command[5]);
+                ck_assert(!o.quiet);
+                ck_assert_uint_eq(o.spec.depth, 0);
+        }
+END_TEST
+
+START_TEST(lists_take_commas_and_repetitions)
+        {
+                _cleanup_options_ Options o = {};
+
+                be_silent();
+                ck_assert_int_eq(PARSE(&o, "start", "f", "--notrace=a,b", "--notrace", "c", "-p1",
+                                       "--pid=2,3"),
+                                 STATUS_OK);
+                ck_assert_uint_eq(o.spec.notrace.n, 3);
+                ck_assert_str_eq(o.spec.notrace.items[2], "c");
+                ck_assert_uint_eq(o.spec.pids.n, 3);
+        }
+END_TEST
+
+START_TEST(nonsense_is_wrong_usage)
+        {
+                static const char *const bad[][3] = {
+                        { "start", "--depth=51" },      { "start", "--depth=x" },
+                        { "start", "--depth=-1" },      { "start", "--duration=0" },
+                        { "start", "--duration=10xx" }, { "start", "--max-size=" },
+                        { "start", "--buffer-size=0" }, { "start", "--max-functions=0" },
+                        { "start", "--bogus" },         { "start", "-Z" },
+                        { "start", "--depth" },         { "start", "-n" },
+                        { "start", "--name=" },         { "list", "--json=loud" },
+                        { "list", "--quiet=yes" },
+                };
+
+                be_silent();
+                for (size_t i = 0; i < ELEMENTSOF(bad); i++) {
+                        _cleanup_options_ Options o = {};
+
+                        ck_assert_msg(PARSE(&o, bad[i][0], bad[i][1]) == STATUS_USAGE, "%s",
+                                      bad[i][1]);
+                }
+        }
+END_TEST
+
+START_TEST(a_verb_refuses_the_options_of_others)
+        {
+                _cleanup_options_ Options o = {};
+
+                be_silent();
+                ck_assert_int_eq(PARSE(&o, "list", "--depth=3"), STATUS_OK);
+                ck_assert_int_eq(options_check(&o, "list", OPTIONS_GLOBAL | OPTIONS_JSON, 0, 0),
+                                 STATUS_USAGE);
+                ck_assert_int_eq(options_check(&o, "list", OPTIONS_GLOBAL | OPTIONS_RECORD, 0, 0),
+                                 STATUS_OK);
+        }
+END_TEST
+
+START_TEST(too_few_and_too_many_words_are_wrong_usage)
+        {
+                _cleanup_options_ Options o = {};
+
+                be_silent();
+                ck_assert_int_eq(PARSE(&o, "show", "a", "b"), STATUS_OK);
+                ck_assert_int_eq(options_check(&o, "show", OPTIONS_GLOBAL, 1, 1), STATUS_USAGE);
+                ck_assert_int_eq(options_check(&o, "show", OPTIONS_GLOBAL, 3, MANY), STATUS_USAGE);
+                ck_assert_int_eq(options_check(&o, "show", OPTIONS_GLOBAL, 1, 2), STATUS_OK);
+        }
+END_TEST
+
+START_TEST(only_run_takes_a_command)
+        {
+                _cleanup_options_ Options o = {};
+
+                be_silent();
+                ck_assert_int_eq(PARSE(&o, "start", "f", "--", "ls"), STATUS_OK);
+                ck_assert_int_eq(options_check(&o, "start", OPTIONS_GLOBAL, 1, MANY), STATUS_USAGE);
+                ck_assert_int_eq(options_check(&o, "run", OPTIONS_GLOBAL | OPTIONS_RUN, 1, MANY),
+                                 STATUS_OK);
+        }
+END_TEST
+
+START_TEST(the_environment_names_socket_and_store)
+        {
+                _cleanup_options_ Options o = {}, given = {}, empty = {};
+
+                be_silent();
+                setenv("FTRACED_SOCKET", "/s", 1);
+                setenv("FTRACED_STORE", "/d", 1);
+                ck_assert_int_eq(PARSE(&o, "list"), STATUS_OK);
+                ck_assert_str_eq(o.socket, "/s");
+                ck_assert_str_eq(o.store, "/d");
+                ck_assert_int_eq(PARSE(&given, "list", "--socket=/t"), STATUS_OK);
+                ck_assert_str_eq(given.socket, "/t");
+                setenv("FTRACED_STORE", "", 1);
+                ck_assert_int_eq(PARSE(&empty, "list"), STATUS_OK);
+                ck_assert_ptr_null(empty.store);
+        }
+END_TEST
+
+START_TEST(json_has_modes_and_a_letter)
+        {
+                _cleanup_options_ Options a = {}, b = {}, c = {};
+
+                be_silent();
+                ck_assert_int_eq(PARSE(&a, "list", "--json"), STATUS_OK);
+                ck_assert_int_eq(a.json, JSON_AUTO);
+                ck_assert_int_eq(PARSE(&b, "list", "--json=pretty"), STATUS_OK);
+                ck_assert_int_eq(b.json, JSON_PRETTY);
+                ck_assert_int_eq(PARSE(&c, "-j", "list"), STATUS_OK);
+                ck_assert_int_eq(c.json, JSON_AUTO);
+                ck_assert_str_eq(c.verb, "list");
+        }
+END_TEST
+
+START_TEST(help_names_every_option_of_a_group_once)
+        {
+                _cleanup_buf_ Buf out = BUF_INIT;
+                _cleanup_free_ char *text = NULL;
+                const char *at;
+
+                options_help(&out, OPTIONS_RECORD);
+                ck_assert_int_eq(buf_take_string(&out, &text), 0);
+                at = strstr(text, "  -n, --name=NAME");
+                ck_assert_ptr_nonnull(at);
+                ck_assert_ptr_null(strstr(at + 20, "--name="));
+                ck_assert_ptr_nonnull(strstr(text, "      --depth=N"));
+                ck_assert_ptr_null(strstr(text, "--socket"));
+        }
+END_TEST
+
+UNIT_MAIN("options", options_may_stand_anywhere, the_command_keeps_its_options,
+          lists_take_commas_and_repetitions, nonsense_is_wrong_usage,
+          a_verb_refuses_the_options_of_others, too_few_and_too_many_words_are_wrong_usage,
+          only_run_takes_a_command, the_environment_names_socket_and_store,
+          json_has_modes_and_a_letter, help_names_every_option_of_a_group_once)

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <fcntl.h>
+
+#include "cli/source.h"
+#include "cli/status.h"
+#include "store/store.h"
+#include "unit.h"
+
+#define ID "0123456789abcdef"
+
+static char directory[] = "/tmp/test-source.XXXXXX";
+static Options options;
+
+/* A store with one session, and no daemon. */
+static void make_store(void) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        _cleanup_(session_dir_freep) SessionDir *d = NULL;
+        _cleanup_(store_freep) Store *s = NULL;
+        int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        pid_t holder;
+
+        ck_assert_int_ge(dup2(fd, STDERR_FILENO), 0);
+        close(fd);
+        ck_assert_ptr_nonnull(mkdtemp(directory));
+        ck_assert_int_eq(store_open_for_writing(&s, directory, &holder), 0);
+        ck_assert_int_eq(session_dir_create(&d, store_sessions_fd(s), "one"), 0);
+        ck_assert_int_eq(session_meta_new(&m), 0);
+        m->name = strdup("one");
+        m->id = strdup(ID);
+        m->state = SESSION_SEALED;
+        m->kernel = strdup("6.1.0");
+        m->machine = strdup("x86_64");
+        m->host = strdup("h");
+        m->boot_id = strdup("00000000-0000-0000-0000-000000000000");
+        m->clock = strdup("mono");
+        m->page_bytes = 4096;
+        m->n_possible_cpus = 2;
+        ck_assert_int_eq(strv_add(&m->spec.functions, "udp_sendmsg"), 0);
+        ck_assert_int_eq(strv_add(&m->roots, "udp_sendmsg"), 0);
+        ck_assert_int_eq(session_dir_write_meta(d, m), 0);
+        options = (Options){ .store = directory };
+}
+
+static void remove_store(void) {
+        _cleanup_free_ char *command = NULL;
+
+        ck_assert_int_ge(asprintf(&command, "rm -r %s", directory), 0);
+        ck_assert_int_eq(system(command), 0);
+}
+
+START_TEST(a_session_is_found_by_name_and_by_id)
+        {
+                static const char *const names[] = { "one", ID };
+
+                make_store();
+                for (size_t i = 0; i < ELEMENTSOF(names); i++) {
+                        _cleanup_(source_freep) Source *s = NULL;
+
+                        ck_assert_int_eq(source_open(&s, &options, names[i]), STATUS_OK);
+                        ck_assert_str_eq(s->meta->name, "one");
+                        ck_assert(s->from_store);
+                        ck_assert_int_eq(source_refresh(s), STATUS_OK);
+                }
+                remove_store();
+        }
+END_TEST
+
+START_TEST(an_unknown_session_is_not_found)
+        {
+                Source *s;
+
+                make_store();
+                ck_assert_int_eq(source_open(&s, &options, "two"), STATUS_NOT_FOUND);
+                ck_assert_int_eq(source_describe(&s, &options, "0123456789abcdee"),
+                                 STATUS_NOT_FOUND);
+                remove_store();
+        }
+END_TEST
+
+START_TEST(names_that_leave_the_store_are_wrong_usage)
+        {
+                static const char *const bad[] = { "../one", "/etc", "..", "", "a\nb", "one/" };
+                Source *s;
+
+                make_store();
+                for (size_t i = 0; i < ELEMENTSOF(bad); i++)
+                        ck_assert_int_eq(source_open(&s, &options, bad[i]), STATUS_USAGE);
+                remove_store();
+        }
+END_TEST
+
+START_TEST(the_list_skips_what_is_damaged)
+        {
+                _cleanup_free_ char *command = NULL;
+                json_auto_t *list = NULL;
+
+                make_store();
+                ck_assert_int_ge(asprintf(&command,
+                                          "cp -r %s/sessions/one %s/sessions/two && echo '{' "
+                                          ">%s/sessions/two/session.json",
+                                          directory, directory, directory),
+                                 0);
+                ck_assert_int_eq(system(command), 0);
+                ck_assert_int_eq(source_list(&list, &options), STATUS_OK);
+                ck_assert_uint_eq(json_array_size(list), 1);
+                remove_store();
+        }
+END_TEST
+
+START_TEST(without_a_store_nothing_is_found)
+        {
+                Options o = { .store = "/nonexistent" };
+                json_t *list;
+
+                make_store();
+                ck_assert_int_eq(source_list(&list, &o), STATUS_NOT_FOUND);
+                remove_store();
+        }
+END_TEST
+
+START_TEST(a_reply_must_hold_a_session)
+        {
+                json_auto_t *reply = json_pack("{s:{s:i}}", "session", "version", 1);
+                SessionMeta *m;
+
+                make_store();
+                ck_assert_int_eq(source_meta_from_reply(&m, reply), STATUS_FAILED);
+                remove_store();
+        }
+END_TEST
+
+UNIT_MAIN("source", a_session_is_found_by_name_and_by_id, an_unknown_session_is_not_found,
+          names_that_leave_the_store_are_wrong_usage, the_list_skips_what_is_damaged,
+          without_a_store_nothing_is_found, a_reply_must_hold_a_session)

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "cli/summary.h"
+#include "unit.h"
+
+/* Two CPUs, of which the second can be made to lose. */
+static SessionMeta *make(CpuAccount second) {
+        SessionMeta *m;
+
+        ck_assert_int_eq(session_meta_new(&m), 0);
+        m->cpus = calloc(2, sizeof(*m->cpus));
+        ck_assert_ptr_nonnull(m->cpus);
+        m->n_cpus = 2;
+        m->cpus[0] = (CpuAccount){ .cpu = 0, .n_pages = 10, .n_bytes = 40960, .read_events = 800 };
+        m->cpus[1] = second;
+        m->cpus[1].cpu = 3;
+        m->spec.buffer_bytes = 1 << 20;
+        return m;
+}
+
+static char *lines(const SessionMeta *m) {
+        _cleanup_buf_ Buf out = BUF_INIT;
+        char *text;
+
+        summary_loss_lines(&out, m);
+        ck_assert_int_eq(buf_take_string(&out, &text), 0);
+        return text;
+}
+
+START_TEST(a_complete_recording_has_nothing_to_say)
+        {
+                _cleanup_(session_meta_freep) SessionMeta *m = make((CpuAccount){});
+                _cleanup_free_ char *text = lines(m);
+                char loss[SUMMARY_MAX];
+
+                ck_assert(summary_is_complete(m));
+                ck_assert_str_eq(text, "");
+                ck_assert_str_eq(summary_loss(loss, m), "nothing lost");
+        }
+END_TEST
+
+START_TEST(a_full_buffer_names_the_size_that_would_do)
+        {
+                CpuAccount c = { .overrun = 50000, .read_events = 1000, .n_bytes = 50000 };
+                _cleanup_(session_meta_freep) SessionMeta *m = make(c);
+                _cleanup_free_ char *text = lines(m);
+                char loss[SUMMARY_MAX];
+
+                ck_assert(!summary_is_complete(m));
+                ck_assert_str_eq(text, "CPU 3: 50,000 events lost (buffer full); --buffer-size=4M "
+                                       "would have held them.\n");
+                ck_assert_str_eq(summary_loss(loss, m), "50,000 events lost");
+        }
+END_TEST
+
+START_TEST(no_buffer_is_proposed_that_nobody_has)
+        {
+                CpuAccount c = { .overrun = 900000000, .read_events = 1000, .n_bytes = 50000 };
+                _cleanup_(session_meta_freep) SessionMeta *m = make(c);
+                _cleanup_free_ char *text = lines(m);
+
+                ck_assert_uint_eq(summary_better_buffer(m, &m->cpus[1]), 0);
+                ck_assert_str_eq(text, "CPU 3: 900,000,000 events lost (buffer full); trace less: "
+                                       "fewer functions, --depth or --notrace.\n");
+        }
+END_TEST
+
+START_TEST(hostile_counts_do_not_overflow)
+        {
+                CpuAccount c = { .overrun = UINT64_MAX / 2,
+                                 .read_events = 1,
+                                 .n_bytes = UINT64_MAX / 2 };
+                _cleanup_(session_meta_freep) SessionMeta *m = make(c);
+
+                ck_assert_uint_eq(summary_better_buffer(m, &m->cpus[1]), 0);
+                m->spec.buffer_bytes = UINT64_MAX;
+                ck_assert_uint_eq(summary_better_buffer(m, &m->cpus[1]), 0);
+        }
+END_TEST
+
+START_TEST(lost_pages_are_not_blamed_on_the_buffer)
+        {
+                _cleanup_(session_meta_freep) SessionMeta *m =
+                        make((CpuAccount){ .pages_lost = 1, .commit_overrun = 2 });
+                _cleanup_free_ char *text = lines(m);
+                char loss[SUMMARY_MAX];
+
+                ck_assert_str_eq(text, "CPU 3: 2 events and 1 page lost (buffer wrapped within an "
+                                       "interrupt, pages not stored).\n");
+                ck_assert_str_eq(summary_loss(loss, m), "2 events and 1 page lost");
+        }
+END_TEST
+
+START_TEST(many_roots_are_counted_not_listed)
+        {
+                _cleanup_(session_meta_freep) SessionMeta *m = make((CpuAccount){});
+                char text[SUMMARY_MAX];
+
+                ck_assert_int_eq(strv_split(&m->spec.functions, "udp_*", " "), 0);
+                ck_assert_str_eq(summary_roots(text, m, 32), "udp_*");
+                ck_assert_int_eq(strv_split(&m->roots, "udp_recvmsg udp_sendmsg", " "), 0);
+                ck_assert_str_eq(summary_roots(text, m, 32), "udp_recvmsg, udp_sendmsg");
+                ck_assert_str_eq(summary_roots(text, m, 12), "udp_recvmsg and 1 other");
+                for (int i = 0; i < 1000; i++)
+                        ck_assert_int_eq(strv_add(&m->roots, "x"), 0);
+                ck_assert_str_eq(summary_roots(text, m, 12), "udp_recvmsg and 1001 others");
+                ck_assert_uint_lt(strlen(summary_roots(text, m, 100000)), SUMMARY_MAX);
+        }
+END_TEST
+
+START_TEST(no_time_is_a_dash)
+        {
+                char text[SUMMARY_MAX];
+
+                ck_assert_str_eq(summary_time(text, 0), "-");
+                setenv("TZ", "UTC", 1);
+                ck_assert_str_eq(summary_time(text, 1000000000ULL * 86400), "1970-01-02 00:00:00");
+        }
+END_TEST
+
+UNIT_MAIN("summary", a_complete_recording_has_nothing_to_say,
+          a_full_buffer_names_the_size_that_would_do, no_buffer_is_proposed_that_nobody_has,
+          hostile_counts_do_not_overflow, lost_pages_are_not_blamed_on_the_buffer,
+          many_roots_are_counted_not_listed, no_time_is_a_dash)

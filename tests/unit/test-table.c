@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "cli/table.h"
+#include "unit.h"
+
+static char *print(Table *t, bool legend) {
+        _cleanup_buf_ Buf out = BUF_INIT;
+        char *text;
+
+        ck_assert_int_eq(table_print(t, &out, legend), 0);
+        ck_assert_int_eq(buf_take_string(&out, &text), 0);
+        return text;
+}
+
+START_TEST(columns_are_as_wide_as_their_widest_cell)
+        {
+                _cleanup_table_ Table t = {};
+                _cleanup_free_ char *text = NULL;
+
+                table_init(&t, "NAME|>SIZE|STATE");
+                table_add(&t, "%s", "a-long-name");
+                table_add(&t, "%s", "1K");
+                table_add(&t, "%s", "sealed");
+                table_add(&t, "b");
+                table_add(&t, "%s", "12345K");
+                table_add(&t, "%s", "failed");
+                ck_assert_uint_eq(table_n_rows(&t), 2);
+                text = print(&t, true);
+                ck_assert_str_eq(text, "NAME           SIZE  STATE\n"
+                                       "a-long-name      1K  sealed\n"
+                                       "b            12345K  failed\n");
+        }
+END_TEST
+
+START_TEST(without_legend_titles_take_no_room)
+        {
+                _cleanup_table_ Table t = {};
+                _cleanup_free_ char *text = NULL;
+
+                table_init(&t, "A LONG TITLE|>N");
+                table_add(&t, "x");
+                table_add(&t, "1");
+                text = print(&t, false);
+                ck_assert_str_eq(text, "x  1\n");
+        }
+END_TEST
+
+START_TEST(characters_are_counted_not_bytes)
+        {
+                _cleanup_table_ Table t = {};
+                _cleanup_free_ char *text = NULL;
+
+                table_init(&t, "A|B");
+                table_add(&t, "é");
+                table_add(&t, "1");
+                table_add(&t, "ab");
+                table_add(&t, "2");
+                text = print(&t, false);
+                ck_assert_str_eq(text, "é   1\nab  2\n");
+        }
+END_TEST
+
+START_TEST(no_line_ends_with_a_space)
+        {
+                _cleanup_table_ Table t = {};
+                _cleanup_free_ char *text = NULL;
+
+                table_init(&t, "A|B|C");
+                table_add(&t, "x");
+                table_add(&t, "%s", "");
+                table_add(&t, "%s", "");
+                text = print(&t, false);
+                ck_assert_str_eq(text, "x\n");
+        }
+END_TEST
+
+START_TEST(a_table_without_rows_is_its_titles)
+        {
+                _cleanup_table_ Table t = {};
+                _cleanup_free_ char *with = NULL, *without = NULL;
+
+                table_init(&t, "A|>B");
+                ck_assert_uint_eq(table_n_rows(&t), 0);
+                with = print(&t, true);
+                without = print(&t, false);
+                ck_assert_str_eq(with, "A  B\n");
+                ck_assert_str_eq(without, "");
+        }
+END_TEST
+
+UNIT_MAIN("table", columns_are_as_wide_as_their_widest_cell, without_legend_titles_take_no_room,
+          characters_are_counted_not_bytes, no_line_ends_with_a_space,
+          a_table_without_rows_is_its_titles)
