@@ -22,6 +22,9 @@ static void line(Buf *out, const char *title, const char *format, ...) {
         if (vasprintf(&text, format, ap) < 0)
                 text = NULL;
         va_end(ap);
+        for (char *p = text; p && *p; p++) /* it may come from a file that anybody wrote */
+                if ((unsigned char) *p < ' ' || *p == 0x7f)
+                        *p = '?';
         buf_printf(out, "%12s: %s\n", title, text ?: "?");
 }
 
@@ -68,7 +71,7 @@ static void show_where(Buf *out, const SessionMeta *m) {
         const struct passwd *user = getpwuid(m->owner_uid);
 
         line(out, "Kernel", "%s %s on %s", m->kernel ?: "?", m->machine ?: "?", m->host ?: "?");
-        line(out, "Buffer of", "%s%s, clock %s", m->instance ? "instance " : "the top level",
+        line(out, "Traced in", "%s%s, clock %s", m->instance ? "instance " : "the top-level buffer",
              m->instance ?: "", m->clock ?: "?");
         if (!m->symbols)
                 line(out, "Symbols", "none: the kernel hid them");
