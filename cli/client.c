@@ -292,12 +292,14 @@ static int receive_message(Client *c, json_t **ret, int ret_fds[static FRAME_FDS
                                 return r;
                         if (p[1].revents)
                                 return CLIENT_E_INTERRUPTED;
-                        /* An answer may wait although the peer has gone: write errors come out of
-                         * the read that follows. */
-                        if (p[0].revents & POLLOUT)
-                                (void) frame_flush(c->frame);
-                        if (!(p[0].revents & ~POLLOUT))
+                        /* An answer may wait although the peer takes no more: what there is to read
+                         * goes first, and then tells what became of the connection. */
+                        r = p[0].revents & POLLOUT ? frame_flush(c->frame) : 0;
+                        if (!(p[0].revents & ~POLLOUT)) {
+                                if (r < 0)
+                                        return connection_error(r);
                                 continue;
+                        }
                 }
 
                 r = frame_receive(c->frame, ret, ret_fds);
