@@ -5,8 +5,12 @@
 #     configure CC=clang --enable-fuzzers && make tests/fuzz/fuzz-meta &&
 #     tests/fuzz/fuzz-meta /a/new/directory .../tests/fuzz/corpus/meta
 fuzz_targets = \
+	%D%/fuzz-frame \
 	%D%/fuzz-meta \
 	%D%/fuzz-segment
+%C%_fuzz_frame_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_frame_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_frame_LDADD = $(wire_libs) $(fuzz_libs)
 %C%_fuzz_meta_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_meta_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_meta_LDADD = $(store_libs) $(fuzz_libs)
