@@ -67,7 +67,7 @@ int display_report(const Source *s, const Options *o, const DrawingOptions *d) {
         bool is_paged;
         int r;
 
-        pager_open(&pager, o);
+        pager_open(&pager, o, SIZE_MAX);
         is_paged = pager.pid > 0;
         r = drawing_report(s->dir, s->meta, d, STDOUT_FILENO, NULL, &problem);
         pager_close(&pager);

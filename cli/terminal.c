@@ -52,12 +52,11 @@ bool terminal_is_utf8(void) {
         return streq(nl_langinfo(CODESET), "UTF-8");
 }
 
-size_t terminal_width(void) {
+/* Whether @n_lines, and a prompt below them, fit stdout's terminal. */
+static bool terminal_holds(size_t n_lines) {
         struct winsize w;
 
-        if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) < 0)
-                return 0;
-        return w.ws_col;
+        return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) >= 0 && n_lines < w.ws_row;
 }
 
 static const char *pager_command(void) {
@@ -78,14 +77,14 @@ _noreturn_ static void pager_child(const char *command, int fd) {
         _exit(127);
 }
 
-void pager_open(Pager *p, const Options *o) {
+void pager_open(Pager *p, const Options *o, size_t n_lines) {
         const char *command = pager_command();
         _cleanup_close_ int saved = -EBADF;
         int fds[2];
         pid_t pid;
 
         *p = PAGER_INIT;
-        if (o->no_pager || !isatty(STDOUT_FILENO) || !command)
+        if (o->no_pager || !isatty(STDOUT_FILENO) || !command || terminal_holds(n_lines))
                 return;
         saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
         if (saved < 0 || pipe2(fds, O_CLOEXEC) < 0)

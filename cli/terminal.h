@@ -23,14 +23,12 @@ typedef enum Colour { COLOUR_OFF, COLOUR_GOOD, COLOUR_WARNING, COLOUR_BAD, COLOU
 bool terminal_has_colours(const Options *o);
 const char *terminal_colour(const Options *o, Colour c);
 bool terminal_is_utf8(void);
-/* Columns of stdout's terminal; 0: it is none. */
-size_t terminal_width(void);
-
 /*
  * Pager: between us and stdout from pager_open() to pager_close()
  *
  * Does nothing unless stdout is a terminal, --no-pager is absent and the
  * environment names no empty one (SYSTEMD_PAGER, PAGER; else less).
+ * @n_lines: nothing either if so many fit the terminal; SIZE_MAX: unknown
  */
 typedef struct Pager {
         pid_t pid; /* 0: none */
@@ -38,7 +36,7 @@ typedef struct Pager {
 } Pager;
 
 #define PAGER_INIT ((Pager){ .stdout_fd = -EBADF })
-void pager_open(Pager *p, const Options *o);
+void pager_open(Pager *p, const Options *o, size_t n_lines);
 void pager_close(Pager *p); /* waits until the reader has seen enough */
 #define _cleanup_pager_ _cleanup_(pager_close)
 

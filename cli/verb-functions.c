@@ -99,7 +99,7 @@ int verb_functions(const Options *o) {
                           name_quote(quoted, pattern ?: "*"));
                 return STATUS_NOT_FOUND;
         }
-        pager_open(&pager, o);
+        pager_open(&pager, o, names.n);
         r = print_names(&out, &names, o);
         pager_close(&pager);
         return r < 0 ? stdout_status(r) : r;

@@ -89,7 +89,7 @@ int verb_list(const Options *o) {
         }
         table_init(&t, "NAME|STATE|ROOTS|STARTED|>LENGTH|>SIZE|>LOST");
         r = add_rows(&t, sessions);
-        pager_open(&pager, o);
+        pager_open(&pager, o, table_n_rows(&t) + !o->no_legend);
         if (r == 0)
                 r = table_print(&t, &out, !o->no_legend);
         if (r == 0)
