@@ -1,23 +1,10 @@
 # bash completion for ftracectl
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Verbs and options come from --help, so they are those of the installed program.  Names of sessions
-# come from `list`.  Functions are asked for only if that is cheap: of a running daemon.
+# Verbs and options are written down here, so that a key costs no process.  Names of sessions come
+# from `list`.  Functions are asked for only where that is cheap: of a daemon that runs.
 
-__ftracectl_help() { # VERB or nothing
-        ftracectl ${1:+"$1"} --help 2>/dev/null
-}
-
-__ftracectl_verbs() {
-        __ftracectl_help | sed -n '/^Verbs/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p'
-}
-
-# Long options, those that take a value with their '='.
-__ftracectl_options() {
-        __ftracectl_help "$1" | sed -n 's/^  \(-.,\|   \) \(--[a-z-]*\)\(\[\?=\)\?.*/\2\3/p' | sed 's/\[=$//'
-}
-
-__ftracectl_sessions() {
+__ftracectl_sessions() { # --store and --socket as given so far
         ftracectl "$@" list --no-legend --no-pager --quiet 2>/dev/null | awk '{ print $1 }'
 }
 
@@ -27,9 +14,29 @@ __ftracectl_functions() { # PREFIX
         ftracectl functions --no-pager --quiet "$1*" 2>/dev/null | head -n 200
 }
 
+# The options of VERB, those that need a value with their '='.
+__ftracectl_options() { # VERB
+        local record='-n -p --name= --depth= --notrace= --pid= --duration= --max-size= --buffer-size=
+                --max-functions='
+        local draw='-O --format= --option='
+
+        case $1 in
+        run) echo "$record --no-report $draw" ;;
+        follow) echo "$record --keep $draw" ;;
+        start) echo "$record -j --json" ;;
+        stop) echo '-a --all -j --json' ;;
+        report) echo "$draw" ;;
+        fetch) echo '-o --output=' ;;
+        '' | status | list | show | verify | functions | doctor) echo '-j --json' ;;
+        esac
+        echo '-q -h --socket= --store= --no-pager --no-legend --no-color --quiet --help --version'
+}
+
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-        local verb= word i
+        local verbs='run start stop follow status list show report verify fetch remove functions
+                doctor help version'
+        local verb= word value i
         local -a where=()
 
         COMPREPLY=()
@@ -43,20 +50,22 @@ _ftracectl() {
                 --) # behind it is another program's command line
                         COMPREPLY=($(compgen -c -f -- "$cur"))
                         return ;;
-                --store | --socket)
-                        [[ ${COMP_WORDS[i+1]-} == '=' ]] && where=("$word=${COMP_WORDS[i+2]}") ||
-                                where=("$word=${COMP_WORDS[i+1]}")
-                        ((i++)) ;;
-                -n | -p | -o | -O | --name | --pid | --output | --option | --format) ((i++)) ;;
-                -* | '=') ;;
-                *) [[ $verb || ${COMP_WORDS[i-1]} == '=' ]] || verb=$word ;;
+                --json) # its value is optional, and only ever behind a '='
+                        [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i += 2)) ;;
+                --name | --depth | --notrace | --pid | --duration | --max-size | --buffer-size | \
+                        --max-functions | --format | --option | --output | --socket | --store | \
+                        -n | -p | -o | -O)
+                        [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i++))
+                        value=${COMP_WORDS[++i]-}
+                        [[ $word == --store || $word == --socket ]] && where+=("$word=$value") ;;
+                -*) ;;
+                *) [[ $verb ]] || verb=$word ;;
                 esac
         done
 
         case $previous in
         --store) COMPREPLY=($(compgen -d -- "$cur")); return ;;
         --socket | -o | --output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --json) COMPREPLY=($(compgen -W 'short pretty' -- "$cur")); return ;;
         --format) COMPREPLY=($(compgen -W 'graph' -- "$cur")); return ;;
         -O | --option)
                 COMPREPLY=($(compgen -W "$(printf '%s ' {,no}funcgraph-{cpu,proc,abstime,duration,overhead,overrun,tail})" -- "$cur"))
@@ -64,15 +73,20 @@ _ftracectl() {
         --notrace) COMPREPLY=($(compgen -W "$(__ftracectl_functions "$cur")" -- "$cur")); return ;;
         -p | --pid) COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur")); return ;;
         -n | --name | --depth | --duration | --max-size | --buffer-size | --max-functions) return ;;
+        --json)
+                if [[ ${COMP_WORDS[COMP_CWORD-1]} == '=' || ${COMP_WORDS[COMP_CWORD]} == '=' ]]; then
+                        COMPREPLY=($(compgen -W 'short pretty' -- "$cur"))
+                        return
+                fi ;;
         esac
 
         if [[ $cur == -* ]]; then
                 COMPREPLY=($(compgen -W "$(__ftracectl_options "$verb")" -- "$cur"))
-                [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace 2>/dev/null
-                return
+                [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
+                return 0
         fi
         case $verb in
-        '' | help) COMPREPLY=($(compgen -W "$(__ftracectl_verbs)" -- "$cur")) ;;
+        '' | help) COMPREPLY=($(compgen -W "$verbs" -- "$cur")) ;;
         run | start | functions)
                 COMPREPLY=($(compgen -W "$(__ftracectl_functions "$cur")" -- "$cur")) ;;
         follow)

@@ -15,3 +15,6 @@ unit_tests += %D%/test-command %D%/test-options %D%/test-outfile %D%/test-source
 %C%_test_summary_LDADD  = $(cli_test_libs)
 %C%_test_table_CFLAGS   = $(cli_test_cflags)
 %C%_test_table_LDADD    = $(cli_test_libs)
+
+dist_check_SCRIPTS += %D%/test-completion.sh
+TESTS += %D%/test-completion.sh

@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The completion offers what the program takes.
+set -uo pipefail
+
+top_srcdir=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
+top_builddir=${top_builddir:-$PWD}
+PATH=$(cd "$top_builddir" && pwd):$PATH
+unset FTRACED_SOCKET FTRACED_STORE
+n=0
+
+report() { # NAME WHAT-IS-WRONG
+        n=$((n + 1))
+        if [[ -z $2 ]]; then
+                echo "ok $n - $1"
+        else
+                echo "not ok $n - $1"
+                printf '# %s\n' "${2//$'\n'/$'\n'# }"
+        fi
+}
+
+compopt() { :; } # there is no completion going on
+. "$top_srcdir/cli/completion.bash"
+
+complete_words() { # WORD... the last of which is being typed; prints what is offered
+        COMP_WORDS=("$@")
+        COMP_CWORD=$(($# - 1))
+        COMPREPLY=()
+        _ftracectl
+        [[ ${#COMPREPLY[@]} -eq 0 ]] || printf '%s\n' "${COMPREPLY[@]}" | sort -u
+}
+
+expect() { # NAME WANTED GOT
+        [[ $2 == "$3" ]] && report "$1" '' || report "$1" "wanted: $2"$'\n'"got: $3"
+}
+
+verbs=$(ftracectl --help | sed -n '/^Verbs/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p' | sort)
+expect 'every verb is offered' "$verbs" "$(complete_words ftracectl '')"
+expect 'verbs are offered after options' "$verbs" "$(complete_words ftracectl --socket = /x -q '')"
+expect 'help offers verbs' "$verbs" "$(complete_words ftracectl help '')"
+
+bad=
+for verb in $verbs; do
+        wanted=$(ftracectl "$verb" --help | sed -n 's/^  \(-.,\|   \) \(--[a-z-]*\)\(=\?\).*/\2\3/p' | sort)
+        got=$(complete_words ftracectl "$verb" --)
+        [[ $verb == help || $verb == version || $wanted == "$got" ]] ||
+                bad+="$verb: $(diff <(echo "$wanted") <(echo "$got"))"$'\n'
+done
+report 'every verb is offered its options, and no others' "$bad"
+
+expect 'behind -- commands are offered' true \
+        "$(complete_words ftracectl run udp_sendmsg -- tru | grep -x true)"
+expect 'the value of an option is no verb' "$verbs" "$(complete_words ftracectl -n stop '')"
+expect 'columns are offered to -O' $'funcgraph-proc' \
+        "$(complete_words ftracectl report x -O funcgraph-pr)"
+expect '--json offers its modes' $'pretty\nshort' "$(complete_words ftracectl list --json = '')"
+expect 'no functions are asked for without a daemon' '' \
+        "$(FTRACED_SOCKET=/nonexistent complete_words ftracectl run udp_)"
+
+if data=$(ls -d "$top_srcdir"/tests/data/sessions/* 2>/dev/null) && [[ $data ]]; then
+        expect 'sessions of a store are offered' "$(basename -a $data | sort)" \
+                "$(complete_words ftracectl report --store = "$top_srcdir/tests/data" '')"
+else
+        echo "ok $((++n)) - sessions of a store are offered # SKIP no recording in tests/data"
+fi
+echo "1..$n"
