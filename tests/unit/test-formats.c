@@ -5,7 +5,7 @@
 #include "store/page.h"
 
 /* libtraceevent 1.7.1 leaks some words of a text that it refuses. */
-const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
         return "leak:libtraceevent";
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Steps made by hand, for what is fed with them. */
+
+#include "calls/step.h"
+
+static const Function step_root = { .address = 1, .label = "root", .n_label = 4, .n_name = 4 };
+static const Function step_child = {
+        .address = 2, .label = "child", .n_label = 5, .n_name = 5, .root = -1
+};
+static const Function step_module = {
+        .address = 3, .label = "leaf [mod]", .n_label = 10, .n_name = 4, .root = -1
+};
+
+/* Of task 17 on CPU 0, at 1 s. */
+static inline Step step_of(StepKind kind, const Function *function, int32_t depth) {
+        return (Step){
+                .kind = kind,
+                .pid = 17,
+                .comm = "client",
+                .depth = depth,
+                .function = function,
+                .timestamp_ns = 1000000000,
+        };
+}
+
+static inline Step step_enter(const Function *function, int32_t depth) {
+        return step_of(STEP_ENTER, function, depth);
+}
+
+static inline Step step_leaf(const Function *function, int32_t depth, uint64_t duration_ns) {
+        Step s = step_of(STEP_LEAF, function, depth);
+
+        s.rettime = duration_ns;
+        return s;
+}
+
+static inline Step step_leave(const Function *function, int32_t depth, uint64_t duration_ns) {
+        Step s = step_of(STEP_LEAVE, function, depth);
+
+        s.rettime = duration_ns;
+        return s;
+}

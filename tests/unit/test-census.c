@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "calls/census.h"
+#include "step-builder.h"
+#include "unit.h"
+
+static Census census(void) {
+        _cleanup_strv_ Strv roots = {};
+        Census c;
+
+        ck_assert_int_eq(strv_add(&roots, "root"), 0);
+        ck_assert_int_eq(census_init(&c, &roots), 0);
+        return c;
+}
+
+static void feed(Census *c, Step s) {
+        ck_assert_int_eq(census_step(c, &s), 0);
+}
+
+START_TEST(whole_trees_have_everything_in_pairs)
+        {
+                _cleanup_census_ Census c = census();
+
+                for (int i = 0; i < 3; i++) {
+                        feed(&c, step_enter(&step_root, 0));
+                        feed(&c, step_leaf(&step_child, 1, 5));
+                        feed(&c, step_enter(&step_child, 1));
+                        feed(&c, step_leaf(&step_module, 2, 5));
+                        feed(&c, step_leave(&step_child, 1, 5));
+                        feed(&c, step_leave(&step_root, 0, 5));
+                }
+                feed(&c, step_leaf(&step_root, 0, 5));
+                census_finish(&c);
+                ck_assert_uint_eq(c.n_entries, 13);
+                ck_assert_uint_eq(c.n_exits, 13);
+                ck_assert_uint_eq(c.n_trees, 4);
+                ck_assert_uint_eq(c.n_trees_complete, 4);
+                ck_assert_uint_eq(c.roots[0].n_trees, 4);
+                ck_assert_uint_eq(c.n_below, 9);
+                ck_assert_uint_eq(c.n_unmatched_entries + c.n_unmatched_exits, 0);
+                ck_assert_uint_eq(c.n_cut_entries + c.n_cut_exits, 0);
+                ck_assert_uint_eq(census_n_cpus(&c), 1);
+        }
+END_TEST
+
+START_TEST(what_the_ends_cut_off_is_not_called_missing)
+        {
+                _cleanup_census_ Census c = census();
+
+                feed(&c, step_leave(&step_child, 2, 5));
+                feed(&c, step_leaf(&step_child, 2, 5));
+                feed(&c, step_leave(&step_child, 1, 5));
+                feed(&c, step_leave(&step_root, 0, 5));
+                feed(&c, step_enter(&step_root, 0));
+                feed(&c, step_enter(&step_child, 1));
+                census_finish(&c);
+                ck_assert_uint_eq(c.n_cut_exits, 3);
+                ck_assert_uint_eq(c.n_cut_entries, 2);
+                ck_assert_uint_eq(c.n_unmatched_entries + c.n_unmatched_exits, 0);
+                ck_assert_uint_eq(c.n_trees, 1);
+                ck_assert_uint_eq(c.n_trees_complete, 0);
+        }
+END_TEST
+
+START_TEST(what_is_missing_in_the_middle_is_counted)
+        {
+                _cleanup_census_ Census c = census();
+
+                feed(&c, step_enter(&step_root, 0));
+                feed(&c, step_enter(&step_child, 1));
+                feed(&c, step_enter(&step_child, 2));
+                feed(&c, step_leave(&step_root, 0, 5)); /* two returns are missing */
+                feed(&c, step_enter(&step_root, 0));    /* and here a call */
+                feed(&c, step_leave(&step_child, 1, 5));
+                feed(&c, step_leave(&step_child, 0, 5)); /* not what is open there */
+                census_finish(&c);
+                ck_assert_uint_eq(c.n_unmatched_entries, 3);
+                ck_assert_uint_eq(c.n_unmatched_exits, 2);
+                ck_assert_uint_eq(c.n_cut_entries + c.n_cut_exits, 0);
+        }
+END_TEST
+
+START_TEST(losses_are_counted_for_each_cpu)
+        {
+                _cleanup_census_ Census c = census();
+                Step lost = { .kind = STEP_LOST, .cpu = 3, .n_lost = 7 };
+                Step other = { .kind = STEP_OTHER, .cpu = 1, .timestamp_ns = 5 };
+
+                feed(&c, lost);
+                lost.n_lost = 0;
+                feed(&c, lost);
+                feed(&c, other);
+                census_finish(&c);
+                ck_assert_uint_eq(c.n_gaps, 2);
+                ck_assert_uint_eq(c.n_lost, 7);
+                ck_assert_uint_eq(c.n_cpus, 4);
+                ck_assert_uint_eq(c.cpus[3].n_gaps, 2);
+                ck_assert_uint_eq(c.cpus[3].n_lost, 7);
+                ck_assert_uint_eq(c.cpus[1].n_others, 1);
+                ck_assert_uint_eq(census_n_cpus(&c), 1);
+                ck_assert_uint_eq(c.first_ns, 5);
+        }
+END_TEST
+
+START_TEST(the_deepest_possible_stack_is_counted)
+        {
+                _cleanup_census_ Census c = census();
+
+                for (int32_t depth = 0; depth <= 1023; depth++)
+                        feed(&c, step_enter(&step_root, depth));
+                for (int32_t depth = 1023; depth >= 0; depth--)
+                        feed(&c, step_leave(&step_root, depth, 1));
+                census_finish(&c);
+                ck_assert_uint_eq(c.n_unmatched_entries + c.n_unmatched_exits, 0);
+                ck_assert_uint_eq(c.n_trees_complete, 1);
+                ck_assert_uint_eq(c.n_below, 1023);
+        }
+END_TEST
+
+UNIT_MAIN("census", whole_trees_have_everything_in_pairs,
+          what_the_ends_cut_off_is_not_called_missing, what_is_missing_in_the_middle_is_counted,
+          losses_are_counted_for_each_cpu, the_deepest_possible_stack_is_counted)
