@@ -131,12 +131,8 @@ static void on_gone(uint64_t peer, void *userdata) {
 static int run_server(int listener_fd) {
         _cleanup_(server_freep) Server *s = NULL;
         sd_event *event = NULL;
-        sigset_t mask;
         int r;
 
-        sigemptyset(&mask);
-        sigaddset(&mask, SIGTERM);
-        (void) sigprocmask(SIG_BLOCK, &mask, NULL);
         r = sd_event_default(&event);
         if (r >= 0)
                 r = sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL);
@@ -160,6 +156,7 @@ pid_t server_pid;
 
 void start_server(void) {
         struct sockaddr_un sa = { .sun_family = AF_UNIX };
+        sigset_t mask, old;
         int fd;
 
         ck_assert_ptr_nonnull(mkdtemp(dir));
@@ -171,10 +168,15 @@ void start_server(void) {
         ck_assert_int_eq(bind(fd, (struct sockaddr *) &sa, sizeof(sa)), 0);
         ck_assert_int_eq(chmod(path, 0666), 0);
         ck_assert_int_eq(listen(fd, 128), 0);
+        /* Also a stop_server() before the child has come to its loop must find it blocked. */
+        sigemptyset(&mask);
+        sigaddset(&mask, SIGTERM);
+        ck_assert_int_eq(sigprocmask(SIG_BLOCK, &mask, &old), 0);
         server_pid = fork();
         ck_assert_int_ge(server_pid, 0);
         if (server_pid == 0)
                 exit(run_server(fd) == 0 ? 0 : 1);
+        ck_assert_int_eq(sigprocmask(SIG_SETMASK, &old, NULL), 0);
         close(fd);
 }
 
