@@ -1,4 +1,5 @@
 # unit tests of cli
+include %D%/drawing.mk
 cli_test_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 cli_test_libs   = $(verb_libs) $(CHECK_LIBS)
 unit_tests += %D%/test-command %D%/test-options %D%/test-outfile %D%/test-source %D%/test-summary \

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#include "cli/drawing.h"
+#include "page-builder.h"
+
+#define HEADER                                                                                     \
+        "# tracer: function_graph\n"                                                               \
+        "#\n"                                                                                      \
+        "# CPU  DURATION                  FUNCTION CALLS\n"                                        \
+        "# |     |   |                     |   |   |   |\n"
+
+/* Two tasks on two CPUs, each in a tree of udp_sendmsg. */
+static void fill(Recording *r, const Layout *layout) {
+        Page p[2] = {};
+
+        recording_init(r, layout);
+        page_begin(&p[0], layout, 1000);
+        page_enter(&p[0], 1000, 17, F_ROOT, 0);
+        page_enter(&p[0], 1100, 17, F_MODULE, 1);
+        page_leave(&p[0], 1200, 17, F_MODULE, 1, 90);
+        page_enter(&p[0], 1400, 17, F_CHILD, 1);
+        page_enter(&p[0], 1500, 17, F_LEAF, 2);
+        page_leave(&p[0], 1600, 17, F_LEAF, 2, 50);
+        page_leave(&p[0], 1700, 17, F_CHILD, 1, 300);
+        page_leave(&p[0], 23000, 17, F_ROOT, 0, 22000);
+        page_begin(&p[1], layout, 1300);
+        page_enter(&p[1], 1300, 18, F_ROOT, 0);
+        page_leave(&p[1], 1350, 18, F_ROOT, 0, 40);
+        recording_add(r, 0, 0, &p[0], 1);
+        recording_add(r, 1, 0, &p[1], 1);
+}
+
+static char *content(int fd) {
+        char *s;
+
+        ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+        ck_assert_int_eq(fd_read(fd, &s, NULL, SIZE_MAX), 0);
+        return s;
+}
+
+START_TEST(three_kernels_recordings_draw_the_same)
+        {
+                for (size_t i = 0; i < N_LAYOUTS; i++) {
+                        _cleanup_recording_ Recording r;
+                        _cleanup_census_ Census census = {};
+                        _cleanup_close_ int fd = memfd_create("drawing", MFD_CLOEXEC);
+                        _cleanup_free_ char *text = NULL;
+
+                        fill(&r, &layouts[i]);
+                        ck_assert_int_eq(drawing_report(r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, fd,
+                                                        &census, NULL),
+                                         0);
+                        text = content(fd);
+                        ck_assert_str_eq(text,
+                                         HEADER " 0)               |  udp_sendmsg() {\n"
+                                                " 0)   0.090 us    |    ovl_open [overlay]();\n"
+                                                " 1)   0.040 us    |  udp_sendmsg();\n"
+                                                " 0)               |    ip_make_skb() {\n"
+                                                " 0)   0.050 us    |      kfree();\n"
+                                                " 0)   0.300 us    |    }\n"
+                                                " 0) + 22.000 us   |  }\n");
+                        ck_assert_uint_eq(census.n_entries, 5);
+                        ck_assert_uint_eq(census.n_exits, 5);
+                        ck_assert_uint_eq(census.n_trees_complete, 2);
+                        ck_assert_uint_eq(census.n_below, 3);
+                        ck_assert_uint_eq(census_n_cpus(&census), 2);
+                }
+        }
+END_TEST
+
+START_TEST(without_symbols_addresses_are_drawn)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_close_ int fd = memfd_create("drawing", MFD_CLOEXEC);
+                _cleanup_free_ char *text = NULL;
+
+                fill(&r, &layouts[0]);
+                free(TAKE_PTR(r.meta->symbols));
+                ck_assert_int_eq(
+                        drawing_report(r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, fd, NULL, NULL), 0);
+                text = content(fd);
+                ck_assert_ptr_nonnull(strstr(text, " 0xffffffff81000000() {\n"));
+        }
+END_TEST
+
+START_TEST(a_recording_without_formats_is_refused_with_the_reason)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_free_ char *problem = NULL;
+
+                fill(&r, &layouts[0]);
+                ck_assert_int_eq(unlinkat(session_dir_fd(r.dir), "tracing/events/header_page", 0),
+                                 0);
+                ck_assert_int_eq(drawing_report(r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, -EBADF,
+                                                NULL, &problem),
+                                 DRAWING_E_UNREADABLE);
+                ck_assert_str_eq(problem, "its events/header_page is missing");
+        }
+END_TEST
+
+START_TEST(an_unknown_format_is_refused)
+        {
+                _cleanup_recording_ Recording r;
+                DrawingOptions o = DRAWING_OPTIONS_DEFAULT;
+
+                fill(&r, &layouts[0]);
+                o.format = "cubism";
+                ck_assert_int_eq(drawing_report(r.dir, r.meta, &o, -EBADF, NULL, NULL),
+                                 DRAWING_E_FORMAT);
+        }
+END_TEST
+
+START_TEST(a_reader_that_leaves_is_told_from_an_error)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_close_ int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+                int fds[2];
+
+                fill(&r, &layouts[0]);
+                (void) signal(SIGPIPE, SIG_IGN);
+                ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+                close(fds[0]);
+                ck_assert_int_eq(
+                        drawing_report(r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, fds[1], NULL, NULL),
+                        DRAWING_E_PIPE);
+                close(fds[1]);
+                ck_assert_int_eq(
+                        drawing_report(r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, full, NULL, NULL),
+                        -ENOSPC);
+        }
+END_TEST
+
+START_TEST(a_live_drawing_ends_up_as_the_whole)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_(drawing_freep) Drawing *d = NULL;
+                _cleanup_close_ int fd = memfd_create("drawing", MFD_CLOEXEC);
+                _cleanup_close_ int whole_fd = memfd_create("whole", MFD_CLOEXEC);
+                _cleanup_free_ char *text = NULL, *half = NULL, *whole = NULL;
+                _cleanup_census_ Census census = {};
+                const Layout *layout = &layouts[LAYOUT_7_2];
+                Page p = {};
+
+                recording_init(&r, layout);
+                ck_assert_int_eq(drawing_new(&d, r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, fd, NULL),
+                                 0);
+                ck_assert_int_eq(drawing_pump(d, UINT64_MAX), 0);
+                page_begin(&p, layout, 1000);
+                page_enter(&p, 1000, 17, F_ROOT, 0);
+                page_enter(&p, 1100, 17, F_LEAF, 1);
+                page_leave(&p, 1200, 17, F_LEAF, 1, 90);
+                recording_add(&r, 1, 0, &p, 1);
+                ck_assert_int_eq(drawing_pump(d, 1050), 0);
+                half = content(fd);
+                ck_assert_str_eq(half, HEADER " 1)               |  udp_sendmsg() {\n");
+                page_begin(&p, layout, 1300);
+                page_leave(&p, 1300, 17, F_ROOT, 0, 300);
+                recording_add(&r, 1, 1, &p, 1);
+                ck_assert_int_eq(drawing_finish(d, &census), 0);
+                text = content(fd);
+                ck_assert_int_eq(drawing_report(r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, whole_fd,
+                                                NULL, NULL),
+                                 0);
+                whole = content(whole_fd);
+                ck_assert_str_eq(text, whole);
+                ck_assert_uint_eq(census.n_trees_complete, 1);
+        }
+END_TEST
+
+START_TEST(live_tasks_have_names_before_the_kernels_are_stored)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_close_ int fd = memfd_create("drawing", MFD_CLOEXEC);
+                _cleanup_free_ char *text = NULL;
+                DrawingOptions o = DRAWING_OPTIONS_DEFAULT;
+                const Layout *layout = &layouts[LAYOUT_6_1];
+                char expected[32];
+                Page p = {};
+
+                recording_init(&r, layout);
+                page_begin(&p, layout, 1000);
+                page_enter(&p, 1000, getpid(), F_ROOT, 0);
+                recording_add(&r, 0, 0, &p, 1);
+                o.render.proc = true;
+                o.live = true;
+                ck_assert_int_eq(drawing_report(r.dir, r.meta, &o, fd, NULL, NULL), 0);
+                text = content(fd);
+                (void) snprintf(expected, sizeof(expected), "test-dr-%d", getpid());
+                ck_assert_ptr_nonnull(strstr(text, expected));
+        }
+END_TEST
+
+UNIT_MAIN("drawing", three_kernels_recordings_draw_the_same, without_symbols_addresses_are_drawn,
+          a_recording_without_formats_is_refused_with_the_reason, an_unknown_format_is_refused,
+          a_reader_that_leaves_is_told_from_an_error, a_live_drawing_ends_up_as_the_whole,
+          live_tasks_have_names_before_the_kernels_are_stored)

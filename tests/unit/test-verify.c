@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "cli/verify.h"
+#include "page-builder.h"
+
+static const Layout *const layout = &layouts[LAYOUT_6_12];
+
+/* Two pages on CPU 1 with a whole tree each. */
+static void fill(Recording *r) {
+        Page p[2] = {};
+
+        recording_init(r, layout);
+        for (size_t i = 0; i < 2; i++) {
+                page_begin(&p[i], layout, 1000 * i);
+                page_enter(&p[i], 1000 * i + 1, 17, F_ROOT, 0);
+                page_enter(&p[i], 1000 * i + 2, 17, F_LEAF, 1);
+                page_leave(&p[i], 1000 * i + 3, 17, F_LEAF, 1, 1);
+                page_leave(&p[i], 1000 * i + 4, 17, F_ROOT, 0, 3);
+        }
+        recording_add(r, 1, 0, p, 2);
+        r->meta->cpus[0].read_events = 8;
+}
+
+/* What is wrong, one sentence a line. */
+static void expect(const Recording *r, const char *expected) {
+        _cleanup_verify_result_ VerifyResult v = {};
+        _cleanup_free_ char *text = NULL;
+
+        ck_assert_int_eq(verify_session(r->dir, r->meta, &v), 0);
+        text = strv_join(&v.problems, "\n");
+        ck_assert_str_eq(text, expected);
+        ck_assert_int_eq(v.complete, *expected == 0);
+}
+
+START_TEST(a_whole_recording_is_complete)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_verify_result_ VerifyResult v = {};
+
+                fill(&r);
+                expect(&r, "");
+                ck_assert_int_eq(verify_session(r.dir, r.meta, &v), 0);
+                ck_assert_uint_eq(v.census.n_trees_complete, 2);
+                ck_assert_uint_eq(v.count.n_records, 8);
+        }
+END_TEST
+
+START_TEST(the_kernels_losses_are_problems)
+        {
+                _cleanup_recording_ Recording r;
+
+                fill(&r);
+                r.meta->cpus[0].overrun = 2646;
+                r.meta->cpus[0].commit_overrun = 1;
+                r.meta->cpus[0].dropped_events = 3;
+                r.meta->cpus[0].pages_lost = 1;
+                expect(&r,
+                       "CPU 1: 2,646 events lost: overwritten in the kernel's buffer before being "
+                       "read\n"
+                       "CPU 1: 1 event lost: an interrupted writer held the page\n"
+                       "CPU 1: 3 events lost: the kernel's buffer was full\n"
+                       "CPU 1: 1 page read from the kernel but not stored");
+        }
+END_TEST
+
+START_TEST(the_account_must_agree_with_the_pages)
+        {
+                _cleanup_recording_ Recording r;
+
+                fill(&r);
+                r.meta->cpus[0].n_pages = 3;
+                r.meta->cpus[0].read_events = 12;
+                expect(&r, "CPU 1: 2 pages are stored, but the session's account says 3\n"
+                           "CPU 1: 8 events are stored, but the kernel handed out 12");
+                r.meta->state = SESSION_RECORDING;
+                expect(&r, "");
+        }
+END_TEST
+
+START_TEST(a_cpu_must_be_in_the_account_and_in_the_store)
+        {
+                _cleanup_recording_ Recording r;
+
+                fill(&r);
+                r.meta->cpus[0].cpu = 0;
+                expect(&r, "CPU 1: has pages, but the session's account has no entry\n"
+                           "CPU 0: 0 pages are stored, but the session's account says 2\n"
+                           "CPU 0: 0 events are stored, but the kernel handed out 8");
+        }
+END_TEST
+
+START_TEST(a_missing_segment_is_a_problem)
+        {
+                _cleanup_recording_ Recording r;
+                Page p = {};
+
+                fill(&r);
+                page_begin(&p, layout, 5000);
+                recording_add(&r, 1, 3, &p, 1);
+                expect(&r, "CPU 1: 2 segments missing from the sequence");
+        }
+END_TEST
+
+START_TEST(calls_must_pair_where_nothing_was_lost)
+        {
+                _cleanup_recording_ Recording r;
+                Page p = {};
+
+                fill(&r);
+                page_begin(&p, layout, 5000);
+                page_enter(&p, 5000, 17, F_ROOT, 0);
+                page_leave(&p, 5001, 17, F_LEAF, 1, 1);
+                page_enter(&p, 5002, 17, F_LEAF, 1);
+                page_enter(&p, 5003, 17, F_LEAF, 1);
+                recording_add(&r, 1, 1, &p, 1);
+                r.meta->cpus[0].read_events += 4;
+                expect(&r, "1 call of which the return is missing in the middle of the recording\n"
+                           "1 return of which the call is missing in the middle of the recording");
+                /* A neighbour may explain it. */
+                ck_assert_int_eq(strv_add(&r.meta->neighbours, "somebody"), 0);
+                expect(&r, "");
+        }
+END_TEST
+
+START_TEST(what_cannot_be_decoded_is_a_problem_not_an_error)
+        {
+                _cleanup_recording_ Recording r;
+
+                fill(&r);
+                ck_assert_int_eq(unlinkat(session_dir_fd(r.dir), "tracing/events/header_page", 0),
+                                 0);
+                expect(&r, "it cannot be decoded: its events/header_page is missing");
+        }
+END_TEST
+
+UNIT_MAIN("verify", a_whole_recording_is_complete, the_kernels_losses_are_problems,
+          the_account_must_agree_with_the_pages, a_cpu_must_be_in_the_account_and_in_the_store,
+          a_missing_segment_is_a_problem, calls_must_pair_where_nothing_was_lost,
+          what_cannot_be_decoded_is_a_problem_not_an_error)
