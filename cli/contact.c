@@ -21,7 +21,11 @@ const char *contact_socket(const Options *o) {
 }
 
 int contact_no_daemon(const Options *o) {
-        if (geteuid() == 0)
+        if (o->socket)
+                log_error("no daemon listens on %s. Start one there: \"ftraced --socket %s\", or "
+                          "read a store without one: --store DIR",
+                          o->socket, o->socket);
+        else if (geteuid() == 0)
                 log_error("no daemon is running: nothing listens on %s. Start it with \"systemctl "
                           "start ftraced.socket\", or record without one: \"ftracectl run\".",
                           contact_socket(o));
@@ -87,7 +91,7 @@ int contact_daemon(Client **ret, const Options *o) {
 /* Without a daemon, and not root. */
 static int need_root(const Options *o) {
         log_error("no daemon is running (nothing listens on %s), and without one only root may "
-                  "record: repeat with sudo, or start it with \"sudo systemctl start "
+                  "do this: repeat with sudo, or start it with \"sudo systemctl start "
                   "ftraced.socket\".",
                   contact_socket(o));
         return STATUS_FORBIDDEN;

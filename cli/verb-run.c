@@ -35,6 +35,7 @@ typedef struct Run {
         SessionMeta *meta;
         int wait_status; /* of the command, as waitpid() gives it */
         bool ended;      /* the recording has, before the command */
+        bool gone;       /* so has the daemon */
         bool left;       /* the command goes on without us */
         int status;      /* the first thing that went wrong */
 } Run;
@@ -53,9 +54,11 @@ static void look_at_recording(Run *r) {
                               json_pack("{s:s}", "session", r->meta->name), &reply, NULL);
         if (status == STATUS_OK)
                 status = source_meta_from_reply(&m, reply);
-        if (status != STATUS_OK)
+        if (status != STATUS_OK) {
+                talk(r->o, "What %s does from now on is not recorded.", r->o->command[0]);
                 r->status = status;
-        else if (session_state_is_live(m->state))
+                r->gone = true;
+        } else if (session_state_is_live(m->state))
                 return;
         else
                 talk(r->o, "The recording has ended (%s); %s goes on.", m->reason ?: "no reason",
@@ -244,7 +247,7 @@ static int run(Run *r, const DrawingOptions *d) {
                 return status;
         }
         wait_for_command(r);
-        status = end(r, &s);
+        status = r->gone ? r->status : end(r, &s);
         r->client = client_free(r->client);
         signals_close(&r->signal_fd);
         return status == STATUS_OK ? tell(r, s, d) : r->status ?: status;

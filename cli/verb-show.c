@@ -35,11 +35,19 @@ static void line_list(Buf *out, const char *title, const Strv *v) {
                 line(out, title, "%s", text ?: "?");
 }
 
+/* Whether the patterns stood for themselves; roots are sorted, what was asked for is not. */
+static bool roots_are_new(const SessionMeta *m) {
+        for (size_t i = 0; i < m->spec.functions.n; i++)
+                if (!strv_contains(&m->roots, m->spec.functions.items[i]))
+                        return true;
+        return m->roots.n != m->spec.functions.n;
+}
+
 static void show_what(Buf *out, const SessionMeta *m) {
         char text[UNIT_TEXT_MAX];
 
         line_list(out, "Asked for", &m->spec.functions);
-        if (!strv_equal(&m->roots, &m->spec.functions))
+        if (roots_are_new(m))
                 line_list(out, "Roots", &m->roots);
         line_list(out, "Left out", m->notrace.n > 0 ? &m->notrace : &m->spec.notrace);
         line_list(out, "Processes", &m->spec.pids);

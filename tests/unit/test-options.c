@@ -10,7 +10,7 @@
 #define MANY SIZE_MAX
 #define PARSE(o, ...)                                                                              \
         ({                                                                                         \
-                const char *_argv[] = { "ftracectl", __VA_ARGS__, NULL };                          \
+                static const char *_argv[] = { "ftracectl", __VA_ARGS__, NULL };                   \
                 options_parse((o), (int) ELEMENTSOF(_argv) - 1, (char **) _argv);                  \
         })
 
