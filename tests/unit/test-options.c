@@ -91,8 +91,9 @@ START_TEST(nonsense_is_wrong_usage)
                 be_silent();
                 for (size_t i = 0; i < ELEMENTSOF(bad); i++) {
                         _cleanup_options_ Options o = {};
+                        const char *argv[] = { "ftracectl", bad[i][0], bad[i][1], NULL };
 
-                        ck_assert_msg(PARSE(&o, bad[i][0], bad[i][1]) == STATUS_USAGE, "%s",
+                        ck_assert_msg(options_parse(&o, 3, (char **) argv) == STATUS_USAGE, "%s",
                                       bad[i][1]);
                 }
         }
