@@ -31,8 +31,7 @@ void log_set_max_priority(int priority) {
         log_max_priority = priority;
 }
 
-_printf_(2, 0)
-static void log_messagev(int priority, const char *format, va_list ap) {
+_printf_(2, 0) static void log_messagev(int priority, const char *format, va_list ap) {
         char line[2048];
 
         if (priority > log_max_priority)
