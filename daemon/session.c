@@ -145,6 +145,9 @@ static int session_make_dir(Session *s, Refusal *refusal) {
         if (r < 0)
                 return refuse_errno(refusal, r, "making the session's directory in",
                                     store_path(s->context->store));
+        r = stock_reserve(s->dir);
+        if (r < 0)
+                return refuse_errno(refusal, r, "reserving room in", store_path(s->context->store));
         return 0;
 }
 
@@ -415,6 +418,7 @@ static void session_finish(Session *s) {
         const char *path;
         int r;
 
+        stock_release(s->dir);
         r = tracing_copy_end(s->dir, s->tracer, &path);
         if (r < 0)
                 session_warn(s, "copying tracing file %s failed: %s", path, strerror(-r));

@@ -13,6 +13,7 @@
 #include "daemon/stock.h"
 #include "store/recover.h"
 
+#define RESERVE_NAME "reserve"
 #define SEGMENT_PATH_MAX (16 + SEGMENT_NAME_MAX)
 
 typedef int (*Visitor)(const SessionDir *dir, uint32_t cpu, const char *path, void *userdata);
@@ -61,6 +62,23 @@ uint64_t stock_n_bytes(const SessionDir *dir) {
         return n_bytes;
 }
 
+int stock_reserve(const SessionDir *dir) {
+        _cleanup_close_ int fd = -EBADF;
+
+        fd = openat(session_dir_fd(dir), RESERVE_NAME, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                    STORE_FILE_MODE);
+        if (fd < 0)
+                return -errno;
+        /* Where the file system cannot, there is nothing to keep. */
+        if (fallocate(fd, 0, 0, STOCK_RESERVE_BYTES) < 0 && errno != EOPNOTSUPP)
+                return -errno;
+        return 0;
+}
+
+void stock_release(const SessionDir *dir) {
+        (void) unlinkat(session_dir_fd(dir), RESERVE_NAME, 0);
+}
+
 static CpuAccount *find_account(SessionMeta *m, uint32_t cpu) {
         for (size_t i = 0; i < m->n_cpus; i++)
                 if (m->cpus[i].cpu == cpu)
@@ -92,6 +110,7 @@ static int visit_recover(const SessionDir *dir, uint32_t cpu, const char *path, 
 }
 
 int stock_recover(const SessionDir *dir, SessionMeta *m) {
+        stock_release(dir);
         for (size_t i = 0; i < m->n_cpus; i++)
                 m->cpus[i].n_pages = m->cpus[i].n_bytes = 0;
         return walk(dir, visit_recover, m);

@@ -13,6 +13,17 @@
 uint64_t stock_n_bytes(const SessionDir *dir);
 
 /*
+ * stock_reserve() - room kept for the end
+ *
+ * A recording that filled the disk still has to write down how it ended and what must be put back
+ * in the kernel: stock_release() gives these STOCK_RESERVE_BYTES back for that.
+ * Return: 0 or -errno (-ENOSPC: it should not begin at all).
+ */
+#define STOCK_RESERVE_BYTES (512 << 10)
+int stock_reserve(const SessionDir *dir);
+void stock_release(const SessionDir *dir);
+
+/*
  * stock_recover() - close what a dead daemon left open
  * @m: the accounts' n_pages and n_bytes become what is there; warnings name damaged
  *     segments
