@@ -218,7 +218,7 @@ static int follow(Follow *f) {
         if (f->is_ours)
                 ending = end(f);
         else if (status == STATUS_OK && !has_ended) {
-                talk(f->o, "%s goes on recording.", f->source->meta->name);
+                talk(f->o, "Ended; %s goes on recording.", f->source->meta->name);
                 return STATUS_OK;
         }
         if (ending == STATUS_OK && f->drawing && (status == STATUS_OK || status == STATUS_PIPE))
