@@ -37,26 +37,38 @@ int contact_no_daemon(const Options *o) {
         return STATUS_FAILED;
 }
 
-int contact_forbidden(const Options *o) {
-        const char *path = contact_socket(o);
+void contact_forbidden_texts(const Options *o, char ret_why[static CONTACT_TEXT_MAX],
+                             char ret_fix[static CONTACT_TEXT_MAX]) {
         const struct passwd *user = getpwuid(geteuid());
+        const char *name = user ? user->pw_name : "$USER";
         const struct group *group = NULL;
+        bool is_member = false;
         struct stat st;
 
-        group = stat(path, &st) >= 0 ? getgrgid(st.st_gid) : getgrnam("ftraced");
+        /* Its directory may hide the socket: then the group that is made at installation. */
+        group = stat(contact_socket(o), &st) >= 0 ? getgrgid(st.st_gid) : getgrnam("ftraced");
         if (!group || streq(group->gr_name, "root")) {
-                log_error("no permission for %s: only root may use it.", path);
-                return STATUS_FORBIDDEN;
+                (void) snprintf(ret_why, CONTACT_TEXT_MAX, "only root and its group may use it");
+                (void) snprintf(ret_fix, CONTACT_TEXT_MAX, "sudo ftracectl ...");
+                return;
         }
-        for (char **m = group->gr_mem; user && *m; m++)
-                if (streq(*m, user->pw_name)) {
-                        log_error("no permission for %s: you are in group %s, but not yet in this "
-                                  "login. Log in again, or: newgrp %s",
-                                  path, group->gr_name, group->gr_name);
-                        return STATUS_FORBIDDEN;
-                }
-        log_error("no permission for %s: you are not in group %s. Ask for: usermod -aG %s %s", path,
-                  group->gr_name, group->gr_name, user ? user->pw_name : "$USER");
+        for (char **m = group->gr_mem; *m; m++)
+                is_member = is_member || streq(*m, name);
+        (void) snprintf(ret_why, CONTACT_TEXT_MAX, "you are not in group %s%s", group->gr_name,
+                        is_member ? " yet in this login" : "");
+        if (is_member)
+                (void) snprintf(ret_fix, CONTACT_TEXT_MAX, "newgrp %s, or log in again",
+                                group->gr_name);
+        else
+                (void) snprintf(ret_fix, CONTACT_TEXT_MAX,
+                                "sudo usermod -aG %s %s, then log in again", group->gr_name, name);
+}
+
+int contact_forbidden(const Options *o) {
+        char why[CONTACT_TEXT_MAX], fix[CONTACT_TEXT_MAX];
+
+        contact_forbidden_texts(o, why, fix);
+        log_error("no permission for %s: %s. Way out: %s", contact_socket(o), why, fix);
         return STATUS_FORBIDDEN;
 }
 
@@ -115,7 +127,8 @@ int contact_recorder(Client **ret, const Options *o, const char *talk_private) {
                           "Leave --store out, or become root.",
                           o->store);
                 return STATUS_FORBIDDEN;
-        }
+        } else if (talk_private)
+                talk(o, "No daemon is asked: recording into %s with a private one.", o->store);
         r = client_start_private(ret, o->store, getenv("FTRACED_TRACEFS"));
         if (r != 0) {
                 log_error_errno(r < 0 ? r : -EPIPE, "Failed to start a private daemon: %m");

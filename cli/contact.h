@@ -32,3 +32,7 @@ int contact_failure(const Options *o, int r, const Refusal *refusal);
 int contact_no_daemon(const Options *o);
 /* Says that the socket is not for us, and what to do. */
 int contact_forbidden(const Options *o);
+/* The same in two parts, for whoever says it otherwise. */
+#define CONTACT_TEXT_MAX 256
+void contact_forbidden_texts(const Options *o, char ret_why[static CONTACT_TEXT_MAX],
+                             char ret_fix[static CONTACT_TEXT_MAX]);

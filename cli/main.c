@@ -141,6 +141,11 @@ int main(int argc, char **argv) {
                 return unknown_verb(o.verb);
         if (o.help)
                 return help_verb(v);
+        if (!(v->groups & OPTIONS_RUN)) {
+                status = options_join_words(&o);
+                if (status != STATUS_OK)
+                        return status;
+        }
         status = options_check(&o, v->name, v->groups | OPTIONS_GLOBAL, v->min_words, v->max_words);
         return status == STATUS_OK ? v->run(&o) : status;
 }

@@ -275,6 +275,17 @@ int options_parse(Options *ret, int argc, char **argv) {
         return STATUS_OK;
 }
 
+int options_join_words(Options *o) {
+        for (size_t i = 0; i < o->n_command; i++) {
+                int status = add_word(o, o->command[i]);
+
+                if (status != STATUS_OK)
+                        return status;
+        }
+        o->n_command = 0;
+        return STATUS_OK;
+}
+
 int options_check(const Options *o, const char *verb, unsigned groups, size_t min, size_t max) {
         char quoted[NAME_QUOTE_MAX];
 
@@ -287,8 +298,6 @@ int options_check(const Options *o, const char *verb, unsigned groups, size_t mi
         if (o->words.n > max)
                 return usage(verb, "\"%s\" cannot use the argument \"%s\"", verb,
                              name_quote(quoted, o->words.items[max]));
-        if (o->n_command > 0 && !(groups & OPTIONS_RUN))
-                return usage(verb, "\"%s\" takes no command after \"--\"", verb);
         return STATUS_OK;
 }
 

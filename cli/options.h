@@ -57,6 +57,8 @@ typedef struct Options {
  * Return: an exit status (cli/status.h).  Does not know the verbs.
  */
 int options_parse(Options *ret, int argc, char **argv);
+/* For verbs that run no command: "--" only ended the options.  An exit status. */
+int options_join_words(Options *o);
 /* Whether all that was given belongs to @groups, and there are @min to @max words; an exit status.
  * @verb: its name, for the messages. */
 int options_check(const Options *o, const char *verb, unsigned groups, size_t min, size_t max);

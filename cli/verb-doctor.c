@@ -88,6 +88,7 @@ static void look_as_user(json_t *checks) {
 /* --- the daemon ------------------------------------------------------------------------------- */
 
 static void connect_and_note(Client **ret, const Options *o, json_t *checks) {
+        char why[CONTACT_TEXT_MAX], fix[CONTACT_TEXT_MAX];
         const char *path = contact_socket(o);
         int r;
 
@@ -107,8 +108,9 @@ static void connect_and_note(Client **ret, const Options *o, json_t *checks) {
                             "no daemon listens on %s.", path);
                 break;
         case CLIENT_E_FORBIDDEN:
-                add(checks, "daemon", "bad", "sudo usermod -aG ftraced $USER, then log in again",
-                    "a daemon listens on %s, but not for you.", path);
+                contact_forbidden_texts(o, why, fix);
+                add(checks, "daemon", "bad", fix, "a daemon listens on %s, but not for you: %s.",
+                    path, why);
                 break;
         default:
                 add(checks, "daemon", "bad", "journalctl -u ftraced", "cannot connect to %s: %s.",

@@ -34,6 +34,7 @@ typedef struct Run {
         int signal_fd;
         SessionMeta *meta;
         int wait_status; /* of the command, as waitpid() gives it */
+        bool asked;      /* an answer to Describe has yet to come */
         bool ended;      /* the recording has, before the command */
         bool gone;       /* so has the daemon */
         bool left;       /* the command goes on without us */
@@ -43,27 +44,46 @@ typedef struct Run {
 /* --- while it runs ------------------------------------------------------------------------------
  */
 
-static void look_at_recording(Run *r) {
-        json_auto_t *reply = NULL;
+/* What Describe says, or that it says nothing any more. */
+static void take_answer(Run *r, int error, const json_t *reply, const Refusal *refusal) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        int status;
+        const char *name = r->o->command[0];
 
-        if (r->ended)
-                return;
-        status = contact_call(r->client, r->o, "Describe",
-                              json_pack("{s:s}", "session", r->meta->name), &reply, NULL);
-        if (status == STATUS_OK)
-                status = source_meta_from_reply(&m, reply);
-        if (status != STATUS_OK) {
-                talk(r->o, "What %s does from now on is not recorded.", r->o->command[0]);
-                r->status = status;
-                r->gone = true;
-        } else if (session_state_is_live(m->state))
-                return;
+        r->asked = false;
+        if (error != 0)
+                r->status = contact_failure(r->o, error, refusal);
         else
+                r->status = source_meta_from_reply(&m, reply);
+        if (r->status != STATUS_OK) {
+                talk(r->o, "What %s does from now on is not recorded.", name);
+                r->gone = true;
+        } else if (!session_state_is_live(m->state)) {
                 talk(r->o, "The recording has ended (%s); %s goes on.", m->reason ?: "no reason",
-                     r->o->command[0]);
-        r->ended = true;
+                     name);
+                r->ended = true;
+        }
+}
+
+/* Until a signal comes, or there was time to ask whether it still records. */
+static void wait_for_signal(Run *r) {
+        struct pollfd p = { .fd = r->signal_fd, .events = POLLIN };
+        _cleanup_refusal_ Refusal refusal = {};
+        json_auto_t *reply = NULL;
+        int error;
+
+        if (r->asked) {
+                error = client_receive(r->client, &reply, NULL, NULL, &refusal, r->signal_fd, -1);
+                if (error != CLIENT_E_INTERRUPTED)
+                        take_answer(r, error, reply, &refusal);
+                return;
+        }
+        if (poll(&p, 1, LOOK_INTERVAL_MS) != 0 || r->ended || r->gone)
+                return;
+        error = client_send(r->client, "Describe", json_pack("{s:s}", "session", r->meta->name),
+                            false);
+        r->asked = error == 0;
+        if (error != 0)
+                take_answer(r, error, NULL, NULL);
 }
 
 /* Whether to go on waiting for the command. */
@@ -87,19 +107,13 @@ static bool take_signals(Run *r, unsigned *n_asked) {
 }
 
 static void wait_for_command(Run *r) {
-        struct pollfd p = { .fd = r->signal_fd, .events = POLLIN };
         unsigned n_asked = 0;
 
-        while (command_reap(&r->command, &r->wait_status, false) == 0) {
-                int n = poll(&p, 1, LOOK_INTERVAL_MS);
-
-                if (n == 0)
-                        look_at_recording(r);
-                else if (n > 0 && command_reap(&r->command, &r->wait_status, false) > 0)
-                        return;
-                else if (n > 0 && !take_signals(r, &n_asked))
-                        return;
-        }
+        do
+                wait_for_signal(r);
+        while (command_reap(&r->command, &r->wait_status, false) == 0 && take_signals(r, &n_asked));
+        if (r->asked) /* the answer must not be taken for the next one */
+                (void) client_receive(r->client, NULL, NULL, NULL, NULL, -EBADF, -1);
 }
 
 /* --- what is said about it ----------------------------------------------------------------------

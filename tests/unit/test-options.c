@@ -124,15 +124,17 @@ START_TEST(too_few_and_too_many_words_are_wrong_usage)
         }
 END_TEST
 
-START_TEST(only_run_takes_a_command)
+START_TEST(without_a_command_the_rest_is_words)
         {
                 _cleanup_options_ Options o = {};
 
                 be_silent();
-                ck_assert_int_eq(PARSE(&o, "start", "f", "--", "ls"), STATUS_OK);
-                ck_assert_int_eq(options_check(&o, "start", OPTIONS_GLOBAL, 1, MANY), STATUS_USAGE);
-                ck_assert_int_eq(options_check(&o, "run", OPTIONS_GLOBAL | OPTIONS_RUN, 1, MANY),
-                                 STATUS_OK);
+                ck_assert_int_eq(PARSE(&o, "start", "f", "--", "-n", "g"), STATUS_OK);
+                ck_assert_int_eq(options_join_words(&o), STATUS_OK);
+                ck_assert_uint_eq(o.n_command, 0);
+                ck_assert_uint_eq(o.words.n, 3);
+                ck_assert_str_eq(o.words.items[1], "-n");
+                ck_assert_ptr_null(o.name);
         }
 END_TEST
 
@@ -188,5 +190,5 @@ END_TEST
 UNIT_MAIN("options", options_may_stand_anywhere, the_command_keeps_its_options,
           lists_take_commas_and_repetitions, nonsense_is_wrong_usage,
           a_verb_refuses_the_options_of_others, too_few_and_too_many_words_are_wrong_usage,
-          only_run_takes_a_command, the_environment_names_socket_and_store,
+          without_a_command_the_rest_is_words, the_environment_names_socket_and_store,
           json_has_modes_and_a_letter, help_names_every_option_of_a_group_once)
