@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/name.h"
+#include "base/unit.h"
 #include "cli/contact.h"
 #include "cli/recording.h"
 #include "cli/source.h"
@@ -144,4 +145,12 @@ int recording_remove(const Options *o, Client *c, const char *name) {
 void recording_talk_warnings(const Options *o, const SessionMeta *m) {
         for (size_t i = 0; i < m->warnings.n; i++)
                 talk(o, "Note: %s", m->warnings.items[i]);
+}
+
+void recording_talk_kept(const Options *o, const SessionMeta *m) {
+        char size[UNIT_TEXT_MAX];
+
+        talk(o, "Kept as %s (%s): ftracectl report %s%s%s", m->name,
+             format_bytes(size, session_meta_n_bytes(m)), m->name, o->store ? " --store " : "",
+             o->store ?: "");
 }

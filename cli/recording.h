@@ -25,3 +25,5 @@ int recording_stop(SessionMeta **ret, const Options *o, Client *c, const char *n
 int recording_remove(const Options *o, Client *c, const char *name);
 /* Says on stderr what the daemon warned of. */
 void recording_talk_warnings(const Options *o, const SessionMeta *m);
+/* Says where the recording is and how to draw it. */
+void recording_talk_kept(const Options *o, const SessionMeta *m);

@@ -36,6 +36,7 @@ typedef struct Follow {
         Client *client;
         bool is_private;
         bool is_ours; /* the session was begun here */
+        bool is_lost; /* the daemon does not answer any more */
         int signal_fd;
         Source *source;
         Drawing *drawing;
@@ -143,8 +144,10 @@ static int watch(Follow *f, bool *ret_ended) {
                                    PUMP_INTERVAL_MS);
                 if (r == CLIENT_E_INTERRUPTED && signals_want_end(f->signal_fd))
                         return STATUS_OK;
-                if (r != 0 && r != -ETIMEDOUT && r != CLIENT_E_INTERRUPTED)
+                if (r != 0 && r != -ETIMEDOUT && r != CLIENT_E_INTERRUPTED) {
+                        f->is_lost = true;
                         return contact_failure(f->o, r, &refusal);
+                }
                 r = drawing_pump(f->drawing, watermark(f->source->meta));
                 status = display_status(r, f->source->meta, f->o, NULL);
                 if (status != STATUS_OK)
@@ -215,6 +218,8 @@ static int follow(Follow *f) {
         status = display_status(r, f->source->meta, f->o, problem);
         if (status == STATUS_OK)
                 status = watch(f, &has_ended);
+        if (f->is_lost)
+                return status;
         if (f->is_ours)
                 ending = end(f);
         else if (status == STATUS_OK && !has_ended) {
@@ -226,8 +231,7 @@ static int follow(Follow *f) {
         if (f->is_ours && !is_kept && (f->client || f->is_private))
                 (void) recording_remove(f->o, f->client, f->source->meta->name);
         else if (f->is_ours)
-                talk(f->o, "Kept as %s: ftracectl report %s", f->source->meta->name,
-                     f->source->meta->name);
+                recording_talk_kept(f->o, f->source->meta);
         return status ?: ending;
 }
 

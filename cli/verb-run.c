@@ -148,15 +148,6 @@ static void talk_recorded(const Run *r, const SessionMeta *m, const Census *cens
                      loss);
 }
 
-static void talk_kept(const Run *r, const SessionMeta *m) {
-        const Options *o = r->o;
-        char size[UNIT_TEXT_MAX];
-
-        talk(o, "Kept as %s (%s): ftracectl report %s%s%s", m->name,
-             format_bytes(size, session_meta_n_bytes(m)), m->name, o->store ? " --store " : "",
-             o->store ?: "");
-}
-
 /* The command's end as an exit status, and a word about it if it is not 0. */
 static int command_status(const Run *r) {
         const char *name = r->o->command[0];
@@ -233,7 +224,7 @@ static int tell(Run *r, const Source *s, const DrawingOptions *d) {
                 log_error("the recording failed: %s", s->meta->reason ?: "no reason is known");
                 r->status = r->status ?: STATUS_FAILED;
         }
-        talk_kept(r, s->meta);
+        recording_talk_kept(r->o, s->meta);
         ended = command_status(r);
         status = r->status ?: ended ?: status;
         return status == STATUS_OK && !summary_is_complete(s->meta) ? STATUS_INCOMPLETE : status;
