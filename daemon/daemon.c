@@ -6,6 +6,7 @@
  * leaves the loop when the last is sealed, so that nobody's data is cut off.
  */
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -119,6 +120,14 @@ static int daemon_open_store(Daemon *d) {
                           "another with --store.",
                           d->config.store);
                 return -EPERM;
+        }
+        if (r == STORE_E_UNMAPPABLE) {
+                log_error(
+                        "%s cannot be a store: its file system has no shared mappings, into which "
+                        "the last page of a CPU is read (9p, some FUSE); give another with "
+                        "--store.",
+                        d->config.store);
+                return -EOPNOTSUPP;
         }
         if (r < 0)
                 return log_error_errno(r,
@@ -316,6 +325,16 @@ int daemon_run(Daemon *d) {
         return r;
 }
 
+/* The ledger is gone when nothing is left to put back. */
+static void daemon_log_end(Daemon *d) {
+        if (faccessat(store_fd(d->store), "ledger", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+                log_info("The kernel is as it was.");
+        else
+                log_error("Not all could be put back in the kernel: `ftraced --restore --store=%s` "
+                          "tries again.",
+                          d->config.store);
+}
+
 Daemon *daemon_free(Daemon *d) {
         bool had_controller;
 
@@ -328,11 +347,11 @@ Daemon *daemon_free(Daemon *d) {
         (void) sessions_free(d->sessions); /* ends what still records */
         (void) methods_free(d->methods);
         (void) controller_free(d->controller); /* puts the kernel back */
+        if (had_controller)
+                daemon_log_end(d);
         (void) store_free(d->store);
         (void) sd_event_unref(d->event);
         free(d);
-        if (had_controller)
-                log_info("The kernel is as it was.");
         return NULL;
 }
 

@@ -32,7 +32,7 @@
  *      32    u8[16] session id (hex text, no NUL)
  *      48    u32    state: 0 being written, 1 closed
  *      52    u32    0
- *      56    u64    n_pages: pages that are complete; stored with release order after each is,
+ *      56    u64    n_pages: pages that are complete; written after each is,
  *                   so that a reader may follow.  While state is 0 more may lie behind it in
  *                   the file.
  *      64    ...    0 up to header_bytes

@@ -2,18 +2,18 @@
 
 /*
  * The writer never holds a page: splice() moves it from the pipe into the file, or read() puts it
- * into a mapping of the file.  All that is ours is the header's n_pages, in a shared mapping of the
- * first 4096 bytes, stored with release order after the pages it counts.
+ * into a mapping of the file.  The header's n_pages is written after the pages it counts.
  *
  *      0          4096                              4096 + n_bytes
  *      | header   | page | page | ... | page | part | tail: allocated, mapped, being read into
  *        n_pages ---------------------------^
  *
+ * The header is written with pwrite(), not through a mapping: on a file system that copies on write
+ * it may need a new block, and a full disk is then an error instead of SIGBUS.  (The tail is
+ * mapped, but its blocks are allocated first and were never written before.)
+ *
  * Nothing is synced.  What is in the page cache outlives the process however it dies, and that is
  * what a segment promises; a host that loses power loses what the kernel had not written back yet.
- *
- * On a file system that copies on write, storing to the mapped header may need a block; if there is
- * none left the kernel sends SIGBUS.  ext4, xfs and tmpfs write in place.
  */
 
 #include <assert.h>
@@ -30,7 +30,6 @@
 
 struct SegmentWriter {
         int fd;
-        SegmentHeader *header; /* mapped, shared */
         uint32_t page_bytes;
         uint64_t n_bytes; /* behind the header */
         void *tail_map;   /* of the tail, begins at a page of this machine */
@@ -51,8 +50,6 @@ SegmentWriter *segment_writer_free(SegmentWriter *w) {
         if (!w)
                 return NULL;
         unmap_tail(w);
-        if (w->header)
-                (void) munmap(w->header, SEGMENT_HEADER_BYTES);
         safe_close(w->fd);
         free(w);
         return NULL;
@@ -60,18 +57,19 @@ SegmentWriter *segment_writer_free(SegmentWriter *w) {
 
 static int start_file(SegmentWriter *w, const SegmentHeader *h) {
         char block[SEGMENT_HEADER_BYTES] = {};
-        void *p;
-        int r;
 
         memcpy(block, h, sizeof(*h));
-        r = write_full(w->fd, block, sizeof(block)); /* leaves the file's position behind it */
-        if (r < 0)
-                return r;
-        p = mmap(NULL, SEGMENT_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, 0);
-        if (p == MAP_FAILED)
-                return -errno;
-        w->header = p;
-        return 0;
+        return write_full(w->fd, block, sizeof(block)); /* leaves the file's position behind it */
+}
+
+static int write_n_pages(SegmentWriter *w, uint64_t n_pages) {
+        n_pages = htole64(n_pages);
+        return pwrite_full(w->fd, &n_pages, sizeof(n_pages), offsetof(SegmentHeader, n_pages));
+}
+
+static int write_state(SegmentWriter *w, uint32_t state) {
+        state = htole32(state);
+        return pwrite_full(w->fd, &state, sizeof(state), offsetof(SegmentHeader, state));
 }
 
 int segment_create(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint32_t cpu,
@@ -128,7 +126,8 @@ uint64_t segment_writer_n_bytes(const SegmentWriter *w) {
 
 void segment_publish(SegmentWriter *w, size_t n_bytes) {
         w->n_bytes += n_bytes;
-        __atomic_store_n(&w->header->n_pages, htole64(segment_writer_n_pages(w)), __ATOMIC_RELEASE);
+        /* If it fails, readers see the pages with the next one, or when the segment is closed. */
+        (void) write_n_pages(w, segment_writer_n_pages(w));
 }
 
 /* Makes the file @n bytes longer, with their space allocated. */
@@ -193,18 +192,18 @@ static int finish_file(SegmentWriter *w) {
         uint64_t n_pages = segment_writer_n_pages(w);
         uint64_t end = SEGMENT_HEADER_BYTES + n_pages * w->page_bytes;
         struct stat st;
+        int r;
 
         /* A file that somebody cut meanwhile keeps the header it has: its pages are as many as it
-         * has whole, and the mapped header may be gone. */
+         * has whole. */
         if (fstat(w->fd, &st) < 0)
                 return -errno;
         if ((uint64_t) st.st_size < end)
                 return -EIO;
         if ((uint64_t) st.st_size > end && ftruncate(w->fd, (off_t) end) < 0)
                 return -errno;
-        __atomic_store_n(&w->header->n_pages, htole64(n_pages), __ATOMIC_RELEASE);
-        __atomic_store_n(&w->header->state, htole32(SEGMENT_STATE_CLOSED), __ATOMIC_RELEASE);
-        return 0;
+        r = write_n_pages(w, n_pages);
+        return r < 0 ? r : write_state(w, SEGMENT_STATE_CLOSED);
 }
 
 int segment_writer_close(SegmentWriter *w, size_t *ret_torn_bytes) {

@@ -40,7 +40,7 @@ int segment_writer_fd(const SegmentWriter *w);
 /*
  * segment_publish() - @n_bytes more have been spliced
  *
- * Counts whole pages; a partial one waits for its rest.  Stores n_pages in the mapped header.
+ * Counts whole pages; a partial one waits for its rest.  Writes n_pages into the header.
  */
 void segment_publish(SegmentWriter *w, size_t n_bytes);
 

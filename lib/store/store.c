@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
@@ -155,6 +156,18 @@ static int take_lock(Store *s, pid_t *ret_holder) {
         return pwrite_full(s->lock_fd, text, (size_t) n, 0);
 }
 
+/* Whether segments can be mapped here, shared and writable, as their tails must be: tried on the
+ * lock's file, which is never empty. */
+static int check_mapping(const Store *s) {
+        size_t n = (size_t) sysconf(_SC_PAGESIZE);
+        void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, s->lock_fd, 0);
+
+        if (p == MAP_FAILED)
+                return errno == EINVAL || errno == ENODEV ? STORE_E_UNMAPPABLE : -errno;
+        (void) munmap(p, n);
+        return 0;
+}
+
 static int make_subdir(const Store *s, const char *name) {
         int r = dir_make(s->fd, name, STORE_DIR_MODE);
 
@@ -202,6 +215,8 @@ int store_open_for_writing(Store **ret, const char *path, pid_t *ret_holder) {
         if (r != 0)
                 return r;
         r = take_lock(s, ret_holder);
+        if (r == 0)
+                r = check_mapping(s);
         if (r != 0)
                 return r;
         s->sessions_fd = make_subdir(s, "sessions");

@@ -16,6 +16,8 @@ typedef struct Store Store;
 enum {
         STORE_E_LOCKED = 1, /* another daemon owns it: *ret_holder is its pid, 0 if unknown */
         STORE_E_UNSAFE = 2, /* not a directory of ours: a symbolic link, or writable by others */
+        STORE_E_UNMAPPABLE =
+                3, /* its file system has no shared writable mappings (9p, some FUSE) */
 };
 
 /* Opens for reading.  @path is kept for messages.  -ENOENT if there is none. */
