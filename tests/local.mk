@@ -33,5 +33,7 @@ TESTS += $(house_tests)
 
 include %D%/workload/local.mk
 include %D%/fuzz/local.mk
+include %D%/bench/local.mk
 include %D%/system/local.mk
+include %D%/data/local.mk
 include %D%/root/local.mk

@@ -19,46 +19,50 @@ static inline size_t slot_of(const Functions *f, uint64_t address) {
         return (size_t) ((address * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (f->n_slots - 1);
 }
 
+/* The name's bytes, without a NUL, with an item of the list. */
 static int compare_names(const void *a, const void *b) {
-        return strcmp(a, *(char *const *) b);
+        const Symbol *symbol = a;
+        const char *name = *(char *const *) b;
+        int r = strncmp(symbol->name, name, symbol->n_name);
+
+        return r != 0 ? r : name[symbol->n_name] ? -1 : 0;
 }
 
 static Function *function_new(const Functions *f, uint64_t address) {
-        _cleanup_free_ char *hex = NULL;
-        Symbol symbol = {};
+        char hex[24];
+        Symbol symbol;
         Function *ret;
-        size_t n_name, n_label;
-        char *label;
+        size_t n_label;
+        char *label, **root = NULL;
 
-        if (!symbols_find(f->symbols, address, &symbol)) {
-                if (asprintf(&hex, "0x%llx", (unsigned long long) address) < 0)
-                        return NULL;
-                symbol.name = hex;
+        if (symbols_find(f->symbols, address, &symbol)) {
+                if (f->roots->n > 0)
+                        root = bsearch(&symbol, f->roots->items, f->roots->n, sizeof(char *),
+                                       compare_names);
+        } else {
+                symbol = (Symbol){ .name = hex };
+                symbol.n_name =
+                        (size_t) snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long) address);
         }
-        n_name = strlen(symbol.name);
-        n_label = n_name + (symbol.module ? strlen(symbol.module) + 3 : 0);
+        n_label = symbol.n_name + (symbol.module ? symbol.n_module + 3 : 0);
         ret = malloc(sizeof(*ret) + n_label + 1);
         if (!ret)
                 return NULL;
         label = (char *) (ret + 1);
-        if (symbol.module)
-                (void) snprintf(label, n_label + 1, "%s [%s]", symbol.name, symbol.module);
-        else
-                memcpy(label, symbol.name, n_label + 1);
+        memcpy(label, symbol.name, symbol.n_name);
+        if (symbol.module) {
+                memcpy(label + symbol.n_name, " [", 2);
+                memcpy(label + symbol.n_name + 2, symbol.module, symbol.n_module);
+                label[n_label - 1] = ']';
+        }
+        label[n_label] = 0;
         *ret = (Function){
                 .address = address,
                 .label = label,
                 .n_label = (uint32_t) n_label,
-                .n_name = (uint32_t) n_name,
-                .root = -1,
+                .n_name = (uint32_t) symbol.n_name,
+                .root = root ? (int32_t) (root - f->roots->items) : -1,
         };
-        if (!hex && f->roots->n > 0) {
-                char **root = bsearch(symbol.name, f->roots->items, f->roots->n, sizeof(char *),
-                                      compare_names);
-
-                if (root)
-                        ret->root = (int32_t) (root - f->roots->items);
-        }
         return ret;
 }
 

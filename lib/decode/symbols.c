@@ -4,11 +4,13 @@
  * The text stays where it is; a symbol is its address and where its name begins.
  * kallsyms is nearly sorted (the kernel's own symbols are, modules follow in any
  * order), so only what comes after the sorted beginning is sorted, and the two
- * are merged.  A name is ended by a NUL written into the text when it is looked
- * up for the first time: of 200,000 a recording meets a few hundred.
+ * are merged.  Where a name ends is found out when it is looked up: of 200,000 a
+ * recording meets a few hundred.
  */
 
 #include "decode/symbols.h"
+
+#define NAME_ENDS "\t\n \r"
 
 typedef struct Entry {
         uint64_t address;
@@ -145,23 +147,16 @@ size_t symbols_n(const Symbols *s) {
         return s->n_entries;
 }
 
-/* Ends the name and the module in the text; once done it is as if it had always been so. */
-static void fill_symbol(const Symbols *s, const Entry *e, Symbol *ret) {
-        char *name = s->text + e->name;
-        char *end = name + strcspn(name, "\t\n \r");
-        char *module = NULL;
+static Symbol symbol_at(const Symbols *s, const Entry *e) {
+        const char *name = s->text + e->name;
+        Symbol ret = { .address = e->address, .name = name, .n_name = strcspn(name, NAME_ENDS) };
+        const char *end = name + ret.n_name;
 
         if (end[0] == '\t' && end[1] == '[') {
-                module = end + 2;
-                end[0] = 0;
-                end = module + strcspn(module, "]\n");
-                /* Behind the NUL that now ends the name: remembered by the '[' that follows it. */
-                *end = 0;
-        } else if (end[0] == 0 && end[1] == '[')
-                module = end + 2;
-        else
-                *end = 0;
-        *ret = (Symbol){ .address = e->address, .name = name, .module = module };
+                ret.module = end + 2;
+                ret.n_module = strcspn(ret.module, "]" NAME_ENDS);
+        }
+        return ret;
 }
 
 bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret) {
@@ -181,7 +176,7 @@ bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret) {
                 low--;
         if (address - s->entries[low].address > SYMBOL_BYTES_MAX)
                 return false;
-        fill_symbol(s, &s->entries[low], ret);
+        *ret = symbol_at(s, &s->entries[low]);
         return true;
 }
 
@@ -191,8 +186,9 @@ bool symbols_find_name(const Symbols *s, const char *name, Symbol *ret) {
         for (size_t i = 0; i < s->n_entries; i++) {
                 const char *p = s->text + s->entries[i].name;
 
-                if (strncmp(p, name, n) == 0 && (p[n] == 0 || strchr("\t\n \r", p[n]))) {
-                        fill_symbol(s, &s->entries[i], ret);
+                /* The first byte decides nearly always. */
+                if (*p == *name && strcspn(p, NAME_ENDS) == n && memcmp(p, name, n) == 0) {
+                        *ret = symbol_at(s, &s->entries[i]);
                         return true;
                 }
         }

@@ -23,8 +23,10 @@ typedef struct Symbols Symbols;
 
 typedef struct Symbol {
         uint64_t address;
-        const char *name;   /* lives as long as the table */
-        const char *module; /* without brackets; NULL: part of the kernel */
+        const char *name; /* n_name bytes, not ended by a NUL; lives as long as the table */
+        size_t n_name;
+        const char *module; /* n_module bytes, without brackets; NULL: part of the kernel */
+        size_t n_module;
 } Symbol;
 
 /* No function is longer: an address farther behind its symbol belongs to something that has left

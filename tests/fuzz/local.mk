@@ -5,18 +5,30 @@
 #     configure CC=clang --enable-fuzzers && make tests/fuzz/fuzz-meta &&
 #     tests/fuzz/fuzz-meta /a/new/directory .../tests/fuzz/corpus/meta
 fuzz_targets = \
+	%D%/fuzz-formats \
 	%D%/fuzz-frame \
 	%D%/fuzz-meta \
-	%D%/fuzz-segment
+	%D%/fuzz-records \
+	%D%/fuzz-segment \
+	%D%/fuzz-symbols
+%C%_fuzz_formats_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_formats_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_formats_LDADD = $(decode_libs) $(fuzz_libs)
 %C%_fuzz_frame_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_frame_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_frame_LDADD = $(wire_libs) $(fuzz_libs)
 %C%_fuzz_meta_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_meta_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_meta_LDADD = $(store_libs) $(fuzz_libs)
+%C%_fuzz_records_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_records_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_records_LDADD = $(decode_libs) $(fuzz_libs)
 %C%_fuzz_segment_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_segment_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_segment_LDADD = $(store_libs) $(fuzz_libs)
+%C%_fuzz_symbols_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_symbols_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_symbols_LDADD = $(decode_libs) $(fuzz_libs)
 
 fuzz_cflags = $(AM_CFLAGS) $(JANSSON_CFLAGS) -I$(top_srcdir)/%D%
 EXTRA_DIST += %D%/corpus %D%/fuzz.h %D%/replay.c

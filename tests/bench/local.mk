@@ -1,0 +1,2 @@
+# Benchmarks: run by hand, never by make check.
+EXTRA_DIST += %D%/bench-report
