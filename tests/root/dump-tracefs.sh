@@ -37,7 +37,12 @@ normalise() {
         top=$(<"$tracefs/buffer_size_kb")
         case ${1##*/}/$2 in
         buffer_size_kb/*"(expanded: "*) expand "$2" ;;
-        buffer_size_kb/"${top% (expanded: *}") case $top in *" (expanded: "*) expand "$top" ;; *) echo "$2" ;; esac ;;
+        "buffer_size_kb/${top% (expanded: *}") # of one CPU
+                case $top in
+                *" (expanded: "*) expand "$top" ;;
+                *) echo "$2" ;;
+                esac
+                ;;
         *) echo "$2" ;;
         esac
 }

@@ -22,3 +22,8 @@ check-root-native: all
 
 noinst_PROGRAMS += %D%/watch-tracefs
 %C%_watch_tracefs_SOURCES = %D%/watch-tracefs.c
+
+noinst_PROGRAMS += %D%/controller-probe
+%C%_controller_probe_SOURCES = %D%/controller-probe.c
+%C%_controller_probe_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+%C%_controller_probe_LDADD = $(daemon_libs)

@@ -8,3 +8,15 @@ daemon_test_libs   = $(daemon_libs) $(CHECK_LIBS)
 %C%_test_reader_LDADD      = $(daemon_test_libs)
 %C%_test_transition_CFLAGS = $(daemon_test_cflags)
 %C%_test_transition_LDADD  = $(daemon_test_libs)
+
+# The controller's kernel is a directory whose system calls are wrapped.
+unit_tests += %D%/test-controller %D%/test-functions %D%/test-knob
+%C%_test_controller_SOURCES = %D%/test-controller.c %D%/fake-kernel.c %D%/fake-kernel.h
+%C%_test_controller_CFLAGS  = $(daemon_test_cflags)
+%C%_test_controller_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=openat,--wrap=__openat_2,--wrap=write \
+	-Wl,--wrap=close,--wrap=mkdirat,--wrap=unlinkat,--wrap=renameat
+%C%_test_controller_LDADD   = $(daemon_test_libs)
+%C%_test_functions_CFLAGS   = $(daemon_test_cflags)
+%C%_test_functions_LDADD    = $(daemon_test_libs)
+%C%_test_knob_CFLAGS        = $(daemon_test_cflags)
+%C%_test_knob_LDADD         = $(daemon_test_libs)

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The wrapped calls look at the descriptor's path, do what the kernel would, and count.
+ */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/io.h"
+#include "base/strv.h"
+#include "fake-kernel.h"
+
+#define MAX_FDS 1024
+#define ALL_ENABLED "#### all functions enabled ####\n"
+
+int __real_openat(int dir_fd, const char *path, int flags, mode_t mode);
+ssize_t __real_write(int fd, const void *data, size_t n);
+int __real_close(int fd);
+int __real_mkdirat(int dir_fd, const char *path, mode_t mode);
+int __real_unlinkat(int dir_fd, const char *path, int flags);
+int __real_renameat(int from_fd, const char *from, int to_fd, const char *to);
+int __wrap_openat(int dir_fd, const char *path, int flags, ...);
+int __wrap___openat_2(int dir_fd, const char *path, int flags);
+ssize_t __wrap_write(int fd, const void *data, size_t n);
+int __wrap_close(int fd);
+int __wrap_mkdirat(int dir_fd, const char *path, mode_t mode);
+int __wrap_unlinkat(int dir_fd, const char *path, int flags);
+int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to);
+
+static FakeKernel *the;
+static struct {
+        char *path; /* relative to tracefs; NULL: not one of ours */
+        bool is_list;
+        Strv words;
+} files[MAX_FDS];
+
+static const struct {
+        const char *file, *text;
+} own_files[] = {
+        { "available_tracers", "" }, /* set by populate() */
+        { "current_tracer", "nop\n" },
+        { "tracing_on", "1\n" },
+        { "trace_clock", "uptime [local]\n" },
+        { "buffer_size_kb", "1408\n" },
+        { "buffer_percent", "50\n" },
+        { "tracing_cpumask", "3\n" },
+        { "set_ftrace_filter", ALL_ENABLED },
+        { "set_ftrace_notrace", "#### no functions disabled ####\n" },
+        { "set_ftrace_pid", "no pid\n" },
+        { "set_ftrace_notrace_pid", "no pid\n" },
+        { "options/overwrite", "1\n" },
+        { "options/function-fork", "0\n" },
+        { "events/header_page", "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n" },
+        { "per_cpu/cpu0/stats", "entries: 0\noverrun: 7\ncommit overrun: 0\nread events: 3\n" },
+        { "per_cpu/cpu1/stats", "entries: 0\noverrun: 0\ncommit overrun: 0\nread events: 0\n" },
+        { "per_cpu/cpu0/buffer_size_kb", "1408\n" },
+        { "per_cpu/cpu1/buffer_size_kb", "1408\n" },
+        { "per_cpu/cpu0/trace_pipe_raw", "" },
+        { "per_cpu/cpu1/trace_pipe_raw", "" },
+};
+static const struct {
+        const char *file, *text;
+} top_files[] = {
+        { "set_graph_function", ALL_ENABLED },
+        { "set_graph_notrace", "#### no functions disabled ####\n" },
+        { "max_graph_depth", "0\n" },
+        { "tracing_thresh", "0\n" },
+        { "set_event", "" },
+        { "options/record-cmd", "1\n" },
+        { "options/sleep-time", "1\n" },
+        { "options/funcgraph-irqs", "1\n" },
+        { "available_filter_functions",
+          "udp_sendmsg\nudp_recvmsg\nudpv6_sendmsg\ntcp_sendmsg\ntcp_recvmsg\nkfree\nkfree_skb\n"
+          "vfs_read\nvfs_write\nnf_conntrack_in [nf_conntrack]\n"
+          "__ftrace_invalid_address___42\n" },
+};
+
+static void put(int fd, const char *path, const char *text) {
+        char parent[PATH_MAX];
+        int file;
+
+        for (const char *s = strchr(path, '/'); s; s = strchr(s + 1, '/')) {
+                (void) snprintf(parent, sizeof(parent), "%.*s", (int) (s - path), path);
+                (void) __real_mkdirat(fd, parent, 0700);
+        }
+        file = __real_openat(fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        ck_assert_int_ge(file, 0);
+        ck_assert_int_eq(__real_write(file, text, strlen(text)), (ssize_t) strlen(text));
+        (void) __real_close(file);
+}
+
+void fake_put(FakeKernel *k, const char *path, const char *text) {
+        put(k->tracefs_fd, path, text);
+}
+
+void fake_put_root(FakeKernel *k, const char *path, const char *text) {
+        put(k->root_fd, path, text);
+}
+
+char *fake_get(FakeKernel *k, const char *path) {
+        char *text = NULL;
+
+        ck_assert_int_eq(file_read(k->tracefs_fd, path, &text, NULL, 1 << 20), 0);
+        return text;
+}
+
+static void populate(const char *dir) {
+        char path[PATH_MAX];
+
+        for (size_t i = 0; i < ELEMENTSOF(own_files); i++) {
+                (void) snprintf(path, sizeof(path), "%s%s", dir, own_files[i].file);
+                put(the->tracefs_fd, path, own_files[i].text);
+        }
+        (void) snprintf(path, sizeof(path), "%savailable_tracers", dir);
+        put(the->tracefs_fd, path,
+            *dir && !the->has_instances ? "function nop\n" : "function_graph function nop\n");
+}
+
+FakeKernel *fake_kernel_new(bool has_instances) {
+        FakeKernel *k = the = calloc(1, sizeof(*k));
+
+        ck_assert_ptr_nonnull(k);
+        k->scratch = SCRATCH;
+        k->has_instances = has_instances;
+        ck_assert_int_eq(dir_make(k->scratch.fd, "tracefs", 0700), 0);
+        ck_assert_int_eq(dir_make(k->scratch.fd, "tracefs/instances", 0700), 0);
+        ck_assert_int_eq(dir_make(k->scratch.fd, "root", 0700), 0);
+        ck_assert_int_eq(dir_make(k->scratch.fd, "ledger", 0700), 0);
+        (void) snprintf(k->tracefs, sizeof(k->tracefs), "%.4000s/tracefs", k->scratch.path);
+        k->tracefs_fd = dir_open(k->scratch.fd, "tracefs");
+        k->root_fd = dir_open(k->scratch.fd, "root");
+        k->ledger_fd = dir_open(k->scratch.fd, "ledger");
+        populate("");
+        for (size_t i = 0; i < ELEMENTSOF(top_files); i++)
+                fake_put(k, top_files[i].file, top_files[i].text);
+        fake_put_root(k, "proc/sys/kernel/random/boot_id", "this-boot\n");
+        fake_put_root(k, "proc/sys/kernel/ftrace_enabled", "1\n");
+        fake_put_root(k, "proc/meminfo", "MemTotal: 1 kB\nMemAvailable: 1048576 kB\n");
+        fake_put_root(k, "proc/kallsyms", "ffffffff81000000 T _text\n");
+        fake_put_root(k, "proc/modules", "nf_conntrack 1 0 - Live 0x0\n");
+        k->n_steps = 0;
+        return k;
+}
+
+void fake_kernel_free(FakeKernel *k) {
+        the = NULL;
+        safe_close(k->tracefs_fd);
+        safe_close(k->root_fd);
+        safe_close(k->ledger_fd);
+        scratch_done(&k->scratch);
+        free(k);
+}
+
+static char *dump_text;
+
+static int dump_file(const char *path, const struct stat *st, int type, struct FTW *ftw) {
+        _cleanup_free_ char *text = NULL, *all = NULL;
+
+        if (type != FTW_F || strstr(path, "/stats"))
+                return 0;
+        ck_assert_int_eq(file_read(AT_FDCWD, path, &text, NULL, 1 << 20), 0);
+        ck_assert_int_ge(asprintf(&all, "%s%s\n%s", dump_text, path + strlen(the->tracefs), text),
+                         0);
+        free(dump_text);
+        dump_text = TAKE_PTR(all);
+        return 0;
+}
+
+char *fake_dump(FakeKernel *k) {
+        dump_text = strdup("");
+        ck_assert_int_eq(nftw(k->tracefs, dump_file, 16, FTW_PHYS), 0);
+        return TAKE_PTR(dump_text);
+}
+
+/* Path of @path at @dir_fd relative to tracefs, or NULL. */
+static char *relative(int dir_fd, const char *path) {
+        char link[64], dir[PATH_MAX];
+        const char *rest;
+        char *text;
+        ssize_t n;
+
+        if (!the || dir_fd < 0 || *path == '/')
+                return NULL;
+        (void) snprintf(link, sizeof(link), "/proc/self/fd/%i", dir_fd);
+        n = readlink(link, dir, sizeof(dir) - 1);
+        if (n < 0)
+                return NULL;
+        dir[n] = 0;
+        rest = startswith(dir, the->tracefs);
+        if (!rest || (*rest && *rest != '/'))
+                return NULL;
+        ck_assert_int_ge(asprintf(&text, "%s%s%s", *rest ? rest + 1 : "", *rest ? "/" : "", path),
+                         0);
+        return text;
+}
+
+static bool is_on(const char *dir) {
+        char path[PATH_MAX];
+        _cleanup_free_ char *text = NULL;
+
+        (void) snprintf(path, sizeof(path), "%scurrent_tracer", dir);
+        return file_read(the->tracefs_fd, path, &text, NULL, 4096) >= 0 &&
+               startswith(text, "function_graph");
+}
+
+static bool any_on(void) {
+        DIR *d = fdopendir(dir_open(the->tracefs_fd, "instances"));
+        bool on = is_on("");
+        struct dirent *e;
+
+        while ((e = readdir(d))) {
+                char dir[PATH_MAX];
+
+                (void) snprintf(dir, sizeof(dir), "instances/%.255s/", e->d_name);
+                on = on || (e->d_name[0] != '.' && is_on(dir));
+        }
+        (void) closedir(d);
+        return on;
+}
+
+/* The rule. */
+static void check(void) {
+        _cleanup_free_ char *text = fake_get(the, "set_graph_function");
+
+        if (any_on() && (*text == '#' || *text == 0)) {
+                fprintf(stderr, "function_graph is on and set_graph_function is empty (step %u)\n",
+                        the->n_steps);
+                _exit(FAKE_BROKEN);
+        }
+}
+
+/* Counts; true if this step is to go wrong. */
+static bool step(void) {
+        if (++the->n_steps != the->fault_at)
+                return false;
+        if (the->fault == FAKE_DIE)
+                _exit(FAKE_DIED);
+        return the->fault == FAKE_FAIL;
+}
+
+static bool is_list(const char *path) {
+        const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+        return startswith(name, "set_ftrace") || startswith(name, "set_graph");
+}
+
+int __wrap_openat(int dir_fd, const char *path, int flags, ...) {
+        _cleanup_free_ char *rel = relative(dir_fd, path);
+        mode_t mode = 0;
+        int fd;
+
+        if (flags & O_CREAT) {
+                va_list ap;
+
+                va_start(ap, flags);
+                mode = va_arg(ap, mode_t);
+                va_end(ap);
+        }
+        if (!rel || (flags & O_ACCMODE) == O_RDONLY)
+                return __real_openat(dir_fd, path, flags, mode);
+        if (step()) {
+                errno = EIO;
+                return -1;
+        }
+        fd = __real_openat(dir_fd, path, flags & ~(O_TRUNC | O_APPEND), mode);
+        if (fd < 0 || fd >= MAX_FDS)
+                return fd;
+        files[fd].path = TAKE_PTR(rel);
+        files[fd].is_list = is_list(files[fd].path);
+        if (files[fd].is_list && !(flags & O_TRUNC)) {
+                _cleanup_free_ char *text = fake_get(the, files[fd].path);
+
+                if (*text != '#' && !startswith(text, "no pid"))
+                        (void) strv_split(&files[fd].words, text, "\n");
+        }
+        return fd;
+}
+
+int __wrap___openat_2(int dir_fd, const char *path, int flags) {
+        return __wrap_openat(dir_fd, path, flags);
+}
+
+static bool is_function(const char *word) {
+        _cleanup_free_ char *text = fake_get(the, "available_filter_functions");
+        _cleanup_strv_ Strv names = {};
+
+        (void) strv_split(&names, text, "\n ");
+        return strv_contains(&names, word);
+}
+
+/* One word of one write, as ftrace_graph_write() takes it. */
+static int write_list(int fd, const char *text) {
+        Strv *words = &files[fd].words;
+        const char *word = *text == '!' ? text + 1 : text;
+
+        if (!strstr(files[fd].path, "_pid") && !is_function(word))
+                return -EINVAL;
+        if (*text != '!')
+                return strv_contains(words, word) ? 0 : strv_add(words, word);
+        for (size_t i = 0; i < words->n; i++)
+                if (streq(words->items[i], word)) {
+                        free(words->items[i]);
+                        words->items[i] = words->items[--words->n];
+                        words->items[words->n] = NULL;
+                        return 0;
+                }
+        return -EINVAL;
+}
+
+static int write_file(int fd, const char *text) {
+        const char *path = files[fd].path;
+        _cleanup_free_ char *shown = NULL;
+
+        if (strstr(path, "current_tracer") && the->is_busy)
+                return -EBUSY;
+        if (strstr(path, "trace_clock") && !streq(text, "mono") && !streq(text, "local") &&
+            !streq(text, "boot"))
+                return -EINVAL;
+        if (strstr(path, "buffer_size_kb") && text[strspn(text, "0123456789")])
+                return -EINVAL;
+        ck_assert_int_ge(
+                asprintf(&shown, strstr(path, "trace_clock") ? "uptime [%s]\n" : "%s\n", text), 0);
+        put(the->tracefs_fd, path, shown);
+        return 0;
+}
+
+ssize_t __wrap_write(int fd, const void *data, size_t n) {
+        _cleanup_free_ char *text = NULL;
+        int r;
+
+        if (fd < 0 || fd >= MAX_FDS || !files[fd].path)
+                return __real_write(fd, data, n);
+        if (step()) {
+                errno = EIO;
+                return -1;
+        }
+        text = strndup(data, n);
+        ck_assert_ptr_nonnull(text);
+        text[strcspn(text, "\n")] = 0;
+        r = files[fd].is_list ? write_list(fd, text) : write_file(fd, text);
+        check();
+        if (r < 0) {
+                errno = -r;
+                return -1;
+        }
+        return the->fault == FAKE_SHORT && the->n_steps == the->fault_at ? (ssize_t) n - 1
+                                                                         : (ssize_t) n;
+}
+
+int __wrap_close(int fd) {
+        bool fails;
+
+        if (fd < 0 || fd >= MAX_FDS || !files[fd].path)
+                return __real_close(fd);
+        fails = step();
+        if (files[fd].is_list) {
+                _cleanup_free_ char *text = strv_join(&files[fd].words, "\n"), *all = NULL;
+
+                ck_assert_int_ge(asprintf(&all, "%s\n", text), 0);
+                put(the->tracefs_fd, files[fd].path,
+                    files[fd].words.n > 0               ? all
+                    : strstr(files[fd].path, "_pid")    ? "no pid\n"
+                    : strstr(files[fd].path, "notrace") ? "#### no functions disabled ####\n"
+                                                        : ALL_ENABLED);
+        }
+        free(files[fd].path);
+        files[fd].path = NULL;
+        strv_done(&files[fd].words);
+        check();
+        (void) __real_close(fd);
+        errno = EIO;
+        return fails ? -1 : 0;
+}
+
+int __wrap_mkdirat(int dir_fd, const char *path, mode_t mode) {
+        _cleanup_free_ char *rel = relative(dir_fd, path), *dir = NULL;
+
+        if (!rel || !startswith(rel, "instances/"))
+                return __real_mkdirat(dir_fd, path, mode);
+        if (step()) {
+                errno = EIO;
+                return -1;
+        }
+        if (__real_mkdirat(dir_fd, path, mode) < 0)
+                return -1;
+        ck_assert_int_ge(asprintf(&dir, "%s/", rel), 0);
+        populate(dir);
+        return 0;
+}
+
+int __wrap_unlinkat(int dir_fd, const char *path, int flags) {
+        _cleanup_free_ char *rel = relative(dir_fd, path);
+        static bool inside;
+        char dir[PATH_MAX];
+        bool busy;
+        int r;
+
+        if (!rel || inside || !startswith(rel, "instances/"))
+                return __real_unlinkat(dir_fd, path, flags);
+        (void) snprintf(dir, sizeof(dir), "%s/", rel);
+        busy = the->is_busy && is_on(dir);
+        if (step() || busy) {
+                errno = busy ? EBUSY : EIO;
+                return -1;
+        }
+        if (faccessat(dir_fd, path, F_OK, 0) < 0)
+                return -1;
+        inside = true;
+        r = tree_remove(the->tracefs_fd, rel);
+        inside = false;
+        check();
+        errno = -r;
+        return r < 0 ? -1 : 0;
+}
+
+/* The ledger's rename is a step too: a full disk, a death before it. */
+int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to) {
+        if (the && streq(to, "ledger") && step()) {
+                errno = ENOSPC;
+                return -1;
+        }
+        return __real_renameat(from_fd, from, to_fd, to);
+}

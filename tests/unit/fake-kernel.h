@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * A tracefs that behaves, for tests of the controller
+ *
+ * Plain files under a scratch directory; the test program is linked with
+ * --wrap for the few system calls that change them, so that they act as the
+ * kernel's do: a list takes one word for each write() and is installed at close(), an unknown
+ * function is refused, a tracer whose pipe is open is busy, a new instance is full of files.
+ *
+ * Each such call is a step.  A test may let one fail, come short, or be the last thing the process
+ * does.  After every step the rule is checked that an empty set_graph_function never meets a
+ * function_graph that is on; breaking it ends the process with FAKE_BROKEN.
+ */
+
+#include <stdbool.h>
+
+#include "scratch.h"
+
+#define FAKE_DIED 77
+#define FAKE_BROKEN 99
+
+typedef enum FakeFault { FAKE_NONE, FAKE_FAIL, FAKE_SHORT, FAKE_DIE } FakeFault;
+
+typedef struct FakeKernel {
+        Scratch scratch;
+        char tracefs[PATH_MAX];
+        int tracefs_fd, root_fd, ledger_fd; /* root_fd: what stands for "/" */
+        bool has_instances;                 /* function_graph may run in one */
+        bool is_busy;                       /* somebody holds a pipe of every buffer open */
+        FakeFault fault;
+        unsigned fault_at, n_steps; /* steps count from 1 */
+} FakeKernel;
+
+/* One at a time. */
+FakeKernel *fake_kernel_new(bool has_instances);
+void fake_kernel_free(FakeKernel *k);
+/* The same as a cleanup. */
+static inline void fake_kernel_freep(FakeKernel **k) {
+        fake_kernel_free(*k);
+}
+#define _cleanup_fake_kernel_ _cleanup_(fake_kernel_freep)
+
+/* Sets a control file, or a file of the fake "/", behind everybody's back. */
+void fake_put(FakeKernel *k, const char *path, const char *text);
+void fake_put_root(FakeKernel *k, const char *path, const char *text);
+/* Content of a control file; the caller frees. */
+char *fake_get(FakeKernel *k, const char *path);
+/* All control files and their contents in one text; the caller frees. */
+char *fake_dump(FakeKernel *k);

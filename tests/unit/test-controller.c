@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The controller on a tracefs that fails, comes short, or ends the process at every step. */
+
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "daemon/controller.h"
+#include "fake-kernel.h"
+
+static Controller *controller(FakeKernel *k) {
+        Controller *c = NULL;
+
+        ck_assert_int_eq(controller_new_at(&c, k->tracefs, k->ledger_fd, k->root_fd), 0);
+        return c;
+}
+
+/* Arms @name for the functions in @functions, separated by spaces. */
+static int arm(Controller *c, Tracer **ret, SessionMeta **ret_m, Refusal *refusal, const char *name,
+               const char *functions, uint64_t depth) {
+        SessionMeta *m = NULL;
+
+        ck_assert_int_eq(session_meta_new(&m), 0);
+        free(m->name);
+        m->name = strdup(name);
+        m->spec.depth = depth;
+        ck_assert_int_eq(strv_split(&m->spec.functions, functions, " "), 0);
+        *ret_m = m;
+        return controller_arm(c, ret, m, refusal);
+}
+
+static void expect_refusal(FakeKernel *k, Controller *c, const char *functions, RefusalKind kind,
+                           const char *part) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        _cleanup_free_ char *before = fake_dump(k), *after = NULL;
+        _cleanup_refusal_ Refusal refusal = {};
+        Tracer *t;
+
+        ck_assert_int_eq(arm(c, &t, &m, &refusal, "x", functions, 0), REFUSED);
+        ck_assert_int_eq((int) refusal.kind, (int) kind);
+        ck_assert_msg(strstr(refusal_message(&refusal), part), "\"%s\" is not in \"%s\"", part,
+                      refusal_message(&refusal));
+        after = fake_dump(k);
+        ck_assert_str_eq(before, after);
+}
+
+static void expect_file(FakeKernel *k, const char *path, const char *text) {
+        _cleanup_free_ char *now = fake_get(k, path);
+
+        ck_assert_str_eq(now, text);
+}
+
+/* Everything that a session overrides, with another value in it. */
+static void leave_over(FakeKernel *k) {
+        fake_put(k, "tracing_thresh", "100\n");
+        fake_put(k, "max_graph_depth", "3\n");
+        fake_put(k, "set_graph_function", "tcp_sendmsg\ntcp_recvmsg\n");
+        fake_put(k, "set_graph_notrace", "vfs_write\n");
+        fake_put(k, "set_ftrace_filter", "vfs_read\n");
+        fake_put(k, "set_ftrace_notrace", "vfs_write\n");
+        fake_put(k, "set_ftrace_pid", "812\n");
+        fake_put(k, "trace_clock", "uptime [boot]\n");
+        fake_put(k, "tracing_on", "0\n");
+        fake_put(k, "tracing_cpumask", "1\n");
+        fake_put(k, "options/overwrite", "0\n");
+        fake_put(k, "options/sleep-time", "0\n");
+        fake_put(k, "options/funcgraph-irqs", "0\n");
+}
+
+START_TEST(a_session_leaves_leftovers_as_it_found_them)
+        {
+                for (int instances = 0; instances < 2; instances++) {
+                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
+                        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                        _cleanup_free_ char *before = NULL, *after = NULL;
+                        _cleanup_(controller_freep) Controller *c = NULL;
+                        _cleanup_refusal_ Refusal refusal = {};
+                        Tracer *t;
+
+                        leave_over(k);
+                        before = fake_dump(k);
+                        c = controller(k);
+                        ck_assert_int_eq(arm(c, &t, &m, &refusal, "x", "udp_*", 5), 0);
+                        ck_assert_uint_eq(m->roots.n, 2);
+                        ck_assert_uint_eq(m->page_bytes, 4096);
+                        ck_assert_uint_eq(m->n_possible_cpus, 2);
+                        ck_assert_str_eq(m->clock, "mono");
+                        ck_assert_int_eq(!!m->instance, instances);
+                        expect_file(k, "set_graph_function", "udp_recvmsg\nudp_sendmsg\n");
+                        expect_file(k, "max_graph_depth", "5\n");
+                        expect_file(k, "tracing_thresh", "0\n");
+                        expect_file(k, "options/sleep-time", "1\n");
+                        expect_file(k, "set_ftrace_pid", instances ? "812\n" : "no pid\n");
+                        ck_assert_int_eq(tracer_set_recording(t, true), 0);
+                        ck_assert_int_eq(tracer_set_recording(t, false), 0);
+                        ck_assert_int_eq(tracer_disarm(t), 0);
+                        after = fake_dump(k);
+                        ck_assert_str_eq(before, after);
+                        ck_assert_int_ne(faccessat(k->ledger_fd, "ledger", F_OK, 0), 0);
+                }
+        }
+END_TEST
+
+START_TEST(names_are_refused_before_anything_is_written)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+
+                expect_refusal(k, c, "udp_sendmesg", REFUSAL_FUNCTION_NOT_FOUND,
+                               "no function \"udp_sendmesg\" can be traced here. Did you mean "
+                               "udp_sendmsg, udpv6_sendmsg");
+                expect_refusal(k, c, "udp_sendmsg tcp_nothing*", REFUSAL_NO_FUNCTION_MATCHES,
+                               "tcp_nothing*");
+                expect_refusal(k, c, "vfs_read:traceoff", REFUSAL_INVALID_NAME, ":traceoff");
+                expect_refusal(k, c, "__ftrace_invalid_address___42", REFUSAL_FUNCTION_NOT_FOUND,
+                               "can be traced");
+                ck_assert_uint_eq(k->n_steps, 0);
+        }
+END_TEST
+
+START_TEST(more_roots_than_allowed_are_refused_with_their_number)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_refusal_ Refusal refusal = {};
+                Tracer *t;
+
+                ck_assert_int_eq(session_meta_new(&m), 0);
+                m->name = strdup("x");
+                m->spec.max_functions = 3;
+                ck_assert_int_eq(strv_add(&m->spec.functions, "*sendmsg"), 0);
+                ck_assert_int_eq(strv_add(&m->spec.functions, "udp_*"), 0);
+                ck_assert_int_eq(controller_arm(c, &t, m, &refusal), REFUSED);
+                ck_assert_int_eq((int) refusal.kind, REFUSAL_TOO_MANY_FUNCTIONS);
+                ck_assert_int_eq(json_integer_value(json_object_get(refusal.parameters, "count")),
+                                 4);
+                ck_assert_uint_eq(k->n_steps, 0);
+        }
+END_TEST
+
+START_TEST(without_instances_the_second_session_is_refused_and_the_first_named)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_refusal_ Refusal refusal = {};
+                Tracer *t;
+
+                ck_assert_int_eq(arm(c, &t, &m, &refusal, "slow-dns", "udp_sendmsg", 0), 0);
+                expect_refusal(k, c, "tcp_sendmsg", REFUSAL_BUSY, "session slow-dns (uid ");
+                expect_refusal(k, c, "tcp_sendmsg", REFUSAL_BUSY,
+                               "Stop it first: ftracectl stop slow-dns.");
+                ck_assert_int_eq(tracer_disarm(t), 0);
+        }
+END_TEST
+
+START_TEST(sessions_in_instances_share_roots_and_take_only_their_own_away)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+                _cleanup_free_ char *before = fake_dump(k), *after = NULL;
+                _cleanup_refusal_ Refusal refusal = {};
+                _cleanup_strv_ Strv neighbours = {};
+                Tracer *t, *u;
+
+                ck_assert_int_eq(arm(c, &t, &m, &refusal, "a", "udp_sendmsg udp_recvmsg", 0), 0);
+                ck_assert_int_eq(arm(c, &u, &n, &refusal, "b", "udp_recvmsg tcp_sendmsg", 0), 0);
+                ck_assert_uint_eq(m->neighbours.n, 0);
+                ck_assert_uint_eq(n->neighbours.n, 1);
+                ck_assert_str_eq(n->neighbours.items[0], "a");
+                ck_assert_int_eq(controller_neighbours(c, t, &neighbours), 0);
+                ck_assert_str_eq(neighbours.items[0], "b");
+                ck_assert_int_eq(tracer_disarm(t), 0);
+                expect_file(k, "set_graph_function", "udp_recvmsg\ntcp_sendmsg\n");
+                ck_assert_int_eq(tracer_disarm(u), 0);
+                after = fake_dump(k);
+                ck_assert_str_eq(before, after);
+        }
+END_TEST
+
+START_TEST(a_root_that_went_with_its_module_is_not_in_the_way_of_the_next_session)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+                _cleanup_refusal_ Refusal refusal = {};
+                Tracer *t, *u;
+
+                ck_assert_int_eq(arm(c, &t, &m, &refusal, "a", "kfree udp_sendmsg", 0), 0);
+                fake_put(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\n");
+                ck_assert_int_eq(arm(c, &u, &n, &refusal, "b", "tcp_sendmsg", 0), 0);
+                ck_assert_int_eq(tracer_disarm(t), 0);
+                expect_file(k, "set_graph_function", "tcp_sendmsg\n0xffffffffc05970a0\n");
+                ck_assert_int_eq(tracer_disarm(u), 0);
+                expect_file(k, "set_graph_function", "#### all functions enabled ####\n");
+        }
+END_TEST
+
+START_TEST(a_depth_that_differs_from_a_live_session_is_refused)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_refusal_ Refusal refusal = {};
+                Tracer *t;
+
+                ck_assert_int_eq(arm(c, &t, &m, &refusal, "a", "udp_sendmsg", 4), 0);
+                expect_refusal(k, c, "tcp_sendmsg", REFUSAL_BUSY, "max_graph_depth");
+        }
+END_TEST
+
+START_TEST(a_tracer_of_somebody_else_is_left_alone)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+
+                fake_put(k, "set_graph_function", "kfree\n");
+                fake_put(k, "current_tracer", "function_graph\n");
+                expect_refusal(k, c, "udp_sendmsg", REFUSAL_BUSY,
+                               "is function_graph, set by somebody else");
+                fake_put(k, "current_tracer", "function\n");
+                expect_refusal(k, c, "udp_sendmsg", REFUSAL_BUSY, "is function, set by");
+        }
+END_TEST
+
+START_TEST(function_graph_in_a_foreign_instance_is_in_the_way_and_function_is_not)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_refusal_ Refusal refusal = {};
+                Tracer *t;
+
+                fake_put(k, "set_graph_function", "kfree\n");
+                fake_put(k, "instances/foo/available_tracers", "function_graph nop\n");
+                fake_put(k, "instances/foo/current_tracer", "function_graph\n");
+                expect_refusal(k, c, "udp_sendmsg", REFUSAL_BUSY, "instances/foo is");
+                fake_put(k, "instances/foo/current_tracer", "nop\n");
+                fake_put(k, "current_tracer", "function\n");
+                ck_assert_int_eq(arm(c, &t, &m, &refusal, "x", "udp_sendmsg", 0), 0);
+        }
+END_TEST
+
+START_TEST(what_this_host_cannot_do_is_refused_with_the_way_out)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = controller(k), *none = NULL;
+
+                fake_put_root(k, "proc/sys/kernel/ftrace_enabled", "0\n");
+                expect_refusal(k, c, "udp_sendmsg", REFUSAL_NOT_SUPPORTED,
+                               "sysctl kernel.ftrace_enabled=1");
+                fake_put_root(k, "proc/sys/kernel/ftrace_enabled", "1\n");
+                fake_put(k, "available_tracers", "function nop\n");
+                expect_refusal(k, c, "udp_sendmsg", REFUSAL_NOT_SUPPORTED,
+                               "no function_graph tracer");
+                fake_put(k, "available_tracers", "function_graph nop\n");
+                fake_put_root(k, "proc/meminfo", "MemAvailable: 10240 kB\n");
+                expect_refusal(k, c, "udp_sendmsg", REFUSAL_NO_MEMORY, "--buffer-size=");
+                ck_assert_int_eq(controller_new_at(&none, "/nonexistent", k->ledger_fd, k->root_fd),
+                                 0);
+                ck_assert_ptr_null(controller_tracefs(none));
+                expect_refusal(k, none, "udp_sendmsg", REFUSAL_NOT_SUPPORTED,
+                               "mount -t tracefs tracefs /nonexistent");
+        }
+END_TEST
+
+/* What the steps are counted over: two sessions come and go, or one where only one can be. */
+static void story(FakeKernel *k) {
+        _cleanup_(controller_freep) Controller *c = controller(k);
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+        _cleanup_refusal_ Refusal refusal = {};
+        Tracer *t, *u;
+
+        if (arm(c, &t, &m, &refusal, "a", "udp_sendmsg udp_recvmsg", 3) == 0) {
+                (void) tracer_set_recording(t, true);
+                if (arm(c, &u, &n, &refusal, "b", "tcp_sendmsg udp_recvmsg", 3) == 0)
+                        (void) tracer_disarm(u);
+                (void) tracer_set_recording(t, false);
+                (void) tracer_disarm(t);
+        }
+}
+
+/* Runs story() in a child with the fault at every step in turn; the next controller must find or
+ * make tracefs as it was. */
+static void survive(FakeFault fault, bool instances) {
+        unsigned n_faults = 0;
+
+        for (unsigned at = 1;; at++) {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
+                _cleanup_free_ char *before = NULL, *after = NULL;
+                unsigned n_steps = 0;
+                int status;
+                pid_t pid;
+
+                leave_over(k);
+                fake_put(k, "tracing_on", "1\n");
+                before = fake_dump(k);
+                pid = fork();
+                ck_assert_int_ge(pid, 0);
+                if (pid == 0) {
+                        k->fault = fault;
+                        k->fault_at = at;
+                        story(k);
+                        fake_put_root(k, "done", k->n_steps < at ? "all\n" : "some\n");
+                        _exit(0);
+                }
+                ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+                ck_assert_msg(WIFEXITED(status), "step %u: died of a signal", at);
+                ck_assert_msg(WEXITSTATUS(status) != FAKE_BROKEN, "step %u broke the rule", at);
+                if (WEXITSTATUS(status) == 0) {
+                        _cleanup_free_ char *done = NULL;
+
+                        ck_assert_int_eq(file_read(k->root_fd, "done", &done, NULL, 10), 0);
+                        n_steps = streq(done, "all\n") ? at : 0;
+                }
+                controller_free(controller(k));
+                after = fake_dump(k);
+                ck_assert_msg(streq(before, after), "step %u: before\n%s\nafter\n%s", at, before,
+                              after);
+                ck_assert_int_ne(faccessat(k->ledger_fd, "ledger", F_OK, 0), 0);
+                if (n_steps > 0)
+                        break;
+                n_faults++;
+        }
+        ck_assert_uint_gt(n_faults, 50);
+}
+
+START_TEST(death_at_any_step_is_undone_by_the_next_controller)
+        { survive(FAKE_DIE, false); }
+END_TEST
+
+START_TEST(death_at_any_step_with_instances_is_undone_by_the_next_controller)
+        { survive(FAKE_DIE, true); }
+END_TEST
+
+START_TEST(failure_at_any_step_leaves_nothing_behind)
+        { survive(FAKE_FAIL, false); }
+END_TEST
+
+START_TEST(failure_at_any_step_with_instances_leaves_nothing_behind)
+        { survive(FAKE_FAIL, true); }
+END_TEST
+
+START_TEST(a_short_write_at_any_step_leaves_nothing_behind)
+        { survive(FAKE_SHORT, false); }
+END_TEST
+
+START_TEST(a_short_write_at_any_step_with_instances_leaves_nothing_behind)
+        { survive(FAKE_SHORT, true); }
+END_TEST
+
+START_TEST(a_tracer_held_open_keeps_its_records_until_it_is_free)
+        {
+                for (int instances = 0; instances < 2; instances++) {
+                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
+                        _cleanup_free_ char *before = fake_dump(k), *after = NULL;
+                        _cleanup_(controller_freep) Controller *c = controller(k);
+                        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                        _cleanup_refusal_ Refusal refusal = {};
+                        Tracer *t;
+
+                        ck_assert_int_eq(arm(c, &t, &m, &refusal, "a", "udp_sendmsg", 0), 0);
+                        k->is_busy = true;
+                        ck_assert_int_eq(tracer_disarm(t), -EBUSY);
+                        expect_file(k, "set_graph_function", "udp_sendmsg\n");
+                        c = controller_free(c);
+                        expect_file(k, "set_graph_function", "udp_sendmsg\n");
+                        c = controller(k);
+                        ck_assert_uint_eq(controller_n_restored(c), 0);
+                        expect_refusal(k, c, "tcp_sendmsg", REFUSAL_BUSY,
+                                       "left on by an earlier ftraced");
+                        k->is_busy = false;
+                        c = controller_free(c);
+                        after = fake_dump(k);
+                        ck_assert_str_eq(before, after);
+                }
+        }
+END_TEST
+
+START_TEST(the_ledger_of_another_boot_is_dropped)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
+                static const char ledger[] =
+                        "{ \"version\": 1, \"boot_id\": \"other\", \"tracefs\": \"\", "
+                        "\"records\": [ { \"session\": \"a\", \"kind\": \"file\", \"file\": "
+                        "\"tracing_thresh\", \"old\": \"7\" } ] }";
+                _cleanup_(controller_freep) Controller *c = NULL;
+
+                ck_assert_int_eq(file_replace(k->ledger_fd, "ledger", ledger, strlen(ledger), 0600),
+                                 0);
+                c = controller(k);
+                expect_file(k, "tracing_thresh", "0\n");
+                ck_assert_int_ne(faccessat(k->ledger_fd, "ledger", F_OK, 0), 0);
+        }
+END_TEST
+
+START_TEST(a_ledger_that_makes_no_sense_is_set_aside_and_nothing_guessed)
+        {
+                static const char *const bad[] = {
+                        "",
+                        "{",
+                        "[]",
+                        "{ \"version\": 2, \"boot_id\": \"this-boot\", \"records\": [] }",
+                        "{ \"version\": 1, \"boot_id\": \"this-boot\", \"records\": [ 1 ] }",
+                        "{ \"version\": 1, \"boot_id\": \"this-boot\", \"records\": [ { "
+                        "\"session\": \"a\", \"kind\": \"file\", \"file\": \"../root/x\", "
+                        "\"old\": \"\" } ] }",
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(bad); i++) {
+                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
+                        Controller *c = NULL;
+
+                        ck_assert_int_eq(
+                                file_replace(k->ledger_fd, "ledger", bad[i], strlen(bad[i]), 0600),
+                                0);
+                        k->n_steps = 0;
+                        ck_assert_int_eq(
+                                controller_new_at(&c, k->tracefs, k->ledger_fd, k->root_fd),
+                                -EBADMSG);
+                        ck_assert_int_eq(faccessat(k->ledger_fd, "ledger.bad", F_OK, 0), 0);
+                        ck_assert_uint_eq(k->n_steps, 0);
+                        controller_free(controller(k));
+                }
+        }
+END_TEST
+
+START_TEST(the_account_counts_from_arming_and_survives_a_cleared_buffer)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_refusal_ Refusal refusal = {};
+                CpuAccount a = { .cpu = 0, .n_pages = 5 };
+                ClockTuple clocks;
+                Tracer *t;
+
+                ck_assert_int_eq(arm(c, &t, &m, &refusal, "a", "udp_sendmsg", 0), 0);
+                fake_put(k, "per_cpu/cpu0/stats",
+                         "overrun: 9\ncommit overrun: 1\nread events: 3\n");
+                ck_assert_int_eq(tracer_read_account(t, &a), 0);
+                ck_assert_uint_eq(a.overrun, 2);
+                ck_assert_uint_eq(a.commit_overrun, 1);
+                ck_assert_uint_eq(a.read_events, 0);
+                ck_assert_uint_eq(a.n_pages, 5);
+                fake_put(k, "per_cpu/cpu0/stats",
+                         "overrun: 4\ncommit overrun: 0\nread events: 3\n");
+                ck_assert_int_eq(tracer_read_account(t, &a), 0);
+                ck_assert_uint_eq(a.overrun, 6);
+                a.cpu = 9;
+                ck_assert_int_eq(tracer_read_account(t, &a), -ENOENT);
+                ck_assert_int_eq(tracer_read_clocks(t, &clocks), 0);
+                ck_assert_uint_eq(clocks.trace_ns, clocks.monotonic_ns);
+        }
+END_TEST
+
+static const char *state_of(const json_t *checks, const char *name) {
+        json_t *check;
+        size_t i;
+
+        json_array_foreach (checks, i, check) {
+                if (streq(json_string_value(json_object_get(check, "name")), name))
+                        return json_string_value(json_object_get(check, "state"));
+        }
+        return "absent";
+}
+
+START_TEST(checks_tell_good_from_leftover_from_bad)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                json_t *checks = controller_check(c);
+
+                ck_assert_str_eq(state_of(checks, "tracefs"), "good");
+                ck_assert_str_eq(state_of(checks, "function_graph"), "good");
+                ck_assert_str_eq(state_of(checks, "symbols"), "good");
+                ck_assert_str_eq(state_of(checks, "leftovers"), "good");
+                json_decref(checks);
+                leave_over(k);
+                fake_put_root(k, "proc/sys/kernel/ftrace_enabled", "0\n");
+                fake_put_root(k, "proc/kallsyms", "0000000000000000 T _text\n");
+                fake_put(k, "current_tracer", "function_graph\n");
+                checks = controller_check(c);
+                ck_assert_str_eq(state_of(checks, "symbols"), "warning");
+                ck_assert_str_eq(state_of(checks, "leftovers"), "warning");
+                ck_assert_str_eq(state_of(checks, "ftrace_enabled"), "bad");
+                ck_assert_str_eq(state_of(checks, "tracer"), "bad");
+                json_decref(checks);
+        }
+END_TEST
+
+UNIT_MAIN("controller", a_session_leaves_leftovers_as_it_found_them,
+          names_are_refused_before_anything_is_written,
+          more_roots_than_allowed_are_refused_with_their_number,
+          without_instances_the_second_session_is_refused_and_the_first_named,
+          sessions_in_instances_share_roots_and_take_only_their_own_away,
+          a_root_that_went_with_its_module_is_not_in_the_way_of_the_next_session,
+          a_depth_that_differs_from_a_live_session_is_refused,
+          a_tracer_of_somebody_else_is_left_alone,
+          function_graph_in_a_foreign_instance_is_in_the_way_and_function_is_not,
+          what_this_host_cannot_do_is_refused_with_the_way_out,
+          death_at_any_step_is_undone_by_the_next_controller,
+          death_at_any_step_with_instances_is_undone_by_the_next_controller,
+          failure_at_any_step_leaves_nothing_behind,
+          failure_at_any_step_with_instances_leaves_nothing_behind,
+          a_short_write_at_any_step_leaves_nothing_behind,
+          a_short_write_at_any_step_with_instances_leaves_nothing_behind,
+          a_tracer_held_open_keeps_its_records_until_it_is_free,
+          the_ledger_of_another_boot_is_dropped,
+          a_ledger_that_makes_no_sense_is_set_aside_and_nothing_guessed,
+          the_account_counts_from_arming_and_survives_a_cleared_buffer,
+          checks_tell_good_from_leftover_from_bad)
