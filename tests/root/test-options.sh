@@ -77,7 +77,7 @@ exits 'duration: start works' 0 ftracectl start -n brief --duration=2s udp_sendm
 ok 'duration: it ends by itself' wait_until 30 ended brief
 is_as_before 'duration: the kernel is as it was'
 is 'duration: what happened is recorded' \
-        "$(ftracectl verify --json brief | jq .n_trees)" 20
+        "$(ftracectl verify --json brief | jq .trees)" 20
 ok 'duration: it lasted about so long' \
         test "$(session brief '(.stop.monotonic_ns - .start.monotonic_ns) / 1e8 | floor')" -ge 19
 ok 'duration: it did not last much longer' \

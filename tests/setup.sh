@@ -1,0 +1,76 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What tests/demo and tests/run-all share: packages of Debian 12, and a build out of
+# tree.  $build is the directory that the caller builds in.
+
+top_srcdir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+to_build=(autoconf automake pkg-config gcc make libc6-dev libtracefs-dev libtraceevent-dev
+        libsystemd-dev libjansson-dev libzstd-dev libxxhash-dev check scdoc)
+to_boot=(qemu-system-x86 cpio xz-utils zstd kmod)
+to_test=(clang shellcheck jq trace-cmd systemd systemd-sysv procps)
+
+say() {
+        printf '\n== %s\n' "$*"
+}
+
+is_installed() { # PACKAGE
+        [[ $(dpkg-query -W -f '${Status}' "$1" 2>/dev/null) == 'install ok installed' ]]
+}
+
+# Installs what is missing of these packages; as an ordinary user says how.
+install_packages() { # PACKAGE...
+        local p missing=()
+
+        command -v dpkg-query >/dev/null || {
+                echo "This is not Debian; install what these packages of Debian 12 have: $*" >&2
+                return 1
+        }
+        for p in "$@"; do
+                is_installed "$p" || missing+=("$p")
+        done
+        [[ ${#missing[@]} -gt 0 ]] || return 0
+        if [[ $(id -u) != 0 ]]; then
+                echo "Packages are missing. As root: apt-get install ${missing[*]}" >&2
+                return 1
+        fi
+        say "Installing ${missing[*]}"
+        export DEBIAN_FRONTEND=noninteractive
+        if ! { apt-get -qq -o Acquire::Retries=3 update &&
+                apt-get -qq -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 install -y --no-install-recommends \
+                        "${missing[@]}"; } >"$build/apt.log" 2>&1; then
+                tail -n 20 "$build/apt.log" >&2
+                echo "apt-get could not install: ${missing[*]} (no network?)" >&2
+                return 1
+        fi
+}
+
+# configure lives in the source tree; it is made if there is none, or if its sources are newer.
+make_configure() {
+        local f
+
+        [[ -x $top_srcdir/configure && -e $top_srcdir/Makefile.in ]] || {
+                autoreconf -fi "$top_srcdir"
+                return
+        }
+        for f in "$top_srcdir"/{configure.ac,Makefile.am,*/local.mk,*/*/local.mk,tests/unit/*.mk}; do
+                [[ ! $f -nt $top_srcdir/Makefile.in ]] || {
+                        autoreconf -fi "$top_srcdir"
+                        return
+                }
+        done
+}
+
+configure_in() { # DIR OPTION...
+        local dir=$1
+
+        shift
+        if [[ -e $top_srcdir/config.status ]]; then
+                echo "$top_srcdir is configured itself; run 'make distclean' there first" >&2
+                return 1
+        fi
+        mkdir -p "$dir"
+        (cd "$dir" && "$top_srcdir/configure" -q --prefix=/usr --sysconfdir=/etc --localstatedir=/var \
+                --runstatedir=/run "$@")
+}
