@@ -17,18 +17,29 @@
 #include "cli/terminal.h"
 #include "store/store.h"
 
-static int check_patterns(const Strv *patterns) {
+static int check_pattern(const char *pattern) {
         char quoted[NAME_QUOTE_MAX];
 
-        for (size_t i = 0; i < patterns->n; i++) {
-                if (function_pattern_is_valid(patterns->items[i]))
-                        continue;
-                log_error("\"%s\" cannot be a function's name, nor a pattern of names like "
-                          "\"udp_*\".",
-                          name_quote(quoted, patterns->items[i]));
-                return STATUS_USAGE;
+        name_quote(quoted, pattern);
+        if (*pattern && strspn(pattern, "*?") == strlen(pattern)) {
+                log_error("\"%s\" stands for every function of the kernel, and recording them all "
+                          "would stop this machine. Name fewer: \"udp_*\".",
+                          quoted);
+                return STATUS_REFUSED;
         }
-        return STATUS_OK;
+        if (function_pattern_is_valid(pattern) && strspn(pattern, ".*?[]^-$") < strlen(pattern))
+                return STATUS_OK;
+        log_error("\"%s\" cannot be a function's name, nor a pattern of names like \"udp_*\".",
+                  quoted);
+        return STATUS_USAGE;
+}
+
+static int check_patterns(const Strv *patterns) {
+        int status = STATUS_OK;
+
+        for (size_t i = 0; status == STATUS_OK && i < patterns->n; i++)
+                status = check_pattern(patterns->items[i]);
+        return status;
 }
 
 static int check_pids(const Strv *pids) {

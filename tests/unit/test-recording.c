@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <fcntl.h>
+
+#include "cli/recording.h"
+#include "cli/status.h"
+#include "unit.h"
+
+static int check(const char *function) {
+        _cleanup_strv_ Strv functions = {};
+        Options o = {};
+        int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+        ck_assert_int_ge(dup2(fd, STDERR_FILENO), 0);
+        close(fd);
+        ck_assert_int_eq(strv_add(&functions, function), 0);
+        return recording_check(&o, &functions);
+}
+
+START_TEST(what_is_no_function_is_wrong_usage)
+        {
+                static const char *const bad[] = {
+                        "",       "..",      "a/b", "a b",  "a\nb", "!a",
+                        "a:mod:", "\033[0m", "#",   "\xff", ".*",   "[-]"
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(bad); i++)
+                        ck_assert_msg(check(bad[i]) == STATUS_USAGE, "%s", bad[i]);
+        }
+END_TEST
+
+START_TEST(everything_is_refused_for_safety)
+        {
+                ck_assert_int_eq(check("*"), STATUS_REFUSED);
+                ck_assert_int_eq(check("?*"), STATUS_REFUSED);
+        }
+END_TEST
+
+START_TEST(names_and_patterns_pass)
+        {
+                static const char *const good[] = { "udp_sendmsg", "udp_*msg", "_raw_spin_lock",
+                                                    "foo.isra.0",  "[a-c]*",   "x" };
+
+                for (size_t i = 0; i < ELEMENTSOF(good); i++)
+                        ck_assert_msg(check(good[i]) == STATUS_OK, "%s", good[i]);
+        }
+END_TEST
+
+START_TEST(pids_and_names_are_checked_too)
+        {
+                _cleanup_options_ Options o = {};
+                Strv none = {};
+
+                ck_assert_int_eq(strv_add(&o.spec.pids, "12"), 0);
+                ck_assert_int_eq(recording_check(&o, &none), STATUS_OK);
+                ck_assert_int_eq(strv_add(&o.spec.pids, "0"), 0);
+                ck_assert_int_eq(recording_check(&o, &none), STATUS_USAGE);
+                strv_done(&o.spec.pids);
+                o.name = "../x";
+                ck_assert_int_eq(recording_check(&o, &none), STATUS_USAGE);
+                o.name = "fine";
+                ck_assert_int_eq(recording_check(&o, &none), STATUS_OK);
+        }
+END_TEST
+
+UNIT_MAIN("recording", what_is_no_function_is_wrong_usage, everything_is_refused_for_safety,
+          names_and_patterns_pass, pids_and_names_are_checked_too)
