@@ -86,6 +86,12 @@ static char *find_only(Follow *f) {
         return strdup(found);
 }
 
+/* Opens somebody's session; an exit status. */
+static int join(Follow *f, const char *name) {
+        talk(f->o, "Watching session %s ... Ctrl-C to end; it goes on recording.", name);
+        return source_open_client(&f->source, f->o, f->client, name);
+}
+
 /* Finds or begins the session; an exit status. */
 static int choose(Follow *f) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
@@ -96,11 +102,10 @@ static int choose(Follow *f) {
 
         if (words->n == 0) {
                 only = find_only(f);
-                return only ? source_open_client(&f->source, f->o, f->client, only)
-                            : STATUS_NOT_FOUND;
+                return only ? join(f, only) : STATUS_NOT_FOUND;
         }
         if (words->n == 1 && !f->is_private && is_live(f->client, words->items[0]))
-                return source_open_client(&f->source, f->o, f->client, words->items[0]);
+                return join(f, words->items[0]);
         status = recording_check(f->o, words);
         if (status == STATUS_OK)
                 status = recording_start(&m, f->o, f->client, words, true);
