@@ -59,7 +59,7 @@ static void look_at_lockdown(json_t *checks) {
         if (strstr(text, "[confidentiality]"))
                 add(checks, "lockdown", "bad",
                     "boot without lockdown=confidentiality (and see the firmware's secure boot)",
-                    "the kernel is locked down (confidentiality): nobody may open tracefs.");
+                    "the kernel is locked down (confidentiality): nobody may open tracefs");
 }
 
 static void look_at_tracefs(json_t *checks) {
@@ -71,16 +71,16 @@ static void look_at_tracefs(json_t *checks) {
             !strstr(text, "\ttracefs\n"))
                 add(checks, "kernel", "bad",
                     "boot a kernel with CONFIG_FUNCTION_GRAPH_TRACER; Debian's have it",
-                    "kernel %s was built without tracing.", u.release);
+                    "kernel %s was built without tracing", u.release);
         else
-                add(checks, "kernel", "good", NULL, "kernel %s knows tracefs.", u.release);
+                add(checks, "kernel", "good", NULL, "kernel %s knows tracefs", u.release);
 }
 
 static void look_as_user(json_t *checks) {
         if (geteuid() != 0)
                 add(checks, "rights", "warning", "sudo ftracectl doctor",
                     "this is not root and there is no daemon to ask: more cannot be seen from "
-                    "here.");
+                    "here");
         look_at_tracefs(checks);
         look_at_lockdown(checks);
 }
@@ -95,32 +95,32 @@ static void connect_and_note(Client **ret, const Options *o, json_t *checks) {
         r = client_connect(ret, path);
         switch (r) {
         case 0:
-                add(checks, "daemon", "good", NULL, "a daemon answers on %s.", path);
+                add(checks, "daemon", "good", NULL, "a daemon answers on %s", path);
                 return;
         case CLIENT_E_NO_DAEMON:
                 if (geteuid() == 0)
                         add(checks, "daemon", "warning", "systemctl enable --now ftraced.socket",
                             "no daemon listens on %s: run and follow work for root, the other "
-                            "verbs do not.",
+                            "verbs do not",
                             path);
                 else
                         add(checks, "daemon", "bad", "sudo systemctl enable --now ftraced.socket",
-                            "no daemon listens on %s.", path);
+                            "no daemon listens on %s", path);
                 break;
         case CLIENT_E_FORBIDDEN:
                 contact_forbidden_texts(o, why, fix);
-                add(checks, "daemon", "bad", fix, "a daemon listens on %s, but not for you: %s.",
+                add(checks, "daemon", "bad", fix, "a daemon listens on %s, but not for you: %s",
                     path, why);
                 break;
         default:
-                add(checks, "daemon", "bad", "journalctl -u ftraced", "cannot connect to %s: %s.",
+                add(checks, "daemon", "bad", "journalctl -u ftraced", "cannot connect to %s: %s",
                     path, strerror(r < 0 ? -r : EPROTO));
                 break;
         }
         if (geteuid() == 0 && r == CLIENT_E_NO_DAEMON &&
             client_start_private(ret, o->store, getenv("FTRACED_TRACEFS")) != 0)
                 add(checks, "private daemon", "bad", "install ftraced, or set FTRACED_DAEMON",
-                    "a private daemon cannot be started.");
+                    "a private daemon cannot be started");
 }
 
 static void ask(Client *c, json_t *checks) {
@@ -136,10 +136,10 @@ static void ask(Client *c, json_t *checks) {
                     refusal_message(&refusal));
         else if (client_is_private(c))
                 add(checks, "answer", "bad", NULL,
-                    "a private daemon cannot work here; it says above why.");
+                    "a private daemon cannot work here; it says above why");
         else
                 add(checks, "answer", "bad", "journalctl -u ftraced",
-                    "the daemon does not answer: %s.",
+                    "the daemon does not answer: %s",
                     r < 0 ? strerror(-r) : "the connection ended");
 }
 
@@ -158,7 +158,8 @@ static void print_check(Buf *out, const Options *o, const json_t *check) {
                    terminal_is_utf8() ? mark->utf8 : mark->ascii, terminal_colour(o, COLOUR_OFF),
                    text ?: "?");
         if (fix)
-                buf_printf(out, "  Fix: %s", fix);
+                buf_printf(out, "%s  Fix: %s",
+                           text && *text && text[strlen(text) - 1] == '.' ? "" : ".", fix);
         buf_adds(out, "\n");
 }
 
