@@ -112,6 +112,13 @@ void pager_close(Pager *p) {
         p->pid = 0;
 }
 
+int pager_end(Pager *p, int r) {
+        bool is_paged = p->pid > 0;
+
+        pager_close(p);
+        return is_paged && r == -EPIPE ? 0 : r;
+}
+
 int stdout_status(int r) {
         if (r >= 0)
                 return STATUS_OK;

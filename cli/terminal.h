@@ -38,6 +38,9 @@ typedef struct Pager {
 #define PAGER_INIT ((Pager){ .stdout_fd = -EBADF })
 void pager_open(Pager *p, const Options *o, size_t n_lines);
 void pager_close(Pager *p); /* waits until the reader has seen enough */
+/* pager_close() after having written with the result @r: if there was a pager, -EPIPE only means
+ * that its user has seen enough, and becomes 0. */
+int pager_end(Pager *p, int r);
 #define _cleanup_pager_ _cleanup_(pager_close)
 
 /* Turns the result @r (0 or -errno) of writing to stdout into an exit status; a reader that has

@@ -44,22 +44,25 @@ static int get_list(char **ret, const Options *o, Client *c) {
         return STATUS_OK;
 }
 
-static int print_names(Buf *out, Strv *names, const Options *o) {
-        json_auto_t *list = NULL;
-
-        if (o->json == JSON_OFF) {
-                for (size_t i = 0; i < names->n; i++)
-                        buf_printf(out, "%s\n", names->items[i]);
-                return buf_flush(out);
-        }
-        list = json_array();
+static int print_names(Buf *out, const Strv *names) {
         for (size_t i = 0; i < names->n; i++)
-                if (json_array_append_new(list, json_string(names->items[i])) < 0)
-                        return -ENOMEM;
-        return stdout_json(o, TAKE_PTR(list));
+                buf_printf(out, "%s\n", names->items[i]);
+        return buf_flush(out);
 }
 
-/* Names of @list that @pattern matches (NULL: all), words of the tracer's notes left out. */
+static int print_json(const Options *o, const Strv *names) {
+        json_t *list = json_array();
+
+        for (size_t i = 0; i < names->n; i++)
+                if (json_array_append_new(list, json_string(names->items[i])) < 0) {
+                        json_decref(list);
+                        list = NULL;
+                        break;
+                }
+        return stdout_json(o, list);
+}
+
+/* Names of @list that @pattern matches; NULL: all. */
 static int match_names(Strv *ret, char *list, const char *pattern) {
         char *state = NULL;
         int r;
@@ -99,8 +102,8 @@ int verb_functions(const Options *o) {
                           name_quote(quoted, pattern ?: "*"));
                 return STATUS_NOT_FOUND;
         }
+        if (o->json != JSON_OFF)
+                return print_json(o, &names);
         pager_open(&pager, o, names.n);
-        r = print_names(&out, &names, o);
-        pager_close(&pager);
-        return r < 0 ? stdout_status(r) : r;
+        return stdout_status(pager_end(&pager, print_names(&out, &names)));
 }

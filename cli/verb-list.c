@@ -94,6 +94,5 @@ int verb_list(const Options *o) {
                 r = table_print(&t, &out, !o->no_legend);
         if (r == 0)
                 r = buf_flush(&out);
-        pager_close(&pager);
-        return stdout_status(r);
+        return stdout_status(pager_end(&pager, r));
 }
