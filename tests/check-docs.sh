@@ -29,10 +29,11 @@ verbs_of() {
 
 # Words of stdin that FILE does not have; scdoc writes "\-" and "\_" for some.
 missing_in() { # FILE
-        local word
+        local word text
 
+        text=$(sed 's/\\//g' "$1")
         while read -r word; do
-                sed 's/\\//g' "$1" | grep -qE -- "(^|[^a-z-])$word([^a-z-]|\$)" || echo "${1#"$top_srcdir"/}: $word"
+                grep -qE -- "(^|[^a-z-])$word([^a-z-]|\$)" <<<"$text" || echo "${1#"$top_srcdir"/}: $word"
         done
 }
 

@@ -34,7 +34,7 @@ bad=
 for f in "${sources[@]}"; do
         licence=GPL-2.0-or-later
         [[ $f != lib/* ]] || licence=LGPL-2.1-or-later
-        head -n 2 "$f" | grep -q "SPDX-License-Identifier: $licence" || bad+="$f is not $licence"$'\n'
+        head -n 3 "$f" | grep -q "SPDX-License-Identifier: $licence" || bad+="$f is not $licence"$'\n'
 done
 report 'every source file says its licence: LGPL below lib/, GPL elsewhere' "$bad"
 
