@@ -62,7 +62,7 @@ int source_meta_from_reply(SessionMeta **ret, const json_t *reply) {
         return STATUS_FAILED;
 }
 
-/* --- from a store -------------------------------------------------------------------------- */
+/* --- from a store ----------------------------------------------------------------------------- */
 
 static const char *store_dir(const Options *o) {
         return o->store ?: SOURCE_DEFAULT_STORE;
@@ -188,7 +188,7 @@ static int list_store(json_t **ret, const Options *o) {
         return STATUS_OK;
 }
 
-/* --- from a daemon, else from a store ------------------------------------------------------- */
+/* --- from a daemon, else from a store --------------------------------------------------------- */
 
 /* *@ret is NULL if the store is to be read. */
 static int connect_unless_store(Client **ret, const Options *o) {

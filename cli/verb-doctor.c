@@ -49,7 +49,7 @@ static void add(json_t *checks, const char *name, const char *state, const char 
         (void) json_array_append_new(checks, check);
 }
 
-/* --- what anybody can see -------------------------------------------------------------------- */
+/* --- what anybody can see --------------------------------------------------------------------- */
 
 static void look_at_lockdown(json_t *checks) {
         _cleanup_free_ char *text = NULL;

@@ -42,8 +42,7 @@ typedef struct Follow {
         Drawing *drawing;
 } Follow;
 
-/* --- which session ------------------------------------------------------------------------------
- */
+/* --- which session ---------------------------------------------------------------------------- */
 
 /* Whether @name is a session that records. */
 static bool is_live(Client *c, const char *name) {
@@ -117,8 +116,7 @@ static int choose(Follow *f) {
         return source_open_client(&f->source, f->o, f->client, m->name);
 }
 
-/* --- drawing it ---------------------------------------------------------------------------------
- */
+/* --- drawing it ------------------------------------------------------------------------------- */
 
 /* What is older than this, in the session's trace clock, is stored. */
 static uint64_t watermark(const SessionMeta *m) {

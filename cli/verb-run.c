@@ -41,8 +41,7 @@ typedef struct Run {
         int status;      /* the first thing that went wrong */
 } Run;
 
-/* --- while it runs ------------------------------------------------------------------------------
- */
+/* --- while it runs ---------------------------------------------------------------------------- */
 
 /* What Describe says, or that it says nothing any more. */
 static void take_answer(Run *r, int error, const json_t *reply, const Refusal *refusal) {
@@ -116,8 +115,7 @@ static void wait_for_command(Run *r) {
                 (void) client_receive(r->client, NULL, NULL, NULL, NULL, -EBADF, -1);
 }
 
-/* --- what is said about it ----------------------------------------------------------------------
- */
+/* --- what is said about it -------------------------------------------------------------------- */
 
 static void talk_armed(const Run *r) {
         long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -168,8 +166,7 @@ static int command_status(const Run *r) {
         return WEXITSTATUS(s);
 }
 
-/* --- the order ----------------------------------------------------------------------------------
- */
+/* --- the order -------------------------------------------------------------------------------- */
 
 /* Arms, then lets the command go; an exit status. */
 static int begin(Run *r) {
