@@ -48,7 +48,7 @@ refused 'pattern without a match' 3 start 'no_such_*_thing'
 says 'pattern without a match: it is named' 'no_such_\*_thing'
 refused 'pattern with too many matches' 7 start '*lock*'
 says 'too many matches: how many, and the way out' '[0-9,]+ functions.*max-functions'
-refused 'a pattern for everything' 7 start '*'
+refused 'a pattern for everything is no pattern' 2 start '*'
 refused 'more than --max-functions' 7 start --max-functions=2 'udp_*msg'
 
 # --- names --------------------------------------------------------------------------------------
@@ -58,7 +58,8 @@ declare -A names=([slash]='a/b' [dots]='..' [path]='../../etc/passwd' [newline]=
         [colon]='udp_sendmsg:traceoff' [mod]=':mod:nf_conntrack' [control]=$'udp\001sendmsg' [escape]=$'\033[31mred'
         [space]='udp_sendmsg tcp_sendmsg' [not]='!udp_sendmsg' [comment]='#udp' [empty]='' [high]=$'udp\377'
         [long]=$long)
-for what in slash dots path newline colon mod control escape space not comment empty high long; do
+refused 'function name of dots, which might be a compiler-made name' 3 start ..
+for what in slash path newline colon mod control escape space not comment empty high long; do
         name=${names[$what]}
         refused "function name with $what" 2 start -- "$name"
         ok "function name with $what: nothing raw reaches the terminal" not grep -qP '[\x00-\x08\x0b-\x1f\x7f]' "$err"
