@@ -1,0 +1,11 @@
+# The recordings beside this: drawn from a checkout without root, and the renderers' golden data.
+# `make recordings` makes them anew (root, virtual machines); `record` says how.
+check_PROGRAMS += %D%/trim-symbols
+%C%_trim_symbols_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+%C%_trim_symbols_LDADD = $(store_libs)
+EXTRA_DIST += %D%/record %D%/sessions %D%/symbols \
+	%D%/udp_sendmsg-6.1.trace %D%/udp_sendmsg-6.12.trace %D%/udp_sendmsg-new.trace
+
+.PHONY: recordings
+recordings: all %D%/trim-symbols tests/workload/udp-pairs
+	top_builddir=$(abs_top_builddir) $(srcdir)/%D%/record
