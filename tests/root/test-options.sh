@@ -17,7 +17,7 @@ record() { # NAME OPTION... -- COMMAND...: to $work/NAME.text
 
 # Deepest indentation of a drawing: 0 for roots.
 deepest() { # FILE
-        sed -n 's/^.*|  \( *\)[^ ].*/\1/p' "$1" | awk '{ if (length > n) n = length } END { print n / 2 }'
+        sed -n '/^#/d; s/^.*|  \( *\)[^ ].*/\1/p' "$1" | awk '{ if (length > n) n = length } END { print n / 2 }'
 }
 
 ended() { # NAME
@@ -68,7 +68,8 @@ wait $client
 exits 'pid: stop works' 0 ftracectl stop pid
 is_as_before 'pid: the kernel is as it was'
 ftracectl report pid >"$work/pid.text" 2>"$err"
-is 'pid: only the calls of that process are there' "$(count_roots udp_sendmsg "$work/pid.text")" 25
+is 'pid: the calls of that process and of its child are there, no others' \
+        "$(count_roots udp_sendmsg "$work/pid.text")" 50
 
 # --- how long, how much -------------------------------------------------------------------------
 
