@@ -21,15 +21,13 @@
 #include "base/cleanup.h"
 #include "store/session-dir.h"
 
-#define READER_SEGMENT_BYTES (128ULL << 20) /* a segment that has so many is followed by another   \
-                                             */
+#define READER_SEGMENT_BYTES (128ULL << 20) /* then another segment follows */
 #define READER_PIPE_BYTES (1U << 20)
 #define READER_IDLE_MS 250     /* a look at the buffer without being told to */
-#define READER_WATCHED_MS 100  /* the same, and for the partly filled page, while somebody watches \
-                                */
+#define READER_WATCHED_MS 100  /* the same while watched, for the partly filled page too */
 #define READER_SPURIOUS_MS 10  /* poll() said readable, no whole page was there */
 #define READER_OFFLINE_MS 1000 /* the CPU never was online */
-#define READER_RETRY_MS 250
+#define READER_RETRY_MS 250    /* after the disk refused */
 #define READER_GIVE_UP_MS 10000
 
 typedef struct Reader Reader;
