@@ -20,17 +20,17 @@
 static int check_pattern(const char *pattern) {
         char quoted[NAME_QUOTE_MAX];
 
+        if (function_pattern_is_valid(pattern))
+                return STATUS_OK;
         name_quote(quoted, pattern);
-        if (*pattern && strspn(pattern, "*?") == strlen(pattern)) {
+        if (*pattern && strspn(pattern, "*?") == strlen(pattern))
                 log_error("\"%s\" stands for every function of the kernel, and recording them all "
                           "would stop this machine. Name fewer: \"udp_*\".",
                           quoted);
-                return STATUS_REFUSED;
-        }
-        if (function_pattern_is_valid(pattern) && strspn(pattern, ".*?[]^-$") < strlen(pattern))
-                return STATUS_OK;
-        log_error("\"%s\" cannot be a function's name, nor a pattern of names like \"udp_*\".",
-                  quoted);
+        else
+                log_error("\"%s\" cannot be a function's name, nor a pattern of names like "
+                          "\"udp_*\".",
+                          quoted);
         return STATUS_USAGE;
 }
 
