@@ -6,6 +6,7 @@
 # by stop, by run, and by --restore after the daemon was killed.  What somebody uses is theirs.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
+cpumask=$(<"$tracefs/tracing_cpumask")
 
 put() { # FILE WORD...
         local file=$tracefs/$1 word
@@ -45,7 +46,7 @@ clear_things() {
         echo 0 >"$tracefs/max_graph_depth"
         echo 0 >"$tracefs/tracing_thresh"
         echo local >"$tracefs/trace_clock"
-        echo ffff >"$tracefs/tracing_cpumask"
+        echo "$cpumask" >"$tracefs/tracing_cpumask"
         echo 1 | tee "$tracefs"/options/{funcgraph-irqs,sleep-time,overwrite} "$tracefs/tracing_on" >/dev/null
         echo 0 >"$tracefs/options/function-fork"
         echo 1408 >"$tracefs/buffer_size_kb"
