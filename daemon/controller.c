@@ -20,6 +20,7 @@
 #include "base/unit.h"
 #include "daemon/admission.h"
 #include "daemon/arbiter.h"
+#include "daemon/clock-reader.h"
 #include "daemon/controller.h"
 #include "daemon/functions.h"
 #include "daemon/host-check.h"
@@ -337,7 +338,8 @@ static int add_roots(Tracer *t) {
         return 0;
 }
 
-static int program(Tracer *t, const SessionMeta *m, const char **ret_file, Plan *p) {
+static int program(Tracer *t, const SessionMeta *m, const Strv *clock_readers,
+                   const char **ret_file, Plan *p) {
         Controller *c = t->c;
         const char *session = t->claim->session;
         int r;
@@ -348,7 +350,7 @@ static int program(Tracer *t, const SessionMeta *m, const char **ret_file, Plan 
                 return r;
 
         *ret_file = "the control files";
-        r = instance_plan(t->instance, p, c->ledger, session, &m->spec);
+        r = instance_plan(t->instance, p, c->ledger, session, &m->spec, clock_readers);
         if (r >= 0 && c->arbiter.n == 1)
                 r = plan_shared(c, p, m, t->claim);
         if (r < 0)
@@ -414,6 +416,19 @@ static int warn_of_addresses(Controller *c, Strv *warnings) {
                         return r;
         }
         return 0;
+}
+
+static int warn_of_clock_readers(const Strv *clock_readers, Strv *warnings) {
+        _cleanup_free_ char *names = strv_join(clock_readers, ", ");
+        char *text;
+
+        if (clock_readers->n == 0)
+                return 0;
+        if (!names ||
+            asprintf(&text, "not recorded: %s, with which this kernel reads the trace clock",
+                     names) < 0)
+                return -ENOMEM;
+        return strv_take(warnings, text);
 }
 
 static int fill_meta(Tracer *t, SessionMeta *m, const Strv *roots, const Strv *notrace,
@@ -539,7 +554,7 @@ static int tracer_new(Controller *c, Tracer **ret, const SessionMeta *m, const S
 }
 
 int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Refusal *refusal) {
-        _cleanup_strv_ Strv roots = {}, notrace = {}, warnings = {};
+        _cleanup_strv_ Strv roots = {}, notrace = {}, clock_readers = {}, warnings = {};
         _cleanup_plan_ Plan plan = {};
         const char *file = NULL;
         Tracer *t;
@@ -549,11 +564,15 @@ int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Refusal *refusal
         if (r == 0)
                 r = warn_of_addresses(c, &warnings);
         if (r == 0)
+                r = clock_reader_find(&c->fs, &c->functions, &clock_readers);
+        if (r == 0)
+                r = warn_of_clock_readers(&clock_readers, &warnings);
+        if (r == 0)
                 r = tracer_new(c, &t, m, &roots, &notrace, refusal);
         if (r != 0)
                 return r;
 
-        r = program(t, m, &file, &plan);
+        r = program(t, m, &clock_readers, &file, &plan);
         if (r >= 0) {
                 file = "events/header_page";
                 r = fill_meta(t, m, &roots, &notrace, &warnings);

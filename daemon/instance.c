@@ -55,7 +55,6 @@ static const struct {
         { "options/funcgraph-retval", "0", SHARED },
         { "options/funcgraph-retaddr", "0", SHARED },
         { "set_ftrace_filter", "", 0 },
-        { "set_ftrace_notrace", "", 0 },
         { "set_ftrace_notrace_pid", "", 0 },
 };
 
@@ -209,15 +208,19 @@ static char *all_cpus_mask(const Instance *i) {
         return text;
 }
 
-static int plan_spec(Instance *i, Plan *p, Ledger *l, const char *session, const Spec *spec) {
-        _cleanup_free_ char *mask = all_cpus_mask(i), *pids = strv_join(&spec->pids, "\n");
+static int plan_spec(Instance *i, Plan *p, Ledger *l, const char *session, const Spec *spec,
+                     const Strv *not_hooked) {
+        _cleanup_free_ char *mask = all_cpus_mask(i), *pids = strv_join(&spec->pids, "\n"),
+                            *notrace = strv_join(not_hooked, "\n");
         char size[32];
         int r;
 
-        if (!mask || !pids)
+        if (!mask || !pids || !notrace)
                 return -ENOMEM;
         (void) snprintf(size, sizeof(size), "%" PRIu64, (spec->buffer_bytes + 1023) / 1024);
         r = plan_own(i, p, l, session, "buffer_size_kb", size);
+        if (r >= 0)
+                r = plan_own(i, p, l, session, "set_ftrace_notrace", notrace);
         if (r >= 0 && !i->name)
                 r = plan_own(i, p, l, session, "tracing_cpumask", mask);
         if (r >= 0)
@@ -227,7 +230,8 @@ static int plan_spec(Instance *i, Plan *p, Ledger *l, const char *session, const
         return r;
 }
 
-int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const Spec *spec) {
+int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const Spec *spec,
+                  const Strv *not_hooked) {
         _cleanup_free_ char *on = NULL;
         int r;
 
@@ -247,7 +251,7 @@ int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const Sp
                         r = plan_own(i, p, l, session, settings[k].file, settings[k].value);
         }
         if (r >= 0)
-                r = plan_spec(i, p, l, session, spec);
+                r = plan_spec(i, p, l, session, spec, not_hooked);
         /* The tracer itself is not part of the plan, but of what must be undone. */
         if (r >= 0 && !i->name)
                 r = ledger_add(l, session, LEDGER_FILE, "current_tracer", "nop");

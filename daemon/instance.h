@@ -40,8 +40,10 @@ int instance_create(Instance *i, Ledger *l, const char *session);
 /*
  * Everything that is this buffer's own: recording off, clock, sizes, options, pids; all but the
  * tracer.  What older kernels keep once for all instances goes to the ledger as shared.
+ * @not_hooked: functions that set_ftrace_notrace is to hold
  */
-int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const Spec *spec);
+int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const Spec *spec,
+                  const Strv *not_hooked);
 /* current_tracer = function_graph, and the counters' starting point.  -EBUSY: a pipe is open. */
 int instance_start(Instance *i);
 

@@ -9,6 +9,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/admission.h \
 	%D%/arbiter.c \
 	%D%/arbiter.h \
+	%D%/clock-reader.c \
+	%D%/clock-reader.h \
 	%D%/controller.c \
 	%D%/controller.h \
 	%D%/daemon.c \

@@ -77,7 +77,7 @@ static const struct {
         { "options/funcgraph-irqs", "1\n" },
         { "available_filter_functions",
           "udp_sendmsg\nudp_recvmsg\nudpv6_sendmsg\ntcp_sendmsg\ntcp_recvmsg\nkfree\nkfree_skb\n"
-          "vfs_read\nvfs_write\nnf_conntrack_in [nf_conntrack]\n"
+          "vfs_read\nvfs_write\nread_hpet\nnf_conntrack_in [nf_conntrack]\n"
           "__ftrace_invalid_address___42\n" },
 };
 

@@ -101,6 +101,30 @@ START_TEST(a_session_leaves_leftovers_as_it_found_them)
         }
 END_TEST
 
+START_TEST(the_function_that_reads_the_trace_clock_is_not_hooked)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_(controller_freep) Controller *c = NULL;
+                _cleanup_free_ char *before = NULL, *after = NULL;
+                _cleanup_refusal_ Refusal refusal = {};
+                Tracer *t;
+
+                fake_put_root(k, "sys/devices/system/clocksource/clocksource0/current_clocksource",
+                              "hpet\n");
+                leave_over(k);
+                before = fake_dump(k);
+                c = controller(k);
+                ck_assert_int_eq(arm(c, &t, &m, &refusal, "x", "udp_*", 0), 0);
+                expect_file(k, "set_ftrace_notrace", "read_hpet\n");
+                ck_assert_uint_eq(m->warnings.n, 1);
+                ck_assert_ptr_nonnull(strstr(m->warnings.items[0], "read_hpet"));
+                ck_assert_int_eq(tracer_disarm(t), 0);
+                after = fake_dump(k);
+                ck_assert_str_eq(before, after);
+        }
+END_TEST
+
 START_TEST(names_are_refused_before_anything_is_written)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
@@ -492,6 +516,7 @@ START_TEST(checks_tell_good_from_leftover_from_bad)
 END_TEST
 
 UNIT_MAIN("controller", a_session_leaves_leftovers_as_it_found_them,
+          the_function_that_reads_the_trace_clock_is_not_hooked,
           names_are_refused_before_anything_is_written,
           more_roots_than_allowed_are_refused_with_their_number,
           without_instances_the_second_session_is_refused_and_the_first_named,
