@@ -1,1 +1,5 @@
-# tests with a real daemon and a fake tracefs
+# Tests with the real programs and no kernel: part of `make check`.
+system_tests = %D%/test-recordings.sh %D%/test-sessions.sh %D%/test-wire.sh
+dist_check_SCRIPTS += $(system_tests)
+TESTS += $(system_tests)
+EXTRA_DIST += %D%/fake-tracefs.sh tests/varlink-client.py
