@@ -63,17 +63,21 @@ int display_status(int r, const SessionMeta *m, const Options *o, char *problem)
 
 int display_report(const Source *s, const Options *o, const DrawingOptions *d) {
         _cleanup_pager_ Pager pager = PAGER_INIT;
+        _cleanup_strv_ Strv damage = {};
         char *problem = NULL;
         bool is_paged;
         int r;
 
         pager_open(&pager, o, SIZE_MAX);
         is_paged = pager.pid > 0;
-        r = drawing_report(s->dir, s->meta, d, STDOUT_FILENO, NULL, &problem);
+        r = drawing_report(s->dir, s->meta, d, STDOUT_FILENO, NULL, &damage, &problem);
         pager_close(&pager);
         if (r == DRAWING_E_PIPE && is_paged)
                 r = 0; /* the reader has seen enough */
-        return display_status(r, s->meta, o, problem);
+        for (size_t i = 0; i < damage.n; i++)
+                log_warning("%s.", damage.items[i]);
+        r = display_status(r, s->meta, o, problem);
+        return r == STATUS_OK && damage.n > 0 ? STATUS_INCOMPLETE : r;
 }
 
 int display_count(Census *ret, const Source *s) {

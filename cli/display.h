@@ -14,7 +14,8 @@
 int display_options(DrawingOptions *ret, const Options *o);
 /* Turns the result of a function of cli/drawing.h into an exit status; consumes @problem. */
 int display_status(int r, const SessionMeta *m, const Options *o, char *problem);
-/* Draws all of @s on stdout, through a pager on a terminal; an exit status. */
+/* Draws all of @s on stdout, through a pager on a terminal, and says what was damaged; an exit
+ * status, STATUS_INCOMPLETE if anything was. */
 int display_report(const Source *s, const Options *o, const DrawingOptions *d);
 /* Counts what is in @s without drawing it; an exit status. */
 int display_count(Census *ret, const Source *s);

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/io.h"
+#include "cli/damage.h"
 #include "cli/drawing.h"
 #include "cli/playback.h"
 
@@ -164,9 +165,14 @@ Drawing *drawing_free(Drawing *d) {
 }
 
 int drawing_report(const SessionDir *dir, const SessionMeta *meta, const DrawingOptions *options,
-                   int out_fd, Census *ret, char **ret_problem) {
+                   int out_fd, Census *ret, Strv *damage, char **ret_problem) {
         _cleanup_(drawing_freep) Drawing *d = NULL;
         int r = drawing_new(&d, dir, meta, options, out_fd, ret_problem);
 
-        return r == 0 ? drawing_finish(d, ret) : r;
+        if (r == 0)
+                r = drawing_finish(d, ret);
+        if (r == 0 && damage)
+                r = damage_describe(d->playback->stream, session_state_is_live(meta->state),
+                                    damage);
+        return r;
 }

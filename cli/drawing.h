@@ -37,13 +37,15 @@ typedef struct Drawing Drawing;
  * drawing_report() - draw all there is
  * @out_fd:      borrowed
  * @ret:         census_done() it; may be NULL; set on success only
+ * @damage:      gets a sentence for each thing that had to be stepped over (cli/damage.h); may be
+ *               NULL
  * @ret_problem: on DRAWING_E_UNREADABLE half a sentence, which the caller frees: "its
  *               events/header_page is missing"
  *
  * Return: 0, DRAWING_E_*, -errno.
  */
 int drawing_report(const SessionDir *dir, const SessionMeta *meta, const DrawingOptions *options,
-                   int out_fd, Census *ret, char **ret_problem);
+                   int out_fd, Census *ret, Strv *damage, char **ret_problem);
 
 /* Same parameters; @dir and @meta are borrowed for the drawing's life.  Draws the header. */
 int drawing_new(Drawing **ret, const SessionDir *dir, const SessionMeta *meta,

@@ -2,10 +2,14 @@
 noinst_LIBRARIES += %D%/libdrawing.a
 %C%_libdrawing_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_libdrawing_a_SOURCES = \
+	%D%/damage.c \
+	%D%/damage.h \
 	%D%/drawing.c \
 	%D%/drawing.h \
 	%D%/playback.c \
 	%D%/playback.h \
+	%D%/sentence.c \
+	%D%/sentence.h \
 	%D%/tracedat.c \
 	%D%/tracedat.h \
 	%D%/verify.c \

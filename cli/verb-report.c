@@ -18,10 +18,10 @@ int verb_report(const Options *o) {
                 status = source_open(&s, o, o->words.items[0]);
         if (status == STATUS_OK)
                 status = display_report(s, o, &d);
-        if (status != STATUS_OK)
+        if (status != STATUS_OK && status != STATUS_INCOMPLETE)
                 return status;
         if (session_state_is_live(s->meta->state) && !s->from_store)
                 talk(o, "%s still records; this is what is stored so far.", s->meta->name);
         display_loss(s->meta);
-        return summary_is_complete(s->meta) ? STATUS_OK : STATUS_INCOMPLETE;
+        return summary_is_complete(s->meta) ? status : STATUS_INCOMPLETE;
 }

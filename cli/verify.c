@@ -7,64 +7,13 @@
  * kernel's own.
  */
 
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/unit.h"
+#include "cli/damage.h"
 #include "cli/playback.h"
+#include "cli/sentence.h"
 #include "cli/verify.h"
-
-static int problem(VerifyResult *v, const char *format, ...) _printf_(2, 3);
-
-static int problem(VerifyResult *v, const char *format, ...) {
-        char *text;
-        va_list ap;
-        int n;
-
-        va_start(ap, format);
-        n = vasprintf(&text, format, ap);
-        va_end(ap);
-        return n < 0 ? -ENOMEM : strv_take(&v->problems, text);
-}
-
-/* "1 page", "2,646 pages" */
-static int count_problem(VerifyResult *v, const char *where, uint64_t n, const char *one,
-                         const char *many, const char *what) {
-        char number[UNIT_TEXT_MAX];
-
-        if (n == 0)
-                return 0;
-        return problem(v, "%s%s %s %s", where, format_count(number, n), n == 1 ? one : many, what);
-}
-
-/* What cursors stepped over. */
-static int check_pages(VerifyResult *v, uint32_t cpu, const CursorCount *c, bool live) {
-        const struct {
-                uint64_t n;
-                const char *one, *many, *what;
-        } checks[] = {
-                { c->n_segments_missing, "segment", "segments", "missing from the sequence" },
-                { c->n_segments_damaged, "segment", "segments", "with a damaged header, skipped" },
-                { live ? 0 : c->n_unclosed, "segment", "segments", "never closed by the daemon" },
-                { live ? 0 : c->n_torn_bytes, "byte", "bytes", "behind the last whole page" },
-                { c->n_pages_torn, "page", "pages", "with an impossible length, skipped" },
-                { c->n_pages_empty, "page", "pages", "never written" },
-                { c->n_pages_damaged, "page", "pages", "damaged inside, skipped from there" },
-                { c->n_pages_backwards, "page", "pages", "older than the page before" },
-                { c->n_records_short, "record", "records", "too short for the format" },
-        };
-        char where[32];
-
-        (void) snprintf(where, sizeof(where), "CPU %u: ", cpu);
-        for (size_t i = 0; i < ELEMENTSOF(checks); i++) {
-                int r = count_problem(v, where, checks[i].n, checks[i].one, checks[i].many,
-                                      checks[i].what);
-
-                if (r < 0)
-                        return r;
-        }
-        return 0;
-}
 
 static int check_account(VerifyResult *v, const CpuAccount *a, const CursorCount *c, bool live) {
         char x[UNIT_TEXT_MAX], y[UNIT_TEXT_MAX], where[32];
@@ -72,27 +21,30 @@ static int check_account(VerifyResult *v, const CpuAccount *a, const CursorCount
 
         (void) snprintf(where, sizeof(where), "CPU %u: ", a->cpu);
         if (!live && a->n_pages != c->n_pages)
-                r = problem(v, "%s%s pages are stored, but the session's account says %s", where,
-                            format_count(x, c->n_pages), format_count(y, a->n_pages));
+                r = sentence_add(&v->problems,
+                                 "%s%s pages are stored, but the session's account says %s", where,
+                                 format_count(x, c->n_pages), format_count(y, a->n_pages));
         if (r >= 0 && !live && a->read_events != c->n_records)
-                r = problem(v, "%s%s events are stored, but the kernel handed out %s", where,
-                            format_count(x, c->n_records), format_count(y, a->read_events));
+                r = sentence_add(&v->problems,
+                                 "%s%s events are stored, but the kernel handed out %s", where,
+                                 format_count(x, c->n_records), format_count(y, a->read_events));
         if (r >= 0)
-                r = count_problem(v, where, a->overrun, "event", "events",
-                                  "lost: overwritten in the kernel's buffer before being read");
+                r = sentence_add_count(
+                        &v->problems, where, a->overrun, "event", "events",
+                        "lost: overwritten in the kernel's buffer before being read");
         if (r >= 0)
-                r = count_problem(v, where, a->commit_overrun, "event", "events",
-                                  "lost: an interrupted writer held the page");
+                r = sentence_add_count(&v->problems, where, a->commit_overrun, "event", "events",
+                                       "lost: an interrupted writer held the page");
         if (r >= 0)
-                r = count_problem(v, where, a->dropped_events, "event", "events",
-                                  "lost: the kernel's buffer was full");
+                r = sentence_add_count(&v->problems, where, a->dropped_events, "event", "events",
+                                       "lost: the kernel's buffer was full");
         if (r >= 0)
-                r = count_problem(v, where, a->pages_lost, "page", "pages",
-                                  "read from the kernel but not stored");
+                r = sentence_add_count(&v->problems, where, a->pages_lost, "page", "pages",
+                                       "read from the kernel but not stored");
         /* A page may say that events are missing before it though the counters deny it. */
         if (r >= 0 && !live && c->n_pages_missed > 0 && a->overrun == 0)
-                r = count_problem(v, where, c->n_pages_missed, "page", "pages",
-                                  "marked by the kernel as having lost events before");
+                r = sentence_add_count(&v->problems, where, c->n_pages_missed, "page", "pages",
+                                       "marked by the kernel as having lost events before");
         return r;
 }
 
@@ -107,17 +59,18 @@ static int check_cpus(VerifyResult *v, const Playback *p, bool live) {
         const CursorCount none = {};
         int r;
 
+        r = damage_describe(p->stream, live, &v->problems);
+        if (r < 0)
+                return r;
         for (size_t i = 0; i < stream_n_cpus(p->stream); i++) {
                 uint32_t cpu = cursor_cpu(stream_cursor(p->stream, i));
                 CursorCount c;
 
                 cursor_count(stream_cursor(p->stream, i), &c);
-                r = check_pages(v, cpu, &c, live);
-                if (r < 0)
-                        return r;
                 if (!live && c.n_pages > 0 && !find_account(p->meta, cpu)) {
-                        r = problem(v, "CPU %u: has pages, but the session's account has no entry",
-                                    cpu);
+                        r = sentence_add(
+                                &v->problems,
+                                "CPU %u: has pages, but the session's account has no entry", cpu);
                         if (r < 0)
                                 return r;
                 }
@@ -144,12 +97,12 @@ static int check_pairs(VerifyResult *v, const SessionMeta *m) {
 
         if (c->n_gaps > 0 || m->neighbours.n > 0)
                 return 0;
-        r = count_problem(v, "", c->n_unmatched_entries, "call", "calls",
-                          "of which the return is missing in the middle of the recording");
+        r = sentence_add_count(&v->problems, "", c->n_unmatched_entries, "call", "calls",
+                               "of which the return is missing in the middle of the recording");
         if (r < 0)
                 return r;
-        return count_problem(v, "", c->n_unmatched_exits, "return", "returns",
-                             "of which the call is missing in the middle of the recording");
+        return sentence_add_count(&v->problems, "", c->n_unmatched_exits, "return", "returns",
+                                  "of which the call is missing in the middle of the recording");
 }
 
 static int count_steps(VerifyResult *v, const Playback *p) {
@@ -181,7 +134,7 @@ int verify_session(const SessionDir *dir, const SessionMeta *meta, VerifyResult 
                 return r;
         r = playback_open(&p, dir, meta, &reason);
         if (r == PLAYBACK_E_UNREADABLE)
-                r = problem(&v, "it cannot be decoded: %s", reason);
+                r = sentence_add(&v.problems, "it cannot be decoded: %s", reason);
         else if (r >= 0) {
                 r = count_steps(&v, p);
                 if (r >= 0)

@@ -52,7 +52,7 @@ START_TEST(three_kernels_recordings_draw_the_same)
 
                         fill(&r, &layouts[i]);
                         ck_assert_int_eq(drawing_report(r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, fd,
-                                                        &census, NULL),
+                                                        &census, NULL, NULL),
                                          0);
                         text = content(fd);
                         ck_assert_str_eq(text,
@@ -80,8 +80,9 @@ START_TEST(without_symbols_addresses_are_drawn)
 
                 fill(&r, &layouts[0]);
                 free(TAKE_PTR(r.meta->symbols));
-                ck_assert_int_eq(
-                        drawing_report(r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, fd, NULL, NULL), 0);
+                ck_assert_int_eq(drawing_report(r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, fd, NULL,
+                                                NULL, NULL),
+                                 0);
                 text = content(fd);
                 ck_assert_ptr_nonnull(strstr(text, " 0xffffffff81000000() {\n"));
         }
@@ -96,7 +97,7 @@ START_TEST(a_recording_without_formats_is_refused_with_the_reason)
                 ck_assert_int_eq(unlinkat(session_dir_fd(r.dir), "tracing/events/header_page", 0),
                                  0);
                 ck_assert_int_eq(drawing_report(r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, -EBADF,
-                                                NULL, &problem),
+                                                NULL, NULL, &problem),
                                  DRAWING_E_UNREADABLE);
                 ck_assert_str_eq(problem, "its events/header_page is missing");
         }
@@ -109,7 +110,7 @@ START_TEST(an_unknown_format_is_refused)
 
                 fill(&r, &layouts[0]);
                 o.format = "cubism";
-                ck_assert_int_eq(drawing_report(r.dir, r.meta, &o, -EBADF, NULL, NULL),
+                ck_assert_int_eq(drawing_report(r.dir, r.meta, &o, -EBADF, NULL, NULL, NULL),
                                  DRAWING_E_FORMAT);
         }
 END_TEST
@@ -124,13 +125,13 @@ START_TEST(a_reader_that_leaves_is_told_from_an_error)
                 (void) signal(SIGPIPE, SIG_IGN);
                 ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
                 close(fds[0]);
-                ck_assert_int_eq(
-                        drawing_report(r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, fds[1], NULL, NULL),
-                        DRAWING_E_PIPE);
+                ck_assert_int_eq(drawing_report(r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, fds[1],
+                                                NULL, NULL, NULL),
+                                 DRAWING_E_PIPE);
                 close(fds[1]);
-                ck_assert_int_eq(
-                        drawing_report(r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, full, NULL, NULL),
-                        -ENOSPC);
+                ck_assert_int_eq(drawing_report(r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, full, NULL,
+                                                NULL, NULL),
+                                 -ENOSPC);
         }
 END_TEST
 
@@ -163,7 +164,7 @@ START_TEST(a_live_drawing_ends_up_as_the_whole)
                 ck_assert_int_eq(drawing_finish(d, &census), 0);
                 text = content(fd);
                 ck_assert_int_eq(drawing_report(r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, whole_fd,
-                                                NULL, NULL),
+                                                NULL, NULL, NULL),
                                  0);
                 whole = content(whole_fd);
                 ck_assert_str_eq(text, whole);
@@ -187,7 +188,7 @@ START_TEST(live_tasks_have_names_before_the_kernels_are_stored)
                 recording_add(&r, 0, 0, &p, 1);
                 o.render.proc = true;
                 o.live = true;
-                ck_assert_int_eq(drawing_report(r.dir, r.meta, &o, fd, NULL, NULL), 0);
+                ck_assert_int_eq(drawing_report(r.dir, r.meta, &o, fd, NULL, NULL, NULL), 0);
                 text = content(fd);
                 (void) snprintf(expected, sizeof(expected), "test-dr-%d", getpid());
                 ck_assert_ptr_nonnull(strstr(text, expected));
