@@ -51,7 +51,7 @@ says 'the journal tells what a dead daemon left' '([Pp]ut back|[Uu]ndid|left)' "
 ok 'the journal has no priority prefixes left in' not grep -q '^<[0-7]>' "$work/journal"
 note 'the journal:'
 show_file "$work/journal"
-ok 'no unit failed' test -z "$(systemctl --failed --no-legend --plain 'ftraced*')"
+ok 'no unit failed' test -z "$(systemctl list-units --failed --no-legend --plain 'ftraced*')"
 says 'the sandbox is tight' 'OK|[0-3]\.[0-9]' <(systemd-analyze security --no-pager ftraced.service 2>/dev/null | tail -n1)
 systemctl stop ftraced.socket ftraced.service
 is_as_before 'the kernel is as it was at the end'

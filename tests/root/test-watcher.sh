@@ -17,7 +17,10 @@ requires "$witness"
 
 "$witness" "$tracefs" >"$work/witness" 2>"$work/witness.err" &
 witness_pid=$!
-cleanup_fn kill -KILL $witness_pid 2>/dev/null
+end_witness() {
+        kill -KILL "$witness_pid" 2>/dev/null
+}
+cleanup_fn end_witness
 
 ok 'the daemon starts' start_ftraced
 for i in 1 2 3; do
