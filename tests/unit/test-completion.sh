@@ -32,7 +32,11 @@ complete_words() { # WORD... the last of which is being typed; prints what is of
 }
 
 expect() { # NAME WANTED GOT
-        [[ $2 == "$3" ]] && report "$1" '' || report "$1" "wanted: $2"$'\n'"got: $3"
+        if [[ $2 == "$3" ]]; then
+                report "$1" ''
+        else
+                report "$1" "wanted: $2"$'\n'"got: $3"
+        fi
 }
 
 verbs=$(ftracectl --help | sed -n '/^Verbs/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p' | sort)
@@ -58,8 +62,8 @@ expect '--json offers its modes' $'pretty\nshort' "$(complete_words ftracectl li
 expect 'no functions are asked for without a daemon' '' \
         "$(FTRACED_SOCKET=/nonexistent complete_words ftracectl run udp_)"
 
-if data=$(ls -d "$top_srcdir"/tests/data/sessions/* 2>/dev/null) && [[ $data ]]; then
-        expect 'sessions of a store are offered' "$(basename -a $data | sort)" \
+if data=$(ls "$top_srcdir/tests/data/sessions" 2>/dev/null) && [[ $data ]]; then
+        expect 'sessions of a store are offered' "$(sort <<<"$data")" \
                 "$(complete_words ftracectl report --store = "$top_srcdir/tests/data" '')"
 else
         echo "ok $((++n)) - sessions of a store are offered # SKIP no recording in tests/data"
