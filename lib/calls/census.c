@@ -3,6 +3,11 @@
 /*
  * Per task an array of what is open, by depth.  A step at depth d proves that
  * whatever is still open below d has ended without our seeing it.
+ *
+ * A call at the depth of an open one proves less: the kernel takes the open one off the task's
+ * stack before it writes its return, and an interrupt in between is recorded at the same depth
+ * (linux 6.1 kernel/trace/fgraph.c, ftrace_pop_return_trace()).  So the open one is kept as
+ * `ending` until its return comes, or its caller's.
  */
 
 #include "calls/census.h"
@@ -40,28 +45,66 @@ static CensusCpu *census_cpu(Census *c, uint32_t cpu) {
         return &c->cpus[cpu];
 }
 
-static void close_below(Census *c, TaskTree *task, int32_t depth) {
-        while (task->n_open > depth)
-                if (task->open[--task->n_open])
-                        c->n_unmatched_entries++;
+static void close_call(Census *c, OpenCall *open) {
+        c->n_unmatched_entries += (open->function != NULL) + (open->ending != NULL);
+        *open = (OpenCall){};
 }
 
-static int open_at(TaskTree *task, const Step *step) {
-        if (step->depth >= task->n_room) {
-                int32_t n = MAX(step->depth + 1, task->n_room * 2);
-                const Function **p;
+/* Everything at @depth and deeper. */
+static void close_from(Census *c, TaskTree *task, int32_t depth) {
+        while (task->n_open > depth)
+                close_call(c, &task->open[--task->n_open]);
+}
 
-                n = MAX(n, 32);
-                p = realloc(task->open, (size_t) n * sizeof(*p));
+/* The level at @depth; room is made for it. */
+static OpenCall *level_at(TaskTree *task, int32_t depth) {
+        if (depth >= task->n_room) {
+                int32_t n = MAX(depth + 32, task->n_room * 2);
+                OpenCall *p = realloc(task->open, (size_t) n * sizeof(*p));
+
                 if (!p)
-                        return -ENOMEM;
+                        return NULL;
                 task->open = p;
                 task->n_room = n;
         }
-        for (; task->n_open <= step->depth; task->n_open++)
-                task->open[task->n_open] = NULL;
-        task->open[step->depth] = step->function;
+        for (; task->n_open <= depth; task->n_open++)
+                task->open[task->n_open] = (OpenCall){};
+        return &task->open[depth];
+}
+
+/* @function: NULL for a leaf, which leaves nothing open. */
+static int enter(Census *c, TaskTree *task, int32_t depth, const Function *function) {
+        OpenCall *open;
+
+        task->floor = MIN(task->floor, depth);
+        close_from(c, task, depth + 1);
+        open = level_at(task, depth);
+        if (!open)
+                return -ENOMEM;
+        if (open->function) {
+                c->n_unmatched_entries += open->ending != NULL;
+                open->ending = open->function;
+        }
+        open->function = function;
         return 0;
+}
+
+static void leave(Census *c, TaskTree *task, int32_t depth, const Function *function) {
+        OpenCall *open = task->n_open > depth ? &task->open[depth] : NULL;
+
+        close_from(c, task, depth + 1);
+        if (open && open->function == function)
+                open->function = NULL;
+        else if (open && open->ending == function) {
+                open->ending = NULL;
+                close_call(c, open);
+        } else {
+                close_from(c, task, depth);
+                if (depth < task->floor)
+                        c->n_cut_exits++;
+                else
+                        c->n_unmatched_exits++;
+        }
 }
 
 static int count_call(Census *c, CensusCpu *cpu, const Step *step) {
@@ -88,21 +131,10 @@ static int count_call(Census *c, CensusCpu *cpu, const Step *step) {
         }
 
         if (step->kind == STEP_LEAVE) {
-                close_below(c, task, step->depth + 1);
-                if (task->n_open == step->depth + 1 && task->open[step->depth] == step->function)
-                        task->n_open--;
-                else {
-                        close_below(c, task, step->depth);
-                        if (step->depth < task->floor)
-                                c->n_cut_exits++;
-                        else
-                                c->n_unmatched_exits++;
-                }
+                leave(c, task, step->depth, step->function);
                 return 0;
         }
-        task->floor = MIN(task->floor, step->depth);
-        close_below(c, task, step->depth);
-        return step->kind == STEP_ENTER ? open_at(task, step) : 0;
+        return enter(c, task, step->depth, step->kind == STEP_ENTER ? step->function : NULL);
 }
 
 int census_step(Census *c, const Step *step) {
@@ -132,7 +164,7 @@ void census_finish(Census *c) {
         uint64_t n = c->n_unmatched_entries;
 
         for (size_t i = 0; i < trees_n(c->trees); i++)
-                close_below(c, trees_get(c->trees, i), 0);
+                close_from(c, trees_get(c->trees, i), 0);
         c->n_cut_entries = c->n_unmatched_entries - n;
         c->n_unmatched_entries = n;
 }

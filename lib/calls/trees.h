@@ -25,13 +25,19 @@ typedef enum Place {
         PLACE_END, /* this step ends a tree */
 } Place;
 
+/* A level of a task's stack. */
+typedef struct OpenCall {
+        const Function *function; /* open; NULL: nothing is */
+        const Function *ending;   /* has returned, but its record is still to come; NULL */
+} OpenCall;
+
 /* What one task has open. */
 typedef struct TaskTree {
         int64_t key;
         const Function *root; /* of the tree it is in; NULL: in none */
         int32_t root_depth;
-        const Function **open; /* by depth, for whoever counts; NULL where nothing is open */
-        int32_t n_open;        /* the deepest open one is n_open - 1 */
+        OpenCall *open; /* by depth, for whoever counts */
+        int32_t n_open; /* the deepest open one is n_open - 1 */
         int32_t n_room;
         int32_t floor; /* lowest depth that was entered, INT32_MAX before that */
 } TaskTree;

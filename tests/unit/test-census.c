@@ -80,6 +80,42 @@ START_TEST(what_is_missing_in_the_middle_is_counted)
         }
 END_TEST
 
+/* An interrupt between the end of a call and its record stands at the call's own depth. */
+START_TEST(an_interrupt_before_the_record_of_a_return_is_a_sibling)
+        {
+                _cleanup_census_ Census c = census();
+
+                feed(&c, step_enter(&step_root, 0));
+                feed(&c, step_enter(&step_child, 1));
+                feed(&c, step_leaf(&step_module, 2, 5));
+                feed(&c, step_enter(&step_module, 1));
+                feed(&c, step_leaf(&step_child, 2, 5));
+                feed(&c, step_leave(&step_module, 1, 5));
+                feed(&c, step_leaf(&step_module, 1, 5));
+                feed(&c, step_leave(&step_child, 1, 5));
+                feed(&c, step_leave(&step_root, 0, 5));
+                census_finish(&c);
+                ck_assert_uint_eq(c.n_entries, c.n_exits);
+                ck_assert_uint_eq(c.n_unmatched_entries + c.n_unmatched_exits, 0);
+                ck_assert_uint_eq(c.n_cut_entries + c.n_cut_exits, 0);
+                ck_assert_uint_eq(c.n_trees_complete, 1);
+        }
+END_TEST
+
+START_TEST(a_return_that_never_comes_is_missing_once_its_caller_has_returned)
+        {
+                _cleanup_census_ Census c = census();
+
+                feed(&c, step_enter(&step_root, 0));
+                feed(&c, step_enter(&step_child, 1));
+                feed(&c, step_leaf(&step_module, 1, 5));
+                feed(&c, step_leave(&step_root, 0, 5));
+                census_finish(&c);
+                ck_assert_uint_eq(c.n_unmatched_entries, 1);
+                ck_assert_uint_eq(c.n_cut_entries, 0);
+        }
+END_TEST
+
 START_TEST(losses_are_counted_for_each_cpu)
         {
                 _cleanup_census_ Census c = census();
@@ -119,4 +155,6 @@ END_TEST
 
 UNIT_MAIN("census", whole_trees_have_everything_in_pairs,
           what_the_ends_cut_off_is_not_called_missing, what_is_missing_in_the_middle_is_counted,
+          an_interrupt_before_the_record_of_a_return_is_a_sibling,
+          a_return_that_never_comes_is_missing_once_its_caller_has_returned,
           losses_are_counted_for_each_cpu, the_deepest_possible_stack_is_counted)

@@ -111,7 +111,7 @@ START_TEST(calls_must_pair_where_nothing_was_lost)
                 page_enter(&p, 5000, 17, F_ROOT, 0);
                 page_leave(&p, 5001, 17, F_LEAF, 1, 1);
                 page_enter(&p, 5002, 17, F_LEAF, 1);
-                page_enter(&p, 5003, 17, F_LEAF, 1);
+                page_leave(&p, 5003, 17, F_ROOT, 0, 3);
                 recording_add(&r, 1, 1, &p, 1);
                 r.meta->cpus[0].read_events += 4;
                 expect(&r, "1 call of which the return is missing in the middle of the recording\n"
