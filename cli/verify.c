@@ -142,10 +142,10 @@ int verify_session(const SessionDir *dir, const SessionMeta *meta, VerifyResult 
                 if (r >= 0)
                         r = check_pairs(&v, meta);
                 if (r >= 0 && p->formats.page_bytes != meta->page_bytes && !live)
-                        r = problem(&v,
-                                    "events/header_page says pages of %u bytes, the session's "
-                                    "account %u",
-                                    p->formats.page_bytes, meta->page_bytes);
+                        r = sentence_add(&v.problems,
+                                         "events/header_page says pages of %u bytes, the session's "
+                                         "account %u",
+                                         p->formats.page_bytes, meta->page_bytes);
                 stream_count(p->stream, &v.count);
         }
         if (r < 0)
