@@ -21,7 +21,7 @@ try() { # NAME ARGUMENT...: of follow
 
         shift
         follow "$@"
-        ok "$name: it begins" wait_until 30 grep -q . "$work/live.err"
+        ok "$name: it begins" wait_until 60 grep -q 'Ctrl-C to end' "$work/live.err"
         "$udp_pairs" 100 --pause-us 100000 >/dev/null &
         workload=$!
         ok "$name: calls are drawn while the workload runs" wait_until 60 has_drawn 6
@@ -53,7 +53,7 @@ mv "$work/tracefs.before.all" "$work/tracefs.before"
 exits 'it stops' 0 ftracectl stop theirs
 
 follow udp_sendmsg
-ok 'killed: it begins' wait_until 30 grep -q . "$work/live.err"
+ok 'killed: it begins' wait_until 60 grep -q 'Ctrl-C to end' "$work/live.err"
 kill -KILL $follower
 wait $follower 2>/dev/null
 nothing_records() {
