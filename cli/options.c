@@ -51,7 +51,7 @@ static const Option options[] = {
         { "notrace",        0,  OPTIONS_RECORD, OPTION_WORDS,    AT(spec.notrace), "FUNCTION",
           "leave FUNCTION out with all it calls; a name or a glob, may be repeated" },
         { "pid",           'p', OPTIONS_RECORD, OPTION_WORDS,    AT(spec.pids), "PID",
-          "only what process PID calls; may be repeated" },
+          "only what process PID, its threads and children call; may be repeated" },
         { "duration",       0,  OPTIONS_RECORD, OPTION_DURATION, AT(spec.duration_ns), "TIME",
           "end after TIME (\"30s\", \"10min\")" },
         { "max-size",       0,  OPTIONS_RECORD, OPTION_BYTES,    AT(spec.max_bytes), "BYTES",

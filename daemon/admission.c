@@ -104,6 +104,25 @@ int admit_names(const Functions *f, const Spec *spec, Strv *ret_roots, Strv *ret
         return r;
 }
 
+int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Refusal *refusal) {
+        _cleanup_strv_ Strv threads = {};
+
+        for (size_t i = 0; i < spec->pids.n; i++) {
+                int r = tracefs_get_threads(fs, spec->pids.items[i], &threads);
+
+                if (r == -ENOENT || r == -ESRCH)
+                        return refusal_set(refusal, REFUSAL_INVALID_SPEC,
+                                           json_pack("{ss}", "field", "pids"),
+                                           "there is no process %s. pgrep -l finds processes by "
+                                           "name.",
+                                           spec->pids.items[i]);
+                if (r < 0)
+                        return r;
+        }
+        *ret_threads = TAKE(threads, (Strv){});
+        return 0;
+}
+
 int admit_memory(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
         char each[UNIT_TEXT_MAX], total[UNIT_TEXT_MAX], rest[UNIT_TEXT_MAX], fit[UNIT_TEXT_MAX];
         _cleanup_free_ uint32_t *cpus = NULL;

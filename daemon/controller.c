@@ -45,6 +45,14 @@ struct Controller {
         size_t n_restored;
 };
 
+/* What a spec comes to on this host. */
+typedef struct Aim {
+        Strv roots, notrace;
+        Strv threads; /* of the spec's processes */
+        Strv clock_readers;
+        Strv warnings;
+} Aim;
+
 struct Tracer {
         Controller *c;
         Tracer *next;
@@ -52,6 +60,14 @@ struct Tracer {
         Instance *instance;
         bool ended; /* disarmed, and still on */
 };
+
+static void aim_done(Aim *a) {
+        strv_done(&a->roots);
+        strv_done(&a->notrace);
+        strv_done(&a->threads);
+        strv_done(&a->clock_readers);
+        strv_done(&a->warnings);
+}
 
 static void log_warnings(const Strv *warnings) {
         for (size_t i = 0; i < warnings->n; i++)
@@ -338,8 +354,8 @@ static int add_roots(Tracer *t) {
         return 0;
 }
 
-static int program(Tracer *t, const SessionMeta *m, const Strv *clock_readers,
-                   const char **ret_file, Plan *p) {
+static int program(Tracer *t, const SessionMeta *m, const Aim *aim, const char **ret_file,
+                   Plan *p) {
         Controller *c = t->c;
         const char *session = t->claim->session;
         int r;
@@ -350,7 +366,10 @@ static int program(Tracer *t, const SessionMeta *m, const Strv *clock_readers,
                 return r;
 
         *ret_file = "the control files";
-        r = instance_plan(t->instance, p, c->ledger, session, &m->spec, clock_readers);
+        r = instance_plan(t->instance, p, c->ledger, session,
+                          &(InstanceSettings){ .buffer_bytes = m->spec.buffer_bytes,
+                                               .threads = &aim->threads,
+                                               .not_hooked = &aim->clock_readers });
         if (r >= 0 && c->arbiter.n == 1)
                 r = plan_shared(c, p, m, t->claim);
         if (r < 0)
@@ -431,8 +450,7 @@ static int warn_of_clock_readers(const Strv *clock_readers, Strv *warnings) {
         return strv_take(warnings, text);
 }
 
-static int fill_meta(Tracer *t, SessionMeta *m, const Strv *roots, const Strv *notrace,
-                     const Strv *warnings) {
+static int fill_meta(Tracer *t, SessionMeta *m, const Aim *aim) {
         _cleanup_strv_ Strv neighbours = {}, new_roots = {}, new_notrace = {};
         _cleanup_free_ char *clock = strdup(INSTANCE_CLOCK), *name = NULL;
         _cleanup_free_ uint32_t *cpus = NULL;
@@ -455,11 +473,11 @@ static int fill_meta(Tracer *t, SessionMeta *m, const Strv *roots, const Strv *n
         if (r >= 0)
                 r = arbiter_neighbours(&t->c->arbiter, t->claim, &neighbours);
         if (r >= 0)
-                r = strv_copy(&new_roots, roots);
+                r = strv_copy(&new_roots, &aim->roots);
         if (r >= 0)
-                r = strv_copy(&new_notrace, notrace);
-        for (size_t i = 0; r >= 0 && i < warnings->n; i++)
-                r = strv_add(&m->warnings, warnings->items[i]);
+                r = strv_copy(&new_notrace, &aim->notrace);
+        for (size_t i = 0; r >= 0 && i < aim->warnings.n; i++)
+                r = strv_add(&m->warnings, aim->warnings.items[i]);
         if (r < 0)
                 return r;
 
@@ -479,8 +497,7 @@ static int fill_meta(Tracer *t, SessionMeta *m, const Strv *roots, const Strv *n
 }
 
 /* All questions that need no write. */
-static int admit(Controller *c, const SessionMeta *m, Strv *roots, Strv *notrace,
-                 Refusal *refusal) {
+static int admit(Controller *c, const SessionMeta *m, Aim *ret, Refusal *refusal) {
         _cleanup_strv_ Strv ours = {};
         int r;
 
@@ -491,7 +508,9 @@ static int admit(Controller *c, const SessionMeta *m, Strv *roots, Strv *notrace
         settle(c);
         r = functions_load(&c->functions, &c->fs);
         if (r == 0)
-                r = admit_names(&c->functions, &m->spec, roots, notrace, refusal);
+                r = admit_names(&c->functions, &m->spec, &ret->roots, &ret->notrace, refusal);
+        if (r == 0)
+                r = admit_processes(&c->fs, &m->spec, &ret->threads, refusal);
         if (r == 0)
                 r = admit_memory(&c->fs, &m->spec, refusal);
         if (r != 0)
@@ -511,8 +530,7 @@ static int admit(Controller *c, const SessionMeta *m, Strv *roots, Strv *notrace
         return r < 0 ? r : admit_tracer(&c->fs, c->ledger, c->has_instances > 0, &ours, refusal);
 }
 
-static int tracer_init(Tracer *t, const SessionMeta *m, const Strv *roots, const Strv *notrace,
-                       Refusal *refusal) {
+static int tracer_init(Tracer *t, const SessionMeta *m, const Aim *aim, Refusal *refusal) {
         Controller *c = t->c;
         const Claim *holder;
         const char *what;
@@ -528,22 +546,22 @@ static int tracer_init(Tracer *t, const SessionMeta *m, const Strv *roots, const
                                    "name; if nobody uses it: rmdir %s/%s",
                                    c->fs.path, instance_dir(t->instance), c->fs.path,
                                    instance_dir(t->instance));
-        r = arbiter_join(&c->arbiter, &t->claim, m->name, m->owner_uid, roots, notrace,
+        r = arbiter_join(&c->arbiter, &t->claim, m->name, m->owner_uid, &aim->roots, &aim->notrace,
                          m->spec.depth, &holder, &what);
         if (r == ARBITER_E_HELD)
                 return refuse_held(holder, what, refusal);
         return r;
 }
 
-static int tracer_new(Controller *c, Tracer **ret, const SessionMeta *m, const Strv *roots,
-                      const Strv *notrace, Refusal *refusal) {
+static int tracer_new(Controller *c, Tracer **ret, const SessionMeta *m, const Aim *aim,
+                      Refusal *refusal) {
         Tracer *t = calloc(1, sizeof(*t));
         int r;
 
         if (!t)
                 return -ENOMEM;
         t->c = c;
-        r = tracer_init(t, m, roots, notrace, refusal);
+        r = tracer_init(t, m, aim, refusal);
         if (r != 0) {
                 tracer_free(t);
                 return r;
@@ -554,28 +572,28 @@ static int tracer_new(Controller *c, Tracer **ret, const SessionMeta *m, const S
 }
 
 int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Refusal *refusal) {
-        _cleanup_strv_ Strv roots = {}, notrace = {}, clock_readers = {}, warnings = {};
+        _cleanup_(aim_done) Aim aim = {};
         _cleanup_plan_ Plan plan = {};
         const char *file = NULL;
         Tracer *t;
         int r, k;
 
-        r = admit(c, m, &roots, &notrace, refusal);
+        r = admit(c, m, &aim, refusal);
         if (r == 0)
-                r = warn_of_addresses(c, &warnings);
+                r = warn_of_addresses(c, &aim.warnings);
         if (r == 0)
-                r = clock_reader_find(&c->fs, &c->functions, &clock_readers);
+                r = clock_reader_find(&c->fs, &c->functions, &aim.clock_readers);
         if (r == 0)
-                r = warn_of_clock_readers(&clock_readers, &warnings);
+                r = warn_of_clock_readers(&aim.clock_readers, &aim.warnings);
         if (r == 0)
-                r = tracer_new(c, &t, m, &roots, &notrace, refusal);
+                r = tracer_new(c, &t, m, &aim, refusal);
         if (r != 0)
                 return r;
 
-        r = program(t, m, &clock_readers, &file, &plan);
+        r = program(t, m, &aim, &file, &plan);
         if (r >= 0) {
                 file = "events/header_page";
-                r = fill_meta(t, m, &roots, &notrace, &warnings);
+                r = fill_meta(t, m, &aim);
         }
         if (r < 0) {
                 log_debug("knob", "arming %s failed at %s: %s", m->name, file, strerror(-r));

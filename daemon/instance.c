@@ -208,16 +208,16 @@ static char *all_cpus_mask(const Instance *i) {
         return text;
 }
 
-static int plan_spec(Instance *i, Plan *p, Ledger *l, const char *session, const Spec *spec,
-                     const Strv *not_hooked) {
-        _cleanup_free_ char *mask = all_cpus_mask(i), *pids = strv_join(&spec->pids, "\n"),
-                            *notrace = strv_join(not_hooked, "\n");
+static int plan_settings(Instance *i, Plan *p, Ledger *l, const char *session,
+                         const InstanceSettings *s) {
+        _cleanup_free_ char *mask = all_cpus_mask(i), *pids = strv_join(s->threads, "\n"),
+                            *notrace = strv_join(s->not_hooked, "\n");
         char size[32];
         int r;
 
         if (!mask || !pids || !notrace)
                 return -ENOMEM;
-        (void) snprintf(size, sizeof(size), "%" PRIu64, (spec->buffer_bytes + 1023) / 1024);
+        (void) snprintf(size, sizeof(size), "%" PRIu64, (s->buffer_bytes + 1023) / 1024);
         r = plan_own(i, p, l, session, "buffer_size_kb", size);
         if (r >= 0)
                 r = plan_own(i, p, l, session, "set_ftrace_notrace", notrace);
@@ -225,13 +225,12 @@ static int plan_spec(Instance *i, Plan *p, Ledger *l, const char *session, const
                 r = plan_own(i, p, l, session, "tracing_cpumask", mask);
         if (r >= 0)
                 r = plan_own(i, p, l, session, "set_ftrace_pid", pids);
-        if (r >= 0 && spec->pids.n > 0)
+        if (r >= 0 && s->threads->n > 0)
                 r = plan_own(i, p, l, session, "options/function-fork", "1");
         return r;
 }
 
-int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const Spec *spec,
-                  const Strv *not_hooked) {
+int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const InstanceSettings *s) {
         _cleanup_free_ char *on = NULL;
         int r;
 
@@ -251,7 +250,7 @@ int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const Sp
                         r = plan_own(i, p, l, session, settings[k].file, settings[k].value);
         }
         if (r >= 0)
-                r = plan_spec(i, p, l, session, spec, not_hooked);
+                r = plan_settings(i, p, l, session, s);
         /* The tracer itself is not part of the plan, but of what must be undone. */
         if (r >= 0 && !i->name)
                 r = ledger_add(l, session, LEDGER_FILE, "current_tracer", "nop");

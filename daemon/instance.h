@@ -16,7 +16,6 @@
 #include "daemon/plan.h"
 #include "daemon/tracefs.h"
 #include "store/meta.h"
-#include "store/spec.h"
 
 #define INSTANCE_PREFIX "ftraced-"
 #define INSTANCE_CLOCK "mono"
@@ -37,13 +36,18 @@ const char *instance_dir(const Instance *i);  /* "instances/ftraced-x/" or "" */
 bool instance_exists(const Instance *i);
 /* Ledger, then mkdir(); nothing at the top level. */
 int instance_create(Instance *i, Ledger *l, const char *session);
+/* What differs from session to session. */
+typedef struct InstanceSettings {
+        uint64_t buffer_bytes;  /* for each CPU */
+        const Strv *threads;    /* that are recorded; none: all */
+        const Strv *not_hooked; /* functions that set_ftrace_notrace is to hold */
+} InstanceSettings;
+
 /*
  * Everything that is this buffer's own: recording off, clock, sizes, options, pids; all but the
  * tracer.  What older kernels keep once for all instances goes to the ledger as shared.
- * @not_hooked: functions that set_ftrace_notrace is to hold
  */
-int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const Spec *spec,
-                  const Strv *not_hooked);
+int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const InstanceSettings *s);
 /* current_tracer = function_graph, and the counters' starting point.  -EBUSY: a pipe is open. */
 int instance_start(Instance *i);
 

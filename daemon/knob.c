@@ -22,6 +22,7 @@ typedef enum KnobKind {
         KNOB_SIZE,
         KNOB_MASK,
         KNOB_LIST,
+        KNOB_PIDS,
         KNOB_FILTER,
 } KnobKind;
 
@@ -30,8 +31,8 @@ static const struct {
         KnobKind kind;
 } kinds[] = {
         { "buffer_size_kb", KNOB_SIZE },       { "set_ftrace_filter", KNOB_FILTER },
-        { "set_ftrace_notrace", KNOB_FILTER }, { "set_ftrace_notrace_pid", KNOB_LIST },
-        { "set_ftrace_pid", KNOB_LIST },       { "set_graph_function", KNOB_LIST },
+        { "set_ftrace_notrace", KNOB_FILTER }, { "set_ftrace_notrace_pid", KNOB_PIDS },
+        { "set_ftrace_pid", KNOB_PIDS },       { "set_graph_function", KNOB_LIST },
         { "set_graph_notrace", KNOB_LIST },    { "trace_clock", KNOB_CHOICE },
         { "tracing_cpumask", KNOB_MASK },
 };
@@ -45,10 +46,12 @@ static KnobKind kind_of(const char *path) {
         return KNOB_VALUE;
 }
 
-bool knob_is_list(const char *path) {
-        KnobKind kind = kind_of(path);
+static bool kind_is_list(KnobKind kind) {
+        return kind == KNOB_LIST || kind == KNOB_PIDS || kind == KNOB_FILTER;
+}
 
-        return kind == KNOB_LIST || kind == KNOB_FILTER;
+bool knob_is_list(const char *path) {
+        return kind_is_list(kind_of(path));
 }
 
 /*
@@ -84,7 +87,11 @@ int knob_read(int tracefs_fd, const char *path, char **ret) {
         r = file_read(tracefs_fd, path, &text, &n, KNOB_MAX_BYTES);
         if (r < 0)
                 return r;
-        if (kind == KNOB_LIST || kind == KNOB_FILTER)
+        if (kind == KNOB_PIDS && n == 0) {
+                *ret = strdup(KNOB_PIDS_ENDED);
+                return *ret ? 0 : -ENOMEM;
+        }
+        if (kind_is_list(kind))
                 return read_words(text, kind, ret);
 
         while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' '))
@@ -151,6 +158,7 @@ bool knob_equal(const char *path, const char *a, const char *b) {
         case KNOB_MASK:
                 return mask_equal(a, b);
         case KNOB_LIST:
+        case KNOB_PIDS:
         case KNOB_FILTER:
                 return list_equal(a, b);
         case KNOB_VALUE:
@@ -216,6 +224,11 @@ static int write_value(int tracefs_fd, const char *path, const char *value) {
 
 int knob_restore(int tracefs_fd, const char *path, const char *value, Strv *skipped) {
         switch (kind_of(path)) {
+        case KNOB_PIDS:
+                if (streq(value,
+                          KNOB_PIDS_ENDED)) /* no write brings it back, and nobody wants it */
+                        value = "";
+                return write_words(tracefs_fd, path, value, O_TRUNC, skipped);
         case KNOB_LIST:
         case KNOB_FILTER:
                 return write_words(tracefs_fd, path, value, O_TRUNC, skipped);

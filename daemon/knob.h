@@ -8,13 +8,14 @@
  * that "save, override, restore" is the same code for every file.  A file's
  * last name decides its kind:
  *
- *      value    the text without its newline                  tracing_on, options/...,
- * current_tracer choice   the word in brackets                          trace_clock size     the
- * text; "7 (expanded: 1408)" counts as 1408 buffer_size_kb mask     hex groups, leading zeros
- * ignored             tracing_cpumask list     words joined with '\n', "" for none
- * set_graph_function, set_ftrace_pid filter   a list beside which "function:command" lines live,
- * which are left alone
- *               (":mod:" lines are list words)                set_ftrace_filter, set_ftrace_notrace
+ *      value    the text without its newline           tracing_on, options/..., current_tracer
+ *      choice   the word in brackets                   trace_clock
+ *      size     the text; "7 (expanded: 1408)" counts as 1408           buffer_size_kb
+ *      mask     hex groups, leading zeros ignored      tracing_cpumask
+ *      list     words joined with '\n', "" for none    set_graph_function, set_graph_notrace
+ *      pids     a list; KNOB_PIDS_ENDED is one that names nobody        set_ftrace_pid
+ *      filter   a list beside which "function:command" lines live, which are left alone
+ *               (":mod:" lines are list words)         set_ftrace_filter, set_ftrace_notrace
  *
  * Paths are relative to the tracefs directory.  Everything is logged in the debug domain "knob".
  */
@@ -25,6 +26,10 @@
 #include "base/strv.h"
 
 #define KNOB_MAX_BYTES (16U << 20)
+/* Where options/function-fork is on, processes leave set_ftrace_pid as they end; when the last one
+ * has gone the file is empty, which means no process, whereas "no pid" means every process
+ * (linux 6.1 kernel/trace/ftrace.c, fpid_show(); seen on 6.1). */
+#define KNOB_PIDS_ENDED "(ended)"
 
 /* What the file says; the caller frees.  0 or -errno. */
 int knob_read(int tracefs_fd, const char *path, char **ret);

@@ -71,14 +71,15 @@ void tracefs_detach(Tracefs *fs) {
         fs->path = NULL;
 }
 
-int tracefs_get_instances(const Tracefs *fs, Strv *ret) {
+/* Adds the names in a directory that do not begin with a dot, and sorts. */
+static int list_names(int dir_fd, const char *path, Strv *ret) {
         _cleanup_(closedirp) DIR *d = NULL;
         struct dirent *e;
         int r;
 
-        r = open_listing(fs->fd, "instances", &d);
+        r = open_listing(dir_fd, path, &d);
         if (r < 0)
-                return r == -ENOENT ? 0 : r;
+                return r;
         while ((e = readdir(d))) {
                 if (e->d_name[0] == '.')
                         continue;
@@ -88,6 +89,19 @@ int tracefs_get_instances(const Tracefs *fs, Strv *ret) {
         }
         strv_sort_unique(ret);
         return 0;
+}
+
+int tracefs_get_instances(const Tracefs *fs, Strv *ret) {
+        int r = list_names(fs->fd, "instances", ret);
+
+        return r == -ENOENT ? 0 : r;
+}
+
+int tracefs_get_threads(const Tracefs *fs, const char *pid, Strv *ret) {
+        char path[64];
+
+        (void) snprintf(path, sizeof(path), "proc/%.20s/task", pid);
+        return list_names(fs->root_fd, path, ret);
 }
 
 static int compare_u32(const void *a, const void *b) {

@@ -38,6 +38,8 @@ void tracefs_detach(Tracefs *fs);
 
 /* Names in instances/, sorted. */
 int tracefs_get_instances(const Tracefs *fs, Strv *ret);
+/* Adds the ids of all threads of process @pid (decimal).  -ENOENT if there is no such process. */
+int tracefs_get_threads(const Tracefs *fs, const char *pid, Strv *ret);
 /* Possible CPUs, ascending, from per_cpu/; the caller frees.  -ENOENT if there is none. */
 int tracefs_get_cpus(const Tracefs *fs, uint32_t **ret, size_t *ret_n);
 /* Whether available_tracers below @dir ("" or "instances/x/") lists @tracer; -errno. */

@@ -125,6 +125,36 @@ START_TEST(the_function_that_reads_the_trace_clock_is_not_hooked)
         }
 END_TEST
 
+START_TEST(a_process_is_all_its_threads_and_none_is_left_behind)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_free_ char *before = fake_dump(k), *after = NULL;
+                _cleanup_refusal_ Refusal refusal = {};
+                Tracer *t;
+
+                ck_assert_int_eq(session_meta_new(&m), 0);
+                m->name = strdup("x");
+                ck_assert_int_eq(strv_add(&m->spec.functions, "udp_sendmsg"), 0);
+                ck_assert_int_eq(strv_add(&m->spec.pids, "700"), 0);
+                ck_assert_int_eq(controller_arm(c, &t, m, &refusal), REFUSED);
+                ck_assert_int_eq((int) refusal.kind, REFUSAL_INVALID_SPEC);
+                ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), "no process 700"));
+                ck_assert_uint_eq(k->n_steps, 0);
+
+                fake_put_root(k, "proc/700/task/700/comm", "x\n");
+                fake_put_root(k, "proc/700/task/701/comm", "x\n");
+                ck_assert_int_eq(controller_arm(c, &t, m, &refusal), 0);
+                expect_file(k, "set_ftrace_pid", "700\n701\n");
+                /* They end, and with function-fork leave the list. */
+                fake_put(k, "set_ftrace_pid", "");
+                ck_assert_int_eq(tracer_disarm(t), 0);
+                after = fake_dump(k);
+                ck_assert_str_eq(before, after);
+        }
+END_TEST
+
 START_TEST(names_are_refused_before_anything_is_written)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
@@ -517,6 +547,7 @@ END_TEST
 
 UNIT_MAIN("controller", a_session_leaves_leftovers_as_it_found_them,
           the_function_that_reads_the_trace_clock_is_not_hooked,
+          a_process_is_all_its_threads_and_none_is_left_behind,
           names_are_refused_before_anything_is_written,
           more_roots_than_allowed_are_refused_with_their_number,
           without_instances_the_second_session_is_refused_and_the_first_named,

@@ -27,6 +27,7 @@ START_TEST(reading_gives_what_can_be_written_back)
                 expect(&s, "trace_clock", "[local] global\n", "local");
                 expect(&s, "buffer_size_kb", "7 (expanded: 1408)\n", "7 (expanded: 1408)");
                 expect(&s, "set_ftrace_pid", "no pid\n", "");
+                expect(&s, "set_ftrace_pid", "", KNOB_PIDS_ENDED);
                 expect(&s, "set_ftrace_pid", "12\n812\n", "12\n812");
                 expect(&s, "set_graph_function", "#### all functions enabled ####\n", "");
                 expect(&s, "set_graph_function", "", "");
@@ -57,6 +58,7 @@ START_TEST(values_that_mean_the_same_are_equal)
                 ck_assert(knob_equal("instances/x/set_graph_notrace", "b\na", "a\nb"));
                 ck_assert(!knob_equal("set_graph_function", "a\nb", "a"));
                 ck_assert(!knob_equal("set_graph_function", "", "a"));
+                ck_assert(!knob_equal("set_ftrace_pid", KNOB_PIDS_ENDED, ""));
                 ck_assert(!knob_equal("trace_clock", "mono", "mono_raw"));
         }
 END_TEST
