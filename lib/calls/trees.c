@@ -69,28 +69,42 @@ TaskTree *trees_task(Trees *t, const Step *step) {
         return &t->tasks[t->i_last];
 }
 
-Place task_tree_place(TaskTree *task, const Step *step) {
+static Place place_call(TaskTree *task, const Step *step) {
+        if (task->root && step->depth > task->root_depth)
+                return PLACE_INSIDE;
+        /* A call at the open root's depth: the root has returned.  Above: and was not recorded. */
+        if (step->depth < task->root_depth)
+                task->ending = NULL;
+        else if (task->root)
+                task->ending = task->root;
+        task->root = NULL;
+        if (step->function->root < 0)
+                return PLACE_OUTSIDE;
+        if (step->kind == STEP_ENTER) {
+                task->root = step->function;
+                task->root_depth = step->depth;
+        }
+        return PLACE_ROOT;
+}
+
+static Place place_leave(TaskTree *task, const Step *step) {
+        const Function **root = task->root ? &task->root : &task->ending;
         bool end_of_root;
 
-        if (step->kind != STEP_LEAVE) {
-                if (task->root && step->depth > task->root_depth)
-                        return PLACE_INSIDE;
-                task->root = NULL;
-                if (step->function->root < 0)
-                        return PLACE_OUTSIDE;
-                if (step->kind == STEP_ENTER) {
-                        task->root = step->function;
-                        task->root_depth = step->depth;
-                }
-                return PLACE_ROOT;
-        }
-        if (!task->root)
-                return PLACE_OUTSIDE;
-        if (step->depth > task->root_depth)
+        if (task->root && step->depth > task->root_depth)
                 return PLACE_INSIDE;
-        end_of_root = step->depth == task->root_depth && step->function == task->root;
-        task->root = NULL;
+        end_of_root = *root && step->depth == task->root_depth && step->function == *root;
+        if (end_of_root)
+                *root = NULL;
+        else
+                task->root = NULL;
+        if (step->depth < task->root_depth)
+                task->ending = NULL;
         return end_of_root ? PLACE_END : PLACE_OUTSIDE;
+}
+
+Place task_tree_place(TaskTree *task, const Step *step) {
+        return step->kind == STEP_LEAVE ? place_leave(task, step) : place_call(task, step);
 }
 
 size_t trees_n(const Trees *t) {

@@ -7,7 +7,7 @@
  * A tree begins when a task enters a root while it is in no tree, and ends when
  * the task leaves that root.  Depth counts over all users of function_graph, so
  * a root may stand at any depth; what is above it is not ours, and an entry at
- * its depth or above while it is open means that its end was lost.
+ * its depth while it is open means that it has returned: its record follows, if it is not lost.
  */
 
 #include <stdbool.h>
@@ -34,10 +34,11 @@ typedef struct OpenCall {
 /* What one task has open. */
 typedef struct TaskTree {
         int64_t key;
-        const Function *root; /* of the tree it is in; NULL: in none */
-        int32_t root_depth;
-        OpenCall *open; /* by depth, for whoever counts */
-        int32_t n_open; /* the deepest open one is n_open - 1 */
+        const Function *root;   /* of the tree it is in; NULL: in none */
+        const Function *ending; /* a root that an interrupt met between its end and its record */
+        int32_t root_depth;     /* of either */
+        OpenCall *open;         /* by depth, for whoever counts */
+        int32_t n_open;         /* the deepest open one is n_open - 1 */
         int32_t n_room;
         int32_t floor; /* lowest depth that was entered, INT32_MAX before that */
 } TaskTree;

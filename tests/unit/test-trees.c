@@ -43,6 +43,20 @@ START_TEST(a_lost_end_is_noticed_at_the_next_step_above)
         }
 END_TEST
 
+START_TEST(an_interrupt_before_the_record_of_the_root_does_not_end_it_twice)
+        {
+                _cleanup_(trees_freep) Trees *t = NULL;
+
+                ck_assert_int_eq(trees_new(&t), 0);
+                ck_assert_int_eq(place(t, step_enter(&step_root, 0)), PLACE_ROOT);
+                ck_assert_int_eq(place(t, step_enter(&step_child, 0)), PLACE_OUTSIDE);
+                ck_assert_int_eq(place(t, step_leaf(&step_module, 1, 1)), PLACE_OUTSIDE);
+                ck_assert_int_eq(place(t, step_leave(&step_child, 0, 1)), PLACE_OUTSIDE);
+                ck_assert_int_eq(place(t, step_leave(&step_root, 0, 1)), PLACE_END);
+                ck_assert_int_eq(place(t, step_leave(&step_root, 0, 1)), PLACE_OUTSIDE);
+        }
+END_TEST
+
 START_TEST(tasks_do_not_mix_and_each_cpu_has_its_idle_task)
         {
                 _cleanup_(trees_freep) Trees *t = NULL;
@@ -75,4 +89,5 @@ END_TEST
 
 UNIT_MAIN("trees", a_tree_is_from_its_root_to_its_root,
           a_lost_end_is_noticed_at_the_next_step_above,
+          an_interrupt_before_the_record_of_the_root_does_not_end_it_twice,
           tasks_do_not_mix_and_each_cpu_has_its_idle_task)
