@@ -219,15 +219,12 @@ dump_tracefs() { # FILE
         bash "$top_srcdir/tests/root/dump-tracefs.sh" "$tracefs" >"$1"
 }
 
-# Whether function_graph may run in an instance; decided by trying, once, before anything is recorded.
+# Whether function_graph may run in an instance.  Not decided by arming: that would trace everything.
 has_instances() {
-        local i=$tracefs/instances/ftraced-test-probe status=1
+        local i=$tracefs/instances/ftraced-test-probe status=0
 
         mkdir "$i" || return 1
-        if echo function_graph 2>/dev/null >"$i/current_tracer"; then
-                status=0
-                echo nop >"$i/current_tracer"
-        fi
+        grep -qw function_graph "$i/available_tracers" || status=1
         rmdir "$i"
         return $status
 }
