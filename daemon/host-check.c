@@ -66,6 +66,11 @@ static bool is_locked_down(int root_fd) {
                strstr(text, "[confidentiality]");
 }
 
+static int say_locked_down(Finding *f, const char *what) {
+        return say(f, GRADE_BAD, "boot without lockdown=confidentiality (integrity is fine)",
+                   "the kernel is locked down (confidentiality): tracefs %s", what);
+}
+
 static int look_tracefs(const HostFacts *h, Finding *f) {
         const char *path = h->fs->path ?: TRACEFS_DEFAULT_PATH;
         char fix[160];
@@ -73,12 +78,11 @@ static int look_tracefs(const HostFacts *h, Finding *f) {
         if (h->fs->fd >= 0)
                 return say(f, GRADE_GOOD, NULL, "tracefs at %s", path);
         switch (-h->fs->error) {
+        case ENODATA:
+                return say_locked_down(f, "is empty");
         case EPERM:
                 if (is_locked_down(h->fs->root_fd))
-                        return say(f, GRADE_BAD,
-                                   "boot without lockdown=confidentiality (integrity is fine)",
-                                   "the kernel is locked down (confidentiality): tracefs cannot be "
-                                   "opened");
+                        return say_locked_down(f, "cannot be opened");
                 __attribute__((fallthrough));
         case EACCES:
                 return say(f, GRADE_BAD, "run ftraced as root", "not permitted to open %s", path);

@@ -10,9 +10,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
-#include <tracefs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+
+#include <tracefs.h>
 
 #include "base/io.h"
 #include "base/unit.h"
@@ -38,6 +41,12 @@ static int open_listing(int dir_fd, const char *path, DIR **ret) {
         return 0;
 }
 
+static bool is_tracefs(int fd) {
+        struct statfs st;
+
+        return fstatfs(fd, &st) >= 0 && st.f_type == TRACEFS_MAGIC;
+}
+
 int tracefs_attach(Tracefs *fs, const char *path) {
         _cleanup_close_ int fd = -EBADF, probe = -EBADF;
         const char *found = NULL;
@@ -60,7 +69,7 @@ int tracefs_attach(Tracefs *fs, const char *path) {
                 return fs->error = -errno;
         probe = openat(fd, "current_tracer", O_RDONLY | O_CLOEXEC);
         if (probe < 0)
-                return fs->error = -errno;
+                return fs->error = errno == ENOENT && is_tracefs(fd) ? -ENODATA : -errno;
         fs->fd = TAKE_FD(fd);
         return fs->error = 0;
 }

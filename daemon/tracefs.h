@@ -21,7 +21,8 @@ typedef struct Tracefs {
         int fd;      /* the directory, or -EBADF */
         char *path;  /* for messages; NULL while nothing is found */
         int root_fd; /* "/" */
-        int error;   /* why fd is not open: -ENOENT (not mounted), -EPERM (lockdown), -EACCES */
+        int error;   /* why fd is not open: -ENOENT (not mounted), -ENODATA (mounted, and empty, as
+                      * since a boot in lockdown), -EPERM (locked down later), -EACCES */
 } Tracefs;
 
 /*
@@ -30,7 +31,7 @@ typedef struct Tracefs {
  *
  * Nothing is mounted.  Opening is proved by opening current_tracer, because lockdown refuses
  * files, not the directory (linux 6.1 fs/tracefs/inode.c and kernel/trace/trace.c,
- * tracing_check_open_get_tr()).
+ * tracing_check_open_get_tr()); a kernel that boots locked down makes none (tracing_init_dentry()).
  * Return: 0, or -errno, which is also kept in fs->error.
  */
 int tracefs_attach(Tracefs *fs, const char *path);
