@@ -1,2 +1,2 @@
 # Benchmarks: run by hand, never by make check.
-EXTRA_DIST += %D%/bench-report
+EXTRA_DIST += %D%/bench-record %D%/bench-report
