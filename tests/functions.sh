@@ -227,7 +227,8 @@ has_instances() {
 
         mkdir "$i" || return 1
         grep -qw function_graph "$i/available_tracers" || status=1
-        rmdir "$i"
+        # Busy as long as somebody, such as a witness, looks into it.
+        wait_until 10 rmdir "$i" || status=1
         return $status
 }
 
