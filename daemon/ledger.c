@@ -273,6 +273,21 @@ static int undo_stop(const Ledger *l, const Tracefs *fs, const char *session) {
         return ret;
 }
 
+/* An instance is busy as long as anybody has one of its files open: whoever only looks at it is
+ * waited for, for a moment. */
+static int remove_instance(const Tracefs *fs, const char *dir) {
+        int r;
+
+        log_debug("knob", "rmdir %s", dir);
+        for (unsigned i = 0; i < 50; i++) {
+                r = unlinkat(fs->fd, dir, AT_REMOVEDIR) < 0 ? -errno : 0;
+                if (r != -EBUSY)
+                        break;
+                (void) usleep(10000);
+        }
+        return r;
+}
+
 static int undo_session(Ledger *l, const Tracefs *fs, const char *session, Strv *warnings,
                         size_t *n_undone) {
         size_t n = 0, n_before = l->n;
@@ -302,11 +317,11 @@ static int undo_session(Ledger *l, const Tracefs *fs, const char *session, Strv 
 
                 if (e->kind != LEDGER_INSTANCE || !streq(e->session, session))
                         continue;
-                log_debug("knob", "rmdir %s", e->file);
-                if (unlinkat(fs->fd, e->file, AT_REMOVEDIR) >= 0)
+                r = remove_instance(fs, e->file);
+                if (r >= 0)
                         n++;
-                else if (errno != ENOENT) {
-                        failed = failed ?: -errno;
+                else if (r != -ENOENT) {
+                        failed = failed ?: r;
                         continue;
                 }
                 remove_at(l, i);
