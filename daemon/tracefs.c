@@ -22,11 +22,6 @@
 #include "daemon/knob.h"
 #include "daemon/tracefs.h"
 
-static void closedirp(DIR **d) {
-        if (*d)
-                (void) closedir(*d);
-}
-
 static int open_listing(int dir_fd, const char *path, DIR **ret) {
         int fd = openat(dir_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
 

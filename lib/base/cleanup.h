@@ -10,6 +10,7 @@
  * _cleanup_() wants from it.
  */
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +73,11 @@ static inline void closep(int *fd) {
 static inline void fclosep(FILE **f) {
         if (*f)
                 (void) fclose(*f);
+}
+
+static inline void closedirp(DIR **d) {
+        if (*d)
+                (void) closedir(*d);
 }
 
 #define _cleanup_free_ _cleanup_(freep)

@@ -153,11 +153,6 @@ int dir_open(int dir_fd, const char *path) {
         return fd < 0 ? -errno : fd;
 }
 
-static void closedirp(DIR **d) {
-        if (*d)
-                (void) closedir(*d);
-}
-
 int tree_remove(int dir_fd, const char *path) {
         _cleanup_(closedirp) DIR *d = NULL;
         int fd, r = 0;

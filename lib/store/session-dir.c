@@ -32,11 +32,6 @@ struct SessionDir {
         int symbols_fd; /* or -EBADF */
 };
 
-static void closedirp(DIR **d) {
-        if (*d)
-                (void) closedir(*d);
-}
-
 int session_dir_take_fds(SessionDir **ret, int dir_fd, int symbols_fd) {
         _cleanup_close_ int fd = dir_fd, symbols = symbols_fd;
         struct stat st;

@@ -33,11 +33,6 @@ struct Store {
         int lock_fd; /* -EBADF: open for reading */
 };
 
-static void closedirp(DIR **d) {
-        if (*d)
-                (void) closedir(*d);
-}
-
 Store *store_free(Store *s) {
         if (!s)
                 return NULL;

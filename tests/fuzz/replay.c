@@ -19,11 +19,6 @@
 
 #define INPUT_BYTES_MAX ((size_t) 64 << 20)
 
-static void closedirp(DIR **d) {
-        if (*d)
-                (void) closedir(*d);
-}
-
 static int list_corpus(Strv *ret, const char *program) {
         const char *source = getenv("top_srcdir"), *slash = strrchr(program, '/');
         const char *target = startswith(slash ? slash + 1 : program, "fuzz-");
