@@ -2,9 +2,13 @@
 noinst_LIBRARIES += %D%/libstore.a
 %C%_libstore_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS) $(XXHASH_CFLAGS)
 %C%_libstore_a_SOURCES = \
+	%D%/condition.c \
+	%D%/condition.h \
 	%D%/entry.c \
 	%D%/entry.h \
 	%D%/format.h \
+	%D%/gap.c \
+	%D%/gap.h \
 	%D%/json-field.c \
 	%D%/json-field.h \
 	%D%/meta.c \

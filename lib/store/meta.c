@@ -148,6 +148,8 @@ SessionMeta *session_meta_free(SessionMeta *m) {
                         strv_done(p);
         }
         spec_done(&m->spec);
+        gaps_done(&m->gaps);
+        conditions_done(&m->degraded);
         free(m->cpus);
         free(m);
         return NULL;
@@ -197,7 +199,9 @@ json_t *session_meta_to_json(const SessionMeta *m) {
             json_object_set_new(o, "spec", spec_to_json(&m->spec)) < 0 ||
             json_object_set_new(o, "start", clocks_to_json(&m->start)) < 0 ||
             json_object_set_new(o, "stop", clocks_to_json(&m->stop)) < 0 ||
-            json_object_set_new(o, "cpus", cpus_to_json(m)) < 0) {
+            json_object_set_new(o, "cpus", cpus_to_json(m)) < 0 ||
+            json_object_set_new(o, "gaps", gaps_to_json(&m->gaps)) < 0 ||
+            json_object_set_new(o, "degraded", conditions_to_json(&m->degraded)) < 0) {
                 json_decref(o);
                 return NULL;
         }
@@ -260,6 +264,14 @@ static int read_cpus(SessionMeta *m, const json_t *list, const char **field) {
         return 0;
 }
 
+static int read_gaps(SessionMeta *m, const json_t *v, const char **field) {
+        return gaps_from_json(&m->gaps, v);
+}
+
+static int read_degraded(SessionMeta *m, const json_t *v, const char **field) {
+        return conditions_from_json(&m->degraded, v);
+}
+
 static int check_page_bytes(SessionMeta *m, const json_t *v, const char **field) {
         uint32_t n = m->page_bytes;
 
@@ -277,6 +289,8 @@ static const struct {
         { "start", read_start },
         { "stop", read_stop },
         { "cpus", read_cpus },
+        { "gaps", read_gaps },
+        { "degraded", read_degraded },
 };
 
 static int read_session(SessionMeta *m, const json_t *o, const char **field) {

@@ -15,6 +15,8 @@
 #include <sys/types.h>
 
 #include "base/strv.h"
+#include "store/condition.h"
+#include "store/gap.h"
 #include "store/spec.h"
 
 #define META_MAX_CPUS 8192
@@ -75,6 +77,8 @@ typedef struct SessionMeta {
         ClockTuple start, stop; /* all 0 until then */
         CpuAccount *cpus;       /* n_cpus of them, ascending by cpu */
         size_t n_cpus;
+        Gaps gaps;           /* where something may be missing */
+        Conditions degraded; /* what is wrong at the moment; none: all is well */
 } SessionMeta;
 
 int session_meta_new(SessionMeta **ret); /* all empty, the spec SPEC_INIT */

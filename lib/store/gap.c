@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * A list that grows while something goes wrong must not grow without end, and what goes wrong for
+ * hours is one thing: neighbours in time are one gap, and beyond a bound the last gap of a CPU and
+ * cause takes up the others.  The sums stay right, the places become coarser.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/strv.h"
+#include "store/format.h"
+#include "store/gap.h"
+#include "store/json-field.h"
+#include "store/meta.h"
+
+static const struct {
+        const char *name, *sentence;
+} causes[_GAP_CAUSE_N] = {
+        [GAP_OVERRUN] = { "overrun", "the kernel's buffer was full" },
+        [GAP_DROPPED] = { "dropped", "the kernel's buffer was full and took nothing new" },
+        [GAP_INTERRUPTED] = { "interrupted", "the buffer wrapped within an interrupt" },
+        [GAP_CLEARED] = { "cleared", "somebody else emptied the kernel's buffer" },
+        [GAP_TRACING_OFF] = { "tracing_off", "somebody else switched tracing_on off" },
+        [GAP_TRACER_OFF] = { "tracer_off", "somebody else switched the tracer off" },
+        [GAP_FTRACE_OFF] = { "ftrace_off", "sysctl kernel.ftrace_enabled was 0" },
+        [GAP_FILTER_CHANGED] = { "filter_changed",
+                                 "somebody else changed which functions are traced" },
+        [GAP_NO_SPACE] = { "no_space", "the store's disk was full" },
+        [GAP_DISK_FAILED] = { "disk_failed", "the store's disk refused to take pages" },
+        [GAP_DAEMON_GONE] = { "daemon_gone", "no daemon read the kernel's buffer" },
+};
+
+const char *gap_cause_name(GapCause c) {
+        return (size_t) c < ELEMENTSOF(causes) ? causes[c].name : "unknown";
+}
+
+const char *gap_cause_sentence(GapCause c) {
+        return (size_t) c < ELEMENTSOF(causes) ? causes[c].sentence : "unknown";
+}
+
+int gap_cause_from_name(const char *s) {
+        for (int i = 0; i < _GAP_CAUSE_N; i++)
+                if (streq(causes[i].name, s))
+                        return i;
+        return -EINVAL;
+}
+
+/* --- the list -------------------------------------------------------------------------------- */
+
+/* Sums stop at the largest number, and with one that is not known. */
+static uint64_t add(uint64_t a, uint64_t b) {
+        return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static void merge(Gap *into, const Gap *gap, bool counts) {
+        into->from_ns = MIN(into->from_ns, gap->from_ns);
+        into->to_ns = MAX(into->to_ns, gap->to_ns); /* GAP_OPEN is the largest */
+        into->n_events = add(into->n_events, gap->n_events);
+        into->n_pages = add(into->n_pages, gap->n_pages);
+        if (counts)
+                into->n_merged = MAX(into->n_merged, UINT64_C(1)) + MAX(gap->n_merged, UINT64_C(1));
+}
+
+static Gap *find_last(const Gaps *g, uint32_t cpu, GapCause cause) {
+        for (size_t i = g->n; i > 0; i--)
+                if (g->items[i - 1].cpu == cpu && g->items[i - 1].cause == cause)
+                        return &g->items[i - 1];
+        return NULL;
+}
+
+static int append(Gaps *g, const Gap *gap) {
+        Gap *items = reallocarray(g->items, g->n + 1, sizeof(*items));
+
+        if (!items)
+                return -ENOMEM;
+        g->items = items;
+        g->items[g->n++] = *gap;
+        return 0;
+}
+
+int gaps_add(Gaps *g, const Gap *gap) {
+        Gap *last = find_last(g, gap->cpu, gap->cause);
+        Gap everywhere = *gap;
+
+        if (last && (last->to_ns == gap->from_ns || last->to_ns == GAP_OPEN)) {
+                merge(last, gap, false);
+                return 0;
+        }
+        if (g->n < GAPS_MAX)
+                return append(g, gap);
+
+        everywhere.cpu = GAP_ALL_CPUS;
+        last = last ?: find_last(g, GAP_ALL_CPUS, gap->cause);
+        if (!last)
+                return append(g, &everywhere);
+        merge(last, gap, true);
+        return 0;
+}
+
+Gap *gaps_find_open(const Gaps *g, GapCause cause) {
+        Gap *last = find_last(g, GAP_ALL_CPUS, cause);
+
+        return last && last->to_ns == GAP_OPEN ? last : NULL;
+}
+
+void gaps_close(Gaps *g, GapCause cause, uint64_t to_ns) {
+        for (size_t i = 0; i < g->n; i++) {
+                Gap *gap = &g->items[i];
+
+                if (gap->to_ns == GAP_OPEN && (cause == _GAP_CAUSE_N || gap->cause == cause))
+                        gap->to_ns = MAX(to_ns, gap->from_ns);
+        }
+}
+
+void gaps_done(Gaps *g) {
+        free(g->items);
+        *g = (Gaps){};
+}
+
+/* --- JSON ------------------------------------------------------------------------------------ */
+
+#define NUMBER(name, kind, member, how, to, absent)                                                \
+        {                                                                                          \
+                .key = (name), .type = JSON_FIELD_##kind, .flags = (how),                          \
+                .offset = offsetof(Gap, member), .max = (to), .fallback = (absent)                 \
+        }
+
+static const JsonField fields[] = {
+        NUMBER("cpu", U32, cpu, JSON_FIELD_OMIT, META_MAX_CPUS - 1, GAP_ALL_CPUS),
+        NUMBER("from_ns", U64, from_ns, JSON_FIELD_REQUIRED, INT64_MAX, 0),
+        NUMBER("to_ns", U64, to_ns, JSON_FIELD_OMIT, INT64_MAX, GAP_OPEN),
+        NUMBER("events", U64, n_events, JSON_FIELD_OMIT, INT64_MAX, GAP_UNKNOWN),
+        NUMBER("pages", U64, n_pages, JSON_FIELD_OMIT, INT64_MAX, 0),
+        NUMBER("count", U64, n_merged, JSON_FIELD_OMIT, INT64_MAX, 0),
+};
+
+static json_t *gap_to_json(const Gap *gap) {
+        json_t *o = json_object();
+
+        if (o && (json_object_set_new(o, "cause", json_string(gap_cause_name(gap->cause))) < 0 ||
+                  json_fields_write(o, fields, ELEMENTSOF(fields), gap) < 0)) {
+                json_decref(o);
+                return NULL;
+        }
+        return o;
+}
+
+json_t *gaps_to_json(const Gaps *g) {
+        json_t *list = json_array();
+
+        for (size_t i = 0; list && i < g->n; i++)
+                if (json_array_append_new(list, gap_to_json(&g->items[i])) < 0) {
+                        json_decref(list);
+                        return NULL;
+                }
+        return list;
+}
+
+static int gap_from_json(Gap *ret, const json_t *o) {
+        const char *cause = json_string_value(json_object_get(o, "cause")), *field;
+        int c = cause ? gap_cause_from_name(cause) : -EINVAL;
+        int r;
+
+        if (c < 0)
+                return GAP_E_INVALID;
+        r = json_fields_read(ret, fields, ELEMENTSOF(fields), o, &field);
+        if (r != 0)
+                return r < 0 ? r : GAP_E_INVALID;
+        ret->cause = (GapCause) c;
+        return ret->to_ns < ret->from_ns ? GAP_E_INVALID : 0;
+}
+
+int gaps_from_json(Gaps *ret, const json_t *list) {
+        size_t n = json_array_size(list);
+
+        if (!list || json_is_null(list))
+                return 0;
+        if (!json_is_array(list) || n > GAPS_READ_MAX)
+                return GAP_E_INVALID;
+        for (size_t i = 0; i < n; i++) {
+                Gap gap = {};
+                int r = gap_from_json(&gap, json_array_get(list, i));
+
+                if (r == 0)
+                        r = append(ret, &gap);
+                if (r != 0)
+                        return r;
+        }
+        return 0;
+}

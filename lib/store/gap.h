@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Gap: a stretch of time of which a recording may lack something, and why
+ *
+ * The counts of a CPU's account say how much was lost; a gap says where.  From
+ * and to are the narrowest bounds that whoever noted it knew: an overrun lies
+ * between two looks at the kernel's counters, a tracer that was switched off
+ * between the two writes to its file.  Pages that follow lost events carry the
+ * kernel's own mark, so a reader can narrow an overrun down (store/page.h).
+ *
+ * As JSON an element of session.json's "gaps":
+ *
+ *      { "cause": "overrun", "cpu": 3, "from_ns": 812..., "to_ns": 814..., "events": 2646 }
+ *
+ * Absent members: cpu (all of them), to_ns (it lasts), events (not known),
+ * pages (none), count (one).
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum GapCause {
+        GAP_OVERRUN,     /* the kernel's buffer was full: its oldest events gave way */
+        GAP_DROPPED,     /* the same, and the new events were not taken */
+        GAP_INTERRUPTED, /* the buffer wrapped while an interrupted writer held its page */
+        GAP_CLEARED,     /* somebody emptied the buffer (trace, trace_clock, its size, a probe) */
+        GAP_TRACING_OFF, /* somebody wrote 0 to tracing_on */
+        GAP_TRACER_OFF,  /* somebody wrote another tracer to current_tracer */
+        GAP_FTRACE_OFF,  /* sysctl kernel.ftrace_enabled was 0 */
+        GAP_FILTER_CHANGED, /* set_graph_function, set_ftrace_filter, ... are not what we wrote */
+        GAP_NO_SPACE,       /* the disk was full (ENOSPC, EDQUOT): pages were read and not stored */
+        GAP_DISK_FAILED,    /* the disk refused otherwise (EIO, EROFS, ...): the same */
+        GAP_DAEMON_GONE,    /* nobody read the buffer, or what was in a pipe died with its daemon */
+        _GAP_CAUSE_N,
+} GapCause;
+
+const char *gap_cause_name(GapCause c);     /* "overrun", "tracing_off", ... */
+int gap_cause_from_name(const char *s);     /* the cause, or -EINVAL */
+const char *gap_cause_sentence(GapCause c); /* "the kernel's buffer was full" */
+
+#define GAP_ALL_CPUS UINT32_MAX
+#define GAP_OPEN UINT64_MAX    /* to_ns: it has not ended */
+#define GAP_UNKNOWN UINT64_MAX /* n_events */
+
+typedef struct Gap {
+        uint32_t cpu; /* or GAP_ALL_CPUS */
+        GapCause cause;
+        uint64_t from_ns, to_ns; /* trace clock; to_ns may be GAP_OPEN */
+        uint64_t n_events;       /* or GAP_UNKNOWN */
+        uint64_t n_pages;        /* read from the kernel and not stored */
+        uint64_t n_merged;       /* gaps that this one stands for; 0 and 1: itself */
+} Gap;
+
+/* In the order in which they were noted. */
+typedef struct Gaps {
+        Gap *items;
+        size_t n;
+} Gaps;
+
+#define GAPS_MAX 1000
+/* On reading: what merging cannot merge may be added to GAPS_MAX, one of each cause. */
+#define GAPS_READ_MAX (GAPS_MAX + _GAP_CAUSE_N)
+
+/*
+ * gaps_add() - note one more
+ *
+ * What goes on where the last one of the same CPU and cause ended lengthens that one.  From
+ * GAPS_MAX on a gap is merged into the last one of its CPU and cause, which then reaches from the
+ * earliest to the latest and counts how many it is; where there is none, into the one of the cause
+ * for all CPUs.
+ * Return: 0 or -ENOMEM.
+ */
+int gaps_add(Gaps *g, const Gap *gap);
+/* The open gap of @cause for all CPUs, or NULL. */
+Gap *gaps_find_open(const Gaps *g, GapCause cause);
+/* Ends all open gaps of @cause; with _GAP_CAUSE_N of every cause. */
+void gaps_close(Gaps *g, GapCause cause, uint64_t to_ns);
+void gaps_done(Gaps *g);
+
+/* A new array; NULL without memory. */
+json_t *gaps_to_json(const Gaps *g);
+/* Return: 0, GAP_E_INVALID, -ENOMEM.  @ret is to be freed also after a failure. */
+enum { GAP_E_INVALID = 1 };
+int gaps_from_json(Gaps *ret, const json_t *list);
