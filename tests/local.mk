@@ -15,6 +15,7 @@ AM_TESTS_ENVIRONMENT = \
 include %D%/unit/base.mk
 include %D%/unit/wire.mk
 include %D%/unit/store.mk
+include %D%/unit/codec.mk
 include %D%/unit/decode.mk
 include %D%/unit/calls.mk
 include %D%/unit/render.mk

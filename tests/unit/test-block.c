@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <fcntl.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "codec/block.h"
+#include "store/segment.h"
+#include "unit.h"
+
+static BlockCodec *codec_of(uint32_t page_bytes) {
+        BlockCodec *c;
+
+        ck_assert_int_eq(block_codec_new(&c, page_bytes, false, 0), 0);
+        return c;
+}
+
+static void add_format(BlockCodec *c, const char *session, const char *event) {
+        _cleanup_free_ char *text = NULL;
+        char path[4096];
+        size_t n;
+
+        (void) snprintf(path, sizeof(path),
+                        "%s/tests/data/sessions/%s/tracing/events/ftrace/%s/format",
+                        getenv("top_srcdir"), session, event);
+        ck_assert_int_eq(file_read(AT_FDCWD, path, &text, &n, 1 << 20), 0);
+        ck_assert_int_eq(block_codec_add_format(c, text, n), 0);
+}
+
+static Segment *recorded(const char *session, unsigned cpu) {
+        char path[4096];
+        Segment *s;
+
+        (void) snprintf(path, sizeof(path), "%s/tests/data/sessions/%s/cpu%u/00000000.seg",
+                        getenv("top_srcdir"), session, cpu);
+        ck_assert_int_eq(segment_take_fd(&s, open(path, O_RDONLY | O_CLOEXEC)), 0);
+        return s;
+}
+
+/* Encodes, decodes with a codec that knows no formats, compares; the block's size. */
+static size_t there_and_back(BlockCodec *c, uint32_t page_bytes, const void *pages,
+                             size_t n_pages) {
+        _cleanup_(block_codec_freep) BlockCodec *other = codec_of(page_bytes);
+        _cleanup_free_ char *again = malloc(n_pages * page_bytes);
+        _cleanup_buf_ Buf out = BUF_INIT;
+
+        buf_adds(&out, "before");
+        ck_assert_int_eq(block_encode(c, pages, n_pages, &out), 0);
+        ck_assert_mem_eq(out.data, "before", 6);
+        ck_assert_int_eq(block_decode(other, out.data + 6, out.n_data - 6, again, n_pages), 0);
+        ck_assert_mem_eq(again, pages, n_pages * page_bytes);
+        return out.n_data - 6;
+}
+
+static void fill(uint8_t *p, size_t n, uint32_t seed) {
+        for (size_t i = 0; i < n; i++)
+                p[i] = (uint8_t) ((seed = seed * 1664525 + 1013904223) >> 24);
+}
+
+START_TEST(pages_of_nothing_need_hardly_a_byte)
+        {
+                _cleanup_(block_codec_freep) BlockCodec *c = codec_of(4096);
+                _cleanup_free_ void *pages = calloc(256, 4096);
+
+                ck_assert_uint_lt(there_and_back(c, 4096, pages, 256), 512);
+        }
+END_TEST
+
+START_TEST(noise_comes_back_and_costs_little_more_than_itself)
+        {
+                static const uint32_t sizes[] = { 4096, 8192, 65536, 1 << 20 };
+
+                for (size_t i = 0; i < ELEMENTSOF(sizes); i++) {
+                        _cleanup_(block_codec_freep) BlockCodec *c = codec_of(sizes[i]);
+                        _cleanup_free_ uint8_t *pages = malloc(BLOCK_BYTES_MAX);
+
+                        fill(pages, BLOCK_BYTES_MAX, 17 + (uint32_t) i);
+                        ck_assert_uint_lt(
+                                there_and_back(c, sizes[i], pages, BLOCK_BYTES_MAX / sizes[i]),
+                                BLOCK_BYTES_MAX + BLOCK_BYTES_MAX / 100);
+                        (void) there_and_back(c, sizes[i], pages, 1);
+                }
+        }
+END_TEST
+
+START_TEST(real_pages_come_back_with_and_without_formats)
+        {
+                static const char *const sessions[] = { "udp_sendmsg-6.1", "udp_sendmsg-6.12",
+                                                        "udp_sendmsg-new" };
+
+                for (size_t i = 0; i < ELEMENTSOF(sessions); i++)
+                        for (unsigned cpu = 0; cpu < 2; cpu++) {
+                                _cleanup_(segment_freep) Segment *s = recorded(sessions[i], cpu);
+                                _cleanup_(block_codec_freep) BlockCodec *c = codec_of(4096);
+
+                                (void) there_and_back(c, 4096, segment_page(s, 0),
+                                                      segment_n_pages(s));
+                                add_format(c, sessions[i], "funcgraph_entry");
+                                add_format(c, sessions[i], "funcgraph_exit");
+                                (void) there_and_back(c, 4096, segment_page(s, 0),
+                                                      segment_n_pages(s));
+                        }
+        }
+END_TEST
+
+START_TEST(no_damage_goes_unnoticed)
+        {
+                _cleanup_(segment_freep) Segment *s = recorded("udp_sendmsg-6.12", 0);
+                _cleanup_(block_codec_freep) BlockCodec *c = codec_of(4096);
+                _cleanup_free_ char *again = malloc(4 * 4096), *copy = NULL;
+                _cleanup_buf_ Buf out = BUF_INIT;
+
+                add_format(c, "udp_sendmsg-6.12", "funcgraph_entry");
+                add_format(c, "udp_sendmsg-6.12", "funcgraph_exit");
+                ck_assert_int_eq(block_encode(c, segment_page(s, 1), 4, &out), 0);
+                for (size_t i = 0; i < out.n_data; i++) {
+                        int r;
+
+                        out.data[i] ^= (char) (1 << i % 8);
+                        r = block_decode(c, out.data, out.n_data, again, 4);
+                        out.data[i] ^= (char) (1 << i % 8);
+                        if (r == 0) /* a bit that means nothing */
+                                ck_assert_mem_eq(again, segment_page(s, 1), 4 * 4096);
+                        else
+                                ck_assert_int_eq(r, BLOCK_E_DAMAGED);
+                }
+                for (size_t n = 0; n < out.n_data; n++) {
+                        /* Of the exact size, so that a sanitizer sees one byte too many. */
+                        copy = realloc(copy, n ?: 1);
+                        memcpy(copy, out.data, n);
+                        ck_assert_int_eq(block_decode(c, copy, n, again, 4), BLOCK_E_DAMAGED);
+                }
+        }
+END_TEST
+
+START_TEST(other_pages_than_the_blocks_are_refused)
+        {
+                _cleanup_(block_codec_freep) BlockCodec *c = codec_of(4096);
+                _cleanup_(block_codec_freep) BlockCodec *large = codec_of(8192);
+                _cleanup_free_ char *pages = calloc(4, 4096);
+                _cleanup_buf_ Buf out = BUF_INIT;
+
+                ck_assert_int_eq(block_encode(c, pages, 2, &out), 0);
+                ck_assert_int_eq(block_decode(c, out.data, out.n_data, pages, 1), BLOCK_E_DAMAGED);
+                ck_assert_int_eq(block_decode(c, out.data, out.n_data, pages, 3), BLOCK_E_DAMAGED);
+                ck_assert_int_eq(block_decode(large, out.data, out.n_data, pages, 1),
+                                 BLOCK_E_DAMAGED);
+                buf_add(&out, "", 1);
+                ck_assert_int_eq(block_decode(c, out.data, out.n_data, pages, 2), BLOCK_E_DAMAGED);
+        }
+END_TEST
+
+START_TEST(what_is_no_block_of_pages_is_refused)
+        {
+                static const uint32_t sizes[] = { 0, 2048, 4095, 12288, 2 << 20 };
+                _cleanup_(block_codec_freep) BlockCodec *c = codec_of(4096);
+                _cleanup_free_ char *pages = calloc(257, 4096);
+                _cleanup_buf_ Buf out = BUF_INIT;
+                BlockCodec *none = NULL;
+
+                for (size_t i = 0; i < ELEMENTSOF(sizes); i++)
+                        ck_assert_int_eq(block_codec_new(&none, sizes[i], false, 0), -EINVAL);
+                ck_assert_int_eq(block_codec_new(&none, 4096, false, 20), -EINVAL);
+                ck_assert_int_eq(block_codec_new(&none, 4096, false, -1), -EINVAL);
+                ck_assert_ptr_null(none);
+                ck_assert_int_eq(block_encode(c, pages, 0, &out), -EINVAL);
+                ck_assert_int_eq(block_encode(c, pages, 257, &out), -EINVAL);
+                ck_assert_uint_eq(out.n_data, 0);
+        }
+END_TEST
+
+UNIT_MAIN("block", pages_of_nothing_need_hardly_a_byte,
+          noise_comes_back_and_costs_little_more_than_itself,
+          real_pages_come_back_with_and_without_formats, no_damage_goes_unnoticed,
+          other_pages_than_the_blocks_are_refused, what_is_no_block_of_pages_is_refused)
