@@ -45,8 +45,7 @@ static const struct {
         unsigned flags;
 } settings[] = {
         { "trace_clock", INSTANCE_CLOCK, 0 },
-        /* poll() on trace_pipe_raw waits until so many per cent of the pages are full */
-        { "buffer_percent", "10", 0 },
+        { "buffer_percent", STRINGIFY(INSTANCE_BUFFER_PERCENT), 0 },
         { "options/overwrite", "1", 0 },
         { "options/record-cmd", "1", TOP_ONLY },
         { "options/sleep-time", "1", SHARED },

@@ -19,6 +19,7 @@
 
 #define INSTANCE_PREFIX "ftraced-"
 #define INSTANCE_CLOCK "mono"
+#define INSTANCE_BUFFER_PERCENT 25 /* of the pages full: poll() on trace_pipe_raw returns */
 
 typedef struct Instance Instance;
 

@@ -31,6 +31,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/listener.h \
 	%D%/methods.c \
 	%D%/methods.h \
+	%D%/pace.c \
+	%D%/pace.h \
 	%D%/plan.c \
 	%D%/plan.h \
 	%D%/privilege.c \

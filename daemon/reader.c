@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The loop: wait for the kernel, for the word to stop or for the time; splice
- * whole pages through the pipe until there is none; wait again.  Order is kept
+ * The loop: wait for the kernel, for a kick or for the time; splice whole pages
+ * through the pipe until there is none; wait again, as long as the stream's
+ * pace says.  Order is kept
  * by one rule: nothing new is taken from the kernel before the pipe is empty
  * and a page that read() has begun is complete.
  *
@@ -22,12 +23,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "base/log.h"
 #include "base/unit.h"
+#include "daemon/pace.h"
 #include "daemon/reader.h"
 #include "store/segment.h"
 
@@ -38,7 +41,7 @@ struct Reader {
         /* constant while the thread runs */
         ReaderShared *shared;
         uint32_t cpu;
-        int raw_fd;
+        int raw_fd, kick_fd;
         pthread_t thread;
         bool is_started;
 
@@ -59,7 +62,7 @@ typedef enum Wake {
         WAKE_TIMEOUT,
         WAKE_READABLE,
         WAKE_OFFLINE,
-        WAKE_STOP,
+        WAKE_KICK,
 } Wake;
 
 static uint64_t now_ms(void) {
@@ -82,17 +85,20 @@ static void reader_set_error(Reader *r, int error) {
                 reader_wake_main(r);
 }
 
-/* Waits for data (unless @deaf), the stop, or @timeout_ms. */
-static Wake reader_wait(Reader *r, bool deaf, int timeout_ms) {
+/* Waits for data (unless @deaf), a kick, or @timeout_ms. */
+static Wake reader_wait(Reader *r, bool deaf, unsigned timeout_ms) {
         struct pollfd fds[] = {
-                { .fd = r->shared->stop_fd, .events = POLLIN },
+                { .fd = r->kick_fd, .events = POLLIN },
                 { .fd = deaf ? -EBADF : r->raw_fd, .events = POLLIN },
         };
+        uint64_t n;
 
-        if (poll(fds, ELEMENTSOF(fds), timeout_ms) <= 0)
+        if (poll(fds, ELEMENTSOF(fds), (int) timeout_ms) <= 0)
                 return WAKE_TIMEOUT;
-        if (fds[0].revents)
-                return WAKE_STOP;
+        if (fds[0].revents) {
+                (void) !read(r->kick_fd, &n, sizeof(n));
+                return WAKE_KICK;
+        }
         return fds[1].revents & POLLIN ? WAKE_READABLE : WAKE_OFFLINE;
 }
 
@@ -354,36 +360,62 @@ static void reader_finish(Reader *r) {
         }
 }
 
+/* How long to wait after a turn that moved @n_bytes in @elapsed_ms and ended with @error. */
+static unsigned reader_timeout(const Reader *r, Pace *pace, uint64_t n_bytes, uint64_t elapsed_ms,
+                               int error) {
+        unsigned timeout_ms = pace_next(pace, n_bytes, elapsed_ms);
+
+        if (error < 0)
+                return READER_RETRY_MS;
+        if (atomic_load(&r->shared->watched))
+                return MIN(timeout_ms, (unsigned) READER_WATCHED_MS);
+        return timeout_ms;
+}
+
 static void *reader_run(void *userdata) {
         Reader *r = userdata;
+        Pace pace = PACE_INIT(r->shared->goal_bytes, r->shared->idle_ms);
         bool is_deaf = false; /* do not listen to the raw descriptor in the next wait */
-        int timeout_ms = READER_IDLE_MS;
+        unsigned timeout_ms = PACE_FIRST_MS;
+        uint64_t since_ms = now_ms();
 
         for (;;) {
-                Wake wake = reader_wait(r, is_deaf, timeout_ms);
-                bool is_watched = atomic_load(&r->shared->watched);
+                uint64_t n_before = atomic_load(&r->counters.n_bytes), until_ms;
+                Wake wake;
                 int k;
 
+                atomic_store(&r->counters.waiting, true);
+                wake = reader_wait(r, is_deaf, timeout_ms);
+                atomic_store(&r->counters.waiting, false);
                 atomic_fetch_add(&r->counters.progress, 1);
-                if (wake == WAKE_STOP)
+                if (atomic_load(&r->shared->stopping))
                         break;
+
+                if (wake != WAKE_TIMEOUT &&
+                    atomic_exchange(&r->counters.offline, wake == WAKE_OFFLINE) !=
+                            (wake == WAKE_OFFLINE))
+                        reader_wake_main(r);
                 if (wake == WAKE_OFFLINE) {
                         is_deaf = true;
-                        timeout_ms = READER_OFFLINE_MS;
+                        timeout_ms = r->shared->idle_ms;
                         continue;
                 }
                 atomic_fetch_add(&r->counters.n_wakeups, 1);
 
                 k = reader_splice(r, READER_TURN_BYTES);
-                if (k == 0 && is_watched && !is_deaf)
+                if (k == 0 && atomic_load(&r->shared->watched) && !is_deaf)
                         k = MIN(reader_read_page(r), 0);
                 reader_set_error(r, MIN(k, 0));
 
                 is_deaf = k < 0 || (k == 0 && wake == WAKE_READABLE);
-                timeout_ms = k < 0        ? READER_RETRY_MS
-                             : is_deaf    ? READER_SPURIOUS_MS
-                             : is_watched ? READER_WATCHED_MS
-                                          : READER_IDLE_MS;
+                if (wake == WAKE_READABLE)
+                        pace_wake(&pace);
+                until_ms = now_ms();
+                timeout_ms = reader_timeout(r, &pace, atomic_load(&r->counters.n_bytes) - n_before,
+                                            until_ms - since_ms, k);
+                if (is_deaf && k == 0)
+                        timeout_ms = READER_SPURIOUS_MS;
+                since_ms = until_ms;
         }
 
         reader_finish(r);
@@ -395,17 +427,26 @@ static void *reader_run(void *userdata) {
 /* --- seen from the main thread --------------------------------------------------------------- */
 
 int reader_new(Reader **ret, ReaderShared *shared, uint32_t cpu, int raw_fd) {
-        Reader *r = calloc(1, sizeof(*r));
+        _cleanup_free_ Reader *r = calloc(1, sizeof(*r));
 
         if (!r)
                 return -ENOMEM;
 
+        r->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (r->kick_fd < 0)
+                return -errno;
         r->shared = shared;
         r->cpu = cpu;
         r->raw_fd = raw_fd;
         r->pipe_fds[0] = r->pipe_fds[1] = r->cpu_dir_fd = -EBADF;
-        *ret = r;
+        *ret = TAKE_PTR(r);
         return 0;
+}
+
+void reader_kick(Reader *r) {
+        uint64_t one = 1;
+
+        (void) !write(r->kick_fd, &one, sizeof(one));
 }
 
 int reader_start(Reader *r) {
@@ -453,6 +494,7 @@ Reader *reader_free(Reader *r) {
         (void) safe_close(r->pipe_fds[0]);
         (void) safe_close(r->pipe_fds[1]);
         (void) safe_close(r->raw_fd);
+        (void) safe_close(r->kick_fd);
         free(r);
         return NULL;
 }

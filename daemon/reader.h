@@ -23,11 +23,10 @@
 
 #define READER_SEGMENT_BYTES (128ULL << 20) /* then another segment follows */
 #define READER_PIPE_BYTES (1U << 20)
-#define READER_IDLE_MS 250     /* a look at the buffer without being told to */
-#define READER_WATCHED_MS 100  /* the same while watched, for the partly filled page too */
-#define READER_SPURIOUS_MS 10  /* poll() said readable, no whole page was there */
-#define READER_OFFLINE_MS 1000 /* the CPU never was online */
-#define READER_RETRY_MS 250    /* after the disk refused */
+#define READER_IDLE_MS 2000   /* times the readers: a look at the buffer without being told to */
+#define READER_WATCHED_MS 100 /* the same while watched, for the partly filled page too */
+#define READER_SPURIOUS_MS 10 /* poll() said readable, no whole page was there */
+#define READER_RETRY_MS 250   /* after the disk refused */
 #define READER_GIVE_UP_MS 10000
 
 typedef struct Reader Reader;
@@ -38,9 +37,9 @@ typedef struct Reader Reader;
  *
  *      field       written by
  *      dir         nobody; readers make directories through it
- *      stop_fd     main thread, once: readable from then on, nobody reads it
  *      wake_fd     readers: "look at me", after a change of error, full or ended; main reads it
- *      watched     main thread
+ *      stopping    main thread, which then kicks every reader
+ *      watched     main thread, likewise
  *      n_bytes     readers
  *      the others  nobody
  */
@@ -51,9 +50,11 @@ typedef struct ReaderShared {
         uint64_t segment_bytes;   /* READER_SEGMENT_BYTES; tests take less */
         uint64_t max_bytes;       /* 0: no limit; wake_fd is told when n_bytes gets there */
         uint64_t drain_max_bytes; /* the last drain ends here even if more arrives */
+        uint64_t goal_bytes;      /* fetched at a time from a steady stream (daemon/pace.h) */
+        unsigned idle_ms;         /* longest wait of one reader */
         unsigned give_up_ms;      /* READER_GIVE_UP_MS; tests take less */
-        int stop_fd, wake_fd;     /* eventfds, borrowed */
-        atomic_bool watched;
+        int wake_fd;              /* eventfd, borrowed */
+        atomic_bool stopping, watched;
         atomic_uint_fast64_t n_bytes;
 } ReaderShared;
 
@@ -61,17 +62,22 @@ typedef struct ReaderShared {
 typedef struct ReaderCounters {
         atomic_uint_fast64_t n_pages, n_bytes; /* in segments */
         atomic_uint_fast64_t n_wakeups;
-        atomic_uint_fast64_t progress; /* moves at least once a second unless the disk is stuck */
+        atomic_uint_fast64_t progress; /* moves whenever the thread does */
         atomic_uint_fast64_t pages_lost;
-        atomic_int error;  /* errno of what goes wrong at the moment, 0: nothing */
-        atomic_bool ended; /* the thread returns next */
+        atomic_int error;    /* errno of what goes wrong at the moment, 0: nothing */
+        atomic_bool waiting; /* for data: no progress is expected */
+        atomic_bool offline; /* the CPU is not online; a kick makes the reader look again */
+        atomic_bool ended;   /* the thread returns next */
 } ReaderCounters;
 
 /* @raw_fd: trace_pipe_raw, non-blocking; consumed on success.  0 or -errno. */
 int reader_new(Reader **ret, ReaderShared *shared, uint32_t cpu, int raw_fd);
 int reader_start(Reader *r);
+/* Makes the thread look at what it shares, and at its CPU. */
+void reader_kick(Reader *r);
 const ReaderCounters *reader_counters(const Reader *r);
 uint32_t reader_cpu(const Reader *r);
-/* Waits for the thread (shared->stop_fd must be readable) and closes the raw descriptor. */
+/* Waits for the thread (shared->stopping must be set, and it kicked) and closes the raw descriptor.
+ */
 Reader *reader_free(Reader *r);
 DEFINE_CLEANUP(Reader *, reader_free);

@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Two eventfds carry everything that is said between the threads: stop_fd, to
- * the readers, is made readable once and stays so; wake_fd, to the main loop,
- * says "look at the counters".  The loop never waits for a thread: each says
+ * Eventfds carry everything that is said between the threads: one to each reader
+ * says "look at what we share", and wake_fd, to the main loop, "look at the
+ * counters".  The loop never waits for a thread: each says
  * that it has ended, and only then is it joined.
  */
 
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
+#include "base/io.h"
+#include "daemon/instance.h"
 #include "daemon/reader.h"
 #include "daemon/recorder.h"
+
+#define HOTPLUG_USEC (2 * 1000000ULL)
+#define ONLINE_PATH "/sys/devices/system/cpu/online"
+#define ONLINE_MAX 65536
 
 struct Recorder {
         ReaderShared shared;
@@ -19,15 +26,61 @@ struct Recorder {
         uint64_t *progress;
         size_t n_readers;
         sd_event_source *wake;
+        sd_event_source *hotplug; /* while a reader's CPU is offline */
+        char *online;             /* what ONLINE_PATH said last */
         RecorderChanged changed;
         void *userdata;
 };
+
+static void recorder_kick(Recorder *r) {
+        for (size_t i = 0; i < r->n_readers; i++)
+                reader_kick(r->readers[i]);
+}
+
+static bool recorder_has_offline(const Recorder *r) {
+        for (size_t i = 0; i < r->n_readers; i++)
+                if (atomic_load(&reader_counters(r->readers[i])->offline))
+                        return true;
+        return false;
+}
+
+/*
+ * A reader whose CPU is offline cannot wait for it: poll() says POLLERR at once, and nobody tells
+ * when the CPU comes.  So the loop looks now and then, and only as long as there is such a CPU.
+ */
+static int recorder_on_hotplug(sd_event_source *source, uint64_t usec, void *userdata) {
+        Recorder *r = userdata;
+        char *online = NULL;
+
+        if (file_read(AT_FDCWD, ONLINE_PATH, &online, NULL, ONLINE_MAX) >= 0) {
+                if (r->online && !streq(r->online, online))
+                        recorder_kick(r);
+                free(r->online);
+                r->online = online;
+        }
+        if (recorder_has_offline(r)) {
+                (void) sd_event_source_set_time_relative(source, HOTPLUG_USEC);
+                return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+        }
+        r->hotplug = sd_event_source_disable_unref(r->hotplug);
+        return 0;
+}
+
+static void recorder_watch_hotplug(Recorder *r) {
+        if (r->hotplug || !recorder_has_offline(r))
+                return;
+        /* Without the timer the readers look by themselves, only later. */
+        (void) sd_event_add_time_relative(sd_event_source_get_event(r->wake), &r->hotplug,
+                                          CLOCK_MONOTONIC, 0, HOTPLUG_USEC / 4, recorder_on_hotplug,
+                                          r);
+}
 
 static int recorder_on_wake(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         Recorder *r = userdata;
         uint64_t n;
 
         (void) !read(fd, &n, sizeof(n));
+        recorder_watch_hotplug(r);
         r->changed(r->userdata);
         return 0;
 }
@@ -50,13 +103,10 @@ int recorder_new(Recorder **ret, const RecorderConfig *config) {
                 .max_bytes = config->max_bytes,
                 .drain_max_bytes = 2 * config->buffer_bytes + READER_PIPE_BYTES,
                 .give_up_ms = READER_GIVE_UP_MS,
-                .stop_fd = -EBADF,
+                .goal_bytes = config->buffer_bytes / 100 * INSTANCE_BUFFER_PERCENT / 2,
                 .wake_fd = -EBADF,
         };
 
-        r->shared.stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (r->shared.stop_fd < 0)
-                return -errno;
         r->shared.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (r->shared.wake_fd < 0)
                 return -errno;
@@ -92,6 +142,7 @@ int recorder_add(Recorder *r, uint32_t cpu, int raw_fd) {
 }
 
 int recorder_start(Recorder *r) {
+        r->shared.idle_ms = (unsigned) (READER_IDLE_MS * r->n_readers);
         for (size_t i = 0; i < r->n_readers; i++) {
                 int k = reader_start(r->readers[i]);
 
@@ -102,9 +153,8 @@ int recorder_start(Recorder *r) {
 }
 
 void recorder_stop(Recorder *r) {
-        uint64_t one = 1;
-
-        (void) !write(r->shared.stop_fd, &one, sizeof(one));
+        atomic_store(&r->shared.stopping, true);
+        recorder_kick(r);
 }
 
 bool recorder_has_ended(const Recorder *r) {
@@ -139,7 +189,8 @@ bool recorder_made_progress(Recorder *r) {
                 const ReaderCounters *c = reader_counters(r->readers[i]);
                 uint64_t progress = atomic_load(&c->progress);
 
-                if (progress == r->progress[i] && !atomic_load(&c->ended))
+                if (progress == r->progress[i] && !atomic_load(&c->waiting) &&
+                    !atomic_load(&c->ended))
                         moved = false;
                 r->progress[i] = progress;
         }
@@ -148,6 +199,7 @@ bool recorder_made_progress(Recorder *r) {
 
 void recorder_set_watched(Recorder *r, bool watched) {
         atomic_store(&r->shared.watched, watched);
+        recorder_kick(r);
 }
 
 size_t recorder_n_cpus(const Recorder *r) {
@@ -167,15 +219,15 @@ Recorder *recorder_free(Recorder *r) {
         if (!r)
                 return NULL;
 
-        if (r->shared.stop_fd >= 0)
-                recorder_stop(r);
+        recorder_stop(r);
         for (size_t i = 0; i < r->n_readers; i++)
                 (void) reader_free(r->readers[i]);
         (void) sd_event_source_disable_unref(r->wake);
-        (void) safe_close(r->shared.stop_fd);
+        (void) sd_event_source_disable_unref(r->hotplug);
         (void) safe_close(r->shared.wake_fd);
         free(r->readers);
         free(r->progress);
+        free(r->online);
         free(r);
         return NULL;
 }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Pace: how long a reader leaves its CPU's buffer alone
+ *
+ * The kernel wakes a reader that waits in poll() by an interrupt it sends to itself in the middle
+ * of recording an event (irq_work; linux 6.12 kernel/trace/ring_buffer.c, rb_wakeups()).  The
+ * functions that send it are then recorded below the root, as if it had called them, and where
+ * another interrupt meets them the buffer's protection against recursion drops an event without
+ * counting it (7.2; trace_recursive_lock()).  So poll() is for bursts, and a steady stream is
+ * fetched by the clock, before poll() would have anything to say.
+ */
+
+#include <stdint.h>
+
+#define PACE_MIN_MS 1
+#define PACE_FIRST_MS 10 /* after the kernel had to wake us: the stream's rate is not known yet */
+
+typedef struct Pace {
+        uint64_t goal_bytes; /* to be fetched at a time: well below what makes poll() readable */
+        uint32_t max_ms;     /* with no data, and never longer */
+        uint32_t interval_ms;
+} Pace;
+
+#define PACE_INIT(goal, max) ((Pace){ .goal_bytes = (goal), .max_ms = (max), .interval_ms = (max) })
+
+/* @n_bytes came in the last @elapsed_ms: how long to wait now [ms], PACE_MIN_MS..max_ms. */
+uint32_t pace_next(Pace *p, uint64_t n_bytes, uint64_t elapsed_ms);
+/* The kernel woke us: more came than the pace foresaw. */
+void pace_wake(Pace *p);
