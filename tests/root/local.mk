@@ -5,6 +5,7 @@ root_tests += \
 	%D%/test-doctor.sh \
 	%D%/test-exact.sh \
 	%D%/test-follow.sh \
+	%D%/test-hotplug.sh \
 	%D%/test-kernel-text.sh \
 	%D%/test-leftovers.sh \
 	%D%/test-loss.sh \
