@@ -37,6 +37,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/plan.h \
 	%D%/privilege.c \
 	%D%/privilege.h \
+	%D%/reader-private.h \
+	%D%/reader-resume.c \
 	%D%/reader.c \
 	%D%/reader.h \
 	%D%/recorder.c \
@@ -45,6 +47,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/request.h \
 	%D%/server.c \
 	%D%/server.h \
+	%D%/session-private.h \
 	%D%/session.c \
 	%D%/session.h \
 	%D%/sessions.c \

@@ -20,7 +20,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
@@ -31,32 +30,11 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/pace.h"
-#include "daemon/reader.h"
+#include "daemon/reader-private.h"
 #include "store/segment.h"
 
 #define READER_STACK_BYTES ((size_t) 512 << 10)
 #define READER_TURN_BYTES (64ULL << 20) /* spliced before the loop looks at the stop again */
-
-struct Reader {
-        /* constant while the thread runs */
-        ReaderShared *shared;
-        uint32_t cpu;
-        int raw_fd, kick_fd;
-        pthread_t thread;
-        bool is_started;
-
-        ReaderCounters counters;
-
-        /* the thread's alone */
-        int pipe_fds[2];
-        bool pipe_is_grown;
-        size_t n_piped; /* bytes in the pipe */
-        int cpu_dir_fd;
-        SegmentWriter *segment;
-        uint64_t next_sequence;
-        uint8_t *tail; /* page that read() fills, or NULL */
-        size_t n_tail; /* bytes of it that are there */
-};
 
 typedef enum Wake {
         WAKE_TIMEOUT,
@@ -175,7 +153,7 @@ static void reader_grow_pipe(Reader *r) {
         if (r->pipe_is_grown)
                 return;
         r->pipe_is_grown = true;
-        for (unsigned n = READER_PIPE_BYTES; n > 64 << 10; n /= 2)
+        for (unsigned n = READER_PIPE_BYTES; n > READER_SMALL_PIPE_BYTES; n /= 2)
                 if (fcntl(r->pipe_fds[1], F_SETPIPE_SZ, (int) n) >= 0)
                         break;
 }
@@ -266,8 +244,9 @@ static int reader_splice(Reader *r, uint64_t max_bytes) {
                 if (k < 0)
                         return k;
         }
-        if (r->pipe_fds[0] < 0 && pipe2(r->pipe_fds, O_CLOEXEC) < 0)
-                return -errno;
+        k = reader_make_pipe(r);
+        if (k < 0)
+                return k;
 
         while (n_moved < max_bytes) {
                 ssize_t n;
@@ -331,10 +310,22 @@ static void reader_abandon(Reader *r) {
         atomic_fetch_add(&r->counters.pages_lost, n_lost);
 }
 
+/* Leaves the pipe empty, if the disk lets it, and the segment open. */
+static void reader_leave(Reader *r) {
+        int k = r->tail ? reader_read_page(r) : reader_empty_pipe(r);
+
+        reader_set_error(r, MIN(k, 0));
+        r->segment = segment_writer_free(r->segment);
+}
+
 static void reader_finish(Reader *r) {
         uint64_t since_ms = now_ms();
         int k;
 
+        if (atomic_load(&r->shared->leaving)) {
+                reader_leave(r);
+                return;
+        }
         for (;;) {
                 k = reader_drain(r);
                 reader_set_error(r, k);

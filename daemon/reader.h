@@ -12,6 +12,9 @@
  * the pipe and, behind it, in the kernel's buffer; it is tried again every
  * READER_RETRY_MS.  Only the last drain gives up, after READER_GIVE_UP_MS, and
  * then counts what was lost.
+ *
+ * A reader may die anywhere with its process.  As long as somebody else (daemon/fdstore.h) holds
+ * the raw descriptor and the pipe, another one takes up where it was: reader_resume().
  */
 
 #include <stdatomic.h>
@@ -40,6 +43,7 @@ typedef struct Reader Reader;
  *      wake_fd     readers: "look at me", after a change of error, full or ended; main reads it
  *      stopping    main thread, which then kicks every reader
  *      watched     main thread, likewise
+ *      leaving     main thread, before stopping
  *      n_bytes     readers
  *      the others  nobody
  */
@@ -55,6 +59,7 @@ typedef struct ReaderShared {
         unsigned give_up_ms;      /* READER_GIVE_UP_MS; tests take less */
         int wake_fd;              /* eventfd, borrowed */
         atomic_bool stopping, watched;
+        atomic_bool leaving; /* the stop is not the recording's end: another daemon goes on */
         atomic_uint_fast64_t n_bytes;
 } ReaderShared;
 
@@ -72,6 +77,25 @@ typedef struct ReaderCounters {
 
 /* @raw_fd: trace_pipe_raw, non-blocking; consumed on success.  0 or -errno. */
 int reader_new(Reader **ret, ReaderShared *shared, uint32_t cpu, int raw_fd);
+
+/* All before reader_start():
+ *   - makes the pipe, which otherwise the first page does
+ *   - takes the reading end of one with whatever is in it (consumed on success)
+ *   - lends the reading end, -EBADF: there is none yet */
+int reader_make_pipe(Reader *r);
+int reader_take_pipe(Reader *r, int pipe_fd);
+int reader_pipe_fd(const Reader *r);
+/*
+ * reader_resume() - go on where the reader of a daemon that died had come to
+ *
+ * Opens this CPU's last segment for appending.  A page that was cut in two goes on in the pipe;
+ * without the pipe the part that is there is cut off and counted as lost.
+ * Return: 0 or -errno.
+ */
+int reader_resume(Reader *r);
+/* What was stored before, without the page that reader_resume() found in two. */
+void reader_add_pages(Reader *r, uint64_t n_pages, uint64_t n_lost);
+
 int reader_start(Reader *r);
 /* Makes the thread look at what it shares, and at its CPU. */
 void reader_kick(Reader *r);

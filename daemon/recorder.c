@@ -141,6 +141,27 @@ int recorder_add(Recorder *r, uint32_t cpu, int raw_fd) {
         return 0;
 }
 
+int recorder_make_pipe(Recorder *r, int *ret_pipe_fd) {
+        Reader *last = r->readers[r->n_readers - 1];
+        int k = reader_make_pipe(last);
+
+        if (k >= 0)
+                *ret_pipe_fd = reader_pipe_fd(last);
+        return k;
+}
+
+int recorder_take_pipe(Recorder *r, int pipe_fd) {
+        return reader_take_pipe(r->readers[r->n_readers - 1], pipe_fd);
+}
+
+int recorder_resume(Recorder *r) {
+        return reader_resume(r->readers[r->n_readers - 1]);
+}
+
+void recorder_add_account(Recorder *r, size_t i, const CpuAccount *account) {
+        reader_add_pages(r->readers[i], account->n_pages, account->pages_lost);
+}
+
 int recorder_start(Recorder *r) {
         r->shared.idle_ms = (unsigned) (READER_IDLE_MS * r->n_readers);
         for (size_t i = 0; i < r->n_readers; i++) {
@@ -155,6 +176,11 @@ int recorder_start(Recorder *r) {
 void recorder_stop(Recorder *r) {
         atomic_store(&r->shared.stopping, true);
         recorder_kick(r);
+}
+
+void recorder_leave(Recorder *r) {
+        atomic_store(&r->shared.leaving, true);
+        recorder_stop(r);
 }
 
 bool recorder_has_ended(const Recorder *r) {

@@ -32,9 +32,23 @@ typedef struct RecorderConfig {
 int recorder_new(Recorder **ret, const RecorderConfig *config);
 /* One call for each CPU, before recorder_start().  @raw_fd is consumed on success. */
 int recorder_add(Recorder *r, uint32_t cpu, int raw_fd);
+
+/*
+ * What outlives the process, for the CPU added last and before recorder_start() (daemon/reader.h):
+ * makes its pipe and lends the reading end; takes one over (consumed on success); goes on where a
+ * reader that died had come to.  0 or -errno.
+ */
+int recorder_make_pipe(Recorder *r, int *ret_pipe_fd);
+int recorder_take_pipe(Recorder *r, int pipe_fd);
+int recorder_resume(Recorder *r);
+/* What was stored before of the @i-th CPU: n_pages and pages_lost. */
+void recorder_add_account(Recorder *r, size_t i, const CpuAccount *account);
 int recorder_start(Recorder *r);
 /* The kernel writes no more: the readers drain what it has and end.  Returns at once. */
 void recorder_stop(Recorder *r);
+
+/* Another daemon will go on: the readers empty their pipes and end.  Returns at once. */
+void recorder_leave(Recorder *r);
 
 bool recorder_has_ended(const Recorder *r); /* every reader drained and ended */
 bool recorder_is_full(const Recorder *r);   /* max_bytes have been stored */

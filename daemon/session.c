@@ -18,26 +18,10 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/recorder.h"
-#include "daemon/session.h"
+#include "daemon/session-private.h"
 #include "daemon/stock.h"
 #include "daemon/tracing-copy.h"
 #include "daemon/transition.h"
-
-struct Session {
-        const SessionContext *context;
-        SessionMeta *meta;
-        uint64_t peer;
-
-        /* while it is live */
-        SessionDir *dir;
-        Tracer *tracer;
-        Recorder *recorder;
-        sd_event_source *deadline;
-        int error;     /* errno that the readers are stuck with */
-        bool is_saved; /* session.json says what meta says */
-
-        uint64_t disk_bytes; /* once ended; UINT64_MAX: not counted yet */
-};
 
 static uint64_t clock_ns(clockid_t clock) {
         struct timespec ts;

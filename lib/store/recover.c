@@ -18,8 +18,7 @@
 #include "store/page.h"
 #include "store/recover.h"
 
-/* *@n_pages without the empty ones at the end. */
-static int drop_empty(int fd, uint32_t page_bytes, uint64_t *n_pages) {
+int segment_drop_empty(int fd, uint32_t page_bytes, uint64_t *n_pages) {
         _cleanup_free_ char *page = malloc(page_bytes);
 
         if (!page)
@@ -75,7 +74,7 @@ int segment_recover(int dir_fd, const char *path, uint64_t *ret_n_pages) {
                 *ret_n_pages = MIN(n_pages, h.n_pages);
                 return 0;
         }
-        r = drop_empty(fd, h.page_bytes, &n_pages);
+        r = segment_drop_empty(fd, h.page_bytes, &n_pages);
         if (r >= 0)
                 r = close_at(fd, h.page_bytes, n_pages);
         if (r < 0)

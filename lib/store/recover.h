@@ -22,3 +22,5 @@
  * Return: 0, SEGMENT_E_DAMAGED (left as it is), -errno.
  */
 int segment_recover(int dir_fd, const char *path, uint64_t *ret_n_pages);
+/* *@n_pages without the pages of zeroes at the end of a segment's file.  0 or -errno. */
+int segment_drop_empty(int fd, uint32_t page_bytes, uint64_t *n_pages);

@@ -25,7 +25,9 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "store/entry.h"
 #include "store/format.h"
+#include "store/recover.h"
 #include "store/segment.h"
 
 struct SegmentWriter {
@@ -112,6 +114,75 @@ int segment_create(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint3
         return 0;
 }
 
+/* Whether @h is the header of the segment that the caller means, and nobody has closed it. */
+static int check_open(const SegmentHeader *h, uint64_t sequence, uint32_t cpu, uint32_t page_bytes,
+                      const char *session_id) {
+        if (h->sequence != sequence || h->cpu != cpu || h->page_bytes != page_bytes ||
+            strncmp(h->session_id, session_id, sizeof(h->session_id)) != 0)
+                return SEGMENT_E_DAMAGED;
+        return h->state == SEGMENT_STATE_WRITING ? 0 : SEGMENT_E_CLOSED;
+}
+
+/* Decides how many bytes of the file are pages, and cuts the others off. */
+static int find_end(SegmentWriter *w, const SegmentRest *rest, size_t *ret_torn) {
+        uint64_t n_pages;
+        struct stat st;
+        int r;
+
+        if (fstat(w->fd, &st) < 0)
+                return -errno;
+        w->n_bytes = (uint64_t) st.st_size - SEGMENT_HEADER_BYTES;
+        *ret_torn =
+                (w->n_bytes + rest->n_piped) % w->page_bytes != 0 ? w->n_bytes % w->page_bytes : 0;
+        w->n_bytes -= *ret_torn;
+        if (rest->n_tail > 0 && w->n_bytes >= w->page_bytes) {
+                w->n_bytes -= w->page_bytes; /* segment_tail() maps it as it is */
+                return 0;
+        }
+        if (rest->n_piped == 0) {
+                n_pages = segment_writer_n_pages(w);
+                r = segment_drop_empty(w->fd, w->page_bytes, &n_pages);
+                if (r < 0)
+                        return r;
+                w->n_bytes = n_pages * w->page_bytes;
+        }
+        return ftruncate(w->fd, (off_t) end_of(w)) < 0 ? -errno : 0;
+}
+
+int segment_append(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint32_t cpu,
+                   uint32_t page_bytes, const char *session_id, const SegmentRest *rest,
+                   size_t *ret_torn) {
+        _cleanup_(segment_writer_freep) SegmentWriter *w = NULL;
+        char name[SEGMENT_NAME_MAX];
+        SegmentHeader h;
+        struct stat st;
+        size_t n_torn = 0;
+        int r;
+
+        w = malloc(sizeof(*w));
+        if (!w)
+                return -ENOMEM;
+        *w = (SegmentWriter){ .fd = -EBADF, .page_bytes = page_bytes };
+        w->fd = entry_open_file(cpu_dir_fd, segment_format_name(name, sequence), O_RDWR);
+        if (w->fd < 0)
+                return w->fd;
+        r = fstat(w->fd, &st) < 0 ? -errno : st.st_size < SEGMENT_HEADER_BYTES ? -ENODATA : 0;
+        if (r == 0)
+                r = segment_read_header(w->fd, &h);
+        if (r == 0)
+                r = check_open(&h, sequence, cpu, page_bytes, session_id);
+        if (r == 0)
+                r = find_end(w, rest, &n_torn);
+        if (r == 0 && lseek(w->fd, (off_t) end_of(w), SEEK_SET) < 0)
+                r = -errno;
+        if (r != 0)
+                return r;
+        (void) write_n_pages(w, segment_writer_n_pages(w));
+        *ret_torn = n_torn;
+        *ret = TAKE_PTR(w);
+        return 0;
+}
+
 int segment_writer_fd(const SegmentWriter *w) {
         return w->fd;
 }
@@ -146,24 +217,47 @@ static int allocate(SegmentWriter *w, size_t n) {
         return pwrite_full(w->fd, zeroes, n, end_of(w));
 }
 
+/*
+ * Makes the mapping present and writable, so that read() into it does not fault: a fault of a
+ * process that is being killed fails, and would cut the copy of a page in two.  Kernels before 5.14
+ * do not know the word.  What the file system refuses is an error here and not a SIGBUS.
+ */
+static int populate(void *p, size_t n) {
+        int r = madvise(p, n, MADV_POPULATE_WRITE) < 0 ? -errno : 0;
+
+        if (r < 0 && r != -EINVAL) {
+                (void) munmap(p, n);
+                return r;
+        }
+        return 0;
+}
+
 int segment_tail(SegmentWriter *w, void **ret) {
         uint64_t at = end_of(w);
         /* mmap() wants a multiple of this machine's page, which may be larger than the header. */
         size_t n_before = at & ((uint64_t) sysconf(_SC_PAGESIZE) - 1);
+        struct stat st;
+        bool is_new;
         void *p;
         int r;
 
         if (w->tail_map || w->n_bytes % w->page_bytes != 0)
                 return -EBUSY;
-        r = allocate(w, w->page_bytes);
+        if (fstat(w->fd, &st) < 0)
+                return -errno;
+        is_new = (uint64_t) st.st_size < at + w->page_bytes;
+        r = is_new ? allocate(w, w->page_bytes) : 0;
         if (r >= 0) {
                 p = mmap(NULL, n_before + w->page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd,
                          (off_t) (at - n_before));
                 if (p == MAP_FAILED)
                         r = -errno;
+                else
+                        r = populate(p, n_before + w->page_bytes);
         }
         if (r < 0) {
-                (void) ftruncate(w->fd, (off_t) at);
+                if (is_new)
+                        (void) ftruncate(w->fd, (off_t) at);
                 return r;
         }
         w->tail_map = p;

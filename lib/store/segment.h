@@ -34,6 +34,27 @@ typedef struct SegmentWriter SegmentWriter;
 int segment_create(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint32_t cpu,
                    uint32_t page_bytes, const char *session_id);
 
+/* What still waits for a segment whose writer died. */
+typedef struct SegmentRest {
+        size_t n_piped; /* bytes in the pipe; a page cut in two goes on there */
+        size_t n_tail;  /* bytes of the last page that read() has delivered; it has more of them */
+} SegmentRest;
+
+/*
+ * segment_append() - go on with the segment of a writer that died
+ * @rest:     what its length alone does not say
+ * @ret_torn: bytes of a page that were cut off because its rest is not in the pipe
+ *
+ * The file's length is the truth: whole pages behind n_pages are pages.  A page of zeroes at the
+ * end was allocated and never read into, and is cut.  With n_tail the last page is left for
+ * segment_tail(), which then gives it as it is.
+ * Return: 0, SEGMENT_E_CLOSED, SEGMENT_E_DAMAGED (not this segment's header; left as it is),
+ * -ENODATA (its writer died before it had a header), other -errno.
+ */
+int segment_append(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint32_t cpu,
+                   uint32_t page_bytes, const char *session_id, const SegmentRest *rest,
+                   size_t *ret_torn);
+
 /* The descriptor to splice into: positioned behind the last byte.  Borrowed. */
 int segment_writer_fd(const SegmentWriter *w);
 
@@ -50,7 +71,8 @@ void segment_publish(SegmentWriter *w, size_t n_bytes);
  * segment_tail_abort()
  *
  * For the last, partly filled page that splice does not take: what is read there is in the page
- * cache at once, never only in this process.  Disk space is allocated first (-ENOSPC).
+ * cache at once, never only in this process.  Disk space is allocated first (-ENOSPC) and mapped,
+ * so that a read() into it is done or not begun, whoever kills the process when.
  * Only at a page boundary: -EBUSY otherwise.
  */
 int segment_tail(SegmentWriter *w, void **ret);
@@ -74,6 +96,7 @@ typedef struct Segment Segment;
 enum {
         SEGMENT_E_DAMAGED =
                 1, /* not a segment, or its header contradicts itself or the file's size */
+        SEGMENT_E_CLOSED = 2, /* nothing can be appended */
 };
 
 /*
