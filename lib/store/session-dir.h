@@ -46,8 +46,9 @@ int session_dir_list_segments(const SessionDir *d, uint32_t cpu, uint64_t **ret,
 /* Return: 0, SEGMENT_E_DAMAGED (also if it belongs to another CPU or sequence), -errno. */
 int session_dir_open_segment(const SessionDir *d, uint32_t cpu, uint64_t sequence, Segment **ret);
 
-/* The kallsyms text that @m refers to; -ENODATA if it has none; the caller frees *@ret. */
-int session_dir_read_symbols(const SessionDir *d, const SessionMeta *m, char **ret, size_t *ret_n);
+/* The kallsyms text of that name, which a meta gives; -ENODATA for NULL or without a store; the
+ * caller frees *@ret. */
+int session_dir_read_symbols(const SessionDir *d, const char *hash, char **ret, size_t *ret_n);
 
 SessionDir *session_dir_free(SessionDir *d);
 DEFINE_CLEANUP(SessionDir *, session_dir_free);
