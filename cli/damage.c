@@ -2,10 +2,64 @@
 
 /* A reader goes on behind what is damaged, so whoever shows the rest must say what is missing. */
 
+#include <inttypes.h>
 #include <stdio.h>
 
+#include "base/unit.h"
 #include "cli/damage.h"
 #include "cli/sentence.h"
+
+#define WHICH_MAX 64
+
+static const char *which_part(char text[static WHICH_MAX], const SealedDamage *d) {
+        if (d->part == SEALED_PART_HEADER)
+                return "header";
+        if (d->part == SEALED_PART_INDEX)
+                return "index";
+        if (d->n_blocks == 0)
+                (void) snprintf(text, WHICH_MAX, "all from block %" PRIu32 " on", d->block);
+        else if (d->n_blocks == 1)
+                (void) snprintf(text, WHICH_MAX, "block %" PRIu32, d->block);
+        else
+                (void) snprintf(text, WHICH_MAX, "blocks %" PRIu32 " to %" PRIu32, d->block,
+                                d->block + d->n_blocks - 1);
+        return text;
+}
+
+int damage_add_part(Strv *ret, uint32_t cpu, uint64_t sequence, const SealedDamage *part) {
+        char which[WHICH_MAX], count[UNIT_TEXT_MAX], lost[UNIT_TEXT_MAX + 16] = "";
+
+        if (part->n_pages > 0)
+                (void) snprintf(lost, sizeof(lost), ", %s %s lost",
+                                format_count(count, part->n_pages),
+                                part->n_pages == 1 ? "page" : "pages");
+        return sentence_add(ret, "cpu%" PRIu32 "/%08" PRIx64 ".seg: %s: %s%s", cpu, sequence,
+                            which_part(which, part), part->what, lost);
+}
+
+/* Each by its name, as far as the cursor has kept them. */
+static int describe_damages(Strv *ret, const Cursor *cursor, uint64_t n_all) {
+        uint32_t cpu = cursor_cpu(cursor);
+        char text[UNIT_TEXT_MAX];
+        size_t n;
+        const CursorDamage *d = cursor_damages(cursor, &n);
+
+        for (size_t i = 0; i < n; i++) {
+                int r = d[i].newer_version > 0
+                                ? sentence_add(ret,
+                                               "cpu%" PRIu32 "/%08" PRIx64
+                                               ".seg: written by a newer ftraced, format %" PRIu32
+                                               ", and skipped; read it with that version",
+                                               cpu, d[i].sequence, d[i].newer_version)
+                                : damage_add_part(ret, cpu, d[i].sequence, &d[i].part);
+
+                if (r < 0)
+                        return r;
+        }
+        return n_all > n ? sentence_add(ret, "CPU %" PRIu32 ": %s more places are damaged", cpu,
+                                        format_count(text, n_all - n))
+                         : 0;
+}
 
 static int describe_cpu(Strv *ret, uint32_t cpu, const CursorCount *c, bool live) {
         const struct {
@@ -44,6 +98,8 @@ int damage_describe(const Stream *stream, bool live, Strv *ret) {
 
                 cursor_count(cursor, &c);
                 r = describe_cpu(ret, cursor_cpu(cursor), &c, live);
+                if (r >= 0)
+                        r = describe_damages(ret, cursor, c.n_parts_damaged + c.n_segments_newer);
         }
         return r;
 }

@@ -10,6 +10,10 @@
 #include "base/strv.h"
 #include "decode/stream.h"
 
+/* "cpu0/00000003.seg: block 5: the body does not match its checksum, 256 pages lost".
+ * 0 or -ENOMEM. */
+int damage_add_part(Strv *ret, uint32_t cpu, uint64_t sequence, const SealedDamage *part);
+
 /*
  * damage_describe() - a sentence for each kind of damage on each CPU
  * @stream: read to its end

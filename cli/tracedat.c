@@ -10,8 +10,8 @@
 
 #include "base/buf.h"
 #include "base/io.h"
-#include "cli/kallsyms-text.h"
 #include "cli/tracedat.h"
+#include "codec/page-source.h"
 #include "store/page.h"
 
 enum {
@@ -46,9 +46,13 @@ static void plan_done(Plan *p) {
         free(p->runs);
 }
 
-static int plan_page(Plan *p, uint32_t cpu, uint64_t sequence, uint64_t page) {
+/* @page: its number in the segment; @data: what is in it. */
+static int plan_page(Plan *p, uint32_t cpu, uint64_t sequence, uint64_t page, const void *data) {
         Run *last = p->n_runs > 0 ? &p->runs[p->n_runs - 1] : NULL;
+        PageInfo info;
 
+        if (page_parse(&info, data, p->page_bytes, p->swap) != 0)
+                return 0;
         if (last && last->cpu == cpu && last->sequence == sequence &&
             last->first + last->n == page) {
                 last->n++;
@@ -68,19 +72,21 @@ static int plan_page(Plan *p, uint32_t cpu, uint64_t sequence, uint64_t page) {
 }
 
 static int plan_segment(Plan *p, const SessionDir *dir, uint32_t cpu, uint64_t sequence) {
-        _cleanup_(segment_freep) Segment *s = NULL;
-        int r = session_dir_open_segment(dir, cpu, sequence, &s);
+        _cleanup_(page_source_freep) PageSource *s = NULL;
+        int r = page_source_open(&s, dir, cpu, sequence, NULL);
+        uint64_t n;
 
         if (r != 0)
                 return r < 0 && r != -ENOENT ? r : 0;
-        if (segment_page_bytes(s) != p->page_bytes)
+        if (page_source_page_bytes(s) != p->page_bytes)
                 return 0;
-        for (uint64_t i = 0; i < segment_n_pages(s); i++) {
-                PageInfo info;
+        for (uint64_t i = 0; i < page_source_n_pages(s); i += n) {
+                const void *pages;
 
-                if (page_parse(&info, segment_page(s, i), p->page_bytes, p->swap) != 0)
-                        continue;
-                r = plan_page(p, cpu, sequence, i);
+                r = page_source_read(s, i, &pages, &n);
+                for (uint64_t k = 0; r == 0 && k < n; k++)
+                        r = plan_page(p, cpu, sequence, i + k,
+                                      (const char *) pages + k * p->page_bytes);
                 if (r < 0)
                         return r;
         }
@@ -227,7 +233,7 @@ static int put_head(Buf *b, const Plan *p, const SessionDir *dir, const SessionM
                     char **ret_problem) {
         _cleanup_free_ char *header_page = NULL, *header_event = NULL, *symbols = NULL,
                             *printk = NULL, *tasks = NULL, *clock = NULL;
-        size_t n_header_page, n_header_event, n_symbols, n_printk, n_tasks;
+        size_t n_header_page, n_header_event, n_symbols = 0, n_printk, n_tasks;
         int r;
 
         r = read_tracing(dir, "events/header_page", true, &header_page, &n_header_page,
@@ -241,8 +247,8 @@ static int put_head(Buf *b, const Plan *p, const SessionDir *dir, const SessionM
                 r = read_tracing(dir, "saved_cmdlines", false, &tasks, &n_tasks, ret_problem);
         if (r != 0)
                 return r;
-        r = kallsyms_text_read(dir, m, &symbols, &n_symbols);
-        if (r < 0)
+        r = session_dir_read_symbols(dir, m, &symbols, &n_symbols);
+        if (r < 0 && r != -ENODATA && r != -ENOENT && r != -EBADF)
                 return r;
         if (asprintf(&clock, "[%s]", m->clock ?: "local") < 0)
                 return -ENOMEM;
@@ -269,20 +275,23 @@ static int put_head(Buf *b, const Plan *p, const SessionDir *dir, const SessionM
 }
 
 static int copy_run(const Plan *p, const SessionDir *dir, const Run *run, int out_fd) {
-        _cleanup_(segment_freep) Segment *s = NULL;
-        int r = session_dir_open_segment(dir, run->cpu, run->sequence, &s);
+        _cleanup_(page_source_freep) PageSource *s = NULL;
+        int r = page_source_open(&s, dir, run->cpu, run->sequence, NULL);
 
         if (r != 0)
                 return r < 0 ? r : -ESTALE;
-        if (segment_page_bytes(s) != p->page_bytes || segment_n_pages(s) < run->first + run->n)
+        if (page_source_page_bytes(s) != p->page_bytes ||
+            page_source_n_pages(s) < run->first + run->n)
                 return -ESTALE;
         for (uint64_t i = run->first, end = run->first + run->n; i < end;) {
-                const uint8_t *first = segment_page(s, i);
-                uint64_t n = 1;
+                const void *pages;
+                uint64_t n;
 
-                while (i + n < end && segment_page(s, i + n) == first + n * p->page_bytes)
-                        n++;
-                r = write_full(out_fd, first, n * p->page_bytes);
+                r = page_source_read(s, i, &pages, &n);
+                if (r != 0)
+                        return r < 0 ? r : -ESTALE;
+                n = MIN(n, end - i);
+                r = write_full(out_fd, pages, n * p->page_bytes);
                 if (r < 0)
                         return r;
                 i += n;

@@ -95,11 +95,12 @@ static int visit_recover(const SessionDir *dir, uint32_t cpu, const char *path, 
         r = segment_recover(session_dir_fd(dir), path, &n_pages);
         if (r < 0)
                 return r;
-        if (r == SEGMENT_E_DAMAGED) {
+        if (r > 0) {
                 char text[128];
 
-                (void) snprintf(text, sizeof(text), "segment %s is damaged and cannot be read",
-                                path);
+                (void) snprintf(text, sizeof(text), "segment %s %s and cannot be read", path,
+                                r == SEGMENT_E_NEWER ? "was written by a newer ftraced"
+                                                     : "is damaged");
                 return strv_contains(&m->warnings, text) ? 0 : strv_add(&m->warnings, text);
         }
         if (account) {

@@ -5,9 +5,7 @@
  * Functions: each address met in a recording, named once
  *
  * A Function stays where it is for the table's life, so that pointers to it may
- * be compared and kept.  An address that is another function later, because
- * modules came and went, has a Function for each; one that keeps its name keeps
- * its Function.
+ * be compared and kept.
  */
 
 #include <stdbool.h>
@@ -16,7 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
-#include "decode/atlas.h"
+#include "decode/symbols.h"
 
 typedef struct Function {
         uint64_t address;
@@ -29,12 +27,10 @@ typedef struct Function {
 
 typedef struct Functions Functions;
 
-/* @atlas, @roots (sorted): borrowed for the table's life. */
-int functions_new(Functions **ret, Atlas *atlas, const Strv *roots);
-/* What was at @address then.  Quick where times ascend.  NULL without memory. */
-const Function *functions_get(Functions *f, uint64_t address, uint64_t timestamp_ns);
-/* To be told after atlas_refresh(). */
-void functions_forget_times(Functions *f);
+/* @symbols, @roots (sorted): borrowed for the table's life. */
+int functions_new(Functions **ret, const Symbols *symbols, const Strv *roots);
+/* NULL without memory. */
+const Function *functions_get(Functions *f, uint64_t address);
 size_t functions_n(const Functions *f);
 Functions *functions_free(Functions *f);
 DEFINE_CLEANUP(Functions *, functions_free);

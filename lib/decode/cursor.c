@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * One segment is mapped at a time and one page walked at a time:
+ * One segment is open at a time and one page walked at a time:
  *
  *      sequences  [ 0 | 1 | 2 ]      listed once, and again at a refresh
  *                       |
@@ -29,7 +29,8 @@ struct Cursor {
         size_t n_sequences;
         size_t i_sequence; /* of the open segment, or of the next to open */
 
-        Segment *segment;
+        PageSource *segment;
+        size_t n_parts;  /* damaged ones of the segment that are noted already */
         uint64_t i_page; /* the page after the one that is walked */
         bool in_page;
         const uint8_t *page; /* the one that is walked */
@@ -42,12 +43,32 @@ struct Cursor {
         bool has_event;
         Event event;
         CursorCount count;
+        CursorDamage damages[CURSOR_DAMAGES_MAX];
+        size_t n_damages;
 };
 
 static void note_loss(Cursor *c, uint64_t n) {
         /* A number is only good if every gap before this event has one. */
         c->n_missed = c->missed && (c->n_missed == 0 || n == 0) ? 0 : c->n_missed + n;
         c->missed = true;
+}
+
+static void note_damage(Cursor *c, CursorDamage damage) {
+        if (c->n_damages < ELEMENTSOF(c->damages))
+                c->damages[c->n_damages++] = damage;
+}
+
+/* Takes over what the open segment's reader has found damaged since the last time. */
+static void note_damaged_parts(Cursor *c) {
+        size_t n;
+        const SealedDamage *parts = page_source_damages(c->segment, &n);
+
+        for (; c->n_parts < n; c->n_parts++) {
+                note_damage(c, (CursorDamage){ .sequence = c->sequences[c->i_sequence],
+                                               .part = parts[c->n_parts] });
+                c->count.n_parts_damaged++;
+                c->count.n_pages_lost += parts[c->n_parts].n_pages;
+        }
 }
 
 static int list_sequences(Cursor *c) {
@@ -74,35 +95,50 @@ static int list_sequences(Cursor *c) {
         return 0;
 }
 
-static void count_end(CursorCount *count, const Segment *s) {
-        count->n_torn_bytes += segment_torn_bytes(s);
-        if (!segment_is_closed(s))
+static void count_end(CursorCount *count, const PageSource *s) {
+        count->n_torn_bytes += page_source_torn_bytes(s);
+        if (!page_source_is_closed(s))
                 count->n_unclosed++;
 }
 
 static void leave_segment(Cursor *c) {
         count_end(&c->count, c->segment);
-        c->segment = segment_free(c->segment);
+        c->segment = page_source_free(c->segment);
         c->in_page = false;
         c->i_sequence++;
+}
+
+/* 0 and it is open; PAGE_SOURCE_E_*, counted; -errno. */
+static int open_segment(Cursor *c, uint64_t sequence) {
+        uint32_t version;
+        int r = page_source_open(&c->segment, c->dir, c->cpu, sequence, &version);
+
+        if (r == 0 && page_source_page_bytes(c->segment) != c->formats->page_bytes) {
+                c->segment = page_source_free(c->segment);
+                r = PAGE_SOURCE_E_DAMAGED;
+        }
+        if (r == PAGE_SOURCE_E_NEWER) {
+                c->count.n_segments_newer++;
+                note_damage(c, (CursorDamage){ .sequence = sequence, .newer_version = version });
+        } else if (r == PAGE_SOURCE_E_DAMAGED || r == -ENOENT)
+                c->count.n_segments_damaged++;
+        return r == -ENOENT ? PAGE_SOURCE_E_DAMAGED : r;
 }
 
 /* Opens the segment at i_sequence or the first good one after it.  1 if there is one, else 0. */
 static int enter_segment(Cursor *c) {
         while (c->i_sequence < c->n_sequences) {
                 uint64_t sequence = c->sequences[c->i_sequence];
-                int r = session_dir_open_segment(c->dir, c->cpu, sequence, &c->segment);
+                int r = open_segment(c, sequence);
 
-                if (r < 0 && r != -ENOENT)
+                if (r < 0)
                         return r;
-                if (r == 0 && segment_page_bytes(c->segment) != c->formats->page_bytes) {
-                        c->segment = segment_free(c->segment);
-                        r = SEGMENT_E_DAMAGED;
-                }
                 if (r == 0) {
                         c->i_page = 0;
+                        c->n_parts = 0;
                         c->in_page = false;
                         c->count.n_segments++;
+                        note_damaged_parts(c);
                         if (c->i_sequence > 0 && c->sequences[c->i_sequence - 1] + 1 != sequence) {
                                 c->count.n_segments_missing +=
                                         sequence - c->sequences[c->i_sequence - 1] - 1;
@@ -110,30 +146,42 @@ static int enter_segment(Cursor *c) {
                         }
                         return 1;
                 }
-                c->count.n_segments_damaged++;
                 note_loss(c, 0);
                 c->i_sequence++;
         }
         return 0;
 }
 
-/* Begins the page at i_page.  Pages that hold nothing are counted and passed. */
-static void enter_page(Cursor *c) {
+/* Begins the page at i_page.  Pages that hold nothing or are lost are counted and passed.  0 or
+ * -errno. */
+static int enter_page(Cursor *c) {
+        const void *page;
         PageInfo info;
+        uint64_t n;
         int r;
 
-        c->page = segment_page(c->segment, c->i_page++);
+        r = page_source_read(c->segment, c->i_page, &page, &n);
+        if (r < 0)
+                return r;
+        if (r == PAGE_SOURCE_E_LOST) {
+                note_damaged_parts(c);
+                note_loss(c, 0);
+                c->i_page += n;
+                return 0;
+        }
+        c->page = page;
+        c->i_page++;
         c->count.n_pages++;
-        r = page_parse(&info, c->page, segment_page_bytes(c->segment),
+        r = page_parse(&info, c->page, page_source_page_bytes(c->segment),
                        c->formats->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__));
         if (r == PAGE_E_EMPTY) {
                 c->count.n_pages_empty++;
-                return;
+                return 0;
         }
         if (r != 0) {
                 c->count.n_pages_torn++;
                 note_loss(c, 0);
-                return;
+                return 0;
         }
         if (info.missed) {
                 c->count.n_pages_missed++;
@@ -145,6 +193,7 @@ static void enter_page(Cursor *c) {
         records_init(&c->records, c->page + PAGE_HEADER_BYTES, info.n_payload, info.timestamp,
                      c->formats->big_endian);
         c->in_page = true;
+        return 0;
 }
 
 /* The next event of the page that is walked.  True if there is one. */
@@ -191,8 +240,10 @@ int cursor_advance(Cursor *c) {
                         if (r <= 0)
                                 return r;
                 }
-                if (c->i_page < segment_n_pages(c->segment)) {
-                        enter_page(c);
+                if (c->i_page < page_source_n_pages(c->segment)) {
+                        r = enter_page(c);
+                        if (r < 0)
+                                return r;
                         continue;
                 }
                 /* The last one may still grow. */
@@ -205,17 +256,21 @@ int cursor_advance(Cursor *c) {
 /* A refresh may map the segment elsewhere: take the position along. */
 static int refresh_segment(Cursor *c) {
         size_t n_next, n_end;
+        const void *page;
+        uint64_t n;
         int r;
 
         if (!c->segment)
                 return 0;
         n_next = c->in_page ? (size_t) (c->records.next - c->page) : 0;
         n_end = c->in_page ? (size_t) (c->records.end - c->page) : 0;
-        r = segment_refresh(c->segment);
+        r = page_source_refresh(c->segment);
+        if (r >= 0 && c->in_page)
+                r = page_source_read(c->segment, c->i_page - 1, &page, &n);
         if (r < 0)
                 return r;
         if (c->in_page) {
-                c->page = segment_page(c->segment, c->i_page - 1);
+                c->page = page;
                 c->records.next = c->page + n_next;
                 c->records.end = c->page + n_end;
         }
@@ -267,10 +322,15 @@ void cursor_count(const Cursor *c, CursorCount *ret) {
                 count_end(ret, c->segment);
 }
 
+const CursorDamage *cursor_damages(const Cursor *c, size_t *ret_n) {
+        *ret_n = c->n_damages;
+        return c->damages;
+}
+
 Cursor *cursor_free(Cursor *c) {
         if (!c)
                 return NULL;
-        segment_free(c->segment);
+        page_source_free(c->segment);
         free(c->sequences);
         free(c);
         return NULL;

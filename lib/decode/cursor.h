@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "codec/page-source.h"
 #include "decode/formats.h"
 #include "store/session-dir.h"
 
@@ -22,7 +23,10 @@ typedef struct Cursor Cursor;
 typedef struct CursorCount {
         uint64_t n_segments, n_pages, n_records;
         uint64_t n_segments_damaged; /* not segments at all: skipped */
+        uint64_t n_segments_newer;   /* written by a newer version: skipped */
         uint64_t n_segments_missing; /* numbers left out in the sequence */
+        uint64_t n_parts_damaged;    /* of sealed segments: blocks, headers, indexes */
+        uint64_t n_pages_lost;       /* in damaged blocks: skipped */
         uint64_t n_pages_torn;       /* length does not fit: skipped */
         uint64_t n_pages_empty;      /* allocated, never written */
         uint64_t n_pages_damaged;    /* a record in it contradicts itself: its rest is skipped */
@@ -33,6 +37,15 @@ typedef struct CursorCount {
         uint64_t n_torn_bytes;       /* behind the last whole page of segments */
         uint64_t n_unclosed;         /* segments whose writer never closed them */
 } CursorCount;
+
+/* Where it met something that is damaged or cannot be known. */
+typedef struct CursorDamage {
+        uint64_t sequence;      /* of the segment */
+        uint32_t newer_version; /* of its format; 0: the part below is damaged */
+        SealedDamage part;
+} CursorDamage;
+
+#define CURSOR_DAMAGES_MAX 64 /* the rest is counted only */
 
 /*
  * cursor_open() - at the first event of @cpu
@@ -49,5 +62,7 @@ int cursor_advance(Cursor *c);
 /* Looks for what was written since; at the end, goes on to it.  0 or -errno. */
 int cursor_refresh(Cursor *c);
 void cursor_count(const Cursor *c, CursorCount *ret);
+/* The first of them; valid until the next call that moves the cursor. */
+const CursorDamage *cursor_damages(const Cursor *c, size_t *ret_n);
 Cursor *cursor_free(Cursor *c);
 DEFINE_CLEANUP(Cursor *, cursor_free);

@@ -2,8 +2,6 @@
 noinst_LIBRARIES += %D%/libdecode.a
 %C%_libdecode_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(TRACEEVENT_CFLAGS)
 %C%_libdecode_a_SOURCES = \
-	%D%/atlas.c \
-	%D%/atlas.h \
 	%D%/cursor.c \
 	%D%/cursor.h \
 	%D%/formats.c \
@@ -16,4 +14,4 @@ noinst_LIBRARIES += %D%/libdecode.a
 	%D%/symbols.h \
 	%D%/tasks.c \
 	%D%/tasks.h
-decode_libs = %D%/libdecode.a $(store_libs) $(TRACEEVENT_LIBS)
+decode_libs = %D%/libdecode.a $(codec_libs) $(TRACEEVENT_LIBS)

@@ -179,7 +179,10 @@ void stream_count(const Stream *s, CursorCount *ret) {
                 sum.n_pages += c.n_pages;
                 sum.n_records += c.n_records;
                 sum.n_segments_damaged += c.n_segments_damaged;
+                sum.n_segments_newer += c.n_segments_newer;
                 sum.n_segments_missing += c.n_segments_missing;
+                sum.n_parts_damaged += c.n_parts_damaged;
+                sum.n_pages_lost += c.n_pages_lost;
                 sum.n_pages_torn += c.n_pages_torn;
                 sum.n_pages_empty += c.n_pages_empty;
                 sum.n_pages_damaged += c.n_pages_damaged;

@@ -17,6 +17,8 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/page.h \
 	%D%/recover.c \
 	%D%/recover.h \
+	%D%/sealed.c \
+	%D%/sealed.h \
 	%D%/segment.c \
 	%D%/segment-writer.c \
 	%D%/segment.h \
@@ -27,7 +29,5 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/store.c \
 	%D%/store.h \
 	%D%/symbol-file.c \
-	%D%/symbol-file.h \
-	%D%/symbol-map.c \
-	%D%/symbol-map.h
+	%D%/symbol-file.h
 store_libs = %D%/libstore.a $(base_libs) $(JANSSON_LIBS) $(ZSTD_LIBS) $(XXHASH_LIBS)

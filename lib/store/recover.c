@@ -17,6 +17,7 @@
 #include "store/format.h"
 #include "store/page.h"
 #include "store/recover.h"
+#include "store/sealed.h"
 
 int segment_drop_empty(int fd, uint32_t page_bytes, uint64_t *n_pages) {
         _cleanup_free_ char *page = malloc(page_bytes);
@@ -63,6 +64,14 @@ int segment_recover(int dir_fd, const char *path, uint64_t *ret_n_pages) {
         if (fd < 0)
                 return fd;
         r = segment_read_header(fd, &h);
+        if (r == SEGMENT_E_SEALED) {
+                SealedHeader sealed;
+
+                r = sealed_header_read(&sealed, fd);
+                if (r == 0)
+                        *ret_n_pages = sealed.n_pages;
+                return r < 0 ? r : r > 0 ? SEGMENT_E_DAMAGED : 0;
+        }
         if (r != 0)
                 return r;
         if (fstat(fd, &st) < 0)

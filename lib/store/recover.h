@@ -18,8 +18,8 @@
  * @ret_n_pages: pages that the segment has now
  *
  * Pages of zeroes at the end, allocated and never read into (PAGE_E_EMPTY), are cut with the tail.
- * A segment that is closed already is left as it is.
- * Return: 0, SEGMENT_E_DAMAGED (left as it is), -errno.
+ * A segment that is closed or sealed already is left as it is.
+ * Return: 0, SEGMENT_E_DAMAGED or SEGMENT_E_NEWER (left as it is), -errno.
  */
 int segment_recover(int dir_fd, const char *path, uint64_t *ret_n_pages);
 /* *@n_pages without the pages of zeroes at the end of a segment's file.  0 or -errno. */

@@ -166,9 +166,11 @@ int segment_append(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint3
         w->fd = entry_open_file(cpu_dir_fd, segment_format_name(name, sequence), O_RDWR);
         if (w->fd < 0)
                 return w->fd;
-        r = fstat(w->fd, &st) < 0 ? -errno : st.st_size < SEGMENT_HEADER_BYTES ? -ENODATA : 0;
-        if (r == 0)
-                r = segment_read_header(w->fd, &h);
+        r = fstat(w->fd, &st) < 0 ? -errno : segment_read_header(w->fd, &h);
+        if (r == SEGMENT_E_SEALED)
+                r = SEGMENT_E_CLOSED;
+        else if (r >= 0 && st.st_size < SEGMENT_HEADER_BYTES)
+                r = -ENODATA;
         if (r == 0)
                 r = check_open(&h, sequence, cpu, page_bytes, session_id);
         if (r == 0)

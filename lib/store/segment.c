@@ -19,6 +19,7 @@
 #include "store/entry.h"
 #include "store/format.h"
 #include "store/meta.h"
+#include "store/sealed.h"
 #include "store/segment.h"
 
 struct Segment {
@@ -36,6 +37,23 @@ char *segment_format_name(char name[static SEGMENT_NAME_MAX], uint64_t sequence)
         return name;
 }
 
+/* What else begins with the magic. */
+static int tell_others_apart(int fd) {
+        SealedHeader h;
+        int r = sealed_header_read(&h, fd);
+
+        switch (r) {
+        case 0:
+                return SEGMENT_E_SEALED;
+        case SEALED_E_NEWER:
+                return SEGMENT_E_NEWER;
+        case SEALED_E_DAMAGED:
+                return SEGMENT_E_DAMAGED;
+        default:
+                return r;
+        }
+}
+
 int segment_read_header(int fd, SegmentHeader *ret) {
         SegmentHeader h;
         ssize_t n = pread_up_to(fd, &h, sizeof(h), 0);
@@ -51,10 +69,11 @@ int segment_read_header(int fd, SegmentHeader *ret) {
         h.sequence = le64toh(h.sequence);
         h.state = le32toh(h.state);
         h.n_pages = le64toh(h.n_pages);
-        if (h.version != SEGMENT_VERSION || h.header_bytes != SEGMENT_HEADER_BYTES ||
-            h.page_bytes < PAGE_BYTES_MIN || h.page_bytes > PAGE_BYTES_MAX ||
-            (h.page_bytes & (h.page_bytes - 1)) != 0 || h.cpu >= META_MAX_CPUS ||
-            h.sequence > UINT32_MAX || h.state > SEGMENT_STATE_CLOSED)
+        if (h.version != SEGMENT_VERSION)
+                return tell_others_apart(fd);
+        if (h.header_bytes != SEGMENT_HEADER_BYTES || h.page_bytes < PAGE_BYTES_MIN ||
+            h.page_bytes > PAGE_BYTES_MAX || (h.page_bytes & (h.page_bytes - 1)) != 0 ||
+            h.cpu >= META_MAX_CPUS || h.sequence > UINT32_MAX || h.state > SEGMENT_STATE_CLOSED)
                 return SEGMENT_E_DAMAGED;
         *ret = h;
         return 0;

@@ -97,13 +97,16 @@ enum {
         SEGMENT_E_DAMAGED =
                 1, /* not a segment, or its header contradicts itself or the file's size */
         SEGMENT_E_CLOSED = 2, /* nothing can be appended */
+        SEGMENT_E_SEALED =
+                3,           /* a sealed one: its pages are in blocks (store/sealed.h, lib/codec) */
+        SEGMENT_E_NEWER = 4, /* of a format version that this program does not know */
 };
 
 /*
  * segment_open() - map a segment for reading
  * @path: relative to @dir_fd, never followed if a symbolic link
  *
- * Return: 0, SEGMENT_E_DAMAGED, -errno.  A file that is still being written is welcome.
+ * Return: 0, SEGMENT_E_*, -errno.  A file that is still being written is welcome.
  * Damage beyond the header is not an error: pages are as many as the file has whole.
  */
 int segment_open(Segment **ret, int dir_fd, const char *path);
@@ -127,5 +130,5 @@ Segment *segment_free(Segment *s);
 DEFINE_CLEANUP(Segment *, segment_free);
 
 /* Reads and checks the header of a file, in this machine's byte order; the file's size is not
- * looked at.  0, SEGMENT_E_DAMAGED, -errno. */
+ * looked at.  0, SEGMENT_E_*, -errno. */
 int segment_read_header(int fd, SegmentHeader *ret);

@@ -255,16 +255,23 @@ int session_dir_list_segments(const SessionDir *d, uint32_t cpu, uint64_t **ret,
                             ret_n);
 }
 
-int session_dir_open_segment(const SessionDir *d, uint32_t cpu, uint64_t sequence, Segment **ret) {
-        _cleanup_(segment_freep) Segment *s = NULL;
+int session_dir_open_segment_file(const SessionDir *d, uint32_t cpu, uint64_t sequence) {
         char cpu_name[CPU_NAME_MAX], name[SEGMENT_NAME_MAX], path[SEGMENT_PATH_MAX];
-        int r;
 
         if (sequence > UINT32_MAX)
                 return -EINVAL;
         (void) snprintf(path, sizeof(path), "%s/%s", format_cpu_name(cpu_name, cpu),
                         segment_format_name(name, sequence));
-        r = segment_open(&s, d->fd, path);
+        return entry_open_file(d->fd, path, O_RDONLY);
+}
+
+int session_dir_open_segment(const SessionDir *d, uint32_t cpu, uint64_t sequence, Segment **ret) {
+        _cleanup_(segment_freep) Segment *s = NULL;
+        int r, fd = session_dir_open_segment_file(d, cpu, sequence);
+
+        if (fd == -EISDIR || fd == -EBADFD)
+                return SEGMENT_E_DAMAGED;
+        r = fd < 0 ? fd : segment_take_fd(&s, fd);
         if (r != 0)
                 return r;
         /* A file that was moved here would put its pages on the wrong CPU or in the wrong order. */
@@ -274,8 +281,8 @@ int session_dir_open_segment(const SessionDir *d, uint32_t cpu, uint64_t sequenc
         return 0;
 }
 
-int session_dir_read_symbols(const SessionDir *d, const char *hash, char **ret, size_t *ret_n) {
-        if (!hash || d->symbols_fd < 0)
+int session_dir_read_symbols(const SessionDir *d, const SessionMeta *m, char **ret, size_t *ret_n) {
+        if (!m->symbols || d->symbols_fd < 0)
                 return -ENODATA;
-        return symbol_file_load(d->symbols_fd, hash, ret, ret_n);
+        return symbol_file_load(d->symbols_fd, m->symbols, ret, ret_n);
 }

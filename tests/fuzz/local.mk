@@ -9,6 +9,7 @@ fuzz_targets = \
 	%D%/fuzz-frame \
 	%D%/fuzz-meta \
 	%D%/fuzz-records \
+	%D%/fuzz-sealed \
 	%D%/fuzz-segment \
 	%D%/fuzz-symbols
 %C%_fuzz_formats_CFLAGS = $(fuzz_cflags)
@@ -23,6 +24,9 @@ fuzz_targets = \
 %C%_fuzz_records_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_records_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_records_LDADD = $(decode_libs) $(fuzz_libs)
+%C%_fuzz_sealed_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_sealed_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_sealed_LDADD = $(codec_libs) $(fuzz_libs)
 %C%_fuzz_segment_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_segment_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_segment_LDADD = $(store_libs) $(fuzz_libs)

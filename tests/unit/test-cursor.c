@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include <endian.h>
 #include <fcntl.h>
 
 #include "decode/cursor.h"
 #include "page-builder.h"
+#include "sealing.h"
 
 static const Layout *const layout = &layouts[LAYOUT_6_1];
 
@@ -269,9 +271,142 @@ START_TEST(what_is_written_meanwhile_is_found_by_a_refresh)
         }
 END_TEST
 
+START_TEST(a_sealed_segment_gives_the_same_events)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_(cursor_freep) Cursor *c = NULL;
+                Formats f = formats();
+                Page pages[] = { page_of(100, 2), page_of(200, 0), page_of(300, 1) };
+                Page more[] = { page_of(400, 2), page_of(500, 1) };
+                CursorCount before, after;
+
+                recording_init(&r, layout);
+                page_set_missed(&pages[2], 7);
+                recording_add(&r, 0, 0, pages, 3);
+                recording_add(&r, 0, 1, more, 2);
+                c = cursor(&r, &f);
+                ck_assert_str_eq(times(c), "100 110 !300 400 410 500 ");
+                cursor_count(c, &before);
+                (void) seal(r.dir, 0, 0, 4096);
+                (void) seal(r.dir, 0, 1, 0);
+                c = cursor_free(c);
+                c = cursor(&r, &f);
+                ck_assert_str_eq(times(c), "100 110 !300 400 410 500 ");
+                cursor_count(c, &after);
+                ck_assert_mem_eq(&before, &after, sizeof(before));
+        }
+END_TEST
+
+START_TEST(sealing_does_not_disturb_who_follows)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_(cursor_freep) Cursor *c = NULL;
+                _cleanup_close_ int fd = -EBADF;
+                Formats f = formats();
+                SegmentWriter *w;
+
+                recording_init(&r, layout);
+                fd = session_dir_make_cpu(r.dir, 0);
+                ck_assert_int_eq(segment_create(&w, fd, 0, 0, 4096, r.meta->id), 0);
+                publish(w, 100);
+                c = cursor(&r, &f);
+                ck_assert_uint_eq(cursor_peek(c)->timestamp_ns, 100);
+                publish(w, 200);
+                ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+                ck_assert_int_eq(segment_create(&w, fd, 1, 0, 4096, r.meta->id), 0);
+                publish(w, 300);
+                /* Sealed under the eyes of the cursor, which has not seen the end of it. */
+                (void) seal(r.dir, 0, 0, 0);
+                ck_assert_int_eq(cursor_refresh(c), 0);
+                ck_assert_str_eq(times(c), "100 110 200 210 300 310 ");
+                publish(w, 400);
+                ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+                ck_assert_int_eq(segment_create(&w, fd, 2, 0, 4096, r.meta->id), 0);
+                (void) seal(r.dir, 0, 1, 0);
+                publish(w, 500);
+                ck_assert_int_eq(cursor_refresh(c), 0);
+                ck_assert_str_eq(times(c), "400 410 500 510 ");
+                ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+                /* A whole segment is sealed before the cursor comes to it. */
+                ck_assert_int_eq(segment_create(&w, fd, 3, 0, 4096, r.meta->id), 0);
+                publish(w, 600);
+                ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+                (void) seal(r.dir, 0, 2, 0);
+                (void) seal(r.dir, 0, 3, 0);
+                ck_assert_int_eq(cursor_refresh(c), 0);
+                ck_assert_str_eq(times(c), "600 610 ");
+        }
+END_TEST
+
+START_TEST(a_damaged_block_is_a_loss_and_has_a_name)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_(cursor_freep) Cursor *c = NULL;
+                Formats f = formats();
+                Page pages[] = { page_of(100, 1), page_of(200, 1), page_of(300, 1),
+                                 page_of(400, 1) };
+                const CursorDamage *d;
+                CursorCount n;
+                size_t n_damages;
+
+                recording_init(&r, layout);
+                recording_add(&r, 0, 0, pages, 4);
+                (void) seal(r.dir, 0, 0, 4096);
+                {
+                        _cleanup_(page_source_freep) PageSource *s = NULL;
+
+                        ck_assert_int_eq(page_source_open(&s, r.dir, 0, 0, NULL), 0);
+                        damage(&r, 0,
+                               sealed_reader_entry(page_source_sealed(s), 1)->offset +
+                                       SEALED_BLOCK_HEADER_BYTES,
+                               "\xff", 1);
+                }
+                c = cursor(&r, &f);
+                ck_assert_str_eq(times(c), "100 !300 400 ");
+                cursor_count(c, &n);
+                ck_assert_uint_eq(n.n_parts_damaged, 1);
+                ck_assert_uint_eq(n.n_pages_lost, 1);
+                ck_assert_uint_eq(n.n_pages, 3);
+                d = cursor_damages(c, &n_damages);
+                ck_assert_uint_eq(n_damages, 1);
+                ck_assert_uint_eq(d[0].sequence, 0);
+                ck_assert_uint_eq(d[0].part.block, 1);
+                ck_assert_str_eq(d[0].part.what, "the body does not match its checksum");
+        }
+END_TEST
+
+START_TEST(a_newer_segment_is_skipped_and_has_a_name)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_(cursor_freep) Cursor *c = NULL;
+                Formats f = formats();
+                Page pages[] = { page_of(100, 1), page_of(200, 1) };
+                SealedHeader h = { .magic = SEGMENT_MAGIC, .version = htole32(9) };
+                const CursorDamage *d;
+                CursorCount n;
+                size_t n_damages;
+
+                recording_init(&r, layout);
+                recording_add(&r, 0, 0, pages, 1);
+                recording_add(&r, 0, 1, pages + 1, 1);
+                h.checksum = htole64(sealed_checksum(&h, SEALED_HEADER_BYTES - 8));
+                damage(&r, 0, 0, &h, sizeof(h));
+                c = cursor(&r, &f);
+                ck_assert_str_eq(times(c), "!200 ");
+                cursor_count(c, &n);
+                ck_assert_uint_eq(n.n_segments_newer, 1);
+                ck_assert_uint_eq(n.n_segments_damaged, 0);
+                d = cursor_damages(c, &n_damages);
+                ck_assert_uint_eq(n_damages, 1);
+                ck_assert_uint_eq(d[0].newer_version, 9);
+        }
+END_TEST
+
 UNIT_MAIN("cursor", events_go_on_across_pages_and_segments,
           a_loss_is_before_the_first_event_of_its_page,
           a_number_is_given_only_if_all_of_it_is_known, a_torn_page_costs_itself_alone,
           a_damaged_record_costs_the_rest_of_its_page,
           damaged_and_missing_segments_are_stepped_over, short_records_are_counted_not_read,
-          a_page_that_goes_back_in_time_is_counted, what_is_written_meanwhile_is_found_by_a_refresh)
+          a_page_that_goes_back_in_time_is_counted, what_is_written_meanwhile_is_found_by_a_refresh,
+          a_sealed_segment_gives_the_same_events, sealing_does_not_disturb_who_follows,
+          a_damaged_block_is_a_loss_and_has_a_name, a_newer_segment_is_skipped_and_has_a_name)

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * One of two readers.  Which one is decided by the file's header; a file whose header is lost may
+ * still be a sealed one, whose blocks speak for themselves.
+ */
+
+#include <fcntl.h>
+
+#include "codec/page-source.h"
+#include "store/segment.h"
+
+struct PageSource {
+        Segment *raw; /* or */
+        SealedReader *sealed;
+};
+
+static int take_sealed(SealedReader **ret, int fd, uint32_t *ret_version) {
+        int r = sealed_reader_take_fd(ret, fd, ret_version);
+
+        switch (r) {
+        case SEALED_E_DAMAGED:
+                return PAGE_SOURCE_E_DAMAGED;
+        case SEALED_E_NEWER:
+                return PAGE_SOURCE_E_NEWER;
+        default:
+                return r;
+        }
+}
+
+int page_source_take_fd(PageSource **ret, int fd, uint32_t *ret_version) {
+        _cleanup_(page_source_freep) PageSource *s = NULL;
+        _cleanup_close_ int owned = fd, again = -EBADF;
+        int r;
+
+        s = calloc(1, sizeof(*s));
+        if (!s)
+                return -ENOMEM;
+        again = fcntl(owned, F_DUPFD_CLOEXEC, 3);
+        if (again < 0)
+                return -errno;
+        r = segment_take_fd(&s->raw, TAKE_FD(owned));
+        if (r > 0)
+                r = take_sealed(&s->sealed, TAKE_FD(again), ret_version);
+        if (r != 0)
+                return r;
+        *ret = TAKE_PTR(s);
+        return 0;
+}
+
+int page_source_open(PageSource **ret, const SessionDir *dir, uint32_t cpu, uint64_t sequence,
+                     uint32_t *ret_version) {
+        _cleanup_(page_source_freep) PageSource *s = NULL;
+        int r, fd = session_dir_open_segment_file(dir, cpu, sequence);
+
+        if (fd == -EISDIR || fd == -EBADFD)
+                return PAGE_SOURCE_E_DAMAGED;
+        r = fd < 0 ? fd : page_source_take_fd(&s, fd, ret_version);
+        if (r != 0)
+                return r;
+        /* A file that was moved here would put its pages on the wrong CPU or in the wrong order. */
+        if (page_source_cpu(s) != cpu || page_source_sequence(s) != sequence)
+                return PAGE_SOURCE_E_DAMAGED;
+        *ret = TAKE_PTR(s);
+        return 0;
+}
+
+int page_source_refresh(PageSource *s) {
+        return s->raw ? segment_refresh(s->raw) : 0;
+}
+
+uint32_t page_source_cpu(const PageSource *s) {
+        return s->raw ? segment_cpu(s->raw) : sealed_reader_cpu(s->sealed);
+}
+
+uint64_t page_source_sequence(const PageSource *s) {
+        return s->raw ? segment_sequence(s->raw) : sealed_reader_sequence(s->sealed);
+}
+
+uint32_t page_source_page_bytes(const PageSource *s) {
+        return s->raw ? segment_page_bytes(s->raw) : sealed_reader_page_bytes(s->sealed);
+}
+
+bool page_source_is_sealed(const PageSource *s) {
+        return s->sealed;
+}
+
+bool page_source_is_closed(const PageSource *s) {
+        return s->sealed || segment_is_closed(s->raw);
+}
+
+uint64_t page_source_n_pages(const PageSource *s) {
+        return s->raw ? segment_n_pages(s->raw) : sealed_reader_n_pages(s->sealed);
+}
+
+uint64_t page_source_torn_bytes(const PageSource *s) {
+        return s->raw ? segment_torn_bytes(s->raw) : 0;
+}
+
+static int read_sealed(SealedReader *r, uint64_t i, const void **ret, uint64_t *ret_n) {
+        size_t i_block = sealed_reader_find(r, i);
+        const SealedEntry *e;
+        const void *pages;
+        int k;
+
+        if (i_block >= sealed_reader_n_blocks(r)) {
+                *ret_n = sealed_reader_n_pages(r) - i;
+                return PAGE_SOURCE_E_LOST;
+        }
+        e = sealed_reader_entry(r, i_block);
+        if (i < e->first_page) {
+                *ret_n = e->first_page - i;
+                return PAGE_SOURCE_E_LOST;
+        }
+        k = sealed_reader_block(r, i_block, &pages);
+        if (k < 0)
+                return k;
+        *ret_n = e->first_page + e->n_pages - i;
+        if (k == SEALED_E_DAMAGED)
+                return PAGE_SOURCE_E_LOST;
+        *ret = (const char *) pages + (i - e->first_page) * sealed_reader_page_bytes(r);
+        return 0;
+}
+
+int page_source_read(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_n) {
+        if (!s->raw)
+                return read_sealed(s->sealed, i, ret, ret_n);
+        *ret = segment_page(s->raw, i);
+        *ret_n = segment_n_pages(s->raw) - i;
+        return 0;
+}
+
+SealedReader *page_source_sealed(PageSource *s) {
+        return s->sealed;
+}
+
+const SealedDamage *page_source_damages(const PageSource *s, size_t *ret_n) {
+        if (s->sealed)
+                return sealed_reader_damages(s->sealed, ret_n);
+        *ret_n = 0;
+        return NULL;
+}
+
+PageSource *page_source_free(PageSource *s) {
+        if (!s)
+                return NULL;
+        segment_free(s->raw);
+        sealed_reader_free(s->sealed);
+        free(s);
+        return NULL;
+}

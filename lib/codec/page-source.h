@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * PageSource: the pages of one segment, whether it is sealed or not
+ *
+ * A segment that is sealed while it is read goes on to be read: an open source keeps the file that
+ * it began with, and both hold the same pages under the same numbers.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "codec/sealed-reader.h"
+#include "store/session-dir.h"
+
+typedef struct PageSource PageSource;
+
+enum {
+        PAGE_SOURCE_E_DAMAGED = 1, /* no segment, or not this CPU's and of this number */
+        PAGE_SOURCE_E_NEWER = 2,   /* of a format version that this program does not know */
+        PAGE_SOURCE_E_LOST = 3,    /* this page cannot be read */
+};
+
+/*
+ * page_source_open() - the segment @sequence of @cpu
+ * @ret_version: set with PAGE_SOURCE_E_NEWER; may be NULL
+ *
+ * Return: 0, PAGE_SOURCE_E_DAMAGED, PAGE_SOURCE_E_NEWER, -errno (-ENOENT).
+ */
+int page_source_open(PageSource **ret, const SessionDir *dir, uint32_t cpu, uint64_t sequence,
+                     uint32_t *ret_version);
+/* The same from a descriptor of a regular file, consumed also on failure, whosever it is. */
+int page_source_take_fd(PageSource **ret, int fd, uint32_t *ret_version);
+/* Looks again how many pages there are: 1 if more than before, 0, -errno.  Sealed ones are final. */
+int page_source_refresh(PageSource *s);
+
+uint32_t page_source_cpu(const PageSource *s);
+uint64_t page_source_sequence(const PageSource *s);
+uint32_t page_source_page_bytes(const PageSource *s);
+bool page_source_is_sealed(const PageSource *s);
+bool page_source_is_closed(const PageSource *s); /* sealed or closed: no page will be added */
+uint64_t page_source_n_pages(const PageSource *s);
+uint64_t page_source_torn_bytes(const PageSource *s); /* segment_torn_bytes(); 0 if sealed */
+
+/*
+ * page_source_read() - page @i and those that lie behind it in memory
+ * @i:     less than page_source_n_pages()
+ * @ret:   set with 0; valid until a page behind those is read, or a refresh
+ * @ret_n: how many they are, at least 1; with PAGE_SOURCE_E_LOST how many cannot be read
+ *
+ * Pages asked for in order are decoded once.
+ * Return: 0, PAGE_SOURCE_E_LOST, -errno.
+ */
+int page_source_read(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_n);
+
+/* How a sealed one is divided; NULL if it is not sealed. */
+SealedReader *page_source_sealed(PageSource *s);
+/* What was found damaged so far; none if it is not sealed. */
+const SealedDamage *page_source_damages(const PageSource *s, size_t *ret_n);
+
+PageSource *page_source_free(PageSource *s);
+DEFINE_CLEANUP(PageSource *, page_source_free);

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Where the blocks are is told by the index at the file's end, or found by walking from header to
+ * header.  A walk that comes upon something else looks for the next magic whose header has a good
+ * checksum and belongs to this segment and behind the last one; gaps in the blocks' numbers then
+ * say what is missing.
+ *
+ * The file is read, not mapped: a block is copied by decoding anyway, and a file that somebody cuts
+ * meanwhile is a short read instead of SIGBUS.
+ */
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "codec/block.h"
+#include "codec/sealed-reader.h"
+
+#define SEARCH_BYTES ((size_t) 64 << 10)
+
+typedef struct Found {
+        SealedEntry entry;
+        uint32_t number;
+        bool is_damaged; /* noted already */
+} Found;
+
+struct SealedReader {
+        int fd;
+        uint64_t n_file;
+        bool has_identity, has_header;
+        /* what every block must agree with: page_bytes, cpu, sequence, session_id, flags */
+        SealedHeader identity;
+        uint64_t n_pages;
+        bool is_cut; /* n_pages is from the header, and what was found ends before */
+
+        Found *found;
+        size_t n_found, n_found_room;
+        SealedDamage *damages;
+        size_t n_damages, n_damages_room;
+
+        BlockCodec *codec;
+        size_t i_cached; /* SIZE_MAX: none */
+        void *pages;
+        uint8_t *file_block; /* header and body, as in the file */
+        size_t n_file_block_room;
+};
+
+static int array_grow(void **items, size_t n, size_t *n_room, size_t item_bytes) {
+        size_t n_more = MAX(*n_room * 2, (size_t) 16);
+        void *p;
+
+        if (n < *n_room)
+                return 0;
+        p = reallocarray(*items, n_more, item_bytes);
+        if (!p)
+                return -ENOMEM;
+        *items = p;
+        *n_room = n_more;
+        return 0;
+}
+
+static int note(SealedReader *r, SealedDamage damage) {
+        int k = array_grow((void **) &r->damages, r->n_damages, &r->n_damages_room,
+                           sizeof(*r->damages));
+
+        if (k >= 0)
+                r->damages[r->n_damages++] = damage;
+        return k;
+}
+
+static int add_found(SealedReader *r, const SealedEntry *e, uint32_t number) {
+        int k = array_grow((void **) &r->found, r->n_found, &r->n_found_room, sizeof(*r->found));
+
+        if (k >= 0)
+                r->found[r->n_found++] = (Found){ .entry = *e, .number = number };
+        return k;
+}
+
+/* --- finding the blocks ----------------------------------------------------------------------- */
+
+static bool belongs(const SealedReader *r, const SealedBlock *b) {
+        const SealedHeader *h = &r->identity;
+
+        return b->page_bytes == h->page_bytes && b->cpu == h->cpu && b->sequence == h->sequence &&
+               memcmp(b->session_id, h->session_id, sizeof(b->session_id)) == 0 &&
+               ((b->flags ^ h->flags) & SEALED_FLAG_BIG_ENDIAN) == 0;
+}
+
+/* Without a header the first block says whose they are. */
+static void identify_by(SealedReader *r, const SealedBlock *b) {
+        r->identity = (SealedHeader){
+                .page_bytes = b->page_bytes,
+                .cpu = b->cpu,
+                .sequence = b->sequence,
+                .flags = b->flags & SEALED_FLAG_BIG_ENDIAN,
+        };
+        memcpy(r->identity.session_id, b->session_id, sizeof(b->session_id));
+        r->has_identity = true;
+}
+
+/* 0: a block of this segment begins at @offset; SEALED_E_DAMAGED; -errno. */
+static int look_at(SealedReader *r, uint64_t offset, SealedBlock *ret) {
+        const Found *last = r->n_found > 0 ? &r->found[r->n_found - 1] : NULL;
+        uint8_t data[SEALED_BLOCK_HEADER_BYTES];
+        ssize_t n = pread_up_to(r->fd, data, sizeof(data), offset);
+        SealedBlock b;
+
+        if (n < 0)
+                return (int) n;
+        if (sealed_block_parse(&b, data, (size_t) n) != 0)
+                return SEALED_E_DAMAGED;
+        if (r->has_identity && !belongs(r, &b))
+                return SEALED_E_DAMAGED;
+        if (last && (b.block <= last->number ||
+                     b.first_page < last->entry.first_page + last->entry.n_pages))
+                return SEALED_E_DAMAGED;
+        if (r->has_header && b.first_page + b.n_pages > r->n_pages)
+                return SEALED_E_DAMAGED;
+        *ret = b;
+        return 0;
+}
+
+/* Moves *@offset to the next block's header, or to the file's end. */
+static int search(SealedReader *r, uint64_t *offset, SealedBlock *ret, bool *ret_found) {
+        _cleanup_free_ uint8_t *data = malloc(SEARCH_BYTES);
+        const size_t n_magic = strlen(SEALED_BLOCK_MAGIC);
+
+        if (!data)
+                return -ENOMEM;
+        *ret_found = false;
+        for (;;) {
+                ssize_t n = pread_up_to(r->fd, data, SEARCH_BYTES, *offset);
+                const uint8_t *at = data;
+
+                if (n < 0)
+                        return (int) n;
+                while ((at = memmem(at, (size_t) (data + n - at), SEALED_BLOCK_MAGIC, n_magic))) {
+                        uint64_t where = *offset + (uint64_t) (at - data);
+                        int k = look_at(r, where, ret);
+
+                        if (k < 0)
+                                return k;
+                        if (k == 0) {
+                                *offset = where;
+                                *ret_found = true;
+                                return 0;
+                        }
+                        at++;
+                }
+                if ((size_t) n < SEARCH_BYTES)
+                        return 0;
+                *offset += SEARCH_BYTES - n_magic + 1;
+        }
+}
+
+static int scan(SealedReader *r) {
+        uint64_t offset = SEALED_HEADER_BYTES;
+
+        for (;;) {
+                bool found = true;
+                SealedBlock b;
+                int k = look_at(r, offset, &b);
+
+                if (k == SEALED_E_DAMAGED)
+                        k = search(r, &offset, &b, &found);
+                if (k < 0)
+                        return k;
+                if (!found)
+                        return 0;
+                if (!r->has_identity)
+                        identify_by(r, &b);
+                k = add_found(r,
+                              &(SealedEntry){
+                                      .offset = offset,
+                                      .first_page = b.first_page,
+                                      .first_ns = b.first_ns,
+                                      .last_ns = b.last_ns,
+                                      .n_missed = b.n_missed,
+                                      .n_pages = b.n_pages,
+                                      .n_body = b.n_body,
+                                      .flags = b.flags,
+                              },
+                              b.block);
+                if (k < 0)
+                        return k;
+                offset += SEALED_BLOCK_HEADER_BYTES + b.n_body;
+        }
+}
+
+/* Says which numbers and pages the scan did not come upon. */
+static int note_gaps(SealedReader *r) {
+        uint64_t page = 0;
+        uint32_t number = 0;
+        int k = 0;
+
+        for (size_t i = 0; k >= 0 && i < r->n_found; i++) {
+                const Found *f = &r->found[i];
+
+                if (f->number > number || f->entry.first_page > page)
+                        k = note(r, (SealedDamage){
+                                            .part = SEALED_PART_BLOCK,
+                                            .block = number,
+                                            .n_blocks = MAX(f->number - number, 1U),
+                                            .n_pages = f->entry.first_page - page,
+                                            .what = "the header is damaged",
+                                    });
+                number = f->number + 1;
+                page = f->entry.first_page + f->entry.n_pages;
+        }
+        if (k >= 0 && page < r->n_pages)
+                k = note(r, (SealedDamage){
+                                    .part = SEALED_PART_BLOCK,
+                                    .block = number,
+                                    .n_pages = r->n_pages - page,
+                                    .what = "cut off, or the headers are damaged",
+                            });
+        return k;
+}
+
+/* 0, SEALED_E_DAMAGED, -errno. */
+static int read_index(SealedReader *r) {
+        _cleanup_free_ SealedEntry *entries = NULL;
+        uint8_t data[sizeof(SealedFooter)];
+        SealedFooter footer;
+        size_t n_entries;
+        ssize_t n;
+        int k;
+
+        if (r->n_file < SEALED_HEADER_BYTES + sizeof(footer))
+                return SEALED_E_DAMAGED;
+        n = pread_up_to(r->fd, data, sizeof(data), r->n_file - sizeof(data));
+        if (n < 0)
+                return (int) n;
+        if (sealed_footer_parse(&footer, data, (size_t) n, r->n_file) != 0)
+                return SEALED_E_DAMAGED;
+        n_entries = footer.n_blocks * sizeof(*entries);
+        entries = malloc(n_entries ?: 1);
+        if (!entries)
+                return -ENOMEM;
+        n = pread_up_to(r->fd, entries, n_entries, footer.index_offset);
+        if (n < 0)
+                return (int) n;
+        if (sealed_index_parse(entries, (size_t) n, &footer) != 0)
+                return SEALED_E_DAMAGED;
+        if (r->has_header && footer.n_pages != r->n_pages)
+                return SEALED_E_DAMAGED;
+        for (uint32_t i = 0; i < footer.n_blocks; i++) {
+                k = add_found(r, &entries[i], i);
+                if (k < 0)
+                        return k;
+        }
+        if (!r->has_header)
+                r->n_pages = footer.n_pages;
+        return 0;
+}
+
+/* The identity from the first block that still has its header. */
+static int identify_by_index(SealedReader *r) {
+        for (size_t i = 0; i < r->n_found; i++) {
+                uint8_t data[SEALED_BLOCK_HEADER_BYTES];
+                ssize_t n = pread_up_to(r->fd, data, sizeof(data), r->found[i].entry.offset);
+                SealedBlock b;
+
+                if (n < 0)
+                        return (int) n;
+                if (sealed_block_parse(&b, data, (size_t) n) == 0) {
+                        identify_by(r, &b);
+                        return 0;
+                }
+        }
+        return 0;
+}
+
+static int find_blocks(SealedReader *r) {
+        int k = read_index(r);
+
+        if (k == 0 && !r->has_identity)
+                k = identify_by_index(r);
+        if (k != SEALED_E_DAMAGED)
+                return k;
+        r->n_found = 0;
+        k = scan(r);
+        if (k < 0)
+                return k;
+        if (!r->has_header && r->n_found > 0) {
+                const SealedEntry *last = &r->found[r->n_found - 1].entry;
+
+                r->n_pages = last->first_page + last->n_pages;
+        }
+        if (r->has_identity)
+                k = note(r, (SealedDamage){
+                                    .part = SEALED_PART_INDEX,
+                                    .what = "damaged; the blocks were found without it",
+                            });
+        return k < 0 ? k : note_gaps(r);
+}
+
+int sealed_reader_take_fd(SealedReader **ret, int fd, uint32_t *ret_version) {
+        _cleanup_(sealed_reader_freep) SealedReader *r = NULL;
+        _cleanup_close_ int owned = fd;
+        off_t n_file = lseek(owned, 0, SEEK_END);
+        int k;
+
+        if (n_file < 0)
+                return -errno;
+        r = malloc(sizeof(*r));
+        if (!r)
+                return -ENOMEM;
+        *r = (SealedReader){ .fd = TAKE_FD(owned),
+                             .n_file = (uint64_t) n_file,
+                             .i_cached = SIZE_MAX };
+        k = sealed_header_read(&r->identity, r->fd);
+        if (k == SEALED_E_NEWER && ret_version)
+                *ret_version = r->identity.version;
+        if (k < 0 || k == SEALED_E_NEWER)
+                return k;
+        r->has_identity = r->has_header = k == 0;
+        if (r->has_header)
+                r->n_pages = r->identity.n_pages;
+        else
+                k = note(r, (SealedDamage){ .part = SEALED_PART_HEADER,
+                                            .what = "damaged; the blocks say the same" });
+        if (k >= 0)
+                k = find_blocks(r);
+        if (k < 0)
+                return k;
+        if (!r->has_identity)
+                return SEALED_E_DAMAGED;
+        *ret = TAKE_PTR(r);
+        return 0;
+}
+
+/* --- reading a block -------------------------------------------------------------------------- */
+
+static bool big_endian_here(void) {
+        return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+}
+
+static int make_room(SealedReader *r, size_t n_file_block) {
+        bool swap = !!(r->identity.flags & SEALED_FLAG_BIG_ENDIAN) != big_endian_here();
+
+        if (!r->pages) {
+                r->pages = malloc(SEALED_BLOCK_RAW_MAX);
+                if (!r->pages)
+                        return -ENOMEM;
+        }
+        if (r->n_file_block_room < n_file_block) {
+                uint8_t *p = realloc(r->file_block, n_file_block);
+
+                if (!p)
+                        return -ENOMEM;
+                r->file_block = p;
+                r->n_file_block_room = n_file_block;
+        }
+        return r->codec ? 0 : block_codec_new(&r->codec, r->identity.page_bytes, swap, 0);
+}
+
+/* 0; 1 and why not; -errno. */
+static int load(SealedReader *r, const SealedEntry *e, const char **ret_what) {
+        size_t n_block = SEALED_BLOCK_HEADER_BYTES + (size_t) e->n_body;
+        const uint8_t *body;
+        SealedBlock b;
+        ssize_t n;
+        int k = make_room(r, n_block);
+
+        if (k < 0)
+                return k;
+        n = pread_up_to(r->fd, r->file_block, n_block, e->offset);
+        if (n < 0)
+                return (int) n;
+        *ret_what = "the file ends within it";
+        if ((size_t) n < n_block)
+                return 1;
+        *ret_what = "the header is damaged";
+        if (sealed_block_parse(&b, r->file_block, n_block) != 0)
+                return 1;
+        *ret_what = "the header contradicts the index or the file's";
+        if (!belongs(r, &b) || b.n_body != e->n_body || b.n_pages != e->n_pages ||
+            b.first_page != e->first_page || b.first_ns != e->first_ns || b.last_ns != e->last_ns ||
+            b.n_missed != e->n_missed || b.flags != e->flags)
+                return 1;
+        body = r->file_block + SEALED_BLOCK_HEADER_BYTES;
+        *ret_what = "the body does not match its checksum";
+        if (sealed_checksum(body, b.n_body) != b.body_checksum)
+                return 1;
+        *ret_what = "the body cannot be decoded";
+        k = block_decode(r->codec, body, b.n_body, r->pages, b.n_pages);
+        if (k != 0)
+                return k;
+        *ret_what = "the pages do not match the checksum that was taken before sealing";
+        return sealed_checksum(r->pages, b.n_raw) == b.raw_checksum ? 0 : 1;
+}
+
+int sealed_reader_block(SealedReader *r, size_t i, const void **ret) {
+        Found *f = &r->found[i];
+        const char *what = NULL;
+        int k;
+
+        if (f->is_damaged)
+                return SEALED_E_DAMAGED;
+        if (r->i_cached != i) {
+                r->i_cached = SIZE_MAX;
+                k = load(r, &f->entry, &what);
+                if (k < 0)
+                        return k;
+                if (k > 0) {
+                        f->is_damaged = true;
+                        k = note(r, (SealedDamage){ .part = SEALED_PART_BLOCK,
+                                                    .block = f->number,
+                                                    .n_blocks = 1,
+                                                    .n_pages = f->entry.n_pages,
+                                                    .what = what });
+                        return k < 0 ? k : SEALED_E_DAMAGED;
+                }
+                r->i_cached = i;
+        }
+        *ret = r->pages;
+        return 0;
+}
+
+/* --- what is known ---------------------------------------------------------------------------- */
+
+uint32_t sealed_reader_cpu(const SealedReader *r) {
+        return r->identity.cpu;
+}
+
+uint64_t sealed_reader_sequence(const SealedReader *r) {
+        return r->identity.sequence;
+}
+
+uint32_t sealed_reader_page_bytes(const SealedReader *r) {
+        return r->identity.page_bytes;
+}
+
+uint64_t sealed_reader_n_pages(const SealedReader *r) {
+        return r->n_pages;
+}
+
+size_t sealed_reader_n_blocks(const SealedReader *r) {
+        return r->n_found;
+}
+
+const SealedEntry *sealed_reader_entry(const SealedReader *r, size_t i) {
+        return &r->found[i].entry;
+}
+
+size_t sealed_reader_find(const SealedReader *r, uint64_t page) {
+        size_t low = 0, high = r->n_found;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                const SealedEntry *e = &r->found[middle].entry;
+
+                if (e->first_page + e->n_pages <= page)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+const SealedDamage *sealed_reader_damages(const SealedReader *r, size_t *ret_n) {
+        *ret_n = r->n_damages;
+        return r->damages;
+}
+
+SealedReader *sealed_reader_free(SealedReader *r) {
+        if (!r)
+                return NULL;
+        block_codec_free(r->codec);
+        safe_close(r->fd);
+        free(r->found);
+        free(r->damages);
+        free(r->pages);
+        free(r->file_block);
+        free(r);
+        return NULL;
+}

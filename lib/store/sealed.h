@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Sealed: the fixed parts of a sealed segment (store/format.h), checked and in either byte order
+ *
+ * What the blocks hold is not looked at here: lib/codec.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "store/format.h"
+
+enum {
+        SEALED_E_DAMAGED = 1, /* checksum, magic or a value that cannot be */
+        SEALED_E_NEWER = 2,   /* of a version that this program does not know */
+};
+
+/*
+ * sealed_header_parse() - from the first @n bytes of a file
+ * @ret: in this machine's byte order; with SEALED_E_NEWER only magic and version are meant
+ *
+ * Return: 0, SEALED_E_DAMAGED, SEALED_E_NEWER.
+ */
+int sealed_header_parse(SealedHeader *ret, const void *data, size_t n);
+/* The same from a file.  Also -errno. */
+int sealed_header_read(SealedHeader *ret, int fd);
+/* 0 or SEALED_E_DAMAGED: its lengths agree with each other and are within the format's bounds. */
+int sealed_block_parse(SealedBlock *ret, const void *data, size_t n);
+/* Also SEALED_E_DAMAGED if index and footer do not fill a file of @n_file bytes to its end. */
+int sealed_footer_parse(SealedFooter *ret, const void *data, size_t n, uint64_t n_file);
+/* @data: the whole index, @n bytes as its @footer says.  The entries are then in this machine's
+ * byte order, in place; their values are bounded by the format and follow each other. */
+int sealed_index_parse(SealedEntry *data, size_t n, const SealedFooter *footer);
+
+/* What is written: magic, version, and checksum are filled in; @x has this machine's byte order. */
+void sealed_header_format(SealedHeader *ret, const SealedHeader *x);
+void sealed_block_format(SealedBlock *ret, const SealedBlock *x);
+void sealed_entry_format(SealedEntry *ret, const SealedEntry *x);
+/* @index: as written, n_blocks of @x. */
+void sealed_footer_format(SealedFooter *ret, const SealedFooter *x, const SealedEntry *index);
+
+uint64_t sealed_checksum(const void *data, size_t n);

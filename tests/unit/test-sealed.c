@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <endian.h>
+#include <sys/mman.h>
+
+#include "codec/page-source.h"
+#include "page-builder.h"
+#include "sealing.h"
+
+static const Layout *const layout = &layouts[LAYOUT_6_12];
+
+static Page page_at(uint64_t at_ns, unsigned n_calls) {
+        Page p;
+
+        page_begin(&p, layout, at_ns);
+        for (unsigned i = 0; i < n_calls; i++)
+                page_enter(&p, at_ns + i, 17, F_ROOT + i, (int32_t) i);
+        return p;
+}
+
+/* A session with a segment of @n pages on CPU 1. */
+static void fill(Recording *r, Page *pages, size_t n) {
+        recording_init(r, layout);
+        for (size_t i = 0; i < n; i++)
+                pages[i] = page_at(1000 * (i + 1), (unsigned) (i * 7 % 50));
+        recording_add(r, 1, 0, pages, n);
+}
+
+static PageSource *source_of(const Recording *r) {
+        PageSource *s = NULL;
+
+        ck_assert_int_eq(page_source_open(&s, r->dir, 1, 0, NULL), 0);
+        return s;
+}
+
+static void expect_pages(PageSource *s, const Page *pages, size_t n) {
+        size_t n_damages;
+        uint64_t n_run;
+
+        ck_assert_uint_eq(page_source_n_pages(s), n);
+        for (uint64_t i = 0; i < n; i += n_run) {
+                const char *run = NULL;
+                const void *p;
+
+                ck_assert_int_eq(page_source_read(s, i, &p, &n_run), 0);
+                run = p;
+                for (uint64_t k = 0; k < n_run; k++)
+                        ck_assert_mem_eq(run + k * BUILT_PAGE_BYTES, pages[i + k].bytes,
+                                         BUILT_PAGE_BYTES);
+        }
+        (void) page_source_damages(s, &n_damages);
+        ck_assert_uint_eq(n_damages, 0);
+}
+
+START_TEST(a_sealed_segment_gives_the_same_pages_as_before)
+        {
+                static const uint32_t block_bytes[] = { 1, 4096, 3 * 4096, 0 };
+
+                for (size_t i = 0; i < ELEMENTSOF(block_bytes); i++) {
+                        _cleanup_(page_source_freep) PageSource *s = NULL;
+                        _cleanup_recording_ Recording r;
+                        static Page pages[300];
+                        SealedSize size;
+
+                        fill(&r, pages, ELEMENTSOF(pages));
+                        s = source_of(&r);
+                        ck_assert(!page_source_is_sealed(s));
+                        expect_pages(s, pages, ELEMENTSOF(pages));
+                        size = seal(r.dir, 1, 0, block_bytes[i]);
+                        ck_assert_uint_eq(size.n_pages, ELEMENTSOF(pages));
+                        /* Who had it open goes on with what it had. */
+                        ck_assert_int_eq(page_source_refresh(s), 0);
+                        expect_pages(s, pages, ELEMENTSOF(pages));
+                        s = page_source_free(s);
+                        s = source_of(&r);
+                        ck_assert(page_source_is_sealed(s));
+                        ck_assert(page_source_is_closed(s));
+                        ck_assert_uint_eq(page_source_cpu(s), 1);
+                        ck_assert_uint_eq(page_source_sequence(s), 0);
+                        expect_pages(s, pages, ELEMENTSOF(pages));
+                }
+        }
+END_TEST
+
+START_TEST(a_block_is_decoded_once_for_pages_in_order)
+        {
+                _cleanup_(page_source_freep) PageSource *s = NULL;
+                _cleanup_recording_ Recording r;
+                const void *first, *again;
+                Page pages[8];
+                uint64_t n;
+
+                fill(&r, pages, ELEMENTSOF(pages));
+                (void) seal(r.dir, 1, 0, 4 * 4096);
+                s = source_of(&r);
+                ck_assert_int_eq(page_source_read(s, 0, &first, &n), 0);
+                ck_assert_uint_eq(n, 4);
+                ((char *) first)[0] ^= 1; /* a second decoding would undo it */
+                ck_assert_int_eq(page_source_read(s, 3, &again, &n), 0);
+                ck_assert_uint_eq(n, 1);
+                ck_assert_ptr_eq(again, (const char *) first + 3 * 4096);
+                ck_assert_int_eq(page_source_read(s, 0, &again, &n), 0);
+                ck_assert_int_ne(memcmp(again, pages[0].bytes, 1), 0);
+        }
+END_TEST
+
+START_TEST(the_index_says_when_and_what_was_lost)
+        {
+                _cleanup_(page_source_freep) PageSource *s = NULL;
+                _cleanup_recording_ Recording r;
+                SealedReader *reader;
+                Page pages[5];
+
+                recording_init(&r, layout);
+                for (size_t i = 0; i < ELEMENTSOF(pages); i++)
+                        pages[i] = page_at(1000 * (i + 1), 3);
+                page_set_missed(&pages[2], 30);
+                page_set_missed(&pages[3], 12);
+                memset(pages[4].bytes, 0xff, sizeof(pages[4].bytes)); /* no header to read */
+                recording_add(&r, 1, 0, pages, ELEMENTSOF(pages));
+                (void) seal(r.dir, 1, 0, 2 * 4096);
+                s = source_of(&r);
+                reader = page_source_sealed(s);
+                ck_assert_uint_eq(sealed_reader_n_blocks(reader), 3);
+                ck_assert_uint_eq(sealed_reader_entry(reader, 0)->first_ns, 1000);
+                ck_assert_uint_eq(sealed_reader_entry(reader, 0)->last_ns, 2000);
+                ck_assert_uint_eq(sealed_reader_entry(reader, 0)->n_missed, 0);
+                ck_assert_uint_eq(sealed_reader_entry(reader, 0)->flags & SEALED_FLAG_MISSED, 0);
+                ck_assert_uint_eq(sealed_reader_entry(reader, 1)->first_page, 2);
+                ck_assert_uint_eq(sealed_reader_entry(reader, 1)->n_missed, 42);
+                ck_assert_uint_ne(sealed_reader_entry(reader, 1)->flags & SEALED_FLAG_MISSED, 0);
+                ck_assert_uint_eq(sealed_reader_entry(reader, 2)->n_pages, 1);
+                ck_assert_uint_eq(sealed_reader_entry(reader, 2)->first_ns, 0);
+                expect_pages(s, pages, ELEMENTSOF(pages));
+        }
+END_TEST
+
+START_TEST(a_segment_without_pages_is_sealed)
+        {
+                _cleanup_(page_source_freep) PageSource *s = NULL;
+                _cleanup_recording_ Recording r;
+
+                fill(&r, NULL, 0);
+                (void) seal(r.dir, 1, 0, 0);
+                s = source_of(&r);
+                expect_pages(s, NULL, 0);
+        }
+END_TEST
+
+static int try_to_seal(const Recording *r) {
+        _cleanup_close_ int in = session_dir_open_segment_file(r->dir, 1, 0);
+        _cleanup_close_ int out = memfd_create("out", MFD_CLOEXEC);
+        SealedSize size;
+
+        return sealed_write(out, &(SealedSource){ .fd = in }, &size);
+}
+
+START_TEST(only_a_whole_closed_segment_is_sealed)
+        {
+                _cleanup_close_ int fd = -EBADF;
+                _cleanup_recording_ Recording r;
+                uint32_t writing = 0, closed = htole32(SEGMENT_STATE_CLOSED);
+                Page pages[2];
+
+                fill(&r, pages, 2);
+                ck_assert_int_eq(try_to_seal(&r), 0);
+                fd = openat(session_dir_fd(r.dir), "cpu1/00000000.seg", O_RDWR | O_CLOEXEC);
+                ck_assert_int_eq(pwrite_full(fd, &writing, 4, 48), 0);
+                ck_assert_int_eq(try_to_seal(&r), SEALED_WRITE_E_UNFIT);
+                ck_assert_int_eq(pwrite_full(fd, &closed, 4, 48), 0);
+                ck_assert_int_eq(ftruncate(fd, 4096 + 2 * 4096 - 1), 0);
+                ck_assert_int_eq(try_to_seal(&r), SEALED_WRITE_E_UNFIT);
+                ck_assert_int_eq(ftruncate(fd, 4096 + 2 * 4096 + 1), 0);
+                ck_assert_int_eq(try_to_seal(&r), SEALED_WRITE_E_UNFIT);
+                ck_assert_int_eq(ftruncate(fd, 4096 + 2 * 4096), 0);
+                (void) seal(r.dir, 1, 0, 0);
+                ck_assert_int_eq(try_to_seal(&r), SEALED_WRITE_E_UNFIT);
+        }
+END_TEST
+
+START_TEST(what_does_not_decode_to_what_was_read_is_noticed)
+        {
+                _cleanup_close_ int in = -EBADF, out = memfd_create("out", MFD_CLOEXEC);
+                _cleanup_recording_ Recording r;
+                SealedSize size;
+                Page pages[4];
+                uint8_t byte;
+
+                fill(&r, pages, ELEMENTSOF(pages));
+                in = session_dir_open_segment_file(r.dir, 1, 0);
+                ck_assert_int_eq(
+                        sealed_write(out, &(SealedSource){ .fd = in, .block_bytes = 4096 }, &size),
+                        0);
+                ck_assert_int_eq(sealed_write_check(dup(out), &size), 0);
+                for (uint64_t at = 0; at < size.n_bytes; at++) {
+                        ck_assert_int_eq(pread_up_to(out, &byte, 1, at), 1);
+                        byte ^= 0x10;
+                        ck_assert_int_eq(pwrite_full(out, &byte, 1, at), 0);
+                        ck_assert_int_eq(sealed_write_check(dup(out), &size),
+                                         SEALED_WRITE_E_DIFFERS);
+                        byte ^= 0x10;
+                        ck_assert_int_eq(pwrite_full(out, &byte, 1, at), 0);
+                }
+        }
+END_TEST
+
+START_TEST(a_segment_elsewhere_than_it_says_is_damaged)
+        {
+                _cleanup_(page_source_freep) PageSource *s = NULL;
+                _cleanup_recording_ Recording r;
+                int fd;
+                Page pages[2];
+
+                fill(&r, pages, 2);
+                (void) seal(r.dir, 1, 0, 0);
+                fd = session_dir_fd(r.dir);
+                ck_assert_int_eq(renameat(fd, "cpu1/00000000.seg", fd, "cpu1/00000001.seg"), 0);
+                ck_assert_int_eq(page_source_open(&s, r.dir, 1, 1, NULL), PAGE_SOURCE_E_DAMAGED);
+                ck_assert_int_eq(page_source_open(&s, r.dir, 1, 0, NULL), -ENOENT);
+        }
+END_TEST
+
+UNIT_MAIN("sealed", a_sealed_segment_gives_the_same_pages_as_before,
+          a_block_is_decoded_once_for_pages_in_order, the_index_says_when_and_what_was_lost,
+          a_segment_without_pages_is_sealed, only_a_whole_closed_segment_is_sealed,
+          what_does_not_decode_to_what_was_read_is_noticed,
+          a_segment_elsewhere_than_it_says_is_damaged)
