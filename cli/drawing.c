@@ -86,7 +86,7 @@ static int pipe_or_error(const Drawing *d, int r) {
 }
 
 int drawing_pump(Drawing *d, uint64_t until_ns) {
-        int r = stream_refresh(d->playback->stream);
+        int r = playback_refresh(d->playback);
 
         if (r >= 0)
                 r = draw_until(d, until_ns);
@@ -96,7 +96,7 @@ int drawing_pump(Drawing *d, uint64_t until_ns) {
 }
 
 int drawing_finish(Drawing *d, Census *ret) {
-        int r = stream_refresh(d->playback->stream);
+        int r = playback_refresh(d->playback);
 
         if (r >= 0)
                 r = draw_until(d, STREAM_NO_LIMIT);

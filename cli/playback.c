@@ -2,6 +2,9 @@
 
 /* Opens each part in the order in which the next one needs it. */
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "base/strv.h"
 #include "cli/playback.h"
 
@@ -39,17 +42,6 @@ static int open_formats(Playback *p, char **ret_problem) {
         return r == FORMATS_E_INVALID ? unreadable(ret_problem, "", problem, "") : r;
 }
 
-static int open_symbols(Playback *p) {
-        char *text = NULL;
-        size_t n = 0;
-        int r = session_dir_read_symbols(p->dir, p->meta, &text, &n);
-
-        /* Hidden, or the recording came without the store's symbols: names are addresses then. */
-        if (r < 0 && r != -ENODATA && r != -ENOENT && r != -EBADF)
-                return r;
-        return symbols_new(&p->symbols, text, n);
-}
-
 static int open_tasks(Playback *p) {
         _cleanup_free_ char *text = NULL;
         size_t n;
@@ -72,25 +64,50 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
         r = open_formats(p, ret_problem);
         if (r != 0)
                 return r;
-        r = open_symbols(p);
+        r = atlas_open(&p->atlas, dir, meta);
         if (r < 0)
                 return r;
         r = open_tasks(p);
         if (r < 0)
                 return r;
-        r = functions_new(&p->functions, p->symbols, &meta->roots);
+        r = functions_new(&p->functions, p->atlas, &meta->roots);
         if (r < 0)
                 return r;
         r = stream_open(&p->stream, dir, &p->formats);
         if (r < 0)
                 return r;
-        only_roots = meta->neighbours.n > 0 && meta->roots.n > 0 && symbols_n(p->symbols) > 0 &&
-                     !symbols_are_hidden(p->symbols);
+        only_roots = meta->neighbours.n > 0 && meta->roots.n > 0 && atlas_has_names(p->atlas);
         r = steps_new(&p->steps, p->stream, p->functions, p->tasks, only_roots);
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(p);
         return 0;
+}
+
+static int refresh_symbols(Playback *p) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        struct stat st;
+        int r;
+
+        /* A recording that is being removed has none. */
+        if (fstatat(session_dir_fd(p->dir), "session.json", &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+            (st.st_mtim.tv_sec == p->meta_mtime.tv_sec &&
+             st.st_mtim.tv_nsec == p->meta_mtime.tv_nsec))
+                return 0;
+        r = session_dir_read_meta(p->dir, &m);
+        if (r != 0)
+                return r == -ENOMEM ? r : 0;
+        p->meta_mtime = st.st_mtim;
+        r = atlas_refresh(p->atlas, m);
+        if (r > 0)
+                functions_forget_times(p->functions);
+        return r;
+}
+
+int playback_refresh(Playback *p) {
+        int r = stream_refresh(p->stream);
+
+        return r < 0 ? r : MIN(refresh_symbols(p), 0);
 }
 
 Playback *playback_free(Playback *p) {
@@ -100,7 +117,7 @@ Playback *playback_free(Playback *p) {
         stream_free(p->stream);
         functions_free(p->functions);
         tasks_free(p->tasks);
-        symbols_free(p->symbols);
+        atlas_free(p->atlas);
         free(p);
         return NULL;
 }

@@ -8,12 +8,14 @@
  * symbols, tasks, the merged stream.
  */
 
+#include <time.h>
+
 #include "base/cleanup.h"
 #include "calls/function.h"
 #include "calls/steps.h"
 #include "decode/formats.h"
 #include "decode/stream.h"
-#include "decode/symbols.h"
+#include "decode/atlas.h"
 #include "decode/tasks.h"
 #include "store/session-dir.h"
 
@@ -21,11 +23,12 @@ typedef struct Playback {
         const SessionDir *dir; /* borrowed */
         const SessionMeta *meta;
         Formats formats;
-        Symbols *symbols;
+        Atlas *atlas;
         Tasks *tasks;
         Functions *functions;
         Stream *stream;
         Steps *steps;
+        struct timespec meta_mtime; /* of the session.json whose maps are in the atlas */
 } Playback;
 
 enum { PLAYBACK_E_UNREADABLE = 1 };
@@ -42,5 +45,7 @@ enum { PLAYBACK_E_UNREADABLE = 1 };
  */
 int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta,
                   char **ret_problem);
+/* Looks for pages that came since, and for maps of symbols that session.json has got.  0 or -errno. */
+int playback_refresh(Playback *p);
 Playback *playback_free(Playback *p);
 DEFINE_CLEANUP(Playback *, playback_free);

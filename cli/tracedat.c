@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/io.h"
+#include "cli/kallsyms-text.h"
 #include "cli/tracedat.h"
 #include "codec/page-source.h"
 #include "store/page.h"
@@ -233,7 +234,7 @@ static int put_head(Buf *b, const Plan *p, const SessionDir *dir, const SessionM
                     char **ret_problem) {
         _cleanup_free_ char *header_page = NULL, *header_event = NULL, *symbols = NULL,
                             *printk = NULL, *tasks = NULL, *clock = NULL;
-        size_t n_header_page, n_header_event, n_symbols = 0, n_printk, n_tasks;
+        size_t n_header_page, n_header_event, n_symbols, n_printk, n_tasks;
         int r;
 
         r = read_tracing(dir, "events/header_page", true, &header_page, &n_header_page,
@@ -247,8 +248,8 @@ static int put_head(Buf *b, const Plan *p, const SessionDir *dir, const SessionM
                 r = read_tracing(dir, "saved_cmdlines", false, &tasks, &n_tasks, ret_problem);
         if (r != 0)
                 return r;
-        r = session_dir_read_symbols(dir, m, &symbols, &n_symbols);
-        if (r < 0 && r != -ENODATA && r != -ENOENT && r != -EBADF)
+        r = kallsyms_text_read(dir, m, &symbols, &n_symbols);
+        if (r < 0)
                 return r;
         if (asprintf(&clock, "[%s]", m->clock ?: "local") < 0)
                 return -ENOMEM;

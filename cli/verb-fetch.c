@@ -71,6 +71,9 @@ int verb_fetch(const Options *o) {
                 status = streq(o->output, "-") ? fetch_to_stdout(s) : fetch_to_file(s, o);
         if (status != STATUS_OK)
                 return status;
+        if (s->meta->symbol_maps.n > 0)
+                talk(o, "Modules came or went while it recorded: a trace.dat has one name for an "
+                        "address, \"ftracectl report\" the one of each time.");
         display_loss(s->meta);
         return summary_is_complete(s->meta) ? STATUS_OK : STATUS_INCOMPLETE;
 }

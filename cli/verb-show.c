@@ -83,6 +83,9 @@ static void show_where(Buf *out, const SessionMeta *m) {
              m->instance ?: "", m->clock ?: "?");
         if (!m->symbols)
                 line(out, "Symbols", "none: the kernel hid them");
+        if (m->symbol_maps.n > 0)
+                line(out, "Modules", "changed %zu time%s: an address is named by its time",
+                     m->symbol_maps.n, m->symbol_maps.n == 1 ? "" : "s");
         line(out, "Owner", "%s (uid %u), pid %i", user ? user->pw_name : "?",
              (unsigned) m->owner_uid, (int) m->owner_pid);
         line_list(out, "Neighbours", &m->neighbours);

@@ -2,8 +2,10 @@
 
 /*
  * Reading /proc/kallsyms takes tens of milliseconds to seconds (the kernel
- * formats 10 MB line by line), so it is done once for each content of
- * /proc/modules.  Where addresses are hidden the file is not empty: every
+ * formats 10 MB line by line), so it is done once for each list of modules.  The
+ * order of the list counts, too: a module that was loaded again, perhaps built
+ * anew, is the first.  A list and symbols that were read on the two sides of a
+ * change do not belong together, so the list is read before and after.  Where addresses are hidden the file is not empty: every
  * address is 0 (linux 6.1 kernel/kallsyms.c, s_show()); under systemd's
  * ProtectKernelTunables= it is empty.  So a symbol that must have an address
  * is looked at.
@@ -13,16 +15,18 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
+#include "base/buf.h"
 #include "base/io.h"
 #include "daemon/kernel-symbols.h"
 #include "store/symbol-file.h"
 
 #define MODULES_MAX ((size_t) 16 << 20)
+#define READ_TRIES 4
 
 struct KernelSymbols {
         const char *proc;
-        char *modules; /* /proc/modules when `hash` was made */
-        char hash[SYMBOL_HASH_CHARS + 1];
+        char *modules; /* the list when `names` were made; NULL: not yet */
+        SymbolNames names;
 };
 
 static const char *const anchors[] = { " T _stext\n", " T _text\n", " T startup_64\n" };
@@ -49,45 +53,111 @@ int kernel_symbols_new(KernelSymbols **ret, const char *proc) {
         return 0;
 }
 
-int kernel_symbols_store(KernelSymbols *k, int symbols_fd, const char **ret_hash) {
+/* "NAME BYTES USES USERS STATE ADDRESS TAINTS", the last only if there are any. */
+static void add_module(Buf *b, char *line) {
+        enum { NAME, BYTES, USES, USERS, STATE, ADDRESS, TAINTS, N };
+        const char *words[N] = { [TAINTS] = "-" };
+        char *save = NULL;
+        size_t n = 0;
+
+        for (char *w = strtok_r(line, " ", &save); w && n < N; w = strtok_r(NULL, " ", &save))
+                words[n++] = w;
+        if (n > ADDRESS)
+                buf_printf(b, "%s %s %s %s %s\n", words[NAME], words[BYTES], words[STATE],
+                           words[ADDRESS], words[TAINTS]);
+}
+
+/* A kernel without modules has no such file: *@ret is "" then, and its symbols never change. */
+static int read_modules(int proc_fd, char **ret) {
+        _cleanup_free_ char *text = NULL;
+        _cleanup_buf_ Buf b = BUF_INIT;
+        char *save = NULL;
+        int r;
+
+        r = file_read(proc_fd, "modules", &text, NULL, MODULES_MAX);
+        if (r < 0 && r != -ENOENT)
+                return r;
+        for (char *line = text ? strtok_r(text, "\n", &save) : NULL; line;
+             line = strtok_r(NULL, "\n", &save))
+                add_module(&b, line);
+        return buf_take_string(&b, ret);
+}
+
+/* Both, from between two changes; if they do not end, the list is the older, so that the next look
+ * finds another. */
+static int read_both(int proc_fd, char **ret_modules, char **ret_text, size_t *ret_n) {
+        _cleanup_free_ char *modules = NULL;
+        int r = read_modules(proc_fd, &modules);
+
+        for (int i = 0; r >= 0 && i < READ_TRIES; i++) {
+                _cleanup_free_ char *text = NULL, *after = NULL;
+
+                r = file_read(proc_fd, "kallsyms", &text, ret_n, SYMBOL_FILE_MAX);
+                if (r >= 0)
+                        r = read_modules(proc_fd, &after);
+                if (r < 0)
+                        return r;
+                if (streq(modules, after) || i == READ_TRIES - 1) {
+                        *ret_modules = TAKE_PTR(modules);
+                        *ret_text = TAKE_PTR(text);
+                        return 0;
+                }
+                free(modules);
+                modules = TAKE_PTR(after);
+        }
+        return r;
+}
+
+static bool is_stored(int symbols_fd, const char *hash) {
+        char name[SYMBOL_HASH_CHARS + sizeof(".zst")];
+
+        (void) snprintf(name, sizeof(name), "%s.zst", hash);
+        return !*hash || faccessat(symbols_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) >= 0;
+}
+
+/* Whether the store has what it should, for the modules of now. */
+static int is_current(const KernelSymbols *k, int proc_fd, int symbols_fd) {
+        _cleanup_free_ char *modules = NULL;
+        int r;
+
+        if (!k->modules)
+                return 0;
+        r = read_modules(proc_fd, &modules);
+        if (r < 0)
+                return r;
+        return streq(k->modules, modules) && is_stored(symbols_fd, k->names.symbols) &&
+               is_stored(symbols_fd, k->names.modules);
+}
+
+int kernel_symbols_store(KernelSymbols *k, int symbols_fd, const SymbolNames **ret) {
         _cleanup_free_ char *modules = NULL, *text = NULL;
         _cleanup_close_ int proc_fd = -EBADF;
-        char name[SYMBOL_HASH_CHARS + sizeof(".zst")];
+        SymbolNames names = {};
         size_t n;
         int r;
 
         proc_fd = dir_open(AT_FDCWD, k->proc);
         if (proc_fd < 0)
                 return proc_fd;
-        /* A kernel without modules has no such file: its symbols never change. */
-        r = file_read(proc_fd, "modules", &modules, NULL, MODULES_MAX);
-        if (r < 0 && r != -ENOENT)
-                return r;
-        if (!modules && !(modules = strdup("")))
-                return -ENOMEM;
-
-        if (streq_ptr(k->modules, modules)) {
-                (void) snprintf(name, sizeof(name), "%s.zst", k->hash);
-                if (faccessat(symbols_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) >= 0) {
-                        *ret_hash = k->hash;
-                        return 0;
-                }
-        }
-
-        r = file_read(proc_fd, "kallsyms", &text, &n, SYMBOL_FILE_MAX);
+        r = is_current(k, proc_fd, symbols_fd);
         if (r < 0)
                 return r;
-        if (!symbols_have_addresses(text))
-                return KERNEL_SYMBOLS_E_HIDDEN;
-        r = symbol_file_store(symbols_fd, text, n, k->hash);
-        if (r < 0) {
-                free(TAKE_PTR(k->modules));
-                return r;
+        if (r == 0) {
+                r = read_both(proc_fd, &modules, &text, &n);
+                if (r < 0)
+                        return r;
+                if (!symbols_have_addresses(text))
+                        return KERNEL_SYMBOLS_E_HIDDEN;
+                r = symbol_file_store(symbols_fd, text, n, names.symbols);
+                if (r >= 0 && *modules)
+                        r = symbol_file_store(symbols_fd, modules, strlen(modules), names.modules);
+                if (r < 0)
+                        return r;
+                free(k->modules);
+                k->modules = TAKE_PTR(modules);
+                k->names = names;
         }
-
-        free(k->modules);
-        k->modules = TAKE_PTR(modules);
-        *ret_hash = k->hash;
+        *ret = &k->names;
         return 0;
 }
 

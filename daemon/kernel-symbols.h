@@ -2,12 +2,29 @@
 #pragma once
 
 /*
- * Kernel symbols: /proc/kallsyms, read when it may have changed and stored once
+ * Kernel symbols: /proc/kallsyms and the list of modules, read when they may
+ * have changed and stored once
+ *
+ * The list is /proc/modules without what changes at every use (how often and by
+ * whom a module is used), a module a line, newest first:
+ *
+ *      NAME BYTES STATE ADDRESS TAINTS
+ *      nf_conntrack 196608 Live 0xffffffffc0a5d000 -
+ *
+ * TAINTS is "-" or as the kernel has it, "(OE)".
+ * Source: linux 6.12 kernel/module/procfs.c, m_show().
  */
 
 #include "base/cleanup.h"
+#include "store/symbol-file.h"
 
 typedef struct KernelSymbols KernelSymbols;
+
+/* Names in the store; "" where there is nothing. */
+typedef struct SymbolNames {
+        char symbols[SYMBOL_HASH_CHARS + 1];
+        char modules[SYMBOL_HASH_CHARS + 1]; /* "": a kernel without modules */
+} SymbolNames;
 
 enum {
         KERNEL_SYMBOLS_E_HIDDEN = 1
@@ -17,11 +34,12 @@ enum {
 int kernel_symbols_new(KernelSymbols **ret, const char *proc);
 /*
  * kernel_symbols_store() - see that the store has the symbols of now
- * @ret_hash: their name there; valid until the next call
+ * @ret: valid until the next call
  *
- * /proc/kallsyms is read again only if /proc/modules changed or the stored file went.
+ * Cheap while nothing changed: /proc/kallsyms is read again only if the list of modules is another,
+ * or a stored file went.
  * Return: 0, KERNEL_SYMBOLS_E_HIDDEN, -errno.
  */
-int kernel_symbols_store(KernelSymbols *k, int symbols_fd, const char **ret_hash);
+int kernel_symbols_store(KernelSymbols *k, int symbols_fd, const SymbolNames **ret);
 KernelSymbols *kernel_symbols_free(KernelSymbols *k);
 DEFINE_CLEANUP(KernelSymbols *, kernel_symbols_free);

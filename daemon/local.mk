@@ -23,6 +23,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/instance.h \
 	%D%/kernel-symbols.c \
 	%D%/kernel-symbols.h \
+	%D%/symbol-watch.c \
+	%D%/symbol-watch.h \
 	%D%/knob.c \
 	%D%/knob.h \
 	%D%/ledger.c \

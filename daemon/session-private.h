@@ -8,6 +8,7 @@
 
 #include "daemon/recorder.h"
 #include "daemon/session.h"
+#include "daemon/symbol-watch.h"
 
 struct Session {
         const SessionContext *context;
@@ -19,6 +20,7 @@ struct Session {
         Tracer *tracer;
         Recorder *recorder;
         sd_event_source *deadline;
+        SymbolWatch symbol_watch;
         int error;     /* errno that the readers are stuck with */
         bool is_saved; /* session.json says what meta says */
 

@@ -20,6 +20,7 @@
 #include "daemon/recorder.h"
 #include "daemon/session-private.h"
 #include "daemon/stock.h"
+#include "daemon/symbol-watch.h"
 #include "daemon/tracing-copy.h"
 #include "daemon/transition.h"
 
@@ -102,6 +103,25 @@ static int meta_add_host(SessionMeta *m) {
         return m->kernel && m->machine && m->host && m->boot_id ? 0 : -ENOMEM;
 }
 
+/* Before arming, which slows the kernel down; and again after it, when it costs nothing unless
+ * modules came meanwhile. */
+static int session_store_symbols(Session *s, Refusal *refusal) {
+        bool is_again = s->meta->state != SESSION_NEW;
+        int r;
+
+        if (is_again && !s->meta->symbols)
+                return 0;
+        r = symbol_watch_begin(s->context->symbols, store_symbols_fd(s->context->store), s->meta);
+        if (r == KERNEL_SYMBOLS_E_HIDDEN) {
+                if (!is_again)
+                        session_warn(s, "the kernel hides its symbols' addresses (sysctl "
+                                        "kernel.kptr_restrict, or no CAP_SYSLOG): functions have "
+                                        "no names");
+                return 0;
+        }
+        return r < 0 ? refuse_errno(refusal, r, "storing", "/proc/kallsyms") : 0;
+}
+
 static int session_arm(Session *s, Refusal *refusal) {
         uint64_t since_ns = clock_ns(CLOCK_MONOTONIC);
         int r;
@@ -136,23 +156,11 @@ static int session_make_dir(Session *s, Refusal *refusal) {
 }
 
 static int session_copy_tracing(Session *s, Refusal *refusal) {
-        const char *path, *hash;
+        const char *path;
         int r;
 
         r = tracing_copy_begin(s->dir, s->tracer, &path);
-        if (r < 0)
-                return refuse_errno(refusal, r, "copying tracing file", path);
-
-        r = kernel_symbols_store(s->context->symbols, store_symbols_fd(s->context->store), &hash);
-        if (r == KERNEL_SYMBOLS_E_HIDDEN) {
-                session_warn(s, "the kernel hides its symbols' addresses (sysctl "
-                                "kernel.kptr_restrict, or no CAP_SYSLOG): functions have no names");
-                return 0;
-        }
-        if (r < 0)
-                return refuse_errno(refusal, r, "storing", "/proc/kallsyms");
-        s->meta->symbols = strdup(hash);
-        return s->meta->symbols ? 0 : -ENOMEM;
+        return r < 0 ? refuse_errno(refusal, r, "copying tracing file", path) : 0;
 }
 
 static void session_on_recorder(void *userdata);
@@ -223,6 +231,7 @@ static int session_begin(Session *s, Refusal *refusal) {
         r = tracer_read_clocks(s->tracer, &s->meta->start);
         if (r < 0)
                 return refuse_errno(refusal, r, "reading", "the trace clock");
+        s->symbol_watch.seen_ns = s->meta->start.trace_ns;
         r = tracer_set_recording(s->tracer, true);
         if (r < 0)
                 return refuse_errno(refusal, r, "writing", "tracing_on");
@@ -267,7 +276,8 @@ static void session_undo(Session *s) {
 }
 
 static int (*const start_steps[])(Session *s, Refusal *refusal) = {
-        session_arm, session_make_dir, session_copy_tracing, session_open_cpus, session_begin,
+        session_store_symbols, session_arm,           session_make_dir, session_copy_tracing,
+        session_open_cpus,     session_store_symbols, session_begin,
 };
 
 int session_start(Session **ret, const SessionContext *context, SessionMeta *m, uint64_t peer,
@@ -297,9 +307,40 @@ int session_start(Session **ret, const SessionContext *context, SessionMeta *m, 
 
 /* --- while it records ------------------------------------------------------------------------ */
 
+void session_look_at_modules(Session *s) {
+        ClockTuple now;
+        int r;
+
+        if (!s->tracer || tracer_read_clocks(s->tracer, &now) < 0)
+                return;
+        r = symbol_watch_look(&s->symbol_watch, s->context->symbols,
+                              store_symbols_fd(s->context->store), s->meta, now.trace_ns);
+        if (r == SYMBOL_WATCH_E_CHANGED) {
+                session_save(s);
+                if (!s->is_saved) /* or a removal would take the symbols along: the next look */
+                        symbol_maps_drop_last(&s->meta->symbol_maps);
+                else
+                        log_info("Session '%s': modules changed; addresses mean something else "
+                                 "from now on.",
+                                 s->meta->name);
+        } else if (r == -ENOSPC && s->meta->symbol_maps.n >= SYMBOL_MAPS_MAX)
+                session_warn(s,
+                             "modules changed more than %u times: functions of modules that were "
+                             "loaded later may have no names or wrong ones",
+                             SYMBOL_MAPS_MAX);
+        else if (r < 0 && s->symbol_watch.n_failures == 1)
+                session_warn(s,
+                             "modules may have changed, but storing /proc/kallsyms failed: %s; it "
+                             "is tried again",
+                             strerror(-r));
+}
+
 void session_refresh(Session *s) {
         if (!s->recorder)
                 return;
+
+        if (s->meta->state == SESSION_RECORDING)
+                session_look_at_modules(s);
 
         for (size_t i = 0; i < s->meta->n_cpus; i++) {
                 recorder_read_account(s->recorder, i, &s->meta->cpus[i]);
@@ -373,6 +414,7 @@ void session_stop(Session *s, const char *reason) {
                                 s->meta->name);
         (void) tracer_read_clocks(s->tracer, &s->meta->stop);
         s->deadline = sd_event_source_disable_unref(s->deadline);
+        session_look_at_modules(s);
 
         session_enter(s, SESSION_EVENT_STOP, reason);
         session_save(s);

@@ -54,6 +54,8 @@ void session_stop(Session *s, const char *reason);
 
 /* Brings the accounts of a live session up to date: for whoever shows them. */
 void session_refresh(Session *s);
+/* Notices modules that came and went since the last look; cheap if none did. */
+void session_look_at_modules(Session *s);
 const SessionMeta *session_meta(const Session *s);
 const char *session_name(const Session *s);
 bool session_is_live(const Session *s);

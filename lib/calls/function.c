@@ -1,22 +1,68 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Open addressing over pointers; a recording has some hundred functions and asks for one of them
- * at every event, nearly always hitting the first slot. */
+/*
+ * Two tables with open addressing over the same pointers.  A recording has some
+ * hundred functions and asks for one of them at every event, nearly always
+ * hitting the first slot of `now`, which holds one span's: what was asked for
+ * since the span began.  `all` owns what was ever made and gives a name's
+ * Function back in the next span.
+ */
 
 #include <stdio.h>
 
 #include "calls/function.h"
 
-struct Functions {
-        const Symbols *symbols;
-        const Strv *roots;
-        Function **slots;
-        size_t n_slots; /* a power of two */
+typedef struct Slots {
+        Function **items;
+        size_t n_items; /* a power of two */
         size_t n;
+} Slots;
+
+struct Functions {
+        Atlas *atlas;
+        const Strv *roots;
+        AtlasSpan span; /* begin_ns == end_ns: none yet */
+        Slots now, all;
 };
 
-static inline size_t slot_of(const Functions *f, uint64_t address) {
-        return (size_t) ((address * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (f->n_slots - 1);
+static int slots_init(Slots *s) {
+        s->n_items = 2048;
+        s->items = calloc(s->n_items, sizeof(*s->items));
+        return s->items ? 0 : -ENOMEM;
+}
+
+static inline size_t slot_of(const Slots *s, uint64_t address) {
+        return (size_t) ((address * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (s->n_items - 1);
+}
+
+static int slots_add(Slots *s, Function *function) {
+        size_t i;
+
+        if (s->n >= s->n_items / 2) {
+                Slots bigger = { .n_items = s->n_items * 2 };
+
+                bigger.items = calloc(bigger.n_items, sizeof(*bigger.items));
+                if (!bigger.items)
+                        return -ENOMEM;
+                for (i = 0; i < s->n_items; i++)
+                        if (s->items[i])
+                                (void) slots_add(&bigger, s->items[i]);
+                free(s->items);
+                *s = bigger;
+        }
+        for (i = slot_of(s, function->address); s->items[i];)
+                i = (i + 1) & (s->n_items - 1);
+        s->items[i] = function;
+        s->n++;
+        return 0;
+}
+
+/* Which of the address's functions has this label. */
+static Function *slots_find(const Slots *s, uint64_t address, const char *label) {
+        for (size_t i = slot_of(s, address); s->items[i]; i = (i + 1) & (s->n_items - 1))
+                if (s->items[i]->address == address && streq(s->items[i]->label, label))
+                        return s->items[i];
+        return NULL;
 }
 
 /* The name's bytes, without a NUL, with an item of the list. */
@@ -35,7 +81,7 @@ static Function *function_new(const Functions *f, uint64_t address) {
         size_t n_label;
         char *label, **root = NULL;
 
-        if (symbols_find(f->symbols, address, &symbol)) {
+        if (atlas_span_find(&f->span, address, &symbol)) {
                 if (f->roots->n > 0)
                         root = bsearch(&symbol, f->roots->items, f->roots->n, sizeof(char *),
                                        compare_names);
@@ -66,68 +112,79 @@ static Function *function_new(const Functions *f, uint64_t address) {
         return ret;
 }
 
-static int grow(Functions *f) {
-        Functions bigger = *f;
+/* Makes it, or finds what an earlier span made. */
+static const Function *functions_add(Functions *f, uint64_t address) {
+        Function *made = function_new(f, address), *known;
 
-        bigger.n_slots = f->n_slots * 2;
-        bigger.slots = calloc(bigger.n_slots, sizeof(*bigger.slots));
-        if (!bigger.slots)
-                return -ENOMEM;
-        for (size_t i = 0; i < f->n_slots; i++)
-                if (f->slots[i]) {
-                        size_t k = slot_of(&bigger, f->slots[i]->address);
+        if (!made)
+                return NULL;
+        known = slots_find(&f->all, address, made->label);
+        if (known) {
+                free(made);
+                made = known;
+        } else if (slots_add(&f->all, made) < 0) {
+                free(made);
+                return NULL;
+        }
+        return slots_add(&f->now, made) < 0 ? NULL : made;
+}
 
-                        while (bigger.slots[k])
-                                k = (k + 1) & (bigger.n_slots - 1);
-                        bigger.slots[k] = f->slots[i];
-                }
-        free(f->slots);
-        *f = bigger;
+/* The names of another time. */
+static int functions_turn(Functions *f, uint64_t timestamp_ns) {
+        int r = atlas_span(f->atlas, timestamp_ns, &f->span);
+
+        if (r < 0) {
+                functions_forget_times(f);
+                return r;
+        }
+        memset(f->now.items, 0, f->now.n_items * sizeof(*f->now.items));
+        f->now.n = 0;
         return 0;
 }
 
-const Function *functions_get(Functions *f, uint64_t address) {
-        size_t i = slot_of(f, address);
-
-        for (; f->slots[i]; i = (i + 1) & (f->n_slots - 1))
-                if (f->slots[i]->address == address)
-                        return f->slots[i];
-        if (f->n >= f->n_slots / 2) {
-                if (grow(f) < 0)
-                        return NULL;
-                for (i = slot_of(f, address); f->slots[i];)
-                        i = (i + 1) & (f->n_slots - 1);
-        }
-        f->slots[i] = function_new(f, address);
-        if (f->slots[i])
-                f->n++;
-        return f->slots[i];
+const Function *functions_get(Functions *f, uint64_t address, uint64_t timestamp_ns) {
+        if (_unlikely_(timestamp_ns - f->span.begin_ns >= f->span.end_ns - f->span.begin_ns) &&
+            functions_turn(f, timestamp_ns) < 0)
+                return NULL;
+        for (size_t i = slot_of(&f->now, address); f->now.items[i];
+             i = (i + 1) & (f->now.n_items - 1))
+                if (f->now.items[i]->address == address)
+                        return f->now.items[i];
+        return functions_add(f, address);
 }
 
-int functions_new(Functions **ret, const Symbols *symbols, const Strv *roots) {
+void functions_forget_times(Functions *f) {
+        f->span = (AtlasSpan){};
+}
+
+int functions_new(Functions **ret, Atlas *atlas, const Strv *roots) {
         _cleanup_(functions_freep) Functions *f = NULL;
+        int r;
 
         f = malloc(sizeof(*f));
         if (!f)
                 return -ENOMEM;
-        *f = (Functions){ .symbols = symbols, .roots = roots, .n_slots = 2048 };
-        f->slots = calloc(f->n_slots, sizeof(*f->slots));
-        if (!f->slots)
-                return -ENOMEM;
+        *f = (Functions){ .atlas = atlas, .roots = roots };
+        r = slots_init(&f->now);
+        if (r >= 0)
+                r = slots_init(&f->all);
+        if (r < 0)
+                return r;
         *ret = TAKE_PTR(f);
         return 0;
 }
 
 size_t functions_n(const Functions *f) {
-        return f->n;
+        return f->all.n;
 }
 
 Functions *functions_free(Functions *f) {
         if (!f)
                 return NULL;
-        for (size_t i = 0; f->slots && i < f->n_slots; i++)
-                free(f->slots[i]);
-        free(f->slots);
+        for (size_t i = 0; f->all.items && i < f->all.n_items; i++)
+                free(f->all.items[i]);
+        free(f->all.items);
+        free(f->now.items);
         free(f);
         return NULL;
 }

@@ -5,7 +5,9 @@
  * Functions: each address met in a recording, named once
  *
  * A Function stays where it is for the table's life, so that pointers to it may
- * be compared and kept.
+ * be compared and kept.  An address that is another function later, because
+ * modules came and went, has a Function for each; one that keeps its name keeps
+ * its Function.
  */
 
 #include <stdbool.h>
@@ -14,7 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
-#include "decode/symbols.h"
+#include "decode/atlas.h"
 
 typedef struct Function {
         uint64_t address;
@@ -27,10 +29,12 @@ typedef struct Function {
 
 typedef struct Functions Functions;
 
-/* @symbols, @roots (sorted): borrowed for the table's life. */
-int functions_new(Functions **ret, const Symbols *symbols, const Strv *roots);
-/* NULL without memory. */
-const Function *functions_get(Functions *f, uint64_t address);
+/* @atlas, @roots (sorted): borrowed for the table's life. */
+int functions_new(Functions **ret, Atlas *atlas, const Strv *roots);
+/* What was at @address then.  Quick where times ascend.  NULL without memory. */
+const Function *functions_get(Functions *f, uint64_t address, uint64_t timestamp_ns);
+/* To be told after atlas_refresh(). */
+void functions_forget_times(Functions *f);
 size_t functions_n(const Functions *f);
 Functions *functions_free(Functions *f);
 DEFINE_CLEANUP(Functions *, functions_free);

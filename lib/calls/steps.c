@@ -79,7 +79,7 @@ static int fill_step(Steps *s, const Event *e, Step *ret) {
         r = fill_comm(s, ret);
         if (r < 0 || ret->kind == STEP_OTHER)
                 return r;
-        ret->function = functions_get(s->functions, e->func);
+        ret->function = functions_get(s->functions, e->func, e->timestamp_ns);
         if (!ret->function)
                 return -ENOMEM;
         if (e->kind != EVENT_ENTRY)

@@ -2,6 +2,8 @@
 noinst_LIBRARIES += %D%/libdecode.a
 %C%_libdecode_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(TRACEEVENT_CFLAGS)
 %C%_libdecode_a_SOURCES = \
+	%D%/atlas.c \
+	%D%/atlas.h \
 	%D%/cursor.c \
 	%D%/cursor.h \
 	%D%/formats.c \

@@ -7,8 +7,8 @@
  *      STORE/
  *        lock                     flock()ed by the daemon that owns the store; holds its pid
  *        ledger                   undo log of tracefs changes (daemon/ledger.h)
- *        symbols/HASH.zst         kallsyms, zstd, named by the XXH3-128 of the plain text
- *                                 (32 hex digits)
+ *        symbols/HASH.zst         kallsyms, or a list of modules (daemon/kernel-symbols.h), zstd,
+ *                                 named by the XXH3-128 of the plain text (32 hex digits)
  *        sessions/NAME/
  *          session.json           store/meta.h
  *          tracing/...            files copied from tracefs, paths as there: events/header_page,

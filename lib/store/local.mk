@@ -29,5 +29,7 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/store.c \
 	%D%/store.h \
 	%D%/symbol-file.c \
-	%D%/symbol-file.h
+	%D%/symbol-file.h \
+	%D%/symbol-map.c \
+	%D%/symbol-map.h
 store_libs = %D%/libstore.a $(base_libs) $(JANSSON_LIBS) $(ZSTD_LIBS) $(XXHASH_LIBS)

@@ -54,10 +54,6 @@ static bool id_is_valid(const char *s) {
         return is_hex(s, ID_CHARS);
 }
 
-static bool symbols_are_valid(const char *s) {
-        return is_hex(s, SYMBOL_HASH_CHARS);
-}
-
 #define NUMBER(object, member, kind, to)                                                           \
         {                                                                                          \
                 .key = #member, .type = JSON_FIELD_##kind, .offset = offsetof(object, member),     \
@@ -95,7 +91,8 @@ static const JsonField meta_fields[] = {
         WORD(boot_id, 0, NULL),
         WORD(instance, JSON_FIELD_NULLABLE, NULL),
         WORD(clock, 0, NULL),
-        WORD(symbols, JSON_FIELD_NULLABLE, symbols_are_valid),
+        WORD(symbols, JSON_FIELD_NULLABLE, symbol_hash_is_valid),
+        WORD(modules, JSON_FIELD_NULLABLE, symbol_hash_is_valid),
         NUMBER(SessionMeta, page_bytes, U32, PAGE_BYTES_MAX),
         NUMBER(SessionMeta, n_possible_cpus, U32, META_MAX_CPUS),
         { .key = "big_endian",
@@ -150,6 +147,7 @@ SessionMeta *session_meta_free(SessionMeta *m) {
         spec_done(&m->spec);
         gaps_done(&m->gaps);
         conditions_done(&m->degraded);
+        symbol_maps_done(&m->symbol_maps);
         free(m->cpus);
         free(m);
         return NULL;
@@ -197,6 +195,7 @@ json_t *session_meta_to_json(const SessionMeta *m) {
             json_fields_write(o, meta_fields, ELEMENTSOF(meta_fields), m) < 0 ||
             json_object_set_new(o, "state", json_string(session_state_name(m->state))) < 0 ||
             json_object_set_new(o, "spec", spec_to_json(&m->spec)) < 0 ||
+            json_object_set_new(o, "symbol_maps", symbol_maps_to_json(&m->symbol_maps)) < 0 ||
             json_object_set_new(o, "start", clocks_to_json(&m->start)) < 0 ||
             json_object_set_new(o, "stop", clocks_to_json(&m->stop)) < 0 ||
             json_object_set_new(o, "cpus", cpus_to_json(m)) < 0 ||
@@ -238,6 +237,10 @@ static int read_start(SessionMeta *m, const json_t *v, const char **field) {
 
 static int read_stop(SessionMeta *m, const json_t *v, const char **field) {
         return clocks_from_json(&m->stop, v);
+}
+
+static int read_symbol_maps(SessionMeta *m, const json_t *v, const char **field) {
+        return symbol_maps_from_json(&m->symbol_maps, v);
 }
 
 static int read_cpus(SessionMeta *m, const json_t *list, const char **field) {
@@ -288,6 +291,7 @@ static const struct {
         { "spec", read_spec },
         { "start", read_start },
         { "stop", read_stop },
+        { "symbol_maps", read_symbol_maps },
         { "cpus", read_cpus },
         { "gaps", read_gaps },
         { "degraded", read_degraded },

@@ -18,6 +18,7 @@
 #include "store/condition.h"
 #include "store/gap.h"
 #include "store/spec.h"
+#include "store/symbol-map.h"
 
 #define META_MAX_CPUS 8192
 #define META_VERSION 1
@@ -70,6 +71,8 @@ typedef struct SessionMeta {
         char *instance;           /* tracing instance; NULL: the top-level buffer */
         char *clock;              /* trace_clock */
         char *symbols;            /* hash of the kallsyms in the store; NULL: hidden */
+        char *modules;            /* hash of the module list there; NULL: not known */
+        SymbolMaps symbol_maps;   /* what held later, when modules came and went */
         uint32_t page_bytes;      /* sub-buffer size */
         uint32_t n_possible_cpus; /* nr_cpu_ids: width of the CPU column */
         bool big_endian;
@@ -90,7 +93,8 @@ json_t *session_meta_to_json(const SessionMeta *m); /* a new object; NULL withou
  * Unknown keys are ignored (but not in the spec).  Texts that may not be absent are never NULL in
  * what is returned; control characters in texts are '?'.  Numbers above INT64_MAX do not exist in
  * JSON: the writer cuts them.  Whatever session_meta_to_json() wrote can be read, provided that
- * name, id, state, spec, symbols, page_bytes and the order of cpus are valid.
+ * name, id, state, spec, symbols, modules, page_bytes, and the order of cpus and of symbol_maps are
+ * valid.
  *
  * Return: 0, META_E_INVALID (*@ret_field names the key), -ENOMEM.
  */

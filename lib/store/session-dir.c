@@ -281,8 +281,8 @@ int session_dir_open_segment(const SessionDir *d, uint32_t cpu, uint64_t sequenc
         return 0;
 }
 
-int session_dir_read_symbols(const SessionDir *d, const SessionMeta *m, char **ret, size_t *ret_n) {
-        if (!m->symbols || d->symbols_fd < 0)
+int session_dir_read_symbols(const SessionDir *d, const char *hash, char **ret, size_t *ret_n) {
+        if (!hash || d->symbols_fd < 0)
                 return -ENODATA;
-        return symbol_file_load(d->symbols_fd, m->symbols, ret, ret_n);
+        return symbol_file_load(d->symbols_fd, hash, ret, ret_n);
 }

@@ -50,8 +50,9 @@ int session_dir_open_segment(const SessionDir *d, uint32_t cpu, uint64_t sequenc
  * file is -EISDIR or -EBADFD. */
 int session_dir_open_segment_file(const SessionDir *d, uint32_t cpu, uint64_t sequence);
 
-/* The kallsyms text that @m refers to; -ENODATA if it has none; the caller frees *@ret. */
-int session_dir_read_symbols(const SessionDir *d, const SessionMeta *m, char **ret, size_t *ret_n);
+/* The kallsyms text of that name, which a meta gives; -ENODATA for NULL or without a store; the
+ * caller frees *@ret. */
+int session_dir_read_symbols(const SessionDir *d, const char *hash, char **ret, size_t *ret_n);
 
 SessionDir *session_dir_free(SessionDir *d);
 DEFINE_CLEANUP(SessionDir *, session_dir_free);

@@ -268,6 +268,21 @@ int store_open_session(const Store *s, const char *name, SessionDir **ret) {
         return session_dir_open(ret, s->sessions_fd, name, s->symbols_fd);
 }
 
+static int add_symbols(Strv *ret, const SessionMeta *m) {
+        int r = strv_add(ret, m->symbols);
+
+        if (r >= 0 && m->modules)
+                r = strv_add(ret, m->modules);
+        for (size_t i = 0; r >= 0 && i < m->symbol_maps.n; i++) {
+                const SymbolMap *map = &m->symbol_maps.items[i];
+
+                r = strv_add(ret, map->symbols);
+                if (r >= 0 && map->modules)
+                        r = strv_add(ret, map->modules);
+        }
+        return r;
+}
+
 /*
  * Hashes of all symbols that sessions refer to.  Return: 0; 1 if that cannot be known, because a
  * session's file cannot be read, or a session that is beginning has not named its symbols yet.
@@ -284,7 +299,7 @@ static int list_symbols_in_use(const Store *s, Strv *ret) {
                     session_dir_read_meta(d, &m) != 0)
                         return 1;
                 if (m->symbols)
-                        r = strv_add(ret, m->symbols);
+                        r = add_symbols(ret, m);
                 else if (m->state == SESSION_NEW || session_state_is_live(m->state))
                         return 1;
         }

@@ -33,6 +33,11 @@ static void format_name(char ret[static NAME_CHARS], const char *hash) {
         (void) snprintf(ret, NAME_CHARS, "%s.zst", hash);
 }
 
+bool symbol_hash_is_valid(const char *hash) {
+        return strspn(hash, "0123456789abcdef") == SYMBOL_HASH_CHARS &&
+               hash[SYMBOL_HASH_CHARS] == 0;
+}
+
 int symbol_file_store(int symbols_fd, const char *text, size_t n,
                       char ret_hash[static SYMBOL_HASH_CHARS + 1]) {
         char hash[SYMBOL_HASH_CHARS + 1], name[NAME_CHARS];
@@ -68,7 +73,7 @@ int symbol_file_load(int symbols_fd, const char *hash, char **ret, size_t *ret_n
         size_t n_packed, n;
         int r;
 
-        if (strspn(hash, "0123456789abcdef") != SYMBOL_HASH_CHARS || hash[SYMBOL_HASH_CHARS] != 0)
+        if (!symbol_hash_is_valid(hash))
                 return -EINVAL;
         format_name(name, hash);
         r = entry_read(symbols_fd, name, &packed, &n_packed, ZSTD_compressBound(SYMBOL_FILE_MAX));

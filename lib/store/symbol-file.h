@@ -2,14 +2,17 @@
 #pragma once
 
 /*
- * Symbol files: kallsyms text kept once for each content, as symbols/HASH.zst
+ * Symbol files: kallsyms text, and lists of modules, kept once for each content, as
+ * symbols/HASH.zst
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define SYMBOL_HASH_CHARS 32                 /* XXH3-128 of the plain text, hex */
 #define SYMBOL_FILE_MAX ((size_t) 256 << 20) /* bytes, plain */
 
+bool symbol_hash_is_valid(const char *hash);
 /* Stores @text unless it is there; writes the hash and a NUL to @ret_hash.  0 or -errno. */
 int symbol_file_store(int symbols_fd, const char *text, size_t n,
                       char ret_hash[static SYMBOL_HASH_CHARS + 1]);

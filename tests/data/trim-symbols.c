@@ -60,7 +60,7 @@ int main(int argc, char **argv) {
         if (r == 0)
                 r = session_dir_read_meta(dir, &meta);
         if (r == 0)
-                r = session_dir_read_symbols(dir, meta, &symbols, NULL);
+                r = session_dir_read_symbols(dir, meta->symbols, &symbols, NULL);
         if (r == 0)
                 r = fd_read(STDIN_FILENO, &list, NULL, 1 << 20);
         if (r == 0)

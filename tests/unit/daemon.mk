@@ -1,6 +1,6 @@
 # unit tests of daemon
 unit_tests += %D%/test-address %D%/test-kernel-symbols %D%/test-pace %D%/test-reader \
-	%D%/test-reader-resume %D%/test-stock %D%/test-transition
+	%D%/test-reader-resume %D%/test-stock %D%/test-symbol-watch %D%/test-transition
 daemon_test_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS) -pthread
 daemon_test_libs   = $(daemon_libs) $(CHECK_LIBS)
 %C%_test_address_CFLAGS    = $(daemon_test_cflags)
@@ -11,6 +11,8 @@ daemon_test_libs   = $(daemon_libs) $(CHECK_LIBS)
 %C%_test_reader_LDADD      = $(daemon_test_libs)
 %C%_test_reader_resume_CFLAGS = $(daemon_test_cflags)
 %C%_test_reader_resume_LDADD  = $(daemon_test_libs)
+%C%_test_symbol_watch_CFLAGS = $(daemon_test_cflags)
+%C%_test_symbol_watch_LDADD  = $(daemon_test_libs)
 %C%_test_kernel_symbols_CFLAGS = $(daemon_test_cflags)
 %C%_test_kernel_symbols_LDADD  = $(daemon_test_libs)
 %C%_test_stock_CFLAGS      = $(daemon_test_cflags)

@@ -1,8 +1,11 @@
 # unit tests of decode
 decode_test_cflags  = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 page_builder        = %D%/page-builder.c %D%/page-builder.h
-unit_tests += %D%/test-cursor %D%/test-formats %D%/test-records %D%/test-stream %D%/test-symbols \
+unit_tests += %D%/test-atlas %D%/test-cursor %D%/test-formats %D%/test-records %D%/test-stream %D%/test-symbols \
 	%D%/test-tasks
+%C%_test_atlas_SOURCES   = %D%/test-atlas.c $(page_builder)
+%C%_test_atlas_CFLAGS    = $(decode_test_cflags)
+%C%_test_atlas_LDADD     = $(decode_libs) $(CHECK_LIBS)
 %C%_test_cursor_SOURCES  = %D%/test-cursor.c $(page_builder)
 %C%_test_cursor_CFLAGS   = $(decode_test_cflags)
 %C%_test_cursor_LDADD    = $(decode_libs) $(CHECK_LIBS)

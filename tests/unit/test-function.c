@@ -8,34 +8,41 @@ static const char kallsyms[] = "ffffffff81000000 T udp_recvmsg\n"
                                "ffffffffc0000000 t ovl_open\t[overlay]\n";
 
 typedef struct Names {
-        Symbols *symbols;
+        Atlas *atlas;
         Strv roots;
         Functions *functions;
 } Names;
 
+static Symbols *table(const char *text) {
+        Symbols *s;
+
+        ck_assert_int_eq(symbols_new(&s, strdup(text), strlen(text)), 0);
+        return s;
+}
+
 static void names_init(Names *n) {
         *n = (Names){};
-        ck_assert_int_eq(symbols_new(&n->symbols, strdup(kallsyms), strlen(kallsyms)), 0);
+        ck_assert_int_eq(atlas_new(&n->atlas, table(kallsyms)), 0);
         ck_assert_int_eq(strv_add(&n->roots, "ovl_open"), 0);
         ck_assert_int_eq(strv_add(&n->roots, "udp_sendmsg"), 0);
-        ck_assert_int_eq(functions_new(&n->functions, n->symbols, &n->roots), 0);
+        ck_assert_int_eq(functions_new(&n->functions, n->atlas, &n->roots), 0);
 }
 
 static void names_done(Names *n) {
         functions_free(n->functions);
-        symbols_free(n->symbols);
+        atlas_free(n->atlas);
         strv_done(&n->roots);
 }
 
 static void expect(Names *n, uint64_t address, const char *label, uint32_t n_name, int root) {
-        const Function *f = functions_get(n->functions, address);
+        const Function *f = functions_get(n->functions, address, 0);
 
         ck_assert_str_eq(f->label, label);
         ck_assert_uint_eq(f->n_label, strlen(label));
         ck_assert_uint_eq(f->n_name, n_name);
         ck_assert_int_eq(f->root, root);
         ck_assert_uint_eq(f->address, address);
-        ck_assert_ptr_eq(functions_get(n->functions, address), f);
+        ck_assert_ptr_eq(functions_get(n->functions, address, UINT64_MAX), f);
 }
 
 START_TEST(labels_are_those_of_the_kernel)
@@ -59,13 +66,67 @@ START_TEST(many_functions_stay_where_they_are)
 
                 names_init(&n);
                 for (size_t i = 0; i < N; i++)
-                        all[i] = functions_get(n.functions, i * 16);
+                        all[i] = functions_get(n.functions, i * 16, i);
                 for (size_t i = 0; i < N; i++) {
-                        ck_assert_ptr_eq(functions_get(n.functions, i * 16), all[i]);
+                        ck_assert_ptr_eq(functions_get(n.functions, i * 16, i), all[i]);
                         ck_assert_uint_eq(all[i]->address, i * 16);
                 }
                 ck_assert_uint_eq(functions_n(n.functions), N);
         }
 END_TEST
 
-UNIT_MAIN("function", labels_are_those_of_the_kernel, many_functions_stay_where_they_are)
+static void labelled(Names *n, uint64_t address, uint64_t timestamp_ns, const char *label) {
+        ck_assert_str_eq(functions_get(n->functions, address, timestamp_ns)->label, label);
+}
+
+START_TEST(an_address_has_the_name_of_its_time)
+        {
+                _cleanup_(names_done) Names n;
+                const Function *kernels, *modules;
+
+                names_init(&n);
+                ck_assert_int_eq(atlas_add(n.atlas, 1000, 2000,
+                                           table("ffffffff81000000 T udp_recvmsg\n"
+                                                 "ffffffffc0000000 t dummy_xmit\t[dummy]\n")),
+                                 0);
+                ck_assert_int_eq(
+                        atlas_add(n.atlas, 3000, 4000, table("ffffffff81000000 T udp_recvmsg\n")),
+                        0);
+                functions_forget_times(n.functions);
+
+                kernels = functions_get(n.functions, 0xffffffff81000000, 0);
+                modules = functions_get(n.functions, 0xffffffffc0000000, 0);
+                ck_assert_str_eq(modules->label, "ovl_open [overlay]");
+                ck_assert_int_eq(modules->root, 0);
+                labelled(&n, 0xffffffffc0000000, 2000, "dummy_xmit [dummy]");
+                ck_assert_ptr_eq(functions_get(n.functions, 0xffffffff81000000, 2500), kernels);
+                labelled(&n, 0xffffffffc0000000, 2999, "dummy_xmit [dummy]");
+                labelled(&n, 0xffffffffc0000000, 4000, "0xffffffffc0000000");
+                ck_assert_ptr_eq(functions_get(n.functions, 0xffffffff81000000, 5000), kernels);
+
+                /* CPUs are merged in order, but a live drawing may go back a little. */
+                ck_assert_ptr_eq(functions_get(n.functions, 0xffffffffc0000000, 999), modules);
+        }
+END_TEST
+
+START_TEST(between_two_looks_the_map_with_the_nearer_symbol_is_right)
+        {
+                _cleanup_(names_done) Names n;
+
+                names_init(&n);
+                ck_assert_int_eq(atlas_add(n.atlas, 1000, 2000,
+                                           table("ffffffff81000000 T udp_recvmsg\n"
+                                                 "ffffffffc0000800 t dummy_xmit\t[dummy]\n"
+                                                 "ffffffffc0001000 t dummy_get\t[dummy]\n")),
+                                 0);
+                functions_forget_times(n.functions);
+                labelled(&n, 0xffffffffc0000804, 999, "ovl_open [overlay]");
+                labelled(&n, 0xffffffffc0000804, 1000, "dummy_xmit [dummy]");
+                labelled(&n, 0xffffffffc0000004, 1999, "ovl_open [overlay]");
+                labelled(&n, 0xffffffffc0000004, 2000, "0xffffffffc0000004");
+        }
+END_TEST
+
+UNIT_MAIN("function", labels_are_those_of_the_kernel, many_functions_stay_where_they_are,
+          an_address_has_the_name_of_its_time,
+          between_two_looks_the_map_with_the_nearer_symbol_is_right)

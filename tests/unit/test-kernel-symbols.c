@@ -31,10 +31,19 @@ static void teardown(void) {
 }
 
 static void store(KernelSymbols *k, char hash[static 64], int wanted) {
-        const char *h = "";
+        const SymbolNames *names = NULL;
 
-        ck_assert_int_eq(kernel_symbols_store(k, symbols_fd, &h), wanted);
-        (void) snprintf(hash, 64, "%s", h);
+        ck_assert_int_eq(kernel_symbols_store(k, symbols_fd, &names), wanted);
+        (void) snprintf(hash, 64, "%s", names ? names->symbols : "");
+}
+
+static void list_of(KernelSymbols *k, const char *wanted) {
+        _cleanup_free_ char *text = NULL;
+        const SymbolNames *names;
+
+        ck_assert_int_eq(kernel_symbols_store(k, symbols_fd, &names), 0);
+        ck_assert_int_eq(symbol_file_load(symbols_fd, names->modules, &text, NULL), 0);
+        ck_assert_str_eq(text, wanted);
 }
 
 START_TEST(addresses_that_are_all_zero_are_hidden)
@@ -87,6 +96,64 @@ START_TEST(symbols_whose_file_went_are_stored_again)
         }
 END_TEST
 
+START_TEST(use_counts_do_not_make_another_list)
+        {
+                _cleanup_(kernel_symbols_freep) KernelSymbols *k = NULL;
+                char first[64], second[64];
+
+                setup();
+                ck_assert_int_eq(kernel_symbols_new(&k, proc), 0);
+                put("modules", "nf_nat 65536 1 iptable_nat, Live 0xffffffffc0200000\n"
+                               "ext4 991232 1 - Live 0xffffffffc0100000 (OE)\n");
+                store(k, first, 0);
+                list_of(k, "nf_nat 65536 Live 0xffffffffc0200000 -\n"
+                           "ext4 991232 Live 0xffffffffc0100000 (OE)\n");
+                put("kallsyms", "ffffffff81000000 T startup_64\nffffffffc0000000 t new [new]\n");
+                put("modules", "nf_nat 65536 3 iptable_nat,xt_MASQUERADE, Live 0xffffffffc0200000\n"
+                               "ext4 991232 2 - Live 0xffffffffc0100000 (OE)\n");
+                store(k, second, 0);
+                ck_assert_str_eq(first, second);
+                teardown();
+        }
+END_TEST
+
+START_TEST(a_module_that_was_loaded_again_makes_another_list)
+        {
+                _cleanup_(kernel_symbols_freep) KernelSymbols *k = NULL;
+                char first[64], second[64];
+
+                setup();
+                ck_assert_int_eq(kernel_symbols_new(&k, proc), 0);
+                put("modules", "b 4096 0 - Live 0xffffffffc0200000\n"
+                               "a 4096 0 - Live 0xffffffffc0100000\n");
+                store(k, first, 0);
+                put("kallsyms", "ffffffff81000000 T startup_64\nffffffffc0000000 t new [new]\n");
+                put("modules", "a 4096 0 - Live 0xffffffffc0100000\n"
+                               "b 4096 0 - Live 0xffffffffc0200000\n");
+                store(k, second, 0);
+                ck_assert_str_ne(first, second);
+                teardown();
+        }
+END_TEST
+
+START_TEST(a_kernel_without_modules_has_no_list)
+        {
+                _cleanup_(kernel_symbols_freep) KernelSymbols *k = NULL;
+                const SymbolNames *names;
+
+                setup();
+                ck_assert_int_eq(unlinkat(dir_fd, "modules", 0), 0);
+                ck_assert_int_eq(kernel_symbols_new(&k, proc), 0);
+                for (int i = 0; i < 2; i++) {
+                        ck_assert_int_eq(kernel_symbols_store(k, symbols_fd, &names), 0);
+                        ck_assert_str_ne(names->symbols, "");
+                        ck_assert_str_eq(names->modules, "");
+                }
+                teardown();
+        }
+END_TEST
+
 UNIT_MAIN("kernel-symbols", addresses_that_are_all_zero_are_hidden,
           symbols_are_read_again_only_when_modules_changed,
-          symbols_whose_file_went_are_stored_again)
+          symbols_whose_file_went_are_stored_again, use_counts_do_not_make_another_list,
+          a_module_that_was_loaded_again_makes_another_list, a_kernel_without_modules_has_no_list)

@@ -11,6 +11,8 @@
         "\"version\":1,\"name\":\"boot\",\"id\":\"0123456789abcdef\",\"state\":\"sealed\","        \
         "\"spec\":{\"functions\":[\"f\"]}"
 
+#define HASH "0123456789abcdef0123456789abcdef"
+
 static int parse(SessionMeta **ret, const char *text, char field[static 256]) {
         json_auto_t *o = json_loads(text, JSON_DECODE_ANY, NULL);
         const char *f = "";
@@ -49,6 +51,8 @@ START_TEST(absent_texts_are_empty_or_null_as_the_interface_says)
                 ck_assert_ptr_null(m->reason);
                 ck_assert_ptr_null(m->instance);
                 ck_assert_ptr_null(m->symbols);
+                ck_assert_ptr_null(m->modules);
+                ck_assert_uint_eq(m->symbol_maps.n, 0);
                 ck_assert_uint_eq(m->n_cpus, 0);
                 ck_assert_uint_eq(m->start.boottime_ns, 0);
         }
@@ -78,6 +82,18 @@ START_TEST(every_refusal_names_its_key)
                         { "{" SMALLEST ",\"roots\":{}}", "roots" },
                         { "{" SMALLEST ",\"warnings\":[null]}", "warnings" },
                         { "{" SMALLEST ",\"symbols\":\"../../etc/passwd\"}", "symbols" },
+                        { "{" SMALLEST ",\"modules\":\"12\"}", "modules" },
+                        { "{" SMALLEST ",\"symbol_maps\":{}}", "symbol_maps" },
+                        { "{" SMALLEST ",\"symbol_maps\":[{}]}", "symbol_maps" },
+                        { "{" SMALLEST ",\"symbol_maps\":[{\"symbols\":\"../x\"}]}",
+                          "symbol_maps" },
+                        { "{" SMALLEST ",\"symbol_maps\":[{\"unchanged_ns\":2,\"from_ns\":1,"
+                          "\"symbols\":\"" HASH "\"}]}",
+                          "symbol_maps" },
+                        { "{" SMALLEST ",\"symbol_maps\":[{\"unchanged_ns\":2,\"from_ns\":4,"
+                          "\"symbols\":\"" HASH "\"},{\"unchanged_ns\":3,\"from_ns\":5,"
+                          "\"symbols\":\"" HASH "\"}]}",
+                          "symbol_maps" },
                         { "{" SMALLEST ",\"page_bytes\":4097}", "page_bytes" },
                         { "{" SMALLEST ",\"page_bytes\":2048}", "page_bytes" },
                         { "{" SMALLEST ",\"page_bytes\":2097152}", "page_bytes" },
@@ -232,6 +248,16 @@ static SessionMeta *random_meta(void) {
                 m->instance = random_text(20);
         if (random() % 2)
                 m->symbols = random_word("0123456789abcdef", 32);
+        if (random() % 2)
+                m->modules = random_word("0123456789abcdef", 32);
+        for (long i = random() % 20 ? random() % 3 : SYMBOL_MAPS_MAX, k = 0; k < i; k++) {
+                _cleanup_free_ char *hash = random_word("0123456789abcdef", 32);
+
+                ck_assert_int_eq(symbol_maps_add(&m->symbol_maps, (uint64_t) k * 10,
+                                                 (uint64_t) k * 10 + 10, hash,
+                                                 random() % 2 ? hash : NULL),
+                                 0);
+        }
         m->page_bytes = random() % 2 ? 4096U << (random() % 9) : 0;
         m->n_possible_cpus = (uint32_t) (random() % 9000);
         m->big_endian = random() % 2;

@@ -8,7 +8,7 @@ static const Layout *const layout = &layouts[LAYOUT_6_12];
 /* Everything between a recording and its steps. */
 typedef struct Player {
         Formats formats;
-        Symbols *symbols;
+        Atlas *atlas;
         Tasks *tasks;
         Functions *functions;
         Stream *stream;
@@ -17,17 +17,14 @@ typedef struct Player {
 
 static void player_init(Player *p, const Recording *r, bool only_roots) {
         const char *problem;
-        char *text;
-        size_t n;
 
         *p = (Player){};
         ck_assert_int_eq(formats_parse(&p->formats, layout->header_page, layout->entry,
                                        layout->exit, false, &problem),
                          0);
-        ck_assert_int_eq(session_dir_read_symbols(r->dir, r->meta, &text, &n), 0);
-        ck_assert_int_eq(symbols_new(&p->symbols, text, n), 0);
+        ck_assert_int_eq(atlas_open(&p->atlas, r->dir, r->meta), 0);
         ck_assert_int_eq(tasks_new(&p->tasks, "17 client\n"), 0);
-        ck_assert_int_eq(functions_new(&p->functions, p->symbols, &r->meta->roots), 0);
+        ck_assert_int_eq(functions_new(&p->functions, p->atlas, &r->meta->roots), 0);
         ck_assert_int_eq(stream_open(&p->stream, r->dir, &p->formats), 0);
         ck_assert_int_eq(steps_new(&p->steps, p->stream, p->functions, p->tasks, only_roots), 0);
 }
@@ -37,7 +34,7 @@ static void player_done(Player *p) {
         stream_free(p->stream);
         functions_free(p->functions);
         tasks_free(p->tasks);
-        symbols_free(p->symbols);
+        atlas_free(p->atlas);
 }
 
 /* All steps in short: "{" enters, "." is a leaf, "}" leaves, "!N" a loss, "?" another event, and

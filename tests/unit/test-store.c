@@ -205,6 +205,41 @@ START_TEST(removal_takes_the_session_and_its_symbols_alone)
         }
 END_TEST
 
+START_TEST(later_maps_and_lists_of_modules_go_with_their_last_session)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(store_freep) Store *w = NULL;
+                enum { FIRST, MODULES, LATER, LATER_MODULES, N };
+                char hashes[N][SYMBOL_HASH_CHARS + 1];
+                static const char *const names[] = { "a", "b" };
+
+                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
+                for (size_t i = 0; i < N; i++)
+                        ck_assert_int_eq(
+                                symbol_file_store(store_symbols_fd(w), "1234", i, hashes[i]), 0);
+                for (size_t i = 0; i < ELEMENTSOF(names); i++) {
+                        _cleanup_(session_dir_freep) SessionDir *d = NULL;
+                        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+
+                        add_session(w, names[i], SESSION_SEALED, hashes[FIRST]);
+                        ck_assert_int_eq(store_open_session(w, names[i], &d), 0);
+                        ck_assert_int_eq(session_dir_read_meta(d, &m), 0);
+                        m->modules = strdup(hashes[MODULES]);
+                        ck_assert_int_eq(symbol_maps_add(&m->symbol_maps, 5, 6, hashes[LATER],
+                                                         hashes[LATER_MODULES]),
+                                         0);
+                        ck_assert_int_eq(session_dir_write_meta(d, m), 0);
+                }
+                for (size_t i = 0; i < ELEMENTSOF(names); i++) {
+                        for (size_t k = 0; k < N; k++)
+                                ck_assert(has_symbols(w, hashes[k]));
+                        ck_assert_int_eq(store_remove_session(w, names[i]), 0);
+                }
+                for (size_t k = 0; k < N; k++)
+                        ck_assert(!has_symbols(w, hashes[k]));
+        }
+END_TEST
+
 START_TEST(symbols_are_kept_while_a_session_may_still_name_them)
         {
                 _cleanup_scratch_ Scratch s = SCRATCH;
@@ -272,5 +307,6 @@ UNIT_MAIN("store", a_store_is_made_with_its_modes_and_read, only_the_last_direct
           a_second_writer_is_told_who_holds_the_lock, a_holder_that_cannot_be_read_is_unknown,
           a_directory_that_others_could_change_is_unsafe, the_list_is_sorted_and_has_sessions_only,
           removal_takes_the_session_and_its_symbols_alone,
+          later_maps_and_lists_of_modules_go_with_their_last_session,
           symbols_are_kept_while_a_session_may_still_name_them,
           a_removal_that_was_interrupted_is_finished, a_store_without_symbols_is_still_read)

@@ -5,6 +5,7 @@
 #include "cli/tracedat.h"
 #include "page-builder.h"
 #include "sealing.h"
+#include "store/symbol-file.h"
 
 typedef struct Dat {
         char *data;
@@ -43,6 +44,15 @@ static void expect(Dat *d, const char *bytes, size_t n) {
 static void skip(Dat *d, uint64_t n) {
         ck_assert_uint_le(n, d->n - d->at);
         d->at += n;
+}
+
+static size_t count(const Dat *d, const char *text) {
+        size_t n = 0;
+
+        for (const char *p = d->data;
+             (p = memmem(p, (size_t) (d->data + d->n - p), text, strlen(text))); p++)
+                n++;
+        return n;
 }
 
 START_TEST(every_part_is_where_the_format_says)
@@ -168,6 +178,33 @@ START_TEST(a_recording_without_formats_is_refused_with_the_reason)
         }
 END_TEST
 
+START_TEST(each_module_that_was_ever_loaded_is_in_its_symbols)
+        {
+                static const char later[] = "0000000000000000 A fixed_percpu_data\n"
+                                            "ffffffff81000000 T udp_sendmsg\n"
+                                            "ffffffff81000800 T of_no_module\n"
+                                            "ffffffffc0000010 t dummy_in_its_place\t[dummy]\n"
+                                            "ffffffffc0000020 t dummy_xmit\t[dummy]\n";
+                _cleanup_recording_ Recording r;
+                _cleanup_(dat_done) Dat d = {};
+                char hash[SYMBOL_HASH_CHARS + 1];
+
+                recording_init(&r, &layouts[LAYOUT_6_12]);
+                ck_assert_int_eq(symbol_file_store(r.symbols_fd, later, strlen(later), hash), 0);
+                for (uint64_t i = 1; i < 4; i++)
+                        ck_assert_int_eq(symbol_maps_add(&r.meta->symbol_maps, i * 10, i * 10 + 5,
+                                                         hash, NULL),
+                                         0);
+                d = dat_of(&r);
+                ck_assert_uint_eq(count(&d, "t ovl_open\t[overlay]\n"), 1);
+                ck_assert_uint_eq(count(&d, "ffffffffc0000020 t dummy_xmit\t[dummy]\n"), 1);
+                ck_assert_uint_eq(count(&d, "T udp_sendmsg\n"), 1);
+                ck_assert_uint_eq(count(&d, "of_no_module"), 0);
+                ck_assert_uint_eq(count(&d, "dummy_in_its_place"), 0);
+        }
+END_TEST
+
 UNIT_MAIN("tracedat", a_sealed_recording_becomes_the_same_file, every_part_is_where_the_format_says,
           pages_that_cannot_be_read_are_left_out,
-          a_recording_without_formats_is_refused_with_the_reason)
+          a_recording_without_formats_is_refused_with_the_reason,
+          each_module_that_was_ever_loaded_is_in_its_symbols)

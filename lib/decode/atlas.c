@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * A map is some 15 MB in memory and is asked for the time of one span only, and
+ * events come in the order of time: so a map is read when a span needs it, and
+ * dropped when another span needs others.
+ */
+
+#include "decode/atlas.h"
+
+typedef struct Map {
+        uint64_t unchanged_ns, from_ns;
+        char *hash;       /* NULL: `symbols` was given to us */
+        Symbols *symbols; /* NULL: not read yet */
+} Map;
+
+struct Atlas {
+        const SessionDir *dir;
+        Map *maps; /* in order of time, at least one */
+        size_t n_maps;
+};
+
+static int add_map(Atlas *a, Map map) {
+        Map *maps = reallocarray(a->maps, a->n_maps + 1, sizeof(*maps));
+
+        if (!maps) {
+                free(map.hash);
+                (void) symbols_free(map.symbols);
+                return -ENOMEM;
+        }
+        a->maps = maps;
+        maps[a->n_maps++] = map;
+        return 0;
+}
+
+/* -ENODATA, -ENOENT and what symbols_new() says. */
+static int map_load(const Atlas *a, Map *m) {
+        char *text = NULL;
+        size_t n = 0;
+        int r;
+
+        if (m->symbols)
+                return 0;
+        r = session_dir_read_symbols(a->dir, m->hash, &text, &n);
+        return r < 0 ? r : symbols_new(&m->symbols, text, n);
+}
+
+/* As map_load(), but empty if it cannot be had. */
+static int map_need(const Atlas *a, Map *m) {
+        int r = map_load(a, m);
+
+        return r < 0 && r != -ENOMEM ? symbols_new(&m->symbols, NULL, 0) : r;
+}
+
+int atlas_new(Atlas **ret, Symbols *symbols) {
+        _cleanup_(atlas_freep) Atlas *a = calloc(1, sizeof(*a));
+        int r;
+
+        if (!a) {
+                (void) symbols_free(symbols);
+                return -ENOMEM;
+        }
+        r = add_map(a, (Map){ .symbols = symbols });
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(a);
+        return 0;
+}
+
+int atlas_add(Atlas *a, uint64_t unchanged_ns, uint64_t from_ns, Symbols *symbols) {
+        return add_map(a, (Map){ unchanged_ns, from_ns, NULL, symbols });
+}
+
+static int open_first(Atlas *a, const SessionMeta *meta) {
+        Map first = {};
+        int r;
+
+        if (meta->symbols) {
+                first.hash = strdup(meta->symbols);
+                if (!first.hash)
+                        return -ENOMEM;
+        }
+        r = add_map(a, first);
+        if (r < 0)
+                return r;
+        r = map_load(a, &a->maps[0]);
+        /* Hidden, or the recording came without the store's symbols: names are addresses then. */
+        if (r == -ENODATA || r == -ENOENT || r == -EBADF)
+                return symbols_new(&a->maps[0].symbols, NULL, 0);
+        return r;
+}
+
+int atlas_open(Atlas **ret, const SessionDir *dir, const SessionMeta *meta) {
+        _cleanup_(atlas_freep) Atlas *a = calloc(1, sizeof(*a));
+        int r;
+
+        if (!a)
+                return -ENOMEM;
+        a->dir = dir;
+        r = open_first(a, meta);
+        if (r < 0)
+                return r;
+        r = atlas_refresh(a, meta);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(a);
+        return 0;
+}
+
+int atlas_refresh(Atlas *a, const SessionMeta *meta) {
+        int changed = 0;
+
+        for (size_t i = a->n_maps - 1; i < meta->symbol_maps.n; i++) {
+                const SymbolMap *map = &meta->symbol_maps.items[i];
+                char *hash = strdup(map->symbols);
+                int r;
+
+                if (!hash)
+                        return -ENOMEM;
+                r = add_map(a, (Map){ map->unchanged_ns, map->from_ns, hash, NULL });
+                if (r < 0)
+                        return r;
+                changed = 1;
+        }
+        return changed;
+}
+
+bool atlas_has_names(const Atlas *a) {
+        const Symbols *first = a->maps[0].symbols;
+
+        /* The first is dropped only when there are later ones, and was read to be dropped. */
+        return !first || (symbols_n(first) > 0 && !symbols_are_hidden(first));
+}
+
+int atlas_span(Atlas *a, uint64_t timestamp_ns, AtlasSpan *ret) {
+        size_t older = 0, newer;
+        uint64_t begin_ns, end_ns = UINT64_MAX;
+        int r;
+
+        while (older + 1 < a->n_maps && a->maps[older + 1].from_ns <= timestamp_ns)
+                older++;
+        newer = older;
+        begin_ns = a->maps[older].from_ns;
+        if (older + 1 < a->n_maps) {
+                const Map *next = &a->maps[older + 1];
+
+                end_ns = next->unchanged_ns;
+                if (timestamp_ns >= end_ns) {
+                        newer++;
+                        begin_ns = next->unchanged_ns;
+                        end_ns = next->from_ns;
+                }
+        }
+
+        for (size_t i = 0; i < a->n_maps; i++)
+                if (i != older && i != newer && a->maps[i].hash)
+                        a->maps[i].symbols = symbols_free(a->maps[i].symbols);
+        r = map_need(a, &a->maps[older]);
+        if (r >= 0)
+                r = map_need(a, &a->maps[newer]);
+        if (r < 0)
+                return r;
+        *ret = (AtlasSpan){ begin_ns, end_ns, a->maps[older].symbols, a->maps[newer].symbols };
+        return 0;
+}
+
+bool atlas_span_find(const AtlasSpan *s, uint64_t address, Symbol *ret) {
+        bool found = symbols_find(s->older, address, ret);
+        Symbol other;
+
+        if (s->newer == s->older || !symbols_find(s->newer, address, &other))
+                return found;
+        if (!found || other.address > ret->address)
+                *ret = other;
+        return true;
+}
+
+Atlas *atlas_free(Atlas *a) {
+        if (!a)
+                return NULL;
+        for (size_t i = 0; i < a->n_maps; i++) {
+                free(a->maps[i].hash);
+                (void) symbols_free(a->maps[i].symbols);
+        }
+        free(a->maps);
+        free(a);
+        return NULL;
+}

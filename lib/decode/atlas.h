@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Atlas: the symbols of a recording, each for its time
+ *
+ * Modules come and go, and an address that was one function may be another
+ * later.  The recording holds a map for each set of modules (store/symbol-map.h);
+ * an event's address is looked up in the map of the event's time.  Between the
+ * last look that saw the old set and the first that saw the new one, both maps
+ * are asked, and the one in which the address is nearer behind a symbol has it:
+ * what is recorded are beginnings of functions.
+ */
+
+#include "base/cleanup.h"
+#include "decode/symbols.h"
+#include "store/session-dir.h"
+
+typedef struct Atlas Atlas;
+
+/* A stretch of time in which every address has one name. */
+typedef struct AtlasSpan {
+        uint64_t begin_ns, end_ns; /* [begin, end) in the trace clock; end UINT64_MAX: open */
+        const Symbols *older;      /* lives until the next span is asked for */
+        const Symbols *newer;      /* the same as `older` where only one map can hold */
+} AtlasSpan;
+
+/*
+ * atlas_open() - the symbols of a recording
+ * @dir: borrowed for the atlas's life
+ *
+ * A recording whose symbols were hidden, or that came without a store, has an empty atlas.
+ * Return: 0, -errno (the first map is damaged).
+ */
+int atlas_open(Atlas **ret, const SessionDir *dir, const SessionMeta *meta);
+/* One map that holds for ever; @symbols is consumed, also on failure. */
+int atlas_new(Atlas **ret, Symbols *symbols);
+/* Adds a later map: @symbols is consumed, also on failure. */
+int atlas_add(Atlas *a, uint64_t unchanged_ns, uint64_t from_ns, Symbols *symbols);
+/* Takes over the maps that @meta, a later account of the same recording, has beyond ours.
+ * 1: there were some, and spans that were handed out are void; 0; -ENOMEM. */
+int atlas_refresh(Atlas *a, const SessionMeta *meta);
+/* Whether addresses have names at all. */
+bool atlas_has_names(const Atlas *a);
+
+/* The span that @timestamp_ns lies in.  A later map that is missing or damaged is empty.  0 or
+ * -errno. */
+int atlas_span(Atlas *a, uint64_t timestamp_ns, AtlasSpan *ret);
+bool atlas_span_find(const AtlasSpan *s, uint64_t address, Symbol *ret);
+
+Atlas *atlas_free(Atlas *a);
+DEFINE_CLEANUP(Atlas *, atlas_free);
