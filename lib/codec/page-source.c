@@ -77,6 +77,10 @@ uint64_t page_source_sequence(const PageSource *s) {
         return s->raw ? segment_sequence(s->raw) : sealed_reader_sequence(s->sealed);
 }
 
+uint64_t page_source_previous(const PageSource *s) {
+        return s->raw ? segment_previous(s->raw) : sealed_reader_previous(s->sealed);
+}
+
 uint32_t page_source_page_bytes(const PageSource *s) {
         return s->raw ? segment_page_bytes(s->raw) : sealed_reader_page_bytes(s->sealed);
 }

@@ -39,6 +39,7 @@ int page_source_refresh(PageSource *s);
 
 uint32_t page_source_cpu(const PageSource *s);
 uint64_t page_source_sequence(const PageSource *s);
+uint64_t page_source_previous(const PageSource *s); /* segment_previous() */
 uint32_t page_source_page_bytes(const PageSource *s);
 bool page_source_is_sealed(const PageSource *s);
 bool page_source_is_closed(const PageSource *s); /* sealed or closed: no page will be added */

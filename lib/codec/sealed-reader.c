@@ -427,6 +427,10 @@ uint64_t sealed_reader_sequence(const SealedReader *r) {
         return r->identity.sequence;
 }
 
+uint64_t sealed_reader_previous(const SealedReader *r) {
+        return (uint64_t) r->identity.previous - 1;
+}
+
 uint32_t sealed_reader_page_bytes(const SealedReader *r) {
         return r->identity.page_bytes;
 }

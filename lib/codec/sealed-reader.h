@@ -37,6 +37,7 @@ typedef struct SealedDamage {
 int sealed_reader_take_fd(SealedReader **ret, int fd, uint32_t *ret_version);
 uint32_t sealed_reader_cpu(const SealedReader *r);
 uint64_t sealed_reader_sequence(const SealedReader *r);
+uint64_t sealed_reader_previous(const SealedReader *r); /* segment_previous() */
 uint32_t sealed_reader_page_bytes(const SealedReader *r);
 /* That it was sealed with, as far as is known. */
 uint64_t sealed_reader_n_pages(const SealedReader *r);

@@ -85,6 +85,7 @@ static int put_header(SealedWriter *w) {
                 .page_bytes = w->segment.page_bytes,
                 .cpu = w->segment.cpu,
                 .sequence = w->segment.sequence,
+                .previous = w->segment.previous,
                 .n_pages = w->segment.n_pages,
                 .flags = w->source->big_endian ? SEALED_FLAG_BIG_ENDIAN : 0,
         };

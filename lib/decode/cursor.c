@@ -120,9 +120,20 @@ static int open_segment(Cursor *c, uint64_t sequence) {
         if (r == PAGE_SOURCE_E_NEWER) {
                 c->count.n_segments_newer++;
                 note_damage(c, (CursorDamage){ .sequence = sequence, .newer_version = version });
-        } else if (r == PAGE_SOURCE_E_DAMAGED || r == -ENOENT)
+        } else if (r == PAGE_SOURCE_E_DAMAGED)
                 c->count.n_segments_damaged++;
+        else if (r == -ENOENT) /* a ring goes on while it is read */
+                c->count.n_segments_gone++;
         return r == -ENOENT ? PAGE_SOURCE_E_DAMAGED : r;
+}
+
+/* Whether the segment that was opened names one before it that is not in the list.  The first of the
+ * list does not count: a ring drops what was before. */
+static bool is_after_a_gap(const Cursor *c) {
+        uint64_t previous = page_source_previous(c->segment);
+
+        return c->i_sequence > 0 && previous != UINT64_MAX &&
+               previous > c->sequences[c->i_sequence - 1];
 }
 
 /* Opens the segment at i_sequence or the first good one after it.  1 if there is one, else 0. */
@@ -139,9 +150,8 @@ static int enter_segment(Cursor *c) {
                         c->in_page = false;
                         c->count.n_segments++;
                         note_damaged_parts(c);
-                        if (c->i_sequence > 0 && c->sequences[c->i_sequence - 1] + 1 != sequence) {
-                                c->count.n_segments_missing +=
-                                        sequence - c->sequences[c->i_sequence - 1] - 1;
+                        if (is_after_a_gap(c)) {
+                                c->count.n_segments_missing++;
                                 note_loss(c, 0);
                         }
                         return 1;

@@ -24,7 +24,8 @@ typedef struct CursorCount {
         uint64_t n_segments, n_pages, n_records;
         uint64_t n_segments_damaged; /* not segments at all: skipped */
         uint64_t n_segments_newer;   /* written by a newer version: skipped */
-        uint64_t n_segments_missing; /* numbers left out in the sequence */
+        uint64_t n_segments_missing; /* gaps: a segment names one before it that is not there */
+        uint64_t n_segments_gone;    /* removed while the cursor was on its way to them */
         uint64_t n_parts_damaged;    /* of sealed segments: blocks, headers, indexes */
         uint64_t n_pages_lost;       /* in damaged blocks: skipped */
         uint64_t n_pages_torn;       /* length does not fit: skipped */

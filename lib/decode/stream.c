@@ -181,6 +181,7 @@ void stream_count(const Stream *s, CursorCount *ret) {
                 sum.n_segments_damaged += c.n_segments_damaged;
                 sum.n_segments_newer += c.n_segments_newer;
                 sum.n_segments_missing += c.n_segments_missing;
+                sum.n_segments_gone += c.n_segments_gone;
                 sum.n_parts_damaged += c.n_parts_damaged;
                 sum.n_pages_lost += c.n_pages_lost;
                 sum.n_pages_torn += c.n_pages_torn;

@@ -15,9 +15,14 @@
  *                                 events/ftrace/funcgraph_entry/format, saved_cmdlines,
  *                                 printk_formats
  *          cpuN/SSSSSSSS.seg      segments, sequence in 8 hex digits from 00000000
+ *          cuts                   when each sequence began (store/cut-log.h)
  *        sessions/.removed-NAME   being removed: not a session any more
  *
  * Directories are 0750, files 0640.
+ *
+ * All CPUs are cut together: segments of one sequence hold the same period of the recording.  A CPU
+ * that was quiet in a period has no segment of its sequence, so that sequences of one CPU may have
+ * gaps; each segment says which one its CPU had before.
  *
  * A segment is this header, then whole sub-buffers ("pages") exactly as
  * per_cpu/cpuN/trace_pipe_raw gave them, in order.  Header integers are little
@@ -31,7 +36,7 @@
  *      24    u64    sequence
  *      32    u8[16] session id (hex text, no NUL)
  *      48    u32    state: 0 being written, 1 closed
- *      52    u32    0
+ *      52    u32    previous: 1 + the sequence of the segment before it, 0 if not known
  *      56    u64    n_pages: pages that are complete; written after each is,
  *                   so that a reader may follow.  While state is 0 more may lie behind it in
  *                   the file.
@@ -54,7 +59,7 @@
  *      32    u8[16] session id
  *      48    u64    n_pages: in all blocks together
  *      56    u32    flags: 1 pages are big endian
- *      60    u32    0
+ *      60    u32    previous, as it was in the segment
  *      64    u64    0
  *      72    u64    checksum of bytes 0..71
  *
@@ -115,7 +120,7 @@ typedef struct SegmentHeader {
         uint32_t page_bytes, cpu;
         uint64_t sequence;
         char session_id[16];
-        uint32_t state, zero;
+        uint32_t state, previous;
         uint64_t n_pages;
 } SegmentHeader;
 
@@ -133,8 +138,8 @@ typedef struct SealedHeader {
         uint64_t sequence;
         char session_id[16];
         uint64_t n_pages;
-        uint32_t flags, zero;
-        uint64_t zero2, checksum;
+        uint32_t flags, previous;
+        uint64_t zero, checksum;
 } SealedHeader;
 
 _Static_assert(sizeof(SealedHeader) == SEALED_HEADER_BYTES, "the header is a file format");

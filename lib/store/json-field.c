@@ -68,7 +68,8 @@ static json_t *field_to_json(const JsonField *f, const void *base, bool *omit) {
                 *omit = may_omit && *(const uint32_t *) p == f->fallback;
                 return *omit ? NULL : number_to_json(*(const uint32_t *) p, f);
         case JSON_FIELD_BOOL:
-                return json_boolean(*(const bool *) p);
+                *omit = may_omit && !*(const bool *) p;
+                return *omit ? NULL : json_boolean(*(const bool *) p);
         case JSON_FIELD_TEXT:
                 *omit = (f->flags & JSON_FIELD_NULLABLE) && !*(char *const *) p;
                 return *omit ? NULL : text_to_json(*(char *const *) p ?: "", f->max_text);

@@ -4,6 +4,8 @@ noinst_LIBRARIES += %D%/libstore.a
 %C%_libstore_a_SOURCES = \
 	%D%/condition.c \
 	%D%/condition.h \
+	%D%/cut-log.c \
+	%D%/cut-log.h \
 	%D%/entry.c \
 	%D%/entry.h \
 	%D%/format.h \
@@ -15,6 +17,8 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/meta.h \
 	%D%/page.c \
 	%D%/page.h \
+	%D%/periods.c \
+	%D%/periods.h \
 	%D%/recover.c \
 	%D%/recover.h \
 	%D%/sealed.c \

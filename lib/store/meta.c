@@ -59,6 +59,11 @@ static bool id_is_valid(const char *s) {
                 .key = #member, .type = JSON_FIELD_##kind, .offset = offsetof(object, member),     \
                 .max = (to)                                                                        \
         }
+#define OPTIONAL(object, member, kind, to)                                                         \
+        {                                                                                          \
+                .key = #member, .type = JSON_FIELD_##kind, .flags = JSON_FIELD_OMIT,               \
+                .offset = offsetof(object, member), .max = (to)                                    \
+        }
 #define WORD(member, how, valid)                                                                   \
         {                                                                                          \
                 .key = #member, .type = JSON_FIELD_TEXT, .flags = (how),                           \
@@ -99,6 +104,9 @@ static const JsonField meta_fields[] = {
           .type = JSON_FIELD_BOOL,
           .offset = offsetof(SessionMeta, big_endian) },
         NUMBER(SessionMeta, arm_ns, U64, INT64_MAX),
+        OPTIONAL(SessionMeta, first_sequence, U64, UINT32_MAX),
+        OPTIONAL(SessionMeta, bytes_dropped, U64, INT64_MAX),
+        OPTIONAL(SessionMeta, pinned, BOOL, 0),
 };
 
 static const JsonField clock_fields[] = {
@@ -121,6 +129,7 @@ static const JsonField cpu_fields[] = {
         NUMBER(CpuAccount, commit_overrun, U64, INT64_MAX),
         NUMBER(CpuAccount, dropped_events, U64, INT64_MAX),
         NUMBER(CpuAccount, pages_lost, U64, INT64_MAX),
+        NUMBER(CpuAccount, pages_dropped, U64, INT64_MAX),
 };
 
 int session_meta_new(SessionMeta **ret) {
@@ -200,7 +209,9 @@ json_t *session_meta_to_json(const SessionMeta *m) {
             json_object_set_new(o, "stop", clocks_to_json(&m->stop)) < 0 ||
             json_object_set_new(o, "cpus", cpus_to_json(m)) < 0 ||
             json_object_set_new(o, "gaps", gaps_to_json(&m->gaps)) < 0 ||
-            json_object_set_new(o, "degraded", conditions_to_json(&m->degraded)) < 0) {
+            json_object_set_new(o, "degraded", conditions_to_json(&m->degraded)) < 0 ||
+            (clocks_are_set(&m->kept_since) &&
+             json_object_set_new(o, "kept_since", clocks_to_json(&m->kept_since)) < 0)) {
                 json_decref(o);
                 return NULL;
         }
@@ -241,6 +252,10 @@ static int read_stop(SessionMeta *m, const json_t *v, const char **field) {
 
 static int read_symbol_maps(SessionMeta *m, const json_t *v, const char **field) {
         return symbol_maps_from_json(&m->symbol_maps, v);
+}
+
+static int read_kept_since(SessionMeta *m, const json_t *v, const char **field) {
+        return clocks_from_json(&m->kept_since, v);
 }
 
 static int read_cpus(SessionMeta *m, const json_t *list, const char **field) {
@@ -292,6 +307,7 @@ static const struct {
         { "start", read_start },
         { "stop", read_stop },
         { "symbol_maps", read_symbol_maps },
+        { "kept_since", read_kept_since },
         { "cpus", read_cpus },
         { "gaps", read_gaps },
         { "degraded", read_degraded },
@@ -362,6 +378,14 @@ uint64_t session_meta_pages_lost(const SessionMeta *m) {
 
         for (size_t i = 0; i < m->n_cpus; i++)
                 n = add(n, m->cpus[i].pages_lost);
+        return n;
+}
+
+uint64_t session_meta_pages_dropped(const SessionMeta *m) {
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < m->n_cpus; i++)
+                n = add(n, m->cpus[i].pages_dropped);
         return n;
 }
 

@@ -53,6 +53,7 @@ typedef struct CpuAccount {
         uint64_t commit_overrun;   /* events dropped because an interrupted writer held the page */
         uint64_t dropped_events;   /* events dropped because the buffer was full (nooverwrite) */
         uint64_t pages_lost;       /* pages read and not stored: torn, or the disk refused them */
+        uint64_t pages_dropped;    /* stored, then dropped by the ring; not in n_pages, n_bytes */
 } CpuAccount;
 
 typedef struct SessionMeta {
@@ -76,9 +77,13 @@ typedef struct SessionMeta {
         uint32_t page_bytes;      /* sub-buffer size */
         uint32_t n_possible_cpus; /* nr_cpu_ids: width of the CPU column */
         bool big_endian;
-        uint64_t arm_ns;        /* how long programming took */
-        ClockTuple start, stop; /* all 0 until then */
-        CpuAccount *cpus;       /* n_cpus of them, ascending by cpu */
+        uint64_t arm_ns;         /* how long programming took */
+        uint64_t first_sequence; /* of a ring: the first that is kept; dropped ones came before */
+        uint64_t bytes_dropped;  /* by the ring, in segments */
+        bool pinned;             /* not to be removed */
+        ClockTuple start, stop;  /* all 0 until then */
+        ClockTuple kept_since;   /* when first_sequence began; all 0 while nothing was dropped */
+        CpuAccount *cpus;        /* n_cpus of them, ascending by cpu */
         size_t n_cpus;
         Gaps gaps;           /* where something may be missing */
         Conditions degraded; /* what is wrong at the moment; none: all is well */
@@ -107,5 +112,6 @@ uint64_t session_meta_n_bytes(const SessionMeta *m);
 uint64_t session_meta_events_lost(const SessionMeta *m);
 uint64_t cpu_account_events_lost(const CpuAccount *c);
 uint64_t session_meta_pages_lost(const SessionMeta *m);
+uint64_t session_meta_pages_dropped(const SessionMeta *m);
 /* stop - start while stopped, now - start (CLOCK_BOOTTIME) while live, 0 before. */
 uint64_t session_meta_length_ns(const SessionMeta *m);

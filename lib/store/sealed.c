@@ -36,6 +36,7 @@ static void header_swap(SealedHeader *h) {
         h->sequence = le64toh(h->sequence);
         h->n_pages = le64toh(h->n_pages);
         h->flags = le32toh(h->flags);
+        h->previous = le32toh(h->previous);
 }
 
 static void block_swap(SealedBlock *b) {
@@ -90,7 +91,8 @@ int sealed_header_parse(SealedHeader *ret, const void *data, size_t n) {
         }
         if (h.version != SEALED_VERSION || h.header_bytes != SEALED_HEADER_BYTES ||
             !page_bytes_are_valid(h.page_bytes) || h.cpu >= META_MAX_CPUS ||
-            h.sequence > UINT32_MAX || h.n_pages > UINT64_MAX / h.page_bytes)
+            h.sequence > UINT32_MAX || h.previous > h.sequence ||
+            h.n_pages > UINT64_MAX / h.page_bytes)
                 return SEALED_E_DAMAGED;
         *ret = h;
         return 0;

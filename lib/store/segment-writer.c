@@ -74,8 +74,8 @@ static int write_state(SegmentWriter *w, uint32_t state) {
         return pwrite_full(w->fd, &state, sizeof(state), offsetof(SegmentHeader, state));
 }
 
-int segment_create(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint32_t cpu,
-                   uint32_t page_bytes, const char *session_id) {
+int segment_create_after(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint64_t previous,
+                         uint32_t cpu, uint32_t page_bytes, const char *session_id) {
         _cleanup_(segment_writer_freep) SegmentWriter *w = NULL;
         SegmentHeader h = {
                 .version = htole32(SEGMENT_VERSION),
@@ -84,12 +84,14 @@ int segment_create(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint3
                 .cpu = htole32(cpu),
                 .sequence = htole64(sequence),
                 .state = htole32(SEGMENT_STATE_WRITING),
+                .previous = htole32((uint32_t) (previous + 1)), /* UINT64_MAX becomes 0 */
         };
         char name[SEGMENT_NAME_MAX];
         int r;
 
         assert(page_bytes >= PAGE_BYTES_MIN && page_bytes <= PAGE_BYTES_MAX);
         assert((page_bytes & (page_bytes - 1)) == 0);
+        assert(previous == UINT64_MAX || previous < sequence);
 
         if (sequence > UINT32_MAX)
                 return -EOVERFLOW;
@@ -183,6 +185,12 @@ int segment_append(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint3
         *ret_torn = n_torn;
         *ret = TAKE_PTR(w);
         return 0;
+}
+
+int segment_create(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint32_t cpu,
+                   uint32_t page_bytes, const char *session_id) {
+        return segment_create_after(ret, cpu_dir_fd, sequence, UINT64_MAX, cpu, page_bytes,
+                                    session_id);
 }
 
 int segment_writer_fd(const SegmentWriter *w) {

@@ -26,7 +26,7 @@ struct Segment {
         int fd;
         void *map; /* the header and n_pages pages */
         size_t n_map;
-        uint64_t sequence;
+        uint64_t sequence, previous;
         uint32_t cpu, page_bytes;
         bool closed;
         uint64_t n_pages, n_torn;
@@ -68,12 +68,14 @@ int segment_read_header(int fd, SegmentHeader *ret) {
         h.cpu = le32toh(h.cpu);
         h.sequence = le64toh(h.sequence);
         h.state = le32toh(h.state);
+        h.previous = le32toh(h.previous);
         h.n_pages = le64toh(h.n_pages);
         if (h.version != SEGMENT_VERSION)
                 return tell_others_apart(fd);
         if (h.header_bytes != SEGMENT_HEADER_BYTES || h.page_bytes < PAGE_BYTES_MIN ||
             h.page_bytes > PAGE_BYTES_MAX || (h.page_bytes & (h.page_bytes - 1)) != 0 ||
-            h.cpu >= META_MAX_CPUS || h.sequence > UINT32_MAX || h.state > SEGMENT_STATE_CLOSED)
+            h.cpu >= META_MAX_CPUS || h.sequence > UINT32_MAX || h.previous > h.sequence ||
+            h.state > SEGMENT_STATE_CLOSED)
                 return SEGMENT_E_DAMAGED;
         *ret = h;
         return 0;
@@ -153,6 +155,7 @@ int segment_take_fd(Segment **ret, int fd) {
         *s = (Segment){
                 .fd = TAKE_FD(owned),
                 .sequence = h.sequence,
+                .previous = (uint64_t) h.previous - 1, /* 0 becomes UINT64_MAX */
                 .cpu = h.cpu,
                 .page_bytes = h.page_bytes,
         };
@@ -186,6 +189,10 @@ uint32_t segment_cpu(const Segment *s) {
 
 uint64_t segment_sequence(const Segment *s) {
         return s->sequence;
+}
+
+uint64_t segment_previous(const Segment *s) {
+        return s->previous;
 }
 
 uint32_t segment_page_bytes(const Segment *s) {

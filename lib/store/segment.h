@@ -54,6 +54,9 @@ typedef struct SegmentRest {
 int segment_append(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint32_t cpu,
                    uint32_t page_bytes, const char *session_id, const SegmentRest *rest,
                    size_t *ret_torn);
+/* The same, with the sequence of this CPU's segment before it, UINT64_MAX if there is none. */
+int segment_create_after(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint64_t previous,
+                         uint32_t cpu, uint32_t page_bytes, const char *session_id);
 
 /* The descriptor to splice into: positioned behind the last byte.  Borrowed. */
 int segment_writer_fd(const SegmentWriter *w);
@@ -118,6 +121,8 @@ int segment_take_fd(Segment **ret, int fd);
 int segment_refresh(Segment *s);
 uint32_t segment_cpu(const Segment *s);
 uint64_t segment_sequence(const Segment *s);
+/* The sequence of this CPU's segment before it; UINT64_MAX: none, or not known. */
+uint64_t segment_previous(const Segment *s);
 uint32_t segment_page_bytes(const Segment *s);
 bool segment_is_closed(const Segment *s);
 uint64_t segment_n_pages(const Segment *s);

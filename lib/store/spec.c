@@ -29,6 +29,11 @@ static bool pid_is_valid(const char *s) {
                 .key = #member, .type = JSON_FIELD_U64, .flags = JSON_FIELD_OMIT,                  \
                 .offset = offsetof(Spec, member), .min = (from), .max = (to), .fallback = (absent) \
         }
+#define FLAG(member)                                                                               \
+        {                                                                                          \
+                .key = #member, .type = JSON_FIELD_BOOL, .flags = JSON_FIELD_OMIT,                 \
+                .offset = offsetof(Spec, member)                                                   \
+        }
 #define LIST(member, how, text, valid)                                                             \
         {                                                                                          \
                 .key = #member, .type = JSON_FIELD_STRV, .flags = (how),                           \
@@ -43,6 +48,9 @@ static const JsonField fields[] = {
         NUMBER(depth, 0, SPEC_DEPTH_MAX, 0),
         NUMBER(duration_ns, 0, INT64_MAX, 0),
         NUMBER(max_bytes, 0, INT64_MAX, 0),
+        NUMBER(segment_bytes, SPEC_SEGMENT_BYTES_MIN, INT64_MAX, 0),
+        NUMBER(segment_ns, SPEC_SEGMENT_NS_MIN, INT64_MAX, 0),
+        FLAG(ring),
         NUMBER(buffer_bytes, BUFFER_BYTES_MIN, BUFFER_BYTES_MAX, SPEC_DEFAULT_BUFFER_BYTES),
         NUMBER(max_functions, 1, MAX_FUNCTIONS_MAX, SPEC_DEFAULT_MAX_FUNCTIONS),
 };

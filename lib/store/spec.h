@@ -10,6 +10,7 @@
  */
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/strv.h"
@@ -17,6 +18,8 @@
 #define SPEC_MAX_ROOTS 4096            /* patterns in one list */
 #define SPEC_DEFAULT_MAX_FUNCTIONS 200 /* roots after expansion */
 #define SPEC_DEFAULT_BUFFER_BYTES (8ULL << 20)
+#define SPEC_SEGMENT_BYTES_MIN (64ULL << 10)
+#define SPEC_SEGMENT_NS_MIN 1000000000ULL
 #define SPEC_DEPTH_MAX 50 /* FTRACE_RETFUNC_DEPTH, linux 6.1 include/linux/ftrace.h */
 
 typedef struct Spec {
@@ -26,6 +29,9 @@ typedef struct Spec {
         uint64_t depth;         /* levels recorded from the root; 0: all */
         uint64_t duration_ns;   /* ends the session; 0: no end */
         uint64_t max_bytes;     /* of pages stored, ends the session; 0: no limit */
+        uint64_t segment_bytes; /* of one CPU's pages in a segment; 0: as ftraced.conf says */
+        uint64_t segment_ns;    /* length of a period; 0: as ftraced.conf says */
+        bool ring;              /* max_bytes does not end it: the oldest is dropped instead */
         uint64_t buffer_bytes;  /* the kernel's buffer for each CPU */
         uint64_t max_functions; /* more roots than this after expansion are refused */
 } Spec;

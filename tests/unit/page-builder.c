@@ -236,12 +236,18 @@ static CpuAccount *account_of(SessionMeta *m, uint32_t cpu) {
 }
 
 void recording_add(Recording *r, uint32_t cpu, uint64_t sequence, const Page *pages, size_t n) {
+        recording_add_after(r, cpu, sequence, sequence - 1, pages, n);
+}
+
+void recording_add_after(Recording *r, uint32_t cpu, uint64_t sequence, uint64_t previous,
+                         const Page *pages, size_t n) {
         _cleanup_close_ int cpu_fd = session_dir_make_cpu(r->dir, cpu);
         CpuAccount *account = account_of(r->meta, cpu);
         SegmentWriter *w;
 
         ck_assert_int_ge(cpu_fd, 0);
-        ck_assert_int_eq(segment_create(&w, cpu_fd, sequence, cpu, BUILT_PAGE_BYTES, r->meta->id),
+        ck_assert_int_eq(segment_create_after(&w, cpu_fd, sequence, previous, cpu, BUILT_PAGE_BYTES,
+                                              r->meta->id),
                          0);
         for (size_t i = 0; i < n; i++) {
                 ck_assert_int_eq(write_full(segment_writer_fd(w), pages[i].bytes, BUILT_PAGE_BYTES),

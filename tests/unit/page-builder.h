@@ -61,5 +61,8 @@ typedef struct Recording {
 void recording_init(Recording *r, const Layout *layout);
 /* A closed segment of @n pages, which the account of @cpu takes in. */
 void recording_add(Recording *r, uint32_t cpu, uint64_t sequence, const Page *pages, size_t n);
+/* The same when @previous, not the sequence before it, was this CPU's last. */
+void recording_add_after(Recording *r, uint32_t cpu, uint64_t sequence, uint64_t previous,
+                         const Page *pages, size_t n);
 void recording_done(Recording *r);
 #define _cleanup_recording_ _cleanup_(recording_done)

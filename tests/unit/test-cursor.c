@@ -186,6 +186,50 @@ START_TEST(damaged_and_missing_segments_are_stepped_over)
         }
 END_TEST
 
+START_TEST(a_sequence_that_a_quiet_cpu_skipped_is_no_damage)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_(cursor_freep) Cursor *c = NULL;
+                Formats f = formats();
+                Page first = page_of(100, 1), second = page_of(200, 1), third = page_of(300, 1);
+                CursorCount n;
+
+                recording_init(&r, layout);
+                recording_add_after(&r, 0, 5, 2, &first, 1); /* a ring dropped what was before */
+                recording_add_after(&r, 0, 9, 5, &second, 1);
+                recording_add_after(&r, 0, 10, 9, &third, 1);
+                c = cursor(&r, &f);
+                ck_assert_str_eq(times(c), "100 200 300 ");
+                cursor_count(c, &n);
+                ck_assert_uint_eq(n.n_segments_missing, 0);
+                ck_assert_uint_eq(n.n_segments, 3);
+        }
+END_TEST
+
+START_TEST(a_segment_that_a_ring_drops_on_the_way_is_a_loss_and_no_damage)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_(cursor_freep) Cursor *c = NULL;
+                Formats f = formats();
+                CursorCount n;
+
+                recording_init(&r, layout);
+                for (uint64_t i = 0; i < 4; i++) {
+                        Page p = page_of(100 * i, 1);
+
+                        recording_add(&r, 0, i, &p, 1);
+                }
+                c = cursor(&r, &f); /* in the first, which goes too */
+                ck_assert_int_eq(unlinkat(session_dir_fd(r.dir), "cpu0/00000000.seg", 0), 0);
+                ck_assert_int_eq(unlinkat(session_dir_fd(r.dir), "cpu0/00000001.seg", 0), 0);
+                ck_assert_str_eq(times(c), "0 !200 300 ");
+                cursor_count(c, &n);
+                ck_assert_uint_eq(n.n_segments_gone, 1);
+                ck_assert_uint_eq(n.n_segments_damaged, 0);
+                ck_assert_uint_eq(n.n_segments_missing, 0);
+        }
+END_TEST
+
 START_TEST(short_records_are_counted_not_read)
         {
                 _cleanup_recording_ Recording r;
@@ -406,7 +450,10 @@ UNIT_MAIN("cursor", events_go_on_across_pages_and_segments,
           a_loss_is_before_the_first_event_of_its_page,
           a_number_is_given_only_if_all_of_it_is_known, a_torn_page_costs_itself_alone,
           a_damaged_record_costs_the_rest_of_its_page,
-          damaged_and_missing_segments_are_stepped_over, short_records_are_counted_not_read,
-          a_page_that_goes_back_in_time_is_counted, what_is_written_meanwhile_is_found_by_a_refresh,
-          a_sealed_segment_gives_the_same_events, sealing_does_not_disturb_who_follows,
-          a_damaged_block_is_a_loss_and_has_a_name, a_newer_segment_is_skipped_and_has_a_name)
+          damaged_and_missing_segments_are_stepped_over,
+          a_sequence_that_a_quiet_cpu_skipped_is_no_damage,
+          a_segment_that_a_ring_drops_on_the_way_is_a_loss_and_no_damage,
+          short_records_are_counted_not_read, a_page_that_goes_back_in_time_is_counted,
+          what_is_written_meanwhile_is_found_by_a_refresh, a_sealed_segment_gives_the_same_events,
+          sealing_does_not_disturb_who_follows, a_damaged_block_is_a_loss_and_has_a_name,
+          a_newer_segment_is_skipped_and_has_a_name)

@@ -262,6 +262,11 @@ static SessionMeta *random_meta(void) {
         m->n_possible_cpus = (uint32_t) (random() % 9000);
         m->big_endian = random() % 2;
         m->arm_ns = random_number();
+        m->first_sequence = random_number() % (UINT64_C(1) << 33);
+        m->bytes_dropped = random() % 2 ? random_number() : 0;
+        m->pinned = random() % 2;
+        if (random() % 2)
+                m->kept_since = (ClockTuple){ .realtime_ns = random_number() };
         if (random() % 2)
                 m->start = (ClockTuple){ random_number(), random_number(), random_number(),
                                          random_number() };
@@ -273,6 +278,7 @@ static SessionMeta *random_meta(void) {
                         .n_bytes = random_number(),
                         .overrun = random_number(),
                         .pages_lost = random_number(),
+                        .pages_dropped = random_number(),
                 };
         return m;
 }

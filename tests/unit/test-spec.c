@@ -64,6 +64,9 @@ START_TEST(every_member_survives_a_round_trip)
                 spec.depth = 50;
                 spec.duration_ns = INT64_MAX;
                 spec.max_bytes = 123;
+                spec.segment_bytes = SPEC_SEGMENT_BYTES_MIN;
+                spec.segment_ns = SPEC_SEGMENT_NS_MIN;
+                spec.ring = true;
                 spec.buffer_bytes = 4096;
                 spec.max_functions = 1;
                 o = spec_to_json(&spec);
@@ -106,6 +109,9 @@ START_TEST(every_refusal_names_its_key)
                         { "{\"functions\":[\"a\"],\"depth\":true}", "depth" },
                         { "{\"functions\":[\"a\"],\"duration_ns\":-1}", "duration_ns" },
                         { "{\"functions\":[\"a\"],\"max_bytes\":{}}", "max_bytes" },
+                        { "{\"functions\":[\"a\"],\"segment_bytes\":4096}", "segment_bytes" },
+                        { "{\"functions\":[\"a\"],\"segment_ns\":999999999}", "segment_ns" },
+                        { "{\"functions\":[\"a\"],\"ring\":1}", "ring" },
                         { "{\"functions\":[\"a\"],\"buffer_bytes\":4095}", "buffer_bytes" },
                         { "{\"functions\":[\"a\"],\"buffer_bytes\":1099511627777}",
                           "buffer_bytes" },
