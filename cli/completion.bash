@@ -16,8 +16,8 @@ __ftracectl_functions() { # PREFIX
 
 # The options of VERB, those that need a value with their '='.
 __ftracectl_options() { # VERB
-        local record='-n -p --name= --depth= --notrace= --pid= --duration= --max-size= --buffer-size=
-                --max-functions='
+        local record='-n -p --name= --depth= --notrace= --pid= --duration= --max-size= --ring
+                --segment-size= --segment-time= --buffer-size= --max-functions='
         local draw='-O --format= --option='
 
         case $1 in
@@ -53,7 +53,8 @@ _ftracectl() {
                 --json) # its value is optional, and only ever behind a '='
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i += 2)) ;;
                 --name | --depth | --notrace | --pid | --duration | --max-size | --buffer-size | \
-                        --max-functions | --format | --option | --output | --socket | --store | \
+                        --segment-size | --segment-time | --max-functions | --format | --option | \
+                        --output | --socket | --store | \
                         -n | -p | -o | -O)
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i++))
                         value=${COMP_WORDS[++i]-}
@@ -72,7 +73,8 @@ _ftracectl() {
                 return ;;
         --notrace) COMPREPLY=($(compgen -W "$(__ftracectl_functions "$cur")" -- "$cur")); return ;;
         -p | --pid) COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur")); return ;;
-        -n | --name | --depth | --duration | --max-size | --buffer-size | --max-functions) return ;;
+        -n | --name | --depth | --duration | --max-size | --segment-size | --segment-time | \
+                --buffer-size | --max-functions) return ;;
         --json)
                 if [[ ${COMP_WORDS[COMP_CWORD-1]} == '=' || ${COMP_WORDS[COMP_CWORD]} == '=' ]]; then
                         COMPREPLY=($(compgen -W 'short pretty' -- "$cur"))

@@ -112,6 +112,13 @@ int display_count(Census *ret, const Source *s) {
         return STATUS_OK;
 }
 
+void display_dropped(const Options *o, const SessionMeta *m) {
+        char text[SUMMARY_MAX];
+
+        if (*summary_dropped(text, m))
+                talk(o, "%s: %s.", m->name, text);
+}
+
 void display_loss(const SessionMeta *m) {
         _cleanup_buf_ Buf out = BUF_INIT;
 

@@ -20,4 +20,6 @@ int display_report(const Source *s, const Options *o, const DrawingOptions *d);
 /* Counts what is in @s without drawing it; an exit status. */
 int display_count(Census *ret, const Source *s);
 /* Says what is missing, CPU by CPU, if anything is; not silenced by --quiet. */
+/* The same for what a ring dropped, which is no loss. */
+void display_dropped(const Options *o, const SessionMeta *m);
 void display_loss(const SessionMeta *m);

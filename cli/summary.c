@@ -49,6 +49,18 @@ char *summary_time(char text[static SUMMARY_MAX], uint64_t realtime_ns) {
         return text;
 }
 
+char *summary_dropped(char text[static SUMMARY_MAX], const SessionMeta *m) {
+        char size[UNIT_TEXT_MAX], since[SUMMARY_MAX];
+
+        text[0] = 0;
+        if (m->bytes_dropped > 0)
+                (void) snprintf(text, SUMMARY_MAX,
+                                "%s of older data dropped by the ring, kept since %.64s",
+                                format_bytes(size, m->bytes_dropped),
+                                summary_time(since, m->kept_since.realtime_ns));
+        return text;
+}
+
 bool summary_is_complete(const SessionMeta *m) {
         return session_meta_events_lost(m) == 0 && session_meta_pages_lost(m) == 0;
 }

@@ -23,6 +23,9 @@ char *summary_roots(char text[static SUMMARY_MAX], const SessionMeta *m, size_t 
 char *summary_time(char text[static SUMMARY_MAX], uint64_t realtime_ns);
 /* "nothing lost", "2,646 events lost", "12 events and 1 page lost" */
 char *summary_loss(char text[static SUMMARY_MAX], const SessionMeta *m);
+/* What a ring has dropped and since when there is data; empty if it dropped nothing. */
+char *summary_dropped(char text[static SUMMARY_MAX], const SessionMeta *m);
+
 bool summary_is_complete(const SessionMeta *m);
 
 /*

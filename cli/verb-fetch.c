@@ -74,6 +74,7 @@ int verb_fetch(const Options *o) {
         if (s->meta->symbol_maps.n > 0)
                 talk(o, "Modules came or went while it recorded: a trace.dat has one name for an "
                         "address, \"ftracectl report\" the one of each time.");
+        display_dropped(o, s->meta);
         display_loss(s->meta);
         return summary_is_complete(s->meta) ? STATUS_OK : STATUS_INCOMPLETE;
 }

@@ -56,7 +56,12 @@ static void show_what(Buf *out, const SessionMeta *m) {
         if (m->spec.duration_ns > 0)
                 line(out, "Ends after", "%s", format_duration(text, m->spec.duration_ns));
         if (m->spec.max_bytes > 0)
-                line(out, "Ends at", "%s", format_bytes(text, m->spec.max_bytes));
+                line(out, m->spec.ring ? "Keeps" : "Ends at", "%s%s",
+                     m->spec.ring ? "the newest " : "", format_bytes(text, m->spec.max_bytes));
+        if (m->spec.segment_bytes > 0)
+                line(out, "Cut at", "%s a CPU", format_bytes(text, m->spec.segment_bytes));
+        if (m->spec.segment_ns > 0)
+                line(out, "Cut every", "%s", format_duration(text, m->spec.segment_ns));
         line(out, "Buffer", "%s a CPU", format_bytes(text, m->spec.buffer_bytes));
 }
 
@@ -136,6 +141,8 @@ int verb_show(const Options *o) {
         show_when(&out, m);
         show_where(&out, m);
         line(&out, "Size", "%s", format_bytes(size, session_meta_n_bytes(m)));
+        if (*summary_dropped(loss, m))
+                line(&out, "Ring", "%s", loss);
         line(&out, "Loss", "%s", summary_loss(loss, m));
         for (size_t i = 0; i < m->warnings.n; i++)
                 line(&out, "Note", "%s", m->warnings.items[i]);

@@ -18,21 +18,25 @@ static json_t *result_json(const SessionMeta *m, const VerifyResult *v) {
 
         for (size_t i = 0; i < v->problems.n; i++)
                 (void) json_array_append_new(problems, json_string(v->problems.items[i]));
-        return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "name", m->name,
+        return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "name", m->name,
                          "complete", v->complete, "trees", (json_int_t) v->census.n_trees,
                          "trees_complete", (json_int_t) v->census.n_trees_complete, "entries",
                          (json_int_t) v->census.n_entries, "exits", (json_int_t) v->census.n_exits,
                          "events_lost", (json_int_t) session_meta_events_lost(m), "pages_lost",
-                         (json_int_t) session_meta_pages_lost(m), "problems", problems);
+                         (json_int_t) session_meta_pages_lost(m), "pages_dropped",
+                         (json_int_t) session_meta_pages_dropped(m), "problems", problems);
 }
 
 static void describe(Buf *out, const SessionMeta *m, const VerifyResult *v) {
         char trees[UNIT_TEXT_MAX], entries[UNIT_TEXT_MAX], exits[UNIT_TEXT_MAX];
+        char dropped[SUMMARY_MAX];
 
         buf_printf(out, "%s: %s, %s trees, %s entries, %s exits.\n", m->name,
                    v->complete ? "complete" : "incomplete", format_count(trees, v->census.n_trees),
                    format_count(entries, v->census.n_entries),
                    format_count(exits, v->census.n_exits));
+        if (*summary_dropped(dropped, m))
+                buf_printf(out, "  %s.\n", dropped);
         for (size_t i = 0; i < v->problems.n; i++)
                 buf_printf(out, "  %s.\n", v->problems.items[i]);
 }

@@ -47,6 +47,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/recorder.h \
 	%D%/request.c \
 	%D%/request.h \
+	%D%/rotation.c \
+	%D%/rotation.h \
 	%D%/server.c \
 	%D%/server.h \
 	%D%/session-private.h \

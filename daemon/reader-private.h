@@ -29,7 +29,8 @@ struct Reader {
         size_t n_piped; /* bytes in the pipe */
         int cpu_dir_fd;
         SegmentWriter *segment;
-        uint64_t next_sequence;
-        uint8_t *tail; /* page that read() fills, or NULL */
-        size_t n_tail; /* bytes of it that are there */
+        uint64_t sequence; /* of the segment */
+        uint64_t previous; /* of the last segment that was closed; UINT64_MAX: none */
+        uint8_t *tail;     /* page that read() fills, or NULL */
+        size_t n_tail;     /* bytes of it that are there */
 };

@@ -99,6 +99,19 @@ static int reader_resume_tail(Reader *r, size_t n_tail) {
         return 0;
 }
 
+/* All CPUs go on with the newest sequence that any of them had come to. */
+static void reader_resume_sequence(Reader *r, uint64_t last) {
+        uint64_t next = r->segment ? last : last + 1;
+
+        if (r->segment) {
+                r->sequence = last;
+                atomic_store(&r->counters.open_sequence, last);
+        } else
+                r->previous = last;
+        if (atomic_load(&r->shared->sequence) < next)
+                atomic_store(&r->shared->sequence, next);
+}
+
 int reader_resume(Reader *r) {
         _cleanup_free_ uint64_t *sequences = NULL;
         SegmentRest rest = { .n_piped = r->n_piped, .n_tail = reader_find_tail(r) };
@@ -126,7 +139,8 @@ int reader_resume(Reader *r) {
         }
         if (n > 0 && k < 0)
                 return k;
-        r->next_sequence = n > 0 ? sequences[n - 1] + 1 : 0;
+        if (n > 0)
+                reader_resume_sequence(r, sequences[n - 1]);
 
         /* A page without its other half.  Without a segment all of its beginning is missing. */
         k = n_torn > 0 || !r->segment ? reader_discard(r, r->n_piped % r->shared->page_bytes) : 0;

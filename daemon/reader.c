@@ -82,6 +82,18 @@ static Wake reader_wait(Reader *r, bool deaf, unsigned timeout_ms) {
 
 /* --- segments ------------------------------------------------------------------------------- */
 
+bool reader_cut(ReaderShared *shared, uint64_t sequence) {
+        if (!atomic_compare_exchange_strong(&shared->sequence, &sequence, sequence + 1))
+                return false;
+        atomic_store(&shared->cut_at_bytes, atomic_load(&shared->n_bytes) + shared->period_bytes);
+        return true;
+}
+
+static void reader_end_period(Reader *r) {
+        if (reader_cut(r->shared, r->sequence))
+                reader_wake_main(r);
+}
+
 static void reader_count(Reader *r, uint64_t n_bytes, uint64_t n_pages) {
         uint64_t before;
 
@@ -91,6 +103,9 @@ static void reader_count(Reader *r, uint64_t n_bytes, uint64_t n_pages) {
         if (r->shared->max_bytes > 0 && before < r->shared->max_bytes &&
             before + n_bytes >= r->shared->max_bytes)
                 reader_wake_main(r);
+        if (r->shared->period_bytes > 0 &&
+            before + n_bytes >= atomic_load(&r->shared->cut_at_bytes))
+                reader_end_period(r);
 }
 
 static int reader_close_segment(Reader *r) {
@@ -110,9 +125,23 @@ static int reader_close_segment(Reader *r) {
         if (is_empty) {
                 char name[SEGMENT_NAME_MAX];
 
-                (void) unlinkat(r->cpu_dir_fd, segment_format_name(name, r->next_sequence - 1), 0);
-        }
+                (void) unlinkat(r->cpu_dir_fd, segment_format_name(name, r->sequence), 0);
+        } else
+                r->previous = r->sequence;
+        atomic_store(&r->counters.open_sequence, UINT64_MAX);
         return k;
+}
+
+/* The sequence for a new segment.  Either the main thread sees that it is in use, or this sees that
+ * there was a cut and takes the next: what is dropped is never begun. */
+static uint64_t reader_claim_sequence(Reader *r) {
+        uint64_t sequence;
+
+        do {
+                sequence = atomic_load(&r->shared->sequence);
+                atomic_store(&r->counters.open_sequence, sequence);
+        } while (sequence != atomic_load(&r->shared->sequence));
+        return sequence;
 }
 
 /* Makes sure that there is a segment with room. */
@@ -122,7 +151,11 @@ static int reader_open_segment(Reader *r) {
         if (r->segment) {
                 uint64_t n = segment_writer_n_bytes(r->segment);
 
-                if (n < r->shared->segment_bytes || n % r->shared->page_bytes != 0)
+                if (n % r->shared->page_bytes != 0)
+                        return 0;
+                if (n >= r->shared->segment_bytes)
+                        reader_end_period(r);
+                if (r->sequence == atomic_load(&r->shared->sequence))
                         return 0;
                 k = reader_close_segment(r);
                 if (k < 0)
@@ -135,12 +168,20 @@ static int reader_open_segment(Reader *r) {
                         return k;
                 r->cpu_dir_fd = k;
         }
-        k = segment_create(&r->segment, r->cpu_dir_fd, r->next_sequence, r->cpu,
-                           r->shared->page_bytes, r->shared->session_id);
+        k = segment_create_after(&r->segment, r->cpu_dir_fd, reader_claim_sequence(r), r->previous,
+                                 r->cpu, r->shared->page_bytes, r->shared->session_id);
         if (k < 0)
                 return k;
-        r->next_sequence++;
+        r->sequence = atomic_load(&r->counters.open_sequence);
         return 0;
+}
+
+/* After a cut a reader that has nothing to store closes what it holds. */
+static int reader_follow_cut(Reader *r) {
+        if (!r->segment || r->tail || r->sequence == atomic_load(&r->shared->sequence) ||
+            segment_writer_n_bytes(r->segment) % r->shared->page_bytes != 0)
+                return 0;
+        return reader_close_segment(r);
 }
 
 /* --- moving pages --------------------------------------------------------------------------- */
@@ -396,6 +437,8 @@ static void *reader_run(void *userdata) {
                 k = reader_splice(r, READER_TURN_BYTES);
                 if (k == 0 && atomic_load(&r->shared->watched) && !is_deaf)
                         k = MIN(reader_read_page(r), 0);
+                if (k >= 0)
+                        k = reader_follow_cut(r) ?: k;
                 reader_set_error(r, MIN(k, 0));
 
                 is_deaf = k < 0 || (k == 0 && wake == WAKE_READABLE);
@@ -430,6 +473,8 @@ int reader_new(Reader **ret, ReaderShared *shared, uint32_t cpu, int raw_fd) {
         r->cpu = cpu;
         r->raw_fd = raw_fd;
         r->pipe_fds[0] = r->pipe_fds[1] = r->cpu_dir_fd = -EBADF;
+        r->previous = UINT64_MAX;
+        atomic_store(&r->counters.open_sequence, UINT64_MAX);
         *ret = TAKE_PTR(r);
         return 0;
 }

@@ -7,6 +7,11 @@
  *      trace_pipe_raw ──splice──> pipe ──splice──> cpuN/SSSSSSSS.seg      whole pages
  *      trace_pipe_raw ──read──> mapping of the segment's end              the partly filled page
  *
+ * Segments of all CPUs are cut together: there is one number for all readers, the
+ * sequence of what they begin, and who finds a segment of an older one in its
+ * hand closes it at the next page boundary.  A page that waits in the kernel
+ * during a cut may so come into the period after it.
+ *
  * A page is in the kernel's buffer, in the pipe or in the page cache of the
  * segment, never in this process's own memory.  What the disk refuses stays in
  * the pipe and, behind it, in the kernel's buffer; it is tried again every
@@ -40,11 +45,12 @@ typedef struct Reader Reader;
  *
  *      field       written by
  *      dir         nobody; readers make directories through it
- *      wake_fd     readers: "look at me", after a change of error, full or ended; main reads it
+ *      wake_fd     readers: "look at me", after a cut, a change of error, full or ended; main reads it
  *      stopping    main thread, which then kicks every reader
  *      watched     main thread, likewise
  *      leaving     main thread, before stopping
  *      n_bytes     readers
+ *      sequence, cut_at_bytes   whoever makes the cut, reader_cut()
  *      the others  nobody
  */
 typedef struct ReaderShared {
@@ -52,6 +58,7 @@ typedef struct ReaderShared {
         const char *session_id; /* 16 hex digits */
         uint32_t page_bytes;
         uint64_t segment_bytes;   /* READER_SEGMENT_BYTES; tests take less */
+        uint64_t period_bytes;    /* of all CPUs, then there is a cut; 0: no limit */
         uint64_t max_bytes;       /* 0: no limit; wake_fd is told when n_bytes gets there */
         uint64_t drain_max_bytes; /* the last drain ends here even if more arrives */
         uint64_t goal_bytes;      /* fetched at a time from a steady stream (daemon/pace.h) */
@@ -61,7 +68,18 @@ typedef struct ReaderShared {
         atomic_bool stopping, watched;
         atomic_bool leaving; /* the stop is not the recording's end: another daemon goes on */
         atomic_uint_fast64_t n_bytes;
+        atomic_uint_fast64_t sequence;     /* of the segments that are begun now */
+        atomic_uint_fast64_t cut_at_bytes; /* n_bytes at which period_bytes are full */
 } ReaderShared;
+
+/*
+ * reader_cut() - end the period @sequence on all CPUs
+ *
+ * By size a reader does it, by time the main thread.  Nothing if it has ended already, so that all
+ * who find it full at once make one cut.  True if this call did it; tell the readers with
+ * reader_kick(), for those that have nothing to store would not look.
+ */
+bool reader_cut(ReaderShared *shared, uint64_t sequence);
 
 /* What a reader tells of itself; all written by its thread, read by anybody at any time. */
 typedef struct ReaderCounters {
@@ -69,6 +87,8 @@ typedef struct ReaderCounters {
         atomic_uint_fast64_t n_wakeups;
         atomic_uint_fast64_t progress; /* moves whenever the thread does */
         atomic_uint_fast64_t pages_lost;
+        /* The segment that is or may be open; UINT64_MAX: none.  What is older nobody writes to. */
+        atomic_uint_fast64_t open_sequence;
         atomic_int error;    /* errno of what goes wrong at the moment, 0: nothing */
         atomic_bool waiting; /* for data: no progress is expected */
         atomic_bool offline; /* the CPU is not online; a kick makes the reader look again */

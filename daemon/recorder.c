@@ -24,6 +24,7 @@ struct Recorder {
         ReaderShared shared;
         Reader **readers; /* n_readers of them, ascending by CPU */
         uint64_t *progress;
+        uint64_t cut_bytes; /* n_bytes at the last cut by recorder_cut() */
         size_t n_readers;
         sd_event_source *wake;
         sd_event_source *hotplug; /* while a reader's CPU is offline */
@@ -32,7 +33,7 @@ struct Recorder {
         void *userdata;
 };
 
-static void recorder_kick(Recorder *r) {
+void recorder_kick(Recorder *r) {
         for (size_t i = 0; i < r->n_readers; i++)
                 reader_kick(r->readers[i]);
 }
@@ -99,7 +100,10 @@ int recorder_new(Recorder **ret, const RecorderConfig *config) {
                 .dir = config->dir,
                 .session_id = config->session_id,
                 .page_bytes = config->page_bytes,
-                .segment_bytes = READER_SEGMENT_BYTES,
+                .segment_bytes = config->segment_bytes,
+                .period_bytes = config->period_bytes,
+                .sequence = config->first_sequence,
+                .cut_at_bytes = config->period_bytes,
                 .max_bytes = config->max_bytes,
                 .drain_max_bytes = 2 * config->buffer_bytes + READER_PIPE_BYTES,
                 .give_up_ms = READER_GIVE_UP_MS,
@@ -159,7 +163,8 @@ int recorder_resume(Recorder *r) {
 }
 
 void recorder_add_account(Recorder *r, size_t i, const CpuAccount *account) {
-        reader_add_pages(r->readers[i], account->n_pages, account->pages_lost);
+        reader_add_pages(r->readers[i], account->n_pages + account->pages_dropped,
+                         account->pages_lost);
 }
 
 int recorder_start(Recorder *r) {
@@ -181,6 +186,30 @@ void recorder_stop(Recorder *r) {
 void recorder_leave(Recorder *r) {
         atomic_store(&r->shared.leaving, true);
         recorder_stop(r);
+}
+
+void recorder_cut(Recorder *r) {
+        uint64_t n_bytes = recorder_n_bytes(r);
+
+        if (n_bytes == TAKE(r->cut_bytes, n_bytes))
+                return;
+        (void) reader_cut(&r->shared, recorder_sequence(r));
+}
+
+uint64_t recorder_sequence(const Recorder *r) {
+        return atomic_load(&r->shared.sequence);
+}
+
+uint64_t recorder_oldest_open(const Recorder *r) {
+        uint64_t oldest = recorder_sequence(r);
+
+        /* In this order: see reader_claim_sequence(). */
+        for (size_t i = 0; i < r->n_readers; i++) {
+                uint64_t sequence = atomic_load(&reader_counters(r->readers[i])->open_sequence);
+
+                oldest = MIN(oldest, sequence);
+        }
+        return oldest;
 }
 
 bool recorder_has_ended(const Recorder *r) {
@@ -236,8 +265,8 @@ void recorder_read_account(const Recorder *r, size_t i, CpuAccount *ret) {
         const ReaderCounters *c = reader_counters(r->readers[i]);
 
         ret->cpu = reader_cpu(r->readers[i]);
-        ret->n_pages = atomic_load(&c->n_pages);
-        ret->n_bytes = atomic_load(&c->n_bytes);
+        ret->n_pages = atomic_load(&c->n_pages) - ret->pages_dropped;
+        ret->n_bytes = atomic_load(&c->n_bytes) - ret->pages_dropped * r->shared.page_bytes;
         ret->pages_lost = atomic_load(&c->pages_lost);
 }
 

@@ -23,8 +23,11 @@ typedef struct RecorderConfig {
         SessionDir *dir;        /* borrowed, like the next */
         const char *session_id; /* 16 hex digits */
         uint32_t page_bytes;
-        uint64_t max_bytes;    /* 0: no limit */
-        uint64_t buffer_bytes; /* the kernel's, for each CPU: bounds the last drain */
+        uint64_t max_bytes;      /* 0: no limit */
+        uint64_t segment_bytes;  /* a CPU's segment that gets there makes a cut */
+        uint64_t period_bytes;   /* the same for what all CPUs stored since the last; 0: no limit */
+        uint64_t first_sequence; /* of the segments that are begun first */
+        uint64_t buffer_bytes;   /* the kernel's, for each CPU: bounds the last drain */
         RecorderChanged changed;
         void *userdata;
 } RecorderConfig;
@@ -49,6 +52,14 @@ void recorder_stop(Recorder *r);
 
 /* Another daemon will go on: the readers empty their pipes and end.  Returns at once. */
 void recorder_leave(Recorder *r);
+/* Ends the period now, unless nothing was stored in it. */
+void recorder_cut(Recorder *r);
+/* Makes every reader look at once whether there was a cut, or something else. */
+void recorder_kick(Recorder *r);
+/* The sequence of the segments that are begun now: one more after each cut. */
+uint64_t recorder_sequence(const Recorder *r);
+/* No segment with a sequence below this is written to, nor will be. */
+uint64_t recorder_oldest_open(const Recorder *r);
 
 bool recorder_has_ended(const Recorder *r); /* every reader drained and ended */
 bool recorder_is_full(const Recorder *r);   /* max_bytes have been stored */
@@ -60,7 +71,8 @@ void recorder_set_watched(Recorder *r, bool watched);
 
 size_t recorder_n_cpus(const Recorder *r);
 uint64_t recorder_n_bytes(const Recorder *r);
-/* Fills what the readers count (cpu, n_pages, n_bytes, pages_lost) of the @i-th CPU. */
+/* Fills what the readers count (cpu, n_pages, n_bytes, pages_lost) of the @i-th CPU; its
+ * pages_dropped are left out of the others. */
 void recorder_read_account(const Recorder *r, size_t i, CpuAccount *ret);
 
 /* Stops if need be and waits for the threads; closes every trace_pipe_raw. */

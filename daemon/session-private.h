@@ -7,6 +7,7 @@
  */
 
 #include "daemon/recorder.h"
+#include "daemon/rotation.h"
 #include "daemon/session.h"
 #include "daemon/symbol-watch.h"
 
@@ -19,6 +20,7 @@ struct Session {
         SessionDir *dir;
         Tracer *tracer;
         Recorder *recorder;
+        Rotation *rotation;
         sd_event_source *deadline;
         SymbolWatch symbol_watch;
         int error;     /* errno that the readers are stuck with */
@@ -26,3 +28,6 @@ struct Session {
 
         uint64_t disk_bytes; /* once ended; UINT64_MAX: not counted yet */
 };
+
+/* Once the readers have the sequence that they begin or go on with.  0 or -errno. */
+int session_begin_rotation(Session *s, const ClockTuple *now);

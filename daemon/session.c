@@ -17,6 +17,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/unit.h"
+#include "daemon/reader.h"
 #include "daemon/recorder.h"
 #include "daemon/session-private.h"
 #include "daemon/stock.h"
@@ -165,20 +166,27 @@ static int session_copy_tracing(Session *s, Refusal *refusal) {
 
 static void session_on_recorder(void *userdata);
 
+static uint64_t session_ring_bytes(const Session *s) {
+        return s->meta->spec.ring ? s->meta->spec.max_bytes : 0;
+}
+
 static int session_open_cpus(Session *s, Refusal *refusal) {
         SessionMeta *m = s->meta;
         int r;
 
-        r = recorder_new(&s->recorder, &(RecorderConfig){
-                                               .event = s->context->event,
-                                               .dir = s->dir,
-                                               .session_id = m->id,
-                                               .page_bytes = m->page_bytes,
-                                               .max_bytes = m->spec.max_bytes,
-                                               .buffer_bytes = m->spec.buffer_bytes,
-                                               .changed = session_on_recorder,
-                                               .userdata = s,
-                                       });
+        r = recorder_new(&s->recorder,
+                         &(RecorderConfig){
+                                 .event = s->context->event,
+                                 .dir = s->dir,
+                                 .session_id = m->id,
+                                 .page_bytes = m->page_bytes,
+                                 .max_bytes = m->spec.ring ? 0 : m->spec.max_bytes,
+                                 .segment_bytes = m->spec.segment_bytes ?: READER_SEGMENT_BYTES,
+                                 .period_bytes = session_ring_bytes(s) / ROTATION_RING_PARTS,
+                                 .buffer_bytes = m->spec.buffer_bytes,
+                                 .changed = session_on_recorder,
+                                 .userdata = s,
+                         });
         if (r < 0)
                 return refuse_errno(refusal, r, "making", "the readers");
 
@@ -215,6 +223,23 @@ static int session_on_deadline(sd_event_source *source, uint64_t usec, void *use
         return 0;
 }
 
+static void session_on_cut(void *userdata);
+
+int session_begin_rotation(Session *s, const ClockTuple *now) {
+        return rotation_new(&s->rotation,
+                            &(RotationConfig){
+                                    .event = s->context->event,
+                                    .dir = s->dir,
+                                    .meta = s->meta,
+                                    .recorder = s->recorder,
+                                    .segment_ns = s->meta->spec.segment_ns,
+                                    .ring_bytes = session_ring_bytes(s),
+                                    .cut = session_on_cut,
+                                    .userdata = s,
+                            },
+                            now);
+}
+
 static int session_begin(Session *s, Refusal *refusal) {
         uint64_t duration_us = s->meta->spec.duration_ns / NSEC_PER_USEC;
         int r;
@@ -232,6 +257,10 @@ static int session_begin(Session *s, Refusal *refusal) {
         if (r < 0)
                 return refuse_errno(refusal, r, "reading", "the trace clock");
         s->symbol_watch.seen_ns = s->meta->start.trace_ns;
+        r = session_begin_rotation(s, &s->meta->start);
+        if (r < 0)
+                return refuse_errno(refusal, r, "preparing the rotation of segments in",
+                                    store_path(s->context->store));
         r = tracer_set_recording(s->tracer, true);
         if (r < 0)
                 return refuse_errno(refusal, r, "writing", "tracing_on");
@@ -256,6 +285,7 @@ static void session_undo(Session *s) {
 
         if (s->tracer)
                 (void) tracer_set_recording(s->tracer, false);
+        s->rotation = rotation_free(s->rotation);
         s->recorder = recorder_free(s->recorder);
         if (s->tracer) {
                 r = tracer_disarm(TAKE_PTR(s->tracer));
@@ -367,12 +397,25 @@ static void session_look_at_error(Session *s) {
         session_save(s);
 }
 
+/* Whoever made it, a reader or a timer. */
+static void session_on_cut(void *userdata) {
+        Session *s = userdata;
+        ClockTuple now;
+
+        if (s->rotation && tracer_read_clocks(s->tracer, &now) >= 0 &&
+            rotation_look(s->rotation, &now) > 0) {
+                session_save(s);
+                s->context->changed(s, s->context->userdata);
+        }
+}
+
 static void session_finish(Session *s);
 
 static void session_on_recorder(void *userdata) {
         Session *s = userdata;
 
         session_look_at_error(s);
+        session_on_cut(s);
         if (recorder_is_full(s->recorder) && s->meta->state == SESSION_RECORDING) {
                 char text[UNIT_TEXT_MAX], reason[64];
 
@@ -449,6 +492,8 @@ static void session_finish(Session *s) {
         if (r < 0)
                 session_warn(s, "copying tracing file %s failed: %s", path, strerror(-r));
         session_refresh(s);
+        rotation_finish(s->rotation);
+        s->rotation = rotation_free(s->rotation);
         s->recorder = recorder_free(s->recorder);
         r = tracer_disarm(TAKE_PTR(s->tracer));
 

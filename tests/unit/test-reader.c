@@ -156,6 +156,109 @@ START_TEST(a_full_segment_is_followed_by_another)
         }
 END_TEST
 
+static size_t list(Fixture *f, uint32_t cpu, uint64_t *sequences, size_t n_max) {
+        _cleanup_free_ uint64_t *found = NULL;
+        size_t n = 0;
+
+        if (session_dir_list_segments(f->shared.dir, cpu, &found, &n) < 0)
+                return 0;
+        ck_assert_uint_le(n, n_max);
+        if (n > 0)
+                memcpy(sequences, found, n * sizeof(*found));
+        return n;
+}
+
+START_TEST(a_cut_gives_all_cpus_the_same_sequence)
+        {
+                int fds[2];
+                Fixture f;
+                Reader *other;
+                uint64_t s[4];
+
+                fixture_init(&f);
+                f.shared.segment_bytes = 4 * PAGE;
+                ck_assert_int_eq(pipe2(fds, O_NONBLOCK | O_CLOEXEC), 0);
+                ck_assert_int_eq(reader_new(&other, &f.shared, CPU + 1, fds[0]), 0);
+                ck_assert_int_eq(reader_start(f.reader), 0);
+                ck_assert_int_eq(reader_start(other), 0);
+
+                /* Periods 0, 1 and 2 on the one; the other has data in 0 and 2 only. */
+                ck_assert_int_eq(write(fds[1], (char[PAGE]){}, PAGE), PAGE);
+                for (unsigned i = 0; atomic_load(&reader_counters(other)->n_pages) < 1; i++) {
+                        ck_assert_uint_lt(i, 5000);
+                        (void) usleep(1000);
+                }
+                for (unsigned i = 0; i < 9; i++) {
+                        feed(&f, i, 1);
+                        wait_for_pages(&f, i + 1);
+                }
+                ck_assert_uint_eq(atomic_load(&f.shared.sequence), 2);
+                ck_assert_int_eq(write(fds[1], (char[PAGE]){}, PAGE), PAGE);
+                fixture_stop(&f);
+                reader_kick(other);
+                (void) reader_free(other);
+
+                ck_assert_uint_eq(list(&f, CPU, s, 4), 3);
+                ck_assert_uint_eq(s[2], 2);
+                ck_assert_uint_eq(list(&f, CPU + 1, s, 4), 2);
+                ck_assert_uint_eq(s[0], 0);
+                ck_assert_uint_eq(s[1], 2);
+                {
+                        _cleanup_(segment_freep) Segment *segment = NULL;
+
+                        ck_assert_int_eq(
+                                session_dir_open_segment(f.shared.dir, CPU + 1, 2, &segment), 0);
+                        ck_assert_uint_eq(segment_previous(segment), 0);
+                }
+                (void) close(fds[1]);
+                fixture_done(&f);
+        }
+END_TEST
+
+START_TEST(a_quiet_cpu_does_not_hold_back_a_cut)
+        {
+                _cleanup_(segment_freep) Segment *s = NULL;
+                const ReaderCounters *c;
+                Fixture f;
+
+                fixture_init(&f);
+                ck_assert_int_eq(reader_start(f.reader), 0);
+                c = reader_counters(f.reader);
+                feed(&f, 0, 2);
+                wait_for_pages(&f, 2);
+                ck_assert_uint_eq(atomic_load(&c->open_sequence), 0);
+                ck_assert(reader_cut(&f.shared, 0));
+                ck_assert(!reader_cut(&f.shared, 0)); /* it is one cut, whoever else asks for it */
+                reader_kick(f.reader);
+                for (unsigned i = 0; atomic_load(&c->open_sequence) != UINT64_MAX; i++) {
+                        ck_assert_uint_lt(i, 5000);
+                        (void) usleep(1000);
+                }
+                ck_assert_int_eq(session_dir_open_segment(f.shared.dir, CPU, 0, &s), 0);
+                ck_assert(segment_is_closed(s));
+                fixture_stop(&f);
+                fixture_done(&f);
+        }
+END_TEST
+
+START_TEST(what_all_cpus_stored_together_makes_a_cut)
+        {
+                Fixture f;
+
+                fixture_init(&f);
+                f.shared.period_bytes = f.shared.cut_at_bytes = 3 * PAGE;
+                ck_assert_int_eq(reader_start(f.reader), 0);
+                for (unsigned i = 0; i < 9; i++) {
+                        feed(&f, i, 1);
+                        wait_for_pages(&f, i + 1);
+                }
+                fixture_stop(&f);
+                ck_assert_uint_eq(atomic_load(&f.shared.sequence), 3);
+                ck_assert_uint_eq(check_pages(&f, 9), 3);
+                fixture_done(&f);
+        }
+END_TEST
+
 START_TEST(a_quiet_cpu_leaves_no_file)
         {
                 Fixture f;
@@ -302,7 +405,9 @@ END_TEST
 
 UNIT_MAIN("reader", every_page_arrives_once_and_in_order,
           what_is_there_when_the_stop_comes_is_stored, a_full_segment_is_followed_by_another,
-          a_quiet_cpu_leaves_no_file, an_idle_reader_sleeps_and_says_that_it_waits,
+          a_cut_gives_all_cpus_the_same_sequence, a_quiet_cpu_does_not_hold_back_a_cut,
+          what_all_cpus_stored_together_makes_a_cut, a_quiet_cpu_leaves_no_file,
+          an_idle_reader_sleeps_and_says_that_it_waits,
           a_cpu_whose_descriptor_is_in_error_does_not_spin,
           what_the_disk_refuses_is_stored_when_it_takes_it_again,
           what_the_disk_refuses_for_good_is_counted_as_lost, half_a_page_is_cut_off_and_counted,

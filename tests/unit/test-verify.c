@@ -97,7 +97,7 @@ START_TEST(a_missing_segment_is_a_problem)
                 fill(&r);
                 page_begin(&p, layout, 5000);
                 recording_add(&r, 1, 3, &p, 1);
-                expect(&r, "CPU 1: 2 segments missing from the sequence");
+                expect(&r, "CPU 1: 1 segment missing from the sequence");
         }
 END_TEST
 

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Rotation: when a live session's segments are cut, and what a ring lets go of
+ *
+ * Readers cut by size, this by time; either way this writes down when it was,
+ * and drops what a ring has no room for.  Main thread.
+ */
+
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+#include "base/cleanup.h"
+#include "daemon/recorder.h"
+#include "store/cut-log.h"
+#include "store/meta.h"
+#include "store/session-dir.h"
+
+typedef struct Rotation Rotation;
+
+/* A ring's period is this part of it, so that so much at most is dropped at once. */
+#define ROTATION_RING_PARTS 8
+
+typedef struct RotationConfig {
+        sd_event *event;
+        SessionDir *dir;   /* borrowed, like the next two */
+        SessionMeta *meta; /* what is dropped is noted in it */
+        Recorder *recorder;
+        uint64_t segment_ns; /* 0: not by time */
+        uint64_t ring_bytes; /* on disk; 0: not a ring */
+        /* A cut by time was made: rotation_look() wants to be called. */
+        void (*cut)(void *userdata);
+        void *userdata;
+} RotationConfig;
+
+/*
+ * rotation_new()
+ * @clocks: now
+ *
+ * A session that another daemon had begun goes on with its log of cuts.  0 or -errno.
+ */
+int rotation_new(Rotation **ret, const RotationConfig *config, const ClockTuple *clocks);
+
+/*
+ * rotation_look() - see whether there was a cut
+ * @clocks: now
+ *
+ * Return: 1 if there was (meta may have changed), else 0.
+ */
+int rotation_look(Rotation *r, const ClockTuple *clocks);
+/* All readers have ended: the ring gets down to its size.  @r may be NULL. */
+void rotation_finish(Rotation *r);
+Rotation *rotation_free(Rotation *r);
+DEFINE_CLEANUP(Rotation *, rotation_free);
