@@ -134,6 +134,7 @@ int sessions_load(Sessions *s) {
         }
         if (s->n > 0)
                 qsort(s->items, s->n, sizeof(*s->items), by_start);
+        sessions_watch_modules(s);
         return 0;
 }
 

@@ -57,6 +57,11 @@ static int slots_add(Slots *s, Function *function) {
         return 0;
 }
 
+static void slots_clear(Slots *s) {
+        memset(s->items, 0, s->n_items * sizeof(*s->items));
+        s->n = 0;
+}
+
 /* Which of the address's functions has this label. */
 static Function *slots_find(const Slots *s, uint64_t address, const char *label) {
         for (size_t i = slot_of(s, address); s->items[i]; i = (i + 1) & (s->n_items - 1))
@@ -74,7 +79,7 @@ static int compare_names(const void *a, const void *b) {
         return r != 0 ? r : name[symbol->n_name] ? -1 : 0;
 }
 
-static Function *function_new(const Functions *f, uint64_t address) {
+static Function *function_new(Functions *f, uint64_t address) {
         char hex[24];
         Symbol symbol;
         Function *ret;
@@ -114,10 +119,13 @@ static Function *function_new(const Functions *f, uint64_t address) {
 
 /* Makes it, or finds what an earlier span made. */
 static const Function *functions_add(Functions *f, uint64_t address) {
+        bool had_turned = f->span.has_turned;
         Function *made = function_new(f, address), *known;
 
         if (!made)
                 return NULL;
+        if (f->span.has_turned != had_turned)
+                slots_clear(&f->now);
         known = slots_find(&f->all, address, made->label);
         if (known) {
                 free(made);
@@ -137,8 +145,7 @@ static int functions_turn(Functions *f, uint64_t timestamp_ns) {
                 functions_forget_times(f);
                 return r;
         }
-        memset(f->now.items, 0, f->now.n_items * sizeof(*f->now.items));
-        f->now.n = 0;
+        slots_clear(&f->now);
         return 0;
 }
 

@@ -8,6 +8,8 @@
 
 #include "decode/atlas.h"
 
+#define BEGINNING_BYTES_MAX 16
+
 typedef struct Map {
         uint64_t unchanged_ns, from_ns;
         char *hash;       /* NULL: `symbols` was given to us */
@@ -160,19 +162,33 @@ int atlas_span(Atlas *a, uint64_t timestamp_ns, AtlasSpan *ret) {
                 r = map_need(a, &a->maps[newer]);
         if (r < 0)
                 return r;
-        *ret = (AtlasSpan){ begin_ns, end_ns, a->maps[older].symbols, a->maps[newer].symbols };
+        *ret = (AtlasSpan){ begin_ns, end_ns, a->maps[older].symbols, a->maps[newer].symbols,
+                            false };
         return 0;
 }
 
-bool atlas_span_find(const AtlasSpan *s, uint64_t address, Symbol *ret) {
-        bool found = symbols_find(s->older, address, ret);
-        Symbol other;
+/* Behind the beginning the call of the tracer may follow another instruction or two. */
+static bool begins(bool found, const Symbol *s, uint64_t address) {
+        return found && symbol_is_function(s) && address - s->address <= BEGINNING_BYTES_MAX;
+}
 
-        if (s->newer == s->older || !symbols_find(s->newer, address, &other))
-                return found;
-        if (!found || other.address > ret->address)
-                *ret = other;
-        return true;
+bool atlas_span_find(AtlasSpan *s, uint64_t address, Symbol *ret) {
+        Symbol older = {}, newer = {};
+        bool has_older = symbols_find(s->older, address, &older), has_newer, in_older, in_newer;
+
+        if (s->newer == s->older) {
+                *ret = older;
+                return has_older;
+        }
+        has_newer = symbols_find(s->newer, address, &newer);
+        in_older = begins(has_older, &older, address);
+        in_newer = begins(has_newer, &newer, address);
+        if (in_newer && !in_older && newer.module)
+                s->has_turned = true;
+        if (in_older == in_newer)
+                in_newer = has_older && has_newer ? s->has_turned : has_newer;
+        *ret = in_newer ? newer : older;
+        return has_older || has_newer;
 }
 
 Atlas *atlas_free(Atlas *a) {

@@ -8,8 +8,10 @@
  * later.  The recording holds a map for each set of modules (store/symbol-map.h);
  * an event's address is looked up in the map of the event's time.  Between the
  * last look that saw the old set and the first that saw the new one, both maps
- * are asked, and the one in which the address is nearer behind a symbol has it:
- * what is recorded are beginnings of functions.
+ * are asked.  What is recorded are beginnings of functions, so an address has
+ * the name that it has in the map in which a function begins there; if one
+ * does in both, the older map's until a function was met that is in the newer
+ * one alone.
  */
 
 #include "base/cleanup.h"
@@ -23,6 +25,7 @@ typedef struct AtlasSpan {
         uint64_t begin_ns, end_ns; /* [begin, end) in the trace clock; end UINT64_MAX: open */
         const Symbols *older;      /* lives until the next span is asked for */
         const Symbols *newer;      /* the same as `older` where only one map can hold */
+        bool has_turned;           /* a function that is in `newer` alone was met */
 } AtlasSpan;
 
 /*
@@ -46,7 +49,9 @@ bool atlas_has_names(const Atlas *a);
 /* The span that @timestamp_ns lies in.  A later map that is missing or damaged is empty.  0 or
  * -errno. */
 int atlas_span(Atlas *a, uint64_t timestamp_ns, AtlasSpan *ret);
-bool atlas_span_find(const AtlasSpan *s, uint64_t address, Symbol *ret);
+/* Addresses in the order of their time; after it has_turned may be another, and names that were
+ * found before are void. */
+bool atlas_span_find(AtlasSpan *s, uint64_t address, Symbol *ret);
 
 Atlas *atlas_free(Atlas *a);
 DEFINE_CLEANUP(Atlas *, atlas_free);

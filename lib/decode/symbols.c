@@ -149,7 +149,10 @@ size_t symbols_n(const Symbols *s) {
 
 static Symbol symbol_at(const Symbols *s, const Entry *e) {
         const char *name = s->text + e->name;
-        Symbol ret = { .address = e->address, .name = name, .n_name = strcspn(name, NAME_ENDS) };
+        Symbol ret = { .address = e->address,
+                       .name = name,
+                       .n_name = strcspn(name, NAME_ENDS),
+                       .type = name[-2] };
         const char *end = name + ret.n_name;
 
         if (end[0] == '\t' && end[1] == '[') {
@@ -157,6 +160,10 @@ static Symbol symbol_at(const Symbols *s, const Entry *e) {
                 ret.n_module = strcspn(ret.module, "]" NAME_ENDS);
         }
         return ret;
+}
+
+bool symbol_is_function(const Symbol *s) {
+        return strchr("tTwW", s->type) && !startswith(s->name, "__pfx_");
 }
 
 bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret) {

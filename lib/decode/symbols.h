@@ -27,6 +27,7 @@ typedef struct Symbol {
         size_t n_name;
         const char *module; /* n_module bytes, without brackets; NULL: part of the kernel */
         size_t n_module;
+        char type; /* of nm(1): 't' or 'T' for code */
 } Symbol;
 
 /* No function is longer: an address farther behind its symbol belongs to something that has left
@@ -43,6 +44,9 @@ int symbols_new(Symbols **ret, char *text, size_t n_text);
 /* All addresses are 0: whoever copied the text was not allowed to see them (kptr_restrict). */
 bool symbols_are_hidden(const Symbols *s);
 size_t symbols_n(const Symbols *s);
+/* Whether a function begins there: not data, nor the padding before a function, which has a symbol
+ * too (linux 6.2 on, tools/objtool/elf.c, elf_create_prefix_symbol()). */
+bool symbol_is_function(const Symbol *s);
 bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret);
 /* The first symbol of this name; false if there is none.  Looks at every one. */
 bool symbols_find_name(const Symbols *s, const char *name, Symbol *ret);

@@ -10,6 +10,7 @@ root_tests += \
 	%D%/test-leftovers.sh \
 	%D%/test-loss.sh \
 	%D%/test-main-job.sh \
+	%D%/test-modules.sh \
 	%D%/test-options.sh \
 	%D%/test-service.sh \
 	%D%/test-watcher.sh

@@ -109,24 +109,47 @@ START_TEST(an_address_has_the_name_of_its_time)
         }
 END_TEST
 
-START_TEST(between_two_looks_the_map_with_the_nearer_symbol_is_right)
+START_TEST(between_two_looks_the_map_where_a_function_begins_is_right)
         {
                 _cleanup_(names_done) Names n;
 
                 names_init(&n);
                 ck_assert_int_eq(atlas_add(n.atlas, 1000, 2000,
                                            table("ffffffff81000000 T udp_recvmsg\n"
+                                                 "ffffffffc0000000 t __pfx_dummy_get\t[dummy]\n"
                                                  "ffffffffc0000800 t dummy_xmit\t[dummy]\n"
-                                                 "ffffffffc0001000 t dummy_get\t[dummy]\n")),
+                                                 "ffffffffc0001000 d dummy_data\t[dummy]\n")),
                                  0);
                 functions_forget_times(n.functions);
                 labelled(&n, 0xffffffffc0000804, 999, "ovl_open [overlay]");
-                labelled(&n, 0xffffffffc0000804, 1000, "dummy_xmit [dummy]");
+                labelled(&n, 0xffffffffc0000000, 1000, "ovl_open [overlay]");
+                labelled(&n, 0xffffffffc0000804, 1001, "dummy_xmit [dummy]");
                 labelled(&n, 0xffffffffc0000004, 1999, "ovl_open [overlay]");
-                labelled(&n, 0xffffffffc0000004, 2000, "0xffffffffc0000004");
+                labelled(&n, 0xffffffffc0000004, 2000, "__pfx_dummy_get [dummy]");
+        }
+END_TEST
+
+START_TEST(what_begins_in_both_maps_is_the_older_ones_until_a_newer_function_was_met)
+        {
+                _cleanup_(names_done) Names n;
+
+                names_init(&n);
+                ck_assert_int_eq(atlas_add(n.atlas, 1000, 2000,
+                                           table("ffffffff81000000 T udp_recvmsg\n"
+                                                 "ffffffffc0000000 t dummy_get\t[dummy]\n"
+                                                 "ffffffffc0000800 t dummy_xmit\t[dummy]\n")),
+                                 0);
+                functions_forget_times(n.functions);
+                labelled(&n, 0xffffffffc0000000, 1000, "ovl_open [overlay]");
+                labelled(&n, 0xffffffff81000000, 1000, "udp_recvmsg");
+                labelled(&n, 0xffffffffc0000000, 1001, "ovl_open [overlay]");
+                labelled(&n, 0xffffffffc0000800, 1002, "dummy_xmit [dummy]");
+                labelled(&n, 0xffffffffc0000000, 1003, "dummy_get [dummy]");
+                labelled(&n, 0xffffffffc0000000, 2000, "dummy_get [dummy]");
         }
 END_TEST
 
 UNIT_MAIN("function", labels_are_those_of_the_kernel, many_functions_stay_where_they_are,
           an_address_has_the_name_of_its_time,
-          between_two_looks_the_map_with_the_nearer_symbol_is_right)
+          between_two_looks_the_map_where_a_function_begins_is_right,
+          what_begins_in_both_maps_is_the_older_ones_until_a_newer_function_was_met)
