@@ -10,6 +10,8 @@
  *
  *      0   u8   kind      BLOCK_PLAIN: the pages as they are
  *                         BLOCK_ZSTD: one zstd frame of the pages
+ *                         BLOCK_COLUMNS: u8 number of kinds of records, their layouts
+ *                         (codec/layout.h), the records' parts by column (codec/columns.h)
  *      1   u8[3]          0
  *      4   u32  n_pages
  *      8   u32  page_bytes
@@ -28,11 +30,12 @@
 #include "base/cleanup.h"
 
 #define BLOCK_HEADER_BYTES 24U
-#define BLOCK_BYTES_MAX ((size_t) 1 << 20) /* of pages; one page may always be a block */
+#define BLOCK_BYTES_MAX ((size_t) 1 << 20) /* of pages: a single one of any size fits */
 
 enum {
         BLOCK_PLAIN = 0,
         BLOCK_ZSTD = 1,
+        BLOCK_COLUMNS = 2,
 };
 
 /* Scratch memory, zstd's contexts and the layout of records, for many blocks, one after the other:
@@ -68,7 +71,8 @@ int block_codec_add_format(BlockCodec *c, const char *text, size_t n);
 
 /*
  * block_encode() - append one block to @out
- * @pages: @n_pages pages, at least one and BLOCK_BYTES_MAX bytes at most, or a single page
+ * @pages: @n_pages pages, at least one and BLOCK_BYTES_MAX bytes at most
+ * @out:   grows, so it has no descriptor; after a failure it is as before
  *
  * Return: 0, -EINVAL (no pages, or too many), -ENOMEM, or @out's own error.
  */

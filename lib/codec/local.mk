@@ -4,10 +4,20 @@ noinst_LIBRARIES += %D%/libcodec.a
 %C%_libcodec_a_SOURCES = \
 	%D%/block.c \
 	%D%/block.h \
+	%D%/columns.c \
+	%D%/columns.h \
+	%D%/join.c \
+	%D%/layout.c \
+	%D%/layout.h \
+	%D%/model.c \
+	%D%/model.h \
 	%D%/page-source.c \
 	%D%/page-source.h \
+	%D%/pages.h \
+	%D%/record.h \
 	%D%/sealed-reader.c \
 	%D%/sealed-reader.h \
 	%D%/sealed-writer.c \
-	%D%/sealed-writer.h
+	%D%/sealed-writer.h \
+	%D%/split.c
 codec_libs = %D%/libcodec.a $(store_libs)

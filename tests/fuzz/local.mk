@@ -5,6 +5,8 @@
 #     configure CC=clang --enable-fuzzers && make tests/fuzz/fuzz-meta &&
 #     tests/fuzz/fuzz-meta /a/new/directory .../tests/fuzz/corpus/meta
 fuzz_targets = \
+	%D%/fuzz-block \
+	%D%/fuzz-block-roundtrip \
 	%D%/fuzz-formats \
 	%D%/fuzz-frame \
 	%D%/fuzz-meta \
@@ -12,6 +14,12 @@ fuzz_targets = \
 	%D%/fuzz-sealed \
 	%D%/fuzz-segment \
 	%D%/fuzz-symbols
+%C%_fuzz_block_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_block_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_block_LDADD = $(codec_libs) $(fuzz_libs)
+%C%_fuzz_block_roundtrip_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_block_roundtrip_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_block_roundtrip_LDADD = $(codec_libs) $(fuzz_libs)
 %C%_fuzz_formats_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_formats_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_formats_LDADD = $(decode_libs) $(fuzz_libs)

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Columns: what the records of a block were taken apart into
+ *
+ * Each is a run of bytes of one sort, so that each has its own statistics.  Numbers that are mostly
+ * noise (times) are written as a token, which says their magnitude, into a column that compresses,
+ * and the bits below it, which do not, into COLUMN_BITS.
+ *
+ *      token 0..15        the value itself
+ *      token 16..254      (e - 3) * 8 + the 4 highest bits, for values whose highest bit is 2^e:
+ *                         the e - 3 lower bits follow
+ *      token 255          64 bits follow
+ *
+ * Stored: for each column a byte (COLUMN_IS_...), the number of bytes in it and, unless they are
+ * all the same, the number of bytes that are stored, both as varints; then what is stored of each,
+ * in the same order.
+ */
+
+#include <endian.h>
+#include <zstd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+
+enum {
+        COLUMN_PAGES,    /* of each page: what join.c says */
+        COLUMN_RUNS,     /* how many records follow that are as predicted; 255: and more */
+        COLUMN_OPS,      /* what the next one is */
+        COLUMN_PIDS,     /* varint: which task; one more than there are: a new one, u32 */
+        COLUMN_DEPTHS,   /* varint */
+        COLUMN_LOW,      /* a symbol's number, low byte */
+        COLUMN_HIGH,     /* and high byte */
+        COLUMN_WORDS,    /* a new symbol's first word: its number; one more: a new one, u32 */
+        COLUMN_FUNC_LOW, /* a new symbol's function: its number; one more: a new one */
+        COLUMN_FUNC_HIGH,
+        COLUMN_REGIONS, /* a new function's upper 40 bits: their number; one more: new ones, u64 */
+        COLUMN_ADDRESSES, /* and lower 24 bits */
+        COLUMN_REST,      /* u32: which words of the rest are not as predicted; the words */
+        COLUMN_OTHER,     /* records that are kept as they are */
+        COLUMN_BITS,
+        COLUMN_TOKENS,    /* and the ones behind it: */
+        TOKENS_DELTA = 0, /* time deltas: +2 if the record before was an exit, +1 if this is */
+        TOKENS_OTHER = 4, /* time deltas of other records */
+        TOKENS_CALL = 5, /* zigzag: the call time's distance from the entry less that of the last */
+        TOKENS_RETURN = 6, /* the same of the return time; +1 if the record before was an exit */
+        TOKENS_N = 8,
+        COLUMN_N = COLUMN_TOKENS + TOKENS_N,
+};
+
+#define COLUMN_BYTES_MAX (((size_t) 1 << 20) + 65536)
+
+typedef struct Column {
+        uint8_t *data, *next, *end; /* reading: end is where it ends */
+} Column;
+
+typedef struct Columns {
+        Column of[COLUMN_N];
+        uint64_t bits;   /* writing: not yet stored; reading: position in bits */
+        unsigned n_bits; /* writing: how many, below 8 */
+        uint8_t *memory;
+        ZSTD_CCtx *compressor;
+        ZSTD_DCtx *decompressor;
+        int level;
+} Columns;
+
+int columns_init(Columns *ret, int level);
+void columns_done(Columns *c);
+void columns_clear(Columns *c); /* for writing */
+
+/* Appends all of them.  0, -ENOMEM or @out's own error. */
+int columns_pack(Columns *c, Buf *out);
+enum { COLUMNS_E_DAMAGED = 1 };
+/* Makes them ready for reading; the data must end with them. */
+int columns_unpack(Columns *c, const uint8_t *data, size_t n);
+
+/* --- writing: room is never checked, COLUMN_BYTES_MAX is enough for any block -------------- */
+
+static inline void column_put(Column *c, uint8_t byte) {
+        *c->next++ = byte;
+}
+
+static inline void column_write(Column *c, const void *data, size_t n) {
+        memcpy(c->next, data, n);
+        c->next += n;
+}
+
+static inline void column_put_u32(Column *c, uint32_t v) {
+        v = htole32(v);
+        column_write(c, &v, sizeof(v));
+}
+
+static inline void column_put_varint(Column *c, uint64_t v) {
+        for (; v >= 128; v >>= 7)
+                *c->next++ = (uint8_t) (v | 128);
+        *c->next++ = (uint8_t) v;
+}
+
+/* @n at most 32 */
+static inline void columns_put_bits(Columns *c, uint64_t v, unsigned n) {
+        Column *bits = &c->of[COLUMN_BITS];
+        uint64_t word;
+
+        c->bits |= v << c->n_bits;
+        c->n_bits += n;
+        word = htole64(c->bits);
+        memcpy(bits->next, &word, sizeof(word));
+        bits->next += c->n_bits / 8;
+        c->bits >>= c->n_bits & ~7U;
+        c->n_bits &= 7;
+}
+
+static inline void columns_put_number(Columns *c, unsigned tokens, uint64_t v) {
+        Column *to = &c->of[COLUMN_TOKENS + tokens];
+
+        if (v < 16) {
+                column_put(to, (uint8_t) v);
+        } else if (_likely_(v < UINT64_C(15) << 30)) {
+                unsigned n = 60 - (unsigned) __builtin_clzll(v);
+
+                column_put(to, (uint8_t) (n * 8 + (v >> n)));
+                columns_put_bits(c, v & ((UINT64_C(1) << n) - 1), n);
+        } else {
+                column_put(to, 255);
+                columns_put_bits(c, v & UINT32_MAX, 32);
+                columns_put_bits(c, v >> 32, 32);
+        }
+}
+
+/* --- reading: false if there is nothing left ------------------------------------------------ */
+
+static inline bool column_get(Column *c, uint8_t *ret) {
+        if (_unlikely_(c->next == c->end))
+                return false;
+        *ret = *c->next++;
+        return true;
+}
+
+static inline bool column_read(Column *c, void *ret, size_t n) {
+        if ((size_t) (c->end - c->next) < n)
+                return false;
+        memcpy(ret, c->next, n);
+        c->next += n;
+        return true;
+}
+
+static inline bool column_get_u32(Column *c, uint32_t *ret) {
+        if (!column_read(c, ret, sizeof(*ret)))
+                return false;
+        *ret = le32toh(*ret);
+        return true;
+}
+
+static inline bool column_get_varint(Column *c, uint64_t *ret) {
+        uint64_t v = 0;
+        uint8_t byte;
+
+        for (unsigned shift = 0; shift < 64; shift += 7) {
+                if (!column_get(c, &byte))
+                        return false;
+                v |= (uint64_t) (byte & 127) << shift;
+                if (byte < 128) {
+                        *ret = v;
+                        return true;
+                }
+        }
+        return false;
+}
+
+/* @n at most 32.  Bits behind the end are 0: columns_unpack() leaves room, and whoever has read
+ * asks columns_bits_are_enough() in the end. */
+static inline uint64_t columns_get_bits(Columns *c, unsigned n) {
+        const Column *bits = &c->of[COLUMN_BITS];
+        uint64_t word, at = MIN(c->bits / 8, (uint64_t) (bits->end - bits->data));
+
+        memcpy(&word, bits->data + at, sizeof(word));
+        word = le64toh(word) >> c->bits % 8;
+        c->bits += n;
+        return word & ((UINT64_C(1) << n) - 1);
+}
+
+static inline bool columns_bits_are_enough(const Columns *c) {
+        const Column *bits = &c->of[COLUMN_BITS];
+
+        return c->bits <= (uint64_t) (bits->end - bits->data) * 8;
+}
+
+static inline bool columns_get_number(Columns *c, unsigned tokens, uint64_t *ret) {
+        uint8_t token;
+
+        if (!column_get(&c->of[COLUMN_TOKENS + tokens], &token))
+                return false;
+        if (token < 16) {
+                *ret = token;
+        } else if (_likely_(token < 255)) {
+                unsigned n = token / 8U - 1;
+
+                *ret = (uint64_t) (token - n * 8) << n | columns_get_bits(c, n);
+        } else {
+                *ret = columns_get_bits(c, 32);
+                *ret |= columns_get_bits(c, 32) << 32;
+        }
+        return true;
+}
+
+static inline uint64_t zigzag(int64_t v) {
+        return (uint64_t) v << 1 ^ (uint64_t) (v >> 63);
+}
+
+static inline uint64_t unzigzag(uint64_t v) {
+        return v >> 1 ^ -(v & 1);
+}

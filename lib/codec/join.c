@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * The way back: the same model foretells what was not stored.  Nothing read is believed: a number
+ * that is not known, a record that does not fit into its page, a column that ends too early are all
+ * damage.  The sum of the pages tells whatever is left.
+ */
+
+#include "codec/pages.h"
+#include "codec/record.h"
+
+typedef struct Join {
+        Model *m;
+        Columns *c;
+        uint8_t *p, *end; /* where the next record goes, and the end of the page */
+} Join;
+
+/* Writes a record of a call, all but its rest, and goes on. */
+static inline bool put_call(Join *j, uint32_t symbol, uint64_t depth) {
+        Model *m = j->m;
+        const Symbol *s = &m->symbols[symbol];
+        const RecordKind *k = &m->kinds[s->kind];
+        uint8_t *data = j->p + RECORD_HEAD_BYTES;
+        const uint32_t *rest = m->rest[symbol];
+        uint64_t delta, call, ret;
+
+        if ((size_t) (j->end - j->p) < (size_t) RECORD_HEAD_BYTES + k->n_bytes ||
+            !columns_get_number(j->c, TOKENS_DELTA + m->after_exit + k->is_exit, &delta))
+                return false;
+        m->now += delta;
+        store32(j->p, (uint32_t) delta << 5 | k->n_bytes / 4U);
+        store64(data, (uint64_t) m->task->pid << 32 | s->word);
+        store64(data + k->func, s->func);
+        if (k->depth_is_long)
+                store64(data + k->depth, depth);
+        else
+                store32(data + k->depth, (uint32_t) depth);
+        for (unsigned i = 0; i < k->n_rest; i++)
+                store32(data + k->rest[i], rest[i]);
+        j->p = data + k->n_bytes;
+        if (!k->is_exit) {
+                model_enter(m, symbol, (uint32_t) depth);
+                return true;
+        }
+        if (k->has_times) {
+                if (!columns_get_number(j->c, TOKENS_CALL, &call) ||
+                    !columns_get_number(j->c, TOKENS_RETURN + (m->after_exit != 0), &ret))
+                        return false;
+                m->call_offset += unzigzag(call);
+                m->return_offset += unzigzag(ret);
+                store64(data + k->calltime,
+                        m->call_offset + task_frame(m->task, (uint32_t) depth)->timestamp);
+                store64(data + k->rettime, m->now - m->return_offset);
+        }
+        model_leave(m, symbol, (uint32_t) depth);
+        return true;
+}
+
+static bool get_task(Join *j) {
+        Column *from = &j->c->of[COLUMN_PIDS];
+        uint32_t pid = 0;
+        uint64_t n;
+
+        if (!column_get_varint(from, &n) || n > j->m->n_tasks ||
+            (n == j->m->n_tasks && !column_get_u32(from, &pid)))
+                return false;
+        model_switch(j->m, (uint32_t) n, pid);
+        return true;
+}
+
+static bool get_word(Join *j, uint32_t *ret) {
+        Column *from = &j->c->of[COLUMN_WORDS];
+        Model *m = j->m;
+        uint8_t n;
+
+        if (!column_get(from, &n) || n > m->n_words)
+                return false;
+        if (n < m->n_words) {
+                *ret = m->words[n];
+                return true;
+        }
+        if (!column_get_u32(from, ret))
+                return false;
+        if (n < 255)
+                m->words[m->n_words++] = *ret;
+        return true;
+}
+
+static bool get_region(Join *j, uint64_t *ret) {
+        Column *from = &j->c->of[COLUMN_REGIONS];
+        uint32_t low, high;
+        Model *m = j->m;
+        uint8_t n;
+
+        if (!column_get(from, &n) || n > m->n_regions)
+                return false;
+        if (n < m->n_regions) {
+                *ret = m->regions[n];
+                return true;
+        }
+        if (!column_get_u32(from, &low) || !column_get_u32(from, &high))
+                return false;
+        *ret = (uint64_t) high << 32 | low;
+        if (n < 255)
+                m->regions[m->n_regions++] = *ret;
+        return true;
+}
+
+static bool get_function(Join *j, uint64_t *ret) {
+        uint8_t low, high;
+        uint64_t region;
+        uint32_t address = 0, n;
+
+        if (!column_get(&j->c->of[COLUMN_FUNC_LOW], &low) ||
+            !column_get(&j->c->of[COLUMN_FUNC_HIGH], &high))
+                return false;
+        n = (uint32_t) low | (uint32_t) high << 8;
+        if (n > j->m->n_functions)
+                return false;
+        if (n < j->m->n_functions) {
+                *ret = j->m->functions[n];
+                return true;
+        }
+        if (!get_region(j, &region) || !column_read(&j->c->of[COLUMN_ADDRESSES], &address, 3))
+                return false;
+        *ret = region << 24 | le32toh(address);
+        model_add_function(j->m, *ret);
+        return true;
+}
+
+static bool get_rest(Join *j, uint32_t symbol) {
+        Column *from = &j->c->of[COLUMN_REST];
+        unsigned kind = j->m->symbols[symbol].kind;
+        const RecordKind *k = &j->m->kinds[kind];
+        uint32_t *rest = j->m->rest[symbol], mask;
+
+        if (!column_get_u32(from, &mask))
+                return false;
+        for (unsigned i = 0; i < k->n_rest; i++)
+                if ((mask & 1U << i) && !column_get_u32(from, &rest[i]))
+                        return false;
+        memcpy(j->m->last_rest[kind], rest, k->n_rest * sizeof(*rest));
+        return true;
+}
+
+/* An exit of the caller's function, with its flags. */
+static uint32_t returning(Model *m) {
+        const Symbol *caller = &m->symbols[model_caller(m)->symbol];
+        uint32_t word, symbol;
+
+        for (unsigned i = 0; i < m->n_kinds; i++)
+                if (m->kinds[i].is_exit) {
+                        word = (caller->word & ~(uint32_t) UINT16_MAX) | m->kinds[i].id;
+                        symbol = model_find(m, word, caller->func);
+                        return symbol ?: model_add(m, i, word, caller->func);
+                }
+        return 0;
+}
+
+static uint32_t new_symbol(Join *j) {
+        Model *m = j->m;
+        uint64_t func;
+        uint32_t word;
+
+        if (!get_word(j, &word) || !get_function(j, &func))
+                return 0;
+        for (unsigned i = 0; i < m->n_kinds; i++)
+                if (m->kinds[i].id == (uint16_t) word)
+                        return model_add(m, i, word, func);
+        return 0;
+}
+
+static uint32_t known_symbol(Join *j) {
+        uint8_t low, high;
+        uint32_t n;
+
+        if (!column_get(&j->c->of[COLUMN_LOW], &low) || !column_get(&j->c->of[COLUMN_HIGH], &high))
+                return 0;
+        n = (uint32_t) low | (uint32_t) high << 8;
+        return n < j->m->n_symbols ? n : 0;
+}
+
+static bool get_call(Join *j, unsigned op) {
+        Model *m = j->m;
+        uint32_t symbol;
+        uint16_t *next;
+        uint64_t depth;
+
+        if ((op & OP_TASK) && !get_task(j))
+                return false;
+        next = model_next(m);
+        switch (op & OP_MASK) {
+        case OP_EXPECTED:
+                symbol = *next;
+                break;
+        case OP_RETURN:
+                symbol = returning(m);
+                break;
+        case OP_KNOWN:
+                symbol = known_symbol(j);
+                break;
+        default:
+                symbol = new_symbol(j);
+        }
+        if (symbol == 0)
+                return false;
+        *next = (uint16_t) symbol;
+        depth = model_depth(m, m->kinds[m->symbols[symbol].kind].is_exit);
+        if ((op & OP_DEPTH) && !column_get_varint(&j->c->of[COLUMN_DEPTHS], &depth))
+                return false;
+        if ((op & OP_REST) && !get_rest(j, symbol))
+                return false;
+        return put_call(j, symbol, depth);
+}
+
+static bool get_other(Join *j) {
+        Column *from = &j->c->of[COLUMN_OTHER];
+        size_t n_left = (size_t) (j->end - j->p), n, n_done = 1;
+        uint64_t delta;
+        uint8_t *p = j->p;
+
+        if (n_left < RECORD_HEAD_BYTES + 4 || !column_get(from, p))
+                return false;
+        if (record_type(*p) <= RECORD_DATA_MAX) {
+                if (!columns_get_number(j->c, TOKENS_OTHER, &delta))
+                        return false;
+                store32(p, (uint32_t) delta << 5 | record_type(*p));
+                n_done = RECORD_HEAD_BYTES;
+        }
+        if (!column_read(from, p + n_done, RECORD_HEAD_BYTES + 4 - n_done))
+                return false;
+        n_done = RECORD_HEAD_BYTES + 4;
+        n = record_bytes(p, n_left);
+        if (n < n_done || !column_read(from, p + n_done, n - n_done))
+                return false;
+        model_pass(j->m, p);
+        j->p += n;
+        return true;
+}
+
+static bool get_remainder(Join *j) {
+        uint64_t n;
+
+        if (!column_get_varint(&j->c->of[COLUMN_PAGES], &n) || n > (size_t) (j->end - j->p) ||
+            !column_read(&j->c->of[COLUMN_OTHER], j->p, n))
+                return false;
+        j->p += n;
+        return true;
+}
+
+/* The records as expected that come next. */
+static bool get_run(Join *j) {
+        uint8_t n;
+
+        do {
+                if (!column_get(&j->c->of[COLUMN_RUNS], &n))
+                        return false;
+                for (unsigned i = n; i > 0; i--) {
+                        uint32_t symbol = *model_next(j->m);
+
+                        if (symbol == 0 ||
+                            !put_call(j, symbol,
+                                      model_depth(j->m,
+                                                  j->m->kinds[j->m->symbols[symbol].kind].is_exit)))
+                                return false;
+                }
+        } while (n == 255);
+        return true;
+}
+
+static bool get_records(Join *j) {
+        uint8_t op;
+
+        for (;;) {
+                if (!get_run(j) || !column_get(&j->c->of[COLUMN_OPS], &op) ||
+                    (op & ~(OP_MASK | OP_FLAGS)))
+                        return false;
+                switch (op & OP_MASK) {
+                case OP_OTHER:
+                        if (!get_other(j))
+                                return false;
+                        break;
+                case OP_REMAINDER:
+                        return get_remainder(j);
+                case OP_END:
+                        return true;
+                case OP_MASK:
+                        return false;
+                default:
+                        if (!get_call(j, op))
+                                return false;
+                }
+        }
+}
+
+static bool join_page(Join *j, uint8_t *page, size_t page_bytes) {
+        Column *from = &j->c->of[COLUMN_PAGES];
+        uint64_t distance, flags = 0, n_tail = 0;
+        uint8_t mode;
+
+        j->p = page + PAGE_HEADER_BYTES;
+        j->end = page + page_bytes;
+        if (!column_get(from, &mode))
+                return false;
+        if (mode == PAGE_AS_IT_IS)
+                return column_read(&j->c->of[COLUMN_OTHER], page, page_bytes);
+        if (!column_get_varint(from, &distance) ||
+            ((mode & PAGE_HAS_FLAGS) && !column_get_varint(from, &flags)) ||
+            ((mode & PAGE_HAS_TAIL) && !column_get_varint(from, &n_tail)))
+                return false;
+        j->m->now += unzigzag(distance);
+        store64(page, j->m->now);
+        if (!get_records(j))
+                return false;
+        store64(page + 8, flags << 27 | (uint64_t) (j->p - page - PAGE_HEADER_BYTES));
+        if (n_tail > (size_t) (j->end - j->p) ||
+            !column_read(&j->c->of[COLUMN_OTHER], j->p, n_tail))
+                return false;
+        memset(j->p + n_tail, 0, (size_t) (j->end - j->p) - n_tail);
+        return true;
+}
+
+int pages_join(Model *m, Columns *c, uint8_t *ret_pages, size_t n_pages, size_t page_bytes) {
+        Join j = { .m = m, .c = c };
+
+        model_clear(m);
+        for (size_t i = 0; i < n_pages; i++)
+                if (!join_page(&j, ret_pages + i * page_bytes, page_bytes))
+                        return PAGES_E_DAMAGED;
+        for (size_t i = 0; i < COLUMN_N; i++)
+                if (i != COLUMN_BITS && c->of[i].next != c->of[i].end)
+                        return PAGES_E_DAMAGED;
+        return columns_bits_are_enough(c) ? 0 : PAGES_E_DAMAGED;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Model: what the next record is expected to be
+ *
+ * Encoder and decoder keep one each and change it in the same way with every record, so nothing of
+ * it is stored.  A symbol is what a kind of record says of a function: the first word of the record
+ * (type, flags, preemption count) and `func`; symbols are numbered in the order in which they come,
+ * from 1.  For each task there is the stack of its calls, and each call remembers the last few
+ * calls that returned to it.  These and the caller's symbol foretell the symbol that comes next:
+ * the one that came the last time, in this block, when all this was the same.
+ *
+ * The rest of a record is expected to be what it was in the last record of the same symbol.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codec/layout.h"
+
+#define MODEL_SYMBOLS 16384U
+#define MODEL_TASKS 128U
+#define MODEL_FRAMES 128U
+#define MODEL_NEXT_BITS 16
+#define MODEL_REST_MAX (LAYOUT_BYTES_MAX / 4)
+
+typedef struct Frame {
+        uint64_t timestamp; /* of the entry */
+        uint32_t symbol;
+        uint32_t children; /* hash of the last ones that returned */
+} Frame;
+
+typedef struct Task {
+        uint32_t pid;
+        uint32_t level; /* depth of the next entry */
+        Frame frames[MODEL_FRAMES];
+} Task;
+
+typedef struct Symbol {
+        uint64_t func;
+        uint32_t word;
+        uint32_t kind; /* LAYOUT_KINDS: of symbol 0, which is none */
+} Symbol;
+
+typedef struct Model {
+        uint64_t now; /* of the record before */
+        Task *task;   /* whose record it was */
+        uint64_t call_offset, return_offset;
+        uint32_t n_symbols, n_functions, n_regions, n_words, n_tasks;
+        unsigned after_exit;                /* 0 or 2 */
+        RecordKind kinds[LAYOUT_KINDS + 1]; /* the last one is of symbol 0 */
+        unsigned n_kinds;
+        uint64_t regions[256];
+        uint32_t words[256];
+        uint32_t last_rest[LAYOUT_KINDS][MODEL_REST_MAX];
+        uint16_t next[1 << MODEL_NEXT_BITS];
+        uint16_t by_content[2 * MODEL_SYMBOLS];
+        uint16_t by_function[2 * MODEL_SYMBOLS];
+        uint64_t functions[MODEL_SYMBOLS];
+        Symbol symbols[MODEL_SYMBOLS];
+        uint32_t rest[MODEL_SYMBOLS][MODEL_REST_MAX];
+        Task tasks[MODEL_TASKS];
+} Model;
+
+/* Everything forgotten but the kinds. */
+void model_clear(Model *m);
+
+/* A symbol's number, 0 if it is not known. */
+uint32_t model_find(const Model *m, uint32_t word, uint64_t func);
+/* A new one; 0: there is no room. */
+uint32_t model_add(Model *m, unsigned kind, uint32_t word, uint64_t func);
+/* A function's number; n_functions if it is not known. */
+uint32_t model_find_function(const Model *m, uint64_t func);
+void model_add_function(Model *m, uint64_t func);
+/* A task's number; n_tasks if it is not known. */
+uint32_t model_find_task(const Model *m, uint32_t pid);
+/* The task with that number, or a new one if it is n_tasks, which may take an old one's place. */
+void model_switch(Model *m, uint32_t number, uint32_t pid);
+
+/* The number of the kind of a record, LAYOUT_KINDS if it is none. */
+static inline unsigned model_kind(const Model *m, uint32_t word, size_t n_bytes) {
+        for (unsigned i = 0; i < m->n_kinds; i++)
+                if (m->kinds[i].id == (uint16_t) word && m->kinds[i].n_bytes == n_bytes)
+                        return i;
+        return LAYOUT_KINDS;
+}
+
+static inline Frame *task_frame(Task *t, uint32_t depth) {
+        return &t->frames[depth % MODEL_FRAMES];
+}
+
+static inline const Frame *model_caller(Model *m) {
+        return task_frame(m->task, m->task->level - 1);
+}
+
+/* Where the expectation of the current task's next symbol is. */
+static inline uint16_t *model_next(Model *m) {
+        const Frame *caller = model_caller(m);
+        uint64_t hash = (((uint64_t) caller->children << 32) + caller->symbol) *
+                        UINT64_C(0x9e3779b97f4a7c15);
+
+        return &m->next[(hash ^ hash >> 32) >> 16 & ((1U << MODEL_NEXT_BITS) - 1)];
+}
+
+static inline uint32_t model_depth(const Model *m, bool is_exit) {
+        return m->task->level - is_exit;
+}
+
+/* The current task called or returned from what @symbol says, at @depth. */
+static inline void model_enter(Model *m, uint32_t symbol, uint32_t depth) {
+        Frame *f = task_frame(m->task, depth);
+
+        *f = (Frame){ .timestamp = m->now, .symbol = symbol };
+        m->task->level = depth + 1;
+        m->after_exit = 0;
+}
+
+static inline void model_leave(Model *m, uint32_t symbol, uint32_t depth) {
+        Frame *caller = task_frame(m->task, depth - 1);
+
+        caller->children = (caller->children << 9) + symbol * 0x9e3779b1U;
+        m->task->level = depth;
+        m->after_exit = 2;
+}
