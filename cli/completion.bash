@@ -11,7 +11,7 @@ __ftracectl_sessions() { # --store and --socket as given so far
 __ftracectl_functions() { # PREFIX
         [[ $1 == *[!A-Za-z0-9_.]* || ${#1} -lt 2 ]] && return
         [[ -S ${FTRACED_SOCKET:-/run/ftraced/org.ftraced} ]] || return
-        ftracectl functions --no-pager --quiet "$1*" 2>/dev/null | head -n 200
+        ftracectl functions --no-pager --quiet "$1*" 2>/dev/null | head -n 200 | cut -d' ' -f1
 }
 
 # The options of VERB, those that need a value with their '='.

@@ -13,12 +13,16 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/contact.h \
 	%D%/display.c \
 	%D%/display.h \
+	%D%/function-list.c \
+	%D%/function-list.h \
 	%D%/options.c \
 	%D%/options.h \
 	%D%/outfile.c \
 	%D%/outfile.h \
 	%D%/recording.c \
 	%D%/recording.h \
+	%D%/selection.c \
+	%D%/selection.h \
 	%D%/signals.c \
 	%D%/signals.h \
 	%D%/source.c \

@@ -2,7 +2,8 @@
 
 /*
  * The daemon has the last word on what may be recorded.  Names are checked here
- * too because not every argument can be a JSON string at all.
+ * too because not every argument can be a JSON string at all, and what stands
+ * for many names is replaced by them.
  */
 
 #include <unistd.h>
@@ -12,34 +13,16 @@
 #include "base/unit.h"
 #include "cli/contact.h"
 #include "cli/recording.h"
+#include "cli/selection.h"
 #include "cli/source.h"
 #include "cli/status.h"
 #include "cli/terminal.h"
 #include "store/store.h"
 
-static int check_pattern(const char *pattern) {
-        char quoted[NAME_QUOTE_MAX];
+static int check_words(const Strv *words) {
+        _cleanup_strv_ Strv read = {};
 
-        if (function_pattern_is_valid(pattern))
-                return STATUS_OK;
-        name_quote(quoted, pattern);
-        if (*pattern && strspn(pattern, "*?") == strlen(pattern))
-                log_error("\"%s\" stands for every function of the kernel, and recording them all "
-                          "would stop this machine. Name fewer: \"udp_*\".",
-                          quoted);
-        else
-                log_error("\"%s\" cannot be a function's name, nor a pattern of names like "
-                          "\"udp_*\".",
-                          quoted);
-        return STATUS_USAGE;
-}
-
-static int check_patterns(const Strv *patterns) {
-        int status = STATUS_OK;
-
-        for (size_t i = 0; status == STATUS_OK && i < patterns->n; i++)
-                status = check_pattern(patterns->items[i]);
-        return status;
+        return selection_read(&read, words);
 }
 
 static int check_pids(const Strv *pids) {
@@ -60,10 +43,10 @@ static int check_pids(const Strv *pids) {
 }
 
 int recording_check(const Options *o, const Strv *functions) {
-        int status = check_patterns(functions);
+        int status = check_words(functions);
 
         if (status == STATUS_OK)
-                status = check_patterns(&o->spec.notrace);
+                status = check_words(&o->spec.notrace);
         if (status == STATUS_OK)
                 status = check_pids(&o->spec.pids);
         if (status == STATUS_OK && o->name)
@@ -71,23 +54,49 @@ int recording_check(const Options *o, const Strv *functions) {
         return status;
 }
 
+/* Said here because the daemon would have to be sent all the names first. */
+static int too_many(size_t n, uint64_t limit) {
+        log_error("that is %zu functions; at most %llu may be roots. Name fewer, or raise "
+                  "--max-functions.",
+                  n, (unsigned long long) limit);
+        return STATUS_REFUSED;
+}
+
 static int out_of_memory(void) {
         log_error("Failed to describe the recording: out of memory");
         return STATUS_FAILED;
 }
 
-/* The parameters of Start; NULL without memory. */
-static json_t *start_parameters(const Options *o, const Strv *functions, bool attach) {
-        _cleanup_spec_ Spec spec = {};
-        json_t *object, *parameters;
+/* What the words stand for, said to the user before anything is armed; an exit status. */
+static int select_functions(Spec *spec, const Options *o, Client *c, const Strv *functions) {
+        _cleanup_strv_ Strv roots = {}, notrace = {}, said = {}, said_notrace = {};
+        _cleanup_function_list_ FunctionList list = {};
+        int status;
 
-        if (spec_copy(&spec, &o->spec) < 0)
-                return NULL;
-        strv_done(&spec.functions);
-        spec.functions = (Strv){};
-        if (strv_copy(&spec.functions, functions) < 0)
-                return NULL;
-        object = spec_to_json(&spec);
+        status = selection_read(&roots, functions);
+        if (status == STATUS_OK)
+                status = selection_read(&notrace, &o->spec.notrace);
+        if (status == STATUS_OK && (selection_needs_list(&roots) || selection_needs_list(&notrace)))
+                status = function_list_get(&list, o, c);
+
+        strv_done(&spec->functions);
+        strv_done(&spec->notrace);
+        spec->functions = spec->notrace = (Strv){};
+        if (status == STATUS_OK)
+                status = selection_expand(&spec->functions, &said, &roots, &list);
+        if (status == STATUS_OK)
+                status = selection_expand(&spec->notrace, &said_notrace, &notrace, &list);
+        for (size_t i = 0; status == STATUS_OK && i < said.n; i++)
+                talk(o, "%s.", said.items[i]);
+        for (size_t i = 0; status == STATUS_OK && i < said_notrace.n; i++)
+                talk(o, "--notrace: %s.", said_notrace.items[i]);
+        return status;
+}
+
+/* The parameters of Start; NULL without memory. */
+static json_t *start_parameters(const Options *o, const Spec *spec, bool attach) {
+        json_t *object = spec_to_json(spec), *parameters;
+
         if (!object)
                 return NULL;
         parameters = json_pack("{s:o, s:b}", "spec", object, "attach", attach);
@@ -101,11 +110,19 @@ static json_t *start_parameters(const Options *o, const Strv *functions, bool at
 
 int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *functions,
                     bool attach) {
+        _cleanup_spec_ Spec spec = {};
         json_auto_t *reply = NULL;
         json_t *parameters;
         int status;
 
-        parameters = start_parameters(o, functions, attach);
+        if (spec_copy(&spec, &o->spec) < 0)
+                return out_of_memory();
+        status = select_functions(&spec, o, c, functions);
+        if (status != STATUS_OK)
+                return status;
+        if (spec.functions.n > spec.max_functions)
+                return too_many(spec.functions.n, spec.max_functions);
+        parameters = start_parameters(o, &spec, attach);
         if (!parameters)
                 return out_of_memory();
         status = contact_call(c, o, "Start", parameters, &reply, NULL);

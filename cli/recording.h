@@ -13,6 +13,7 @@
 int recording_check(const Options *o, const Strv *functions);
 /*
  * recording_start()
+ * @functions: words as cli/selection.h has them
  * @attach: ends when @c closes
  *
  * An exit status.

@@ -81,7 +81,7 @@ int functions_load(Functions *f, const Tracefs *fs) {
                 return r;
         if (f->n > 0 && streq_ptr(f->modules, new.modules))
                 return 0;
-        r = file_read(fs->fd, "available_filter_functions", &new.text, NULL, MAX_LIST_BYTES);
+        r = file_read(fs->fd, "available_filter_functions", &new.text, &new.n_text, MAX_LIST_BYTES);
         if (r < 0)
                 return r;
         r = parse(&new);
@@ -97,6 +97,12 @@ void functions_done(Functions *f) {
         free(f->names);
         free(f->modules);
         *f = (Functions){};
+}
+
+const char *functions_module(const Functions *f, size_t i) {
+        const char *s = f->names[i] + strlen(f->names[i]) + 1;
+
+        return s < f->text + f->n_text && *s == '[' ? s : NULL;
 }
 
 bool functions_contain(const Functions *f, const char *name) {
@@ -263,8 +269,9 @@ int functions_to_memfd(const Functions *f) {
         if (fd < 0)
                 return -errno;
         for (size_t i = 0; i < f->n; i++) {
-                buf_adds(&b, f->names[i]);
-                buf_adds(&b, "\n");
+                const char *module = functions_module(f, i);
+
+                buf_printf(&b, "%s%s%s\n", f->names[i], module ? " " : "", module ?: "");
         }
         r = buf_flush(&b);
         if (r < 0)

@@ -6,8 +6,8 @@
  *
  * available_filter_functions as a sorted list.  Reading it costs the kernel
  * hundreds of milliseconds, so it is kept for as long as the list of modules
- * stays the same.  Names of modules' functions are shown there as
- * "name [module]"; the module is dropped, as filters match the name alone.
+ * stays the same.  Modules' functions are shown there as "name [module]";
+ * filters match the name alone.
  */
 
 #include <stddef.h>
@@ -17,7 +17,8 @@
 #include "daemon/tracefs.h"
 
 typedef struct Functions {
-        char *text;         /* all names, each with its NUL */
+        char *text; /* all names, each with its NUL, and its "[module]" after that */
+        size_t n_text;
         const char **names; /* n of them, sorted, unique, in text */
         size_t n;
         char *modules; /* names and sizes of the modules loaded when it was read */
@@ -27,6 +28,8 @@ typedef struct Functions {
 int functions_load(Functions *f, const Tracefs *fs);
 void functions_done(Functions *f);
 
+/* The module of the @i-th function as "[module]", or NULL. */
+const char *functions_module(const Functions *f, size_t i);
 bool functions_contain(const Functions *f, const char *name);
 /*
  * functions_expand() - every function that @pattern names
@@ -38,7 +41,7 @@ bool functions_contain(const Functions *f, const char *name);
 int functions_expand(const Functions *f, const char *pattern, Strv *ret);
 /* At most three names like @name, the nearest first. */
 int functions_suggest(const Functions *f, const char *name, Strv *ret);
-/* A sealed memfd with all names, one a line; the caller owns it; or -errno. */
+/* A sealed memfd with all functions, "name" or "name [module]", one a line; the caller owns it; or -errno. */
 int functions_to_memfd(const Functions *f);
 
 /* One glob against one name, as the kernel would. */

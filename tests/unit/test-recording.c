@@ -19,10 +19,10 @@ static int check(const char *function) {
 
 START_TEST(what_is_no_function_is_wrong_usage)
         {
-                static const char *const bad[] = {
-                        "",       "*",       "a/b", "a b",  "a\nb", "!a",
-                        "a:mod:", "\033[0m", "#",   "\xff", "?*",   "[]"
-                };
+                static const char *const bad[] = { "",    "*",      "a/b",      "a b", "a\nb",
+                                                   "!a",  "a:mod:", "\033[0m",  "#",   "\xff",
+                                                   "?*",  "[]",     "/",        "//",  "/a",
+                                                   "/(/", "mod:",   "syscall:*" };
 
                 for (size_t i = 0; i < ELEMENTSOF(bad); i++)
                         ck_assert_msg(check(bad[i]) == STATUS_USAGE, "%s", bad[i]);
@@ -32,7 +32,8 @@ END_TEST
 START_TEST(names_and_patterns_pass)
         {
                 static const char *const good[] = { "udp_sendmsg", "udp_*msg", "_raw_spin_lock",
-                                                    "foo.isra.0",  "[a-c]*",   "x" };
+                                                    "foo.isra.0",  "[a-c]*",   "x",
+                                                    "/^udp_/",     "mod:nf-x", "syscall:write" };
 
                 for (size_t i = 0; i < ELEMENTSOF(good); i++)
                         ck_assert_msg(check(good[i]) == STATUS_OK, "%s", good[i]);
