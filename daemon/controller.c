@@ -19,31 +19,14 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/admission.h"
-#include "daemon/arbiter.h"
 #include "daemon/clock-reader.h"
-#include "daemon/controller.h"
-#include "daemon/functions.h"
+#include "daemon/controller-private.h"
 #include "daemon/host-check.h"
-#include "daemon/instance.h"
 #include "daemon/knob.h"
-#include "daemon/ledger.h"
 #include "daemon/plan.h"
-#include "daemon/tracefs.h"
 #include "store/format.h"
 
-#define GRAPH_FUNCTION "set_graph_function"
 #define GRAPH_NOTRACE "set_graph_notrace"
-
-struct Controller {
-        Tracefs fs;
-        char *wanted_path; /* where the caller says tracefs is, or NULL */
-        Ledger *ledger;
-        Arbiter arbiter;
-        Functions functions;
-        Tracer *tracers;   /* live ones, and those that could not be switched off */
-        int has_instances; /* < 0: not known yet */
-        size_t n_restored;
-};
 
 /* What a spec comes to on this host. */
 typedef struct Aim {
@@ -52,14 +35,6 @@ typedef struct Aim {
         Strv clock_readers;
         Strv warnings;
 } Aim;
-
-struct Tracer {
-        Controller *c;
-        Tracer *next;
-        Claim *claim;
-        Instance *instance;
-        bool ended; /* disarmed, and still on */
-};
 
 static void aim_done(Aim *a) {
         strv_done(&a->roots);
@@ -75,7 +50,7 @@ static void log_warnings(const Strv *warnings) {
 }
 
 /* Undoes what sessions without a tracer, and if there is none at all, everybody, left behind. */
-static int undo_orphans(Controller *c, size_t *n_undone) {
+int controller_undo_orphans(Controller *c, size_t *n_undone) {
         _cleanup_strv_ Strv sessions = {}, warnings = {};
         int ret, r;
         size_t n;
@@ -101,6 +76,22 @@ static int undo_orphans(Controller *c, size_t *n_undone) {
         return ret;
 }
 
+static void controller_undo_rest(Controller *c) {
+        int r = ledger_n(c->ledger) > 0 ? controller_undo_orphans(c, &c->n_restored) : 0;
+
+        if (r < 0)
+                (void) log_warning_errno(r,
+                                         "Some changes of an earlier ftraced to %s could not be "
+                                         "put back yet: %m",
+                                         c->fs.path);
+}
+
+void controller_settle(Controller *c) {
+        c->keeps = false;
+        if (c->fs.fd >= 0)
+                controller_undo_rest(c);
+}
+
 /* tracefs may appear after the daemon; what a predecessor left is undone as soon as it does. */
 static int attach(Controller *c) {
         int r;
@@ -110,18 +101,13 @@ static int attach(Controller *c) {
         r = tracefs_attach(&c->fs, c->wanted_path);
         if (r < 0)
                 return r;
-        if (ledger_n(c->ledger) == 0)
-                return 0;
-        r = undo_orphans(c, &c->n_restored);
-        if (r < 0)
-                (void) log_warning_errno(r,
-                                         "Some changes of an earlier ftraced to %s could not be "
-                                         "put back yet: %m",
-                                         c->fs.path);
+        if (!c->keeps)
+                controller_undo_rest(c);
         return 0;
 }
 
-int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, int root_fd) {
+static int controller_make(Controller **ret, const char *tracefs, int ledger_dir_fd, int root_fd,
+                           bool keeps) {
         _cleanup_(controller_freep) Controller *c = calloc(1, sizeof(*c));
         int r;
 
@@ -129,6 +115,7 @@ int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, 
                 return -ENOMEM;
         c->fs = (Tracefs){ .fd = -EBADF, .root_fd = -EBADF };
         c->has_instances = -1;
+        c->keeps = keeps;
         c->fs.root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 3);
         if (c->fs.root_fd < 0)
                 return -errno;
@@ -145,15 +132,19 @@ int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, 
         return 0;
 }
 
-int controller_new(Controller **ret, const char *tracefs, int ledger_dir_fd) {
+int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, int root_fd) {
+        return controller_make(ret, tracefs, ledger_dir_fd, root_fd, false);
+}
+
+int controller_new(Controller **ret, const char *tracefs, int ledger_dir_fd, bool keeps) {
         _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
         if (root_fd < 0)
                 return -errno;
-        return controller_new_at(ret, tracefs, ledger_dir_fd, root_fd);
+        return controller_make(ret, tracefs, ledger_dir_fd, root_fd, keeps);
 }
 
-static void tracer_free(Tracer *t) {
+void tracer_free(Tracer *t) {
         for (Tracer **p = &t->c->tracers; *p; p = &(*p)->next)
                 if (*p == t) {
                         *p = t->next;
@@ -217,17 +208,17 @@ static void settle(Controller *c) {
                         (void) tracer_end(t);
         }
         if (ledger_n(c->ledger) > 0)
-                (void) undo_orphans(c, &n);
+                (void) controller_undo_orphans(c, &n);
 }
 
 Controller *controller_free(Controller *c) {
         if (!c)
                 return NULL;
-        for (Tracer *t = c->tracers, *next; t; t = next) {
+        for (Tracer *t = c->tracers, *next; t && !c->leaving; t = next) {
                 next = t->next;
                 (void) tracer_end(t);
         }
-        if (c->ledger && c->fs.fd >= 0)
+        if (c->ledger && c->fs.fd >= 0 && !c->leaving)
                 settle(c);
         while (c->tracers)
                 tracer_free(c->tracers);

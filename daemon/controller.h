@@ -23,6 +23,7 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
+#include "daemon/instance.h"
 #include "store/meta.h"
 #include "store/spec.h"
 #include "wire/refusal.h"
@@ -34,15 +35,21 @@ typedef struct Tracer Tracer; /* function_graph, programmed for one session */
  * controller_new()
  * @tracefs: where tracefs is; NULL: find it
  * @ledger_dir_fd: directory that holds the file "ledger" (the store), dup()ed
+ * @keeps: see below
  *
  * Does not fail for want of tracefs: arming is then refused, and controller_check() says why.
- * If the ledger holds changes of a dead predecessor on this boot they are undone first.
+ * If the ledger holds changes of a dead predecessor on this boot they are undone first; with @keeps
+ * they stay until controller_settle(), so that controller_adopt() may take them up.
  * Return: 0 or -errno.
  */
-int controller_new(Controller **ret, const char *tracefs, int ledger_dir_fd);
-/* The same with another directory in the place of "/" for what is read in /proc and /sys (dup()ed):
- * for tests. */
+int controller_new(Controller **ret, const char *tracefs, int ledger_dir_fd, bool keeps);
+/* The same, keeping nothing, with another directory in the place of "/" for what is read in /proc
+ * and /sys (dup()ed): for tests. */
 int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, int root_fd);
+/* Undoes what nobody took up. */
+void controller_settle(Controller *c);
+/* From now on what is programmed stays, also in controller_free(): another daemon takes it up. */
+void controller_leave(Controller *c);
 /* Undoes whatever is still programmed; NULL is fine. */
 Controller *controller_free(Controller *c);
 DEFINE_CLEANUP(Controller *, controller_free);
@@ -66,6 +73,19 @@ size_t controller_n_restored(const Controller *c);
  * Return: 0, REFUSED (nothing was changed, or all is undone), -errno (the same).
  */
 int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Refusal *refusal);
+/*
+ * controller_adopt() - go on with what an earlier daemon of this boot armed
+ * @m:       as session.json says
+ * @ret_why: NULL, or why the session should end now, although its buffer can still be drained
+ *
+ * Writes nothing.  The kernel's counters are to be set (tracer_set_counters()).
+ * Return: 0, CONTROLLER_E_GONE (there is nothing to go on with: *@ret_why; what is left of it
+ * controller_settle() undoes), -errno.
+ */
+enum { CONTROLLER_E_GONE = 2 };
+int controller_adopt(Controller *c, Tracer **ret, const SessionMeta *m, const char **ret_why);
+/* Frees @t and touches nothing: controller_settle() finds what it stood for in the ledger. */
+void tracer_forget(Tracer *t);
 /* Names of the sessions that use function_graph beside @t now: each of them has got a neighbour
  * when @t was armed. */
 int controller_neighbours(Controller *c, const Tracer *t, Strv *ret);
@@ -79,6 +99,9 @@ int tracer_set_recording(Tracer *t, bool on);
  * members stay.  0 or -errno.
  */
 int tracer_read_account(Tracer *t, CpuAccount *ret);
+/* Where the account of a CPU goes on (daemon/instance.h). */
+int tracer_get_counters(const Tracer *t, uint32_t cpu, InstanceCounters *ret);
+int tracer_set_counters(Tracer *t, uint32_t cpu, const InstanceCounters *counters);
 /* One moment on all clocks. */
 int tracer_read_clocks(Tracer *t, ClockTuple *ret);
 /* Text of a file of tracefs's top level ("events/header_page", "saved_cmdlines"); the instance's

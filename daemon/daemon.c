@@ -19,6 +19,8 @@
 #include "daemon/address.h"
 #include "daemon/controller.h"
 #include "daemon/daemon.h"
+#include "daemon/fdstore.h"
+#include "daemon/manager.h"
 #include "daemon/methods.h"
 #include "daemon/privilege.h"
 #include "daemon/server.h"
@@ -31,13 +33,15 @@ struct Daemon {
         DaemonConfig config;
         sd_event *event;
         Store *store;
+        FdStore *fdstore;
         Controller *controller;
         Sessions *sessions;
         Methods *methods;
         Server *server;
         sd_event_source *watchdog;
         uint64_t watchdog_us;
-        bool is_stopping;
+        bool is_stopping, has_run;
+        size_t n_left; /* sessions that another daemon goes on with */
 };
 
 /* --- what happens meanwhile ------------------------------------------------------------------- */
@@ -71,9 +75,26 @@ static int daemon_on_post(sd_event_source *source, void *userdata) {
         Daemon *d = userdata;
         bool is_abandoned = d->config.private_fd >= 0 && server_n_connections(d->server) == 0;
 
-        if ((d->is_stopping || is_abandoned) && sessions_n_live(d->sessions) == 0)
+        if ((d->is_stopping || is_abandoned) && sessions_have_ended(d->sessions))
                 return sd_event_exit(d->event, 0);
         return 0;
+}
+
+/* Leaves what is recorded to the next daemon. */
+static void daemon_leave(Daemon *d) {
+        d->n_left = sessions_leave_all(d->sessions);
+        if (d->n_left > 0)
+                controller_leave(d->controller);
+}
+
+static bool daemon_is_followed(uint32_t signal) {
+        int r = signal == SIGUSR1 ? 1 : signal == SIGTERM ? manager_is_restarting() : 0;
+
+        if (r < 0)
+                log_warning_errno(r,
+                                  "Cannot ask systemd whether this is a restart: %m; what records "
+                                  "ends.");
+        return r > 0;
 }
 
 static int daemon_on_signal(sd_event_source *source, const struct signalfd_siginfo *si,
@@ -84,7 +105,10 @@ static int daemon_on_signal(sd_event_source *source, const struct signalfd_sigin
                 return 0;
         d->is_stopping = true;
         (void) sd_notify(0, "STOPPING=1");
-        sessions_stop_all(d->sessions, "the daemon was stopped");
+        if (daemon_is_followed(si->ssi_signo))
+                daemon_leave(d);
+        else
+                sessions_stop_all(d->sessions, "the daemon was stopped");
         return 0;
 }
 
@@ -137,32 +161,64 @@ static int daemon_open_store(Daemon *d) {
 }
 
 static int daemon_make_controller(Daemon *d) {
-        size_t n;
         int r;
 
-        r = controller_new(&d->controller, d->config.tracefs, store_fd(d->store));
-        if (r < 0)
-                return log_error_errno(r, "Cannot set up the control of tracefs: %m");
+        r = controller_new(&d->controller, d->config.tracefs, store_fd(d->store), true);
+        return r < 0 ? log_error_errno(r, "Cannot set up the control of tracefs: %m") : 0;
+}
+
+/* What no session was found for that goes on. */
+static void daemon_settle(Daemon *d) {
+        size_t n;
+
+        controller_settle(d->controller);
         n = controller_n_restored(d->controller);
         if (n > 0)
                 log_notice("A daemon before this one left %zu changes in the kernel: undone.", n);
-        return 0;
+}
+
+static int daemon_make_fdstore(Daemon *d) {
+        int r = fdstore_new(&d->fdstore, d->config.private_fd < 0);
+
+        return r < 0 ? log_error_errno(r, "Cannot take over systemd's descriptors: %m") : 0;
 }
 
 static int daemon_make_sessions(Daemon *d) {
         int r;
 
-        r = sessions_new(&d->sessions, d->event, d->controller, d->store);
+        r = sessions_new(&d->sessions, d->event, d->controller, d->store, d->fdstore);
         if (r < 0)
                 return log_error_errno(r, "Cannot make room for sessions: %m");
         r = sessions_load(d->sessions);
         if (r < 0)
                 return log_error_errno(r, "Cannot list the sessions in %s: %m", d->config.store);
+        daemon_settle(d);
         r = methods_new(&d->methods, d->event, d->controller, d->store, d->sessions);
         if (r < 0)
                 return log_error_errno(r, "Cannot set up the methods: %m");
         sessions_set_handler(d->sessions, daemon_on_session, d);
         return 0;
+}
+
+/* Those that systemd handed over; how many. */
+static int daemon_add_sockets(Daemon *d) {
+        char **names = NULL;
+        int n_sockets = 0, n, r = 0;
+
+        n = sd_listen_fds_with_names(true, &names);
+        if (n < 0)
+                return log_error_errno(n, "Cannot take over systemd's sockets: %m");
+        for (int i = 0; i < n; i++) {
+                if (r >= 0 && !fdstore_owns_name(names[i])) {
+                        r = server_add_listener(d->server, SD_LISTEN_FDS_START + i);
+                        if (r < 0)
+                                log_error_errno(r, "Cannot serve systemd's socket %i: %m", i);
+                        n_sockets++;
+                }
+                free(names[i]);
+        }
+        free(names);
+        return r < 0 ? r : n_sockets;
 }
 
 static int daemon_listen(Daemon *d) {
@@ -176,16 +232,9 @@ static int daemon_listen(Daemon *d) {
                              : 0;
         }
 
-        n = sd_listen_fds(true);
-        if (n < 0)
-                return log_error_errno(n, "Cannot take over systemd's sockets: %m");
-        for (int i = 0; i < n; i++) {
-                r = server_add_listener(d->server, SD_LISTEN_FDS_START + i);
-                if (r < 0)
-                        return log_error_errno(r, "Cannot serve systemd's socket %i: %m", i);
-        }
-        if (n > 0)
-                return 0;
+        n = daemon_add_sockets(d);
+        if (n != 0)
+                return MIN(n, 0);
 
         fd = address_bind(d->config.socket);
         if (fd == -EADDRINUSE) {
@@ -221,7 +270,7 @@ static int daemon_make_server(Daemon *d) {
 }
 
 static int daemon_add_signals(Daemon *d) {
-        static const int signals[] = { SIGTERM, SIGINT };
+        static const int signals[] = { SIGTERM, SIGINT, SIGUSR1 };
         sigset_t mask;
         int r;
 
@@ -290,8 +339,9 @@ static int (*const set_up[])(Daemon *d) = {
         daemon_make_loop,       /* first of all, for everybody needs it */
         daemon_add_signals,     /* before threads, which inherit the mask */
         daemon_open_store,      /* locks: from here on we are the only one */
-        daemon_make_controller, /* undoes what a dead daemon left */
-        daemon_make_sessions,   /* reads the store */
+        daemon_make_fdstore,    /* what the one before us held */
+        daemon_make_controller, /* keeps what a dead daemon left */
+        daemon_make_sessions,   /* reads the store, goes on with what can be, undoes the rest */
         daemon_make_server,     /* who connects is answered when the loop runs */
         daemon_add_watchdog,    daemon_drop_privileges, /* all is open */
 };
@@ -319,6 +369,7 @@ int daemon_run(Daemon *d) {
 
         daemon_log_start(d);
         (void) sd_notify(0, "READY=1\nSTATUS=0 recording, 0 lost");
+        d->has_run = true;
         r = sd_event_loop(d->event);
         if (r < 0)
                 log_error_errno(r, "The event loop failed: %m");
@@ -327,6 +378,12 @@ int daemon_run(Daemon *d) {
 
 /* The ledger is gone when nothing is left to put back. */
 static void daemon_log_end(Daemon *d) {
+        if (d->n_left > 0) {
+                log_notice("What records goes on in the kernel (sessions: %zu); the next daemon "
+                           "takes it up.",
+                           d->n_left);
+                return;
+        }
         if (faccessat(store_fd(d->store), "ledger", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
                 log_info("The kernel is as it was.");
         else
@@ -342,6 +399,9 @@ Daemon *daemon_free(Daemon *d) {
                 return NULL;
 
         had_controller = d->controller;
+        if (d->sessions && !d->has_run)
+                daemon_leave(
+                        d); /* what it has just taken up is not to end because of a start that fails */
         (void) server_free(d->server);
         (void) sd_event_source_disable_unref(d->watchdog);
         (void) sessions_free(d->sessions); /* ends what still records */
@@ -349,6 +409,7 @@ Daemon *daemon_free(Daemon *d) {
         (void) controller_free(d->controller); /* puts the kernel back */
         if (had_controller)
                 daemon_log_end(d);
+        (void) fdstore_free(d->fdstore);
         (void) store_free(d->store);
         (void) sd_event_unref(d->event);
         free(d);
@@ -362,8 +423,10 @@ int daemon_restore(const DaemonConfig *config, size_t *ret_n) {
         r = daemon_open_store(&d);
         if (r >= 0)
                 r = daemon_make_controller(&d);
-        if (r >= 0)
+        if (r >= 0) {
+                controller_settle(d.controller);
                 *ret_n = controller_n_restored(d.controller);
+        }
         (void) controller_free(d.controller);
         (void) store_free(d.store);
         return MIN(r, 0);

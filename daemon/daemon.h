@@ -21,9 +21,10 @@ typedef struct DaemonConfig {
 /* Everything up to the first call.  Says itself what is wrong: -errno is for the exit status.
  * @config's strings are borrowed for as long as the daemon lives. */
 int daemon_new(Daemon **ret, const DaemonConfig *config);
-/* Serves until SIGTERM, SIGINT, or the end of the private connection.  0 or -errno, said too. */
+/* Serves until SIGTERM, SIGINT, SIGUSR1 (what records goes on without it), or the end of the
+ * private connection.  0 or -errno, said too. */
 int daemon_run(Daemon *d);
-/* Ends what still records and puts the kernel back. */
+/* Ends what still records and puts the kernel back, unless another daemon is to go on with it. */
 Daemon *daemon_free(Daemon *d);
 DEFINE_CLEANUP(Daemon *, daemon_free);
 

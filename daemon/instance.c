@@ -20,18 +20,12 @@
 #define PROBE_SESSION "(probe)"
 #define PROBE_DIR "instances/ftraced.probe" /* no session's: theirs begin with "ftraced-" */
 
-enum { N_COUNTERS = 4 };
-
-typedef struct Counters {
-        uint64_t last[N_COUNTERS], sum[N_COUNTERS];
-} Counters;
-
 struct Instance {
         const Tracefs *fs;
         char *dir;  /* "instances/ftraced-x/", or "" */
         char *name; /* "ftraced-x", or NULL */
         uint32_t *cpus;
-        Counters *counters; /* one for each of cpus */
+        InstanceCounters *counters; /* one for each of cpus */
         size_t n_cpus;
 };
 
@@ -257,7 +251,7 @@ int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const In
 }
 
 /* The names in per_cpu/cpuN/stats, linux 6.1 kernel/trace/trace.c, tracing_stats_read(). */
-static const char *const counter_names[N_COUNTERS] = {
+static const char *const counter_names[INSTANCE_N_COUNTERS] = {
         "overrun: ",
         "commit overrun: ",
         "dropped events: ",
@@ -267,7 +261,7 @@ static const char *const counter_names[N_COUNTERS] = {
 /* Somebody who clears the buffer sets the counters back to 0: then what they show is all new. */
 static int update_counters(Instance *i, size_t at) {
         _cleanup_free_ char *text = NULL, *path = NULL;
-        Counters *c = &i->counters[at];
+        InstanceCounters *c = &i->counters[at];
         int r;
 
         if (asprintf(&path, "%sper_cpu/cpu%u/stats", i->dir, i->cpus[at]) < 0)
@@ -276,7 +270,7 @@ static int update_counters(Instance *i, size_t at) {
         if (r < 0)
                 return r;
         for (const char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n')
-                for (size_t k = 0; k < N_COUNTERS; k++) {
+                for (size_t k = 0; k < INSTANCE_N_COUNTERS; k++) {
                         const char *number = startswith(s, counter_names[k]);
                         uint64_t v;
 
@@ -301,6 +295,31 @@ int instance_start(Instance *i) {
                 memset(i->counters[k].sum, 0, sizeof(i->counters[k].sum));
         }
         return r;
+}
+
+static InstanceCounters *find_counters(const Instance *i, uint32_t cpu) {
+        for (size_t k = 0; k < i->n_cpus; k++)
+                if (i->cpus[k] == cpu)
+                        return &i->counters[k];
+        return NULL;
+}
+
+int instance_get_counters(const Instance *i, uint32_t cpu, InstanceCounters *ret) {
+        const InstanceCounters *c = find_counters(i, cpu);
+
+        if (!c)
+                return -ENOENT;
+        *ret = *c;
+        return 0;
+}
+
+int instance_set_counters(Instance *i, uint32_t cpu, const InstanceCounters *counters) {
+        InstanceCounters *c = find_counters(i, cpu);
+
+        if (!c)
+                return -ENOENT;
+        *c = *counters;
+        return 0;
 }
 
 int instance_open_raw(Instance *i, uint32_t cpu) {

@@ -52,6 +52,17 @@ int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const In
 /* current_tracer = function_graph, and the counters' starting point.  -EBUSY: a pipe is open. */
 int instance_start(Instance *i);
 
+/* The kernel's counters of one CPU, in the order of instance_read_account()'s members: what they
+ * showed last, and what they have come to since the session began.  Somebody who clears the buffer
+ * sets the kernel's back to 0. */
+enum { INSTANCE_N_COUNTERS = 4 };
+typedef struct InstanceCounters {
+        uint64_t last[INSTANCE_N_COUNTERS], sum[INSTANCE_N_COUNTERS];
+} InstanceCounters;
+/* -ENOENT if there is no such CPU.  Setting makes the account go on from there. */
+int instance_get_counters(const Instance *i, uint32_t cpu, InstanceCounters *ret);
+int instance_set_counters(Instance *i, uint32_t cpu, const InstanceCounters *counters);
+
 int instance_open_raw(Instance *i, uint32_t cpu);
 int instance_set_recording(Instance *i, bool on);
 int instance_read_account(Instance *i, CpuAccount *ret);

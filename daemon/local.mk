@@ -11,10 +11,14 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/arbiter.h \
 	%D%/clock-reader.c \
 	%D%/clock-reader.h \
+	%D%/controller-adopt.c \
+	%D%/controller-private.h \
 	%D%/controller.c \
 	%D%/controller.h \
 	%D%/daemon.c \
 	%D%/daemon.h \
+	%D%/fdstore.c \
+	%D%/fdstore.h \
 	%D%/functions.c \
 	%D%/functions.h \
 	%D%/host-check.c \
@@ -31,6 +35,10 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/ledger.h \
 	%D%/listener.c \
 	%D%/listener.h \
+	%D%/live.c \
+	%D%/live.h \
+	%D%/manager.c \
+	%D%/manager.h \
 	%D%/methods.c \
 	%D%/methods.h \
 	%D%/pace.c \
@@ -51,6 +59,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/rotation.h \
 	%D%/server.c \
 	%D%/server.h \
+	%D%/session-adopt.c \
 	%D%/session-private.h \
 	%D%/session.c \
 	%D%/session.h \

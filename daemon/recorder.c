@@ -169,6 +169,7 @@ void recorder_add_account(Recorder *r, size_t i, const CpuAccount *account) {
 
 int recorder_start(Recorder *r) {
         r->shared.idle_ms = (unsigned) (READER_IDLE_MS * r->n_readers);
+        atomic_store(&r->shared.cut_at_bytes, recorder_n_bytes(r) + r->shared.period_bytes);
         for (size_t i = 0; i < r->n_readers; i++) {
                 int k = reader_start(r->readers[i]);
 

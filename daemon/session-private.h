@@ -6,10 +6,12 @@
  * that an earlier daemon had begun).
  */
 
+#include "daemon/live.h"
 #include "daemon/recorder.h"
 #include "daemon/rotation.h"
 #include "daemon/session.h"
 #include "daemon/symbol-watch.h"
+#include "daemon/transition.h"
 
 struct Session {
         const SessionContext *context;
@@ -23,11 +25,33 @@ struct Session {
         Rotation *rotation;
         sd_event_source *deadline;
         SymbolWatch symbol_watch;
-        int error;     /* errno that the readers are stuck with */
-        bool is_saved; /* session.json says what meta says */
+        int error;       /* errno that the readers are stuck with */
+        bool is_saved;   /* session.json says what meta says */
+        bool is_held;    /* the service manager has copies of the descriptors */
+        bool is_leaving; /* another daemon goes on with it */
 
         uint64_t disk_bytes; /* once ended; UINT64_MAX: not counted yet */
 };
 
 /* Once the readers have the sequence that they begin or go on with.  0 or -errno. */
 int session_begin_rotation(Session *s, const ClockTuple *now);
+/* session.c */
+void session_save(Session *s);
+void session_enter(Session *s, SessionEvent event, const char *reason);
+void session_warn(Session *s, const char *format, ...) _printf_(2, 3);
+int session_make_recorder(Session *s);
+int session_set_deadline(Session *s);
+void session_on_recorder(void *userdata);
+
+/*
+ * session-adopt.c.  What is held survives the daemon:
+ *   - session_hold_cpu() after recorder_add(), for each CPU
+ *   - session_hold() when all are there and nothing is recorded yet: waits for the manager and
+ *     writes live.json
+ *   - session_let_go() when the readers have ended, before the tracer is switched off
+ */
+void session_hold_cpu(Session *s, uint32_t cpu, int raw_fd);
+int session_hold(Session *s);
+void session_let_go(Session *s);
+/* The readers of a session that session_leave() left: waits for them and writes down where they are. */
+void session_end_leaving(Session *s);

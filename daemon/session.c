@@ -34,7 +34,7 @@ static uint64_t clock_ns(clockid_t clock) {
 
 /* --- state and what is written of it --------------------------------------------------------- */
 
-static void session_save(Session *s) {
+void session_save(Session *s) {
         int r;
 
         r = session_dir_write_meta(s->dir, s->meta);
@@ -45,7 +45,7 @@ static void session_save(Session *s) {
         s->is_saved = r >= 0;
 }
 
-static void session_enter(Session *s, SessionEvent event, const char *reason) {
+void session_enter(Session *s, SessionEvent event, const char *reason) {
         int state = transition_next(s->meta->state, event);
 
         if (state < 0) {
@@ -61,8 +61,7 @@ static void session_enter(Session *s, SessionEvent event, const char *reason) {
         }
 }
 
-static void session_warn(Session *s, const char *format, ...) _printf_(2, 3);
-static void session_warn(Session *s, const char *format, ...) {
+void session_warn(Session *s, const char *format, ...) {
         char text[512];
         va_list ap;
 
@@ -164,41 +163,55 @@ static int session_copy_tracing(Session *s, Refusal *refusal) {
         return r < 0 ? refuse_errno(refusal, r, "copying tracing file", path) : 0;
 }
 
-static void session_on_recorder(void *userdata);
-
 static uint64_t session_ring_bytes(const Session *s) {
         return s->meta->spec.ring ? s->meta->spec.max_bytes : 0;
+}
+
+int session_make_recorder(Session *s) {
+        const SessionMeta *m = s->meta;
+
+        return recorder_new(&s->recorder,
+                            &(RecorderConfig){
+                                    .event = s->context->event,
+                                    .dir = s->dir,
+                                    .session_id = m->id,
+                                    .page_bytes = m->page_bytes,
+                                    .max_bytes = m->spec.ring ? 0 : m->spec.max_bytes,
+                                    .segment_bytes = m->spec.segment_bytes ?: READER_SEGMENT_BYTES,
+                                    .period_bytes = session_ring_bytes(s) / ROTATION_RING_PARTS,
+                                    .first_sequence = m->first_sequence,
+                                    .buffer_bytes = m->spec.buffer_bytes,
+                                    .changed = session_on_recorder,
+                                    .userdata = s,
+                            });
+}
+
+static int session_open_cpu(Session *s, uint32_t cpu) {
+        _cleanup_close_ int fd = tracer_open_raw(s->tracer, cpu);
+        int raw_fd = fd, r;
+
+        if (fd == -ENOENT) /* possible CPUs may have gaps */
+                return 0;
+        r = fd < 0 ? fd : recorder_add(s->recorder, cpu, fd);
+        if (r < 0)
+                return r;
+        TAKE_FD(fd);
+        session_hold_cpu(s, cpu, raw_fd);
+        return 0;
 }
 
 static int session_open_cpus(Session *s, Refusal *refusal) {
         SessionMeta *m = s->meta;
         int r;
 
-        r = recorder_new(&s->recorder,
-                         &(RecorderConfig){
-                                 .event = s->context->event,
-                                 .dir = s->dir,
-                                 .session_id = m->id,
-                                 .page_bytes = m->page_bytes,
-                                 .max_bytes = m->spec.ring ? 0 : m->spec.max_bytes,
-                                 .segment_bytes = m->spec.segment_bytes ?: READER_SEGMENT_BYTES,
-                                 .period_bytes = session_ring_bytes(s) / ROTATION_RING_PARTS,
-                                 .buffer_bytes = m->spec.buffer_bytes,
-                                 .changed = session_on_recorder,
-                                 .userdata = s,
-                         });
+        r = session_make_recorder(s);
         if (r < 0)
                 return refuse_errno(refusal, r, "making", "the readers");
 
         for (uint32_t cpu = 0; cpu < m->n_possible_cpus; cpu++) {
-                _cleanup_close_ int fd = tracer_open_raw(s->tracer, cpu);
-
-                if (fd == -ENOENT) /* possible CPUs may have gaps */
-                        continue;
-                r = fd < 0 ? fd : recorder_add(s->recorder, cpu, fd);
+                r = session_open_cpu(s, cpu);
                 if (r < 0)
                         return refuse_errno(refusal, r, "opening", "a CPU's trace_pipe_raw");
-                TAKE_FD(fd);
         }
 
         m->n_cpus = recorder_n_cpus(s->recorder);
@@ -240,8 +253,19 @@ int session_begin_rotation(Session *s, const ClockTuple *now) {
                             now);
 }
 
+int session_set_deadline(Session *s) {
+        const SessionMeta *m = s->meta;
+        uint64_t start_us = m->start.boottime_ns / NSEC_PER_USEC,
+                 duration_us = m->spec.duration_ns / NSEC_PER_USEC;
+
+        if (duration_us == 0)
+                return 0;
+        return sd_event_add_time(s->context->event, &s->deadline, CLOCK_BOOTTIME,
+                                 start_us + MIN(duration_us, UINT64_MAX / 4), 1000,
+                                 session_on_deadline, s);
+}
+
 static int session_begin(Session *s, Refusal *refusal) {
-        uint64_t duration_us = s->meta->spec.duration_ns / NSEC_PER_USEC;
         int r;
 
         r = session_dir_write_meta(s->dir, s->meta);
@@ -249,6 +273,10 @@ static int session_begin(Session *s, Refusal *refusal) {
                 return refuse_errno(refusal, r, "writing session.json in",
                                     store_path(s->context->store));
         s->is_saved = true;
+        r = session_hold(s);
+        if (r < 0)
+                return refuse_errno(refusal, r, "writing live.json in",
+                                    store_path(s->context->store));
 
         r = recorder_start(s->recorder);
         if (r < 0)
@@ -265,16 +293,9 @@ static int session_begin(Session *s, Refusal *refusal) {
         if (r < 0)
                 return refuse_errno(refusal, r, "writing", "tracing_on");
 
-        if (duration_us > 0) {
-                /* From now: the loop's idea of it is from before the start. */
-                uint64_t now_us = clock_ns(CLOCK_BOOTTIME) / NSEC_PER_USEC;
-
-                r = sd_event_add_time(s->context->event, &s->deadline, CLOCK_BOOTTIME,
-                                      now_us + MIN(duration_us, UINT64_MAX / 4), 1000,
-                                      session_on_deadline, s);
-                if (r < 0)
-                        return refuse_errno(refusal, r, "setting", "the timer of its duration");
-        }
+        r = session_set_deadline(s);
+        if (r < 0)
+                return refuse_errno(refusal, r, "setting", "the timer of its duration");
         session_enter(s, SESSION_EVENT_START, NULL);
         return 0;
 }
@@ -287,6 +308,7 @@ static void session_undo(Session *s) {
                 (void) tracer_set_recording(s->tracer, false);
         s->rotation = rotation_free(s->rotation);
         s->recorder = recorder_free(s->recorder);
+        session_let_go(s);
         if (s->tracer) {
                 r = tracer_disarm(TAKE_PTR(s->tracer));
                 if (r < 0)
@@ -411,10 +433,12 @@ static void session_on_cut(void *userdata) {
 
 static void session_finish(Session *s);
 
-static void session_on_recorder(void *userdata) {
+void session_on_recorder(void *userdata) {
         Session *s = userdata;
 
         session_look_at_error(s);
+        if (s->is_leaving)
+                return;
         session_on_cut(s);
         if (recorder_is_full(s->recorder) && s->meta->state == SESSION_RECORDING) {
                 char text[UNIT_TEXT_MAX], reason[64];
@@ -448,7 +472,7 @@ bool session_made_progress(Session *s) {
 void session_stop(Session *s, const char *reason) {
         int r;
 
-        if (s->meta->state != SESSION_RECORDING)
+        if (s->meta->state != SESSION_RECORDING || s->is_leaving)
                 return;
 
         r = tracer_set_recording(s->tracer, false);
@@ -495,6 +519,7 @@ static void session_finish(Session *s) {
         rotation_finish(s->rotation);
         s->rotation = rotation_free(s->rotation);
         s->recorder = recorder_free(s->recorder);
+        session_let_go(s);
         r = tracer_disarm(TAKE_PTR(s->tracer));
 
         if (session_meta_pages_lost(s->meta) > 0)
@@ -511,6 +536,7 @@ static void session_finish(Session *s) {
                 session_enter(s, SESSION_EVENT_DRAIN, NULL);
 
         session_save(s);
+        live_remove(s->dir);
         session_log_end(s);
         s->dir = session_dir_free(s->dir);
         s->context->changed(s, s->context->userdata);
@@ -537,6 +563,7 @@ int session_load(Session **ret, const SessionContext *context, const char *name)
                 return META_E_INVALID;
 
         if (session_state_is_live(s->meta->state)) {
+                live_remove(s->dir);
                 r = stock_recover(s->dir, s->meta);
                 if (r < 0)
                         log_warning_errno(r, "Cannot count the pages of session '%s': %m", name);
@@ -583,7 +610,9 @@ Session *session_free(Session *s) {
         if (!s)
                 return NULL;
 
-        if (s->recorder) {
+        if (s->is_leaving)
+                session_end_leaving(s);
+        else if (s->recorder) {
                 session_stop(s, "the daemon was stopped");
                 /* Waits for the threads, whose counters are then final. */
                 while (s->recorder && !recorder_has_ended(s->recorder))

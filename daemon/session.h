@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "daemon/controller.h"
+#include "daemon/fdstore.h"
 #include "daemon/kernel-symbols.h"
 #include "store/meta.h"
 #include "store/store.h"
@@ -30,6 +31,7 @@ typedef struct SessionContext {
         Controller *controller;
         Store *store;
         KernelSymbols *symbols;
+        FdStore *fdstore;
         SessionChanged changed;
         void *userdata;
 } SessionContext;
@@ -47,6 +49,22 @@ int session_start(Session **ret, const SessionContext *context, SessionMeta *m, 
 /* An ended session from the store; one that a dead daemon left becomes `failed`.
  * 0, META_E_INVALID, -errno. */
 int session_load(Session **ret, const SessionContext *context, const char *name);
+
+/*
+ * session_adopt() - go on with one that an earlier daemon of this boot left recording
+ *
+ * What it cannot go on with for other reasons than that nothing is there any more it ends with all
+ * that was recorded, as session_stop() does, saying why.
+ * Return: 0, SESSION_E_NOT_LIVE (it has ended, or nothing is left to go on with: session_load()),
+ * META_E_INVALID, -errno.
+ */
+enum { SESSION_E_NOT_LIVE = 2 };
+int session_adopt(Session **ret, const SessionContext *context, const char *name);
+
+/* The daemon is going, and another one goes on with what is recorded; a session that would end with
+ * its client's connection ends now.  Whether it goes on. */
+bool session_leave(Session *s);
+bool session_is_leaving(const Session *s);
 
 /* Ends the recording, saying why; the end is reported later.  Nothing if it has been told before.
  */

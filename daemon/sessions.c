@@ -58,7 +58,8 @@ static void sessions_on_change(Session *session, void *userdata) {
                 s->changed(session, s->userdata);
 }
 
-int sessions_new(Sessions **ret, sd_event *event, Controller *controller, Store *store) {
+int sessions_new(Sessions **ret, sd_event *event, Controller *controller, Store *store,
+                 FdStore *fdstore) {
         _cleanup_(sessions_freep) Sessions *s = NULL;
         int r;
 
@@ -80,6 +81,7 @@ int sessions_new(Sessions **ret, sd_event *event, Controller *controller, Store 
                 .controller = controller,
                 .store = store,
                 .symbols = s->symbols,
+                .fdstore = fdstore,
                 .changed = sessions_on_change,
                 .userdata = s,
         };
@@ -121,7 +123,9 @@ int sessions_load(Sessions *s) {
                 r = sessions_make_room(s);
                 if (r < 0)
                         return r;
-                r = session_load(&s->items[s->n], &s->context, names.items[i]);
+                r = session_adopt(&s->items[s->n], &s->context, names.items[i]);
+                if (r == SESSION_E_NOT_LIVE)
+                        r = session_load(&s->items[s->n], &s->context, names.items[i]);
                 if (r == 0)
                         s->n++;
                 else if (r == -ENOMEM)
@@ -132,6 +136,7 @@ int sessions_load(Sessions *s) {
                                     names.items[i], store_path(s->context.store),
                                     r > 0 ? "not what ftraced writes" : strerror(-r));
         }
+        (void) fdstore_drop_rest(s->context.fdstore);
         if (s->n > 0)
                 qsort(s->items, s->n, sizeof(*s->items), by_start);
         sessions_watch_modules(s);
@@ -244,6 +249,21 @@ int sessions_remove(Sessions *s, Session *session) {
 void sessions_stop_all(Sessions *s, const char *reason) {
         for (size_t i = 0; i < s->n; i++)
                 session_stop(s->items[i], reason);
+}
+
+size_t sessions_leave_all(Sessions *s) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < s->n; i++)
+                n += session_leave(s->items[i]);
+        return n;
+}
+
+bool sessions_have_ended(const Sessions *s) {
+        for (size_t i = 0; i < s->n; i++)
+                if (session_is_live(s->items[i]) && !session_is_leaving(s->items[i]))
+                        return false;
+        return true;
 }
 
 void sessions_peer_gone(Sessions *s, uint64_t peer) {

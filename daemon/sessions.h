@@ -16,10 +16,12 @@
 typedef struct Sessions Sessions;
 
 /* Everything is borrowed. */
-int sessions_new(Sessions **ret, sd_event *event, Controller *controller, Store *store);
+int sessions_new(Sessions **ret, sd_event *event, Controller *controller, Store *store,
+                 FdStore *fdstore);
 /* Called after every change of any session's state; one handler. */
 void sessions_set_handler(Sessions *s, SessionChanged changed, void *userdata);
-/* Reads the store; what cannot be read is logged and left alone.  0 or -errno. */
+/* Reads the store, goes on with what a daemon that has gone left recording, and lets the service
+ * manager go of what belongs to none; what cannot be read is logged and left alone.  0 or -errno. */
 int sessions_load(Sessions *s);
 
 /*
@@ -41,6 +43,10 @@ size_t sessions_n_live(const Sessions *s);
 int sessions_remove(Sessions *s, Session *session);
 
 void sessions_stop_all(Sessions *s, const char *reason);
+/* The daemon goes and another one goes on: how many sessions it leaves.  The others end. */
+size_t sessions_leave_all(Sessions *s);
+/* Whether none has to be waited for before the daemon may go. */
+bool sessions_have_ended(const Sessions *s);
 /* The connection @peer has gone: sessions attached to it end. */
 void sessions_peer_gone(Sessions *s, uint64_t peer);
 /* Whether no reader of any session is stuck, since the last call. */

@@ -86,6 +86,24 @@ static CpuAccount *find_account(SessionMeta *m, uint32_t cpu) {
         return NULL;
 }
 
+static int visit_count(const SessionDir *dir, uint32_t cpu, const char *path, void *userdata) {
+        SessionMeta *m = userdata;
+        CpuAccount *account = find_account(m, cpu);
+        _cleanup_(segment_freep) Segment *g = NULL;
+        int r;
+
+        r = segment_open(&g, session_dir_fd(dir), path);
+        if (r == 0 && account)
+                account->n_pages += segment_n_pages(g);
+        return MIN(r, 0);
+}
+
+int stock_count(const SessionDir *dir, SessionMeta *m) {
+        for (size_t i = 0; i < m->n_cpus; i++)
+                m->cpus[i].n_pages = 0;
+        return walk(dir, visit_count, m);
+}
+
 static int visit_recover(const SessionDir *dir, uint32_t cpu, const char *path, void *userdata) {
         SessionMeta *m = userdata;
         CpuAccount *account = find_account(m, cpu);

@@ -23,6 +23,10 @@ uint64_t stock_n_bytes(const SessionDir *dir);
 int stock_reserve(const SessionDir *dir);
 void stock_release(const SessionDir *dir);
 
+/* The accounts' n_pages become what the segments hold, also those that are being written; nothing is
+ * changed.  0 or -errno. */
+int stock_count(const SessionDir *dir, SessionMeta *m);
+
 /*
  * stock_recover() - close what a dead daemon left open
  * @m: the accounts' n_pages and n_bytes become what is there; warnings name damaged

@@ -205,7 +205,7 @@ int main(int argc, char *argv[]) {
         fd = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
                 return 1;
-        r = controller_new(&c, getenv("TRACEFS"), fd);
+        r = controller_new(&c, getenv("TRACEFS"), fd, false);
         if (r < 0) {
                 printf("controller_new: %s\n", strerror(-r));
                 return 1;

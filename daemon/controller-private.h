@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * The controller's inside, for daemon/controller.c (arming and its undoing) and
+ * daemon/controller-adopt.c (going on with what an earlier daemon armed).
+ */
+
+#include "daemon/arbiter.h"
+#include "daemon/controller.h"
+#include "daemon/functions.h"
+#include "daemon/instance.h"
+#include "daemon/ledger.h"
+#include "daemon/tracefs.h"
+
+#define GRAPH_FUNCTION "set_graph_function"
+
+struct Controller {
+        Tracefs fs;
+        char *wanted_path; /* where the caller says tracefs is, or NULL */
+        Ledger *ledger;
+        Arbiter arbiter;
+        Functions functions;
+        Tracer *tracers;   /* live ones, and those that could not be switched off */
+        int has_instances; /* < 0: not known yet */
+        size_t n_restored;
+        bool keeps;   /* what the ledger holds may be taken up: nothing of it is undone yet */
+        bool leaving; /* what is programmed stays when the controller goes */
+};
+
+struct Tracer {
+        Controller *c;
+        Tracer *next;
+        Claim *claim;
+        Instance *instance;
+        bool ended; /* disarmed, and still on */
+};
+
+/* The memory and the claim only. */
+void tracer_free(Tracer *t);
+/* Undoes what no tracer stands for; *@n_undone is added to.  0 or -errno. */
+int controller_undo_orphans(Controller *c, size_t *n_undone);

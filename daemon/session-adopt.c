@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A recording outlives its daemon.  What the process alone has of it is copied outside before the
+ * first event: the descriptors to the service manager (daemon/fdstore.h), the rest to live.json.
+ * The next daemon makes the session again from these, session.json, the ledger and the segments,
+ * and its readers go on in the middle of a page if need be.
+ *
+ * Without a service manager trace_pipe_raw is opened anew, and what was in a pipe when the daemon
+ * was killed is lost: a gap says so.
+ */
+
+#include <fcntl.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/unit.h"
+#include "daemon/reader.h"
+#include "daemon/session-private.h"
+#include "daemon/stock.h"
+#include "store/page.h"
+
+/* --- what outlives us -------------------------------------------------------------------------- */
+
+void session_hold_cpu(Session *s, uint32_t cpu, int raw_fd) {
+        int pipe_fd, r;
+
+        if (!fdstore_is_there(s->context->fdstore))
+                return;
+        r = recorder_make_pipe(s->recorder, &pipe_fd);
+        if (r >= 0)
+                r = fdstore_put(s->context->fdstore, s->meta->id, cpu, raw_fd, pipe_fd);
+        if (r >= 0)
+                s->is_held = true;
+        else
+                log_warning_errno(r,
+                                  "The service manager does not take the descriptors of CPU %u of "
+                                  "session '%s': %m; if this daemon is killed, what is in its pipe "
+                                  "then is lost.",
+                                  cpu, s->meta->name);
+}
+
+static int session_write_live(Session *s, bool left) {
+        _cleanup_live_ Live l = { .attached = s->peer != 0, .held = s->is_held, .left = left };
+
+        l.cpus = calloc(s->meta->n_cpus + 1, sizeof(*l.cpus));
+        if (!l.cpus)
+                return -ENOMEM;
+        for (size_t i = 0; i < s->meta->n_cpus; i++) {
+                LiveCpu *c = &l.cpus[l.n_cpus];
+
+                c->cpu = s->meta->cpus[i].cpu;
+                if (tracer_get_counters(s->tracer, c->cpu, &c->counters) >= 0)
+                        l.n_cpus++;
+        }
+        return live_write(s->dir, &l);
+}
+
+int session_hold(Session *s) {
+        int r = s->is_held ? fdstore_barrier(s->context->fdstore) : 0;
+
+        if (r < 0)
+                log_warning_errno(r, "The service manager does not answer: %m");
+        return session_write_live(s, false);
+}
+
+void session_let_go(Session *s) {
+        int r = 0;
+
+        if (!s->is_held)
+                return;
+        for (size_t i = 0; i < s->meta->n_cpus && r >= 0; i++)
+                r = fdstore_remove(s->context->fdstore, s->meta->id, s->meta->cpus[i].cpu);
+        if (r >= 0)
+                r = fdstore_barrier(s->context->fdstore);
+        if (r < 0)
+                log_warning_errno(r,
+                                  "The service manager does not let go of the descriptors of "
+                                  "session '%s': %m",
+                                  s->meta->name);
+        s->is_held = false;
+}
+
+/* --- leaving ----------------------------------------------------------------------------------- */
+
+bool session_leave(Session *s) {
+        if (s->meta->state != SESSION_RECORDING)
+                return false;
+        if (s->peer != 0) {
+                session_stop(s, "the daemon was restarted, and its client's connection ended");
+                return false;
+        }
+        s->is_leaving = true;
+        recorder_leave(s->recorder);
+        return true;
+}
+
+bool session_is_leaving(const Session *s) {
+        return s->is_leaving;
+}
+
+void session_end_leaving(Session *s) {
+        bool is_clean;
+        int r;
+
+        while (!recorder_has_ended(s->recorder))
+                (void) usleep(1000);
+        session_refresh(s);
+        is_clean = recorder_error(s->recorder) == 0;
+        session_save(s);
+        r = session_write_live(s, is_clean);
+        if (r < 0)
+                log_warning_errno(r, "Cannot write live.json of session '%s': %m", s->meta->name);
+        s->rotation = rotation_free(s->rotation);
+        s->recorder = recorder_free(s->recorder);
+}
+
+/* --- taking up --------------------------------------------------------------------------------- */
+
+/* Where the recording of a CPU is known to have come to: the time of its last page [ns]. */
+static uint64_t last_page_ns(const Session *s, uint32_t cpu) {
+        _cleanup_free_ uint64_t *sequences = NULL;
+        size_t n = 0;
+
+        if (session_dir_list_segments(s->dir, cpu, &sequences, &n) < 0)
+                n = 0;
+        while (n-- > 0) {
+                _cleanup_(segment_freep) Segment *g = NULL;
+                PageInfo info;
+
+                if (session_dir_open_segment(s->dir, cpu, sequences[n], &g) != 0 ||
+                    segment_n_pages(g) == 0)
+                        continue;
+                if (page_parse(&info, segment_page(g, segment_n_pages(g) - 1),
+                               segment_page_bytes(g), false) == 0)
+                        return info.timestamp;
+        }
+        return s->meta->start.trace_ns;
+}
+
+/* What was in the pipe of @cpu died with its daemon. */
+static int session_add_gap(Session *s, uint32_t cpu) {
+        ClockTuple now;
+        int r;
+
+        r = tracer_read_clocks(s->tracer, &now);
+        if (r < 0)
+                return r;
+        return gaps_add(&s->meta->gaps, &(Gap){ .cpu = cpu,
+                                                .cause = GAP_DAEMON_GONE,
+                                                .from_ns = last_page_ns(s, cpu),
+                                                .to_ns = now.trace_ns,
+                                                .n_events = GAP_UNKNOWN });
+}
+
+/* Where the kernel's counters of a CPU were, as live.json says or, if it says nothing, session.json. */
+static int session_resume_counters(Session *s, const Live *live, const CpuAccount *account) {
+        InstanceCounters counters;
+        CpuAccount now = { .cpu = account->cpu };
+        int r;
+
+        for (size_t i = 0; i < live->n_cpus; i++)
+                if (live->cpus[i].cpu == account->cpu)
+                        return tracer_set_counters(s->tracer, account->cpu,
+                                                   &live->cpus[i].counters);
+
+        r = tracer_read_account(s->tracer, &now);
+        if (r >= 0)
+                r = tracer_get_counters(s->tracer, account->cpu, &counters);
+        if (r < 0)
+                return r;
+        counters.sum[0] = account->overrun;
+        counters.sum[1] = account->commit_overrun;
+        counters.sum[2] = account->dropped_events;
+        counters.sum[3] = account->read_events;
+        return tracer_set_counters(s->tracer, account->cpu, &counters);
+}
+
+/* 1: with its pipe, 0: without. */
+static int session_adopt_fds(Session *s, uint32_t cpu) {
+        _cleanup_close_ int raw_fd = -EBADF, pipe_fd = -EBADF;
+        int raw, r;
+
+        fdstore_take(s->context->fdstore, s->meta->id, cpu, &raw_fd, &pipe_fd);
+        if (raw_fd >= 0 && pipe_fd >= 0) {
+                r = recorder_add(s->recorder, cpu, raw_fd);
+                if (r < 0)
+                        return r;
+                TAKE_FD(raw_fd);
+                r = recorder_take_pipe(s->recorder, pipe_fd);
+                if (r < 0)
+                        return r;
+                TAKE_FD(pipe_fd);
+                s->is_held = true;
+                return 1;
+        }
+
+        /* One of the two without the other is of no use: the page that is cut in two is in both. */
+        if (raw_fd >= 0 || pipe_fd >= 0)
+                (void) fdstore_remove(s->context->fdstore, s->meta->id, cpu);
+        raw = tracer_open_raw(s->tracer, cpu);
+        if (raw < 0)
+                return raw;
+        r = recorder_add(s->recorder, cpu, raw);
+        if (r < 0) {
+                safe_close(raw);
+                return r;
+        }
+        session_hold_cpu(s, cpu, raw);
+        return 0;
+}
+
+static int session_adopt_cpus(Session *s, const Live *live) {
+        bool is_lossy = false;
+        int r;
+
+        r = session_make_recorder(s);
+        for (size_t i = 0; r >= 0 && i < s->meta->n_cpus; i++) {
+                uint32_t cpu = s->meta->cpus[i].cpu;
+
+                r = session_adopt_fds(s, cpu);
+                if (r == 0 && !live->left) {
+                        is_lossy = true;
+                        r = session_add_gap(s, cpu);
+                }
+                if (r >= 0)
+                        r = session_resume_counters(s, live, &s->meta->cpus[i]);
+                if (r >= 0)
+                        r = recorder_resume(s->recorder);
+        }
+        if (r >= 0)
+                r = stock_count(s->dir, s->meta);
+        for (size_t i = 0; r >= 0 && i < s->meta->n_cpus; i++)
+                recorder_add_account(s->recorder, i, &s->meta->cpus[i]);
+        if (r >= 0 && is_lossy)
+                session_warn(s,
+                             "the daemon was killed while nobody else held its pipes: up to %u KiB "
+                             "of each CPU are missing there",
+                             READER_PIPE_BYTES >> 10);
+        return r;
+}
+
+/* Why it ends now, or NULL; what of live.json could be read is in @ret. */
+static const char *session_read_live(Session *s, Live *ret, char text[static 160]) {
+        int r = live_read(s->dir, ret);
+
+        if (r == 0)
+                return ret->attached ? "its client left" : NULL;
+        if (r == LIVE_E_NEWER)
+                (void) snprintf(text, 160,
+                                "a newer ftraced had begun it (live.json is of version %i, this "
+                                "daemon knows %i): drained and ended",
+                                ret->version, LIVE_VERSION);
+        else
+                (void) snprintf(text, 160,
+                                "an ftraced that left no readable live.json had begun it: drained "
+                                "and ended");
+        return text;
+}
+
+/* Everything but the readers' start.  *@why: it ends now. */
+static int session_rebuild(Session *s, const char **why, char text[static 160]) {
+        _cleanup_live_ Live live = {};
+        const char *changed = NULL;
+        ClockTuple now;
+        int r;
+
+        if (s->meta->n_cpus == 0)
+                return SESSION_E_NOT_LIVE;
+        r = controller_adopt(s->context->controller, &s->tracer, s->meta, &changed);
+        if (r == CONTROLLER_E_GONE) {
+                log_notice("Session '%s' cannot be taken up: %s.", s->meta->name, changed);
+                return SESSION_E_NOT_LIVE;
+        }
+        if (r < 0)
+                return r;
+        *why = session_read_live(s, &live, text) ?: changed;
+        r = session_adopt_cpus(s, &live);
+        if (r >= 0)
+                r = tracer_read_clocks(s->tracer, &now);
+        if (r >= 0)
+                r = session_begin_rotation(s, &now);
+        if (r >= 0)
+                r = session_hold(s);
+        if (r >= 0)
+                r = recorder_start(s->recorder);
+        return r;
+}
+
+static void session_go_on(Session *s, const char *why) {
+        int r;
+
+        session_refresh(s);
+        session_save(s);
+        if (s->meta->state == SESSION_DRAINING) {
+                (void) tracer_set_recording(s->tracer, false);
+                recorder_stop(s->recorder);
+                return;
+        }
+        if (why) {
+                log_notice("Session '%s' was recording when its daemon ended, and ends now: %s.",
+                           s->meta->name, why);
+                session_stop(s, why);
+                return;
+        }
+        log_notice("Session '%s' was recording when its daemon ended: taken up.", s->meta->name);
+        r = session_set_deadline(s);
+        if (r < 0) {
+                log_error_errno(r, "Cannot set the timer of session '%s': %m", s->meta->name);
+                session_stop(s, "the timer of its duration could not be set");
+        } else
+                session_on_recorder(s); /* it may have been full */
+}
+
+/* As if it had never been looked at: what it changed in the kernel controller_settle() undoes. */
+static void session_give_up(Session *s) {
+        s->rotation = rotation_free(s->rotation);
+        s->recorder = recorder_free(s->recorder);
+        s->is_held = true;
+        session_let_go(s);
+        if (s->tracer)
+                tracer_forget(TAKE_PTR(s->tracer));
+}
+
+int session_adopt(Session **ret, const SessionContext *context, const char *name) {
+        _cleanup_(session_freep) Session *s = NULL;
+        const char *why = NULL;
+        char text[160];
+        int r;
+
+        s = calloc(1, sizeof(*s));
+        if (!s)
+                return -ENOMEM;
+        *s = (Session){ .context = context, .disk_bytes = UINT64_MAX, .is_saved = true };
+
+        r = store_open_session(context->store, name, &s->dir);
+        if (r < 0)
+                return r;
+        r = session_dir_read_meta(s->dir, &s->meta);
+        if (r != 0)
+                return r;
+        if (!streq(s->meta->name, name))
+                return META_E_INVALID;
+        if (s->meta->state != SESSION_RECORDING && s->meta->state != SESSION_DRAINING)
+                return SESSION_E_NOT_LIVE;
+
+        r = session_rebuild(s, &why, text);
+        if (r != 0) {
+                if (r < 0)
+                        log_warning_errno(r, "Session '%s' cannot be taken up: %m", name);
+                session_give_up(s);
+                return SESSION_E_NOT_LIVE;
+        }
+        session_go_on(s, why);
+        *ret = TAKE_PTR(s);
+        return 0;
+}

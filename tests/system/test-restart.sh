@@ -1,0 +1,171 @@
+#!/bin/bash
+# Touches: a fake tracefs and a store, both of its own.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# A recording outlives its daemon: killed, restarted, of another version; with somebody who holds its
+# descriptors, and without.
+. "$(dirname "$0")/../functions.sh"
+requires jq
+
+bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 2
+segment=$top_srcdir/tests/data/sessions/udp_sendmsg-6.1/cpu0/00000000.seg
+n_pages=$(($(stat -c %s "$segment") / 4096 - 1))
+tracer() {
+        cat "$work/tracefs/current_tracer"
+}
+feed() { # FIRST COUNT: pages of a recording, as from the kernel
+        timeout 20 dd if="$segment" of="$work/tracefs/per_cpu/cpu0/trace_pipe_raw" bs=4096 \
+                skip=$((1 + $1)) count="$2" conv=notrunc status=none
+}
+has_pages() { # NAME COUNT
+        [[ $(sum_of "$1" n_pages) == "$2" ]]
+}
+is_whole() { # DESCRIPTION NAME COUNT: the first COUNT pages, each once
+        ok "$1" cmp <(tail -c +4097 "$segment" | head -c $(($3 * 4096))) \
+                <(for s in "$store/sessions/$2/cpu0"/*.seg; do tail -c +4097 "$s"; done)
+}
+gaps_of() { # NAME
+        jq '[.gaps[]? | select(.cause == "daemon_gone")] | length' "$store/sessions/$1/session.json"
+}
+live_json() { # NAME FILTER
+        jq "$2" "$store/sessions/$1/live.json" >"$work/live.json" &&
+                cp "$work/live.json" "$store/sessions/$1/live.json"
+}
+start() {
+        start_ftraced --tracefs "$work/tracefs"
+}
+
+# --- by hand -----------------------------------------------------------------------------------
+
+ok 'the daemon starts' start
+exits 'a session starts' 0 ftracectl start -n hand --duration=1h udp_sendmsg
+feed 0 3
+ok 'pages arrive' wait_until 10 has_pages hand 3
+kill_ftraced
+is 'a killed daemon leaves the tracer on' "$(tracer)" function_graph
+ok 'the next daemon starts' start
+is 'it goes on with the session' "$(session hand .state)" recording
+ok 'it counts what was stored before' has_pages hand 3
+feed 3 2
+ok 'pages arrive again' wait_until 10 has_pages hand 5
+exits 'a second session is refused, as before' 5 ftracectl start udp_recvmsg
+exits 'the session stops' 0 ftracectl stop hand
+is_whole 'each page is there once' hand 5
+is 'they are in one segment' "$(ls "$store/sessions/hand/cpu0")" 00000000.seg
+is 'the tracer is off' "$(tracer)" nop
+ok 'nothing is left to put back' not test -e "$store/ledger"
+ok 'nothing is left of the live session' not test -e "$store/sessions/hand/live.json"
+is 'what may have been in the pipes is said, once for each CPU' "$(gaps_of hand)" 2
+
+exits 'a session starts again' 0 ftracectl start -n order udp_sendmsg
+feed 0 4
+ok 'pages arrive in it' wait_until 10 has_pages order 4
+kill -USR1 "$ftraced_pid"
+wait "$ftraced_pid"
+is 'a daemon that is told to leave ends well' $? 0
+ftraced_pid=
+is 'it leaves the tracer on' "$(tracer)" function_graph
+is 'it leaves the session as it is' "$(jq -r .state "$store/sessions/order/session.json")" recording
+ok 'the next one starts' start
+feed 4 4
+ok 'pages arrive behind the others' wait_until 10 has_pages order 8
+exits 'it is stopped' 0 ftracectl stop order
+is_whole 'each page is there once, again' order 8
+is 'nothing was in a pipe' "$(gaps_of order)" 0
+
+# --- what is not gone on with ------------------------------------------------------------------
+
+exits 'another session starts' 0 ftracectl start -n future udp_sendmsg
+feed 0 2
+ok 'pages arrive in that' wait_until 10 has_pages future 2
+kill_ftraced
+live_json future '.version = 99'
+ok 'a daemon starts on what a newer one began' start
+ok 'it ends that session' wait_until 10 eval '[[ $(session future .state) == sealed ]]'
+says 'it says by which version' 'future.*version 99' "$work/ftraced.log"
+is_whole 'it keeps what was recorded' future 2
+is 'it puts the kernel back' "$(tracer)" nop
+
+exits 'a session of an attached client starts' 0 ftracectl start -n attached udp_sendmsg
+kill_ftraced
+live_json attached '.attached = true'
+ok 'the next daemon starts without the client' start
+ok 'it ends the session' wait_until 10 eval '[[ $(session attached .state) == sealed ]]'
+says 'for want of the client' 'client left' <(session attached .reason)
+
+exits 'a session with little time starts' 0 ftracectl start -n brief --duration=2s udp_sendmsg
+kill_ftraced
+sleep 2
+ok 'the next daemon starts too late' start
+ok 'the session ends' wait_until 10 eval '[[ $(session brief .state) == sealed ]]'
+says 'because its time is over' 'duration reached' <(session brief .reason)
+
+exits 'a session starts that loses its tracer' 0 ftracectl start -n robbed udp_sendmsg
+kill_ftraced
+echo nop >"$work/tracefs/current_tracer"
+ok 'the next daemon starts without a tracer' start
+is 'that session has failed' "$(session robbed .state)" failed
+ok 'its changes are undone' not test -e "$store/ledger"
+
+exits 'a session starts that is undone' 0 ftracectl start -n undone udp_sendmsg
+kill_ftraced
+ok 'ftraced --restore succeeds' "$top_builddir/ftraced" --store "$store" --tracefs "$work/tracefs" --restore
+is 'the kernel is put back' "$(tracer)" nop
+ok 'the next daemon starts after that' start
+is 'that session has failed, too' "$(session undone .state)" failed
+
+exits 'a session starts before a daemon that cannot' 0 ftracectl start -n still udp_sendmsg
+feed 0 1
+ok 'a page arrives' wait_until 10 has_pages still 1
+kill_ftraced
+mkdir "$work/no-socket"
+ok 'a daemon that cannot listen fails' not "$top_builddir/ftraced" --store "$store" \
+        --tracefs "$work/tracefs" --socket "$work/no-socket"
+is 'the session is left as it was' "$(jq -r .state "$store/sessions/still/session.json")" recording
+ok 'the next daemon starts after the failure' start
+is 'it goes on all the same' "$(session still .state)" recording
+ok 'the daemon ends' stop_ftraced
+is 'a daemon that is told to end ends its sessions' \
+        "$(jq -r .state "$store/sessions/still/session.json")" sealed
+is 'and puts the kernel back' "$(tracer)" nop
+
+# --- held by a service manager -----------------------------------------------------------------
+
+status() { # KEY
+        awk -v key="$1" '{ for (i = 1; i < NF; i += 2) if ($i == key) print $(i + 1) }' "$work/status"
+}
+start_managed() { # KILLS MS
+        ASAN_OPTIONS=detect_leaks=0 "$top_builddir/tests/system/service-manager" -k "$1" -m "$2" \
+                -f "$work/status" "$top_builddir/ftraced" --store "$store" \
+                --socket "$FTRACED_SOCKET" --tracefs "$work/tracefs" >"$work/manager.log" 2>&1 &
+        ftraced_pid=$!
+        wait_until 20 ftracectl status
+}
+ok 'the daemon starts as a service' start_managed 0 1
+exits 'a session starts in it' 0 ftracectl start -n held udp_sendmsg
+is 'the manager holds two descriptors of each CPU' "$(status held)" 4
+feed 0 2
+ok 'its pages arrive' wait_until 10 has_pages held 2
+before=$(status pid)
+kill -USR1 "$ftraced_pid"
+ok 'the service is started anew' wait_until 10 eval '[[ $(status pid) != "$before" && $(status ready) == 1 ]]'
+is 'the session goes on' "$(session held .state)" recording
+is 'the manager holds the same descriptors' "$(status held)" 4
+for ((i = 2; i < n_pages && i < 60; i++)); do
+        feed "$i" 1
+        if ((i % 3 == 0)); then
+                kill -KILL "$(status pid)" 2>/dev/null
+        fi
+done
+ok 'all its pages arrive' wait_until 20 has_pages held "$i"
+exits 'it is stopped in the end' 0 ftracectl stop held
+is_whole 'no page was lost by the kills, and none is there twice' held "$i"
+is 'nothing is said to be missing' "$(gaps_of held)" 0
+is 'no page is counted as lost' "$(sum_of held pages_lost)" 0
+is 'the manager holds nothing any more' "$(status held)" 0
+exits 'one more session starts' 0 ftracectl start -n last udp_sendmsg
+ok 'the service ends' stop_ftraced
+is 'its session is sealed' "$(jq -r .state "$store/sessions/last/session.json")" sealed
+is 'the tracer is off at last' "$(tracer)" nop
+
+done_testing
