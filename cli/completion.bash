@@ -17,7 +17,7 @@ __ftracectl_functions() { # PREFIX
 # The options of VERB, those that need a value with their '='.
 __ftracectl_options() { # VERB
         local record='-n -p --name= --depth= --notrace= --pid= --duration= --max-size= --ring
-                --segment-size= --segment-time= --buffer-size= --max-functions='
+                --segment-size= --segment-time= --buffer-size= --max-functions= --on-full='
         local draw='-O --format= --option='
 
         case $1 in
@@ -53,8 +53,8 @@ _ftracectl() {
                 --json) # its value is optional, and only ever behind a '='
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i += 2)) ;;
                 --name | --depth | --notrace | --pid | --duration | --max-size | --buffer-size | \
-                        --segment-size | --segment-time | --max-functions | --format | --option | \
-                        --output | --socket | --store | \
+                        --segment-size | --segment-time | --max-functions | --on-full | --format | \
+                        --option | --output | --socket | --store | \
                         -n | -p | -o | -O)
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i++))
                         value=${COMP_WORDS[++i]-}
@@ -67,6 +67,7 @@ _ftracectl() {
         case $previous in
         --store) COMPREPLY=($(compgen -d -- "$cur")); return ;;
         --socket | -o | --output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --on-full) COMPREPLY=($(compgen -W 'wait stop' -- "$cur")); return ;;
         --format) COMPREPLY=($(compgen -W 'graph' -- "$cur")); return ;;
         -O | --option)
                 COMPREPLY=($(compgen -W "$(printf '%s ' {,no}funcgraph-{cpu,proc,abstime,duration,overhead,overrun,tail})" -- "$cur"))

@@ -10,6 +10,8 @@ noinst_LIBRARIES += %D%/libdrawing.a
 	%D%/playback.h \
 	%D%/sentence.c \
 	%D%/sentence.h \
+	%D%/summary.c \
+	%D%/summary.h \
 	%D%/kallsyms-text.c \
 	%D%/kallsyms-text.h \
 	%D%/tracedat.c \

@@ -28,8 +28,6 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/source.c \
 	%D%/source.h \
 	%D%/status.h \
-	%D%/summary.c \
-	%D%/summary.h \
 	%D%/table.c \
 	%D%/table.h \
 	%D%/terminal.c \

@@ -27,6 +27,7 @@ typedef enum OptionKind {
         OPTION_BYTES,    /* uint64_t */
         OPTION_DURATION, /* uint64_t [ns] */
         OPTION_JSON_MODE,
+        OPTION_CHOICE, /* an enum, whose value choose() finds */
 } OptionKind;
 
 typedef struct Option {
@@ -38,6 +39,7 @@ typedef struct Option {
         const char *value; /* its name in help */
         const char *help;
         uint64_t min, max;
+        int (*choose)(const char *word); /* its value, or negative */
 } Option;
 
 #define AT(member) offsetof(Options, member)
@@ -66,6 +68,10 @@ static const Option options[] = {
           "the kernel's buffer for each CPU; 8M unless said" },
         { "max-functions",  0,  OPTIONS_RECORD, OPTION_NUMBER,   AT(spec.max_functions), "N",
           "how many functions the patterns may stand for; 200 unless said", 1, UINT32_MAX },
+        { "on-full",        0,  OPTIONS_RECORD, OPTION_CHOICE,   AT(spec.on_full), "wait|stop",
+          "when the disk takes no more: wait until it does (the default), with what\n"
+          "is recorded in the kernel's buffer, or stop",
+          .choose = spec_on_full_from_name },
         { "no-report",      0,  OPTIONS_RUN,    OPTION_FLAG,     AT(no_report), NULL,
           "do not draw the calls" },
         { "keep",           0,  OPTIONS_FOLLOW, OPTION_FLAG,     AT(keep), NULL,
@@ -155,6 +161,13 @@ static int set_value(Options *o, const Option *option, const char *value) {
                         log_error_errno(r, "Failed to read the options: %m");
                         return STATUS_FAILED;
                 }
+                return STATUS_OK;
+        case OPTION_CHOICE:
+                r = option->choose(value);
+                if (r < 0)
+                        return usage(o->verb, "--%s: \"%s\" is not one of %s", option->name,
+                                     name_quote(quoted, value), option->value);
+                *(unsigned *) at = (unsigned) r;
                 return STATUS_OK;
         case OPTION_NUMBER:
                 r = parse_u64(value, option->max, &n);

@@ -110,6 +110,16 @@ static int read_meta(SessionMeta **ret, const SessionDir *dir, const char *name)
         return STATUS_FAILED;
 }
 
+/* A live session in a store that nobody owns is not: its daemon died. */
+static void mend_state(SessionMeta *m, const Store *store) {
+        if (!session_state_is_live(m->state) || store_is_owned(store) != 0)
+                return;
+        m->state = SESSION_INTERRUPTED;
+        free(m->reason);
+        m->reason = strdup("no daemon owns the store any more; the next one that starts on it "
+                           "takes care of the session");
+}
+
 /* The name of the session whose id is @id; the caller frees; NULL: none. */
 static char *find_id(const Store *store, const char *id) {
         _cleanup_strv_ Strv names = {};
@@ -152,6 +162,7 @@ static int open_from_store(Source **ret, const Options *o, const char *name) {
         status = read_meta(&s->meta, s->dir, name);
         if (status != STATUS_OK)
                 return status;
+        mend_state(s->meta, store);
         *ret = TAKE_PTR(s);
         return STATUS_OK;
 }
@@ -181,6 +192,7 @@ static int list_store(json_t **ret, const Options *o) {
                 }
                 if (read_meta(&meta, dir, names.items[i]) != STATUS_OK)
                         continue; /* said so; the others are still worth listing */
+                mend_state(meta, store);
                 if (json_array_append_new(list, session_meta_to_json(meta)) < 0)
                         return out_of_memory();
         }

@@ -15,6 +15,7 @@
 #include "cli/summary.h"
 #include "store/format.h"
 
+#define GAP_LINES_MAX 20
 #define BETTER_BUFFER_MAX (1ULL << 30)
 #define EVENT_BYTES_GUESS 48 /* an exit record and half an entry record, linux 6.1 */
 
@@ -62,7 +63,13 @@ char *summary_dropped(char text[static SUMMARY_MAX], const SessionMeta *m) {
 }
 
 bool summary_is_complete(const SessionMeta *m) {
-        return session_meta_events_lost(m) == 0 && session_meta_pages_lost(m) == 0;
+        return session_meta_events_lost(m) == 0 && session_meta_pages_lost(m) == 0 &&
+               m->gaps.n == 0;
+}
+
+const char *summary_state(const SessionMeta *m) {
+        return session_state_is_live(m->state) && m->degraded.n > 0 ? "degraded"
+                                                                    : session_state_name(m->state);
 }
 
 /* "2,646 events", "1 page", "2,646 events and 1 page" */
@@ -86,10 +93,52 @@ char *summary_loss(char text[static SUMMARY_MAX], const SessionMeta *m) {
 
         if (summary_is_complete(m))
                 (void) snprintf(text, SUMMARY_MAX, "nothing lost");
+        else if (session_meta_events_lost(m) == 0 && session_meta_pages_lost(m) == 0)
+                (void) snprintf(text, SUMMARY_MAX, "unknown loss in %zu gap%s", m->gaps.n,
+                                m->gaps.n == 1 ? "" : "s");
         else
                 (void) snprintf(text, SUMMARY_MAX, "%.200s lost",
                                 lost_things(things, session_meta_events_lost(m),
                                             session_meta_pages_lost(m)));
+        return text;
+}
+
+/* "10:42:03.120" on the clock on the wall, or the trace clock's seconds if that is not known. */
+static char *gap_time(char text[static SUMMARY_MAX], const SessionMeta *m, uint64_t trace_ns) {
+        uint64_t since_ns = trace_ns - m->start.trace_ns; /* may be a little before: wraps */
+        uint64_t ns = m->start.realtime_ns + since_ns;
+        time_t t = (time_t) (ns / NSEC_PER_SEC);
+        char seconds[32];
+        struct tm tm;
+
+        if (m->start.realtime_ns == 0 || !localtime_r(&t, &tm) ||
+            strftime(seconds, sizeof(seconds), "%H:%M:%S", &tm) == 0)
+                (void) snprintf(text, SUMMARY_MAX, "%llu.%06llu", trace_ns / NSEC_PER_SEC,
+                                trace_ns % NSEC_PER_SEC / NSEC_PER_USEC);
+        else
+                (void) snprintf(text, SUMMARY_MAX, "%s.%03u", seconds,
+                                (unsigned) (ns % NSEC_PER_SEC / NSEC_PER_MSEC));
+        return text;
+}
+
+char *summary_gap(char text[static SUMMARY_MAX], const SessionMeta *m, const Gap *gap) {
+        char things[SUMMARY_MAX], from[SUMMARY_MAX], to[SUMMARY_MAX], cpu[32] = "", merged[64] = "";
+        uint64_t n_events = gap->n_events == GAP_UNKNOWN ? 0 : gap->n_events;
+
+        if (gap->cpu != GAP_ALL_CPUS)
+                (void) snprintf(cpu, sizeof(cpu), "CPU %" PRIu32 ": ", gap->cpu);
+        if (gap->n_merged > 1)
+                (void) snprintf(merged, sizeof(merged), " (%" PRIu64 " times)", gap->n_merged);
+        if (n_events == 0 && gap->n_pages == 0)
+                (void) snprintf(things, sizeof(things), "events may be missing");
+        else {
+                lost_things(things, n_events, gap->n_pages);
+                (void) strncat(things, " lost", sizeof(things) - strlen(things) - 1);
+        }
+        (void) snprintf(text, SUMMARY_MAX, "%s%.80s from %.20s %s%.20s%s: %s", cpu, things,
+                        gap_time(from, m, gap->from_ns), gap->to_ns == GAP_OPEN ? "on" : "to ",
+                        gap->to_ns == GAP_OPEN ? "" : gap_time(to, m, gap->to_ns), merged,
+                        gap_cause_sentence(gap->cause));
         return text;
 }
 
@@ -133,7 +182,14 @@ static void loss_line(Buf *out, const SessionMeta *m, const CpuAccount *c) {
 }
 
 void summary_loss_lines(Buf *out, const SessionMeta *m) {
+        char text[SUMMARY_MAX];
+
         for (size_t i = 0; i < m->n_cpus; i++)
                 if (cpu_account_events_lost(&m->cpus[i]) > 0 || m->cpus[i].pages_lost > 0)
                         loss_line(out, m, &m->cpus[i]);
+        for (size_t i = 0; i < MIN(m->gaps.n, (size_t) GAP_LINES_MAX); i++)
+                buf_printf(out, "%s.\n", summary_gap(text, m, &m->gaps.items[i]));
+        if (m->gaps.n > GAP_LINES_MAX)
+                buf_printf(out, "And %zu gaps more: ftracectl verify %s\n",
+                           m->gaps.n - GAP_LINES_MAX, m->name);
 }

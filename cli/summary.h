@@ -27,12 +27,21 @@ char *summary_loss(char text[static SUMMARY_MAX], const SessionMeta *m);
 char *summary_dropped(char text[static SUMMARY_MAX], const SessionMeta *m);
 
 bool summary_is_complete(const SessionMeta *m);
+/* The state's name; "degraded" of a live session that something is wrong with. */
+const char *summary_state(const SessionMeta *m);
+/*
+ * summary_gap() - a gap in words
+ *
+ * "CPU 3: 2,646 events lost from 10:42:03.120 to 10:42:03.310: the kernel's buffer was full", local
+ * time.  All CPUs are not named.
+ */
+char *summary_gap(char text[static SUMMARY_MAX], const SessionMeta *m, const Gap *gap);
 
 /*
  * summary_loss_lines() - a line for each CPU that lost something, and what would have helped
  *
  * "CPU 3: 2,646 events lost (buffer full); --buffer-size=32M would have held them."
- * Nothing for a complete recording.
+ * Then the first gaps, a line each.  Nothing for a complete recording.
  */
 void summary_loss_lines(Buf *out, const SessionMeta *m);
 /* The size of buffer that would have held what @c lost, a power of two; 0: none up to 1 GiB, or

@@ -19,7 +19,7 @@ static void add_row(Table *t, const SessionMeta *m) {
         uint64_t n_pages_lost = session_meta_pages_lost(m);
 
         table_add(t, "%s", m->name);
-        table_add(t, "%s", session_state_name(m->state));
+        table_add(t, "%s", summary_state(m));
         table_add(t, "%s", summary_roots(roots, m, 32));
         table_add(t, "%s", summary_time(started, m->start.realtime_ns));
         table_add(t, "%s", format_duration(length, session_meta_length_ns(m)));

@@ -62,6 +62,8 @@ static void show_what(Buf *out, const SessionMeta *m) {
                 line(out, "Cut at", "%s a CPU", format_bytes(text, m->spec.segment_bytes));
         if (m->spec.segment_ns > 0)
                 line(out, "Cut every", "%s", format_duration(text, m->spec.segment_ns));
+        if (m->spec.on_full != SPEC_ON_FULL_WAIT)
+                line(out, "On full", "%s", spec_on_full_name(m->spec.on_full));
         line(out, "Buffer", "%s a CPU", format_bytes(text, m->spec.buffer_bytes));
 }
 
@@ -144,6 +146,10 @@ int verb_show(const Options *o) {
         if (*summary_dropped(loss, m))
                 line(&out, "Ring", "%s", loss);
         line(&out, "Loss", "%s", summary_loss(loss, m));
+        for (size_t i = 0; i < m->degraded.n; i++)
+                line(&out, "Degraded", "since %s: %s",
+                     summary_time(loss, m->degraded.items[i].since_ns),
+                     m->degraded.items[i].reason);
         for (size_t i = 0; i < m->warnings.n; i++)
                 line(&out, "Note", "%s", m->warnings.items[i]);
         r = show_cpus(&out, m, !o->no_legend);

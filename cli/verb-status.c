@@ -27,7 +27,7 @@ static void add_row(Table *t, const SessionMeta *m) {
         uint64_t length_ns = session_meta_length_ns(m);
 
         table_add(t, "  %s", m->name);
-        table_add(t, "%s", session_state_name(m->state));
+        table_add(t, "%s", summary_state(m));
         table_add(t, "%zu root%s", m->roots.n, m->roots.n == 1 ? "" : "s");
         table_add(t, "%s", format_duration(length, length_ns));
         table_add(t, "%s", format_bytes(size, session_meta_n_bytes(m)));
@@ -39,7 +39,7 @@ static void add_row(Table *t, const SessionMeta *m) {
 }
 
 /* An exit status. */
-static int look_at_sessions(Table *t, Count *count, json_t *sessions) {
+static int look_at_sessions(Table *t, Count *count, Buf *troubles, json_t *sessions) {
         json_t *session;
         size_t i;
 
@@ -57,6 +57,9 @@ static int look_at_sessions(Table *t, Count *count, json_t *sessions) {
                 if (session_state_is_live(m->state)) {
                         count->n_live++;
                         add_row(t, m);
+                        for (size_t k = 0; k < m->degraded.n; k++)
+                                buf_printf(troubles, "  %s is degraded: %s\n", m->name,
+                                           m->degraded.items[k].reason);
                 } else if (m->state == SESSION_FAILED)
                         count->n_failed++;
                 else
@@ -89,7 +92,7 @@ static void first_line(Buf *out, const Options *o, const json_t *reply, const Co
 int verb_status(const Options *o) {
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_table_ Table t = {};
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO), troubles = BUF_INIT;
         json_auto_t *reply = NULL;
         Count count = {};
         int r, status;
@@ -102,7 +105,7 @@ int verb_status(const Options *o) {
         if (o->json != JSON_OFF)
                 return stdout_json(o, json_incref(reply));
         table_init(&t, "  NAME|STATE|>ROOTS|>LENGTH|>SIZE|LOST|END");
-        status = look_at_sessions(&t, &count, json_object_get(reply, "sessions"));
+        status = look_at_sessions(&t, &count, &troubles, json_object_get(reply, "sessions"));
         if (status != STATUS_OK)
                 return status;
         first_line(&out, o, reply, &count);
@@ -111,5 +114,6 @@ int verb_status(const Options *o) {
                 if (r < 0)
                         return stdout_status(r);
         }
+        buf_add(&out, troubles.data, troubles.n_data);
         return stdout_end(&out);
 }

@@ -18,13 +18,14 @@ static json_t *result_json(const SessionMeta *m, const VerifyResult *v) {
 
         for (size_t i = 0; i < v->problems.n; i++)
                 (void) json_array_append_new(problems, json_string(v->problems.items[i]));
-        return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "name", m->name,
+        return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "name", m->name,
                          "complete", v->complete, "trees", (json_int_t) v->census.n_trees,
                          "trees_complete", (json_int_t) v->census.n_trees_complete, "entries",
                          (json_int_t) v->census.n_entries, "exits", (json_int_t) v->census.n_exits,
                          "events_lost", (json_int_t) session_meta_events_lost(m), "pages_lost",
                          (json_int_t) session_meta_pages_lost(m), "pages_dropped",
-                         (json_int_t) session_meta_pages_dropped(m), "problems", problems);
+                         (json_int_t) session_meta_pages_dropped(m), "gaps", gaps_to_json(&m->gaps),
+                         "problems", problems);
 }
 
 static void describe(Buf *out, const SessionMeta *m, const VerifyResult *v) {

@@ -13,9 +13,12 @@
 #include "cli/damage.h"
 #include "cli/playback.h"
 #include "cli/sentence.h"
+#include "cli/summary.h"
 #include "cli/verify.h"
 
-static int check_account(VerifyResult *v, const CpuAccount *a, const CursorCount *c, bool live) {
+/* @is_sound: the kernel's counters can be held against what is stored. */
+static int check_account(VerifyResult *v, const CpuAccount *a, const CursorCount *c, bool live,
+                         bool is_sound) {
         char x[UNIT_TEXT_MAX], y[UNIT_TEXT_MAX], where[32];
         int r = 0;
 
@@ -24,7 +27,7 @@ static int check_account(VerifyResult *v, const CpuAccount *a, const CursorCount
                 r = sentence_add(&v->problems,
                                  "%s%s pages are stored, but the session's account says %s", where,
                                  format_count(x, c->n_pages), format_count(y, a->n_pages));
-        if (r >= 0 && !live && a->pages_dropped == 0 && a->read_events != c->n_records)
+        if (r >= 0 && !live && is_sound && a->read_events != c->n_records)
                 r = sentence_add(&v->problems,
                                  "%s%s events are stored, but the kernel handed out %s", where,
                                  format_count(x, c->n_records), format_count(y, a->read_events));
@@ -46,6 +49,24 @@ static int check_account(VerifyResult *v, const CpuAccount *a, const CursorCount
                 r = sentence_add_count(&v->problems, where, c->n_pages_missed, "page", "pages",
                                        "marked by the kernel as having lost events before");
         return r;
+}
+
+/* What the account counts, gap by gap: where, and why. */
+static int check_gaps(VerifyResult *v, const SessionMeta *m) {
+        char text[SUMMARY_MAX];
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < m->gaps.n; i++)
+                r = sentence_add(&v->problems, "%s", summary_gap(text, m, &m->gaps.items[i]));
+        return r;
+}
+
+/* Whether the kernel's counters began anew in between. */
+static bool was_emptied(const SessionMeta *m) {
+        for (size_t i = 0; i < m->gaps.n; i++)
+                if (m->gaps.items[i].cause == GAP_CLEARED)
+                        return true;
+        return false;
 }
 
 static const CpuAccount *find_account(const SessionMeta *m, uint32_t cpu) {
@@ -82,7 +103,9 @@ static int check_cpus(VerifyResult *v, const Playback *p, bool live) {
                 for (size_t i = 0; i < stream_n_cpus(p->stream); i++)
                         if (cursor_cpu(stream_cursor(p->stream, i)) == a->cpu)
                                 cursor_count(stream_cursor(p->stream, i), &c);
-                r = check_account(v, a, &c, live);
+                r = check_account(v, a, &c, live,
+                                  !was_emptied(p->meta) && a->pages_lost == 0 &&
+                                          a->pages_dropped == 0);
                 if (r < 0)
                         return r;
         }
@@ -96,7 +119,8 @@ static int check_pairs(VerifyResult *v, const SessionMeta *m) {
         const Census *c = &v->census;
         int r;
 
-        if (c->n_gaps > 0 || m->neighbours.n > 0 || session_meta_pages_dropped(m) > 0)
+        if (c->n_gaps > 0 || m->gaps.n > 0 || m->neighbours.n > 0 ||
+            session_meta_pages_dropped(m) > 0)
                 return 0;
         r = sentence_add_count(&v->problems, "", c->n_unmatched_entries, "call", "calls",
                                "of which the return is missing in the middle of the recording");
@@ -140,6 +164,8 @@ int verify_session(const SessionDir *dir, const SessionMeta *meta, VerifyResult 
                 r = count_steps(&v, p);
                 if (r >= 0)
                         r = check_cpus(&v, p, live);
+                if (r >= 0)
+                        r = check_gaps(&v, meta);
                 if (r >= 0)
                         r = check_pairs(&v, meta);
                 if (r >= 0 && p->formats.page_bytes != meta->page_bytes && !live)

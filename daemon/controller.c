@@ -209,6 +209,8 @@ static void settle(Controller *c) {
         }
         if (ledger_n(c->ledger) > 0)
                 (void) controller_undo_orphans(c, &n);
+        if (ledger_is_stale(c->ledger))
+                (void) ledger_commit(c->ledger, c->fs.path);
 }
 
 Controller *controller_free(Controller *c) {
@@ -601,8 +603,20 @@ int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Refusal *refusal
         return 0;
 }
 
-int controller_neighbours(Controller *c, const Tracer *t, Strv *ret) {
-        return arbiter_neighbours(&c->arbiter, t->claim, ret);
+const char *tracer_tracefs(const Tracer *t) {
+        return t->c->fs.path;
+}
+
+int tracer_tracefs_fd(const Tracer *t) {
+        return t->c->fs.fd;
+}
+
+const char *tracer_dir(const Tracer *t) {
+        return instance_dir(t->instance);
+}
+
+int tracer_get_roots(const Tracer *t, Strv *ret) {
+        return arbiter_all_roots(&t->c->arbiter, ret);
 }
 
 int tracer_open_raw(Tracer *t, uint32_t cpu) {
@@ -614,7 +628,9 @@ int tracer_set_recording(Tracer *t, bool on) {
 }
 
 int tracer_read_account(Tracer *t, CpuAccount *ret) {
-        return instance_read_account(t->instance, ret);
+        int r = instance_read_account(t->instance, ret);
+
+        return r == INSTANCE_E_EMPTIED ? TRACER_E_EMPTIED : r;
 }
 
 int tracer_read_file(Tracer *t, const char *path, char **ret, size_t *ret_n) {

@@ -86,18 +86,23 @@ enum { CONTROLLER_E_GONE = 2 };
 int controller_adopt(Controller *c, Tracer **ret, const SessionMeta *m, const char **ret_why);
 /* Frees @t and touches nothing: controller_settle() finds what it stood for in the ledger. */
 void tracer_forget(Tracer *t);
-/* Names of the sessions that use function_graph beside @t now: each of them has got a neighbour
- * when @t was armed. */
-int controller_neighbours(Controller *c, const Tracer *t, Strv *ret);
 
+/* Where it is programmed; all borrowed.  The directory is "" or "instances/x/". */
+const char *tracer_tracefs(const Tracer *t);
+int tracer_tracefs_fd(const Tracer *t);
+const char *tracer_dir(const Tracer *t);
+/* What set_graph_function holds as long as nobody else writes it: the roots of all sessions. */
+int tracer_get_roots(const Tracer *t, Strv *ret);
 /* per_cpu/cpuN/trace_pipe_raw of a possible CPU, non-blocking; the caller owns it; -ENOENT, -errno.
  */
 int tracer_open_raw(Tracer *t, uint32_t cpu);
 int tracer_set_recording(Tracer *t, bool on);
 /*
  * Fills the kernel's counters of ret->cpu (entry "overrun", ...), as deltas since arming; the other
- * members stay.  0 or -errno.
+ * members stay.  Return: 0, TRACER_E_EMPTIED (the same, and somebody has emptied the CPU's buffer
+ * since the last call: the counters went backwards), -errno.
  */
+enum { TRACER_E_EMPTIED = 1 };
 int tracer_read_account(Tracer *t, CpuAccount *ret);
 /* Where the account of a CPU goes on (daemon/instance.h). */
 int tracer_get_counters(const Tracer *t, uint32_t cpu, InstanceCounters *ret);

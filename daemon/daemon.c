@@ -47,6 +47,7 @@ struct Daemon {
 /* --- what happens meanwhile ------------------------------------------------------------------- */
 
 static void daemon_notify_status(Daemon *d) {
+        const Session *degraded = NULL;
         uint64_t n_lost = 0;
         size_t n_live = 0;
 
@@ -57,10 +58,14 @@ static void daemon_notify_status(Daemon *d) {
                         continue;
                 session_refresh(s);
                 n_lost += session_meta_events_lost(session_meta(s));
+                if (!degraded && session_meta(s)->degraded.n > 0)
+                        degraded = s;
                 n_live++;
         }
-        (void) sd_notifyf(0, "STATUS=%zu recording, %llu lost", n_live,
-                          (unsigned long long) n_lost);
+        (void) sd_notifyf(0, "STATUS=%zu recording, %llu lost%s%s%s%s", n_live,
+                          (unsigned long long) n_lost, degraded ? "; '" : "",
+                          degraded ? session_name(degraded) : "", degraded ? "' is degraded: " : "",
+                          degraded ? session_meta(degraded)->degraded.items[0].reason : "");
 }
 
 static void daemon_on_session(Session *s, void *userdata) {
@@ -112,15 +117,14 @@ static int daemon_on_signal(sd_event_source *source, const struct signalfd_sigin
         return 0;
 }
 
-/* The loop runs, or this would not; what remains to be seen is whether the readers do. */
+/*
+ * The loop runs, or this would not.  A reader that does not is waiting for the store's disk
+ * (daemon/health.h says so): to be killed for that would lose the recording and help nobody.
+ */
 static int daemon_on_watchdog(sd_event_source *source, uint64_t usec, void *userdata) {
         Daemon *d = userdata;
 
-        if (sessions_made_progress(d->sessions))
-                (void) sd_notify(0, "WATCHDOG=1");
-        else
-                log_warning("A reader has not moved for %u s: the store's disk seems stuck.",
-                            (unsigned) (d->watchdog_us / 3 / 1000000));
+        (void) sd_notify(0, "WATCHDOG=1");
         daemon_notify_status(d);
         return sd_event_source_set_time_relative(source, d->watchdog_us / 3);
 }

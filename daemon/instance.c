@@ -258,10 +258,12 @@ static const char *const counter_names[INSTANCE_N_COUNTERS] = {
         "read events: ",
 };
 
-/* Somebody who clears the buffer sets the counters back to 0: then what they show is all new. */
+/* Somebody who clears the buffer sets the counters back to 0: then what they show is all new.
+ * 0, INSTANCE_E_EMPTIED, -errno. */
 static int update_counters(Instance *i, size_t at) {
         _cleanup_free_ char *text = NULL, *path = NULL;
         InstanceCounters *c = &i->counters[at];
+        bool is_emptied = false;
         int r;
 
         if (asprintf(&path, "%sper_cpu/cpu%u/stats", i->dir, i->cpus[at]) < 0)
@@ -277,10 +279,11 @@ static int update_counters(Instance *i, size_t at) {
                         if (!number)
                                 continue;
                         v = strtoull(number, NULL, 10);
+                        is_emptied = is_emptied || v < c->last[k];
                         c->sum[k] += v >= c->last[k] ? v - c->last[k] : v;
                         c->last[k] = v;
                 }
-        return 0;
+        return is_emptied ? INSTANCE_E_EMPTIED : 0;
 }
 
 int instance_start(Instance *i) {
@@ -294,7 +297,7 @@ int instance_start(Instance *i) {
                 r = update_counters(i, k);
                 memset(i->counters[k].sum, 0, sizeof(i->counters[k].sum));
         }
-        return r;
+        return MIN(r, 0);
 }
 
 static InstanceCounters *find_counters(const Instance *i, uint32_t cpu) {
@@ -353,7 +356,7 @@ int instance_read_account(Instance *i, CpuAccount *ret) {
                 ret->commit_overrun = i->counters[k].sum[1];
                 ret->dropped_events = i->counters[k].sum[2];
                 ret->read_events = i->counters[k].sum[3];
-                return 0;
+                return r;
         }
         return -ENOENT;
 }

@@ -65,6 +65,9 @@ int instance_set_counters(Instance *i, uint32_t cpu, const InstanceCounters *cou
 
 int instance_open_raw(Instance *i, uint32_t cpu);
 int instance_set_recording(Instance *i, bool on);
+/* Return: 0, INSTANCE_E_EMPTIED (filled all the same: somebody has emptied the buffer since the
+ * last call), -errno. */
+enum { INSTANCE_E_EMPTIED = 1 };
 int instance_read_account(Instance *i, CpuAccount *ret);
 int instance_read_page_bytes(Instance *i, uint32_t *ret);
 /* A file of the instance if it is events/header_page, else of the top level. */

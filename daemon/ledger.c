@@ -32,6 +32,7 @@ struct Ledger {
         char *boot_id;
         Record *records;
         size_t n;
+        bool is_stale; /* the file says more than the records */
 };
 
 static const char *const kind_names[] = {
@@ -106,7 +107,7 @@ int ledger_add(Ledger *l, const char *session, LedgerKind kind, const char *file
         return 0;
 }
 
-int ledger_commit(Ledger *l, const char *tracefs_path) {
+static int commit(Ledger *l, const char *tracefs_path) {
         json_t *root, *records;
         char *text;
         int r = 0;
@@ -132,6 +133,17 @@ int ledger_commit(Ledger *l, const char *tracefs_path) {
         r = file_replace(l->dir_fd, LEDGER_NAME, text, strlen(text), 0640);
         free(text);
         return r;
+}
+
+int ledger_commit(Ledger *l, const char *tracefs_path) {
+        int r = commit(l, tracefs_path);
+
+        l->is_stale = r < 0;
+        return r;
+}
+
+bool ledger_is_stale(const Ledger *l) {
+        return l->is_stale;
 }
 
 /* A file name from the ledger is followed below tracefs; the ledger is data. */
@@ -329,7 +341,7 @@ static int undo_session(Ledger *l, const Tracefs *fs, const char *session, Strv 
         if (l->n != n_before) {
                 r = ledger_commit(l, fs->path);
                 if (r < 0)
-                        failed = failed ?: r;
+                        log_debug("ledger", "the ledger is stale: %s", strerror(-r));
         }
         *n_undone += n;
         return ret < 0 ? ret : failed;

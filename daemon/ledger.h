@@ -55,6 +55,9 @@ int ledger_get_sessions(const Ledger *l, Strv *ret);
 int ledger_add(Ledger *l, const char *session, LedgerKind kind, const char *file, const char *old);
 /* Makes the file say what memory says.  Before any change, always. */
 int ledger_commit(Ledger *l, const char *tracefs_path);
+/* Whether the last commit failed: the file still holds what has been undone since.  That does no
+ * harm to be undone once more; commit again. */
+bool ledger_is_stale(const Ledger *l);
 
 /*
  * ledger_undo() - put back what @session changed
@@ -66,6 +69,7 @@ int ledger_commit(Ledger *l, const char *tracefs_path);
  * function_graph cannot be switched off (-EBUSY: somebody holds its trace_pipe_raw) the
  * session's records stay, and so do the shared ones while any function_graph is on anywhere:
  * an empty set_graph_function would then mean every function of the kernel.
- * Return: 0, or -errno of the first thing that failed; what failed stays in the ledger.
+ * Return: 0, or -errno of the first thing that failed; what failed stays in the ledger.  That the
+ * disk refuses the shorter ledger is no failure: the kernel is put back, the ledger is stale.
  */
 int ledger_undo(Ledger *l, const Tracefs *fs, const char *session, Strv *warnings, size_t *ret_n);

@@ -21,6 +21,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/fdstore.h \
 	%D%/functions.c \
 	%D%/functions.h \
+	%D%/health.c \
+	%D%/health.h \
 	%D%/host-check.c \
 	%D%/host-check.h \
 	%D%/instance.c \
@@ -67,6 +69,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/sessions.h \
 	%D%/stock.c \
 	%D%/stock.h \
+	%D%/tamper.c \
+	%D%/tamper.h \
 	%D%/tracefs.c \
 	%D%/tracefs.h \
 	%D%/tracing-copy.c \

@@ -108,6 +108,7 @@ void session_end_leaving(Session *s) {
         session_refresh(s);
         is_clean = recorder_error(s->recorder) == 0;
         session_save(s);
+        s->health = health_free(s->health);
         r = session_write_live(s, is_clean);
         if (r < 0)
                 log_warning_errno(r, "Cannot write live.json of session '%s': %m", s->meta->name);
@@ -277,6 +278,10 @@ static int session_rebuild(Session *s, const char **why, char text[static 160]) 
         *why = session_read_live(s, &live, text) ?: changed;
         r = session_adopt_cpus(s, &live);
         if (r >= 0)
+                r = session_make_health(s);
+        for (size_t i = 0; r >= 0 && i < s->meta->n_cpus; i++)
+                health_resume(s->health, i, last_page_ns(s, s->meta->cpus[i].cpu));
+        if (r >= 0)
                 r = tracer_read_clocks(s->tracer, &now);
         if (r >= 0)
                 r = session_begin_rotation(s, &now);
@@ -304,6 +309,12 @@ static void session_go_on(Session *s, const char *why) {
                 return;
         }
         log_notice("Session '%s' was recording when its daemon ended: taken up.", s->meta->name);
+        r = health_watch(s->health);
+        if (r < 0)
+                log_warning_errno(r,
+                                  "Cannot watch the control files of session '%s': %m; what others "
+                                  "do to them is not noticed.",
+                                  s->meta->name);
         r = session_set_deadline(s);
         if (r < 0) {
                 log_error_errno(r, "Cannot set the timer of session '%s': %m", s->meta->name);
@@ -314,6 +325,7 @@ static void session_go_on(Session *s, const char *why) {
 
 /* As if it had never been looked at: what it changed in the kernel controller_settle() undoes. */
 static void session_give_up(Session *s) {
+        s->health = health_free(s->health);
         s->rotation = rotation_free(s->rotation);
         s->recorder = recorder_free(s->recorder);
         s->is_held = true;

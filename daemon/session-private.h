@@ -6,6 +6,7 @@
  * that an earlier daemon had begun).
  */
 
+#include "daemon/health.h"
 #include "daemon/live.h"
 #include "daemon/recorder.h"
 #include "daemon/rotation.h"
@@ -25,10 +26,12 @@ struct Session {
         Rotation *rotation;
         sd_event_source *deadline;
         SymbolWatch symbol_watch;
-        int error;       /* errno that the readers are stuck with */
-        bool is_saved;   /* session.json says what meta says */
-        bool is_held;    /* the service manager has copies of the descriptors */
-        bool is_leaving; /* another daemon goes on with it */
+        Health *health;
+
+        sd_event_source *retry; /* of writing session.json, once it has ended */
+        bool is_saved;          /* session.json says what meta says */
+        bool is_held;           /* the service manager has copies of the descriptors */
+        bool is_leaving;        /* another daemon goes on with it */
 
         uint64_t disk_bytes; /* once ended; UINT64_MAX: not counted yet */
 };
@@ -38,8 +41,10 @@ int session_begin_rotation(Session *s, const ClockTuple *now);
 /* session.c */
 void session_save(Session *s);
 void session_enter(Session *s, SessionEvent event, const char *reason);
-void session_warn(Session *s, const char *format, ...) _printf_(2, 3);
+#define session_warn(s, ...) health_warn((s)->meta, __VA_ARGS__)
 int session_make_recorder(Session *s);
+/* Once all readers are there: what is lost from now on is noted. */
+int session_make_health(Session *s);
 int session_set_deadline(Session *s);
 void session_on_recorder(void *userdata);
 

@@ -17,6 +17,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/unit.h"
+#include "daemon/health.h"
 #include "daemon/reader.h"
 #include "daemon/recorder.h"
 #include "daemon/session-private.h"
@@ -24,6 +25,8 @@
 #include "daemon/symbol-watch.h"
 #include "daemon/tracing-copy.h"
 #include "daemon/transition.h"
+
+#define SAVE_RETRY_USEC (2 * USEC_PER_SEC)
 
 static uint64_t clock_ns(clockid_t clock) {
         struct timespec ts;
@@ -59,18 +62,6 @@ void session_enter(Session *s, SessionEvent event, const char *reason) {
                 free(s->meta->reason);
                 s->meta->reason = strdup(reason);
         }
-}
-
-void session_warn(Session *s, const char *format, ...) {
-        char text[512];
-        va_list ap;
-
-        va_start(ap, format);
-        (void) vsnprintf(text, sizeof(text), format, ap);
-        va_end(ap);
-        log_warning("Session '%s': %s", s->meta->name, text);
-        if (!strv_contains(&s->meta->warnings, text))
-                (void) strv_add(&s->meta->warnings, text);
 }
 
 /* --- starting -------------------------------------------------------------------------------- */
@@ -200,6 +191,27 @@ static int session_open_cpu(Session *s, uint32_t cpu) {
         return 0;
 }
 
+static void session_on_health(bool is_new, void *userdata) {
+        Session *s = userdata;
+
+        if (is_new || !s->is_saved)
+                session_save(s);
+        if (is_new)
+                s->context->changed(s, s->context->userdata);
+}
+
+int session_make_health(Session *s) {
+        return health_new(&s->health, &(HealthConfig){
+                                              .event = s->context->event,
+                                              .meta = s->meta,
+                                              .recorder = s->recorder,
+                                              .tracer = s->tracer,
+                                              .store = store_path(s->context->store),
+                                              .changed = session_on_health,
+                                              .userdata = s,
+                                      });
+}
+
 static int session_open_cpus(Session *s, Refusal *refusal) {
         SessionMeta *m = s->meta;
         int r;
@@ -222,8 +234,7 @@ static int session_open_cpus(Session *s, Refusal *refusal) {
                 m->n_cpus = 0;
                 return -ENOMEM;
         }
-        session_refresh(s);
-        return 0;
+        return session_make_health(s);
 }
 
 static int session_on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -292,6 +303,9 @@ static int session_begin(Session *s, Refusal *refusal) {
         r = tracer_set_recording(s->tracer, true);
         if (r < 0)
                 return refuse_errno(refusal, r, "writing", "tracing_on");
+        r = health_watch(s->health);
+        if (r < 0)
+                return refuse_errno(refusal, r, "watching", "the control files of tracefs");
 
         r = session_set_deadline(s);
         if (r < 0)
@@ -304,6 +318,7 @@ static int session_begin(Session *s, Refusal *refusal) {
 static void session_undo(Session *s) {
         int r;
 
+        s->health = health_free(s->health);
         if (s->tracer)
                 (void) tracer_set_recording(s->tracer, false);
         s->rotation = rotation_free(s->rotation);
@@ -388,35 +403,19 @@ void session_look_at_modules(Session *s) {
 }
 
 void session_refresh(Session *s) {
-        if (!s->recorder)
+        if (!s->health)
                 return;
-
         if (s->meta->state == SESSION_RECORDING)
                 session_look_at_modules(s);
-
-        for (size_t i = 0; i < s->meta->n_cpus; i++) {
-                recorder_read_account(s->recorder, i, &s->meta->cpus[i]);
-                (void) tracer_read_account(s->tracer, &s->meta->cpus[i]);
-        }
-        if (!s->is_saved)
+        if (health_refresh(s->health) || !s->is_saved)
                 session_save(s);
 }
 
-static void session_look_at_error(Session *s) {
-        int error = recorder_error(s->recorder);
-
-        if (error == s->error)
-                return;
-        if (error == 0)
-                log_notice("Session '%s': pages are stored again.", s->meta->name);
-        else
-                session_warn(s,
-                             "storing pages failed: %s; they wait in the kernel's buffer, which "
-                             "holds %u MiB a CPU: make room in %s",
-                             strerror(error), (unsigned) (s->meta->spec.buffer_bytes >> 20),
-                             store_path(s->context->store));
-        s->error = error;
-        session_save(s);
+/* Whether the disk refuses pages, and the session is not to wait for it. */
+static bool session_is_refused(const Session *s) {
+        return s->meta->spec.on_full == SPEC_ON_FULL_STOP &&
+               (conditions_find(&s->meta->degraded, GAP_NO_SPACE) ||
+                conditions_find(&s->meta->degraded, GAP_DISK_FAILED));
 }
 
 /* Whoever made it, a reader or a timer. */
@@ -436,9 +435,11 @@ static void session_finish(Session *s);
 void session_on_recorder(void *userdata) {
         Session *s = userdata;
 
-        session_look_at_error(s);
+        health_look_at_disk(s->health);
         if (s->is_leaving)
                 return;
+        if (session_is_refused(s) && s->meta->state == SESSION_RECORDING)
+                session_stop(s, "the disk took no more pages (--on-full=stop)");
         session_on_cut(s);
         if (recorder_is_full(s->recorder) && s->meta->state == SESSION_RECORDING) {
                 char text[UNIT_TEXT_MAX], reason[64];
@@ -463,10 +464,6 @@ void session_set_watched(Session *s, bool watched) {
                 recorder_set_watched(s->recorder, watched);
 }
 
-bool session_made_progress(Session *s) {
-        return !s->recorder || recorder_made_progress(s->recorder);
-}
-
 /* --- stopping -------------------------------------------------------------------------------- */
 
 void session_stop(Session *s, const char *reason) {
@@ -475,6 +472,7 @@ void session_stop(Session *s, const char *reason) {
         if (s->meta->state != SESSION_RECORDING || s->is_leaving)
                 return;
 
+        health_end_watch(s->health);
         r = tracer_set_recording(s->tracer, false);
         if (r < 0)
                 log_error_errno(r, "Cannot switch recording off for session '%s': %m; going on.",
@@ -505,6 +503,25 @@ static void session_log_end(Session *s) {
                             format_count(count, n_pages_lost));
 }
 
+static int session_on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
+        Session *s = userdata;
+
+        session_save(s);
+        if (!s->is_saved)
+                return sd_event_source_set_time_relative(source, SAVE_RETRY_USEC);
+        log_notice("Session '%s': session.json is written now.", s->meta->name);
+        s->retry = sd_event_source_disable_unref(s->retry);
+        s->dir = session_dir_free(s->dir);
+        return 0;
+}
+
+/* It has ended, and its session.json says otherwise. */
+static void session_retry(Session *s) {
+        if (sd_event_add_time_relative(s->context->event, &s->retry, CLOCK_MONOTONIC,
+                                       SAVE_RETRY_USEC, 0, session_on_retry, s) >= 0)
+                (void) sd_event_source_set_enabled(s->retry, SD_EVENT_ON);
+}
+
 /* The readers have ended. */
 static void session_finish(Session *s) {
         char reason[256];
@@ -515,7 +532,8 @@ static void session_finish(Session *s) {
         r = tracing_copy_end(s->dir, s->tracer, &path);
         if (r < 0)
                 session_warn(s, "copying tracing file %s failed: %s", path, strerror(-r));
-        session_refresh(s);
+        health_finish(s->health);
+        s->health = health_free(s->health);
         rotation_finish(s->rotation);
         s->rotation = rotation_free(s->rotation);
         s->recorder = recorder_free(s->recorder);
@@ -538,7 +556,10 @@ static void session_finish(Session *s) {
         session_save(s);
         live_remove(s->dir);
         session_log_end(s);
-        s->dir = session_dir_free(s->dir);
+        if (s->is_saved)
+                s->dir = session_dir_free(s->dir);
+        else
+                session_retry(s);
         s->context->changed(s, s->context->userdata);
 }
 
@@ -620,7 +641,11 @@ Session *session_free(Session *s) {
                 if (s->recorder)
                         session_finish(s);
         }
+        if (s->retry)
+                session_save(s); /* for the last time */
+        (void) sd_event_source_disable_unref(s->retry);
         (void) sd_event_source_disable_unref(s->deadline);
+        (void) health_free(s->health);
         (void) session_dir_free(s->dir);
         (void) session_meta_free(s->meta);
         free(s);

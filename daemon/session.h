@@ -84,8 +84,6 @@ uint64_t session_disk_bytes(Session *s);
 /* @other began to use function_graph as well: kept with @s if that is live. */
 void session_add_neighbour(Session *s, const Session *other);
 void session_set_watched(Session *s, bool watched);
-/* Whether no reader is stuck, since the last call. */
-bool session_made_progress(Session *s);
 
 /* Ends it at once, waiting for the readers, if it is live. */
 Session *session_free(Session *s);

@@ -272,15 +272,6 @@ void sessions_peer_gone(Sessions *s, uint64_t peer) {
                         session_stop(s->items[i], "its client left");
 }
 
-bool sessions_made_progress(Sessions *s) {
-        bool moved = true;
-
-        for (size_t i = 0; i < s->n; i++)
-                if (!session_made_progress(s->items[i]))
-                        moved = false;
-        return moved;
-}
-
 size_t sessions_n(const Sessions *s) {
         return s->n;
 }

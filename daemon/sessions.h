@@ -49,8 +49,6 @@ size_t sessions_leave_all(Sessions *s);
 bool sessions_have_ended(const Sessions *s);
 /* The connection @peer has gone: sessions attached to it end. */
 void sessions_peer_gone(Sessions *s, uint64_t peer);
-/* Whether no reader of any session is stuck, since the last call. */
-bool sessions_made_progress(Sessions *s);
 
 Sessions *sessions_free(Sessions *s);
 DEFINE_CLEANUP(Sessions *, sessions_free);

@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 
+#define USEC_PER_SEC 1000000ULL
 #define NSEC_PER_USEC 1000ULL
 #define NSEC_PER_MSEC 1000000ULL
 #define NSEC_PER_SEC 1000000000ULL

@@ -26,6 +26,7 @@ static const struct {
         [GAP_TRACING_OFF] = { "tracing_off", "somebody else switched tracing_on off" },
         [GAP_TRACER_OFF] = { "tracer_off", "somebody else switched the tracer off" },
         [GAP_FTRACE_OFF] = { "ftrace_off", "sysctl kernel.ftrace_enabled was 0" },
+        [GAP_CLOCK_CHANGED] = { "clock_changed", "somebody else chose another trace_clock" },
         [GAP_FILTER_CHANGED] = { "filter_changed",
                                  "somebody else changed which functions are traced" },
         [GAP_NO_SPACE] = { "no_space", "the store's disk was full" },
@@ -85,7 +86,7 @@ int gaps_add(Gaps *g, const Gap *gap) {
         Gap *last = find_last(g, gap->cpu, gap->cause);
         Gap everywhere = *gap;
 
-        if (last && (last->to_ns == gap->from_ns || last->to_ns == GAP_OPEN)) {
+        if (last && (last->to_ns >= gap->from_ns)) {
                 merge(last, gap, false);
                 return 0;
         }

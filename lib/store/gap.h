@@ -24,13 +24,14 @@
 #include <stdint.h>
 
 typedef enum GapCause {
-        GAP_OVERRUN,     /* the kernel's buffer was full: its oldest events gave way */
-        GAP_DROPPED,     /* the same, and the new events were not taken */
-        GAP_INTERRUPTED, /* the buffer wrapped while an interrupted writer held its page */
-        GAP_CLEARED,     /* somebody emptied the buffer (trace, trace_clock, its size, a probe) */
-        GAP_TRACING_OFF, /* somebody wrote 0 to tracing_on */
-        GAP_TRACER_OFF,  /* somebody wrote another tracer to current_tracer */
-        GAP_FTRACE_OFF,  /* sysctl kernel.ftrace_enabled was 0 */
+        GAP_OVERRUN,       /* the kernel's buffer was full: its oldest events gave way */
+        GAP_DROPPED,       /* the same, and the new events were not taken */
+        GAP_INTERRUPTED,   /* the buffer wrapped while an interrupted writer held its page */
+        GAP_CLEARED,       /* somebody emptied the buffer (trace, trace_clock, its size, a probe) */
+        GAP_TRACING_OFF,   /* somebody wrote 0 to tracing_on */
+        GAP_TRACER_OFF,    /* somebody wrote another tracer to current_tracer */
+        GAP_FTRACE_OFF,    /* sysctl kernel.ftrace_enabled was 0 */
+        GAP_CLOCK_CHANGED, /* somebody chose another trace_clock: times do not compare */
         GAP_FILTER_CHANGED, /* set_graph_function, set_ftrace_filter, ... are not what we wrote */
         GAP_NO_SPACE,       /* the disk was full (ENOSPC, EDQUOT): pages were read and not stored */
         GAP_DISK_FAILED,    /* the disk refused otherwise (EIO, EROFS, ...): the same */
@@ -68,7 +69,7 @@ typedef struct Gaps {
 /*
  * gaps_add() - note one more
  *
- * What goes on where the last one of the same CPU and cause ended lengthens that one.  From
+ * What begins before the last one of the same CPU and cause has ended lengthens that one.  From
  * GAPS_MAX on a gap is merged into the last one of its CPU and cause, which then reaches from the
  * earliest to the latest and counts how many it is; where there is none, into the one of the cause
  * for all CPUs.

@@ -55,6 +55,10 @@ static json_t *number_to_json(uint64_t n, const JsonField *f) {
         return json_integer((json_int_t) MIN(n, f->max));
 }
 
+static json_t *word_to_json(unsigned n, const JsonField *f) {
+        return json_string(f->words[n < f->max ? n : f->fallback]);
+}
+
 /* A new value; NULL without memory; *@omit says that there is none to write. */
 static json_t *field_to_json(const JsonField *f, const void *base, bool *omit) {
         const void *p = (const char *) base + f->offset;
@@ -76,6 +80,9 @@ static json_t *field_to_json(const JsonField *f, const void *base, bool *omit) {
         case JSON_FIELD_STRV:
                 *omit = may_omit && ((const Strv *) p)->n == 0;
                 return *omit ? NULL : strv_to_json(p, f);
+        case JSON_FIELD_WORD:
+                *omit = may_omit && *(const unsigned *) p == f->fallback;
+                return *omit ? NULL : word_to_json(*(const unsigned *) p, f);
         }
         return NULL;
 }
@@ -132,6 +139,17 @@ static int number_from_json(uint64_t *ret, const JsonField *f, const json_t *v) 
         return 0;
 }
 
+static int word_from_json(unsigned *ret, const JsonField *f, const json_t *v) {
+        const char *s = json_string_value(v);
+
+        for (unsigned i = 0; s && i < f->max; i++)
+                if (streq(f->words[i], s)) {
+                        *ret = i;
+                        return 0;
+                }
+        return JSON_FIELD_E_INVALID;
+}
+
 static int field_from_json(void *base, const JsonField *f, const json_t *v) {
         void *p = (char *) base + f->offset;
         uint64_t n = f->fallback;
@@ -166,6 +184,9 @@ static int field_from_json(void *base, const JsonField *f, const json_t *v) {
                 return *(char **) p ? 0 : -ENOMEM;
         case JSON_FIELD_STRV:
                 return v ? strv_from_json(p, f, v) : 0;
+        case JSON_FIELD_WORD:
+                *(unsigned *) p = (unsigned) f->fallback;
+                return v ? word_from_json(p, f, v) : 0;
         }
         return JSON_FIELD_E_INVALID;
 }

@@ -21,6 +21,7 @@ typedef enum JsonFieldType {
         JSON_FIELD_BOOL,
         JSON_FIELD_TEXT, /* char *, malloc()ed */
         JSON_FIELD_STRV,
+        JSON_FIELD_WORD, /* an enum, unsigned; @words[value] is its word */
 } JsonFieldType;
 
 enum {
@@ -34,11 +35,12 @@ typedef struct JsonField {
         JsonFieldType type;
         unsigned flags;
         size_t offset;
-        uint64_t min;                   /* of a number */
-        uint64_t max;                   /* of a number (at most INT64_MAX), or entries in a list */
-        uint64_t fallback;              /* of an absent number */
-        size_t max_text;                /* bytes of a text, or of each in a list */
+        uint64_t min;      /* of a number */
+        uint64_t max;      /* of a number (at most INT64_MAX), or entries in a list or in @words */
+        uint64_t fallback; /* of an absent number or word */
+        size_t max_text;   /* bytes of a text, or of each in a list */
         bool (*is_valid)(const char *); /* of a text, or of each in a list; NULL: any text */
+        const char *const *words;
 } JsonField;
 
 /* Sets the members of @o.  0 or -ENOMEM. */

@@ -29,6 +29,7 @@ static const char *const state_names[_SESSION_STATE_N] = {
         [SESSION_DRAINING] = "draining",
         [SESSION_SEALED] = "sealed",
         [SESSION_FAILED] = "failed",
+        [SESSION_INTERRUPTED] = "interrupted",
 };
 
 const char *session_state_name(SessionState s) {

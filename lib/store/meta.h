@@ -30,6 +30,7 @@ typedef enum SessionState {
         SESSION_DRAINING,
         SESSION_SEALED,
         SESSION_FAILED,
+        SESSION_INTERRUPTED, /* only seen from outside: it was live, and no daemon owns the store */
         _SESSION_STATE_N,
 } SessionState;
 

@@ -41,6 +41,22 @@ static bool pid_is_valid(const char *s) {
                 .is_valid = (valid)                                                                \
         }
 
+static const char *const on_full_names[] = {
+        [SPEC_ON_FULL_WAIT] = "wait",
+        [SPEC_ON_FULL_STOP] = "stop",
+};
+
+const char *spec_on_full_name(SpecOnFull o) {
+        return (size_t) o < ELEMENTSOF(on_full_names) ? on_full_names[o] : "unknown";
+}
+
+int spec_on_full_from_name(const char *s) {
+        for (int i = 0; i < _SPEC_ON_FULL_N; i++)
+                if (streq(on_full_names[i], s))
+                        return i;
+        return -EINVAL;
+}
+
 static const JsonField fields[] = {
         LIST(functions, JSON_FIELD_REQUIRED, FUNCTION_NAME_MAX, function_pattern_is_valid),
         LIST(notrace, JSON_FIELD_OMIT, FUNCTION_NAME_MAX, function_pattern_is_valid),
@@ -53,6 +69,13 @@ static const JsonField fields[] = {
         FLAG(ring),
         NUMBER(buffer_bytes, BUFFER_BYTES_MIN, BUFFER_BYTES_MAX, SPEC_DEFAULT_BUFFER_BYTES),
         NUMBER(max_functions, 1, MAX_FUNCTIONS_MAX, SPEC_DEFAULT_MAX_FUNCTIONS),
+        { .key = "on_full",
+          .type = JSON_FIELD_WORD,
+          .flags = JSON_FIELD_OMIT,
+          .offset = offsetof(Spec, on_full),
+          .words = on_full_names,
+          .max = _SPEC_ON_FULL_N,
+          .fallback = SPEC_ON_FULL_WAIT },
 };
 
 json_t *spec_to_json(const Spec *spec) {

@@ -22,6 +22,16 @@
 #define SPEC_SEGMENT_NS_MIN 1000000000ULL
 #define SPEC_DEPTH_MAX 50 /* FTRACE_RETFUNC_DEPTH, linux 6.1 include/linux/ftrace.h */
 
+/* What a session does when the disk takes no more pages. */
+typedef enum SpecOnFull {
+        SPEC_ON_FULL_WAIT, /* leave them in the kernel's buffer until it does */
+        SPEC_ON_FULL_STOP, /* end with what there is */
+        _SPEC_ON_FULL_N,
+} SpecOnFull;
+
+const char *spec_on_full_name(SpecOnFull o); /* "wait", "stop" */
+int spec_on_full_from_name(const char *s);   /* the value, or -EINVAL */
+
 typedef struct Spec {
         Strv functions;         /* names and globs whose call trees are recorded; at least one */
         Strv notrace;           /* names and globs that are left out with all below them */
@@ -34,6 +44,7 @@ typedef struct Spec {
         bool ring;              /* max_bytes does not end it: the oldest is dropped instead */
         uint64_t buffer_bytes;  /* the kernel's buffer for each CPU */
         uint64_t max_functions; /* more roots than this after expansion are refused */
+        SpecOnFull on_full;
 } Spec;
 
 #define SPEC_INIT                                                                                  \

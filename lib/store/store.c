@@ -25,6 +25,8 @@
 
 #define REMOVED_PREFIX ".removed-"
 #define LOCK_NAME "lock"
+#define LOCK_TRIES 10
+#define LOCK_TRY_USEC 10000
 #define PID_MAX 4194304 /* PID_MAX_LIMIT, linux 6.1 include/linux/threads.h, 64 bit */
 
 struct Store {
@@ -138,9 +140,13 @@ static int take_lock(Store *s, pid_t *ret_holder) {
                 return STORE_E_UNSAFE;
         if (s->lock_fd < 0)
                 return s->lock_fd;
-        if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+        for (unsigned i = 0; flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0; i++) {
                 if (errno != EWOULDBLOCK)
                         return -errno;
+                if (i < LOCK_TRIES) { /* somebody may be asking store_is_owned() */
+                        (void) usleep(LOCK_TRY_USEC);
+                        continue;
+                }
                 if (ret_holder)
                         *ret_holder = read_holder(s->lock_fd);
                 return STORE_E_LOCKED;
@@ -225,6 +231,25 @@ int store_open_for_writing(Store **ret, const char *path, pid_t *ret_holder) {
                 return r;
         *ret = TAKE_PTR(s);
         return 0;
+}
+
+/*
+ * Asked by trying: a shared lock can be had as long as there is no exclusive one, and is given back at
+ * once; take_lock() is patient enough for that.
+ */
+int store_is_owned(const Store *s) {
+        _cleanup_close_ int fd = -EBADF;
+
+        if (s->lock_fd >= 0)
+                return 1;
+        fd = entry_open_file(s->fd, LOCK_NAME, O_RDONLY);
+        if (fd == -ENOENT)
+                return 0;
+        if (fd < 0)
+                return fd;
+        if (flock(fd, LOCK_SH | LOCK_NB) >= 0)
+                return 0;
+        return errno == EWOULDBLOCK ? 1 : -errno;
 }
 
 const char *store_path(const Store *s) {

@@ -29,6 +29,8 @@ int store_open(Store **ret, const char *path);
  */
 int store_open_for_writing(Store **ret, const char *path, pid_t *ret_holder);
 const char *store_path(const Store *s);
+/* Whether a daemon owns the store: 1, 0, or -errno if that cannot be told. */
+int store_is_owned(const Store *s);
 int store_fd(const Store *s); /* borrowed, like the next two */
 int store_sessions_fd(const Store *s);
 int store_symbols_fd(const Store *s); /* -EBADF if there is none */

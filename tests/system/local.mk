@@ -1,9 +1,16 @@
 # Tests with the real programs and no kernel: part of `make check`.
-system_tests = %D%/test-recordings.sh %D%/test-restart.sh %D%/test-rotation.sh \
-	 %D%/test-sessions.sh %D%/test-wire.sh
+system_tests = %D%/test-disk.sh %D%/test-recordings.sh %D%/test-restart.sh %D%/test-rotation.sh \
+	%D%/test-sessions.sh %D%/test-tamper.sh %D%/test-wire.sh
 dist_check_SCRIPTS += $(system_tests)
 TESTS += $(system_tests)
 EXTRA_DIST += %D%/fake-tracefs.sh tests/varlink-client.py
 
 noinst_PROGRAMS += %D%/service-manager
 %C%_service_manager_SOURCES = %D%/service-manager.c
+
+# Preloaded into a daemon whose disk is to fail.
+check_DATA += %D%/fault.so
+CLEANFILES += %D%/fault.so
+EXTRA_DIST += %D%/fault.c
+%D%/fault.so: %D%/fault.c
+	$(AM_V_CC)$(MKDIR_P) %D% && $(CC) $(FTRACED_CFLAGS) -fvisibility=default -D_GNU_SOURCE $(CFLAGS) -fPIC -shared -o $@ $< -ldl

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Every look compares the counters with those of the look before: what was lost in between is a
+ * gap from there to here.  The cause is the condition that holds; a buffer that overran because the
+ * disk was full was lost to the disk.  Gaps that last (tracing_on is 0) are open until their end is
+ * reported, or the session's own.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/unit.h"
+#include "daemon/health.h"
+#include "daemon/tamper.h"
+
+/* What was seen of a CPU at the last look. */
+typedef struct Seen {
+        CpuAccount account;
+        uint64_t moved_ns; /* the look before the one that last saw its pages grow */
+} Seen;
+
+struct Health {
+        HealthConfig config;
+        Seen *seen; /* one for each of meta->cpus */
+        uint64_t looked_ns;
+        Tamper *tamper;
+        sd_event_source *timer;
+        int error;        /* of the disk, at the moment */
+        unsigned n_stuck; /* looks in a row at which some reader had not moved */
+};
+
+static uint64_t realtime_ns(void) {
+        struct timespec ts;
+
+        (void) clock_gettime(CLOCK_REALTIME, &ts);
+        return (uint64_t) ts.tv_sec * NSEC_PER_SEC + (uint64_t) ts.tv_nsec;
+}
+
+static uint64_t trace_ns(const Health *h) {
+        ClockTuple now = {};
+
+        (void) tracer_read_clocks(h->config.tracer, &now);
+        return now.trace_ns;
+}
+
+void health_warn(SessionMeta *m, const char *format, ...) {
+        char text[1024];
+        va_list ap;
+
+        va_start(ap, format);
+        (void) vsnprintf(text, sizeof(text), format, ap);
+        va_end(ap);
+        if (strv_contains(&m->warnings, text))
+                return;
+        log_warning("Session '%s': %s", m->name, text);
+        (void) strv_add(&m->warnings, text);
+}
+
+static void changed(Health *h, bool is_new) {
+        h->config.changed(is_new, h->config.userdata);
+}
+
+/* --- losses ----------------------------------------------------------------------------------- */
+
+static bool add_gap(Health *h, const Gap *gap) {
+        if (gaps_add(&h->config.meta->gaps, gap) < 0)
+                log_error("Session '%s': out of memory; a gap is not noted.", h->config.meta->name);
+        return true;
+}
+
+/* What it is that the buffer overruns for. */
+static GapCause disk_cause(const Health *h, GapCause otherwise) {
+        if (h->error == 0)
+                return otherwise;
+        return h->error == ENOSPC || h->error == EDQUOT ? GAP_NO_SPACE : GAP_DISK_FAILED;
+}
+
+static bool note_events(Health *h, const Seen *seen, GapCause cause, uint64_t before, uint64_t now,
+                        uint64_t now_ns) {
+        if (now <= before)
+                return false;
+        return add_gap(h, &(Gap){ .cpu = seen->account.cpu,
+                                  .cause = cause,
+                                  .from_ns = MIN(seen->moved_ns, now_ns),
+                                  .to_ns = now_ns,
+                                  .n_events = now - before });
+}
+
+/* Whether the CPU lost anything since the last look. */
+static bool note_losses(Health *h, Seen *seen, const CpuAccount *now, uint64_t now_ns) {
+        const CpuAccount *before = &seen->account;
+        bool found = false;
+
+        if (note_events(h, seen, disk_cause(h, GAP_OVERRUN), before->overrun, now->overrun, now_ns))
+                found = true;
+        if (note_events(h, seen, disk_cause(h, GAP_DROPPED), before->dropped_events,
+                        now->dropped_events, now_ns))
+                found = true;
+        if (note_events(h, seen, GAP_INTERRUPTED, before->commit_overrun, now->commit_overrun,
+                        now_ns))
+                found = true;
+        if (now->pages_lost > before->pages_lost)
+                found = add_gap(h, &(Gap){ .cpu = now->cpu,
+                                           .cause = disk_cause(h, GAP_DISK_FAILED),
+                                           .from_ns = MIN(seen->moved_ns, now_ns),
+                                           .to_ns = now_ns,
+                                           .n_events = GAP_UNKNOWN,
+                                           .n_pages = now->pages_lost - before->pages_lost });
+        if (now->n_bytes > before->n_bytes)
+                seen->moved_ns = h->looked_ns;
+        seen->account = *now;
+        return found;
+}
+
+bool health_refresh(Health *h) {
+        SessionMeta *m = h->config.meta;
+        uint64_t now_ns = m->stop.trace_ns ?: trace_ns(h); /* nothing happens after the stop */
+        bool is_emptied = false, found = false;
+
+        for (size_t i = 0; i < m->n_cpus; i++) {
+                recorder_read_account(h->config.recorder, i, &m->cpus[i]);
+                if (tracer_read_account(h->config.tracer, &m->cpus[i]) == TRACER_E_EMPTIED)
+                        is_emptied = true;
+                if (note_losses(h, &h->seen[i], &m->cpus[i], now_ns))
+                        found = true;
+        }
+        if (is_emptied) {
+                health_warn(m, "somebody else emptied the kernel's buffer: what was in it is lost");
+                found = add_gap(h, &(Gap){ .cpu = GAP_ALL_CPUS,
+                                           .cause = GAP_CLEARED,
+                                           .from_ns = h->looked_ns,
+                                           .to_ns = now_ns,
+                                           .n_events = GAP_UNKNOWN });
+        }
+        h->looked_ns = now_ns;
+        return found;
+}
+
+/* --- conditions ------------------------------------------------------------------------------- */
+
+static bool set_condition(Health *h, GapCause cause, const char *reason) {
+        SessionMeta *m = h->config.meta;
+        bool is_new = !conditions_find(&m->degraded, cause);
+        int r;
+
+        r = conditions_set(&m->degraded, cause, realtime_ns(), reason);
+        if (r > 0)
+                log_warning("Session '%s' is degraded: %s", m->name, reason);
+        if (is_new && !strv_contains(&m->warnings, reason))
+                (void) strv_add(&m->warnings, reason);
+        return r > 0;
+}
+
+static bool clear_condition(Health *h, GapCause cause) {
+        if (!conditions_clear(&h->config.meta->degraded, cause))
+                return false;
+        log_notice("Session '%s': over is that %s%s", h->config.meta->name,
+                   gap_cause_sentence(cause),
+                   h->config.meta->degraded.n == 0 ? "; it is well again." : ".");
+        return true;
+}
+
+void health_look_at_disk(Health *h) {
+        SessionMeta *m = h->config.meta;
+        int error = recorder_error(h->config.recorder);
+        char reason[1024], size[UNIT_TEXT_MAX];
+        GapCause cause;
+
+        if (error == h->error)
+                return;
+        (void) health_refresh(
+                h); /* what was lost until now was lost for the reason that held until now */
+        h->error = error;
+        cause = disk_cause(h, _GAP_CAUSE_N);
+        if (cause != GAP_NO_SPACE)
+                (void) clear_condition(h, GAP_NO_SPACE);
+        if (cause != GAP_DISK_FAILED)
+                (void) clear_condition(h, GAP_DISK_FAILED);
+        if (error != 0) {
+                (void) snprintf(reason, sizeof(reason),
+                                "storing pages failed: %s; they wait in the kernel's buffer, %s a "
+                                "CPU: %s %s",
+                                strerror(error), format_bytes(size, m->spec.buffer_bytes),
+                                cause == GAP_NO_SPACE ? "make room in" : "mend the disk of",
+                                h->config.store);
+                (void) set_condition(h, cause, reason);
+        }
+        changed(h, true);
+}
+
+/* A write that neither succeeds nor fails: a reader does not move, and does not wait for data. */
+static bool look_at_progress(Health *h) {
+        char reason[1024];
+
+        h->n_stuck = recorder_made_progress(h->config.recorder) ? 0 : h->n_stuck + 1;
+        if (h->error != 0)
+                return false; /* more is known than that */
+        if (h->n_stuck == 0)
+                return clear_condition(h, GAP_DISK_FAILED);
+        if (h->n_stuck * HEALTH_LOOK_S < HEALTH_STUCK_S)
+                return false;
+        (void) snprintf(reason, sizeof(reason),
+                        "the disk of %s has not answered for %u s and more: pages wait in the "
+                        "kernel's buffer",
+                        h->config.store, HEALTH_STUCK_S);
+        return set_condition(h, GAP_DISK_FAILED, reason);
+}
+
+/* --- what others do --------------------------------------------------------------------------- */
+
+static void on_tampering(const TamperReport *report, void *userdata) {
+        Health *h = userdata;
+        SessionMeta *m = h->config.meta;
+        uint64_t before_ns = h->looked_ns;
+        Gap gap = { .cpu = report->cpu,
+                    .cause = report->cause,
+                    .from_ns = before_ns,
+                    .n_events = GAP_UNKNOWN };
+
+        (void) health_refresh(h);
+        gap.to_ns = h->looked_ns;
+        switch (report->kind) {
+        case TAMPER_BEGAN:
+                gap.from_ns = h->looked_ns;
+                gap.to_ns = GAP_OPEN;
+                (void) add_gap(h, &gap);
+                (void) set_condition(h, report->cause, report->sentence);
+                break;
+        case TAMPER_ENDED:
+                gaps_close(&m->gaps, report->cause, h->looked_ns);
+                (void) clear_condition(h, report->cause);
+                break;
+        case TAMPER_FLICKED:
+        case TAMPER_EMPTIED:
+                (void) add_gap(h, &gap);
+                health_warn(m, "%s", report->sentence);
+                break;
+        case TAMPER_NOTED:
+                health_warn(m, "%s", report->sentence);
+                break;
+        }
+        changed(h, true);
+}
+
+static int get_roots(Strv *ret, void *userdata) {
+        Health *h = userdata;
+
+        return tracer_get_roots(h->config.tracer, ret);
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+        Health *h = userdata;
+
+        bool is_new = health_refresh(h);
+
+        if (look_at_progress(h))
+                is_new = true;
+        if (h->tamper)
+                tamper_poll(h->tamper);
+        changed(h, is_new);
+        return sd_event_source_set_time_relative(source, HEALTH_LOOK_S * USEC_PER_SEC);
+}
+
+int health_watch(Health *h) {
+        const SessionMeta *m = h->config.meta;
+        _cleanup_free_ uint32_t *cpus = calloc(m->n_cpus, sizeof(*cpus));
+        int r;
+
+        if (!cpus)
+                return -ENOMEM;
+        for (size_t i = 0; i < m->n_cpus; i++)
+                cpus[i] = m->cpus[i].cpu;
+        r = tamper_new(&h->tamper, &(TamperConfig){
+                                           .event = h->config.event,
+                                           .tracefs = tracer_tracefs(h->config.tracer),
+                                           .tracefs_fd = tracer_tracefs_fd(h->config.tracer),
+                                           .dir = tracer_dir(h->config.tracer),
+                                           .ftrace_enabled = "/proc/sys/kernel/ftrace_enabled",
+                                           .cpus = cpus,
+                                           .n_cpus = m->n_cpus,
+                                           .get_roots = get_roots,
+                                           .handler = on_tampering,
+                                           .userdata = h,
+                                   });
+        if (r >= 0)
+                r = sd_event_add_time_relative(h->config.event, &h->timer, CLOCK_MONOTONIC,
+                                               HEALTH_LOOK_S * USEC_PER_SEC, 0, on_timer, h);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(h->timer, SD_EVENT_ON);
+        return MIN(r, 0);
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+void health_end_watch(Health *h) {
+        if (h->tamper)
+                tamper_poll(h->tamper);
+        h->tamper = tamper_free(h->tamper);
+}
+
+void health_finish(Health *h) {
+        SessionMeta *m = h->config.meta;
+
+        health_end_watch(h);
+        h->error = recorder_error(h->config.recorder) ?: h->error;
+        (void) health_refresh(h);
+        gaps_close(&m->gaps, _GAP_CAUSE_N, m->stop.trace_ns);
+        conditions_done(&m->degraded);
+}
+
+int health_new(Health **ret, const HealthConfig *config) {
+        _cleanup_(health_freep) Health *h = calloc(1, sizeof(*h));
+        SessionMeta *m = config->meta;
+
+        if (!h)
+                return -ENOMEM;
+        h->config = *config;
+        h->seen = calloc(m->n_cpus, sizeof(*h->seen));
+        if (!h->seen)
+                return -ENOMEM;
+        h->looked_ns = trace_ns(h);
+        for (size_t i = 0; i < m->n_cpus; i++) {
+                recorder_read_account(config->recorder, i, &m->cpus[i]);
+                h->seen[i] = (Seen){ .account = m->cpus[i], .moved_ns = h->looked_ns };
+        }
+        conditions_done(&m->degraded); /* a predecessor's: seen again if they still hold */
+        gaps_close(&m->gaps, _GAP_CAUSE_N, h->looked_ns);
+        *ret = TAKE_PTR(h);
+        return 0;
+}
+
+void health_resume(Health *h, size_t i, uint64_t stored_ns) {
+        h->seen[i].moved_ns = MIN(stored_ns, h->looked_ns);
+}
+
+Health *health_free(Health *h) {
+        if (!h)
+                return NULL;
+        (void) tamper_free(h->tamper);
+        (void) sd_event_source_disable_unref(h->timer);
+        free(h->seen);
+        free(h);
+        return NULL;
+}

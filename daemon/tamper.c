@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * One table of files.  A write wakes us, and then all files are compared with what they said when
+ * the session began; who wrote is not asked, so that the daemon's own writes (roots that come and
+ * go with other sessions) are no tampering as long as they are what the arbiter says.  Several
+ * events of one write are looked at together: the events only mark their file, and a deferred
+ * source with a lower priority does the looking.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/inotify.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "daemon/instance.h"
+#include "daemon/knob.h"
+#include "daemon/tamper.h"
+
+typedef enum Check {
+        CHECK_VALUE, /* it must say what it said */
+        CHECK_ROOTS, /* it must say what the arbiter says */
+        CHECK_NONE,  /* any write to it matters */
+} Check;
+
+enum {
+        TOP = 1 << 0,     /* there is one for the whole kernel, at the top level */
+        POLL = 1 << 1,    /* the kernel may change it without a write */
+        EMPTIES = 1 << 2, /* a write to it empties the buffer, whatever is written */
+        PER_CPU = 1 << 3,
+        NOTE = 1 << 4, /* a change loses nothing */
+};
+
+typedef struct File {
+        const char *name;
+        Check check;
+        unsigned flags;
+        GapCause cause;
+        const char *effect; /* what a change means, and the way out */
+        const char *wanted; /* what it must say; NULL: what it says at the beginning */
+} File;
+
+#define OTHER_FUNCTIONS "other calls are recorded than were asked for; start a new session"
+
+/* linux 6.1 kernel/trace/trace.c: tracing_set_clock() and tracing_open() with O_TRUNC reset the
+ * buffer, tracing_snapshot_write() swaps it with another. */
+static const File files[] = {
+        { "tracing_on", CHECK_VALUE, POLL, GAP_TRACING_OFF,
+          "nothing is recorded until it is 1 again", "1" },
+        { "current_tracer", CHECK_VALUE, 0, GAP_TRACER_OFF,
+          "nothing is recorded; stop the session and start another", "function_graph" },
+        { "trace_clock", CHECK_VALUE, EMPTIES, GAP_CLOCK_CHANGED,
+          "times before and after do not compare; stop the session and start another",
+          INSTANCE_CLOCK },
+        { "trace", CHECK_NONE, EMPTIES, GAP_CLEARED, NULL },
+        { "per_cpu/cpu%u/trace", CHECK_NONE, EMPTIES | PER_CPU, GAP_CLEARED, NULL },
+        { "snapshot", CHECK_NONE, EMPTIES, GAP_CLEARED, NULL },
+        { "free_buffer", CHECK_NONE, EMPTIES, GAP_CLEARED, NULL },
+        { "buffer_size_kb", CHECK_VALUE, NOTE, _GAP_CAUSE_N,
+          "the kernel's buffer holds more or less than was asked for" },
+        { "set_ftrace_filter", CHECK_VALUE, 0, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
+        { "set_ftrace_notrace", CHECK_VALUE, 0, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
+        { "set_ftrace_pid", CHECK_VALUE, 0, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
+        { "tracing_cpumask", CHECK_VALUE, 0, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
+        { "set_graph_function", CHECK_ROOTS, TOP, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
+        { "set_graph_notrace", CHECK_VALUE, TOP, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
+        { "max_graph_depth", CHECK_VALUE, TOP, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
+};
+
+typedef struct Watch {
+        Tamper *tamper;
+        const File *file;
+        uint32_t cpu;
+        char *path;   /* relative to tracefs */
+        char *wanted; /* what it said at the beginning; NULL: not compared */
+        sd_event_source *source;
+        unsigned n_closes; /* writers that were done with it since the last look */
+        bool is_written;   /* since the last look */
+        bool is_changed;   /* it does not say what it should */
+} Watch;
+
+struct Tamper {
+        TamperConfig config;
+        Watch *watches;
+        size_t n_watches;
+        sd_event_source *looking; /* deferred */
+        bool is_ftrace_off;
+};
+
+static void report(Tamper *t, TamperKind kind, GapCause cause, uint32_t cpu, const char *sentence) {
+        t->config.handler(
+                &(TamperReport){ .kind = kind, .cause = cause, .cpu = cpu, .sentence = sentence },
+                t->config.userdata);
+}
+
+/* --- what a file says ------------------------------------------------------------------------- */
+
+static bool is_in_roots(const Watch *w, const char *now) {
+        _cleanup_strv_ Strv wanted = {}, words = {};
+        bool has_address = false;
+
+        if (w->tamper->config.get_roots(&wanted, w->tamper->config.userdata) < 0 ||
+            strv_split(&words, now, "\n") < 0)
+                return true; /* it cannot be told */
+        for (size_t i = 0; i < words.n; i++)
+                if (startswith(words.items[i], "0x"))
+                        has_address = true; /* of a function whose module has gone */
+                else if (!strv_contains(&wanted, words.items[i]))
+                        return false;
+        for (size_t i = 0; i < wanted.n && !has_address; i++)
+                if (!strv_contains(&words, wanted.items[i]))
+                        return false;
+        return true;
+}
+
+/* Whether the file says what it should; *@ret_now is what it says, NULL if it cannot be read. */
+static bool is_as_wanted(const Watch *w, char **ret_now) {
+        *ret_now = NULL;
+        if (w->file->check == CHECK_NONE || (w->file->check == CHECK_VALUE && !w->wanted))
+                return true;
+        if (knob_read(w->tamper->config.tracefs_fd, w->path, ret_now) < 0) {
+                *ret_now = NULL;
+                return true;
+        }
+        return w->file->check == CHECK_ROOTS ? is_in_roots(w, *ret_now)
+                                             : knob_equal(w->path, *ret_now, w->wanted);
+}
+
+/* A value as it fits into a sentence: the first line of a list. */
+static int quote(const char *value) {
+        return (int) MIN(strcspn(value, "\n"), (size_t) 64);
+}
+
+static void report_began(const Watch *w, const char *now) {
+        char sentence[1024];
+
+        (void) snprintf(sentence, sizeof(sentence),
+                        "%s/%s was changed by somebody else to \"%.*s\"%s; %s",
+                        w->tamper->config.tracefs, w->path, quote(now), now,
+                        now[quote(now)] ? " and more" : "", w->file->effect);
+        report(w->tamper, w->file->flags & NOTE ? TAMPER_NOTED : TAMPER_BEGAN, w->file->cause,
+               GAP_ALL_CPUS, sentence);
+}
+
+static void report_flicked(const Watch *w) {
+        char sentence[1024];
+
+        (void) snprintf(sentence, sizeof(sentence),
+                        "%s/%s was changed by somebody else and put back at once: for a moment "
+                        "the recording may lack something",
+                        w->tamper->config.tracefs, w->path);
+        report(w->tamper, TAMPER_FLICKED, w->file->cause, GAP_ALL_CPUS, sentence);
+}
+
+static void report_emptied(const Watch *w) {
+        char sentence[1024];
+
+        (void) snprintf(sentence, sizeof(sentence),
+                        "%s/%s was written by somebody else, which empties the kernel's buffer: "
+                        "what was in it is lost",
+                        w->tamper->config.tracefs, w->path);
+        report(w->tamper, TAMPER_EMPTIED, GAP_CLEARED, w->cpu, sentence);
+}
+
+/* Several files may stand for one cause: it has ended when the last of them is right. */
+static void report_ended(const Watch *w) {
+        const Tamper *t = w->tamper;
+
+        for (size_t i = 0; i < t->n_watches; i++)
+                if (t->watches[i].is_changed && t->watches[i].file->cause == w->file->cause)
+                        return;
+        if (!(w->file->flags & NOTE))
+                report(w->tamper, TAMPER_ENDED, w->file->cause, GAP_ALL_CPUS, NULL);
+}
+
+static void look_at(Watch *w) {
+        _cleanup_free_ char *now = NULL;
+        bool was_changed = w->is_changed, was_written = w->is_written;
+        unsigned n_closes = w->n_closes;
+
+        w->is_written = false;
+        w->n_closes = 0;
+        if (was_written && (w->file->flags & EMPTIES))
+                report_emptied(w);
+        w->is_changed = !is_as_wanted(w, &now);
+        if (w->is_changed && !was_changed)
+                report_began(w, now);
+        else if (!w->is_changed && was_changed)
+                report_ended(w);
+        else if (!w->is_changed && n_closes > 1 && w->file->check == CHECK_VALUE && w->wanted &&
+                 !(w->file->flags & (EMPTIES | NOTE)))
+                report_flicked(w);
+}
+
+static int on_look(sd_event_source *source, void *userdata) {
+        Tamper *t = userdata;
+
+        for (size_t i = 0; i < t->n_watches; i++)
+                look_at(&t->watches[i]);
+        return 0;
+}
+
+static int on_write(sd_event_source *source, const struct inotify_event *event, void *userdata) {
+        Watch *w = userdata;
+
+        if (!(event->mask & (IN_MODIFY | IN_CLOSE_WRITE | IN_Q_OVERFLOW)))
+                return 0;
+        log_debug("tamper", "%s: inotify mask %#x", w->path, event->mask);
+        if (event->mask & (IN_MODIFY | IN_CLOSE_WRITE))
+                w->is_written = true;
+        w->n_closes += (event->mask & IN_CLOSE_WRITE) != 0;
+        return sd_event_source_set_enabled(w->tamper->looking, SD_EVENT_ONESHOT);
+}
+
+/* --- what inotify does not tell --------------------------------------------------------------- */
+
+static void poll_ftrace_enabled(Tamper *t) {
+        _cleanup_free_ char *text = NULL;
+        char sentence[256];
+        bool is_off;
+
+        if (file_read(AT_FDCWD, t->config.ftrace_enabled, &text, NULL, 64) < 0)
+                return;
+        is_off = text[0] == '0';
+        if (is_off == t->is_ftrace_off)
+                return;
+        t->is_ftrace_off = is_off;
+        (void) snprintf(
+                sentence, sizeof(sentence),
+                "%s was changed by somebody else to 0: nothing is recorded until it is 1 again "
+                "(sysctl kernel.ftrace_enabled=1)",
+                t->config.ftrace_enabled);
+        report(t, is_off ? TAMPER_BEGAN : TAMPER_ENDED, GAP_FTRACE_OFF, GAP_ALL_CPUS,
+               is_off ? sentence : NULL);
+}
+
+void tamper_poll(Tamper *t) {
+        poll_ftrace_enabled(t);
+        for (size_t i = 0; i < t->n_watches; i++)
+                if ((t->watches[i].file->flags & POLL) || !t->watches[i].source)
+                        look_at(&t->watches[i]);
+}
+
+/* --- setting up ------------------------------------------------------------------------------- */
+
+/* A list of processes that they join and leave by themselves cannot be compared. */
+static bool changes_by_itself(const Watch *w) {
+        return streq(w->file->name, "set_ftrace_pid") && w->wanted && *w->wanted;
+}
+
+static int add_watch(Tamper *t, const File *file, uint32_t cpu) {
+        Watch *w = &t->watches[t->n_watches];
+        _cleanup_free_ char *whole = NULL;
+        char name[64];
+        int r;
+
+        (void) snprintf(name, sizeof(name), "%s", file->name);
+        if (file->flags & PER_CPU)
+                (void) snprintf(name, sizeof(name), "per_cpu/cpu%u/trace", cpu);
+        *w = (Watch){ .tamper = t, .file = file, .cpu = cpu };
+        t->n_watches++;
+        if (asprintf(&w->path, "%s%s", file->flags & TOP ? "" : t->config.dir, name) < 0) {
+                w->path = NULL;
+                return -ENOMEM;
+        }
+        if (asprintf(&whole, "%s/%s", t->config.tracefs, w->path) < 0) {
+                whole = NULL;
+                return -ENOMEM;
+        }
+        if (file->wanted) {
+                w->wanted = strdup(file->wanted);
+                if (!w->wanted)
+                        return -ENOMEM;
+        } else if (file->check == CHECK_VALUE &&
+                   (knob_read(t->config.tracefs_fd, w->path, &w->wanted) < 0 ||
+                    changes_by_itself(w)))
+                free(TAKE_PTR(w->wanted));
+        r = sd_event_add_inotify(t->config.event, &w->source, whole, IN_MODIFY | IN_CLOSE_WRITE,
+                                 on_write, w);
+        if (r < 0) {
+                w->source = NULL;
+                log_debug("tamper", "%s is not watched: %s", w->path, strerror(-r));
+        }
+        return r == -ENOMEM ? r : 0;
+}
+
+int tamper_new(Tamper **ret, const TamperConfig *config) {
+        _cleanup_(tamper_freep) Tamper *t = calloc(1, sizeof(*t));
+        int r;
+
+        if (!t)
+                return -ENOMEM;
+        t->config = *config;
+        t->watches = calloc(ELEMENTSOF(files) + config->n_cpus, sizeof(*t->watches));
+        if (!t->watches)
+                return -ENOMEM;
+        r = sd_event_add_defer(config->event, &t->looking, on_look, t);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(t->looking, SD_EVENT_OFF);
+        if (r >= 0)
+                r = sd_event_source_set_priority(t->looking, SD_EVENT_PRIORITY_NORMAL + 1);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(files); i++) {
+                if (!(files[i].flags & PER_CPU)) {
+                        r = add_watch(t, &files[i], GAP_ALL_CPUS);
+                        continue;
+                }
+                for (size_t k = 0; r >= 0 && k < config->n_cpus; k++)
+                        r = add_watch(t, &files[i], config->cpus[k]);
+        }
+        if (r >= 0) /* it may have been changed while nobody watched */
+                r = sd_event_source_set_enabled(t->looking, SD_EVENT_ONESHOT);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(t);
+        return 0;
+}
+
+Tamper *tamper_free(Tamper *t) {
+        if (!t)
+                return NULL;
+        (void) sd_event_source_disable_unref(t->looking);
+        for (size_t i = 0; i < t->n_watches; i++) {
+                (void) sd_event_source_disable_unref(t->watches[i].source);
+                free(t->watches[i].path);
+                free(t->watches[i].wanted);
+        }
+        free(t->watches);
+        free(t);
+        return NULL;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Tamper: notices what others do to the tracing of a session
+ *
+ * Root may write any control file while we record: only current_tracer and the
+ * instance itself are busy while its pipes are open (linux 6.1
+ * kernel/trace/trace.c, tr->trace_ref).  inotify tells of every write to a file of
+ * tracefs (tried on 6.1 and 6.12), so nothing is polled for that and a quiet
+ * system wakes nobody.  Two things inotify does not see: sysctls, and the
+ * kernel switching tracing_on off by itself (traceoff triggers, traceoff_on_warning);
+ * tamper_poll() looks at those.
+ *
+ * What is found is reported, never undone: who did it may have had a reason.
+ */
+
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+#include "base/cleanup.h"
+#include "base/strv.h"
+#include "store/gap.h"
+
+typedef struct Tamper Tamper;
+
+typedef enum TamperKind {
+        TAMPER_BEGAN,   /* from now on the session lacks something, or is not what was asked for */
+        TAMPER_ENDED,   /* all is again as it was programmed */
+        TAMPER_FLICKED, /* it began and ended since the last look */
+        TAMPER_EMPTIED, /* what the kernel's buffer held is gone */
+        TAMPER_NOTED,   /* worth a sentence, nothing is missing */
+} TamperKind;
+
+typedef struct TamperReport {
+        TamperKind kind;
+        GapCause cause;       /* not of TAMPER_NOTED */
+        uint32_t cpu;         /* GAP_ALL_CPUS, or of TAMPER_EMPTIED one */
+        const char *sentence; /* NULL with TAMPER_ENDED; names the file and the way out */
+} TamperReport;
+
+typedef void (*TamperHandler)(const TamperReport *report, void *userdata);
+
+typedef struct TamperConfig {
+        sd_event *event;
+        const char *tracefs; /* its path */
+        int tracefs_fd;
+        const char *dir;            /* of the buffer: "" or "instances/x/" */
+        const char *ftrace_enabled; /* path of the sysctl */
+        const uint32_t *cpus;
+        size_t n_cpus;
+        /* What set_graph_function should hold now; daemons change it for other sessions. */
+        int (*get_roots)(Strv *ret, void *userdata);
+        TamperHandler handler;
+        void *userdata;
+} TamperConfig;
+
+/*
+ * tamper_new() - begin to watch, after everything is programmed
+ *
+ * What the files say now is what they should say, but for those of which only one value records.
+ * A file that cannot be watched is looked at by
+ * tamper_poll() only.  Everything in @config is borrowed.
+ * Return: 0 or -errno.
+ */
+int tamper_new(Tamper **ret, const TamperConfig *config);
+/* Looks at what inotify does not tell; calls the handler for what is new. */
+void tamper_poll(Tamper *t);
+Tamper *tamper_free(Tamper *t);
+DEFINE_CLEANUP(Tamper *, tamper_free);
