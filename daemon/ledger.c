@@ -235,7 +235,14 @@ static int stop_tracer(const Tracefs *fs, const char *dir) {
                 r = knob_read(fs->fd, on_path, &on);
         if (r >= 0 && !streq(on, "0"))
                 r = knob_write(fs->fd, on_path, "0");
-        return r < 0 ? r : knob_write(fs->fd, tracer_path, "nop");
+        if (r >= 0)
+                r = knob_write(fs->fd, tracer_path, "nop");
+        /* A service manager that was told to let go of trace_pipe_raw may take a moment. */
+        for (unsigned i = 0; r == -EBUSY && i < 10; i++) {
+                (void) usleep(10000);
+                r = knob_write(fs->fd, tracer_path, "nop");
+        }
+        return r;
 }
 
 static int undo_file(const Tracefs *fs, const Record *e, Strv *warnings, size_t *n) {

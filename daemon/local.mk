@@ -77,7 +77,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/tracing-copy.h \
 	%D%/transition.c \
 	%D%/transition.h
-daemon_libs = %D%/libdaemon.a $(wire_libs) $(store_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) -lpthread
+daemon_libs = %D%/libdaemon.a $(wire_libs) $(codec_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) -lpthread
 
 sbin_PROGRAMS += ftraced
 ftraced_SOURCES = %D%/main.c

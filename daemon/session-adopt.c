@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "base/unit.h"
+#include "codec/page-source.h"
 #include "daemon/reader.h"
 #include "daemon/session-private.h"
 #include "daemon/stock.h"
@@ -126,15 +127,18 @@ static uint64_t last_page_ns(const Session *s, uint32_t cpu) {
         if (session_dir_list_segments(s->dir, cpu, &sequences, &n) < 0)
                 n = 0;
         while (n-- > 0) {
-                _cleanup_(segment_freep) Segment *g = NULL;
+                _cleanup_(page_source_freep) PageSource *g = NULL;
+                const void *page;
+                uint64_t n_pages;
                 PageInfo info;
 
-                if (session_dir_open_segment(s->dir, cpu, sequences[n], &g) != 0 ||
-                    segment_n_pages(g) == 0)
+                if (page_source_open(&g, s->dir, cpu, sequences[n], NULL) != 0)
                         continue;
-                if (page_parse(&info, segment_page(g, segment_n_pages(g) - 1),
-                               segment_page_bytes(g), false) == 0)
-                        return info.timestamp;
+                /* The very last may be one that was never read into. */
+                for (uint64_t i = page_source_n_pages(g); i-- > 0;)
+                        if (page_source_read(g, i, &page, &n_pages) == 0 &&
+                            page_parse(&info, page, page_source_page_bytes(g), false) == 0)
+                                return info.timestamp;
         }
         return s->meta->start.trace_ns;
 }

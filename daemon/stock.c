@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "codec/page-source.h"
 #include "daemon/stock.h"
+#include "store/entry.h"
 #include "store/recover.h"
 
 #define RESERVE_NAME "reserve"
@@ -89,12 +91,15 @@ static CpuAccount *find_account(SessionMeta *m, uint32_t cpu) {
 static int visit_count(const SessionDir *dir, uint32_t cpu, const char *path, void *userdata) {
         SessionMeta *m = userdata;
         CpuAccount *account = find_account(m, cpu);
-        _cleanup_(segment_freep) Segment *g = NULL;
-        int r;
+        _cleanup_(page_source_freep) PageSource *g = NULL;
+        int fd, r;
 
-        r = segment_open(&g, session_dir_fd(dir), path);
+        fd = entry_open_file(session_dir_fd(dir), path, O_RDONLY);
+        if (fd < 0)
+                return fd == -EISDIR || fd == -EBADFD ? 0 : fd;
+        r = page_source_take_fd(&g, fd, NULL);
         if (r == 0 && account)
-                account->n_pages += segment_n_pages(g);
+                account->n_pages += page_source_n_pages(g);
         return MIN(r, 0);
 }
 

@@ -1,6 +1,6 @@
 if HAVE_SYSTEMD_UNITDIR
-systemdsystemunit_DATA += %D%/ftraced.service
+systemdsystemunit_DATA += %D%/ftraced.service %D%/ftraced-restore.service
 dist_systemdsystemunit_DATA += %D%/ftraced.socket
 endif
-CLEANFILES += %D%/ftraced.service
-EXTRA_DIST += %D%/ftraced.service.in
+CLEANFILES += %D%/ftraced.service %D%/ftraced-restore.service
+EXTRA_DIST += %D%/ftraced.service.in %D%/ftraced-restore.service.in

@@ -7,11 +7,13 @@ root_tests += \
 	%D%/test-follow.sh \
 	%D%/test-hotplug.sh \
 	%D%/test-kernel-text.sh \
+	%D%/test-kill.sh \
 	%D%/test-leftovers.sh \
 	%D%/test-loss.sh \
 	%D%/test-main-job.sh \
 	%D%/test-modules.sh \
 	%D%/test-options.sh \
+	%D%/test-restart.sh \
 	%D%/test-service.sh \
 	%D%/test-watcher.sh
 EXTRA_DIST += $(root_tests) %D%/dump-tracefs.sh %D%/run-in-guests tests/vm/vmrun
@@ -29,3 +31,15 @@ noinst_PROGRAMS += %D%/controller-probe
 %C%_controller_probe_SOURCES = %D%/controller-probe.c
 %C%_controller_probe_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_controller_probe_LDADD = $(daemon_libs)
+
+noinst_PROGRAMS += %D%/count-markers
+%C%_count_markers_SOURCES = %D%/count-markers.c
+%C%_count_markers_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+%C%_count_markers_LDADD = $(decode_libs)
+
+# An ftraced whose live.json is of the next version.
+noinst_PROGRAMS += %D%/ftraced-next
+%C%_ftraced_next_SOURCES = daemon/main.c daemon/live.c daemon/session-adopt.c
+%C%_ftraced_next_CPPFLAGS = $(AM_CPPFLAGS) -DLIVE_VERSION=2
+%C%_ftraced_next_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS)
+%C%_ftraced_next_LDADD = $(daemon_libs)

@@ -80,8 +80,12 @@ exits 'the interrupted session is there, as failed' 0 ftracectl show two
 says 'its state says so' 'failed' "$out"
 exits 'a session starts once more' 0 ftracectl start -n three udp_sendmsg
 kill_ftraced
+dump_tracefs "$work/tracefs.armed"
 ok 'the next daemon starts by itself' start_ftraced
-is_as_before 'the next daemon puts all of it back'
+dump_tracefs "$work/tracefs.after"
+ok 'it goes on with the session and changes nothing' cmp -s "$work/tracefs.armed" "$work/tracefs.after"
+exits 'that session stops' 0 ftracectl stop three
+is_as_before 'stop puts all of it back for a daemon that came later'
 ok 'the daemon ends' stop_ftraced
 
 # --- somebody else's ----------------------------------------------------------------------------

@@ -6,10 +6,10 @@
  *
  *      service-manager [-k KILLS] [-m MS] [-f FILE] COMMAND [ARGUMENT...]
  *
- * With -k it sends SIGKILL so many times, at a random moment of the first MS milliseconds of each
- * life, which may be before the service has said that it is ready.  SIGTERM is passed on and ends
- * it; SIGUSR1 is passed on, and the service is started again (a restart in order).  FILE is
- * written after each change: "kills 12 held 4 ready 1".
+ * With -k it sends SIGKILL so many times from SIGUSR2 on, at a random moment of the first MS
+ * milliseconds of each life, which may be before the service has said that it is ready.  SIGTERM is
+ * passed on and ends it; SIGUSR1 is passed on, and the service is started again (a restart in
+ * order).  FILE is written after each change: "kills 12 held 4 ready 1 pid 812".
  *
  * What it does is what sd_notify(3) and sd_listen_fds(3) say; systemd 252 does it in
  * src/core/service.c.
@@ -50,7 +50,7 @@ typedef struct Manager {
         pid_t pid;
         unsigned n_kills, max_kills, max_ms, seed;
         unsigned long long kill_at_ms; /* 0: never */
-        bool is_ready, is_ending;
+        bool is_ready, is_ending, is_killing;
 } Manager;
 
 static unsigned long long now_ms(void) {
@@ -111,6 +111,12 @@ static void exec_service(Manager *m) {
         (void) sigprocmask(SIG_SETMASK, &none, NULL);
         (void) execvp(m->command[0], m->command);
         die(m->command[0]);
+}
+
+static void set_kill(Manager *m) {
+        m->kill_at_ms = m->is_killing && m->n_kills < m->max_kills
+                                ? now_ms() + (unsigned) rand_r(&m->seed) % m->max_ms
+                                : 0;
 }
 
 static void start_service(Manager *m) {
@@ -233,7 +239,10 @@ static void obey_signal(Manager *m) {
                 m->is_ending = m->is_ending || si.ssi_signo == SIGTERM;
                 if (si.ssi_signo == SIGCHLD)
                         bury(m);
-                else
+                else if (si.ssi_signo == SIGUSR2) {
+                        m->is_killing = true;
+                        set_kill(m);
+                } else
                         (void) kill(m->pid, (int) si.ssi_signo);
         }
 }
@@ -294,6 +303,7 @@ int main(int argc, char *argv[]) {
         (void) sigaddset(&mask, SIGCHLD);
         (void) sigaddset(&mask, SIGTERM);
         (void) sigaddset(&mask, SIGUSR1);
+        (void) sigaddset(&mask, SIGUSR2);
         (void) sigprocmask(SIG_BLOCK, &mask, NULL);
         m.signal_fd = signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);
         if (m.signal_fd < 0)

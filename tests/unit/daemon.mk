@@ -1,5 +1,6 @@
 # unit tests of daemon
-unit_tests += %D%/test-address %D%/test-kernel-symbols %D%/test-pace %D%/test-reader \
+unit_tests += %D%/test-address %D%/test-fdstore %D%/test-live \
+	%D%/test-kernel-symbols %D%/test-pace %D%/test-reader \
 	%D%/test-reader-resume %D%/test-stock %D%/test-symbol-watch %D%/test-transition
 daemon_test_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS) -pthread
 daemon_test_libs   = $(daemon_libs) $(CHECK_LIBS)
@@ -9,6 +10,10 @@ daemon_test_libs   = $(daemon_libs) $(CHECK_LIBS)
 %C%_test_pace_LDADD        = $(daemon_test_libs)
 %C%_test_reader_CFLAGS     = $(daemon_test_cflags)
 %C%_test_reader_LDADD      = $(daemon_test_libs)
+%C%_test_fdstore_CFLAGS    = $(daemon_test_cflags)
+%C%_test_fdstore_LDADD     = $(daemon_test_libs)
+%C%_test_live_CFLAGS       = $(daemon_test_cflags)
+%C%_test_live_LDADD        = $(daemon_test_libs)
 %C%_test_reader_resume_CFLAGS = $(daemon_test_cflags)
 %C%_test_reader_resume_LDADD  = $(daemon_test_libs)
 %C%_test_symbol_watch_CFLAGS = $(daemon_test_cflags)

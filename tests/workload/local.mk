@@ -1,3 +1,6 @@
 # Programs whose calls are known in advance, for tests to record.
 noinst_PROGRAMS += %D%/udp-pairs
 %C%_udp_pairs_SOURCES = %D%/udp-pairs.c
+
+noinst_PROGRAMS += %D%/markers
+%C%_markers_SOURCES = %D%/markers.c

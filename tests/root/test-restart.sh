@@ -1,0 +1,157 @@
+#!/bin/bash
+# Touches: installs ftraced, systemd units, function_graph; needs a guest in which systemd is process 1.
+# SPDX-License-Identifier: GPL-2.0-or-later
+# needs: systemd
+#
+# One recording over kills, restarts and an upgrade of the service loses nothing; process 1, which
+# holds the descriptors meanwhile, is not woken by the tracer; a stop ends it; and a daemon that
+# cannot be started any more leaves nothing in the kernel.
+. "$(dirname "$0")/../functions.sh"
+require_kernel
+requires systemctl make
+[[ -d /run/systemd/system ]] || skip "systemd does not run here"
+[[ $(systemd-detect-virt 2>/dev/null) != none ]] || skip "installs into the system: only in a virtual machine"
+runstatedir=$(sed -n 's/^runstatedir = //p' "$top_builddir/Makefile")
+[[ $runstatedir == /run ]] ||
+        skip "configured with --runstatedir=$runstatedir; a service needs --prefix=/usr --sysconfdir=/etc --localstatedir=/var --runstatedir=/run"
+unset FTRACED_SOCKET
+kills=${KILLS:-12} restarts=${RESTARTS:-6}
+store=/var/lib/ftraced
+
+ok 'make install succeeds' make -C "$top_builddir" install
+sbindir=$(sed -n 's/^prefix = //p' "$top_builddir/Makefile")/sbin
+systemctl daemon-reload
+ok 'the socket starts' systemctl start ftraced.socket
+
+main_pid() {
+        systemctl show -P MainPID ftraced.service
+}
+# Runs, is ready, and is not the process that it was.
+is_new() { # PID
+        [[ $(systemctl is-active ftraced.service) == active && $(main_pid) != "$1" ]]
+}
+state_of() { # NAME
+        jq -r .state "$store/sessions/$1/session.json"
+}
+switches_of_1() {
+        awk '/ctxt_switches/ { n += $2 } END { print n }' /proc/1/status
+}
+markers() { # BUFFER: begins to write marks
+        "$top_builddir/tests/workload/markers" "$1/trace_marker" 500 >"$work/markers" 2>&1 &
+        markers_pid=$!
+}
+end_markers() {
+        kill "$markers_pid"
+        wait "$markers_pid"
+        n_markers=$(cat "$work/markers")
+}
+load() {
+        until [[ -e $work/enough ]]; do
+                "$udp_pairs" 200 >/dev/null
+                sleep 0.1
+        done
+}
+is_whole() { # DESCRIPTION NAME
+        is "$1: every mark is there once" "$("$top_builddir/tests/root/count-markers" "$store/sessions/$2")" \
+                "$n_markers markers, 0 missing, 0 double"
+        exits "$1: verify is content" 0 ftracectl verify --json "$2"
+        is "$1: entries equal exits" "$(jq .entries "$out")" "$(jq .exits "$out")"
+        is "$1: nothing is missing" "$(jq '.gaps // [] | length' "$store/sessions/$2/session.json")" 0
+        is "$1: nothing was lost" \
+                "$(jq '[.cpus[] | .overrun + .commit_overrun + .dropped_events + .pages_lost] | add' \
+                        "$store/sessions/$2/session.json")" 0
+}
+
+exits 'a session starts' 0 ftracectl start -n long --buffer-size=16M udp_sendmsg
+n_cpus=$(session long '.cpus | length')
+is 'systemd holds two descriptors of each CPU' \
+        "$(systemctl show -P NFileDescriptorStore ftraced.service)" $((2 * n_cpus))
+markers "$(buffer_of long)"
+load &
+load_pid=$!
+before=$(switches_of_1)
+sleep 5
+switches=$(($(switches_of_1) - before))
+ok 'the tracer does not wake process 1' test "$switches" -lt 100
+note "process 1 was switched to $switches times in 5 s under load"
+
+for ((i = 0; i < kills; i++)); do
+        pid=$(main_pid)
+        sleep "0.$((RANDOM % 10))"
+        systemctl kill -s KILL --kill-who=main ftraced.service
+        wait_until 60 is_new "$pid" || break
+done
+is "the service is started again after each of $kills kills" "$i" "$kills"
+systemctl reset-failed ftraced.service
+for ((i = 0; i < restarts; i++)); do
+        pid=$(main_pid)
+        systemctl restart ftraced.service || break
+        wait_until 60 is_new "$pid" || break
+done
+is "$restarts restarts succeed" "$i" "$restarts"
+is 'the session goes on' "$(session long .state)" recording
+is 'systemd holds as many descriptors as before' \
+        "$(systemctl show -P NFileDescriptorStore ftraced.service)" $((2 * n_cpus))
+
+# An upgrade, to a program that keeps more about its sessions.
+cp "$top_builddir/tests/root/ftraced-next" "$sbindir/ftraced.new"
+mv "$sbindir/ftraced.new" "$sbindir/ftraced"
+ok 'a newer ftraced takes its place' systemctl restart ftraced.service
+is 'it goes on with what the older one recorded' "$(session long .state)" recording
+is 'in its own way' "$(jq .version "$store/sessions/long/live.json")" 2
+end_markers
+: >"$work/enough"
+wait "$load_pid"
+exits 'the session stops' 0 ftracectl stop long
+is 'it is sealed' "$(state_of long)" sealed
+is_as_before 'the kernel is as it was'
+is_whole 'long' long
+is 'systemd holds nothing any more' "$(systemctl show -P NFileDescriptorStore ftraced.service)" 0
+
+# And back: the older one cannot know what the newer one meant.
+exits 'the newer one begins a session' 0 ftracectl start -n newer udp_sendmsg
+markers "$(buffer_of newer)"
+sleep 1
+end_markers
+cp "$top_builddir/ftraced" "$sbindir/ftraced.new"
+mv "$sbindir/ftraced.new" "$sbindir/ftraced"
+ok 'the older ftraced is back' systemctl restart ftraced.service
+has_ended() {
+        [[ $(state_of newer) == sealed ]]
+}
+ok 'it ends what the newer one recorded' wait_until 30 has_ended
+says 'and says why' 'newer ftraced' <(session newer .reason)
+is_whole 'newer' newer
+is_as_before 'the kernel is as it was, again'
+
+exits 'one more session starts' 0 ftracectl start -n stopped udp_sendmsg
+markers "$(buffer_of stopped)"
+sleep 1
+end_markers
+ok 'the service is stopped' systemctl stop ftraced.socket ftraced.service
+is 'that ends the session' "$(state_of stopped)" sealed
+is_as_before 'and puts the kernel back'
+is_whole 'stopped' stopped
+
+# A daemon that cannot come back.
+ok 'the service starts again' systemctl start ftraced.socket ftraced.service
+exits 'a session starts that is left alone' 0 ftracectl start -n orphan udp_sendmsg
+mkdir -p /run/systemd/system/ftraced.service.d
+printf '[Unit]\nStartLimitBurst=3\n[Service]\nExecStart=\nExecStart=/bin/false\n' \
+        >/run/systemd/system/ftraced.service.d/broken.conf
+systemctl daemon-reload
+systemctl reset-failed ftraced.service
+systemctl kill -s KILL --kill-who=main ftraced.service
+has_failed() {
+        [[ $(systemctl is-failed ftraced.service) == failed ]]
+}
+ok 'systemd gives up' wait_until 60 has_failed
+is_undone() {
+        [[ ! -e $store/ledger ]]
+}
+ok 'what it left in the kernel is undone' wait_until 60 is_undone
+is_as_before 'the kernel is as it was at the end'
+rm -r /run/systemd/system/ftraced.service.d
+systemctl daemon-reload
+systemctl stop ftraced.socket ftraced.service
+done_testing
