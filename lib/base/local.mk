@@ -5,6 +5,8 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/buf.c \
 	%D%/buf.h \
 	%D%/cleanup.h \
+	%D%/ini.c \
+	%D%/ini.h \
 	%D%/io.c \
 	%D%/io.h \
 	%D%/log.c \

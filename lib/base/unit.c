@@ -97,6 +97,27 @@ static const struct {
         { "m", 60 * NSEC_PER_SEC },
         { "h", 3600 * NSEC_PER_SEC },
         { "d", 86400 * NSEC_PER_SEC },
+        /* longer names and spans, as systemd.time(7) has them */
+        { "usec", NSEC_PER_USEC },
+        { "msec", NSEC_PER_MSEC },
+        { "second", NSEC_PER_SEC },
+        { "seconds", NSEC_PER_SEC },
+        { "minute", 60 * NSEC_PER_SEC },
+        { "minutes", 60 * NSEC_PER_SEC },
+        { "hr", 3600 * NSEC_PER_SEC },
+        { "hour", 3600 * NSEC_PER_SEC },
+        { "hours", 3600 * NSEC_PER_SEC },
+        { "day", 86400 * NSEC_PER_SEC },
+        { "days", 86400 * NSEC_PER_SEC },
+        { "w", 7 * 86400 * NSEC_PER_SEC },
+        { "week", 7 * 86400 * NSEC_PER_SEC },
+        { "weeks", 7 * 86400 * NSEC_PER_SEC },
+        { "M", 2629800 * NSEC_PER_SEC },
+        { "month", 2629800 * NSEC_PER_SEC },
+        { "months", 2629800 * NSEC_PER_SEC },
+        { "y", 31557600 * NSEC_PER_SEC },
+        { "year", 31557600 * NSEC_PER_SEC },
+        { "years", 31557600 * NSEC_PER_SEC },
 };
 
 int parse_duration(const char *s, uint64_t *ret_ns) {

@@ -6,7 +6,8 @@
  *
  * Bytes: a decimal number, then nothing, B, or K M G T (powers of 1024, an "iB"
  * or "B" may follow): "8M", "1.5G", "4096".
- * Durations: one or more of number+unit, units ns us ms s min m h d; a bare
+ * Durations: one or more of number+unit, units ns us ms s min m h d w M (month)
+ * y and the longer names of systemd.time(7); a bare
  * number is seconds: "30s", "1.5us", "1min 30s", "10".
  */
 

@@ -4,6 +4,8 @@ noinst_LIBRARIES += %D%/libstore.a
 %C%_libstore_a_SOURCES = \
 	%D%/condition.c \
 	%D%/condition.h \
+	%D%/config.c \
+	%D%/config.h \
 	%D%/cut-log.c \
 	%D%/cut-log.h \
 	%D%/entry.c \
@@ -13,6 +15,8 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/gap.h \
 	%D%/json-field.c \
 	%D%/json-field.h \
+	%D%/keep.c \
+	%D%/keep.h \
 	%D%/meta.c \
 	%D%/meta.h \
 	%D%/page.c \
@@ -21,6 +25,8 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/periods.h \
 	%D%/recover.c \
 	%D%/recover.h \
+	%D%/retain.c \
+	%D%/retain.h \
 	%D%/sealed.c \
 	%D%/sealed.h \
 	%D%/segment.c \
@@ -35,5 +41,7 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/symbol-file.c \
 	%D%/symbol-file.h \
 	%D%/symbol-map.c \
-	%D%/symbol-map.h
+	%D%/symbol-map.h \
+	%D%/vacuum.c \
+	%D%/vacuum.h
 store_libs = %D%/libstore.a $(base_libs) $(JANSSON_LIBS) $(ZSTD_LIBS) $(XXHASH_LIBS)

@@ -7,6 +7,7 @@
 fuzz_targets = \
 	%D%/fuzz-block \
 	%D%/fuzz-block-roundtrip \
+	%D%/fuzz-config \
 	%D%/fuzz-formats \
 	%D%/fuzz-frame \
 	%D%/fuzz-meta \
@@ -20,6 +21,9 @@ fuzz_targets = \
 %C%_fuzz_block_roundtrip_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_block_roundtrip_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_block_roundtrip_LDADD = $(codec_libs) $(fuzz_libs)
+%C%_fuzz_config_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_config_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_config_LDADD = $(store_libs) $(fuzz_libs)
 %C%_fuzz_formats_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_formats_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_formats_LDADD = $(decode_libs) $(fuzz_libs)

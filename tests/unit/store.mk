@@ -1,9 +1,13 @@
 # unit tests of store
-unit_tests += %D%/test-cut-log %D%/test-periods
+unit_tests += %D%/test-retain %D%/test-vacuum %D%/test-config %D%/test-cut-log %D%/test-periods
 unit_tests += %D%/test-entry %D%/test-gap %D%/test-meta %D%/test-page %D%/test-recover %D%/test-segment \
 	%D%/test-session-dir %D%/test-spec %D%/test-store %D%/test-symbol-file
 store_test_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 store_test_libs   = $(store_libs) $(CHECK_LIBS)
+%C%_test_vacuum_CFLAGS      = $(store_test_cflags)
+%C%_test_vacuum_LDADD       = $(store_test_libs)
+%C%_test_config_CFLAGS      = $(store_test_cflags)
+%C%_test_config_LDADD       = $(store_test_libs)
 %C%_test_cut_log_CFLAGS     = $(store_test_cflags)
 %C%_test_cut_log_LDADD      = $(store_test_libs)
 %C%_test_entry_CFLAGS       = $(store_test_cflags)
@@ -18,6 +22,8 @@ store_test_libs   = $(store_libs) $(CHECK_LIBS)
 %C%_test_periods_LDADD      = $(store_test_libs)
 %C%_test_recover_CFLAGS     = $(store_test_cflags)
 %C%_test_recover_LDADD      = $(store_test_libs)
+%C%_test_retain_CFLAGS      = $(store_test_cflags)
+%C%_test_retain_LDADD       = $(store_test_libs)
 %C%_test_segment_CFLAGS     = $(store_test_cflags)
 %C%_test_segment_LDADD      = $(store_test_libs)
 %C%_test_session_dir_CFLAGS = $(store_test_cflags)

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * In place: lines are cut out of the text by writing NULs into it.  A line that goes on is moved
+ * together, so that a value is one string of the text whatever it was.
+ */
+
+#include <stdbool.h>
+
+#include "base/cleanup.h"
+#include "base/ini.h"
+
+#define BLANKS " \t\r"
+
+static char *strip(char *s) {
+        size_t n;
+
+        s += strspn(s, BLANKS);
+        for (n = strlen(s); n > 0 && strchr(BLANKS, s[n - 1]); n--)
+                s[n - 1] = 0;
+        return s;
+}
+
+static bool is_comment(const char *s) {
+        s += strspn(s, BLANKS);
+        return *s == '#' || *s == ';';
+}
+
+/* Cuts a line off *@text; NULL at the end. */
+static char *next_line(char **text, unsigned *line) {
+        char *s = *text, *end;
+
+        if (!s || *s == 0)
+                return NULL;
+        end = strchr(s, '\n');
+        if (end)
+                *end = 0;
+        *text = end ? end + 1 : NULL;
+        (*line)++;
+        return s;
+}
+
+static bool goes_on(char *s, char **ret_end) {
+        size_t n = strlen(s);
+
+        if (n == 0 || s[n - 1] != '\\')
+                return false;
+        *ret_end = s + n - 1;
+        return true;
+}
+
+/* Appends the lines that @s goes on with. */
+static void join(char *s, char **text, unsigned *line) {
+        char *end, *more;
+
+        while (goes_on(s, &end)) {
+                *end = 0;
+                do
+                        more = next_line(text, line);
+                while (more && is_comment(more));
+                if (!more)
+                        return;
+                /* The next line lies behind the backslash, whose place its blank takes. */
+                *end = ' ';
+                memmove(end + 1, more, strlen(more) + 1);
+        }
+}
+
+static int bad(const IniHandler *h, unsigned line, const char *what) {
+        return h->bad ? h->bad(line, what, h->userdata) : 0;
+}
+
+static int parse_section(const IniHandler *h, char *s, unsigned line, const char **section) {
+        char *end = s + strlen(s) - 1;
+
+        if (*end != ']' || end == s + 1)
+                return bad(h, line, "a section's name has no end");
+        *end = 0;
+        *section = s + 1;
+        return h->section ? h->section(*section, line, h->userdata) : 0;
+}
+
+static int parse_line(const IniHandler *h, char *s, unsigned line, const char **section) {
+        char *equals;
+
+        if (*s == 0)
+                return 0;
+        if (*s == '[')
+                return parse_section(h, s, line, section);
+        equals = strchr(s, '=');
+        if (!equals || equals == s)
+                return bad(h, line, "neither [Section] nor Key=Value");
+        *equals = 0;
+        return h->set(&(IniEntry){ *section, strip(s), strip(equals + 1), line }, h->userdata);
+}
+
+int ini_parse(char *text, const IniHandler *h) {
+        const char *section = "";
+        unsigned line = 0;
+        char *s;
+
+        while ((s = next_line(&text, &line))) {
+                unsigned first = line;
+                int r;
+
+                if (is_comment(s))
+                        continue;
+                join(s, &text, &line);
+                r = parse_line(h, strip(s), first, &section);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}

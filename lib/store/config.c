@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * One table: a key, where its value goes, and how it is read.  Defaults that depend on the disk are
+ * worked out at the end, by config_limits(), so that what was written can be shown as it was.
+ */
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+
+#include "base/ini.h"
+#include "base/io.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "store/config.h"
+#include "store/spec.h"
+
+#define FILE_NAME "ftraced.conf"
+#define USE_PERCENT 10 /* the defaults are journald's (systemd 252, man 5 journald.conf) */
+#define FREE_PERCENT 15
+#define DEFAULT_BYTES_MAX (4ULL << 30)
+#define USE_BYTES_MIN (16ULL << 20)
+#define SEGMENT_BYTES_MAX (128ULL << 20)
+#define PARTS 8 /* of MaxUse= is one segment, or a ring */
+
+/* The first has precedence. */
+static const char *const places[] = {
+        SYSCONFDIR "/ftraced",
+        RUNSTATEDIR "/ftraced",
+        "/usr/local/lib/ftraced",
+        "/usr/lib/ftraced",
+};
+
+typedef enum ValueType { VALUE_SHARE, VALUE_BYTES, VALUE_DURATION } ValueType;
+
+static const struct {
+        const char *section, *name;
+        ValueType type;
+        size_t offset;
+        const char *default_text;
+        uint64_t min; /* of what is not 0 */
+} keys[_CONFIG_KEY_N] = {
+        [CONFIG_MAX_USE] = { "Store", "MaxUse", VALUE_SHARE, offsetof(Config, max_use),
+                             "10%, at most 4G", 0 },
+        [CONFIG_KEEP_FREE] = { "Store", "KeepFree", VALUE_SHARE, offsetof(Config, keep_free),
+                               "15%, at most 4G", 0 },
+        [CONFIG_MAX_SESSION_SIZE] = { "Store", "MaxSessionSize", VALUE_BYTES,
+                                      offsetof(Config, max_session_bytes),
+                                      "none; of a ring an eighth of MaxUse", 0 },
+        [CONFIG_MAX_SEGMENT_SIZE] = { "Store", "MaxSegmentSize", VALUE_BYTES,
+                                      offsetof(Config, max_segment_bytes),
+                                      "an eighth of MaxUse, at most 128M", SPEC_SEGMENT_BYTES_MIN },
+        [CONFIG_MAX_SEGMENT_SEC] = { "Store", "MaxSegmentSec", VALUE_DURATION,
+                                     offsetof(Config, max_segment_ns), "1h", SPEC_SEGMENT_NS_MIN },
+        [CONFIG_MAX_RETENTION_SEC] = { "Store", "MaxRetentionSec", VALUE_DURATION,
+                                       offsetof(Config, max_retention_ns), "0", 0 },
+};
+
+const char *config_section(ConfigKey key) {
+        return keys[key].section;
+}
+
+const char *config_name(ConfigKey key) {
+        return keys[key].name;
+}
+
+const char *config_text(const Config *c, ConfigKey key) {
+        return c->origins[key].text ?: keys[key].default_text;
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static int parse_number(const char *s, ValueType type, uint64_t *ret) {
+        if (streq(s, "infinity")) {
+                *ret = 0;
+                return 0;
+        }
+        return type == VALUE_DURATION ? parse_duration(s, ret) : parse_bytes(s, ret);
+}
+
+static int parse_share(const char *s, ConfigShare *ret) {
+        char digits[8];
+        size_t n = strlen(s);
+        uint64_t percent;
+
+        if (n == 0 || n > sizeof(digits) || s[n - 1] != '%') {
+                *ret = (ConfigShare){};
+                return parse_number(s, VALUE_BYTES, &ret->bytes);
+        }
+        memcpy(digits, s, n - 1);
+        digits[n - 1] = 0;
+        if (parse_u64(digits, 100, &percent) < 0)
+                return -EINVAL;
+        *ret = (ConfigShare){ .percent = (uint32_t) percent }; /* 0%: no limit */
+        return 0;
+}
+
+static int parse_value(Config *c, ConfigKey key, const char *s) {
+        void *at = (char *) c + keys[key].offset;
+        ConfigShare share;
+        uint64_t n;
+        int r;
+
+        if (keys[key].type == VALUE_SHARE) {
+                r = parse_share(s, &share);
+                if (r >= 0)
+                        *(ConfigShare *) at = share;
+                return r;
+        }
+        r = parse_number(s, keys[key].type, &n);
+        if (r < 0)
+                return r;
+        if (n > 0 && n < keys[key].min)
+                return -ERANGE;
+        *(uint64_t *) at = n;
+        return 0;
+}
+
+static void set_default(Config *c, ConfigKey key) {
+        static const Config defaults = CONFIG_INIT;
+        size_t at = keys[key].offset;
+
+        memcpy((char *) c + at, (const char *) &defaults + at,
+               keys[key].type == VALUE_SHARE ? sizeof(ConfigShare) : sizeof(uint64_t));
+        free(c->origins[key].text);
+        free(c->origins[key].file);
+        c->origins[key] = (ConfigOrigin){};
+}
+
+/* --- one file --------------------------------------------------------------------------------- */
+
+typedef struct Parse {
+        Config *config;
+        const char *file;
+        Strv *problems;
+        bool is_foreign; /* in a section that is not ours to judge */
+} Parse;
+
+static int complain(Parse *p, unsigned line, const char *format, ...) _printf_(3, 4);
+static int complain(Parse *p, unsigned line, const char *format, ...) {
+        _cleanup_free_ char *what = NULL;
+        char *text;
+        va_list ap;
+        int n;
+
+        va_start(ap, format);
+        n = vasprintf(&what, format, ap);
+        va_end(ap);
+        if (n < 0) {
+                what = NULL;
+                return -ENOMEM;
+        }
+        if (asprintf(&text, "%s:%u: %s", p->file, line, what) < 0)
+                return -ENOMEM;
+        return strv_take(p->problems, text);
+}
+
+static int on_section(const char *name, unsigned line, void *userdata) {
+        Parse *p = userdata;
+        char quoted[NAME_QUOTE_MAX];
+
+        p->is_foreign = true;
+        for (size_t i = 0; i < _CONFIG_KEY_N; i++)
+                if (streq(keys[i].section, name))
+                        p->is_foreign = false;
+        if (!p->is_foreign || startswith(name, "X-"))
+                return 0;
+        return complain(p, line, "unknown section [%s], ignored", name_quote(quoted, name));
+}
+
+static int on_bad_line(unsigned line, const char *what, void *userdata) {
+        return complain(userdata, line, "%s, ignored", what);
+}
+
+static int on_set(const IniEntry *e, void *userdata) {
+        Parse *p = userdata;
+        char key[NAME_QUOTE_MAX], value[NAME_QUOTE_MAX];
+        ConfigOrigin *origin;
+        size_t i = 0;
+
+        if (p->is_foreign)
+                return 0;
+        while (i < _CONFIG_KEY_N &&
+               !(streq(keys[i].section, e->section) && streq(keys[i].name, e->key)))
+                i++;
+        if (i == _CONFIG_KEY_N)
+                return complain(p, e->line, "unknown key %s= %s%s%s, ignored",
+                                name_quote(key, e->key), *e->section ? "in [" : "before a section",
+                                e->section, *e->section ? "]" : "");
+        if (*e->value == 0) {
+                set_default(p->config, (ConfigKey) i);
+                return 0;
+        }
+        if (parse_value(p->config, (ConfigKey) i, e->value) < 0)
+                return complain(p, e->line, "%s=%s is not a %s, ignored", keys[i].name,
+                                name_quote(value, e->value),
+                                keys[i].type == VALUE_SHARE      ? "size like 4G or 10%"
+                                : keys[i].type == VALUE_DURATION ? "time like 30s or 2weeks that "
+                                                                   "is long enough"
+                                                                 : "size like 64M that is large "
+                                                                   "enough");
+        origin = &p->config->origins[i];
+        free(origin->text);
+        free(origin->file);
+        *origin = (ConfigOrigin){ strdup(e->value), strdup(p->file), e->line };
+        return origin->text && origin->file ? 0 : -ENOMEM;
+}
+
+int config_parse(Config *c, const char *name, char *text, Strv *problems) {
+        Parse p = { .config = c, .file = name, .problems = problems };
+
+        return ini_parse(text, &(IniHandler){ on_set, on_section, on_bad_line, &p });
+}
+
+/* --- all files -------------------------------------------------------------------------------- */
+
+/* @is_asked_for: that it cannot be read is an error, not a problem. */
+static int load_file(Config *c, const char *path, bool is_asked_for, Strv *problems) {
+        _cleanup_free_ char *text = NULL, *problem = NULL;
+        int r = file_read(AT_FDCWD, path, &text, NULL, INI_BYTES_MAX);
+
+        if (r < 0 && is_asked_for)
+                return r;
+        if (r == -ENOMEM)
+                return r;
+        if (r < 0) {
+                if (asprintf(&problem, "%s cannot be read: %s", path, strerror(-r)) < 0)
+                        problem = NULL;
+                return problem ? strv_add(problems, problem) : -ENOMEM;
+        }
+        r = strv_add(&c->files, path);
+        return r < 0 ? r : config_parse(c, path, text, problems);
+}
+
+static char *join_path(const char *root, const char *place, const char *name) {
+        char *path;
+
+        return asprintf(&path, "%s%s/%s", root ?: "", place, name) < 0 ? NULL : path;
+}
+
+static int load_main(Config *c, const char *root, Strv *problems) {
+        for (size_t i = 0; i < ELEMENTSOF(places); i++) {
+                _cleanup_free_ char *path = join_path(root, places[i], FILE_NAME);
+
+                if (!path)
+                        return -ENOMEM;
+                if (access(path, F_OK) >= 0)
+                        return load_file(c, path, false, problems);
+        }
+        return 0;
+}
+
+static int list_drop_ins(const char *root, const char *place, Strv *names) {
+        _cleanup_free_ char *path = join_path(root, place, FILE_NAME ".d");
+        _cleanup_(closedirp) DIR *d = NULL;
+        struct dirent *e;
+        int r = 0;
+
+        if (!path)
+                return -ENOMEM;
+        d = opendir(path);
+        while (r >= 0 && d && (e = readdir(d))) {
+                size_t n = strlen(e->d_name);
+
+                if (e->d_name[0] != '.' && n > 5 && streq(e->d_name + n - 5, ".conf"))
+                        r = strv_add(names, e->d_name);
+        }
+        return r;
+}
+
+static int load_drop_in(Config *c, const char *root, const char *name, Strv *problems) {
+        for (size_t i = 0; i < ELEMENTSOF(places); i++) {
+                char in_directory[NAME_MAX + sizeof(FILE_NAME ".d/")];
+                _cleanup_free_ char *path = NULL;
+
+                (void) snprintf(in_directory, sizeof(in_directory), FILE_NAME ".d/%s", name);
+                path = join_path(root, places[i], in_directory);
+                if (!path)
+                        return -ENOMEM;
+                /* An empty one, or a link to /dev/null, says nothing and hides the others. */
+                if (access(path, F_OK) >= 0)
+                        return load_file(c, path, false, problems);
+        }
+        return 0;
+}
+
+int config_load(Config *ret, const char *root, const char *file, Strv *problems) {
+        _cleanup_config_ Config c = CONFIG_INIT;
+        _cleanup_strv_ Strv names = {};
+        int r = 0;
+
+        if (file)
+                r = load_file(&c, file, true, problems);
+        else {
+                r = load_main(&c, root, problems);
+                for (size_t i = 0; r >= 0 && i < ELEMENTSOF(places); i++)
+                        r = list_drop_ins(root, places[i], &names);
+                strv_sort_unique(&names);
+                for (size_t i = 0; r >= 0 && i < names.n; i++)
+                        r = load_drop_in(&c, root, names.items[i], problems);
+        }
+        if (r < 0)
+                return r;
+        *ret = TAKE(c, (Config){});
+        return 0;
+}
+
+void config_done(Config *c) {
+        for (size_t i = 0; i < _CONFIG_KEY_N; i++) {
+                free(c->origins[i].text);
+                free(c->origins[i].file);
+        }
+        strv_done(&c->files);
+        *c = (Config){};
+}
+
+/* --- as numbers ------------------------------------------------------------------------------- */
+
+static uint64_t share_of(const ConfigShare *s, uint64_t fs_bytes, unsigned default_percent) {
+        if (s->percent > 0)
+                return fs_bytes / 100 * s->percent;
+        if (s->bytes != UINT64_MAX)
+                return s->bytes;
+        return MIN(fs_bytes / 100 * default_percent, DEFAULT_BYTES_MAX);
+}
+
+Limits config_limits(const Config *c, uint64_t fs_bytes) {
+        Limits l = {
+                .max_use_bytes = share_of(&c->max_use, fs_bytes, USE_PERCENT),
+                .keep_free_bytes = share_of(&c->keep_free, fs_bytes, FREE_PERCENT),
+                .session_is_limited = c->max_session_bytes != UINT64_MAX,
+                .max_session_bytes = c->max_session_bytes,
+                .max_segment_bytes = c->max_segment_bytes,
+                .max_segment_ns = c->max_segment_ns,
+                .max_retention_ns = c->max_retention_ns,
+        };
+        uint64_t part;
+
+        if (c->max_use.bytes == UINT64_MAX)
+                l.max_use_bytes = MAX(l.max_use_bytes, USE_BYTES_MIN);
+        part = (l.max_use_bytes ?: DEFAULT_BYTES_MAX) / PARTS;
+        if (!l.session_is_limited || l.max_session_bytes == 0) {
+                l.session_is_limited = false;
+                l.max_session_bytes = part;
+        }
+        if (l.max_segment_bytes == UINT64_MAX) {
+                part = MIN(part, SEGMENT_BYTES_MAX);
+                l.max_segment_bytes = MAX(part, SPEC_SEGMENT_BYTES_MIN);
+        }
+        return l;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Config: what ftraced.conf and its drop-ins say
+ *
+ *      /etc/ftraced/ftraced.conf          the first of these that there is
+ *      /run/ftraced/ftraced.conf
+ *      /usr/local/lib/ftraced/ftraced.conf
+ *      /usr/lib/ftraced/ftraced.conf
+ *      .../ftraced.conf.d/NAME.conf       then these of all four, by NAME; of one name, the
+ *                                         first directory's, and an empty one hides the others
+ *
+ * The last assignment counts; an empty one sets the default again.  This is what systemd's
+ * programs do (systemd 252, man 5 journald.conf).  What is wrong in them never keeps anybody from
+ * starting: it is a sentence with file and line, and the setting keeps the value that it had.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/strv.h"
+
+/* Of the store's file system, or bytes. */
+typedef struct ConfigShare {
+        uint64_t bytes;   /* UINT64_MAX: by default; 0: no limit */
+        uint32_t percent; /* if not 0, this instead of bytes */
+} ConfigShare;
+
+/* In the order of the table in config.c. */
+typedef enum ConfigKey {
+        CONFIG_MAX_USE,
+        CONFIG_KEEP_FREE,
+        CONFIG_MAX_SESSION_SIZE,
+        CONFIG_MAX_SEGMENT_SIZE,
+        CONFIG_MAX_SEGMENT_SEC,
+        CONFIG_MAX_RETENTION_SEC,
+        _CONFIG_KEY_N,
+} ConfigKey;
+
+/* Where a value is from. */
+typedef struct ConfigOrigin {
+        char *text; /* as it was written; NULL: the default */
+        char *file; /* NULL: the default */
+        unsigned line;
+} ConfigOrigin;
+
+typedef struct Config {
+        ConfigShare max_use, keep_free;
+        uint64_t max_session_bytes; /* UINT64_MAX: by default; 0: no limit; so the next */
+        uint64_t max_segment_bytes;
+        uint64_t max_segment_ns, max_retention_ns; /* 0: no limit */
+        ConfigOrigin origins[_CONFIG_KEY_N];
+        Strv files; /* that were read, in order */
+} Config;
+
+/* Nothing but defaults. */
+#define CONFIG_INIT                                                                                \
+        ((Config){ .max_use.bytes = UINT64_MAX,                                                    \
+                   .keep_free.bytes = UINT64_MAX,                                                  \
+                   .max_session_bytes = UINT64_MAX,                                                \
+                   .max_segment_bytes = UINT64_MAX,                                                \
+                   .max_segment_ns = CONFIG_SEGMENT_NS })
+#define CONFIG_SEGMENT_NS (3600ULL * 1000000000)
+
+/*
+ * config_load() - read all files
+ * @ret:       config_done() it; set also if there is no file
+ * @root:      before every path; NULL: none
+ * @file:      only this one instead, without drop-ins; NULL: as above
+ * @problems:  sentences without a full stop are added
+ *
+ * Return: 0; -errno if @file cannot be read; -ENOMEM.
+ */
+int config_load(Config *ret, const char *root, const char *file, Strv *problems);
+/* The text of one file, said to be @name; changed meanwhile.  0 or -ENOMEM. */
+int config_parse(Config *c, const char *name, char *text, Strv *problems);
+void config_done(Config *c);
+#define _cleanup_config_ _cleanup_(config_done)
+
+const char *config_section(ConfigKey key);
+const char *config_name(ConfigKey key);
+/* What counts, as text: as it was written, or what a default is in words. */
+const char *config_text(const Config *c, ConfigKey key);
+
+/* The settings as numbers; 0: no limit. */
+typedef struct Limits {
+        uint64_t max_use_bytes, keep_free_bytes;
+        uint64_t max_session_bytes; /* of a ring that names none, and of any session if it is set */
+        bool session_is_limited;    /* max_session_bytes was set, not only the default of rings */
+        uint64_t max_segment_bytes, max_segment_ns, max_retention_ns;
+} Limits;
+
+/* @fs_bytes: the size of the store's file system. */
+Limits config_limits(const Config *c, uint64_t fs_bytes);

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Everything that ftraced makes in a session's directory has a name from this table.  Patterns are
+ * matched against the whole path, and a '*' never matches a '/'.
+ */
+
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "base/io.h"
+#include "base/name.h"
+#include "store/keep.h"
+
+#define HEX8 "[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]"
+
+static const struct {
+        const char *pattern;
+        bool is_dir;
+        bool is_replaced; /* NAME.new is ours too */
+} ours[] = {
+        { "session.json", .is_replaced = true },
+        { "cuts", .is_replaced = true },
+        { "reserve" },
+        { "cpu[0-9]", .is_dir = true },
+        { "cpu[1-9][0-9]", .is_dir = true },
+        { "cpu[1-9][0-9][0-9]", .is_dir = true },
+        { "cpu[1-9][0-9][0-9][0-9]", .is_dir = true },
+        { "cpu*/" HEX8 ".seg" },
+        { "cpu*/." HEX8 ".sealing" },
+        { "tracing", .is_dir = true },
+        { "tracing/saved_cmdlines", .is_replaced = true },
+        { "tracing/printk_formats", .is_replaced = true },
+        { "tracing/trace_options", .is_replaced = true },
+        { "tracing/events", .is_dir = true },
+        { "tracing/events/header_page", .is_replaced = true },
+        { "tracing/events/header_event", .is_replaced = true },
+        { "tracing/events/*", .is_dir = true },
+        { "tracing/events/*/*", .is_dir = true },
+        { "tracing/events/*/*/format", .is_replaced = true },
+};
+
+static bool is_ours(const char *path, mode_t mode) {
+        char name[PATH_MAX];
+        size_t n;
+
+        if (!S_ISDIR(mode) && !S_ISREG(mode))
+                return false;
+        (void) snprintf(name, sizeof(name), "%s", path);
+        n = strlen(name);
+        for (int i = 0; i < 2; i++) {
+                for (size_t k = 0; k < ELEMENTSOF(ours); k++)
+                        if (ours[k].is_dir == S_ISDIR(mode) && (i == 0 || ours[k].is_replaced) &&
+                            fnmatch(ours[k].pattern, name, FNM_PATHNAME) == 0)
+                                return true;
+                if (n <= 4 || !streq(name + n - 4, ".new"))
+                        return false;
+                name[n - 4] = 0;
+        }
+        return false;
+}
+
+/* @path: of the directory @fd (consumed) in the session, "" for itself. */
+static int walk(int fd, const char *path, char **ret) {
+        _cleanup_(closedirp) DIR *d = NULL;
+        struct dirent *e;
+        int r = 0;
+
+        if (fd < 0)
+                return fd;
+        d = fdopendir(fd);
+        if (!d) {
+                r = -errno;
+                safe_close(fd);
+                return r;
+        }
+        while (r == 0 && (e = readdir(d))) {
+                char below[PATH_MAX];
+                struct stat st;
+
+                if (streq(e->d_name, ".") || streq(e->d_name, ".."))
+                        continue;
+                if ((size_t) snprintf(below, sizeof(below), "%s%s%s", path, *path ? "/" : "",
+                                      e->d_name) >= sizeof(below))
+                        return -ENAMETOOLONG;
+                if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                        continue; /* gone meanwhile */
+                if (!is_ours(below, st.st_mode)) {
+                        *ret = strdup(below);
+                        return *ret ? 1 : -ENOMEM;
+                }
+                if (S_ISDIR(st.st_mode))
+                        r = walk(dir_open(dirfd(d), e->d_name), below, ret);
+        }
+        return r;
+}
+
+int keep_find_foreign(const SessionDir *d, char **ret) {
+        return walk(dir_open(session_dir_fd(d), "."), "", ret);
+}
+
+void keep_lock(const SessionDir *d) {
+        /* Where a file system has no locks nobody can be seen reading: nothing to be done. */
+        (void) flock(session_dir_fd(d), LOCK_SH | LOCK_NB);
+}
+
+int keep_look(const SessionDir *d, const SessionMeta *m, char **ret_foreign) {
+        int r;
+
+        if (m->pinned)
+                return KEEP_PINNED;
+        if (flock(session_dir_fd(d), LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+                return KEEP_IN_USE;
+        (void) flock(session_dir_fd(d), LOCK_UN);
+        r = keep_find_foreign(d, ret_foreign);
+        return r > 0 ? KEEP_FOREIGN : r;
+}
+
+int keep_describe(char **ret, Keep k, const char *name, const char *foreign) {
+        char quoted[NAME_QUOTE_MAX];
+        int n;
+
+        switch (k) {
+        case KEEP_PINNED:
+                n = asprintf(ret, "session '%s' is pinned; `ftracectl unpin %s` lets go of it",
+                             name, name);
+                break;
+        case KEEP_IN_USE:
+                n = asprintf(ret, "session '%s' is being read; try again when that has ended",
+                             name);
+                break;
+        default:
+                n = asprintf(ret,
+                             "session '%s' holds '%s', which ftraced did not make; move it away "
+                             "first",
+                             name, name_quote(quoted, foreign ?: "?"));
+        }
+        return n < 0 ? -ENOMEM : 0;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/io.h"
+#include "store/config.h"
+#include "tests/unit/scratch.h"
+#include "tests/unit/unit.h"
+
+static Config config_of(const char *text, Strv *problems) {
+        _cleanup_free_ char *copy = strdup(text);
+        Config c = CONFIG_INIT;
+
+        ck_assert_int_eq(config_parse(&c, "x.conf", copy, problems), 0);
+        return c;
+}
+
+START_TEST(every_key_is_read)
+        {
+                _cleanup_strv_ Strv problems = {};
+                _cleanup_config_ Config c =
+                        config_of("[Store]\nMaxUse=20%\nKeepFree=3G\n"
+                                  "MaxSessionSize=100M\nMaxSegmentSize=1M\n"
+                                  "MaxSegmentSec=5min\nMaxRetentionSec=2weeks\n",
+                                  &problems);
+                Limits l = config_limits(&c, 100ULL << 30);
+
+                ck_assert_uint_eq(problems.n, 0);
+                ck_assert_uint_eq(l.max_use_bytes, (100ULL << 30) / 100 * 20);
+                ck_assert_uint_eq(l.keep_free_bytes, 3ULL << 30);
+                ck_assert_uint_eq(l.max_session_bytes, 100 << 20);
+                ck_assert(l.session_is_limited);
+                ck_assert_uint_eq(l.max_segment_bytes, 1 << 20);
+                ck_assert_uint_eq(l.max_segment_ns, 300ULL * 1000000000);
+                ck_assert_uint_eq(l.max_retention_ns, 14ULL * 86400 * 1000000000);
+                ck_assert_str_eq(c.origins[CONFIG_MAX_USE].file, "x.conf");
+                ck_assert_uint_eq(c.origins[CONFIG_KEEP_FREE].line, 3);
+                ck_assert_str_eq(config_text(&c, CONFIG_MAX_RETENTION_SEC), "2weeks");
+        }
+END_TEST
+
+START_TEST(defaults_depend_on_the_disk_and_have_bounds)
+        {
+                Config c = CONFIG_INIT;
+                Limits small = config_limits(&c, 1ULL << 20),
+                       middle = config_limits(&c, 1ULL << 30),
+                       large = config_limits(&c, 1ULL << 50);
+
+                ck_assert_uint_eq(small.max_use_bytes, 16 << 20);
+                ck_assert_uint_eq(middle.max_use_bytes, (1ULL << 30) / 100 * 10);
+                ck_assert_uint_eq(middle.keep_free_bytes, (1ULL << 30) / 100 * 15);
+                ck_assert_uint_eq(large.max_use_bytes, 4ULL << 30);
+                ck_assert_uint_eq(large.keep_free_bytes, 4ULL << 30);
+                ck_assert_uint_eq(large.max_segment_bytes, 128 << 20);
+                ck_assert_uint_eq(large.max_session_bytes, 512 << 20);
+                ck_assert(!large.session_is_limited);
+                ck_assert_uint_eq(large.max_retention_ns, 0);
+        }
+END_TEST
+
+START_TEST(what_is_wrong_is_named_and_changes_nothing)
+        {
+                static const struct {
+                        const char *text, *problem;
+                } cases[] = {
+                        { "[Store]\nMaxUse=5x\n", "x.conf:2: MaxUse=5x is not" },
+                        { "[Store]\nMaxUse=101%\n", "x.conf:2: MaxUse=101% is not" },
+                        { "[Store]\nKeepFree=-1\n", "x.conf:2: KeepFree=-1 is not" },
+                        { "[Store]\nMaxSegmentSize=1\n", "x.conf:2: MaxSegmentSize=1 is not" },
+                        { "[Store]\nMaxSegmentSec=10ms\n", "x.conf:2: MaxSegmentSec=10ms is not" },
+                        { "[Store]\n\nMaxUsed=5\n", "x.conf:3: unknown key MaxUsed= in [Store]" },
+                        { "MaxUse=5\n", "x.conf:1: unknown key MaxUse= before a section" },
+                        { "[Stores]\nMaxUse=5\n", "x.conf:1: unknown section [Stores]" },
+                        { "[Store]\nMaxUse\n", "x.conf:2: neither" },
+                        { "[Store]\nA\033[2J=1\n", "x.conf:2: unknown key A\\x1b[2J=" },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_strv_ Strv problems = {};
+                        _cleanup_config_ Config c = config_of(cases[i].text, &problems);
+
+                        ck_assert_uint_eq(problems.n, 1);
+                        ck_assert_msg(startswith(problems.items[0], cases[i].problem), "%s",
+                                      problems.items[0]);
+                        ck_assert_uint_eq(c.max_use.bytes, UINT64_MAX);
+                        ck_assert_uint_eq(c.max_segment_bytes, UINT64_MAX);
+                        ck_assert_uint_eq(c.max_segment_ns, CONFIG_SEGMENT_NS);
+                }
+        }
+END_TEST
+
+START_TEST(an_empty_value_sets_the_default_again)
+        {
+                _cleanup_strv_ Strv problems = {};
+                _cleanup_config_ Config c = config_of(
+                        "[Store]\nMaxUse=1G\nMaxSegmentSec=1min\nMaxUse=\nMaxSegmentSec=\n",
+                        &problems);
+
+                ck_assert_uint_eq(c.max_use.bytes, UINT64_MAX);
+                ck_assert_uint_eq(c.max_segment_ns, CONFIG_SEGMENT_NS);
+                ck_assert_ptr_null(c.origins[CONFIG_MAX_USE].file);
+                ck_assert_uint_eq(problems.n, 0);
+        }
+END_TEST
+
+START_TEST(nothing_and_infinity_are_no_limit)
+        {
+                _cleanup_strv_ Strv problems = {};
+                _cleanup_config_ Config c = config_of("[Store]\nMaxUse=infinity\nKeepFree=0\n"
+                                                      "MaxSegmentSec=0\nMaxSessionSize=0\n",
+                                                      &problems);
+                Limits l = config_limits(&c, 1ULL << 40);
+
+                ck_assert_uint_eq(problems.n, 0);
+                ck_assert_uint_eq(l.max_use_bytes, 0);
+                ck_assert_uint_eq(l.keep_free_bytes, 0);
+                ck_assert_uint_eq(l.max_segment_ns, 0);
+                ck_assert(!l.session_is_limited);
+        }
+END_TEST
+
+START_TEST(sections_of_others_are_left_alone)
+        {
+                _cleanup_strv_ Strv problems = {};
+                _cleanup_config_ Config c = config_of(
+                        "[X-Mine]\nMaxUse=1\nwhatever=2\n[Store]\nKeepFree=7\n", &problems);
+
+                ck_assert_uint_eq(problems.n, 0);
+                ck_assert_uint_eq(c.max_use.bytes, UINT64_MAX);
+                ck_assert_uint_eq(c.keep_free.bytes, 7);
+        }
+END_TEST
+
+static void put(Scratch *s, const char *path, const char *text) {
+        char whole[PATH_MAX], *slash;
+
+        (void) snprintf(whole, sizeof(whole), "%s", path);
+        for (slash = strchr(whole, '/'); slash; slash = strchr(slash + 1, '/')) {
+                *slash = 0;
+                ck_assert_int_eq(dir_make(s->fd, whole, 0755), 0);
+                *slash = '/';
+        }
+        scratch_write(s->fd, path, text, strlen(text));
+}
+
+#define MAX_USE(n) "[Store]\nMaxUse=" #n "\n"
+#define DROP_IN "/ftraced/ftraced.conf.d/"
+
+START_TEST(files_count_in_systemds_order)
+        {
+                _cleanup_scratch_ Scratch s = scratch_new();
+                static const struct {
+                        const char *path, *text;
+                        uint64_t max_use;
+                } steps[] = {
+                        { "usr/lib/ftraced/ftraced.conf", MAX_USE(1), 1 },
+                        { "run/ftraced/ftraced.conf", MAX_USE(2), 2 },
+                        { "etc/ftraced/ftraced.conf", MAX_USE(3), 3 },
+                        { "usr/lib" DROP_IN "10-a.conf", MAX_USE(4), 4 },
+                        { "etc" DROP_IN "20-b.conf", MAX_USE(5), 5 },
+                        { "usr/lib" DROP_IN "30-c.conf", MAX_USE(6), 6 },
+                        { "run" DROP_IN "30-c.conf", MAX_USE(7), 7 },
+                        { "etc" DROP_IN "30-c.conf", "", 5 },
+                        { "etc" DROP_IN "40-no.txt", MAX_USE(8), 5 },
+                        { "etc" DROP_IN ".50-hidden.conf", MAX_USE(9), 5 },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
+                        _cleanup_strv_ Strv problems = {};
+                        _cleanup_config_ Config c = {};
+
+                        put(&s, steps[i].path, steps[i].text);
+                        ck_assert_int_eq(config_load(&c, s.path, NULL, &problems), 0);
+                        ck_assert_uint_eq(c.max_use.bytes, steps[i].max_use);
+                        ck_assert_uint_eq(problems.n, 0);
+                }
+        }
+END_TEST
+
+START_TEST(a_link_to_nowhere_hides_as_well)
+        {
+                _cleanup_scratch_ Scratch s = scratch_new();
+                _cleanup_strv_ Strv problems = {};
+                _cleanup_config_ Config c = {};
+
+                put(&s, "usr/lib" DROP_IN "a.conf", MAX_USE(4));
+                put(&s, "etc" DROP_IN "b.conf", "");
+                ck_assert_int_eq(symlinkat("/dev/null", s.fd, "etc" DROP_IN "a.conf"), 0);
+                ck_assert_int_eq(config_load(&c, s.path, NULL, &problems), 0);
+                ck_assert_uint_eq(c.max_use.bytes, UINT64_MAX);
+        }
+END_TEST
+
+START_TEST(a_file_that_is_asked_for_is_the_only_one)
+        {
+                _cleanup_scratch_ Scratch s = scratch_new();
+                _cleanup_strv_ Strv problems = {};
+                _cleanup_config_ Config c = {}, none = {};
+                char path[PATH_MAX + 16];
+
+                put(&s, "etc/ftraced/ftraced.conf", MAX_USE(3));
+                put(&s, "mine", "[Store]\nKeepFree=1\n");
+                (void) snprintf(path, sizeof(path), "%s/mine", s.path);
+                ck_assert_int_eq(config_load(&c, s.path, path, &problems), 0);
+                ck_assert_uint_eq(c.max_use.bytes, UINT64_MAX);
+                ck_assert_uint_eq(c.keep_free.bytes, 1);
+                ck_assert_int_eq(config_load(&none, NULL, "/no/such/file", &problems), -ENOENT);
+        }
+END_TEST
+
+START_TEST(a_file_that_cannot_be_read_is_named)
+        {
+                _cleanup_scratch_ Scratch s = scratch_new();
+                _cleanup_strv_ Strv problems = {};
+                _cleanup_config_ Config c = {};
+
+                put(&s, "etc/ftraced/ftraced.conf/x", "");
+                ck_assert_int_eq(config_load(&c, s.path, NULL, &problems), 0);
+                ck_assert_uint_eq(problems.n, 1);
+                ck_assert_ptr_nonnull(strstr(problems.items[0], "etc/ftraced/ftraced.conf"));
+        }
+END_TEST
+
+UNIT_MAIN("config", every_key_is_read, defaults_depend_on_the_disk_and_have_bounds,
+          what_is_wrong_is_named_and_changes_nothing, an_empty_value_sets_the_default_again,
+          nothing_and_infinity_are_no_limit, sections_of_others_are_left_alone,
+          files_count_in_systemds_order, a_link_to_nowhere_hides_as_well,
+          a_file_that_is_asked_for_is_the_only_one, a_file_that_cannot_be_read_is_named)

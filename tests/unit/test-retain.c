@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "store/retain.h"
+#include "unit.h"
+
+#define N_MAX 24
+
+START_TEST(the_oldest_go_first_and_no_more_than_needed)
+        {
+                RetainItem items[] = { { 10, 300, false, false },
+                                       { 10, 100, false, false },
+                                       { 10, 200, false, false } };
+                RetainVerdict v[3];
+
+                retain_decide(v, items, 3, &(RetainLimits){ .max_use_bytes = 20 }, 1000, 0);
+                ck_assert_int_eq(v[0], RETAIN_KEEP);
+                ck_assert_int_eq(v[1], RETAIN_OVER_USE);
+                ck_assert_int_eq(v[2], RETAIN_KEEP);
+                retain_decide(v, items, 3, &(RetainLimits){ .keep_free_bytes = 15 }, 1000, 0);
+                ck_assert_int_eq(v[0], RETAIN_KEEP);
+                ck_assert_int_eq(v[2], RETAIN_OVER_FREE);
+                retain_decide(v, items, 3, &(RetainLimits){ .max_sessions = 1 }, 1000, 0);
+                ck_assert_int_eq(v[0], RETAIN_KEEP);
+                ck_assert_int_eq(v[2], RETAIN_TOO_MANY);
+                retain_decide(v, items, 3, &(RetainLimits){ .max_age_ns = 700 }, 1000, 0);
+                ck_assert_int_eq(v[0], RETAIN_KEEP);
+                ck_assert_int_eq(v[1], RETAIN_TOO_OLD);
+                ck_assert_int_eq(v[2], RETAIN_TOO_OLD);
+        }
+END_TEST
+
+START_TEST(what_must_stay_stays_whatever_the_limits)
+        {
+                RetainItem items[] = { { 10, 100, true, false }, { 10, 200, false, true } };
+                RetainLimits all = { 1, UINT64_MAX, 1, 1, false };
+                RetainVerdict v[2];
+
+                retain_decide(v, items, 2, &all, UINT64_MAX, 0);
+                ck_assert_int_eq(v[0], RETAIN_KEEP);
+                ck_assert_int_eq(v[1], RETAIN_KEEP);
+        }
+END_TEST
+
+START_TEST(the_newest_goes_only_for_its_age)
+        {
+                RetainItem items[] = { { 10, 100, false, false }, { 10, 200, false, false } };
+                RetainLimits small = { .max_use_bytes = 1, .keep_newest = true },
+                             old = { .max_age_ns = 1, .keep_newest = true };
+                RetainVerdict v[2];
+
+                retain_decide(v, items, 2, &small, 1000, 0);
+                ck_assert_int_eq(v[0], RETAIN_OVER_USE);
+                ck_assert_int_eq(v[1], RETAIN_KEEP);
+                retain_decide(v, items, 2, &old, 1000, 0);
+                ck_assert_int_eq(v[1], RETAIN_TOO_OLD);
+        }
+END_TEST
+
+START_TEST(a_clock_that_was_set_back_makes_nothing_old)
+        {
+                RetainItem item = { 10, 5000, false, false };
+                RetainVerdict v;
+
+                retain_decide(&v, &item, 1, &(RetainLimits){ .max_age_ns = 1 }, 1000, 0);
+                ck_assert_int_eq(v, RETAIN_KEEP);
+        }
+END_TEST
+
+/* Sizes and times of all magnitudes, many of them equal. */
+static uint64_t any(void) {
+        uint64_t n = (uint64_t) random() << 32 | (uint64_t) random();
+
+        return random() % 4 ? n >> (random() % 64) : (uint64_t) random() % 4;
+}
+
+static bool may_go(const RetainItem *i) {
+        return !i->is_live && !i->must_stay;
+}
+
+static uint64_t add(uint64_t a, uint64_t b) {
+        return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* What is true of every answer. */
+static void check(const RetainItem *items, const RetainVerdict *v, size_t n, const RetainLimits *l,
+                  uint64_t now, uint64_t free_bytes) {
+        uint64_t used = 0, n_ended = 0, newest_gone = 0;
+        size_t n_left = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                uint64_t age = now > items[i].ended_ns ? now - items[i].ended_ns : 0;
+
+                if (v[i] != RETAIN_KEEP) {
+                        ck_assert(may_go(&items[i]));
+                        free_bytes = add(free_bytes, items[i].n_bytes);
+                        if (v[i] != RETAIN_TOO_OLD)
+                                newest_gone = MAX(newest_gone, items[i].ended_ns);
+                        continue;
+                }
+                used = add(used, items[i].n_bytes);
+                n_ended += !items[i].is_live;
+                n_left += may_go(&items[i]);
+                if (may_go(&items[i]) && l->max_age_ns > 0)
+                        ck_assert_uint_le(age, l->max_age_ns);
+        }
+        /* Nothing that may go is older than what went. */
+        for (size_t i = 0; i < n; i++)
+                if (v[i] == RETAIN_KEEP && may_go(&items[i]))
+                        ck_assert_uint_ge(items[i].ended_ns, newest_gone);
+        /* The limits are kept, or nothing is left that may go, but for the newest. */
+        if (n_left > (l->keep_newest ? 1 : 0)) {
+                if (l->max_use_bytes > 0)
+                        ck_assert_uint_le(used, l->max_use_bytes);
+                if (l->keep_free_bytes > 0)
+                        ck_assert_uint_ge(free_bytes, l->keep_free_bytes);
+                if (l->max_sessions > 0)
+                        ck_assert_uint_le(n_ended, l->max_sessions);
+        }
+}
+
+START_TEST(every_answer_keeps_the_rules)
+        {
+                const char *given = getenv("FTRACED_TEST_SEED");
+                unsigned seed = given ? (unsigned) strtoul(given, NULL, 10) : (unsigned) time(NULL);
+
+                printf("# FTRACED_TEST_SEED=%u\n", seed);
+                (void) fflush(stdout);
+                srandom(seed);
+                for (int round = 0; round < 20000; round++) {
+                        RetainItem items[N_MAX];
+                        RetainVerdict v[N_MAX], again[N_MAX];
+                        RetainLimits l = { random() % 2 ? any() : 0, random() % 2 ? any() : 0,
+                                           random() % 2 ? any() : 0,
+                                           random() % 2 ? any() % N_MAX : 0, random() % 2 };
+                        uint64_t now = any(), free_bytes = any();
+                        size_t n = (size_t) random() % N_MAX, n_rest = 0;
+                        RetainItem rest[N_MAX];
+
+                        for (size_t i = 0; i < n; i++)
+                                items[i] = (RetainItem){ any(), any(), random() % 8 == 0,
+                                                         random() % 4 == 0 };
+                        retain_decide(v, items, n, &l, now, free_bytes);
+                        check(items, v, n, &l, now, free_bytes);
+
+                        /* Once they are gone nothing more has to go. */
+                        for (size_t i = 0; i < n; i++)
+                                if (v[i] == RETAIN_KEEP)
+                                        rest[n_rest++] = items[i];
+                                else
+                                        free_bytes = add(free_bytes, items[i].n_bytes);
+                        retain_decide(again, rest, n_rest, &l, now, free_bytes);
+                        for (size_t i = 0; i < n_rest; i++)
+                                ck_assert_int_eq(again[i], RETAIN_KEEP);
+                }
+        }
+END_TEST
+
+UNIT_MAIN("retain", the_oldest_go_first_and_no_more_than_needed,
+          what_must_stay_stays_whatever_the_limits, the_newest_goes_only_for_its_age,
+          a_clock_that_was_set_back_makes_nothing_old, every_answer_keeps_the_rules)

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/io.h"
+#include "store/vacuum.h"
+#include "tests/unit/scratch.h"
+#include "tests/unit/unit.h"
+
+#define PAGE 4096U
+
+static Scratch scratch;
+static Store *store;
+
+static void setup(void) {
+        char path[PATH_MAX + 8];
+
+        scratch = scratch_new();
+        (void) snprintf(path, sizeof(path), "%s/store", scratch.path);
+        ck_assert_int_eq(store_open_for_writing(&store, path, NULL), 0);
+}
+
+static void teardown(void) {
+        store = store_free(store);
+        scratch_done(&scratch);
+}
+
+static SessionMeta *meta_of(const char *name, uint64_t ended_ns) {
+        SessionMeta *m;
+
+        ck_assert_int_eq(session_meta_new(&m), 0);
+        m->name = strdup(name);
+        m->id = strdup("0123456789abcdef");
+        m->state = ended_ns > 0 ? SESSION_SEALED : SESSION_RECORDING;
+        m->page_bytes = PAGE;
+        m->start.realtime_ns = 1;
+        m->stop.realtime_ns = ended_ns;
+        ck_assert_int_eq(strv_add(&m->spec.functions, "f"), 0);
+        return m;
+}
+
+/* A session as ftraced leaves it, of 10 pages; @ended_ns 0: it records. */
+static void add(const char *name, uint64_t ended_ns, bool pinned) {
+        _cleanup_(session_dir_freep) SessionDir *d = NULL;
+        _cleanup_(session_meta_freep) SessionMeta *m = meta_of(name, ended_ns);
+        _cleanup_close_ int fd = -EBADF;
+        char page[PAGE];
+        SegmentWriter *w;
+
+        memset(page, 1, sizeof(page));
+        m->pinned = pinned;
+        ck_assert_int_eq(session_dir_create(&d, store_sessions_fd(store), name), 0);
+        ck_assert_int_eq(session_dir_write_meta(d, m), 0);
+        ck_assert_int_eq(session_dir_write_tracing(d, "events/header_page", "x", 1), 0);
+        ck_assert_int_eq(
+                session_dir_write_tracing(d, "events/ftrace/funcgraph_entry/format", "x", 1), 0);
+        ck_assert_int_eq(session_dir_write_tracing(d, "saved_cmdlines", "x", 1), 0);
+        fd = session_dir_make_cpu(d, 12);
+        ck_assert_int_eq(segment_create(&w, fd, 0xab, 12, PAGE, m->id), 0);
+        for (int i = 0; i < 10; i++) {
+                ck_assert_int_eq(write_full(segment_writer_fd(w), page, sizeof(page)), 0);
+                segment_publish(w, sizeof(page));
+        }
+        ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+}
+
+static int remove_it(const char *name, void *userdata) {
+        return store_remove_session(userdata, name);
+}
+
+/* The names that are left, joined, after a vacuum; the caller frees. */
+static char *left_after(const RetainLimits *limits, Vacuum *v) {
+        _cleanup_strv_ Strv names = {};
+        char *text;
+
+        ck_assert_int_eq(vacuum_run(v, store, limits, remove_it, store), 0);
+        ck_assert_int_eq(store_list(store, &names), 0);
+        text = strv_join(&names, " ");
+        ck_assert_ptr_nonnull(text);
+        return text;
+}
+
+static const RetainLimits everything = { .max_use_bytes = 1 };
+
+static void expect_reason(const Vacuum *v, const char *name, const char *reason) {
+        for (size_t i = 0; i < v->n; i++)
+                if (streq(v->items[i].name, name)) {
+                        ck_assert_str_eq(vacuum_item_reason(&v->items[i]), reason);
+                        return;
+                }
+        ck_abort_msg("%s is not an item", name);
+}
+
+START_TEST(what_is_pinned_read_live_or_not_ours_stays)
+        {
+                _cleanup_(session_dir_freep) SessionDir *reader = NULL;
+                _cleanup_free_ char *left = NULL;
+                _cleanup_vacuum_ Vacuum v = {};
+
+                setup();
+                add("ended", 5, false);
+                add("live", 0, false);
+                add("pinned", 4, true);
+                add("read", 3, false);
+                add("with-notes", 2, false);
+                ck_assert_int_eq(store_open_session(store, "read", &reader), 0);
+                keep_lock(reader);
+                scratch_write(store_sessions_fd(store), "with-notes/cpu12/notes.txt", "mine", 4);
+                left = left_after(&everything, &v);
+                ck_assert_str_eq(left, "live pinned read with-notes");
+                ck_assert_uint_ge(v.freed_bytes, 10 * PAGE);
+                expect_reason(&v, "pinned", "it is pinned");
+                expect_reason(&v, "read", "somebody reads it");
+                expect_reason(&v, "live", "it records");
+                expect_reason(&v, "with-notes", "it holds a file that ftraced did not make");
+                teardown();
+        }
+END_TEST
+
+START_TEST(a_reader_that_is_done_holds_nothing)
+        {
+                _cleanup_(session_dir_freep) SessionDir *reader = NULL;
+                _cleanup_free_ char *left = NULL;
+                _cleanup_vacuum_ Vacuum v = {};
+
+                setup();
+                add("a", 5, false);
+                ck_assert_int_eq(store_open_session(store, "a", &reader), 0);
+                keep_lock(reader);
+                reader = session_dir_free(reader);
+                left = left_after(&everything, &v);
+                ck_assert_str_eq(left, "");
+                teardown();
+        }
+END_TEST
+
+START_TEST(a_copy_of_the_descriptor_holds_as_well)
+        {
+                _cleanup_(session_dir_freep) SessionDir *reader = NULL;
+                _cleanup_free_ char *left = NULL;
+                _cleanup_vacuum_ Vacuum v = {};
+                int copy;
+
+                setup();
+                add("a", 5, false);
+                ck_assert_int_eq(store_open_session(store, "a", &reader), 0);
+                keep_lock(reader);
+                copy = fcntl(session_dir_fd(reader), F_DUPFD_CLOEXEC, 3); /* as SCM_RIGHTS makes */
+                reader = session_dir_free(reader);
+                left = left_after(&everything, &v);
+                ck_assert_str_eq(left, "a");
+                (void) close(copy);
+                teardown();
+        }
+END_TEST
+
+START_TEST(a_dry_run_removes_nothing_and_says_the_same)
+        {
+                _cleanup_vacuum_ Vacuum v = {};
+                _cleanup_strv_ Strv names = {};
+
+                setup();
+                add("a", 5, false);
+                add("b", 6, false);
+                ck_assert_int_eq(
+                        vacuum_run(&v, store, &(RetainLimits){ .max_sessions = 1 }, NULL, NULL), 0);
+                ck_assert_uint_ge(v.freed_bytes, 10 * PAGE);
+                expect_reason(&v, "a", "there are too many");
+                ck_assert_int_eq(store_list(store, &names), 0);
+                ck_assert_uint_eq(names.n, 2);
+                teardown();
+        }
+END_TEST
+
+START_TEST(a_session_that_cannot_be_read_is_left_alone)
+        {
+                _cleanup_free_ char *left = NULL;
+                _cleanup_vacuum_ Vacuum v = {};
+
+                setup();
+                add("a", 5, false);
+                scratch_write(store_sessions_fd(store), "a/session.json", "{}", 2);
+                left = left_after(&everything, &v);
+                ck_assert_str_eq(left, "a");
+                ck_assert_uint_eq(v.n, 0);
+                teardown();
+        }
+END_TEST
+
+START_TEST(the_next_one_to_become_too_old_is_known)
+        {
+                _cleanup_vacuum_ Vacuum v = {};
+                RetainLimits none = {};
+
+                setup();
+                add("a", 500, false);
+                add("b", 400, false);
+                add("pinned", 300, true);
+                add("live", 0, false);
+                ck_assert_int_eq(vacuum_run(&v, store, &none, NULL, NULL), 0);
+                ck_assert_uint_eq(vacuum_next_ns(&v, 100), 500);
+                ck_assert_uint_eq(vacuum_next_ns(&v, 0), UINT64_MAX);
+                teardown();
+        }
+END_TEST
+
+START_TEST(what_ftraced_did_not_make_is_foreign)
+        {
+                static const char *const foreign[] = {
+                        "notes",
+                        "session.json~",
+                        "cuts.old",
+                        "cpu01",
+                        "cpu12/0000000A.seg",
+                        "cpu12/000000ab.seg.new",
+                        "cpu12/x/y",
+                        "tracing/set_event",
+                        "tracing/events/ftrace/f/id",
+                        "tracing/x/y",
+                        "cuts/x",
+                        "cpu12345/x",
+                };
+                static const char *const ours[] = {
+                        "session.json.new",
+                        "cuts",
+                        "cuts.new",
+                        "reserve",
+                        "cpu12/0000ffff.seg",
+                        "cpu12/.000000ab.sealing",
+                        "tracing/printk_formats",
+                        "tracing/events/ftrace/x/format.new",
+                        "tracing/events/header_event",
+                        "cpu0/00000000.seg",
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(foreign) + ELEMENTSOF(ours); i++) {
+                        bool is_ours = i >= ELEMENTSOF(foreign);
+                        const char *path = is_ours ? ours[i - ELEMENTSOF(foreign)] : foreign[i];
+                        _cleanup_(session_dir_freep) SessionDir *d = NULL;
+                        _cleanup_free_ char *found = NULL;
+                        char whole[PATH_MAX], *slash;
+
+                        setup();
+                        add("a", 5, false);
+                        ck_assert_int_eq(store_open_session(store, "a", &d), 0);
+                        (void) snprintf(whole, sizeof(whole), "%s", path);
+                        for (slash = strchr(whole, '/'); slash; slash = strchr(slash + 1, '/')) {
+                                *slash = 0;
+                                (void) mkdirat(session_dir_fd(d), whole, 0755);
+                                *slash = '/';
+                        }
+                        scratch_write(session_dir_fd(d), path, "", 0);
+                        ck_assert_msg(keep_find_foreign(d, &found) == !is_ours, "%s", path);
+                        if (!is_ours)
+                                ck_assert_msg(strncmp(path, found, strlen(found)) == 0, "%s: %s",
+                                              path, found);
+                        teardown();
+                }
+        }
+END_TEST
+
+START_TEST(a_link_or_fifo_of_our_name_is_foreign)
+        {
+                for (int i = 0; i < 2; i++) {
+                        _cleanup_(session_dir_freep) SessionDir *d = NULL;
+                        _cleanup_free_ char *found = NULL;
+
+                        setup();
+                        add("a", 5, false);
+                        ck_assert_int_eq(store_open_session(store, "a", &d), 0);
+                        ck_assert_int_eq(keep_find_foreign(d, &found), 0);
+                        if (i == 0)
+                                ck_assert_int_eq(
+                                        symlinkat("/etc/passwd", session_dir_fd(d), "cuts"), 0);
+                        else
+                                ck_assert_int_eq(mkfifoat(session_dir_fd(d), "cuts", 0600), 0);
+                        ck_assert_int_eq(keep_find_foreign(d, &found), 1);
+                        ck_assert_str_eq(found, "cuts");
+                        teardown();
+                }
+        }
+END_TEST
+
+UNIT_MAIN("vacuum", what_is_pinned_read_live_or_not_ours_stays, a_reader_that_is_done_holds_nothing,
+          a_copy_of_the_descriptor_holds_as_well, a_dry_run_removes_nothing_and_says_the_same,
+          a_session_that_cannot_be_read_is_left_alone, the_next_one_to_become_too_old_is_known,
+          what_ftraced_did_not_make_is_foreign, a_link_or_fifo_of_our_name_is_foreign)
