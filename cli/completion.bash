@@ -27,6 +27,8 @@ __ftracectl_options() { # VERB
         stop) echo '-a --all -j --json' ;;
         report) echo "$draw" ;;
         fetch) echo '-o --output=' ;;
+        vacuum) echo '--size= --time= --sessions= --dry-run --config-root= -j --json' ;;
+        cat-config) echo '--config-root= -j --json' ;;
         '' | status | list | show | verify | functions | doctor) echo '-j --json' ;;
         esac
         echo '-q -h --socket= --store= --no-pager --no-legend --no-color --quiet --help --version'
@@ -34,8 +36,8 @@ __ftracectl_options() { # VERB
 
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-        local verbs='run start stop follow status list show report verify fetch remove functions
-                doctor help version'
+        local verbs='run start stop follow status list show report verify fetch remove pin unpin
+                vacuum cat-config functions doctor help version'
         local verb= word value i
         local -a where=()
 
@@ -54,7 +56,8 @@ _ftracectl() {
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i += 2)) ;;
                 --name | --depth | --notrace | --pid | --duration | --max-size | --buffer-size | \
                         --segment-size | --segment-time | --max-functions | --on-full | --format | \
-                        --option | --output | --socket | --store | \
+                        --option | --output | --socket | --store | --size | --time | --sessions | \
+                        --config-root | \
                         -n | -p | -o | -O)
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i++))
                         value=${COMP_WORDS[++i]-}
@@ -65,7 +68,7 @@ _ftracectl() {
         done
 
         case $previous in
-        --store) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+        --store | --config-root) COMPREPLY=($(compgen -d -- "$cur")); return ;;
         --socket | -o | --output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --on-full) COMPREPLY=($(compgen -W 'wait stop' -- "$cur")); return ;;
         --format) COMPREPLY=($(compgen -W 'graph' -- "$cur")); return ;;
@@ -74,7 +77,7 @@ _ftracectl() {
                 return ;;
         --notrace) COMPREPLY=($(compgen -W "$(__ftracectl_functions "$cur")" -- "$cur")); return ;;
         -p | --pid) COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur")); return ;;
-        -n | --name | --depth | --duration | --max-size | --segment-size | --segment-time | \
+        --size | --time | --sessions | -n | --name | --depth | --duration | --max-size | --segment-size | --segment-time | \
                 --buffer-size | --max-functions) return ;;
         --json)
                 if [[ ${COMP_WORDS[COMP_CWORD-1]} == '=' || ${COMP_WORDS[COMP_CWORD]} == '=' ]]; then
@@ -94,7 +97,7 @@ _ftracectl() {
                 COMPREPLY=($(compgen -W "$(__ftracectl_functions "$cur")" -- "$cur")) ;;
         follow)
                 COMPREPLY=($(compgen -W "$(__ftracectl_sessions "${where[@]}") $(__ftracectl_functions "$cur")" -- "$cur")) ;;
-        stop | show | report | verify | fetch | remove)
+        stop | show | report | verify | fetch | remove | pin | unpin)
                 COMPREPLY=($(compgen -W "$(__ftracectl_sessions "${where[@]}")" -- "$cur")) ;;
         esac
         return 0

@@ -31,17 +31,21 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/table.c \
 	%D%/table.h \
 	%D%/terminal.c \
-	%D%/terminal.h
+	%D%/terminal.h \
+	%D%/upkeep.c \
+	%D%/upkeep.h
 verb_libs = %D%/libverb.a $(drawing_libs) $(wire_libs) $(store_libs)
 
 bin_PROGRAMS += ftracectl
 ftracectl_SOURCES = \
 	%D%/main.c \
+	%D%/verb-cat-config.c \
 	%D%/verb-doctor.c \
 	%D%/verb-fetch.c \
 	%D%/verb-follow.c \
 	%D%/verb-functions.c \
 	%D%/verb-list.c \
+	%D%/verb-pin.c \
 	%D%/verb-remove.c \
 	%D%/verb-report.c \
 	%D%/verb-run.c \
@@ -49,6 +53,7 @@ ftracectl_SOURCES = \
 	%D%/verb-start.c \
 	%D%/verb-status.c \
 	%D%/verb-stop.c \
+	%D%/verb-vacuum.c \
 	%D%/verb-verify.c \
 	%D%/verb.h
 ftracectl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)

@@ -51,6 +51,17 @@ static const Verb verbs[] = {
         { "fetch", "SESSION -o FILE", "a trace.dat for trace-cmd and KernelShark", NULL,
           OPTIONS_OUTPUT, 1, 1, verb_fetch },
         { "remove", "SESSION...", "remove sessions and their data", NULL, 0, 1, MANY, verb_remove },
+        { "pin", "SESSION...", "never remove sessions, until unpin",
+          "Neither \"remove\" nor a lack of room removes a pinned session; \"list\" marks it with "
+          "a *.\n",
+          0, 1, MANY, verb_pin },
+        { "unpin", "SESSION...", "let sessions be removed again", NULL, 0, 1, MANY, verb_unpin },
+        { "vacuum", "[OPTIONS]", "remove old sessions, now",
+          "Removes sessions that have ended, the oldest first, until what the options say is\n"
+          "true; without any, what ftraced.conf says.  What is pinned or being read stays.\n",
+          OPTIONS_VACUUM | OPTIONS_CONFIG | OPTIONS_JSON, 0, 0, verb_vacuum },
+        { "cat-config", "", "what ftraced.conf says, and where", NULL,
+          OPTIONS_CONFIG | OPTIONS_JSON, 0, 0, verb_cat_config },
         { "functions", "[PATTERN]", "what can be traced here", NULL, OPTIONS_JSON, 0, 1,
           verb_functions },
         { "doctor", "", "what stands in the way, and what to do about it",

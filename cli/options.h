@@ -26,6 +26,8 @@ enum {
         OPTIONS_RUN = 1 << 5,
         OPTIONS_FOLLOW = 1 << 6,
         OPTIONS_STOP = 1 << 7,
+        OPTIONS_VACUUM = 1 << 8,
+        OPTIONS_CONFIG = 1 << 9,
 };
 
 typedef enum JsonMode { JSON_OFF, JSON_AUTO, JSON_SHORT, JSON_PRETTY } JsonMode;
@@ -42,6 +44,9 @@ typedef struct Options {
         const char *format;
         Strv render; /* options of the renderer */
         const char *output;
+        uint64_t vacuum_bytes, vacuum_age_ns, vacuum_sessions; /* 0: not said */
+        bool dry_run;
+        const char *config_root;
 
         Strv words;     /* arguments before "--", in order, without the verb */
         char *verb;     /* NULL: none was given */

@@ -147,29 +147,6 @@ int recording_stop(SessionMeta **ret, const Options *o, Client *c, const char *n
         return source_meta_from_reply(ret, reply);
 }
 
-/* The private daemon has left, and its store is anybody's who is root. */
-static int remove_from_store(const Options *o, const char *name) {
-        const char *path = o->store ?: SOURCE_DEFAULT_STORE;
-        _cleanup_(store_freep) Store *store = NULL;
-        pid_t holder;
-        int r;
-
-        r = store_open_for_writing(&store, path, &holder);
-        if (r == 0)
-                r = store_remove_session(store, name);
-        if (r == 0)
-                return STATUS_OK;
-        log_error_errno(r < 0 ? r : -EBUSY, "Failed to remove session \"%s\" from %s: %m", name,
-                        path);
-        return STATUS_FAILED;
-}
-
-int recording_remove(const Options *o, Client *c, const char *name) {
-        if (!c)
-                return remove_from_store(o, name);
-        return contact_call(c, o, "Remove", json_pack("{s:s}", "session", name), NULL, NULL);
-}
-
 void recording_talk_warnings(const Options *o, const SessionMeta *m) {
         for (size_t i = 0; i < m->warnings.n; i++)
                 talk(o, "Note: %s", m->warnings.items[i]);

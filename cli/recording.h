@@ -22,8 +22,6 @@ int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *
                     bool attach);
 /* Ends @name and waits for its last page; what is already over is fine.  An exit status. */
 int recording_stop(SessionMeta **ret, const Options *o, Client *c, const char *name);
-/* Asks the daemon, or, where there was only a private one, does it. */
-int recording_remove(const Options *o, Client *c, const char *name);
 /* Says on stderr what the daemon warned of. */
 void recording_talk_warnings(const Options *o, const SessionMeta *m);
 /* Says where the recording is and how to draw it. */

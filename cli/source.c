@@ -13,7 +13,9 @@
 #include "cli/contact.h"
 #include "cli/source.h"
 #include "cli/status.h"
+#include "store/keep.h"
 #include "store/store.h"
+#include "store/vacuum.h"
 
 Source *source_free(Source *s) {
         if (!s)
@@ -159,12 +161,25 @@ static int open_from_store(Source **ret, const Options *o, const char *name) {
         }
         if (r < 0)
                 return store_failure(o, name, r);
+        keep_lock(s->dir);
         status = read_meta(&s->meta, s->dir, name);
         if (status != STATUS_OK)
                 return status;
         mend_state(s->meta, store);
         *ret = TAKE_PTR(s);
         return STATUS_OK;
+}
+
+/* As a daemon's List has it. */
+static json_t *session_json(const SessionMeta *meta, const SessionDir *dir) {
+        json_t *o = session_meta_to_json(meta);
+
+        if (o && json_object_set_new(o, "disk_bytes",
+                                     json_integer((json_int_t) session_dir_n_bytes(dir))) < 0) {
+                json_decref(o);
+                return NULL;
+        }
+        return o;
 }
 
 static int list_store(json_t **ret, const Options *o) {
@@ -193,7 +208,7 @@ static int list_store(json_t **ret, const Options *o) {
                 if (read_meta(&meta, dir, names.items[i]) != STATUS_OK)
                         continue; /* said so; the others are still worth listing */
                 mend_state(meta, store);
-                if (json_array_append_new(list, session_meta_to_json(meta)) < 0)
+                if (json_array_append_new(list, session_json(meta, dir)) < 0)
                         return out_of_memory();
         }
         *ret = TAKE_PTR(list);

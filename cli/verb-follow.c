@@ -25,6 +25,7 @@
 #include "cli/status.h"
 #include "cli/summary.h"
 #include "cli/terminal.h"
+#include "cli/upkeep.h"
 #include "cli/verb.h"
 
 #define PUMP_INTERVAL_MS 100
@@ -207,6 +208,16 @@ static int finish(Follow *f, bool has_ended, bool has_reader) {
         return summary_is_complete(m) ? STATUS_OK : STATUS_INCOMPLETE;
 }
 
+/* It cannot be removed while it is read, by us as little as by others. */
+static void remove_it(Follow *f) {
+        _cleanup_free_ char *name = strdup(f->source->meta->name);
+
+        f->drawing = drawing_free(f->drawing);
+        f->source = source_free(f->source);
+        if (name)
+                (void) upkeep_remove(f->o, f->client, name);
+}
+
 static int follow(Follow *f) {
         char *problem = NULL;
         bool has_ended = false, is_kept = f->o->keep || f->o->name;
@@ -232,7 +243,7 @@ static int follow(Follow *f) {
         if (ending == STATUS_OK && f->drawing && (status == STATUS_OK || status == STATUS_PIPE))
                 status = finish(f, has_ended, status == STATUS_OK);
         if (f->is_ours && !is_kept && (f->client || f->is_private))
-                (void) recording_remove(f->o, f->client, f->source->meta->name);
+                remove_it(f);
         else if (f->is_ours)
                 recording_talk_kept(f->o, f->source->meta);
         return status ?: ending;

@@ -23,6 +23,7 @@
 #include "cli/status.h"
 #include "cli/summary.h"
 #include "cli/terminal.h"
+#include "cli/upkeep.h"
 #include "cli/verb.h"
 
 #define LOOK_INTERVAL_MS 1000 /* how often to see whether it still records */
@@ -203,7 +204,7 @@ static void discard(Run *r) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
 
         if (r->meta && recording_stop(&m, r->o, r->client, r->meta->name) == STATUS_OK)
-                (void) recording_remove(r->o, r->client, r->meta->name);
+                (void) upkeep_remove(r->o, r->client, r->meta->name);
 }
 
 /* Says and draws what there is; an exit status. */

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <systemd/sd-daemon.h>
@@ -21,6 +22,7 @@
 #include "daemon/daemon.h"
 #include "daemon/fdstore.h"
 #include "daemon/manager.h"
+#include "daemon/janitor.h"
 #include "daemon/methods.h"
 #include "daemon/privilege.h"
 #include "daemon/server.h"
@@ -38,6 +40,8 @@ struct Daemon {
         Sessions *sessions;
         Methods *methods;
         Server *server;
+        Limits limits;
+        Janitor *janitor; /* NULL: nothing is removed by itself */
         sd_event_source *watchdog;
         uint64_t watchdog_us;
         bool is_stopping, has_run;
@@ -72,6 +76,7 @@ static void daemon_on_session(Session *s, void *userdata) {
         Daemon *d = userdata;
 
         methods_session_changed(d->methods, s);
+        janitor_look(d->janitor);
         daemon_notify_status(d);
 }
 
@@ -131,6 +136,25 @@ static int daemon_on_watchdog(sd_event_source *source, uint64_t usec, void *user
 
 /* --- setting up --------------------------------------------------------------------------------
  */
+
+static int daemon_load_config(Daemon *d) {
+        _cleanup_strv_ Strv problems = {};
+        _cleanup_config_ Config c = CONFIG_INIT;
+        struct statvfs fs;
+        int r;
+
+        r = config_load(&c, d->config.config_root, d->config.config_file, &problems);
+        if (r < 0)
+                return log_error_errno(r, "Cannot read the configuration %s: %m",
+                                       d->config.config_file ?: "ftraced.conf");
+        for (size_t i = 0; i < problems.n; i++)
+                log_warning("%s.", problems.items[i]);
+        if (fstatvfs(store_fd(d->store), &fs) < 0)
+                return log_error_errno(errno, "Cannot tell the size of the disk of %s: %m",
+                                       d->config.store);
+        d->limits = config_limits(&c, (uint64_t) fs.f_blocks * fs.f_frsize);
+        return 0;
+}
 
 static int daemon_open_store(Daemon *d) {
         pid_t holder = 0;
@@ -193,11 +217,12 @@ static int daemon_make_sessions(Daemon *d) {
         r = sessions_new(&d->sessions, d->event, d->controller, d->store, d->fdstore);
         if (r < 0)
                 return log_error_errno(r, "Cannot make room for sessions: %m");
+        sessions_set_limits(d->sessions, &d->limits);
         r = sessions_load(d->sessions);
         if (r < 0)
                 return log_error_errno(r, "Cannot list the sessions in %s: %m", d->config.store);
         daemon_settle(d);
-        r = methods_new(&d->methods, d->event, d->controller, d->store, d->sessions);
+        r = methods_new(&d->methods, d->event, d->controller, d->store, d->sessions, &d->limits);
         if (r < 0)
                 return log_error_errno(r, "Cannot set up the methods: %m");
         sessions_set_handler(d->sessions, daemon_on_session, d);
@@ -223,6 +248,16 @@ static int daemon_add_sockets(Daemon *d) {
         }
         free(names);
         return r < 0 ? r : n_sockets;
+}
+
+/* A store that somebody named for a single recording is nobody's to tidy up. */
+static int daemon_make_janitor(Daemon *d) {
+        int r;
+
+        if (d->config.private_fd >= 0 && !streq(d->config.store, DAEMON_STORE))
+                return 0;
+        r = janitor_new(&d->janitor, d->event, d->store, d->sessions, &d->limits);
+        return r < 0 ? log_error_errno(r, "Cannot watch over the store's size: %m") : 0;
 }
 
 static int daemon_listen(Daemon *d) {
@@ -343,9 +378,11 @@ static int (*const set_up[])(Daemon *d) = {
         daemon_make_loop,       /* first of all, for everybody needs it */
         daemon_add_signals,     /* before threads, which inherit the mask */
         daemon_open_store,      /* locks: from here on we are the only one */
+        daemon_load_config,     /* some of it is a share of the store's disk */
         daemon_make_fdstore,    /* what the one before us held */
         daemon_make_controller, /* keeps what a dead daemon left */
         daemon_make_sessions,   /* reads the store, goes on with what can be, undoes the rest */
+        daemon_make_janitor,    /* looks at it when the loop runs */
         daemon_make_server,     /* who connects is answered when the loop runs */
         daemon_add_watchdog,    daemon_drop_privileges, /* all is open */
 };
@@ -408,6 +445,8 @@ Daemon *daemon_free(Daemon *d) {
                         d); /* what it has just taken up is not to end because of a start that fails */
         (void) server_free(d->server);
         (void) sd_event_source_disable_unref(d->watchdog);
+        (void) janitor_free(d->janitor);
+        d->janitor = NULL;
         (void) sessions_free(d->sessions); /* ends what still records */
         (void) methods_free(d->methods);
         (void) controller_free(d->controller); /* puts the kernel back */

@@ -11,10 +11,14 @@
 
 typedef struct Daemon Daemon;
 
+#define DAEMON_STORE LOCALSTATEDIR "/lib/ftraced" /* unless said */
+
 typedef struct DaemonConfig {
         const char *store;   /* directory of the store */
         const char *socket;  /* path, bound unless systemd hands one over; unused with private_fd */
         const char *tracefs; /* NULL: find it */
+        const char *config_file; /* only this one; NULL: the usual ones */
+        const char *config_root; /* before their paths; NULL: none */
         int private_fd; /* serve this connected socket alone, and leave when it closes; or -EBADF */
 } DaemonConfig;
 

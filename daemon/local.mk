@@ -27,6 +27,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/host-check.h \
 	%D%/instance.c \
 	%D%/instance.h \
+	%D%/janitor.c \
+	%D%/janitor.h \
 	%D%/kernel-symbols.c \
 	%D%/kernel-symbols.h \
 	%D%/symbol-watch.c \
@@ -83,4 +85,4 @@ sbin_PROGRAMS += ftraced
 ftraced_SOURCES = %D%/main.c
 ftraced_CFLAGS = $(AM_CFLAGS)
 ftraced_LDADD = $(daemon_libs)
-man_pages += %D%/ftraced.8
+man_pages += %D%/ftraced.8 %D%/ftraced.conf.5

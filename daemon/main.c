@@ -24,12 +24,14 @@ static int help(void) {
                "      --tracefs=DIR   where tracefs is mounted (found by itself)\n"
                "      --private=FD    serve the connected socket FD alone and leave\n"
                "                      when it closes\n"
+               "      --config=FILE   read FILE instead of ftraced.conf and its drop-ins\n"
+               "      --config-root=DIR  look for them below DIR\n"
                "      --restore       undo what a dead ftraced left in the kernel, and exit\n"
                "  -q, --quiet         only warnings and errors\n"
                "  -h, --help          show this\n"
                "      --version       show the version\n\n"
-               "FTRACED_STORE, FTRACED_SOCKET and FTRACED_TRACEFS in the environment stand for\n"
-               "the options of those names.  See ftraced(8).\n",
+               "FTRACED_STORE, FTRACED_SOCKET, FTRACED_TRACEFS and FTRACED_CONFIG in the\n"
+               "environment stand for the options of those names.  See ftraced(8).\n",
                LOCALSTATEDIR, RUNSTATEDIR);
         return 0;
 }
@@ -51,12 +53,23 @@ static int parse_private(const char *text, int *ret) {
 
 /* >0: go on; otherwise the exit is decided. */
 static int parse_arguments(int argc, char *argv[]) {
-        enum { ARG_STORE = 0x100, ARG_SOCKET, ARG_TRACEFS, ARG_PRIVATE, ARG_RESTORE, ARG_VERSION };
+        enum {
+                ARG_STORE = 0x100,
+                ARG_SOCKET,
+                ARG_TRACEFS,
+                ARG_PRIVATE,
+                ARG_CONFIG,
+                ARG_CONFIG_ROOT,
+                ARG_RESTORE,
+                ARG_VERSION
+        };
         static const struct option options[] = {
                 { "store", required_argument, NULL, ARG_STORE },
                 { "socket", required_argument, NULL, ARG_SOCKET },
                 { "tracefs", required_argument, NULL, ARG_TRACEFS },
                 { "private", required_argument, NULL, ARG_PRIVATE },
+                { "config", required_argument, NULL, ARG_CONFIG },
+                { "config-root", required_argument, NULL, ARG_CONFIG_ROOT },
                 { "restore", no_argument, NULL, ARG_RESTORE },
                 { "quiet", no_argument, NULL, 'q' },
                 { "help", no_argument, NULL, 'h' },
@@ -65,9 +78,10 @@ static int parse_arguments(int argc, char *argv[]) {
         };
         int c;
 
-        arg_config.store = getenv("FTRACED_STORE") ?: LOCALSTATEDIR "/lib/ftraced";
+        arg_config.store = getenv("FTRACED_STORE") ?: DAEMON_STORE;
         arg_config.socket = getenv("FTRACED_SOCKET") ?: RUNSTATEDIR "/ftraced/org.ftraced";
         arg_config.tracefs = getenv("FTRACED_TRACEFS");
+        arg_config.config_file = getenv("FTRACED_CONFIG");
 
         while ((c = getopt_long(argc, argv, "hq", options, NULL)) >= 0)
                 switch (c) {
@@ -83,6 +97,12 @@ static int parse_arguments(int argc, char *argv[]) {
                 case ARG_PRIVATE:
                         if (parse_private(optarg, &arg_config.private_fd) < 0)
                                 return -EINVAL;
+                        break;
+                case ARG_CONFIG:
+                        arg_config.config_file = optarg;
+                        break;
+                case ARG_CONFIG_ROOT:
+                        arg_config.config_root = optarg;
                         break;
                 case ARG_RESTORE:
                         arg_restore = true;

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/name.h"
+#include "daemon/janitor.h"
 #include "daemon/methods.h"
 
 #define WATCH_INTERVAL_US 1000000U
@@ -27,6 +28,7 @@ struct Methods {
         Controller *controller;
         Store *store;
         Sessions *sessions;
+        const Limits *limits;
         Waiter *waiters;
         sd_event_source *tick; /* while somebody watches */
 };
@@ -71,8 +73,16 @@ static int get_session(Methods *m, json_t *parameters, Session **ret, Refusal *r
 }
 
 static json_t *session_json(Session *s) {
+        json_t *o;
+
         session_refresh(s);
-        return session_meta_to_json(session_meta(s));
+        o = session_meta_to_json(session_meta(s));
+        if (o && json_object_set_new(o, "disk_bytes",
+                                     json_integer((json_int_t) session_disk_bytes(s))) < 0) {
+                json_decref(o);
+                return NULL;
+        }
+        return o;
 }
 
 static json_t *sessions_json(Methods *m) {
@@ -373,6 +383,7 @@ static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, v
                                    "the data of session '%s' in %s cannot be opened: %s",
                                    session_name(session), store_path(m->store), strerror(-r));
 
+        keep_lock(dir); /* goes with the descriptor */
         json = session_json(session);
         if (!json)
                 return -ENOMEM;
@@ -405,6 +416,29 @@ static int method_watch(ServerCall *call, json_t *parameters, Refusal *refusal, 
         return 0;
 }
 
+/* Whether something stands against removing an ended session. */
+static int refuse_to_remove(Session *session, Refusal *refusal) {
+        _cleanup_free_ char *foreign = NULL, *text = NULL;
+        const char *name = session_name(session);
+        int r, keep = session_look_keep(session, &foreign);
+
+        if (keep < 0)
+                return refusal_set(refusal, REFUSAL_SYSTEM_ERROR,
+                                   json_pack("{s:i}", "errno", -keep),
+                                   "session '%s' cannot be looked at: %s", name, strerror(-keep));
+        if (keep == KEEP_NOT)
+                return 0;
+        r = keep_describe(&text, (Keep) keep, name, foreign);
+        if (r < 0)
+                return r;
+        if (keep == KEEP_FOREIGN)
+                return refusal_set(refusal, REFUSAL_SESSION_STATE,
+                                   json_pack("{s:s, s:s}", "session", name, "state",
+                                             session_state_name(session_meta(session)->state)),
+                                   "%s", text);
+        return refusal_set(refusal, REFUSAL_BUSY, json_pack("{s:s}", "holder", name), "%s", text);
+}
+
 static int method_remove(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Methods *m = userdata;
         _cleanup_free_ char *name = NULL;
@@ -423,6 +457,9 @@ static int method_remove(ServerCall *call, json_t *parameters, Refusal *refusal,
                                    "first",
                                    session_name(session), session_name(session));
 
+        r = refuse_to_remove(session, refusal);
+        if (r != 0)
+                return r;
         name = strdup(session_name(session));
         r = sessions_remove(m->sessions, session);
         if (r < 0)
@@ -431,6 +468,64 @@ static int method_remove(ServerCall *call, json_t *parameters, Refusal *refusal,
                                    store_path(m->store), strerror(-r));
         log_info("Session '%s' removed by uid %u.", name ?: "?", (unsigned) server_call_uid(call));
         return server_call_reply(call, NULL, NULL, 0);
+}
+
+static int method_pin(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        json_t *pinned = json_object_get(parameters, "pinned");
+        Methods *m = userdata;
+        Session *session;
+        int r;
+
+        r = get_session(m, parameters, &session, refusal);
+        if (r != 0)
+                return r;
+        if (!json_is_boolean(pinned))
+                return refuse_parameter(refusal, "pinned", "a boolean");
+        r = session_set_pinned(session, json_is_true(pinned));
+        if (r < 0)
+                return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),
+                                   "session.json of session '%s' in %s cannot be written: %s",
+                                   session_name(session), store_path(m->store), strerror(-r));
+        return reply_one(call, "session", session_json(session));
+}
+
+/* A number that may be absent or null: *@ret is then 0. */
+static int get_number(json_t *parameters, const char *name, uint64_t *ret, Refusal *refusal) {
+        json_t *value = json_object_get(parameters, name);
+
+        if (value && !json_is_null(value) &&
+            (!json_is_integer(value) || json_integer_value(value) < 0))
+                return refuse_parameter(refusal, name, "a number from 0 on");
+        *ret = (uint64_t) json_integer_value(value);
+        return 0;
+}
+
+static int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        json_t *dry_run = json_object_get(parameters, "dry_run"), *reply;
+        _cleanup_vacuum_ Vacuum v = {};
+        RetainLimits limits = {};
+        Methods *m = userdata;
+        int r;
+
+        r = get_number(parameters, "max_bytes", &limits.max_use_bytes, refusal);
+        if (r == 0)
+                r = get_number(parameters, "max_age_ns", &limits.max_age_ns, refusal);
+        if (r == 0)
+                r = get_number(parameters, "max_sessions", &limits.max_sessions, refusal);
+        if (r != 0)
+                return r;
+        if (dry_run && !json_is_boolean(dry_run) && !json_is_null(dry_run))
+                return refuse_parameter(refusal, "dry_run", "a boolean");
+        if (!limits.max_use_bytes && !limits.max_age_ns && !limits.max_sessions)
+                limits = janitor_limits(m->limits);
+
+        r = janitor_vacuum(&v, m->store, m->sessions, &limits, json_is_true(dry_run));
+        if (r < 0)
+                return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),
+                                   "the sessions in %s cannot be looked at: %s",
+                                   store_path(m->store), strerror(-r));
+        reply = vacuum_to_json(&v);
+        return reply ? server_call_reply(call, reply, NULL, 0) : -ENOMEM;
 }
 
 static int method_list_functions(ServerCall *call, json_t *parameters, Refusal *refusal,
@@ -468,6 +563,9 @@ static const ServerMethod table[] = {
         { "org.ftraced.Open", method_open, PARAMETERS("session") },
         { "org.ftraced.Watch", method_watch, PARAMETERS("session"), .needs_more = true },
         { "org.ftraced.Remove", method_remove, PARAMETERS("session") },
+        { "org.ftraced.Pin", method_pin, PARAMETERS("session", "pinned") },
+        { "org.ftraced.Vacuum", method_vacuum,
+          PARAMETERS("max_bytes", "max_age_ns", "max_sessions", "dry_run") },
         { "org.ftraced.ListFunctions", method_list_functions, PARAMETERS() },
         { "org.ftraced.Check", method_check, PARAMETERS() },
 };
@@ -478,14 +576,16 @@ const ServerMethod *methods_table(size_t *ret_n) {
 }
 
 int methods_new(Methods **ret, sd_event *event, Controller *controller, Store *store,
-                Sessions *sessions) {
+                Sessions *sessions, const Limits *limits) {
         Methods *m = calloc(1, sizeof(*m));
 
         if (!m)
                 return -ENOMEM;
-        *m = (Methods){
-                .event = event, .controller = controller, .store = store, .sessions = sessions
-        };
+        *m = (Methods){ .event = event,
+                        .controller = controller,
+                        .store = store,
+                        .sessions = sessions,
+                        .limits = limits };
         *ret = m;
         return 0;
 }

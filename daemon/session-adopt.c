@@ -347,7 +347,7 @@ int session_adopt(Session **ret, const SessionContext *context, const char *name
         s = calloc(1, sizeof(*s));
         if (!s)
                 return -ENOMEM;
-        *s = (Session){ .context = context, .disk_bytes = UINT64_MAX, .is_saved = true };
+        *s = (Session){ .context = context, .is_saved = true };
 
         r = store_open_session(context->store, name, &s->dir);
         if (r < 0)

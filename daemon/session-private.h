@@ -32,8 +32,6 @@ struct Session {
         bool is_saved;          /* session.json says what meta says */
         bool is_held;           /* the service manager has copies of the descriptors */
         bool is_leaving;        /* another daemon goes on with it */
-
-        uint64_t disk_bytes; /* once ended; UINT64_MAX: not counted yet */
 };
 
 /* Once the readers have the sequence that they begin or go on with.  0 or -errno. */

@@ -355,7 +355,7 @@ int session_start(Session **ret, const SessionContext *context, SessionMeta *m, 
         s = calloc(1, sizeof(*s));
         if (!s)
                 return -ENOMEM;
-        *s = (Session){ .context = context, .meta = m, .peer = peer, .disk_bytes = UINT64_MAX };
+        *s = (Session){ .context = context, .meta = m, .peer = peer };
 
         r = meta_add_host(m);
         for (size_t i = 0; r == 0 && i < ELEMENTSOF(start_steps); i++)
@@ -572,7 +572,7 @@ int session_load(Session **ret, const SessionContext *context, const char *name)
         s = calloc(1, sizeof(*s));
         if (!s)
                 return -ENOMEM;
-        *s = (Session){ .context = context, .disk_bytes = UINT64_MAX, .is_saved = true };
+        *s = (Session){ .context = context, .is_saved = true };
 
         r = store_open_session(context->store, name, &s->dir);
         if (r < 0)
@@ -621,10 +621,33 @@ uint64_t session_disk_bytes(Session *s) {
 
         if (s->dir)
                 return stock_n_bytes(s->dir);
-        if (s->disk_bytes == UINT64_MAX &&
-            store_open_session(s->context->store, s->meta->name, &dir) >= 0)
-                s->disk_bytes = stock_n_bytes(dir);
-        return s->disk_bytes == UINT64_MAX ? 0 : s->disk_bytes;
+        if (store_open_session(s->context->store, s->meta->name, &dir) < 0)
+                return 0;
+        return stock_n_bytes(dir);
+}
+
+int session_set_pinned(Session *s, bool pinned) {
+        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+        bool was_pinned = TAKE(s->meta->pinned, pinned);
+        int r = 0;
+
+        if (!s->dir)
+                r = store_open_session(s->context->store, s->meta->name, &dir);
+        if (r >= 0)
+                r = session_dir_write_meta(s->dir ?: dir, s->meta);
+        if (r < 0)
+                s->meta->pinned = was_pinned;
+        return r;
+}
+
+int session_look_keep(Session *s, char **ret_foreign) {
+        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+        int r;
+
+        r = store_open_session(s->context->store, s->meta->name, &dir);
+        if (r == -ENOENT)
+                return KEEP_NOT; /* gone already */
+        return r < 0 ? r : keep_look(dir, s->meta, ret_foreign);
 }
 
 Session *session_free(Session *s) {

@@ -16,6 +16,7 @@
 #include "daemon/controller.h"
 #include "daemon/fdstore.h"
 #include "daemon/kernel-symbols.h"
+#include "store/keep.h"
 #include "store/meta.h"
 #include "store/store.h"
 #include "wire/refusal.h"
@@ -81,6 +82,10 @@ uint64_t session_peer(const Session *s);
 /* What it takes in the store. */
 uint64_t session_disk_bytes(Session *s);
 
+/* 0 or -errno: it is as it was. */
+int session_set_pinned(Session *s, bool pinned);
+/* What stands against removing it, if it has ended: a Keep (*@ret_foreign: store/keep.h) or -errno. */
+int session_look_keep(Session *s, char **ret_foreign);
 /* @other began to use function_graph as well: kept with @s if that is live. */
 void session_add_neighbour(Session *s, const Session *other);
 void session_set_watched(Session *s, bool watched);

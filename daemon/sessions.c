@@ -6,10 +6,12 @@
  */
 
 #include <ctype.h>
+#include <stdio.h>
 #include <sys/random.h>
 
 #include "base/log.h"
 #include "base/name.h"
+#include "base/unit.h"
 #include "daemon/kernel-symbols.h"
 #include "daemon/sessions.h"
 
@@ -23,6 +25,7 @@ struct Sessions {
         SessionContext context; /* what every session refers to */
         KernelSymbols *symbols;
         sd_event_source *modules_timer; /* on while a session is live */
+        const Limits *limits;
         SessionChanged changed;
         void *userdata;
         Session **items;
@@ -87,6 +90,10 @@ int sessions_new(Sessions **ret, sd_event *event, Controller *controller, Store 
         };
         *ret = TAKE_PTR(s);
         return 0;
+}
+
+void sessions_set_limits(Sessions *s, const Limits *limits) {
+        s->limits = limits;
 }
 
 void sessions_set_handler(Sessions *s, SessionChanged changed, void *userdata) {
@@ -185,6 +192,28 @@ static int sessions_make_name(Sessions *s, const char *function, char **ret) {
 
 /* --- starting and ending --------------------------------------------------------------------- */
 
+/* Writes into the spec what ftraced.conf says where the spec says nothing, and less where it says
+ * too much. */
+static int sessions_apply_limits(const Sessions *s, SessionMeta *m) {
+        const Limits *l = s->limits;
+        Spec *spec = &m->spec;
+        char text[UNIT_TEXT_MAX], warning[128];
+
+        if (!l)
+                return 0;
+        /* 0 in a spec is "as ftraced.conf says", there it is "no limit". */
+        spec->segment_bytes = spec->segment_bytes ?: l->max_segment_bytes ?: INT64_MAX;
+        spec->segment_ns = spec->segment_ns ?: l->max_segment_ns;
+        if (spec->max_bytes == 0 && (spec->ring || l->session_is_limited))
+                spec->max_bytes = l->max_session_bytes;
+        if (!l->session_is_limited || spec->max_bytes <= l->max_session_bytes)
+                return 0;
+        spec->max_bytes = l->max_session_bytes;
+        (void) snprintf(warning, sizeof(warning), "its size is limited to %s by MaxSessionSize=",
+                        format_bytes(text, l->max_session_bytes));
+        return strv_add(&m->warnings, warning);
+}
+
 int sessions_start(Sessions *s, Session **ret, const char *name, const Spec *spec, uid_t owner_uid,
                    pid_t owner_pid, uint64_t peer, Refusal *refusal) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
@@ -216,6 +245,9 @@ int sessions_start(Sessions *s, Session **ret, const char *name, const Spec *spe
         if (r < 0)
                 return r;
 
+        r = sessions_apply_limits(s, m);
+        if (r < 0)
+                return r;
         r = session_start(&s->items[s->n], &s->context, m, peer, refusal);
         if (r != 0)
                 return r;

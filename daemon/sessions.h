@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "daemon/controller.h"
 #include "daemon/session.h"
+#include "store/config.h"
 #include "store/store.h"
 
 typedef struct Sessions Sessions;
@@ -18,6 +19,8 @@ typedef struct Sessions Sessions;
 /* Everything is borrowed. */
 int sessions_new(Sessions **ret, sd_event *event, Controller *controller, Store *store,
                  FdStore *fdstore);
+/* What a spec leaves open, and how far it may go.  Lives longer; NULL, as at first: nothing is set. */
+void sessions_set_limits(Sessions *s, const Limits *limits);
 /* Called after every change of any session's state; one handler. */
 void sessions_set_handler(Sessions *s, SessionChanged changed, void *userdata);
 /* Reads the store, goes on with what a daemon that has gone left recording, and lets the service

@@ -21,6 +21,9 @@ ftraced_pid=
 export FTRACED_SOCKET=$work/socket
 store=$work/store
 unset FTRACED_DEBUG FTRACED_STORE
+# No limits but those that a story sets: the disk of whoever tests may be nearly full.
+export FTRACED_CONFIG=$work/ftraced.conf
+printf '[Store]\nMaxUse=0\nKeepFree=0\n' >"$FTRACED_CONFIG"
 
 # --- the end -----------------------------------------------------------------------------------
 

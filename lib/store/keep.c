@@ -25,6 +25,7 @@ static const struct {
 } ours[] = {
         { "session.json", .is_replaced = true },
         { "cuts", .is_replaced = true },
+        { "live.json", .is_replaced = true },
         { "reserve" },
         { "cpu[0-9]", .is_dir = true },
         { "cpu[1-9][0-9]", .is_dir = true },

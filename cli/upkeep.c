@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Each has two ways, the call and the deed, which say the same of what they refuse. */
+
+#include <sys/statvfs.h>
+
+#include "base/log.h"
+#include "base/name.h"
+#include "cli/contact.h"
+#include "cli/source.h"
+#include "cli/status.h"
+#include "cli/upkeep.h"
+#include "store/config.h"
+#include "store/vacuum.h"
+
+int upkeep_connect(Client **ret, const Options *o) {
+        int r;
+
+        *ret = NULL;
+        if (o->store)
+                return STATUS_OK;
+        r = client_connect(ret, contact_socket(o));
+        if (r == 0 || (r == CLIENT_E_NO_DAEMON && !o->socket))
+                return STATUS_OK;
+        return contact_failure(o, r, NULL);
+}
+
+int upkeep_each(const Options *o, int (*one)(const Options *o, Client *c, const char *word)) {
+        _cleanup_(client_freep) Client *c = NULL;
+        int status, result = STATUS_OK;
+
+        for (size_t i = 0; i < o->words.n; i++) {
+                status = source_check_name(o->words.items[i]);
+                if (status != STATUS_OK)
+                        return status;
+        }
+        status = upkeep_connect(&c, o);
+        if (status != STATUS_OK)
+                return status;
+        for (size_t i = 0; i < o->words.n; i++) {
+                status = one(o, c, o->words.items[i]);
+                result = result ?: status;
+        }
+        return result;
+}
+
+int upkeep_name(char **ret, const Options *o, Client *c, const char *word) {
+        _cleanup_(source_freep) Source *s = NULL;
+        int status;
+
+        if (!c) {
+                status = source_open(&s, o, word); /* says it if there is none */
+                if (status != STATUS_OK)
+                        return status;
+                word = s->meta->name;
+        }
+        *ret = strdup(word);
+        return *ret ? STATUS_OK : STATUS_FAILED;
+}
+
+static const char *store_dir(const Options *o) {
+        return o->store ?: SOURCE_DEFAULT_STORE;
+}
+
+static int failure(const Options *o, const char *what, const char *name, int r) {
+        log_error_errno(r, "Failed to %s%s%s%s in the store %s: %m", what,
+                        name ? " session \"" : "", name ?: "", name ? "\"" : "", store_dir(o));
+        return r == -EACCES || r == -EPERM ? STATUS_FORBIDDEN : STATUS_FAILED;
+}
+
+static int open_store(Store **ret, const Options *o, const char *what) {
+        pid_t holder = 0;
+        int r = store_open_for_writing(ret, store_dir(o), &holder);
+
+        if (r == 0)
+                return STATUS_OK;
+        if (r == STORE_E_LOCKED) {
+                log_error("ftraced (pid %i) owns the store %s; ask it, without --store.",
+                          (int) holder, store_dir(o));
+                return STATUS_BUSY;
+        }
+        return failure(o, what, NULL, r < 0 ? r : -EPERM);
+}
+
+static int open_session(SessionDir **ret_dir, SessionMeta **ret_meta, const Store *store,
+                        const Options *o, const char *name) {
+        int r;
+
+        r = store_open_session(store, name, ret_dir);
+        if (r == -ENOENT) {
+                log_error("there is no session \"%s\" in %s; \"ftracectl list\" shows those there "
+                          "are.",
+                          name, store_dir(o));
+                return STATUS_NOT_FOUND;
+        }
+        if (r == 0)
+                r = session_dir_read_meta(*ret_dir, ret_meta);
+        return r == 0 ? STATUS_OK : failure(o, "read", name, r < 0 ? r : -EBADMSG);
+}
+
+/* --- remove ----------------------------------------------------------------------------------- */
+
+static int refuse_to_remove(const SessionDir *dir, const SessionMeta *m, const Options *o) {
+        _cleanup_free_ char *foreign = NULL, *text = NULL;
+        int keep = keep_look(dir, m, &foreign);
+
+        if (keep < 0)
+                return failure(o, "look at", m->name, keep);
+        if (keep == KEEP_NOT)
+                return STATUS_OK;
+        if (keep_describe(&text, (Keep) keep, m->name, foreign) < 0)
+                return STATUS_FAILED;
+        log_error("%s.", text);
+        return keep == KEEP_FOREIGN ? STATUS_FAILED : STATUS_BUSY;
+}
+
+static int remove_from_store(const Options *o, const char *name) {
+        _cleanup_(store_freep) Store *store = NULL;
+        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        int r, status;
+
+        status = open_store(&store, o, "remove a session");
+        if (status == STATUS_OK)
+                status = open_session(&dir, &m, store, o, name);
+        if (status == STATUS_OK)
+                status = refuse_to_remove(dir, m, o);
+        if (status != STATUS_OK)
+                return status;
+        r = store_remove_session(store, name);
+        return r < 0 ? failure(o, "remove", name, r) : STATUS_OK;
+}
+
+int upkeep_remove(const Options *o, Client *c, const char *name) {
+        if (!c)
+                return remove_from_store(o, name);
+        return contact_call(c, o, "Remove", json_pack("{s:s}", "session", name), NULL, NULL);
+}
+
+/* --- pin -------------------------------------------------------------------------------------- */
+
+int upkeep_pin(const Options *o, Client *c, const char *name, bool pinned) {
+        _cleanup_(store_freep) Store *store = NULL;
+        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        int r, status;
+
+        if (c)
+                return contact_call(c, o, "Pin",
+                                    json_pack("{s:s, s:b}", "session", name, "pinned", pinned),
+                                    NULL, NULL);
+        status = open_store(&store, o, "pin a session");
+        if (status == STATUS_OK)
+                status = open_session(&dir, &m, store, o, name);
+        if (status != STATUS_OK)
+                return status;
+        m->pinned = pinned;
+        r = session_dir_write_meta(dir, m);
+        return r < 0 ? failure(o, "pin", name, r) : STATUS_OK;
+}
+
+/* --- vacuum ----------------------------------------------------------------------------------- */
+
+static int remove_one(const char *name, void *userdata) {
+        return store_remove_session(userdata, name);
+}
+
+/* What a daemon with this machine's ftraced.conf would go by. */
+static int configured_limits(RetainLimits *ret, const Options *o, const Store *store) {
+        _cleanup_strv_ Strv problems = {};
+        _cleanup_config_ Config c = CONFIG_INIT;
+        struct statvfs fs;
+        Limits l;
+        int r;
+
+        r = config_load(&c, o->config_root, NULL, &problems);
+        if (r >= 0 && fstatvfs(store_fd(store), &fs) < 0)
+                r = -errno;
+        if (r < 0)
+                return failure(o, "work out the limits of the sessions", NULL, r);
+        for (size_t i = 0; i < problems.n; i++)
+                log_warning("%s.", problems.items[i]);
+        l = config_limits(&c, (uint64_t) fs.f_blocks * fs.f_frsize);
+        *ret = (RetainLimits){ l.max_use_bytes, l.keep_free_bytes, l.max_retention_ns, 0, true };
+        return STATUS_OK;
+}
+
+static int vacuum_store(json_t **ret, const Options *o, const RetainLimits *limits, bool dry_run) {
+        _cleanup_(store_freep) Store *store = NULL;
+        _cleanup_vacuum_ Vacuum v = {};
+        RetainLimits l = *limits;
+        int r, status;
+
+        status = open_store(&store, o, "remove sessions");
+        if (status == STATUS_OK && !l.max_use_bytes && !l.max_age_ns && !l.max_sessions)
+                status = configured_limits(&l, o, store);
+        if (status != STATUS_OK)
+                return status;
+        r = vacuum_run(&v, store, &l, dry_run ? NULL : remove_one, store);
+        if (r < 0)
+                return failure(o, "look at the sessions", NULL, r);
+        *ret = vacuum_to_json(&v);
+        return *ret ? STATUS_OK : failure(o, "list the sessions", NULL, -ENOMEM);
+}
+
+int upkeep_vacuum(json_t **ret, const Options *o, Client *c, const RetainLimits *limits,
+                  bool dry_run) {
+        if (!c)
+                return vacuum_store(ret, o, limits, dry_run);
+        return contact_call(c, o, "Vacuum",
+                            json_pack("{s:I, s:I, s:I, s:b}", "max_bytes",
+                                      (json_int_t) limits->max_use_bytes, "max_age_ns",
+                                      (json_int_t) limits->max_age_ns, "max_sessions",
+                                      (json_int_t) limits->max_sessions, "dry_run", dry_run),
+                            ret, NULL);
+}
