@@ -81,9 +81,12 @@ int layout_parse(RecordKind *ret, const char *data, size_t n) {
 
 /* Whether the words of a field are inside the payload and nobody else's; takes them. */
 static bool take(uint32_t *words, const RecordKind *k, unsigned offset, unsigned size) {
-        uint32_t mine = (size == 8 ? 3U : 1U) << offset / 4;
+        uint32_t mine;
 
-        if (offset % 4 != 0 || offset + size > k->n_bytes || (*words & mine))
+        if (offset % 4 != 0 || offset + size > k->n_bytes)
+                return false;
+        mine = (size == 8 ? 3U : 1U) << offset / 4;
+        if (*words & mine)
                 return false;
         *words |= mine;
         return true;
