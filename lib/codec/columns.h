@@ -37,7 +37,9 @@ enum {
         COLUMN_FUNC_HIGH,
         COLUMN_REGIONS, /* a new function's upper 40 bits: their number; one more: new ones, u64 */
         COLUMN_ADDRESSES, /* and lower 24 bits */
-        COLUMN_REST,      /* u32: which words of the rest are not as predicted; the words */
+        COLUMN_MASKS,     /* varint: which words of the rest are not as expected; of each: */
+        COLUMN_HINTS,     /* its place among the recent ones; 255: none */
+        COLUMN_REST,      /* and then the word itself, u32 */
         COLUMN_OTHER,     /* records that are kept as they are */
         COLUMN_BITS,
         COLUMN_TOKENS,    /* and the ones behind it: */

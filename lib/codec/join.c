@@ -128,16 +128,31 @@ static bool get_function(Join *j, uint64_t *ret) {
         return true;
 }
 
+static bool get_rest_word(Join *j, uint32_t *ret) {
+        uint8_t at;
+
+        if (!column_get(&j->c->of[COLUMN_HINTS], &at))
+                return false;
+        if (at < MODEL_RECENT) {
+                *ret = j->m->recent[at];
+                return true;
+        }
+        if (!column_get_u32(&j->c->of[COLUMN_REST], ret))
+                return false;
+        j->m->recent[model_recent(*ret)] = *ret;
+        return true;
+}
+
 static bool get_rest(Join *j, uint32_t symbol) {
-        Column *from = &j->c->of[COLUMN_REST];
         unsigned kind = j->m->symbols[symbol].kind;
         const RecordKind *k = &j->m->kinds[kind];
-        uint32_t *rest = j->m->rest[symbol], mask;
+        uint32_t *rest = j->m->rest[symbol];
+        uint64_t mask;
 
-        if (!column_get_u32(from, &mask))
+        if (!column_get_varint(&j->c->of[COLUMN_MASKS], &mask))
                 return false;
         for (unsigned i = 0; i < k->n_rest; i++)
-                if ((mask & 1U << i) && !column_get_u32(from, &rest[i]))
+                if ((mask & 1U << i) && !get_rest_word(j, &rest[i]))
                         return false;
         memcpy(j->m->last_rest[kind], rest, k->n_rest * sizeof(*rest));
         return true;

@@ -18,6 +18,7 @@ void model_clear(Model *m) {
         m->after_exit = 0;
         m->symbols[0] = (Symbol){ .kind = LAYOUT_KINDS };
         m->kinds[LAYOUT_KINDS] = (RecordKind){};
+        memset(m->recent, 0, sizeof(m->recent));
         memset(m->last_rest, 0, sizeof(m->last_rest));
         memset(m->next, 0, sizeof(m->next));
         memset(m->by_content, 0, sizeof(m->by_content));

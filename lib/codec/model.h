@@ -24,6 +24,7 @@
 #define MODEL_TASKS 128U
 #define MODEL_FRAMES 128U
 #define MODEL_NEXT_BITS 16
+#define MODEL_RECENT 255U
 #define MODEL_REST_MAX (LAYOUT_BYTES_MAX / 4)
 
 typedef struct Frame {
@@ -54,6 +55,7 @@ typedef struct Model {
         unsigned n_kinds;
         uint64_t regions[256];
         uint32_t words[256];
+        uint32_t recent[MODEL_RECENT]; /* words of rests that were not as expected */
         uint32_t last_rest[LAYOUT_KINDS][MODEL_REST_MAX];
         uint16_t next[1 << MODEL_NEXT_BITS];
         uint16_t by_content[2 * MODEL_SYMBOLS];
@@ -85,6 +87,11 @@ static inline unsigned model_kind(const Model *m, uint32_t word, size_t n_bytes)
                 if (m->kinds[i].id == (uint16_t) word && m->kinds[i].n_bytes == n_bytes)
                         return i;
         return LAYOUT_KINDS;
+}
+
+/* Where among the recent words this one is, if it is. */
+static inline uint32_t model_recent(uint32_t word) {
+        return (uint32_t) ((uint64_t) (word * 0x9e3779b1U) * MODEL_RECENT >> 32);
 }
 
 static inline Frame *task_frame(Task *t, uint32_t depth) {

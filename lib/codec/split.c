@@ -131,20 +131,29 @@ static void put_function(Split *s, uint64_t func) {
         model_add_function(s->m, func);
 }
 
+static void put_rest_word(Split *s, uint32_t word) {
+        uint32_t at = model_recent(word), *recent = &s->m->recent[at];
+
+        if (*recent == word) {
+                column_put(&s->c->of[COLUMN_HINTS], (uint8_t) at);
+                return;
+        }
+        column_put(&s->c->of[COLUMN_HINTS], MODEL_RECENT);
+        column_put_u32(&s->c->of[COLUMN_REST], word);
+        *recent = word;
+}
+
 static void put_rest(Split *s, uint32_t symbol, const RecordKind *k, unsigned kind,
                      const uint8_t *data) {
-        Column *to = &s->c->of[COLUMN_REST];
         uint32_t *rest = s->m->rest[symbol], mask = 0;
 
         for (unsigned i = 0; i < k->n_rest; i++)
-                if (load32(data + k->rest[i]) != rest[i])
+                if (load32(data + k->rest[i]) != rest[i]) {
                         mask |= 1U << i;
-        column_put_u32(to, mask);
-        for (unsigned i = 0; i < k->n_rest; i++)
-                if (mask & 1U << i) {
                         rest[i] = load32(data + k->rest[i]);
-                        column_put_u32(to, rest[i]);
+                        put_rest_word(s, rest[i]);
                 }
+        column_put_varint(&s->c->of[COLUMN_MASKS], mask);
         memcpy(s->m->last_rest[kind], rest, k->n_rest * sizeof(*rest));
 }
 
