@@ -160,7 +160,7 @@ static bool get_rest(Join *j, uint32_t symbol) {
 
 /* An exit of the caller's function, with its flags. */
 static uint32_t returning(Model *m) {
-        const Symbol *caller = &m->symbols[model_caller(m)->symbol];
+        const Symbol *caller = model_caller(m);
         uint32_t word, symbol;
 
         for (unsigned i = 0; i < m->n_kinds; i++)

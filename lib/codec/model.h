@@ -29,8 +29,9 @@
 
 typedef struct Frame {
         uint64_t timestamp; /* of the entry */
-        uint32_t symbol;
-        uint32_t children; /* hash of the last ones that returned */
+        /* The symbol, and above it a hash of the last calls that returned to this one: a single
+         * word, because one that is stored in halves and loaded whole stalls the processor. */
+        uint64_t path;
 } Frame;
 
 typedef struct Task {
@@ -98,15 +99,17 @@ static inline Frame *task_frame(Task *t, uint32_t depth) {
         return &t->frames[depth % MODEL_FRAMES];
 }
 
-static inline const Frame *model_caller(Model *m) {
-        return task_frame(m->task, m->task->level - 1);
+static inline uint64_t model_path(Model *m) {
+        return task_frame(m->task, m->task->level - 1)->path;
+}
+
+static inline const Symbol *model_caller(Model *m) {
+        return &m->symbols[(uint32_t) model_path(m)];
 }
 
 /* Where the expectation of the current task's next symbol is. */
 static inline uint16_t *model_next(Model *m) {
-        const Frame *caller = model_caller(m);
-        uint64_t hash = (((uint64_t) caller->children << 32) + caller->symbol) *
-                        UINT64_C(0x9e3779b97f4a7c15);
+        uint64_t hash = model_path(m) * UINT64_C(0x9e3779b97f4a7c15);
 
         return &m->next[(hash ^ hash >> 32) >> 16 & ((1U << MODEL_NEXT_BITS) - 1)];
 }
@@ -119,7 +122,8 @@ static inline uint32_t model_depth(const Model *m, bool is_exit) {
 static inline void model_enter(Model *m, uint32_t symbol, uint32_t depth) {
         Frame *f = task_frame(m->task, depth);
 
-        *f = (Frame){ .timestamp = m->now, .symbol = symbol };
+        f->timestamp = m->now;
+        f->path = symbol;
         m->task->level = depth + 1;
         m->after_exit = 0;
 }
@@ -127,7 +131,9 @@ static inline void model_enter(Model *m, uint32_t symbol, uint32_t depth) {
 static inline void model_leave(Model *m, uint32_t symbol, uint32_t depth) {
         Frame *caller = task_frame(m->task, depth - 1);
 
-        caller->children = (caller->children << 9) + symbol * 0x9e3779b1U;
+        uint64_t children = (caller->path >> 32 << 9) + (uint64_t) symbol * 0x9e3779b1U;
+
+        caller->path = children << 32 | (uint32_t) caller->path;
         m->task->level = depth;
         m->after_exit = 2;
 }

@@ -162,7 +162,7 @@ static void put_rest(Split *s, uint32_t symbol, const RecordKind *k, unsigned ki
 static unsigned choose(Model *m, const RecordKind *k, uint32_t expected, uint32_t word,
                        uint64_t func, uint32_t *ret) {
         const Symbol *e = &m->symbols[expected];
-        const Symbol *caller = &m->symbols[model_caller(m)->symbol];
+        const Symbol *caller = model_caller(m);
 
         *ret = expected;
         if (expected != 0 && e->word == word && e->func == func)
