@@ -43,7 +43,7 @@ void columns_done(Columns *c) {
 void columns_clear(Columns *c) {
         for (size_t i = 0; i < COLUMN_N; i++)
                 c->of[i].next = c->of[i].data;
-        c->bits = c->n_bits = 0;
+        c->bits = (Bits){ .next = c->of[COLUMN_BITS].data };
 }
 
 static void set_effort(Columns *c, bool tokens) {
@@ -101,8 +101,7 @@ int columns_pack(Columns *c, Buf *out) {
         size_t at = out->n_data, n_head;
         int r;
 
-        if (c->n_bits > 0)
-                c->of[COLUMN_BITS].next++;
+        c->of[COLUMN_BITS].next = c->bits.next + (c->bits.n > 0);
         /* The head's size is known last: its room is left, and what follows moved. */
         if (!buf_reserve(out, sizeof(head)))
                 return out->error;
@@ -183,6 +182,6 @@ int columns_unpack(Columns *c, const uint8_t *data, size_t n) {
         for (size_t i = 0; i < COLUMN_N; i++)
                 if (!unpack(c, &c->of[i], &stored[i], &from))
                         return COLUMNS_E_DAMAGED;
-        c->bits = 0;
+        c->at = 0;
         return from.next == from.end ? 0 : COLUMNS_E_DAMAGED;
 }

@@ -24,10 +24,12 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 
+#define _always_inline_ inline __attribute__((always_inline))
+
 enum {
-        COLUMN_PAGES,    /* of each page: what join.c says */
+        COLUMN_PAGES,    /* of each page: codec/record.h */
         COLUMN_RUNS,     /* how many records follow that are as predicted; 255: and more */
-        COLUMN_OPS,      /* what the next one is */
+        COLUMN_OPS,      /* what the next one is: codec/record.h */
         COLUMN_PIDS,     /* varint: which task; one more than there are: a new one, u32 */
         COLUMN_DEPTHS,   /* varint */
         COLUMN_LOW,      /* a symbol's number, low byte */
@@ -57,10 +59,17 @@ typedef struct Column {
         uint8_t *data, *next, *end; /* reading: end is where it ends */
 } Column;
 
+/* The end of COLUMN_BITS.  By itself, so that a loop can keep a copy in registers. */
+typedef struct Bits {
+        uint8_t *next;
+        uint64_t pending; /* not yet stored */
+        unsigned n;       /* how many, below 8 */
+} Bits;
+
 typedef struct Columns {
         Column of[COLUMN_N];
-        uint64_t bits;   /* writing: not yet stored; reading: position in bits */
-        unsigned n_bits; /* writing: how many, below 8 */
+        Bits bits;   /* writing */
+        uint64_t at; /* reading: position in COLUMN_BITS, in bits */
         uint8_t *memory;
         ZSTD_CCtx *compressor;
         ZSTD_DCtx *decompressor;
@@ -100,33 +109,32 @@ static inline void column_put_varint(Column *c, uint64_t v) {
 }
 
 /* @n at most 32 */
-static inline void columns_put_bits(Columns *c, uint64_t v, unsigned n) {
-        Column *bits = &c->of[COLUMN_BITS];
+static _always_inline_ void bits_put(Bits *b, uint64_t v, unsigned n) {
         uint64_t word;
 
-        c->bits |= v << c->n_bits;
-        c->n_bits += n;
-        word = htole64(c->bits);
-        memcpy(bits->next, &word, sizeof(word));
-        bits->next += c->n_bits / 8;
-        c->bits >>= c->n_bits & ~7U;
-        c->n_bits &= 7;
+        b->pending |= v << b->n;
+        b->n += n;
+        word = htole64(b->pending);
+        memcpy(b->next, &word, sizeof(word));
+        b->next += b->n / 8;
+        b->pending >>= b->n & ~7U;
+        b->n &= 7;
 }
 
-static inline void columns_put_number(Columns *c, unsigned tokens, uint64_t v) {
+static _always_inline_ void columns_put_number(Columns *c, Bits *bits, unsigned tokens,
+                                               uint64_t v) {
         Column *to = &c->of[COLUMN_TOKENS + tokens];
 
-        if (v < 16) {
-                column_put(to, (uint8_t) v);
-        } else if (_likely_(v < UINT64_C(15) << 30)) {
-                unsigned n = 60 - (unsigned) __builtin_clzll(v);
+        /* Without a branch on small values: which they are is noise. */
+        if (_likely_(v < UINT64_C(15) << 30)) {
+                unsigned n = 60 - (unsigned) __builtin_clzll(v | 8);
 
                 column_put(to, (uint8_t) (n * 8 + (v >> n)));
-                columns_put_bits(c, v & ((UINT64_C(1) << n) - 1), n);
+                bits_put(bits, v & ((UINT64_C(1) << n) - 1), n);
         } else {
                 column_put(to, 255);
-                columns_put_bits(c, v & UINT32_MAX, 32);
-                columns_put_bits(c, v >> 32, 32);
+                bits_put(bits, v & UINT32_MAX, 32);
+                bits_put(bits, v >> 32, 32);
         }
 }
 
@@ -174,18 +182,18 @@ static inline bool column_get_varint(Column *c, uint64_t *ret) {
  * asks columns_bits_are_enough() in the end. */
 static inline uint64_t columns_get_bits(Columns *c, unsigned n) {
         const Column *bits = &c->of[COLUMN_BITS];
-        uint64_t word, at = MIN(c->bits / 8, (uint64_t) (bits->end - bits->data));
+        uint64_t word, at = MIN(c->at / 8, (uint64_t) (bits->end - bits->data));
 
         memcpy(&word, bits->data + at, sizeof(word));
-        word = le64toh(word) >> c->bits % 8;
-        c->bits += n;
+        word = le64toh(word) >> c->at % 8;
+        c->at += n;
         return word & ((UINT64_C(1) << n) - 1);
 }
 
 static inline bool columns_bits_are_enough(const Columns *c) {
         const Column *bits = &c->of[COLUMN_BITS];
 
-        return c->bits <= (uint64_t) (bits->end - bits->data) * 8;
+        return c->at <= (uint64_t) (bits->end - bits->data) * 8;
 }
 
 static inline bool columns_get_number(Columns *c, unsigned tokens, uint64_t *ret) {
@@ -193,10 +201,8 @@ static inline bool columns_get_number(Columns *c, unsigned tokens, uint64_t *ret
 
         if (!column_get(&c->of[COLUMN_TOKENS + tokens], &token))
                 return false;
-        if (token < 16) {
-                *ret = token;
-        } else if (_likely_(token < 255)) {
-                unsigned n = token / 8U - 1;
+        if (_likely_(token < 255)) {
+                unsigned n = MAX(token / 8U, 1U) - 1;
 
                 *ret = (uint64_t) (token - n * 8) << n | columns_get_bits(c, n);
         } else {

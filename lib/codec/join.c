@@ -320,12 +320,11 @@ static bool join_page(Join *j, uint8_t *page, size_t page_bytes) {
         if (mode == PAGE_AS_IT_IS)
                 return column_read(&j->c->of[COLUMN_OTHER], page, page_bytes);
         if (!column_get_varint(from, &distance) ||
-            ((mode & PAGE_HAS_FLAGS) && !column_get_varint(from, &flags)) ||
-            ((mode & PAGE_HAS_TAIL) && !column_get_varint(from, &n_tail)))
+            ((mode & PAGE_HAS_FLAGS) && !column_get_varint(from, &flags)))
                 return false;
         j->m->now += unzigzag(distance);
         store64(page, j->m->now);
-        if (!get_records(j))
+        if (!get_records(j) || ((mode & PAGE_HAS_TAIL) && !column_get_varint(from, &n_tail)))
                 return false;
         store64(page + 8, flags << 27 | (uint64_t) (j->p - page - PAGE_HEADER_BYTES));
         if (n_tail > (size_t) (j->end - j->p) ||

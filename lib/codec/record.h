@@ -44,11 +44,14 @@ enum {
         OP_FLAGS = OP_TASK | OP_DEPTH | OP_REST,
 };
 
-/* First byte of a page in COLUMN_PAGES. */
+/*
+ * A page in COLUMN_PAGES: a byte of these; unless it is as it is, a varint, zigzag, how much later it
+ * is than the last record; the flags; the lengths of what is kept in its records; the tail.
+ */
 enum {
         PAGE_AS_IT_IS = 1,  /* in COLUMN_OTHER */
-        PAGE_HAS_FLAGS = 2, /* a varint: the commit word above the length */
-        PAGE_HAS_TAIL = 4,  /* a varint: so many bytes behind the payload, in COLUMN_OTHER */
+        PAGE_HAS_FLAGS = 2, /* varint: the commit word above the length */
+        PAGE_HAS_TAIL = 4,  /* varint: so many bytes behind the payload, in COLUMN_OTHER */
 };
 
 static inline uint32_t load32(const void *p) {

@@ -31,10 +31,10 @@ static inline uint64_t depth_of(const RecordKind *k, const uint8_t *data) {
 }
 
 /* Whether the record at @p, of which @n bytes are there, is that of the expected symbol. */
-static inline bool is_expected(const Model *m, uint32_t symbol, const uint8_t *p, size_t n) {
+static _always_inline_ bool is_expected(const Model *m, uint32_t symbol, const RecordKind *k,
+                                        const uint8_t *p, size_t n) {
         const uint8_t *data = p + RECORD_HEAD_BYTES;
         const Symbol *s = &m->symbols[symbol];
-        const RecordKind *k = &m->kinds[s->kind];
 
         return symbol != 0 && n >= RECORD_HEAD_BYTES + k->n_bytes &&
                record_type(load32(p)) == k->n_bytes / 4U &&
@@ -45,13 +45,13 @@ static inline bool is_expected(const Model *m, uint32_t symbol, const uint8_t *p
 }
 
 /* The times of a call's record, and its place in the task's stack. */
-static inline void put_times(Split *s, uint32_t symbol, const RecordKind *k, uint32_t delta,
-                             const uint8_t *data) {
+static _always_inline_ void put_times(Split *s, Bits *bits, uint32_t symbol, const RecordKind *k,
+                                      uint32_t delta, const uint8_t *data) {
         Model *m = s->m;
         uint32_t depth = (uint32_t) depth_of(k, data);
 
         m->now += delta;
-        columns_put_number(s->c, TOKENS_DELTA + m->after_exit + k->is_exit, delta);
+        columns_put_number(s->c, bits, TOKENS_DELTA + m->after_exit + k->is_exit, delta);
         if (!k->is_exit) {
                 model_enter(m, symbol, depth);
                 return;
@@ -60,13 +60,33 @@ static inline void put_times(Split *s, uint32_t symbol, const RecordKind *k, uin
                 uint64_t call = load64(data + k->calltime) - task_frame(m->task, depth)->timestamp;
                 uint64_t ret = m->now - load64(data + k->rettime);
 
-                columns_put_number(s->c, TOKENS_CALL, zigzag((int64_t) (call - m->call_offset)));
-                columns_put_number(s->c, TOKENS_RETURN + (m->after_exit != 0),
+                columns_put_number(s->c, bits, TOKENS_CALL,
+                                   zigzag((int64_t) (call - m->call_offset)));
+                columns_put_number(s->c, bits, TOKENS_RETURN + (m->after_exit != 0),
                                    zigzag((int64_t) (ret - m->return_offset)));
                 m->call_offset = call;
                 m->return_offset = ret;
         }
         model_leave(m, symbol, depth);
+}
+
+/* The records as expected that come first; returns where the next one is. */
+static const uint8_t *put_run(Split *s, const uint8_t *p, const uint8_t *end) {
+        Bits bits = s->c->bits;
+        Model *m = s->m;
+
+        for (;;) {
+                uint32_t symbol = *model_next(m);
+                const RecordKind *k = &m->kinds[m->symbols[symbol].kind];
+
+                if (!is_expected(m, symbol, k, p, (size_t) (end - p)))
+                        break;
+                s->n_run++;
+                put_times(s, &bits, symbol, k, record_delta(load32(p)), p + RECORD_HEAD_BYTES);
+                p += RECORD_HEAD_BYTES + k->n_bytes;
+        }
+        s->c->bits = bits;
+        return p;
 }
 
 static void put_op(Split *s, unsigned op) {
@@ -208,7 +228,7 @@ static void put_call(Split *s, unsigned kind, uint32_t delta, const uint8_t *dat
                 put_rest(s, symbol, k, kind, data);
         }
         put_op(s, op | flags);
-        put_times(s, symbol, k, delta, data);
+        put_times(s, &s->c->bits, symbol, k, delta, data);
 }
 
 /* A record that is kept as it is, except that the head of one with data is its type alone, in one
@@ -221,7 +241,7 @@ static void put_other(Split *s, const uint8_t *p, size_t n) {
         put_op(s, OP_OTHER);
         if (record_type(head) <= RECORD_DATA_MAX) {
                 column_put(to, (uint8_t) record_type(head));
-                columns_put_number(s->c, TOKENS_OTHER, record_delta(head));
+                columns_put_number(s->c, &s->c->bits, TOKENS_OTHER, record_delta(head));
                 skip = RECORD_HEAD_BYTES;
         }
         column_write(to, p + skip, n - skip);
@@ -231,19 +251,11 @@ static void put_other(Split *s, const uint8_t *p, size_t n) {
 static void put_records(Split *s, const uint8_t *p, const uint8_t *end) {
         Model *m = s->m;
 
-        while (p < end) {
+        while ((p = put_run(s, p, end)) < end) {
                 size_t n_left = (size_t) (end - p), n;
-                uint32_t symbol = *model_next(m), head;
-                unsigned kind;
+                unsigned kind = LAYOUT_KINDS;
+                uint32_t head;
 
-                if (is_expected(m, symbol, p, n_left)) {
-                        const RecordKind *k = &m->kinds[m->symbols[symbol].kind];
-
-                        s->n_run++;
-                        put_times(s, symbol, k, record_delta(load32(p)), p + RECORD_HEAD_BYTES);
-                        p += RECORD_HEAD_BYTES + k->n_bytes;
-                        continue;
-                }
                 n = record_bytes(p, n_left);
                 if (n == 0) {
                         put_op(s, OP_REMAINDER);
@@ -252,7 +264,6 @@ static void put_records(Split *s, const uint8_t *p, const uint8_t *end) {
                         return;
                 }
                 head = load32(p);
-                kind = LAYOUT_KINDS;
                 if (n == RECORD_HEAD_BYTES + record_type(head) * 4)
                         kind = model_kind(m, load32(p + RECORD_HEAD_BYTES), n - RECORD_HEAD_BYTES);
                 if (kind == LAYOUT_KINDS || m->n_symbols == MODEL_SYMBOLS)
@@ -279,22 +290,26 @@ static void split_page(Split *s, const uint8_t *page, size_t page_bytes) {
         uint64_t n = commit & COMMIT_LENGTH_MASK, flags = commit & ~COMMIT_LENGTH_MASK;
         const uint8_t *payload = page + PAGE_HEADER_BYTES;
         size_t n_room = page_bytes - PAGE_HEADER_BYTES, n_tail;
+        uint8_t *mode;
 
         if (n > n_room) {
                 column_put(to, PAGE_AS_IT_IS);
                 column_write(&s->c->of[COLUMN_OTHER], page, page_bytes);
                 return;
         }
-        n_tail = tail_bytes(payload + n, n_room - n);
-        column_put(to, (uint8_t) ((flags ? PAGE_HAS_FLAGS : 0) | (n_tail ? PAGE_HAS_TAIL : 0)));
+        mode = to->next;
+        column_put(to, flags ? PAGE_HAS_FLAGS : 0);
         column_put_varint(to, zigzag((int64_t) (timestamp - s->m->now)));
         if (flags)
                 column_put_varint(to, flags >> 27);
-        if (n_tail)
-                column_put_varint(to, n_tail);
         s->m->now = timestamp;
         put_records(s, payload, payload + n);
-        column_write(&s->c->of[COLUMN_OTHER], payload + n, n_tail);
+        n_tail = tail_bytes(payload + n, n_room - n);
+        if (n_tail) {
+                *mode |= PAGE_HAS_TAIL;
+                column_put_varint(to, n_tail);
+                column_write(&s->c->of[COLUMN_OTHER], payload + n, n_tail);
+        }
 }
 
 void pages_split(Model *m, Columns *c, const uint8_t *pages, size_t n_pages, size_t page_bytes) {

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include <fcntl.h>
+#include <stdio.h>
+#include <time.h>
 
 #include "base/buf.h"
 #include "base/io.h"
 #include "codec/block.h"
+#include "page-builder.h"
 #include "store/segment.h"
 #include "unit.h"
 
@@ -103,6 +106,167 @@ START_TEST(real_pages_come_back_with_and_without_formats)
         }
 END_TEST
 
+START_TEST(an_event_of_a_short_recording_takes_at_most_five_bytes)
+        {
+                static const char *const sessions[] = { "udp_sendmsg-6.1", "udp_sendmsg-6.12",
+                                                        "udp_sendmsg-new" };
+                static const size_t raw[] = { 34, 42, 36 }; /* bytes an event in these pages */
+
+                for (size_t i = 0; i < ELEMENTSOF(sessions); i++) {
+                        _cleanup_(segment_freep) Segment *s = recorded(sessions[i], 0);
+                        _cleanup_(block_codec_freep) BlockCodec *c = codec_of(4096);
+                        size_t n = segment_n_pages(s);
+
+                        add_format(c, sessions[i], "funcgraph_entry");
+                        add_format(c, sessions[i], "funcgraph_exit");
+                        /* Less the last page, which is hardly filled. */
+                        ck_assert_uint_le(there_and_back(c, 4096, segment_page(s, 0), n - 1),
+                                          5 * (n - 1) * 4096 / raw[i]);
+                }
+        }
+END_TEST
+
+START_TEST(real_pages_come_back_when_they_are_damaged)
+        {
+                _cleanup_(segment_freep) Segment *s = recorded("udp_sendmsg-new", 0);
+                _cleanup_(block_codec_freep) BlockCodec *c = codec_of(4096);
+                _cleanup_free_ uint8_t *pages = malloc(8 * 4096);
+                uint32_t seed = (uint32_t) time(NULL);
+
+                printf("# seed %u\n", seed);
+                srandom(seed);
+                add_format(c, "udp_sendmsg-new", "funcgraph_entry");
+                add_format(c, "udp_sendmsg-new", "funcgraph_exit");
+                for (int round = 0; round < 200; round++) {
+                        memcpy(pages, segment_page(s, 0), 8 * 4096);
+                        for (int i = 0; i < round; i++)
+                                pages[random() % (8 * 4096)] ^= (uint8_t) (1 << random() % 8);
+                        (void) there_and_back(c, 4096, pages, 8);
+                }
+        }
+END_TEST
+
+static BlockCodec *codec_for(const Layout *layout) {
+        BlockCodec *c = codec_of(BUILT_PAGE_BYTES);
+
+        ck_assert_int_eq(block_codec_add_format(c, layout->entry, strlen(layout->entry)), 0);
+        ck_assert_int_eq(block_codec_add_format(c, layout->exit, strlen(layout->exit)), 0);
+        return c;
+}
+
+START_TEST(what_is_behind_a_pages_events_comes_back)
+        {
+                _cleanup_(block_codec_freep) BlockCodec *c = codec_for(&layouts[LAYOUT_6_12]);
+                Page p = {};
+
+                page_begin(&p, &layouts[LAYOUT_6_12], 1000);
+                page_enter(&p, 1100, 7, F_ROOT, 0);
+                page_leave(&p, 1200, 7, F_ROOT, 0, 100);
+                page_set_missed(&p, 5);
+                (void) there_and_back(c, BUILT_PAGE_BYTES, p.bytes, 1);
+                fill(p.bytes + 2000, BUILT_PAGE_BYTES - 2000, 3);
+                (void) there_and_back(c, BUILT_PAGE_BYTES, p.bytes, 1);
+        }
+END_TEST
+
+START_TEST(records_of_all_sorts_come_back)
+        {
+                for (size_t i = 0; i < N_LAYOUTS; i++) {
+                        _cleanup_(block_codec_freep) BlockCodec *c = codec_for(&layouts[i]);
+                        uint32_t other[40] = { 77 };
+                        Page p = {};
+
+                        page_begin(&p, &layouts[i], UINT64_MAX - 50);
+                        page_enter(&p, UINT64_MAX - 50, 7, F_ROOT, 0);
+                        page_record(&p, UINT64_MAX - 40, other, 12);
+                        page_record(&p, UINT64_MAX - 30, other, sizeof(other));
+                        page_leave(&p, 1000, 8, F_MODULE, 1000, UINT64_MAX);
+                        page_enter(&p, UINT64_C(1) << 40, -1, 5, -3);
+                        page_word(&p, page_head(&p, 31, 99)); /* an absolute time */
+                        page_word(&p, 0xffffffff);
+                        page_leave(&p, UINT64_C(2) << 40, -1, 5, 200, 3);
+                        page_word(&p, page_head(&p, 29, 5)); /* a discarded record */
+                        page_word(&p, 8);
+                        page_word(&p, 0x12345678);
+                        page_enter(&p, UINT64_C(2) << 40, 0, 5, 200);
+                        page_word(&p, page_head(&p, 29, 0)); /* up to the end */
+                        page_word(&p, 0x12345678);
+                        (void) there_and_back(c, BUILT_PAGE_BYTES, p.bytes, 1);
+                }
+        }
+END_TEST
+
+/* A page of 1 MiB full of entries of @n_tasks tasks and @n_functions functions. */
+static void *fill_page(size_t n_tasks, size_t n_functions) {
+        uint8_t *page = calloc(1, 1 << 20), *p = page + 16;
+        uint64_t commit;
+
+        for (uint32_t i = 0; p + 24 <= page + (1 << 20); i++, p += 24) {
+                uint32_t record[6] = { 5 | (i % 1000) << 5,
+                                       11,
+                                       (uint32_t) (i % n_tasks),
+                                       (uint32_t) (i * 7919 % n_functions),
+                                       0xffffffff,
+                                       0 };
+
+                memcpy(p, record, sizeof(record));
+        }
+        commit = (uint64_t) (p - page - 16);
+        memcpy(page + 8, &commit, sizeof(commit));
+        return page;
+}
+
+START_TEST(more_tasks_and_functions_come_back_than_are_remembered)
+        {
+                static const size_t numbers[][2] = { { 1, 1 },        { 127, 10 },  { 128, 10 },
+                                                     { 129, 10 },     { 1000, 10 }, { 5, 16000 },
+                                                     { 5, 16383 },    { 5, 16384 }, { 5, 40000 },
+                                                     { 40000, 40000 } };
+                const Layout *layout = &layouts[LAYOUT_6_1];
+
+                for (size_t i = 0; i < ELEMENTSOF(numbers); i++) {
+                        _cleanup_free_ void *page = fill_page(numbers[i][0], numbers[i][1]);
+                        _cleanup_(block_codec_freep) BlockCodec *c = codec_of(1 << 20);
+
+                        ck_assert_int_eq(
+                                block_codec_add_format(c, layout->entry, strlen(layout->entry)), 0);
+                        (void) there_and_back(c, 1 << 20, page, 1);
+                }
+        }
+END_TEST
+
+START_TEST(pages_of_the_other_byte_order_come_back)
+        {
+                _cleanup_(segment_freep) Segment *s = recorded("udp_sendmsg-new", 0);
+                _cleanup_(block_codec_freep) BlockCodec *c = NULL;
+
+                ck_assert_int_eq(block_codec_new(&c, 4096, true, 0), 0);
+                add_format(c, "udp_sendmsg-new", "funcgraph_entry");
+                (void) there_and_back(c, 4096, segment_page(s, 0), segment_n_pages(s));
+        }
+END_TEST
+
+START_TEST(formats_that_contradict_each_other_do_no_harm)
+        {
+                _cleanup_(segment_freep) Segment *s = recorded("udp_sendmsg-new", 0);
+                _cleanup_(block_codec_freep) BlockCodec *c = codec_of(4096);
+
+                for (size_t i = 0; i < N_LAYOUTS; i++) {
+                        _cleanup_free_ char *same_id = strdup(layouts[i].exit);
+
+                        memcpy(strstr(same_id, "ID: 1"), "ID: 11", 6);
+                        ck_assert_int_eq(
+                                block_codec_add_format(c, layouts[i].exit, strlen(layouts[i].exit)),
+                                0);
+                        (void) there_and_back(c, 4096, segment_page(s, 0), 8);
+                        ck_assert_int_eq(block_codec_add_format(c, same_id, strlen(same_id)), 0);
+                        (void) there_and_back(c, 4096, segment_page(s, 0), 8);
+                        add_format(c, "udp_sendmsg-new", "funcgraph_entry");
+                        (void) there_and_back(c, 4096, segment_page(s, 0), 8);
+                }
+        }
+END_TEST
+
 START_TEST(no_damage_goes_unnoticed)
         {
                 _cleanup_(segment_freep) Segment *s = recorded("udp_sendmsg-6.12", 0);
@@ -171,5 +335,10 @@ END_TEST
 
 UNIT_MAIN("block", pages_of_nothing_need_hardly_a_byte,
           noise_comes_back_and_costs_little_more_than_itself,
-          real_pages_come_back_with_and_without_formats, no_damage_goes_unnoticed,
-          other_pages_than_the_blocks_are_refused, what_is_no_block_of_pages_is_refused)
+          real_pages_come_back_with_and_without_formats,
+          an_event_of_a_short_recording_takes_at_most_five_bytes,
+          real_pages_come_back_when_they_are_damaged, what_is_behind_a_pages_events_comes_back,
+          records_of_all_sorts_come_back, more_tasks_and_functions_come_back_than_are_remembered,
+          pages_of_the_other_byte_order_come_back, formats_that_contradict_each_other_do_no_harm,
+          no_damage_goes_unnoticed, other_pages_than_the_blocks_are_refused,
+          what_is_no_block_of_pages_is_refused)
