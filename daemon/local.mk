@@ -47,6 +47,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/methods.h \
 	%D%/pace.c \
 	%D%/pace.h \
+	%D%/pipe-marks.c \
+	%D%/pipe-marks.h \
 	%D%/plan.c \
 	%D%/plan.h \
 	%D%/privilege.c \

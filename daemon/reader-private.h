@@ -18,6 +18,7 @@ struct Reader {
         ReaderShared *shared;
         uint32_t cpu;
         int raw_fd, kick_fd;
+        PipeMark *mark; /* NULL: somebody holds the pipe */
         pthread_t thread;
         bool is_started;
 

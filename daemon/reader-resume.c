@@ -161,3 +161,7 @@ void reader_add_pages(Reader *r, uint64_t n_pages, uint64_t n_lost) {
         atomic_fetch_add(&r->counters.pages_lost, n_lost);
         atomic_fetch_add(&r->shared->n_bytes, n_bytes);
 }
+
+void reader_set_mark(Reader *r, PipeMark *mark) {
+        r->mark = mark;
+}

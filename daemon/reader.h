@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "daemon/pipe-marks.h"
 #include "store/session-dir.h"
 
 #define READER_SEGMENT_BYTES (128ULL << 20) /* then another segment follows */
@@ -113,6 +114,8 @@ int reader_pipe_fd(const Reader *r);
  * Return: 0 or -errno.
  */
 int reader_resume(Reader *r);
+/* Where to tell how much is in the pipe; borrowed. */
+void reader_set_mark(Reader *r, PipeMark *mark);
 /* What was stored before, without the page that reader_resume() found in two. */
 void reader_add_pages(Reader *r, uint64_t n_pages, uint64_t n_lost);
 

@@ -62,12 +62,22 @@ int session_hold(Session *s) {
 
         if (r < 0)
                 log_warning_errno(r, "The service manager does not answer: %m");
+        if (!s->is_held) {
+                r = pipe_marks_new(&s->marks, s->meta->id, s->meta->n_cpus);
+                if (r >= 0)
+                        recorder_set_marks(s->recorder, s->marks);
+                else /* whoever comes after a kill will have to assume the worst */
+                        log_debug("store", "no marks in /dev/shm: %s", strerror(-r));
+        }
         return session_write_live(s, false);
 }
 
 void session_let_go(Session *s) {
         int r = 0;
 
+        s->marks = pipe_marks_free(s->marks);
+        if (s->meta->id)
+                pipe_marks_remove(s->meta->id);
         if (!s->is_held)
                 return;
         for (size_t i = 0; i < s->meta->n_cpus && r >= 0; i++)
@@ -115,6 +125,7 @@ void session_end_leaving(Session *s) {
                 log_warning_errno(r, "Cannot write live.json of session '%s': %m", s->meta->name);
         s->rotation = rotation_free(s->rotation);
         s->recorder = recorder_free(s->recorder);
+        s->marks = pipe_marks_free(s->marks);
 }
 
 /* --- taking up --------------------------------------------------------------------------------- */
@@ -215,17 +226,27 @@ static int session_adopt_fds(Session *s, uint32_t cpu) {
         return 0;
 }
 
+/* What was in the pipe of the @i-th CPU at most when the daemon was killed. */
+static uint64_t session_lost_bytes(PipeMarks *marks, size_t i) {
+        uint64_t n = marks ? atomic_load(pipe_marks_get(marks, i)) : PIPE_MARK_MOVING;
+
+        return MIN(n, (uint64_t) READER_PIPE_BYTES);
+}
+
 static int session_adopt_cpus(Session *s, const Live *live) {
-        bool is_lossy = false;
+        _cleanup_(pipe_marks_freep) PipeMarks *marks = NULL;
+        char text[UNIT_TEXT_MAX];
+        uint64_t n_lost = 0;
         int r;
 
+        (void) pipe_marks_open(&marks, s->meta->id, s->meta->n_cpus);
         r = session_make_recorder(s);
         for (size_t i = 0; r >= 0 && i < s->meta->n_cpus; i++) {
                 uint32_t cpu = s->meta->cpus[i].cpu;
 
                 r = session_adopt_fds(s, cpu);
-                if (r == 0 && !live->left) {
-                        is_lossy = true;
+                if (r == 0 && !live->left && session_lost_bytes(marks, i) > 0) {
+                        n_lost += session_lost_bytes(marks, i);
                         r = session_add_gap(s, cpu);
                 }
                 if (r >= 0)
@@ -237,11 +258,11 @@ static int session_adopt_cpus(Session *s, const Live *live) {
                 r = stock_count(s->dir, s->meta);
         for (size_t i = 0; r >= 0 && i < s->meta->n_cpus; i++)
                 recorder_add_account(s->recorder, i, &s->meta->cpus[i]);
-        if (r >= 0 && is_lossy)
+        if (r >= 0 && n_lost > 0)
                 session_warn(s,
-                             "the daemon was killed while nobody else held its pipes: up to %u KiB "
-                             "of each CPU are missing there",
-                             READER_PIPE_BYTES >> 10);
+                             "the daemon was killed while nobody else held its pipes: up to %s "
+                             "that were in them are missing",
+                             format_bytes(text, n_lost));
         return r;
 }
 

@@ -30,6 +30,7 @@ struct Session {
 
         sd_event_source *retry; /* of writing session.json, once it has ended */
         bool is_saved;          /* session.json says what meta says */
+        PipeMarks *marks;       /* while nobody holds the pipes */
         bool is_held;           /* the service manager has copies of the descriptors */
         bool is_leaving;        /* another daemon goes on with it */
 };
@@ -49,8 +50,8 @@ void session_on_recorder(void *userdata);
 /*
  * session-adopt.c.  What is held survives the daemon:
  *   - session_hold_cpu() after recorder_add(), for each CPU
- *   - session_hold() when all are there and nothing is recorded yet: waits for the manager and
- *     writes live.json
+ *   - session_hold() when all are there and nothing is read yet: waits for the manager and writes
+ *     live.json
  *   - session_let_go() when the readers have ended, before the tracer is switched off
  */
 void session_hold_cpu(Session *s, uint32_t cpu, int raw_fd);

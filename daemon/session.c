@@ -585,6 +585,7 @@ int session_load(Session **ret, const SessionContext *context, const char *name)
 
         if (session_state_is_live(s->meta->state)) {
                 live_remove(s->dir);
+                pipe_marks_remove(s->meta->id);
                 r = stock_recover(s->dir, s->meta);
                 if (r < 0)
                         log_warning_errno(r, "Cannot count the pages of session '%s': %m", name);

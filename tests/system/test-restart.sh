@@ -55,7 +55,19 @@ is 'they are in one segment' "$(ls "$store/sessions/hand/cpu0")" 00000000.seg
 is 'the tracer is off' "$(tracer)" nop
 ok 'nothing is left to put back' not test -e "$store/ledger"
 ok 'nothing is left of the live session' not test -e "$store/sessions/hand/live.json"
-is 'what may have been in the pipes is said, once for each CPU' "$(gaps_of hand)" 2
+is 'nothing was in a pipe when it was killed' "$(gaps_of hand)" 0
+
+exits 'a session starts that will lack something' 0 ftracectl start -n lossy udp_sendmsg
+kill_ftraced
+id=$(jq -r .id "$store/sessions/lossy/session.json")
+printf '\0\20\0\0\0\0\0\0' | dd of="/dev/shm/ftraced-$id" conv=notrunc status=none
+ok 'the next daemon starts after a kill in a bad moment' start
+exits 'it stops the session' 0 ftracectl stop lossy
+is 'what may have been in the pipe of CPU 0 is a gap' \
+        "$(jq -c '[.gaps[] | select(.cause == "daemon_gone") | .cpu]' "$store/sessions/lossy/session.json")" '[0]'
+says 'and a sentence' 'up to 4K .*missing' <(ftracectl show lossy)
+exits 'verify says that it is not complete' 6 ftracectl verify lossy
+ok 'nothing is left in shared memory' not test -e "/dev/shm/ftraced-$id"
 
 exits 'a session starts again' 0 ftracectl start -n order udp_sendmsg
 feed 0 4
