@@ -126,8 +126,7 @@ static void start_service(Manager *m) {
                 die("fork");
         if (m->pid == 0)
                 exec_service(m);
-        m->kill_at_ms =
-                m->n_kills < m->max_kills ? now_ms() + (unsigned) rand_r(&m->seed) % m->max_ms : 0;
+        set_kill(m);
         write_status(m);
 }
 
