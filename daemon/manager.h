@@ -15,5 +15,5 @@
  *
  * Return: 1, 0 (also where systemd did not start this process), -errno.
  */
-#define MANAGER_TIMEOUT_US (3 * 1000000ULL)
+#define MANAGER_TIMEOUT_US (15 * 1000000ULL)
 int manager_is_restarting(void);

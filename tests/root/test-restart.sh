@@ -15,7 +15,7 @@ runstatedir=$(sed -n 's/^runstatedir = //p' "$top_builddir/Makefile")
 [[ $runstatedir == /run ]] ||
         skip "configured with --runstatedir=$runstatedir; a service needs --prefix=/usr --sysconfdir=/etc --localstatedir=/var --runstatedir=/run"
 unset FTRACED_SOCKET
-kills=${KILLS:-12} restarts=${RESTARTS:-6}
+kills=${KILLS:-8} restarts=${RESTARTS:-4}
 store=/var/lib/ftraced
 
 ok 'make install succeeds' make -C "$top_builddir" install
@@ -37,7 +37,7 @@ switches_of_1() {
         awk '/ctxt_switches/ { n += $2 } END { print n }' /proc/1/status
 }
 markers() { # BUFFER: begins to write marks
-        "$top_builddir/tests/workload/markers" "$1/trace_marker" 500 >"$work/markers" 2>&1 &
+        "$top_builddir/tests/workload/markers" "$1/trace_marker" 2000 >"$work/markers" 2>&1 &
         markers_pid=$!
 }
 end_markers() {
@@ -47,8 +47,8 @@ end_markers() {
 }
 load() {
         until [[ -e $work/enough ]]; do
-                "$udp_pairs" 200 >/dev/null
-                sleep 0.1
+                "$udp_pairs" 20 >/dev/null
+                sleep 0.2
         done
 }
 is_whole() { # DESCRIPTION NAME
@@ -77,7 +77,7 @@ note "process 1 was switched to $switches times in 5 s under load"
 
 for ((i = 0; i < kills; i++)); do
         pid=$(main_pid)
-        sleep "0.$((RANDOM % 10))"
+        sleep "0.$((RANDOM % 5))"
         systemctl kill -s KILL --kill-who=main ftraced.service
         wait_until 60 is_new "$pid" || break
 done
@@ -154,4 +154,5 @@ is_as_before 'the kernel is as it was at the end'
 rm -r /run/systemd/system/ftraced.service.d
 systemctl daemon-reload
 systemctl stop ftraced.socket ftraced.service
+[[ $n_failed == 0 ]] || journalctl -u ftraced.service -o cat | tail -n 60 | cut -c1-200 | sed 's/^/# journal: /'
 done_testing

@@ -6,10 +6,11 @@
  *
  *      service-manager [-k KILLS] [-m MS] [-f FILE] COMMAND [ARGUMENT...]
  *
- * With -k it sends SIGKILL so many times from SIGUSR2 on, at a random moment of the first MS
- * milliseconds of each life, which may be before the service has said that it is ready.  SIGTERM is
- * passed on and ends it; SIGUSR1 is passed on, and the service is started again (a restart in
- * order).  FILE is written after each change: "kills 12 held 4 ready 1 pid 812".
+ * With -k it sends SIGKILL so many times from SIGUSR2 on: in every other life at a random moment of
+ * its first MS milliseconds, which may be before the service has said that it is ready, otherwise of
+ * the first MS milliseconds after that.  SIGTERM is passed on and ends it; SIGUSR1 is passed on, and
+ * the service is started again (a restart in order).  FILE is written after each change:
+ * "kills 12 held 4 ready 1 pid 812".
  *
  * What it does is what sd_notify(3) and sd_listen_fds(3) say; systemd 252 does it in
  * src/core/service.c.
@@ -114,9 +115,10 @@ static void exec_service(Manager *m) {
 }
 
 static void set_kill(Manager *m) {
-        m->kill_at_ms = m->is_killing && m->n_kills < m->max_kills
-                                ? now_ms() + (unsigned) rand_r(&m->seed) % m->max_ms
-                                : 0;
+        m->kill_at_ms =
+                m->is_killing && m->n_kills < m->max_kills && (m->is_ready || m->n_kills % 2 > 0)
+                        ? now_ms() + (unsigned) rand_r(&m->seed) % m->max_ms
+                        : 0;
 }
 
 static void start_service(Manager *m) {
@@ -198,6 +200,7 @@ static void listen_to_service(Manager *m) {
                 struct cmsghdr *c;
                 int fds[16];
                 size_t n_fds = 0;
+                bool was_ready;
                 ssize_t n;
 
                 n = recvmsg(m->notify_fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
@@ -209,7 +212,10 @@ static void listen_to_service(Manager *m) {
                                 n_fds = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
                                 memcpy(fds, CMSG_DATA(c), n_fds * sizeof(int));
                         }
+                was_ready = m->is_ready;
                 obey(m, text, fds, n_fds);
+                if (m->is_ready && !was_ready && m->kill_at_ms == 0)
+                        set_kill(m);
                 write_status(m);
         }
 }
