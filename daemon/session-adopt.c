@@ -116,7 +116,7 @@ void session_end_leaving(Session *s) {
 
         while (!recorder_has_ended(s->recorder))
                 (void) usleep(1000);
-        session_refresh(s);
+        (void) health_refresh(s->health);
         is_clean = recorder_error(s->recorder) == 0;
         session_save(s);
         s->health = health_free(s->health);
@@ -320,7 +320,8 @@ static int session_rebuild(Session *s, const char **why, char text[static 160]) 
 static void session_go_on(Session *s, const char *why) {
         int r;
 
-        session_refresh(s);
+        /* Not session_refresh(): reading all symbols takes long, and can wait until we are ready. */
+        (void) health_refresh(s->health);
         session_save(s);
         if (s->meta->state == SESSION_DRAINING) {
                 (void) tracer_set_recording(s->tracer, false);
