@@ -14,6 +14,7 @@ root_tests += \
 	%D%/test-modules.sh \
 	%D%/test-options.sh \
 	%D%/test-restart.sh \
+	%D%/test-rotation.sh \
 	%D%/test-service.sh \
 	%D%/test-watcher.sh
 EXTRA_DIST += $(root_tests) %D%/dump-tracefs.sh %D%/run-in-guests tests/vm/vmrun

@@ -1,0 +1,65 @@
+#!/bin/bash
+# Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Nothing is lost or doubled where segments are cut, and a ring keeps the newest.
+. "$(dirname "$0")/../functions.sh"
+require_kernel
+pairs=${ROTATION_PAIRS:-1500}
+
+verifies() { # NAME TREES
+        exits "$1: verify is content" 0 ftracectl verify --json "$1"
+        is "$1: 2N trees over all cuts" "$(jq .trees "$out")" "$2"
+        is "$1: entries equal exits" "$(jq .entries "$out")" "$(jq .exits "$out")"
+        is "$1: nothing is lost" "$(jq '.events_lost + .pages_lost + .pages_dropped' "$out")" 0
+}
+last_cut() { # NAME
+        tail -n 1 "$store/sessions/$1/cuts" | cut -d' ' -f1
+}
+
+ok 'the daemon starts' start_ftraced
+
+exits 'a run with small segments succeeds' 0 \
+        ftracectl run --no-report -n sized --segment-size=64K udp_sendmsg -- "$udp_pairs" "$pairs"
+ok "it was cut ($(last_cut sized) times)" test "$(last_cut sized)" -ge 3
+verifies sized $((2 * pairs))
+
+exits 'a session that is cut by time starts' 0 ftracectl start -n timed --segment-time=1s udp_sendmsg
+for ((i = 0; i < 5; i++)); do
+        "$udp_pairs" $((pairs / 5)) >/dev/null || fail 'datagrams are sent'
+        sleep 0.7
+done
+exits 'it is stopped' 0 ftracectl stop timed
+ok "it was cut ($(last_cut timed) times)" test "$(last_cut timed)" -ge 2
+verifies timed $((2 * (pairs / 5) * 5))
+
+cp "$udp_pairs" "$work/the-last-one"
+exits 'a ring starts' 0 ftracectl start -n ring --ring --max-size=1M udp_sendmsg
+"$udp_pairs" $((2 * pairs)) >/dev/null || fail 'datagrams are sent'
+"$work/the-last-one" 2 >/dev/null || fail 'the last are sent'
+exits 'it is stopped' 0 ftracectl stop ring
+ok 'it dropped something' test "$(session ring .bytes_dropped)" -gt 0
+ok 'it is not larger than it may be' test "$(session ring .disk_bytes)" -le $((1 << 20))
+exits 'verify is content with what it kept' 0 ftracectl verify --json ring
+ok 'that is a part' test "$(jq .trees "$out")" -lt $((4 * pairs))
+exits 'it is drawn' 0 ftracectl report -O funcgraph-proc ring
+ok 'the newest is there' grep -q 'the-last-one.*udp_sendmsg' "$out"
+is 'only that it is a ring is said on standard error' "$(grep -vc 'dropped by the ring' "$err")" 0
+
+mkfifo "$work/pipe"
+ftracectl fetch sized -o - >"$work/pipe" 2>/dev/null &
+reader=$!
+exec 7<"$work/pipe"
+ok 'a fetch is running' wait_until 20 eval '[[ $(ftracectl vacuum --sessions=1 --dry-run) == *"Kept sized"*reads* ]]'
+exits 'vacuum while it is' 0 ftracectl vacuum --size=1 --json
+is 'it leaves what is fetched' "$(jq -r '[.removed[].name] | sort | join(" ")' "$out")" 'ring timed'
+cat <&7 >"$work/slow.dat"
+exec 7<&-
+wait $reader
+exits 'the same is fetched at once' 0 ftracectl fetch sized -o "$work/fast.dat"
+ok 'both are equal' cmp "$work/slow.dat" "$work/fast.dat"
+exits 'nobody reads it any more' 0 ftracectl remove sized
+
+ok 'the daemon ends in peace' stop_ftraced
+is_as_before 'the kernel is as it was'
+done_testing
