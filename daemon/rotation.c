@@ -116,18 +116,21 @@ static void rotation_note_first(Rotation *r, uint64_t first) {
         (void) cut_log_replace(r->config.dir, r->cuts, r->n_cuts);
 }
 
-/* Drops the oldest periods until at most @max_bytes are taken, never one that is written to. */
-static void rotation_shrink(Rotation *r, uint64_t max_bytes, uint64_t oldest_open) {
+/* Drops the oldest periods while they take more than @max_bytes, @n_max of them at most, and never one
+ * that is written to.  How many. */
+static size_t rotation_shrink(Rotation *r, uint64_t max_bytes, size_t n_max) {
+        uint64_t n_bytes = 0, oldest_open = recorder_oldest_open(r->config.recorder);
         SessionMeta *m = r->config.meta;
         _cleanup_free_ Period *periods = NULL;
-        uint64_t n_bytes = 0;
         size_t n = 0, i = 0;
         int k;
 
         k = periods_list(r->config.dir, &periods, &n);
         for (size_t j = 0; j < n; j++)
                 n_bytes += periods[j].n_bytes;
-        for (; k >= 0 && i < n && n_bytes > max_bytes && periods[i].sequence < oldest_open; i++) {
+        for (; k >= 0 && i < MIN(n, n_max) && n_bytes > max_bytes &&
+               periods[i].sequence < oldest_open;
+             i++) {
                 k = periods_drop(r->config.dir, periods[i].sequence, rotation_on_dropped, m);
                 if (k < 0)
                         break;
@@ -139,6 +142,7 @@ static void rotation_shrink(Rotation *r, uint64_t max_bytes, uint64_t oldest_ope
                             strerror(-k));
         if (i > 0)
                 rotation_note_first(r, i < n ? periods[i].sequence : oldest_open);
+        return i;
 }
 
 /* --- seen from the session -------------------------------------------------------------------- */
@@ -152,15 +156,25 @@ int rotation_look(Rotation *r, const ClockTuple *clocks) {
         recorder_kick(r->config.recorder);
         rotation_set_timer(r);
         if (r->config.ring_bytes > 0)
-                rotation_shrink(r,
-                                r->config.ring_bytes - r->config.ring_bytes / ROTATION_RING_PARTS,
-                                recorder_oldest_open(r->config.recorder));
+                (void) rotation_shrink(
+                        r, r->config.ring_bytes - r->config.ring_bytes / ROTATION_RING_PARTS,
+                        SIZE_MAX);
         return 1;
+}
+
+int rotation_make_room(Rotation *r) {
+        if (r->config.ring_bytes == 0)
+                return 0;
+        if (rotation_shrink(r, 0, 1) > 0)
+                return 1;
+        recorder_cut(r->config.recorder);
+        recorder_kick(r->config.recorder);
+        return 0;
 }
 
 void rotation_finish(Rotation *r) {
         if (r && r->config.ring_bytes > 0)
-                rotation_shrink(r, r->config.ring_bytes, recorder_sequence(r->config.recorder));
+                (void) rotation_shrink(r, r->config.ring_bytes, SIZE_MAX);
 }
 
 Rotation *rotation_free(Rotation *r) {

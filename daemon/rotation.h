@@ -49,6 +49,14 @@ int rotation_new(Rotation **ret, const RotationConfig *config, const ClockTuple 
  * Return: 1 if there was (meta may have changed), else 0.
  */
 int rotation_look(Rotation *r, const ClockTuple *clocks);
+/*
+ * rotation_make_room() - the disk takes no more
+ *
+ * A ring lets go of its oldest period; if that is the one which is written to, it is ended, so that
+ * the next call can.  Nothing for others.
+ * Return: 1 if meta has changed, else 0.
+ */
+int rotation_make_room(Rotation *r);
 /* All readers have ended: the ring gets down to its size.  @r may be NULL. */
 void rotation_finish(Rotation *r);
 Rotation *rotation_free(Rotation *r);

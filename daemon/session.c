@@ -191,9 +191,17 @@ static int session_open_cpu(Session *s, uint32_t cpu) {
         return 0;
 }
 
+/* A full disk: a ring drops its oldest rather than lose what comes. */
+static void session_make_room(Session *s) {
+        if (s->rotation && conditions_find(&s->meta->degraded, GAP_NO_SPACE) &&
+            rotation_make_room(s->rotation) > 0)
+                session_save(s);
+}
+
 static void session_on_health(bool is_new, void *userdata) {
         Session *s = userdata;
 
+        session_make_room(s);
         if (is_new || !s->is_saved)
                 session_save(s);
         if (is_new)
