@@ -238,16 +238,20 @@ int selection_match(Strv *ret, const char *word, const FunctionList *l) {
 
 static int say(Strv *ret, const char *word, const Strv *names) {
         _cleanup_strv_ Strv first = {};
-        _cleanup_free_ char *joined = NULL, *text = NULL;
+        _cleanup_free_ char *joined = NULL, *text = NULL, *more = NULL;
         char quoted[NAME_QUOTE_MAX];
 
         for (size_t i = 0; i < MIN(names->n, (size_t) SAID_NAMES); i++)
                 if (strv_add(&first, names->items[i]) < 0)
                         return -ENOMEM;
         joined = strv_join(&first, ", ");
-        if (!joined || asprintf(&text, "%s stands for %zu function%s: %s%s",
-                                name_quote(quoted, word), names->n, names->n == 1 ? "" : "s",
-                                joined, names->n > SAID_NAMES ? ", ..." : "") < 0) {
+        if (!joined || (names->n > SAID_NAMES &&
+                        asprintf(&more, " and %zu more", names->n - SAID_NAMES) < 0)) {
+                more = NULL;
+                return -ENOMEM;
+        }
+        if (asprintf(&text, "%s stands for %zu function%s: %s%s", name_quote(quoted, word),
+                     names->n, names->n == 1 ? "" : "s", joined, more ?: "") < 0) {
                 text = NULL;
                 return -ENOMEM;
         }
