@@ -23,6 +23,7 @@
 #include "daemon/controller-private.h"
 #include "daemon/host-check.h"
 #include "daemon/knob.h"
+#include "daemon/pace.h"
 #include "daemon/plan.h"
 #include "store/format.h"
 
@@ -360,9 +361,11 @@ static int program(Tracer *t, const SessionMeta *m, const Aim *aim, const char *
 
         *ret_file = "the control files";
         r = instance_plan(t->instance, p, c->ledger, session,
-                          &(InstanceSettings){ .buffer_bytes = m->spec.buffer_bytes,
-                                               .threads = &aim->threads,
-                                               .not_hooked = &aim->clock_readers });
+                          &(InstanceSettings){
+                                  .buffer_bytes = m->spec.buffer_bytes,
+                                  .percent = pace_percent(m->spec.buffer_bytes, m->spec.max_bytes),
+                                  .threads = &aim->threads,
+                                  .not_hooked = &aim->clock_readers });
         if (r >= 0 && c->arbiter.n == 1)
                 r = plan_shared(c, p, m, t->claim);
         if (r < 0)

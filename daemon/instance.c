@@ -39,7 +39,6 @@ static const struct {
         unsigned flags;
 } settings[] = {
         { "trace_clock", INSTANCE_CLOCK, 0 },
-        { "buffer_percent", STRINGIFY(INSTANCE_BUFFER_PERCENT), 0 },
         { "options/overwrite", "1", 0 },
         { "options/record-cmd", "1", TOP_ONLY },
         { "options/sleep-time", "1", SHARED },
@@ -205,13 +204,16 @@ static int plan_settings(Instance *i, Plan *p, Ledger *l, const char *session,
                          const InstanceSettings *s) {
         _cleanup_free_ char *mask = all_cpus_mask(i), *pids = strv_join(s->threads, "\n"),
                             *notrace = strv_join(s->not_hooked, "\n");
-        char size[32];
+        char size[32], percent[16];
         int r;
 
         if (!mask || !pids || !notrace)
                 return -ENOMEM;
         (void) snprintf(size, sizeof(size), "%" PRIu64, (s->buffer_bytes + 1023) / 1024);
+        (void) snprintf(percent, sizeof(percent), "%u", s->percent);
         r = plan_own(i, p, l, session, "buffer_size_kb", size);
+        if (r >= 0)
+                r = plan_own(i, p, l, session, "buffer_percent", percent);
         if (r >= 0)
                 r = plan_own(i, p, l, session, "set_ftrace_notrace", notrace);
         if (r >= 0 && !i->name)

@@ -19,7 +19,6 @@
 
 #define INSTANCE_PREFIX "ftraced-"
 #define INSTANCE_CLOCK "mono"
-#define INSTANCE_BUFFER_PERCENT 25 /* of the pages full: poll() on trace_pipe_raw returns */
 
 typedef struct Instance Instance;
 
@@ -40,6 +39,7 @@ int instance_create(Instance *i, Ledger *l, const char *session);
 /* What differs from session to session. */
 typedef struct InstanceSettings {
         uint64_t buffer_bytes;  /* for each CPU */
+        unsigned percent;       /* of it full: poll() on trace_pipe_raw returns */
         const Strv *threads;    /* that are recorded; none: all */
         const Strv *not_hooked; /* functions that set_ftrace_notrace is to hold */
 } InstanceSettings;

@@ -9,6 +9,20 @@
 #include "base/cleanup.h"
 #include "daemon/pace.h"
 
+#define PERCENT_MAX 25U /* leaves three quarters for what comes until the reader runs */
+
+unsigned pace_percent(uint64_t buffer_bytes, uint64_t max_bytes) {
+        double percent = 100.0 * (double) max_bytes / 8 / (double) MAX(buffer_bytes, (uint64_t) 1);
+
+        if (max_bytes == 0 || percent > PERCENT_MAX)
+                return PERCENT_MAX;
+        return MAX((unsigned) percent, 1U);
+}
+
+uint64_t pace_goal(uint64_t buffer_bytes, uint64_t max_bytes) {
+        return buffer_bytes / 200 * pace_percent(buffer_bytes, max_bytes);
+}
+
 uint32_t pace_next(Pace *p, uint64_t n_bytes, uint64_t elapsed_ms) {
         uint64_t next_ms = MIN(2 * (uint64_t) p->interval_ms, p->max_ms);
 

@@ -25,6 +25,14 @@ typedef struct Pace {
 
 #define PACE_INIT(goal, max) ((Pace){ .goal_bytes = (goal), .max_ms = (max), .interval_ms = (max) })
 
+/*
+ * pace_percent() - how full a buffer is when the kernel wakes its reader (buffer_percent), 1..25
+ * @max_bytes: of the whole recording, 0: no limit; a small one is not to be overshot by much
+ */
+unsigned pace_percent(uint64_t buffer_bytes, uint64_t max_bytes);
+/* Half of that, in bytes: a Pace's goal. */
+uint64_t pace_goal(uint64_t buffer_bytes, uint64_t max_bytes);
+
 /* @n_bytes came in the last @elapsed_ms: how long to wait now [ms], PACE_MIN_MS..max_ms. */
 uint32_t pace_next(Pace *p, uint64_t n_bytes, uint64_t elapsed_ms);
 /* The kernel woke us: more came than the pace foresaw. */

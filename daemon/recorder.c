@@ -12,7 +12,7 @@
 #include <sys/eventfd.h>
 
 #include "base/io.h"
-#include "daemon/instance.h"
+#include "daemon/pace.h"
 #include "daemon/reader.h"
 #include "daemon/recorder.h"
 
@@ -107,7 +107,7 @@ int recorder_new(Recorder **ret, const RecorderConfig *config) {
                 .max_bytes = config->max_bytes,
                 .drain_max_bytes = 2 * config->buffer_bytes + READER_PIPE_BYTES,
                 .give_up_ms = READER_GIVE_UP_MS,
-                .goal_bytes = config->buffer_bytes / 100 * INSTANCE_BUFFER_PERCENT / 2,
+                .goal_bytes = pace_goal(config->buffer_bytes, config->max_bytes),
                 .wake_fd = -EBADF,
         };
 

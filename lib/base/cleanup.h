@@ -24,8 +24,6 @@
 #define _likely_(x) __builtin_expect(!!(x), 1)
 #define _unlikely_(x) __builtin_expect(!!(x), 0)
 
-#define STRINGIFY_(x) #x
-#define STRINGIFY(x) STRINGIFY_(x)
 #define ELEMENTSOF(a) (sizeof(a) / sizeof((a)[0]))
 
 #define MIN(a, b)                                                                                  \

@@ -70,7 +70,19 @@ START_TEST(no_rate_makes_it_spin_or_overflow)
         }
 END_TEST
 
+START_TEST(a_small_recording_is_fetched_in_small_parts)
+        {
+                ck_assert_uint_eq(pace_percent(8 << 20, 0), 25);
+                ck_assert_uint_eq(pace_percent(8 << 20, 1 << 30), 25);
+                ck_assert_uint_eq(pace_percent(8 << 20, 8 << 20), 12);
+                ck_assert_uint_eq(pace_percent(8 << 20, 1), 1);
+                ck_assert_uint_eq(pace_percent(0, UINT64_MAX), 25);
+                ck_assert_uint_eq(pace_goal(8 << 20, 0), (8U << 20) / 200 * 25);
+                ck_assert_uint_le(pace_goal(8 << 20, 1 << 20), 1 << 16);
+        }
+END_TEST
+
 UNIT_MAIN("pace", a_steady_stream_is_fetched_when_the_goal_is_reached,
           a_faster_stream_is_followed_at_once, a_slower_stream_is_followed_by_doubling,
           silence_ends_at_the_longest_wait, a_wake_up_by_the_kernel_shortens_the_wait,
-          no_rate_makes_it_spin_or_overflow)
+          no_rate_makes_it_spin_or_overflow, a_small_recording_is_fetched_in_small_parts)
