@@ -267,6 +267,39 @@ START_TEST(formats_that_contradict_each_other_do_no_harm)
         }
 END_TEST
 
+START_TEST(blocks_that_were_written_before_are_read)
+        {
+                static const struct {
+                        const char *file, *session;
+                        unsigned cpu, first, n_pages;
+                } blocks[] = {
+                        { "linux-6.1", "udp_sendmsg-6.1", 0, 2, 2 },
+                        { "linux-6.12", "udp_sendmsg-6.12", 0, 2, 2 },
+                        { "linux-7.2", "udp_sendmsg-new", 0, 2, 2 },
+                        { "linux-6.1-last-pages", "udp_sendmsg-6.1", 1, 7, 3 },
+                        { "linux-6.12-last-pages", "udp_sendmsg-6.12", 1, 7, 3 },
+                        { "linux-7.2-last-pages", "udp_sendmsg-new", 1, 7, 3 },
+                };
+                _cleanup_(block_codec_freep) BlockCodec *c = codec_of(4096);
+
+                for (size_t i = 0; i < ELEMENTSOF(blocks); i++) {
+                        _cleanup_(segment_freep) Segment *s =
+                                recorded(blocks[i].session, blocks[i].cpu);
+                        _cleanup_free_ char *block = NULL, *pages = malloc(3 * 4096);
+                        char path[4096];
+                        size_t n;
+
+                        (void) snprintf(path, sizeof(path), "%s/tests/fuzz/corpus/block/%s",
+                                        getenv("top_srcdir"), blocks[i].file);
+                        ck_assert_int_eq(file_read(AT_FDCWD, path, &block, &n, 1 << 20), 0);
+                        ck_assert_int_eq(block[0], BLOCK_COLUMNS);
+                        ck_assert_int_eq(block_decode(c, block, n, pages, blocks[i].n_pages), 0);
+                        ck_assert_mem_eq(pages, segment_page(s, blocks[i].first),
+                                         blocks[i].n_pages * 4096);
+                }
+        }
+END_TEST
+
 START_TEST(no_damage_goes_unnoticed)
         {
                 _cleanup_(segment_freep) Segment *s = recorded("udp_sendmsg-6.12", 0);
@@ -340,5 +373,5 @@ UNIT_MAIN("block", pages_of_nothing_need_hardly_a_byte,
           real_pages_come_back_when_they_are_damaged, what_is_behind_a_pages_events_comes_back,
           records_of_all_sorts_come_back, more_tasks_and_functions_come_back_than_are_remembered,
           pages_of_the_other_byte_order_come_back, formats_that_contradict_each_other_do_no_harm,
-          no_damage_goes_unnoticed, other_pages_than_the_blocks_are_refused,
-          what_is_no_block_of_pages_is_refused)
+          blocks_that_were_written_before_are_read, no_damage_goes_unnoticed,
+          other_pages_than_the_blocks_are_refused, what_is_no_block_of_pages_is_refused)
