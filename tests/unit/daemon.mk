@@ -22,6 +22,9 @@ daemon_test_libs   = $(daemon_libs) $(CHECK_LIBS)
 %C%_test_kernel_symbols_LDADD  = $(daemon_test_libs)
 %C%_test_stock_CFLAGS      = $(daemon_test_cflags)
 %C%_test_stock_LDADD       = $(daemon_test_libs)
+unit_tests += %D%/test-tamper
+%C%_test_tamper_CFLAGS     = $(daemon_test_cflags)
+%C%_test_tamper_LDADD      = $(daemon_test_libs)
 %C%_test_transition_CFLAGS = $(daemon_test_cflags)
 %C%_test_transition_LDADD  = $(daemon_test_libs)
 

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Plain files stand for tracefs: inotify tells of them as it does of the kernel's. */
+
+#include "daemon/tamper.h"
+#include "scratch.h"
+
+static const struct {
+        const char *file, *text;
+} controls[] = {
+        { "tracing_on", "1\n" },
+        { "current_tracer", "function_graph\n" },
+        { "trace_clock", "local global [mono]\n" },
+        { "trace", "" },
+        { "buffer_size_kb", "1408\n" },
+        { "set_ftrace_pid", "no pid\n" },
+        { "set_graph_function", "udp_sendmsg\n" },
+        { "max_graph_depth", "0\n" },
+        { "ftrace_enabled", "1\n" },
+};
+
+typedef struct Fixture {
+        Scratch scratch;
+        char ftrace_enabled[PATH_MAX + 32];
+        sd_event *event;
+        Tamper *tamper;
+        Strv said; /* "began filter_changed", ... */
+        Strv roots;
+} Fixture;
+
+static void on_report(const TamperReport *report, void *userdata) {
+        static const char *const kinds[] = {
+                [TAMPER_BEGAN] = "began",     [TAMPER_ENDED] = "ended",
+                [TAMPER_FLICKED] = "flicked", [TAMPER_EMPTIED] = "emptied",
+                [TAMPER_NOTED] = "noted",
+        };
+        Fixture *f = userdata;
+        char text[128];
+
+        (void) snprintf(text, sizeof(text), "%s %s", kinds[report->kind],
+                        report->kind == TAMPER_NOTED ? "it" : gap_cause_name(report->cause));
+        ck_assert_int_eq(strv_add(&f->said, text), 0);
+        ck_assert_int_eq(report->sentence == NULL, report->kind == TAMPER_ENDED);
+}
+
+static int get_roots(Strv *ret, void *userdata) {
+        const Fixture *f = userdata;
+
+        return strv_copy(ret, &f->roots);
+}
+
+/* As a shell does: opened, cut, written, closed. */
+static void put(Fixture *f, const char *file, const char *text) {
+        int fd = openat(f->scratch.fd, file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t) strlen(text));
+        (void) close(fd);
+}
+
+static void fixture_init(Fixture *f) {
+        *f = (Fixture){ .scratch = SCRATCH };
+        for (size_t i = 0; i < ELEMENTSOF(controls); i++)
+                put(f, controls[i].file, controls[i].text);
+        (void) snprintf(f->ftrace_enabled, sizeof(f->ftrace_enabled), "%.4000s/ftrace_enabled",
+                        f->scratch.path);
+        ck_assert_int_eq(strv_add(&f->roots, "udp_sendmsg"), 0);
+        ck_assert_int_ge(sd_event_new(&f->event), 0);
+        ck_assert_int_eq(
+                tamper_new(&f->tamper, &(TamperConfig){ .event = f->event,
+                                                        .tracefs = f->scratch.path,
+                                                        .tracefs_fd = f->scratch.fd,
+                                                        .dir = "",
+                                                        .ftrace_enabled = f->ftrace_enabled,
+                                                        .get_roots = get_roots,
+                                                        .handler = on_report,
+                                                        .userdata = f }),
+                0);
+}
+
+static void fixture_done(Fixture *f) {
+        f->tamper = tamper_free(f->tamper);
+        f->event = sd_event_unref(f->event);
+        strv_done(&f->said);
+        strv_done(&f->roots);
+        scratch_done(&f->scratch);
+}
+#define _cleanup_fixture_ _cleanup_(fixture_done)
+
+/* What has been said by the time the loop has nothing more to do. */
+static void expect(Fixture *f, const char *expected) {
+        _cleanup_free_ char *text = NULL;
+
+        while (sd_event_run(f->event, 20000) > 0)
+                ;
+        text = strv_join(&f->said, ", ");
+        ck_assert_str_eq(text, expected);
+        strv_done(&f->said);
+}
+
+START_TEST(what_is_as_it_was_says_nothing)
+        {
+                _cleanup_fixture_ Fixture f;
+
+                fixture_init(&f);
+                expect(&f, "");
+                put(&f, "tracing_on", "1\n");
+                put(&f, "max_graph_depth", "0\n");
+                tamper_poll(f.tamper);
+                expect(&f, "");
+        }
+END_TEST
+
+START_TEST(a_change_begins_and_ends_once)
+        {
+                _cleanup_fixture_ Fixture f;
+
+                fixture_init(&f);
+                put(&f, "tracing_on", "0\n");
+                expect(&f, "began tracing_off");
+                put(&f, "tracing_on", "0\n");
+                tamper_poll(f.tamper);
+                expect(&f, "");
+                put(&f, "tracing_on", "1\n");
+                expect(&f, "ended tracing_off");
+        }
+END_TEST
+
+START_TEST(off_and_on_again_between_two_looks_is_not_missed)
+        {
+                _cleanup_fixture_ Fixture f;
+
+                fixture_init(&f);
+                put(&f, "tracing_on", "0\n");
+                put(&f, "tracing_on", "1\n");
+                expect(&f, "flicked tracing_off");
+        }
+END_TEST
+
+START_TEST(one_cause_of_two_files_ends_with_the_second)
+        {
+                _cleanup_fixture_ Fixture f;
+
+                fixture_init(&f);
+                put(&f, "max_graph_depth", "3\n");
+                put(&f, "set_ftrace_pid", "17\n");
+                expect(&f, "began filter_changed, began filter_changed");
+                put(&f, "max_graph_depth", "0\n");
+                expect(&f, "");
+                put(&f, "set_ftrace_pid", "no pid\n");
+                expect(&f, "ended filter_changed");
+        }
+END_TEST
+
+START_TEST(roots_of_other_sessions_are_no_tampering)
+        {
+                _cleanup_fixture_ Fixture f;
+
+                fixture_init(&f);
+                ck_assert_int_eq(strv_add(&f.roots, "tcp_sendmsg"), 0);
+                put(&f, "set_graph_function", "tcp_sendmsg\nudp_sendmsg\n");
+                expect(&f, "");
+                put(&f, "set_graph_function", "#### all functions enabled ####\n");
+                expect(&f, "began filter_changed");
+                put(&f, "set_graph_function", "udp_sendmsg\ntcp_sendmsg\n");
+                expect(&f, "ended filter_changed");
+                /* A root whose module has gone leaves its address. */
+                put(&f, "set_graph_function", "udp_sendmsg\n0xffffffffc05250a0\n");
+                expect(&f, "");
+        }
+END_TEST
+
+START_TEST(whatever_is_written_to_trace_or_its_clock_empties_the_buffer)
+        {
+                _cleanup_fixture_ Fixture f;
+
+                fixture_init(&f);
+                put(&f, "trace", "");
+                expect(&f, "emptied cleared");
+                put(&f, "trace_clock", "local global [mono]\n");
+                expect(&f, "emptied cleared");
+                put(&f, "trace_clock", "[local] global mono\n");
+                expect(&f, "emptied cleared, began clock_changed");
+        }
+END_TEST
+
+START_TEST(a_change_that_loses_nothing_is_noted)
+        {
+                _cleanup_fixture_ Fixture f;
+
+                fixture_init(&f);
+                put(&f, "buffer_size_kb", "64\n");
+                expect(&f, "noted it");
+        }
+END_TEST
+
+START_TEST(what_inotify_does_not_tell_is_polled)
+        {
+                _cleanup_fixture_ Fixture f;
+
+                fixture_init(&f);
+                put(&f, "ftrace_enabled", "0\n");
+                expect(&f, "");
+                tamper_poll(f.tamper);
+                expect(&f, "began ftrace_off");
+                put(&f, "ftrace_enabled", "1\n");
+                tamper_poll(f.tamper);
+                expect(&f, "ended ftrace_off");
+        }
+END_TEST
+
+START_TEST(what_was_off_before_anybody_watched_is_found)
+        {
+                _cleanup_fixture_ Fixture f;
+
+                fixture_init(&f);
+                f.tamper = tamper_free(f.tamper);
+                put(&f, "tracing_on", "0\n");
+                ck_assert_int_eq(
+                        tamper_new(&f.tamper, &(TamperConfig){ .event = f.event,
+                                                               .tracefs = f.scratch.path,
+                                                               .tracefs_fd = f.scratch.fd,
+                                                               .dir = "",
+                                                               .ftrace_enabled = f.ftrace_enabled,
+                                                               .get_roots = get_roots,
+                                                               .handler = on_report,
+                                                               .userdata = &f }),
+                        0);
+                expect(&f, "began tracing_off");
+        }
+END_TEST
+
+UNIT_MAIN("tamper", what_is_as_it_was_says_nothing, a_change_begins_and_ends_once,
+          off_and_on_again_between_two_looks_is_not_missed,
+          one_cause_of_two_files_ends_with_the_second, roots_of_other_sessions_are_no_tampering,
+          whatever_is_written_to_trace_or_its_clock_empties_the_buffer,
+          a_change_that_loses_nothing_is_noted, what_inotify_does_not_tell_is_polled,
+          what_was_off_before_anybody_watched_is_found)
