@@ -156,6 +156,25 @@ static int daemon_load_config(Daemon *d) {
         return 0;
 }
 
+/* Behind "PATH cannot be the store: ". */
+static const char *const store_refusals[_STORE_E_N] = {
+        [STORE_E_NO_PARENT] = "the directory above it is missing; make that, or give another",
+        [STORE_E_LINK] = "it is a symbolic link; give the directory that it leads to",
+        [STORE_E_NO_DIR] = "it is no directory; give another",
+        [STORE_E_OWNER] = "it belongs to another user; chown it, or give another",
+        [STORE_E_WRITABLE] = "others may write to it; chmod go-w it, or give another",
+        [STORE_E_ENTRY] =
+                "\"lock\" or \"ledger\" in it is no regular file, or \"sessions\" or "
+                "\"symbols\" no directory, so ftraced did not make it; move that away, or "
+                "give another",
+        [STORE_E_READ_ONLY] = "its file system is read-only; remount it, read what is there with "
+                              "`ftracectl --store`, or give another",
+        [STORE_E_FULL] = "its file system is full; make room, or give another",
+        [STORE_E_UNMAPPABLE] =
+                "its file system has no shared mappings, into which the last page of "
+                "a CPU is read (9p, some FUSE); give another",
+};
+
 static int daemon_open_store(Daemon *d) {
         pid_t holder = 0;
         int r;
@@ -167,19 +186,10 @@ static int daemon_open_store(Daemon *d) {
                           (int) holder, d->config.store);
                 return -EBUSY;
         }
-        if (r == STORE_E_UNSAFE) {
-                log_error("%s cannot be a store: it is no directory of this user's alone; give "
-                          "another with --store.",
-                          d->config.store);
+        if (r > 0) {
+                log_error("%s cannot be the store: %s with --store.", d->config.store,
+                          store_refusals[r]);
                 return -EPERM;
-        }
-        if (r == STORE_E_UNMAPPABLE) {
-                log_error(
-                        "%s cannot be a store: its file system has no shared mappings, into which "
-                        "the last page of a CPU is read (9p, some FUSE); give another with "
-                        "--store.",
-                        d->config.store);
-                return -EOPNOTSUPP;
         }
         if (r < 0)
                 return log_error_errno(r,

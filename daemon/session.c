@@ -598,6 +598,7 @@ int session_load(Session **ret, const SessionContext *context, const char *name)
                 if (r < 0)
                         log_warning_errno(r, "Cannot count the pages of session '%s': %m", name);
                 session_enter(s, SESSION_EVENT_FAIL, "the daemon ended without stopping it");
+                conditions_done(&s->meta->degraded);
                 session_save(s);
                 log_notice("Session '%s' was recording when its daemon ended; what it had stored "
                            "is kept.",

@@ -119,10 +119,23 @@ static int by_start(const void *a, const void *b) {
         return strcmp(x->name, y->name);
 }
 
+/* One message for all: whoever put them there may have had a reason. */
+static void sessions_name_foreign(const Sessions *s) {
+        _cleanup_strv_ Strv names = {};
+        char quoted[NAME_QUOTE_MAX];
+
+        if (store_list_foreign(s->context.store, &names) < 0 || names.n == 0)
+                return;
+        log_warning("In %s/sessions are %zu entries that ftraced did not make, \"%s\" for one: "
+                    "left alone.",
+                    store_path(s->context.store), names.n, name_quote(quoted, names.items[0]));
+}
+
 int sessions_load(Sessions *s) {
         _cleanup_strv_ Strv names = {};
         int r;
 
+        sessions_name_foreign(s);
         r = store_list(s->context.store, &names);
         if (r < 0)
                 return r;

@@ -123,6 +123,29 @@ int file_read(int dir_fd, const char *path, char **ret, size_t *ret_n, size_t ma
         return fd_read(fd, ret, ret_n, max);
 }
 
+/* A file of ours that a crash left is in the way and goes; a FIFO or a link is somebody else's. */
+static int open_temporary(int dir_fd, const char *path, mode_t mode) {
+        for (unsigned i = 0; i < 2; i++) {
+                int fd = openat(dir_fd, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+                struct stat st;
+
+                if (fd >= 0)
+                        return fd;
+                if (errno != EEXIST)
+                        return -errno;
+                if (fstatat(dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+                        if (errno != ENOENT)
+                                return -errno;
+                        continue;
+                }
+                if (!S_ISREG(st.st_mode))
+                        return S_ISLNK(st.st_mode) ? -ELOOP : -EEXIST;
+                if (unlinkat(dir_fd, path, 0) < 0 && errno != ENOENT)
+                        return -errno;
+        }
+        return -EEXIST;
+}
+
 int file_replace(int dir_fd, const char *path, const void *data, size_t n, mode_t mode) {
         char temporary[PATH_MAX];
         _cleanup_close_ int fd = -EBADF;
@@ -130,9 +153,9 @@ int file_replace(int dir_fd, const char *path, const void *data, size_t n, mode_
 
         if ((size_t) snprintf(temporary, sizeof(temporary), "%s.new", path) >= sizeof(temporary))
                 return -ENAMETOOLONG;
-        fd = openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
+        fd = open_temporary(dir_fd, temporary, mode);
         if (fd < 0)
-                return -errno;
+                return fd;
         r = write_full(fd, data, n);
         if (r >= 0 && renameat(dir_fd, temporary, dir_fd, path) < 0)
                 r = -errno;

@@ -14,6 +14,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include "base/cleanup.h"
 #include "base/io.h"
@@ -25,6 +26,8 @@
 
 #define REMOVED_PREFIX ".removed-"
 #define LOCK_NAME "lock"
+#define SESSIONS_NAME "sessions"
+#define SYMBOLS_NAME "symbols"
 #define LOCK_TRIES 10
 #define LOCK_TRY_USEC 10000
 #define PID_MAX 4194304 /* PID_MAX_LIMIT, linux 6.1 include/linux/threads.h, 64 bit */
@@ -77,38 +80,89 @@ int store_open(Store **ret, const char *path) {
         s->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (s->fd < 0)
                 return -errno;
-        s->sessions_fd = dir_open(s->fd, "sessions");
+        s->sessions_fd = dir_open(s->fd, SESSIONS_NAME);
         if (s->sessions_fd < 0)
                 return s->sessions_fd;
-        s->symbols_fd = dir_open(s->fd, "symbols");
+        s->symbols_fd = dir_open(s->fd, SYMBOLS_NAME);
         if (s->symbols_fd < 0)
                 s->symbols_fd = -EBADF; /* names are then missing, recordings are not */
         *ret = TAKE_PTR(s);
         return 0;
 }
 
-/* The directory itself: made if missing, no link, ours alone to write to. */
-static int open_own_dir(const char *path, int *ret) {
-        _cleanup_close_ int fd = -EBADF;
-        _cleanup_free_ char *plain = strdup(path);
-        struct stat st;
-        size_t n;
+/* What a file system says that takes nothing. */
+static int refuse_to_make(int error) {
+        switch (error) {
+        case EROFS:
+                return STORE_E_READ_ONLY;
+        case ENOSPC:
+        case EDQUOT:
+                return STORE_E_FULL;
+        default:
+                return -error;
+        }
+}
 
-        if (!plain)
-                return -ENOMEM;
-        /* With a slash at the end a symbolic link would be followed in spite of O_NOFOLLOW. */
-        for (n = strlen(plain); n > 1 && plain[n - 1] == '/'; n--)
-                plain[n - 1] = 0;
-        if (mkdir(plain, STORE_DIR_MODE) < 0 && errno != EEXIST)
-                return -errno;
-        fd = open(plain, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (fd < 0)
-                return errno == ELOOP || errno == ENOTDIR ? STORE_E_UNSAFE : -errno;
+/* The directory itself: made if missing (*@ret_is_new), no link, ours alone to write to. */
+static int open_own_dir(const char *path, int *ret, bool *ret_is_new) {
+        _cleanup_close_ int fd = -EBADF;
+        struct stat st;
+
+        *ret_is_new = false;
+        if (lstat(path, &st) < 0) {
+                if (errno != ENOENT)
+                        return errno == ENOTDIR ? STORE_E_NO_PARENT : -errno;
+                if (mkdir(path, STORE_DIR_MODE) < 0)
+                        return errno == ENOENT ? STORE_E_NO_PARENT : refuse_to_make(errno);
+                *ret_is_new = true;
+        } else if (S_ISLNK(st.st_mode))
+                return STORE_E_LINK;
+        else if (!S_ISDIR(st.st_mode))
+                return STORE_E_NO_DIR;
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0) /* somebody puts something else in its place at this moment */
+                return errno == ELOOP ? STORE_E_LINK : errno == ENOTDIR ? STORE_E_NO_DIR : -errno;
         if (fstat(fd, &st) < 0)
                 return -errno;
-        if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
-                return STORE_E_UNSAFE;
+        if (st.st_uid != geteuid())
+                return STORE_E_OWNER;
+        if (st.st_mode & (S_IWGRP | S_IWOTH))
+                return STORE_E_WRITABLE;
         *ret = TAKE_FD(fd);
+        return 0;
+}
+
+/* With a slash at the end a symbolic link would be followed in spite of O_NOFOLLOW. */
+static char *strip_slashes(const char *path) {
+        char *plain = strdup(path);
+
+        for (size_t n = plain ? strlen(plain) : 0; n > 1 && plain[n - 1] == '/'; n--)
+                plain[n - 1] = 0;
+        return plain;
+}
+
+/* What is there must be what we would have made: a FIFO as ledger would be waited for, a link as
+ * sessions/ would lead elsewhere. */
+static int check_entries(const Store *s) {
+        static const struct {
+                const char *name;
+                mode_t type;
+        } entries[] = {
+                { LOCK_NAME, S_IFREG },
+                { "ledger", S_IFREG }, /* the daemon's, daemon/ledger.h */
+                { SESSIONS_NAME, S_IFDIR },
+                { SYMBOLS_NAME, S_IFDIR },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(entries); i++) {
+                struct stat st;
+
+                if (fstatat(s->fd, entries[i].name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+                        if (errno != ENOENT)
+                                return -errno;
+                } else if ((st.st_mode & S_IFMT) != entries[i].type)
+                        return STORE_E_ENTRY;
+        }
         return 0;
 }
 
@@ -125,21 +179,39 @@ static pid_t read_holder(int lock_fd) {
         return parse_u64(text, PID_MAX, &pid) < 0 ? 0 : (pid_t) pid;
 }
 
-static int take_lock(Store *s, pid_t *ret_holder) {
+/* Writes over what another daemon's pid takes already, so that it works on a full disk as well. */
+static int write_holder(int lock_fd) {
         char text[32];
-        int n;
+        int n = snprintf(text, sizeof(text), "%ld\n", (long) getpid());
+        int r = pwrite_full(lock_fd, text, (size_t) n, 0);
 
+        if (r < 0)
+                return refuse_to_make(-r);
+        return ftruncate(lock_fd, n) < 0 ? -errno : 0;
+}
+
+static bool is_full(int fd) {
+        struct statvfs st;
+
+        return fstatvfs(fd, &st) >= 0 && st.f_blocks > 0 && st.f_bavail == 0;
+}
+
+static int take_lock(Store *s, pid_t *ret_holder, bool *ret_is_new) {
+        *ret_is_new = false;
         s->lock_fd = entry_open_file(s->fd, LOCK_NAME, O_RDWR);
+        if (s->lock_fd == -ENOENT && is_full(s->fd))
+                return STORE_E_FULL; /* not even the directory's time changes */
         if (s->lock_fd == -ENOENT) {
                 s->lock_fd = openat(s->fd, LOCK_NAME, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
                                     STORE_FILE_MODE);
                 if (s->lock_fd < 0)
-                        return -errno;
+                        return refuse_to_make(errno);
+                *ret_is_new = true;
         }
         if (s->lock_fd == -ELOOP || s->lock_fd == -EISDIR || s->lock_fd == -EBADFD)
-                return STORE_E_UNSAFE;
+                return STORE_E_ENTRY;
         if (s->lock_fd < 0)
-                return s->lock_fd;
+                return refuse_to_make(-s->lock_fd);
         for (unsigned i = 0; flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0; i++) {
                 if (errno != EWOULDBLOCK)
                         return -errno;
@@ -151,10 +223,7 @@ static int take_lock(Store *s, pid_t *ret_holder) {
                         *ret_holder = read_holder(s->lock_fd);
                 return STORE_E_LOCKED;
         }
-        n = snprintf(text, sizeof(text), "%ld\n", (long) getpid());
-        if (ftruncate(s->lock_fd, 0) < 0)
-                return -errno;
-        return pwrite_full(s->lock_fd, text, (size_t) n, 0);
+        return write_holder(s->lock_fd);
 }
 
 /* Whether segments can be mapped here, shared and writable, as their tails must be: tried on the
@@ -169,10 +238,16 @@ static int check_mapping(const Store *s) {
         return 0;
 }
 
-static int make_subdir(const Store *s, const char *name) {
+static int make_subdir(const Store *s, const char *name, int *ret) {
         int r = dir_make(s->fd, name, STORE_DIR_MODE);
 
-        return r < 0 ? r : dir_open(s->fd, name);
+        if (r < 0)
+                return refuse_to_make(-r);
+        r = dir_open(s->fd, name);
+        if (r < 0)
+                return r;
+        *ret = r;
+        return 0;
 }
 
 /* Calls @visit for each name in the directory until one fails. */
@@ -202,30 +277,58 @@ static int for_each_name(int dir_fd, int (*visit)(int dir_fd, const char *name, 
 }
 
 static int finish_removal(int sessions_fd, const char *name, void *userdata) {
-        return startswith(name, REMOVED_PREFIX) ? tree_remove(sessions_fd, name) : 0;
+        struct stat st;
+
+        if (!startswith(name, REMOVED_PREFIX) ||
+            fstatat(sessions_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
+                return 0;
+        return tree_remove(sessions_fd, name);
+}
+
+/* Everything in the directory; what is made on the way is unmade if it cannot be a store. */
+static int fill(Store *s, pid_t *ret_holder) {
+        bool is_new;
+        int r;
+
+        r = check_entries(s);
+        if (r == 0)
+                r = take_lock(s, ret_holder, &is_new);
+        else
+                return r;
+        if (r == 0)
+                r = check_mapping(s);
+        if (r == 0)
+                r = make_subdir(s, SESSIONS_NAME, &s->sessions_fd);
+        if (r == 0)
+                r = make_subdir(s, SYMBOLS_NAME, &s->symbols_fd);
+        if (r != 0 && is_new) {
+                (void) unlinkat(s->fd, SYMBOLS_NAME, AT_REMOVEDIR); /* only while they are empty */
+                (void) unlinkat(s->fd, SESSIONS_NAME, AT_REMOVEDIR);
+                (void) unlinkat(s->fd, LOCK_NAME, 0);
+        }
+        return r;
 }
 
 int store_open_for_writing(Store **ret, const char *path, pid_t *ret_holder) {
         _cleanup_(store_freep) Store *s = NULL;
+        _cleanup_free_ char *plain = strip_slashes(path);
+        bool is_new;
         int r;
 
+        if (!plain)
+                return -ENOMEM;
         r = store_new(&s, path);
         if (r < 0)
                 return r;
-        r = open_own_dir(path, &s->fd);
+        r = open_own_dir(plain, &s->fd, &is_new);
         if (r != 0)
                 return r;
-        r = take_lock(s, ret_holder);
-        if (r == 0)
-                r = check_mapping(s);
-        if (r != 0)
+        r = fill(s, ret_holder);
+        if (r != 0) {
+                if (is_new)
+                        (void) rmdir(plain);
                 return r;
-        s->sessions_fd = make_subdir(s, "sessions");
-        if (s->sessions_fd < 0)
-                return s->sessions_fd;
-        s->symbols_fd = make_subdir(s, "symbols");
-        if (s->symbols_fd < 0)
-                return s->symbols_fd;
+        }
         r = for_each_name(s->sessions_fd, finish_removal, NULL);
         if (r < 0)
                 return r;
@@ -268,25 +371,42 @@ int store_symbols_fd(const Store *s) {
         return s->symbols_fd;
 }
 
-static int add_session_name(int sessions_fd, const char *name, void *userdata) {
+static bool is_session(int sessions_fd, const char *name) {
         struct stat st;
 
-        if (!session_name_is_valid(name) ||
-            fstatat(sessions_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
-                return 0;
-        return strv_add(userdata, name);
+        return session_name_is_valid(name) &&
+               fstatat(sessions_fd, name, &st, AT_SYMLINK_NOFOLLOW) >= 0 && S_ISDIR(st.st_mode);
 }
 
-int store_list(const Store *s, Strv *ret) {
+static int add_session_name(int sessions_fd, const char *name, void *userdata) {
+        return is_session(sessions_fd, name) ? strv_add(userdata, name) : 0;
+}
+
+static int add_foreign_name(int sessions_fd, const char *name, void *userdata) {
+        return is_session(sessions_fd, name) || streq(name, ".") || streq(name, "..")
+                       ? 0
+                       : strv_add(userdata, name);
+}
+
+static int list_names(const Store *s, Strv *ret,
+                      int (*visit)(int dir_fd, const char *name, void *userdata)) {
         _cleanup_strv_ Strv names = {};
         int r;
 
-        r = for_each_name(s->sessions_fd, add_session_name, &names);
+        r = for_each_name(s->sessions_fd, visit, &names);
         if (r < 0)
                 return r;
         strv_sort_unique(&names);
         *ret = TAKE(names, (Strv){});
         return 0;
+}
+
+int store_list(const Store *s, Strv *ret) {
+        return list_names(s, ret, add_session_name);
+}
+
+int store_list_foreign(const Store *s, Strv *ret) {
+        return list_names(s, ret, add_foreign_name);
 }
 
 int store_open_session(const Store *s, const char *name, SessionDir **ret) {

@@ -13,18 +13,27 @@
 
 typedef struct Store Store;
 
+/* Why a directory cannot be a daemon's store.  Nothing was touched. */
 enum {
         STORE_E_LOCKED = 1, /* another daemon owns it: *ret_holder is its pid, 0 if unknown */
-        STORE_E_UNSAFE = 2, /* not a directory of ours: a symbolic link, or writable by others */
-        STORE_E_UNMAPPABLE =
-                3, /* its file system has no shared writable mappings (9p, some FUSE) */
+        STORE_E_NO_PARENT,  /* the directory above it is missing */
+        STORE_E_LINK,       /* it is a symbolic link */
+        STORE_E_NO_DIR,     /* it is a file */
+        STORE_E_OWNER,      /* it belongs to another user */
+        STORE_E_WRITABLE,   /* its group or everybody may write to it */
+        STORE_E_ENTRY, /* "lock" or "ledger" in it is no regular file, or "sessions" or "symbols"
+                             * no directory */
+        STORE_E_READ_ONLY,  /* its file system is read-only */
+        STORE_E_FULL,       /* its file system has no room for what a new store needs */
+        STORE_E_UNMAPPABLE, /* its file system has no shared writable mappings (9p, some FUSE) */
+        _STORE_E_N,
 };
 
 /* Opens for reading.  @path is kept for messages.  -ENOENT if there is none. */
 int store_open(Store **ret, const char *path);
 /*
- * Makes what is missing (not the directories above @path: -ENOENT), takes the lock, checks owner
- * and mode of the directory, finishes removals that a crash interrupted.  @ret_holder may be NULL
+ * Checks the directory and what is in it, makes what is missing (not the directories above @path),
+ * takes the lock, finishes removals that a crash interrupted.  @ret_holder may be NULL
  * and is set with STORE_E_LOCKED only.  0, STORE_E_*, -errno.
  */
 int store_open_for_writing(Store **ret, const char *path, pid_t *ret_holder);
@@ -37,6 +46,8 @@ int store_symbols_fd(const Store *s); /* -EBADF if there is none */
 
 /* Names of the sessions, sorted; entries that are no valid names or not directories are ignored. */
 int store_list(const Store *s, Strv *ret);
+/* The other entries of sessions/, which no daemon made, sorted. */
+int store_list_foreign(const Store *s, Strv *ret);
 int store_open_session(const Store *s, const char *name, SessionDir **ret); /* -ENOENT, -EINVAL */
 /*
  * @s: opened for writing

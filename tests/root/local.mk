@@ -2,6 +2,7 @@
 # neither root nor a kernel that can trace; check-root-native on this kernel, as root.
 root_tests += \
 	%D%/test-bad-input.sh \
+	%D%/test-disk.sh \
 	%D%/test-doctor.sh \
 	%D%/test-exact.sh \
 	%D%/test-follow.sh \
@@ -16,6 +17,7 @@ root_tests += \
 	%D%/test-restart.sh \
 	%D%/test-rotation.sh \
 	%D%/test-service.sh \
+	%D%/test-tamper.sh \
 	%D%/test-watcher.sh
 EXTRA_DIST += $(root_tests) %D%/dump-tracefs.sh %D%/run-in-guests tests/vm/vmrun
 

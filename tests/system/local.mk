@@ -8,6 +8,9 @@ EXTRA_DIST += %D%/fake-tracefs.sh tests/varlink-client.py
 noinst_PROGRAMS += %D%/service-manager
 %C%_service_manager_SOURCES = %D%/service-manager.c
 
+# In a user and mount namespace of its own, where that is permitted.
+system_tests += %D%/test-store.sh
+
 # Preloaded into a daemon whose disk is to fail.
 check_DATA += %D%/fault.so
 CLEANFILES += %D%/fault.so

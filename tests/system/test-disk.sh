@@ -18,6 +18,10 @@ export FAULT_DIR=$work/store FAULT_FILE=$work/fault
 bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 1
 raw=$work/tracefs/per_cpu/cpu0/trace_pipe_raw
 
+# Nothing goes but by what is tried here.
+printf '[Store]\nMaxUse=0\nKeepFree=0\n' >"$work/ftraced.conf"
+export FTRACED_CONFIG=$work/ftraced.conf
+
 start_on_bad_disk() {
         ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 LD_PRELOAD=$fault \
                 "$top_builddir/ftraced" --store "$store" --socket "$FTRACED_SOCKET" --tracefs "$work/tracefs" \

@@ -62,7 +62,7 @@ START_TEST(only_the_last_directory_is_made)
                 char deep[2 * PATH_MAX];
 
                 (void) snprintf(deep, sizeof(deep), "%s/a/b", s.path);
-                ck_assert_int_eq(store_open_for_writing(&w, deep, NULL), -ENOENT);
+                ck_assert_int_eq(store_open_for_writing(&w, deep, NULL), STORE_E_NO_PARENT);
                 ck_assert_int_ne(faccessat(s.fd, "a", F_OK, 0), 0);
                 ck_assert_ptr_null(w);
         }
@@ -117,7 +117,7 @@ START_TEST(a_holder_that_cannot_be_read_is_unknown)
         }
 END_TEST
 
-START_TEST(a_directory_that_others_could_change_is_unsafe)
+START_TEST(each_reason_not_to_be_a_store_has_its_name)
         {
                 _cleanup_scratch_ Scratch s = SCRATCH;
                 Store *w = NULL;
@@ -125,31 +125,66 @@ START_TEST(a_directory_that_others_could_change_is_unsafe)
 
                 ck_assert_int_eq(mkdirat(s.fd, "store", 0700), 0);
                 ck_assert_int_eq(fchmodat(s.fd, "store", 0770, 0), 0);
-                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_UNSAFE);
+                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_WRITABLE);
                 ck_assert_int_eq(fchmodat(s.fd, "store", 01777, 0), 0);
-                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_UNSAFE);
+                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_WRITABLE);
                 ck_assert_int_eq(fchmodat(s.fd, "store", 0755, 0), 0);
                 ck_assert_int_eq(symlinkat("store", s.fd, "link"), 0);
                 (void) snprintf(link, sizeof(link), "%s/link", s.path);
-                ck_assert_int_eq(store_open_for_writing(&w, link, NULL), STORE_E_UNSAFE);
+                ck_assert_int_eq(store_open_for_writing(&w, link, NULL), STORE_E_LINK);
                 (void) snprintf(link, sizeof(link), "%s/link//", s.path);
-                ck_assert_int_eq(store_open_for_writing(&w, link, NULL), STORE_E_UNSAFE);
+                ck_assert_int_eq(store_open_for_writing(&w, link, NULL), STORE_E_LINK);
                 scratch_write(s.fd, "file", "", 0);
                 (void) snprintf(link, sizeof(link), "%s/file", s.path);
-                ck_assert_int_eq(store_open_for_writing(&w, link, NULL), STORE_E_UNSAFE);
-                ck_assert_ptr_null(w);
+                ck_assert_int_eq(store_open_for_writing(&w, link, NULL), STORE_E_NO_DIR);
+                (void) snprintf(link, sizeof(link), "%s/file/store", s.path);
+                ck_assert_int_eq(store_open_for_writing(&w, link, NULL), STORE_E_NO_PARENT);
                 if (geteuid() == 0) {
                         ck_assert_int_eq(fchownat(s.fd, "store", 65534, 65534, 0), 0);
                         ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL),
-                                         STORE_E_UNSAFE);
+                                         STORE_E_OWNER);
                         ck_assert_int_eq(fchownat(s.fd, "store", 0, 0, 0), 0);
                 }
-                ck_assert_int_eq(symlinkat("/etc/passwd", s.fd, "store/lock"), 0);
-                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_UNSAFE);
-                ck_assert_int_eq(unlinkat(s.fd, "store/lock", 0), 0);
-                ck_assert_int_eq(mkfifoat(s.fd, "store/lock", 0600), 0);
-                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_UNSAFE);
-                ck_assert_int_eq(unlinkat(s.fd, "store/lock", 0), 0);
+                ck_assert_ptr_null(w);
+                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
+                store_free(w);
+        }
+END_TEST
+
+START_TEST(a_planted_entry_is_refused_and_nothing_is_made_beside_it)
+        {
+                static const char *const names[] = { "store/lock", "store/ledger", "store/sessions",
+                                                     "store/symbols" };
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                Store *w = NULL;
+
+                ck_assert_int_eq(mkdirat(s.fd, "store", 0700), 0);
+                for (size_t i = 0; i < ELEMENTSOF(names); i++) {
+                        ck_assert_int_eq(symlinkat("/etc", s.fd, names[i]), 0);
+                        ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL),
+                                         STORE_E_ENTRY);
+                        ck_assert_int_eq(unlinkat(s.fd, names[i], 0), 0);
+                        ck_assert_int_eq(mkfifoat(s.fd, names[i], 0600), 0);
+                        ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL),
+                                         STORE_E_ENTRY);
+                        ck_assert_int_eq(unlinkat(s.fd, names[i], 0), 0);
+                }
+                ck_assert_ptr_null(w);
+                ck_assert_int_eq(unlinkat(s.fd, "store", AT_REMOVEDIR), 0); /* it is empty */
+        }
+END_TEST
+
+START_TEST(who_asks_for_the_owner_is_told_and_is_not_in_the_way)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(store_freep) Store *r = NULL;
+                Store *w = NULL;
+
+                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
+                ck_assert_int_eq(store_open(&r, store_in(&s)), 0);
+                ck_assert_int_eq(store_is_owned(r), 1);
+                store_free(w);
+                ck_assert_int_eq(store_is_owned(r), 0);
                 ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
                 store_free(w);
         }
@@ -174,6 +209,11 @@ START_TEST(the_list_is_sorted_and_has_sessions_only)
                 ck_assert_int_eq(store_list(w, &names), 0);
                 text = strv_join(&names, " ");
                 ck_assert_str_eq(text, "a b");
+                free(TAKE_PTR(text));
+                strv_done(&names);
+                ck_assert_int_eq(store_list_foreign(w, &names), 0);
+                text = strv_join(&names, ",");
+                ck_assert_str_eq(text, ".removed-x,file,link,no name");
         }
 END_TEST
 
@@ -305,8 +345,10 @@ END_TEST
 
 UNIT_MAIN("store", a_store_is_made_with_its_modes_and_read, only_the_last_directory_is_made,
           a_second_writer_is_told_who_holds_the_lock, a_holder_that_cannot_be_read_is_unknown,
-          a_directory_that_others_could_change_is_unsafe, the_list_is_sorted_and_has_sessions_only,
-          removal_takes_the_session_and_its_symbols_alone,
+          each_reason_not_to_be_a_store_has_its_name,
+          a_planted_entry_is_refused_and_nothing_is_made_beside_it,
+          who_asks_for_the_owner_is_told_and_is_not_in_the_way,
+          the_list_is_sorted_and_has_sessions_only, removal_takes_the_session_and_its_symbols_alone,
           later_maps_and_lists_of_modules_go_with_their_last_session,
           symbols_are_kept_while_a_session_may_still_name_them,
           a_removal_that_was_interrupted_is_finished, a_store_without_symbols_is_still_read)

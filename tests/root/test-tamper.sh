@@ -1,0 +1,84 @@
+#!/bin/bash
+# Touches: function_graph and the control files of a session; needs root and a kernel with function_graph.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What somebody else does to a session's tracing is noticed within a second, and is a gap with its cause.
+. "$(dirname "$0")/../functions.sh"
+require_kernel
+
+is_degraded() { # NAME CAUSE
+        [[ $(session "$1" '[.degraded[].cause] | join(" ")') == "$2" ]]
+}
+is_noticed() { # NAME CAUSE
+        [[ " $(session "$1" '[.gaps[].cause] | join(" ")') " == *" $2 "* ]]
+}
+# Guests are slow: a second of the daemon's, and a few for ftracectl and jq.
+second=6
+
+ok 'the daemon starts' start_ftraced
+exits 'a session starts' 0 ftracectl start -n quiet udp_sendmsg
+"$udp_pairs" 20 >/dev/null
+if has_instances; then
+        exits 'another one comes' 0 ftracectl start -n other udp_recvmsg
+        exits 'and goes' 0 ftracectl stop other
+fi
+exits 'it stops' 0 ftracectl stop quiet
+is 'nothing that the daemon does is tampering' "$(session quiet '.gaps | length')" 0
+exits 'it is complete' 0 ftracectl verify quiet
+is_as_before 'the kernel is as it was'
+
+exits 'a session starts' 0 ftracectl start -n s udp_sendmsg
+buffer=$(buffer_of s)
+"$udp_pairs" 5 >/dev/null
+
+echo 0 >"$buffer/tracing_on"
+ok 'tracing_on: noticed' wait_until $second is_degraded s tracing_off
+"$udp_pairs" 5 >/dev/null
+echo 1 >"$buffer/tracing_on"
+ok 'tracing_on: that it is back is noticed' wait_until $second is_degraded s ''
+exits 'tracing_on: show works' 0 ftracectl show s
+says 'tracing_on: show has a note of it' 'tracing_on was changed by somebody else' "$out"
+
+if (echo nop >"$buffer/current_tracer") 2>/dev/null; then
+        ok 'current_tracer: noticed' wait_until $second is_degraded s tracer_off
+        echo function_graph >"$buffer/current_tracer"
+        ok 'current_tracer: that it is back is noticed' wait_until $second is_degraded s ''
+else
+        pass 'current_tracer: the kernel protects it while we read'
+fi
+
+: >"$buffer/trace"
+ok 'trace: that the buffer was emptied is noticed' wait_until $second is_noticed s cleared
+is 'trace: nothing is wrong any more' "$(session s '.degraded | length')" 0
+
+n=$(session s '.gaps | length')
+echo local >"$buffer/trace_clock"
+ok 'trace_clock: noticed' wait_until $second is_degraded s clock_changed
+echo mono >"$buffer/trace_clock"
+ok 'trace_clock: that it is back is noticed' wait_until $second is_degraded s ''
+ok 'trace_clock: there are gaps of it' test "$(session s '.gaps | length')" -gt "$n"
+
+echo udp_recvmsg >>"$tracefs/set_graph_function"
+ok 'set_graph_function: noticed' wait_until $second is_degraded s filter_changed
+# The kernel takes no single name back: "!name" does.
+echo '!udp_recvmsg' >>"$tracefs/set_graph_function"
+ok 'set_graph_function: that it is back is noticed' wait_until $second is_degraded s ''
+
+if [[ -w /proc/sys/kernel/ftrace_enabled ]]; then
+        cleanup_fn sysctl -qw kernel.ftrace_enabled=1
+        sysctl -qw kernel.ftrace_enabled=0
+        ok 'kernel.ftrace_enabled: noticed' wait_until $((second + 2)) is_degraded s ftrace_off
+        sysctl -qw kernel.ftrace_enabled=1
+        ok 'kernel.ftrace_enabled: that it is back is noticed' wait_until $((second + 2)) is_degraded s ''
+fi
+
+"$udp_pairs" 5 >/dev/null
+exits 'it stops' 0 ftracectl stop s
+exits 'verify says that it is incomplete' 6 ftracectl verify s
+says 'verify places what was switched off' \
+        'from [0-9:.]+ to [0-9:.]+: somebody else switched tracing_on off' "$out"
+says 'verify places what was emptied' "from [0-9:.]+ to [0-9:.]+: somebody else emptied the kernel's buffer" "$out"
+is 'all gaps have an end' "$(session s '[.gaps[] | select(.to_ns == null)] | length')" 0
+is_as_before 'the kernel is as it was at the end'
+ok 'the daemon ends' stop_ftraced
+done_testing

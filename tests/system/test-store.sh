@@ -1,0 +1,125 @@
+#!/bin/bash
+# Touches: stores of its own; where it may, mounts in a namespace of its own.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# A directory that cannot be a store, or holds what ftraced did not make: one sentence that tells the
+# way out, and nothing is touched.
+. "$(dirname "$0")/../functions.sh"
+requires jq
+
+# With mounts if they are permitted: the whole story in a user and mount namespace.
+if [[ -z ${IN_NAMESPACE-} ]] && unshare -rm true 2>/dev/null; then
+        rm -rf "$work"
+        trap - EXIT
+        IN_NAMESPACE=1 exec unshare -rm bash "$0"
+fi
+
+bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 1
+mkdir "$work/place"
+store=$work/place/store
+
+look() { # FILE: names, kinds, modes, times and contents below $work/place
+        (cd "$work/place" && {
+                find . -printf '%p %y %m %U %s %T@ %l\n' | sort
+                find . -type f -exec sha256sum {} + | sort
+        }) >"$1"
+}
+refused() { # DESCRIPTION PATTERN [STORE]
+        local path=${3:-$store}
+
+        look "$work/before"
+        exits "$1: the daemon does not start" 1 timeout 20 "$top_builddir/ftraced" --store "$path" \
+                --socket "$FTRACED_SOCKET" --tracefs "$work/tracefs"
+        is "$1: it says one sentence" "$(wc -l <"$err")" 1
+        says "$1: which names the store and the reason" "$path .*$2"
+        says "$1: and the way out" 'with --store|another with'
+        look "$work/after"
+        ok "$1: nothing is touched" diff "$work/before" "$work/after"
+}
+
+refused 'no parent' 'directory above it is missing' "$work/place/no/store"
+mkdir "$store"
+chmod 777 "$store"
+refused 'world-writable' 'others may write.*chmod go-w'
+chmod 770 "$store"
+refused 'group-writable' 'others may write.*chmod go-w'
+chmod 750 "$store"
+ln -s store "$work/place/link"
+refused 'a symbolic link' 'symbolic link' "$work/place/link"
+refused 'a symbolic link with a slash' 'symbolic link' "$work/place/link/"
+echo text >"$work/place/file"
+refused 'a file' 'no directory' "$work/place/file"
+if [[ $(id -u) == 0 ]] && chown 1:1 "$store" 2>/dev/null; then
+        refused 'another user'"'"'s' 'belongs to another user.*chown'
+        chown 0:0 "$store"
+else
+        skip_one "another user's" 'only root gives files away'
+fi
+for entry in lock ledger sessions symbols; do
+        mkfifo "$store/$entry"
+        refused "a FIFO as $entry" 'ftraced did not make it'
+        rm "$store/$entry"
+        ln -s /etc "$store/$entry"
+        refused "a link as $entry" 'ftraced did not make it'
+        rm "$store/$entry"
+done
+
+if [[ ${IN_NAMESPACE-} ]] && mount -t tmpfs -o size=64k,mode=755 tmpfs "$store" 2>/dev/null; then
+        cleanup_fn umount -l "$store"
+        dd if=/dev/zero of="$store/filler" bs=4k status=none 2>/dev/null
+        refused 'a full file system' 'is full'
+        rm "$store/filler"
+        mount -o remount,ro "$store"
+        refused 'a read-only file system' 'is read-only'
+        umount "$store"
+else
+        skip_one 'a full file system' 'this user may not mount'
+        skip_one 'a read-only file system' 'this user may not mount'
+fi
+
+# --- two daemons ----------------------------------------------------------------------------------
+
+printf '[Store]\nMaxUse=0\nKeepFree=0\n' >"$work/ftraced.conf"
+export FTRACED_CONFIG=$work/ftraced.conf
+ok 'a daemon starts' start_ftraced --tracefs "$work/tracefs"
+exits 'a session is recorded' 0 ftracectl start -n kept udp_sendmsg
+exits 'to its end' 0 ftracectl stop kept
+look "$work/before"
+exits 'a second daemon on the store does not start' 1 "$top_builddir/ftraced" --store "$store" \
+        --socket "$work/socket-too" --tracefs "$work/tracefs"
+is 'it says one sentence' "$(wc -l <"$err")" 1
+says 'which names the store and the first one' "pid $ftraced_pid\\) owns the store $store"
+look "$work/after"
+ok 'nothing is touched' diff "$work/before" "$work/after"
+ok 'the first one answers' ftracectl status
+ok 'it ends' stop_ftraced
+
+# --- what somebody put into a store ---------------------------------------------------------------
+
+sessions=$store/sessions
+mkfifo "$sessions/fifo" "$sessions/kept/cpu7" "$sessions/kept/fifo"
+ln -s /etc "$sessions/link"
+ln -s /etc/passwd "$sessions/kept/session.json.new"
+ln -s /etc "$sessions/.removed-link"
+echo mine >"$sessions/kept/notes"
+mkdir "$sessions/strange" "$sessions/hollow" "$sessions/kept/cpu8"
+mkfifo "$sessions/strange/session.json" "$sessions/kept/cpu8/00000000.seg"
+ln -s /etc/passwd "$sessions/kept/cpu8/00000001.seg"
+look_at_planted() { # FILE: all but what a daemon may write: its lock
+        look "$work/all"
+        grep -v -e ' \./lock ' -e '/lock ' -e '/lock$' -e '^\./store d ' "$work/all" >"$1"
+}
+look_at_planted "$work/before"
+ok 'a daemon starts among foreign files' start_ftraced --tracefs "$work/tracefs"
+is 'it has one message for all of sessions/' "$(grep -c 'did not make' "$work/ftraced.log")" 1
+says 'and one for each directory that is no session' "Session 'strange' .* left alone" "$work/ftraced.log"
+says 'and one for each directory that is no session' "Session 'hollow' .* left alone" "$work/ftraced.log"
+exits 'the session is there' 0 ftracectl show kept
+exits 'it can be verified' 0 timeout 20 "$top_builddir/ftracectl" verify kept
+exits 'what is no session is not listed' 0 ftracectl list --no-legend
+is 'nothing else is' "$(awk '{ print $1 }' "$out")" kept
+exits 'what is no session cannot be removed' 3 ftracectl remove strange
+ok 'the daemon ends' stop_ftraced
+look_at_planted "$work/after"
+ok 'nothing of it is touched' diff "$work/before" "$work/after"
+done_testing
