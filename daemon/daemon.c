@@ -25,6 +25,7 @@
 #include "daemon/janitor.h"
 #include "daemon/methods.h"
 #include "daemon/privilege.h"
+#include "daemon/sealer.h"
 #include "daemon/server.h"
 #include "daemon/sessions.h"
 #include "store/store.h"
@@ -38,6 +39,7 @@ struct Daemon {
         FdStore *fdstore;
         Controller *controller;
         Sessions *sessions;
+        Sealer *sealer; /* NULL in a private daemon, which leaves when its client does */
         Methods *methods;
         Server *server;
         Limits limits;
@@ -77,7 +79,18 @@ static void daemon_on_session(Session *s, void *userdata) {
 
         methods_session_changed(d->methods, s);
         janitor_look(d->janitor);
+        if (d->sealer)
+                (void) sealer_add_session(d->sealer, session_name(s));
         daemon_notify_status(d);
+}
+
+static void daemon_on_sealed(const char *session, uint32_t cpu, uint64_t sequence,
+                             uint64_t n_before, uint64_t n_bytes, void *userdata) {
+        Daemon *d = userdata;
+        Session *s = sessions_find(d->sessions, session);
+
+        if (s)
+                session_forget_disk_bytes(s);
 }
 
 /* After every event: leaves the loop if there is a reason to and nothing left to do. */
@@ -239,6 +252,22 @@ static int daemon_make_sessions(Daemon *d) {
         return 0;
 }
 
+static int daemon_make_sealer(Daemon *d) {
+        int r;
+
+        if (d->config.private_fd >= 0)
+                return 0;
+        r = sealer_new(&d->sealer, &(SealerConfig){
+                                           .event = d->event,
+                                           .store = d->store,
+                                           .done = daemon_on_sealed,
+                                           .userdata = d,
+                                   });
+        for (size_t i = 0; r >= 0 && i < sessions_n(d->sessions); i++)
+                r = sealer_add_session(d->sealer, session_name(sessions_get(d->sessions, i)));
+        return r < 0 ? log_error_errno(r, "Cannot set up the sealing of segments: %m") : 0;
+}
+
 /* Those that systemd handed over; how many. */
 static int daemon_add_sockets(Daemon *d) {
         char **names = NULL;
@@ -324,6 +353,7 @@ static int daemon_add_signals(Daemon *d) {
         int r;
 
         (void) sigemptyset(&mask);
+        (void) sigaddset(&mask, SIGCHLD); /* the sealer's worker */
         for (size_t i = 0; i < ELEMENTSOF(signals); i++)
                 (void) sigaddset(&mask, signals[i]);
         (void) signal(SIGPIPE, SIG_IGN);
@@ -393,6 +423,7 @@ static int (*const set_up[])(Daemon *d) = {
         daemon_make_controller, /* keeps what a dead daemon left */
         daemon_make_sessions,   /* reads the store, goes on with what can be, undoes the rest */
         daemon_make_janitor,    /* looks at it when the loop runs */
+        daemon_make_sealer,     /* whose segments it finishes */
         daemon_make_server,     /* who connects is answered when the loop runs */
         daemon_add_watchdog,    daemon_drop_privileges, /* all is open */
 };
@@ -457,6 +488,8 @@ Daemon *daemon_free(Daemon *d) {
         (void) sd_event_source_disable_unref(d->watchdog);
         (void) janitor_free(d->janitor);
         d->janitor = NULL;
+        (void) sealer_free(d->sealer);
+        d->sealer = NULL;
         (void) sessions_free(d->sessions); /* ends what still records */
         (void) methods_free(d->methods);
         (void) controller_free(d->controller); /* puts the kernel back */

@@ -41,6 +41,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/listener.h \
 	%D%/live.c \
 	%D%/live.h \
+	%D%/lockdown.c \
+	%D%/lockdown.h \
 	%D%/manager.c \
 	%D%/manager.h \
 	%D%/methods.c \
@@ -63,6 +65,10 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/request.h \
 	%D%/rotation.c \
 	%D%/rotation.h \
+	%D%/seal-worker.c \
+	%D%/seal-worker.h \
+	%D%/sealer.c \
+	%D%/sealer.h \
 	%D%/server.c \
 	%D%/server.h \
 	%D%/session-adopt.c \

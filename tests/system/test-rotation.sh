@@ -9,13 +9,14 @@ requires jq python3
 bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 2
 ok 'the daemon starts on a fake tracefs' start_ftraced --tracefs "$work/tracefs"
 
-# N pages without events, as a kernel with nothing to say would give; their times go on from FIRST.
+# N pages without events, as a kernel with nothing to say would give, with noise behind their ends so
+# that sealing does not make them smaller; their times go on from FIRST.
 feed() { # CPU FIRST N
         timeout 60 python3 - "$2" "$3" >"$work/tracefs/per_cpu/cpu$1/trace_pipe_raw" <<'EOF' || fail "CPU $1 takes no pages"
-import struct, sys
+import os, struct, sys
 first, n = int(sys.argv[1]), int(sys.argv[2])
 for i in range(first, first + n):
-    sys.stdout.buffer.write(struct.pack("=QQ", 1000 * (i + 1), 0) + b"\1" * 4080)
+    sys.stdout.buffer.write(struct.pack("=QQ", 1000 * (i + 1), 0) + os.urandom(4080))
     sys.stdout.buffer.flush()
 EOF
 }
@@ -26,8 +27,11 @@ stored() { # SESSION: pages that have been stored, dropped ones too
         echo $(($(sum_of "$1" n_pages) + $(sum_of "$1" pages_dropped)))
 }
 # The time of the first page of a segment, in units of the feed.
-first_page() { # SEGMENT
-        echo $(($(od -A n -t u8 -j 4096 -N 8 "$1") / 1000 - 1))
+first_page() { # SEGMENT, sealed (then its first block's header says it) or not
+        local at=4096
+
+        [[ $(od -A n -t u4 -j 8 -N 4 "$1") -ne 2 ]] || at=$((80 + 64))
+        echo $(($(od -A n -t u8 -j $at -N 8 "$1") / 1000 - 1))
 }
 
 exits 'a session with small segments starts' 0 ftracectl start -n sized --segment-size=64K udp_sendmsg

@@ -39,3 +39,11 @@ unit_tests += %D%/test-controller %D%/test-functions %D%/test-knob
 %C%_test_functions_LDADD    = $(daemon_test_libs)
 %C%_test_knob_CFLAGS        = $(daemon_test_cflags)
 %C%_test_knob_LDADD         = $(daemon_test_libs)
+
+# The worker is the built ftraced, or a shell that misbehaves.
+unit_tests += %D%/test-lockdown %D%/test-sealer
+%C%_test_lockdown_CFLAGS = $(daemon_test_cflags)
+%C%_test_lockdown_LDADD  = $(daemon_test_libs)
+%C%_test_sealer_SOURCES  = %D%/test-sealer.c %D%/page-builder.c %D%/page-builder.h
+%C%_test_sealer_CFLAGS   = $(daemon_test_cflags)
+%C%_test_sealer_LDADD    = $(daemon_test_libs)

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Sealer: has closed segments sealed, one after the other, by a process without privileges
+ *
+ * The sealed file takes the place of the closed one under the same name, atomically, once the worker
+ * (daemon/seal-worker.h) has ended well.  Whatever fails leaves the segment as it was: that is one
+ * message, and it is tried again when the next daemon starts; while the disk is full it is tried
+ * again every minute.  A segment or a session that is removed meanwhile stays removed.
+ */
+
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+#include "base/cleanup.h"
+#include "store/store.h"
+
+typedef struct Sealer Sealer;
+
+/* A segment was sealed: it took @n_before bytes of disk and takes @n_bytes now. */
+typedef void (*SealerDone)(const char *session, uint32_t cpu, uint64_t sequence, uint64_t n_before,
+                           uint64_t n_bytes, void *userdata);
+
+typedef struct SealerConfig {
+        sd_event *event;
+        Store *store; /* borrowed, like the next two */
+        const char *const
+                *worker; /* program and arguments, without the byte order; NULL: our own */
+        SealerDone done; /* may be NULL */
+        void *userdata;
+} SealerConfig;
+
+/* SIGCHLD must be blocked in all threads.  0 or -errno. */
+int sealer_new(Sealer **ret, const SealerConfig *config);
+/*
+ * sealer_add() - have a segment sealed, when its turn comes
+ *
+ * What is not closed, or sealed already, or gone by then, is passed over.  0 or -ENOMEM.
+ */
+int sealer_add(Sealer *s, const char *session, uint32_t cpu, uint64_t sequence);
+/* All segments that the session has when its turn comes. */
+int sealer_add_session(Sealer *s, const char *session);
+/* Whether anything is left to do. */
+bool sealer_is_busy(const Sealer *s);
+/* Ends the worker, if one runs, and forgets the rest. */
+Sealer *sealer_free(Sealer *s);
+DEFINE_CLEANUP(Sealer *, sealer_free);

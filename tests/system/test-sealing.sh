@@ -1,0 +1,163 @@
+#!/bin/bash
+# Touches: a fake tracefs and a store, both of its own.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Segments of an ended session are sealed behind everybody's back, and nobody can tell but by the size.
+. "$(dirname "$0")/../functions.sh"
+requires jq cmp
+
+data=$top_srcdir/tests/data/sessions/udp_sendmsg-6.1
+bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 2
+
+# A session NAME of the recorded pages.
+record() { # NAME
+        local cpu pages=0
+
+        ftracectl start -n "$1" udp_sendmsg >/dev/null || return 1
+        for cpu in 0 1; do
+                timeout 60 dd if="$data/cpu$cpu/00000000.seg" bs=4096 skip=1 conv=notrunc \
+                        of="$work/tracefs/per_cpu/cpu$cpu/trace_pipe_raw" status=none || return 1
+                pages=$((pages + $(stat -c %s "$data/cpu$cpu/00000000.seg") / 4096 - 1))
+        done
+        wait_until 60 eval "[[ \$(sum_of $1 n_pages) == $pages ]]"
+}
+# Puts a session NAME beside the first while no daemon runs: its pages N times over, not sealed.
+make_session() { # NAME N
+        local cpu pages dir=$store/sessions/$1
+
+        cp -r "$store/sessions/first" "$dir"
+        jq ".name = \"$1\"" "$store/sessions/first/session.json" >"$dir/session.json"
+        for cpu in 0 1; do
+                tail -c +4097 "$data/cpu$cpu/00000000.seg" >"$work/pages"
+                pages=$(($(stat -c %s "$work/pages") / 4096 * $2))
+                {
+                        head -c 56 "$data/cpu$cpu/00000000.seg"
+                        for i in 0 8 16 24 32 40 48 56; do
+                                printf "\\x$(printf %x $((pages >> i & 255)))"
+                        done
+                        head -c 4032 /dev/zero
+                        for ((i = 0; i < $2; i++)); do cat "$work/pages"; done
+                } >"$dir/cpu$cpu/00000000.seg"
+        done
+}
+version() { # SEGMENT: 1 as it was recorded, 2 sealed
+        echo $(($(od -A n -t u4 -j 8 -N 4 "$1")))
+}
+all_are() { # VERSION SESSION
+        local segment
+
+        for segment in "$store/sessions/$2"/cpu*/*.seg; do
+                [[ $(version "$segment") == "$1" ]] || return 1
+        done
+}
+temporaries() {
+        find "$store" -name '*.sealing' | wc -l
+}
+
+# --- a daemon that is stopped at once leaves the work to the next -------------------------------
+
+ok 'the daemon starts' start_ftraced --tracefs "$work/tracefs"
+ok 'a session is recorded' record first
+ok 'while it records its segments are raw' all_are 1 first
+exits 'it is stopped' 0 ftracectl stop first
+ok 'its segments are sealed' wait_until 20 all_are 2 first
+is 'nothing is left over' "$(temporaries)" 0
+# The fake kernel's own counters stay at 0, which verify does not overlook.
+exits 'it is verified' 6 ftracectl verify first
+cp "$out" "$work/verified"
+is 'nothing but the counters is wrong with it' \
+        "$(grep -vc 'events are stored, but the kernel handed out 0' "$work/verified")" 1
+exits 'it is drawn' 0 ftracectl report first
+cp "$out" "$work/report"
+is 'it is drawn whole' "$(wc -l <"$work/report")" "$(wc -l <"$top_srcdir/tests/data/udp_sendmsg-6.1.trace")"
+exits 'it is fetched' 0 ftracectl fetch first -o "$work/first.dat"
+raw=$(sum_of first n_bytes) disk=$(du -cB1 "$store"/sessions/first/cpu*/*.seg | tail -1 | cut -f1)
+ok "$raw bytes take less than half of that on disk ($disk)" test $((disk * 2)) -lt "$raw"
+ok 'the daemon ends' stop_ftraced
+
+# --- the same recording, unsealed: the recorded pages with this session's headers ----------------
+
+for cpu in 0 1; do
+        segment=$store/sessions/first/cpu$cpu/00000000.seg
+        cp "$segment" "$work/sealed$cpu"
+        cp "$data/cpu$cpu/00000000.seg" "$segment"
+done
+ok 'raw segments are put in their place' all_are 1 first
+exits 'the raw one is drawn' 0 ftracectl report --store "$store" first
+ok 'the two drawings are equal' cmp "$out" "$work/report"
+exits 'the raw one is verified' 6 ftracectl verify --store "$store" first
+ok 'verify says the same of both' cmp "$out" "$work/verified"
+exits 'the raw one is fetched' 0 ftracectl fetch --store "$store" first -o "$work/raw.dat"
+ok 'the two files are equal' cmp "$work/first.dat" "$work/raw.dat"
+ok 'the next daemon starts' start_ftraced --tracefs "$work/tracefs"
+ok 'it seals what it finds' wait_until 20 all_are 2 first
+
+ok 'it ends' stop_ftraced
+
+# --- a worker that is killed, and a session that is removed under its hands ----------------------
+
+# Stops a worker that has a segment of a session in its hands; prints its number.
+catch_worker() { # SESSION
+        local child end=$((SECONDS + 60))
+
+        while ((SECONDS < end)); do
+                child=
+                read -r child _ 2>/dev/null <"/proc/$ftraced_pid/task/$ftraced_pid/children" # no newline
+                [[ -n $child ]] && kill -STOP "$child" 2>/dev/null || continue
+                if [[ $(readlink "/proc/$child/fd/0") == */sessions/$1/* ]]; then
+                        echo "$child"
+                        return
+                fi
+                kill -CONT "$child"
+        done
+}
+make_session second 60
+make_session third 60
+ok 'a daemon starts on two longer sessions' start_ftraced --tracefs "$work/tracefs"
+worker=$(catch_worker second)
+ok 'a worker was caught at its work' test -n "$worker"
+if grep -q '^Seccomp:.*2' "/proc/$worker/status"; then
+        is 'it has no capability' "$(awk '$1 == "CapEff:" { print $2 }' "/proc/$worker/status")" 0000000000000000
+        is 'it has the two files and nowhere to talk to' \
+                "$(find "/proc/$worker/fd" -type l -printf '%f ' | xargs)" '0 1 2'
+else
+        skip_one 'it has no capability' 'it was caught before it had locked itself up'
+        skip_one 'it has the two files and nowhere to talk to' 'the same'
+fi
+exits 'the daemon answers meanwhile' 0 ftracectl list
+kill -KILL "$worker"
+ok 'its death is one message' wait_until 20 grep -q \
+        "segment cpu./00000000.seg of session 'second': the worker was killed by signal 9 .* it stays as it is" \
+        "$work/ftraced.log"
+worker=$(catch_worker third)
+ok 'the daemon goes on with the next' test -n "$worker"
+ok 'one of the session is sealed, one is not' eval \
+        '[[ $(version "$store/sessions/second/cpu0/00000000.seg") != $(version "$store/sessions/second/cpu1/00000000.seg") ]]'
+exits 'such a session is drawn' 6 ftracectl report second
+is 'nothing but its repetition is wrong with it' "$(grep -vc 'older than the page before' "$err")" 0
+exits 'a session is removed while a worker seals it' 0 ftracectl remove third
+kill -CONT "$worker"
+ok 'the worker ends' wait_until 30 not test -e "/proc/$worker"
+exits 'the daemon still answers' 0 ftracectl list
+ok 'nothing of the session comes back' not test -e "$store/sessions/third"
+is 'no more is said' "$(grep -c 'Cannot seal' "$work/ftraced.log")" 1
+is 'nothing is left over' "$(temporaries)" 0
+ok 'the daemon ends in peace' stop_ftraced
+
+# --- damage is named -----------------------------------------------------------------------------
+
+segment=$store/sessions/first/cpu0/00000000.seg
+size=$(stat -c %s "$segment")
+printf '\377' | dd of="$segment" bs=1 seek=400 conv=notrunc status=none
+exits 'verify refuses a damaged block' 6 ftracectl verify --store "$store" first
+says 'it names the file, the block and what is wrong' \
+        'cpu0/00000000.seg: block 0: the body does not match its checksum, [0-9]+ pages lost' "$out"
+exits 'report draws the rest' 6 ftracectl report --store "$store" first
+says 'it names the damage too' 'cpu0/00000000.seg: block 0'
+cp "$work/sealed0" "$segment"
+truncate -s $((size - 1)) "$segment"
+exits 'verify tells of a lost index' 6 ftracectl verify --store "$store" first
+says 'it was rebuilt' 'cpu0/00000000.seg: index: damaged; the blocks were found without it' "$out"
+exits 'report draws all of it' 6 ftracectl report --store "$store" first
+ok 'nothing is missing' cmp "$out" "$work/report"
+done_testing
