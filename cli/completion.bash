@@ -29,7 +29,8 @@ __ftracectl_options() { # VERB
         fetch) echo '-o --output=' ;;
         vacuum) echo '--size= --time= --sessions= --dry-run --config-root= -j --json' ;;
         cat-config) echo '--config-root= -j --json' ;;
-        '' | status | list | show | verify | functions | doctor) echo '-j --json' ;;
+        verify) echo '--deep -j --json' ;;
+        '' | status | list | show | functions | doctor) echo '-j --json' ;;
         esac
         echo '-q -h --socket= --store= --no-pager --no-legend --no-color --quiet --help --version'
 }

@@ -37,6 +37,14 @@ int damage_add_part(Strv *ret, uint32_t cpu, uint64_t sequence, const SealedDama
                             which_part(which, part), part->what, lost);
 }
 
+int damage_add_newer(Strv *ret, uint32_t cpu, uint64_t sequence, uint32_t version) {
+        return sentence_add(ret,
+                            "cpu%" PRIu32 "/%08" PRIx64
+                            ".seg: written by a newer ftraced, format %" PRIu32
+                            ", and skipped; read it with that version",
+                            cpu, sequence, version);
+}
+
 /* Each by its name, as far as the cursor has kept them. */
 static int describe_damages(Strv *ret, const Cursor *cursor, uint64_t n_all) {
         uint32_t cpu = cursor_cpu(cursor);
@@ -46,11 +54,7 @@ static int describe_damages(Strv *ret, const Cursor *cursor, uint64_t n_all) {
 
         for (size_t i = 0; i < n; i++) {
                 int r = d[i].newer_version > 0
-                                ? sentence_add(ret,
-                                               "cpu%" PRIu32 "/%08" PRIx64
-                                               ".seg: written by a newer ftraced, format %" PRIu32
-                                               ", and skipped; read it with that version",
-                                               cpu, d[i].sequence, d[i].newer_version)
+                                ? damage_add_newer(ret, cpu, d[i].sequence, d[i].newer_version)
                                 : damage_add_part(ret, cpu, d[i].sequence, &d[i].part);
 
                 if (r < 0)

@@ -10,6 +10,8 @@
 #include "base/strv.h"
 #include "decode/stream.h"
 
+/* "cpu0/00000003.seg: written by a newer ftraced, format 3".  0 or -ENOMEM. */
+int damage_add_newer(Strv *ret, uint32_t cpu, uint64_t sequence, uint32_t version);
 /* "cpu0/00000003.seg: block 5: the body does not match its checksum, 256 pages lost".
  * 0 or -ENOMEM. */
 int damage_add_part(Strv *ret, uint32_t cpu, uint64_t sequence, const SealedDamage *part);

@@ -4,6 +4,8 @@ noinst_LIBRARIES += %D%/libdrawing.a
 %C%_libdrawing_a_SOURCES = \
 	%D%/damage.c \
 	%D%/damage.h \
+	%D%/deep-check.c \
+	%D%/deep-check.h \
 	%D%/drawing.c \
 	%D%/drawing.h \
 	%D%/playback.c \

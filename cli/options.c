@@ -88,6 +88,8 @@ static const Option options[] = {
           "only say what would be removed" },
         { "config-root",    0,  OPTIONS_CONFIG, OPTION_TEXT,     AT(config_root), "DIR",
           "look for ftraced.conf and its drop-ins below DIR" },
+        { "deep",           0,  OPTIONS_VERIFY, OPTION_FLAG,     AT(deep), NULL,
+          "also compare every block with the checksum of the pages it was made of" },
         { "format",         0,  OPTIONS_DRAW,   OPTION_TEXT,     AT(format), "FORMAT",
           "how to draw the calls; \"graph\" (as the kernel does) unless said" },
         { "option",        'O', OPTIONS_DRAW,   OPTION_WORDS,    AT(render), "OPTION",

@@ -28,6 +28,7 @@ enum {
         OPTIONS_STOP = 1 << 7,
         OPTIONS_VACUUM = 1 << 8,
         OPTIONS_CONFIG = 1 << 9,
+        OPTIONS_VERIFY = 1 << 10,
 };
 
 typedef enum JsonMode { JSON_OFF, JSON_AUTO, JSON_SHORT, JSON_PRETTY } JsonMode;
@@ -40,7 +41,7 @@ typedef struct Options {
 
         const char *name;
         Spec spec; /* without its functions, which are words */
-        bool no_report, keep, all;
+        bool no_report, keep, all, deep;
         const char *format;
         Strv render; /* options of the renderer */
         const char *output;

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/unit.h"
+#include "cli/deep-check.h"
 #include "cli/source.h"
 #include "cli/status.h"
 #include "cli/summary.h"
@@ -42,24 +43,63 @@ static void describe(Buf *out, const SessionMeta *m, const VerifyResult *v) {
                 buf_printf(out, "  %s.\n", v->problems.items[i]);
 }
 
+static json_t *deep_json(const DeepCheck *c) {
+        return json_pack("{s:I, s:I, s:I, s:I, s:I}", "segments", (json_int_t) c->n_segments,
+                         "segments_sealed", (json_int_t) c->n_sealed, "blocks",
+                         (json_int_t) c->n_blocks, "blocks_good", (json_int_t) c->n_blocks_good,
+                         "pages", (json_int_t) c->n_pages);
+}
+
+static void describe_deep(Buf *out, const DeepCheck *c) {
+        char good[UNIT_TEXT_MAX], all[UNIT_TEXT_MAX], pages[UNIT_TEXT_MAX], raw[UNIT_TEXT_MAX];
+
+        buf_printf(out, "  %s of %s blocks decode to the %s pages that they were made of.\n",
+                   format_count(good, c->n_blocks_good), format_count(all, c->n_blocks),
+                   format_count(pages, c->n_pages));
+        if (c->n_segments > c->n_sealed)
+                buf_printf(out, "  %s of %s files are not sealed and have no checksums.\n",
+                           format_count(raw, c->n_segments - c->n_sealed),
+                           format_count(all, c->n_segments));
+}
+
+/* Adds what the deeper look has found, and the other has not. */
+static int verify_deep(const SessionDir *dir, VerifyResult *v, DeepCheck *c) {
+        int r = deep_check(dir, c);
+
+        for (size_t i = 0; r >= 0 && i < c->damages.n; i++)
+                if (!strv_contains(&v->problems, c->damages.items[i]))
+                        r = strv_add(&v->problems, c->damages.items[i]);
+        v->complete = v->complete && c->damages.n == 0;
+        return r;
+}
+
 int verb_verify(const Options *o) {
         _cleanup_(source_freep) Source *s = NULL;
         _cleanup_verify_result_ VerifyResult v = {};
+        _cleanup_deep_check_ DeepCheck deep = {};
         _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        json_t *json;
         int r, status;
 
         status = source_open(&s, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
         r = verify_session(s->dir, s->meta, &v);
+        if (r >= 0 && o->deep)
+                r = verify_deep(s->dir, &v, &deep);
         if (r < 0) {
                 log_error_errno(r, "Failed to verify session \"%s\": %m", s->meta->name);
                 return STATUS_FAILED;
         }
-        if (o->json != JSON_OFF)
-                status = stdout_json(o, result_json(s->meta, &v));
-        else {
+        if (o->json != JSON_OFF) {
+                json = result_json(s->meta, &v);
+                if (json && o->deep)
+                        (void) json_object_set_new(json, "deep", deep_json(&deep));
+                status = stdout_json(o, json);
+        } else {
                 describe(&out, s->meta, &v);
+                if (o->deep)
+                        describe_deep(&out, &deep);
                 status = stdout_end(&out);
         }
         return status ?: v.complete ? STATUS_OK : STATUS_INCOMPLETE;

@@ -84,15 +84,6 @@ static void daemon_on_session(Session *s, void *userdata) {
         daemon_notify_status(d);
 }
 
-static void daemon_on_sealed(const char *session, uint32_t cpu, uint64_t sequence,
-                             uint64_t n_before, uint64_t n_bytes, void *userdata) {
-        Daemon *d = userdata;
-        Session *s = sessions_find(d->sessions, session);
-
-        if (s)
-                session_forget_disk_bytes(s);
-}
-
 /* After every event: leaves the loop if there is a reason to and nothing left to do. */
 static int daemon_on_post(sd_event_source *source, void *userdata) {
         Daemon *d = userdata;
@@ -260,8 +251,6 @@ static int daemon_make_sealer(Daemon *d) {
         r = sealer_new(&d->sealer, &(SealerConfig){
                                            .event = d->event,
                                            .store = d->store,
-                                           .done = daemon_on_sealed,
-                                           .userdata = d,
                                    });
         for (size_t i = 0; r >= 0 && i < sessions_n(d->sessions); i++)
                 r = sealer_add_session(d->sealer, session_name(sessions_get(d->sessions, i)));

@@ -26,7 +26,7 @@
 #define OUR_ARCH AUDIT_ARCH_AARCH64
 #endif
 
-/* A sanitizer's shadow is terabytes of address space. */
+/* A sanitizer's shadow is terabytes of address space, and it has a stack of its own for signals. */
 #if defined(__SANITIZE_ADDRESS__)
 #define LIMITS_MEMORY 0
 #elif defined(__has_feature)
@@ -73,6 +73,9 @@ static const struct sock_filter program[] = {
         ALLOW(rt_sigprocmask),
         ALLOW(rt_sigreturn),
         ALLOW(restart_syscall),
+#if !LIMITS_MEMORY
+        ALLOW(sigaltstack),
+#endif
         /* the end */
         ALLOW(exit),
         ALLOW(exit_group),

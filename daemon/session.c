@@ -660,10 +660,6 @@ int session_look_keep(Session *s, char **ret_foreign) {
         return r < 0 ? r : keep_look(dir, s->meta, ret_foreign);
 }
 
-void session_forget_disk_bytes(Session *s) {
-        s->disk_bytes = UINT64_MAX;
-}
-
 Session *session_free(Session *s) {
         if (!s)
                 return NULL;

@@ -81,8 +81,6 @@ bool session_is_live(const Session *s);
 uint64_t session_peer(const Session *s);
 /* What it takes in the store. */
 uint64_t session_disk_bytes(Session *s);
-/* Its files have changed: it is measured again when somebody asks. */
-void session_forget_disk_bytes(Session *s);
 
 /* 0 or -errno: it is as it was. */
 int session_set_pinned(Session *s, bool pinned);

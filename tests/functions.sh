@@ -171,6 +171,38 @@ sum_of() { # NAME COUNTER: over all CPUs
         session "$1" "[.cpus[].$2] | add"
 }
 
+# 1: as it was recorded, 2: sealed.
+segment_version() { # SEGMENT
+        echo $(($(od -A n -t u4 -j 8 -N 4 "$1")))
+}
+
+segments_are() { # VERSION SESSION: all of them
+        local segment
+
+        for segment in "$store/sessions/$2"/cpu*/*.seg; do
+                [[ $(segment_version "$segment") == "$1" ]] || return 1
+        done
+}
+
+# Stops a locked-up worker of any daemon of ours that has a segment of a session in its hands, and
+# keeps its number in $work/worker.  Begun in the background, before there is one, for it may be quick.
+catch_worker() { # SESSION
+        local daemon child end=$((SECONDS + 60))
+
+        : >"$work/worker"
+        while ((SECONDS < end)); do
+                for daemon in $(<"/proc/$$/task/$$/children"); do
+                        child=
+                        read -r child _ 2>/dev/null <"/proc/$daemon/task/$daemon/children" # no newline
+                        [[ -n $child && $(readlink "/proc/$child/fd/0") == */sessions/$1/* ]] || continue
+                        grep -q '^Seccomp:.*2' "/proc/$child/status" 2>/dev/null || continue
+                        kill -STOP "$child"
+                        echo "$child" >"$work/worker"
+                        return
+                done
+        done
+}
+
 # How often a function is drawn at depth 0: "|  name() {" or, if it calls nothing, "|  name();".
 count_roots() { # FUNCTION FILE
         grep -cE "\\|  $1(\\(\\)| \\[)" "$2"

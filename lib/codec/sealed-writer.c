@@ -172,7 +172,7 @@ static int put_index(SealedWriter *w, uint32_t n_blocks) {
 
         if (r < 0)
                 return r;
-        sealed_footer_format(&f, &f, (const SealedEntry *) w->index.data);
+        sealed_footer_format(&f, &f, (const void *) w->index.data);
         r = put(w, w->index.data, w->index.n_data);
         return r < 0 ? r : put(w, &f, sizeof(f));
 }

@@ -16,6 +16,7 @@ root_tests += \
 	%D%/test-options.sh \
 	%D%/test-restart.sh \
 	%D%/test-rotation.sh \
+	%D%/test-sealing.sh \
 	%D%/test-service.sh \
 	%D%/test-tamper.sh \
 	%D%/test-watcher.sh

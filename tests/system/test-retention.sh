@@ -7,12 +7,12 @@
 requires jq
 
 bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 1
-record() { # NAME [OPTION...]: a session of 100 pages
+record() { # NAME [OPTION...]: a session of 100 pages, of noise so that sealing does not make it smaller
         local name=$1
 
         shift
         exits "session $name starts" 0 ftracectl start -n "$name" "$@" udp_sendmsg
-        head -c $((100 * 4096)) /dev/zero | tr '\0' '\1' >"$work/tracefs/per_cpu/cpu0/trace_pipe_raw"
+        head -c $((100 * 4096)) /dev/urandom >"$work/tracefs/per_cpu/cpu0/trace_pipe_raw"
         wait_until 10 eval "[[ \$(sum_of $name n_pages) == 100 ]]" || fail "$name: pages do not arrive"
         exits "it is stopped" 0 ftracectl stop "$name"
 }
@@ -86,7 +86,7 @@ printf '[Store]\nMaxUse=900K\nKeepFree=0\nMaxSessionSize=350K\nMaxSegmentSize=12
 ok 'a daemon with limits starts' start_ftraced --tracefs "$work/tracefs"
 ok 'what it does not know it says' grep -q 'ftraced.conf:6: unknown key Nonsense=' "$work/ftraced.log"
 exits 'a session without a size starts' 0 ftracectl start -n first udp_sendmsg
-head -c $((100 * 4096)) /dev/zero | tr '\0' '\1' >"$work/tracefs/per_cpu/cpu0/trace_pipe_raw"
+head -c $((100 * 4096)) /dev/urandom >"$work/tracefs/per_cpu/cpu0/trace_pipe_raw"
 ok 'it ends at the size that is configured' wait_until 10 eval '[[ $(session first .state) == sealed ]]'
 is 'it says so' "$(session first .reason)" 'max-size reached: 350K'
 ok 'its segments have the size that is configured' test "$(ls "$store/sessions/first/cpu0" | wc -l)" -ge 3
@@ -96,7 +96,7 @@ ftracectl stop second >/dev/null 2>&1
 for name in third fourth; do
         exits "$name starts" 0 ftracectl start -n $name --ring udp_sendmsg
         is 'a ring has a size' "$(session $name .spec.max_bytes)" 358400
-        head -c $((80 * 4096)) /dev/zero | tr '\0' '\1' >"$work/tracefs/per_cpu/cpu0/trace_pipe_raw"
+        head -c $((80 * 4096)) /dev/urandom >"$work/tracefs/per_cpu/cpu0/trace_pipe_raw"
         wait_until 10 eval "[[ \$((\$(sum_of $name n_pages) + \$(sum_of $name pages_dropped))) == 80 ]]" || fail "$name: pages do not arrive"
         exits 'it is stopped' 0 ftracectl stop $name
 done

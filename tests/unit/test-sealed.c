@@ -10,7 +10,7 @@
 static const Layout *const layout = &layouts[LAYOUT_6_12];
 
 static Page page_at(uint64_t at_ns, unsigned n_calls) {
-        Page p;
+        Page p = {};
 
         page_begin(&p, layout, at_ns);
         for (unsigned i = 0; i < n_calls; i++)
