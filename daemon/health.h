@@ -21,7 +21,7 @@
 #include "daemon/recorder.h"
 #include "store/meta.h"
 
-#define HEALTH_LOOK_S 2   /* between looks at what does not make itself heard */
+#define HEALTH_LOOK_S 4   /* between looks at what does not make itself heard */
 #define HEALTH_STUCK_S 10 /* a disk that has not answered for so long is said to be stuck */
 
 typedef struct Health Health;

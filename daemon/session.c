@@ -202,6 +202,8 @@ static void session_on_health(bool is_new, void *userdata) {
         Session *s = userdata;
 
         session_make_room(s);
+        if (s->meta->state == SESSION_RECORDING)
+                session_look_at_modules(s); /* here, so that nothing else has to wake the daemon */
         if (is_new || !s->is_saved)
                 session_save(s);
         if (is_new)

@@ -17,14 +17,10 @@
 
 #define NAME_STEM_MAX 48 /* characters of a generated name before the -XXXX */
 #define NAME_TRIES 64
-/* Between two looks at the modules; each wakes the daemon, which is to sleep when nothing happens. */
-#define MODULES_INTERVAL_US (4 * UINT64_C(1000000))
-#define MODULES_ACCURACY_US UINT64_C(500000)
 
 struct Sessions {
         SessionContext context; /* what every session refers to */
         KernelSymbols *symbols;
-        sd_event_source *modules_timer; /* on while a session is live */
         const Limits *limits;
         SessionChanged changed;
         void *userdata;
@@ -32,31 +28,9 @@ struct Sessions {
         size_t n;
 };
 
-static int sessions_on_modules_timer(sd_event_source *source, uint64_t usec, void *userdata) {
-        Sessions *s = userdata;
-
-        for (size_t i = 0; i < s->n; i++)
-                if (session_is_live(s->items[i]))
-                        session_look_at_modules(s->items[i]);
-        return sd_event_source_set_time_relative(source, MODULES_INTERVAL_US);
-}
-
-static void sessions_watch_modules(Sessions *s) {
-        bool is_on = sessions_n_live(s) > 0;
-        int enabled;
-
-        if (sd_event_source_get_enabled(s->modules_timer, &enabled) < 0 ||
-            (enabled != SD_EVENT_OFF) == is_on)
-                return;
-        if (is_on)
-                (void) sd_event_source_set_time_relative(s->modules_timer, MODULES_INTERVAL_US);
-        (void) sd_event_source_set_enabled(s->modules_timer, is_on ? SD_EVENT_ON : SD_EVENT_OFF);
-}
-
 static void sessions_on_change(Session *session, void *userdata) {
         Sessions *s = userdata;
 
-        sessions_watch_modules(s);
         if (s->changed)
                 s->changed(session, s->userdata);
 }
@@ -70,13 +44,6 @@ int sessions_new(Sessions **ret, sd_event *event, Controller *controller, Store 
         if (!s)
                 return -ENOMEM;
         r = kernel_symbols_new(&s->symbols, "/proc");
-        if (r < 0)
-                return r;
-        r = sd_event_add_time_relative(event, &s->modules_timer, CLOCK_MONOTONIC,
-                                       MODULES_INTERVAL_US, MODULES_ACCURACY_US,
-                                       sessions_on_modules_timer, s);
-        if (r >= 0)
-                r = sd_event_source_set_enabled(s->modules_timer, SD_EVENT_OFF);
         if (r < 0)
                 return r;
         s->context = (SessionContext){
@@ -159,7 +126,6 @@ int sessions_load(Sessions *s) {
         (void) fdstore_drop_rest(s->context.fdstore);
         if (s->n > 0)
                 qsort(s->items, s->n, sizeof(*s->items), by_start);
-        sessions_watch_modules(s);
         return 0;
 }
 
@@ -341,7 +307,6 @@ Sessions *sessions_free(Sessions *s) {
         for (size_t i = 0; i < s->n; i++)
                 (void) session_free(s->items[i]);
         free(s->items);
-        (void) sd_event_source_disable_unref(s->modules_timer);
         (void) kernel_symbols_free(s->symbols);
         free(s);
         return NULL;

@@ -7,6 +7,7 @@ root_tests += \
 	%D%/test-exact.sh \
 	%D%/test-follow.sh \
 	%D%/test-hotplug.sh \
+	%D%/test-idle.sh \
 	%D%/test-kernel-text.sh \
 	%D%/test-kill.sh \
 	%D%/test-leftovers.sh \
