@@ -50,7 +50,7 @@ ok 'the daemon starts' start_ftraced --tracefs "$work/tracefs"
 ok 'a session is recorded' record first
 ok 'while it records its segments are raw' segments_are 1 first
 exits 'it is stopped' 0 ftracectl stop first
-ok 'its segments are sealed' wait_until 20 segments_are 2 first
+ok 'its segments are sealed' wait_until 100 segments_are 2 first
 is 'nothing is left over' "$(temporaries)" 0
 # The fake kernel's own counters stay at 0, which verify does not overlook.
 exits 'it is verified' 6 ftracectl verify first
@@ -85,7 +85,7 @@ says 'that is said' '2 of 2 files are not sealed and have no checksums' "$out"
 exits 'the raw one is fetched' 0 ftracectl fetch --store "$store" first -o "$work/raw.dat"
 ok 'the two files are equal' cmp "$work/first.dat" "$work/raw.dat"
 ok 'the next daemon starts' start_ftraced --tracefs "$work/tracefs"
-ok 'it seals what it finds' wait_until 20 segments_are 2 first
+ok 'it seals what it finds' wait_until 100 segments_are 2 first
 
 ok 'it ends' stop_ftraced
 
@@ -106,7 +106,7 @@ exits 'the daemon answers meanwhile' 0 ftracectl list
 catch_worker third &
 catcher=$!
 kill -KILL "$worker"
-ok 'its death is one message' wait_until 20 grep -q \
+ok 'its death is one message' wait_until 60 grep -q \
         "segment cpu./00000000.seg of session 'second': the worker was killed by signal 9 .* it stays as it is" \
         "$work/ftraced.log"
 wait "$catcher"
@@ -118,7 +118,7 @@ exits 'such a session is drawn' 6 ftracectl report second
 is 'nothing but its repetition is wrong with it' "$(grep -vc 'older than the page before' "$err")" 0
 exits 'a session is removed while a worker seals it' 0 ftracectl remove third
 kill -CONT "$worker"
-ok 'the worker ends' wait_until 30 not test -e "/proc/$worker"
+ok 'the worker ends' wait_until 60 not test -e "/proc/$worker"
 exits 'the daemon still answers' 0 ftracectl list
 ok 'nothing of the session comes back' not test -e "$store/sessions/third"
 is 'no more is said' "$(grep -c 'Cannot seal' "$work/ftraced.log")" 1
