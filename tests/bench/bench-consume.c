@@ -118,13 +118,14 @@ static void splice_turn(Consumer *c) {
 static void read_turn(Consumer *c) {
         for (;;) {
                 ssize_t n = read(c->raw_fd, next_page(c), c->page_bytes);
+                uint64_t commit; /* of the page's header */
 
                 if (n <= 0)
                         return;
                 page_filled(c);
-                if (((const uint64_t *) (c->window + c->n_window - c->page_bytes))[1] %
-                            c->page_bytes <
-                    c->page_bytes - 256)
+                memcpy(&commit, c->window + c->n_window - c->page_bytes + sizeof(commit),
+                       sizeof(commit));
+                if (commit % c->page_bytes < c->page_bytes - 256)
                         return; /* partly filled: the last one */
         }
 }

@@ -246,7 +246,8 @@ START_TEST(what_all_cpus_stored_together_makes_a_cut)
                 Fixture f;
 
                 fixture_init(&f);
-                f.shared.period_bytes = f.shared.cut_at_bytes = 3 * PAGE;
+                f.shared.period_bytes = 3 * PAGE;
+                f.shared.cut_at_bytes = 3 * PAGE;
                 ck_assert_int_eq(reader_start(f.reader), 0);
                 for (unsigned i = 0; i < 9; i++) {
                         feed(&f, i, 1);
