@@ -22,3 +22,7 @@ unit_tests += %D%/test-atlas %D%/test-cursor %D%/test-formats %D%/test-records %
 %C%_test_symbols_LDADD   = $(decode_libs) $(CHECK_LIBS)
 %C%_test_tasks_CFLAGS    = $(decode_test_cflags)
 %C%_test_tasks_LDADD     = $(decode_libs) $(CHECK_LIBS)
+unit_tests += %D%/test-tally
+%C%_test_tally_SOURCES   = %D%/test-tally.c $(page_builder)
+%C%_test_tally_CFLAGS    = $(decode_test_cflags)
+%C%_test_tally_LDADD     = $(learn_libs) $(CHECK_LIBS)

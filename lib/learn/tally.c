@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * A table of addresses with open addressing, and for the names one sorted array of all symbols.
+ * There are tens of thousands of functions in a kernel and millions of events in a recording, so
+ * it is the first that must be quick.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/name.h"
+#include "decode/records.h"
+#include "learn/tally.h"
+#include "store/page.h"
+
+#define MAX_ADDRESSES (1U << 20) /* more are no kernel's functions */
+#define TYPE_BYTES 2             /* common_type, with which every event begins */
+
+typedef struct Place {
+        uint64_t address; /* 0: free */
+        uint64_t counts[TALLY_MAX_WINDOWS];
+} Place;
+
+struct Tally {
+        uint16_t type;
+        uint32_t offset; /* of the address in the event */
+        TallyWindow windows[TALLY_MAX_WINDOWS];
+        size_t n_windows;
+        Place *places; /* n_places of them, a power of two, at most half of them taken */
+        size_t n_places, n;
+};
+
+/* "field:unsigned long func;	offset:8;	size:8;	signed:0;" */
+static int find_field(const char *format, const char *field, uint32_t *ret) {
+        for (const char *s = format; *s; s += strcspn(s, "\n"), s += *s == '\n') {
+                const char *line = s + strspn(s, " \t"), *end = strchr(line, ';');
+                unsigned offset, size;
+                size_t n = strlen(field);
+
+                if (!startswith(line, "field:") || !end || end < line + n + 1 ||
+                    strncmp(end - n, field, n) != 0 || end[-(ptrdiff_t) n - 1] != ' ')
+                        continue;
+                if (sscanf(end, "; offset:%u; size:%u;", &offset, &size) != 2 || size != 8 ||
+                    offset > 4096)
+                        return -EINVAL;
+                *ret = offset;
+                return 0;
+        }
+        return -EINVAL;
+}
+
+int tally_new(Tally **ret, const char *format, const char *field, const TallyWindow *windows,
+              size_t n_windows) {
+        _cleanup_(tally_freep) Tally *t = calloc(1, sizeof(*t));
+        const char *id = strstr(format, "ID: ");
+        unsigned type;
+
+        if (!t)
+                return -ENOMEM;
+        if (n_windows == 0 || n_windows > TALLY_MAX_WINDOWS || !id ||
+            sscanf(id, "ID: %u", &type) != 1 || type > UINT16_MAX ||
+            find_field(format, field, &t->offset) < 0)
+                return -EINVAL;
+        t->type = (uint16_t) type;
+        t->n_windows = n_windows;
+        memcpy(t->windows, windows, n_windows * sizeof(*windows));
+        t->n_places = 1024;
+        t->places = calloc(t->n_places, sizeof(*t->places));
+        if (!t->places)
+                return -ENOMEM;
+        *ret = TAKE_PTR(t);
+        return 0;
+}
+
+static Place *find_place(Place *places, size_t n_places, uint64_t address) {
+        size_t at = (size_t) ((address * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (n_places - 1);
+
+        while (places[at].address != 0 && places[at].address != address)
+                at = (at + 1) & (n_places - 1);
+        return &places[at];
+}
+
+static int grow(Tally *t) {
+        Place *places = calloc(t->n_places * 2, sizeof(*places));
+
+        if (!places)
+                return -ENOMEM;
+        for (size_t i = 0; i < t->n_places; i++)
+                if (t->places[i].address != 0)
+                        *find_place(places, t->n_places * 2, t->places[i].address) = t->places[i];
+        free(t->places);
+        t->places = places;
+        t->n_places *= 2;
+        return 0;
+}
+
+static int count(Tally *t, uint64_t address, uint64_t timestamp_ns) {
+        Place *p;
+
+        if (address == 0)
+                return 0;
+        p = find_place(t->places, t->n_places, address);
+        if (p->address == 0) {
+                if (t->n >= MAX_ADDRESSES)
+                        return 0;
+                if (2 * t->n >= t->n_places) {
+                        int r = grow(t);
+
+                        if (r < 0)
+                                return r;
+                        p = find_place(t->places, t->n_places, address);
+                }
+                p->address = address;
+                t->n++;
+        }
+        for (size_t w = 0; w < t->n_windows; w++)
+                if (t->windows[w].from_ns <= timestamp_ns && timestamp_ns < t->windows[w].to_ns)
+                        p->counts[w]++;
+        return 0;
+}
+
+int tally_add_page(Tally *t, const void *page, size_t n_bytes) {
+        PageInfo info;
+        Records w;
+        Record record;
+        int r;
+
+        if (n_bytes < PAGE_HEADER_BYTES || page_parse(&info, page, n_bytes, false) != 0)
+                return 0;
+        records_init(&w, (const uint8_t *) page + PAGE_HEADER_BYTES, info.n_payload, info.timestamp,
+                     __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        while (records_next(&w, &record) == 0) {
+                if (record.n_data < TYPE_BYTES || record.n_data < t->offset + 8 ||
+                    load_u16(record.data, false) != t->type)
+                        continue;
+                r = count(t, load_u64(record.data + t->offset, false), record.timestamp_ns);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+size_t tally_n(const Tally *t) {
+        return t->n;
+}
+
+/* --- names ----------------------------------------------------------------------------------- */
+
+typedef struct Symbol {
+        uint64_t address;
+        const char *name; /* in the text, up to white space */
+} Symbol;
+
+static int compare_symbols(const void *a, const void *b) {
+        const Symbol *x = a, *y = b;
+
+        return (x->address > y->address) - (x->address < y->address);
+}
+
+/* "ffffffff81a2b3c0 t udp_sendmsg	[module]" */
+static size_t read_symbols(const char *text, Symbol *ret) {
+        size_t n = 0;
+
+        for (const char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n') {
+                char *end;
+                uint64_t address = strtoull(s, &end, 16);
+
+                if (end == s || address == 0 || end[0] != ' ' || end[1] == 0 || end[2] != ' ' ||
+                    !strchr("tTwW", end[1]))
+                        continue;
+                ret[n++] = (Symbol){ address, end + 3 };
+        }
+        return n;
+}
+
+static void write_place(const Tally *t, const Place *p, const Symbol *symbol, Buf *out) {
+        size_t n = strcspn(symbol->name, " \t\n");
+
+        if (n == 0 || n > FUNCTION_NAME_MAX)
+                return;
+        buf_add(out, symbol->name, n);
+        for (size_t w = 0; w < t->n_windows; w++)
+                buf_printf(out, " %llu", (unsigned long long) p->counts[w]);
+        buf_adds(out, "\n");
+}
+
+int tally_name(const Tally *t, const char *text, Buf *out) {
+        _cleanup_free_ Symbol *symbols = NULL;
+        size_t n_lines = 0, n;
+
+        for (const char *s = text; *s; s++)
+                n_lines += *s == '\n';
+        symbols = calloc(n_lines + 1, sizeof(*symbols));
+        if (!symbols)
+                return -ENOMEM;
+        n = read_symbols(text, symbols);
+        qsort(symbols, n, sizeof(*symbols), compare_symbols);
+        for (size_t i = 0; i < t->n_places; i++) {
+                const Place *p = &t->places[i];
+                size_t from = 0, to = n;
+
+                if (p->address == 0)
+                        continue;
+                while (from < to) { /* the first symbol above the address */
+                        size_t middle = from + (to - from) / 2;
+
+                        if (symbols[middle].address <= p->address)
+                                from = middle + 1;
+                        else
+                                to = middle;
+                }
+                for (size_t k = from; k > 0 && symbols[k - 1].address == symbols[from - 1].address;
+                     k--)
+                        write_place(t, p, &symbols[k - 1], out);
+        }
+        return out->error;
+}
+
+Tally *tally_free(Tally *t) {
+        if (!t)
+                return NULL;
+        free(t->places);
+        free(t);
+        return NULL;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Tally: how often each function occurs in pages
+ *
+ * For events that hold one kernel address: ftrace/funcgraph_entry ("func"), ftrace/function
+ * ("ip").  Pages, formats and symbols are taken as hostile; whoever looks into pages that way has
+ * no privileges (daemon/learner.h).
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+#define TALLY_MAX_WINDOWS 16
+
+/* Events from from_ns up to, not including, to_ns of the trace clock. */
+typedef struct TallyWindow {
+        uint64_t from_ns, to_ns;
+} TallyWindow;
+
+typedef struct Tally Tally;
+
+/*
+ * tally_new()
+ * @format:  text of the event's format file
+ * @field:   the field that holds the address, 8 bytes
+ * @windows: each is counted on its own; at most TALLY_MAX_WINDOWS
+ *
+ * Return: 0, -EINVAL (no such field), -ENOMEM.
+ */
+int tally_new(Tally **ret, const char *format, const char *field, const TallyWindow *windows,
+              size_t n_windows);
+/* One page of this machine's byte order; what is damaged in it is left out.  0 or -ENOMEM. */
+int tally_add_page(Tally *t, const void *page, size_t n_bytes);
+size_t tally_n(const Tally *t); /* different addresses */
+/*
+ * tally_name() - the result, by name
+ * @symbols: text of kallsyms, in any order
+ *
+ * Adds lines "NAME COUNT..." with a count for each window.  An address belongs to the nearest
+ * symbol at or below it; one that several symbols share has a line for each of them.  Addresses
+ * without a symbol are left out.
+ * Return: 0, -ENOMEM.
+ */
+int tally_name(const Tally *t, const char *symbols, Buf *out);
+Tally *tally_free(Tally *t);
+DEFINE_CLEANUP(Tally *, tally_free);
