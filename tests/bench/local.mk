@@ -1,5 +1,5 @@
 # Benchmarks: run by hand, never by make check.
-EXTRA_DIST += %D%/bench-codec %D%/bench-record %D%/bench-report %D%/bench-ways
+EXTRA_DIST += %D%/bench-codec %D%/bench-overhead %D%/bench-record %D%/bench-report %D%/bench-ways
 check_PROGRAMS += %D%/bench-consume %D%/codec-speed
 %C%_bench_consume_SOURCES = %D%/bench-consume.c
 %C%_codec_speed_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS)

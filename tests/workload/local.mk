@@ -4,3 +4,6 @@ noinst_PROGRAMS += %D%/udp-pairs
 
 noinst_PROGRAMS += %D%/markers
 %C%_markers_SOURCES = %D%/markers.c
+
+noinst_PROGRAMS += %D%/bystander
+%C%_bystander_SOURCES = %D%/bystander.c
