@@ -17,7 +17,8 @@ __ftracectl_functions() { # PREFIX
 # The options of VERB, those that need a value with their '='.
 __ftracectl_options() { # VERB
         local record='-n -p --name= --depth= --notrace= --pid= --duration= --max-size= --ring
-                --segment-size= --segment-time= --buffer-size= --max-functions= --on-full='
+                --segment-size= --segment-time= --buffer-size= --max-functions= --on-full=
+                --lean= --budget='
         local draw='-O --format= --option='
 
         case $1 in
@@ -56,7 +57,8 @@ _ftracectl() {
                 --json) # its value is optional, and only ever behind a '='
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i += 2)) ;;
                 --name | --depth | --notrace | --pid | --duration | --max-size | --buffer-size | \
-                        --segment-size | --segment-time | --max-functions | --on-full | --format | \
+                        --segment-size | --segment-time | --max-functions | --on-full | --lean | \
+                        --budget | --format | \
                         --option | --output | --socket | --store | --size | --time | --sessions | \
                         --config-root | \
                         -n | -p | -o | -O)
@@ -72,6 +74,7 @@ _ftracectl() {
         --store | --config-root) COMPREPLY=($(compgen -d -- "$cur")); return ;;
         --socket | -o | --output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --on-full) COMPREPLY=($(compgen -W 'wait stop' -- "$cur")); return ;;
+        --lean) COMPREPLY=($(compgen -W 'auto full off' -f -- "$cur")); return ;;
         --format) COMPREPLY=($(compgen -W 'graph' -- "$cur")); return ;;
         -O | --option)
                 COMPREPLY=($(compgen -W "$(printf '%s ' {,no}funcgraph-{cpu,proc,abstime,duration,overhead,overrun,tail})" -- "$cur"))
@@ -79,7 +82,7 @@ _ftracectl() {
         --notrace) COMPREPLY=($(compgen -W "$(__ftracectl_functions "$cur")" -- "$cur")); return ;;
         -p | --pid) COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur")); return ;;
         --size | --time | --sessions | -n | --name | --depth | --duration | --max-size | --segment-size | --segment-time | \
-                --buffer-size | --max-functions) return ;;
+                --buffer-size | --max-functions | --budget) return ;;
         --json)
                 if [[ ${COMP_WORDS[COMP_CWORD-1]} == '=' || ${COMP_WORDS[COMP_CWORD]} == '=' ]]; then
                         COMPREPLY=($(compgen -W 'short pretty' -- "$cur"))

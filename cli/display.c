@@ -119,6 +119,15 @@ void display_dropped(const Options *o, const SessionMeta *m) {
                 talk(o, "%s: %s.", m->name, text);
 }
 
+void display_left_out(const Options *o, const SessionMeta *m) {
+        if (m->left_out.n == 0)
+                return;
+        talk(o,
+             "%s: calls of %zu functions are part of their callers' own time (--lean=auto); "
+             "\"ftracectl show %s\" lists them.",
+             m->name, m->left_out.n, m->name);
+}
+
 void display_loss(const SessionMeta *m) {
         _cleanup_buf_ Buf out = BUF_INIT;
 

@@ -22,4 +22,6 @@ int display_count(Census *ret, const Source *s);
 /* Says what is missing, CPU by CPU, if anything is; not silenced by --quiet. */
 /* The same for what a ring dropped, which is no loss. */
 void display_dropped(const Options *o, const SessionMeta *m);
+/* One line about the functions that were not hooked, if any. */
+void display_left_out(const Options *o, const SessionMeta *m);
 void display_loss(const SessionMeta *m);

@@ -8,11 +8,13 @@
  * checked afterwards, because the verb itself may come last.
  */
 
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/io.h"
 #include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
@@ -26,6 +28,8 @@ typedef enum OptionKind {
         OPTION_NUMBER,   /* uint64_t up to max */
         OPTION_BYTES,    /* uint64_t */
         OPTION_DURATION, /* uint64_t [ns] */
+        OPTION_PERCENT,  /* uint64_t [millionths] */
+        OPTION_LEAN,
         OPTION_JSON_MODE,
         OPTION_CHOICE, /* an enum, whose value choose() finds */
 } OptionKind;
@@ -42,6 +46,7 @@ typedef struct Option {
         int (*choose)(const char *word); /* its value, or negative */
 } Option;
 
+#define LEAN_FILE_MAX ((size_t) 8 << 20)
 #define AT(member) offsetof(Options, member)
 
 static const Option options[] = {
@@ -72,6 +77,12 @@ static const Option options[] = {
           "when the disk takes no more: wait until it does (the default), with what\n"
           "is recorded in the kernel's buffer, or stop",
           .choose = spec_on_full_from_name },
+        { "lean",           0,  OPTIONS_RECORD, OPTION_LEAN,     AT(spec.lean), "WHAT",
+          "hook only what the functions were seen to call (\"full\"), of that only\n"
+          "what costs others little (\"auto\"), all functions of the kernel (\"off\",\n"
+          "unless said), or only those that FILE names, one a line" },
+        { "budget",         0,  OPTIONS_RECORD, OPTION_PERCENT,  AT(spec.budget_ppm), "PERCENT",
+          "what --lean=auto may cost the work of others; 2% unless said" },
         { "no-report",      0,  OPTIONS_RUN,    OPTION_FLAG,     AT(no_report), NULL,
           "do not draw the calls" },
         { "keep",           0,  OPTIONS_FOLLOW, OPTION_FLAG,     AT(keep), NULL,
@@ -149,6 +160,65 @@ static int set_json_mode(Options *o, const char *value) {
         return STATUS_OK;
 }
 
+static int set_lean(Options *o, const char *value) {
+        static const char *const names[] = {
+                [LEAN_OFF] = "off", [LEAN_FULL] = "full", [LEAN_AUTO] = "auto"
+        };
+        _cleanup_free_ char *text = NULL;
+        int r;
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                if (streq(value, names[i])) {
+                        o->spec.lean = (SpecLean) i;
+                        return STATUS_OK;
+                }
+        r = file_read(AT_FDCWD, value, &text, NULL, LEAN_FILE_MAX);
+        if (r >= 0)
+                r = strv_split(&o->spec.hooked, text, " \t\n");
+        if (r < 0) {
+                log_error_errno(r, "--lean: neither auto, full nor off, and cannot read \"%s\": %m",
+                                value);
+                return STATUS_USAGE;
+        }
+        for (size_t i = 0; i < o->spec.hooked.n; i++)
+                if (!function_pattern_is_valid(o->spec.hooked.items[i])) {
+                        char quoted[NAME_QUOTE_MAX];
+
+                        return usage(o->verb, "--lean: \"%s\" in %s is no function",
+                                     name_quote(quoted, o->spec.hooked.items[i]), value);
+                }
+        if (o->spec.hooked.n == 0 || o->spec.hooked.n > SPEC_MAX_HOOKED)
+                return usage(o->verb, "--lean: %s names no functions, or more than %d", value,
+                             SPEC_MAX_HOOKED);
+        return STATUS_OK;
+}
+
+/* "2%", "0.5%", "2" */
+static int parse_percent(const char *s, uint64_t *ret_ppm) {
+        uint64_t n = 0, unit = 1000000; /* of what is read next, in hundredths of a millionth */
+        bool is_fraction = false, any = false;
+
+        for (; (*s >= '0' && *s <= '9') || (*s == '.' && !is_fraction); s++) {
+                if (*s == '.') {
+                        is_fraction = true;
+                        continue;
+                }
+                any = true;
+                if (is_fraction) {
+                        unit /= 10;
+                        n += unit * (uint64_t) (*s - '0');
+                } else
+                        n = n * 10 + unit * (uint64_t) (*s - '0');
+                if (n > 100 * UINT64_C(1000000))
+                        return -ERANGE;
+        }
+        s += *s == '%';
+        if (!any || *s != 0)
+                return -EINVAL;
+        *ret_ppm = n / 100;
+        return 0;
+}
+
 static int set_value(Options *o, const Option *option, const char *value) {
         void *at = (char *) o + option->offset;
         char quoted[NAME_QUOTE_MAX];
@@ -167,6 +237,13 @@ static int set_value(Options *o, const Option *option, const char *value) {
                 return STATUS_OK;
         case OPTION_JSON_MODE:
                 return set_json_mode(o, value);
+        case OPTION_LEAN:
+                return set_lean(o, value);
+        case OPTION_PERCENT:
+                if (parse_percent(value, &n) < 0)
+                        return usage(o->verb, "--%s: \"%s\" is not a share like 2%% or 0.5%%",
+                                     option->name, name_quote(quoted, value));
+                break;
         case OPTION_WORDS:
                 r = strv_split(at, value, ",");
                 if (r < 0) {

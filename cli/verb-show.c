@@ -82,6 +82,26 @@ static void show_when(Buf *out, const SessionMeta *m) {
         line(out, "Armed in", "%s", format_duration(arm, m->arm_ns));
 }
 
+static void show_hooked(Buf *out, const SessionMeta *m) {
+        char time[SUMMARY_MAX], after[UNIT_TEXT_MAX],
+                learned[SUMMARY_MAX + 16] = "", since[UNIT_TEXT_MAX + 16] = "";
+
+        if (m->n_hooked == 0) {
+                line(out, "Hooked", "every function%s",
+                     m->learns ? "; what is called is learned for --lean" : "");
+                return;
+        }
+        if (m->learned_ns > 0)
+                (void) snprintf(learned, sizeof(learned), ", learned %s",
+                                summary_time(time, m->learned_ns));
+        if (m->narrowed_ns > m->start.trace_ns)
+                (void) snprintf(since, sizeof(since), ", from %s on",
+                                format_duration(after, m->narrowed_ns - m->start.trace_ns));
+        line(out, "Hooked", "%" PRIu32 " function%s%s%s", m->n_hooked, m->n_hooked == 1 ? "" : "s",
+             learned, since);
+        line_list(out, "Not hooked", &m->left_out);
+}
+
 static void show_where(Buf *out, const SessionMeta *m) {
         const struct passwd *user = getpwuid(m->owner_uid);
 
@@ -141,6 +161,7 @@ int verb_show(const Options *o) {
              m->reason ?: "");
         show_what(&out, m);
         show_when(&out, m);
+        show_hooked(&out, m);
         show_where(&out, m);
         line(&out, "Size", "%s", format_bytes(size, session_meta_n_bytes(m)));
         if (*summary_dropped(loss, m))

@@ -104,6 +104,10 @@ int admit_names(const Functions *f, const Spec *spec, Strv *ret_roots, Strv *ret
         return r;
 }
 
+int admit_hooked(const Functions *f, const Spec *spec, Strv *ret, Refusal *refusal) {
+        return admit_list(f, &spec->hooked, UINT64_MAX, false, ret, refusal);
+}
+
 int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Refusal *refusal) {
         _cleanup_strv_ Strv threads = {};
 

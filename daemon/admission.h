@@ -20,6 +20,8 @@
 /* The functions that the spec's names and globs stand for, sorted. */
 int admit_names(const Functions *f, const Spec *spec, Strv *ret_roots, Strv *ret_notrace,
                 Refusal *refusal);
+/* The functions that spec->hooked stands for, sorted. */
+int admit_hooked(const Functions *f, const Spec *spec, Strv *ret, Refusal *refusal);
 /* All threads that the spec's processes have now, sorted: set_ftrace_pid takes threads. */
 int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Refusal *refusal);
 /* Whether the buffers of all possible CPUs fit into half of what is available. */

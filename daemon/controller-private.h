@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * The controller's inside, for daemon/controller.c (arming and its undoing) and
- * daemon/controller-adopt.c (going on with what an earlier daemon armed).
+ * The controller's inside, for daemon/controller.c (arming and its undoing),
+ * daemon/controller-adopt.c (going on with what an earlier daemon armed) and
+ * daemon/controller-lean.c (learning and narrowing).
  */
 
 #include "daemon/arbiter.h"
@@ -26,6 +27,7 @@ struct Controller {
         size_t n_restored;
         bool keeps;   /* what the ledger holds may be taken up: nothing of it is undone yet */
         bool leaving; /* what is programmed stays when the controller goes */
+        int store_fd; /* where lean/ is */
 };
 
 struct Tracer {
@@ -34,9 +36,13 @@ struct Tracer {
         Claim *claim;
         Instance *instance;
         bool ended; /* disarmed, and still on */
+        bool is_weighed;
+        Touchstone quiet; /* if so */
 };
 
 /* The memory and the claim only. */
 void tracer_free(Tracer *t);
+/* Looks how long ordinary work takes, before @t is armed: afterwards it is too late. */
+void tracer_look_at_quiet(Tracer *t);
 /* Undoes what no tracer stands for; *@n_undone is added to.  0 or -errno. */
 int controller_undo_orphans(Controller *c, size_t *n_undone);

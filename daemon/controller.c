@@ -23,6 +23,7 @@
 #include "daemon/controller-private.h"
 #include "daemon/host-check.h"
 #include "daemon/knob.h"
+#include "daemon/lean.h"
 #include "daemon/pace.h"
 #include "daemon/plan.h"
 #include "store/format.h"
@@ -35,6 +36,7 @@ typedef struct Aim {
         Strv threads; /* of the spec's processes */
         Strv clock_readers;
         Strv warnings;
+        LeanChoice lean;
 } Aim;
 
 static void aim_done(Aim *a) {
@@ -43,6 +45,7 @@ static void aim_done(Aim *a) {
         strv_done(&a->threads);
         strv_done(&a->clock_readers);
         strv_done(&a->warnings);
+        lean_choice_done(&a->lean);
 }
 
 static void log_warnings(const Strv *warnings) {
@@ -117,6 +120,9 @@ static int controller_make(Controller **ret, const char *tracefs, int ledger_dir
         c->fs = (Tracefs){ .fd = -EBADF, .root_fd = -EBADF };
         c->has_instances = -1;
         c->keeps = keeps;
+        c->store_fd = fcntl(ledger_dir_fd, F_DUPFD_CLOEXEC, 3);
+        if (c->store_fd < 0)
+                return -errno;
         c->fs.root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 3);
         if (c->fs.root_fd < 0)
                 return -errno;
@@ -230,6 +236,7 @@ Controller *controller_free(Controller *c) {
         c->ledger = ledger_free(c->ledger);
         tracefs_detach(&c->fs);
         safe_close(c->fs.root_fd);
+        safe_close(c->store_fd);
         free(c->wanted_path);
         free(c);
         return NULL;
@@ -365,7 +372,8 @@ static int program(Tracer *t, const SessionMeta *m, const Aim *aim, const char *
                                   .buffer_bytes = m->spec.buffer_bytes,
                                   .percent = pace_percent(m->spec.buffer_bytes, m->spec.max_bytes),
                                   .threads = &aim->threads,
-                                  .not_hooked = &aim->clock_readers });
+                                  .not_hooked = &aim->clock_readers,
+                                  .hooks = &aim->lean.hooks });
         if (r >= 0 && c->arbiter.n == 1)
                 r = plan_shared(c, p, m, t->claim);
         if (r < 0)
@@ -472,6 +480,8 @@ static int fill_meta(Tracer *t, SessionMeta *m, const Aim *aim) {
                 r = strv_copy(&new_roots, &aim->roots);
         if (r >= 0)
                 r = strv_copy(&new_notrace, &aim->notrace);
+        if (r >= 0)
+                r = lean_choice_tell(&aim->lean, m);
         for (size_t i = 0; r >= 0 && i < aim->warnings.n; i++)
                 r = strv_add(&m->warnings, aim->warnings.items[i]);
         if (r < 0)
@@ -576,6 +586,9 @@ int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Refusal *refusal
 
         r = admit(c, m, &aim, refusal);
         if (r == 0)
+                r = lean_choose(&aim.lean, c->store_fd, c->fs.root_fd, &c->functions, &m->spec,
+                                &aim.roots, &aim.warnings, refusal);
+        if (r == 0)
                 r = warn_of_addresses(c, &aim.warnings);
         if (r == 0)
                 r = clock_reader_find(&c->fs, &c->functions, &aim.clock_readers);
@@ -586,6 +599,8 @@ int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Refusal *refusal
         if (r != 0)
                 return r;
 
+        if (aim.lean.learns)
+                tracer_look_at_quiet(t);
         r = program(t, m, &aim, &file, &plan);
         if (r >= 0) {
                 file = "events/header_page";

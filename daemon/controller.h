@@ -24,6 +24,8 @@
 #include "base/cleanup.h"
 #include "base/strv.h"
 #include "daemon/instance.h"
+#include "daemon/lean-cache.h"
+#include "daemon/weigh.h"
 #include "store/meta.h"
 #include "store/spec.h"
 #include "wire/refusal.h"
@@ -68,7 +70,7 @@ size_t controller_n_restored(const Controller *c);
  * controller_arm() - program everything; nothing is recorded yet
  * @ret:   tracer_disarm() it
  * @m:     name, spec and owner are read; roots, notrace, neighbours, warnings, instance, clock,
- *         page_bytes and n_possible_cpus are filled
+ *         page_bytes, n_possible_cpus and what lean came to are filled
  *
  * Return: 0, REFUSED (nothing was changed, or all is undone), -errno (the same).
  */
@@ -86,6 +88,17 @@ enum { CONTROLLER_E_GONE = 2 };
 int controller_adopt(Controller *c, Tracer **ret, const SessionMeta *m, const char **ret_why);
 /* Frees @t and touches nothing: controller_settle() finds what it stood for in the ledger. */
 void tracer_forget(Tracer *t);
+/*
+ * controller_narrow() - hook only what is known of the roots meanwhile (daemon/lean.h)
+ * @m: n_hooked, left_out and learned_ns are filled
+ *
+ * Return: 1; 0: too little is known, nothing was changed; -errno.
+ */
+int controller_narrow(Controller *c, Tracer *t, SessionMeta *m);
+/* daemon/weigh.h, for functions by name. */
+int controller_weigh(Controller *c, Weighing *ret, const Strv *names);
+/* daemon/lean.h, lean_learn(). */
+int controller_learn(Controller *c, const Strv *roots, const char *kernel, const LeanCache *new);
 
 /* Where it is programmed; all borrowed.  The directory is "" or "instances/x/". */
 const char *tracer_tracefs(const Tracer *t);
@@ -97,6 +110,8 @@ int tracer_get_roots(const Tracer *t, Strv *ret);
  */
 int tracer_open_raw(Tracer *t, uint32_t cpu);
 int tracer_set_recording(Tracer *t, bool on);
+/* How long ordinary work took before this was armed; NULL: nobody looked. */
+const Touchstone *tracer_quiet(const Tracer *t);
 /*
  * Fills the kernel's counters of ret->cpu (entry "overrun", ...), as deltas since arming; the other
  * members stay.  Return: 0, TRACER_E_EMPTIED (the same, and somebody has emptied the CPU's buffer

@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -46,13 +48,22 @@ static int compare_names(const void *a, const void *b) {
         return strcmp(*(const char *const *) a, *(const char *const *) b);
 }
 
+static int compare_lines(const void *a, const void *b) {
+        const FunctionLine *x = a, *y = b;
+        int r = strcmp(x->name, y->name);
+
+        return r != 0 ? r : (x->line > y->line) - (x->line < y->line);
+}
+
+/* A line that names nothing counts as a line all the same. */
 static int parse(Functions *f) {
-        size_t n_lines = 0, kept = 0;
+        size_t n_lines = 0, line = 0;
 
         for (const char *s = f->text; *s; s++)
                 n_lines += *s == '\n';
         f->names = calloc(n_lines + 2, sizeof(*f->names));
-        if (!f->names)
+        f->lines = calloc(n_lines + 2, sizeof(*f->lines));
+        if (!f->names || !f->lines)
                 return -ENOMEM;
         for (char *s = f->text; *s;) {
                 char *next = s + strcspn(s, "\n");
@@ -60,15 +71,15 @@ static int parse(Functions *f) {
                 if (*next)
                         *next++ = 0;
                 s[strcspn(s, " \t")] = 0;
+                line++;
                 if (*s && !startswith(s, INVALID_PREFIX))
-                        f->names[f->n++] = s;
+                        f->lines[f->n_lines++] = (FunctionLine){ s, (uint32_t) line };
                 s = next;
         }
-        qsort(f->names, f->n, sizeof(*f->names), compare_names);
-        for (size_t i = 0; i < f->n; i++)
-                if (kept == 0 || !streq(f->names[kept - 1], f->names[i]))
-                        f->names[kept++] = f->names[i];
-        f->n = kept;
+        qsort(f->lines, f->n_lines, sizeof(*f->lines), compare_lines);
+        for (size_t i = 0; i < f->n_lines; i++)
+                if (f->n == 0 || !streq(f->names[f->n - 1], f->lines[i].name))
+                        f->names[f->n++] = f->lines[i].name;
         return 0;
 }
 
@@ -95,6 +106,7 @@ int functions_load(Functions *f, const Tracefs *fs) {
 void functions_done(Functions *f) {
         free(f->text);
         free(f->names);
+        free(f->lines);
         free(f->modules);
         *f = (Functions){};
 }
@@ -107,6 +119,36 @@ const char *functions_module(const Functions *f, size_t i) {
 
 bool functions_contain(const Functions *f, const char *name) {
         return bsearch(&name, f->names, f->n, sizeof(*f->names), compare_names);
+}
+
+/* The first line that holds @name, or where it would be. */
+static size_t find_line(const Functions *f, const char *name) {
+        size_t from = 0, to = f->n_lines;
+
+        while (from < to) {
+                size_t middle = from + (to - from) / 2;
+
+                if (strcmp(f->lines[middle].name, name) < 0)
+                        from = middle + 1;
+                else
+                        to = middle;
+        }
+        return from;
+}
+
+int functions_find_lines(const Functions *f, const Strv *names, Strv *ret) {
+        for (size_t i = 0; i < names->n; i++)
+                for (size_t k = find_line(f, names->items[i]);
+                     k < f->n_lines && streq(f->lines[k].name, names->items[i]); k++) {
+                        char text[16];
+                        int r;
+
+                        (void) snprintf(text, sizeof(text), "%" PRIu32, f->lines[k].line);
+                        r = strv_add(ret, text);
+                        if (r < 0)
+                                return r;
+                }
+        return 0;
 }
 
 /* Whether @c is in the class that begins after '['; *@end is set behind its ']', or to NULL if it

@@ -16,11 +16,18 @@
 #include "base/strv.h"
 #include "daemon/tracefs.h"
 
+typedef struct FunctionLine {
+        const char *name; /* in Functions.text */
+        uint32_t line;    /* of available_filter_functions, from 1 */
+} FunctionLine;
+
 typedef struct Functions {
         char *text; /* all names, each with its NUL, and its "[module]" after that */
         size_t n_text;
         const char **names; /* n of them, sorted, unique, in text */
         size_t n;
+        FunctionLine *lines; /* n_lines of them, sorted by name, then line; names may repeat */
+        size_t n_lines;
         char *modules; /* names and sizes of the modules loaded when it was read */
 } Functions;
 
@@ -39,6 +46,16 @@ bool functions_contain(const Functions *f, const char *name);
  * Return: how many were added to @ret (there may be none), or -ENOMEM.
  */
 int functions_expand(const Functions *f, const char *pattern, Strv *ret);
+/*
+ * functions_find_lines() - where @names are in available_filter_functions
+ * @ret: decimal line numbers are added; a name that occurs several times has several, and one that
+ *       does not occur has none
+ *
+ * set_ftrace_filter takes such a number in the place of a name and then finds the function without
+ * comparing it with all others (linux 6.1 kernel/trace/ftrace.c, add_rec_by_index()).
+ * Return: 0 or -ENOMEM.
+ */
+int functions_find_lines(const Functions *f, const Strv *names, Strv *ret);
 /* At most three names like @name, the nearest first. */
 int functions_suggest(const Functions *f, const char *name, Strv *ret);
 /* A sealed memfd with all functions, "name" or "name [module]", one a line; the caller owns it; or -errno. */

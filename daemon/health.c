@@ -266,7 +266,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         return sd_event_source_set_time_relative(source, HEALTH_LOOK_S * USEC_PER_SEC);
 }
 
-int health_watch(Health *h) {
+int health_watch_again(Health *h) {
         const SessionMeta *m = h->config.meta;
         _cleanup_free_ uint32_t *cpus = calloc(m->n_cpus, sizeof(*cpus));
         int r;
@@ -287,6 +287,12 @@ int health_watch(Health *h) {
                                            .handler = on_tampering,
                                            .userdata = h,
                                    });
+        return MIN(r, 0);
+}
+
+int health_watch(Health *h) {
+        int r = health_watch_again(h);
+
         if (r >= 0)
                 r = sd_event_add_time_relative(h->config.event, &h->timer, CLOCK_MONOTONIC,
                                                HEALTH_LOOK_S * USEC_PER_SEC, 0, on_timer, h);

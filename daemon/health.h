@@ -58,6 +58,8 @@ bool health_refresh(Health *h);
 void health_look_at_disk(Health *h);
 /* Recording is about to be switched off: what others do from now on is their business. */
 void health_end_watch(Health *h);
+/* After health_end_watch(), when control files have got other values from us.  0 or -errno. */
+int health_watch_again(Health *h);
 /* The readers have ended: the last accounts, and the end of what is open. */
 void health_finish(Health *h);
 /* A sentence for whoever looks, in the log and in the metadata; each once. */

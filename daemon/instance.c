@@ -46,7 +46,6 @@ static const struct {
         { "options/funcgraph-args", "0", SHARED },
         { "options/funcgraph-retval", "0", SHARED },
         { "options/funcgraph-retaddr", "0", SHARED },
-        { "set_ftrace_filter", "", 0 },
         { "set_ftrace_notrace_pid", "", 0 },
 };
 
@@ -200,6 +199,20 @@ static char *all_cpus_mask(const Instance *i) {
         return text;
 }
 
+void hooks_done(Hooks *h) {
+        strv_done(&h->names);
+        strv_done(&h->lines);
+}
+
+int instance_plan_hooks(Instance *i, Plan *p, Ledger *l, const char *session, const Hooks *hooks) {
+        _cleanup_free_ char *path = NULL, *names = strv_join(&hooks->names, "\n"),
+                            *lines = strv_join(&hooks->lines, "\n");
+
+        if (!names || !lines || asprintf(&path, "%sset_ftrace_filter", i->dir) < 0)
+                return -ENOMEM;
+        return plan_add_text(p, i->fs, l, i->name ? NULL : session, path, names, lines);
+}
+
 static int plan_settings(Instance *i, Plan *p, Ledger *l, const char *session,
                          const InstanceSettings *s) {
         _cleanup_free_ char *mask = all_cpus_mask(i), *pids = strv_join(s->threads, "\n"),
@@ -216,6 +229,8 @@ static int plan_settings(Instance *i, Plan *p, Ledger *l, const char *session,
                 r = plan_own(i, p, l, session, "buffer_percent", percent);
         if (r >= 0)
                 r = plan_own(i, p, l, session, "set_ftrace_notrace", notrace);
+        if (r >= 0)
+                r = instance_plan_hooks(i, p, l, session, s->hooks);
         if (r >= 0 && !i->name)
                 r = plan_own(i, p, l, session, "tracing_cpumask", mask);
         if (r >= 0)

@@ -36,12 +36,20 @@ const char *instance_dir(const Instance *i);  /* "instances/ftraced-x/" or "" */
 bool instance_exists(const Instance *i);
 /* Ledger, then mkdir(); nothing at the top level. */
 int instance_create(Instance *i, Ledger *l, const char *session);
+/* Functions that are hooked; none: all. */
+typedef struct Hooks {
+        Strv names;
+        Strv lines; /* theirs (daemon/functions.h), in no order */
+} Hooks;
+void hooks_done(Hooks *h);
+
 /* What differs from session to session. */
 typedef struct InstanceSettings {
         uint64_t buffer_bytes;  /* for each CPU */
         unsigned percent;       /* of it full: poll() on trace_pipe_raw returns */
         const Strv *threads;    /* that are recorded; none: all */
         const Strv *not_hooked; /* functions that set_ftrace_notrace is to hold */
+        const Hooks *hooks;     /* what set_ftrace_filter is to hold */
 } InstanceSettings;
 
 /*
@@ -49,6 +57,8 @@ typedef struct InstanceSettings {
  * tracer.  What older kernels keep once for all instances goes to the ledger as shared.
  */
 int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const InstanceSettings *s);
+/* Other functions are hooked from now on; the tracer may be on.  For instance_plan()'s session. */
+int instance_plan_hooks(Instance *i, Plan *p, Ledger *l, const char *session, const Hooks *hooks);
 /* current_tracer = function_graph, and the counters' starting point.  -EBUSY: a pipe is open. */
 int instance_start(Instance *i);
 

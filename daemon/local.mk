@@ -1,7 +1,7 @@
 # daemon/: the only privileged code; moves pages, never interprets them.
 # The library is for the unit tests: all but main.
 noinst_LIBRARIES += %D%/libdaemon.a
-%C%_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(TRACEFS_CFLAGS) $(SYSTEMD_CFLAGS) $(JANSSON_CFLAGS) -pthread
+%C%_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(TRACEFS_CFLAGS) $(SYSTEMD_CFLAGS) $(JANSSON_CFLAGS) $(XXHASH_CFLAGS) -pthread
 %C%_libdaemon_a_SOURCES = \
 	%D%/address.c \
 	%D%/address.h \
@@ -12,6 +12,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/clock-reader.c \
 	%D%/clock-reader.h \
 	%D%/controller-adopt.c \
+	%D%/controller-lean.c \
 	%D%/controller-private.h \
 	%D%/controller.c \
 	%D%/controller.h \
@@ -35,16 +36,26 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/symbol-watch.h \
 	%D%/knob.c \
 	%D%/knob.h \
+	%D%/lean-cache.c \
+	%D%/lean-cache.h \
+	%D%/lean.c \
+	%D%/lean.h \
+	%D%/learn-worker.c \
+	%D%/learn-worker.h \
+	%D%/learner.c \
+	%D%/learner.h \
 	%D%/ledger.c \
 	%D%/ledger.h \
+	%D%/lesson.c \
+	%D%/lesson.h \
 	%D%/listener.c \
 	%D%/listener.h \
 	%D%/live.c \
 	%D%/live.h \
-	%D%/lockdown.c \
-	%D%/lockdown.h \
 	%D%/manager.c \
 	%D%/manager.h \
+	%D%/lockdown.c \
+	%D%/lockdown.h \
 	%D%/methods.c \
 	%D%/methods.h \
 	%D%/pace.c \
@@ -73,6 +84,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/server.h \
 	%D%/session-adopt.c \
 	%D%/session-private.h \
+	%D%/session-lean.c \
 	%D%/session.c \
 	%D%/session.h \
 	%D%/sessions.c \
@@ -81,13 +93,17 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/stock.h \
 	%D%/tamper.c \
 	%D%/tamper.h \
+	%D%/touchstone.c \
+	%D%/touchstone.h \
 	%D%/tracefs.c \
 	%D%/tracefs.h \
 	%D%/tracing-copy.c \
 	%D%/tracing-copy.h \
 	%D%/transition.c \
-	%D%/transition.h
-daemon_libs = %D%/libdaemon.a $(wire_libs) $(codec_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) -lpthread
+	%D%/transition.h \
+	%D%/weigh.c \
+	%D%/weigh.h
+daemon_libs = %D%/libdaemon.a $(wire_libs) $(learn_libs) $(codec_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) -lpthread
 
 sbin_PROGRAMS += ftraced
 ftraced_SOURCES = %D%/main.c

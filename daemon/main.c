@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/daemon.h"
+#include "daemon/learn-worker.h"
 #include "daemon/seal-worker.h"
 
 static DaemonConfig arg_config = { .private_fd = -EBADF };
@@ -146,9 +147,11 @@ int main(int argc, char *argv[]) {
         _cleanup_(daemon_freep) Daemon *d = NULL;
         int r;
 
-        /* Our own child (daemon/sealer.c): nothing of what follows concerns it. */
+        /* Our own children (daemon/sealer.c, daemon/learner.c): nothing of what follows concerns them. */
         if (argc == 3 && streq(argv[1], SEAL_WORKER_OPTION))
                 _exit(seal_worker(argv[2]));
+        if (argc == 2 && streq(argv[1], LEARN_WORKER_OPTION))
+                _exit(learn_worker());
         log_setup("ftraced");
         r = parse_arguments(argc, argv);
         if (r <= 0)

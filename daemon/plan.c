@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Two parallel lists.  The split into "collect" and "apply" is what lets one
+ * Three parallel lists.  The split into "collect" and "apply" is what lets one
  * write of the ledger precede any number of changes.
  */
 
@@ -33,6 +33,11 @@ static int save_sizes_by_cpu(const Tracefs *fs, Ledger *l, const char *session) 
 
 int plan_add(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *file,
              const char *value) {
+        return plan_add_text(p, fs, l, session, file, value, value);
+}
+
+int plan_add_text(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *file,
+                  const char *value, const char *text) {
         _cleanup_free_ char *now = NULL;
         int r;
 
@@ -51,7 +56,9 @@ int plan_add(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const c
         }
         if (r >= 0)
                 r = strv_add(&p->files, file);
-        return r < 0 ? r : strv_add(&p->values, value);
+        if (r >= 0)
+                r = strv_add(&p->values, value);
+        return r < 0 ? r : strv_add(&p->texts, text);
 }
 
 /* Newer kernels round a size up to whole pages and say so. */
@@ -68,7 +75,7 @@ int plan_apply(const Plan *p, const Tracefs *fs, const char **ret_file) {
                 _cleanup_free_ char *now = NULL;
                 int r;
 
-                r = knob_write(fs->fd, file, value);
+                r = knob_write(fs->fd, file, p->texts.items[i]);
                 if (r >= 0)
                         r = knob_read(fs->fd, file, &now);
                 if (r >= 0 && !is_applied(file, now, value)) {
@@ -87,4 +94,5 @@ int plan_apply(const Plan *p, const Tracefs *fs, const char **ret_file) {
 void plan_done(Plan *p) {
         strv_done(&p->files);
         strv_done(&p->values);
+        strv_done(&p->texts);
 }

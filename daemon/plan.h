@@ -15,6 +15,7 @@
 
 typedef struct Plan {
         Strv files, values; /* the same number of each */
+        Strv texts;         /* what is written so that the file says the value; as many */
 } Plan;
 
 /*
@@ -24,6 +25,9 @@ typedef struct Plan {
  */
 int plan_add(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *file,
              const char *value);
+/* The same for a file that takes another text than it shows: @text makes it say @value. */
+int plan_add_text(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *file,
+                  const char *value, const char *text);
 /* Writes, reads back, compares.  -errno, -EIO if the file does not say what was written; then
  * *@ret_file is the file (as long as @p lives). */
 int plan_apply(const Plan *p, const Tracefs *fs, const char **ret_file);

@@ -345,8 +345,10 @@ static void session_go_on(Session *s, const char *why) {
         if (r < 0) {
                 log_error_errno(r, "Cannot set the timer of session '%s': %m", s->meta->name);
                 session_stop(s, "the timer of its duration could not be set");
-        } else
-                session_on_recorder(s); /* it may have been full */
+                return;
+        }
+        (void) session_lean_begin(s); /* without it everything stays hooked */
+        session_on_recorder(s);       /* it may have been full */
 }
 
 /* As if it had never been looked at: what it changed in the kernel controller_settle() undoes. */

@@ -8,6 +8,7 @@
 
 #include "daemon/health.h"
 #include "daemon/live.h"
+#include "daemon/lesson.h"
 #include "daemon/recorder.h"
 #include "daemon/rotation.h"
 #include "daemon/session.h"
@@ -26,6 +27,9 @@ struct Session {
         Rotation *rotation;
         sd_event_source *deadline;
         SymbolWatch symbol_watch;
+        sd_event_source *lesson_timer; /* daemon/session-lean.c */
+        uint64_t lesson_us;
+        Lesson *lesson; /* goes on after the end */
         Health *health;
 
         sd_event_source *retry; /* of writing session.json, once it has ended */
@@ -59,3 +63,9 @@ int session_hold(Session *s);
 void session_let_go(Session *s);
 /* The readers of a session that session_leave() left: waits for them and writes down where they are. */
 void session_end_leaving(Session *s);
+
+/* Recording has begun: if it is to be learned from, the timer is set.  0 or -errno. */
+int session_lean_begin(Session *s);
+/* The readers have ended, the tracer is still there. */
+void session_lean_end(Session *s);
+void session_lean_done(Session *s);

@@ -320,6 +320,9 @@ static int session_begin(Session *s, Refusal *refusal) {
         r = session_set_deadline(s);
         if (r < 0)
                 return refuse_errno(refusal, r, "setting", "the timer of its duration");
+        r = session_lean_begin(s);
+        if (r < 0)
+                return refuse_errno(refusal, r, "setting", "the timer of learning");
         session_enter(s, SESSION_EVENT_START, NULL);
         return 0;
 }
@@ -373,6 +376,7 @@ int session_start(Session **ret, const SessionContext *context, SessionMeta *m, 
         if (r != 0) {
                 session_undo(s);
                 (void) sd_event_source_disable_unref(s->deadline);
+                session_lean_done(s);
                 free(s);
                 return r;
         }
@@ -548,6 +552,7 @@ static void session_finish(Session *s) {
         s->rotation = rotation_free(s->rotation);
         s->recorder = recorder_free(s->recorder);
         session_let_go(s);
+        session_lean_end(s);
         r = tracer_disarm(TAKE_PTR(s->tracer));
 
         if (session_meta_pages_lost(s->meta) > 0)
@@ -681,6 +686,7 @@ Session *session_free(Session *s) {
         (void) sd_event_source_disable_unref(s->retry);
         (void) sd_event_source_disable_unref(s->deadline);
         (void) health_free(s->health);
+        session_lean_done(s);
         (void) session_dir_free(s->dir);
         (void) session_meta_free(s->meta);
         free(s);

@@ -78,7 +78,13 @@ typedef struct SessionMeta {
         uint32_t page_bytes;      /* sub-buffer size */
         uint32_t n_possible_cpus; /* nr_cpu_ids: width of the CPU column */
         bool big_endian;
-        uint64_t arm_ns;         /* how long programming took */
+        uint32_t n_hooked; /* functions that are hooked; 0: all of the kernel's */
+        Strv left_out;     /* functions seen under the roots before that are not hooked */
+        uint64_t
+                learned_ns; /* when the hooked functions were learned, realtime; 0: they were not */
+        uint64_t narrowed_ns; /* since when on the trace clock only these; 0: from the beginning */
+        bool learns;          /* what is seen under the roots is learned for lean */
+        uint64_t arm_ns;      /* how long programming took */
         uint64_t first_sequence; /* of a ring: the first that is kept; dropped ones came before */
         uint64_t bytes_dropped;  /* by the ring, in segments */
         bool pinned;             /* not to be removed */

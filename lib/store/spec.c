@@ -24,6 +24,12 @@ static bool pid_is_valid(const char *s) {
         return parse_u64(s, PID_MAX, &pid) >= 0 && pid > 0 && *s != '0';
 }
 
+static const char *const lean_names[] = {
+        [LEAN_OFF] = "off",
+        [LEAN_FULL] = "full",
+        [LEAN_AUTO] = "auto",
+};
+
 #define NUMBER(member, from, to, absent)                                                           \
         {                                                                                          \
                 .key = #member, .type = JSON_FIELD_U64, .flags = JSON_FIELD_OMIT,                  \
@@ -76,6 +82,21 @@ static const JsonField fields[] = {
           .words = on_full_names,
           .max = _SPEC_ON_FULL_N,
           .fallback = SPEC_ON_FULL_WAIT },
+        { .key = "lean",
+          .type = JSON_FIELD_WORD,
+          .flags = JSON_FIELD_OMIT,
+          .offset = offsetof(Spec, lean),
+          .words = lean_names,
+          .max = _LEAN_N,
+          .fallback = SPEC_DEFAULT_LEAN },
+        NUMBER(budget_ppm, 0, 1000000, SPEC_DEFAULT_BUDGET_PPM),
+        { .key = "hooked",
+          .type = JSON_FIELD_STRV,
+          .flags = JSON_FIELD_OMIT,
+          .offset = offsetof(Spec, hooked),
+          .max = SPEC_MAX_HOOKED,
+          .max_text = FUNCTION_NAME_MAX,
+          .is_valid = function_pattern_is_valid },
 };
 
 json_t *spec_to_json(const Spec *spec) {
@@ -117,12 +138,14 @@ int spec_copy(Spec *ret, const Spec *spec) {
         _cleanup_spec_ Spec copy = *spec;
         int r;
 
-        copy.functions = copy.notrace = copy.pids = (Strv){};
+        copy.functions = copy.notrace = copy.pids = copy.hooked = (Strv){};
         r = strv_copy(&copy.functions, &spec->functions);
         if (r >= 0)
                 r = strv_copy(&copy.notrace, &spec->notrace);
         if (r >= 0)
                 r = strv_copy(&copy.pids, &spec->pids);
+        if (r >= 0)
+                r = strv_copy(&copy.hooked, &spec->hooked);
         if (r < 0)
                 return r;
         *ret = TAKE(copy, (Spec){});
@@ -133,4 +156,5 @@ void spec_done(Spec *spec) {
         strv_done(&spec->functions);
         strv_done(&spec->notrace);
         strv_done(&spec->pids);
+        strv_done(&spec->hooked);
 }

@@ -32,6 +32,14 @@ typedef enum SpecOnFull {
 const char *spec_on_full_name(SpecOnFull o); /* "wait", "stop" */
 int spec_on_full_from_name(const char *s);   /* the value, or -EINVAL */
 
+/* Which functions are hooked. */
+typedef enum SpecLean {
+        LEAN_OFF,  /* all of the kernel's */
+        LEAN_FULL, /* those that were learned; all while they are learned */
+        LEAN_AUTO, /* those of them that fit the budget */
+        _LEAN_N,
+} SpecLean;
+
 typedef struct Spec {
         Strv functions;         /* names and globs whose call trees are recorded; at least one */
         Strv notrace;           /* names and globs that are left out with all below them */
@@ -45,11 +53,19 @@ typedef struct Spec {
         uint64_t buffer_bytes;  /* the kernel's buffer for each CPU */
         uint64_t max_functions; /* more roots than this after expansion are refused */
         SpecOnFull on_full;
+        SpecLean lean;       /* which functions are hooked */
+        uint64_t budget_ppm; /* what lean=auto may cost others [millionths] */
+        Strv hooked;         /* names and globs: these and the roots are hooked, whatever lean */
 } Spec;
+
+#define SPEC_DEFAULT_LEAN LEAN_OFF
+#define SPEC_DEFAULT_BUDGET_PPM 20000
+#define SPEC_MAX_HOOKED 16384 /* patterns */
 
 #define SPEC_INIT                                                                                  \
         ((Spec){ .buffer_bytes = SPEC_DEFAULT_BUFFER_BYTES,                                        \
-                 .max_functions = SPEC_DEFAULT_MAX_FUNCTIONS })
+                 .max_functions = SPEC_DEFAULT_MAX_FUNCTIONS,                                      \
+                 .budget_ppm = SPEC_DEFAULT_BUDGET_PPM })
 
 /* A new JSON object, which the caller owns; NULL without memory. */
 json_t *spec_to_json(const Spec *spec);

@@ -10,6 +10,7 @@ root_tests += \
 	%D%/test-idle.sh \
 	%D%/test-kernel-text.sh \
 	%D%/test-kill.sh \
+	%D%/test-lean.sh \
 	%D%/test-leftovers.sh \
 	%D%/test-loss.sh \
 	%D%/test-main-job.sh \

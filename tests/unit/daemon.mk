@@ -47,3 +47,7 @@ unit_tests += %D%/test-lockdown %D%/test-sealer
 %C%_test_sealer_SOURCES  = %D%/test-sealer.c %D%/page-builder.c %D%/page-builder.h
 %C%_test_sealer_CFLAGS   = $(daemon_test_cflags)
 %C%_test_sealer_LDADD    = $(daemon_test_libs)
+
+unit_tests += %D%/test-lean
+%C%_test_lean_CFLAGS = $(daemon_test_cflags)
+%C%_test_lean_LDADD  = $(daemon_test_libs)

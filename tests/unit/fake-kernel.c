@@ -294,9 +294,22 @@ static bool is_function(const char *word) {
         return strv_contains(&names, word);
 }
 
-/* One word of one write, as ftrace_graph_write() takes it. */
+/* The name in a line of the list of functions, from 1. */
+static int add_line(Strv *words, unsigned long line) {
+        _cleanup_free_ char *text = fake_get(the, "available_filter_functions");
+        const char *s = text;
+
+        for (; line > 1 && *s; line--)
+                s += strcspn(s, "\n") + 1;
+        return *s ? strv_addn(words, s, strcspn(s, " \n")) : -EINVAL;
+}
+
+/* One word of one write, as ftrace_graph_write() takes it; set_ftrace_filter takes lines, too. */
 static int write_list(int fd, const char *text) {
         Strv *words = &files[fd].words;
+
+        if (strstr(files[fd].path, "set_ftrace_filter") && text[strspn(text, "0123456789")] == 0)
+                return add_line(words, strtoul(text, NULL, 10));
         const char *word = *text == '!' ? text + 1 : text;
 
         if (!strstr(files[fd].path, "_pid") && !is_function(word))

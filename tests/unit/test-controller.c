@@ -67,6 +67,37 @@ static void leave_over(FakeKernel *k) {
         fake_put(k, "options/funcgraph-irqs", "0\n");
 }
 
+START_TEST(a_list_is_hooked_by_its_lines_and_taken_back)
+        {
+                for (int instances = 0; instances < 2; instances++) {
+                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
+                        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                        _cleanup_free_ char *before = NULL, *after = NULL;
+                        _cleanup_(controller_freep) Controller *c = NULL;
+                        _cleanup_refusal_ Refusal refusal = {};
+                        Tracer *t;
+
+                        fake_put(k, "set_ftrace_filter", "vfs_read\n");
+                        before = fake_dump(k);
+                        c = controller(k);
+                        ck_assert_int_eq(session_meta_new(&m), 0);
+                        m->name = strdup("x");
+                        ck_assert_int_eq(strv_add(&m->spec.functions, "udp_sendmsg"), 0);
+                        ck_assert_int_eq(
+                                strv_split(&m->spec.hooked, "kfree_* nf_conntrack_in", " "), 0);
+                        ck_assert_int_eq(controller_arm(c, &t, m, &refusal), 0);
+                        expect_file(k,
+                                    instances ? "instances/ftraced-x/set_ftrace_filter"
+                                              : "set_ftrace_filter",
+                                    "kfree_skb\nnf_conntrack_in\nudp_sendmsg\n");
+                        ck_assert_uint_eq(m->n_hooked, 3);
+                        ck_assert_int_eq(tracer_disarm(t), 0);
+                        after = fake_dump(k);
+                        ck_assert_str_eq(before, after);
+                }
+        }
+END_TEST
+
 START_TEST(a_session_leaves_leftovers_as_it_found_them)
         {
                 for (int instances = 0; instances < 2; instances++) {
@@ -543,7 +574,8 @@ START_TEST(checks_tell_good_from_leftover_from_bad)
         }
 END_TEST
 
-UNIT_MAIN("controller", a_session_leaves_leftovers_as_it_found_them,
+UNIT_MAIN("controller", a_list_is_hooked_by_its_lines_and_taken_back,
+          a_session_leaves_leftovers_as_it_found_them,
           the_function_that_reads_the_trace_clock_is_not_hooked,
           a_process_is_all_its_threads_and_none_is_left_behind,
           names_are_refused_before_anything_is_written,

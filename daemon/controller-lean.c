@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * What learning needs of tracefs: a look before, a weighing, a narrower filter.  The filter of a live
+ * tracer is replaced when the file is closed, so in between nothing is missed (linux 6.1
+ * kernel/trace/ftrace.c, ftrace_regex_release()).
+ */
+
+#include "base/log.h"
+#include "daemon/controller-private.h"
+#include "daemon/lean.h"
+#include "daemon/plan.h"
+
+void tracer_look_at_quiet(Tracer *t) {
+        _cleanup_(touchstone_freep) TouchstoneChild *child = NULL;
+        int r;
+
+        r = touchstone_start(&child);
+        if (r >= 0)
+                r = touchstone_run(child, &t->quiet);
+        t->is_weighed = r >= 0;
+        if (r < 0)
+                log_debug("lean", "ordinary work could not be timed: %s", strerror(-r));
+}
+
+const Touchstone *tracer_quiet(const Tracer *t) {
+        return t->is_weighed ? &t->quiet : NULL;
+}
+
+int controller_narrow(Controller *c, Tracer *t, SessionMeta *m) {
+        _cleanup_strv_ Strv warnings = {};
+        _cleanup_lean_choice_ LeanChoice choice = {};
+        _cleanup_plan_ Plan plan = {};
+        Refusal refusal = {};
+        const char *file = NULL;
+        int r;
+
+        r = lean_choose(&choice, c->store_fd, c->fs.root_fd, &c->functions, &m->spec, &m->roots,
+                        &warnings, &refusal);
+        if (r < 0 || choice.hooks.lines.n == 0)
+                return r;
+        r = instance_plan_hooks(t->instance, &plan, c->ledger, t->claim->session, &choice.hooks);
+        if (r >= 0)
+                r = ledger_commit(c->ledger, c->fs.path);
+        if (r >= 0)
+                r = plan_apply(&plan, &c->fs, &file);
+        if (r < 0)
+                return r;
+        r = lean_choice_tell(&choice, m);
+        return r < 0 ? r : 1;
+}
+
+int controller_weigh(Controller *c, Weighing *ret, const Strv *names) {
+        _cleanup_(hooks_done) Hooks hooks = {};
+        int r;
+
+        r = functions_load(&c->functions, &c->fs);
+        for (size_t i = 0; r >= 0 && i < names->n; i++)
+                if (functions_contain(&c->functions, names->items[i]))
+                        r = strv_add(&hooks.names, names->items[i]);
+        if (r >= 0)
+                r = functions_find_lines(&c->functions, &hooks.names, &hooks.lines);
+        return r < 0 ? r : weigh(ret, &c->fs, c->ledger, &hooks);
+}
+
+int controller_learn(Controller *c, const Strv *roots, const char *kernel, const LeanCache *new) {
+        int r = functions_load(&c->functions, &c->fs);
+
+        return r < 0 ? r
+                     : lean_learn(c->store_fd, c->fs.root_fd, &c->functions, roots, kernel, new);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The child writes its times into memory that it shares with the daemon, and stays on one CPU with
+ * its own children, so that all that it does is in one buffer and in order.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/unit.h"
+#include "daemon/touchstone.h"
+
+#define ROUNDS 5
+#define PAGES 16
+#define BLOCK_BYTES 512
+#define FILE_BYTES 4096
+
+struct TouchstoneChild {
+        Touchstone *shared;
+        pid_t pid;
+        int go_fd;
+        uint32_t cpu;
+};
+
+/* What a task works with. */
+typedef struct Bench {
+        int zero_fd, null_fd, file_fd;
+        int there[2], back[2]; /* pipes to the partner */
+        pid_t partner;
+} Bench;
+
+static uint64_t now_ns(void) {
+        struct timespec t;
+
+        (void) clock_gettime(CLOCK_MONOTONIC, &t);
+        return (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
+}
+
+static int do_call(Bench *b) {
+        return syscall(SYS_getppid) < 0 ? -errno : 0;
+}
+
+static int do_read(Bench *b) {
+        char data[BLOCK_BYTES];
+
+        if (read(b->zero_fd, data, sizeof(data)) != sizeof(data) ||
+            write(b->null_fd, data, sizeof(data)) != sizeof(data))
+                return -EIO;
+        return 0;
+}
+
+static int do_file(Bench *b) {
+        char data[FILE_BYTES];
+
+        return pread(b->file_fd, data, sizeof(data), 0) == sizeof(data) ? 0 : -EIO;
+}
+
+static int do_pipe(Bench *b) {
+        char c = 0;
+
+        return write(b->there[1], &c, 1) == 1 && read(b->back[0], &c, 1) == 1 ? 0 : -EIO;
+}
+
+static int do_open(Bench *b) {
+        int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+        return fd < 0 || close(fd) < 0 ? -errno : 0;
+}
+
+static int do_fault(Bench *b) {
+        size_t page = (size_t) sysconf(_SC_PAGESIZE);
+        char *p = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                       0);
+
+        if (p == MAP_FAILED)
+                return -errno;
+        for (size_t i = 0; i < PAGES; i++)
+                *(volatile char *) (p + i * page) = 1;
+        return munmap(p, PAGES * page) < 0 ? -errno : 0;
+}
+
+static int do_fork(Bench *b) {
+        pid_t pid = fork();
+
+        if (pid == 0)
+                _exit(0);
+        return pid < 0 || waitpid(pid, NULL, 0) < 0 ? -errno : 0;
+}
+
+static const struct {
+        const char *name;
+        int (*once)(Bench *b);
+        uint32_t n; /* in a round */
+} tasks[_TOUCHSTONE_N] = {
+        [TOUCHSTONE_CALL] = { "call", do_call, 100 },
+        [TOUCHSTONE_READ] = { "read", do_read, 20 },
+        [TOUCHSTONE_FILE] = { "file", do_file, 20 },
+        [TOUCHSTONE_PIPE] = { "pipe", do_pipe, 20 },
+        [TOUCHSTONE_OPEN] = { "open", do_open, 20 },
+        [TOUCHSTONE_FAULT] = { "fault", do_fault, 10 },
+        [TOUCHSTONE_FORK] = { "fork", do_fork, 3 },
+};
+
+const char *touchstone_task_name(TouchstoneTask t) {
+        return tasks[t].name;
+}
+
+/* The other end of the pipes. */
+static _noreturn_ void be_partner(const Bench *b) {
+        char c;
+
+        while (read(b->there[0], &c, 1) == 1 && write(b->back[1], &c, 1) == 1)
+                ;
+        _exit(0);
+}
+
+static int bench_init(Bench *b) {
+        b->zero_fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+        b->null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        b->file_fd = memfd_create("file", MFD_CLOEXEC);
+        if (b->zero_fd < 0 || b->null_fd < 0 || b->file_fd < 0 ||
+            ftruncate(b->file_fd, FILE_BYTES) < 0)
+                return -errno;
+        if (pipe2(b->there, O_CLOEXEC) < 0 || pipe2(b->back, O_CLOEXEC) < 0)
+                return -errno;
+        b->partner = fork();
+        if (b->partner < 0)
+                return -errno;
+        if (b->partner == 0) {
+                (void) close(b->there[1]);
+                (void) close(b->back[0]);
+                (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+                be_partner(b);
+        }
+        return 0;
+}
+
+/* The first time is not counted: caches and lazily made things. */
+static void measure(Bench *b, TouchstoneTask t, TouchstoneTime *ret) {
+        TouchstoneTime time = { .once_ns = UINT64_MAX };
+
+        if (tasks[t].once(b) < 0)
+                return;
+        time.from_ns = now_ns();
+        for (unsigned round = 0; round < ROUNDS; round++) {
+                uint64_t before = now_ns();
+
+                for (uint32_t i = 0; i < tasks[t].n; i++)
+                        if (tasks[t].once(b) < 0)
+                                return;
+                time.once_ns = MIN(time.once_ns, (now_ns() - before) / tasks[t].n);
+        }
+        time.to_ns = now_ns();
+        time.n = ROUNDS * tasks[t].n;
+        *ret = time;
+}
+
+static _noreturn_ void be_child(Touchstone *shared, int go_fd, uint32_t cpu) {
+        Bench b = {};
+        cpu_set_t one;
+        char c;
+
+        (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+        (void) dup3(go_fd, 3, 0);
+        (void) close_range(4, ~0U, 0);
+        CPU_ZERO(&one);
+        if (cpu < CPU_SETSIZE)
+                CPU_SET(cpu, &one);
+        (void) sched_setaffinity(0, sizeof(one), &one);
+        if (read(3, &c, 1) != 1 || bench_init(&b) < 0)
+                _exit(1);
+        for (TouchstoneTask t = 0; t < _TOUCHSTONE_N; t++)
+                measure(&b, t, &shared->tasks[t]);
+        (void) close(b.there[1]);
+        (void) waitpid(b.partner, NULL, 0);
+        _exit(0);
+}
+
+int touchstone_start(TouchstoneChild **ret) {
+        _cleanup_(touchstone_freep) TouchstoneChild *c = calloc(1, sizeof(*c));
+        _cleanup_close_ int go_fd = -EBADF;
+        int pipe_fds[2], cpu;
+
+        if (!c)
+                return -ENOMEM;
+        c->go_fd = -EBADF;
+        c->shared = mmap(NULL, sizeof(*c->shared), PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (c->shared == MAP_FAILED) {
+                c->shared = NULL;
+                return -errno;
+        }
+        if (pipe2(pipe_fds, O_CLOEXEC) < 0)
+                return -errno;
+        go_fd = pipe_fds[0];
+        c->go_fd = pipe_fds[1];
+        cpu = sched_getcpu();
+        c->cpu = cpu < 0 ? 0 : (uint32_t) cpu;
+        c->pid = fork();
+        if (c->pid < 0)
+                return -errno;
+        if (c->pid == 0)
+                be_child(c->shared, go_fd, c->cpu);
+        *ret = TAKE_PTR(c);
+        return 0;
+}
+
+pid_t touchstone_pid(const TouchstoneChild *c) {
+        return c->pid;
+}
+
+uint32_t touchstone_cpu(const TouchstoneChild *c) {
+        return c->cpu;
+}
+
+int touchstone_run(TouchstoneChild *c, Touchstone *ret) {
+        _cleanup_close_ int pid_fd = (int) syscall(SYS_pidfd_open, c->pid, 0);
+        struct pollfd p = { .fd = pid_fd, .events = POLLIN };
+        int r;
+
+        if (pid_fd < 0)
+                return -errno;
+        if (write(c->go_fd, "", 1) != 1)
+                return -EIO;
+        do
+                r = poll(&p, 1, TOUCHSTONE_MAX_MS);
+        while (r < 0 && errno == EINTR);
+        if (r <= 0)
+                return r < 0 ? -errno : -ETIME;
+        (void) waitpid(c->pid, NULL, 0);
+        c->pid = 0;
+        *ret = *c->shared;
+        ret->cpu = c->cpu;
+        return ret->tasks[TOUCHSTONE_CALL].n > 0 ? 0 : -EIO;
+}
+
+TouchstoneChild *touchstone_free(TouchstoneChild *c) {
+        if (!c)
+                return NULL;
+        if (c->pid > 0) {
+                (void) kill(c->pid, SIGKILL);
+                (void) waitpid(c->pid, NULL, 0);
+        }
+        (void) safe_close(c->go_fd);
+        if (c->shared)
+                (void) munmap(c->shared, sizeof(*c->shared));
+        free(c);
+        return NULL;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Touchstone: a little ordinary work, to see what hooked functions cost others
+ *
+ * A child process does what every system does all the time: small reads and writes, words through a
+ * pipe between two processes, opening files, page faults, forking.  How long each task
+ * takes is measured; how often it calls each hooked function is counted meanwhile (daemon/weigh.h).
+ * What the host happens to do at the moment would say little about what it will do next.
+ */
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/cleanup.h"
+
+typedef enum TouchstoneTask {
+        TOUCHSTONE_CALL, /* the cheapest system call; its time stands for that of a hook */
+        TOUCHSTONE_READ,
+        TOUCHSTONE_FILE,
+        TOUCHSTONE_PIPE,
+        TOUCHSTONE_OPEN,
+        TOUCHSTONE_FAULT,
+        TOUCHSTONE_FORK,
+        _TOUCHSTONE_N,
+} TouchstoneTask;
+
+/* One task: done n times (0: it could not be done) between two moments of CLOCK_MONOTONIC. */
+typedef struct TouchstoneTime {
+        uint64_t from_ns, to_ns;
+        uint64_t once_ns; /* the least that it took */
+        uint32_t n;
+} TouchstoneTime;
+
+typedef struct Touchstone {
+        TouchstoneTime tasks[_TOUCHSTONE_N];
+        uint32_t cpu; /* all of it ran there */
+} Touchstone;
+
+typedef struct TouchstoneChild TouchstoneChild;
+
+const char *touchstone_task_name(TouchstoneTask t);
+/* Forks a child that waits, on the CPU it will work on.  0 or -errno. */
+int touchstone_start(TouchstoneChild **ret);
+pid_t touchstone_pid(const TouchstoneChild *c);
+uint32_t touchstone_cpu(const TouchstoneChild *c);
+/* Lets it work and waits for its end, at most TOUCHSTONE_MAX_MS.  0, -ETIME, -errno. */
+#define TOUCHSTONE_MAX_MS 5000
+int touchstone_run(TouchstoneChild *c, Touchstone *ret);
+/* Ends it if need be. */
+TouchstoneChild *touchstone_free(TouchstoneChild *c);
+DEFINE_CLEANUP(TouchstoneChild *, touchstone_free);

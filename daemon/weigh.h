@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Weigh: what hooked functions cost ordinary work
+ *
+ * The function tracer runs in an instance of its own, with these functions and for the touchstone's
+ * processes alone (daemon/touchstone.h), and what it recorded is handed out as pages: counting
+ * is for whoever may look into them (daemon/learner.h).
+ */
+
+#include "daemon/instance.h"
+#include "daemon/touchstone.h"
+
+#define WEIGH_BUFFER_KB 16384 /* of one CPU: some ten thousand calls of each task */
+
+typedef struct Weighing {
+        Touchstone touchstone;
+        char *format; /* of the event ftrace/function */
+        int fd;       /* a memfd of whole pages */
+        uint32_t page_bytes;
+} Weighing;
+
+/* Everything is put back when it returns, or at the next start.  0 or -errno (-EOPNOTSUPP: there
+ * is no function tracer). */
+int weigh(Weighing *ret, const Tracefs *fs, Ledger *l, const Hooks *hooks);
+void weighing_done(Weighing *w);
+#define _cleanup_weighing_ _cleanup_(weighing_done)
+
+/*
+ * weigh_ppm() - by how much a task becomes longer
+ * @quiet:  times of the tasks with nothing hooked
+ * @n_hits: calls of one function in @loud's window of task @t
+ *
+ * A hook is taken to cost what the cheapest system call does: function_graph needs some 200
+ * instructions for a call that it does not record (linux 6.12), such a system call some more.
+ */
+uint32_t weigh_ppm(const Touchstone *quiet, const Touchstone *loud, TouchstoneTask t,
+                   uint64_t n_hits);
+/*
+ * weigh_fixed_ppm() - the same for function_graph itself
+ *
+ * It looks at every context switch (linux 6.12 kernel/trace/fgraph.c,
+ * ftrace_graph_probe_sched_switch()), for which a third of a hook is taken; a round through the
+ * pipe is two of them.
+ */
+uint32_t weigh_fixed_ppm(const Touchstone *quiet, TouchstoneTask t);

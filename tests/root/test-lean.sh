@@ -1,0 +1,78 @@
+#!/bin/bash
+# Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What was learned is what is hooked; with --lean=full no call is missing, with auto others pay little.
+. "$(dirname "$0")/../functions.sh"
+require_kernel
+pairs=100
+
+filter_of() { # NAME: the file that says what is hooked for it
+        if has_instances; then
+                echo "$tracefs/instances/ftraced-$1/set_ftrace_filter"
+        else
+                echo "$tracefs/set_ftrace_filter"
+        fi
+}
+
+record() { # NAME OPTION...: the workload, and how many are hooked, in $hooked
+        local name=$1
+
+        shift
+        exits "$name: start succeeds" 0 ftracectl start -q -n "$name" "$@" udp_sendmsg
+        hooked=$(grep -vc '^#' "$(filter_of "$name")")
+        ok "$name: the workload succeeds" "$udp_pairs" $pairs
+        exits "$name: stop succeeds" 0 ftracectl stop "$name"
+        is_as_before "$name: the kernel is as it was"
+        is "$name: all trees are there" "$(ftracectl verify --json "$name" | jq .trees)" $((2 * pairs))
+}
+
+learned() {
+        compgen -G "$store/lean/*"
+}
+
+# Which functions the process's own calls were, without what interrupts did meanwhile.
+functions_in() { # NAME
+        ftracectl report --no-pager -q "$1" 2>/dev/null | sed -n 's/^.*|   *\([a-zA-Z_][a-zA-Z0-9_.]*\)().*/\1/p' | sort -u
+}
+
+ok 'the daemon starts' start_ftraced
+record everything --lean=off
+is 'off: no filter is set' "$hooked" 0
+record learning --lean=auto
+is 'learning: no filter is set' "$hooked" 0
+ok 'it is learned when the session has ended' wait_until 120 learned
+is_as_before 'after learning the kernel is as it was'
+file=$(learned)
+n_learned=$(($(wc -l <"$file") - 7))
+ok 'the root was learned' grep -q '^udp_sendmsg' "$file"
+ok 'what it calls was learned' test "$n_learned" -gt 50
+
+record full --lean=full
+ok 'full: what was learned is hooked' test "$hooked" -ge "$n_learned"
+functions_in learning >"$work/learning"
+functions_in full >"$work/full"
+missing=$(comm -23 "$work/learning" "$work/full" | wc -l)
+# Interrupts differ from run to run.
+ok "full: what was called is there ($missing of $(wc -l <"$work/learning") functions were not called again)" \
+        test $((missing * 5)) -lt "$(wc -l <"$work/learning")"
+
+record auto --lean=auto
+ok 'auto: less is hooked' test "$hooked" -lt "$n_learned"
+ok 'auto: something is left out' test "$(session auto '.left_out | length')" -gt 0
+ok 'auto: the root is not' test "$(session auto '.left_out | index("udp_sendmsg")')" = null
+exits 'report succeeds' 0 ftracectl report --no-pager auto
+says 'report says that calls are folded' 'part of their callers'
+exits 'show succeeds' 0 ftracectl show auto
+says 'show says what is not hooked' 'Not hooked: .*__rcu_read_lock|Not hooked: .*_raw_spin_lock' "$out"
+
+# --- damage -------------------------------------------------------------------------------------
+echo garbage >"$file"
+record damaged --lean=auto
+is 'what is damaged is not used' "$hooked" 0
+ok 'and said' test "$(session damaged '.warnings | map(select(test("damaged"))) | length')" = 1
+
+printf 'udp_sendmsg\nip_make_skb\nip_send_skb\n' >"$work/list"
+record list "--lean=$work/list"
+is 'a list is hooked as it is' "$hooked" 3
+done_testing

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What was learned, as a file that nobody may be trusted to have written, and what follows from it. */
+
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "base/io.h"
+#include "daemon/lean.h"
+#include "daemon/learner.h"
+#include "scratch.h"
+
+#define HEAD                                                                                       \
+        "ftraced lean 1\nkernel 6.12\nroots udp_sendmsg\nlearned 9000000000000000000\ncalls 600\n"
+
+static const char kernel_list[] = "kfree\nudp_sendmsg\n__rcu_read_lock\nip_make_skb\nkfree\n";
+
+/* A kernel, a store beside it, and its functions. */
+static void set_up(Scratch *s, Tracefs *fs, Functions *f) {
+        ck_assert_int_eq(dir_make(s->fd, "proc", 0700), 0);
+        ck_assert_int_eq(file_replace(s->fd, "proc/modules", "nf_nat 1 0 - Live 0x0\n", 22, 0600),
+                         0);
+        ck_assert_int_eq(file_replace(s->fd, "available_filter_functions", kernel_list,
+                                      sizeof(kernel_list) - 1, 0600),
+                         0);
+        *fs = (Tracefs){ .fd = s->fd, .root_fd = s->fd };
+        ck_assert_int_eq(functions_load(f, fs), 0);
+}
+
+static void add_root(Strv *roots) {
+        ck_assert_int_eq(strv_add(roots, "udp_sendmsg"), 0);
+}
+
+static int choose(LeanChoice *ret, const Scratch *s, const Functions *f, SpecLean lean,
+                  Strv *warnings) {
+        _cleanup_strv_ Strv roots = {};
+        _cleanup_refusal_ Refusal refusal = {};
+        Spec spec = SPEC_INIT;
+
+        add_root(&roots);
+        spec.lean = lean;
+        *ret = (LeanChoice){};
+        return lean_choose(ret, s->fd, s->fd, f, &spec, &roots, warnings, &refusal);
+}
+
+/* Writes @text where the cache of udp_sendmsg is. */
+static void put_cache(const Scratch *s, const Functions *f, const char *text) {
+        char key[LEAN_KEY_CHARS + 1], path[64];
+        _cleanup_strv_ Strv roots = {};
+
+        add_root(&roots);
+        ck_assert_int_eq(lean_cache_make_key(s->fd, f, &roots, key), 0);
+        (void) snprintf(path, sizeof(path), LEAN_DIR "/%s", key);
+        ck_assert_int_eq(dir_make(s->fd, LEAN_DIR, 0700), 0);
+        ck_assert_int_eq(file_replace(s->fd, path, text, strlen(text), 0600), 0);
+}
+
+START_TEST(a_cache_that_is_not_as_we_write_it_is_invalid)
+        {
+                static const char *const texts[] = {
+                        "",
+                        "ftraced lean 2\n",
+                        HEAD,
+                        HEAD "udp_sendmsg",
+                        HEAD "udp_sendmsg 1\n",
+                        HEAD "udp_*\n",
+                        HEAD "udp sendmsg\n",
+                        HEAD "../x\n",
+                        HEAD "tasks read\nkfree 1 2\n",
+                        HEAD "tasks read\nkfree 4294967296\n",
+                        HEAD "tasks read\nkfree -1\n",
+                        HEAD "tasks read\ntasks read\nkfree 1\n",
+                        HEAD "tasks READ\nkfree 1\n",
+                        HEAD "tasks a b c d e f g h i j k l m n o p q\nkfree\n",
+                        HEAD "tasks read\nfixed 1 2\nkfree 1\n",
+                        HEAD "\n",
+                        "ftraced lean 1\ncalls x\nkfree\n",
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                        LeanCache c;
+
+                        ck_assert_msg(lean_cache_parse(&c, texts[i]) == LEAN_CACHE_E_INVALID, "%s",
+                                      texts[i]);
+                }
+        }
+END_TEST
+
+START_TEST(what_was_written_is_read_back)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_lean_cache_ LeanCache c = { .learned_ns = 5, .n_calls = 7 }, back = {};
+                _cleanup_strv_ Strv roots = {};
+                const uint32_t ppm[] = { 3, 0 };
+
+                add_root(&roots);
+                ck_assert_int_eq(strv_split(&c.tasks, "read pipe", " "), 0);
+                c.fixed_ppm[1] = 11;
+                ck_assert_int_eq(lean_cache_add(&c, "kfree", ppm, 2), 0);
+                ck_assert_int_eq(lean_cache_add(&c, "ip_make_skb", NULL, 0), 0);
+                ck_assert_int_eq(lean_cache_add(&c, "kfree", NULL, 0), 0);
+                lean_cache_sort(&c);
+                ck_assert_int_eq(lean_cache_write(&c, s.fd, "abc", "6.12", &roots), 0);
+                ck_assert_int_eq(lean_cache_read(&back, s.fd, "abc"), 0);
+                ck_assert_uint_eq(back.learned_ns, 5);
+                ck_assert_uint_eq(back.n_calls, 7);
+                ck_assert_uint_eq(back.n, 2);
+                ck_assert_uint_eq(back.fixed_ppm[1], 11);
+                ck_assert_uint_eq(lean_cache_find(&back, "kfree")->ppm[0], 3);
+                ck_assert_ptr_null(lean_cache_find(&back, "kfre"));
+        }
+END_TEST
+
+START_TEST(modules_and_roots_make_another_key_and_the_order_of_modules_does_not)
+        {
+                static const char *const modules[] = { "a 1\nb 2\n", "b 9\na 1\n", "a 1\n" };
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                char keys[4][LEAN_KEY_CHARS + 1];
+                _cleanup_strv_ Strv roots = {};
+                Functions f = {};
+
+                add_root(&roots);
+                for (size_t i = 0; i < 3; i++) {
+                        f.modules = (char *) modules[i];
+                        ck_assert_int_eq(lean_cache_make_key(s.fd, &f, &roots, keys[i]), 0);
+                }
+                ck_assert_int_eq(strv_add(&roots, "vfs_read"), 0);
+                ck_assert_int_eq(lean_cache_make_key(s.fd, &f, &roots, keys[3]), 0);
+                ck_assert_str_eq(keys[0], keys[1]);
+                ck_assert_str_ne(keys[0], keys[2]);
+                ck_assert_str_ne(keys[2], keys[3]);
+        }
+END_TEST
+
+START_TEST(what_costs_most_is_left_out_until_the_rest_fits_and_roots_stay)
+        {
+                _cleanup_strv_ Strv roots = {}, names = {}, left_out = {}, all = {}, none = {};
+                _cleanup_lean_cache_ LeanCache c = {};
+                _cleanup_free_ char *text = NULL;
+
+                add_root(&roots);
+                ck_assert_int_eq(lean_cache_parse(&c, HEAD "tasks read pipe\n"
+                                                           "fixed 0 5000\n"
+                                                           "udp_sendmsg 900000 0\n"
+                                                           "a 30000 0\n"
+                                                           "b 0 16000\n"
+                                                           "c 0 14000\n"
+                                                           "d 1000 0\n"
+                                                           "e\n"),
+                                 0);
+                ck_assert_int_eq(lean_select(&c, &roots, 20000, &names, &left_out), 0);
+                text = strv_join(&left_out, " ");
+                ck_assert_str_eq(text, "a b d");
+                ck_assert(strv_contains(&names, "udp_sendmsg"));
+                ck_assert_uint_eq(names.n, 3);
+                ck_assert_int_eq(lean_select(&c, &roots, UINT64_MAX, &all, &none), 0);
+                ck_assert_uint_eq(all.n, 6);
+                ck_assert_uint_eq(none.n, 0);
+        }
+END_TEST
+
+START_TEST(what_is_not_known_is_learned_with_everything_hooked)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(functions_done) Functions f = {};
+                _cleanup_strv_ Strv warnings = {};
+                LeanChoice choice;
+                Tracefs fs;
+
+                set_up(&s, &fs, &f);
+                ck_assert_int_eq(choose(&choice, &s, &f, LEAN_AUTO, &warnings), 0);
+                ck_assert(choice.learns);
+                ck_assert_uint_eq(choice.hooks.names.n, 0);
+                ck_assert_int_eq(choose(&choice, &s, &f, LEAN_OFF, &warnings), 0);
+                ck_assert(!choice.learns);
+
+                put_cache(&s, &f, "ftraced lean 1\nlearned 9000000000000000000\ncalls 99\nkfree\n");
+                ck_assert_int_eq(choose(&choice, &s, &f, LEAN_AUTO, &warnings), 0);
+                ck_assert_msg(choice.learns, "99 calls were enough");
+
+                put_cache(&s, &f, "ftraced lean 1\nlearned 1\ncalls 600\nkfree\n");
+                ck_assert_int_eq(choose(&choice, &s, &f, LEAN_AUTO, &warnings), 0);
+                ck_assert_msg(choice.learns, "1970 was not too long ago");
+                ck_assert_uint_eq(warnings.n, 0);
+
+                put_cache(&s, &f, "garbage\n");
+                ck_assert_int_eq(choose(&choice, &s, &f, LEAN_AUTO, &warnings), 0);
+                ck_assert(choice.learns);
+                ck_assert_uint_eq(warnings.n, 1);
+        }
+END_TEST
+
+START_TEST(what_the_kernel_does_not_have_is_not_hooked_and_the_root_always_is)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(functions_done) Functions f = {};
+                _cleanup_lean_choice_ LeanChoice choice = {};
+                _cleanup_strv_ Strv warnings = {};
+                _cleanup_free_ char *names = NULL, *lines = NULL;
+                Tracefs fs;
+
+                set_up(&s, &fs, &f);
+                put_cache(&s, &f, HEAD "kfree\nno_such_function\n");
+                ck_assert_int_eq(choose(&choice, &s, &f, LEAN_FULL, &warnings), 0);
+                ck_assert(!choice.learns);
+                names = strv_join(&choice.hooks.names, " ");
+                lines = strv_join(&choice.hooks.lines, " ");
+                ck_assert_str_eq(names, "kfree udp_sendmsg");
+                ck_assert_str_eq(lines, "1 5 2");
+        }
+END_TEST
+
+START_TEST(learning_adds_to_what_is_known)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(functions_done) Functions f = {};
+                _cleanup_lean_choice_ LeanChoice choice = {};
+                _cleanup_lean_cache_ LeanCache new = { .n_calls = 50 };
+                _cleanup_strv_ Strv roots = {}, warnings = {};
+                Tracefs fs;
+
+                set_up(&s, &fs, &f);
+                add_root(&roots);
+                put_cache(&s, &f, "ftraced lean 1\nlearned 1\ncalls 60\nkfree\n");
+                ck_assert_int_eq(lean_cache_add(&new, "ip_make_skb", NULL, 0), 0);
+                ck_assert_int_eq(lean_cache_add(&new, "no_such_function", NULL, 0), 0);
+                ck_assert_int_eq(lean_learn(s.fd, s.fd, &f, &roots, "6.12", &new), 0);
+                ck_assert_int_eq(choose(&choice, &s, &f, LEAN_FULL, &warnings), 0);
+                ck_assert_uint_eq(choice.hooks.names.n, 3);
+        }
+END_TEST
+
+START_TEST(an_answer_of_the_worker_that_is_no_answer_is_refused)
+        {
+                static const struct {
+                        const char *text;
+                        int r;
+                } cases[] = {
+                        { "", LEARNER_E_END },
+                        { "kfree 1 2\n", 0 },
+                        { "kfree 1\n", LEARNER_E_INVALID },
+                        { "kfree 1 2 3\n", LEARNER_E_INVALID },
+                        { "kfree 1 2", LEARNER_E_INVALID },
+                        { "kfree 1 -2\n", LEARNER_E_INVALID },
+                        { "kfree 1  2\n", LEARNER_E_INVALID },
+                        { " 1 2\n", LEARNER_E_INVALID },
+                        { "kfree 1 99999999999999999999\n", LEARNER_E_INVALID },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        const char *text = cases[i].text;
+                        uint64_t counts[2];
+                        char name[256];
+
+                        ck_assert_msg(learner_next(&text, 2, name, counts) == cases[i].r, "%s",
+                                      cases[i].text);
+                }
+        }
+END_TEST
+
+UNIT_MAIN("lean", a_cache_that_is_not_as_we_write_it_is_invalid, what_was_written_is_read_back,
+          modules_and_roots_make_another_key_and_the_order_of_modules_does_not,
+          what_costs_most_is_left_out_until_the_rest_fits_and_roots_stay,
+          what_is_not_known_is_learned_with_everything_hooked,
+          what_the_kernel_does_not_have_is_not_hooked_and_the_root_always_is,
+          learning_adds_to_what_is_known, an_answer_of_the_worker_that_is_no_answer_is_refused)
