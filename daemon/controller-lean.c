@@ -31,14 +31,14 @@ int controller_narrow(Controller *c, Tracer *t, SessionMeta *m) {
         _cleanup_strv_ Strv warnings = {};
         _cleanup_lean_choice_ LeanChoice choice = {};
         _cleanup_plan_ Plan plan = {};
-        Refusal refusal = {};
+        _cleanup_refusal_ Refusal refusal = {};
         const char *file = NULL;
         int r;
 
         r = lean_choose(&choice, c->store_fd, c->fs.root_fd, &c->functions, &m->spec, &m->roots,
                         &warnings, &refusal);
-        if (r < 0 || choice.hooks.lines.n == 0)
-                return r;
+        if (r != 0 || choice.hooks.lines.n == 0)
+                return MIN(r, 0);
         r = instance_plan_hooks(t->instance, &plan, c->ledger, t->claim->session, &choice.hooks);
         if (r >= 0)
                 r = ledger_commit(c->ledger, c->fs.path);

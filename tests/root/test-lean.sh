@@ -66,7 +66,26 @@ says 'report says that calls are folded' 'part of their callers'
 exits 'show succeeds' 0 ftracectl show auto
 says 'show says what is not hooked' 'Not hooked: .*__rcu_read_lock|Not hooked: .*_raw_spin_lock' "$out"
 
+# --- while it records ----------------------------------------------------------------------------
+rm "$file"
+exits 'long: start succeeds' 0 ftracectl start -q -n long --lean=auto udp_sendmsg
+n_pairs=0
+is_narrowed() { # after one more turn of the workload
+        "$udp_pairs" $pairs && n_pairs=$((n_pairs + pairs)) && grep -q '^[^#]' "$(filter_of long)"
+}
+ok 'long: the filter is narrowed while it records' wait_until 120 is_narrowed
+ok 'long: the workload goes on' "$udp_pairs" $pairs
+n_pairs=$((n_pairs + pairs))
+exits 'long: stop succeeds' 0 ftracectl stop long
+is_as_before 'long: the kernel is as it was'
+exits 'long: verify is content' 0 ftracectl verify --json long
+is 'long: all trees are there' "$(jq .trees "$out")" $((2 * n_pairs))
+is 'long: entries equal exits' "$(jq .entries "$out")" "$(jq .exits "$out")"
+is 'long: nobody is said to have meddled' "$(session long '.gaps // [] | length')" 0
+ok 'long: it is said when it was narrowed' test "$(session long .narrowed_ns)" -gt 0
+
 # --- damage -------------------------------------------------------------------------------------
+ok "what was learned is kept" test -e "$file"
 echo garbage >"$file"
 record damaged --lean=auto
 is 'what is damaged is not used' "$hooked" 0
