@@ -71,7 +71,7 @@ rm "$file"
 exits 'long: start succeeds' 0 ftracectl start -q -n long --lean=auto udp_sendmsg
 n_pairs=0
 is_narrowed() { # after one more turn of the workload
-        "$udp_pairs" $pairs && n_pairs=$((n_pairs + pairs)) && grep -q '^[^#]' "$(filter_of long)"
+        "$udp_pairs" "$pairs" && n_pairs=$((n_pairs + pairs)) && grep -q '^[^#]' "$(filter_of long)"
 }
 ok 'long: the filter is narrowed while it records' wait_until 120 is_narrowed
 ok 'long: the workload goes on' "$udp_pairs" $pairs

@@ -12,7 +12,7 @@ a=binfmt_misc a_call='bm_fill_super [binfmt_misc]'
 b=configfs b_call='configfs_fill_super [configfs]'
 for m in $a $b; do
         modinfo "$m" >/dev/null 2>&1 || skip "this kernel has no module $m"
-        rmmod $m 2>/dev/null
+        rmmod "$m" 2>/dev/null
         ! grep -q "^$m " /proc/modules || skip "the module $m is in use"
 done
 mkdir "$work/mnt"

@@ -36,10 +36,10 @@ exits 'it is stopped' 0 ftracectl stop ring
 is 'it ended well' "$(session ring .state)" sealed
 is 'no page is lost' "$(sum_of ring pages_lost)" 0
 ok 'the oldest went' test "$(session ring .bytes_dropped)" -gt $((2 << 20))
-oldest=$(ls "$store/sessions/ring/cpu0" | head -n 1)
-oldest=$store/sessions/ring/cpu0/$oldest
+set -- "$store/sessions/ring/cpu0"/*.seg
+oldest=$1
 [[ $(segment_version "$oldest") == 1 ]] && at=4096 || at=$((80 + 64)) # in the first block's header
-first=$(($(od -A n -t u8 -j $at -N 8 "$oldest") / 1000 - 1))
+first=$(($(od -A n -t u8 -j "$at" -N 8 "$oldest") / 1000 - 1))
 is 'the newest are there, without a gap' $((first + $(sum_of ring n_pages))) 1600
 exits 'it is drawn without a word of damage' 0 ftracectl report ring
 is 'only that it is a ring is said' "$(grep -vc 'dropped by the ring' "$err")" 0

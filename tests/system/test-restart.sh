@@ -163,7 +163,10 @@ feed 0 2
 ok 'its pages arrive' wait_until 10 has_pages held 2
 before=$(status pid)
 kill -USR1 "$ftraced_pid"
-ok 'the service is started anew' wait_until 10 eval '[[ $(status pid) != "$before" && $(status ready) == 1 ]]'
+is_anew() {
+        [[ $(status pid) != "$before" && $(status ready) == 1 ]]
+}
+ok 'the service is started anew' wait_until 10 is_anew
 is 'the session goes on' "$(session held .state)" recording
 is 'the manager holds the same descriptors' "$(status held)" 4
 for ((i = 2; i < n_pages && i < 60; i++)); do

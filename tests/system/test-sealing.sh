@@ -29,11 +29,11 @@ make_session() { # NAME N
         jq ".name = \"$1\"" "$store/sessions/first/session.json" >"$dir/session.json"
         for cpu in 0 1; do
                 tail -c +4097 "$data/cpu$cpu/00000000.seg" >"$work/pages"
-                pages=$(($(stat -c %s "$work/pages") / 4096 * $2))
+                pages=$(($2 * $(stat -c %s "$work/pages") / 4096))
                 {
                         head -c 56 "$data/cpu$cpu/00000000.seg"
                         for i in 0 8 16 24 32 40 48 56; do
-                                printf "\\x$(printf %x $((pages >> i & 255)))"
+                                printf '%b' "\\x$(printf %x $((pages >> i & 255)))"
                         done
                         head -c 4032 /dev/zero
                         for ((i = 0; i < $2; i++)); do cat "$work/pages"; done

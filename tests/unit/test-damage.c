@@ -123,7 +123,7 @@ static void check_flip(const Sample *s, uint64_t at, bool has_index) {
 }
 
 static void flip_each_byte(bool has_index, uint8_t mask) {
-        _cleanup_(sample_done) Sample s;
+        _cleanup_(sample_done) Sample s = {};
 
         sample_init(&s);
         if (!has_index)
@@ -150,7 +150,7 @@ END_TEST
 
 START_TEST(a_cut_costs_the_blocks_behind_it_alone)
         {
-                _cleanup_(sample_done) Sample s;
+                _cleanup_(sample_done) Sample s = {};
 
                 sample_init(&s);
                 for (uint64_t at = s.n_whole - 1; at > 0; at--) {
@@ -180,7 +180,7 @@ END_TEST
 START_TEST(blocks_are_found_behind_a_hole)
         {
                 _cleanup_(page_source_freep) PageSource *source = NULL;
-                _cleanup_(sample_done) Sample s;
+                _cleanup_(sample_done) Sample s = {};
                 _cleanup_free_ uint8_t *zeroes = NULL;
                 size_t n;
 
@@ -206,7 +206,7 @@ END_TEST
 START_TEST(a_block_of_another_segment_is_not_taken_for_one_of_ours)
         {
                 _cleanup_(page_source_freep) PageSource *source = NULL;
-                _cleanup_(sample_done) Sample s;
+                _cleanup_(sample_done) Sample s = {};
                 SealedBlock b;
 
                 sample_init(&s);
@@ -229,7 +229,7 @@ END_TEST
 START_TEST(a_newer_version_is_refused_by_its_number)
         {
                 _cleanup_(page_source_freep) PageSource *source = NULL;
-                _cleanup_(sample_done) Sample s;
+                _cleanup_(sample_done) Sample s = {};
                 SealedHeader h;
                 uint64_t n_pages;
                 uint32_t version = 0;
@@ -257,7 +257,7 @@ END_TEST
 
 START_TEST(recovery_leaves_a_sealed_segment_as_it_is)
         {
-                _cleanup_(sample_done) Sample s;
+                _cleanup_(sample_done) Sample s = {};
                 uint64_t n_pages;
 
                 sample_init(&s);
@@ -274,7 +274,7 @@ START_TEST(a_torn_live_segment_loses_less_than_a_page)
                 _cleanup_close_ int fd = -EBADF;
                 const uint32_t writing = 0;
                 const uint64_t n_published = 0;
-                Page pages[3];
+                Page pages[3] = {};
 
                 recording_init(&r, &layouts[LAYOUT_6_12]);
                 for (unsigned i = 0; i < 3; i++) {
