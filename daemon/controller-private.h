@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * The controller's inside, for daemon/controller.c (arming and its undoing),
+ * The controller's inside, for daemon/controller.c (what is armed, and its undoing),
+ * daemon/controller-arm.c (arming),
  * daemon/controller-adopt.c (going on with what an earlier daemon armed) and
  * daemon/controller-lean.c (learning and narrowing).
  */
@@ -46,3 +47,11 @@ void tracer_free(Tracer *t);
 void tracer_look_at_quiet(Tracer *t);
 /* Undoes what no tracer stands for; *@n_undone is added to.  0 or -errno. */
 int controller_undo_orphans(Controller *c, size_t *n_undone);
+/* Puts everything back that @t changed, and frees it unless its tracer is still on.  0 or -errno. */
+int tracer_end(Tracer *t);
+/* tracefs may appear after the daemon.  0 or -errno. */
+int controller_attach(Controller *c);
+/* Tries again what could not be undone. */
+void controller_retry(Controller *c);
+/* The buffers that are ours, as tracer_dir() says. */
+int controller_own_dirs(const Controller *c, Strv *ret);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The facade: it asks admission, writes the ledger, applies plans and switches the tracer on, in
- * this order, and leaves every way back to ledger_undo().  An arming that fails half way and a
- * session that ends take the same path: tracer_end().
+ * What is armed, and how it ends: an arming that fails half way (controller-arm.c) and a session
+ * that ends take the same path, tracer_end(), which leaves every way back to ledger_undo().
  *
  * A tracer that cannot be switched off (somebody holds its trace_pipe_raw open) stays in the list
  * as `ended`, and so does its claim: its roots must stay in set_graph_function, because an empty
- * one means every function.  settle() tries again at every arming and disarming.
+ * one means every function.  controller_retry() tries again at every arming and disarming.
  */
 
 #include <errno.h>
@@ -18,35 +17,9 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/unit.h"
-#include "daemon/admission.h"
-#include "daemon/clock-reader.h"
 #include "daemon/controller-private.h"
 #include "daemon/host-check.h"
 #include "daemon/knob.h"
-#include "daemon/lean.h"
-#include "daemon/pace.h"
-#include "daemon/plan.h"
-#include "store/format.h"
-
-#define GRAPH_NOTRACE "set_graph_notrace"
-
-/* What a spec comes to on this host. */
-typedef struct Aim {
-        Strv roots, notrace;
-        Strv threads; /* of the spec's processes */
-        Strv clock_readers;
-        Strv warnings;
-        LeanChoice lean;
-} Aim;
-
-static void aim_done(Aim *a) {
-        strv_done(&a->roots);
-        strv_done(&a->notrace);
-        strv_done(&a->threads);
-        strv_done(&a->clock_readers);
-        strv_done(&a->warnings);
-        lean_choice_done(&a->lean);
-}
 
 static void log_warnings(const Strv *warnings) {
         for (size_t i = 0; i < warnings->n; i++)
@@ -96,8 +69,8 @@ void controller_settle(Controller *c) {
                 controller_undo_rest(c);
 }
 
-/* tracefs may appear after the daemon; what a predecessor left is undone as soon as it does. */
-static int attach(Controller *c) {
+/* What a predecessor left is undone as soon as it does. */
+int controller_attach(Controller *c) {
         int r;
 
         if (c->fs.fd >= 0)
@@ -134,7 +107,7 @@ static int controller_make(Controller **ret, const char *tracefs, int ledger_dir
         r = ledger_open(&c->ledger, ledger_dir_fd, c->fs.root_fd);
         if (r < 0)
                 return r;
-        (void) attach(c);
+        (void) controller_attach(c);
         *ret = TAKE_PTR(c);
         return 0;
 }
@@ -183,7 +156,7 @@ static int remove_roots(Tracer *t) {
 }
 
 /* Puts everything back that @t changed, and frees it unless its tracer is still on. */
-static int tracer_end(Tracer *t) {
+int tracer_end(Tracer *t) {
         _cleanup_strv_ Strv warnings = {};
         Controller *c = t->c;
         int ret, r = 0;
@@ -206,7 +179,7 @@ static int tracer_end(Tracer *t) {
         return ret;
 }
 
-static void settle(Controller *c) {
+void controller_retry(Controller *c) {
         size_t n = 0;
 
         for (Tracer *t = c->tracers, *next; t; t = next) {
@@ -228,7 +201,7 @@ Controller *controller_free(Controller *c) {
                 (void) tracer_end(t);
         }
         if (c->ledger && c->fs.fd >= 0 && !c->leaving)
-                settle(c);
+                controller_retry(c);
         while (c->tracers)
                 tracer_free(c->tracers);
         arbiter_done(&c->arbiter);
@@ -255,7 +228,7 @@ size_t controller_n_restored(const Controller *c) {
 }
 
 bool controller_has_instances(Controller *c) {
-        if (attach(c) >= 0 && c->has_instances < 0 &&
+        if (controller_attach(c) >= 0 && c->has_instances < 0 &&
             tracefs_has_tracer(&c->fs, "", "function_graph") > 0)
                 c->has_instances = instance_probe(&c->fs, c->ledger);
         return c->has_instances > 0;
@@ -264,7 +237,7 @@ bool controller_has_instances(Controller *c) {
 int controller_list_functions(Controller *c, size_t *ret_n) {
         int r, fd;
 
-        r = attach(c);
+        r = controller_attach(c);
         if (r >= 0)
                 r = functions_load(&c->functions, &c->fs);
         if (r < 0)
@@ -276,7 +249,7 @@ int controller_list_functions(Controller *c, size_t *ret_n) {
 }
 
 /* The buffers that are ours. */
-static int own_dirs(const Controller *c, Strv *ret) {
+int controller_own_dirs(const Controller *c, Strv *ret) {
         for (const Tracer *t = c->tracers; t; t = t->next) {
                 int r = strv_add(ret, instance_dir(t->instance));
 
@@ -290,335 +263,13 @@ json_t *controller_check(Controller *c) {
         _cleanup_strv_ Strv ours = {};
 
         (void) controller_has_instances(c);
-        if (own_dirs(c, &ours) < 0)
+        if (controller_own_dirs(c, &ours) < 0)
                 return NULL;
         return host_check(&(HostFacts){ .fs = &c->fs,
                                         .ledger = c->ledger,
                                         .has_instances = c->has_instances,
                                         .ours = &ours,
                                         .n_live = c->arbiter.n });
-}
-
-/* What has one value for all instances; the first session sets it and the last one leaves it. */
-static int plan_shared(Controller *c, Plan *p, const SessionMeta *m, const Claim *claim) {
-        _cleanup_free_ char *roots = strv_join(&claim->roots, "\n"), *now = NULL,
-                            *notrace = strv_join(&claim->notrace, "\n");
-        const struct {
-                const char *file, *value;
-        } files[] = { { GRAPH_NOTRACE, notrace }, { GRAPH_FUNCTION, roots } };
-        char depth[32];
-        int r;
-
-        if (!roots || !notrace)
-                return -ENOMEM;
-        (void) snprintf(depth, sizeof(depth), "%llu", (unsigned long long) m->spec.depth);
-        r = plan_add(p, &c->fs, c->ledger, LEDGER_SHARED, "tracing_thresh", "0");
-        if (r >= 0)
-                r = plan_add(p, &c->fs, c->ledger, LEDGER_SHARED, "max_graph_depth", depth);
-        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(files); i++)
-                r = plan_add(p, &c->fs, c->ledger, LEDGER_SHARED, files[i].file, files[i].value);
-        /* Kept even if it is the same by chance: the next session will add to it. */
-        if (r >= 0)
-                r = knob_read(c->fs.fd, GRAPH_FUNCTION, &now);
-        if (r >= 0)
-                r = ledger_add(c->ledger, LEDGER_SHARED, LEDGER_FILE, GRAPH_FUNCTION, now);
-        return r;
-}
-
-/*
- * Adds the roots of one more session to those of the live ones.  A live session's root may have
- * gone with its module meanwhile, which leaves its address in the list.
- */
-static int add_roots(Tracer *t) {
-        _cleanup_strv_ Strv own = {}, all = {}, now = {};
-        _cleanup_free_ char *text = NULL;
-        Controller *c = t->c;
-        int r;
-
-        r = arbiter_own_roots(&c->arbiter, t->claim, &own);
-        if (r >= 0 && own.n > 0)
-                r = knob_append(c->fs.fd, GRAPH_FUNCTION, &own);
-        if (r >= 0)
-                r = arbiter_all_roots(&c->arbiter, &all);
-        if (r >= 0)
-                r = knob_read(c->fs.fd, GRAPH_FUNCTION, &text);
-        if (r >= 0)
-                r = strv_split(&now, text, "\n");
-        if (r < 0)
-                return r;
-        for (size_t i = 0; i < t->claim->roots.n; i++)
-                if (!strv_contains(&now, t->claim->roots.items[i]))
-                        return -EIO;
-        for (size_t i = 0; i < now.n; i++)
-                if (!strv_contains(&all, now.items[i]) && !startswith(now.items[i], "0x"))
-                        return -EIO;
-        return 0;
-}
-
-static int program(Tracer *t, const SessionMeta *m, const Aim *aim, const char **ret_file,
-                   Plan *p) {
-        Controller *c = t->c;
-        const char *session = t->claim->session;
-        int r;
-
-        *ret_file = "instances";
-        r = instance_create(t->instance, c->ledger, session);
-        if (r < 0)
-                return r;
-
-        *ret_file = "the control files";
-        r = instance_plan(t->instance, p, c->ledger, session,
-                          &(InstanceSettings){
-                                  .buffer_bytes = m->spec.buffer_bytes,
-                                  .percent = pace_percent(m->spec.buffer_bytes, m->spec.max_bytes),
-                                  .threads = &aim->threads,
-                                  .not_hooked = &aim->clock_readers,
-                                  .hooks = &aim->lean.hooks });
-        if (r >= 0 && c->arbiter.n == 1)
-                r = plan_shared(c, p, m, t->claim);
-        if (r < 0)
-                return r;
-
-        *ret_file = "the ledger";
-        r = ledger_commit(c->ledger, c->fs.path);
-        if (r >= 0)
-                r = plan_apply(p, &c->fs, ret_file);
-        if (r >= 0 && c->arbiter.n > 1) {
-                *ret_file = GRAPH_FUNCTION;
-                r = add_roots(t);
-        }
-        if (r >= 0) {
-                *ret_file = "current_tracer";
-                r = instance_start(t->instance);
-        }
-        return r;
-}
-
-static int refuse_program(Tracer *t, const SessionMeta *m, int error, const char *file,
-                          Refusal *refusal) {
-        const Tracefs *fs = &t->c->fs;
-        char size[UNIT_TEXT_MAX];
-
-        if (streq(file, "current_tracer") && error == -EBUSY)
-                return refuse_held_pipe(fs, instance_dir(t->instance), refusal);
-        if (streq(file, "current_tracer") && error == -ENOSPC)
-                return refusal_set(refusal, REFUSAL_BUSY, json_pack("{ss}", "holder", "unknown"),
-                                   "the kernel has no room for one more user of function_graph. "
-                                   "Stop a session, or another tool that uses it.");
-        if (strstr(file, "buffer_size_kb") && error == -ENOMEM)
-                return refusal_set(refusal, REFUSAL_NO_MEMORY, NULL,
-                                   "the kernel cannot give buffers of %s for each CPU. Use a "
-                                   "smaller --buffer-size.",
-                                   format_bytes(size, m->spec.buffer_bytes));
-        return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{si}", "errno", -error),
-                           "cannot program %s in %s: %s. Everything is put back; "
-                           "FTRACED_DEBUG=knob shows each write.",
-                           file, fs->path,
-                           error == -EIO ? "it does not say what was written" : strerror(-error));
-}
-
-/* A function of a module that has gone is shown as an address, which cannot be written. */
-static int warn_of_addresses(Controller *c, Strv *warnings) {
-        static const char *const files[] = { GRAPH_FUNCTION, GRAPH_NOTRACE };
-
-        for (size_t i = 0; i < ELEMENTSOF(files) && c->arbiter.n == 0; i++) {
-                _cleanup_free_ char *now = NULL;
-                char *text;
-                int r;
-
-                r = knob_read(c->fs.fd, files[i], &now);
-                if (r < 0 || !strstr(now, "0xffff"))
-                        continue;
-                if (asprintf(&text,
-                             "%s held the address of an unloaded module (%.18s), which cannot be "
-                             "put back",
-                             files[i], strstr(now, "0xffff")) < 0)
-                        return -ENOMEM;
-                r = strv_take(warnings, text);
-                if (r < 0)
-                        return r;
-        }
-        return 0;
-}
-
-static int warn_of_clock_readers(const Strv *clock_readers, Strv *warnings) {
-        _cleanup_free_ char *names = strv_join(clock_readers, ", ");
-        char *text;
-
-        if (clock_readers->n == 0)
-                return 0;
-        if (!names ||
-            asprintf(&text, "not recorded: %s, with which this kernel reads the trace clock",
-                     names) < 0)
-                return -ENOMEM;
-        return strv_take(warnings, text);
-}
-
-static int fill_meta(Tracer *t, SessionMeta *m, const Aim *aim) {
-        _cleanup_strv_ Strv neighbours = {}, new_roots = {}, new_notrace = {};
-        _cleanup_free_ char *clock = strdup(INSTANCE_CLOCK), *name = NULL;
-        _cleanup_free_ uint32_t *cpus = NULL;
-        uint32_t page_bytes;
-        size_t n;
-        int r;
-
-        if (instance_name(t->instance)) {
-                name = strdup(instance_name(t->instance));
-                if (!name)
-                        return -ENOMEM;
-        }
-        r = clock ? 0 : -ENOMEM;
-        if (r >= 0)
-                r = instance_read_page_bytes(t->instance, &page_bytes);
-        if (r >= 0 && (page_bytes < PAGE_BYTES_MIN || page_bytes > PAGE_BYTES_MAX))
-                r = -EBADMSG;
-        if (r >= 0)
-                r = tracefs_get_cpus(&t->c->fs, &cpus, &n);
-        if (r >= 0)
-                r = arbiter_neighbours(&t->c->arbiter, t->claim, &neighbours);
-        if (r >= 0)
-                r = strv_copy(&new_roots, &aim->roots);
-        if (r >= 0)
-                r = strv_copy(&new_notrace, &aim->notrace);
-        if (r >= 0)
-                r = lean_choice_tell(&aim->lean, m);
-        for (size_t i = 0; r >= 0 && i < aim->warnings.n; i++)
-                r = strv_add(&m->warnings, aim->warnings.items[i]);
-        if (r < 0)
-                return r;
-
-        strv_done(&m->roots);
-        m->roots = TAKE(new_roots, (Strv){});
-        strv_done(&m->notrace);
-        m->notrace = TAKE(new_notrace, (Strv){});
-        strv_done(&m->neighbours);
-        m->neighbours = TAKE(neighbours, (Strv){});
-        free(m->instance);
-        m->instance = TAKE_PTR(name);
-        free(m->clock);
-        m->clock = TAKE_PTR(clock);
-        m->page_bytes = page_bytes;
-        m->n_possible_cpus = cpus[n - 1] + 1;
-        return 0;
-}
-
-/* All questions that need no write. */
-static int admit(Controller *c, const SessionMeta *m, Aim *ret, Refusal *refusal) {
-        _cleanup_strv_ Strv ours = {};
-        int r;
-
-        (void) attach(c);
-        r = host_admit(&(HostFacts){ .fs = &c->fs, .has_instances = c->has_instances }, refusal);
-        if (r != 0)
-                return r;
-        settle(c);
-        r = functions_load(&c->functions, &c->fs);
-        if (r == 0)
-                r = admit_names(&c->functions, &m->spec, &ret->roots, &ret->notrace, refusal);
-        if (r == 0)
-                r = admit_processes(&c->fs, &m->spec, &ret->threads, refusal);
-        if (r == 0)
-                r = admit_memory(&c->fs, &m->spec, refusal);
-        if (r != 0)
-                return r;
-
-        for (const Tracer *t = c->tracers; t; t = t->next)
-                if (streq(t->claim->session, m->name))
-                        return refusal_set(refusal, REFUSAL_SESSION_EXISTS,
-                                           json_pack("{ss}", "session", m->name),
-                                           "session %s is live already. Choose another name.",
-                                           m->name);
-        if (!controller_has_instances(c) && c->arbiter.n > 0)
-                return refuse_held(c->arbiter.claims[0], NULL, refusal);
-        if (c->has_instances < 0)
-                return c->has_instances;
-        r = own_dirs(c, &ours);
-        return r < 0 ? r : admit_tracer(&c->fs, c->ledger, c->has_instances > 0, &ours, refusal);
-}
-
-static int tracer_init(Tracer *t, const SessionMeta *m, const Aim *aim, Refusal *refusal) {
-        Controller *c = t->c;
-        const Claim *holder;
-        const char *what;
-        int r;
-
-        r = instance_new(&t->instance, &c->fs, c->has_instances > 0 ? m->name : NULL);
-        if (r < 0)
-                return r;
-        if (instance_name(t->instance) && instance_exists(t->instance))
-                return refusal_set(refusal, REFUSAL_BUSY,
-                                   json_pack("{ss}", "holder", instance_name(t->instance)),
-                                   "%s/%s exists already and is not this daemon's. Choose another "
-                                   "name; if nobody uses it: rmdir %s/%s",
-                                   c->fs.path, instance_dir(t->instance), c->fs.path,
-                                   instance_dir(t->instance));
-        r = arbiter_join(&c->arbiter, &t->claim, m->name, m->owner_uid, &aim->roots, &aim->notrace,
-                         m->spec.depth, &holder, &what);
-        if (r == ARBITER_E_HELD)
-                return refuse_held(holder, what, refusal);
-        return r;
-}
-
-static int tracer_new(Controller *c, Tracer **ret, const SessionMeta *m, const Aim *aim,
-                      Refusal *refusal) {
-        Tracer *t = calloc(1, sizeof(*t));
-        int r;
-
-        if (!t)
-                return -ENOMEM;
-        t->c = c;
-        r = tracer_init(t, m, aim, refusal);
-        if (r != 0) {
-                tracer_free(t);
-                return r;
-        }
-        t->next = c->tracers;
-        *ret = c->tracers = t;
-        return 0;
-}
-
-int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Refusal *refusal) {
-        _cleanup_(aim_done) Aim aim = {};
-        _cleanup_plan_ Plan plan = {};
-        const char *file = NULL;
-        Tracer *t;
-        int r, k;
-
-        r = admit(c, m, &aim, refusal);
-        if (r == 0)
-                r = lean_choose(&aim.lean, c->store_fd, c->fs.root_fd, &c->functions, &m->spec,
-                                &aim.roots, &aim.warnings, refusal);
-        if (r == 0)
-                r = warn_of_addresses(c, &aim.warnings);
-        if (r == 0)
-                r = clock_reader_find(&c->fs, &c->functions, &aim.clock_readers);
-        if (r == 0)
-                r = warn_of_clock_readers(&aim.clock_readers, &aim.warnings);
-        if (r == 0)
-                r = tracer_new(c, &t, m, &aim, refusal);
-        if (r != 0)
-                return r;
-
-        if (aim.lean.learns)
-                tracer_look_at_quiet(t);
-        r = program(t, m, &aim, &file, &plan);
-        if (r >= 0) {
-                file = "events/header_page";
-                r = fill_meta(t, m, &aim);
-        }
-        if (r < 0) {
-                log_debug("knob", "arming %s failed at %s: %s", m->name, file, strerror(-r));
-                r = refuse_program(t, m, r, file, refusal);
-                k = tracer_end(t);
-                if (k < 0)
-                        (void) log_warning_errno(k,
-                                                 "Session %s was refused, and what it had "
-                                                 "changed could not all be put back yet: %m",
-                                                 m->name);
-                return r;
-        }
-        *ret = t;
-        return 0;
 }
 
 const char *tracer_tracefs(const Tracer *t) {
@@ -691,6 +342,6 @@ int tracer_disarm(Tracer *t) {
 
         r = tracer_end(t);
         if (r >= 0)
-                settle(c);
+                controller_retry(c);
         return r;
 }

@@ -12,6 +12,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/clock-reader.c \
 	%D%/clock-reader.h \
 	%D%/controller-adopt.c \
+	%D%/controller-arm.c \
 	%D%/controller-lean.c \
 	%D%/controller-private.h \
 	%D%/controller.c \
@@ -85,6 +86,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/session-adopt.c \
 	%D%/session-private.h \
 	%D%/session-lean.c \
+	%D%/session-start.c \
 	%D%/session.c \
 	%D%/session.h \
 	%D%/sessions.c \

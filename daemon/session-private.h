@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The session's inside, for daemon/session.c (its life) and daemon/session-adopt.c (taking up one
+ * The session's inside, for daemon/session-start.c, daemon/session.c (what follows) and daemon/session-adopt.c (taking up one
  * that an earlier daemon had begun).
  */
 
@@ -50,6 +50,9 @@ int session_make_recorder(Session *s);
 int session_make_health(Session *s);
 int session_set_deadline(Session *s);
 void session_on_recorder(void *userdata);
+void session_on_health(bool is_new, void *userdata);
+void session_on_cut(void *userdata); /* whoever made it, a reader or a timer */
+int session_on_deadline(sd_event_source *source, uint64_t usec, void *userdata);
 
 /*
  * session-adopt.c.  What is held survives the daemon:
