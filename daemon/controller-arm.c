@@ -66,23 +66,17 @@ static int plan_shared(Controller *c, Plan *p, const SessionMeta *m, const Claim
         return r;
 }
 
-/*
- * Adds the roots of one more session to those of the live ones.  A live session's root may have
- * gone with its module meanwhile, which leaves its address in the list.
- */
-static int add_roots(Tracer *t) {
-        _cleanup_strv_ Strv own = {}, all = {}, now = {};
+/* Whether set_graph_function is the roots of all sessions.  A live session's root may have gone with
+ * its module meanwhile, which leaves its address in the list. */
+static int check_roots(const Tracer *t, const Plan *p) {
+        _cleanup_strv_ Strv all = {}, now = {};
         _cleanup_free_ char *text = NULL;
         Controller *c = t->c;
         int r;
 
-        r = arbiter_own_roots(&c->arbiter, t->claim, &own);
-        if (r >= 0 && own.n > 0)
-                r = knob_append(c->fs.fd, GRAPH_FUNCTION, &own);
+        r = arbiter_all_roots(&c->arbiter, &all);
         if (r >= 0)
-                r = arbiter_all_roots(&c->arbiter, &all);
-        if (r >= 0)
-                r = knob_read(c->fs.fd, GRAPH_FUNCTION, &text);
+                r = plan_read(p, &c->fs, GRAPH_FUNCTION, &text);
         if (r >= 0)
                 r = strv_split(&now, text, "\n");
         if (r < 0)
@@ -96,6 +90,21 @@ static int add_roots(Tracer *t) {
         return 0;
 }
 
+/* Adds the roots of one more session to those of the live ones. */
+static int add_roots(Tracer *t, Plan *p, const char **ret_file) {
+        _cleanup_strv_ Strv own = {};
+        Controller *c = t->c;
+        int r;
+
+        *ret_file = GRAPH_FUNCTION;
+        r = arbiter_own_roots(&c->arbiter, t->claim, &own);
+        if (r >= 0)
+                r = plan_append(p, &c->fs, GRAPH_FUNCTION, &own);
+        if (r >= 0)
+                r = plan_apply(p, &c->fs, ret_file);
+        return r < 0 ? r : check_roots(t, p);
+}
+
 static int program(Tracer *t, const SessionMeta *m, const Aim *aim, const char **ret_file,
                    Plan *p) {
         Controller *c = t->c;
@@ -103,7 +112,7 @@ static int program(Tracer *t, const SessionMeta *m, const Aim *aim, const char *
         int r;
 
         *ret_file = "instances";
-        r = instance_create(t->instance, c->ledger, session);
+        r = instance_create(t->instance, p, c->ledger, session);
         if (r < 0)
                 return r;
 
@@ -124,13 +133,11 @@ static int program(Tracer *t, const SessionMeta *m, const Aim *aim, const char *
         r = ledger_commit(c->ledger, c->fs.path);
         if (r >= 0)
                 r = plan_apply(p, &c->fs, ret_file);
-        if (r >= 0 && c->arbiter.n > 1) {
-                *ret_file = GRAPH_FUNCTION;
-                r = add_roots(t);
-        }
+        if (r >= 0 && c->arbiter.n > 1)
+                r = add_roots(t, p, ret_file);
         if (r >= 0) {
                 *ret_file = "current_tracer";
-                r = instance_start(t->instance);
+                r = instance_start(t->instance, p);
         }
         return r;
 }

@@ -13,6 +13,7 @@
 #include "daemon/functions.h"
 #include "daemon/instance.h"
 #include "daemon/ledger.h"
+#include "daemon/plan.h"
 #include "daemon/tracefs.h"
 
 #define GRAPH_FUNCTION "set_graph_function"
@@ -49,6 +50,8 @@ void tracer_look_at_quiet(Tracer *t);
 int controller_undo_orphans(Controller *c, size_t *n_undone);
 /* Puts everything back that @t changed, and frees it unless its tracer is still on.  0 or -errno. */
 int tracer_end(Tracer *t);
+/* Adds to @p that the roots leave set_graph_function which only @t has there. */
+int tracer_plan_roots_away(const Tracer *t, Plan *p);
 /* tracefs may appear after the daemon.  0 or -errno. */
 int controller_attach(Controller *c);
 /* Tries again what could not be undone. */

@@ -145,14 +145,24 @@ static bool tracer_is_on(const Tracer *t) {
 }
 
 /* Takes the claim's own roots out again.  The tracer is off, and others' roots are in the list. */
-static int remove_roots(Tracer *t) {
+int tracer_plan_roots_away(const Tracer *t, Plan *p) {
         _cleanup_strv_ Strv own = {};
+        _cleanup_free_ char *words = NULL;
         int r;
 
         r = arbiter_own_roots(&t->c->arbiter, t->claim, &own);
         if (r < 0 || own.n == 0)
                 return r;
-        return knob_remove(t->c->fs.fd, GRAPH_FUNCTION, &own);
+        words = strv_join(&own, "\n");
+        return words ? plan_step(p, PLAN_REMOVE, GRAPH_FUNCTION, NULL, words, NULL) : -ENOMEM;
+}
+
+static int remove_roots(Tracer *t) {
+        _cleanup_plan_ Plan plan = {};
+        const char *file;
+        int r = tracer_plan_roots_away(t, &plan);
+
+        return r < 0 ? r : plan_apply(&plan, &t->c->fs, &file);
 }
 
 /* Puts everything back that @t changed, and frees it unless its tracer is still on. */

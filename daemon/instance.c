@@ -38,14 +38,10 @@ static const struct {
         const char *file, *value;
         unsigned flags;
 } settings[] = {
-        { "trace_clock", INSTANCE_CLOCK, 0 },
-        { "options/overwrite", "1", 0 },
-        { "options/record-cmd", "1", TOP_ONLY },
-        { "options/sleep-time", "1", SHARED },
-        { "options/funcgraph-irqs", "1", SHARED },
-        { "options/funcgraph-args", "0", SHARED },
-        { "options/funcgraph-retval", "0", SHARED },
-        { "options/funcgraph-retaddr", "0", SHARED },
+        { "trace_clock", INSTANCE_CLOCK, 0 },        { "options/overwrite", "1", 0 },
+        { "options/record-cmd", "1", TOP_ONLY },     { "options/sleep-time", "1", SHARED },
+        { "options/funcgraph-irqs", "1", SHARED },   { "options/funcgraph-args", "0", SHARED },
+        { "options/funcgraph-retval", "0", SHARED }, { "options/funcgraph-retaddr", "0", SHARED },
         { "set_ftrace_notrace_pid", "", 0 },
 };
 
@@ -132,8 +128,9 @@ bool instance_exists(const Instance *i) {
         return faccessat(i->fs->fd, i->name ? i->dir : ".", F_OK, 0) >= 0;
 }
 
-int instance_create(Instance *i, Ledger *l, const char *session) {
+int instance_create(Instance *i, Plan *p, Ledger *l, const char *session) {
         _cleanup_free_ char *path = NULL;
+        const char *file;
         int r;
 
         if (!i->name)
@@ -143,11 +140,10 @@ int instance_create(Instance *i, Ledger *l, const char *session) {
                 return -ENOMEM;
         r = ledger_add(l, session, LEDGER_INSTANCE, path, NULL);
         if (r >= 0)
+                r = plan_step(p, PLAN_MKDIR, path, NULL, NULL, NULL);
+        if (r >= 0)
                 r = ledger_commit(l, i->fs->path);
-        if (r < 0)
-                return r;
-        log_debug("knob", "mkdir %s", path);
-        return mkdirat(i->fs->fd, path, 0700) < 0 ? -errno : 0;
+        return r < 0 ? r : plan_apply(p, i->fs, &file);
 }
 
 /* @file of this buffer, with a ledger record at the top level only. */
@@ -173,7 +169,7 @@ static int plan_shared(Instance *i, Plan *p, Ledger *l, const char *option, cons
 
         if (asprintf(&path, "%s%s", i->dir, option) < 0)
                 return -ENOMEM;
-        r = knob_read(i->fs->fd, path, &now);
+        r = plan_read(p, i->fs, path, &now);
         if (r == -ENOENT)
                 return plan_add(p, i->fs, l, LEDGER_SHARED, option, value);
         if (r < 0 || knob_equal(option, now, value))
@@ -303,14 +299,19 @@ static int update_counters(Instance *i, size_t at) {
         return is_emptied ? INSTANCE_E_EMPTIED : 0;
 }
 
-int instance_start(Instance *i) {
-        _cleanup_free_ char *path = NULL;
+int instance_start(Instance *i, Plan *p) {
+        _cleanup_free_ char *path = NULL, *now = NULL;
+        const char *file;
         int r;
 
         if (asprintf(&path, "%scurrent_tracer", i->dir) < 0)
                 return -ENOMEM;
-        r = knob_write(i->fs->fd, path, "function_graph");
-        for (size_t k = 0; r >= 0 && k < i->n_cpus; k++) {
+        r = plan_read(p, i->fs, path, &now);
+        if (r >= 0)
+                r = plan_step(p, PLAN_SET, path, now, "function_graph", NULL);
+        if (r >= 0)
+                r = plan_apply(p, i->fs, &file);
+        for (size_t k = 0; r >= 0 && !p->is_dry && k < i->n_cpus; k++) {
                 r = update_counters(i, k);
                 memset(i->counters[k].sum, 0, sizeof(i->counters[k].sum));
         }
@@ -352,12 +353,20 @@ int instance_open_raw(Instance *i, uint32_t cpu) {
         return fd < 0 ? -errno : fd;
 }
 
-int instance_set_recording(Instance *i, bool on) {
+int instance_plan_recording(Instance *i, Plan *p, bool on) {
         _cleanup_free_ char *path = NULL;
 
         if (asprintf(&path, "%stracing_on", i->dir) < 0)
                 return -ENOMEM;
-        return knob_write(i->fs->fd, path, on ? "1" : "0");
+        return plan_step(p, PLAN_SET, path, on ? "0" : "1", on ? "1" : "0", NULL);
+}
+
+int instance_set_recording(Instance *i, bool on) {
+        _cleanup_plan_ Plan plan = {};
+        const char *file;
+        int r = instance_plan_recording(i, &plan, on);
+
+        return r < 0 ? r : plan_apply(&plan, i->fs, &file);
 }
 
 int instance_read_account(Instance *i, CpuAccount *ret) {

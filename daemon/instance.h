@@ -35,7 +35,7 @@ const char *instance_name(const Instance *i); /* NULL: the top level */
 const char *instance_dir(const Instance *i);  /* "instances/ftraced-x/" or "" */
 bool instance_exists(const Instance *i);
 /* Ledger, then mkdir(); nothing at the top level. */
-int instance_create(Instance *i, Ledger *l, const char *session);
+int instance_create(Instance *i, Plan *p, Ledger *l, const char *session);
 /* Functions that are hooked; none: all. */
 typedef struct Hooks {
         Strv names;
@@ -60,7 +60,7 @@ int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const In
 /* Other functions are hooked from now on; the tracer may be on.  For instance_plan()'s session. */
 int instance_plan_hooks(Instance *i, Plan *p, Ledger *l, const char *session, const Hooks *hooks);
 /* current_tracer = function_graph, and the counters' starting point.  -EBUSY: a pipe is open. */
-int instance_start(Instance *i);
+int instance_start(Instance *i, Plan *p);
 
 /* The kernel's counters of one CPU, in the order of instance_read_account()'s members: what they
  * showed last, and what they have come to since the session began.  Somebody who clears the buffer
@@ -74,6 +74,8 @@ int instance_get_counters(const Instance *i, uint32_t cpu, InstanceCounters *ret
 int instance_set_counters(Instance *i, uint32_t cpu, const InstanceCounters *counters);
 
 int instance_open_raw(Instance *i, uint32_t cpu);
+/* tracing_on; the second makes it so. */
+int instance_plan_recording(Instance *i, Plan *p, bool on);
 int instance_set_recording(Instance *i, bool on);
 /* Return: 0, INSTANCE_E_EMPTIED (filled all the same: somebody has emptied the buffer since the
  * last call), -errno. */

@@ -1,16 +1,144 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Three parallel lists.  The split into "collect" and "apply" is what lets one
- * write of the ledger precede any number of changes.
+ * An array of steps.  The split into "add" and "apply" is what lets one write of the ledger precede
+ * any number of changes, and what lets a plan be printed instead.
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "daemon/knob.h"
 #include "daemon/plan.h"
+
+/*
+ * What a new instance's files say.  Other options of its are the top level's (linux 6.12
+ * kernel/trace/trace.c, trace_array_create_systems(), init_tracer_tracefs(), ZEROED_TRACE_FLAGS);
+ * a tracer's are, depending on the version, the top level's or these.
+ */
+static const struct {
+        const char *name, *value;
+} new_values[] = {
+        { "tracing_on", "1" },
+        { "current_tracer", "nop" },
+        { "trace_clock", "local" },
+        { "buffer_size_kb", "1408" }, /* TRACE_BUF_SIZE_DEFAULT */
+        { "buffer_percent", "50" },
+        { "options/function-fork", "0" },
+        { "options/event-fork", "0" },
+        { "options/sleep-time", "1" },
+        { "options/funcgraph-irqs", "1" },
+        { "options/funcgraph-args", "0" },
+        { "options/funcgraph-retval", "0" },
+        { "options/funcgraph-retaddr", "0" },
+};
+
+static void step_done(PlanStep *s) {
+        free(s->file);
+        free(s->now);
+        free(s->value);
+        free(s->text);
+}
+
+int plan_step(Plan *p, PlanKind kind, const char *file, const char *now, const char *value,
+              const char *text) {
+        PlanStep *steps = reallocarray(p->steps, p->n + 1, sizeof(*steps)), s = { .kind = kind };
+
+        if (!steps)
+                return -ENOMEM;
+        p->steps = steps;
+        s.file = strdup(file);
+        s.now = now ? strdup(now) : NULL;
+        s.value = value ? strdup(value) : NULL;
+        s.text = text ? strdup(text) : NULL;
+        if (!s.file || (now && !s.now) || (value && !s.value) || (text && !s.text)) {
+                step_done(&s);
+                return -ENOMEM;
+        }
+        p->steps[p->n++] = s;
+        return 0;
+}
+
+/* --- what is there ---------------------------------------------------------------------------- */
+
+/* The path below a directory that the plan makes, or NULL. */
+static const char *find_in_new(const Plan *p, const char *file) {
+        for (size_t i = 0; p->is_dry && i < p->n; i++) {
+                const char *rest = startswith(file, p->steps[i].file);
+
+                if (p->steps[i].kind == PLAN_MKDIR && rest && *rest == '/')
+                        return rest + 1;
+        }
+        return NULL;
+}
+
+static int read_new(const Tracefs *fs, const char *name, char **ret) {
+        _cleanup_free_ char *top = NULL;
+        const char *value = NULL;
+        int r;
+
+        r = knob_read(fs->fd, name, &top);
+        if (r < 0)
+                return r; /* what the top level does not have an instance has not either */
+        for (size_t i = 0; i < ELEMENTSOF(new_values); i++)
+                if (streq(new_values[i].name, name))
+                        value = new_values[i].value;
+        if (!value && knob_is_list(name))
+                value = "";
+        *ret = value ? strdup(value) : TAKE_PTR(top);
+        return *ret ? 0 : -ENOMEM;
+}
+
+/* What @s leaves of a list that says @now. */
+static int change_list(const PlanStep *s, const char *now, char **ret) {
+        _cleanup_strv_ Strv words = {}, change = {}, rest = {};
+        int r;
+
+        r = strv_split(&words, now, "\n");
+        if (r >= 0)
+                r = strv_split(&change, s->value, "\n");
+        for (size_t i = 0; r >= 0 && i < words.n; i++)
+                if (!strv_contains(&change, words.items[i]))
+                        r = strv_add(&rest, words.items[i]);
+        for (size_t i = 0; r >= 0 && s->kind == PLAN_APPEND && i < change.n; i++)
+                r = strv_add(&rest, change.items[i]);
+        if (r < 0)
+                return r;
+        *ret = strv_join(&rest, "\n");
+        return *ret ? 0 : -ENOMEM;
+}
+
+int plan_read(const Plan *p, const Tracefs *fs, const char *file, char **ret) {
+        const char *name = find_in_new(p, file);
+        _cleanup_free_ char *now = NULL;
+        int r;
+
+        r = name ? read_new(fs, name, &now) : knob_read(fs->fd, file, &now);
+        for (size_t i = 0; r >= 0 && p->is_dry && i < p->n; i++) {
+                const PlanStep *s = &p->steps[i];
+                char *then = NULL;
+
+                if (!streq(s->file, file))
+                        continue;
+                if (s->kind == PLAN_SET)
+                        r = (then = strdup(s->value)) ? 0 : -ENOMEM;
+                else
+                        r = change_list(s, now, &then);
+                if (r >= 0) {
+                        free(now);
+                        now = then;
+                }
+        }
+        if (r >= 0)
+                *ret = TAKE_PTR(now);
+        return r;
+}
+
+/* --- adding ----------------------------------------------------------------------------------- */
 
 /* Sizes that differ by CPU read as "X" (linux 6.1 kernel/trace/trace.c, tracing_entries_read()). */
 static int save_sizes_by_cpu(const Tracefs *fs, Ledger *l, const char *session) {
@@ -31,9 +159,18 @@ static int save_sizes_by_cpu(const Tracefs *fs, Ledger *l, const char *session) 
         return r;
 }
 
+/* An option of a tracer in a new instance may be what the table says or what the top level says. */
+static bool is_uncertain(const Plan *p, const Tracefs *fs, const char *file, const char *value) {
+        const char *name = find_in_new(p, file);
+        _cleanup_free_ char *top = NULL;
+
+        return name && startswith(name, "options/") && knob_read(fs->fd, name, &top) >= 0 &&
+               !knob_equal(name, top, value);
+}
+
 int plan_add(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *file,
              const char *value) {
-        return plan_add_text(p, fs, l, session, file, value, value);
+        return plan_add_text(p, fs, l, session, file, value, NULL);
 }
 
 int plan_add_text(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *file,
@@ -41,12 +178,12 @@ int plan_add_text(Plan *p, const Tracefs *fs, Ledger *l, const char *session, co
         _cleanup_free_ char *now = NULL;
         int r;
 
-        r = knob_read(fs->fd, file, &now);
+        r = plan_read(p, fs, file, &now);
         if (r == -ENOENT)
                 return 0;
         if (r < 0)
                 return r;
-        if (knob_equal(file, now, value))
+        if (knob_equal(file, now, value) && !is_uncertain(p, fs, file, value))
                 return 0;
         if (session) {
                 if (streq(file, "buffer_size_kb") && *now == 'X')
@@ -55,11 +192,25 @@ int plan_add_text(Plan *p, const Tracefs *fs, Ledger *l, const char *session, co
                         r = ledger_add(l, session, LEDGER_FILE, file, now);
         }
         if (r >= 0)
-                r = strv_add(&p->files, file);
+                r = plan_step(p, PLAN_SET, file, now, value, text);
         if (r >= 0)
-                r = strv_add(&p->values, value);
-        return r < 0 ? r : strv_add(&p->texts, text);
+                p->steps[p->n - 1].is_new = find_in_new(p, file) != NULL;
+        return r;
 }
+
+int plan_append(Plan *p, const Tracefs *fs, const char *file, const Strv *words) {
+        _cleanup_free_ char *text = strv_join(words, "\n"), *now = NULL;
+        int r;
+
+        if (!text)
+                return -ENOMEM;
+        if (words->n == 0)
+                return 0;
+        r = plan_read(p, fs, file, &now);
+        return r < 0 ? r : plan_step(p, PLAN_APPEND, file, now, text, NULL);
+}
+
+/* --- making ----------------------------------------------------------------------------------- */
 
 /* Newer kernels round a size up to whole pages and say so. */
 static bool is_applied(const char *file, const char *now, const char *value) {
@@ -69,22 +220,52 @@ static bool is_applied(const char *file, const char *now, const char *value) {
                strtoul(now, NULL, 10) >= strtoul(value, NULL, 10);
 }
 
-int plan_apply(const Plan *p, const Tracefs *fs, const char **ret_file) {
-        for (size_t i = 0; i < p->files.n; i++) {
-                const char *file = p->files.items[i], *value = p->values.items[i];
-                _cleanup_free_ char *now = NULL;
-                int r;
+static int apply_set(const PlanStep *s, const Tracefs *fs) {
+        _cleanup_free_ char *now = NULL;
+        int r;
 
-                r = knob_write(fs->fd, file, p->texts.items[i]);
-                if (r >= 0)
-                        r = knob_read(fs->fd, file, &now);
-                if (r >= 0 && !is_applied(file, now, value)) {
-                        log_debug("knob", "%s says \"%.200s\" after \"%.200s\" was written", file,
-                                  now, value);
-                        r = -EIO;
-                }
+        r = knob_write(fs->fd, s->file, s->text ?: s->value);
+        if (r >= 0)
+                r = knob_read(fs->fd, s->file, &now);
+        if (r < 0 || is_applied(s->file, now, s->value))
+                return MIN(r, 0);
+        log_debug("knob", "%s says \"%.200s\" after \"%.200s\" was written", s->file, now,
+                  s->value);
+        return -EIO;
+}
+
+static int apply_words(const PlanStep *s, const Tracefs *fs,
+                       int (*change)(int tracefs_fd, const char *path, const Strv *words)) {
+        _cleanup_strv_ Strv words = {};
+        int r = strv_split(&words, s->value, "\n");
+
+        return r < 0 ? r : change(fs->fd, s->file, &words);
+}
+
+static int apply(const PlanStep *s, const Tracefs *fs) {
+        switch (s->kind) {
+        case PLAN_MKDIR:
+                log_debug("knob", "mkdir %s", s->file);
+                return mkdirat(fs->fd, s->file, 0700) < 0 ? -errno : 0;
+        case PLAN_SET:
+                return apply_set(s, fs);
+        case PLAN_APPEND:
+                return apply_words(s, fs, knob_append);
+        case PLAN_REMOVE:
+                return apply_words(s, fs, knob_remove);
+        case PLAN_RMDIR:
+                log_debug("knob", "rmdir %s", s->file);
+                return unlinkat(fs->fd, s->file, AT_REMOVEDIR) < 0 ? -errno : 0;
+        }
+        return -EINVAL;
+}
+
+int plan_apply(Plan *p, const Tracefs *fs, const char **ret_file) {
+        for (; !p->is_dry && p->n_applied < p->n; p->n_applied++) {
+                int r = apply(&p->steps[p->n_applied], fs);
+
                 if (r < 0) {
-                        *ret_file = file;
+                        *ret_file = p->steps[p->n_applied].file;
                         return r;
                 }
         }
@@ -92,7 +273,8 @@ int plan_apply(const Plan *p, const Tracefs *fs, const char **ret_file) {
 }
 
 void plan_done(Plan *p) {
-        strv_done(&p->files);
-        strv_done(&p->values);
-        strv_done(&p->texts);
+        for (size_t i = 0; i < p->n; i++)
+                step_done(&p->steps[i]);
+        free(p->steps);
+        *p = (Plan){};
 }

@@ -2,24 +2,53 @@
 #pragma once
 
 /*
- * Plan: changes that are about to be made
+ * Plan: changes of tracefs, in order
  *
- * Collect with plan_add(), which reads the present values and puts them into
- * the ledger; commit the ledger; then plan_apply().  Files that this kernel does not
- * have and files that already say the right thing are not in it.
+ * Every change that arming makes is a step of a plan: added first, with what is there now, which
+ * goes into the ledger; the ledger is committed; then plan_apply() makes it.  More steps may follow,
+ * and another plan_apply(), which makes those.  Files that this kernel does not have and files that
+ * already say the right thing are no step.
+ *
+ * A dry plan is the same list with nothing made of it: plan_apply() does nothing, what is read of a
+ * file is what the steps before would have left there, and an instance that a step would make is
+ * full of what the kernel puts into a new one (plan_read()).  daemon/script.h prints it.
  */
+
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "base/strv.h"
 #include "daemon/ledger.h"
 #include "daemon/tracefs.h"
 
+typedef enum PlanKind {
+        PLAN_MKDIR,
+        PLAN_SET,    /* the file says @value from now on */
+        PLAN_APPEND, /* the words in @value are added to a list */
+        PLAN_REMOVE, /* they are taken out of it */
+        PLAN_RMDIR,
+} PlanKind;
+
+typedef struct PlanStep {
+        PlanKind kind;
+        char *file;  /* relative to tracefs; of PLAN_MKDIR and PLAN_RMDIR the directory */
+        char *now;   /* what it says before (daemon/knob.h); NULL: of no interest */
+        char *value; /* what it says afterwards, or the words */
+        char *text;  /* what is written so that it does; NULL: @value */
+        bool is_new; /* it is in an instance that the plan makes, and @now from a table */
+} PlanStep;
+
 typedef struct Plan {
-        Strv files, values; /* the same number of each */
-        Strv texts;         /* what is written so that the file says the value; as many */
+        PlanStep *steps;
+        size_t n, n_applied;
+        bool is_dry;
 } Plan;
 
+/* A step as it stands.  0 or -ENOMEM. */
+int plan_step(Plan *p, PlanKind kind, const char *file, const char *now, const char *value,
+              const char *text);
 /*
- * plan_add()
+ * plan_add() - a file is to say something
  * @session: whose ledger record it becomes; NULL: none is needed, the file goes away with its
  *           instance
  */
@@ -28,8 +57,13 @@ int plan_add(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const c
 /* The same for a file that takes another text than it shows: @text makes it say @value. */
 int plan_add_text(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *file,
                   const char *value, const char *text);
-/* Writes, reads back, compares.  -errno, -EIO if the file does not say what was written; then
- * *@ret_file is the file (as long as @p lives). */
-int plan_apply(const Plan *p, const Tracefs *fs, const char **ret_file);
+/* Words are to be added to a list.  Nothing becomes a record. */
+int plan_append(Plan *p, const Tracefs *fs, const char *file, const Strv *words);
+
+/* knob_read(), and in a dry plan what the steps would have left. */
+int plan_read(const Plan *p, const Tracefs *fs, const char *file, char **ret);
+/* Makes the steps that it has not made: writes, reads back, compares.  -errno, -EIO if the file does
+ * not say what was written; then *@ret_file is the file (as long as @p lives). */
+int plan_apply(Plan *p, const Tracefs *fs, const char **ret_file);
 void plan_done(Plan *p);
 #define _cleanup_plan_ _cleanup_(plan_done)
