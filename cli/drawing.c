@@ -29,6 +29,7 @@ struct Drawing {
         const Renderer *renderer;
         void *rendering;
         bool live;
+        bool counts; /* whether anybody asks for the census */
         LiveTask *live_tasks;
         size_t n_live_tasks;
         Buf out;
@@ -71,7 +72,7 @@ static int draw_until(Drawing *d, uint64_t until_ns) {
                         return r;
                 if (d->live && step.comm && streq(step.comm, "<...>"))
                         step.comm = live_comm(d, step.pid, step.comm);
-                r = census_step(&d->census, &step);
+                r = d->counts ? census_step(&d->census, &step) : 0;
                 if (r < 0)
                         return r;
                 d->renderer->step(d->rendering, &step);
@@ -127,7 +128,10 @@ int drawing_new(Drawing **ret, const SessionDir *dir, const SessionMeta *meta,
         d = malloc(sizeof(*d));
         if (!d)
                 return -ENOMEM;
-        *d = (Drawing){ .renderer = renderer, .live = options->live, .out = BUF_TO_FD(out_fd) };
+        *d = (Drawing){ .renderer = renderer,
+                        .live = options->live,
+                        .counts = true,
+                        .out = BUF_TO_FD(out_fd) };
         r = playback_open(&d->playback, dir, meta, ret_problem);
         if (r != 0)
                 return r == PLAYBACK_E_UNREADABLE ? DRAWING_E_UNREADABLE : r;
@@ -169,8 +173,10 @@ int drawing_report(const SessionDir *dir, const SessionMeta *meta, const Drawing
         _cleanup_(drawing_freep) Drawing *d = NULL;
         int r = drawing_new(&d, dir, meta, options, out_fd, ret_problem);
 
-        if (r == 0)
+        if (r == 0) {
+                d->counts = ret;
                 r = drawing_finish(d, ret);
+        }
         if (r == 0 && damage)
                 r = damage_describe(d->playback->stream, session_state_is_live(meta->state),
                                     damage);

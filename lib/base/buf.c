@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The hot call is buf_reserve(): one comparison when there is room. */
+/* The hot call is buf_reserve(), which is in the header: what is here is called once in a while. */
 
 #include <errno.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ int buf_flush(Buf *b) {
         return 0;
 }
 
-static char *buf_reserve_slow(Buf *b, size_t n) {
+char *buf_make_room(Buf *b, size_t n) {
         if (b->error < 0)
                 return NULL;
         if (b->fd >= 0 && b->n_data >= BUF_FLUSH_BYTES && buf_flush(b) < 0)
@@ -43,13 +43,6 @@ static char *buf_reserve_slow(Buf *b, size_t n) {
                 b->n_room = n_room;
         }
         return b->data + b->n_data;
-}
-
-char *buf_reserve(Buf *b, size_t n) {
-        if (_likely_(b->error == 0 && b->n_room - b->n_data >= n &&
-                     (b->fd < 0 || b->n_data < BUF_FLUSH_BYTES)))
-                return b->data + b->n_data;
-        return buf_reserve_slow(b, n);
 }
 
 void buf_add(Buf *b, const void *data, size_t n) {

@@ -30,9 +30,18 @@ typedef struct Buf {
 #define BUF_INIT ((Buf){ .fd = -EBADF })
 #define BUF_TO_FD(f) ((Buf){ .fd = (f) })
 
+/* buf_reserve() where there is no room, or enough to be written. */
+char *buf_make_room(Buf *b, size_t n);
+
 /* Room for @n more bytes: a pointer to fill, then b->n_data += what was used.  NULL after an error.
  */
-char *buf_reserve(Buf *b, size_t n);
+static inline char *buf_reserve(Buf *b, size_t n) {
+        if (_likely_(b->error == 0 && b->n_room - b->n_data >= n &&
+                     (b->fd < 0 || b->n_data < BUF_FLUSH_BYTES)))
+                return b->data + b->n_data;
+        return buf_make_room(b, n);
+}
+
 void buf_add(Buf *b, const void *data, size_t n);
 void buf_adds(Buf *b, const char *s);
 void buf_pad(Buf *b, size_t n, char c); /* @n times @c */

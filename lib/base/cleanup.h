@@ -21,6 +21,7 @@
 #define _printf_(a, b) __attribute__((format(printf, a, b)))
 #define _noreturn_ __attribute__((noreturn))
 #define _must_check_ __attribute__((warn_unused_result))
+#define _always_inline_ inline __attribute__((always_inline))
 #define _likely_(x) __builtin_expect(!!(x), 1)
 #define _unlikely_(x) __builtin_expect(!!(x), 0)
 

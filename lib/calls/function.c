@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Two tables with open addressing over the same pointers.  A recording has some
- * hundred functions and asks for one of them at every event, nearly always
- * hitting the first slot of `now`, which holds one span's: what was asked for
- * since the span began.  `all` owns what was ever made and gives a name's
- * Function back in the next span.
+ * Two tables with open addressing over the same pointers, and before them one
+ * that is mapped directly (FunctionsHead).  `now` holds one span's functions:
+ * what was asked for since the span began.  `all` owns what was ever made and
+ * gives a name's Function back in the next span.
  */
 
 #include <stdio.h>
@@ -19,6 +18,7 @@ typedef struct Slots {
 } Slots;
 
 struct Functions {
+        FunctionsHead head;
         Atlas *atlas;
         const Strv *roots;
         AtlasSpan span; /* begin_ns == end_ns: none yet */
@@ -62,6 +62,12 @@ static void slots_clear(Slots *s) {
         s->n = 0;
 }
 
+/* The names that were found are void. */
+static void forget_names(Functions *f) {
+        memset(f->head.recent, 0, sizeof(f->head.recent));
+        slots_clear(&f->now);
+}
+
 /* Which of the address's functions has this label. */
 static Function *slots_find(const Slots *s, uint64_t address, const char *label) {
         for (size_t i = slot_of(s, address); s->items[i]; i = (i + 1) & (s->n_items - 1))
@@ -96,7 +102,7 @@ static Function *function_new(Functions *f, uint64_t address) {
                         (size_t) snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long) address);
         }
         n_label = symbol.n_name + (symbol.module ? symbol.n_module + 3 : 0);
-        ret = malloc(sizeof(*ret) + n_label + 1);
+        ret = malloc(sizeof(*ret) + n_label + 1 + FUNCTION_SLACK);
         if (!ret)
                 return NULL;
         label = (char *) (ret + 1);
@@ -106,7 +112,7 @@ static Function *function_new(Functions *f, uint64_t address) {
                 memcpy(label + symbol.n_name + 2, symbol.module, symbol.n_module);
                 label[n_label - 1] = ']';
         }
-        label[n_label] = 0;
+        memset(label + n_label, 0, 1 + FUNCTION_SLACK);
         *ret = (Function){
                 .address = address,
                 .label = label,
@@ -125,7 +131,7 @@ static const Function *functions_add(Functions *f, uint64_t address) {
         if (!made)
                 return NULL;
         if (f->span.has_turned != had_turned)
-                slots_clear(&f->now);
+                forget_names(f);
         known = slots_find(&f->all, address, made->label);
         if (known) {
                 free(made);
@@ -145,23 +151,33 @@ static int functions_turn(Functions *f, uint64_t timestamp_ns) {
                 functions_forget_times(f);
                 return r;
         }
-        slots_clear(&f->now);
+        forget_names(f);
+        f->head.begin_ns = f->span.begin_ns;
+        f->head.length_ns = f->span.end_ns - f->span.begin_ns;
         return 0;
 }
 
-const Function *functions_get(Functions *f, uint64_t address, uint64_t timestamp_ns) {
-        if (_unlikely_(timestamp_ns - f->span.begin_ns >= f->span.end_ns - f->span.begin_ns) &&
+const Function *functions_look_up(Functions *f, uint64_t address, uint64_t timestamp_ns) {
+        size_t i = functions_recent_slot(address);
+        const Function *function = NULL;
+
+        if (timestamp_ns - f->head.begin_ns >= f->head.length_ns &&
             functions_turn(f, timestamp_ns) < 0)
                 return NULL;
-        for (size_t i = slot_of(&f->now, address); f->now.items[i];
-             i = (i + 1) & (f->now.n_items - 1))
-                if (f->now.items[i]->address == address)
-                        return f->now.items[i];
-        return functions_add(f, address);
+        for (size_t k = slot_of(&f->now, address); f->now.items[k] && !function;
+             k = (k + 1) & (f->now.n_items - 1))
+                if (f->now.items[k]->address == address)
+                        function = f->now.items[k];
+        if (!function)
+                function = functions_add(f, address);
+        f->head.recent[i].address = address;
+        f->head.recent[i].function = function;
+        return function;
 }
 
 void functions_forget_times(Functions *f) {
         f->span = (AtlasSpan){};
+        f->head.begin_ns = f->head.length_ns = 0;
 }
 
 int functions_new(Functions **ret, Atlas *atlas, const Strv *roots) {

@@ -18,21 +18,52 @@
 #include "base/strv.h"
 #include "decode/atlas.h"
 
+#define FUNCTION_SLACK 32
+
 typedef struct Function {
         uint64_t address;
-        const char *label; /* as the kernel's %ps prints it: "udp_sendmsg", "ovl_open [overlay]",
-                              and "0xffffffff81000000" without a symbol */
-        uint32_t n_label;  /* bytes */
-        uint32_t n_name;   /* bytes of the label without the module */
-        int32_t root;      /* which of the roots it is; -1: none */
+        /* As the kernel's %ps prints it: "udp_sendmsg", "ovl_open [overlay]", and
+         * "0xffffffff81000000" without a symbol.  Another FUNCTION_SLACK bytes can be read behind
+         * its NUL, so that copying needs no exact length. */
+        const char *label;
+        uint32_t n_label; /* bytes */
+        uint32_t n_name;  /* bytes of the label without the module */
+        int32_t root;     /* which of the roots it is; -1: none */
 } Function;
 
 typedef struct Functions Functions;
 
+#define FUNCTIONS_RECENT 1024
+
+/* What a Functions begins with: what was asked for lately in the present stretch of time, so that
+ * nearly every question is answered without a call. */
+typedef struct FunctionsHead {
+        uint64_t begin_ns, length_ns; /* 0: no stretch yet */
+        struct {
+                uint64_t address;
+                const Function *function; /* NULL: free */
+        } recent[FUNCTIONS_RECENT];
+} FunctionsHead;
+
 /* @atlas, @roots (sorted): borrowed for the table's life. */
 int functions_new(Functions **ret, Atlas *atlas, const Strv *roots);
+/* functions_get() where nothing is at hand. */
+const Function *functions_look_up(Functions *f, uint64_t address, uint64_t timestamp_ns);
+
+static inline size_t functions_recent_slot(uint64_t address) {
+        return (size_t) (address ^ address >> 10) / 16 % FUNCTIONS_RECENT;
+}
+
 /* What was at @address then.  Quick where times ascend.  NULL without memory. */
-const Function *functions_get(Functions *f, uint64_t address, uint64_t timestamp_ns);
+static inline const Function *functions_get(Functions *f, uint64_t address, uint64_t timestamp_ns) {
+        FunctionsHead *h = (FunctionsHead *) f;
+        size_t i = functions_recent_slot(address);
+
+        if (_likely_(h->recent[i].address == address && h->recent[i].function &&
+                     timestamp_ns - h->begin_ns < h->length_ns))
+                return h->recent[i].function;
+        return functions_look_up(f, address, timestamp_ns);
+}
 /* To be told after atlas_refresh(). */
 void functions_forget_times(Functions *f);
 size_t functions_n(const Functions *f);

@@ -23,8 +23,7 @@ struct Steps {
         Trees *trees; /* NULL: everything is passed on */
         CpuTask *cpus;
         size_t n_cpus;
-        bool has_kept;
-        Event kept; /* its LOST has been handed out */
+        const Event *kept; /* its LOST has been handed out */
         uint64_t n_foreign;
 };
 
@@ -96,30 +95,28 @@ static int fill_step(Steps *s, const Event *e, Step *ret) {
 
 int steps_next(Steps *s, uint64_t until_ns, Step *ret) {
         for (;;) {
-                Event event;
+                const Event *event;
                 TaskTree *task;
                 int r;
 
-                if (s->has_kept) {
-                        s->has_kept = false;
-                        event = s->kept;
-                } else {
+                if (_unlikely_(s->kept))
+                        event = TAKE_PTR(s->kept);
+                else {
                         r = stream_next(s->stream, until_ns, &event);
                         if (r <= 0)
                                 return r;
-                        if (_unlikely_(event.missed)) {
+                        if (_unlikely_(event->missed)) {
                                 s->kept = event;
-                                s->has_kept = true;
                                 *ret = (Step){
                                         .kind = STEP_LOST,
-                                        .cpu = event.cpu,
-                                        .timestamp_ns = event.timestamp_ns,
-                                        .n_lost = event.n_missed,
+                                        .cpu = event->cpu,
+                                        .timestamp_ns = event->timestamp_ns,
+                                        .n_lost = event->n_missed,
                                 };
                                 return 1;
                         }
                 }
-                r = fill_step(s, &event, ret);
+                r = fill_step(s, event, ret);
                 if (r < 0)
                         return r;
                 if (!s->trees)

@@ -248,3 +248,10 @@ int block_decode(BlockCodec *c, const void *data, size_t n, void *ret_pages, siz
         }
         return XXH3_64bits(ret_pages, n_raw) == le64toh(h.sum) ? 0 : BLOCK_E_DAMAGED;
 }
+
+uint64_t block_sum(const void *data) {
+        BlockHeader h;
+
+        memcpy(&h, data, sizeof(h));
+        return le64toh(h.sum);
+}

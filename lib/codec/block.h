@@ -86,3 +86,5 @@ int block_encode(BlockCodec *c, const void *pages, size_t n_pages, Buf *out);
  * Return: 0, BLOCK_E_DAMAGED (also if it holds another number or size of pages), -ENOMEM.
  */
 int block_decode(BlockCodec *c, const void *data, size_t n, void *ret_pages, size_t n_pages);
+/* XXH3-64 of the pages of a block that was decoded without damage. */
+uint64_t block_sum(const void *data);

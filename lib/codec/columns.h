@@ -24,8 +24,6 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 
-#define _always_inline_ inline __attribute__((always_inline))
-
 enum {
         COLUMN_PAGES,    /* of each page: codec/record.h */
         COLUMN_RUNS,     /* how many records follow that are as predicted; 255: and more */

@@ -387,7 +387,8 @@ static int load(SealedReader *r, const SealedEntry *e, const char **ret_what) {
         if (k != 0)
                 return k;
         *ret_what = "the pages do not match the checksum that was taken before sealing";
-        return sealed_checksum(r->pages, b.n_raw) == b.raw_checksum ? 0 : 1;
+        /* Which is of the same kind as the block's own, and that was held against the pages. */
+        return block_sum(body) == b.raw_checksum ? 0 : 1;
 }
 
 int sealed_reader_block(SealedReader *r, size_t i, const void **ret) {

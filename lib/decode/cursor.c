@@ -21,9 +21,9 @@
 #include "store/page.h"
 
 struct Cursor {
+        CursorHead head;
         const SessionDir *dir;
         const Formats *formats;
-        uint32_t cpu;
 
         uint64_t *sequences;
         size_t n_sequences;
@@ -40,8 +40,8 @@ struct Cursor {
         uint64_t n_missed;
         uint64_t last_timestamp_ns;
 
-        bool has_event;
-        Event event;
+        Event events[2];
+        unsigned i_event; /* the newest; the other is the one before */
         CursorCount count;
         CursorDamage damages[CURSOR_DAMAGES_MAX];
         size_t n_damages;
@@ -77,7 +77,7 @@ static int list_sequences(Cursor *c) {
         size_t n = 0, i = 0;
         int r;
 
-        r = session_dir_list_segments(c->dir, c->cpu, &sequences, &n);
+        r = session_dir_list_segments(c->dir, c->head.cpu, &sequences, &n);
         if (r == -ENOENT)
                 return 0;
         if (r < 0)
@@ -111,7 +111,7 @@ static void leave_segment(Cursor *c) {
 /* 0 and it is open; PAGE_SOURCE_E_*, counted; -errno. */
 static int open_segment(Cursor *c, uint64_t sequence) {
         uint32_t version;
-        int r = page_source_open(&c->segment, c->dir, c->cpu, sequence, &version);
+        int r = page_source_open(&c->segment, c->dir, c->head.cpu, sequence, &version);
 
         if (r == 0 && page_source_page_bytes(c->segment) != c->formats->page_bytes) {
                 c->segment = page_source_free(c->segment);
@@ -207,22 +207,25 @@ static int enter_page(Cursor *c) {
 }
 
 /* The next event of the page that is walked.  True if there is one. */
-static bool next_in_page(Cursor *c) {
+static inline bool next_in_page(Cursor *c) {
+        Event *e = &c->events[c->i_event ^ 1];
         Record record;
         int r;
 
         while ((r = records_next(&c->records, &record)) == 0) {
                 c->count.n_records++;
-                formats_decode(c->formats, &record, &c->event);
+                formats_decode(c->formats, &record, e);
                 c->last_timestamp_ns = record.timestamp_ns;
-                if (_unlikely_(c->event.kind == EVENT_SHORT)) {
+                if (_unlikely_(e->kind == EVENT_SHORT)) {
                         c->count.n_records_short++;
                         note_loss(c, 0);
                         continue;
                 }
-                c->event.cpu = c->cpu;
-                c->event.missed = TAKE(c->missed, false);
-                c->event.n_missed = TAKE(c->n_missed, 0);
+                e->cpu = c->head.cpu;
+                e->missed = TAKE(c->missed, false);
+                e->n_missed = TAKE(c->n_missed, 0);
+                c->head.event = e;
+                c->i_event ^= 1;
                 return true;
         }
         if (r == RECORDS_E_DAMAGED) {
@@ -233,20 +236,19 @@ static bool next_in_page(Cursor *c) {
         return false;
 }
 
-int cursor_advance(Cursor *c) {
-        c->has_event = false;
+static int advance_to_page(Cursor *c) {
         for (;;) {
                 int r;
 
-                if (_likely_(c->in_page)) {
-                        if (_likely_(next_in_page(c))) {
-                                c->has_event = true;
+                if (c->in_page) {
+                        if (next_in_page(c))
                                 return 0;
-                        }
                         continue;
                 }
                 if (!c->segment) {
                         r = enter_segment(c);
+                        if (r == 0)
+                                c->head.event = NULL;
                         if (r <= 0)
                                 return r;
                 }
@@ -257,10 +259,23 @@ int cursor_advance(Cursor *c) {
                         continue;
                 }
                 /* The last one may still grow. */
-                if (c->i_sequence + 1 >= c->n_sequences)
+                if (c->i_sequence + 1 >= c->n_sequences) {
+                        c->head.event = NULL;
                         return 0;
+                }
                 leave_segment(c);
         }
+}
+
+int cursor_advance(Cursor *c) {
+        int r;
+
+        if (_likely_(c->in_page) && _likely_(next_in_page(c)))
+                return 0;
+        r = advance_to_page(c);
+        if (r < 0)
+                c->head.event = NULL;
+        return r;
 }
 
 /* A refresh may map the segment elsewhere: take the position along. */
@@ -295,7 +310,7 @@ int cursor_refresh(Cursor *c) {
         if (r < 0)
                 return r;
         r = refresh_segment(c);
-        if (r < 0 || c->has_event)
+        if (r < 0 || c->head.event)
                 return r;
         return cursor_advance(c);
 }
@@ -307,7 +322,7 @@ int cursor_open(Cursor **ret, const SessionDir *dir, const Formats *formats, uin
         c = malloc(sizeof(*c));
         if (!c)
                 return -ENOMEM;
-        *c = (Cursor){ .dir = dir, .formats = formats, .cpu = cpu };
+        *c = (Cursor){ .head.cpu = cpu, .dir = dir, .formats = formats };
         r = list_sequences(c);
         if (r < 0)
                 return r;
@@ -316,14 +331,6 @@ int cursor_open(Cursor **ret, const SessionDir *dir, const Formats *formats, uin
                 return r;
         *ret = TAKE_PTR(c);
         return 0;
-}
-
-uint32_t cursor_cpu(const Cursor *c) {
-        return c->cpu;
-}
-
-const Event *cursor_peek(const Cursor *c) {
-        return c->has_event ? &c->event : NULL;
 }
 
 void cursor_count(const Cursor *c, CursorCount *ret) {

@@ -19,6 +19,12 @@
 
 typedef struct Cursor Cursor;
 
+/* What a Cursor begins with, so that its event is at hand without a call. */
+typedef struct CursorHead {
+        const Event *event;
+        uint32_t cpu;
+} CursorHead;
+
 /* What a cursor met so far. */
 typedef struct CursorCount {
         uint64_t n_segments, n_pages, n_records;
@@ -55,9 +61,15 @@ typedef struct CursorDamage {
  * Return: 0 (also if there is no event yet), -errno.
  */
 int cursor_open(Cursor **ret, const SessionDir *dir, const Formats *formats, uint32_t cpu);
-uint32_t cursor_cpu(const Cursor *c);
-/* The current event, or NULL behind the last; valid until the next call that moves the cursor. */
-const Event *cursor_peek(const Cursor *c);
+static inline uint32_t cursor_cpu(const Cursor *c) {
+        return ((const CursorHead *) c)->cpu;
+}
+
+/* The current event, or NULL behind the last; valid until the cursor has moved twice. */
+static inline const Event *cursor_peek(const Cursor *c) {
+        return ((const CursorHead *) c)->event;
+}
+
 /* To the next event.  0 or -errno. */
 int cursor_advance(Cursor *c);
 /* Looks for what was written since; at the end, goes on to it.  0 or -errno. */

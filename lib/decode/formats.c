@@ -177,8 +177,27 @@ int formats_parse(Formats *ret, const char *header_page, const char *entry, cons
                                "other";
                 return FORMATS_E_INVALID;
         }
+        formats_prepare(&f);
         *ret = f;
         return 0;
+}
+
+static bool is_at(const Field *f, uint16_t offset, uint8_t size) {
+        return f->offset == offset && f->size == size;
+}
+
+static bool is_plain_depth(const Field *f) {
+        return f->size == 8 || f->size == 4;
+}
+
+void formats_prepare(Formats *f) {
+        f->is_plain = f->big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) &&
+                      __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && is_at(&f->type, 0, 2) &&
+                      is_at(&f->flags, 2, 1) && is_at(&f->preempt_count, 3, 1) &&
+                      is_at(&f->pid, 4, 4) && f->entry.func.size == 8 && f->exit.func.size == 8 &&
+                      is_plain_depth(&f->entry.depth) && is_plain_depth(&f->exit.depth) &&
+                      f->exit.calltime.size == 8 && f->exit.rettime.size == 8 &&
+                      (f->exit.overrun.size == 0 || f->exit.overrun.size == 4);
 }
 
 static inline uint64_t load_field(const Field *f, const Record *record) {
@@ -201,17 +220,11 @@ static inline uint64_t load_field(const Field *f, const Record *record) {
         }
 }
 
-static inline int32_t clamp_depth(uint64_t depth) {
-        int64_t d = (int64_t) depth;
-
-        return d < 0 ? 0 : d > EVENT_DEPTH_MAX ? EVENT_DEPTH_MAX : (int32_t) d;
-}
-
 static inline bool has_field(const Field *f, const Record *record) {
         return record->n_data >= (uint32_t) f->offset + f->size;
 }
 
-void formats_decode(const Formats *f, const Record *record, Event *ret) {
+void formats_decode_any(const Formats *f, const Record *record, Event *ret) {
         *ret = (Event){
                 .timestamp_ns = record->timestamp_ns,
                 .kind = EVENT_SHORT,
@@ -225,13 +238,13 @@ void formats_decode(const Formats *f, const Record *record, Event *ret) {
                         return;
                 ret->kind = EVENT_ENTRY;
                 ret->func = load_field(&f->entry.func, record);
-                ret->depth = clamp_depth(load_field(&f->entry.depth, record));
+                ret->depth = formats_clamp_depth(load_field(&f->entry.depth, record));
         } else if (ret->id == f->exit_id) {
                 if (record->n_data < f->exit.n_bytes)
                         return;
                 ret->kind = EVENT_EXIT;
                 ret->func = load_field(&f->exit.func, record);
-                ret->depth = clamp_depth(load_field(&f->exit.depth, record));
+                ret->depth = formats_clamp_depth(load_field(&f->exit.depth, record));
                 ret->calltime = load_field(&f->exit.calltime, record);
                 ret->rettime = load_field(&f->exit.rettime, record);
                 ret->overrun = (uint32_t) load_field(&f->exit.overrun, record);

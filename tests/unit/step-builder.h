@@ -5,12 +5,17 @@
 
 #include "calls/step.h"
 
-static const Function step_root = { .address = 1, .label = "root", .n_label = 4, .n_name = 4 };
+/* Behind a label: FUNCTION_SLACK. */
+#define SLACK "\0_______________________________"
+
+static const Function step_root = {
+        .address = 1, .label = "root" SLACK, .n_label = 4, .n_name = 4
+};
 static const Function step_child = {
-        .address = 2, .label = "child", .n_label = 5, .n_name = 5, .root = -1
+        .address = 2, .label = "child" SLACK, .n_label = 5, .n_name = 5, .root = -1
 };
 static const Function step_module = {
-        .address = 3, .label = "leaf [mod]", .n_label = 10, .n_name = 4, .root = -1
+        .address = 3, .label = "leaf [mod]" SLACK, .n_label = 10, .n_name = 4, .root = -1
 };
 
 /* Of task 17 on CPU 0, at 1 s. */
