@@ -10,11 +10,13 @@ fuzz_targets = \
 	%D%/fuzz-config \
 	%D%/fuzz-formats \
 	%D%/fuzz-frame \
+	%D%/fuzz-lean \
 	%D%/fuzz-meta \
 	%D%/fuzz-records \
 	%D%/fuzz-sealed \
 	%D%/fuzz-segment \
-	%D%/fuzz-symbols
+	%D%/fuzz-symbols \
+	%D%/fuzz-tally
 %C%_fuzz_block_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_block_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_block_LDADD = $(codec_libs) $(fuzz_libs)
@@ -30,6 +32,9 @@ fuzz_targets = \
 %C%_fuzz_frame_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_frame_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_frame_LDADD = $(wire_libs) $(fuzz_libs)
+%C%_fuzz_lean_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_lean_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_lean_LDADD = $(daemon_libs) $(fuzz_libs)
 %C%_fuzz_meta_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_meta_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_meta_LDADD = $(store_libs) $(fuzz_libs)
@@ -45,6 +50,9 @@ fuzz_targets = \
 %C%_fuzz_symbols_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_symbols_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_symbols_LDADD = $(decode_libs) $(fuzz_libs)
+%C%_fuzz_tally_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_tally_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_tally_LDADD = $(learn_libs) $(fuzz_libs)
 
 fuzz_cflags = $(AM_CFLAGS) $(JANSSON_CFLAGS) -I$(top_srcdir)/%D%
 EXTRA_DIST += %D%/corpus %D%/fuzz.h %D%/replay.c

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* A text as what was learned: what is taken from it can be written and is read back the same. */
+
+#include "base/cleanup.h"
+#include "base/name.h"
+#include "daemon/lean-cache.h"
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
+        _cleanup_free_ char *text = strndup((const char *) data, n_data);
+        _cleanup_lean_cache_ LeanCache c = {};
+        int r = lean_cache_parse(&c, text);
+
+        FUZZ_CHECK(r == 0 || r == LEAN_CACHE_E_INVALID);
+        FUZZ_CHECK(r == 0 || (c.n == 0 && c.tasks.n == 0));
+        FUZZ_CHECK(c.n <= LEAN_MAX_FUNCTIONS && c.tasks.n <= LEAN_MAX_TASKS);
+        for (size_t i = 0; i < c.n; i++) {
+                FUZZ_CHECK(function_pattern_is_valid(c.functions[i].name) &&
+                           !function_pattern_is_glob(c.functions[i].name));
+                FUZZ_CHECK(i == 0 || strcmp(c.functions[i - 1].name, c.functions[i].name) < 0);
+                FUZZ_CHECK(lean_cache_find(&c, c.functions[i].name) == &c.functions[i]);
+        }
+        return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Pages, a format and symbols as the kernel never gives them: counting ends, and each line of the
+ * result is a name and a count.  Input: "FORMAT\0SYMBOLS\0PAGE".
+ */
+
+#include "base/cleanup.h"
+#include "fuzz.h"
+#include "learn/tally.h"
+
+static const TallyWindow window = { 0, UINT64_MAX };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
+        _cleanup_free_ char *format = strndup((const char *) data, n_data), *symbols = NULL;
+        _cleanup_(tally_freep) Tally *t = NULL;
+        _cleanup_buf_ Buf out = {};
+        size_t at = strlen(format), n_lines = 0;
+
+        at += at < n_data;
+        symbols = strndup((const char *) data + at, n_data - at);
+        at += strlen(symbols);
+        at += at < n_data;
+        if (tally_new(&t, format, "func", &window, 1) < 0)
+                return 0;
+        FUZZ_CHECK(tally_add_page(t, data + at, n_data - at) == 0);
+        FUZZ_CHECK(tally_n(t) <= n_data / 8);
+        FUZZ_CHECK(tally_name(t, symbols, &out) == 0);
+        for (const char *s = out.data, *end = s + out.n_data; s < end; n_lines++) {
+                const char *space = memchr(s, ' ', (size_t) (end - s)),
+                           *newline = memchr(s, '\n', (size_t) (end - s));
+
+                FUZZ_CHECK(space && newline && space < newline && space > s);
+                s = newline + 1;
+        }
+        return 0;
+}
