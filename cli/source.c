@@ -287,6 +287,7 @@ int source_describe(Source **ret, const Options *o, const char *name) {
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_(source_freep) Source *s = NULL;
         json_auto_t *reply = NULL;
+        json_int_t bytes = 0;
         int status;
 
         status = source_check_name(name);
@@ -294,8 +295,12 @@ int source_describe(Source **ret, const Options *o, const char *name) {
                 status = connect_unless_store(&c, o);
         if (status != STATUS_OK)
                 return status;
-        if (!c)
-                return open_from_store(ret, o, name);
+        if (!c) {
+                status = open_from_store(ret, o, name);
+                if (status == STATUS_OK)
+                        (*ret)->disk_bytes = session_dir_n_bytes((*ret)->dir);
+                return status;
+        }
         status = contact_call(c, o, "Describe", json_pack("{s:s}", "session", name), &reply, NULL);
         if (status != STATUS_OK)
                 return status;
@@ -305,6 +310,8 @@ int source_describe(Source **ret, const Options *o, const char *name) {
         status = source_meta_from_reply(&s->meta, reply);
         if (status != STATUS_OK)
                 return status;
+        (void) json_unpack((json_t *) reply, "{s:{s?I}}", "session", "disk_bytes", &bytes);
+        s->disk_bytes = bytes > 0 ? (uint64_t) bytes : 0;
         *ret = TAKE_PTR(s);
         return STATUS_OK;
 }

@@ -22,7 +22,8 @@
 typedef struct Source {
         SessionDir *dir;
         SessionMeta *meta;
-        bool from_store; /* not through a daemon: nothing is known to be alive */
+        uint64_t disk_bytes; /* what it takes in the store; of source_describe(); 0: not known */
+        bool from_store;     /* not through a daemon: nothing is known to be alive */
 } Source;
 
 /* @name: a session's name or id.  An exit status, like the next three. */

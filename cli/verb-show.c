@@ -145,7 +145,7 @@ static int show_cpus(Buf *out, const SessionMeta *m, bool legend) {
 int verb_show(const Options *o) {
         _cleanup_(source_freep) Source *s = NULL;
         _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
-        char size[UNIT_TEXT_MAX], loss[SUMMARY_MAX];
+        char size[UNIT_TEXT_MAX], disk[UNIT_TEXT_MAX], loss[SUMMARY_MAX];
         const SessionMeta *m;
         int r, status;
 
@@ -163,7 +163,12 @@ int verb_show(const Options *o) {
         show_when(&out, m);
         show_hooked(&out, m);
         show_where(&out, m);
-        line(&out, "Size", "%s", format_bytes(size, session_meta_n_bytes(m)));
+        if (s->disk_bytes > 0)
+                line(&out, "Size", "%s of pages, %s on disk",
+                     format_bytes(size, session_meta_n_bytes(m)),
+                     format_bytes(disk, s->disk_bytes));
+        else
+                line(&out, "Size", "%s", format_bytes(size, session_meta_n_bytes(m)));
         if (*summary_dropped(loss, m))
                 line(&out, "Ring", "%s", loss);
         line(&out, "Loss", "%s", summary_loss(loss, m));
