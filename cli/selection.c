@@ -85,7 +85,7 @@ static int check_word_behind_colon(const char *word) {
         const char *name = strchr(word, ':') + 1;
         char quoted[NAME_QUOTE_MAX];
 
-        if (function_pattern_is_valid(name) && !function_pattern_is_glob(name))
+        if (function_name_is_valid(name))
                 return STATUS_OK;
         log_error("\"%s\": a name must follow the colon.", name_quote(quoted, word));
         return STATUS_USAGE;

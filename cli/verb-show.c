@@ -25,7 +25,7 @@ static void line(Buf *out, const char *title, const char *format, ...) {
         for (char *p = text; p && *p; p++) /* it may come from a file that anybody wrote */
                 if ((unsigned char) *p < ' ' || *p == 0x7f)
                         *p = '?';
-        buf_printf(out, "%12s: %s\n", title, text ?: "?");
+        buf_printf(out, "%12s%s %s\n", title, *title ? ":" : " ", text ?: "?");
 }
 
 static void line_list(Buf *out, const char *title, const Strv *v) {
@@ -82,6 +82,20 @@ static void show_when(Buf *out, const SessionMeta *m) {
         line(out, "Armed in", "%s", format_duration(arm, m->arm_ns));
 }
 
+/* A line for each: whose own time it is part of. */
+static void show_left_out(Buf *out, const SessionMeta *m) {
+        for (size_t i = 0; i < m->left_out.n; i++) {
+                _cleanup_strv_ Strv callers = {};
+                _cleanup_free_ char *text = NULL;
+
+                if (i < m->left_out_in.n &&
+                    strv_split(&callers, m->left_out_in.items[i], " ") >= 0 && callers.n > 0)
+                        text = strv_join(&callers, ", ");
+                line(out, i == 0 ? "Not hooked" : "", "%s%s%s%s", m->left_out.items[i],
+                     text ? " (in " : "", text ?: "", text ? ")" : "");
+        }
+}
+
 static void show_hooked(Buf *out, const SessionMeta *m) {
         char time[SUMMARY_MAX], after[UNIT_TEXT_MAX],
                 learned[SUMMARY_MAX + 16] = "", since[UNIT_TEXT_MAX + 16] = "";
@@ -99,7 +113,7 @@ static void show_hooked(Buf *out, const SessionMeta *m) {
                                 format_duration(after, m->narrowed_ns - m->start.trace_ns));
         line(out, "Hooked", "%" PRIu32 " function%s%s%s", m->n_hooked, m->n_hooked == 1 ? "" : "s",
              learned, since);
-        line_list(out, "Not hooked", &m->left_out);
+        show_left_out(out, m);
 }
 
 static void show_where(Buf *out, const SessionMeta *m) {

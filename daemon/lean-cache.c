@@ -19,7 +19,7 @@
 #include "daemon/lean-cache.h"
 #include "store/format.h"
 
-#define MAGIC "ftraced lean 1\n"
+#define MAGIC "ftraced lean 2\n"
 #define MAX_FILE_BYTES ((size_t) 16 << 20)
 #define MAX_NOTES_BYTES 65536
 #define TASK_NAME_MAX 16
@@ -121,6 +121,12 @@ static int parse_fixed(LeanCache *c, const char *line) {
         return parse_weights(c, line, &words, c->fixed_ppm);
 }
 
+static int parse_caller(LeanCache *c, const char *name) {
+        if (c->n == 0 || !function_name_is_valid(name))
+                return LEAN_CACHE_E_INVALID;
+        return lean_cache_add_caller(c, name);
+}
+
 static int parse_function(LeanCache *c, const char *line) {
         _cleanup_strv_ Strv words = {};
         uint32_t ppm[LEAN_MAX_TASKS] = {};
@@ -129,7 +135,7 @@ static int parse_function(LeanCache *c, const char *line) {
         r = parse_weights(c, line, &words, ppm);
         if (r != 0)
                 return r;
-        if (!function_pattern_is_valid(words.items[0]) || function_pattern_is_glob(words.items[0]))
+        if (!function_name_is_valid(words.items[0]))
                 return LEAN_CACHE_E_INVALID;
         if (c->n >= LEAN_MAX_FUNCTIONS)
                 return LEAN_CACHE_E_INVALID;
@@ -151,6 +157,8 @@ static int parse_line(LeanCache *c, const char *line) {
                 return parse_tasks(c, rest);
         if (startswith(line, "fixed ") || streq(line, "fixed"))
                 return parse_fixed(c, line);
+        if ((rest = startswith(line, " ")))
+                return parse_caller(c, rest);
         if (startswith(line, "kernel ") || startswith(line, "roots "))
                 return 0;
         return parse_function(c, line);
@@ -229,8 +237,13 @@ int lean_cache_write(const LeanCache *c, int store_fd, const char *key, const ch
                 buf_printf(&b, "tasks %s\n", tasks);
                 write_weights(&b, "fixed", c->fixed_ppm, c->tasks.n);
         }
-        for (size_t i = 0; i < c->n; i++)
-                write_weights(&b, c->functions[i].name, c->functions[i].ppm, c->tasks.n);
+        for (size_t i = 0; i < c->n; i++) {
+                const LeanFunction *f = &c->functions[i];
+
+                write_weights(&b, f->name, f->ppm, c->tasks.n);
+                for (size_t k = 0; k < f->callers.n; k++)
+                        buf_printf(&b, " %s\n", f->callers.items[k]);
+        }
         if (b.error < 0)
                 return b.error;
         r = dir_make(store_fd, LEAN_DIR, STORE_DIR_MODE);
@@ -261,6 +274,21 @@ int lean_cache_add(LeanCache *c, const char *name, const uint32_t *ppm, size_t n
         return 0;
 }
 
+static int add_caller(LeanFunction *f, const char *name) {
+        if (f->callers.n >= LEAN_MAX_CALLERS || strv_contains(&f->callers, name))
+                return 0;
+        return strv_add(&f->callers, name);
+}
+
+int lean_cache_add_caller(LeanCache *c, const char *name) {
+        return add_caller(&c->functions[c->n - 1], name);
+}
+
+void lean_function_done(LeanFunction *f) {
+        free(f->name);
+        strv_done(&f->callers);
+}
+
 static int compare_functions(const void *a, const void *b) {
         return strcmp(((const LeanFunction *) a)->name, ((const LeanFunction *) b)->name);
 }
@@ -280,7 +308,10 @@ void lean_cache_sort(LeanCache *c) {
                 }
                 for (size_t t = 0; t < LEAN_MAX_TASKS; t++)
                         last->ppm[t] = MAX(last->ppm[t], c->functions[i].ppm[t]);
-                free(c->functions[i].name);
+                /* Callers are for people: one that memory is short of is no harm. */
+                for (size_t k = 0; k < c->functions[i].callers.n; k++)
+                        (void) add_caller(last, c->functions[i].callers.items[k]);
+                lean_function_done(&c->functions[i]);
         }
         /* Room is a power of two, and adding grows it by that alone. */
         for (size_t i = kept; i < c->n; i++)
@@ -296,7 +327,7 @@ LeanFunction *lean_cache_find(const LeanCache *c, const char *name) {
 
 void lean_cache_done(LeanCache *c) {
         for (size_t i = 0; i < c->n; i++)
-                free(c->functions[i].name);
+                lean_function_done(&c->functions[i]);
         free(c->functions);
         strv_done(&c->tasks);
         *c = (LeanCache){};

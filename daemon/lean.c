@@ -18,16 +18,22 @@
 void lean_choice_done(LeanChoice *c) {
         hooks_done(&c->hooks);
         strv_done(&c->left_out);
+        strv_done(&c->left_out_in);
 }
 
 int lean_choice_tell(const LeanChoice *c, SessionMeta *m) {
-        _cleanup_strv_ Strv left_out = {};
-        int r = strv_copy(&left_out, &c->left_out);
+        _cleanup_strv_ Strv left_out = {}, left_out_in = {};
+        int r;
 
+        r = strv_copy(&left_out, &c->left_out);
+        if (r >= 0)
+                r = strv_copy(&left_out_in, &c->left_out_in);
         if (r < 0)
                 return r;
         strv_done(&m->left_out);
         m->left_out = TAKE(left_out, (Strv){});
+        strv_done(&m->left_out_in);
+        m->left_out_in = TAKE(left_out_in, (Strv){});
         m->n_hooked = (uint32_t) c->hooks.names.n;
         m->learned_ns = c->learned_ns;
         m->learns = c->learns;
@@ -89,7 +95,7 @@ static int keep_known(LeanCache *c, const Functions *f) {
                 if (functions_contain(f, c->functions[i].name))
                         c->functions[kept++] = c->functions[i];
                 else
-                        free(c->functions[i].name);
+                        lean_function_done(&c->functions[i]);
         }
         c->n = kept;
         lean_cache_sort(c);
@@ -127,6 +133,19 @@ static bool is_old(const LeanCache *c) {
         uint64_t now = now_ns();
 
         return now > c->learned_ns && now - c->learned_ns > LEAN_RELEARN_NS;
+}
+
+/* Whose time calls of what is left out are part of. */
+static int find_callers(const LeanCache *c, const Strv *left_out, Strv *ret) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < left_out->n; i++) {
+                const LeanFunction *f = lean_cache_find(c, left_out->items[i]);
+                char *text = f ? strv_join(&f->callers, " ") : strdup("");
+
+                r = text ? strv_take(ret, text) : -ENOMEM;
+        }
+        return r;
 }
 
 static int finish(LeanChoice *ret, const Functions *f, const Strv *roots) {
@@ -173,6 +192,8 @@ int lean_choose(LeanChoice *ret, int store_fd, int root_fd, const Functions *f, 
         r = lean_select(&cache, roots, spec->lean == LEAN_FULL ? UINT64_MAX : spec->budget_ppm,
                         &choice.hooks.names, &choice.left_out);
         if (r >= 0)
+                r = find_callers(&cache, &choice.left_out, &choice.left_out_in);
+        if (r >= 0)
                 r = finish(&choice, f, roots);
         if (r < 0)
                 return r;
@@ -207,6 +228,8 @@ int lean_learn(int store_fd, int root_fd, const Functions *f, const Strv *roots,
         for (size_t i = 0; i < new->n; i++) {
                 r = lean_cache_add(&all, new->functions[i].name, new->functions[i].ppm,
                                    new->tasks.n);
+                for (size_t k = 0; r >= 0 && k < new->functions[i].callers.n; k++)
+                        r = lean_cache_add_caller(&all, new->functions[i].callers.items[k]);
                 if (r < 0)
                         return r;
         }

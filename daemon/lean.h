@@ -21,10 +21,10 @@
 #define LEAN_RELEARN_NS (UINT64_C(7) * 24 * 3600 * 1000000000)
 
 typedef struct LeanChoice {
-        Hooks hooks; /* none: everything */
-        Strv left_out;
-        uint64_t learned_ns; /* when, on the real time clock */
-        bool learns;         /* what is seen is to be learned */
+        Hooks hooks;                /* none: everything */
+        Strv left_out, left_out_in; /* as in SessionMeta */
+        uint64_t learned_ns;        /* when, on the real time clock */
+        bool learns;                /* what is seen is to be learned */
 } LeanChoice;
 
 /*

@@ -208,17 +208,27 @@ int learner_start(Learner **ret, sd_event *event, const LearnerJob *job, Learner
         return 0;
 }
 
+/* A function's name, up to white space; how many characters, 0: there is none. */
+static size_t take_name(const char *s, char ret[static 256]) {
+        size_t n = strcspn(s, " \n");
+
+        if (n > 255)
+                return 0;
+        memcpy(ret, s, n);
+        ret[n] = 0;
+        return n;
+}
+
 int learner_next(const char **text, size_t n_windows, char ret_name[static 256],
                  uint64_t *ret_counts) {
         const char *s = *text;
-        size_t n = strcspn(s, " \n");
+        size_t n;
 
         if (*s == 0)
                 return LEARNER_E_END;
-        if (n == 0 || n > 255)
+        n = take_name(s, ret_name);
+        if (n == 0)
                 return LEARNER_E_INVALID;
-        memcpy(ret_name, s, n);
-        ret_name[n] = 0;
         s += n;
         for (size_t w = 0; w < n_windows; w++) {
                 char *end;
@@ -234,5 +244,17 @@ int learner_next(const char **text, size_t n_windows, char ret_name[static 256],
         if (*s != '\n')
                 return LEARNER_E_INVALID;
         *text = s + 1;
+        return 0;
+}
+
+int learner_next_caller(const char **text, char ret_name[static 256]) {
+        size_t n;
+
+        if (**text != ' ')
+                return LEARNER_E_END;
+        n = take_name(*text + 1, ret_name);
+        if (n == 0 || (*text)[1 + n] != '\n')
+                return LEARNER_E_INVALID;
+        *text += n + 2;
         return 0;
 }

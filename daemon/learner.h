@@ -16,7 +16,7 @@
 typedef struct Learner Learner;
 
 /*
- * What it found: lines "NAME COUNT...", NUL-terminated, valid until the call returns; or NULL and
+ * What it found: the lines of tally_name(), NUL-terminated, valid until the call returns; or NULL and
  * -errno.  The learner may be freed meanwhile.
  */
 typedef void (*LearnerDone)(const char *counts, int error, void *userdata);
@@ -51,3 +51,5 @@ DEFINE_CLEANUP(Learner *, learner_free);
 enum { LEARNER_E_END = 1, LEARNER_E_INVALID = 2 };
 int learner_next(const char **text, size_t n_windows, char ret_name[static 256],
                  uint64_t *ret_counts);
+/* The next caller of the function that learner_next() told last; LEARNER_E_END: no more. */
+int learner_next_caller(const char **text, char ret_name[static 256]);

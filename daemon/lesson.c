@@ -126,23 +126,42 @@ static int weigh_learned(Lesson *l) {
 
 /* --- functions ------------------------------------------------------------------------------- */
 
+/* Of the function that was read last; @keep: into the cache.  0, LEARNER_E_INVALID, -errno. */
+static int read_callers(Lesson *l, const char **text, bool keep) {
+        char name[256];
+        int r;
+
+        while ((r = learner_next_caller(text, name)) == 0)
+                if (keep && function_name_is_valid(name)) {
+                        r = lean_cache_add_caller(&l->learned, name);
+                        if (r < 0)
+                                return r;
+                }
+        return r == LEARNER_E_END ? 0 : r;
+}
+
 static int read_functions(Lesson *l, const char *text) {
         char name[256];
         uint64_t n;
         int r;
 
         while ((r = learner_next(&text, 1, name, &n)) == 0) {
-                if (!function_pattern_is_valid(name) || function_pattern_is_glob(name))
-                        continue;
-                if (l->learned.n >= LEAN_MAX_FUNCTIONS)
+                bool is_valid = function_name_is_valid(name);
+
+                if (is_valid && l->learned.n >= LEAN_MAX_FUNCTIONS)
                         return -E2BIG;
-                r = lean_cache_add(&l->learned, name, NULL, 0);
-                if (r < 0)
-                        return r;
+                if (is_valid)
+                        r = lean_cache_add(&l->learned, name, NULL, 0);
+                if (r >= 0)
+                        r = read_callers(l, &text, is_valid);
+                if (r != 0)
+                        break;
                 if (strv_contains(&l->roots, name))
                         l->learned.n_calls += MIN(n, (uint64_t) INT64_MAX / 65536);
         }
         lean_cache_sort(&l->learned);
+        if (r < 0)
+                return r;
         return r == LEARNER_E_INVALID ? -EBADMSG : 0;
 }
 

@@ -21,6 +21,10 @@ bool function_pattern_is_glob(const char *s) {
         return strpbrk(s, "*?[");
 }
 
+bool function_name_is_valid(const char *s) {
+        return function_pattern_is_valid(s) && !function_pattern_is_glob(s);
+}
+
 bool function_pattern_is_valid(const char *s) {
         size_t n = strnlen(s, FUNCTION_NAME_MAX + 1);
 

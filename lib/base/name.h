@@ -21,6 +21,7 @@ bool session_name_is_valid(const char *s);
  * at least one character that is not a glob's. */
 bool function_pattern_is_valid(const char *s);
 bool function_pattern_is_glob(const char *s); /* has any of * ? [ */
+bool function_name_is_valid(const char *s);   /* a pattern that is no glob */
 
 /*
  * name_quote() - a hostile string made fit for a message

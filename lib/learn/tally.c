@@ -16,16 +16,28 @@
 #include "store/page.h"
 
 #define MAX_ADDRESSES (1U << 20) /* more are no kernel's functions */
+#define MAX_DEPTH 64             /* FTRACE_RETFUNC_DEPTH is 50, linux 6.1 include/linux/ftrace.h */
 #define TYPE_BYTES 2             /* common_type, with which every event begins */
 
 typedef struct Place {
         uint64_t address; /* 0: free */
         uint64_t counts[TALLY_MAX_WINDOWS];
+        uint64_t callers[TALLY_MAX_CALLERS]; /* 0 behind the last */
 } Place;
+
+typedef struct Field {
+        uint32_t offset, size; /* in the event; size 0: there is none */
+} Field;
+
+/* Whom a task is in, as far as the page has told; of depth 0 on, 0 where it has not. */
+typedef struct Path {
+        uint64_t pid;
+        uint64_t callers[MAX_DEPTH];
+} Path;
 
 struct Tally {
         uint16_t type;
-        uint32_t offset; /* of the address in the event */
+        Field address, pid, depth;
         TallyWindow windows[TALLY_MAX_WINDOWS];
         size_t n_windows;
         Place *places; /* n_places of them, a power of two, at most half of them taken */
@@ -33,7 +45,7 @@ struct Tally {
 };
 
 /* "field:unsigned long func;	offset:8;	size:8;	signed:0;" */
-static int find_field(const char *format, const char *field, uint32_t *ret) {
+static int find_field(const char *format, const char *field, Field *ret) {
         for (const char *s = format; *s; s += strcspn(s, "\n"), s += *s == '\n') {
                 const char *line = s + strspn(s, " \t"), *end = strchr(line, ';');
                 unsigned offset, size;
@@ -42,13 +54,22 @@ static int find_field(const char *format, const char *field, uint32_t *ret) {
                 if (!startswith(line, "field:") || !end || end < line + n + 1 ||
                     strncmp(end - n, field, n) != 0 || end[-(ptrdiff_t) n - 1] != ' ')
                         continue;
-                if (sscanf(end, "; offset:%u; size:%u;", &offset, &size) != 2 || size != 8 ||
-                    offset > 4096)
+                if (sscanf(end, "; offset:%u; size:%u;", &offset, &size) != 2 || offset > 4096 ||
+                    (size != 4 && size != 8))
                         return -EINVAL;
-                *ret = offset;
+                *ret = (Field){ offset, size };
                 return 0;
         }
         return -EINVAL;
+}
+
+static bool record_has(const Record *r, const Field *f) {
+        return r->n_data >= f->offset + f->size;
+}
+
+static uint64_t record_get(const Record *r, const Field *f) {
+        return f->size == 8 ? load_u64(r->data + f->offset, false)
+                            : load_u32(r->data + f->offset, false);
 }
 
 int tally_new(Tally **ret, const char *format, const char *field, const TallyWindow *windows,
@@ -61,8 +82,11 @@ int tally_new(Tally **ret, const char *format, const char *field, const TallyWin
                 return -ENOMEM;
         if (n_windows == 0 || n_windows > TALLY_MAX_WINDOWS || !id ||
             sscanf(id, "ID: %u", &type) != 1 || type > UINT16_MAX ||
-            find_field(format, field, &t->offset) < 0)
+            find_field(format, field, &t->address) < 0 || t->address.size != 8)
                 return -EINVAL;
+        if (find_field(format, "common_pid", &t->pid) < 0 ||
+            find_field(format, "depth", &t->depth) < 0)
+                t->depth.size = 0;
         t->type = (uint16_t) type;
         t->n_windows = n_windows;
         memcpy(t->windows, windows, n_windows * sizeof(*windows));
@@ -96,7 +120,31 @@ static int grow(Tally *t) {
         return 0;
 }
 
-static int count(Tally *t, uint64_t address, uint64_t timestamp_ns) {
+static void add_caller(Place *p, uint64_t caller) {
+        for (size_t i = 0; caller != 0 && i < TALLY_MAX_CALLERS && p->callers[i] != caller; i++)
+                if (p->callers[i] == 0) {
+                        p->callers[i] = caller;
+                        break;
+                }
+}
+
+/* Who calls @address: the last one a level above of the same task; 0: not known. */
+static uint64_t follow(const Tally *t, Path *path, const Record *r, uint64_t address) {
+        uint64_t pid, depth;
+
+        if (t->depth.size == 0 || !record_has(r, &t->depth) || !record_has(r, &t->pid))
+                return 0;
+        pid = record_get(r, &t->pid);
+        depth = record_get(r, &t->depth);
+        if (pid != path->pid)
+                *path = (Path){ .pid = pid };
+        if (depth >= MAX_DEPTH)
+                return 0;
+        path->callers[depth] = address;
+        return depth > 0 ? path->callers[depth - 1] : 0;
+}
+
+static int count(Tally *t, uint64_t address, uint64_t caller, uint64_t timestamp_ns) {
         Place *p;
 
         if (address == 0)
@@ -115,6 +163,7 @@ static int count(Tally *t, uint64_t address, uint64_t timestamp_ns) {
                 p->address = address;
                 t->n++;
         }
+        add_caller(p, caller);
         for (size_t w = 0; w < t->n_windows; w++)
                 if (t->windows[w].from_ns <= timestamp_ns && timestamp_ns < t->windows[w].to_ns)
                         p->counts[w]++;
@@ -122,6 +171,7 @@ static int count(Tally *t, uint64_t address, uint64_t timestamp_ns) {
 }
 
 int tally_add_page(Tally *t, const void *page, size_t n_bytes) {
+        Path path = {};
         PageInfo info;
         Records w;
         Record record;
@@ -132,10 +182,13 @@ int tally_add_page(Tally *t, const void *page, size_t n_bytes) {
         records_init(&w, (const uint8_t *) page + PAGE_HEADER_BYTES, info.n_payload, info.timestamp,
                      __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
         while (records_next(&w, &record) == 0) {
-                if (record.n_data < TYPE_BYTES || record.n_data < t->offset + 8 ||
+                uint64_t address;
+
+                if (record.n_data < TYPE_BYTES || !record_has(&record, &t->address) ||
                     load_u16(record.data, false) != t->type)
                         continue;
-                r = count(t, load_u64(record.data + t->offset, false), record.timestamp_ns);
+                address = record_get(&record, &t->address);
+                r = count(t, address, follow(t, &path, &record, address), record.timestamp_ns);
                 if (r < 0)
                         return r;
         }
@@ -175,45 +228,77 @@ static size_t read_symbols(const char *text, Symbol *ret) {
         return n;
 }
 
-static void write_place(const Tally *t, const Place *p, const Symbol *symbol, Buf *out) {
-        size_t n = strcspn(symbol->name, " \t\n");
+typedef struct Symbols {
+        Symbol *items; /* n of them, by address */
+        size_t n;
+} Symbols;
 
-        if (n == 0 || n > FUNCTION_NAME_MAX)
+/* How many begin at or below @address. */
+static size_t symbols_up_to(const Symbols *s, uint64_t address) {
+        size_t from = 0, to = s->n;
+
+        while (from < to) {
+                size_t middle = from + (to - from) / 2;
+
+                if (s->items[middle].address <= address)
+                        from = middle + 1;
+                else
+                        to = middle;
+        }
+        return from;
+}
+
+static size_t symbol_length(const Symbol *s) {
+        size_t n = strcspn(s->name, " \t\n");
+
+        return n <= FUNCTION_NAME_MAX ? n : 0;
+}
+
+static void write_caller(const Symbols *symbols, uint64_t address, Buf *out) {
+        size_t at = symbols_up_to(symbols, address);
+
+        if (at == 0 || symbol_length(&symbols->items[at - 1]) == 0)
                 return;
-        buf_add(out, symbol->name, n);
-        for (size_t w = 0; w < t->n_windows; w++)
-                buf_printf(out, " %llu", (unsigned long long) p->counts[w]);
+        buf_adds(out, " ");
+        buf_add(out, symbols->items[at - 1].name, symbol_length(&symbols->items[at - 1]));
         buf_adds(out, "\n");
 }
 
+static void write_place(const Tally *t, const Place *p, const Symbols *symbols, size_t at,
+                        Buf *out) {
+        const Symbol *symbol = &symbols->items[at];
+
+        if (symbol_length(symbol) == 0)
+                return;
+        buf_add(out, symbol->name, symbol_length(symbol));
+        for (size_t w = 0; w < t->n_windows; w++)
+                buf_printf(out, " %llu", (unsigned long long) p->counts[w]);
+        buf_adds(out, "\n");
+        for (size_t i = 0; i < TALLY_MAX_CALLERS && p->callers[i] != 0; i++)
+                write_caller(symbols, p->callers[i], out);
+}
+
 int tally_name(const Tally *t, const char *text, Buf *out) {
-        _cleanup_free_ Symbol *symbols = NULL;
-        size_t n_lines = 0, n;
+        _cleanup_free_ Symbol *items = NULL;
+        Symbols symbols;
+        size_t n_lines = 0;
 
         for (const char *s = text; *s; s++)
                 n_lines += *s == '\n';
-        symbols = calloc(n_lines + 1, sizeof(*symbols));
-        if (!symbols)
+        items = calloc(n_lines + 1, sizeof(*items));
+        if (!items)
                 return -ENOMEM;
-        n = read_symbols(text, symbols);
-        qsort(symbols, n, sizeof(*symbols), compare_symbols);
+        symbols = (Symbols){ .items = items, .n = read_symbols(text, items) };
+        qsort(items, symbols.n, sizeof(*items), compare_symbols);
         for (size_t i = 0; i < t->n_places; i++) {
                 const Place *p = &t->places[i];
-                size_t from = 0, to = n;
+                size_t at;
 
                 if (p->address == 0)
                         continue;
-                while (from < to) { /* the first symbol above the address */
-                        size_t middle = from + (to - from) / 2;
-
-                        if (symbols[middle].address <= p->address)
-                                from = middle + 1;
-                        else
-                                to = middle;
-                }
-                for (size_t k = from; k > 0 && symbols[k - 1].address == symbols[from - 1].address;
-                     k--)
-                        write_place(t, p, &symbols[k - 1], out);
+                at = symbols_up_to(&symbols, p->address);
+                for (size_t k = at; k > 0 && items[k - 1].address == items[at - 1].address; k--)
+                        write_place(t, p, &symbols, k - 1, out);
         }
         return out->error;
 }

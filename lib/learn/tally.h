@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Tally: how often each function occurs in pages
+ * Tally: how often each function occurs in pages, and who calls it
  *
  * For events that hold one kernel address: ftrace/funcgraph_entry ("func"), ftrace/function
  * ("ip").  Pages, formats and symbols are taken as hostile; whoever looks into pages that way has
@@ -15,6 +15,7 @@
 #include "base/buf.h"
 
 #define TALLY_MAX_WINDOWS 16
+#define TALLY_MAX_CALLERS 4 /* of a function */
 
 /* Events from from_ns up to, not including, to_ns of the trace clock. */
 typedef struct TallyWindow {
@@ -29,6 +30,7 @@ typedef struct Tally Tally;
  * @field:   the field that holds the address, 8 bytes
  * @windows: each is counted on its own; at most TALLY_MAX_WINDOWS
  *
+ * Callers are noted if the events have common_pid and a depth.
  * Return: 0, -EINVAL (no such field), -ENOMEM.
  */
 int tally_new(Tally **ret, const char *format, const char *field, const TallyWindow *windows,
@@ -40,7 +42,8 @@ size_t tally_n(const Tally *t); /* different addresses */
  * tally_name() - the result, by name
  * @symbols: text of kallsyms, in any order
  *
- * Adds lines "NAME COUNT..." with a count for each window.  An address belongs to the nearest
+ * Adds lines "NAME COUNT..." with a count for each window, each followed by a line " CALLER" for
+ * each of its first TALLY_MAX_CALLERS callers.  An address belongs to the nearest
  * symbol at or below it; one that several symbols share has a line for each of them.  Addresses
  * without a symbol are left out.
  * Return: 0, -ENOMEM.

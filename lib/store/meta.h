@@ -80,6 +80,7 @@ typedef struct SessionMeta {
         bool big_endian;
         uint32_t n_hooked; /* functions that are hooked; 0: all of the kernel's */
         Strv left_out;     /* functions seen under the roots before that are not hooked */
+        Strv left_out_in;  /* some callers of each, one space between two */
         uint64_t
                 learned_ns; /* when the hooked functions were learned, realtime; 0: they were not */
         uint64_t narrowed_ns; /* since when on the trace clock only these; 0: from the beginning */

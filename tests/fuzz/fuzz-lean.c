@@ -16,8 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         FUZZ_CHECK(r == 0 || (c.n == 0 && c.tasks.n == 0));
         FUZZ_CHECK(c.n <= LEAN_MAX_FUNCTIONS && c.tasks.n <= LEAN_MAX_TASKS);
         for (size_t i = 0; i < c.n; i++) {
-                FUZZ_CHECK(function_pattern_is_valid(c.functions[i].name) &&
-                           !function_pattern_is_glob(c.functions[i].name));
+                FUZZ_CHECK(function_name_is_valid(c.functions[i].name));
+                FUZZ_CHECK(c.functions[i].callers.n <= LEAN_MAX_CALLERS);
                 FUZZ_CHECK(i == 0 || strcmp(c.functions[i - 1].name, c.functions[i].name) < 0);
                 FUZZ_CHECK(lean_cache_find(&c, c.functions[i].name) == &c.functions[i]);
         }

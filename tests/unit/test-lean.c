@@ -11,7 +11,7 @@
 #include "scratch.h"
 
 #define HEAD                                                                                       \
-        "ftraced lean 1\nkernel 6.12\nroots udp_sendmsg\nlearned 9000000000000000000\ncalls 600\n"
+        "ftraced lean 2\nkernel 6.12\nroots udp_sendmsg\nlearned 9000000000000000000\ncalls 600\n"
 
 static const char kernel_list[] = "kfree\nudp_sendmsg\n__rcu_read_lock\nip_make_skb\nkfree\n";
 
@@ -59,7 +59,7 @@ START_TEST(a_cache_that_is_not_as_we_write_it_is_invalid)
         {
                 static const char *const texts[] = {
                         "",
-                        "ftraced lean 2\n",
+                        "ftraced lean 1\nkfree\n",
                         HEAD,
                         HEAD "udp_sendmsg",
                         HEAD "udp_sendmsg 1\n",
@@ -74,7 +74,10 @@ START_TEST(a_cache_that_is_not_as_we_write_it_is_invalid)
                         HEAD "tasks a b c d e f g h i j k l m n o p q\nkfree\n",
                         HEAD "tasks read\nfixed 1 2\nkfree 1\n",
                         HEAD "\n",
-                        "ftraced lean 1\ncalls x\nkfree\n",
+                        HEAD " udp_sendmsg\nkfree\n",
+                        HEAD "kfree\n a b\n",
+                        HEAD "kfree\n *\n",
+                        "ftraced lean 2\ncalls x\nkfree\n",
                 };
 
                 for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
@@ -98,7 +101,13 @@ START_TEST(what_was_written_is_read_back)
                 c.fixed_ppm[1] = 11;
                 ck_assert_int_eq(lean_cache_add(&c, "kfree", ppm, 2), 0);
                 ck_assert_int_eq(lean_cache_add(&c, "ip_make_skb", NULL, 0), 0);
+                ck_assert_int_eq(lean_cache_add_caller(&c, "udp_sendmsg"), 0);
                 ck_assert_int_eq(lean_cache_add(&c, "kfree", NULL, 0), 0);
+                for (size_t i = 0; i < 2 * LEAN_MAX_CALLERS; i++) {
+                        const char name[] = { (char) ('a' + i), 0 };
+
+                        ck_assert_int_eq(lean_cache_add_caller(&c, name), 0);
+                }
                 lean_cache_sort(&c);
                 ck_assert_int_eq(lean_cache_write(&c, s.fd, "abc", "6.12", &roots), 0);
                 ck_assert_int_eq(lean_cache_read(&back, s.fd, "abc"), 0);
@@ -107,6 +116,8 @@ START_TEST(what_was_written_is_read_back)
                 ck_assert_uint_eq(back.n, 2);
                 ck_assert_uint_eq(back.fixed_ppm[1], 11);
                 ck_assert_uint_eq(lean_cache_find(&back, "kfree")->ppm[0], 3);
+                ck_assert_uint_eq(lean_cache_find(&back, "kfree")->callers.n, LEAN_MAX_CALLERS);
+                ck_assert_uint_eq(lean_cache_find(&back, "ip_make_skb")->callers.n, 1);
                 ck_assert_ptr_null(lean_cache_find(&back, "kfre"));
         }
 END_TEST
@@ -174,11 +185,11 @@ START_TEST(what_is_not_known_is_learned_with_everything_hooked)
                 ck_assert_int_eq(choose(&choice, &s, &f, LEAN_OFF, &warnings), 0);
                 ck_assert(!choice.learns);
 
-                put_cache(&s, &f, "ftraced lean 1\nlearned 9000000000000000000\ncalls 99\nkfree\n");
+                put_cache(&s, &f, "ftraced lean 2\nlearned 9000000000000000000\ncalls 99\nkfree\n");
                 ck_assert_int_eq(choose(&choice, &s, &f, LEAN_AUTO, &warnings), 0);
                 ck_assert_msg(choice.learns, "99 calls were enough");
 
-                put_cache(&s, &f, "ftraced lean 1\nlearned 1\ncalls 600\nkfree\n");
+                put_cache(&s, &f, "ftraced lean 2\nlearned 1\ncalls 600\nkfree\n");
                 ck_assert_int_eq(choose(&choice, &s, &f, LEAN_AUTO, &warnings), 0);
                 ck_assert_msg(choice.learns, "1970 was not too long ago");
                 ck_assert_uint_eq(warnings.n, 0);
@@ -221,7 +232,7 @@ START_TEST(learning_adds_to_what_is_known)
 
                 set_up(&s, &fs, &f);
                 add_root(&roots);
-                put_cache(&s, &f, "ftraced lean 1\nlearned 1\ncalls 60\nkfree\n");
+                put_cache(&s, &f, "ftraced lean 2\nlearned 1\ncalls 60\nkfree\n");
                 ck_assert_int_eq(lean_cache_add(&new, "ip_make_skb", NULL, 0), 0);
                 ck_assert_int_eq(lean_cache_add(&new, "no_such_function", NULL, 0), 0);
                 ck_assert_int_eq(lean_learn(s.fd, s.fd, &f, &roots, "6.12", &new), 0);

@@ -71,6 +71,27 @@ START_TEST(each_window_counts_from_its_beginning_up_to_its_end)
         }
 END_TEST
 
+START_TEST(callers_are_told_below_each_function_where_a_page_shows_them)
+        {
+                const TallyWindow always = { 0, UINT64_MAX };
+
+                for (size_t i = 0; i < N_LAYOUTS; i++) {
+                        _cleanup_free_ char *text = NULL;
+                        Page p = {};
+
+                        fill(&p, &layouts[i]);
+                        page_enter(&p, 3000, 8, F_CHILD,
+                                   3); /* of a task whose caller is not there */
+                        text = count(&layouts[i], &p, &always, 1);
+                        ck_assert(strstr(text, "kfree 2\n udp_sendmsg\n") ||
+                                  strstr(text, "kfree 2\n alias_of_udp\n"));
+                        ck_assert_ptr_nonnull(strstr(text, "ovl_open 1\n kfree\n"));
+                        ck_assert_ptr_null(strstr(text, "udp_sendmsg 1\n "));
+                        ck_assert_ptr_null(strstr(text, "ip_make_skb 1\n kfree"));
+                }
+        }
+END_TEST
+
 START_TEST(a_format_without_the_field_is_refused)
         {
                 const TallyWindow always = { 0, UINT64_MAX };
@@ -115,4 +136,5 @@ END_TEST
 
 UNIT_MAIN("tally", entries_are_counted_by_name_in_every_layout_and_exits_are_not,
           each_window_counts_from_its_beginning_up_to_its_end,
+          callers_are_told_below_each_function_where_a_page_shows_them,
           a_format_without_the_field_is_refused, any_bytes_at_all_are_only_counted)
