@@ -18,7 +18,7 @@ __ftracectl_functions() { # PREFIX
 __ftracectl_options() { # VERB
         local record='-n -p --name= --depth= --notrace= --pid= --duration= --max-size= --ring
                 --segment-size= --segment-time= --buffer-size= --max-functions= --on-full=
-                --lean= --budget='
+                --lean= --budget= --max-hooked= --max-event-rate= --max-write-rate= --max-cpu='
         local draw='-O --format= --option='
 
         case $1 in
@@ -58,7 +58,8 @@ _ftracectl() {
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i += 2)) ;;
                 --name | --depth | --notrace | --pid | --duration | --max-size | --buffer-size | \
                         --segment-size | --segment-time | --max-functions | --on-full | --lean | \
-                        --budget | --format | \
+                        --budget | --max-hooked | --max-event-rate | --max-write-rate | --max-cpu | \
+                        --format | \
                         --option | --output | --socket | --store | --size | --time | --sessions | \
                         --config-root | \
                         -n | -p | -o | -O)

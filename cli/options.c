@@ -27,6 +27,7 @@ typedef enum OptionKind {
         OPTION_WORDS,    /* Strv; commas separate, repetitions add */
         OPTION_NUMBER,   /* uint64_t up to max */
         OPTION_BYTES,    /* uint64_t */
+        OPTION_COUNT,    /* uint64_t, not 0 */
         OPTION_DURATION, /* uint64_t [ns] */
         OPTION_PERCENT,  /* uint64_t [millionths] */
         OPTION_LEAN,
@@ -44,6 +45,7 @@ typedef struct Option {
         const char *help;
         uint64_t min, max;
         int (*choose)(const char *word); /* its value, or negative */
+        bool is_limit;                   /* "infinity" is SPEC_UNLIMITED */
 } Option;
 
 #define LEAN_FILE_MAX ((size_t) 8 << 20)
@@ -82,7 +84,16 @@ static const Option options[] = {
           "what costs others little (\"auto\"), all functions of the kernel (\"off\",\n"
           "unless said), or only those that FILE names, one a line" },
         { "budget",         0,  OPTIONS_RECORD, OPTION_PERCENT,  AT(spec.budget_ppm), "PERCENT",
-          "what --lean=auto may cost the work of others; 2% unless said" },
+          "what --lean=auto may cost the work of others; 2% unless said", 0, 1000000 },
+        { "max-hooked",     0,  OPTIONS_RECORD, OPTION_COUNT,    AT(spec.max_hooked), "N",
+          "how many functions may be hooked by name; of this and the next three\n"
+          "ftraced.conf has what counts unless said; only root may say more", .is_limit = true },
+        { "max-event-rate", 0,  OPTIONS_RECORD, OPTION_COUNT,    AT(spec.max_event_rate), "N",
+          "end when more than N events (\"500K\") are recorded in a second", .is_limit = true },
+        { "max-write-rate", 0,  OPTIONS_RECORD, OPTION_BYTES,    AT(spec.max_write_rate), "BYTES",
+          "end when more than BYTES (\"64M\") are stored in a second", .is_limit = true },
+        { "max-cpu",        0,  OPTIONS_RECORD, OPTION_PERCENT,  AT(spec.max_cpu_ppm), "PERCENT",
+          "end when storing takes more than PERCENT of a CPU", 1, INT64_MAX, .is_limit = true },
         { "no-report",      0,  OPTIONS_RUN,    OPTION_FLAG,     AT(no_report), NULL,
           "do not draw the calls" },
         { "keep",           0,  OPTIONS_FOLLOW, OPTION_FLAG,     AT(keep), NULL,
@@ -193,38 +204,16 @@ static int set_lean(Options *o, const char *value) {
         return STATUS_OK;
 }
 
-/* "2%", "0.5%", "2" */
-static int parse_percent(const char *s, uint64_t *ret_ppm) {
-        uint64_t n = 0, unit = 1000000; /* of what is read next, in hundredths of a millionth */
-        bool is_fraction = false, any = false;
-
-        for (; (*s >= '0' && *s <= '9') || (*s == '.' && !is_fraction); s++) {
-                if (*s == '.') {
-                        is_fraction = true;
-                        continue;
-                }
-                any = true;
-                if (is_fraction) {
-                        unit /= 10;
-                        n += unit * (uint64_t) (*s - '0');
-                } else
-                        n = n * 10 + unit * (uint64_t) (*s - '0');
-                if (n > 100 * UINT64_C(1000000))
-                        return -ERANGE;
-        }
-        s += *s == '%';
-        if (!any || *s != 0)
-                return -EINVAL;
-        *ret_ppm = n / 100;
-        return 0;
-}
-
 static int set_value(Options *o, const Option *option, const char *value) {
         void *at = (char *) o + option->offset;
         char quoted[NAME_QUOTE_MAX];
         uint64_t n = 0;
         int r = 0;
 
+        if (option->is_limit && streq(value, "infinity")) {
+                *(uint64_t *) at = SPEC_UNLIMITED;
+                return STATUS_OK;
+        }
         switch (option->kind) {
         case OPTION_FLAG:
                 *(bool *) at = true;
@@ -240,7 +229,7 @@ static int set_value(Options *o, const Option *option, const char *value) {
         case OPTION_LEAN:
                 return set_lean(o, value);
         case OPTION_PERCENT:
-                if (parse_percent(value, &n) < 0)
+                if (parse_percent(value, &n) < 0 || n < option->min || n > option->max)
                         return usage(o->verb, "--%s: \"%s\" is not a share like 2%% or 0.5%%",
                                      option->name, name_quote(quoted, value));
                 break;
@@ -270,6 +259,12 @@ static int set_value(Options *o, const Option *option, const char *value) {
                 r = parse_bytes(value, &n);
                 if (r < 0 || n == 0)
                         return usage(o->verb, "--%s: \"%s\" is not a size like 64M or 2G",
+                                     option->name, name_quote(quoted, value));
+                break;
+        case OPTION_COUNT:
+                r = parse_count(value, &n);
+                if (r < 0 || n == 0)
+                        return usage(o->verb, "--%s: \"%s\" is not a number like 500K or 2M",
                                      option->name, name_quote(quoted, value));
                 break;
         case OPTION_DURATION:

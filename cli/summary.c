@@ -68,6 +68,8 @@ bool summary_is_complete(const SessionMeta *m) {
 }
 
 const char *summary_state(const SessionMeta *m) {
+        if (m->state == SESSION_SEALED && m->limit != SESSION_LIMIT_NONE)
+                return "limited";
         return session_state_is_live(m->state) && m->degraded.n > 0 ? "degraded"
                                                                     : session_state_name(m->state);
 }

@@ -27,7 +27,8 @@ char *summary_loss(char text[static SUMMARY_MAX], const SessionMeta *m);
 char *summary_dropped(char text[static SUMMARY_MAX], const SessionMeta *m);
 
 bool summary_is_complete(const SessionMeta *m);
-/* The state's name; "degraded" of a live session that something is wrong with. */
+/* The state's name; "degraded" of a live session that something is wrong with, "limited" of one that
+ * a limit ended. */
 const char *summary_state(const SessionMeta *m);
 /*
  * summary_gap() - a gap in words

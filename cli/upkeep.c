@@ -180,7 +180,8 @@ static int configured_limits(RetainLimits *ret, const Options *o, const Store *s
                 return failure(o, "work out the limits of the sessions", NULL, r);
         for (size_t i = 0; i < problems.n; i++)
                 log_warning("%s.", problems.items[i]);
-        l = config_limits(&c, (uint64_t) fs.f_blocks * fs.f_frsize);
+        l = config_limits(&c, (uint64_t) fs.f_blocks * fs.f_frsize,
+                          (unsigned) MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L));
         *ret = (RetainLimits){ l.max_use_bytes, l.keep_free_bytes, l.max_retention_ns, 0, true };
         return STATUS_OK;
 }

@@ -205,6 +205,8 @@ static int finish(Follow *f, bool has_ended, bool has_reader) {
              census.n_trees == 1 ? "" : "s", summary_loss(loss, m),
              f->is_ours ? "; the kernel is as it was" : "");
         display_loss(m);
+        if (m->limit != SESSION_LIMIT_NONE)
+                return STATUS_REFUSED;
         return summary_is_complete(m) ? STATUS_OK : STATUS_INCOMPLETE;
 }
 

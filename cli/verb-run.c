@@ -222,6 +222,10 @@ static int tell(Run *r, const Source *s, const DrawingOptions *d) {
                 log_error("the recording failed: %s", s->meta->reason ?: "no reason is known");
                 r->status = r->status ?: STATUS_FAILED;
         }
+        if (s->meta->limit != SESSION_LIMIT_NONE) {
+                log_error("the recording was ended by a limit: %s", s->meta->reason ?: "");
+                r->status = r->status ?: STATUS_REFUSED;
+        }
         recording_talk_kept(r->o, s->meta);
         ended = command_status(r);
         status = r->status ?: ended ?: status;

@@ -43,6 +43,24 @@ static bool roots_are_new(const SessionMeta *m) {
         return m->roots.n != m->spec.functions.n;
 }
 
+/* "4,000,000 events, 256M, 50 % of a CPU a second" */
+static void show_limits(Buf *out, const Spec *spec) {
+        char events[UNIT_TEXT_MAX + 16] = "", bytes[UNIT_TEXT_MAX + 4] = "",
+                                    cpu[UNIT_TEXT_MAX + 16] = "", text[UNIT_TEXT_MAX];
+
+        if (spec->max_event_rate > 0 && spec->max_event_rate < SPEC_UNLIMITED)
+                (void) snprintf(events, sizeof(events), "%s events, ",
+                                format_count(text, spec->max_event_rate));
+        if (spec->max_write_rate > 0 && spec->max_write_rate < SPEC_UNLIMITED)
+                (void) snprintf(bytes, sizeof(bytes), "%s, ",
+                                format_bytes(text, spec->max_write_rate));
+        if (spec->max_cpu_ppm > 0 && spec->max_cpu_ppm < SPEC_UNLIMITED)
+                (void) snprintf(cpu, sizeof(cpu), "%" PRIu64 " %% of a CPU, ",
+                                spec->max_cpu_ppm / 10000);
+        if (*events || *bytes || *cpu)
+                line(out, "Limits", "%s%s%seach a second", events, bytes, cpu);
+}
+
 static void show_what(Buf *out, const SessionMeta *m) {
         char text[UNIT_TEXT_MAX];
 
@@ -65,6 +83,7 @@ static void show_what(Buf *out, const SessionMeta *m) {
         if (m->spec.on_full != SPEC_ON_FULL_WAIT)
                 line(out, "On full", "%s", spec_on_full_name(m->spec.on_full));
         line(out, "Buffer", "%s a CPU", format_bytes(text, m->spec.buffer_bytes));
+        show_limits(out, &m->spec);
 }
 
 static void show_when(Buf *out, const SessionMeta *m) {

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <sys/utsname.h>
+#include <time.h>
 
 #include "base/log.h"
 #include "base/unit.h"
@@ -39,6 +40,13 @@ static void add_row(Table *t, const SessionMeta *m) {
 }
 
 /* An exit status. */
+/* It ended within a day: somebody may not know yet. */
+static bool is_recent(const SessionMeta *m) {
+        uint64_t now_s = (uint64_t) time(NULL), stop_s = m->stop.realtime_ns / NSEC_PER_SEC;
+
+        return now_s < stop_s + 86400;
+}
+
 static int look_at_sessions(Table *t, Count *count, Buf *troubles, json_t *sessions) {
         json_t *session;
         size_t i;
@@ -60,6 +68,10 @@ static int look_at_sessions(Table *t, Count *count, Buf *troubles, json_t *sessi
                         for (size_t k = 0; k < m->degraded.n; k++)
                                 buf_printf(troubles, "  %s is degraded: %s\n", m->name,
                                            m->degraded.items[k].reason);
+                } else if (m->limit != SESSION_LIMIT_NONE && is_recent(m)) {
+                        count->n_kept++;
+                        buf_printf(troubles, "  %s was ended by a limit: %s\n", m->name,
+                                   m->reason ?: "?");
                 } else if (m->state == SESSION_FAILED)
                         count->n_failed++;
                 else

@@ -42,8 +42,14 @@ static int refuse_unknown(const Functions *f, const char *name, Refusal *refusal
                            text, like.n > 0 ? "?" : "");
 }
 
-static int admit_list(const Functions *f, const Strv *patterns, uint64_t limit, bool roots,
-                      Strv *ret, Refusal *refusal) {
+/* How many functions a list may stand for, and how a sentence about more ends. */
+typedef struct ListLimit {
+        uint64_t n;
+        const char *what, *way_out;
+} ListLimit;
+
+static int admit_list(const Functions *f, const Strv *patterns, const ListLimit *limit, Strv *ret,
+                      Refusal *refusal) {
         _cleanup_strv_ Strv all = {};
         char quoted[NAME_QUOTE_MAX], counted[UNIT_TEXT_MAX];
         _cleanup_free_ char *joined = NULL;
@@ -70,18 +76,18 @@ static int admit_list(const Functions *f, const Strv *patterns, uint64_t limit, 
                                            name_quote(quoted, pattern));
         }
         strv_sort_unique(&all);
-        if (all.n > limit) {
+        if (all.n > limit->n) {
                 joined = strv_join(patterns, " ");
                 if (!joined)
                         return -ENOMEM;
                 return refusal_set(refusal, REFUSAL_TOO_MANY_FUNCTIONS,
                                    json_pack("{ss sI sI}", "pattern", joined, "count",
-                                             (json_int_t) all.n, "limit", (json_int_t) limit),
+                                             (json_int_t) all.n, "limit", (json_int_t) limit->n),
                                    "\"%s\" match%s %s functions; at most %" PRIu64
-                                   " may be %s. Name fewer, or raise --max-functions.",
+                                   " may be %s. Name fewer, or raise %s.",
                                    name_quote(quoted, joined), patterns->n == 1 ? "es" : "",
-                                   format_count(counted, all.n), limit,
-                                   roots ? "roots" : "left out");
+                                   format_count(counted, all.n), limit->n, limit->what,
+                                   limit->way_out);
         }
         *ret = TAKE(all, (Strv){});
         return 0;
@@ -96,16 +102,23 @@ int admit_names(const Functions *f, const Spec *spec, Strv *ret_roots, Strv *ret
                 return refusal_set(refusal, REFUSAL_INVALID_SPEC,
                                    json_pack("{ss}", "field", "functions"),
                                    "no function is named: a session needs at least one root.");
-        r = admit_list(f, &spec->functions, spec->max_functions, true, &roots, refusal);
+        r = admit_list(f, &spec->functions,
+                       &(ListLimit){ spec->max_functions, "roots", "--max-functions" }, &roots,
+                       refusal);
         if (r == 0)
-                r = admit_list(f, &spec->notrace, spec->max_functions, false, ret_notrace, refusal);
+                r = admit_list(f, &spec->notrace,
+                               &(ListLimit){ spec->max_functions, "left out", "--max-functions" },
+                               ret_notrace, refusal);
         if (r == 0)
                 *ret_roots = TAKE(roots, (Strv){});
         return r;
 }
 
 int admit_hooked(const Functions *f, const Spec *spec, Strv *ret, Refusal *refusal) {
-        return admit_list(f, &spec->hooked, UINT64_MAX, false, ret, refusal);
+        return admit_list(f, &spec->hooked,
+                          &(ListLimit){ spec->max_hooked ?: SPEC_UNLIMITED, "hooked",
+                                        "--max-hooked (MaxHookedFunctions= in ftraced.conf)" },
+                          ret, refusal);
 }
 
 int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Refusal *refusal) {
@@ -127,28 +140,55 @@ int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Refu
         return 0;
 }
 
-int admit_memory(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
-        char each[UNIT_TEXT_MAX], total[UNIT_TEXT_MAX], rest[UNIT_TEXT_MAX], fit[UNIT_TEXT_MAX];
+uint64_t buffers_bytes(const Spec *spec, uint64_t n_cpus) {
+        uint64_t n;
+
+        return __builtin_mul_overflow(spec->buffer_bytes, n_cpus, &n) ? UINT64_MAX : n;
+}
+
+/*
+ * What others hold is part of what is available no more, for as many CPUs as have been online: a
+ * CPU gets its buffers when it comes online (linux 6.1 kernel/trace/ring_buffer.c,
+ * trace_rb_cpu_prepare()).  So it is added before the share is taken.
+ */
+int admit_memory(const Tracefs *fs, const Spec *spec, const MemoryUse *use, Refusal *refusal) {
+        char each[UNIT_TEXT_MAX], total[UNIT_TEXT_MAX],
+                others[UNIT_TEXT_MAX + 32] = "", rest[UNIT_TEXT_MAX], fit[UNIT_TEXT_MAX + 64];
+        uint64_t available, needed, limit, per_cpu;
         _cleanup_free_ uint32_t *cpus = NULL;
-        uint64_t available, needed;
-        size_t n;
+        size_t n, n_online;
         int r;
 
         r = tracefs_get_cpus(fs, &cpus, &n);
         if (r < 0)
                 return r;
+        if (use->limit.percent == 0 && use->limit.bytes == 0)
+                return 0;
         if (host_memory_available(fs->root_fd, &available) < 0)
                 return 0; /* nothing to compare with; the kernel refuses what it cannot give */
-        if (!__builtin_mul_overflow(spec->buffer_bytes, (uint64_t) n, &needed) &&
-            needed <= available / 2)
+        n_online = MIN(host_online_cpus(fs->root_fd, n), n);
+        limit = use->limit.bytes;
+        if (use->limit.percent > 0)
+                limit = (uint64_t) ((double) (available + use->held_bytes * n_online) *
+                                    use->limit.percent / 100);
+        needed = buffers_bytes(spec, n);
+        if (!__builtin_add_overflow(needed, use->held_bytes * n, &needed) && needed <= limit)
                 return 0;
+
+        per_cpu = (limit / n > use->held_bytes ? limit / n - use->held_bytes : 0) >> 20 << 20;
+        if (per_cpu > 0)
+                (void) snprintf(fit, sizeof(fit), "Use --buffer-size=%s or less",
+                                format_bytes(rest, per_cpu));
+        else
+                (void) snprintf(fit, sizeof(fit), "Stop another session");
+        if (use->held_bytes > 0)
+                (void) snprintf(others, sizeof(others), " beside %s of other sessions",
+                                format_bytes(rest, use->held_bytes * n));
         return refusal_set(refusal, REFUSAL_NO_MEMORY, NULL,
-                           "buffers of %s for each of %zu CPUs need %s, which is more than half of "
-                           "the %s of memory that are available. Use --buffer-size=%s or less.",
-                           format_bytes(each, spec->buffer_bytes), n,
-                           format_bytes(total, spec->buffer_bytes * n),
-                           format_bytes(rest, available),
-                           format_bytes(fit, (available / 2 / n) >> 20 << 20));
+                           "buffers of %s for each of %zu CPUs%s need %s, which is more than the "
+                           "%s that MaxBufferMemory= allows. %s.",
+                           format_bytes(each, spec->buffer_bytes), n, others,
+                           format_bytes(total, needed), format_bytes(rest, limit), fit);
 }
 
 static int refuse_foreign(const Tracefs *fs, const Ledger *ledger, const char *dir,

@@ -252,6 +252,7 @@ static int fill_meta(Tracer *t, SessionMeta *m, const Aim *aim) {
 
 /* All questions that need no write. */
 static int admit(Controller *c, const SessionMeta *m, Aim *ret, Refusal *refusal) {
+        MemoryUse use = controller_memory_use(c);
         _cleanup_strv_ Strv ours = {};
         int r;
 
@@ -266,7 +267,7 @@ static int admit(Controller *c, const SessionMeta *m, Aim *ret, Refusal *refusal
         if (r == 0)
                 r = admit_processes(&c->fs, &m->spec, &ret->threads, refusal);
         if (r == 0)
-                r = admit_memory(&c->fs, &m->spec, refusal);
+                r = admit_memory(&c->fs, &m->spec, &use, refusal);
         if (r != 0)
                 return r;
 
@@ -315,6 +316,7 @@ static int tracer_new(Controller *c, Tracer **ret, const SessionMeta *m, const A
         if (!t)
                 return -ENOMEM;
         t->c = c;
+        t->buffer_bytes = buffers_bytes(&m->spec, 1);
         r = tracer_init(t, m, aim, refusal);
         if (r != 0) {
                 tracer_free(t);

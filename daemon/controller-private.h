@@ -8,6 +8,7 @@
  * daemon/controller-lean.c (learning and narrowing).
  */
 
+#include "daemon/admission.h"
 #include "daemon/arbiter.h"
 #include "daemon/controller.h"
 #include "daemon/functions.h"
@@ -30,6 +31,7 @@ struct Controller {
         bool keeps;   /* what the ledger holds may be taken up: nothing of it is undone yet */
         bool leaving; /* what is programmed stays when the controller goes */
         int store_fd; /* where lean/ is */
+        ConfigShare memory_limit;
 };
 
 struct Tracer {
@@ -37,7 +39,8 @@ struct Tracer {
         Tracer *next;
         Claim *claim;
         Instance *instance;
-        bool ended; /* disarmed, and still on */
+        uint64_t buffer_bytes; /* for each CPU */
+        bool ended;            /* disarmed, and still on */
         bool is_weighed;
         Touchstone quiet; /* if so */
 };
@@ -56,5 +59,6 @@ int tracer_plan_roots_away(const Tracer *t, Plan *p);
 int controller_attach(Controller *c);
 /* Tries again what could not be undone. */
 void controller_retry(Controller *c);
+MemoryUse controller_memory_use(const Controller *c);
 /* The buffers that are ours, as tracer_dir() says. */
 int controller_own_dirs(const Controller *c, Strv *ret);

@@ -92,6 +92,7 @@ static int controller_make(Controller **ret, const char *tracefs, int ledger_dir
                 return -ENOMEM;
         c->fs = (Tracefs){ .fd = -EBADF, .root_fd = -EBADF };
         c->has_instances = -1;
+        c->memory_limit = CONFIG_INIT.max_buffer_memory;
         c->keeps = keeps;
         c->store_fd = fcntl(ledger_dir_fd, F_DUPFD_CLOEXEC, 3);
         if (c->store_fd < 0)
@@ -269,6 +270,18 @@ int controller_own_dirs(const Controller *c, Strv *ret) {
         return 0;
 }
 
+void controller_set_memory_limit(Controller *c, ConfigShare limit) {
+        c->memory_limit = limit;
+}
+
+MemoryUse controller_memory_use(const Controller *c) {
+        MemoryUse use = { .limit = c->memory_limit };
+
+        for (const Tracer *t = c->tracers; t; t = t->next)
+                use.held_bytes += t->buffer_bytes;
+        return use;
+}
+
 json_t *controller_check(Controller *c) {
         _cleanup_strv_ Strv ours = {};
 
@@ -279,7 +292,8 @@ json_t *controller_check(Controller *c) {
                                         .ledger = c->ledger,
                                         .has_instances = c->has_instances,
                                         .ours = &ours,
-                                        .n_live = c->arbiter.n });
+                                        .n_live = c->arbiter.n,
+                                        .memory = controller_memory_use(c) });
 }
 
 const char *tracer_tracefs(const Tracer *t) {
@@ -310,6 +324,10 @@ int tracer_read_account(Tracer *t, CpuAccount *ret) {
         int r = instance_read_account(t->instance, ret);
 
         return r == INSTANCE_E_EMPTIED ? TRACER_E_EMPTIED : r;
+}
+
+uint64_t tracer_n_waiting(const Tracer *t) {
+        return instance_n_waiting(t->instance);
 }
 
 int tracer_read_file(Tracer *t, const char *path, char **ret, size_t *ret_n) {

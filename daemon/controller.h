@@ -26,6 +26,7 @@
 #include "daemon/instance.h"
 #include "daemon/lean-cache.h"
 #include "daemon/weigh.h"
+#include "store/config.h"
 #include "store/meta.h"
 #include "store/spec.h"
 #include "wire/refusal.h"
@@ -48,6 +49,8 @@ int controller_new(Controller **ret, const char *tracefs, int ledger_dir_fd, boo
 /* The same, keeping nothing, with another directory in the place of "/" for what is read in /proc
  * and /sys (dup()ed): for tests. */
 int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, int root_fd);
+/* What all buffers together may take of the memory that is available; half of it unless said. */
+void controller_set_memory_limit(Controller *c, ConfigShare limit);
 /* Undoes what nobody took up. */
 void controller_settle(Controller *c);
 /* From now on what is programmed stays, also in controller_free(): another daemon takes it up. */
@@ -119,6 +122,8 @@ const Touchstone *tracer_quiet(const Tracer *t);
  */
 enum { TRACER_E_EMPTIED = 1 };
 int tracer_read_account(Tracer *t, CpuAccount *ret);
+/* Events that were in the kernel's buffers at the last calls of it. */
+uint64_t tracer_n_waiting(const Tracer *t);
 /* Where the account of a CPU goes on (daemon/instance.h). */
 int tracer_get_counters(const Tracer *t, uint32_t cpu, InstanceCounters *ret);
 int tracer_set_counters(Tracer *t, uint32_t cpu, const InstanceCounters *counters);

@@ -156,7 +156,8 @@ static int daemon_load_config(Daemon *d) {
         if (fstatvfs(store_fd(d->store), &fs) < 0)
                 return log_error_errno(errno, "Cannot tell the size of the disk of %s: %m",
                                        d->config.store);
-        d->limits = config_limits(&c, (uint64_t) fs.f_blocks * fs.f_frsize);
+        d->limits = config_limits(&c, (uint64_t) fs.f_blocks * fs.f_frsize,
+                                  (unsigned) MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L));
         return 0;
 }
 
@@ -232,6 +233,7 @@ static int daemon_make_sessions(Daemon *d) {
         if (r < 0)
                 return log_error_errno(r, "Cannot make room for sessions: %m");
         sessions_set_limits(d->sessions, &d->limits);
+        controller_set_memory_limit(d->controller, d->limits.max_buffer_memory);
         r = sessions_load(d->sessions);
         if (r < 0)
                 return log_error_errno(r, "Cannot list the sessions in %s: %m", d->config.store);

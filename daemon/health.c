@@ -31,13 +31,14 @@ struct Health {
         Tamper *tamper;
         sd_event_source *timer;
         int error;        /* of the disk, at the moment */
+        uint64_t cpu_ns;  /* that the looks took */
         unsigned n_stuck; /* looks in a row at which some reader had not moved */
 };
 
-static uint64_t realtime_ns(void) {
+static uint64_t clock_ns(clockid_t clock) {
         struct timespec ts;
 
-        (void) clock_gettime(CLOCK_REALTIME, &ts);
+        (void) clock_gettime(clock, &ts);
         return (uint64_t) ts.tv_sec * NSEC_PER_SEC + (uint64_t) ts.tv_nsec;
 }
 
@@ -148,7 +149,7 @@ static bool set_condition(Health *h, GapCause cause, const char *reason) {
         bool is_new = !conditions_find(&m->degraded, cause);
         int r;
 
-        r = conditions_set(&m->degraded, cause, realtime_ns(), reason);
+        r = conditions_set(&m->degraded, cause, clock_ns(CLOCK_REALTIME), reason);
         if (r > 0)
                 log_warning("Session '%s' is degraded: %s", m->name, reason);
         if (is_new && !strv_contains(&m->warnings, reason))
@@ -255,7 +256,7 @@ static int get_roots(Strv *ret, void *userdata) {
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Health *h = userdata;
-
+        uint64_t since_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
         bool is_new = health_refresh(h);
 
         if (look_at_progress(h))
@@ -263,7 +264,14 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         if (h->tamper)
                 tamper_poll(h->tamper);
         changed(h, is_new);
+        h->cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns;
+        if (h->config.looked)
+                h->config.looked(h->config.userdata);
         return sd_event_source_set_time_relative(source, HEALTH_LOOK_S * USEC_PER_SEC);
+}
+
+uint64_t health_cpu_ns(const Health *h) {
+        return h->cpu_ns;
 }
 
 int health_watch_again(Health *h) {

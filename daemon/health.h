@@ -29,6 +29,9 @@ typedef struct Health Health;
 /* Conditions or gaps are others than before, or HEALTH_LOOK_S have passed. */
 typedef void (*HealthChanged)(bool is_new, void *userdata);
 
+/* HEALTH_LOOK_S have passed and all that is looked at then was; may end the session. */
+typedef void (*HealthLooked)(void *userdata);
+
 typedef struct HealthConfig {
         sd_event *event;
         SessionMeta *meta;
@@ -36,6 +39,7 @@ typedef struct HealthConfig {
         Tracer *tracer;
         const char *store; /* its path, for sentences */
         HealthChanged changed;
+        HealthLooked looked;
         void *userdata;
 } HealthConfig;
 
@@ -56,6 +60,8 @@ int health_watch(Health *h);
 bool health_refresh(Health *h);
 /* The readers' errors may be others than before. */
 void health_look_at_disk(Health *h);
+/* CPU time that the looks at intervals took so far. */
+uint64_t health_cpu_ns(const Health *h);
 /* Recording is about to be switched off: what others do from now on is their business. */
 void health_end_watch(Health *h);
 /* After health_end_watch(), when control files have got other values from us.  0 or -errno. */

@@ -58,6 +58,25 @@ int host_memory_available(int root_fd, uint64_t *ret) {
         return 0;
 }
 
+/* "0-3,5" */
+size_t host_online_cpus(int root_fd, size_t otherwise) {
+        _cleanup_free_ char *text = NULL;
+        size_t n = 0;
+
+        if (file_read(root_fd, "sys/devices/system/cpu/online", &text, NULL, 65536) < 0)
+                return otherwise;
+        for (const char *s = text; *s >= '0' && *s <= '9';) {
+                char *end;
+                unsigned long from = strtoul(s, &end, 10), to = from;
+
+                if (*end == '-')
+                        to = strtoul(end + 1, &end, 10);
+                n += to >= from ? to - from + 1 : 0;
+                s = *end == ',' ? end + 1 : end;
+        }
+        return n > 0 ? n : otherwise;
+}
+
 /* "none [integrity] confidentiality": the word in brackets is in force. */
 static bool is_locked_down(int root_fd) {
         _cleanup_free_ char *text = NULL;
@@ -288,23 +307,30 @@ static int look_ledger(const HostFacts *h, Finding *f) {
 }
 
 static int look_memory(const HostFacts *h, Finding *f) {
-        char need[UNIT_TEXT_MAX], rest[UNIT_TEXT_MAX];
+        char need[UNIT_TEXT_MAX], rest[UNIT_TEXT_MAX], held[UNIT_TEXT_MAX + 32] = "";
+        const Spec spec = SPEC_INIT;
+        _cleanup_refusal_ Refusal refusal = {};
         _cleanup_free_ uint32_t *cpus = NULL;
         uint64_t available;
         size_t n;
+        int r;
 
         if (h->fs->fd < 0 || host_memory_available(h->fs->root_fd, &available) < 0 ||
             tracefs_get_cpus(h->fs, &cpus, &n) < 0)
                 return 0;
-        (void) format_bytes(need, SPEC_DEFAULT_BUFFER_BYTES * n);
-        (void) format_bytes(rest, available);
-        if (SPEC_DEFAULT_BUFFER_BYTES * n > available / 2)
-                return say(f, GRADE_WARNING, "record with a smaller --buffer-size",
-                           "buffers for %zu CPUs need %s by default, more than half of the %s "
-                           "available",
-                           n, need, rest);
-        return say(f, GRADE_GOOD, NULL, "buffers for %zu CPUs need %s by default, %s are available",
-                   n, need, rest);
+        r = admit_memory(h->fs, &spec, &h->memory, &refusal);
+        if (r < 0)
+                return r;
+        if (r > 0)
+                return say(f, GRADE_WARNING, NULL, "one more session would be refused: %s",
+                           refusal_message(&refusal));
+        if (h->memory.held_bytes > 0)
+                (void) snprintf(held, sizeof(held), ", sessions hold %s",
+                                format_bytes(need, h->memory.held_bytes * n));
+        return say(f, GRADE_GOOD, NULL,
+                   "buffers for %zu CPUs need %s by default, %s are available%s", n,
+                   format_bytes(need, buffers_bytes(&spec, n)), format_bytes(rest, available),
+                   held);
 }
 
 static const struct {

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
+#include "daemon/admission.h"
 #include "daemon/ledger.h"
 #include "daemon/tracefs.h"
 #include "wire/refusal.h"
@@ -23,6 +24,7 @@ typedef struct HostFacts {
         int has_instances; /* 1, 0; < 0: not known */
         const Strv *ours;  /* directories of live sessions */
         size_t n_live;     /* sessions that are armed or recording */
+        MemoryUse memory;
 } HostFacts;
 
 /* JSON array of Check (org.ftraced.varlink); NULL without memory. */
@@ -30,5 +32,7 @@ json_t *host_check(const HostFacts *facts);
 /* The first thing without which nothing can be armed at all: 0, REFUSED, -errno. */
 int host_admit(const HostFacts *facts, Refusal *refusal);
 
+/* CPUs that are online; @otherwise if it cannot be told. */
+size_t host_online_cpus(int root_fd, size_t otherwise);
 /* MemAvailable of /proc/meminfo [bytes]. */
 int host_memory_available(int root_fd, uint64_t *ret);

@@ -26,6 +26,7 @@ struct Instance {
         char *name; /* "ftraced-x", or NULL */
         uint32_t *cpus;
         InstanceCounters *counters; /* one for each of cpus */
+        uint64_t *waiting;          /* likewise: events in the buffer at the last look */
         size_t n_cpus;
 };
 
@@ -86,6 +87,7 @@ Instance *instance_free(Instance *i) {
         free(i->name);
         free(i->cpus);
         free(i->counters);
+        free(i->waiting);
         free(i);
         return NULL;
 }
@@ -110,7 +112,8 @@ int instance_new(Instance **ret, const Tracefs *fs, const char *session) {
         if (r < 0)
                 return r;
         i->counters = calloc(i->n_cpus, sizeof(*i->counters));
-        if (!i->counters)
+        i->waiting = calloc(i->n_cpus, sizeof(*i->waiting));
+        if (!i->counters || !i->waiting)
                 return -ENOMEM;
         *ret = TAKE_PTR(i);
         return 0;
@@ -284,7 +287,11 @@ static int update_counters(Instance *i, size_t at) {
         r = file_read(i->fs->fd, path, &text, NULL, 65536);
         if (r < 0)
                 return r;
-        for (const char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n')
+        for (const char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n') {
+                const char *waiting = startswith(s, "entries: ");
+
+                if (waiting)
+                        i->waiting[at] = strtoull(waiting, NULL, 10);
                 for (size_t k = 0; k < INSTANCE_N_COUNTERS; k++) {
                         const char *number = startswith(s, counter_names[k]);
                         uint64_t v;
@@ -296,6 +303,7 @@ static int update_counters(Instance *i, size_t at) {
                         c->sum[k] += v >= c->last[k] ? v - c->last[k] : v;
                         c->last[k] = v;
                 }
+        }
         return is_emptied ? INSTANCE_E_EMPTIED : 0;
 }
 
@@ -385,6 +393,14 @@ int instance_read_account(Instance *i, CpuAccount *ret) {
                 return r;
         }
         return -ENOENT;
+}
+
+uint64_t instance_n_waiting(const Instance *i) {
+        uint64_t n = 0;
+
+        for (size_t k = 0; k < i->n_cpus; k++)
+                n += i->waiting[k];
+        return n;
 }
 
 /* Larger sub-buffers (buffer_subbuf_size_kb, since 6.8) show in the instance's own header_page. */

@@ -81,6 +81,8 @@ int instance_set_recording(Instance *i, bool on);
  * last call), -errno. */
 enum { INSTANCE_E_EMPTIED = 1 };
 int instance_read_account(Instance *i, CpuAccount *ret);
+/* Events that waited in the buffer of all CPUs when their accounts were read last. */
+uint64_t instance_n_waiting(const Instance *i);
 int instance_read_page_bytes(Instance *i, uint32_t *ret);
 /* A file of the instance if it is events/header_page, else of the top level. */
 int instance_read_file(Instance *i, const char *path, char **ret, size_t *ret_n);

@@ -23,6 +23,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/fdstore.h \
 	%D%/functions.c \
 	%D%/functions.h \
+	%D%/guard.c \
+	%D%/guard.h \
 	%D%/health.c \
 	%D%/health.h \
 	%D%/host-check.c \
@@ -84,6 +86,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/server.c \
 	%D%/server.h \
 	%D%/session-adopt.c \
+	%D%/session-guard.c \
 	%D%/session-private.h \
 	%D%/session-lean.c \
 	%D%/session-start.c \

@@ -549,7 +549,11 @@ static int method_list_functions(ServerCall *call, json_t *parameters, Refusal *
 static int method_check(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Methods *m = userdata;
 
-        return reply_one(call, "checks", controller_check(m->controller));
+        json_t *checks = controller_check(m->controller);
+
+        if (checks)
+                sessions_check(m->sessions, checks);
+        return reply_one(call, "checks", checks);
 }
 
 #define PARAMETERS(...) ((const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })

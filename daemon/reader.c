@@ -100,6 +100,9 @@ static void reader_count(Reader *r, uint64_t n_bytes, uint64_t n_pages) {
         atomic_fetch_add(&r->counters.n_pages, n_pages);
         atomic_fetch_add(&r->counters.n_bytes, n_bytes);
         before = atomic_fetch_add(&r->shared->n_bytes, n_bytes);
+        if (before < atomic_load(&r->shared->look_at_bytes) &&
+            before + n_bytes >= atomic_load(&r->shared->look_at_bytes))
+                reader_wake_main(r);
         if (r->shared->max_bytes > 0 && before < r->shared->max_bytes &&
             before + n_bytes >= r->shared->max_bytes)
                 reader_wake_main(r);
@@ -525,6 +528,16 @@ const ReaderCounters *reader_counters(const Reader *r) {
 
 uint32_t reader_cpu(const Reader *r) {
         return r->cpu;
+}
+
+uint64_t reader_cpu_ns(const Reader *r) {
+        struct timespec t = {};
+        clockid_t clock;
+
+        if (!r->is_started || atomic_load(&r->counters.ended) ||
+            pthread_getcpuclockid(r->thread, &clock) != 0 || clock_gettime(clock, &t) < 0)
+                return 0;
+        return (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
 }
 
 Reader *reader_free(Reader *r) {

@@ -49,6 +49,7 @@ typedef struct Reader Reader;
  *      wake_fd     readers: "look at me", after a cut, a change of error, full or ended; main reads it
  *      stopping    main thread, which then kicks every reader
  *      watched     main thread, likewise
+ *      look_at_bytes   main thread
  *      leaving     main thread, before stopping
  *      n_bytes     readers
  *      sequence, cut_at_bytes   whoever makes the cut, reader_cut()
@@ -69,8 +70,9 @@ typedef struct ReaderShared {
         atomic_bool stopping, watched;
         atomic_bool leaving; /* the stop is not the recording's end: another daemon goes on */
         atomic_uint_fast64_t n_bytes;
-        atomic_uint_fast64_t sequence;     /* of the segments that are begun now */
-        atomic_uint_fast64_t cut_at_bytes; /* n_bytes at which period_bytes are full */
+        atomic_uint_fast64_t sequence;      /* of the segments that are begun now */
+        atomic_uint_fast64_t cut_at_bytes;  /* n_bytes at which period_bytes are full */
+        atomic_uint_fast64_t look_at_bytes; /* n_bytes at which wake_fd is told */
 } ReaderShared;
 
 /*
@@ -124,6 +126,8 @@ int reader_start(Reader *r);
 void reader_kick(Reader *r);
 const ReaderCounters *reader_counters(const Reader *r);
 uint32_t reader_cpu(const Reader *r);
+/* CPU time of its thread so far; 0 before it has started and after it has ended. */
+uint64_t reader_cpu_ns(const Reader *r);
 /* Waits for the thread (shared->stopping must be set, and it kicked) and closes the raw descriptor.
  */
 Reader *reader_free(Reader *r);

@@ -108,6 +108,7 @@ int recorder_new(Recorder **ret, const RecorderConfig *config) {
                 .drain_max_bytes = 2 * config->buffer_bytes + READER_PIPE_BYTES,
                 .give_up_ms = READER_GIVE_UP_MS,
                 .goal_bytes = pace_goal(config->buffer_bytes, config->max_bytes),
+                .look_at_bytes = UINT64_MAX,
                 .wake_fd = -EBADF,
         };
 
@@ -265,6 +266,22 @@ void recorder_set_watched(Recorder *r, bool watched) {
 
 size_t recorder_n_cpus(const Recorder *r) {
         return r->n_readers;
+}
+
+uint64_t recorder_cpu_ns(const Recorder *r) {
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < r->n_readers; i++)
+                n += reader_cpu_ns(r->readers[i]);
+        return n;
+}
+
+void recorder_look_at(Recorder *r, uint64_t n_bytes) {
+        atomic_store(&r->shared.look_at_bytes, n_bytes);
+}
+
+bool recorder_wants_look(const Recorder *r) {
+        return recorder_n_bytes(r) >= atomic_load(&r->shared.look_at_bytes);
 }
 
 void recorder_read_account(const Recorder *r, size_t i, CpuAccount *ret) {

@@ -74,6 +74,11 @@ void recorder_set_watched(Recorder *r, bool watched);
 
 size_t recorder_n_cpus(const Recorder *r);
 uint64_t recorder_n_bytes(const Recorder *r);
+/* CPU time that the readers took so far; nothing of those that have ended. */
+uint64_t recorder_cpu_ns(const Recorder *r);
+/* `changed` is also called when @n_bytes are stored: whether they are, is asked by the other. */
+void recorder_look_at(Recorder *r, uint64_t n_bytes);
+bool recorder_wants_look(const Recorder *r);
 /* Fills what the readers count (cpu, n_pages, n_bytes, pages_lost) of the @i-th CPU; its
  * pages_dropped are left out of the others. */
 void recorder_read_account(const Recorder *r, size_t i, CpuAccount *ret);

@@ -6,6 +6,7 @@
  * that an earlier daemon had begun).
  */
 
+#include "daemon/guard.h"
 #include "daemon/health.h"
 #include "daemon/live.h"
 #include "daemon/lesson.h"
@@ -31,6 +32,7 @@ struct Session {
         uint64_t lesson_us;
         Lesson *lesson; /* goes on after the end */
         Health *health;
+        Guard guard;
 
         sd_event_source *retry; /* of writing session.json, once it has ended */
         bool is_saved;          /* session.json says what meta says */
@@ -51,6 +53,7 @@ int session_make_health(Session *s);
 int session_set_deadline(Session *s);
 void session_on_recorder(void *userdata);
 void session_on_health(bool is_new, void *userdata);
+void session_on_look(void *userdata);
 void session_on_cut(void *userdata); /* whoever made it, a reader or a timer */
 int session_on_deadline(sd_event_source *source, uint64_t usec, void *userdata);
 
@@ -66,6 +69,10 @@ int session_hold(Session *s);
 void session_let_go(Session *s);
 /* The readers of a session that session_leave() left: waits for them and writes down where they are. */
 void session_end_leaving(Session *s);
+
+/* session-guard.c: recording has begun or goes on; a moment to look, which may end it. */
+void session_guard_begin(Session *s);
+void session_guard_look(Session *s);
 
 /* Recording has begun: if it is to be learned from, the timer is set.  0 or -errno. */
 int session_lean_begin(Session *s);

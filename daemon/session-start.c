@@ -158,6 +158,7 @@ int session_make_health(Session *s) {
                                               .tracer = s->tracer,
                                               .store = store_path(s->context->store),
                                               .changed = session_on_health,
+                                              .looked = session_on_look,
                                               .userdata = s,
                                       });
 }
@@ -252,6 +253,7 @@ static int session_begin(Session *s, Refusal *refusal) {
         if (r < 0)
                 return refuse_errno(refusal, r, "setting", "the timer of learning");
         session_enter(s, SESSION_EVENT_START, NULL);
+        session_guard_begin(s);
         return 0;
 }
 

@@ -114,6 +114,10 @@ void session_on_health(bool is_new, void *userdata) {
                 s->context->changed(s, s->context->userdata);
 }
 
+void session_on_look(void *userdata) {
+        session_guard_look(userdata);
+}
+
 int session_on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
         Session *s = userdata;
         char text[UNIT_TEXT_MAX], reason[64];
@@ -147,6 +151,11 @@ void session_on_recorder(void *userdata) {
         if (session_is_refused(s) && s->meta->state == SESSION_RECORDING)
                 session_stop(s, "the disk took no more pages (--on-full=stop)");
         session_on_cut(s);
+        if (recorder_wants_look(s->recorder) && s->meta->state == SESSION_RECORDING) {
+                if (health_refresh(s->health))
+                        session_save(s);
+                session_guard_look(s);
+        }
         if (recorder_is_full(s->recorder) && s->meta->state == SESSION_RECORDING) {
                 char text[UNIT_TEXT_MAX], reason[64];
 
@@ -198,7 +207,8 @@ static void session_log_end(Session *s) {
         uint64_t n_lost = session_meta_events_lost(m), n_pages_lost = session_meta_pages_lost(m);
         char size[UNIT_TEXT_MAX], length[UNIT_TEXT_MAX], count[UNIT_TEXT_MAX];
 
-        log_message(n_lost + n_pages_lost > 0 ? LOG_WARNING : LOG_INFO,
+        log_message(n_lost + n_pages_lost > 0 || m->limit != SESSION_LIMIT_NONE ? LOG_WARNING
+                                                                                : LOG_INFO,
                     "Session '%s' ended after %s (%s): %s stored, %s%s.", m->name,
                     format_duration(length, session_meta_length_ns(m)), m->reason ?: "no reason",
                     format_bytes(size, session_meta_n_bytes(m)),

@@ -79,6 +79,8 @@ const SessionMeta *session_meta(const Session *s);
 const char *session_name(const Session *s);
 bool session_is_live(const Session *s);
 uint64_t session_peer(const Session *s);
+/* Which limit a live session is nearest to, and how near (daemon/guard.h); -1: none. */
+int session_guard_nearest(const Session *s, unsigned *ret_percent);
 /* What it takes in the store. */
 uint64_t session_disk_bytes(Session *s);
 

@@ -12,11 +12,13 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
+#include "daemon/guard.h"
 #include "daemon/kernel-symbols.h"
 #include "daemon/sessions.h"
 
 #define NAME_STEM_MAX 48 /* characters of a generated name before the -XXXX */
 #define NAME_TRIES 64
+#define NEAR_PERCENT 80 /* of a limit is worth a word of doctor's */
 
 struct Sessions {
         SessionContext context; /* what every session refers to */
@@ -171,15 +173,53 @@ static int sessions_make_name(Sessions *s, const char *function, char **ret) {
 
 /* --- starting and ending --------------------------------------------------------------------- */
 
+/* Root, or whoever the daemon belongs to, may ask for more than ftraced.conf allows; others get what
+ * it allows. */
+static int sessions_apply_guards(const Sessions *s, SessionMeta *m) {
+        const struct {
+                uint64_t *value, limit;
+                const char *setting;
+        } guards[] = {
+                { &m->spec.max_hooked, s->limits->max_hooked, "MaxHookedFunctions=" },
+                { &m->spec.max_event_rate, s->limits->max_event_rate, "MaxEventRate=" },
+                { &m->spec.max_write_rate, s->limits->max_write_rate, "MaxWriteRate=" },
+                { &m->spec.max_cpu_ppm, s->limits->max_cpu_ppm, "MaxCPU=" },
+        };
+        bool may_raise = m->owner_uid == 0 || m->owner_uid == geteuid();
+
+        for (size_t i = 0; i < ELEMENTSOF(guards); i++) {
+                uint64_t limit = guards[i].limit ?: SPEC_UNLIMITED, asked = *guards[i].value;
+                char warning[128];
+                int r;
+
+                if (asked > 0 && (asked <= limit || may_raise))
+                        continue;
+                *guards[i].value = limit;
+                if (asked == 0)
+                        continue;
+                (void) snprintf(warning, sizeof(warning),
+                                "only root may ask for more than %s in ftraced.conf allows",
+                                guards[i].setting);
+                r = strv_add(&m->warnings, warning);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
 /* Writes into the spec what ftraced.conf says where the spec says nothing, and less where it says
  * too much. */
 static int sessions_apply_limits(const Sessions *s, SessionMeta *m) {
         const Limits *l = s->limits;
         Spec *spec = &m->spec;
         char text[UNIT_TEXT_MAX], warning[128];
+        int r;
 
         if (!l)
                 return 0;
+        r = sessions_apply_guards(s, m);
+        if (r < 0)
+                return r;
         /* 0 in a spec is "as ftraced.conf says", there it is "no limit". */
         spec->segment_bytes = spec->segment_bytes ?: l->max_segment_bytes ?: INT64_MAX;
         spec->segment_ns = spec->segment_ns ?: l->max_segment_ns;
@@ -255,6 +295,39 @@ int sessions_remove(Sessions *s, Session *session) {
                 }
         (void) session_free(session);
         return 0;
+}
+
+void sessions_check(Sessions *s, json_t *checks) {
+        const char *name = NULL, *setting = NULL;
+        unsigned nearest = 0, percent;
+        char text[256];
+
+        for (size_t i = 0; i < s->n; i++) {
+                int kind = session_guard_nearest(s->items[i], &percent);
+
+                if (kind < 0 || percent < nearest)
+                        continue;
+                nearest = percent;
+                name = session_name(s->items[i]);
+                setting = guard_setting((GuardKind) kind);
+        }
+        if (name && nearest >= NEAR_PERCENT)
+                (void) snprintf(text, sizeof(text),
+                                "session %s is at %u %% of %s past which it ends", name, nearest,
+                                setting);
+        else if (name)
+                (void) snprintf(text, sizeof(text),
+                                "no session is near what it may cost: %s is at %u %% of %s", name,
+                                nearest, setting);
+        else
+                (void) snprintf(text, sizeof(text), "no session that records has limits");
+        (void) json_array_append_new(
+                checks,
+                json_pack("{ss ss ss ss*}", "name", "limits", "state",
+                          nearest >= NEAR_PERCENT ? "warning" : "good", "text", text, "fix",
+                          nearest >= NEAR_PERCENT ? "record fewer functions, or allow more in "
+                                                    "ftraced.conf"
+                                                  : NULL));
 }
 
 void sessions_stop_all(Sessions *s, const char *reason) {

@@ -45,6 +45,9 @@ size_t sessions_n_live(const Sessions *s);
 /* Removes an ended session and its data.  0 or -errno. */
 int sessions_remove(Sessions *s, Session *session);
 
+/* Adds a Check (org.ftraced.varlink) of how near the live sessions are to their limits. */
+void sessions_check(Sessions *s, json_t *checks);
+
 void sessions_stop_all(Sessions *s, const char *reason);
 /* The daemon goes and another one goes on: how many sessions it leaves.  The others end. */
 size_t sessions_leave_all(Sessions *s);

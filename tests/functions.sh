@@ -6,6 +6,7 @@
 #
 #       work          a directory that is removed at the end
 #       ftracectl     runs the built client; its socket and its store are below $work
+#       no_limits     text of an ftraced.conf, of which stories may add to the last section
 #       exits         runs a command, keeps what it printed in $out and $err, checks its status
 set -uo pipefail
 
@@ -21,9 +22,17 @@ ftraced_pid=
 export FTRACED_SOCKET=$work/socket
 store=$work/store
 unset FTRACED_DEBUG FTRACED_STORE
-# No limits but those that a story sets: the disk of whoever tests may be nearly full.
+# No limits but those that a story sets: the disk of whoever tests may be nearly full, and an emulated
+# CPU takes long for everything.
 export FTRACED_CONFIG=$work/ftraced.conf
-printf '[Store]\nMaxUse=0\nKeepFree=0\n' >"$FTRACED_CONFIG"
+no_limits='[Store]
+MaxUse=0
+KeepFree=0
+[Guard]
+MaxEventRate=0
+MaxWriteRate=0
+MaxCPU=0'
+echo "$no_limits" >"$FTRACED_CONFIG"
 
 # --- the end -----------------------------------------------------------------------------------
 

@@ -84,6 +84,34 @@ int parse_bytes(const char *s, uint64_t *ret) {
         return scale_number(whole, fraction, unit, ret);
 }
 
+int parse_count(const char *s, uint64_t *ret) {
+        static const char suffixes[] = "KMG";
+        uint64_t whole, fraction, unit = 1;
+        int r;
+
+        r = read_number(&s, &whole, &fraction);
+        if (r < 0)
+                return r;
+        for (size_t i = 0, scale = 1000; i < strlen(suffixes); i++, scale *= 1000)
+                if (toupper(*s) == suffixes[i])
+                        unit = scale;
+        s += unit > 1;
+        if (*s || (unit == 1 && fraction > 0))
+                return -EINVAL;
+        return scale_number(whole, fraction, unit, ret);
+}
+
+int parse_percent(const char *s, uint64_t *ret_ppm) {
+        uint64_t whole, fraction;
+        int r;
+
+        r = read_number(&s, &whole, &fraction);
+        if (r < 0)
+                return r;
+        s += *s == '%';
+        return *s ? -EINVAL : scale_number(whole, fraction, 10000, ret_ppm);
+}
+
 static const struct {
         const char *name;
         uint64_t ns;

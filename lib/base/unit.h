@@ -21,6 +21,10 @@
 int parse_bytes(const char *s, uint64_t *ret);             /* -EINVAL, or -ERANGE past 2^63 */
 int parse_duration(const char *s, uint64_t *ret_ns);       /* the same */
 int parse_u64(const char *s, uint64_t max, uint64_t *ret); /* decimal digits only */
+/* "500K", "1.5M", "2G": powers of 1000.  -EINVAL, -ERANGE past 2^63. */
+int parse_count(const char *s, uint64_t *ret);
+/* "2%", "0.5%", "250", in millionths; the same. */
+int parse_percent(const char *s, uint64_t *ret_ppm);
 
 #define UNIT_TEXT_MAX 32
 /* "184M", "21K", "512B": one digit after the point below 10.  Returns @text. */

@@ -33,7 +33,26 @@ static const char *const places[] = {
         "/usr/lib/ftraced",
 };
 
-typedef enum ValueType { VALUE_SHARE, VALUE_BYTES, VALUE_DURATION } ValueType;
+typedef enum ValueType {
+        VALUE_SHARE,
+        VALUE_BYTES,
+        VALUE_DURATION,
+        VALUE_COUNT,
+        VALUE_PERCENT,
+        _VALUE_TYPE_N,
+} ValueType;
+
+/* How a number is read, and what it is said to be. */
+static const struct {
+        int (*parse)(const char *s, uint64_t *ret);
+        const char *like;
+} value_types[_VALUE_TYPE_N] = {
+        [VALUE_SHARE] = { parse_bytes, "size like 4G or 10%" },
+        [VALUE_BYTES] = { parse_bytes, "size like 64M that is large enough" },
+        [VALUE_DURATION] = { parse_duration, "time like 30s or 2weeks that is long enough" },
+        [VALUE_COUNT] = { parse_count, "number like 4096 or 500K" },
+        [VALUE_PERCENT] = { parse_percent, "share like 50%" },
+};
 
 static const struct {
         const char *section, *name;
@@ -56,6 +75,16 @@ static const struct {
                                      offsetof(Config, max_segment_ns), "1h", SPEC_SEGMENT_NS_MIN },
         [CONFIG_MAX_RETENTION_SEC] = { "Store", "MaxRetentionSec", VALUE_DURATION,
                                        offsetof(Config, max_retention_ns), "0", 0 },
+        [CONFIG_MAX_HOOKED_FUNCTIONS] = { "Guard", "MaxHookedFunctions", VALUE_COUNT,
+                                          offsetof(Config, max_hooked), "4096", 0 },
+        [CONFIG_MAX_BUFFER_MEMORY] = { "Guard", "MaxBufferMemory", VALUE_SHARE,
+                                       offsetof(Config, max_buffer_memory), "50%", 0 },
+        [CONFIG_MAX_EVENT_RATE] = { "Guard", "MaxEventRate", VALUE_COUNT,
+                                    offsetof(Config, max_event_rate), "1M for each CPU", 0 },
+        [CONFIG_MAX_WRITE_RATE] = { "Guard", "MaxWriteRate", VALUE_BYTES,
+                                    offsetof(Config, max_write_rate), "256M", 0 },
+        [CONFIG_MAX_CPU] = { "Guard", "MaxCPU", VALUE_PERCENT, offsetof(Config, max_cpu_ppm), "50%",
+                             0 },
 };
 
 const char *config_section(ConfigKey key) {
@@ -77,7 +106,7 @@ static int parse_number(const char *s, ValueType type, uint64_t *ret) {
                 *ret = 0;
                 return 0;
         }
-        return type == VALUE_DURATION ? parse_duration(s, ret) : parse_bytes(s, ret);
+        return value_types[type].parse(s, ret);
 }
 
 static int parse_share(const char *s, ConfigShare *ret) {
@@ -195,12 +224,7 @@ static int on_set(const IniEntry *e, void *userdata) {
         }
         if (parse_value(p->config, (ConfigKey) i, e->value) < 0)
                 return complain(p, e->line, "%s=%s is not a %s, ignored", keys[i].name,
-                                name_quote(value, e->value),
-                                keys[i].type == VALUE_SHARE      ? "size like 4G or 10%"
-                                : keys[i].type == VALUE_DURATION ? "time like 30s or 2weeks that "
-                                                                   "is long enough"
-                                                                 : "size like 64M that is large "
-                                                                   "enough");
+                                name_quote(value, e->value), value_types[keys[i].type].like);
         origin = &p->config->origins[i];
         free(origin->text);
         free(origin->file);
@@ -326,7 +350,7 @@ static uint64_t share_of(const ConfigShare *s, uint64_t fs_bytes, unsigned defau
         return MIN(fs_bytes / 100 * default_percent, DEFAULT_BYTES_MAX);
 }
 
-Limits config_limits(const Config *c, uint64_t fs_bytes) {
+Limits config_limits(const Config *c, uint64_t fs_bytes, unsigned n_cpus) {
         Limits l = {
                 .max_use_bytes = share_of(&c->max_use, fs_bytes, USE_PERCENT),
                 .keep_free_bytes = share_of(&c->keep_free, fs_bytes, FREE_PERCENT),
@@ -335,11 +359,18 @@ Limits config_limits(const Config *c, uint64_t fs_bytes) {
                 .max_segment_bytes = c->max_segment_bytes,
                 .max_segment_ns = c->max_segment_ns,
                 .max_retention_ns = c->max_retention_ns,
+                .max_buffer_memory = c->max_buffer_memory,
+                .max_hooked = c->max_hooked,
+                .max_event_rate = c->max_event_rate,
+                .max_write_rate = c->max_write_rate,
+                .max_cpu_ppm = c->max_cpu_ppm,
         };
         uint64_t part;
 
         if (c->max_use.bytes == UINT64_MAX)
                 l.max_use_bytes = MAX(l.max_use_bytes, USE_BYTES_MIN);
+        if (l.max_event_rate == UINT64_MAX)
+                l.max_event_rate = CONFIG_CPU_EVENT_RATE * (uint64_t) MAX(n_cpus, 1U);
         part = (l.max_use_bytes ?: DEFAULT_BYTES_MAX) / PARTS;
         if (!l.session_is_limited || l.max_session_bytes == 0) {
                 l.session_is_limited = false;

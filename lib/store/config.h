@@ -21,7 +21,7 @@
 
 #include "base/strv.h"
 
-/* Of the store's file system, or bytes. */
+/* Of the store's file system, or of the memory that is available, or bytes. */
 typedef struct ConfigShare {
         uint64_t bytes;   /* UINT64_MAX: by default; 0: no limit */
         uint32_t percent; /* if not 0, this instead of bytes */
@@ -35,6 +35,11 @@ typedef enum ConfigKey {
         CONFIG_MAX_SEGMENT_SIZE,
         CONFIG_MAX_SEGMENT_SEC,
         CONFIG_MAX_RETENTION_SEC,
+        CONFIG_MAX_HOOKED_FUNCTIONS,
+        CONFIG_MAX_BUFFER_MEMORY,
+        CONFIG_MAX_EVENT_RATE,
+        CONFIG_MAX_WRITE_RATE,
+        CONFIG_MAX_CPU,
         _CONFIG_KEY_N,
 } ConfigKey;
 
@@ -50,6 +55,9 @@ typedef struct Config {
         uint64_t max_session_bytes; /* UINT64_MAX: by default; 0: no limit; so the next */
         uint64_t max_segment_bytes;
         uint64_t max_segment_ns, max_retention_ns; /* 0: no limit */
+        ConfigShare max_buffer_memory;
+        uint64_t max_event_rate;                          /* UINT64_MAX: by default; 0: no limit */
+        uint64_t max_hooked, max_write_rate, max_cpu_ppm; /* 0: no limit */
         ConfigOrigin origins[_CONFIG_KEY_N];
         Strv files; /* that were read, in order */
 } Config;
@@ -60,8 +68,18 @@ typedef struct Config {
                    .keep_free.bytes = UINT64_MAX,                                                  \
                    .max_session_bytes = UINT64_MAX,                                                \
                    .max_segment_bytes = UINT64_MAX,                                                \
-                   .max_segment_ns = CONFIG_SEGMENT_NS })
+                   .max_segment_ns = CONFIG_SEGMENT_NS,                                            \
+                   .max_hooked = CONFIG_HOOKED,                                                    \
+                   .max_buffer_memory.percent = CONFIG_MEMORY_PERCENT,                             \
+                   .max_event_rate = UINT64_MAX,                                                   \
+                   .max_write_rate = CONFIG_WRITE_RATE,                                            \
+                   .max_cpu_ppm = CONFIG_CPU_PPM })
 #define CONFIG_SEGMENT_NS (3600ULL * 1000000000)
+#define CONFIG_HOOKED 4096
+#define CONFIG_MEMORY_PERCENT 50
+#define CONFIG_CPU_EVENT_RATE 1000000 /* max_event_rate by default, for each CPU */
+#define CONFIG_WRITE_RATE (256ULL << 20)
+#define CONFIG_CPU_PPM 500000
 
 /*
  * config_load() - read all files
@@ -89,7 +107,9 @@ typedef struct Limits {
         uint64_t max_session_bytes; /* of a ring that names none, and of any session if it is set */
         bool session_is_limited;    /* max_session_bytes was set, not only the default of rings */
         uint64_t max_segment_bytes, max_segment_ns, max_retention_ns;
+        ConfigShare max_buffer_memory; /* of what is available */
+        uint64_t max_hooked, max_event_rate, max_write_rate, max_cpu_ppm;
 } Limits;
 
-/* @fs_bytes: the size of the store's file system. */
-Limits config_limits(const Config *c, uint64_t fs_bytes);
+/* @fs_bytes: the size of the store's file system; @n_cpus: that are online. */
+Limits config_limits(const Config *c, uint64_t fs_bytes, unsigned n_cpus);

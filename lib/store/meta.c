@@ -47,6 +47,17 @@ bool session_state_is_live(SessionState s) {
         return s == SESSION_ARMED || s == SESSION_RECORDING || s == SESSION_DRAINING;
 }
 
+static const char *const limit_names[_SESSION_LIMIT_N] = {
+        [SESSION_LIMIT_NONE] = "none",
+        [SESSION_LIMIT_EVENT_RATE] = "max_event_rate",
+        [SESSION_LIMIT_WRITE_RATE] = "max_write_rate",
+        [SESSION_LIMIT_CPU] = "max_cpu",
+};
+
+const char *session_limit_name(SessionLimit l) {
+        return (size_t) l < ELEMENTSOF(limit_names) ? limit_names[l] : "unknown";
+}
+
 static bool is_hex(const char *s, size_t n) {
         return strspn(s, "0123456789abcdef") == n && s[n] == 0;
 }
@@ -85,6 +96,12 @@ static const JsonField meta_fields[] = {
           .flags = JSON_FIELD_NULLABLE,
           .offset = offsetof(SessionMeta, reason),
           .max_text = MAX_SENTENCE_BYTES },
+        { .key = "limit",
+          .type = JSON_FIELD_WORD,
+          .flags = JSON_FIELD_OMIT,
+          .offset = offsetof(SessionMeta, limit),
+          .words = limit_names,
+          .max = _SESSION_LIMIT_N },
         NUMBER(SessionMeta, owner_uid, U32, UINT32_MAX),
         NUMBER(SessionMeta, owner_pid, U32, INT32_MAX),
         LIST(roots, MAX_ROOTS, FUNCTION_NAME_MAX),

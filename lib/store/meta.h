@@ -39,6 +39,17 @@ int session_state_from_name(const char *s);     /* the state, or -EINVAL */
 /* Whether a session in state @s still has anything programmed in the kernel. */
 bool session_state_is_live(SessionState s);
 
+/* A limit that ended a session (daemon/guard.h). */
+typedef enum SessionLimit {
+        SESSION_LIMIT_NONE,
+        SESSION_LIMIT_EVENT_RATE,
+        SESSION_LIMIT_WRITE_RATE,
+        SESSION_LIMIT_CPU,
+        _SESSION_LIMIT_N,
+} SessionLimit;
+
+const char *session_limit_name(SessionLimit l); /* "none", "max_event_rate", ... */
+
 /* One moment on every clock [ns].  trace_ns is in the session's trace clock. */
 typedef struct ClockTuple {
         uint64_t trace_ns, monotonic_ns, boottime_ns, realtime_ns;
@@ -60,7 +71,8 @@ typedef struct CpuAccount {
 typedef struct SessionMeta {
         char *name, *id; /* id: 16 hex digits */
         SessionState state;
-        char *reason; /* why it ended or failed, one sentence; NULL while it runs */
+        char *reason;       /* why it ended or failed, one sentence; NULL while it runs */
+        SessionLimit limit; /* that ended it */
         uid_t owner_uid;
         pid_t owner_pid;
         Spec spec;

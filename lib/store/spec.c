@@ -97,6 +97,10 @@ static const JsonField fields[] = {
           .max = SPEC_MAX_HOOKED,
           .max_text = FUNCTION_NAME_MAX,
           .is_valid = function_pattern_is_valid },
+        NUMBER(max_hooked, 1, INT64_MAX, 0),
+        NUMBER(max_event_rate, 1, INT64_MAX, 0),
+        NUMBER(max_write_rate, 1, INT64_MAX, 0),
+        NUMBER(max_cpu_ppm, 1, INT64_MAX, 0),
 };
 
 json_t *spec_to_json(const Spec *spec) {

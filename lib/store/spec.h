@@ -56,11 +56,18 @@ typedef struct Spec {
         SpecLean lean;       /* which functions are hooked */
         uint64_t budget_ppm; /* what lean=auto may cost others [millionths] */
         Strv hooked;         /* names and globs: these and the roots are hooked, whatever lean */
+        /* Past these a session is not begun, or ends; 0: as ftraced.conf says. */
+        uint64_t max_hooked;     /* functions that `hooked` and the like stand for */
+        uint64_t max_event_rate; /* events a second */
+        uint64_t max_write_rate; /* bytes of pages stored in a second */
+        uint64_t max_cpu_ppm;    /* what storing them takes of a CPU [millionths] */
 } Spec;
 
 #define SPEC_DEFAULT_LEAN LEAN_OFF
 #define SPEC_DEFAULT_BUDGET_PPM 20000
 #define SPEC_MAX_HOOKED 16384 /* patterns */
+
+#define SPEC_UNLIMITED ((uint64_t) INT64_MAX) /* of the four max_hooked to max_cpu_ppm */
 
 #define SPEC_INIT                                                                                  \
         ((Spec){ .buffer_bytes = SPEC_DEFAULT_BUFFER_BYTES,                                        \

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
                            !c.origins[i].file == !c.origins[i].text);
         for (size_t i = 0; i < problems.n; i++)
                 FUZZ_CHECK(startswith(problems.items[i], "f:"));
-        l = config_limits(&c, 1ULL << 40);
+        l = config_limits(&c, 1ULL << 40, 4);
         FUZZ_CHECK(l.max_segment_bytes == 0 || l.max_segment_bytes >= SPEC_SEGMENT_BYTES_MIN);
         FUZZ_CHECK(l.max_segment_ns == 0 || l.max_segment_ns >= SPEC_SEGMENT_NS_MIN);
         return 0;

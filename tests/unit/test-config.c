@@ -24,9 +24,11 @@ START_TEST(every_key_is_read)
                 _cleanup_config_ Config c =
                         config_of("[Store]\nMaxUse=20%\nKeepFree=3G\n"
                                   "MaxSessionSize=100M\nMaxSegmentSize=1M\n"
-                                  "MaxSegmentSec=5min\nMaxRetentionSec=2weeks\n",
+                                  "MaxSegmentSec=5min\nMaxRetentionSec=2weeks\n"
+                                  "[Guard]\nMaxHookedFunctions=2K\nMaxBufferMemory=30%\n"
+                                  "MaxEventRate=1.5M\nMaxWriteRate=64M\nMaxCPU=12.5%\n",
                                   &problems);
-                Limits l = config_limits(&c, 100ULL << 30);
+                Limits l = config_limits(&c, 100ULL << 30, 4);
 
                 ck_assert_uint_eq(problems.n, 0);
                 ck_assert_uint_eq(l.max_use_bytes, (100ULL << 30) / 100 * 20);
@@ -36,6 +38,11 @@ START_TEST(every_key_is_read)
                 ck_assert_uint_eq(l.max_segment_bytes, 1 << 20);
                 ck_assert_uint_eq(l.max_segment_ns, 300ULL * 1000000000);
                 ck_assert_uint_eq(l.max_retention_ns, 14ULL * 86400 * 1000000000);
+                ck_assert_uint_eq(l.max_hooked, 2000);
+                ck_assert_uint_eq(l.max_buffer_memory.percent, 30);
+                ck_assert_uint_eq(l.max_event_rate, 1500000);
+                ck_assert_uint_eq(l.max_write_rate, 64 << 20);
+                ck_assert_uint_eq(l.max_cpu_ppm, 125000);
                 ck_assert_str_eq(c.origins[CONFIG_MAX_USE].file, "x.conf");
                 ck_assert_uint_eq(c.origins[CONFIG_KEEP_FREE].line, 3);
                 ck_assert_str_eq(config_text(&c, CONFIG_MAX_RETENTION_SEC), "2weeks");
@@ -45,9 +52,9 @@ END_TEST
 START_TEST(defaults_depend_on_the_disk_and_have_bounds)
         {
                 Config c = CONFIG_INIT;
-                Limits small = config_limits(&c, 1ULL << 20),
-                       middle = config_limits(&c, 1ULL << 30),
-                       large = config_limits(&c, 1ULL << 50);
+                Limits small = config_limits(&c, 1ULL << 20, 4),
+                       middle = config_limits(&c, 1ULL << 30, 4),
+                       large = config_limits(&c, 1ULL << 50, 4);
 
                 ck_assert_uint_eq(small.max_use_bytes, 16 << 20);
                 ck_assert_uint_eq(middle.max_use_bytes, (1ULL << 30) / 100 * 10);
@@ -58,6 +65,9 @@ START_TEST(defaults_depend_on_the_disk_and_have_bounds)
                 ck_assert_uint_eq(large.max_session_bytes, 512 << 20);
                 ck_assert(!large.session_is_limited);
                 ck_assert_uint_eq(large.max_retention_ns, 0);
+                ck_assert_uint_eq(large.max_event_rate, 4 * CONFIG_CPU_EVENT_RATE);
+                ck_assert_uint_eq(large.max_hooked, CONFIG_HOOKED);
+                ck_assert_uint_eq(large.max_buffer_memory.percent, CONFIG_MEMORY_PERCENT);
         }
 END_TEST
 
@@ -71,6 +81,10 @@ START_TEST(what_is_wrong_is_named_and_changes_nothing)
                         { "[Store]\nKeepFree=-1\n", "x.conf:2: KeepFree=-1 is not" },
                         { "[Store]\nMaxSegmentSize=1\n", "x.conf:2: MaxSegmentSize=1 is not" },
                         { "[Store]\nMaxSegmentSec=10ms\n", "x.conf:2: MaxSegmentSec=10ms is not" },
+                        { "[Guard]\nMaxCPU=half\n", "x.conf:2: MaxCPU=half is not a share" },
+                        { "[Guard]\nMaxEventRate=5 M\n",
+                          "x.conf:2: MaxEventRate=5 M is not a number" },
+                        { "[Store]\nMaxCPU=5\n", "x.conf:2: unknown key MaxCPU= in [Store]" },
                         { "[Store]\n\nMaxUsed=5\n", "x.conf:3: unknown key MaxUsed= in [Store]" },
                         { "MaxUse=5\n", "x.conf:1: unknown key MaxUse= before a section" },
                         { "[Stores]\nMaxUse=5\n", "x.conf:1: unknown section [Stores]" },
@@ -110,14 +124,20 @@ START_TEST(nothing_and_infinity_are_no_limit)
         {
                 _cleanup_strv_ Strv problems = {};
                 _cleanup_config_ Config c = config_of("[Store]\nMaxUse=infinity\nKeepFree=0\n"
-                                                      "MaxSegmentSec=0\nMaxSessionSize=0\n",
+                                                      "MaxSegmentSec=0\nMaxSessionSize=0\n"
+                                                      "[Guard]\nMaxEventRate=infinity\n"
+                                                      "MaxBufferMemory=0\nMaxCPU=0\n",
                                                       &problems);
-                Limits l = config_limits(&c, 1ULL << 40);
+                Limits l = config_limits(&c, 1ULL << 40, 4);
 
                 ck_assert_uint_eq(problems.n, 0);
                 ck_assert_uint_eq(l.max_use_bytes, 0);
                 ck_assert_uint_eq(l.keep_free_bytes, 0);
                 ck_assert_uint_eq(l.max_segment_ns, 0);
+                ck_assert_uint_eq(l.max_event_rate, 0);
+                ck_assert_uint_eq(l.max_buffer_memory.percent, 0);
+                ck_assert_uint_eq(l.max_buffer_memory.bytes, 0);
+                ck_assert_uint_eq(l.max_cpu_ppm, 0);
                 ck_assert(!l.session_is_limited);
         }
 END_TEST

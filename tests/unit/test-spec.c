@@ -69,6 +69,10 @@ START_TEST(every_member_survives_a_round_trip)
                 spec.ring = true;
                 spec.buffer_bytes = 4096;
                 spec.max_functions = 1;
+                spec.max_hooked = 3;
+                spec.max_event_rate = SPEC_UNLIMITED;
+                spec.max_write_rate = 1;
+                spec.max_cpu_ppm = 10000;
                 o = spec_to_json(&spec);
                 ck_assert_int_eq(spec_from_json(&again, o, &field), 0);
                 o2 = spec_to_json(&again);
@@ -117,6 +121,8 @@ START_TEST(every_refusal_names_its_key)
                           "buffer_bytes" },
                         { "{\"functions\":[\"a\"],\"max_functions\":0}", "max_functions" },
                         { "{\"functions\":[\"a\"],\"max_functions\":65537}", "max_functions" },
+                        { "{\"functions\":[\"a\"],\"max_event_rate\":0}", "max_event_rate" },
+                        { "{\"functions\":[\"a\"],\"max_cpu_ppm\":-1}", "max_cpu_ppm" },
                         { "{\"functions\":[\"a\"],\"colour\":1}", "colour" },
                 };
 

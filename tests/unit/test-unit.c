@@ -36,6 +36,37 @@ START_TEST(bytes_refuse_nonsense)
         }
 END_TEST
 
+START_TEST(counts_take_decimal_suffixes)
+        {
+                static const char *const bad[] = { "", "K", "1.5", "5 M", "1T", "1KK", "-1" };
+                uint64_t n;
+
+                ck_assert_int_eq(parse_count("4096", &n), 0);
+                ck_assert_uint_eq(n, 4096);
+                ck_assert_int_eq(parse_count("1.5M", &n), 0);
+                ck_assert_uint_eq(n, 1500000);
+                ck_assert_int_eq(parse_count("3k", &n), 0);
+                ck_assert_uint_eq(n, 3000);
+                for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+                        ck_assert_msg(parse_count(bad[i], &n) == -EINVAL, "%s", bad[i]);
+                ck_assert_int_eq(parse_count("99999999999G", &n), -ERANGE);
+        }
+END_TEST
+
+START_TEST(percents_are_millionths)
+        {
+                uint64_t n;
+
+                ck_assert_int_eq(parse_percent("0.5%", &n), 0);
+                ck_assert_uint_eq(n, 5000);
+                ck_assert_int_eq(parse_percent("250", &n), 0);
+                ck_assert_uint_eq(n, 2500000);
+                ck_assert_int_eq(parse_percent("%", &n), -EINVAL);
+                ck_assert_int_eq(parse_percent("5%%", &n), -EINVAL);
+                ck_assert_int_eq(parse_percent(".5", &n), -EINVAL);
+        }
+END_TEST
+
 START_TEST(durations_add_up)
         {
                 uint64_t n;
@@ -70,5 +101,5 @@ START_TEST(quantities_print_short)
         }
 END_TEST
 
-UNIT_MAIN("unit", bytes_take_binary_suffixes, bytes_refuse_nonsense, durations_add_up,
-          quantities_print_short)
+UNIT_MAIN("unit", bytes_take_binary_suffixes, bytes_refuse_nonsense, counts_take_decimal_suffixes,
+          percents_are_millionths, durations_add_up, quantities_print_short)
