@@ -18,7 +18,8 @@ __ftracectl_functions() { # PREFIX
 __ftracectl_options() { # VERB
         local record='-n -p --name= --depth= --notrace= --pid= --duration= --max-size= --ring
                 --segment-size= --segment-time= --buffer-size= --max-functions= --on-full=
-                --lean= --budget= --max-hooked= --max-event-rate= --max-write-rate= --max-cpu='
+                --lean= --budget= --max-hooked= --max-event-rate= --max-write-rate= --max-cpu=
+                --wait --force'
         local draw='-O --format= --option='
 
         case $1 in
@@ -54,7 +55,7 @@ _ftracectl() {
                 --) # behind it is another program's command line
                         COMPREPLY=($(compgen -c -f -- "$cur"))
                         return ;;
-                --json) # its value is optional, and only ever behind a '='
+                --json | --wait) # the value is optional, and only ever behind a '='
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i += 2)) ;;
                 --name | --depth | --notrace | --pid | --duration | --max-size | --buffer-size | \
                         --segment-size | --segment-time | --max-functions | --on-full | --lean | \

@@ -33,7 +33,9 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/terminal.c \
 	%D%/terminal.h \
 	%D%/upkeep.c \
-	%D%/upkeep.h
+	%D%/upkeep.h \
+	%D%/waiting.c \
+	%D%/waiting.h
 verb_libs = %D%/libverb.a $(drawing_libs) $(wire_libs) $(store_libs)
 
 bin_PROGRAMS += ftracectl

@@ -31,8 +31,9 @@ typedef enum OptionKind {
         OPTION_DURATION, /* uint64_t [ns] */
         OPTION_PERCENT,  /* uint64_t [millionths] */
         OPTION_LEAN,
-        OPTION_JSON_MODE,
-        OPTION_CHOICE, /* an enum, whose value choose() finds */
+        OPTION_JSON_MODE, /* its value is optional */
+        OPTION_WAIT,      /* uint64_t [ns]; its value is optional */
+        OPTION_CHOICE,    /* an enum, whose value choose() finds */
 } OptionKind;
 
 typedef struct Option {
@@ -94,6 +95,10 @@ static const Option options[] = {
           "end when more than BYTES (\"64M\") are stored in a second", .is_limit = true },
         { "max-cpu",        0,  OPTIONS_RECORD, OPTION_PERCENT,  AT(spec.max_cpu_ppm), "PERCENT",
           "end when storing takes more than PERCENT of a CPU", 1, INT64_MAX, .is_limit = true },
+        { "wait",           0,  OPTIONS_RECORD, OPTION_WAIT,     AT(wait_ns), "TIME",
+          "wait, for TIME at most, while another one uses what this needs" },
+        { "force",          0,  OPTIONS_RECORD, OPTION_FLAG,     AT(force), NULL,
+          "switch a tracer of somebody else off meanwhile" },
         { "no-report",      0,  OPTIONS_RUN,    OPTION_FLAG,     AT(no_report), NULL,
           "do not draw the calls" },
         { "keep",           0,  OPTIONS_FOLLOW, OPTION_FLAG,     AT(keep), NULL,
@@ -226,6 +231,13 @@ static int set_value(Options *o, const Option *option, const char *value) {
                 return STATUS_OK;
         case OPTION_JSON_MODE:
                 return set_json_mode(o, value);
+        case OPTION_WAIT:
+                n = INT64_MAX; /* for ever */
+                if (value && (parse_duration(value, &n) < 0 || n == 0))
+                        return usage(o->verb, "--%s: \"%s\" is not a time like 30s or 10min",
+                                     option->name, name_quote(quoted, value));
+                n = MIN(n, (uint64_t) INT64_MAX);
+                break;
         case OPTION_LEAN:
                 return set_lean(o, value);
         case OPTION_PERCENT:
@@ -310,6 +322,10 @@ static int refuse(const Options *o, int c, const char *at) {
         return usage(o->verb, "unknown or ambiguous option \"%s\"", name_quote(quoted, at));
 }
 
+static bool has_optional_value(const Option *option) {
+        return option->kind == OPTION_JSON_MODE || option->kind == OPTION_WAIT;
+}
+
 static void make_getopt_tables(char *letters, struct option *longs) {
         char *l = letters;
 
@@ -317,9 +333,9 @@ static void make_getopt_tables(char *letters, struct option *longs) {
         *l++ = ':'; /* tell a missing value from an unknown option */
         for (size_t i = 0; i < ELEMENTSOF(options); i++) {
                 const Option *option = &options[i];
-                int has_arg = option->kind == OPTION_FLAG        ? no_argument
-                              : option->kind == OPTION_JSON_MODE ? optional_argument
-                                                                 : required_argument;
+                int has_arg = option->kind == OPTION_FLAG  ? no_argument
+                              : has_optional_value(option) ? optional_argument
+                                                           : required_argument;
 
                 longs[i] = (struct option){ option->name, has_arg, NULL, LONG_BASE + (int) i };
                 if (!option->letter)
@@ -424,10 +440,10 @@ void options_help(Buf *out, unsigned groups) {
                         continue;
                 n = snprintf(left, sizeof(left), "  %c%c%c --%s%s%s%s", option->letter ? '-' : ' ',
                              option->letter ?: ' ', option->letter ? ',' : ' ', option->name,
-                             option->kind == OPTION_JSON_MODE ? "[="
-                             : option->value                  ? "="
-                                                              : "",
-                             option->value ?: "", option->kind == OPTION_JSON_MODE ? "]" : "");
+                             has_optional_value(option) ? "[="
+                             : option->value            ? "="
+                                                        : "",
+                             option->value ?: "", has_optional_value(option) ? "]" : "");
                 buf_adds(out, left);
                 buf_pad(out, n < HELP_COLUMN ? (size_t) (HELP_COLUMN - n) : 1, ' ');
                 for (const char *p = option->help; *p; p++) {

@@ -40,7 +40,9 @@ typedef struct Options {
         bool no_pager, no_legend, no_color, quiet, help, version;
 
         const char *name;
-        Spec spec; /* without its functions, which are words */
+        Spec spec;        /* without its functions, which are words */
+        uint64_t wait_ns; /* for what another one uses; 0: not at all */
+        bool force;
         bool no_report, keep, all, deep;
         const char *format;
         Strv render; /* options of the renderer */

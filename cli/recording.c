@@ -17,6 +17,7 @@
 #include "cli/source.h"
 #include "cli/status.h"
 #include "cli/terminal.h"
+#include "cli/waiting.h"
 #include "store/store.h"
 
 static int check_words(const Strv *words) {
@@ -100,8 +101,11 @@ static json_t *start_parameters(const Options *o, const Spec *spec, bool attach)
         if (!object)
                 return NULL;
         parameters = json_pack("{s:o, s:b}", "spec", object, "attach", attach);
-        if (parameters && o->name &&
-            json_object_set_new(parameters, "name", json_string(o->name)) < 0) {
+        if (parameters &&
+            ((o->name && json_object_set_new(parameters, "name", json_string(o->name)) < 0) ||
+             (o->wait_ns > 0 && json_object_set_new(parameters, "wait_ns",
+                                                    json_integer((json_int_t) o->wait_ns)) < 0) ||
+             (o->force && json_object_set_new(parameters, "force", json_true()) < 0))) {
                 json_decref(parameters);
                 return NULL;
         }
@@ -109,7 +113,7 @@ static json_t *start_parameters(const Options *o, const Spec *spec, bool attach)
 }
 
 int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *functions,
-                    bool attach) {
+                    bool attach, int wake_fd) {
         _cleanup_spec_ Spec spec = {};
         json_auto_t *reply = NULL;
         json_t *parameters;
@@ -125,7 +129,8 @@ int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *
         parameters = start_parameters(o, &spec, attach);
         if (!parameters)
                 return out_of_memory();
-        status = contact_call(c, o, "Start", parameters, &reply, NULL);
+        status = o->wait_ns > 0 ? waiting_start(&reply, o, c, parameters, wake_fd)
+                                : contact_call(c, o, "Start", parameters, &reply, NULL);
         if (status != STATUS_OK)
                 return status;
         return source_meta_from_reply(ret, reply);

@@ -15,11 +15,12 @@ int recording_check(const Options *o, const Strv *functions);
  * recording_start()
  * @functions: words as cli/selection.h has them
  * @attach: ends when @c closes
+ * @wake_fd: of cli/signals.h, or -EBADF: what interrupts --wait
  *
  * An exit status.
  */
 int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *functions,
-                    bool attach);
+                    bool attach, int wake_fd);
 /* Ends @name and waits for its last page; what is already over is fine.  An exit status. */
 int recording_stop(SessionMeta **ret, const Options *o, Client *c, const char *name);
 /* Says on stderr what the daemon warned of. */

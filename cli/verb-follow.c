@@ -108,7 +108,7 @@ static int choose(Follow *f) {
                 return join(f, words->items[0]);
         status = recording_check(f->o, words);
         if (status == STATUS_OK)
-                status = recording_start(&m, f->o, f->client, words, true);
+                status = recording_start(&m, f->o, f->client, words, true, f->signal_fd);
         if (status != STATUS_OK)
                 return status;
         f->is_ours = true;

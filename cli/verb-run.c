@@ -173,7 +173,7 @@ static int command_status(const Run *r) {
 static int begin(Run *r) {
         int status, error;
 
-        status = recording_start(&r->meta, r->o, r->client, &r->o->words, true);
+        status = recording_start(&r->meta, r->o, r->client, &r->o->words, true, r->signal_fd);
         if (status != STATUS_OK)
                 return status;
         talk_armed(r);

@@ -21,7 +21,7 @@ int verb_start(const Options *o) {
         if (status == STATUS_OK)
                 status = contact_daemon(&c, o);
         if (status == STATUS_OK)
-                status = recording_start(&meta, o, c, &o->words, false);
+                status = recording_start(&meta, o, c, &o->words, false, -EBADF);
         if (status != STATUS_OK)
                 return status;
         recording_talk_warnings(o, meta);

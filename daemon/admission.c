@@ -205,8 +205,8 @@ static int refuse_foreign(const Tracefs *fs, const Ledger *ledger, const char *d
         if (!where || !names ||
             (left ? asprintf(&way_out, "End that process: the rest is put back by itself.")
                   : asprintf(&way_out,
-                             "Wait until they are done; if nobody uses it: echo nop > "
-                             "%s/current_tracer",
+                             "Wait until they are done (--wait); if nobody uses it: echo nop > "
+                             "%s/current_tracer, or --force.",
                              where)) < 0)
                 return -ENOMEM;
         return refusal_set(refusal, REFUSAL_BUSY,
@@ -230,7 +230,7 @@ int refuse_held_pipe(const Tracefs *fs, const char *dir, Refusal *refusal) {
         return refusal_set(refusal, REFUSAL_BUSY,
                            json_pack("{ss}", "holder", holders.n > 0 ? names : "unknown"),
                            "trace_pipe or trace_pipe_raw of %s is held open by %s: recording would "
-                           "take its events away. Stop that first.",
+                           "take its events away. Stop that first, or --wait.",
                            where, holders.n > 0 ? names : "another process");
 }
 
@@ -261,12 +261,13 @@ int admit_tracer(const Tracefs *fs, const Ledger *ledger, bool instances, const 
         return holders.n > 0 ? refuse_held_pipe(fs, "", refusal) : 0;
 }
 
-int refuse_held(const Claim *holder, const char *what, Refusal *refusal) {
+int refuse_held(const Claim *holder, const char *what, uint64_t depth, Refusal *refusal) {
         time_t since = (time_t) (holder->since_ns / NSEC_PER_SEC), now = time(NULL);
         _cleanup_free_ char *who = NULL, *why = NULL;
         char clock[32], major[32] = "", minor[32] = "";
         struct utsname name;
         struct tm tm;
+        int r;
 
         (void) localtime_r(&since, &tm);
         (void) strftime(clock, sizeof(clock), now - since < 12 * 3600 ? "%H:%M" : "%Y-%m-%d %H:%M",
@@ -276,11 +277,20 @@ int refuse_held(const Claim *holder, const char *what, Refusal *refusal) {
         if (asprintf(&who, "session %s (uid %u, since %s)", holder->session, holder->uid, clock) <
             0)
                 return -ENOMEM;
-        if ((what ? asprintf(&why, "%s exists once per kernel and has another value for %s", what,
-                             who)
-                  : asprintf(&why, "function_graph is in use: %s and kernel %s.%s allows one", who,
-                             major, minor)) < 0)
+        if (!what)
+                r = asprintf(&why, "function_graph is in use: %s and kernel %s.%s allows one", who,
+                             major, minor);
+        else if (streq(what, "max_graph_depth") && holder->depth == depth)
+                r = asprintf(&why,
+                             "max_graph_depth counts from the outermost function of all sessions, "
+                             "and %s records other functions",
+                             who);
+        else
+                r = asprintf(&why, "%s exists once per kernel and has another value for %s", what,
+                             who);
+        if (r < 0)
                 return -ENOMEM;
         return refusal_set(refusal, REFUSAL_BUSY, json_pack("{ss}", "holder", holder->session),
-                           "%s. Stop it first: ftracectl stop %s.", why, holder->session);
+                           "%s. Stop it first: ftracectl stop %s; or --wait.", why,
+                           holder->session);
 }

@@ -48,6 +48,6 @@ int admit_tracer(const Tracefs *fs, const Ledger *ledger, bool instances, const 
 /* REFUSAL_BUSY for what setting the tracer met: an open pipe in @dir. */
 int refuse_held_pipe(const Tracefs *fs, const char *dir, Refusal *refusal);
 
-/* REFUSAL_BUSY naming the session.  @what: a file that exists once per kernel and needs another
- * value, or NULL: the tracer itself. */
-int refuse_held(const Claim *holder, const char *what, Refusal *refusal);
+/* REFUSAL_BUSY naming the session.  @what: a file that exists once per kernel and cannot be shared
+ * with it, or NULL: the tracer itself.  @depth: what the new session asks for. */
+int refuse_held(const Claim *holder, const char *what, uint64_t depth, Refusal *refusal);

@@ -19,25 +19,31 @@ static void claim_free(Claim *c) {
         free(c);
 }
 
+int arbiter_look(const Arbiter *a, const Strv *roots, const Strv *notrace, uint64_t depth,
+                 const Claim **ret_holder, const char **ret_what) {
+        for (size_t i = 0; i < a->n; i++) {
+                const Claim *c = a->claims[i];
+
+                if (c->depth != depth || (depth > 0 && !strv_equal(&c->roots, roots)))
+                        *ret_what = "max_graph_depth";
+                else if (!strv_equal(&c->notrace, notrace))
+                        *ret_what = "set_graph_notrace";
+                else
+                        continue;
+                *ret_holder = c;
+                return ARBITER_E_HELD;
+        }
+        return 0;
+}
+
 int arbiter_join(Arbiter *a, Claim **ret, const char *session, uid_t uid, const Strv *roots,
                  const Strv *notrace, uint64_t depth, const Claim **ret_holder,
                  const char **ret_what) {
         struct timespec now;
         Claim **claims, *c;
 
-        for (size_t i = 0; i < a->n; i++) {
-                const char *what = NULL;
-
-                if (a->claims[i]->depth != depth)
-                        what = "max_graph_depth";
-                else if (!strv_equal(&a->claims[i]->notrace, notrace))
-                        what = "set_graph_notrace";
-                if (what) {
-                        *ret_holder = a->claims[i];
-                        *ret_what = what;
-                        return ARBITER_E_HELD;
-                }
-        }
+        if (arbiter_look(a, roots, notrace, depth, ret_holder, ret_what) == ARBITER_E_HELD)
+                return ARBITER_E_HELD;
         claims = reallocarray(a->claims, a->n + 1, sizeof(*claims));
         if (!claims)
                 return -ENOMEM;

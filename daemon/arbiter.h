@@ -7,7 +7,10 @@
  * set_graph_function, set_graph_notrace and max_graph_depth are one for all
  * instances, in every kernel version (linux 6.12 kernel/trace/ftrace.c,
  * ftrace_graph_hash; trace_functions_graph.c, max_depth).  Roots can be united;
- * the other two must be equal.  The arbiter only counts: it never writes.
+ * the other two must be equal.  And a depth unites only the same roots: it counts from the
+ * outermost function that any user of function_graph has entered (linux 6.12
+ * kernel/trace/fgraph.c, curr_ret_depth), so that somebody else's root above ours
+ * would use it up.  The arbiter only counts: it never writes.
  */
 
 #include <stdint.h>
@@ -29,12 +32,15 @@ typedef struct Arbiter {
         size_t n;
 } Arbiter;
 
+enum { ARBITER_E_HELD = 1 };
+/* Whether arbiter_join() would succeed: 0 or ARBITER_E_HELD. */
+int arbiter_look(const Arbiter *a, const Strv *roots, const Strv *notrace, uint64_t depth,
+                 const Claim **ret_holder, const char **ret_what);
 /*
  * arbiter_join() - take a claim
  * @ret:        borrowed until arbiter_leave()
  * @ret_holder: on ARBITER_E_HELD the claim in the way; *@ret_what names the file
  */
-enum { ARBITER_E_HELD = 1 };
 int arbiter_join(Arbiter *a, Claim **ret, const char *session, uid_t uid, const Strv *roots,
                  const Strv *notrace, uint64_t depth, const Claim **ret_holder,
                  const char **ret_what);

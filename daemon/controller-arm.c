@@ -16,6 +16,7 @@
 #include "daemon/host-check.h"
 #include "daemon/knob.h"
 #include "daemon/lean.h"
+#include "daemon/override.h"
 #include "daemon/pace.h"
 #include "daemon/plan.h"
 #include "store/format.h"
@@ -27,6 +28,7 @@ typedef struct Aim {
         Strv roots, notrace;
         Strv threads; /* of the spec's processes */
         Strv clock_readers;
+        Strv overridden; /* buffers whose tracer is somebody else's and in the way */
         Strv warnings;
         LeanChoice lean;
 } Aim;
@@ -36,6 +38,7 @@ static void aim_done(Aim *a) {
         strv_done(&a->notrace);
         strv_done(&a->threads);
         strv_done(&a->clock_readers);
+        strv_done(&a->overridden);
         strv_done(&a->warnings);
         lean_choice_done(&a->lean);
 }
@@ -111,6 +114,16 @@ static int program(Tracer *t, const SessionMeta *m, const Aim *aim, const char *
         const char *session = t->claim->session;
         int r;
 
+        *ret_file = "the tracers of others";
+        r = override_plan(p, &c->fs, c->ledger, &aim->overridden);
+        if (r >= 0 && p->n > 0) {
+                r = ledger_commit(c->ledger, c->fs.path);
+                if (r >= 0)
+                        r = plan_apply(p, &c->fs, ret_file);
+        }
+        if (r < 0)
+                return r;
+
         *ret_file = "instances";
         r = instance_create(t->instance, p, c->ledger, session);
         if (r < 0)
@@ -135,21 +148,24 @@ static int program(Tracer *t, const SessionMeta *m, const Aim *aim, const char *
                 r = plan_apply(p, &c->fs, ret_file);
         if (r >= 0 && c->arbiter.n > 1)
                 r = add_roots(t, p, ret_file);
-        if (r >= 0) {
-                *ret_file = "current_tracer";
-                r = instance_start(t->instance, p);
-        }
-        return r;
+        return r < 0 ? r : instance_start(t->instance, p, ret_file);
 }
 
 static int refuse_program(Tracer *t, const SessionMeta *m, int error, const char *file,
                           Refusal *refusal) {
+        const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+        _cleanup_free_ char *dir = NULL; /* whose current_tracer it is */
         const Tracefs *fs = &t->c->fs;
         char size[UNIT_TEXT_MAX];
 
-        if (streq(file, "current_tracer") && error == -EBUSY)
-                return refuse_held_pipe(fs, instance_dir(t->instance), refusal);
-        if (streq(file, "current_tracer") && error == -ENOSPC)
+        if (streq(name, "current_tracer")) {
+                dir = strndup(file, (size_t) (name - file));
+                if (!dir)
+                        return -ENOMEM;
+        }
+        if (dir && error == -EBUSY)
+                return refuse_held_pipe(fs, dir, refusal);
+        if (dir && error == -ENOSPC)
                 return refusal_set(refusal, REFUSAL_BUSY, json_pack("{ss}", "holder", "unknown"),
                                    "the kernel has no room for one more user of function_graph. "
                                    "Stop a session, or another tool that uses it.");
@@ -251,7 +267,7 @@ static int fill_meta(Tracer *t, SessionMeta *m, const Aim *aim) {
 }
 
 /* All questions that need no write. */
-static int admit(Controller *c, const SessionMeta *m, Aim *ret, Refusal *refusal) {
+static int admit(Controller *c, const SessionMeta *m, bool force, Aim *ret, Refusal *refusal) {
         MemoryUse use = controller_memory_use(c);
         _cleanup_strv_ Strv ours = {};
         int r;
@@ -278,11 +294,27 @@ static int admit(Controller *c, const SessionMeta *m, Aim *ret, Refusal *refusal
                                            "session %s is live already. Choose another name.",
                                            m->name);
         if (!controller_has_instances(c) && c->arbiter.n > 0)
-                return refuse_held(c->arbiter.claims[0], NULL, refusal);
+                return refuse_held(c->arbiter.claims[0], NULL, m->spec.depth, refusal);
         if (c->has_instances < 0)
                 return c->has_instances;
         r = controller_own_dirs(c, &ours);
+        if (r >= 0 && force)
+                return override_find(&c->fs, c->has_instances > 0, &ours, &ret->overridden,
+                                     &ret->warnings, refusal);
         return r < 0 ? r : admit_tracer(&c->fs, c->ledger, c->has_instances > 0, &ours, refusal);
+}
+
+int controller_look(Controller *c, const SessionMeta *m, bool force, Refusal *refusal) {
+        _cleanup_(aim_done) Aim aim = {};
+        const Claim *holder;
+        const char *what;
+        int r;
+
+        r = admit(c, m, force, &aim, refusal);
+        if (r == 0 && arbiter_look(&c->arbiter, &aim.roots, &aim.notrace, m->spec.depth, &holder,
+                                   &what) == ARBITER_E_HELD)
+                return refuse_held(holder, what, m->spec.depth, refusal);
+        return r;
 }
 
 static int tracer_init(Tracer *t, const SessionMeta *m, const Aim *aim, Refusal *refusal) {
@@ -304,7 +336,7 @@ static int tracer_init(Tracer *t, const SessionMeta *m, const Aim *aim, Refusal 
         r = arbiter_join(&c->arbiter, &t->claim, m->name, m->owner_uid, &aim->roots, &aim->notrace,
                          m->spec.depth, &holder, &what);
         if (r == ARBITER_E_HELD)
-                return refuse_held(holder, what, refusal);
+                return refuse_held(holder, what, m->spec.depth, refusal);
         return r;
 }
 
@@ -327,14 +359,14 @@ static int tracer_new(Controller *c, Tracer **ret, const SessionMeta *m, const A
         return 0;
 }
 
-int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Refusal *refusal) {
+int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, bool force, Refusal *refusal) {
         _cleanup_(aim_done) Aim aim = {};
         _cleanup_plan_ Plan plan = {};
         const char *file = NULL;
         Tracer *t;
         int r, k;
 
-        r = admit(c, m, &aim, refusal);
+        r = admit(c, m, force, &aim, refusal);
         if (r == 0)
                 r = lean_choose(&aim.lean, c->store_fd, c->fs.root_fd, &c->functions, &m->spec,
                                 &aim.roots, &aim.warnings, refusal);

@@ -70,14 +70,22 @@ json_t *controller_check(Controller *c);
 size_t controller_n_restored(const Controller *c);
 
 /*
+ * controller_look() - what controller_arm() would refuse before it writes anything
+ * @m: not changed
+ *
+ * 0, REFUSED, -errno.
+ */
+int controller_look(Controller *c, const SessionMeta *m, bool force, Refusal *refusal);
+/*
  * controller_arm() - program everything; nothing is recorded yet
  * @ret:   tracer_disarm() it
  * @m:     name, spec and owner are read; roots, notrace, neighbours, warnings, instance, clock,
  *         page_bytes, n_possible_cpus and what lean came to are filled
+ * @force: switch tracers of others off that are in the way (daemon/override.h)
  *
  * Return: 0, REFUSED (nothing was changed, or all is undone), -errno (the same).
  */
-int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Refusal *refusal);
+int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, bool force, Refusal *refusal);
 /*
  * controller_adopt() - go on with what an earlier daemon of this boot armed
  * @m:       as session.json says

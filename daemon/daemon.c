@@ -119,6 +119,7 @@ static int daemon_on_signal(sd_event_source *source, const struct signalfd_sigin
                 return 0;
         d->is_stopping = true;
         (void) sd_notify(0, "STOPPING=1");
+        methods_end(d->methods);
         if (daemon_is_followed(si->ssi_signo))
                 daemon_leave(d);
         else

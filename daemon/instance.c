@@ -307,18 +307,18 @@ static int update_counters(Instance *i, size_t at) {
         return is_emptied ? INSTANCE_E_EMPTIED : 0;
 }
 
-int instance_start(Instance *i, Plan *p) {
+int instance_start(Instance *i, Plan *p, const char **ret_file) {
         _cleanup_free_ char *path = NULL, *now = NULL;
-        const char *file;
         int r;
 
+        *ret_file = "current_tracer";
         if (asprintf(&path, "%scurrent_tracer", i->dir) < 0)
                 return -ENOMEM;
         r = plan_read(p, i->fs, path, &now);
         if (r >= 0)
                 r = plan_step(p, PLAN_SET, path, now, "function_graph", NULL);
         if (r >= 0)
-                r = plan_apply(p, i->fs, &file);
+                r = plan_apply(p, i->fs, ret_file);
         for (size_t k = 0; r >= 0 && !p->is_dry && k < i->n_cpus; k++) {
                 r = update_counters(i, k);
                 memset(i->counters[k].sum, 0, sizeof(i->counters[k].sum));

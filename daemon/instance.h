@@ -60,7 +60,7 @@ int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const In
 /* Other functions are hooked from now on; the tracer may be on.  For instance_plan()'s session. */
 int instance_plan_hooks(Instance *i, Plan *p, Ledger *l, const char *session, const Hooks *hooks);
 /* current_tracer = function_graph, and the counters' starting point.  -EBUSY: a pipe is open. */
-int instance_start(Instance *i, Plan *p);
+int instance_start(Instance *i, Plan *p, const char **ret_file);
 
 /* The kernel's counters of one CPU, in the order of instance_read_account()'s members: what they
  * showed last, and what they have come to since the session began.  Somebody who clears the buffer

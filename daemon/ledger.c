@@ -38,6 +38,7 @@ struct Ledger {
 static const char *const kind_names[] = {
         [LEDGER_FILE] = "file",
         [LEDGER_INSTANCE] = "instance",
+        [LEDGER_TRACER] = "tracer",
 };
 
 static void record_done(Record *r) {
@@ -80,8 +81,8 @@ bool ledger_covers(const Ledger *l, const char *dir) {
         for (size_t i = 0; i < l->n; i++) {
                 const Record *e = &l->records[i];
 
-                if (e->kind == LEDGER_FILE ? *dir == 0 && streq(e->file, "current_tracer")
-                                           : streq_ptr(startswith(dir, e->file), "/"))
+                if ((e->kind == LEDGER_FILE && *dir == 0 && streq(e->file, "current_tracer")) ||
+                    (e->kind == LEDGER_INSTANCE && streq_ptr(startswith(dir, e->file), "/")))
                         return true;
         }
         return false;
@@ -151,6 +152,13 @@ static bool file_is_safe(const char *file) {
         return *file && *file != '/' && !strstr(file, "..");
 }
 
+static int kind_from_name(const char *name) {
+        for (int i = 0; i < _LEDGER_KIND_N; i++)
+                if (streq(kind_names[i], name))
+                        return i;
+        return -EBADMSG;
+}
+
 static int parse(Ledger *l, const char *text) {
         json_t *root = json_loads(text, 0, NULL), *record;
         const char *boot_id;
@@ -167,7 +175,7 @@ static int parse(Ledger *l, const char *text) {
         }
         json_array_foreach (json_object_get(root, "records"), i, record) {
                 const char *session, *kind, *file, *old = NULL;
-                bool is_instance;
+                int k;
 
                 if (json_unpack(record, "{ss ss ss s?s}", "session", &session, "kind", &kind,
                                 "file", &file, "old", &old) < 0 ||
@@ -175,13 +183,12 @@ static int parse(Ledger *l, const char *text) {
                         r = -EBADMSG;
                         goto finish;
                 }
-                is_instance = streq(kind, kind_names[LEDGER_INSTANCE]);
-                if (!is_instance && !old) {
+                k = kind_from_name(kind);
+                if (k < 0 || (k != LEDGER_INSTANCE && !old)) {
                         r = -EBADMSG;
                         goto finish;
                 }
-                r = ledger_add(l, session, is_instance ? LEDGER_INSTANCE : LEDGER_FILE, file,
-                               is_instance ? NULL : old);
+                r = ledger_add(l, session, (LedgerKind) k, file, k == LEDGER_INSTANCE ? NULL : old);
                 if (r < 0)
                         goto finish;
         }
@@ -245,6 +252,17 @@ static int stop_tracer(const Tracefs *fs, const char *dir) {
         return r;
 }
 
+/* What all sessions share may only be written while no function_graph is on, whoever's. */
+static int may_write(const Tracefs *fs, const Record *e) {
+        _cleanup_strv_ Strv users = {};
+        int r;
+
+        if (!streq(e->session, LEDGER_SHARED))
+                return 0;
+        r = tracefs_find_graph_users(fs, &users);
+        return r < 0 ? r : users.n > 0 ? -EBUSY : 0;
+}
+
 static int undo_file(const Tracefs *fs, const Record *e, Strv *warnings, size_t *n) {
         _cleanup_strv_ Strv skipped = {};
         _cleanup_free_ char *now = NULL, *words = NULL, *text = NULL;
@@ -258,7 +276,9 @@ static int undo_file(const Tracefs *fs, const Record *e, Strv *warnings, size_t 
         /* stop_tracer() has dealt with ours; any other tracer is somebody else's by now. */
         if (streq(e->file, "current_tracer") || knob_equal(e->file, now, e->old))
                 return 0;
-        r = knob_restore(fs->fd, e->file, e->old, &skipped);
+        r = may_write(fs, e);
+        if (r >= 0)
+                r = knob_restore(fs->fd, e->file, e->old, &skipped);
         if (r < 0)
                 return r;
         (*n)++;
@@ -281,6 +301,8 @@ static int undo_stop(const Ledger *l, const Tracefs *fs, const char *session) {
                 int r = 0;
 
                 if (!streq(e->session, session))
+                        continue;
+                if (e->kind == LEDGER_TRACER)
                         continue;
                 if (e->kind == LEDGER_INSTANCE)
                         r = asprintf(&dir, "%s/", e->file) < 0 ? -ENOMEM : stop_tracer(fs, dir);
@@ -307,6 +329,25 @@ static int remove_instance(const Tracefs *fs, const char *dir) {
         return r;
 }
 
+/* Sets a tracer of somebody else again, unless they have set one themselves.  As long as a session
+ * has more of that buffer to put back it would be taken for the session's. */
+static int undo_tracer(const Ledger *l, const Tracefs *fs, const Record *e, size_t *n) {
+        _cleanup_free_ char *now = NULL;
+        int r;
+
+        for (size_t i = 0; i < l->n; i++)
+                if (l->records[i].kind == LEDGER_FILE && streq(l->records[i].file, e->file))
+                        return -EBUSY;
+        r = knob_read(fs->fd, e->file, &now);
+        if (r == -ENOENT || r == -ENODEV || (r >= 0 && !streq(now, "nop")))
+                return 0;
+        if (r >= 0)
+                r = knob_write(fs->fd, e->file, e->old);
+        if (r >= 0)
+                (*n)++;
+        return r;
+}
+
 static int undo_session(Ledger *l, const Tracefs *fs, const char *session, Strv *warnings,
                         size_t *n_undone) {
         size_t n = 0, n_before = l->n;
@@ -314,16 +355,11 @@ static int undo_session(Ledger *l, const Tracefs *fs, const char *session, Strv 
 
         ret = undo_stop(l, fs, session);
         for (size_t i = l->n; ret >= 0 && i-- > 0;) {
-                _cleanup_strv_ Strv users = {};
                 const Record *e = &l->records[i];
 
                 if (e->kind != LEDGER_FILE || !streq(e->session, session))
                         continue;
-                r = 0;
-                if (streq(e->session, LEDGER_SHARED))
-                        r = tracefs_find_graph_users(fs, &users);
-                if (r >= 0)
-                        r = users.n > 0 ? -EBUSY : undo_file(fs, e, warnings, &n);
+                r = undo_file(fs, e, warnings, &n);
                 if (r >= 0)
                         remove_at(l, i);
                 else {
@@ -344,6 +380,16 @@ static int undo_session(Ledger *l, const Tracefs *fs, const char *session, Strv 
                         continue;
                 }
                 remove_at(l, i);
+        }
+        /* Last, for their filters must be there before they are on. */
+        for (size_t i = l->n; ret >= 0 && !failed && i-- > 0;) {
+                if (l->records[i].kind != LEDGER_TRACER || !streq(l->records[i].session, session))
+                        continue;
+                r = undo_tracer(l, fs, &l->records[i], &n);
+                if (r >= 0)
+                        remove_at(l, i);
+                else
+                        failed = failed ?: r;
         }
         if (l->n != n_before) {
                 r = ledger_commit(l, fs->path);

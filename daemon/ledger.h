@@ -11,10 +11,12 @@
  *        "records": [ { "session": "slow-dns", "kind": "file", "file": "trace_clock",
  *                       "old": "local" },
  *                     { "session": "slow-dns", "kind": "instance",
- *                       "file": "instances/ftraced-slow-dns" } ] }
+ *                       "file": "instances/ftraced-slow-dns" },
+ *                     { "session": "", "kind": "tracer", "file": "current_tracer",
+ *                       "old": "function" } ] }
  *
  * "file" is relative to tracefs; "old" is a value of daemon/knob.h.  The session "" owns what all
- * live sessions share.  A record may be there although its change was not made yet; undoing it
+ * live sessions share.  A "tracer" is somebody else's that was switched off.  A record may be there although its change was not made yet; undoing it
  * then finds the old value and writes nothing.  Another boot's ledger is dropped, since its
  * changes died with that kernel.  There is no file when there are no records.
  *
@@ -29,7 +31,12 @@
 
 #define LEDGER_SHARED "" /* session of the records that the live sessions share */
 
-typedef enum LedgerKind { LEDGER_FILE, LEDGER_INSTANCE } LedgerKind;
+typedef enum LedgerKind {
+        LEDGER_FILE,
+        LEDGER_INSTANCE,
+        LEDGER_TRACER, /* a current_tracer of somebody else (daemon/override.h) */
+        _LEDGER_KIND_N,
+} LedgerKind;
 
 typedef struct Ledger Ledger;
 
@@ -65,9 +72,10 @@ bool ledger_is_stale(const Ledger *l);
  * @warnings: sentences about what could not be put back exactly are added
  * @ret_n:    changes undone; may be NULL
  *
- * In this order: recording off and function_graph off, files, latest first, instances.  While a
+ * In this order: recording off and function_graph off, files, latest first, instances, and
+ * others' tracers if all that was put back and nobody has set another one since.  While a
  * function_graph cannot be switched off (-EBUSY: somebody holds its trace_pipe_raw) the
- * session's records stay, and so do the shared ones while any function_graph is on anywhere:
+ * session's records stay, and so do the shared ones that differ while any function_graph is on anywhere:
  * an empty set_graph_function would then mean every function of the kernel.
  * Return: 0, or -errno of the first thing that failed; what failed stays in the ledger.  That the
  * disk refuses the shorter ledger is no failure: the kernel is put back, the ledger is stale.

@@ -61,6 +61,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/lockdown.h \
 	%D%/methods.c \
 	%D%/methods.h \
+	%D%/override.c \
+	%D%/override.h \
 	%D%/pace.c \
 	%D%/pace.h \
 	%D%/pipe-marks.c \
@@ -94,6 +96,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/session.h \
 	%D%/sessions.c \
 	%D%/sessions.h \
+	%D%/starts.c \
+	%D%/starts.h \
 	%D%/stock.c \
 	%D%/stock.h \
 	%D%/tamper.c \

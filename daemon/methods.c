@@ -12,6 +12,7 @@
 #include "base/name.h"
 #include "daemon/janitor.h"
 #include "daemon/methods.h"
+#include "daemon/starts.h"
 
 #define WATCH_INTERVAL_US 1000000U
 
@@ -30,6 +31,7 @@ struct Methods {
         Sessions *sessions;
         const Limits *limits;
         Waiter *waiters;
+        Starts *starts;
         sd_event_source *tick; /* while somebody watches */
 };
 
@@ -48,6 +50,27 @@ static int get_string(json_t *parameters, const char *name, const char **ret, Re
         if (value && !json_is_null(value) && !json_is_string(value))
                 return refuse_parameter(refusal, name, "a string");
         *ret = json_string_value(value);
+        return 0;
+}
+
+/* A number that may be absent or null: *@ret is then 0. */
+static int get_number(json_t *parameters, const char *name, uint64_t *ret, Refusal *refusal) {
+        json_t *value = json_object_get(parameters, name);
+
+        if (value && !json_is_null(value) &&
+            (!json_is_integer(value) || json_integer_value(value) < 0))
+                return refuse_parameter(refusal, name, "a number from 0 on");
+        *ret = (uint64_t) json_integer_value(value);
+        return 0;
+}
+
+/* The same of a boolean: *@ret is then false. */
+static int get_boolean(json_t *parameters, const char *name, bool *ret, Refusal *refusal) {
+        json_t *value = json_object_get(parameters, name);
+
+        if (value && !json_is_null(value) && !json_is_boolean(value))
+                return refuse_parameter(refusal, name, "a boolean");
+        *ret = json_is_true(value);
         return 0;
 }
 
@@ -72,24 +95,12 @@ static int get_session(Methods *m, json_t *parameters, Session **ret, Refusal *r
         return 0;
 }
 
-static json_t *session_json(Session *s) {
-        json_t *o;
-
-        session_refresh(s);
-        o = session_meta_to_json(session_meta(s));
-        if (o && json_object_set_new(o, "disk_bytes",
-                                     json_integer((json_int_t) session_disk_bytes(s))) < 0) {
-                json_decref(o);
-                return NULL;
-        }
-        return o;
-}
-
 static json_t *sessions_json(Methods *m) {
         json_t *list = json_array();
 
         for (size_t i = 0; list && i < sessions_n(m->sessions); i++)
-                if (json_array_append_new(list, session_json(sessions_get(m->sessions, i))) < 0) {
+                if (json_array_append_new(list, session_to_json(sessions_get(m->sessions, i))) <
+                    0) {
                         json_decref(list);
                         return NULL;
                 }
@@ -135,7 +146,7 @@ static bool waiter_answer(Waiter *w) {
         if (!is_last && !w->is_watch)
                 return false;
 
-        session = session_json(w->session);
+        session = session_to_json(w->session);
         reply = session ? json_pack("{s:o}", "session", session) : NULL;
         if (!reply)
                 return false; /* no memory now: the next change or tick tries again */
@@ -195,6 +206,7 @@ static int methods_add_waiter(Methods *m, ServerCall *call, Session *session, bo
 }
 
 void methods_session_changed(Methods *m, Session *session) {
+        starts_wake(m->starts);
         methods_answer(m, session);
 }
 
@@ -206,7 +218,12 @@ void methods_on_gone(uint64_t peer, void *userdata) {
                         methods_drop_waiter(m, at);
                 else
                         at = &(*at)->next;
+        starts_drop_gone(m->starts);
         sessions_peer_gone(m->sessions, peer);
+}
+
+void methods_end(Methods *m) {
+        starts_end(m->starts);
 }
 
 /* --- the methods --------------------------------------------------------------------------------
@@ -267,26 +284,17 @@ static int refuse_spec(json_t *spec, const char *field, Refusal *refusal) {
                 quoted);
 }
 
-static void log_start(ServerCall *call, const Session *s) {
-        const SessionMeta *m = session_meta(s);
-        _cleanup_free_ char *roots = strv_join(&m->roots, " ");
-
-        log_info("Session '%s' started by uid %u (pid %i): %.200s%s on %zu CPUs%s%s, armed in %llu "
-                 "ms.",
-                 m->name, (unsigned) server_call_uid(call), (int) server_call_pid(call),
-                 roots ?: "", roots && strlen(roots) > 200 ? "..." : "", m->n_cpus,
-                 m->instance ? ", instance " : "", m->instance ?: "",
-                 (unsigned long long) (m->arm_ns / 1000000));
-}
-
 static int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Methods *m = userdata;
         json_t *spec_json = json_object_get(parameters, "spec");
-        json_t *attach = json_object_get(parameters, "attach");
         char quoted[NAME_QUOTE_MAX];
         _cleanup_spec_ Spec spec = {};
+        SessionRequest request = { .spec = &spec,
+                                   .owner_uid = server_call_uid(call),
+                                   .owner_pid = server_call_pid(call) };
         const char *name = NULL, *field;
-        Session *session;
+        bool is_attached = false;
+        uint64_t wait_ns = 0;
         int r;
 
         r = get_string(parameters, "name", &name, refusal);
@@ -300,25 +308,22 @@ static int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, 
                                    quoted, SESSION_NAME_MAX);
         if (!json_is_object(spec_json))
                 return refuse_parameter(refusal, "spec", "an object");
-        if (attach && !json_is_boolean(attach) && !json_is_null(attach))
-                return refuse_parameter(refusal, "attach", "a boolean");
+        r = get_boolean(parameters, "attach", &is_attached, refusal);
+        if (r == 0)
+                r = get_boolean(parameters, "force", &request.force, refusal);
+        if (r == 0)
+                r = get_number(parameters, "wait_ns", &wait_ns, refusal);
+        if (r != 0)
+                return r;
         r = spec_from_json(&spec, spec_json, &field);
         if (r < 0)
                 return r;
         if (r > 0)
                 return refuse_spec(spec_json, field, refusal);
 
-        r = sessions_start(m->sessions, &session, name, &spec, server_call_uid(call),
-                           server_call_pid(call), json_is_true(attach) ? server_call_peer(call) : 0,
-                           refusal);
-        if (r == REFUSED)
-                log_notice("Refused uid %u (pid %i) a session: %s",
-                           (unsigned) server_call_uid(call), (int) server_call_pid(call),
-                           refusal_message(refusal));
-        if (r != 0)
-                return r;
-        log_start(call, session);
-        return reply_one(call, "session", session_json(session));
+        request.name = name;
+        request.peer = is_attached ? server_call_peer(call) : 0;
+        return starts_begin(m->starts, call, &request, wait_ns, refusal);
 }
 
 static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
@@ -363,7 +368,7 @@ static int method_describe(ServerCall *call, json_t *parameters, Refusal *refusa
         r = get_session(userdata, parameters, &session, refusal);
         if (r != 0)
                 return r;
-        return reply_one(call, "session", session_json(session));
+        return reply_one(call, "session", session_to_json(session));
 }
 
 static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
@@ -384,7 +389,7 @@ static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, v
                                    session_name(session), store_path(m->store), strerror(-r));
 
         keep_lock(dir); /* goes with the descriptor */
-        json = session_json(session);
+        json = session_to_json(session);
         if (!json)
                 return -ENOMEM;
         reply = json_pack("{s:o, s:i}", "session", json, "directory", 0);
@@ -486,22 +491,12 @@ static int method_pin(ServerCall *call, json_t *parameters, Refusal *refusal, vo
                 return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),
                                    "session.json of session '%s' in %s cannot be written: %s",
                                    session_name(session), store_path(m->store), strerror(-r));
-        return reply_one(call, "session", session_json(session));
-}
-
-/* A number that may be absent or null: *@ret is then 0. */
-static int get_number(json_t *parameters, const char *name, uint64_t *ret, Refusal *refusal) {
-        json_t *value = json_object_get(parameters, name);
-
-        if (value && !json_is_null(value) &&
-            (!json_is_integer(value) || json_integer_value(value) < 0))
-                return refuse_parameter(refusal, name, "a number from 0 on");
-        *ret = (uint64_t) json_integer_value(value);
-        return 0;
+        return reply_one(call, "session", session_to_json(session));
 }
 
 static int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        json_t *dry_run = json_object_get(parameters, "dry_run"), *reply;
+        bool dry_run = false;
+        json_t *reply;
         _cleanup_vacuum_ Vacuum v = {};
         RetainLimits limits = {};
         Methods *m = userdata;
@@ -512,14 +507,14 @@ static int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal,
                 r = get_number(parameters, "max_age_ns", &limits.max_age_ns, refusal);
         if (r == 0)
                 r = get_number(parameters, "max_sessions", &limits.max_sessions, refusal);
+        if (r == 0)
+                r = get_boolean(parameters, "dry_run", &dry_run, refusal);
         if (r != 0)
                 return r;
-        if (dry_run && !json_is_boolean(dry_run) && !json_is_null(dry_run))
-                return refuse_parameter(refusal, "dry_run", "a boolean");
         if (!limits.max_use_bytes && !limits.max_age_ns && !limits.max_sessions)
                 limits = janitor_limits(m->limits);
 
-        r = janitor_vacuum(&v, m->store, m->sessions, &limits, json_is_true(dry_run));
+        r = janitor_vacuum(&v, m->store, m->sessions, &limits, dry_run);
         if (r < 0)
                 return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),
                                    "the sessions in %s cannot be looked at: %s",
@@ -560,7 +555,8 @@ static int method_check(ServerCall *call, json_t *parameters, Refusal *refusal, 
 
 static const ServerMethod table[] = {
         { "org.ftraced.GetStatus", method_get_status, PARAMETERS() },
-        { "org.ftraced.Start", method_start, PARAMETERS("name", "spec", "attach") },
+        { "org.ftraced.Start", method_start,
+          PARAMETERS("name", "spec", "attach", "wait_ns", "force") },
         { "org.ftraced.Stop", method_stop, PARAMETERS("session") },
         { "org.ftraced.List", method_list, PARAMETERS() },
         { "org.ftraced.Describe", method_describe, PARAMETERS("session") },
@@ -582,6 +578,7 @@ const ServerMethod *methods_table(size_t *ret_n) {
 int methods_new(Methods **ret, sd_event *event, Controller *controller, Store *store,
                 Sessions *sessions, const Limits *limits) {
         Methods *m = calloc(1, sizeof(*m));
+        int r;
 
         if (!m)
                 return -ENOMEM;
@@ -590,6 +587,11 @@ int methods_new(Methods **ret, sd_event *event, Controller *controller, Store *s
                         .store = store,
                         .sessions = sessions,
                         .limits = limits };
+        r = starts_new(&m->starts, event, sessions);
+        if (r < 0) {
+                free(m);
+                return r;
+        }
         *ret = m;
         return 0;
 }
@@ -605,6 +607,7 @@ Methods *methods_free(Methods *m) {
                 (void) server_call_unref(w->call);
                 free(w);
         }
+        (void) starts_free(m->starts);
         (void) sd_event_source_disable_unref(m->tick);
         free(m);
         return NULL;

@@ -23,5 +23,7 @@ const ServerMethod *methods_table(size_t *ret_n);
 void methods_on_gone(uint64_t peer, void *userdata);
 /* Answers whoever waits for @session; call it after each change of a session's state. */
 void methods_session_changed(Methods *m, Session *session);
+/* The daemon goes: what waits to begin is refused. */
+void methods_end(Methods *m);
 Methods *methods_free(Methods *m);
 DEFINE_CLEANUP(Methods *, methods_free);

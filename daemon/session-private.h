@@ -20,6 +20,7 @@ struct Session {
         const SessionContext *context;
         SessionMeta *meta;
         uint64_t peer;
+        bool force; /* arming switches a tracer of somebody else off */
 
         /* while it is live */
         SessionDir *dir;

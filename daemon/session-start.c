@@ -76,7 +76,7 @@ static int session_arm(Session *s, Refusal *refusal) {
         uint64_t since_ns = clock_ns(CLOCK_MONOTONIC);
         int r;
 
-        r = controller_arm(s->context->controller, &s->tracer, s->meta, refusal);
+        r = controller_arm(s->context->controller, &s->tracer, s->meta, s->force, refusal);
         if (r < 0)
                 return refuse_errno(refusal, r, "programming", "function_graph");
         if (r > 0)
@@ -291,14 +291,14 @@ static int (*const start_steps[])(Session *s, Refusal *refusal) = {
 };
 
 int session_start(Session **ret, const SessionContext *context, SessionMeta *m, uint64_t peer,
-                  Refusal *refusal) {
+                  bool force, Refusal *refusal) {
         Session *s;
         int r;
 
         s = calloc(1, sizeof(*s));
         if (!s)
                 return -ENOMEM;
-        *s = (Session){ .context = context, .meta = m, .peer = peer };
+        *s = (Session){ .context = context, .meta = m, .peer = peer, .force = force };
 
         r = meta_add_host(m);
         for (size_t i = 0; r == 0 && i < ELEMENTSOF(start_steps); i++)

@@ -323,6 +323,19 @@ const SessionMeta *session_meta(const Session *s) {
         return s->meta;
 }
 
+json_t *session_to_json(Session *s) {
+        json_t *o;
+
+        session_refresh(s);
+        o = session_meta_to_json(session_meta(s));
+        if (o && json_object_set_new(o, "disk_bytes",
+                                     json_integer((json_int_t) session_disk_bytes(s))) < 0) {
+                json_decref(o);
+                return NULL;
+        }
+        return o;
+}
+
 const char *session_name(const Session *s) {
         return s->meta->name;
 }

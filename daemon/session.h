@@ -41,11 +41,12 @@ typedef struct SessionContext {
  * session_start() - program the kernel and record
  * @m:    name, spec and owner; consumed on success, and to be freed without a look otherwise
  * @peer: the connection that it ends with, 0: none
+ * @force: a tracer of somebody else is switched off meanwhile
  *
  * Return: 0, REFUSED, -ENOMEM.  After a refusal everything is undone.
  */
 int session_start(Session **ret, const SessionContext *context, SessionMeta *m, uint64_t peer,
-                  Refusal *refusal);
+                  bool force, Refusal *refusal);
 
 /* An ended session from the store; one that a dead daemon left becomes `failed`.
  * 0, META_E_INVALID, -errno. */
@@ -76,6 +77,8 @@ void session_refresh(Session *s);
 /* Notices modules that came and went since the last look; cheap if none did. */
 void session_look_at_modules(Session *s);
 const SessionMeta *session_meta(const Session *s);
+/* What a client is told of it, up to date; NULL without memory. */
+json_t *session_to_json(Session *s);
 const char *session_name(const Session *s);
 bool session_is_live(const Session *s);
 uint64_t session_peer(const Session *s);

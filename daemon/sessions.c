@@ -233,41 +233,60 @@ static int sessions_apply_limits(const Sessions *s, SessionMeta *m) {
         return strv_add(&m->warnings, warning);
 }
 
-int sessions_start(Sessions *s, Session **ret, const char *name, const Spec *spec, uid_t owner_uid,
-                   pid_t owner_pid, uint64_t peer, Refusal *refusal) {
+static int refuse_existing(const char *name, Refusal *refusal) {
+        return refusal_set(refusal, REFUSAL_SESSION_EXISTS, json_pack("{s:s}", "session", name),
+                           "a session named '%s' exists; choose another name, or remove it with "
+                           "`ftracectl remove %s`",
+                           name, name);
+}
+
+static int sessions_make_meta(Sessions *s, SessionMeta **ret, const SessionRequest *q) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         int r;
 
-        if (name && sessions_find(s, name))
-                return refusal_set(refusal, REFUSAL_SESSION_EXISTS,
-                                   json_pack("{s:s}", "session", name),
-                                   "a session named '%s' exists; choose another name, or remove it "
-                                   "with `ftracectl remove %s`",
-                                   name, name);
-
-        r = sessions_make_room(s);
-        if (r < 0)
-                return r;
         r = session_meta_new(&m);
         if (r < 0)
                 return r;
         spec_done(&m->spec);
-        r = spec_copy(&m->spec, spec);
+        r = spec_copy(&m->spec, q->spec);
         if (r < 0)
                 return r;
-        m->owner_uid = owner_uid;
-        m->owner_pid = owner_pid;
-        if (name)
-                r = (m->name = strdup(name)) ? 0 : -ENOMEM;
+        m->owner_uid = q->owner_uid;
+        m->owner_pid = q->owner_pid;
+        if (q->name)
+                r = (m->name = strdup(q->name)) ? 0 : -ENOMEM;
         else
-                r = sessions_make_name(s, spec->functions.items[0], &m->name);
+                r = sessions_make_name(s, q->spec->functions.items[0], &m->name);
+        if (r >= 0)
+                r = sessions_apply_limits(s, m);
         if (r < 0)
                 return r;
+        *ret = TAKE_PTR(m);
+        return 0;
+}
 
-        r = sessions_apply_limits(s, m);
+int sessions_look(Sessions *s, const SessionRequest *q, Refusal *refusal) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        int r;
+
+        if (q->name && sessions_find(s, q->name))
+                return refuse_existing(q->name, refusal);
+        r = sessions_make_meta(s, &m, q);
+        return r < 0 ? r : controller_look(s->context.controller, m, q->force, refusal);
+}
+
+int sessions_start(Sessions *s, Session **ret, const SessionRequest *q, Refusal *refusal) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        int r;
+
+        if (q->name && sessions_find(s, q->name))
+                return refuse_existing(q->name, refusal);
+        r = sessions_make_room(s);
+        if (r >= 0)
+                r = sessions_make_meta(s, &m, q);
         if (r < 0)
                 return r;
-        r = session_start(&s->items[s->n], &s->context, m, peer, refusal);
+        r = session_start(&s->items[s->n], &s->context, m, q->peer, q->force, refusal);
         if (r != 0)
                 return r;
         TAKE_PTR(m);

@@ -27,16 +27,21 @@ void sessions_set_handler(Sessions *s, SessionChanged changed, void *userdata);
  * manager go of what belongs to none; what cannot be read is logged and left alone.  0 or -errno. */
 int sessions_load(Sessions *s);
 
-/*
- * sessions_start()
- * @name:  NULL: one is made from the first function
- * @spec:  copied
- * @peer:  the connection whose end stops it, 0: none
- *
- * Return: 0, REFUSED, -errno.
- */
-int sessions_start(Sessions *s, Session **ret, const char *name, const Spec *spec, uid_t owner_uid,
-                   pid_t owner_pid, uint64_t peer, Refusal *refusal);
+/* What somebody wants to be recorded; all borrowed. */
+typedef struct SessionRequest {
+        const char *name; /* NULL: one is made from the first function */
+        const Spec *spec;
+        uid_t owner_uid;
+        pid_t owner_pid;
+        uint64_t peer; /* the connection whose end stops it, 0: none */
+        bool force;    /* a tracer of somebody else is switched off meanwhile */
+} SessionRequest;
+
+/* 0, REFUSED, -errno. */
+int sessions_start(Sessions *s, Session **ret, const SessionRequest *request, Refusal *refusal);
+/* Whether sessions_start() would be refused for what can be seen without arming, at little cost.
+ * 0, REFUSED, -errno. */
+int sessions_look(Sessions *s, const SessionRequest *request, Refusal *refusal);
 /* By name or id; NULL if there is none. */
 Session *sessions_find(Sessions *s, const char *name);
 size_t sessions_n(const Sessions *s);

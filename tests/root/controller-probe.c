@@ -82,7 +82,7 @@ static void arm(Controller *c, const Strv *words) {
                 else
                         (void) strv_add(&m->spec.functions, w);
         }
-        r = controller_arm(c, &t, m, &refusal);
+        r = controller_arm(c, &t, m, false, &refusal);
         if (r != 0) {
                 printf("arm %s: %s: %s\n", m->name,
                        r > 0 ? refusal_error_name(refusal.kind) : strerror(-r),

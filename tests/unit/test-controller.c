@@ -26,7 +26,7 @@ static int arm(Controller *c, Tracer **ret, SessionMeta **ret_m, Refusal *refusa
         m->spec.depth = depth;
         ck_assert_int_eq(strv_split(&m->spec.functions, functions, " "), 0);
         *ret_m = m;
-        return controller_arm(c, ret, m, refusal);
+        return controller_arm(c, ret, m, false, refusal);
 }
 
 static void expect_refusal(FakeKernel *k, Controller *c, const char *functions, RefusalKind kind,
@@ -85,7 +85,7 @@ START_TEST(a_list_is_hooked_by_its_lines_and_taken_back)
                         ck_assert_int_eq(strv_add(&m->spec.functions, "udp_sendmsg"), 0);
                         ck_assert_int_eq(
                                 strv_split(&m->spec.hooked, "kfree_* nf_conntrack_in", " "), 0);
-                        ck_assert_int_eq(controller_arm(c, &t, m, &refusal), 0);
+                        ck_assert_int_eq(controller_arm(c, &t, m, false, &refusal), 0);
                         expect_file(k,
                                     instances ? "instances/ftraced-x/set_ftrace_filter"
                                               : "set_ftrace_filter",
@@ -169,14 +169,14 @@ START_TEST(a_process_is_all_its_threads_and_none_is_left_behind)
                 m->name = strdup("x");
                 ck_assert_int_eq(strv_add(&m->spec.functions, "udp_sendmsg"), 0);
                 ck_assert_int_eq(strv_add(&m->spec.pids, "700"), 0);
-                ck_assert_int_eq(controller_arm(c, &t, m, &refusal), REFUSED);
+                ck_assert_int_eq(controller_arm(c, &t, m, false, &refusal), REFUSED);
                 ck_assert_int_eq((int) refusal.kind, REFUSAL_INVALID_SPEC);
                 ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), "no process 700"));
                 ck_assert_uint_eq(k->n_steps, 0);
 
                 fake_put_root(k, "proc/700/task/700/comm", "x\n");
                 fake_put_root(k, "proc/700/task/701/comm", "x\n");
-                ck_assert_int_eq(controller_arm(c, &t, m, &refusal), 0);
+                ck_assert_int_eq(controller_arm(c, &t, m, false, &refusal), 0);
                 expect_file(k, "set_ftrace_pid", "700\n701\n");
                 /* They end, and with function-fork leave the list. */
                 fake_put(k, "set_ftrace_pid", "");
@@ -216,7 +216,7 @@ START_TEST(more_roots_than_allowed_are_refused_with_their_number)
                 m->spec.max_functions = 3;
                 ck_assert_int_eq(strv_add(&m->spec.functions, "*sendmsg"), 0);
                 ck_assert_int_eq(strv_add(&m->spec.functions, "udp_*"), 0);
-                ck_assert_int_eq(controller_arm(c, &t, m, &refusal), REFUSED);
+                ck_assert_int_eq(controller_arm(c, &t, m, false, &refusal), REFUSED);
                 ck_assert_int_eq((int) refusal.kind, REFUSAL_TOO_MANY_FUNCTIONS);
                 ck_assert_int_eq(json_integer_value(json_object_get(refusal.parameters, "count")),
                                  4);
@@ -235,7 +235,7 @@ START_TEST(without_instances_the_second_session_is_refused_and_the_first_named)
                 ck_assert_int_eq(arm(c, &t, &m, &refusal, "slow-dns", "udp_sendmsg", 0), 0);
                 expect_refusal(k, c, "tcp_sendmsg", REFUSAL_BUSY, "session slow-dns (uid ");
                 expect_refusal(k, c, "tcp_sendmsg", REFUSAL_BUSY,
-                               "Stop it first: ftracectl stop slow-dns.");
+                               "Stop it first: ftracectl stop slow-dns; or --wait.");
                 ck_assert_int_eq(tracer_disarm(t), 0);
         }
 END_TEST
@@ -355,9 +355,9 @@ static void story(FakeKernel *k) {
         _cleanup_refusal_ Refusal refusal = {};
         Tracer *t, *u;
 
-        if (arm(c, &t, &m, &refusal, "a", "udp_sendmsg udp_recvmsg", 3) == 0) {
+        if (arm(c, &t, &m, &refusal, "a", "udp_sendmsg udp_recvmsg", 0) == 0) {
                 (void) tracer_set_recording(t, true);
-                if (arm(c, &u, &n, &refusal, "b", "tcp_sendmsg udp_recvmsg", 3) == 0)
+                if (arm(c, &u, &n, &refusal, "b", "tcp_sendmsg udp_recvmsg", 0) == 0)
                         (void) tracer_disarm(u);
                 (void) tracer_set_recording(t, false);
                 (void) tracer_disarm(t);

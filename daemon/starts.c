@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A list in the order of coming.  Each turn looks (sessions_look(), which arms nothing) at all of
+ * them from the front and starts what can be started, so that whoever came later finds taken what
+ * the one before has just got.  A look says nothing of what only arming tells, a kernel that has no
+ * room for one more tracer for one: then the next try is AGAIN_USEC later.
+ */
+
+#include <time.h>
+
+#include "base/log.h"
+#include "base/unit.h"
+#include "daemon/starts.h"
+
+#define TURN_USEC USEC_PER_SEC
+#define AGAIN_USEC (5 * USEC_PER_SEC)
+
+typedef struct Waiting Waiting;
+struct Waiting {
+        Waiting *next;
+        ServerCall *call;
+        SessionRequest request; /* of the two below */
+        char *name;
+        Spec spec;
+        uint64_t since_us, end_us; /* end: UINT64_MAX: never */
+        uint64_t again_us;         /* not tried before */
+        Refusal why;               /* the last one */
+        char *told;                /* what it was told it waits for */
+        size_t told_ahead;
+};
+
+struct Starts {
+        sd_event *event;
+        Sessions *sessions;
+        Waiting *first;
+        sd_event_source *turn; /* while anybody waits */
+};
+
+static uint64_t now_us(void) {
+        struct timespec t;
+
+        (void) clock_gettime(CLOCK_MONOTONIC, &t);
+        return (uint64_t) t.tv_sec * USEC_PER_SEC + (uint64_t) t.tv_nsec / NSEC_PER_USEC;
+}
+
+static Waiting *waiting_free(Waiting *w) {
+        if (!w)
+                return NULL;
+        (void) server_call_unref(w->call);
+        free(w->name);
+        spec_done(&w->spec);
+        refusal_done(&w->why);
+        free(w->told);
+        free(w);
+        return NULL;
+}
+DEFINE_CLEANUP(Waiting *, waiting_free);
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+static void log_start(ServerCall *call, const Session *session) {
+        const SessionMeta *m = session_meta(session);
+        _cleanup_free_ char *roots = strv_join(&m->roots, " ");
+
+        log_info("Session '%s' started by uid %u (pid %i): %.200s%s on %zu CPUs%s%s, armed in %llu "
+                 "ms.",
+                 m->name, (unsigned) server_call_uid(call), (int) server_call_pid(call),
+                 roots ?: "", roots && strlen(roots) > 200 ? "..." : "", m->n_cpus,
+                 m->instance ? ", instance " : "", m->instance ?: "",
+                 (unsigned long long) (m->arm_ns / 1000000));
+}
+
+static void log_refusal(ServerCall *call, const Refusal *refusal) {
+        log_notice("Refused uid %u (pid %i) a session: %s", (unsigned) server_call_uid(call),
+                   (int) server_call_pid(call), refusal_message(refusal));
+}
+
+static int reply_session(ServerCall *call, Session *session) {
+        json_t *o, *reply;
+
+        log_start(call, session);
+        o = session_to_json(session);
+        reply = o ? json_pack("{s:o}", "session", o) : NULL;
+        return reply ? server_call_reply(call, reply, NULL, 0) : -ENOMEM;
+}
+
+/* Tells a caller that wants to know what it waits for, if that is news. */
+static void tell(Waiting *w, size_t n_ahead) {
+        const char *message = refusal_message(&w->why);
+        char *text;
+        json_t *o;
+
+        if (!server_call_wants_more(w->call) ||
+            (streq_ptr(w->told, message) && w->told_ahead == n_ahead))
+                return;
+        text = strdup(message);
+        o = json_pack("{s:{s:s, s:I}}", "waiting", "message", message, "ahead",
+                      (json_int_t) n_ahead);
+        if (!text || !o) { /* the next turn tries again */
+                free(text);
+                json_decref(o);
+                return;
+        }
+        free(w->told);
+        w->told = text;
+        w->told_ahead = n_ahead;
+        (void) server_call_continue(w->call, o, NULL, 0);
+}
+
+static void refuse_at_last(Waiting *w, uint64_t now) {
+        _cleanup_refusal_ Refusal last = {};
+        char time[UNIT_TEXT_MAX];
+
+        (void) refusal_set(&last, w->why.kind, json_deep_copy(w->why.parameters),
+                           "waited %s in vain: %s",
+                           format_duration(time, (now - w->since_us) * NSEC_PER_USEC),
+                           refusal_message(&w->why));
+        log_refusal(w->call, &last);
+        (void) server_call_refuse(w->call, &last);
+}
+
+static void fail(Waiting *w, int error) {
+        _cleanup_refusal_ Refusal refusal = {};
+
+        log_error_errno(error, "A start that had waited failed: %m");
+        (void) refusal_set(&refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -error),
+                           "starting failed: %s", strerror(-error));
+        (void) server_call_refuse(w->call, &refusal);
+}
+
+/* --- the queue -------------------------------------------------------------------------------- */
+
+/* Looks, and starts if nothing is in the way.  0, REFUSED with w->why, -errno. */
+static int try(Starts *s, Waiting *w, uint64_t now, Session **ret) {
+        int r;
+
+        if (w->again_us > now)
+                return REFUSED;
+        r = sessions_look(s->sessions, &w->request, &w->why);
+        if (r != 0)
+                return r;
+        r = sessions_start(s->sessions, ret, &w->request, &w->why);
+        if (r == REFUSED)
+                w->again_us = now + AGAIN_USEC;
+        return r;
+}
+
+/* Whether it is done with, answered or gone. */
+static bool take_turn(Starts *s, Waiting *w, size_t n_ahead) {
+        uint64_t now = now_us();
+        Session *session;
+        int r;
+
+        if (!server_call_is_connected(w->call))
+                return true;
+        r = try(s, w, now, &session);
+        if (r == 0)
+                r = reply_session(w->call, session);
+        else if (r == REFUSED && w->why.kind == REFUSAL_BUSY) {
+                if (now < w->end_us) {
+                        tell(w, n_ahead);
+                        return !server_call_is_connected(w->call);
+                }
+                refuse_at_last(w, now);
+        } else if (r == REFUSED) {
+                log_refusal(w->call, &w->why);
+                (void) server_call_refuse(w->call, &w->why);
+        }
+        if (r < 0)
+                fail(w, r);
+        return true;
+}
+
+static void set_timer(Starts *s) {
+        uint64_t at = now_us() + TURN_USEC;
+
+        for (const Waiting *w = s->first; w; w = w->next)
+                at = MIN(at, w->end_us);
+        (void) sd_event_source_set_time(s->turn, at);
+        (void) sd_event_source_set_enabled(s->turn, s->first ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+}
+
+static void take_turns(Starts *s) {
+        size_t n_ahead = 0;
+
+        for (Waiting **at = &s->first; *at;) {
+                Waiting *w = *at;
+
+                if (take_turn(s, w, n_ahead)) {
+                        *at = w->next;
+                        (void) waiting_free(w);
+                } else {
+                        n_ahead++;
+                        at = &w->next;
+                }
+        }
+        set_timer(s);
+}
+
+static int on_turn(sd_event_source *source, uint64_t usec, void *userdata) {
+        take_turns(userdata);
+        return 0;
+}
+
+static int enqueue(Starts *s, ServerCall *call, const SessionRequest *q, uint64_t wait_ns,
+                   Refusal *why) {
+        _cleanup_(waiting_freep) Waiting *w = calloc(1, sizeof(*w));
+        Waiting **end = &s->first;
+        size_t n_ahead = 0;
+
+        if (!w)
+                return -ENOMEM;
+        if (q->name) {
+                w->name = strdup(q->name);
+                if (!w->name)
+                        return -ENOMEM;
+        }
+        if (spec_copy(&w->spec, q->spec) < 0)
+                return -ENOMEM;
+        w->request = *q;
+        w->request.name = w->name;
+        w->request.spec = &w->spec;
+        w->since_us = now_us();
+        w->end_us = wait_ns >= STARTS_FOR_EVER ? UINT64_MAX : w->since_us + wait_ns / NSEC_PER_USEC;
+        w->why = TAKE(*why, (Refusal){});
+        w->call = server_call_ref(call);
+        for (; *end; end = &(*end)->next)
+                n_ahead++;
+        log_info("Uid %u (pid %i) waits: %s", (unsigned) server_call_uid(call),
+                 (int) server_call_pid(call), refusal_message(&w->why));
+        tell(w, n_ahead);
+        *end = TAKE_PTR(w);
+        set_timer(s);
+        return 0;
+}
+
+int starts_begin(Starts *s, ServerCall *call, const SessionRequest *request, uint64_t wait_ns,
+                 Refusal *refusal) {
+        Session *session;
+        int r;
+
+        if (s->first)
+                take_turns(s); /* what has just become free is theirs */
+        r = sessions_start(s->sessions, &session, request, refusal);
+        if (r == 0)
+                return reply_session(call, session);
+        if (r == REFUSED && refusal->kind == REFUSAL_BUSY && wait_ns > 0)
+                return enqueue(s, call, request, wait_ns, refusal);
+        if (r == REFUSED)
+                log_refusal(call, refusal);
+        return r;
+}
+
+void starts_wake(Starts *s) {
+        if (s->first)
+                (void) sd_event_source_set_time(s->turn, 0);
+}
+
+static void drop(Waiting **at) {
+        Waiting *w = *at;
+
+        *at = w->next;
+        (void) waiting_free(w);
+}
+
+void starts_drop_gone(Starts *s) {
+        for (Waiting **at = &s->first; *at;)
+                if (server_call_is_connected((*at)->call))
+                        at = &(*at)->next;
+                else
+                        drop(at);
+}
+
+void starts_end(Starts *s) {
+        while (s->first) {
+                _cleanup_refusal_ Refusal refusal = {};
+
+                (void) refusal_set(&refusal, REFUSAL_SYSTEM_ERROR,
+                                   json_pack("{s:i}", "errno", ECANCELED),
+                                   "the daemon was stopped while this waited to begin");
+                (void) server_call_refuse(s->first->call, &refusal);
+                drop(&s->first);
+        }
+}
+
+size_t starts_n(const Starts *s) {
+        size_t n = 0;
+
+        for (const Waiting *w = s->first; w; w = w->next)
+                n++;
+        return n;
+}
+
+int starts_new(Starts **ret, sd_event *event, Sessions *sessions) {
+        _cleanup_(starts_freep) Starts *s = calloc(1, sizeof(*s));
+        int r;
+
+        if (!s)
+                return -ENOMEM;
+        *s = (Starts){ .event = event, .sessions = sessions };
+        r = sd_event_add_time(event, &s->turn, CLOCK_MONOTONIC, 0, 1000, on_turn, s);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(s->turn, SD_EVENT_OFF);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(s);
+        return 0;
+}
+
+Starts *starts_free(Starts *s) {
+        if (!s)
+                return NULL;
+        while (s->first)
+                drop(&s->first);
+        (void) sd_event_source_disable_unref(s->turn);
+        free(s);
+        return NULL;
+}

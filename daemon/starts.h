@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Starts: calls of Start, and the queue of those that wait
+ *
+ * Who may wait is refused nothing that another one uses at the moment: the call is kept and tried
+ * again when a session ends, and about once a second, since nobody tells when a stranger's tracer
+ * goes.  Who came first is tried first; who can begin at once is not held up by those who cannot.
+ */
+
+#include <systemd/sd-event.h>
+
+#include "base/cleanup.h"
+#include "daemon/server.h"
+#include "daemon/sessions.h"
+
+#define STARTS_FOR_EVER ((uint64_t) INT64_MAX) /* as wait_ns */
+
+typedef struct Starts Starts;
+
+/* Everything is borrowed. */
+int starts_new(Starts **ret, sd_event *event, Sessions *sessions);
+/*
+ * starts_begin() - answer @call, now or later
+ * @request: copied if it waits
+ * @wait_ns: how long it may wait; 0: not at all
+ *
+ * While it waits, and if it was called with `more`, it is told for what at first and at every
+ * change.  Return: as of a ServerMethodHandler.
+ */
+int starts_begin(Starts *s, ServerCall *call, const SessionRequest *request, uint64_t wait_ns,
+                 Refusal *refusal);
+/* Something has ended: the queue is tried when the loop comes round. */
+void starts_wake(Starts *s);
+/* Drops calls whose connection has gone. */
+void starts_drop_gone(Starts *s);
+/* Refuses all that wait: the daemon goes. */
+void starts_end(Starts *s);
+size_t starts_n(const Starts *s);
+Starts *starts_free(Starts *s);
+DEFINE_CLEANUP(Starts *, starts_free);
