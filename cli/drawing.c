@@ -113,6 +113,14 @@ int drawing_finish(Drawing *d, Census *ret) {
         return 0;
 }
 
+/* "6.12.117+deb12-amd64" */
+static bool is_before(const char *release, unsigned major, unsigned minor) {
+        unsigned a = 0, b = 0;
+
+        return release && sscanf(release, "%u.%u", &a, &b) == 2 &&
+               (a < major || (a == major && b < minor));
+}
+
 int drawing_new(Drawing **ret, const SessionDir *dir, const SessionMeta *meta,
                 const DrawingOptions *options, int out_fd, char **ret_problem) {
         _cleanup_(drawing_freep) Drawing *d = NULL;
@@ -120,11 +128,14 @@ int drawing_new(Drawing **ret, const SessionDir *dir, const SessionMeta *meta,
         RenderContext context = {
                 .options = options->render,
                 .n_possible_cpus = meta->n_possible_cpus,
+                .bare_retval = is_before(meta->kernel, 6, 13),
         };
         int r;
 
         if (!renderer)
                 return DRAWING_E_FORMAT;
+        if (context.options.retval == RENDER_AUTO)
+                context.options.retval = meta->spec.retval;
         d = malloc(sizeof(*d));
         if (!d)
                 return -ENOMEM;

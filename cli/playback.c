@@ -7,6 +7,7 @@
 
 #include "base/strv.h"
 #include "cli/playback.h"
+#include "store/event-choice.h"
 
 static const char *const format_paths[] = {
         "events/header_page",
@@ -42,6 +43,51 @@ static int open_formats(Playback *p, char **ret_problem) {
         return r == FORMATS_E_INVALID ? unreadable(ret_problem, "", problem, "") : r;
 }
 
+/* A format that is missing or cannot be parsed costs its event the text, nothing else. */
+static int add_foreign(Playback *p, const EventChoice *e) {
+        _cleanup_free_ char *text = NULL;
+        char path[EVENT_PATH_MAX];
+        size_t n;
+        int r;
+
+        event_choice_path(path, e, "format");
+        r = session_dir_read_tracing(p->dir, path, &text, &n);
+        if (r < 0)
+                return r == -ENOENT ? 0 : r;
+        r = foreign_add(p->foreign, e->system, text);
+        return r == FORMATS_E_INVALID ? 0 : r;
+}
+
+static int open_foreign(Playback *p) {
+        const Strv *events = &p->meta->spec.events;
+        int r = foreign_new(&p->foreign, p->meta->big_endian);
+
+        if (r >= 0)
+                r = add_foreign(p, &(EventChoice){ .system = "ftrace", .name = "print" });
+        for (size_t i = 0; r >= 0 && i < events->n; i++) {
+                EventChoice e;
+
+                if (event_choice_parse(&e, events->items[i]))
+                        r = add_foreign(p, &e);
+        }
+        return r;
+}
+
+/* Without them arguments have no names, and are drawn as the kernel draws those: "()". */
+static int open_prototypes(Playback *p) {
+        char *text;
+        size_t n;
+        int r;
+
+        if (!p->meta->types)
+                return 0;
+        r = session_dir_read_symbols(p->dir, p->meta->types, &text, &n);
+        if (r < 0)
+                return r == -ENOMEM ? r : 0;
+        r = prototypes_new(&p->prototypes, text, n);
+        return r == PROTOTYPES_E_INVALID ? 0 : r;
+}
+
 static int open_tasks(Playback *p) {
         _cleanup_free_ char *text = NULL;
         size_t n;
@@ -73,6 +119,13 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
         r = functions_new(&p->functions, p->atlas, &meta->roots);
         if (r < 0)
                 return r;
+        r = open_prototypes(p);
+        if (r < 0)
+                return r;
+        functions_set_prototypes(p->functions, p->prototypes);
+        r = open_foreign(p);
+        if (r < 0)
+                return r;
         r = stream_open(&p->stream, dir, &p->formats);
         if (r < 0)
                 return r;
@@ -80,6 +133,7 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
         r = steps_new(&p->steps, p->stream, p->functions, p->tasks, only_roots);
         if (r < 0)
                 return r;
+        steps_set_foreign(p->steps, p->foreign);
         *ret = TAKE_PTR(p);
         return 0;
 }
@@ -116,6 +170,8 @@ Playback *playback_free(Playback *p) {
         steps_free(p->steps);
         stream_free(p->stream);
         functions_free(p->functions);
+        prototypes_free(p->prototypes);
+        foreign_free(p->foreign);
         tasks_free(p->tasks);
         atlas_free(p->atlas);
         free(p);

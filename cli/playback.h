@@ -13,9 +13,11 @@
 #include "base/cleanup.h"
 #include "calls/function.h"
 #include "calls/steps.h"
+#include "decode/foreign.h"
 #include "decode/formats.h"
 #include "decode/stream.h"
 #include "decode/atlas.h"
+#include "decode/prototypes.h"
 #include "decode/tasks.h"
 #include "store/session-dir.h"
 
@@ -24,6 +26,8 @@ typedef struct Playback {
         const SessionMeta *meta;
         Formats formats;
         Atlas *atlas;
+        Foreign *foreign;
+        Prototypes *prototypes; /* NULL: the recording has no arguments, or no types to name them */
         Tasks *tasks;
         Functions *functions;
         Stream *stream;

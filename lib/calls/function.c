@@ -21,7 +21,8 @@ struct Functions {
         FunctionsHead head;
         Atlas *atlas;
         const Strv *roots;
-        AtlasSpan span; /* begin_ns == end_ns: none yet */
+        Prototypes *prototypes; /* may be NULL */
+        AtlasSpan span;         /* begin_ns == end_ns: none yet */
         Slots now, all;
 };
 
@@ -119,6 +120,9 @@ static Function *function_new(Functions *f, uint64_t address) {
                 .n_label = (uint32_t) n_label,
                 .n_name = (uint32_t) symbol.n_name,
                 .root = root ? (int32_t) (root - f->roots->items) : -1,
+                .prototype = f->prototypes
+                                     ? prototypes_find(f->prototypes, symbol.name, symbol.n_name)
+                                     : NULL,
         };
         return ret;
 }
@@ -173,6 +177,10 @@ const Function *functions_look_up(Functions *f, uint64_t address, uint64_t times
         f->head.recent[i].address = address;
         f->head.recent[i].function = function;
         return function;
+}
+
+void functions_set_prototypes(Functions *f, Prototypes *prototypes) {
+        f->prototypes = prototypes;
 }
 
 void functions_forget_times(Functions *f) {

@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "base/strv.h"
 #include "decode/atlas.h"
+#include "decode/prototypes.h"
 
 #define FUNCTION_SLACK 32
 
@@ -26,9 +27,10 @@ typedef struct Function {
          * "0xffffffff81000000" without a symbol.  Another FUNCTION_SLACK bytes can be read behind
          * its NUL, so that copying needs no exact length. */
         const char *label;
-        uint32_t n_label; /* bytes */
-        uint32_t n_name;  /* bytes of the label without the module */
-        int32_t root;     /* which of the roots it is; -1: none */
+        uint32_t n_label;           /* bytes */
+        uint32_t n_name;            /* bytes of the label without the module */
+        int32_t root;               /* which of the roots it is; -1: none */
+        const Prototype *prototype; /* NULL: none is known */
 } Function;
 
 typedef struct Functions Functions;
@@ -54,6 +56,8 @@ static inline size_t functions_recent_slot(uint64_t address) {
         return (size_t) (address ^ address >> 10) / 16 % FUNCTIONS_RECENT;
 }
 
+/* What functions met from now on have their prototypes from; borrowed. */
+void functions_set_prototypes(Functions *f, Prototypes *prototypes);
 /* What was at @address then.  Quick where times ascend.  NULL without memory. */
 static inline const Function *functions_get(Functions *f, uint64_t address, uint64_t timestamp_ns) {
         FunctionsHead *h = (FunctionsHead *) f;

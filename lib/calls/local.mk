@@ -2,6 +2,8 @@
 noinst_LIBRARIES += %D%/libcalls.a
 %C%_libcalls_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_libcalls_a_SOURCES = \
+	%D%/arguments.c \
+	%D%/arguments.h \
 	%D%/census.c \
 	%D%/census.h \
 	%D%/function.c \

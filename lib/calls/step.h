@@ -22,7 +22,7 @@ typedef enum StepKind {
         STEP_LEAF,  /* a function begins and ends, calling nothing that was recorded */
         STEP_LEAVE, /* a function ends */
         STEP_LOST,  /* here events of this CPU are missing */
-        STEP_OTHER, /* an event of another kind, which is not ours to draw */
+        STEP_OTHER, /* an event of another kind */
 } StepKind;
 
 typedef struct Step {
@@ -35,8 +35,14 @@ typedef struct Step {
         const char *comm;           /* the task's name; valid until the steps are freed */
         uint64_t calltime, rettime; /* LEAF, LEAVE: local clock [ns] */
         uint32_t overrun;           /* LEAF, LEAVE */
+        uint32_t n_args;            /* ENTER, LEAF: 0 unless they were recorded */
+        const uint64_t *args; /* in the order of the machine's registers; until the next step */
+        uint64_t retval;      /* LEAF, LEAVE, if has_retval */
+        bool has_retval;
         uint8_t flags, preempt_count;
         uint16_t event_id; /* OTHER */
+        const char *text;  /* OTHER: "NAME: FIELDS", until the next step; NULL: its format is not
+                            * there */
         uint64_t n_lost;   /* LOST: how many events; 0: the kernel did not say */
 } Step;
 

@@ -20,7 +20,8 @@ struct Steps {
         Stream *stream;
         Functions *functions;
         const Tasks *tasks;
-        Trees *trees; /* NULL: everything is passed on */
+        Foreign *foreign; /* may be NULL */
+        Trees *trees;     /* NULL: everything is passed on */
         CpuTask *cpus;
         size_t n_cpus;
         const Event *kept; /* its LOST has been handed out */
@@ -76,13 +77,24 @@ static int fill_step(Steps *s, const Event *e, Step *ret) {
                 .event_id = e->id,
         };
         r = fill_comm(s, ret);
-        if (r < 0 || ret->kind == STEP_OTHER)
+        if (r < 0)
                 return r;
+        if (ret->kind == STEP_OTHER) {
+                ret->text = s->foreign ? foreign_print(s->foreign, e) : NULL;
+                return 0;
+        }
         ret->function = functions_get(s->functions, e->func, e->timestamp_ns);
         if (!ret->function)
                 return -ENOMEM;
-        if (e->kind != EVENT_ENTRY)
+        if (e->kind != EVENT_ENTRY) {
+                ret->has_retval = e->has_retval;
+                ret->retval = e->retval;
                 return 0;
+        }
+        if (_unlikely_(e->payload)) {
+                ret->args = e->payload;
+                ret->n_args = e->n_args;
+        }
         next = stream_peek_same_cpu(s->stream);
         if (!is_return_of(next, e))
                 return 0;
@@ -90,6 +102,8 @@ static int fill_step(Steps *s, const Event *e, Step *ret) {
         ret->calltime = next->calltime;
         ret->rettime = next->rettime;
         ret->overrun = next->overrun;
+        ret->retval = next->retval;
+        ret->has_retval = next->has_retval;
         return stream_drop_same_cpu(s->stream);
 }
 
@@ -122,6 +136,8 @@ int steps_next(Steps *s, uint64_t until_ns, Step *ret) {
                 if (!s->trees)
                         return 1;
                 if (ret->kind == STEP_OTHER) {
+                        if (ret->text)
+                                return 1;
                         s->n_foreign++;
                         continue;
                 }
@@ -156,6 +172,10 @@ void steps_set_tasks(Steps *s, const Tasks *tasks) {
         s->tasks = tasks;
         for (size_t i = 0; i < s->n_cpus; i++)
                 s->cpus[i].known = false;
+}
+
+void steps_set_foreign(Steps *s, Foreign *foreign) {
+        s->foreign = foreign;
 }
 
 uint64_t steps_n_foreign(const Steps *s) {

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "calls/step.h"
+#include "decode/foreign.h"
 #include "decode/stream.h"
 #include "decode/tasks.h"
 
@@ -20,12 +21,15 @@ typedef struct Steps Steps;
  * @stream, @functions: borrowed
  * @tasks:      borrowed; replaced by steps_set_tasks()
  * @only_roots: leave out what is not in a tree that begins at one of the roots: another session
- *              shares the kernel's graph filter, so that its trees are in this buffer too
+ *              shares the kernel's graph filter, so that its trees are in this buffer too.  Events
+ *              of other kinds whose format is there were asked for, and stay.
  */
 int steps_new(Steps **ret, Stream *stream, Functions *functions, const Tasks *tasks,
               bool only_roots);
 /* Names of tasks met from now on come from @tasks, borrowed; the former must outlive its steps. */
 void steps_set_tasks(Steps *s, const Tasks *tasks);
+/* What prints events of other kinds; borrowed.  Without it they have no text. */
+void steps_set_foreign(Steps *s, Foreign *foreign);
 /* The next step not later than @until_ns.  1: @ret is filled; 0: there is none; -errno. */
 int steps_next(Steps *s, uint64_t until_ns, Step *ret);
 /* Steps left out because of only_roots. */

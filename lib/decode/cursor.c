@@ -18,6 +18,7 @@
 #include <limits.h>
 
 #include "decode/cursor.h"
+#include "decode/payload.h"
 #include "store/page.h"
 
 struct Cursor {
@@ -42,6 +43,7 @@ struct Cursor {
 
         Event events[2];
         unsigned i_event; /* the newest; the other is the one before */
+        Payloads payloads;
         CursorCount count;
         CursorDamage damages[CURSOR_DAMAGES_MAX];
         size_t n_damages;
@@ -206,8 +208,8 @@ static int enter_page(Cursor *c) {
         return 0;
 }
 
-/* The next event of the page that is walked.  True if there is one. */
-static inline bool next_in_page(Cursor *c) {
+/* The next event of the page that is walked.  1 if there is one, 0, -ENOMEM. */
+static inline int next_in_page(Cursor *c) {
         Event *e = &c->events[c->i_event ^ 1];
         Record record;
         int r;
@@ -221,19 +223,24 @@ static inline bool next_in_page(Cursor *c) {
                         note_loss(c, 0);
                         continue;
                 }
+                if (_unlikely_(e->payload)) {
+                        r = payloads_keep(&c->payloads, c->formats, e);
+                        if (r < 0)
+                                return r;
+                }
                 e->cpu = c->head.cpu;
                 e->missed = TAKE(c->missed, false);
                 e->n_missed = TAKE(c->n_missed, 0);
                 c->head.event = e;
                 c->i_event ^= 1;
-                return true;
+                return 1;
         }
         if (r == RECORDS_E_DAMAGED) {
                 c->count.n_pages_damaged++;
                 note_loss(c, 0);
         }
         c->in_page = false;
-        return false;
+        return 0;
 }
 
 static int advance_to_page(Cursor *c) {
@@ -241,8 +248,9 @@ static int advance_to_page(Cursor *c) {
                 int r;
 
                 if (c->in_page) {
-                        if (next_in_page(c))
-                                return 0;
+                        r = next_in_page(c);
+                        if (r != 0)
+                                return MIN(r, 0);
                         continue;
                 }
                 if (!c->segment) {
@@ -268,11 +276,12 @@ static int advance_to_page(Cursor *c) {
 }
 
 int cursor_advance(Cursor *c) {
-        int r;
+        int r = _likely_(c->in_page) ? next_in_page(c) : 0;
 
-        if (_likely_(c->in_page) && _likely_(next_in_page(c)))
+        if (_likely_(r > 0))
                 return 0;
-        r = advance_to_page(c);
+        if (r == 0)
+                r = advance_to_page(c);
         if (r < 0)
                 c->head.event = NULL;
         return r;
@@ -348,6 +357,7 @@ Cursor *cursor_free(Cursor *c) {
         if (!c)
                 return NULL;
         page_source_free(c->segment);
+        payloads_done(&c->payloads);
         free(c->sequences);
         free(c);
         return NULL;

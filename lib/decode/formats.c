@@ -108,6 +108,16 @@ static int parse_header_page(struct tep_handle *tep, const char *text, Formats *
         return 0;
 }
 
+/* Words behind the last field, "unsigned long args[]" of size 0 (linux 7.2). */
+static void find_args(struct tep_handle *tep, Formats *f) {
+        struct tep_event *event = tep_find_event_by_name(tep, "ftrace", "funcgraph_entry");
+        struct tep_format_field *args = event ? tep_find_field(event, "args") : NULL;
+
+        if (args && (args->flags & TEP_FIELD_IS_ARRAY) && args->offset >= (int) f->entry.n_bytes &&
+            args->offset <= RECORD_BYTES_MAX)
+                f->entry.args = (Field){ .offset = (uint16_t) args->offset, .size = 8 };
+}
+
 static int parse_event(struct tep_handle *tep, const char *name, const char *text,
                        const Wanted *wanted, size_t n_wanted, uint16_t *ret_id,
                        uint32_t *ret_n_bytes) {
@@ -163,6 +173,7 @@ int formats_parse(Formats *ret, const char *header_page, const char *entry, cons
                                "itself";
         if (r != 0)
                 return r;
+        find_args(tep, &f);
         r = parse_event(tep, "funcgraph_exit", exit, wanted_exit, ELEMENTSOF(wanted_exit),
                         &f.exit_id, &f.exit.n_bytes);
         if (r == FORMATS_E_INVALID)
@@ -197,7 +208,11 @@ void formats_prepare(Formats *f) {
                       is_at(&f->pid, 4, 4) && f->entry.func.size == 8 && f->exit.func.size == 8 &&
                       is_plain_depth(&f->entry.depth) && is_plain_depth(&f->exit.depth) &&
                       f->exit.calltime.size == 8 && f->exit.rettime.size == 8 &&
-                      (f->exit.overrun.size == 0 || f->exit.overrun.size == 4);
+                      (f->exit.overrun.size == 0 || f->exit.overrun.size == 4) &&
+                      (f->exit.retval.size == 0 || f->exit.retval.size == 8);
+        f->entry.n_with_args = f->entry.args.size > 0
+                                       ? (uint32_t) f->entry.args.offset + f->entry.args.size
+                                       : UINT32_MAX;
 }
 
 static inline uint64_t load_field(const Field *f, const Record *record) {
@@ -224,6 +239,12 @@ static inline bool has_field(const Field *f, const Record *record) {
         return record->n_data >= (uint32_t) f->offset + f->size;
 }
 
+void formats_take_args(const Formats *f, const Record *record, Event *ret) {
+        ret->payload = record->data + f->entry.args.offset;
+        ret->n_args = MIN((record->n_data - f->entry.args.offset) / sizeof(uint64_t),
+                          (uint32_t) EVENT_ARGS_MAX);
+}
+
 void formats_decode_any(const Formats *f, const Record *record, Event *ret) {
         *ret = (Event){
                 .timestamp_ns = record->timestamp_ns,
@@ -239,6 +260,8 @@ void formats_decode_any(const Formats *f, const Record *record, Event *ret) {
                 ret->kind = EVENT_ENTRY;
                 ret->func = load_field(&f->entry.func, record);
                 ret->depth = formats_clamp_depth(load_field(&f->entry.depth, record));
+                if (f->entry.args.size > 0 && record->n_data >= f->entry.n_with_args)
+                        formats_take_args(f, record, ret);
         } else if (ret->id == f->exit_id) {
                 if (record->n_data < f->exit.n_bytes)
                         return;
@@ -248,8 +271,12 @@ void formats_decode_any(const Formats *f, const Record *record, Event *ret) {
                 ret->calltime = load_field(&f->exit.calltime, record);
                 ret->rettime = load_field(&f->exit.rettime, record);
                 ret->overrun = (uint32_t) load_field(&f->exit.overrun, record);
-        } else
+                ret->has_retval = f->exit.retval.size > 0;
+                ret->retval = load_field(&f->exit.retval, record);
+        } else {
                 ret->kind = EVENT_OTHER;
+                ret->payload = record->data;
+        }
         if (has_field(&f->pid, record))
                 ret->pid = (int32_t) load_field(&f->pid, record);
         if (has_field(&f->flags, record))

@@ -10,8 +10,11 @@
  * read, by field name, once:
  *
  *      events/header_page                        size of a page, where its data begins
- *      events/ftrace/funcgraph_entry/format      id, common fields, func, depth
- *      events/ftrace/funcgraph_exit/format       id, func, depth, overrun, calltime, rettime
+ *      events/ftrace/funcgraph_entry/format      id, common fields, func, depth, args
+ *      events/ftrace/funcgraph_exit/format       id, func, depth, overrun, calltime, rettime, retval
+ *
+ * `args` (since 6.15) is the rest of the record, and the record has none unless the option
+ * funcgraph-args was on; `retval` (since 6.5) is there if the kernel was built with it.
  *
  * Source: linux 6.1 kernel/trace/trace_entries.h (FTRACE_ENTRY_PACKED funcgraph_entry,
  * funcgraph_exit); the files themselves are written by kernel/trace/trace_events.c, f_show().
@@ -38,7 +41,9 @@ typedef struct Formats {
         Field type, flags, preempt_count, pid; /* common to all events */
         struct {
                 Field func, depth;
-                uint32_t n_bytes; /* an entry shorter than this lacks a field */
+                Field args;           /* the first of them */
+                uint32_t n_bytes;     /* an entry shorter than this lacks a field */
+                uint32_t n_with_args; /* one that is as long as this has arguments */
         } entry;
         struct {
                 Field func, depth, overrun, calltime, rettime, retval;
@@ -81,14 +86,26 @@ typedef struct Event {
         uint64_t func;     /* address */
         uint64_t calltime; /* exits: both trace_clock_local() [ns], whatever the trace clock is */
         uint64_t rettime;
+        uint64_t retval;   /* exits, if has_retval */
         uint32_t overrun;  /* exits: calls this task made too deep to be recorded */
+        uint32_t n_args;   /* entries: the words of their payload */
+        bool has_retval;   /* exits */
         bool missed;       /* events of this CPU were lost before this one */
         uint64_t n_missed; /* how many; 0: not known */
+        /* OTHER: the record's n_bytes as they were recorded.  Entries: n_args arguments as they are in
+         * the record (from formats_decode()), or as uint64_t of this machine (from a Cursor, which
+         * keeps both kinds until it has moved twice, and puts a NUL behind a record).  NULL: there is nothing. */
+        const void *payload;
 } Event;
+
+/* More arguments than any machine passes in registers (linux 7.2, FTRACE_REGS_MAX_ARGS is 6). */
+#define EVENT_ARGS_MAX 8
 
 /* Deeper than any kernel's return stack (one page of at least 8 bytes a call). */
 #define EVENT_DEPTH_MAX 1023
 
+/* The arguments of an entry that is long enough for some. */
+void formats_take_args(const Formats *f, const Record *record, Event *ret);
 /* formats_decode() of any layout and byte order. */
 void formats_decode_any(const Formats *f, const Record *record, Event *ret);
 
@@ -125,6 +142,9 @@ static _always_inline_ void formats_decode(const Formats *f, const Record *recor
                 ret->depth = formats_clamp_depth(formats_load_depth(&f->entry.depth, data));
                 ret->calltime = ret->rettime = 0;
                 ret->overrun = 0;
+                ret->payload = NULL;
+                if (_unlikely_(record->n_data >= f->entry.n_with_args))
+                        formats_take_args(f, record, ret);
         } else if (ret->id == f->exit_id && record->n_data >= f->exit.n_bytes) {
                 ret->kind = EVENT_EXIT;
                 ret->func = load_u64(data + f->exit.func.offset, false);
@@ -133,6 +153,10 @@ static _always_inline_ void formats_decode(const Formats *f, const Record *recor
                 ret->rettime = load_u64(data + f->exit.rettime.offset, false);
                 ret->overrun =
                         f->exit.overrun.size ? load_u32(data + f->exit.overrun.offset, false) : 0;
+                ret->payload = NULL;
+                ret->has_retval = f->exit.retval.size > 0;
+                if (_unlikely_(ret->has_retval))
+                        ret->retval = load_u64(data + f->exit.retval.offset, false);
         } else
                 goto any;
         ret->timestamp_ns = record->timestamp_ns;

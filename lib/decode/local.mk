@@ -6,8 +6,14 @@ noinst_LIBRARIES += %D%/libdecode.a
 	%D%/atlas.h \
 	%D%/cursor.c \
 	%D%/cursor.h \
+	%D%/foreign.c \
+	%D%/foreign.h \
 	%D%/formats.c \
 	%D%/formats.h \
+	%D%/payload.c \
+	%D%/payload.h \
+	%D%/prototypes.c \
+	%D%/prototypes.h \
 	%D%/records.c \
 	%D%/records.h \
 	%D%/stream.c \

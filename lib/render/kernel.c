@@ -19,6 +19,7 @@
  * kernel/trace/trace_output.c, trace_find_mark(); 6.12 and 7.2 draw the same.
  */
 
+#include "calls/arguments.h"
 #include "render/renderer.h"
 
 #define RET_DEPTH 50 /* FTRACE_RETFUNC_DEPTH, include/linux/ftrace.h */
@@ -46,6 +47,7 @@ typedef struct CpuState {
 
 typedef struct Kernel {
         RenderOptions options;
+        bool bare_retval;
         Buf *out;
         int cpu_columns;
         CpuState *cpus;
@@ -252,6 +254,24 @@ static inline const Function **entered_slot(CpuState *cpu, const Step *step) {
         return step->depth < RET_DEPTH ? &cpu->entered[step->depth] : NULL;
 }
 
+/* print_graph_retval(): " ret=0x0", until 6.13 " = 0x0". */
+static char *append_retval(const Kernel *k, char *p, const Step *step) {
+        p = k->bare_retval ? APPEND(p, " = ") : APPEND(p, " ret=");
+        return retval_append(p, step->retval, k->options.retval_hex);
+}
+
+/* What follows an entered function's name, where it is more than "()". */
+static char *append_values(const Kernel *k, char *p, const Step *step) {
+        p = step->n_args > 0 && k->options.args ? arguments_append(p, step) : APPEND(p, "()");
+        if (step->kind == STEP_ENTER)
+                return APPEND(p, " {\n");
+        if (!k->options.retval || !step->has_retval)
+                return APPEND(p, ";\n");
+        p = APPEND(p, "; /*");
+        p = append_retval(k, p, step);
+        return APPEND(p, " */\n");
+}
+
 /* print_graph_entry_leaf(), print_graph_entry_nested() */
 static char *append_entry(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
         const Function **slot = entered_slot(cpu, step);
@@ -263,13 +283,16 @@ static char *append_entry(const Kernel *k, char *p, CpuState *cpu, const Step *s
         p = leaf ? append_duration(k, p, step_duration_ns(step)) : append_fill(k, p);
         p = append_indent(p, step->depth);
         p = append_slack(p, step->function->label, step->function->n_label);
+        if (_unlikely_(step->n_args > 0 || k->options.retval))
+                return append_values(k, p, step);
         return leaf ? APPEND(p, "();\n") : APPEND(p, "() {\n");
 }
 
 /* print_graph_return() */
 static char *append_return(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
         const Function **slot = entered_slot(cpu, step);
-        bool named = k->options.tail || (slot && *slot != step->function);
+        bool valued = k->options.retval && step->has_retval;
+        bool named = k->options.tail || valued || (slot && *slot != step->function);
 
         cpu->depth = step->depth - 1;
         if (slot)
@@ -280,6 +303,8 @@ static char *append_return(const Kernel *k, char *p, CpuState *cpu, const Step *
         if (named) {
                 p = APPEND(p, " /* ");
                 p = append(p, step->function->label, step->function->n_label);
+                if (_unlikely_(valued))
+                        p = append_retval(k, p, step);
                 p = APPEND(p, " */");
         }
         *p++ = '\n';
@@ -291,14 +316,30 @@ static char *append_return(const Kernel *k, char *p, CpuState *cpu, const Step *
         return p;
 }
 
-/* print_graph_comment(), for an event whose text only its own kernel knows. */
+/* print_graph_comment() */
 static char *append_comment(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
         p = append_fill(k, p);
         if (cpu->depth > 0)
                 p = append_chars(p, ' ', (size_t) (cpu->depth + 1) * INDENT);
-        p = APPEND(p, "/* event ");
-        p = append_number(p, step->event_id, 1, ' ');
+        p = APPEND(p, "/* ");
+        if (step->text)
+                p = append(p, step->text, strlen(step->text));
+        else {
+                p = APPEND(p, "event ");
+                p = append_number(p, step->event_id, 1, ' ');
+        }
         return APPEND(p, " */\n");
+}
+
+/* What a step needs beyond LINE_MAX_BYTES. */
+static inline size_t extra_bytes(const Step *step) {
+        size_t n = step->function ? step->function->n_label : 0;
+
+        if (_unlikely_(step->n_args > 0))
+                n += arguments_room(step);
+        if (_unlikely_(step->text != NULL))
+                n += strlen(step->text);
+        return n;
 }
 
 static inline CpuState *cpu_state(Kernel *k, uint32_t cpu) {
@@ -357,8 +398,7 @@ static void kernel_step(void *userdata, const Step *step) {
                 return;
         if (_unlikely_(cpu->n_column == 0))
                 fill_column(k, cpu, step->cpu);
-        begin = buf_reserve(k->out,
-                            LINE_MAX_BYTES + (step->function ? step->function->n_label : 0));
+        begin = buf_reserve(k->out, LINE_MAX_BYTES + extra_bytes(step));
         if (!begin)
                 return;
         p = append_prologue(k, begin, cpu, step);
@@ -416,6 +456,7 @@ static int kernel_new(void **ret, const RenderContext *context, Buf *out) {
                 return -ENOMEM;
         *k = (Kernel){
                 .options = context->options,
+                .bare_retval = context->bare_retval,
                 .out = out,
                 .cpu_columns =
                         count_digits(context->n_possible_cpus ? context->n_possible_cpus - 1 : 0),
@@ -424,6 +465,7 @@ static int kernel_new(void **ret, const RenderContext *context, Buf *out) {
                 (void) append_number(k->thousand[i].text, i, 1, ' ');
                 (void) append_number(k->thousand[i].padded, i, 3, '0');
         }
+        k->options.retval = context->options.retval == true;
         *ret = k;
         return 0;
 }

@@ -31,6 +31,9 @@ static const struct {
         { "abstime", offsetof(RenderOptions, abstime) },
         { "tail", offsetof(RenderOptions, tail) },
         { "overrun", offsetof(RenderOptions, overrun) },
+        { "args", offsetof(RenderOptions, args) },
+        { "retval", offsetof(RenderOptions, retval) },
+        { "retval-hex", offsetof(RenderOptions, retval_hex) },
         { "header", offsetof(RenderOptions, header) },
 };
 

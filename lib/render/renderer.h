@@ -23,10 +23,20 @@ typedef struct RenderOptions {
         bool abstime;  /* funcgraph-abstime */
         bool tail;     /* funcgraph-tail */
         bool overrun;  /* funcgraph-overrun */
+        /* What these show must have been recorded. */
+        bool args;       /* funcgraph-args */
+        uint8_t retval;  /* funcgraph-retval; RENDER_AUTO is off, unless its user decides */
+        bool retval_hex; /* funcgraph-retval-hex */
 } RenderOptions;
 
+#define RENDER_AUTO 2
 #define RENDER_OPTIONS_DEFAULT                                                                     \
-        ((RenderOptions){ .header = true, .cpu = true, .duration = true, .overhead = true })
+        ((RenderOptions){ .header = true,                                                          \
+                          .cpu = true,                                                             \
+                          .duration = true,                                                        \
+                          .overhead = true,                                                        \
+                          .args = true,                                                            \
+                          .retval = RENDER_AUTO })
 
 enum { RENDER_E_UNKNOWN = 1 };
 /* "funcgraph-proc", "nofuncgraph-cpu", with or without "funcgraph-".  0, RENDER_E_UNKNOWN. */
@@ -35,6 +45,7 @@ int render_option_set(RenderOptions *o, const char *word);
 typedef struct RenderContext {
         RenderOptions options;
         uint32_t n_possible_cpus; /* of the recorded machine */
+        bool bare_retval; /* its kernel is older than 6.13, which prints "= 0x0" for "ret=0x0" */
 } RenderContext;
 
 typedef struct Renderer {

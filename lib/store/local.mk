@@ -10,6 +10,8 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/cut-log.h \
 	%D%/entry.c \
 	%D%/entry.h \
+	%D%/event-choice.c \
+	%D%/event-choice.h \
 	%D%/format.h \
 	%D%/gap.c \
 	%D%/gap.h \

@@ -116,6 +116,7 @@ static const JsonField meta_fields[] = {
         WORD(clock, 0, NULL),
         WORD(symbols, JSON_FIELD_NULLABLE, symbol_hash_is_valid),
         WORD(modules, JSON_FIELD_NULLABLE, symbol_hash_is_valid),
+        WORD(types, JSON_FIELD_NULLABLE, symbol_hash_is_valid),
         NUMBER(SessionMeta, page_bytes, U32, PAGE_BYTES_MAX),
         NUMBER(SessionMeta, n_possible_cpus, U32, META_MAX_CPUS),
         { .key = "big_endian",

@@ -86,6 +86,7 @@ typedef struct SessionMeta {
         char *clock;              /* trace_clock */
         char *symbols;            /* hash of the kallsyms in the store; NULL: hidden */
         char *modules;            /* hash of the module list there; NULL: not known */
+        char *types;              /* hash of the kernel's types there; NULL: not stored */
         SymbolMaps symbol_maps;   /* what held later, when modules came and went */
         uint32_t page_bytes;      /* sub-buffer size */
         uint32_t n_possible_cpus; /* nr_cpu_ids: width of the CPU column */

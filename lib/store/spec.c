@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/name.h"
 #include "base/unit.h"
+#include "store/event-choice.h"
 #include "store/json-field.h"
 #include "store/spec.h"
 
@@ -89,6 +90,15 @@ static const JsonField fields[] = {
           .words = lean_names,
           .max = _LEAN_N,
           .fallback = SPEC_DEFAULT_LEAN },
+        FLAG(args),
+        FLAG(retval),
+        { .key = "events",
+          .type = JSON_FIELD_STRV,
+          .flags = JSON_FIELD_OMIT,
+          .offset = offsetof(Spec, events),
+          .max = SPEC_MAX_EVENTS,
+          .max_text = EVENT_CHOICE_MAX,
+          .is_valid = event_choice_is_valid },
         NUMBER(budget_ppm, 0, 1000000, SPEC_DEFAULT_BUDGET_PPM),
         { .key = "hooked",
           .type = JSON_FIELD_STRV,
@@ -113,6 +123,20 @@ json_t *spec_to_json(const Spec *spec) {
         return o;
 }
 
+/* Of two filters for one event only one could count. */
+static bool names_an_event_twice(const Strv *events) {
+        for (size_t i = 0; i < events->n; i++)
+                for (size_t k = 0; k < i; k++) {
+                        EventChoice a, b;
+
+                        if (event_choice_parse(&a, events->items[i]) &&
+                            event_choice_parse(&b, events->items[k]) && streq(a.system, b.system) &&
+                            streq(a.name, b.name))
+                                return true;
+                }
+        return false;
+}
+
 int spec_from_json(Spec *ret, const json_t *o, const char **ret_field) {
         _cleanup_spec_ Spec spec = {};
         const char *field;
@@ -130,6 +154,10 @@ int spec_from_json(Spec *ret, const json_t *o, const char **ret_field) {
                 field = "functions";
                 r = SPEC_E_INVALID;
         }
+        if (r == 0 && names_an_event_twice(&spec.events)) {
+                field = "events";
+                r = SPEC_E_INVALID;
+        }
         if (r != 0) {
                 *ret_field = field;
                 return SPEC_E_INVALID;
@@ -142,7 +170,7 @@ int spec_copy(Spec *ret, const Spec *spec) {
         _cleanup_spec_ Spec copy = *spec;
         int r;
 
-        copy.functions = copy.notrace = copy.pids = copy.hooked = (Strv){};
+        copy.functions = copy.notrace = copy.pids = copy.hooked = copy.events = (Strv){};
         r = strv_copy(&copy.functions, &spec->functions);
         if (r >= 0)
                 r = strv_copy(&copy.notrace, &spec->notrace);
@@ -150,6 +178,8 @@ int spec_copy(Spec *ret, const Spec *spec) {
                 r = strv_copy(&copy.pids, &spec->pids);
         if (r >= 0)
                 r = strv_copy(&copy.hooked, &spec->hooked);
+        if (r >= 0)
+                r = strv_copy(&copy.events, &spec->events);
         if (r < 0)
                 return r;
         *ret = TAKE(copy, (Spec){});
@@ -161,4 +191,5 @@ void spec_done(Spec *spec) {
         strv_done(&spec->notrace);
         strv_done(&spec->pids);
         strv_done(&spec->hooked);
+        strv_done(&spec->events);
 }

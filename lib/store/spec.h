@@ -55,6 +55,9 @@ typedef struct Spec {
         SpecOnFull on_full;
         SpecLean lean;       /* which functions are hooked */
         uint64_t budget_ppm; /* what lean=auto may cost others [millionths] */
+        Strv events;         /* recorded beside the calls (store/event-choice.h); each name once */
+        bool args;           /* the calls' arguments, too */
+        bool retval;         /* and what they return; else that is recorded, but not drawn */
         Strv hooked;         /* names and globs: these and the roots are hooked, whatever lean */
         /* Past these a session is not begun, or ends; 0: as ftraced.conf says. */
         uint64_t max_hooked;     /* functions that `hooked` and the like stand for */
@@ -65,6 +68,7 @@ typedef struct Spec {
 
 #define SPEC_DEFAULT_LEAN LEAN_OFF
 #define SPEC_DEFAULT_BUDGET_PPM 20000
+#define SPEC_MAX_EVENTS 256
 #define SPEC_MAX_HOOKED 16384 /* patterns */
 
 #define SPEC_UNLIMITED ((uint64_t) INT64_MAX) /* of the four max_hooked to max_cpu_ppm */

@@ -443,9 +443,11 @@ static int list_symbols_in_use(const Store *s, Strv *ret) {
                 if (store_open_session(s, sessions.items[i], &d) < 0 ||
                     session_dir_read_meta(d, &m) != 0)
                         return 1;
-                if (m->symbols)
+                if (m->types)
+                        r = strv_add(ret, m->types);
+                if (r >= 0 && m->symbols)
                         r = add_symbols(ret, m);
-                else if (m->state == SESSION_NEW || session_state_is_live(m->state))
+                else if (r >= 0 && (m->state == SESSION_NEW || session_state_is_live(m->state)))
                         return 1;
         }
         return r < 0 ? r : 0;

@@ -11,3 +11,6 @@ EXTRA_DIST += %D%/step-builder.h
 %C%_test_steps_LDADD     = $(calls_libs) $(CHECK_LIBS)
 %C%_test_trees_CFLAGS    = $(calls_test_cflags)
 %C%_test_trees_LDADD     = $(calls_libs) $(CHECK_LIBS)
+unit_tests += %D%/test-prototypes
+%C%_test_prototypes_CFLAGS = $(calls_test_cflags)
+%C%_test_prototypes_LDADD  = $(calls_libs) $(CHECK_LIBS)

@@ -26,3 +26,6 @@ unit_tests += %D%/test-tally
 %C%_test_tally_SOURCES   = %D%/test-tally.c $(page_builder)
 %C%_test_tally_CFLAGS    = $(decode_test_cflags)
 %C%_test_tally_LDADD     = $(learn_libs) $(CHECK_LIBS)
+unit_tests += %D%/test-foreign
+%C%_test_foreign_CFLAGS  = $(decode_test_cflags)
+%C%_test_foreign_LDADD   = $(decode_libs) $(CHECK_LIBS)

@@ -35,3 +35,6 @@ store_test_libs   = $(store_libs) $(CHECK_LIBS)
 %C%_test_symbol_file_CFLAGS = $(store_test_cflags)
 %C%_test_symbol_file_LDADD  = $(store_test_libs)
 EXTRA_DIST += %D%/scratch.h
+unit_tests += %D%/test-event-choice
+%C%_test_event_choice_CFLAGS = $(store_test_cflags)
+%C%_test_event_choice_LDADD  = $(store_test_libs)

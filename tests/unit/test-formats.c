@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "decode/formats.h"
+#include "decode/payload.h"
 #include "page-builder.h"
 #include "store/page.h"
 
@@ -82,6 +83,36 @@ START_TEST(a_record_shorter_than_its_fields_is_not_read)
                         }
                         decode_at(&f, p.bytes + PAGE_HEADER_BYTES + 4, 40, &e);
                         ck_assert_int_eq(e.kind, EVENT_EXIT);
+                }
+        }
+END_TEST
+
+START_TEST(arguments_are_the_words_behind_an_entrys_fields)
+        {
+                for (int big_endian = 0; big_endian < 2; big_endian++) {
+                        _cleanup_(payloads_done) Payloads kept = {};
+                        uint8_t data[24 + 6 * 8 + 4] = {};
+                        Formats f;
+                        Event e;
+
+                        ck_assert_int_eq(parse(&f, &layouts[LAYOUT_7_2], big_endian), 0);
+                        data[big_endian] = 11;
+                        data[24 + (big_endian ? 7 : 0)] = 0xab;
+                        data[24 + 40 + (big_endian ? 0 : 7)] = 0xff;
+                        formats_decode(&f,
+                                       &(Record){ .data = data, .n_data = 24, .swap = big_endian },
+                                       &e);
+                        ck_assert_int_eq(e.kind, EVENT_ENTRY);
+                        ck_assert_uint_eq(e.n_args, 0);
+                        formats_decode(&f,
+                                       &(Record){ .data = data,
+                                                  .n_data = sizeof(data),
+                                                  .swap = big_endian },
+                                       &e);
+                        ck_assert_uint_eq(e.n_args, 6);
+                        ck_assert_int_eq(payloads_keep(&kept, &f, &e), 0);
+                        ck_assert_uint_eq(((const uint64_t *) e.payload)[0], 0xab);
+                        ck_assert_uint_eq(((const uint64_t *) e.payload)[5], 0xff00000000000000);
                 }
         }
 END_TEST
@@ -235,7 +266,8 @@ START_TEST(a_huge_text_is_refused)
         }
 END_TEST
 
-UNIT_MAIN("formats", three_kernels_records_read_the_same,
-          a_record_shorter_than_its_fields_is_not_read, other_ids_are_other_events,
-          a_wild_depth_is_bounded, a_field_may_lie_anywhere, formats_that_lie_are_refused,
-          any_cut_of_a_format_is_survived, another_page_header_is_refused, a_huge_text_is_refused)
+UNIT_MAIN("formats", arguments_are_the_words_behind_an_entrys_fields,
+          three_kernels_records_read_the_same, a_record_shorter_than_its_fields_is_not_read,
+          other_ids_are_other_events, a_wild_depth_is_bounded, a_field_may_lie_anywhere,
+          formats_that_lie_are_refused, any_cut_of_a_format_is_survived,
+          another_page_header_is_refused, a_huge_text_is_refused)

@@ -223,6 +223,57 @@ START_TEST(events_of_others_are_comments)
         }
 END_TEST
 
+START_TEST(events_with_a_known_format_say_what_happened)
+        {
+                Step other = step_of(STEP_OTHER, NULL, 0);
+
+                other.text = "softirq_entry: vec=3 [action=NET_RX]";
+                EXPECT("",
+                       " 0)               |  /* softirq_entry: vec=3 [action=NET_RX] */\n"
+                       " 0)               |  root() {\n"
+                       " 0)   0.001 us    |    child();\n"
+                       " 0)               |  /* softirq_entry: vec=3 [action=NET_RX] */\n",
+                       other, step_enter(&step_root, 0), step_leaf(&step_child, 1, 1), other);
+        }
+END_TEST
+
+START_TEST(arguments_and_return_values_stand_where_the_kernel_has_them)
+        {
+                static const Prototype prototype = {
+                        .params = { { .name = "sk", .kind = PARAM_HEX } },
+                        .n_params = 1,
+                        .n_text = 2,
+                };
+                static const uint64_t args[6] = { 0xab };
+                Function function = step_child;
+                Step enter, leaf, leave;
+
+                function.prototype = &prototype;
+                enter = step_enter(&function, 0);
+                leaf = step_leaf(&function, 1, 1);
+                leave = step_leave(&function, 0, 1);
+                enter.args = leaf.args = args;
+                enter.n_args = leaf.n_args = 6;
+                leaf.has_retval = leave.has_retval = true;
+                leave.retval = (uint64_t) -22;
+                EXPECT("",
+                       " 0)               |  child(sk=0xab) {\n"
+                       " 0)   0.001 us    |    child(sk=0xab);\n"
+                       " 0)   0.001 us    |  }\n",
+                       enter, leaf, leave);
+                EXPECT("noargs retval",
+                       " 0)               |  child() {\n"
+                       " 0)   0.001 us    |    child(); /* ret=0x0 */\n"
+                       " 0)   0.001 us    |  } /* child ret=-22 */\n",
+                       enter, leaf, leave);
+                EXPECT("retval retval-hex",
+                       " 0)               |  child(sk=0xab) {\n"
+                       " 0)   0.001 us    |    child(sk=0xab); /* ret=0x0 */\n"
+                       " 0)   0.001 us    |  } /* child ret=0xffffffffffffffea */\n",
+                       enter, leaf, leave);
+        }
+END_TEST
+
 START_TEST(the_deepest_line_fits)
         {
                 const Step s = step_enter(&step_root, 1023);
@@ -237,4 +288,6 @@ UNIT_MAIN("kernel", the_header_follows_the_columns, a_tree_has_calls_leaves_and_
           a_brace_without_its_call_says_whose_it_is, below_the_kernels_own_array_a_brace_is_bare,
           what_is_open_is_known_for_each_cpu_not_for_each_task, a_cpu_that_changes_its_task_says_so,
           columns_come_and_go, the_cpu_column_is_as_wide_as_the_last_possible_cpu,
-          losses_stand_where_they_happened, events_of_others_are_comments, the_deepest_line_fits)
+          losses_stand_where_they_happened, events_of_others_are_comments,
+          events_with_a_known_format_say_what_happened,
+          arguments_and_return_values_stand_where_the_kernel_has_them, the_deepest_line_fits)

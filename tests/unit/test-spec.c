@@ -73,6 +73,9 @@ START_TEST(every_member_survives_a_round_trip)
                 spec.max_event_rate = SPEC_UNLIMITED;
                 spec.max_write_rate = 1;
                 spec.max_cpu_ppm = 10000;
+                spec.args = true;
+                spec.retval = true;
+                ck_assert_int_eq(strv_add(&spec.events, "sched:sched_switch:prev_pid > 0"), 0);
                 o = spec_to_json(&spec);
                 ck_assert_int_eq(spec_from_json(&again, o, &field), 0);
                 o2 = spec_to_json(&again);

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The kernel's own rules, of linux 7.2: earlier ones printed unsigned numbers in decimal and did not
+ * name the values of enumerations. */
+
+#include <string.h>
+
+#include "calls/arguments.h"
+
+#define VALUE_ROOM 24 /* "0x", 16 digits; a sign and 19; what stands around it */
+
+static char *append_text(char *p, const char *s) {
+        size_t n = strlen(s);
+
+        memcpy(p, s, n);
+        return p + n;
+}
+
+static char *append_hex(char *p, uint64_t v) {
+        char digits[16];
+        size_t n = 0;
+
+        do {
+                digits[n++] = "0123456789abcdef"[v & 15];
+                v >>= 4;
+        } while (v);
+        p = append_text(p, "0x");
+        while (n > 0)
+                *p++ = digits[--n];
+        return p;
+}
+
+static char *append_decimal(char *p, uint64_t v) {
+        char digits[20];
+        size_t n = 0;
+
+        if ((int64_t) v < 0) {
+                *p++ = '-';
+                v = -v;
+        }
+        do {
+                digits[n++] = (char) ('0' + v % 10);
+                v /= 10;
+        } while (v);
+        while (n > 0)
+                *p++ = digits[--n];
+        return p;
+}
+
+size_t arguments_room(const Step *step) {
+        const Prototype *prototype = step->function->prototype;
+
+        return prototype ? prototype->n_text + prototype->n_params * (size_t) (2 * VALUE_ROOM) +
+                                   step->n_args * (size_t) VALUE_ROOM + 16
+                         : 2;
+}
+
+static char *append_enum(char *p, const Param *param, uint64_t value) {
+        p = append_decimal(p, value);
+        for (uint32_t i = 0; i < param->n_values; i++)
+                if ((uint64_t) (int64_t) param->values[i].value == value) {
+                        p = append_text(p, " [");
+                        p = append_text(p, param->values[i].name);
+                        *p++ = ']';
+                        break;
+                }
+        return p;
+}
+
+/* What is in more than one register; *@at becomes the last of them.  False: there were not enough. */
+static bool append_words(char **p, const Step *step, const Param *param, uint32_t *at) {
+        *(*p)++ = '(';
+        *p = append_text(*p, param->type_kind);
+        *p = append_text(*p, ")[");
+        *p = append_hex(*p, step->args[*at]);
+        for (uint64_t n = sizeof(uint64_t); n < param->n_bytes; n += sizeof(uint64_t)) {
+                *(*p)++ = ':';
+                if (++*at == step->n_args) {
+                        *p = append_text(*p, "...]");
+                        return false;
+                }
+                *p = append_hex(*p, step->args[*at]);
+        }
+        *(*p)++ = ']';
+        return true;
+}
+
+char *arguments_append(char *p, const Step *step) {
+        const Prototype *prototype = step->function->prototype;
+        uint32_t at = 0;
+
+        *p++ = '(';
+        for (uint32_t i = 0; prototype && i < prototype->n_params; i++, at++) {
+                const Param *param = &prototype->params[i];
+
+                if (i > 0)
+                        p = append_text(p, ", ");
+                if (at == step->n_args) {
+                        p = append_text(p, "...");
+                        break;
+                }
+                p = append_text(p, param->name);
+                *p++ = '=';
+                switch (param->kind) {
+                case PARAM_UNKNOWN:
+                        *p++ = '?';
+                        p = append_hex(p, step->args[at]);
+                        break;
+                case PARAM_HEX:
+                        p = append_hex(p, step->args[at]);
+                        break;
+                case PARAM_DECIMAL:
+                        p = append_decimal(p, step->args[at]);
+                        break;
+                case PARAM_ENUM:
+                        p = append_enum(p, param, step->args[at]);
+                        break;
+                case PARAM_OTHER:
+                        if (!append_words(&p, step, param, &at))
+                                i = prototype->n_params;
+                        break;
+                }
+        }
+        *p++ = ')';
+        return p;
+}
+
+/* A number of 32 bits with the sign set counts as one of 64 (the callee returned an int); what is
+ * then an error (the last 4095 numbers) is decimal. */
+char *retval_append(char *p, uint64_t retval, bool hex) {
+        uint64_t error = retval >> 31 == 1 ? (uint64_t) (int64_t) (int32_t) retval : retval;
+
+        return !hex && error >= (uint64_t) -4095 ? append_decimal(p, error) : append_hex(p, retval);
+}

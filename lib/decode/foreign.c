@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * The print format of an event is a C expression over the record's fields, and libtraceevent
+ * 1.7.1 evaluates it without asking whether what the record says of itself is true.  So that is
+ * asked here before: at foreign_add(), which kinds of expression there are (those whose reach is
+ * bounded by the format are printed by it, the rest as a list of fields); at foreign_print(),
+ * whether all fields, and what the __data_loc ones point to, are inside the record.  A string may
+ * lack its NUL, and is then read as far as the one behind the record.
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include <event-parse.h>
+#include <trace-seq.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "decode/foreign.h"
+
+#define FORMAT_TEXT_MAX ((size_t) 64 << 10) /* real ones are below 16 KiB */
+#define RECORD_BYTES_MAX 65536
+#define EXPRESSION_DEPTH_MAX 64
+#define POINTER_FORMAT "%016lx"
+
+typedef enum How {
+        HOW_EVENT,   /* as the print format says */
+        HOW_MESSAGE, /* the field `buf` alone */
+} How;
+
+typedef struct Known {
+        int id;
+        How how;
+        struct tep_event *event;
+} Known;
+
+struct Foreign {
+        struct tep_handle *tep;
+        bool swap;
+        Known *known;
+        size_t n_known;
+        struct trace_seq seq;
+        Buf line;
+};
+
+int foreign_new(Foreign **ret, bool big_endian) {
+        _cleanup_(foreign_freep) Foreign *f = calloc(1, sizeof(*f));
+
+        if (!f)
+                return -ENOMEM;
+        tep_set_loglevel(TEP_LOG_NONE);
+        trace_seq_init(&f->seq);
+        f->line = BUF_INIT;
+        f->swap = big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        f->tep = tep_alloc();
+        if (!f->tep || f->seq.state != TRACE_SEQ__GOOD)
+                return -ENOMEM;
+        tep_set_long_size(f->tep, 8);
+        tep_set_file_bigendian(f->tep, big_endian ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+        *ret = TAKE_PTR(f);
+        return 0;
+}
+
+/* Nesting that libtraceevent, which recurses, need not survive. */
+static bool is_deep(const char *text) {
+        int depth = 0;
+
+        for (; *text; text++) {
+                depth += (*text == '(') - (*text == ')');
+                if (depth > EXPRESSION_DEPTH_MAX)
+                        return true;
+        }
+        return false;
+}
+
+/* @text with every plain "%p" of the print format as the kernel prints it without hashing. */
+static int replace_pointers(const char *text, char **ret) {
+        const char *format = strstr(text, "print fmt:") ?: text + strlen(text);
+        _cleanup_buf_ Buf b = BUF_INIT;
+
+        buf_add(&b, text, (size_t) (format - text));
+        for (const char *p; (p = strstr(format, "%p")); format = p + 2) {
+                bool plain = !((p[2] >= 'a' && p[2] <= 'z') || (p[2] >= 'A' && p[2] <= 'Z'));
+
+                buf_add(&b, format, (size_t) (p - format));
+                buf_adds(&b, plain ? POINTER_FORMAT : "%p");
+        }
+        buf_adds(&b, format);
+        return buf_take_string(&b, ret);
+}
+
+static struct tep_format_field *find_field(struct tep_event *event, struct tep_format_field *field,
+                                           const char *name) {
+        return field ?: tep_find_any_field(event, name);
+}
+
+/* REC->args[1]: the index is a number, and inside. */
+static bool is_fixed_element(struct tep_event *event, const struct tep_print_arg *arg) {
+        const struct tep_print_arg *left = arg->op.left, *right = arg->op.right;
+        struct tep_format_field *f;
+
+        if (!left || !right || left->type != TEP_PRINT_FIELD || right->type != TEP_PRINT_ATOM)
+                return false;
+        f = find_field(event, left->field.field, left->field.name);
+        return f && !(f->flags & TEP_FIELD_IS_DYNAMIC) && f->elementsize > 0 &&
+               strtoul(right->atom.atom, NULL, 0) < (unsigned) f->size / f->elementsize;
+}
+
+/* Whether printing it reads nothing that foreign_print() has not looked at. */
+static bool is_bounded(struct tep_event *event, const struct tep_print_arg *arg, int depth) {
+        if (depth > EXPRESSION_DEPTH_MAX)
+                return false;
+        for (; arg; arg = arg->next) {
+                bool good = false;
+
+                switch (arg->type) {
+                case TEP_PRINT_NULL:
+                case TEP_PRINT_ATOM:
+                        good = true;
+                        break;
+                case TEP_PRINT_FIELD:
+                        good = find_field(event, arg->field.field, arg->field.name);
+                        break;
+                case TEP_PRINT_STRING:
+                        good = find_field(event, arg->string.field, arg->string.string);
+                        break;
+                case TEP_PRINT_BITMASK:
+                case TEP_PRINT_CPUMASK:
+                        good = find_field(event, arg->bitmask.field, arg->bitmask.bitmask);
+                        break;
+                case TEP_PRINT_DYNAMIC_ARRAY_LEN:
+                        good = arg->dynarray.field;
+                        break;
+                case TEP_PRINT_TYPE:
+                        good = is_bounded(event, arg->typecast.item, depth + 1);
+                        break;
+                case TEP_PRINT_FLAGS:
+                        good = is_bounded(event, arg->flags.field, depth + 1);
+                        break;
+                case TEP_PRINT_SYMBOL:
+                        good = is_bounded(event, arg->symbol.field, depth + 1);
+                        break;
+                case TEP_PRINT_OP:
+                        if (streq_ptr(arg->op.op, "["))
+                                good = is_fixed_element(event, arg);
+                        else
+                                good = is_bounded(event, arg->op.left, depth + 1) &&
+                                       is_bounded(event, arg->op.right, depth + 1);
+                        break;
+                default:
+                        break;
+                }
+                if (!good)
+                        return false;
+        }
+        return true;
+}
+
+int foreign_add(Foreign *f, const char *system, const char *format) {
+        _cleanup_free_ char *text = NULL;
+        struct tep_event *event = NULL;
+        size_t n = strlen(format);
+        Known *known;
+        int r;
+
+        if (n > FORMAT_TEXT_MAX || is_deep(format))
+                return FORMATS_E_INVALID;
+        r = replace_pointers(format, &text);
+        if (r < 0)
+                return r;
+        known = reallocarray(f->known, f->n_known + 1, sizeof(*known));
+        if (!known)
+                return -ENOMEM;
+        f->known = known;
+        r = (int) tep_parse_format(f->tep, &event, text, strlen(text), system);
+        if (!event || event->id <= 0)
+                return FORMATS_E_INVALID;
+        if (r != 0 || (event->flags & TEP_EVENT_FL_FAILED) ||
+            !is_bounded(event, event->print_fmt.args, 0))
+                event->flags |= TEP_EVENT_FL_PRINTRAW;
+        known[f->n_known++] = (Known){
+                .id = event->id,
+                .event = event,
+                .how = streq(system, "ftrace") && streq(event->name, "print") ? HOW_MESSAGE
+                                                                              : HOW_EVENT,
+        };
+        return 0;
+}
+
+static const Known *find_known(const Foreign *f, int id) {
+        for (size_t i = 0; i < f->n_known; i++)
+                if (f->known[i].id == id)
+                        return &f->known[i];
+        return NULL;
+}
+
+/* Whether the field, and what it points to, is inside the record. */
+static bool field_fits(const Foreign *f, const struct tep_format_field *field, const uint8_t *data,
+                       uint32_t n) {
+        uint32_t word, at, length;
+
+        if (field->offset < 0 || field->size < 0 || (uint32_t) field->offset > n ||
+            (uint32_t) field->size > n - (uint32_t) field->offset)
+                return false;
+        if (!(field->flags & TEP_FIELD_IS_DYNAMIC))
+                return true;
+        if (field->size != 4)
+                return false;
+        word = load_u32(data + field->offset, f->swap);
+        at = word & 0xffff;
+        length = word >> 16;
+        if (field->flags & TEP_FIELD_IS_RELATIVE)
+                at += (uint32_t) field->offset + 4;
+        return at <= n && length <= n - at;
+}
+
+static bool record_fits(const Foreign *f, const struct tep_event *event, const uint8_t *data,
+                        uint32_t n) {
+        for (const struct tep_format_field *p = event->format.common_fields; p; p = p->next)
+                if (!field_fits(f, p, data, n))
+                        return false;
+        for (const struct tep_format_field *p = event->format.fields; p; p = p->next)
+                if (!field_fits(f, p, data, n))
+                        return false;
+        return true;
+}
+
+/* The text up to its last newline, as print_graph_comment() has it (linux 6.1
+ * kernel/trace/trace_functions_graph.c). */
+static const char *take_line(Foreign *f) {
+        if (f->line.n_data > 0 && f->line.data[f->line.n_data - 1] == '\n')
+                f->line.n_data--;
+        buf_add(&f->line, "", 1);
+        return f->line.error < 0 ? NULL : f->line.data;
+}
+
+const char *foreign_print(Foreign *f, const Event *e) {
+        const Known *known = find_known(f, e->id);
+        struct tep_format_field *message;
+        struct tep_record record = {
+                .ts = e->timestamp_ns,
+                .cpu = (int) e->cpu,
+                .size = (int) e->n_bytes,
+                .record_size = (int) e->n_bytes,
+                .data = (void *) e->payload,
+        };
+
+        if (!known || !e->payload || e->n_bytes > RECORD_BYTES_MAX ||
+            !record_fits(f, known->event, e->payload, e->n_bytes))
+                return NULL;
+        f->line.n_data = 0;
+        if (known->how == HOW_MESSAGE) {
+                const char *text = e->payload;
+
+                message = tep_find_field(known->event, "buf");
+                if (!message || message->offset < 0 || (uint32_t) message->offset > e->n_bytes)
+                        return NULL;
+                text += message->offset;
+                buf_add(&f->line, text, strnlen(text, e->n_bytes - (uint32_t) message->offset));
+                return take_line(f);
+        }
+        trace_seq_reset(&f->seq);
+        tep_print_event(f->tep, &f->seq, &record, "%s", TEP_PRINT_INFO);
+        if (f->seq.state != TRACE_SEQ__GOOD)
+                return NULL;
+        buf_adds(&f->line, known->event->name);
+        buf_adds(&f->line, ": ");
+        buf_add(&f->line, f->seq.buffer, f->seq.len);
+        return take_line(f);
+}
+
+Foreign *foreign_free(Foreign *f) {
+        if (!f)
+                return NULL;
+        if (f->tep)
+                tep_free(f->tep);
+        trace_seq_destroy(&f->seq);
+        buf_done(&f->line);
+        free(f->known);
+        free(f);
+        return NULL;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Foreign: events of other kinds, as text
+ *
+ * What stands beside the graph in a buffer (sched:sched_switch, ...) is printed by libtraceevent
+ * from the event's own format file, as the kernel would: "NAME: FIELDS".  Differences from the
+ * kernel's text:
+ *
+ *   - "%p", which the kernel hashes with a secret of each boot, is the recorded number, 16 hex
+ *     digits: what the kernel prints with options/hash-ptr off;
+ *   - "%pS" of a function has no "/size";
+ *   - what libtraceevent could only print by believing a number in the record (__print_array(),
+ *     __print_hex()), or cannot parse, is printed as "FIELD=VALUE FIELD=VALUE".
+ *
+ * ftrace:print (trace_marker) is its message alone, as in the kernel's drawing.
+ */
+
+#include <stdbool.h>
+
+#include "base/cleanup.h"
+#include "decode/formats.h"
+
+typedef struct Foreign Foreign;
+
+int foreign_new(Foreign **ret, bool big_endian);
+/* @system: "sched"; @format: text of the format file, hostile.  0, FORMATS_E_INVALID, -ENOMEM. */
+int foreign_add(Foreign *f, const char *system, const char *format);
+/* Of what a Cursor made of a record.  NULL if the event's id is not known, or its record contradicts its format; else a line without
+ * newline, valid until the next call. */
+const char *foreign_print(Foreign *f, const Event *event);
+Foreign *foreign_free(Foreign *f);
+DEFINE_CLEANUP(Foreign *, foreign_free);

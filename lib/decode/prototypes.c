@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Each part is walked once to learn where its types begin, because types have different lengths and
+ * refer to each other by number; numbers go on from vmlinux's in every module, and so do offsets of
+ * names.  Functions are put into one hash table in the order in which the kernel would meet them.
+ * What a function's parameters are is found out when it is asked for.
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/unit.h"
+#include "decode/prototypes.h"
+#include "decode/records.h"
+
+#define BTF_MAGIC 0xeb9f
+#define HEADER_BYTES 24U
+#define TYPE_BYTES 12U
+#define PART_NAME_MAX 64
+#define NAME_MAX_CHARS 255
+#define MODIFIERS_MAX 64 /* typedefs of typedefs; kernels have less than 10 */
+
+enum {
+        KIND_VOID,
+        KIND_INT,
+        KIND_PTR,
+        KIND_ARRAY,
+        KIND_STRUCT,
+        KIND_UNION,
+        KIND_ENUM,
+        KIND_FWD,
+        KIND_TYPEDEF,
+        KIND_VOLATILE,
+        KIND_CONST,
+        KIND_RESTRICT,
+        KIND_FUNC,
+        KIND_FUNC_PROTO,
+        KIND_VAR,
+        KIND_DATASEC,
+        KIND_FLOAT,
+        KIND_DECL_TAG,
+        KIND_TYPE_TAG,
+        KIND_ENUM64,
+        N_KINDS,
+};
+
+/* Bytes behind struct btf_type: once, and for each of its members; and as btf_type_str() says. */
+static const struct {
+        const char *name;
+        uint8_t n_once, n_each;
+} kinds[N_KINDS] = {
+        [KIND_VOID] = { "UNKNOWN", 0, 0 },      [KIND_INT] = { "INT", 4, 0 },
+        [KIND_PTR] = { "PTR", 0, 0 },           [KIND_ARRAY] = { "ARRAY", 12, 0 },
+        [KIND_STRUCT] = { "STRUCT", 0, 12 },    [KIND_UNION] = { "UNION", 0, 12 },
+        [KIND_ENUM] = { "ENUM", 0, 8 },         [KIND_FWD] = { "FWD", 0, 0 },
+        [KIND_TYPEDEF] = { "TYPEDEF", 0, 0 },   [KIND_VOLATILE] = { "VOLATILE", 0, 0 },
+        [KIND_CONST] = { "CONST", 0, 0 },       [KIND_RESTRICT] = { "RESTRICT", 0, 0 },
+        [KIND_FUNC] = { "FUNC", 0, 0 },         [KIND_FUNC_PROTO] = { "FUNC_PROTO", 0, 8 },
+        [KIND_VAR] = { "VAR", 4, 0 },           [KIND_DATASEC] = { "DATASEC", 0, 12 },
+        [KIND_FLOAT] = { "FLOAT", 0, 0 },       [KIND_DECL_TAG] = { "DECL_TAG", 4, 0 },
+        [KIND_TYPE_TAG] = { "TYPE_TAG", 0, 0 }, [KIND_ENUM64] = { "ENUM64", 0, 12 },
+};
+
+typedef struct Part {
+        const uint8_t *types;
+        uint32_t n_types_bytes;
+        const char *names;
+        uint32_t n_names;
+        bool swap;
+        uint32_t *at;   /* where each type begins in `types` */
+        uint32_t n;     /* of them */
+        uint32_t first; /* number of the first */
+} Part;
+
+typedef struct Slot {
+        uint32_t part, type; /* type 0: free; else its place in Part.at, plus 1 */
+} Slot;
+
+typedef struct Made Made;
+struct Made {
+        Made *next;
+        Prototype prototype;
+        EnumValue *values[PROTOTYPE_PARAMS_MAX];
+};
+
+struct Prototypes {
+        char *data;
+        Part *parts;
+        size_t n_parts;
+        Slot *slots;
+        size_t n_slots; /* a power of two */
+        Made *made;
+};
+
+/* A type as it is in the file. */
+typedef struct Type {
+        const Part *part;
+        const uint8_t *data; /* NULL: void, or no such type */
+        uint32_t kind, n_members;
+        uint32_t name;
+        uint32_t size_or_type;
+} Type;
+
+static Type read_type(const Part *part, const uint8_t *data) {
+        uint32_t info = load_u32(data + 4, part->swap);
+
+        return (Type){
+                .part = part,
+                .data = data,
+                .kind = info >> 24 & 0x7f,
+                .n_members = info & 0xffffff,
+                .name = load_u32(data, part->swap),
+                .size_or_type = load_u32(data + 8, part->swap),
+        };
+}
+
+static Type find_type(const Prototypes *p, const Part *part, uint32_t number) {
+        if (number < part->first)
+                part = &p->parts[0];
+        if (number < part->first || number - part->first >= part->n)
+                return (Type){ .part = part };
+        return read_type(part, part->types + part->at[number - part->first]);
+}
+
+/* NULL: the offset is wild, or the name too long. */
+static const char *find_name(const Prototypes *p, const Part *part, uint32_t offset) {
+        uint32_t n_base = part == &p->parts[0] ? 0 : p->parts[0].n_names;
+
+        if (offset < n_base) {
+                part = &p->parts[0];
+                n_base = 0;
+        }
+        offset -= n_base;
+        if (offset >= part->n_names ||
+            !memchr(part->names + offset, 0,
+                    MIN(part->n_names - offset, (uint32_t) NAME_MAX_CHARS + 1)))
+                return NULL;
+        return part->names + offset;
+}
+
+/* Learns where the types of a part begin.  0 or -ENOMEM. */
+static int walk_types(Part *part) {
+        uint32_t at = 0, n_room = 0;
+
+        while (part->n_types_bytes - at >= TYPE_BYTES) {
+                Type t = read_type(part, part->types + at);
+                uint64_t n;
+
+                if (t.kind >= N_KINDS)
+                        break;
+                n = TYPE_BYTES + kinds[t.kind].n_once +
+                    (uint64_t) kinds[t.kind].n_each * t.n_members;
+                if (n > part->n_types_bytes - at)
+                        break;
+                if (part->n == n_room) {
+                        uint32_t *p;
+
+                        n_room = MAX(n_room * 2, 1024U);
+                        p = realloc(part->at, n_room * sizeof(*p));
+                        if (!p)
+                                return -ENOMEM;
+                        part->at = p;
+                }
+                part->at[part->n++] = at;
+                at += (uint32_t) n;
+        }
+        return 0;
+}
+
+/* One file of /sys/kernel/btf.  0, PROTOTYPES_E_INVALID, -ENOMEM. */
+static int parse_part(Part *ret, const uint8_t *data, size_t n) {
+        uint32_t n_header, type_at, n_types, name_at, n_names;
+        bool swap;
+
+        if (n < HEADER_BYTES)
+                return PROTOTYPES_E_INVALID;
+        swap = load_u16(data, false) != BTF_MAGIC;
+        if (load_u16(data, swap) != BTF_MAGIC)
+                return PROTOTYPES_E_INVALID;
+        n_header = load_u32(data + 4, swap);
+        type_at = load_u32(data + 8, swap);
+        n_types = load_u32(data + 12, swap);
+        name_at = load_u32(data + 16, swap);
+        n_names = load_u32(data + 20, swap);
+        if (n_header > n || type_at > n - n_header || n_types > n - n_header - type_at ||
+            name_at > n - n_header || n_names > n - n_header - name_at)
+                return PROTOTYPES_E_INVALID;
+        *ret = (Part){
+                .types = data + n_header + type_at,
+                .n_types_bytes = n_types,
+                .names = (const char *) data + n_header + name_at,
+                .n_names = n_names,
+                .swap = swap,
+        };
+        return walk_types(ret);
+}
+
+/* "NAME BYTES\n".  False: it is none. */
+static bool parse_line(const char **at, const char *end, size_t *ret_n) {
+        const char *newline =
+                memchr(*at, '\n', MIN((size_t) (end - *at), (size_t) PART_NAME_MAX + 24));
+        const char *space = newline ? memchr(*at, ' ', (size_t) (newline - *at)) : NULL;
+        char number[24];
+        uint64_t n;
+
+        if (!space || newline - space > (ptrdiff_t) sizeof(number))
+                return false;
+        (void) snprintf(number, sizeof(number), "%.*s", (int) (newline - space - 1), space + 1);
+        if (parse_u64(number, (uint64_t) (end - newline - 1), &n) < 0)
+                return false;
+        *at = newline + 1;
+        *ret_n = n;
+        return true;
+}
+
+static int parse_parts(Prototypes *p, size_t n_data) {
+        const char *at = p->data, *end = at + n_data;
+
+        while (at < end) {
+                Part part = {}, *parts;
+                size_t n;
+                int r;
+
+                if (!parse_line(&at, end, &n))
+                        return PROTOTYPES_E_INVALID;
+                r = parse_part(&part, (const uint8_t *) at, n);
+                at += n;
+                if (r < 0 || (r != 0 && p->n_parts == 0)) {
+                        free(part.at);
+                        return r;
+                }
+                if (r != 0)
+                        continue;
+                part.first = 1 + (p->n_parts > 0 ? p->parts[0].n : 0);
+                parts = reallocarray(p->parts, p->n_parts + 1, sizeof(*parts));
+                if (!parts) {
+                        free(part.at);
+                        return -ENOMEM;
+                }
+                p->parts = parts;
+                parts[p->n_parts++] = part;
+        }
+        return p->n_parts > 0 ? 0 : PROTOTYPES_E_INVALID;
+}
+
+static uint32_t hash_name(const char *name, size_t n) {
+        uint32_t h = 2166136261U;
+
+        for (size_t i = 0; i < n; i++)
+                h = (h ^ (uint8_t) name[i]) * 16777619U;
+        return h;
+}
+
+static Slot *find_slot(const Prototypes *p, const char *name, size_t n_name) {
+        size_t i = hash_name(name, n_name) & (p->n_slots - 1);
+
+        for (; p->slots[i].type; i = (i + 1) & (p->n_slots - 1)) {
+                const Part *part = &p->parts[p->slots[i].part];
+                Type t = read_type(part, part->types + part->at[p->slots[i].type - 1]);
+                const char *other = find_name(p, part, t.name);
+
+                if (other && strncmp(name, other, n_name) == 0 && !other[n_name])
+                        break;
+        }
+        return &p->slots[i];
+}
+
+static int index_functions(Prototypes *p) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < p->n_parts; i++)
+                for (uint32_t k = 0; k < p->parts[i].n; k++)
+                        n += read_type(&p->parts[i], p->parts[i].types + p->parts[i].at[k]).kind ==
+                             KIND_FUNC;
+        for (p->n_slots = 16; p->n_slots < n * 2;)
+                p->n_slots *= 2;
+        p->slots = calloc(p->n_slots, sizeof(*p->slots));
+        if (!p->slots)
+                return -ENOMEM;
+        for (size_t i = 0; i < p->n_parts; i++)
+                for (uint32_t k = 0; k < p->parts[i].n; k++) {
+                        Type t = read_type(&p->parts[i], p->parts[i].types + p->parts[i].at[k]);
+                        const char *name =
+                                t.kind == KIND_FUNC ? find_name(p, t.part, t.name) : NULL;
+                        Slot *slot = name ? find_slot(p, name, strlen(name)) : NULL;
+
+                        if (slot && !slot->type)
+                                *slot = (Slot){ (uint32_t) i, k + 1 };
+                }
+        return 0;
+}
+
+int prototypes_new(Prototypes **ret, char *data, size_t n) {
+        _cleanup_(prototypes_freep) Prototypes *p = calloc(1, sizeof(*p));
+        int r;
+
+        if (!p) {
+                free(data);
+                return -ENOMEM;
+        }
+        p->data = data;
+        r = parse_parts(p, n);
+        if (r == 0)
+                r = index_functions(p);
+        if (r != 0)
+                return r;
+        *ret = TAKE_PTR(p);
+        return 0;
+}
+
+static int fill_values(const Prototypes *p, const Type *t, Made *made, uint32_t at,
+                       uint32_t *n_text) {
+        Param *param = &made->prototype.params[at];
+        EnumValue *values = calloc(t->n_members ?: 1, sizeof(*values));
+        size_t longest = 0;
+
+        if (!values)
+                return -ENOMEM;
+        made->values[at] = values;
+        for (uint32_t i = 0; i < t->n_members; i++) {
+                const uint8_t *member = t->data + TYPE_BYTES + (size_t) 8 * i;
+
+                values[i].name = find_name(p, t->part, load_u32(member, t->part->swap)) ?: "";
+                values[i].value = (int32_t) load_u32(member + 4, t->part->swap);
+                longest = MAX(longest, strlen(values[i].name));
+        }
+        param->values = values;
+        param->n_values = t->n_members;
+        *n_text += (uint32_t) longest;
+        return 0;
+}
+
+static Type skip_modifiers(const Prototypes *p, const Part *part, uint32_t number) {
+        Type t = find_type(p, part, number);
+
+        for (int i = 0;
+             i < MODIFIERS_MAX && t.data &&
+             (t.kind == KIND_TYPEDEF || t.kind == KIND_VOLATILE || t.kind == KIND_CONST ||
+              t.kind == KIND_RESTRICT || t.kind == KIND_TYPE_TAG);
+             i++)
+                t = find_type(p, part, t.size_or_type);
+        return t;
+}
+
+/* One struct btf_param. */
+static int fill_param(const Prototypes *p, const Part *part, const uint8_t *data, Made *made,
+                      uint32_t at) {
+        Param *param = &made->prototype.params[at];
+        Type t = skip_modifiers(p, part, load_u32(data + 4, part->swap));
+
+        param->name = find_name(p, part, load_u32(data, part->swap)) ?: "";
+        made->prototype.n_text += (uint32_t) strlen(param->name);
+        param->type_kind = kinds[MIN(t.kind, (uint32_t) N_KINDS - 1)].name;
+        if (!t.data || t.kind == KIND_VOID)
+                param->kind = PARAM_UNKNOWN;
+        else if (t.kind == KIND_PTR)
+                param->kind = PARAM_HEX;
+        else if (t.kind == KIND_INT)
+                param->kind = load_u32(t.data + TYPE_BYTES, t.part->swap) >> 24 & 1 ? PARAM_DECIMAL
+                                                                                    : PARAM_HEX;
+        else if (t.kind == KIND_ENUM) {
+                param->kind = PARAM_ENUM;
+                return fill_values(p, &t, made, at, &made->prototype.n_text);
+        } else {
+                param->kind = PARAM_OTHER;
+                param->n_bytes = t.size_or_type;
+        }
+        return 0;
+}
+
+static void made_free(Made *made) {
+        for (size_t i = 0; i < PROTOTYPE_PARAMS_MAX; i++)
+                free(made->values[i]);
+        free(made);
+}
+
+const Prototype *prototypes_find(Prototypes *p, const char *name, size_t n_name) {
+        const Slot *slot = find_slot(p, name, n_name);
+        const Part *part = &p->parts[slot->part];
+        Type function, proto;
+        Made *made;
+
+        if (!slot->type)
+                return NULL;
+        function = read_type(part, part->types + part->at[slot->type - 1]);
+        proto = find_type(p, part, function.size_or_type);
+        if (!proto.data || proto.kind != KIND_FUNC_PROTO)
+                return NULL;
+        made = calloc(1, sizeof(*made));
+        if (!made)
+                return NULL;
+        made->prototype.n_params = MIN(proto.n_members, (uint32_t) PROTOTYPE_PARAMS_MAX);
+        for (uint32_t i = 0; i < made->prototype.n_params; i++)
+                if (fill_param(p, proto.part, proto.data + TYPE_BYTES + (size_t) 8 * i, made, i) <
+                    0) {
+                        made_free(made);
+                        return NULL;
+                }
+        made->next = p->made;
+        p->made = made;
+        return &made->prototype;
+}
+
+Prototypes *prototypes_free(Prototypes *p) {
+        if (!p)
+                return NULL;
+        while (p->made) {
+                Made *made = p->made;
+
+                p->made = made->next;
+                made_free(made);
+        }
+        for (size_t i = 0; i < p->n_parts; i++)
+                free(p->parts[i].at);
+        free(p->parts);
+        free(p->slots);
+        free(p->data);
+        free(p);
+        return NULL;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Both words end in paths below events/, so they may hold what events' names hold and nothing else. */
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/event-choice.h"
+
+#define WORD_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+
+/* The word at @s, whose length is returned; 0: there is none. */
+static size_t parse_word(char ret[static EVENT_WORD_MAX + 1], const char *s) {
+        size_t n = strspn(s, WORD_CHARS);
+
+        if (n == 0 || n > EVENT_WORD_MAX)
+                return 0;
+        memcpy(ret, s, n);
+        ret[n] = 0;
+        return n;
+}
+
+bool event_choice_parse(EventChoice *ret, const char *text) {
+        EventChoice e = {};
+        size_t n = parse_word(e.system, text), n_filter;
+
+        if (n == 0 || text[n] != ':')
+                return false;
+        text += n + 1;
+        n = parse_word(e.name, text);
+        if (n == 0)
+                return false;
+        text += n;
+        if (*text) {
+                if (*text != ':')
+                        return false;
+                e.filter = text + 1;
+                n_filter = strlen(e.filter);
+                if (n_filter > EVENT_FILTER_MAX || strspn(e.filter, " ") == n_filter)
+                        return false;
+                for (const char *p = e.filter; *p; p++)
+                        if (iscntrl((unsigned char) *p))
+                                return false;
+        }
+        *ret = e;
+        return true;
+}
+
+bool event_choice_is_valid(const char *text) {
+        EventChoice e;
+
+        return event_choice_parse(&e, text);
+}
+
+void event_choice_path(char ret[static EVENT_PATH_MAX], const EventChoice *e, const char *file) {
+        (void) snprintf(ret, EVENT_PATH_MAX, "events/%s/%s/%s", e->system, e->name, file);
+}

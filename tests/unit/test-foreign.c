@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The formats are those of Debian's 6.12.117, the expected texts what the kernel prints. */
+
+#include <string.h>
+
+#include "decode/foreign.h"
+#include "unit.h"
+
+/* libtraceevent 1.7.1 leaks some words of a text that it refuses. */
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) {
+        return "leak:libtraceevent";
+}
+
+#define COMMON                                                                                     \
+        "format:\n"                                                                                \
+        "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
+        "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                     \
+        "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
+        "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
+#define STATES "(0x00000000 | 0x00000001 | 0x00000002 | 0x00000004 | 0x00000008 | 0x00000010)"
+#define SCHED_SWITCH                                                                               \
+        "name: sched_switch\nID: 314\n" COMMON                                                     \
+        "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"                            \
+        "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"                                \
+        "\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n"                                 \
+        "\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"                               \
+        "\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n"                           \
+        "\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n"                                \
+        "\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;\n\n"                               \
+        "print fmt: \"prev_comm=%s prev_pid=%d prev_prio=%d prev_state=%s%s ==> next_comm=%s "     \
+        "next_pid=%d next_prio=%d\", REC->prev_comm, REC->prev_pid, REC->prev_prio, "              \
+        "(REC->prev_state & ((" STATES " + 1) << 1) - 1) ? __print_flags(REC->prev_state & "       \
+        "(((" STATES " + 1) << 1) - 1), \"|\", { 0x00000001, \"S\" }, { 0x00000002, \"D\" }) : "   \
+        "\"R\", REC->prev_state & ((" STATES " + 1) << 1) ? \"+\" : \"\", REC->next_comm, "        \
+        "REC->next_pid, REC->next_prio\n"
+
+#define IRQ_ENTRY                                                                                  \
+        "name: irq_handler_entry\nID: 150\n" COMMON                                                \
+        "\tfield:int irq;\toffset:8;\tsize:4;\tsigned:1;\n"                                        \
+        "\tfield:__data_loc char[] name;\toffset:12;\tsize:4;\tsigned:0;\n\n"                      \
+        "print fmt: \"irq=%d name=%s\", REC->irq, __get_str(name)\n"
+
+#define SOFTIRQ                                                                                    \
+        "name: softirq_entry\nID: 151\n" COMMON                                                    \
+        "\tfield:unsigned int vec;\toffset:8;\tsize:4;\tsigned:0;\n\n"                             \
+        "print fmt: \"vec=%u [action=%s]\", REC->vec, __print_symbolic(REC->vec, { 0, \"HI\" }, "  \
+        "{ 1, \"TIMER\" }, { 3, \"NET_RX\" })\n"
+
+#define POINTER                                                                                    \
+        "name: kfree\nID: 152\n" COMMON                                                            \
+        "\tfield:const void * ptr;\toffset:8;\tsize:8;\tsigned:0;\n\n"                             \
+        "print fmt: \"ptr=%p\", REC->ptr\n"
+
+#define SYS_ENTER                                                                                  \
+        "name: sys_enter\nID: 153\n" COMMON                                                        \
+        "\tfield:unsigned long args[2];\toffset:8;\tsize:16;\tsigned:0;\n\n"                       \
+        "print fmt: \"(%lx, %lx)\", REC->args[0], REC->args[1]\n"
+
+#define SYS_ENTER_WILD                                                                             \
+        "name: sys_enter\nID: 154\n" COMMON                                                        \
+        "\tfield:unsigned long args[2];\toffset:8;\tsize:16;\tsigned:0;\n\n"                       \
+        "print fmt: \"%lx\", REC->args[4096]\n"
+
+#define ARRAY                                                                                      \
+        "name: bytes\nID: 155\n" COMMON "\tfield:int n;\toffset:8;\tsize:4;\tsigned:1;\n"          \
+        "\tfield:__data_loc u8[] data;\toffset:12;\tsize:4;\tsigned:0;\n\n"                        \
+        "print fmt: \"%s\", __print_hex(__get_dynamic_array(data), REC->n)\n"
+
+#define PRINT                                                                                      \
+        "name: print\nID: 5\n" COMMON "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n" \
+        "\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:0;\n\n"                                  \
+        "print fmt: \"%ps: %s\", (void *)REC->ip, REC->buf\n"
+
+static const char *print(Foreign *f, uint16_t id, const void *data, size_t n) {
+        _cleanup_free_ uint8_t *at = malloc(n + 1);
+
+        /* As long as it is, so that a sanitizer sees what reads beyond. */
+        memcpy(at, data, n);
+        at[n] = 0;
+        return foreign_print(
+                f,
+                &(Event){ .kind = EVENT_OTHER, .id = id, .n_bytes = (uint32_t) n, .payload = at });
+}
+
+static Foreign *knowing(const char *system, const char *format) {
+        Foreign *f = NULL;
+
+        ck_assert_int_eq(foreign_new(&f, false), 0);
+        ck_assert_int_eq(foreign_add(f, system, format), 0);
+        return f;
+}
+
+typedef struct Switch {
+        uint16_t type;
+        uint8_t flags, preempt_count;
+        int32_t pid;
+        char prev_comm[16];
+        int32_t prev_pid, prev_prio;
+        int64_t prev_state;
+        char next_comm[16];
+        int32_t next_pid, next_prio;
+} Switch;
+
+START_TEST(a_task_switch_reads_as_the_kernel_has_it)
+        {
+                _cleanup_(foreign_freep) Foreign *f = knowing("sched", SCHED_SWITCH);
+                Switch s = { .type = 314,
+                             .prev_comm = "client",
+                             .prev_pid = 17,
+                             .prev_prio = 120,
+                             .prev_state = 1,
+                             .next_comm = "swapper/0",
+                             .next_prio = 120 };
+
+                ck_assert_str_eq(print(f, 314, &s, sizeof(s)),
+                                 "sched_switch: prev_comm=client prev_pid=17 prev_prio=120 "
+                                 "prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120");
+                s.prev_state = 0;
+                ck_assert_ptr_nonnull(strstr(print(f, 314, &s, sizeof(s)), "prev_state=R ==>"));
+                s.prev_state = 0x40;
+                ck_assert_ptr_nonnull(strstr(print(f, 314, &s, sizeof(s)), "prev_state=R+ ==>"));
+        }
+END_TEST
+
+START_TEST(symbols_strings_elements_and_pointers_read_as_the_kernel_has_them)
+        {
+                static const struct {
+                        const char *format, *text;
+                        uint16_t id;
+                        uint32_t n_words, words[8];
+                } cases[] = {
+                        { IRQ_ENTRY,
+                          "irq_handler_entry: irq=4 name=ttyS0",
+                          150,
+                          6,
+                          { 150, 17, 4, 6 << 16 | 16, 'S' << 24 | 'y' << 16 | 't' << 8 | 't',
+                            '0' } },
+                        { SOFTIRQ, "softirq_entry: vec=3 [action=NET_RX]", 151, 3, { 151, 17, 3 } },
+                        { SOFTIRQ, "softirq_entry: vec=9 [action=0x9]", 151, 3, { 151, 17, 9 } },
+                        { POINTER,
+                          "kfree: ptr=ffff888003d5c000",
+                          152,
+                          4,
+                          { 152, 17, 0x03d5c000, 0xffff8880 } },
+                        { SYS_ENTER, "sys_enter: (7, 8)", 153, 6, { 153, 17, 7, 0, 8, 0 } },
+                        { PRINT,
+                          "hello",
+                          5,
+                          6,
+                          { 5, 17, 0, 0, 'l' << 24 | 'l' << 16 | 'e' << 8 | 'h',
+                            '\n' << 8 | 'o' } },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_(foreign_freep) Foreign *f =
+                                knowing(cases[i].id == 5 ? "ftrace" : "x", cases[i].format);
+
+                        ck_assert_str_eq(
+                                print(f, cases[i].id, cases[i].words, cases[i].n_words * 4),
+                                cases[i].text);
+                }
+        }
+END_TEST
+
+START_TEST(what_a_record_says_of_itself_is_not_believed)
+        {
+                _cleanup_(foreign_freep) Foreign *f = knowing("irq", IRQ_ENTRY);
+                uint32_t far[] = { 150, 17, 4, 6 << 16 | 4000, 0, 0 };
+                uint32_t longer[] = { 150, 17, 4, 9 << 16 | 16, 0, 0 };
+                uint32_t endless[] = { 150, 17, 4, 8 << 16 | 16, 0x41414141, 0x41414141 };
+
+                ck_assert_ptr_null(print(f, 150, far, sizeof(far)));
+                ck_assert_ptr_null(print(f, 150, longer, sizeof(longer)));
+                ck_assert_str_eq(print(f, 150, endless, sizeof(endless)),
+                                 "irq_handler_entry: irq=4 name=AAAAAAAA");
+                for (uint32_t n = 0; n < 16; n += 4)
+                        ck_assert_ptr_null(print(f, 150, far, n));
+        }
+END_TEST
+
+START_TEST(an_expression_without_bounds_is_printed_as_fields)
+        {
+                _cleanup_(foreign_freep) Foreign *array = knowing("x", ARRAY),
+                                                 *wild = knowing("x", SYS_ENTER_WILD);
+                uint32_t data[] = { 155, 17, 1 << 30, 4 << 16 | 16, 0x01020304 };
+                uint32_t args[] = { 154, 17, 7, 0, 8, 0 };
+
+                ck_assert_ptr_nonnull(strstr(print(array, 155, data, sizeof(data)), "bytes:  n="));
+                ck_assert_ptr_nonnull(strstr(print(wild, 154, args, sizeof(args)), "args="));
+        }
+END_TEST
+
+START_TEST(an_unknown_event_has_no_text_and_a_bad_format_is_refused)
+        {
+                _cleanup_(foreign_freep) Foreign *f = knowing("irq", SOFTIRQ);
+                _cleanup_free_ char *deep = malloc(10000);
+                uint32_t data[] = { 99, 17, 1 };
+
+                ck_assert_ptr_null(print(f, 99, data, sizeof(data)));
+                ck_assert_int_eq(foreign_add(f, "x", ""), FORMATS_E_INVALID);
+                ck_assert_int_eq(foreign_add(f, "x", "name: y\nID: nothing\n"), FORMATS_E_INVALID);
+                memset(deep, '(', 9999);
+                deep[9999] = 0;
+                ck_assert_int_eq(foreign_add(f, "x", deep), FORMATS_E_INVALID);
+        }
+END_TEST
+
+UNIT_MAIN("foreign", a_task_switch_reads_as_the_kernel_has_it,
+          symbols_strings_elements_and_pointers_read_as_the_kernel_has_them,
+          what_a_record_says_of_itself_is_not_believed,
+          an_expression_without_bounds_is_printed_as_fields,
+          an_unknown_event_has_no_text_and_a_bad_format_is_refused)

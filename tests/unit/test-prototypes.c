@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Types made by hand: the layout is that of linux/btf.h, the expected text the kernel's. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "calls/arguments.h"
+#include "unit.h"
+
+typedef struct Types {
+        Buf types, names;
+        uint32_t n_before; /* bytes of names in the part before */
+} Types;
+
+static void types_init(Types *t, uint32_t n_before) {
+        *t = (Types){ .types = BUF_INIT, .names = BUF_INIT, .n_before = n_before };
+        if (n_before == 0)
+                buf_add(&t->names, "", 1);
+}
+
+static uint32_t name_at(Types *t, const char *name) {
+        uint32_t at = t->n_before + (uint32_t) t->names.n_data;
+
+        if (!*name)
+                return 0;
+        buf_add(&t->names, name, strlen(name) + 1);
+        return at;
+}
+
+/* struct btf_type and @n words behind it. */
+static void add_type(Types *t, const char *name, uint32_t kind, uint32_t n_members, uint32_t type,
+                     const uint32_t *words, size_t n) {
+        const uint32_t head[] = { name_at(t, name), kind << 24 | n_members, type };
+
+        buf_add(&t->types, head, sizeof(head));
+        buf_add(&t->types, words, n * sizeof(*words));
+}
+
+static void add_part(Buf *b, const char *name, const Types *t) {
+        const uint32_t head[] = {
+                1 << 16 | 0xeb9f,
+                24,
+                0,
+                (uint32_t) t->types.n_data,
+                (uint32_t) t->types.n_data,
+                (uint32_t) t->names.n_data,
+        };
+
+        buf_printf(b, "%s %zu\n", name, sizeof(head) + t->types.n_data + t->names.n_data);
+        buf_add(b, head, sizeof(head));
+        buf_add(b, t->types.data, t->types.n_data);
+        buf_add(b, t->names.data, t->names.n_data);
+}
+
+/* vmlinux has send(), empty(), many() and two(); the module xt has own(), and another two(). */
+static char *make_types(size_t *ret_n) {
+        _cleanup_buf_ Buf b = BUF_INIT;
+        Types t, m;
+        uint32_t n_types;
+        char *text;
+
+        types_init(&t, 0);
+        add_type(&t, "int", 1, 0, 4, (uint32_t[]){ 1 << 24 | 32 }, 1); /* 1 */
+        add_type(&t, "unsigned long", 1, 0, 8, (uint32_t[]){ 64 }, 1); /* 2 */
+        add_type(&t, "", 2, 0, 0, NULL, 0);                            /* 3: void * */
+        add_type(&t, "size_t", 8, 0, 2, NULL, 0);                      /* 4 */
+        add_type(&t, "", 10, 0, 4, NULL, 0);                           /* 5: const size_t */
+        add_type(&t, "mode", 6, 2, 4,
+                 (uint32_t[]){ name_at(&t, "OFF"), 0, name_at(&t, "BAD"), (uint32_t) -1 },
+                 4);                             /* 6 */
+        add_type(&t, "pair", 4, 0, 16, NULL, 0); /* 7 */
+        add_type(&t, "", 13, 5, 1,
+                 (uint32_t[]){ name_at(&t, "sk"), 3, name_at(&t, "len"), 5, name_at(&t, "flags"), 1,
+                               name_at(&t, "how"), 6, name_at(&t, "p"), 7 },
+                 10);                              /* 8 */
+        add_type(&t, "send", 12, 1, 8, NULL, 0);   /* 9 */
+        add_type(&t, "", 13, 0, 1, NULL, 0);       /* 10 */
+        add_type(&t, "empty", 12, 1, 10, NULL, 0); /* 11 */
+        add_type(&t, "", 13, 7, 1,
+                 (uint32_t[]){ name_at(&t, "a"), 1, name_at(&t, "b"), 1, name_at(&t, "c"), 1,
+                               name_at(&t, "d"), 1, name_at(&t, "e"), 1, name_at(&t, "f"), 0,
+                               name_at(&t, "g"), 1 },
+                 14);                                                           /* 12 */
+        add_type(&t, "many", 12, 1, 12, NULL, 0);                               /* 13 */
+        add_type(&t, "", 13, 1, 1, (uint32_t[]){ name_at(&t, "first"), 3 }, 2); /* 14 */
+        add_type(&t, "two", 12, 1, 14, NULL, 0);                                /* 15 */
+        n_types = 15;
+        types_init(&m, (uint32_t) t.names.n_data);
+        add_type(&m, "", 13, 1, 1, (uint32_t[]){ name_at(&m, "mine"), 4 }, 2);
+        add_type(&m, "own", 12, 1, n_types + 1, NULL, 0);
+        add_type(&m, "two", 12, 1, n_types + 1, NULL, 0);
+        add_part(&b, "vmlinux", &t);
+        add_part(&b, "xt", &m);
+        *ret_n = b.n_data;
+        buf_done(&t.types);
+        buf_done(&t.names);
+        buf_done(&m.types);
+        buf_done(&m.names);
+        ck_assert_int_eq(buf_take_string(&b, &text), 0);
+        return text;
+}
+
+static void expect(const char *name, const char *text) {
+        static const uint64_t args[] = {
+                0xffff888003d5c000, 64, (uint64_t) -2, (uint64_t) -1, 5, 6
+        };
+        _cleanup_(prototypes_freep) Prototypes *p = NULL;
+        Function function = { .label = name };
+        Step step = { .function = &function, .args = args, .n_args = ELEMENTSOF(args) };
+        _cleanup_free_ char *drawn = NULL;
+        size_t n, n_room;
+        char *types = make_types(&n), *end;
+
+        ck_assert_int_eq(prototypes_new(&p, types, n), 0);
+        function.prototype = prototypes_find(p, name, strlen(name));
+        n_room = arguments_room(&step);
+        drawn = malloc(n_room + 1);
+        end = arguments_append(drawn, &step);
+        *end = 0;
+        ck_assert_uint_le((size_t) (end - drawn), n_room);
+        ck_assert_str_eq(drawn, text);
+}
+
+START_TEST(arguments_read_as_the_kernel_prints_them)
+        {
+                expect("send", "(sk=0xffff888003d5c000, len=0x40, flags=-2, how=-1 [BAD], "
+                               "p=(STRUCT)[0x5:0x6])");
+                expect("empty", "()");
+                expect("many", "(a=-131391575179264, b=64, c=-2, d=-1, e=5, f=?0x6, ...)");
+        }
+END_TEST
+
+START_TEST(names_are_looked_up_in_the_kernels_order)
+        {
+                expect("own", "(mine=0xffff888003d5c000)");
+                expect("two", "(first=0xffff888003d5c000)");
+                expect("nobody", "()");
+                expect("sen", "()");
+        }
+END_TEST
+
+START_TEST(whatever_is_cut_off_is_survived)
+        {
+                size_t n;
+                _cleanup_free_ char *whole = make_types(&n);
+
+                for (size_t i = 0; i < n; i++) {
+                        _cleanup_(prototypes_freep) Prototypes *p = NULL;
+                        char *part = malloc(i ?: 1);
+                        int r;
+
+                        memcpy(part, whole, i);
+                        r = prototypes_new(&p, part, i);
+                        ck_assert(r == 0 || r == PROTOTYPES_E_INVALID);
+                        if (r == 0)
+                                (void) prototypes_find(p, "send", 4);
+                }
+                for (size_t i = 0; i < n * 8; i++) {
+                        _cleanup_(prototypes_freep) Prototypes *p = NULL;
+                        char *flipped = malloc(n);
+
+                        memcpy(flipped, whole, n);
+                        flipped[i / 8] ^= (char) (1 << i % 8);
+                        if (prototypes_new(&p, flipped, n) == 0) {
+                                (void) prototypes_find(p, "send", 4);
+                                (void) prototypes_find(p, "own", 3);
+                        }
+                }
+        }
+END_TEST
+
+static void expect_retval(uint64_t retval, bool hex, const char *text) {
+        char drawn[RETVAL_ROOM + 1];
+
+        *retval_append(drawn, retval, hex) = 0;
+        ck_assert_str_eq(drawn, text);
+}
+
+START_TEST(errors_are_decimal_and_all_else_is_hex)
+        {
+                expect_retval(0, false, "0x0");
+                expect_retval(64, false, "0x40");
+                expect_retval((uint64_t) -11, false, "-11");
+                expect_retval((uint32_t) -11, false, "-11");
+                expect_retval((uint64_t) -4095, false, "-4095");
+                expect_retval((uint64_t) -4096, false, "0xfffffffffffff000");
+                expect_retval(0x80000000, false, "0x80000000");
+                expect_retval((uint64_t) -11, true, "0xfffffffffffffff5");
+                expect_retval((uint32_t) -11, true, "0xfffffff5");
+        }
+END_TEST
+
+UNIT_MAIN("prototypes", arguments_read_as_the_kernel_prints_them,
+          names_are_looked_up_in_the_kernels_order, whatever_is_cut_off_is_survived,
+          errors_are_decimal_and_all_else_is_hex)
