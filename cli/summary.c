@@ -50,6 +50,27 @@ char *summary_time(char text[static SUMMARY_MAX], uint64_t realtime_ns) {
         return text;
 }
 
+char *summary_clock_step(char text[static SUMMARY_MAX], const SessionMeta *m, size_t i) {
+        const ClockTuple *now = &m->clock_steps.items[i],
+                         *before = i > 0 ? &m->clock_steps.items[i - 1] : &m->start;
+        ClockShift shift = clock_shift(before, now);
+        char slept[UNIT_TEXT_MAX], set[UNIT_TEXT_MAX], time[SUMMARY_MAX], set_text[64] = "",
+                                                                          slept_text[64] = "";
+        bool is_back = shift.set_ns < 0;
+
+        if (shift.slept_ns >= CLOCK_STEP_NS_MIN)
+                (void) snprintf(slept_text, sizeof(slept_text), ", the host slept for %s",
+                                format_duration(slept, (uint64_t) shift.slept_ns));
+        if (shift.set_ns >= CLOCK_STEP_NS_MIN || shift.set_ns <= -CLOCK_STEP_NS_MIN)
+                (void) snprintf(set_text, sizeof(set_text), ", set %s by %s",
+                                is_back ? "back" : "forward",
+                                format_duration(set, is_back ? 0 - (uint64_t) shift.set_ns
+                                                             : (uint64_t) shift.set_ns));
+        (void) snprintf(text, SUMMARY_MAX, "%.64s%s%s", summary_time(time, now->realtime_ns),
+                        set_text, slept_text);
+        return text;
+}
+
 char *summary_dropped(char text[static SUMMARY_MAX], const SessionMeta *m) {
         char size[UNIT_TEXT_MAX], since[SUMMARY_MAX];
 
@@ -107,8 +128,7 @@ char *summary_loss(char text[static SUMMARY_MAX], const SessionMeta *m) {
 
 /* "10:42:03.120" on the clock on the wall, or the trace clock's seconds if that is not known. */
 static char *gap_time(char text[static SUMMARY_MAX], const SessionMeta *m, uint64_t trace_ns) {
-        uint64_t since_ns = trace_ns - m->start.trace_ns; /* may be a little before: wraps */
-        uint64_t ns = m->start.realtime_ns + since_ns;
+        uint64_t ns = session_meta_realtime_ns(m, trace_ns);
         time_t t = (time_t) (ns / NSEC_PER_SEC);
         char seconds[32];
         struct tm tm;

@@ -98,6 +98,8 @@ static void show_when(Buf *out, const SessionMeta *m) {
                      summary_time(stop, m->stop.realtime_ns), length);
         else
                 line(out, "Recorded", "since %s (%s)", start, length);
+        for (size_t i = 0; i < m->clock_steps.n; i++)
+                line(out, "Clock", "%s", summary_clock_step(stop, m, i));
         line(out, "Armed in", "%s", format_duration(arm, m->arm_ns));
 }
 

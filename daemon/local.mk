@@ -11,6 +11,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/arbiter.h \
 	%D%/clock-reader.c \
 	%D%/clock-reader.h \
+	%D%/clock-watch.c \
+	%D%/clock-watch.h \
 	%D%/controller-adopt.c \
 	%D%/controller-arm.c \
 	%D%/controller-lean.c \
@@ -88,6 +90,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/server.c \
 	%D%/server.h \
 	%D%/session-adopt.c \
+	%D%/session-clock.c \
 	%D%/session-guard.c \
 	%D%/session-private.h \
 	%D%/session-lean.c \

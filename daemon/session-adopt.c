@@ -347,6 +347,7 @@ static void session_go_on(Session *s, const char *why) {
                 session_stop(s, "the timer of its duration could not be set");
                 return;
         }
+        session_watch_clocks(s);
         session_guard_begin(s);
         (void) session_lean_begin(s); /* without it everything stays hooked */
         session_on_recorder(s);       /* it may have been full */

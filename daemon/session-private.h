@@ -6,6 +6,7 @@
  * that an earlier daemon had begun).
  */
 
+#include "daemon/clock-watch.h"
 #include "daemon/guard.h"
 #include "daemon/health.h"
 #include "daemon/live.h"
@@ -34,6 +35,7 @@ struct Session {
         Lesson *lesson; /* goes on after the end */
         Health *health;
         Guard guard;
+        ClockWatch *clock_watch;
 
         sd_event_source *retry; /* of writing session.json, once it has ended */
         bool is_saved;          /* session.json says what meta says */
@@ -70,6 +72,10 @@ int session_hold(Session *s);
 void session_let_go(Session *s);
 /* The readers of a session that session_leave() left: waits for them and writes down where they are. */
 void session_end_leaving(Session *s);
+
+/* session-clock.c: recording has begun or goes on; a moment to look, @userdata is the session. */
+void session_watch_clocks(Session *s);
+void session_look_at_clocks(void *userdata);
 
 /* session-guard.c: recording has begun or goes on; a moment to look, which may end it. */
 void session_guard_begin(Session *s);

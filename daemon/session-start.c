@@ -253,6 +253,7 @@ static int session_begin(Session *s, Refusal *refusal) {
         if (r < 0)
                 return refuse_errno(refusal, r, "setting", "the timer of learning");
         session_enter(s, SESSION_EVENT_START, NULL);
+        session_watch_clocks(s);
         session_guard_begin(s);
         return 0;
 }
@@ -306,6 +307,7 @@ int session_start(Session **ret, const SessionContext *context, SessionMeta *m, 
         if (r != 0) {
                 session_undo(s);
                 (void) sd_event_source_disable_unref(s->deadline);
+                (void) clock_watch_free(s->clock_watch);
                 session_lean_done(s);
                 free(s);
                 return r;

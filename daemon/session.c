@@ -187,6 +187,8 @@ void session_stop(Session *s, const char *reason) {
         if (s->meta->state != SESSION_RECORDING || s->is_leaving)
                 return;
 
+        session_look_at_clocks(s);
+        s->clock_watch = clock_watch_free(s->clock_watch);
         health_end_watch(s->health);
         r = tracer_set_recording(s->tracer, false);
         if (r < 0)
@@ -401,6 +403,7 @@ Session *session_free(Session *s) {
         (void) sd_event_source_disable_unref(s->retry);
         (void) sd_event_source_disable_unref(s->deadline);
         (void) health_free(s->health);
+        (void) clock_watch_free(s->clock_watch);
         session_lean_done(s);
         (void) session_dir_free(s->dir);
         (void) session_meta_free(s->meta);

@@ -139,13 +139,6 @@ static const JsonField meta_fields[] = {
         OPTIONAL(SessionMeta, pinned, BOOL, 0),
 };
 
-static const JsonField clock_fields[] = {
-        NUMBER(ClockTuple, trace_ns, U64, INT64_MAX),
-        NUMBER(ClockTuple, monotonic_ns, U64, INT64_MAX),
-        NUMBER(ClockTuple, boottime_ns, U64, INT64_MAX),
-        NUMBER(ClockTuple, realtime_ns, U64, INT64_MAX),
-};
-
 static const JsonField cpu_fields[] = {
         { .key = "cpu",
           .type = JSON_FIELD_U32,
@@ -187,6 +180,7 @@ SessionMeta *session_meta_free(SessionMeta *m) {
         gaps_done(&m->gaps);
         conditions_done(&m->degraded);
         symbol_maps_done(&m->symbol_maps);
+        clock_steps_done(&m->clock_steps);
         free(m->cpus);
         free(m);
         return NULL;
@@ -200,15 +194,6 @@ static json_t *struct_to_json(const JsonField *fields, size_t n_fields, const vo
                 return NULL;
         }
         return o;
-}
-
-static bool clocks_are_set(const ClockTuple *c) {
-        return c->trace_ns || c->monotonic_ns || c->boottime_ns || c->realtime_ns;
-}
-
-static json_t *clocks_to_json(const ClockTuple *c) {
-        return clocks_are_set(c) ? struct_to_json(clock_fields, ELEMENTSOF(clock_fields), c)
-                                 : json_null();
 }
 
 static json_t *cpus_to_json(const SessionMeta *m) {
@@ -235,13 +220,15 @@ json_t *session_meta_to_json(const SessionMeta *m) {
             json_object_set_new(o, "state", json_string(session_state_name(m->state))) < 0 ||
             json_object_set_new(o, "spec", spec_to_json(&m->spec)) < 0 ||
             json_object_set_new(o, "symbol_maps", symbol_maps_to_json(&m->symbol_maps)) < 0 ||
-            json_object_set_new(o, "start", clocks_to_json(&m->start)) < 0 ||
-            json_object_set_new(o, "stop", clocks_to_json(&m->stop)) < 0 ||
+            json_object_set_new(o, "start", clock_tuple_to_json(&m->start)) < 0 ||
+            json_object_set_new(o, "stop", clock_tuple_to_json(&m->stop)) < 0 ||
             json_object_set_new(o, "cpus", cpus_to_json(m)) < 0 ||
             json_object_set_new(o, "gaps", gaps_to_json(&m->gaps)) < 0 ||
             json_object_set_new(o, "degraded", conditions_to_json(&m->degraded)) < 0 ||
-            (clocks_are_set(&m->kept_since) &&
-             json_object_set_new(o, "kept_since", clocks_to_json(&m->kept_since)) < 0)) {
+            (m->clock_steps.n > 0 &&
+             json_object_set_new(o, "clock_steps", clock_steps_to_json(&m->clock_steps)) < 0) ||
+            (clock_tuple_is_set(&m->kept_since) &&
+             json_object_set_new(o, "kept_since", clock_tuple_to_json(&m->kept_since)) < 0)) {
                 json_decref(o);
                 return NULL;
         }
@@ -262,22 +249,12 @@ static int read_spec(SessionMeta *m, const json_t *v, const char **field) {
         return spec_from_json(&m->spec, v, field);
 }
 
-static int clocks_from_json(ClockTuple *ret, const json_t *o) {
-        const char *member;
-
-        if (!o || json_is_null(o))
-                return 0;
-        if (!json_is_object(o))
-                return META_E_INVALID;
-        return json_fields_read(ret, clock_fields, ELEMENTSOF(clock_fields), o, &member);
-}
-
 static int read_start(SessionMeta *m, const json_t *v, const char **field) {
-        return clocks_from_json(&m->start, v);
+        return clock_tuple_from_json(&m->start, v);
 }
 
 static int read_stop(SessionMeta *m, const json_t *v, const char **field) {
-        return clocks_from_json(&m->stop, v);
+        return clock_tuple_from_json(&m->stop, v);
 }
 
 static int read_symbol_maps(SessionMeta *m, const json_t *v, const char **field) {
@@ -285,7 +262,11 @@ static int read_symbol_maps(SessionMeta *m, const json_t *v, const char **field)
 }
 
 static int read_kept_since(SessionMeta *m, const json_t *v, const char **field) {
-        return clocks_from_json(&m->kept_since, v);
+        return clock_tuple_from_json(&m->kept_since, v);
+}
+
+static int read_clock_steps(SessionMeta *m, const json_t *v, const char **field) {
+        return clock_steps_from_json(&m->clock_steps, v);
 }
 
 static int read_cpus(SessionMeta *m, const json_t *list, const char **field) {
@@ -338,6 +319,7 @@ static const struct {
         { "stop", read_stop },
         { "symbol_maps", read_symbol_maps },
         { "kept_since", read_kept_since },
+        { "clock_steps", read_clock_steps },
         { "cpus", read_cpus },
         { "gaps", read_gaps },
         { "degraded", read_degraded },
@@ -419,12 +401,16 @@ uint64_t session_meta_pages_dropped(const SessionMeta *m) {
         return n;
 }
 
+uint64_t session_meta_realtime_ns(const SessionMeta *m, uint64_t trace_ns) {
+        return clock_steps_realtime(&m->clock_steps, &m->start, trace_ns);
+}
+
 uint64_t session_meta_length_ns(const SessionMeta *m) {
         uint64_t end_ns = m->stop.boottime_ns;
 
-        if (!clocks_are_set(&m->start))
+        if (!clock_tuple_is_set(&m->start))
                 return 0;
-        if (!clocks_are_set(&m->stop)) {
+        if (!clock_tuple_is_set(&m->stop)) {
                 struct timespec now;
 
                 if (!session_state_is_live(m->state) || clock_gettime(CLOCK_BOOTTIME, &now) < 0)

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "base/strv.h"
+#include "store/clock.h"
 #include "store/condition.h"
 #include "store/gap.h"
 #include "store/spec.h"
@@ -49,11 +50,6 @@ typedef enum SessionLimit {
 } SessionLimit;
 
 const char *session_limit_name(SessionLimit l); /* "none", "max_event_rate", ... */
-
-/* One moment on every clock [ns].  trace_ns is in the session's trace clock. */
-typedef struct ClockTuple {
-        uint64_t trace_ns, monotonic_ns, boottime_ns, realtime_ns;
-} ClockTuple;
 
 /* One CPU's account.  Kernel counters are deltas over the session, from per_cpu/cpuN/stats
  * (linux 6.1 kernel/trace/trace.c, tracing_stats_read()). */
@@ -103,6 +99,7 @@ typedef struct SessionMeta {
         uint64_t bytes_dropped;  /* by the ring, in segments */
         bool pinned;             /* not to be removed */
         ClockTuple start, stop;  /* all 0 until then */
+        ClockSteps clock_steps;  /* when the clock was set, or the host slept, meanwhile */
         ClockTuple kept_since;   /* when first_sequence began; all 0 while nothing was dropped */
         CpuAccount *cpus;        /* n_cpus of them, ascending by cpu */
         size_t n_cpus;
@@ -134,5 +131,7 @@ uint64_t session_meta_events_lost(const SessionMeta *m);
 uint64_t cpu_account_events_lost(const CpuAccount *c);
 uint64_t session_meta_pages_lost(const SessionMeta *m);
 uint64_t session_meta_pages_dropped(const SessionMeta *m);
+/* What the clock on the wall showed at that time of the trace clock. */
+uint64_t session_meta_realtime_ns(const SessionMeta *m, uint64_t trace_ns);
 /* stop - start while stopped, now - start (CLOCK_BOOTTIME) while live, 0 before. */
 uint64_t session_meta_length_ns(const SessionMeta *m);
