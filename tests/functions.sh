@@ -64,6 +64,9 @@ skip() { # REASON: of the whole story
         exit 0
 }
 
+# They take most of the time of `make check`: for whoever only looks at another compiler's build.
+[[ -z ${FTRACED_SKIP_STORIES:-} || $0 != *tests/system/* ]] || skip 'FTRACED_SKIP_STORIES is set'
+
 requires() { # PROGRAM...
         local p
 
