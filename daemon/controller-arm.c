@@ -23,17 +23,7 @@
 
 #define GRAPH_NOTRACE "set_graph_notrace"
 
-/* What a spec comes to on this host. */
-typedef struct Aim {
-        Strv roots, notrace;
-        Strv threads; /* of the spec's processes */
-        Strv clock_readers;
-        Strv overridden; /* buffers whose tracer is somebody else's and in the way */
-        Strv warnings;
-        LeanChoice lean;
-} Aim;
-
-static void aim_done(Aim *a) {
+void aim_done(Aim *a) {
         strv_done(&a->roots);
         strv_done(&a->notrace);
         strv_done(&a->threads);
@@ -108,8 +98,8 @@ static int add_roots(Tracer *t, Plan *p, const char **ret_file) {
         return r < 0 ? r : check_roots(t, p);
 }
 
-static int program(Tracer *t, const SessionMeta *m, const Aim *aim, const char **ret_file,
-                   Plan *p) {
+int tracer_program(Tracer *t, const SessionMeta *m, const Aim *aim, Plan *p,
+                   const char **ret_file) {
         Controller *c = t->c;
         const char *session = t->claim->session;
         int r;
@@ -151,7 +141,7 @@ static int program(Tracer *t, const SessionMeta *m, const Aim *aim, const char *
         return r < 0 ? r : instance_start(t->instance, p, ret_file);
 }
 
-static int refuse_program(Tracer *t, const SessionMeta *m, int error, const char *file,
+static int refuse_program(const Tracer *t, const SessionMeta *m, int error, const char *file,
                           Refusal *refusal) {
         const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
         _cleanup_free_ char *dir = NULL; /* whose current_tracer it is */
@@ -218,7 +208,7 @@ static int warn_of_clock_readers(const Strv *clock_readers, Strv *warnings) {
         return strv_take(warnings, text);
 }
 
-static int fill_meta(Tracer *t, SessionMeta *m, const Aim *aim) {
+int tracer_fill_meta(Tracer *t, SessionMeta *m, const Aim *aim) {
         _cleanup_strv_ Strv neighbours = {}, new_roots = {}, new_notrace = {};
         _cleanup_free_ char *clock = strdup(INSTANCE_CLOCK), *name = NULL;
         _cleanup_free_ uint32_t *cpus = NULL;
@@ -266,8 +256,9 @@ static int fill_meta(Tracer *t, SessionMeta *m, const Aim *aim) {
         return 0;
 }
 
-/* All questions that need no write. */
-static int admit(Controller *c, const SessionMeta *m, bool force, Aim *ret, Refusal *refusal) {
+/* All questions that need no write but that for instances, which is asked only without @is_dry. */
+static int admit(Controller *c, const SessionMeta *m, bool force, bool is_dry, Aim *ret,
+                 Refusal *refusal) {
         MemoryUse use = controller_memory_use(c);
         _cleanup_strv_ Strv ours = {};
         int r;
@@ -276,7 +267,8 @@ static int admit(Controller *c, const SessionMeta *m, bool force, Aim *ret, Refu
         r = host_admit(&(HostFacts){ .fs = &c->fs, .has_instances = c->has_instances }, refusal);
         if (r != 0)
                 return r;
-        controller_retry(c);
+        if (!is_dry)
+                controller_retry(c);
         r = functions_load(&c->functions, &c->fs);
         if (r == 0)
                 r = admit_names(&c->functions, &m->spec, &ret->roots, &ret->notrace, refusal);
@@ -293,15 +285,16 @@ static int admit(Controller *c, const SessionMeta *m, bool force, Aim *ret, Refu
                                            json_pack("{ss}", "session", m->name),
                                            "session %s is live already. Choose another name.",
                                            m->name);
-        if (!controller_has_instances(c) && c->arbiter.n > 0)
+        ret->has_instances = is_dry ? controller_guess_instances(c) : controller_has_instances(c);
+        if (!ret->has_instances && c->arbiter.n > 0)
                 return refuse_held(c->arbiter.claims[0], NULL, m->spec.depth, refusal);
-        if (c->has_instances < 0)
+        if (c->has_instances < 0 && !is_dry)
                 return c->has_instances;
         r = controller_own_dirs(c, &ours);
         if (r >= 0 && force)
-                return override_find(&c->fs, c->has_instances > 0, &ours, &ret->overridden,
+                return override_find(&c->fs, ret->has_instances, &ours, &ret->overridden,
                                      &ret->warnings, refusal);
-        return r < 0 ? r : admit_tracer(&c->fs, c->ledger, c->has_instances > 0, &ours, refusal);
+        return r < 0 ? r : admit_tracer(&c->fs, c->ledger, ret->has_instances, &ours, refusal);
 }
 
 int controller_look(Controller *c, const SessionMeta *m, bool force, Refusal *refusal) {
@@ -310,7 +303,7 @@ int controller_look(Controller *c, const SessionMeta *m, bool force, Refusal *re
         const char *what;
         int r;
 
-        r = admit(c, m, force, &aim, refusal);
+        r = admit(c, m, force, false, &aim, refusal);
         if (r == 0 && arbiter_look(&c->arbiter, &aim.roots, &aim.notrace, m->spec.depth, &holder,
                                    &what) == ARBITER_E_HELD)
                 return refuse_held(holder, what, m->spec.depth, refusal);
@@ -323,7 +316,7 @@ static int tracer_init(Tracer *t, const SessionMeta *m, const Aim *aim, Refusal 
         const char *what;
         int r;
 
-        r = instance_new(&t->instance, &c->fs, c->has_instances > 0 ? m->name : NULL);
+        r = instance_new(&t->instance, &c->fs, aim->has_instances ? m->name : NULL);
         if (r < 0)
                 return r;
         if (instance_name(t->instance) && instance_exists(t->instance))
@@ -359,6 +352,23 @@ static int tracer_new(Controller *c, Tracer **ret, const SessionMeta *m, const A
         return 0;
 }
 
+int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, bool force, bool is_dry,
+                   Aim *aim, Refusal *refusal) {
+        int r;
+
+        r = admit(c, m, force, is_dry, aim, refusal);
+        if (r == 0)
+                r = lean_choose(&aim->lean, c->store_fd, c->fs.root_fd, &c->functions, &m->spec,
+                                &aim->roots, &aim->warnings, refusal);
+        if (r == 0)
+                r = warn_of_addresses(c, &aim->warnings);
+        if (r == 0)
+                r = clock_reader_find(&c->fs, &c->functions, &aim->clock_readers);
+        if (r == 0)
+                r = warn_of_clock_readers(&aim->clock_readers, &aim->warnings);
+        return r == 0 ? tracer_new(c, ret, m, aim, refusal) : r;
+}
+
 int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, bool force, Refusal *refusal) {
         _cleanup_(aim_done) Aim aim = {};
         _cleanup_plan_ Plan plan = {};
@@ -366,27 +376,15 @@ int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, bool force, Refu
         Tracer *t;
         int r, k;
 
-        r = admit(c, m, force, &aim, refusal);
-        if (r == 0)
-                r = lean_choose(&aim.lean, c->store_fd, c->fs.root_fd, &c->functions, &m->spec,
-                                &aim.roots, &aim.warnings, refusal);
-        if (r == 0)
-                r = warn_of_addresses(c, &aim.warnings);
-        if (r == 0)
-                r = clock_reader_find(&c->fs, &c->functions, &aim.clock_readers);
-        if (r == 0)
-                r = warn_of_clock_readers(&aim.clock_readers, &aim.warnings);
-        if (r == 0)
-                r = tracer_new(c, &t, m, &aim, refusal);
+        r = tracer_prepare(c, &t, m, force, false, &aim, refusal);
         if (r != 0)
                 return r;
-
         if (aim.lean.learns)
                 tracer_look_at_quiet(t);
-        r = program(t, m, &aim, &file, &plan);
+        r = tracer_program(t, m, &aim, &plan, &file);
         if (r >= 0) {
                 file = "events/header_page";
-                r = fill_meta(t, m, &aim);
+                r = tracer_fill_meta(t, m, &aim);
         }
         if (r < 0) {
                 log_debug("knob", "arming %s failed at %s: %s", m->name, file, strerror(-r));

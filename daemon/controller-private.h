@@ -3,7 +3,7 @@
 
 /*
  * The controller's inside, for daemon/controller.c (what is armed, and its undoing),
- * daemon/controller-arm.c (arming),
+ * daemon/controller-arm.c (arming), daemon/controller-dry.c (what arming would write),
  * daemon/controller-adopt.c (going on with what an earlier daemon armed) and
  * daemon/controller-lean.c (learning and narrowing).
  */
@@ -13,6 +13,7 @@
 #include "daemon/controller.h"
 #include "daemon/functions.h"
 #include "daemon/instance.h"
+#include "daemon/lean.h"
 #include "daemon/ledger.h"
 #include "daemon/plan.h"
 #include "daemon/tracefs.h"
@@ -45,6 +46,34 @@ struct Tracer {
         Touchstone quiet; /* if so */
 };
 
+/* What a spec comes to on this host. */
+typedef struct Aim {
+        Strv roots, notrace;
+        Strv threads; /* of the spec's processes */
+        Strv clock_readers;
+        Strv overridden; /* buffers whose tracer is somebody else's and in the way */
+        Strv warnings;
+        LeanChoice lean;
+        bool has_instances;
+} Aim;
+
+void aim_done(Aim *a);
+
+/*
+ * tracer_prepare() - ask everything that has to be asked before something is written
+ * @is_dry: and write nothing at all, which otherwise asking for instances may do
+ *
+ * 0, REFUSED, -errno.
+ */
+int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, bool force, bool is_dry,
+                   Aim *aim, Refusal *refusal);
+/* Plans all and makes it: the ledger of the controller is committed before each change.  0, or
+ * -errno, and *@ret_file says of what (as long as @p lives). */
+int tracer_program(Tracer *t, const SessionMeta *m, const Aim *aim, Plan *p, const char **ret_file);
+/* What controller_arm() fills. */
+int tracer_fill_meta(Tracer *t, SessionMeta *m, const Aim *aim);
+/* controller_has_instances() as far as it can be told without making one. */
+bool controller_guess_instances(Controller *c);
 /* The memory and the claim only. */
 void tracer_free(Tracer *t);
 /* Looks how long ordinary work takes, before @t is armed: afterwards it is too late. */

@@ -87,6 +87,16 @@ int controller_look(Controller *c, const SessionMeta *m, bool force, Refusal *re
  */
 int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, bool force, Refusal *refusal);
 /*
+ * controller_rehearse() - what controller_arm() would do, and the end of the session after it
+ * @ret:       a dry plan; plan_done() it
+ * @ret_n_arm: its first steps, of arming; the others put everything back
+ * @m:         as for controller_arm()
+ *
+ * Refused as arming is.  Writes nothing, also no ledger.
+ */
+int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta *m, bool force,
+                        Refusal *refusal);
+/*
  * controller_adopt() - go on with what an earlier daemon of this boot armed
  * @m:       as session.json says
  * @ret_why: NULL, or why the session should end now, although its buffer can still be drained

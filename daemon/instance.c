@@ -177,7 +177,7 @@ static int plan_shared(Instance *i, Plan *p, Ledger *l, const char *option, cons
                 return plan_add(p, i->fs, l, LEDGER_SHARED, option, value);
         if (r < 0 || knob_equal(option, now, value))
                 return r;
-        r = knob_read(i->fs->fd, option, &top);
+        r = plan_read(p, i->fs, option, &top);
         if (r >= 0 && !knob_equal(option, top, value))
                 r = ledger_add(l, LEDGER_SHARED, LEDGER_FILE, option, top);
         if (r < 0 && r != -ENOENT)

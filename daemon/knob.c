@@ -26,24 +26,46 @@ typedef enum KnobKind {
         KNOB_FILTER,
 } KnobKind;
 
-static const struct {
+#define ALL "#### all functions enabled ####"
+#define NONE "#### no functions disabled ####"
+
+typedef struct KnobName {
         const char *name;
         KnobKind kind;
-} kinds[] = {
-        { "buffer_size_kb", KNOB_SIZE },       { "set_ftrace_filter", KNOB_FILTER },
-        { "set_ftrace_notrace", KNOB_FILTER }, { "set_ftrace_notrace_pid", KNOB_PIDS },
-        { "set_ftrace_pid", KNOB_PIDS },       { "set_graph_function", KNOB_LIST },
-        { "set_graph_notrace", KNOB_LIST },    { "trace_clock", KNOB_CHOICE },
-        { "tracing_cpumask", KNOB_MASK },
+        const char *empty; /* what an empty list shows */
+} KnobName;
+
+static const KnobName names[] = {
+        { "buffer_size_kb", KNOB_SIZE, "" },
+        { "set_ftrace_filter", KNOB_FILTER, ALL },
+        { "set_ftrace_notrace", KNOB_FILTER, NONE },
+        { "set_ftrace_notrace_pid", KNOB_PIDS, "no pid" },
+        { "set_ftrace_pid", KNOB_PIDS, "no pid" },
+        { "set_graph_function", KNOB_LIST, ALL },
+        { "set_graph_notrace", KNOB_LIST, NONE },
+        { "trace_clock", KNOB_CHOICE, "" },
+        { "tracing_cpumask", KNOB_MASK, "" },
 };
 
-static KnobKind kind_of(const char *path) {
+static const KnobName *find_name(const char *path) {
         const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
-        for (size_t i = 0; i < ELEMENTSOF(kinds); i++)
-                if (streq(kinds[i].name, name))
-                        return kinds[i].kind;
-        return KNOB_VALUE;
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                if (streq(names[i].name, name))
+                        return &names[i];
+        return NULL;
+}
+
+static KnobKind kind_of(const char *path) {
+        const KnobName *n = find_name(path);
+
+        return n ? n->kind : KNOB_VALUE;
+}
+
+const char *knob_shown_empty(const char *path) {
+        const KnobName *n = find_name(path);
+
+        return n ? n->empty : "";
 }
 
 static bool kind_is_list(KnobKind kind) {
@@ -210,37 +232,44 @@ static int write_words(int tracefs_fd, const char *path, const char *words, int 
         return r;
 }
 
+/* Of "1408)" four bytes. */
+static size_t n_value(const char *value) {
+        return strcspn(value, " )\n");
+}
+
 static int write_value(int tracefs_fd, const char *path, const char *value) {
         int fd, r;
 
         fd = openat(tracefs_fd, path, O_WRONLY | O_TRUNC | O_CLOEXEC);
         if (fd < 0)
                 return -errno;
-        r = write_word(fd, path, value, strcspn(value, " )\n"));
+        r = write_word(fd, path, value, n_value(value));
         if (close(fd) < 0 && r >= 0)
                 r = -errno;
         return r;
 }
 
+/* What is written of a value, before it is cut to n_value() or split into words. */
+static const char *written(KnobKind kind, const char *value) {
+        if (kind == KNOB_PIDS && streq(value, KNOB_PIDS_ENDED))
+                return ""; /* no write brings it back, and nobody wants it */
+        return kind == KNOB_SIZE ? size_skip(value) : value;
+}
+
 int knob_restore(int tracefs_fd, const char *path, const char *value, Strv *skipped) {
-        switch (kind_of(path)) {
-        case KNOB_PIDS:
-                if (streq(value,
-                          KNOB_PIDS_ENDED)) /* no write brings it back, and nobody wants it */
-                        value = "";
-                return write_words(tracefs_fd, path, value, O_TRUNC, skipped);
-        case KNOB_LIST:
-        case KNOB_FILTER:
-                return write_words(tracefs_fd, path, value, O_TRUNC, skipped);
-        case KNOB_SIZE:
-                value = size_skip(value);
-                break;
-        case KNOB_VALUE:
-        case KNOB_CHOICE:
-        case KNOB_MASK:
-                break;
-        }
-        return write_value(tracefs_fd, path, value);
+        KnobKind kind = kind_of(path);
+
+        value = written(kind, value);
+        return kind_is_list(kind) ? write_words(tracefs_fd, path, value, O_TRUNC, skipped)
+                                  : write_value(tracefs_fd, path, value);
+}
+
+int knob_text(const char *path, const char *value, char **ret) {
+        KnobKind kind = kind_of(path);
+
+        value = written(kind, value);
+        *ret = kind_is_list(kind) ? strdup(value) : strndup(value, n_value(value));
+        return *ret ? 0 : -ENOMEM;
 }
 
 int knob_write(int tracefs_fd, const char *path, const char *value) {

@@ -60,5 +60,9 @@ int knob_remove(int tracefs_fd, const char *path, const Strv *words);
  */
 int knob_restore(int tracefs_fd, const char *path, const char *value, Strv *skipped);
 
+/* What knob_write() writes for @value, lists joined with '\n'; the caller frees.  0 or -ENOMEM. */
+int knob_text(const char *path, const char *value, char **ret);
+/* What the file shows when a list is empty, without its newline; "" for the other kinds. */
+const char *knob_shown_empty(const char *path);
 /* Kinds that hold lists; their values split at '\n'. */
 bool knob_is_list(const char *path);

@@ -22,15 +22,10 @@
 #define LEDGER_VERSION 1
 #define LEDGER_MAX_BYTES (64U << 20)
 
-typedef struct Record {
-        char *session, *file, *old;
-        LedgerKind kind;
-} Record;
-
 struct Ledger {
-        int dir_fd;
+        int dir_fd; /* -EBADF: it is only in memory */
         char *boot_id;
-        Record *records;
+        LedgerRecord *records;
         size_t n;
         bool is_stale; /* the file says more than the records */
 };
@@ -41,11 +36,11 @@ static const char *const kind_names[] = {
         [LEDGER_TRACER] = "tracer",
 };
 
-static void record_done(Record *r) {
+static void record_done(LedgerRecord *r) {
         free(r->session);
         free(r->file);
         free(r->old);
-        *r = (Record){};
+        *r = (LedgerRecord){};
 }
 
 static void remove_at(Ledger *l, size_t i) {
@@ -66,8 +61,22 @@ Ledger *ledger_free(Ledger *l) {
         return NULL;
 }
 
+int ledger_new_dry(Ledger **ret) {
+        Ledger *l = calloc(1, sizeof(*l));
+
+        if (!l)
+                return -ENOMEM;
+        l->dir_fd = -EBADF;
+        *ret = l;
+        return 0;
+}
+
 size_t ledger_n(const Ledger *l) {
         return l->n;
+}
+
+const LedgerRecord *ledger_get(const Ledger *l, size_t i) {
+        return &l->records[i];
 }
 
 bool ledger_has(const Ledger *l, const char *session, const char *file) {
@@ -79,7 +88,7 @@ bool ledger_has(const Ledger *l, const char *session, const char *file) {
 
 bool ledger_covers(const Ledger *l, const char *dir) {
         for (size_t i = 0; i < l->n; i++) {
-                const Record *e = &l->records[i];
+                const LedgerRecord *e = &l->records[i];
 
                 if ((e->kind == LEDGER_FILE && *dir == 0 && streq(e->file, "current_tracer")) ||
                     (e->kind == LEDGER_INSTANCE && streq_ptr(startswith(dir, e->file), "/")))
@@ -89,8 +98,8 @@ bool ledger_covers(const Ledger *l, const char *dir) {
 }
 
 int ledger_add(Ledger *l, const char *session, LedgerKind kind, const char *file, const char *old) {
-        Record new = { .kind = kind };
-        Record *records;
+        LedgerRecord new = { .kind = kind };
+        LedgerRecord *records;
 
         if (ledger_has(l, session, file))
                 return 0;
@@ -118,7 +127,7 @@ static int commit(Ledger *l, const char *tracefs_path) {
 
         records = json_array();
         for (size_t i = 0; i < l->n && r >= 0; i++) {
-                const Record *e = &l->records[i];
+                const LedgerRecord *e = &l->records[i];
                 json_t *o = json_pack("{ss ss ss ss*}", "session", e->session, "kind",
                                       kind_names[e->kind], "file", e->file, "old", e->old);
 
@@ -137,7 +146,7 @@ static int commit(Ledger *l, const char *tracefs_path) {
 }
 
 int ledger_commit(Ledger *l, const char *tracefs_path) {
-        int r = commit(l, tracefs_path);
+        int r = l->dir_fd < 0 ? 0 : commit(l, tracefs_path);
 
         l->is_stale = r < 0;
         return r;
@@ -253,7 +262,7 @@ static int stop_tracer(const Tracefs *fs, const char *dir) {
 }
 
 /* What all sessions share may only be written while no function_graph is on, whoever's. */
-static int may_write(const Tracefs *fs, const Record *e) {
+static int may_write(const Tracefs *fs, const LedgerRecord *e) {
         _cleanup_strv_ Strv users = {};
         int r;
 
@@ -263,7 +272,7 @@ static int may_write(const Tracefs *fs, const Record *e) {
         return r < 0 ? r : users.n > 0 ? -EBUSY : 0;
 }
 
-static int undo_file(const Tracefs *fs, const Record *e, Strv *warnings, size_t *n) {
+static int undo_file(const Tracefs *fs, const LedgerRecord *e, Strv *warnings, size_t *n) {
         _cleanup_strv_ Strv skipped = {};
         _cleanup_free_ char *now = NULL, *words = NULL, *text = NULL;
         int r;
@@ -296,7 +305,7 @@ static int undo_stop(const Ledger *l, const Tracefs *fs, const char *session) {
         int ret = 0;
 
         for (size_t i = 0; i < l->n; i++) {
-                const Record *e = &l->records[i];
+                const LedgerRecord *e = &l->records[i];
                 _cleanup_free_ char *dir = NULL;
                 int r = 0;
 
@@ -331,7 +340,7 @@ static int remove_instance(const Tracefs *fs, const char *dir) {
 
 /* Sets a tracer of somebody else again, unless they have set one themselves.  As long as a session
  * has more of that buffer to put back it would be taken for the session's. */
-static int undo_tracer(const Ledger *l, const Tracefs *fs, const Record *e, size_t *n) {
+static int undo_tracer(const Ledger *l, const Tracefs *fs, const LedgerRecord *e, size_t *n) {
         _cleanup_free_ char *now = NULL;
         int r;
 
@@ -355,7 +364,7 @@ static int undo_session(Ledger *l, const Tracefs *fs, const char *session, Strv 
 
         ret = undo_stop(l, fs, session);
         for (size_t i = l->n; ret >= 0 && i-- > 0;) {
-                const Record *e = &l->records[i];
+                const LedgerRecord *e = &l->records[i];
 
                 if (e->kind != LEDGER_FILE || !streq(e->session, session))
                         continue;
@@ -368,7 +377,7 @@ static int undo_session(Ledger *l, const Tracefs *fs, const char *session, Strv 
                 }
         }
         for (size_t i = l->n; ret >= 0 && i-- > 0;) {
-                const Record *e = &l->records[i];
+                const LedgerRecord *e = &l->records[i];
 
                 if (e->kind != LEDGER_INSTANCE || !streq(e->session, session))
                         continue;

@@ -38,6 +38,11 @@ typedef enum LedgerKind {
         _LEDGER_KIND_N,
 } LedgerKind;
 
+typedef struct LedgerRecord {
+        char *session, *file, *old;
+        LedgerKind kind;
+} LedgerRecord;
+
 typedef struct Ledger Ledger;
 
 /*
@@ -52,7 +57,11 @@ int ledger_open(Ledger **ret, int dir_fd, int root_fd);
 Ledger *ledger_free(Ledger *l);
 DEFINE_CLEANUP(Ledger *, ledger_free);
 
+/* One in memory alone: committing it does nothing. */
+int ledger_new_dry(Ledger **ret);
+
 size_t ledger_n(const Ledger *l);
+const LedgerRecord *ledger_get(const Ledger *l, size_t i); /* in the order of being added */
 bool ledger_has(const Ledger *l, const char *session, const char *file);
 /* Whether a tracer in @dir ("" or "instances/x/") was switched on by a session of this ledger. */
 bool ledger_covers(const Ledger *l, const char *dir);

@@ -15,6 +15,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/clock-watch.h \
 	%D%/controller-adopt.c \
 	%D%/controller-arm.c \
+	%D%/controller-dry.c \
 	%D%/controller-lean.c \
 	%D%/controller-private.h \
 	%D%/controller.c \
@@ -83,6 +84,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/request.h \
 	%D%/rotation.c \
 	%D%/rotation.h \
+	%D%/script.c \
+	%D%/script.h \
 	%D%/seal-worker.c \
 	%D%/seal-worker.h \
 	%D%/sealer.c \

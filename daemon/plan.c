@@ -16,9 +16,9 @@
 #include "daemon/plan.h"
 
 /*
- * What a new instance's files say.  Other options of its are the top level's (linux 6.12
- * kernel/trace/trace.c, trace_array_create_systems(), init_tracer_tracefs(), ZEROED_TRACE_FLAGS);
- * a tracer's are, depending on the version, the top level's or these.
+ * What a new instance's files say; its other options are the top level's (linux 6.12
+ * kernel/trace/trace.c, trace_array_create_systems(), init_tracer_tracefs(), ZEROED_TRACE_FLAGS).
+ * function_graph's options are the tracer's defaults if each instance has its own.
  */
 static const struct {
         const char *name, *value;
@@ -76,6 +76,16 @@ static const char *find_in_new(const Plan *p, const char *file) {
         return NULL;
 }
 
+/* The file that @file is another name of. */
+static const char *resolve(const Plan *p, const char *file) {
+        const char *option = strstr(file, "/options/");
+
+        if (p->shares_options && startswith(file, "instances/") && option &&
+            (startswith(option, "/options/funcgraph-") || streq(option, "/options/sleep-time")))
+                return option + 1;
+        return file;
+}
+
 static int read_new(const Tracefs *fs, const char *name, char **ret) {
         _cleanup_free_ char *top = NULL;
         const char *value = NULL;
@@ -113,16 +123,16 @@ static int change_list(const PlanStep *s, const char *now, char **ret) {
 }
 
 int plan_read(const Plan *p, const Tracefs *fs, const char *file, char **ret) {
-        const char *name = find_in_new(p, file);
+        const char *name = find_in_new(p, resolve(p, file));
         _cleanup_free_ char *now = NULL;
         int r;
 
-        r = name ? read_new(fs, name, &now) : knob_read(fs->fd, file, &now);
+        r = name ? read_new(fs, name, &now) : knob_read(fs->fd, resolve(p, file), &now);
         for (size_t i = 0; r >= 0 && p->is_dry && i < p->n; i++) {
                 const PlanStep *s = &p->steps[i];
                 char *then = NULL;
 
-                if (!streq(s->file, file))
+                if (!streq(resolve(p, s->file), resolve(p, file)))
                         continue;
                 if (s->kind == PLAN_SET)
                         r = (then = strdup(s->value)) ? 0 : -ENOMEM;
@@ -159,15 +169,6 @@ static int save_sizes_by_cpu(const Tracefs *fs, Ledger *l, const char *session) 
         return r;
 }
 
-/* An option of a tracer in a new instance may be what the table says or what the top level says. */
-static bool is_uncertain(const Plan *p, const Tracefs *fs, const char *file, const char *value) {
-        const char *name = find_in_new(p, file);
-        _cleanup_free_ char *top = NULL;
-
-        return name && startswith(name, "options/") && knob_read(fs->fd, name, &top) >= 0 &&
-               !knob_equal(name, top, value);
-}
-
 int plan_add(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *file,
              const char *value) {
         return plan_add_text(p, fs, l, session, file, value, NULL);
@@ -183,7 +184,7 @@ int plan_add_text(Plan *p, const Tracefs *fs, Ledger *l, const char *session, co
                 return 0;
         if (r < 0)
                 return r;
-        if (knob_equal(file, now, value) && !is_uncertain(p, fs, file, value))
+        if (knob_equal(file, now, value))
                 return 0;
         if (session) {
                 if (streq(file, "buffer_size_kb") && *now == 'X')
@@ -194,7 +195,7 @@ int plan_add_text(Plan *p, const Tracefs *fs, Ledger *l, const char *session, co
         if (r >= 0)
                 r = plan_step(p, PLAN_SET, file, now, value, text);
         if (r >= 0)
-                p->steps[p->n - 1].is_new = find_in_new(p, file) != NULL;
+                p->steps[p->n - 1].is_new = find_in_new(p, resolve(p, file)) != NULL;
         return r;
 }
 

@@ -42,6 +42,7 @@ typedef struct Plan {
         PlanStep *steps;
         size_t n, n_applied;
         bool is_dry;
+        bool shares_options; /* if dry: function_graph's options are one for all instances */
 } Plan;
 
 /* A step as it stands.  0 or -ENOMEM. */

@@ -44,6 +44,11 @@ unit_tests += %D%/test-controller %D%/test-functions %D%/test-knob %D%/test-over
 %C%_test_controller_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=openat,--wrap=__openat_2,--wrap=write \
 	-Wl,--wrap=close,--wrap=mkdirat,--wrap=unlinkat,--wrap=renameat
 %C%_test_controller_LDADD   = $(daemon_test_libs)
+unit_tests += %D%/test-dry-run
+%C%_test_dry_run_SOURCES = %D%/test-dry-run.c %D%/fake-kernel.c %D%/fake-kernel.h
+%C%_test_dry_run_CFLAGS  = $(daemon_test_cflags)
+%C%_test_dry_run_LDFLAGS = $(%C%_test_controller_LDFLAGS)
+%C%_test_dry_run_LDADD   = $(daemon_test_libs)
 %C%_test_functions_CFLAGS   = $(daemon_test_cflags)
 %C%_test_functions_LDADD    = $(daemon_test_libs)
 %C%_test_knob_CFLAGS        = $(daemon_test_cflags)

@@ -110,8 +110,23 @@ char *fake_get(FakeKernel *k, const char *path) {
         return text;
 }
 
+/* function_graph's options, with their defaults. */
+static const struct {
+        const char *file, *text;
+} graph_options[] = {
+        { "options/sleep-time", "1\n" },
+        { "options/funcgraph-irqs", "1\n" },
+};
+
 static void populate(const char *dir) {
         char path[PATH_MAX];
+
+        for (size_t i = 0; *dir && the->has_instances && i < ELEMENTSOF(graph_options); i++) {
+                _cleanup_free_ char *top = fake_get(the, graph_options[i].file);
+
+                (void) snprintf(path, sizeof(path), "%s%s", dir, graph_options[i].file);
+                put(the->tracefs_fd, path, the->shares_options ? top : graph_options[i].text);
+        }
 
         for (size_t i = 0; i < ELEMENTSOF(own_files); i++) {
                 (void) snprintf(path, sizeof(path), "%s%s", dir, own_files[i].file);
@@ -154,6 +169,7 @@ void fake_kernel_free(FakeKernel *k) {
         safe_close(k->root_fd);
         safe_close(k->ledger_fd);
         scratch_done(&k->scratch);
+        strv_done(&k->log);
         free(k);
 }
 
@@ -244,6 +260,13 @@ static bool step(void) {
         return the->fault == FAKE_FAIL;
 }
 
+static void take_note(const char *what, const char *path, const char *text) {
+        char *line;
+
+        ck_assert_int_ge(asprintf(&line, "%s %s%s%s", what, path, text ? " " : "", text ?: ""), 0);
+        ck_assert_int_eq(strv_take(&the->log, line), 0);
+}
+
 static bool is_list(const char *path) {
         const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
@@ -273,6 +296,8 @@ int __wrap_openat(int dir_fd, const char *path, int flags, ...) {
                 return fd;
         files[fd].path = TAKE_PTR(rel);
         files[fd].is_list = is_list(files[fd].path);
+        if (files[fd].is_list && (flags & O_TRUNC))
+                take_note("truncate", files[fd].path, NULL);
         if (files[fd].is_list && !(flags & O_TRUNC)) {
                 _cleanup_free_ char *text = fake_get(the, files[fd].path);
 
@@ -340,6 +365,9 @@ static int write_file(int fd, const char *text) {
         ck_assert_int_ge(
                 asprintf(&shown, strstr(path, "trace_clock") ? "uptime [%s]\n" : "%s\n", text), 0);
         put(the->tracefs_fd, path, shown);
+        for (size_t i = 0; the->shares_options && i < ELEMENTSOF(graph_options); i++)
+                if (strstr(path, graph_options[i].file))
+                        put(the->tracefs_fd, graph_options[i].file, shown);
         return 0;
 }
 
@@ -356,6 +384,7 @@ ssize_t __wrap_write(int fd, const void *data, size_t n) {
         text = strndup(data, n);
         ck_assert_ptr_nonnull(text);
         text[strcspn(text, "\n")] = 0;
+        take_note("write", files[fd].path, text);
         r = files[fd].is_list ? write_list(fd, text) : write_file(fd, text);
         check();
         if (r < 0) {
@@ -402,6 +431,7 @@ int __wrap_mkdirat(int dir_fd, const char *path, mode_t mode) {
         }
         if (__real_mkdirat(dir_fd, path, mode) < 0)
                 return -1;
+        take_note("mkdir", rel, NULL);
         ck_assert_int_ge(asprintf(&dir, "%s/", rel), 0);
         populate(dir);
         return 0;
@@ -424,6 +454,7 @@ int __wrap_unlinkat(int dir_fd, const char *path, int flags) {
         }
         if (faccessat(dir_fd, path, F_OK, 0) < 0)
                 return -1;
+        take_note("rmdir", rel, NULL);
         inside = true;
         r = tree_remove(the->tracefs_fd, rel);
         inside = false;

@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 
+#include "base/strv.h"
 #include "scratch.h"
 
 #define FAKE_DIED 77
@@ -28,9 +29,11 @@ typedef struct FakeKernel {
         char tracefs[PATH_MAX];
         int tracefs_fd, root_fd, ledger_fd; /* root_fd: what stands for "/" */
         bool has_instances;                 /* function_graph may run in one */
+        bool shares_options;                /* function_graph's, between instances */
         bool is_busy;                       /* somebody holds a pipe of every buffer open */
         FakeFault fault;
         unsigned fault_at, n_steps; /* steps count from 1 */
+        Strv log; /* "write FILE TEXT", "truncate FILE" (a list), "mkdir DIR", "rmdir DIR" */
 } FakeKernel;
 
 /* One at a time. */

@@ -52,6 +52,7 @@ static void expect_file(FakeKernel *k, const char *path, const char *text) {
 
 /* Everything that a session overrides, with another value in it. */
 static void leave_over(FakeKernel *k) {
+        k->shares_options = true;
         fake_put(k, "tracing_thresh", "100\n");
         fake_put(k, "max_graph_depth", "3\n");
         fake_put(k, "set_graph_function", "tcp_sendmsg\ntcp_recvmsg\n");

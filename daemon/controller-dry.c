@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A dry run is arming with a plan that is only kept and a ledger that is only in memory.  Since
+ * that ledger then holds what the real one would, the way back can be read from it, in the order
+ * of ledger_undo().
+ */
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/io.h"
+#include "daemon/controller-private.h"
+#include "daemon/knob.h"
+
+/* Whether the kernel's release is at least this; false if it cannot be told. */
+static bool is_since(const Controller *c, unsigned wanted_major, unsigned wanted_minor) {
+        _cleanup_free_ char *release = NULL;
+        unsigned major, minor;
+
+        if (file_read(c->fs.root_fd, "proc/sys/kernel/osrelease", &release, NULL, 4096) < 0 ||
+            sscanf(release, "%u.%u", &major, &minor) != 2)
+                return false;
+        return major > wanted_major || (major == wanted_major && minor >= wanted_minor);
+}
+
+/* Linux 6.11 kernel/trace/trace_functions_graph.c, .allow_instances. */
+bool controller_guess_instances(Controller *c) {
+        return c->has_instances >= 0 ? c->has_instances > 0 : is_since(c, 6, 11);
+}
+
+/* @file is to say @value again, unless it does. */
+static int put_back(const Controller *c, Plan *p, const char *file, const char *value) {
+        _cleanup_free_ char *now = NULL;
+        int r;
+
+        r = plan_read(p, &c->fs, file, &now);
+        if (r == -ENOENT)
+                return 0;
+        if (r < 0 || knob_equal(file, now, value))
+                return r;
+        return plan_step(p, PLAN_SET, file, NULL, value, NULL);
+}
+
+static int plan_stop(const Controller *c, Plan *p, const LedgerRecord *e) {
+        _cleanup_free_ char *on = NULL, *tracer = NULL;
+        const char *dir = e->kind == LEDGER_INSTANCE ? e->file : "",
+                   *slash = e->kind == LEDGER_INSTANCE ? "/" : "";
+        int r;
+
+        if (e->kind == LEDGER_TRACER ||
+            (e->kind == LEDGER_FILE && !streq(e->file, "current_tracer")))
+                return 0;
+        if (asprintf(&on, "%s%stracing_on", dir, slash) < 0 ||
+            asprintf(&tracer, "%s%scurrent_tracer", dir, slash) < 0)
+                return -ENOMEM;
+        r = put_back(c, p, on, "0");
+        return r < 0 ? r : put_back(c, p, tracer, "nop");
+}
+
+/* What ledger_undo() does for @session. */
+static int plan_undo(const Controller *c, Plan *p, const char *session) {
+        const Ledger *l = c->ledger;
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < ledger_n(l); i++)
+                if (streq(ledger_get(l, i)->session, session))
+                        r = plan_stop(c, p, ledger_get(l, i));
+        for (size_t i = ledger_n(l); r >= 0 && i-- > 0;) {
+                const LedgerRecord *e = ledger_get(l, i);
+
+                if (e->kind == LEDGER_FILE && streq(e->session, session) &&
+                    !streq(e->file, "current_tracer"))
+                        r = put_back(c, p, e->file, e->old);
+        }
+        for (size_t i = ledger_n(l); r >= 0 && i-- > 0;) {
+                const LedgerRecord *e = ledger_get(l, i);
+
+                if (e->kind == LEDGER_INSTANCE && streq(e->session, session))
+                        r = plan_step(p, PLAN_RMDIR, e->file, NULL, NULL, NULL);
+        }
+        for (size_t i = ledger_n(l); r >= 0 && i-- > 0;) {
+                const LedgerRecord *e = ledger_get(l, i);
+
+                if (e->kind == LEDGER_TRACER && streq(e->session, session))
+                        r = put_back(c, p, e->file, e->old);
+        }
+        return r;
+}
+
+/* What tracer_end() does. */
+static int plan_end(const Tracer *t, Plan *p) {
+        int r = plan_undo(t->c, p, t->claim->session);
+
+        if (r < 0)
+                return r;
+        return t->c->arbiter.n > 1 ? tracer_plan_roots_away(t, p)
+                                   : plan_undo(t->c, p, LEDGER_SHARED);
+}
+
+static int rehearse(Tracer *t, Plan *p, size_t *ret_n_arm, SessionMeta *m, const Aim *aim) {
+        const char *file;
+        int r;
+
+        r = tracer_program(t, m, aim, p, &file);
+        if (r >= 0)
+                r = tracer_fill_meta(t, m, aim);
+        if (r >= 0)
+                r = instance_plan_recording(t->instance, p, true);
+        *ret_n_arm = p->n;
+        return r < 0 ? r : plan_end(t, p);
+}
+
+int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta *m, bool force,
+                        Refusal *refusal) {
+        _cleanup_(aim_done) Aim aim = {};
+        _cleanup_(ledger_freep) Ledger *dry = NULL;
+        _cleanup_plan_ Plan plan = { .is_dry = true,
+                                     /* 6.19 gave each instance its own (kernel/trace/trace.h,
+                                      * struct tracer, default_flags) */
+                                     .shares_options = !is_since(c, 6, 19) };
+        Ledger *ledger = c->ledger;
+        Tracer *t;
+        int r;
+
+        r = ledger_new_dry(&dry);
+        if (r >= 0)
+                r = tracer_prepare(c, &t, m, force, true, &aim, refusal);
+        if (r != 0)
+                return r;
+        c->ledger = dry;
+        r = rehearse(t, &plan, ret_n_arm, m, &aim);
+        c->ledger = ledger;
+        tracer_free(t);
+        if (r < 0)
+                return r;
+        *ret = TAKE(plan, (Plan){});
+        return 0;
+}

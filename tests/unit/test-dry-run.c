@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What arming would write, as shell lines, beside what it does write. */
+
+#include "daemon/controller.h"
+#include "daemon/knob.h"
+#include "daemon/script.h"
+#include "fake-kernel.h"
+
+static Controller *controller(FakeKernel *k) {
+        Controller *c = NULL;
+
+        ck_assert_int_eq(controller_new_at(&c, k->tracefs, k->ledger_fd, k->root_fd), 0);
+        return c;
+}
+
+static SessionMeta *meta(const char *name, const char *functions) {
+        SessionMeta *m = NULL;
+
+        ck_assert_int_eq(session_meta_new(&m), 0);
+        m->name = strdup(name);
+        ck_assert_int_eq(strv_split(&m->spec.functions, functions, " "), 0);
+        return m;
+}
+
+/* The lines of a dry run with "/T" for tracefs; that nothing was written is checked. */
+static char *script(FakeKernel *k, Controller *c, SessionMeta *m) {
+        _cleanup_free_ char *before = fake_dump(k), *after = NULL;
+        _cleanup_refusal_ Refusal refusal = {};
+        _cleanup_plan_ Plan plan = {};
+        _cleanup_buf_ Buf out = BUF_INIT;
+        unsigned n_steps = k->n_steps;
+        char *text = NULL;
+        size_t n_arm = 0;
+        int r;
+
+        r = controller_rehearse(c, &plan, &n_arm, m, false, &refusal);
+        ck_assert_msg(r == 0, "%i: %s", r, r > 0 ? refusal_message(&refusal) : "");
+        ck_assert_uint_eq(k->n_steps, n_steps);
+        after = fake_dump(k);
+        ck_assert_str_eq(before, after);
+        script_write(&out, &plan,
+                     &(ScriptInfo){ .session = m->name,
+                                    .kernel = "6.12.57",
+                                    .tracefs = "/T",
+                                    .warnings = &m->warnings,
+                                    .n_arm = n_arm });
+        ck_assert_int_eq(buf_take_string(&out, &text), 0);
+        return text;
+}
+
+/* Says what the plan's steps come to in the words of the fake's log. */
+static void write_log(Strv *ret, const Plan *p) {
+        static const char *const dirs[] = { [PLAN_MKDIR] = "mkdir", [PLAN_RMDIR] = "rmdir" };
+
+        for (size_t i = 0; i < p->n; i++) {
+                const PlanStep *s = &p->steps[i];
+                _cleanup_free_ char *text = NULL;
+                _cleanup_strv_ Strv words = {};
+                bool is_list = knob_is_list(s->file);
+                char *line;
+
+                if (s->kind == PLAN_MKDIR || s->kind == PLAN_RMDIR) {
+                        ck_assert_int_ge(asprintf(&line, "%s %s", dirs[s->kind], s->file), 0);
+                        ck_assert_int_eq(strv_take(ret, line), 0);
+                        continue;
+                }
+                if (is_list && s->kind == PLAN_SET) {
+                        ck_assert_int_ge(asprintf(&line, "truncate %s", s->file), 0);
+                        ck_assert_int_eq(strv_take(ret, line), 0);
+                }
+                ck_assert_int_eq(knob_text(s->file, s->text ?: s->value, &text), 0);
+                ck_assert_int_eq(strv_split(&words, text, "\n"), 0);
+                for (size_t w = 0; w < words.n; w++) {
+                        ck_assert_int_ge(asprintf(&line, "write %s %s%s", s->file,
+                                                  s->kind == PLAN_REMOVE ? "!" : "",
+                                                  words.items[w]),
+                                         0);
+                        ck_assert_int_eq(strv_take(ret, line), 0);
+                }
+        }
+}
+
+/* Arms and disarms for real and compares each write with the dry run's. */
+static void expect_same(FakeKernel *k, Controller *c, SessionMeta *m) {
+        _cleanup_free_ char *wanted = NULL, *got = NULL;
+        _cleanup_refusal_ Refusal refusal = {};
+        _cleanup_strv_ Strv lines = {};
+        _cleanup_plan_ Plan plan = {};
+        size_t n_arm;
+        Tracer *t;
+
+        ck_assert_int_eq(controller_rehearse(c, &plan, &n_arm, m, false, &refusal), 0);
+        write_log(&lines, &plan);
+        strv_done(&k->log);
+        ck_assert_int_eq(controller_arm(c, &t, m, false, &refusal), 0);
+        ck_assert_int_eq(tracer_set_recording(t, true), 0);
+        ck_assert_int_eq(tracer_disarm(t), 0);
+        wanted = strv_join(&lines, "\n");
+        got = strv_join(&k->log, "\n");
+        ck_assert_str_eq(wanted, got);
+}
+
+#define HEAD(name)                                                                                 \
+        "#!/bin/sh\n"                                                                              \
+        "# What session " name " writes on Linux 6.12.57.  Nothing has been written.\n"
+#define NEW                                                                                        \
+        "# The instance is not there yet: what its files say before is what the kernel gives a "   \
+        "new one.\n"
+#define CD "set -e\ncd /T\n\n"
+#define ENTER "\n# It records now.  Enter puts everything back.\nread -r answer || :\nset +e\n\n"
+
+/* check's own message has no room for both. */
+static void expect_text(const char *text, const char *wanted) {
+        ck_assert_msg(streq(text, wanted), "these are the lines:\n%s", text);
+}
+
+/* clang-format off */
+START_TEST(the_top_level_is_programmed_and_put_back_by_these_lines)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_*");
+                _cleanup_free_ char *text = NULL;
+
+                fake_put(k, "buffer_size_kb", "7 (expanded: 1408)\n");
+                fake_put(k, "set_graph_notrace", "vfs_write\nkfree\n");
+                m->spec.depth = 5;
+                text = script(k, c, m);
+                expect_text(text, HEAD("x") CD
+"echo 0 > tracing_on                                     # was 1\n"
+"echo mono > trace_clock                                 # was local\n"
+"echo 8192 > buffer_size_kb                              # was 7 (expanded: 1408)\n"
+"echo 25 > buffer_percent                                # was 50\n"
+"echo 5 > max_graph_depth                                # was 0\n"
+"echo > set_graph_notrace                                # was vfs_write kfree\n"
+"echo udp_recvmsg udp_sendmsg > set_graph_function       # was #### all functions enabled ####\n"
+"echo function_graph > current_tracer                    # was nop\n"
+"echo 1 > tracing_on                                     # was 0\n"
+ENTER
+"echo 0 > tracing_on\n"
+"echo nop > current_tracer\n"
+"echo 50 > buffer_percent\n"
+"echo 1408 > buffer_size_kb\n"
+"echo local > trace_clock\n"
+"echo 1 > tracing_on\n"
+"echo > set_graph_function\n"
+"echo vfs_write kfree > set_graph_notrace\n"
+"echo 0 > max_graph_depth\n");
+        }
+END_TEST
+
+START_TEST(an_instance_is_made_beside_those_of_others_by_these_lines)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = meta("y", "tcp_sendmsg udp_recvmsg"),
+                                                          *other = meta("a", "udp_recvmsg");
+                _cleanup_refusal_ Refusal refusal = {};
+                _cleanup_free_ char *text = NULL;
+                Tracer *t;
+
+                fake_put_root(k, "proc/700/task/700/comm", "x\n");
+                fake_put_root(k, "proc/700/task/701/comm", "x\n");
+                ck_assert_int_eq(controller_arm(c, &t, other, false, &refusal), 0);
+                ck_assert_int_eq(strv_add(&m->spec.pids, "700"), 0);
+                ck_assert_int_eq(strv_split(&m->spec.hooked, "kfree_* udp_* vfs_read", " "), 0);
+                text = script(k, c, m);
+                expect_text(text, HEAD("y") NEW CD
+"mkdir instances/ftraced-y\n"
+"echo 0 > instances/ftraced-y/tracing_on                 # was 1, in a new instance\n"
+"echo mono > instances/ftraced-y/trace_clock             # was local, in a new instance\n"
+"echo 8192 > instances/ftraced-y/buffer_size_kb          # was 1408, in a new instance\n"
+"echo 25 > instances/ftraced-y/buffer_percent            # was 50, in a new instance\n"
+"# 5 functions by their lines in available_filter_functions, which hold until a module\n"
+"# comes or goes: kfree_skb, tcp_sendmsg, udp_recvmsg and 2 more\n"
+"echo 7 4 2 1 8 > instances/ftraced-y/set_ftrace_filter  # was #### all functions enabled ####, in a new instance\n"
+"echo 700 701 > instances/ftraced-y/set_ftrace_pid       # was no pid, in a new instance\n"
+"echo 1 > instances/ftraced-y/options/function-fork      # was 0, in a new instance\n"
+"echo tcp_sendmsg >> set_graph_function                  # was udp_recvmsg\n"
+"echo function_graph > instances/ftraced-y/current_tracer  # was nop\n"
+"echo 1 > instances/ftraced-y/tracing_on                 # was 0\n"
+ENTER
+"echo 0 > instances/ftraced-y/tracing_on\n"
+"echo nop > instances/ftraced-y/current_tracer\n"
+"rmdir instances/ftraced-y\n"
+"echo '!tcp_sendmsg' >> set_graph_function\n");
+        }
+END_TEST
+/* clang-format on */
+
+/* With all that a session overrides set otherwise. */
+static void compare_all(bool instances, bool shares_options) {
+        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
+        _cleanup_(controller_freep) Controller *c = controller(k);
+        _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_*"),
+                                                  *n = meta("y", "tcp_* udp_recvmsg"),
+                                                  *o = meta("z", "vfs_read");
+        _cleanup_refusal_ Refusal refusal = {};
+        Tracer *t;
+
+        k->shares_options = shares_options;
+        fake_put_root(k, "proc/sys/kernel/osrelease", shares_options ? "6.12.57\n" : "7.2.0\n");
+        fake_put(k, "set_graph_function", "tcp_sendmsg\ntcp_recvmsg\n");
+        fake_put(k, "set_ftrace_filter", "vfs_read\n");
+        fake_put(k, "tracing_thresh", "100\n");
+        fake_put(k, "options/sleep-time", "0\n");
+        fake_put_root(k, "proc/700/task/700/comm", "x\n");
+        (void) controller_has_instances(c);
+        ck_assert_int_eq(strv_add(&n->spec.pids, "700"), 0);
+        ck_assert_int_eq(strv_add(&o->spec.hooked, "kfree"), 0);
+        expect_same(k, c, m);
+        expect_same(k, c, n);
+        if (!instances)
+                return;
+        ck_assert_int_eq(controller_arm(c, &t, m, false, &refusal), 0);
+        expect_same(k, c, n);
+        expect_same(k, c, o);
+}
+
+START_TEST(what_is_printed_is_what_is_written)
+        {
+                compare_all(false, false);
+                compare_all(true, false);
+                compare_all(true, true);
+        }
+END_TEST
+
+START_TEST(whether_there_are_instances_is_told_by_the_release_without_making_one)
+        {
+                static const struct {
+                        const char *release;
+                        bool has;
+                } releases[] = { { "6.1.0-41-amd64\n", false },
+                                 { "6.10.9\n", false },
+                                 { "6.11.0\n", true },
+                                 { "7.2.0-rc1\n", true },
+                                 { "unheard of\n", false } };
+
+                for (size_t i = 0; i < ELEMENTSOF(releases); i++) {
+                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                        _cleanup_(controller_freep) Controller *c = controller(k);
+                        _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_sendmsg");
+                        _cleanup_free_ char *text = NULL;
+
+                        fake_put_root(k, "proc/sys/kernel/osrelease", releases[i].release);
+                        text = script(k, c, m);
+                        ck_assert_int_eq(strstr(text, "mkdir instances/ftraced-x\n") != NULL,
+                                         releases[i].has);
+                }
+        }
+END_TEST
+
+START_TEST(what_arming_refuses_a_dry_run_refuses)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_sendmesg"),
+                                                          *n = meta("x", "udp_sendmsg");
+                _cleanup_refusal_ Refusal refusal = {};
+                _cleanup_plan_ Plan plan = {};
+                size_t n_arm;
+
+                ck_assert_int_eq(controller_rehearse(c, &plan, &n_arm, m, false, &refusal),
+                                 REFUSED);
+                ck_assert_int_eq((int) refusal.kind, REFUSAL_FUNCTION_NOT_FOUND);
+                fake_put(k, "set_graph_function", "kfree\n");
+                fake_put(k, "current_tracer", "function_graph\n");
+                ck_assert_int_eq(controller_rehearse(c, &plan, &n_arm, n, false, &refusal),
+                                 REFUSED);
+                ck_assert_int_eq((int) refusal.kind, REFUSAL_BUSY);
+                ck_assert_uint_eq(plan.n, 0);
+        }
+END_TEST
+
+START_TEST(steps_are_json_with_what_they_replace)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_sendmsg");
+                _cleanup_refusal_ Refusal refusal = {};
+                _cleanup_plan_ Plan plan = {};
+                json_auto_t *steps = NULL;
+                const char *operation, *file, *text, *was;
+                size_t n_arm;
+                int is_new;
+
+                (void) controller_has_instances(c);
+                ck_assert_int_eq(controller_rehearse(c, &plan, &n_arm, m, false, &refusal), 0);
+                steps = script_steps(&plan, 0, n_arm);
+                ck_assert_uint_eq(json_array_size(steps), n_arm);
+                ck_assert_int_eq(json_unpack(json_array_get(steps, 2), "{ss ss ss ss sb !}", "op",
+                                             &operation, "file", &file, "text", &text, "was", &was,
+                                             "new", &is_new),
+                                 0);
+                ck_assert_str_eq(operation, "write");
+                ck_assert_str_eq(file, "instances/ftraced-x/trace_clock");
+                ck_assert_str_eq(text, "mono");
+                ck_assert_str_eq(was, "local");
+                ck_assert_int_eq(is_new, 1);
+        }
+END_TEST
+
+UNIT_MAIN("dry-run", the_top_level_is_programmed_and_put_back_by_these_lines,
+          an_instance_is_made_beside_those_of_others_by_these_lines,
+          what_is_printed_is_what_is_written,
+          whether_there_are_instances_is_told_by_the_release_without_making_one,
+          what_arming_refuses_a_dry_run_refuses, steps_are_json_with_what_they_replace)
