@@ -239,7 +239,8 @@ static int daemon_make_sessions(Daemon *d) {
         if (r < 0)
                 return log_error_errno(r, "Cannot list the sessions in %s: %m", d->config.store);
         daemon_settle(d);
-        r = methods_new(&d->methods, d->event, d->controller, d->store, d->sessions, &d->limits);
+        r = methods_new(&d->methods, d->event, d->controller, d->store, d->sessions, &d->limits,
+                        d->config.config_root);
         if (r < 0)
                 return log_error_errno(r, "Cannot set up the methods: %m");
         sessions_set_handler(d->sessions, daemon_on_session, d);

@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/name.h"
+#include "base/typo.h"
 #include "daemon/functions.h"
 
 #define MAX_LIST_BYTES (64U << 20)
@@ -230,42 +231,9 @@ int functions_expand(const Functions *f, const char *pattern, Strv *ret) {
         return n;
 }
 
-/*
- * Typing errors between @a and @b: letters added, left out, changed, or two neighbours swapped
- * (Damerau and Levenshtein); more than @limit is limit + 1.
- */
-static size_t distance(const char *a, const char *b, size_t limit) {
-        size_t rows[3][FUNCTION_NAME_MAX + 2], n_a = strlen(a), n_b = strlen(b);
-
-        if (n_a > FUNCTION_NAME_MAX || n_b > FUNCTION_NAME_MAX ||
-            (n_a > n_b ? n_a - n_b : n_b - n_a) > limit)
-                return limit + 1;
-        for (size_t j = 0; j <= n_b; j++)
-                rows[0][j] = j;
-        for (size_t i = 1; i <= n_a; i++) {
-                size_t *row = rows[i % 3], *above = rows[(i - 1) % 3], least = i;
-                const size_t *above2 = rows[(i + 1) % 3];
-
-                row[0] = i;
-                for (size_t j = 1; j <= n_b; j++) {
-                        size_t d = above[j - 1] + (a[i - 1] != b[j - 1]);
-
-                        d = MIN(d, above[j] + 1);
-                        d = MIN(d, row[j - 1] + 1);
-                        if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                                d = MIN(d, above2[j - 2] + 1);
-                        row[j] = d;
-                        least = MIN(least, d);
-                }
-                if (least > limit)
-                        return limit + 1;
-        }
-        return MIN(rows[n_a % 3][n_b], limit + 1);
-}
-
 /* The fewest errors first, then the longest common beginning. */
 static size_t unlikeness(const char *a, const char *b, size_t limit) {
-        size_t d = distance(a, b, limit), n_common = 0;
+        size_t d = typo_distance(a, b, limit), n_common = 0;
 
         while (a[n_common] && a[n_common] == b[n_common])
                 n_common++;
@@ -277,7 +245,7 @@ int functions_suggest(const Functions *f, const char *name, Strv *ret) {
                 const char *name;
                 size_t unlikeness;
         } best[N_SUGGESTIONS] = {};
-        size_t n = 0, limit = MAX(strlen(name) / 4, 2U);
+        size_t n = 0, limit = typo_limit(name);
         int r;
 
         for (size_t i = 0; i < f->n; i++) {

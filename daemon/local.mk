@@ -62,6 +62,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/manager.h \
 	%D%/lockdown.c \
 	%D%/lockdown.h \
+	%D%/methods-private.h \
+	%D%/methods-start.c \
 	%D%/methods.c \
 	%D%/methods.h \
 	%D%/override.c \

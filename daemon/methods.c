@@ -11,12 +11,10 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "daemon/janitor.h"
-#include "daemon/methods.h"
-#include "daemon/starts.h"
+#include "daemon/methods-private.h"
 
 #define WATCH_INTERVAL_US 1000000U
 
-typedef struct Waiter Waiter;
 struct Waiter {
         Waiter *next;
         ServerCall *call;
@@ -24,52 +22,39 @@ struct Waiter {
         bool is_watch; /* Watch: wants every change; Stop: wants the end */
 };
 
-struct Methods {
-        sd_event *event;
-        Controller *controller;
-        Store *store;
-        Sessions *sessions;
-        const Limits *limits;
-        Waiter *waiters;
-        Starts *starts;
-        sd_event_source *tick; /* while somebody watches */
-};
-
 /* --- parameters and replies ------------------------------------------------------------------- */
 
-static int refuse_parameter(Refusal *refusal, const char *name, const char *wanted) {
+int methods_refuse_parameter(Refusal *refusal, const char *name, const char *wanted) {
         return refusal_set(refusal, REFUSAL_INVALID_PARAMETER,
                            json_pack("{s:s}", "parameter", name),
                            "parameter '%s' is missing or not %s", name, wanted);
 }
 
-/* A string that may be absent or null: *@ret is NULL then. */
-static int get_string(json_t *parameters, const char *name, const char **ret, Refusal *refusal) {
+int methods_get_string(json_t *parameters, const char *name, const char **ret, Refusal *refusal) {
         json_t *value = json_object_get(parameters, name);
 
         if (value && !json_is_null(value) && !json_is_string(value))
-                return refuse_parameter(refusal, name, "a string");
+                return methods_refuse_parameter(refusal, name, "a string");
         *ret = json_string_value(value);
         return 0;
 }
 
-/* A number that may be absent or null: *@ret is then 0. */
-static int get_number(json_t *parameters, const char *name, uint64_t *ret, Refusal *refusal) {
+int methods_get_number(json_t *parameters, const char *name, uint64_t *ret, Refusal *refusal) {
         json_t *value = json_object_get(parameters, name);
 
         if (value && !json_is_null(value) &&
             (!json_is_integer(value) || json_integer_value(value) < 0))
-                return refuse_parameter(refusal, name, "a number from 0 on");
+                return methods_refuse_parameter(refusal, name, "a number from 0 on");
         *ret = (uint64_t) json_integer_value(value);
         return 0;
 }
 
 /* The same of a boolean: *@ret is then false. */
-static int get_boolean(json_t *parameters, const char *name, bool *ret, Refusal *refusal) {
+int methods_get_boolean(json_t *parameters, const char *name, bool *ret, Refusal *refusal) {
         json_t *value = json_object_get(parameters, name);
 
         if (value && !json_is_null(value) && !json_is_boolean(value))
-                return refuse_parameter(refusal, name, "a boolean");
+                return methods_refuse_parameter(refusal, name, "a boolean");
         *ret = json_is_true(value);
         return 0;
 }
@@ -80,11 +65,11 @@ static int get_session(Methods *m, json_t *parameters, Session **ret, Refusal *r
         Session *s;
         int r;
 
-        r = get_string(parameters, "session", &name, refusal);
+        r = methods_get_string(parameters, "session", &name, refusal);
         if (r != 0)
                 return r;
         if (!name)
-                return refuse_parameter(refusal, "session", "a string");
+                return methods_refuse_parameter(refusal, "session", "a string");
         s = sessions_find(m->sessions, name);
         if (!s)
                 return refusal_set(
@@ -107,8 +92,7 @@ static json_t *sessions_json(Methods *m) {
         return list;
 }
 
-/* @value is consumed; NULL is what a failed json_*() gives. */
-static int reply_one(ServerCall *call, const char *name, json_t *value) {
+int methods_reply(ServerCall *call, const char *name, json_t *value) {
         json_t *reply = value ? json_pack("{s:o}", name, value) : NULL;
 
         return reply ? server_call_reply(call, reply, NULL, 0) : -ENOMEM;
@@ -258,74 +242,6 @@ static int method_get_status(ServerCall *call, json_t *parameters, Refusal *refu
         return server_call_reply(call, reply, NULL, 0);
 }
 
-/* An invalid function name is worth its own error; everything else names the field. */
-static int refuse_spec(json_t *spec, const char *field, Refusal *refusal) {
-        char quoted[NAME_QUOTE_MAX];
-        json_t *list = json_object_get(spec, field), *value;
-        size_t i;
-
-        if (streq(field, "functions") || streq(field, "notrace"))
-                json_array_foreach (list, i, value)
-                        if (json_is_string(value) &&
-                            !function_pattern_is_valid(json_string_value(value)))
-                                return refusal_set(
-                                        refusal, REFUSAL_INVALID_NAME,
-                                        json_pack("{s:s}", "name",
-                                                  name_quote(quoted, json_string_value(value))),
-                                        "'%s' cannot be a kernel function's name or a glob of "
-                                        "them; "
-                                        "`ftracectl functions` lists those there are",
-                                        quoted);
-        name_quote(quoted, field);
-        return refusal_set(
-                refusal, REFUSAL_INVALID_SPEC, json_pack("{s:s}", "field", quoted),
-                "what to record is not valid: the member '%s' is unknown, missing or out "
-                "of range; see ftracectl(1)",
-                quoted);
-}
-
-static int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        Methods *m = userdata;
-        json_t *spec_json = json_object_get(parameters, "spec");
-        char quoted[NAME_QUOTE_MAX];
-        _cleanup_spec_ Spec spec = {};
-        SessionRequest request = { .spec = &spec,
-                                   .owner_uid = server_call_uid(call),
-                                   .owner_pid = server_call_pid(call) };
-        const char *name = NULL, *field;
-        bool is_attached = false;
-        uint64_t wait_ns = 0;
-        int r;
-
-        r = get_string(parameters, "name", &name, refusal);
-        if (r != 0)
-                return r;
-        if (name && !session_name_is_valid(name))
-                return refusal_set(refusal, REFUSAL_INVALID_NAME,
-                                   json_pack("{s:s}", "name", name_quote(quoted, name)),
-                                   "'%s' cannot be a session's name: letters, digits, '.', '_' and "
-                                   "'-', at most %i, the first a letter or digit",
-                                   quoted, SESSION_NAME_MAX);
-        if (!json_is_object(spec_json))
-                return refuse_parameter(refusal, "spec", "an object");
-        r = get_boolean(parameters, "attach", &is_attached, refusal);
-        if (r == 0)
-                r = get_boolean(parameters, "force", &request.force, refusal);
-        if (r == 0)
-                r = get_number(parameters, "wait_ns", &wait_ns, refusal);
-        if (r != 0)
-                return r;
-        r = spec_from_json(&spec, spec_json, &field);
-        if (r < 0)
-                return r;
-        if (r > 0)
-                return refuse_spec(spec_json, field, refusal);
-
-        request.name = name;
-        request.peer = is_attached ? server_call_peer(call) : 0;
-        return starts_begin(m->starts, call, &request, wait_ns, refusal);
-}
-
 static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Methods *m = userdata;
         Session *session;
@@ -358,7 +274,7 @@ static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, v
 }
 
 static int method_list(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        return reply_one(call, "sessions", sessions_json(userdata));
+        return methods_reply(call, "sessions", sessions_json(userdata));
 }
 
 static int method_describe(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
@@ -368,7 +284,7 @@ static int method_describe(ServerCall *call, json_t *parameters, Refusal *refusa
         r = get_session(userdata, parameters, &session, refusal);
         if (r != 0)
                 return r;
-        return reply_one(call, "session", session_to_json(session));
+        return methods_reply(call, "session", session_to_json(session));
 }
 
 static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
@@ -485,13 +401,13 @@ static int method_pin(ServerCall *call, json_t *parameters, Refusal *refusal, vo
         if (r != 0)
                 return r;
         if (!json_is_boolean(pinned))
-                return refuse_parameter(refusal, "pinned", "a boolean");
+                return methods_refuse_parameter(refusal, "pinned", "a boolean");
         r = session_set_pinned(session, json_is_true(pinned));
         if (r < 0)
                 return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),
                                    "session.json of session '%s' in %s cannot be written: %s",
                                    session_name(session), store_path(m->store), strerror(-r));
-        return reply_one(call, "session", session_to_json(session));
+        return methods_reply(call, "session", session_to_json(session));
 }
 
 static int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
@@ -502,13 +418,13 @@ static int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal,
         Methods *m = userdata;
         int r;
 
-        r = get_number(parameters, "max_bytes", &limits.max_use_bytes, refusal);
+        r = methods_get_number(parameters, "max_bytes", &limits.max_use_bytes, refusal);
         if (r == 0)
-                r = get_number(parameters, "max_age_ns", &limits.max_age_ns, refusal);
+                r = methods_get_number(parameters, "max_age_ns", &limits.max_age_ns, refusal);
         if (r == 0)
-                r = get_number(parameters, "max_sessions", &limits.max_sessions, refusal);
+                r = methods_get_number(parameters, "max_sessions", &limits.max_sessions, refusal);
         if (r == 0)
-                r = get_boolean(parameters, "dry_run", &dry_run, refusal);
+                r = methods_get_boolean(parameters, "dry_run", &dry_run, refusal);
         if (r != 0)
                 return r;
         if (!limits.max_use_bytes && !limits.max_age_ns && !limits.max_sessions)
@@ -548,7 +464,7 @@ static int method_check(ServerCall *call, json_t *parameters, Refusal *refusal, 
 
         if (checks)
                 sessions_check(m->sessions, checks);
-        return reply_one(call, "checks", checks);
+        return methods_reply(call, "checks", checks);
 }
 
 #define PARAMETERS(...) ((const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
@@ -556,7 +472,10 @@ static int method_check(ServerCall *call, json_t *parameters, Refusal *refusal, 
 static const ServerMethod table[] = {
         { "org.ftraced.GetStatus", method_get_status, PARAMETERS() },
         { "org.ftraced.Start", method_start,
-          PARAMETERS("name", "spec", "attach", "wait_ns", "force") },
+          PARAMETERS("name", "profile", "spec", "attach", "wait_ns", "force") },
+        { "org.ftraced.DryRun", method_dry_run, PARAMETERS("name", "profile", "spec", "force") },
+        { "org.ftraced.ListProfiles", method_list_profiles, PARAMETERS() },
+        { "org.ftraced.GetProfile", method_get_profile, PARAMETERS("profile") },
         { "org.ftraced.Stop", method_stop, PARAMETERS("session") },
         { "org.ftraced.List", method_list, PARAMETERS() },
         { "org.ftraced.Describe", method_describe, PARAMETERS("session") },
@@ -576,7 +495,7 @@ const ServerMethod *methods_table(size_t *ret_n) {
 }
 
 int methods_new(Methods **ret, sd_event *event, Controller *controller, Store *store,
-                Sessions *sessions, const Limits *limits) {
+                Sessions *sessions, const Limits *limits, const char *config_root) {
         Methods *m = calloc(1, sizeof(*m));
         int r;
 
@@ -586,7 +505,8 @@ int methods_new(Methods **ret, sd_event *event, Controller *controller, Store *s
                         .controller = controller,
                         .store = store,
                         .sessions = sessions,
-                        .limits = limits };
+                        .limits = limits,
+                        .config_root = config_root };
         r = starts_new(&m->starts, event, sessions);
         if (r < 0) {
                 free(m);

@@ -16,7 +16,7 @@ typedef struct Methods Methods;
 
 /* Everything is borrowed. */
 int methods_new(Methods **ret, sd_event *event, Controller *controller, Store *store,
-                Sessions *sessions, const Limits *limits);
+                Sessions *sessions, const Limits *limits, const char *config_root);
 /* The table for server_new(), whose userdata is the Methods. */
 const ServerMethod *methods_table(size_t *ret_n);
 /* A ServerGone: ends what was attached to the connection, and forgets who waited on it. */

@@ -143,7 +143,7 @@ Session *sessions_find(Sessions *s, const char *name) {
         return NULL;
 }
 
-/* "udp_*msg" becomes "udp_msg-4f1c". */
+/* "udp_*msg" becomes "udp_msg-4f1c"; so does a profile's name. */
 static int sessions_make_name(Sessions *s, const char *function, char **ret) {
         char stem[NAME_STEM_MAX + 1];
         size_t n = 0;
@@ -253,10 +253,12 @@ static int sessions_make_meta(Sessions *s, SessionMeta **ret, const SessionReque
                 return r;
         m->owner_uid = q->owner_uid;
         m->owner_pid = q->owner_pid;
+        if (q->profile && !(m->profile = strdup(q->profile)))
+                return -ENOMEM;
         if (q->name)
                 r = (m->name = strdup(q->name)) ? 0 : -ENOMEM;
         else
-                r = sessions_make_name(s, q->spec->functions.items[0], &m->name);
+                r = sessions_make_name(s, q->profile ?: q->spec->functions.items[0], &m->name);
         if (r >= 0)
                 r = sessions_apply_limits(s, m);
         if (r < 0)
@@ -265,26 +267,28 @@ static int sessions_make_meta(Sessions *s, SessionMeta **ret, const SessionReque
         return 0;
 }
 
+int sessions_prepare(Sessions *s, SessionMeta **ret, const SessionRequest *q, Refusal *refusal) {
+        if (q->name && sessions_find(s, q->name))
+                return refuse_existing(q->name, refusal);
+        return sessions_make_meta(s, ret, q);
+}
+
 int sessions_look(Sessions *s, const SessionRequest *q, Refusal *refusal) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         int r;
 
-        if (q->name && sessions_find(s, q->name))
-                return refuse_existing(q->name, refusal);
-        r = sessions_make_meta(s, &m, q);
-        return r < 0 ? r : controller_look(s->context.controller, m, q->force, refusal);
+        r = sessions_prepare(s, &m, q, refusal);
+        return r != 0 ? r : controller_look(s->context.controller, m, q->force, refusal);
 }
 
 int sessions_start(Sessions *s, Session **ret, const SessionRequest *q, Refusal *refusal) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         int r;
 
-        if (q->name && sessions_find(s, q->name))
-                return refuse_existing(q->name, refusal);
         r = sessions_make_room(s);
         if (r >= 0)
-                r = sessions_make_meta(s, &m, q);
-        if (r < 0)
+                r = sessions_prepare(s, &m, q, refusal);
+        if (r != 0)
                 return r;
         r = session_start(&s->items[s->n], &s->context, m, q->peer, q->force, refusal);
         if (r != 0)

@@ -29,7 +29,8 @@ int sessions_load(Sessions *s);
 
 /* What somebody wants to be recorded; all borrowed. */
 typedef struct SessionRequest {
-        const char *name; /* NULL: one is made from the first function */
+        const char *name;    /* NULL: one is made from the first function */
+        const char *profile; /* that the spec is from, or NULL */
         const Spec *spec;
         uid_t owner_uid;
         pid_t owner_pid;
@@ -37,6 +38,10 @@ typedef struct SessionRequest {
         bool force;    /* a tracer of somebody else is switched off meanwhile */
 } SessionRequest;
 
+/* What the session would begin with: a name that is free, a spec within the limits.
+ * 0, REFUSED, -errno. */
+int sessions_prepare(Sessions *s, SessionMeta **ret, const SessionRequest *request,
+                     Refusal *refusal);
 /* 0, REFUSED, -errno. */
 int sessions_start(Sessions *s, Session **ret, const SessionRequest *request, Refusal *refusal);
 /* Whether sessions_start() would be refused for what can be seen without arming, at little cost.

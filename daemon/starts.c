@@ -20,8 +20,8 @@ typedef struct Waiting Waiting;
 struct Waiting {
         Waiting *next;
         ServerCall *call;
-        SessionRequest request; /* of the two below */
-        char *name;
+        SessionRequest request; /* of what is below */
+        char *name, *profile;
         Spec spec;
         uint64_t since_us, end_us; /* end: UINT64_MAX: never */
         uint64_t again_us;         /* not tried before */
@@ -49,6 +49,7 @@ static Waiting *waiting_free(Waiting *w) {
                 return NULL;
         (void) server_call_unref(w->call);
         free(w->name);
+        free(w->profile);
         spec_done(&w->spec);
         refusal_done(&w->why);
         free(w->told);
@@ -211,15 +212,14 @@ static int enqueue(Starts *s, ServerCall *call, const SessionRequest *q, uint64_
 
         if (!w)
                 return -ENOMEM;
-        if (q->name) {
-                w->name = strdup(q->name);
-                if (!w->name)
-                        return -ENOMEM;
-        }
+        if ((q->name && !(w->name = strdup(q->name))) ||
+            (q->profile && !(w->profile = strdup(q->profile))))
+                return -ENOMEM;
         if (spec_copy(&w->spec, q->spec) < 0)
                 return -ENOMEM;
         w->request = *q;
         w->request.name = w->name;
+        w->request.profile = w->profile;
         w->request.spec = &w->spec;
         w->since_us = now_us();
         w->end_us = wait_ns >= STARTS_FOR_EVER ? UINT64_MAX : w->since_us + wait_ns / NSEC_PER_USEC;

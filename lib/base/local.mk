@@ -5,6 +5,8 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/buf.c \
 	%D%/buf.h \
 	%D%/cleanup.h \
+	%D%/conf-files.c \
+	%D%/conf-files.h \
 	%D%/ini.c \
 	%D%/ini.h \
 	%D%/io.c \
@@ -15,6 +17,8 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/name.h \
 	%D%/strv.c \
 	%D%/strv.h \
+	%D%/typo.c \
+	%D%/typo.h \
 	%D%/unit.c \
 	%D%/unit.h
 base_libs = %D%/libbase.a

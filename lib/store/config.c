@@ -5,11 +5,10 @@
  * worked out at the end, by config_limits(), so that what was written can be shown as it was.
  */
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 
+#include "base/conf-files.h"
 #include "base/ini.h"
 #include "base/io.h"
 #include "base/name.h"
@@ -24,14 +23,6 @@
 #define USE_BYTES_MIN (16ULL << 20)
 #define SEGMENT_BYTES_MAX (128ULL << 20)
 #define PARTS 8 /* of MaxUse= is one segment, or a ring */
-
-/* The first has precedence. */
-static const char *const places[] = {
-        SYSCONFDIR "/ftraced",
-        RUNSTATEDIR "/ftraced",
-        "/usr/local/lib/ftraced",
-        "/usr/lib/ftraced",
-};
 
 typedef enum ValueType {
         VALUE_SHARE,
@@ -258,72 +249,17 @@ static int load_file(Config *c, const char *path, bool is_asked_for, Strv *probl
         return r < 0 ? r : config_parse(c, path, text, problems);
 }
 
-static char *join_path(const char *root, const char *place, const char *name) {
-        char *path;
-
-        return asprintf(&path, "%s%s/%s", root ?: "", place, name) < 0 ? NULL : path;
-}
-
-static int load_main(Config *c, const char *root, Strv *problems) {
-        for (size_t i = 0; i < ELEMENTSOF(places); i++) {
-                _cleanup_free_ char *path = join_path(root, places[i], FILE_NAME);
-
-                if (!path)
-                        return -ENOMEM;
-                if (access(path, F_OK) >= 0)
-                        return load_file(c, path, false, problems);
-        }
-        return 0;
-}
-
-static int list_drop_ins(const char *root, const char *place, Strv *names) {
-        _cleanup_free_ char *path = join_path(root, place, FILE_NAME ".d");
-        _cleanup_(closedirp) DIR *d = NULL;
-        struct dirent *e;
-        int r = 0;
-
-        if (!path)
-                return -ENOMEM;
-        d = opendir(path);
-        while (r >= 0 && d && (e = readdir(d))) {
-                size_t n = strlen(e->d_name);
-
-                if (e->d_name[0] != '.' && n > 5 && streq(e->d_name + n - 5, ".conf"))
-                        r = strv_add(names, e->d_name);
-        }
-        return r;
-}
-
-static int load_drop_in(Config *c, const char *root, const char *name, Strv *problems) {
-        for (size_t i = 0; i < ELEMENTSOF(places); i++) {
-                char in_directory[NAME_MAX + sizeof(FILE_NAME ".d/")];
-                _cleanup_free_ char *path = NULL;
-
-                (void) snprintf(in_directory, sizeof(in_directory), FILE_NAME ".d/%s", name);
-                path = join_path(root, places[i], in_directory);
-                if (!path)
-                        return -ENOMEM;
-                /* An empty one, or a link to /dev/null, says nothing and hides the others. */
-                if (access(path, F_OK) >= 0)
-                        return load_file(c, path, false, problems);
-        }
-        return 0;
-}
-
 int config_load(Config *ret, const char *root, const char *file, Strv *problems) {
         _cleanup_config_ Config c = CONFIG_INIT;
-        _cleanup_strv_ Strv names = {};
-        int r = 0;
+        _cleanup_strv_ Strv paths = {};
+        int r;
 
         if (file)
                 r = load_file(&c, file, true, problems);
         else {
-                r = load_main(&c, root, problems);
-                for (size_t i = 0; r >= 0 && i < ELEMENTSOF(places); i++)
-                        r = list_drop_ins(root, places[i], &names);
-                strv_sort_unique(&names);
-                for (size_t i = 0; r >= 0 && i < names.n; i++)
-                        r = load_drop_in(&c, root, names.items[i], problems);
+                r = conf_files_find(&paths, root, FILE_NAME, NULL);
+                for (size_t i = 0; r >= 0 && i < paths.n; i++)
+                        r = load_file(&c, paths.items[i], false, problems);
         }
         if (r < 0)
                 return r;

@@ -4,13 +4,7 @@
 /*
  * Config: what ftraced.conf and its drop-ins say
  *
- *      /etc/ftraced/ftraced.conf          the first of these that there is
- *      /run/ftraced/ftraced.conf
- *      /usr/local/lib/ftraced/ftraced.conf
- *      /usr/lib/ftraced/ftraced.conf
- *      .../ftraced.conf.d/NAME.conf       then these of all four, by NAME; of one name, the
- *                                         first directory's, and an empty one hides the others
- *
+ * Where they are: base/conf-files.h.
  * The last assignment counts; an empty one sets the default again.  This is what systemd's
  * programs do (systemd 252, man 5 journald.conf).  What is wrong in them never keeps anybody from
  * starting: it is a sentence with file and line, and the setting keeps the value that it had.

@@ -27,6 +27,8 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/page.h \
 	%D%/periods.c \
 	%D%/periods.h \
+	%D%/profile.c \
+	%D%/profile.h \
 	%D%/recover.c \
 	%D%/recover.h \
 	%D%/retain.c \

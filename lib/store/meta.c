@@ -112,6 +112,7 @@ static const JsonField meta_fields[] = {
         WORD(machine, 0, NULL),
         WORD(host, 0, NULL),
         WORD(boot_id, 0, NULL),
+        WORD(profile, JSON_FIELD_NULLABLE, session_name_is_valid),
         WORD(instance, JSON_FIELD_NULLABLE, NULL),
         WORD(clock, 0, NULL),
         WORD(symbols, JSON_FIELD_NULLABLE, symbol_hash_is_valid),

@@ -71,6 +71,7 @@ typedef struct SessionMeta {
         SessionLimit limit; /* that ended it */
         uid_t owner_uid;
         pid_t owner_pid;
+        char *profile; /* that it was started with, or NULL */
         Spec spec;
         Strv roots;      /* functions that spec.functions stood for, sorted */
         Strv notrace;    /* the same for spec.notrace */

@@ -137,6 +137,18 @@ static bool names_an_event_twice(const Strv *events) {
         return false;
 }
 
+int spec_member_to_json(json_t *o, const Spec *spec, size_t offset) {
+        for (size_t i = 0; i < ELEMENTSOF(fields); i++) {
+                JsonField f = fields[i];
+
+                if (f.offset != offset)
+                        continue;
+                f.flags &= ~(unsigned) JSON_FIELD_OMIT;
+                return json_fields_write(o, &f, 1, spec);
+        }
+        return -ENOENT;
+}
+
 int spec_from_json(Spec *ret, const json_t *o, const char **ret_field) {
         _cleanup_spec_ Spec spec = {};
         const char *field;

@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/strv.h"
@@ -80,6 +81,9 @@ typedef struct Spec {
 
 /* A new JSON object, which the caller owns; NULL without memory. */
 json_t *spec_to_json(const Spec *spec);
+
+/* Adds the member at @offset in a Spec to @o, also if it has its default.  0, -ENOENT, -ENOMEM. */
+int spec_member_to_json(json_t *o, const Spec *spec, size_t offset);
 
 /*
  * spec_from_json() - read and check

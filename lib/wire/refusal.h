@@ -21,6 +21,8 @@ typedef enum RefusalKind {
         REFUSAL_TOO_MANY_FUNCTIONS,     /* exit 7 */
         REFUSAL_INVALID_NAME,           /* exit 2 */
         REFUSAL_INVALID_SPEC,           /* exit 2 */
+        REFUSAL_PROFILE_NOT_FOUND,      /* exit 3 */
+        REFUSAL_INVALID_PROFILE,        /* exit 2 */
         REFUSAL_SESSION_NOT_FOUND,      /* exit 3 */
         REFUSAL_SESSION_EXISTS,         /* exit 5 */
         REFUSAL_SESSION_STATE,          /* exit 1 */

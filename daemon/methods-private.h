@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * The methods' inside, for daemon/methods.c and daemon/methods-start.c (what begins a session, and
+ * profiles).
+ */
+
+#include "daemon/methods.h"
+#include "daemon/starts.h"
+
+typedef struct Waiter Waiter;
+
+struct Methods {
+        sd_event *event;
+        Controller *controller;
+        Store *store;
+        Sessions *sessions;
+        const Limits *limits;
+        const char *config_root; /* before the paths of profiles; NULL: none */
+        Waiter *waiters;
+        Starts *starts;
+        sd_event_source *tick; /* while somebody watches */
+};
+
+/* REFUSED: what parameter @name should have been. */
+int methods_refuse_parameter(Refusal *refusal, const char *name, const char *wanted);
+/* A string that may be absent or null: *@ret is NULL then.  0, REFUSED. */
+int methods_get_string(json_t *parameters, const char *name, const char **ret, Refusal *refusal);
+/* The same for a number (0) and a boolean (false). */
+int methods_get_number(json_t *parameters, const char *name, uint64_t *ret, Refusal *refusal);
+int methods_get_boolean(json_t *parameters, const char *name, bool *ret, Refusal *refusal);
+/* @value is consumed; NULL is what a failed json_*() gives. */
+int methods_reply(ServerCall *call, const char *name, json_t *value);
+
+/* methods-start.c */
+int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_list_profiles(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_get_profile(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The usual table of distances between beginnings, of which three rows are needed at a time. */
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/name.h"
+#include "base/typo.h"
+
+size_t typo_distance(const char *a, const char *b, size_t limit) {
+        size_t rows[3][FUNCTION_NAME_MAX + 2], n_a = strlen(a), n_b = strlen(b);
+
+        if (n_a > FUNCTION_NAME_MAX || n_b > FUNCTION_NAME_MAX ||
+            (n_a > n_b ? n_a - n_b : n_b - n_a) > limit)
+                return limit + 1;
+        for (size_t j = 0; j <= n_b; j++)
+                rows[0][j] = j;
+        for (size_t i = 1; i <= n_a; i++) {
+                size_t *row = rows[i % 3], *above = rows[(i - 1) % 3], least = i;
+                const size_t *above2 = rows[(i + 1) % 3];
+
+                row[0] = i;
+                for (size_t j = 1; j <= n_b; j++) {
+                        size_t d = above[j - 1] + (a[i - 1] != b[j - 1]);
+
+                        d = MIN(d, above[j] + 1);
+                        d = MIN(d, row[j - 1] + 1);
+                        if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                                d = MIN(d, above2[j - 2] + 1);
+                        row[j] = d;
+                        least = MIN(least, d);
+                }
+                if (least > limit)
+                        return limit + 1;
+        }
+        return MIN(rows[n_a % 3][n_b], limit + 1);
+}
+
+size_t typo_limit(const char *word) {
+        return MAX(strlen(word) / 4, (size_t) 2);
+}

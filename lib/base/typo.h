@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Typo: which word was meant
+ */
+
+#include <stddef.h>
+
+/*
+ * Typing errors between @a and @b: letters added, left out, changed, or two neighbours swapped
+ * (Damerau and Levenshtein); more than @limit, or words beyond FUNCTION_NAME_MAX, are limit + 1.
+ */
+size_t typo_distance(const char *a, const char *b, size_t limit);
+/* How far from @word one may be that was meant by it. */
+size_t typo_limit(const char *word);

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * One table: a key, the member of Spec that it sets, and how its value is written.  What a member
+ * may be is known to spec.c, which is asked, so that nothing is said twice.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/conf-files.h"
+#include "base/ini.h"
+#include "base/io.h"
+#include "base/name.h"
+#include "base/typo.h"
+#include "base/unit.h"
+#include "store/profile.h"
+#include "store/spec.h"
+
+#define SECTION "Profile"
+#define DESCRIPTION "Description"
+#define TOO_MANY (-E2BIG) /* ends the parse; the profile is of no use anyway */
+
+typedef enum ValueType {
+        VALUE_TEXT,
+        VALUE_WORDS,
+        VALUE_WORD,
+        VALUE_NUMBER,
+        VALUE_BYTES,
+        VALUE_DURATION,
+        VALUE_PERCENT,
+        VALUE_BOOL,
+} ValueType;
+
+static const struct {
+        const char *key, *member;
+        ValueType type;
+} keys[] = {
+        { DESCRIPTION, NULL, VALUE_TEXT },
+        { "Functions", "functions", VALUE_WORDS },
+        { "NoTrace", "notrace", VALUE_WORDS },
+        { "Depth", "depth", VALUE_NUMBER },
+        { "Pids", "pids", VALUE_WORDS },
+        { "Duration", "duration_ns", VALUE_DURATION },
+        { "MaxSize", "max_bytes", VALUE_BYTES },
+        { "Ring", "ring", VALUE_BOOL },
+        { "SegmentSize", "segment_bytes", VALUE_BYTES },
+        { "SegmentTime", "segment_ns", VALUE_DURATION },
+        { "BufferSize", "buffer_bytes", VALUE_BYTES },
+        { "MaxFunctions", "max_functions", VALUE_NUMBER },
+        { "OnFull", "on_full", VALUE_WORD },
+        { "Lean", "lean", VALUE_WORD },
+        { "Budget", "budget_ppm", VALUE_PERCENT },
+        { "Hooked", "hooked", VALUE_WORDS },
+};
+
+/* The rest of "KEY=VALUE is ...". */
+static const char *const wanted[] = {
+        [VALUE_TEXT] = "not a text",
+        [VALUE_WORDS] = "not a list of what it takes",
+        [VALUE_WORD] = "not a word that it takes",
+        [VALUE_NUMBER] = "not a number, or out of range",
+        [VALUE_BYTES] = "not a size like 64M, or out of range",
+        [VALUE_DURATION] = "not a time like 30s, or out of range",
+        [VALUE_PERCENT] = "not a share like 2%",
+        [VALUE_BOOL] = "neither yes nor no",
+};
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static json_t *number(int r, uint64_t n) {
+        return r < 0 || n > INT64_MAX ? NULL : json_integer((json_int_t) n);
+}
+
+static json_t *parse_bool(const char *s) {
+        static const char *const yes[] = { "yes", "true", "on", "1" }, *const no[] = { "no",
+                                                                                       "false",
+                                                                                       "off", "0" };
+
+        for (size_t i = 0; i < ELEMENTSOF(yes); i++) {
+                if (strcasecmp(s, yes[i]) == 0)
+                        return json_true();
+                if (strcasecmp(s, no[i]) == 0)
+                        return json_false();
+        }
+        return NULL;
+}
+
+static json_t *parse_words(const char *value) {
+        json_t *list = json_array();
+        _cleanup_strv_ Strv words = {};
+
+        if (!list || strv_split(&words, value, " \t") < 0) {
+                json_decref(list);
+                return NULL;
+        }
+        for (size_t i = 0; i < words.n; i++)
+                if (json_array_append_new(list, json_string(words.items[i])) < 0) { /* not UTF-8 */
+                        json_decref(list);
+                        return NULL;
+                }
+        return list;
+}
+
+/* A new value, or NULL if @s is none. */
+static json_t *parse_value(ValueType type, const char *s) {
+        uint64_t n = 0;
+
+        switch (type) {
+        case VALUE_TEXT:
+        case VALUE_WORD:
+                return json_string(s);
+        case VALUE_WORDS:
+                return parse_words(s);
+        case VALUE_NUMBER:
+                return number(parse_u64(s, INT64_MAX, &n), n);
+        case VALUE_BYTES:
+                return number(parse_bytes(s, &n), n);
+        case VALUE_DURATION:
+                return number(parse_duration(s, &n), n);
+        case VALUE_PERCENT:
+                return number(parse_percent(s, &n), n);
+        case VALUE_BOOL:
+                return parse_bool(s);
+        }
+        return NULL;
+}
+
+/* Whether a Spec may have @value as its @member. */
+static bool is_member(const char *member, json_t *value) {
+        json_auto_t *o = json_pack("{s[s]}", "functions", "x");
+        _cleanup_spec_ Spec spec = {};
+        const char *field;
+
+        return o && json_object_set(o, member, value) >= 0 && spec_from_json(&spec, o, &field) == 0;
+}
+
+/* --- settings --------------------------------------------------------------------------------- */
+
+static void setting_done(ProfileSetting *s) {
+        free(s->value);
+        free(s->file);
+}
+
+static void forget(Profile *p, const char *key) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < p->n_settings; i++)
+                if (streq(p->settings[i].key, key))
+                        setting_done(&p->settings[i]);
+                else
+                        p->settings[n++] = p->settings[i];
+        p->n_settings = n;
+}
+
+static int add_setting(Profile *p, const char *key, const char *value, const char *file,
+                       unsigned line) {
+        ProfileSetting *settings = reallocarray(p->settings, p->n_settings + 1, sizeof(*settings));
+        ProfileSetting s = { key, strdup(value), strdup(file), line };
+
+        if (settings)
+                p->settings = settings;
+        if (!settings || !s.value || !s.file) {
+                setting_done(&s);
+                return -ENOMEM;
+        }
+        p->settings[p->n_settings++] = s;
+        return 0;
+}
+
+/* --- one file --------------------------------------------------------------------------------- */
+
+typedef struct Parse {
+        Profile *profile;
+        const char *file;
+        bool is_foreign; /* in a section that is not ours to judge */
+} Parse;
+
+static int complain(Parse *p, unsigned line, const char *format, ...) _printf_(3, 4);
+static int complain(Parse *p, unsigned line, const char *format, ...) {
+        char what[512], *text;
+        va_list ap;
+
+        if (p->profile->problems.n >= PROFILE_MAX_PROBLEMS)
+                return TOO_MANY;
+        va_start(ap, format);
+        (void) vsnprintf(what, sizeof(what), format, ap);
+        va_end(ap);
+        if (asprintf(&text, "%s:%u: %s", p->file, line, what) < 0)
+                return -ENOMEM;
+        return strv_take(&p->profile->problems, text);
+}
+
+static int on_section(const char *name, unsigned line, void *userdata) {
+        Parse *p = userdata;
+        char quoted[NAME_QUOTE_MAX];
+
+        p->is_foreign = !streq(name, SECTION);
+        if (!p->is_foreign || startswith(name, "X-"))
+                return 0;
+        return complain(p, line, "unknown section [%s]; it is [" SECTION "]",
+                        name_quote(quoted, name));
+}
+
+static int on_bad_line(unsigned line, const char *what, void *userdata) {
+        return complain(userdata, line, "%s", what);
+}
+
+static int refuse_key(Parse *p, const IniEntry *e) {
+        size_t best = typo_limit(e->key) + 1;
+        const char *like = NULL;
+        char quoted[NAME_QUOTE_MAX];
+
+        for (size_t i = 0; i < ELEMENTSOF(keys); i++) {
+                size_t d = strcasecmp(e->key, keys[i].key) == 0
+                                   ? 0
+                                   : typo_distance(e->key, keys[i].key, best);
+
+                if (d < best) {
+                        best = d;
+                        like = keys[i].key;
+                }
+        }
+        return complain(p, e->line, "unknown key %s=%s%s%s", name_quote(quoted, e->key),
+                        like ? "; did you mean " : "; see ftraced.profile(5)", like ?: "",
+                        like ? "=?" : "");
+}
+
+/* Takes @value over, or adds it to the words that are there.  Whether there is room for them. */
+static bool put_member(json_t *spec, const char *member, json_t *value) {
+        json_t *before = json_object_get(spec, member);
+
+        if (!json_is_array(before))
+                return json_object_set(spec, member, value) >= 0;
+        return json_array_size(before) + json_array_size(value) <= SPEC_MAX_ROOTS &&
+               json_array_extend(before, value) >= 0;
+}
+
+static int set_member(Parse *p, const IniEntry *e, size_t k) {
+        json_auto_t *value = parse_value(keys[k].type, e->value);
+        char quoted[NAME_QUOTE_MAX];
+
+        if (!value || !is_member(keys[k].member, value))
+                return complain(p, e->line, "%s=%s is %s", keys[k].key,
+                                name_quote(quoted, e->value), wanted[keys[k].type]);
+        if (!put_member(p->profile->spec, keys[k].member, value))
+                return complain(p, e->line, "%s= comes to more than %d words", keys[k].key,
+                                SPEC_MAX_ROOTS);
+        if (keys[k].type != VALUE_WORDS)
+                forget(p->profile, keys[k].key);
+        return add_setting(p->profile, keys[k].key, e->value, p->file, e->line);
+}
+
+/* UTF-8 that no terminal obeys. */
+static bool is_text(const char *s) {
+        json_auto_t *text = json_string(s);
+
+        for (const unsigned char *c = (const unsigned char *) s; *c; c++)
+                if (*c < ' ' || *c == 0x7f || (c[0] == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f))
+                        return false;
+        return text != NULL;
+}
+
+static int set_description(Parse *p, const IniEntry *e) {
+        char *copy;
+
+        if (!is_text(e->value))
+                return complain(p, e->line,
+                                DESCRIPTION "= is not UTF-8, or has control characters");
+        copy = strdup(e->value);
+        if (!copy)
+                return -ENOMEM;
+        free(p->profile->description);
+        p->profile->description = copy;
+        forget(p->profile, DESCRIPTION);
+        return add_setting(p->profile, DESCRIPTION, e->value, p->file, e->line);
+}
+
+static int on_set(const IniEntry *e, void *userdata) {
+        Parse *p = userdata;
+        size_t k = 0;
+
+        if (p->is_foreign)
+                return 0;
+        if (*e->section == 0)
+                return complain(p, e->line, "this stands before [" SECTION "]");
+        while (k < ELEMENTSOF(keys) && !streq(keys[k].key, e->key))
+                k++;
+        if (k == ELEMENTSOF(keys))
+                return refuse_key(p, e);
+        if (*e->value)
+                return keys[k].member ? set_member(p, e, k) : set_description(p, e);
+        if (keys[k].member)
+                (void) json_object_del(p->profile->spec, keys[k].member);
+        else {
+                free(p->profile->description);
+                p->profile->description = NULL;
+        }
+        forget(p->profile, keys[k].key);
+        return 0;
+}
+
+int profile_parse(Profile *p, const char *file, char *text, size_t n_text) {
+        Parse parse = { .profile = p, .file = file };
+        size_t n = strlen(text);
+        unsigned line = 1;
+        int r = 0;
+
+        if (!p->spec)
+                p->spec = json_object();
+        if (!p->spec)
+                return -ENOMEM;
+        for (size_t i = 0; n < n_text && i < n; i++)
+                line += text[i] == '\n';
+        if (n < n_text)
+                r = complain(&parse, line, "a NUL byte, at which reading ends");
+        if (r >= 0)
+                r = ini_parse(text, &(IniHandler){ on_set, on_section, on_bad_line, &parse });
+        return r == TOO_MANY ? 0 : r;
+}
+
+/* --- all files -------------------------------------------------------------------------------- */
+
+/* *@ret_n: its bytes, if it could be read. */
+static int load_file(Profile *p, const char *path, size_t *ret_n) {
+        _cleanup_free_ char *text = NULL;
+        int r = file_read(AT_FDCWD, path, &text, ret_n, INI_BYTES_MAX);
+
+        if (r < 0)
+                return r;
+        r = strv_add(&p->files, path);
+        return r < 0 ? r : profile_parse(p, path, text, *ret_n);
+}
+
+static int load_files(Profile *p, const Strv *paths) {
+        for (size_t i = 0; i < paths->n; i++) {
+                size_t n = 1;
+                int r = load_file(p, paths->items[i], &n);
+                char *text;
+
+                if (r == -ENOMEM)
+                        return r;
+                if (r < 0) {
+                        if (asprintf(&text, "%s cannot be read: %s", paths->items[i],
+                                     strerror(-r)) < 0)
+                                return -ENOMEM;
+                        r = strv_take(&p->problems, text);
+                }
+                if (r < 0)
+                        return r;
+                if (i == 0 && n == 0)
+                        return PROFILE_E_HIDDEN;
+        }
+        return 0;
+}
+
+bool profile_name_is_valid(const char *name) {
+        return session_name_is_valid(name);
+}
+
+int profile_load(Profile *ret, const char *root, const char *name) {
+        _cleanup_profile_ Profile p = PROFILE_INIT;
+        char file[SESSION_NAME_MAX + sizeof(PROFILE_DIR "/.conf")];
+        _cleanup_strv_ Strv paths = {};
+        bool has_main = false;
+        int r;
+
+        (void) snprintf(file, sizeof(file), PROFILE_DIR "/%s.conf", name);
+        r = conf_files_find(&paths, root, file, &has_main);
+        if (r < 0)
+                return r;
+        if (!has_main)
+                return PROFILE_E_NOT_FOUND;
+        p.name = strdup(name);
+        p.spec = json_object();
+        if (!p.name || !p.spec)
+                return -ENOMEM;
+        r = load_files(&p, &paths);
+        if (r != 0)
+                return r;
+        *ret = TAKE(p, PROFILE_INIT);
+        return 0;
+}
+
+int profile_load_file(Profile *ret, const char *path) {
+        _cleanup_profile_ Profile p = PROFILE_INIT;
+        size_t n;
+        int r;
+
+        p.spec = json_object();
+        r = p.spec ? load_file(&p, path, &n) : -ENOMEM;
+        if (r < 0)
+                return r;
+        *ret = TAKE(p, PROFILE_INIT);
+        return 0;
+}
+
+int profile_list(Strv *ret, const char *root) {
+        _cleanup_strv_ Strv files = {};
+        int r;
+
+        r = conf_files_list(&files, root, PROFILE_DIR);
+        for (size_t i = 0; r >= 0 && i < files.n; i++) {
+                char *name = files.items[i];
+
+                name[strlen(name) - strlen(".conf")] = 0;
+                if (profile_name_is_valid(name))
+                        r = strv_add(ret, name);
+        }
+        return r;
+}
+
+int profile_suggest(char **ret, const char *root, const char *name) {
+        size_t best = typo_limit(name) + 1;
+        _cleanup_strv_ Strv names = {};
+        const char *like = NULL;
+        int r;
+
+        r = profile_list(&names, root);
+        for (size_t i = 0; i < names.n; i++) {
+                size_t d = typo_distance(name, names.items[i], best);
+
+                if (d < best) {
+                        best = d;
+                        like = names.items[i];
+                }
+        }
+        if (r < 0)
+                return r;
+        *ret = like ? strdup(like) : NULL;
+        return like && !*ret ? -ENOMEM : 0;
+}
+
+void profile_done(Profile *p) {
+        for (size_t i = 0; i < p->n_settings; i++)
+                setting_done(&p->settings[i]);
+        free(p->settings);
+        free(p->name);
+        free(p->description);
+        json_decref(p->spec);
+        strv_done(&p->files);
+        strv_done(&p->problems);
+        *p = PROFILE_INIT;
+}
+
+/* --- as JSON ---------------------------------------------------------------------------------- */
+
+/* A path need not be UTF-8. */
+static json_t *text_to_json(const char *s) {
+        char quoted[NAME_QUOTE_MAX];
+
+        return json_string(s) ?: json_string(name_quote(quoted, s));
+}
+
+static json_t *words_to_json(const Strv *words) {
+        json_t *list = json_array();
+
+        for (size_t i = 0; list && i < words->n; i++)
+                if (json_array_append_new(list, text_to_json(words->items[i])) < 0) {
+                        json_decref(list);
+                        return NULL;
+                }
+        return list;
+}
+
+static json_t *settings_to_json(const Profile *p) {
+        json_t *list = json_array();
+
+        for (size_t i = 0; list && i < p->n_settings; i++) {
+                const ProfileSetting *s = &p->settings[i];
+                json_t *o = json_pack("{ss ss so si}", "key", s->key, "value", s->value, "file",
+                                      text_to_json(s->file), "line", (int) s->line);
+
+                if (json_array_append_new(list, o) < 0) {
+                        json_decref(list);
+                        return NULL;
+                }
+        }
+        return list;
+}
+
+json_t *profile_to_json(const Profile *p) {
+        return json_pack("{ss* ss* so so so sO}", "name", p->name, "description", p->description,
+                         "files", words_to_json(&p->files), "settings", settings_to_json(p),
+                         "problems", words_to_json(&p->problems), "spec", p->spec);
+}

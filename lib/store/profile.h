@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Profile: a recording that has a name
+ *
+ *      [Profile]
+ *      Description=What UDP does to send
+ *      Functions=udp_sendmsg udpv6_sendmsg
+ *      Duration=10min
+ *
+ * In profiles.d/NAME.conf with its drop-ins, profiles.d/NAME.conf.d/DROP-IN.conf (base/conf-files.h).
+ * Each key stands for one member of a Spec, by the table in profile.c.  Keys that take several words
+ * add to what was said before; an empty value forgets it.  Unlike ftraced.conf, a profile with
+ * anything wrong in it is not used: a line that is left out may be the one that limits it.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/strv.h"
+
+#define PROFILE_DIR "profiles.d"
+#define PROFILE_MAX_PROBLEMS 100 /* that are kept */
+
+/* A line that counts. */
+typedef struct ProfileSetting {
+        const char *key; /* of the table */
+        char *value, *file;
+        unsigned line;
+} ProfileSetting;
+
+typedef struct Profile {
+        char *name;        /* NULL: a file by itself */
+        char *description; /* NULL: none */
+        json_t *spec;      /* what is said of a Spec: members, perhaps without functions */
+        ProfileSetting *settings;
+        size_t n_settings;
+        Strv files;    /* that were read, in order */
+        Strv problems; /* "FILE:LINE: ..." without a full stop; none: it may be used */
+} Profile;
+
+#define PROFILE_INIT ((Profile){})
+
+/* A session's name, too. */
+bool profile_name_is_valid(const char *name);
+/* Names of all profiles, also of those that are hidden; sorted.  0 or -ENOMEM. */
+int profile_list(Strv *ret, const char *root);
+/* The profile that is most like @name, or NULL if none is; the caller frees.  0 or -ENOMEM. */
+int profile_suggest(char **ret, const char *root, const char *name);
+
+/*
+ * profile_load() - read all files of @name, which is valid
+ * @ret:  profile_done() it
+ * @root: before every path; NULL: none
+ *
+ * Return: 0; PROFILE_E_NOT_FOUND; PROFILE_E_HIDDEN (its file is empty, or a link to /dev/null);
+ * -ENOMEM.  What else stands in the way is a problem.
+ */
+enum { PROFILE_E_NOT_FOUND = 1, PROFILE_E_HIDDEN = 2 };
+int profile_load(Profile *ret, const char *root, const char *name);
+/* One file, without drop-ins.  0, or -errno: it cannot be read. */
+int profile_load_file(Profile *ret, const char *path);
+/* The text of one more file, said to be @file; changed meanwhile.  0 or -ENOMEM. */
+int profile_parse(Profile *p, const char *file, char *text, size_t n_text);
+void profile_done(Profile *p);
+#define _cleanup_profile_ _cleanup_(profile_done)
+
+/* As the wire has it (org.ftraced.varlink, type Profile); NULL without memory. */
+json_t *profile_to_json(const Profile *p);
