@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Every question is asked twice at most: the daemon first, then, if nobody
+ * A word with a slash, or that ends in ".dat", is a file.  Of a session every question is asked
+ * twice at most: the daemon first, then, if nobody
  * listens, the store.  What comes from either is checked by the same parser of
  * metadata.
  */
 
+#include <fcntl.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -13,6 +15,8 @@
 #include "cli/contact.h"
 #include "cli/source.h"
 #include "cli/status.h"
+#include "cli/terminal.h"
+#include "codec/dat-file.h"
 #include "store/keep.h"
 #include "store/store.h"
 #include "store/vacuum.h"
@@ -215,6 +219,64 @@ static int list_store(json_t **ret, const Options *o) {
         return STATUS_OK;
 }
 
+/* --- from a file ------------------------------------------------------------------------------ */
+
+/* A session's name has no slash, and one that ends so would be taken for a file by everybody. */
+static bool is_path(const char *word) {
+        size_t n = strlen(word);
+
+        return strchr(word, '/') || (n > 4 && streq(word + n - 4, ".dat"));
+}
+
+static int open_failure(const char *path, int r, char *problem) {
+        _cleanup_free_ char *text = problem;
+
+        switch (r) {
+        case DAT_FILE_E_FOREIGN:
+                log_error("\"%s\" is not a recording: only a trace.dat can be read as a file.",
+                          path);
+                return STATUS_FAILED;
+        case DAT_FILE_E_UNREADABLE:
+                log_error("\"%s\" cannot be read: %s.", path, text ?: "it is damaged");
+                return STATUS_FAILED;
+        case -ENOENT:
+                log_error("there is no file \"%s\".", path);
+                return STATUS_NOT_FOUND;
+        case -EACCES:
+                log_error("no permission to read \"%s\".", path);
+                return STATUS_FORBIDDEN;
+        default:
+                log_error_errno(r, "Failed to read \"%s\": %m", path);
+                return STATUS_FAILED;
+        }
+}
+
+static int open_file(Source **ret, const Options *o, const char *path) {
+        _cleanup_(source_freep) Source *s = calloc(1, sizeof(*s));
+        const char *slash = strrchr(path, '/');
+        char *problem = NULL;
+        DatFile *f = NULL;
+        int r, fd;
+
+        if (!s)
+                return out_of_memory();
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        r = fd < 0 ? -errno : dat_file_take_fd(&f, fd, &problem);
+        if (r != 0)
+                return open_failure(path, r, problem);
+        if (dat_file_n_other_buffers(f) > 0)
+                talk(o, "%s: the first of %zu buffers is read.", path,
+                     dat_file_n_other_buffers(f) + 1);
+        s->from_store = true;
+        r = dat_file_to_dir(&s->dir, f, slash ? slash + 1 : path);
+        if (r == 0)
+                r = session_dir_read_meta(s->dir, &s->meta);
+        if (r != 0)
+                return out_of_memory();
+        *ret = TAKE_PTR(s);
+        return STATUS_OK;
+}
+
 /* --- from a daemon, else from a store --------------------------------------------------------- */
 
 /* *@ret is NULL if the store is to be read. */
@@ -275,6 +337,8 @@ int source_open(Source **ret, const Options *o, const char *name) {
         _cleanup_(client_freep) Client *c = NULL;
         int status;
 
+        if (is_path(name))
+                return open_file(ret, o, name);
         status = source_check_name(name);
         if (status == STATUS_OK)
                 status = connect_unless_store(&c, o);
@@ -290,6 +354,8 @@ int source_describe(Source **ret, const Options *o, const char *name) {
         json_int_t bytes = 0;
         int status;
 
+        if (is_path(name))
+                return open_file(ret, o, name);
         status = source_check_name(name);
         if (status == STATUS_OK)
                 status = connect_unless_store(&c, o);

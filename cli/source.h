@@ -6,7 +6,7 @@
  *
  * From the daemon, which hands over descriptors of the session's directory, or
  * straight from a store: the one that --store names or, if no daemon runs, the
- * usual one.  Whoever reads a Source need not know which.
+ * usual one.  Or a file that another program wrote, a trace.dat.  Whoever reads a Source need not know which.
  */
 
 #include <jansson.h>
@@ -26,7 +26,7 @@ typedef struct Source {
         bool from_store;     /* not through a daemon: nothing is known to be alive */
 } Source;
 
-/* @name: a session's name or id.  An exit status, like the next three. */
+/* @name: a session's name or id, or the path of a trace.dat.  An exit status, like the next three. */
 int source_open(Source **ret, const Options *o, const char *name);
 /* The same through a daemon that is already connected. */
 int source_open_client(Source **ret, const Options *o, Client *c, const char *name);

@@ -177,6 +177,15 @@ static int show_cpus(Buf *out, const SessionMeta *m, bool legend) {
         return table_print(&t, out, legend);
 }
 
+/* Of another program's file, which knows less. */
+static void show_file(Buf *out, const SessionMeta *m) {
+        line(out, "Kernel", "%s %s on %s", m->kernel ?: "?", m->machine ?: "?", m->host ?: "?");
+        line(out, "Traced in", "%s%s, clock %s", m->instance ? "instance " : "the top-level buffer",
+             m->instance ?: "", m->clock ?: "?");
+        if (!m->symbols)
+                line(out, "Symbols", "none");
+}
+
 int verb_show(const Options *o) {
         _cleanup_(source_freep) Source *s = NULL;
         _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
@@ -191,7 +200,12 @@ int verb_show(const Options *o) {
         if (o->json != JSON_OFF)
                 return stdout_json(o, session_meta_to_json(m));
         buf_printf(&out, "%s%s%s (%s)\n", terminal_colour(o, COLOUR_BOLD), m->name,
-                   terminal_colour(o, COLOUR_OFF), m->id);
+                   terminal_colour(o, COLOUR_OFF), *m->id ? m->id : "trace.dat");
+        if (*m->id == 0) {
+                show_file(&out, m);
+                line(&out, "Loss", "%s", summary_loss(loss, m));
+                return stdout_end(&out);
+        }
         line(&out, "State", "%s%s%s", session_state_name(m->state), m->reason ? ": " : "",
              m->reason ?: "");
         show_what(&out, m);

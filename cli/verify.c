@@ -16,14 +16,15 @@
 #include "cli/summary.h"
 #include "cli/verify.h"
 
-/* @is_sound: the kernel's counters can be held against what is stored. */
+/* @is_sound: the kernel's counters can be held against what is stored.  Another program's file has
+ * no account of pages. */
 static int check_account(VerifyResult *v, const CpuAccount *a, const CursorCount *c, bool live,
-                         bool is_sound) {
+                         bool is_sound, bool is_file) {
         char x[UNIT_TEXT_MAX], y[UNIT_TEXT_MAX], where[32];
         int r = 0;
 
         (void) snprintf(where, sizeof(where), "CPU %u: ", a->cpu);
-        if (!live && a->n_pages != c->n_pages)
+        if (!live && !is_file && a->n_pages != c->n_pages)
                 r = sentence_add(&v->problems,
                                  "%s%s pages are stored, but the session's account says %s", where,
                                  format_count(x, c->n_pages), format_count(y, a->n_pages));
@@ -77,6 +78,7 @@ static const CpuAccount *find_account(const SessionMeta *m, uint32_t cpu) {
 }
 
 static int check_cpus(VerifyResult *v, const Playback *p, bool live) {
+        const bool is_file = *p->meta->id == 0;
         const CursorCount none = {};
         int r;
 
@@ -88,7 +90,7 @@ static int check_cpus(VerifyResult *v, const Playback *p, bool live) {
                 CursorCount c;
 
                 cursor_count(stream_cursor(p->stream, i), &c);
-                if (!live && c.n_pages > 0 && !find_account(p->meta, cpu)) {
+                if (!live && !is_file && c.n_pages > 0 && !find_account(p->meta, cpu)) {
                         r = sentence_add(
                                 &v->problems,
                                 "CPU %u: has pages, but the session's account has no entry", cpu);
@@ -105,7 +107,8 @@ static int check_cpus(VerifyResult *v, const Playback *p, bool live) {
                                 cursor_count(stream_cursor(p->stream, i), &c);
                 r = check_account(v, a, &c, live,
                                   !was_emptied(p->meta) && a->pages_lost == 0 &&
-                                          a->pages_dropped == 0);
+                                          a->pages_dropped == 0 && !is_file,
+                                  is_file);
                 if (r < 0)
                         return r;
         }

@@ -1,11 +1,19 @@
 # lib/codec
 noinst_LIBRARIES += %D%/libcodec.a
-%C%_libcodec_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS) $(XXHASH_CFLAGS)
+%C%_libcodec_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS) $(XXHASH_CFLAGS) $(ZLIB_CFLAGS)
 %C%_libcodec_a_SOURCES = \
 	%D%/block.c \
 	%D%/block.h \
 	%D%/columns.c \
 	%D%/columns.h \
+	%D%/dat-body.c \
+	%D%/dat-bytes.h \
+	%D%/dat-file.c \
+	%D%/dat-file.h \
+	%D%/dat-pages.c \
+	%D%/dat-pages.h \
+	%D%/dat-private.h \
+	%D%/dat-unpack.c \
 	%D%/join.c \
 	%D%/layout.c \
 	%D%/layout.h \
@@ -20,4 +28,4 @@ noinst_LIBRARIES += %D%/libcodec.a
 	%D%/sealed-writer.c \
 	%D%/sealed-writer.h \
 	%D%/split.c
-codec_libs = %D%/libcodec.a $(store_libs)
+codec_libs = %D%/libcodec.a $(store_libs) $(ZLIB_LIBS)

@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * One of two readers.  Which one is decided by the file's header; a file whose header is lost may
- * still be a sealed one, whose blocks speak for themselves.
+ * One of three readers.  Which one is decided by what the directory is, then by the file's header; a
+ * file whose header is lost may still be a sealed one, whose blocks speak for themselves.
  */
 
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "codec/dat-pages.h"
 #include "codec/page-source.h"
 #include "store/segment.h"
 
+/* What was read is given back so many bytes at a time: mapped pages count as the reader's memory
+ * until it does. */
+#define BEHIND_BYTES ((uint64_t) 1 << 20)
+
 struct PageSource {
-        Segment *raw; /* or */
+        const uint8_t *behind; /* mapped pages before this one were given back; NULL: none */
+        Segment *raw;          /* or */
+        DatPages *dat;         /* or */
         SealedReader *sealed;
 };
 
@@ -48,11 +57,27 @@ int page_source_take_fd(PageSource **ret, int fd, uint32_t *ret_version) {
         return 0;
 }
 
+static int open_dat(PageSource **ret, const DatFile *f, uint32_t cpu) {
+        _cleanup_(page_source_freep) PageSource *s = calloc(1, sizeof(*s));
+        int r;
+
+        if (!s)
+                return -ENOMEM;
+        r = dat_pages_open(&s->dat, f, cpu);
+        if (r == 0)
+                *ret = TAKE_PTR(s);
+        return r;
+}
+
 int page_source_open(PageSource **ret, const SessionDir *dir, uint32_t cpu, uint64_t sequence,
                      uint32_t *ret_version) {
         _cleanup_(page_source_freep) PageSource *s = NULL;
-        int r, fd = session_dir_open_segment_file(dir, cpu, sequence);
+        const DatFile *dat = dat_file_of_dir(dir);
+        int r, fd;
 
+        if (dat)
+                return open_dat(ret, dat, cpu);
+        fd = session_dir_open_segment_file(dir, cpu, sequence);
         if (fd == -EISDIR || fd == -EBADFD)
                 return PAGE_SOURCE_E_DAMAGED;
         r = fd < 0 ? fd : page_source_take_fd(&s, fd, ret_version);
@@ -66,22 +91,31 @@ int page_source_open(PageSource **ret, const SessionDir *dir, uint32_t cpu, uint
 }
 
 int page_source_refresh(PageSource *s) {
+        s->behind = NULL; /* it may be mapped elsewhere */
         return s->raw ? segment_refresh(s->raw) : 0;
 }
 
 uint32_t page_source_cpu(const PageSource *s) {
+        if (s->dat)
+                return dat_pages_cpu(s->dat);
         return s->raw ? segment_cpu(s->raw) : sealed_reader_cpu(s->sealed);
 }
 
 uint64_t page_source_sequence(const PageSource *s) {
+        if (s->dat)
+                return 0;
         return s->raw ? segment_sequence(s->raw) : sealed_reader_sequence(s->sealed);
 }
 
 uint64_t page_source_previous(const PageSource *s) {
+        if (s->dat)
+                return UINT64_MAX;
         return s->raw ? segment_previous(s->raw) : sealed_reader_previous(s->sealed);
 }
 
 uint32_t page_source_page_bytes(const PageSource *s) {
+        if (s->dat)
+                return dat_pages_page_bytes(s->dat);
         return s->raw ? segment_page_bytes(s->raw) : sealed_reader_page_bytes(s->sealed);
 }
 
@@ -90,14 +124,18 @@ bool page_source_is_sealed(const PageSource *s) {
 }
 
 bool page_source_is_closed(const PageSource *s) {
-        return s->sealed || segment_is_closed(s->raw);
+        return s->dat || s->sealed || segment_is_closed(s->raw);
 }
 
 uint64_t page_source_n_pages(const PageSource *s) {
+        if (s->dat)
+                return dat_pages_n_pages(s->dat);
         return s->raw ? segment_n_pages(s->raw) : sealed_reader_n_pages(s->sealed);
 }
 
 uint64_t page_source_torn_bytes(const PageSource *s) {
+        if (s->dat)
+                return dat_pages_torn_bytes(s->dat);
         return s->raw ? segment_torn_bytes(s->raw) : 0;
 }
 
@@ -126,11 +164,35 @@ static int read_sealed(SealedReader *r, uint64_t i, const void **ret, uint64_t *
         return 0;
 }
 
+/* @now: the page that is read.  Whoever goes back reads from the file again. */
+static void give_back(PageSource *s, const uint8_t *now) {
+        const uint64_t unit = (uint64_t) sysconf(_SC_PAGESIZE);
+        uintptr_t from, to;
+
+        if (s->behind && now >= s->behind && (uint64_t) (now - s->behind) < BEHIND_BYTES)
+                return;
+        if (s->behind && now > s->behind) {
+                from = ((uintptr_t) s->behind + unit - 1) / unit * unit;
+                to = (uintptr_t) now / unit * unit;
+                if (to > from)
+                        (void) madvise((void *) from, to - from, MADV_DONTNEED);
+        }
+        s->behind = now;
+}
+
 int page_source_read(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_n) {
+        if (s->dat) {
+                int r = dat_pages_read(s->dat, i, ret, ret_n);
+
+                if (r == 0 && dat_pages_are_mapped(s->dat))
+                        give_back(s, *ret);
+                return r == DAT_PAGES_E_LOST ? PAGE_SOURCE_E_LOST : r;
+        }
         if (!s->raw)
                 return read_sealed(s->sealed, i, ret, ret_n);
         *ret = segment_page(s->raw, i);
         *ret_n = segment_n_pages(s->raw) - i;
+        give_back(s, *ret);
         return 0;
 }
 
@@ -139,6 +201,8 @@ SealedReader *page_source_sealed(PageSource *s) {
 }
 
 const SealedDamage *page_source_damages(const PageSource *s, size_t *ret_n) {
+        if (s->dat)
+                return dat_pages_damages(s->dat, ret_n);
         if (s->sealed)
                 return sealed_reader_damages(s->sealed, ret_n);
         *ret_n = 0;
@@ -149,6 +213,7 @@ PageSource *page_source_free(PageSource *s) {
         if (!s)
                 return NULL;
         segment_free(s->raw);
+        dat_pages_free(s->dat);
         sealed_reader_free(s->sealed);
         free(s);
         return NULL;

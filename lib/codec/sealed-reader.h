@@ -17,7 +17,12 @@
 
 typedef struct SealedReader SealedReader;
 
-typedef enum SealedPart { SEALED_PART_HEADER, SEALED_PART_INDEX, SEALED_PART_BLOCK } SealedPart;
+typedef enum SealedPart {
+        SEALED_PART_HEADER,
+        SEALED_PART_INDEX,
+        SEALED_PART_BLOCK,
+        SEALED_PART_CHUNK, /* of a trace.dat (codec/dat-pages.h), which is no segment */
+} SealedPart;
 
 typedef struct SealedDamage {
         SealedPart part;

@@ -182,6 +182,9 @@ static int enter_page(Cursor *c) {
                 return 0;
         }
         c->page = page;
+        /* Its header is met after some hundred events: time enough to fetch it. */
+        if (n > 1)
+                __builtin_prefetch(c->page + page_source_page_bytes(c->segment));
         c->i_page++;
         c->count.n_pages++;
         r = page_parse(&info, c->page, page_source_page_bytes(c->segment),

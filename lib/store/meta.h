@@ -65,7 +65,7 @@ typedef struct CpuAccount {
 } CpuAccount;
 
 typedef struct SessionMeta {
-        char *name, *id; /* id: 16 hex digits */
+        char *name, *id; /* id: 16 hex digits; "" of another program's file */
         SessionState state;
         char *reason;       /* why it ended or failed, one sentence; NULL while it runs */
         SessionLimit limit; /* that ended it */

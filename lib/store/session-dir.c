@@ -29,8 +29,26 @@
 
 struct SessionDir {
         int fd;
-        int symbols_fd; /* or -EBADF */
+        int symbols_fd;            /* or -EBADF */
+        const SessionFiles *files; /* NULL: a directory */
+        void *p;
 };
+
+int session_dir_stand_in(SessionDir **ret, const SessionFiles *files, void *p) {
+        SessionDir *d = malloc(sizeof(*d));
+
+        if (!d) {
+                files->free(p);
+                return -ENOMEM;
+        }
+        *d = (SessionDir){ .fd = -EBADF, .symbols_fd = -EBADF, .files = files, .p = p };
+        *ret = d;
+        return 0;
+}
+
+void *session_dir_files(const SessionDir *d, const SessionFiles *files) {
+        return d->files == files ? d->p : NULL;
+}
 
 int session_dir_take_fds(SessionDir **ret, int dir_fd, int symbols_fd) {
         _cleanup_close_ int fd = dir_fd, symbols = symbols_fd;
@@ -82,6 +100,8 @@ SessionDir *session_dir_free(SessionDir *d) {
                 return NULL;
         safe_close(d->fd);
         safe_close(d->symbols_fd);
+        if (d->files)
+                d->files->free(d->p);
         free(d);
         return NULL;
 }
@@ -101,6 +121,8 @@ int session_dir_read_meta(const SessionDir *d, SessionMeta **ret) {
         size_t n;
         int r;
 
+        if (d->files)
+                return d->files->read_meta(d->p, ret);
         r = entry_read(d->fd, META_NAME, &text, &n, META_BYTES_MAX);
         if (r < 0)
                 return r;
@@ -127,8 +149,11 @@ int session_dir_write_tracing(SessionDir *d, const char *path, const void *data,
 
 int session_dir_read_tracing(const SessionDir *d, const char *path, char **ret, size_t *ret_n) {
         char whole[PATH_MAX];
-        int r = tracing_path(whole, path);
+        int r;
 
+        if (d->files)
+                return d->files->read_tracing(d->p, path, ret, ret_n);
+        r = tracing_path(whole, path);
         return r < 0 ? r : entry_read(d->fd, whole, ret, ret_n, TRACING_BYTES_MAX);
 }
 
@@ -235,6 +260,8 @@ int session_dir_list_cpus(const SessionDir *d, uint32_t **ret, size_t *ret_n) {
         size_t n;
         int r;
 
+        if (d->files)
+                return d->files->list_cpus(d->p, ret, ret_n);
         r = list_numbers(d->fd, ".", parse_cpu_name, S_IFDIR, &numbers, &n);
         if (r < 0)
                 return r;
@@ -251,6 +278,11 @@ int session_dir_list_cpus(const SessionDir *d, uint32_t **ret, size_t *ret_n) {
 int session_dir_list_segments(const SessionDir *d, uint32_t cpu, uint64_t **ret, size_t *ret_n) {
         char name[CPU_NAME_MAX];
 
+        if (d->files) {
+                *ret = calloc(1, sizeof(**ret));
+                *ret_n = 1;
+                return *ret ? 0 : -ENOMEM;
+        }
         return list_numbers(d->fd, format_cpu_name(name, cpu), parse_segment_name, S_IFREG, ret,
                             ret_n);
 }
@@ -258,7 +290,7 @@ int session_dir_list_segments(const SessionDir *d, uint32_t cpu, uint64_t **ret,
 int session_dir_open_segment_file(const SessionDir *d, uint32_t cpu, uint64_t sequence) {
         char cpu_name[CPU_NAME_MAX], name[SEGMENT_NAME_MAX], path[SEGMENT_PATH_MAX];
 
-        if (sequence > UINT32_MAX)
+        if (sequence > UINT32_MAX || d->files)
                 return -EINVAL;
         (void) snprintf(path, sizeof(path), "%s/%s", format_cpu_name(cpu_name, cpu),
                         segment_format_name(name, sequence));
@@ -282,6 +314,8 @@ int session_dir_open_segment(const SessionDir *d, uint32_t cpu, uint64_t sequenc
 }
 
 int session_dir_read_symbols(const SessionDir *d, const char *hash, char **ret, size_t *ret_n) {
+        if (d->files)
+                return d->files->read_symbols(d->p, ret, ret_n);
         if (!hash || d->symbols_fd < 0)
                 return -ENODATA;
         return symbol_file_load(d->symbols_fd, hash, ret, ret_n);

@@ -24,7 +24,22 @@ int session_dir_create(SessionDir **ret, int sessions_fd, const char *name);
 int session_dir_open(SessionDir **ret, int sessions_fd, const char *name, int symbols_fd);
 /* Consumes both descriptors, also on failure.  @symbols_fd may be -EBADF. */
 int session_dir_take_fds(SessionDir **ret, int dir_fd, int symbols_fd);
-int session_dir_fd(const SessionDir *d); /* borrowed */
+int session_dir_fd(const SessionDir *d); /* borrowed; -EBADF of a stand-in */
+
+/* What stands in for a directory: a file that holds a whole recording.  It is only read, and each
+ * CPU has one segment, 0.  The functions return what those of a directory do. */
+typedef struct SessionFiles {
+        int (*read_meta)(const void *p, SessionMeta **ret);
+        int (*read_tracing)(const void *p, const char *path, char **ret, size_t *ret_n);
+        int (*read_symbols)(const void *p, char **ret, size_t *ret_n);
+        int (*list_cpus)(const void *p, uint32_t **ret, size_t *ret_n);
+        void (*free)(void *p);
+} SessionFiles;
+
+/* @p is consumed, also on failure. */
+int session_dir_stand_in(SessionDir **ret, const SessionFiles *files, void *p);
+/* The @p of a stand-in by @files; NULL if it is none. */
+void *session_dir_files(const SessionDir *d, const SessionFiles *files);
 
 int session_dir_write_meta(SessionDir *d, const SessionMeta *m); /* atomic */
 /* Return: 0, META_E_INVALID (not JSON, or not ours), -errno. */

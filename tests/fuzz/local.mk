@@ -16,7 +16,8 @@ fuzz_targets = \
 	%D%/fuzz-sealed \
 	%D%/fuzz-segment \
 	%D%/fuzz-symbols \
-	%D%/fuzz-tally
+	%D%/fuzz-tally \
+	%D%/fuzz-tracedat
 %C%_fuzz_block_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_block_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_block_LDADD = $(codec_libs) $(fuzz_libs)
@@ -53,6 +54,9 @@ fuzz_targets = \
 %C%_fuzz_tally_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_tally_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_tally_LDADD = $(learn_libs) $(fuzz_libs)
+%C%_fuzz_tracedat_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_tracedat_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_tracedat_LDADD = $(decode_libs) $(fuzz_libs)
 
 fuzz_cflags = $(AM_CFLAGS) $(JANSSON_CFLAGS) -I$(top_srcdir)/%D%
 EXTRA_DIST += %D%/corpus %D%/fuzz.h %D%/replay.c

@@ -23,6 +23,17 @@ for kernel in 6.1 6.12 new; do
         exits "$kernel: a trace.dat is made of it" 0 \
                 ftracectl fetch --store "$top_srcdir/tests/data" "$name" -o "$work/$kernel.dat"
         is "$kernel: the trace.dat begins as one" "$(head -c 10 "$work/$kernel.dat" | tail -c 7)" tracing
+        exits "$kernel: it is drawn" 0 ftracectl report "$work/$kernel.dat"
+        ok "$kernel: as the recording itself" cmp "$out" "$top_srcdir/tests/data/$name.trace"
+        exits "$kernel: what trace-cmd compressed is drawn" 0 \
+                ftracectl report "$top_srcdir/tests/data/$name.dat"
+        ok "$kernel: as the recording itself" cmp "$out" "$top_srcdir/tests/data/$name.trace"
+        exits "$kernel: it is complete" 0 ftracectl verify "$top_srcdir/tests/data/$name.dat"
+        exits "$kernel: it can be shown" 0 ftracectl show "$top_srcdir/tests/data/$name.dat"
+        exits "$kernel: a trace.dat is made of a trace.dat" 0 \
+                ftracectl fetch "$top_srcdir/tests/data/$name.dat" -o "$work/again.dat"
+        exits "$kernel: that is drawn" 0 ftracectl report "$work/again.dat"
+        ok "$kernel: as the recording itself" cmp "$out" "$top_srcdir/tests/data/$name.trace"
 done
 
 exits 'all are listed' 0 ftracectl list --store "$top_srcdir/tests/data" --no-legend
@@ -42,5 +53,25 @@ ok 'most of it is there' test "$(wc -l <"$out")" -gt 1000
 truncate -s 10000 "$segment"
 exits 'a segment that is cut off is said to be damaged' 6 \
         ftracectl verify --store "$work" udp_sendmsg-6.12
+
+
+# Files of others.
+dat=$top_srcdir/tests/data/udp_sendmsg-6.12.dat
+exits 'a file that is not there is not found' 3 ftracectl report "$work/nosuch.dat"
+says 'it is named' nosuch.dat
+exits 'what is no recording is refused' 1 ftracectl report "$top_srcdir/tests/data/local.mk"
+says 'by its name' 'local.mk" is not a recording'
+head -c 10000 "$work/6.12.dat" >"$work/cut.dat"
+exits 'a head that was cut is refused' 1 ftracectl report "$work/cut.dat"
+says 'with the place' 'byte [0-9]+: '
+head -c 100000 "$work/6.12.dat" >"$work/cut.dat"
+exits 'of pages that were cut the rest is drawn' 6 ftracectl report "$work/cut.dat"
+ok 'much of it is there' test "$(wc -l <"$out")" -gt 500
+cp "$dat" "$work/flipped.dat"
+chmod u+w "$work/flipped.dat"
+printf '\377\377\377\377' | dd of="$work/flipped.dat" bs=1 seek=$(($(stat -c %s "$dat") - 2000)) conv=notrunc status=none
+exits 'of chunks that were damaged the rest is drawn' 6 ftracectl report "$work/flipped.dat"
+says 'and how much is lost' 'does not unpack, [0-9]+ pages lost'
+ok 'most of it is there' test "$(wc -l <"$out")" -gt 1000
 
 done_testing

@@ -14,4 +14,7 @@ unit_tests += %D%/test-damage %D%/test-sealed
 %C%_test_sealed_SOURCES = %D%/test-sealed.c %D%/page-builder.c %D%/page-builder.h
 %C%_test_sealed_CFLAGS  = $(codec_test_cflags)
 %C%_test_sealed_LDADD   = $(codec_libs) $(CHECK_LIBS)
+unit_tests += %D%/test-dat-file
+%C%_test_dat_file_CFLAGS = $(codec_test_cflags)
+%C%_test_dat_file_LDADD  = $(codec_libs) $(CHECK_LIBS)
 EXTRA_DIST += %D%/sealing.h

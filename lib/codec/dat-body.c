@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * The same things come in both versions: in version 6 one after the other, in version 7 each in a
+ * section that an option points at.  So there is one reader for each thing (formats, options, the
+ * table of CPUs), which is given the bytes that it is in.  Texts in packed sections are unpacked
+ * only to be taken apart (formats) or when they are asked for.
+ */
+
+#include <stdio.h>
+
+#include "codec/dat-private.h"
+
+#define SECTIONS_MAX 4096 /* of options, so that a chain that bites its tail ends */
+#define FORMATS_MAX 65536
+#define ACCOUNTS_MAX META_MAX_CPUS
+
+enum {
+        OPTION_DONE = 0,
+        OPTION_CPUSTAT = 2,
+        OPTION_BUFFER = 3,
+        OPTION_TRACECLOCK = 4,
+        OPTION_UNAME = 5,
+        OPTION_CPUCOUNT = 8,
+        OPTION_HEADER_INFO = 16,
+        OPTION_FTRACE_EVENTS = 17,
+        OPTION_EVENT_FORMATS = 18,
+        OPTION_KALLSYMS = 19,
+        OPTION_PRINTK = 20,
+        OPTION_CMDLINES = 21,
+};
+
+#define SECTION_PACKED 1
+
+typedef struct Body {
+        DatFile *f;
+        char **ret_problem;
+        uint64_t buffer_offset; /* of version 6: of the first instance's table */
+} Body;
+
+static int fail(Body *b, uint64_t at, const char *what) {
+        return asprintf(b->ret_problem, "byte %llu: %s", (unsigned long long) at, what) < 0
+                       ? -ENOMEM
+                       : DAT_FILE_E_UNREADABLE;
+}
+
+static int finish(Body *b, const DatBytes *bytes) {
+        return bytes->problem ? fail(b, bytes->problem_at, bytes->problem) : 0;
+}
+
+/* All of the file from @at on. */
+static DatBytes bytes_at(const Body *b, uint64_t at) {
+        DatBytes ret = { .data = b->f->map, .n = b->f->n_map, .at = at, .swap = b->f->swap };
+
+        if (at > ret.n) {
+                ret.problem = "the file ends before what is said to be here";
+                ret.problem_at = at;
+                ret.at = ret.n;
+        }
+        return ret;
+}
+
+static void *grow(void *items, size_t n, size_t item_bytes) {
+        /* Doubled whenever the number is a power of two. */
+        return (n & (n - 1)) == 0 ? reallocarray(items, n ? n * 2 : 1, item_bytes) : items;
+}
+
+/* --- texts ------------------------------------------------------------------------------------ */
+
+/* @system NULL: it is the whole path. */
+static int add_format(Body *b, const char *system, const char *name, size_t n_name,
+                      const char *text, uint64_t n) {
+        DatFormat *formats = grow(b->f->formats, b->f->n_formats, sizeof(*formats)), format = {};
+
+        if (!formats)
+                return -ENOMEM;
+        b->f->formats = formats;
+        if (system ? asprintf(&format.path, "events/%s/%.*s/format", system, (int) n_name, name) < 0
+                   : asprintf(&format.path, "events/%.*s", (int) n_name, name) < 0)
+                return -ENOMEM;
+        format.text = malloc(n + 1);
+        if (!format.text) {
+                free(format.path);
+                return -ENOMEM;
+        }
+        memcpy(format.text, text, n);
+        format.text[n] = 0;
+        format.n = n;
+        formats[b->f->n_formats++] = format;
+        return 0;
+}
+
+/* "header_page" 00  u64 n, text */
+static int read_header(Body *b, DatBytes *bytes, const char *name) {
+        const char *text;
+        uint64_t n;
+
+        if (!dat_bytes_are(bytes, name, strlen(name) + 1))
+                (void) dat_bytes_fail(bytes, "here the format of pages should be");
+        n = dat_bytes_u64(bytes, "the file ends within the format of pages");
+        text = dat_bytes_take(bytes, n, "the format of pages reaches beyond the file");
+        return text ? add_format(b, NULL, name, strlen(name), text, n) : finish(b, bytes);
+}
+
+static int read_headers(Body *b, DatBytes *bytes) {
+        int r = read_header(b, bytes, "header_page");
+
+        return r == 0 ? read_header(b, bytes, "header_event") : r;
+}
+
+/* u32 count { u64 n, text }; the name is the text's first line. */
+static int read_formats(Body *b, DatBytes *bytes, const char *system) {
+        uint32_t count = dat_bytes_u32(bytes, "the file ends within the formats of events");
+        int r = 0;
+
+        for (; r == 0 && count > 0 && !bytes->problem; count--) {
+                uint64_t n = dat_bytes_u64(bytes, "the file ends within the formats of events");
+                const char *text = dat_bytes_take(bytes, n, "a format reaches beyond the file"),
+                           *end;
+
+                if (!text || n < 6 || memcmp(text, "name: ", 6) != 0)
+                        continue;
+                if (b->f->n_formats >= FORMATS_MAX)
+                        return fail(b, bytes->base + bytes->at, "there are too many formats");
+                end = memchr(text, '\n', n);
+                if (end)
+                        r = add_format(b, system, text + 6, (size_t) (end - text - 6), text, n);
+        }
+        return r == 0 ? finish(b, bytes) : r;
+}
+
+/* u32 count { system 00, formats } */
+static int read_systems(Body *b, DatBytes *bytes) {
+        uint32_t count = dat_bytes_u32(bytes, "the file ends within the list of event systems");
+        int r = 0;
+
+        for (; r == 0 && count > 0 && !bytes->problem; count--) {
+                const char *system =
+                        dat_bytes_string(bytes, "the file ends within a system's name");
+
+                r = read_formats(b, bytes, system);
+        }
+        return r == 0 ? finish(b, bytes) : r;
+}
+
+static void read_text(DatBytes *bytes, uint64_t n, DatText *ret, const char *what) {
+        const void *data = dat_bytes_take(bytes, n, what);
+
+        if (data)
+                *ret = (DatText){ .data = data, .n = n };
+}
+
+/* --- pages ------------------------------------------------------------------------------------ */
+
+/* What of it is behind the file's end is cut: of a recording whose copy broke off the rest is
+ * good. */
+static int add_cpu(Body *b, DatCpu **cpus, size_t *n_cpus, uint32_t cpu, uint64_t offset,
+                   uint64_t n) {
+        uint64_t n_there = offset < b->f->n_map ? MIN(n, b->f->n_map - offset) : 0;
+        DatCpu *p;
+
+        if (n == 0)
+                return 0;
+        p = grow(*cpus, *n_cpus, sizeof(*p));
+        if (!p)
+                return -ENOMEM;
+        *cpus = p;
+        p[(*n_cpus)++] = (DatCpu){ .cpu = cpu,
+                                   .data = b->f->map + (n_there ? offset : 0),
+                                   .n = n_there,
+                                   .n_cut = n - n_there };
+        return 0;
+}
+
+/* Takes them if they are the first that there are. */
+static int take_cpus(Body *b, DatCpu *cpus, size_t n_cpus, const char *name) {
+        if (n_cpus == 0) {
+                free(cpus);
+                return 0;
+        }
+        if (b->f->n_buffers++ > 0) {
+                free(cpus);
+                return 0;
+        }
+        b->f->cpus = cpus;
+        b->f->n_cpus = n_cpus;
+        if (*name) {
+                b->f->instance = strdup(name);
+                if (!b->f->instance)
+                        return -ENOMEM;
+        }
+        return 1;
+}
+
+/* "[mono]" of a list of clocks, or the one that is named. */
+static int take_clock(Body *b, const char *text, size_t n) {
+        const char *open = memchr(text, '[', n), *close;
+
+        if (open) {
+                close = memchr(open, ']', n - (size_t) (open - text));
+                if (close) {
+                        text = open + 1;
+                        n = (size_t) (close - text);
+                }
+        }
+        free(b->f->clock);
+        b->f->clock = strndup(text, n);
+        return b->f->clock ? 0 : -ENOMEM;
+}
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+static uint64_t number_behind(const char *text, const char *word) {
+        const char *p = strstr(text, word);
+
+        return p ? strtoull(p + strlen(word), NULL, 10) : 0;
+}
+
+/* What per_cpu/cpuN/stats said in the end. */
+static int read_cpustat(Body *b, const char *data, uint32_t n) {
+        _cleanup_free_ char *text = strndup(data, n);
+        CpuAccount account = {}, *p;
+
+        if (!text)
+                return -ENOMEM;
+        if (!startswith(text, "CPU:") || b->f->n_accounts >= ACCOUNTS_MAX)
+                return 0;
+        account.cpu = (uint32_t) number_behind(text, "CPU:");
+        account.overrun = number_behind(text, "\noverrun:");
+        account.commit_overrun = number_behind(text, "\ncommit overrun:");
+        account.dropped_events = number_behind(text, "\ndropped events:");
+        account.read_events = number_behind(text, "\nread events:");
+        if (account.cpu >= META_MAX_CPUS ||
+            (b->f->n_accounts > 0 && b->f->accounts[b->f->n_accounts - 1].cpu >= account.cpu))
+                return 0; /* of another buffer, or not to be told apart */
+        p = grow(b->f->accounts, b->f->n_accounts, sizeof(*p));
+        if (!p)
+                return -ENOMEM;
+        b->f->accounts = p;
+        p[b->f->n_accounts++] = account;
+        return 0;
+}
+
+/* Of version 7; the head of this file says what is in it. */
+static int read_buffer(Body *b, DatBytes *bytes) {
+        uint64_t section = dat_bytes_u64(bytes, "the file ends within a buffer");
+        const char *name = dat_bytes_string(bytes, "the file ends within a buffer's name");
+        const char *clock = dat_bytes_string(bytes, "the file ends within a buffer's clock");
+        uint32_t page_bytes = dat_bytes_u32(bytes, "the file ends within a buffer");
+        uint32_t n = dat_bytes_u32(bytes, "the file ends within a buffer's table of CPUs");
+        DatBytes head = bytes_at(b, section);
+        _cleanup_free_ DatCpu *cpus = NULL;
+        size_t n_cpus = 0;
+        bool packed;
+        int r = 0;
+
+        (void) dat_bytes_u16(&head, "the file ends within the section of a buffer");
+        packed = (dat_bytes_u16(&head, "the file ends within the section of a buffer") &
+                  SECTION_PACKED) &&
+                 b->f->compressor != DAT_NONE;
+        for (uint32_t i = 0; r == 0 && i < n && !bytes->problem; i++) {
+                uint32_t cpu = dat_bytes_u32(bytes, "a table of CPUs reaches beyond its option");
+                uint64_t at = dat_bytes_u64(bytes, "a table of CPUs reaches beyond its option");
+                uint64_t n_bytes =
+                        dat_bytes_u64(bytes, "a table of CPUs reaches beyond its option");
+
+                /* Packed ones begin with their number, which is not in the length. */
+                if (packed && n_bytes > 0 && n_bytes < UINT64_MAX - 4)
+                        n_bytes += 4;
+                if (!bytes->problem)
+                        r = add_cpu(b, &cpus, &n_cpus, cpu, at, n_bytes);
+        }
+        if (r == 0)
+                r = finish(b, bytes);
+        if (r == 0)
+                r = finish(b, &head);
+        if (r == 0)
+                r = take_cpus(b, TAKE_PTR(cpus), n_cpus, name);
+        if (r <= 0)
+                return r;
+        b->f->page_bytes = page_bytes;
+        b->f->pages_are_packed = packed;
+        return *clock ? take_clock(b, clock, strlen(clock)) : 0;
+}
+
+/* The bytes of the section at @offset, unpacked into *@ret_plain if they are packed. */
+static int open_section(Body *b, uint64_t offset, DatBytes *ret, char **ret_plain) {
+        DatBytes bytes = bytes_at(b, offset);
+        uint32_t n_stored, n_plain;
+        const void *stored;
+        uint16_t flags;
+        uint64_t n;
+
+        (void) dat_bytes_u16(&bytes, "the file ends within a section's head");
+        flags = dat_bytes_u16(&bytes, "the file ends within a section's head");
+        (void) dat_bytes_u32(&bytes, "the file ends within a section's head");
+        n = dat_bytes_u64(&bytes, "the file ends within a section's head");
+        if (!bytes.problem && n > bytes.n - bytes.at)
+                (void) dat_bytes_fail(&bytes, "a section reaches beyond the file");
+        if (bytes.problem)
+                return finish(b, &bytes);
+        bytes.n = bytes.at + n;
+        if (!(flags & SECTION_PACKED)) {
+                *ret = bytes;
+                return 0;
+        }
+        n_stored = dat_bytes_u32(&bytes, "a section ends within its head");
+        n_plain = dat_bytes_u32(&bytes, "a section ends within its head");
+        stored = dat_bytes_take(&bytes, n_stored, "a packed section reaches beyond its end");
+        if (!stored)
+                return finish(b, &bytes);
+        if (b->f->compressor == DAT_NONE || n_plain > DAT_TEXT_MAX)
+                return fail(b, offset, "a section is packed that cannot be");
+        *ret_plain = malloc((size_t) n_plain + 1);
+        if (!*ret_plain)
+                return -ENOMEM;
+        if (dat_unpack(b->f->compressor, NULL, stored, n_stored, *ret_plain, n_plain) != 0)
+                return fail(b, offset, "a packed section is damaged");
+        *ret = (DatBytes){ .data = (const uint8_t *) *ret_plain,
+                           .n = n_plain,
+                           .base = offset,
+                           .swap = b->f->swap };
+        return 0;
+}
+
+/* A text whose section begins with its length, of @n_count bytes. */
+static int read_text_section(Body *b, uint64_t offset, size_t n_count, DatText *ret) {
+        DatBytes bytes = bytes_at(b, offset);
+        uint16_t flags;
+        uint64_t n;
+
+        (void) dat_bytes_u16(&bytes, "the file ends within a section's head");
+        flags = dat_bytes_u16(&bytes, "the file ends within a section's head");
+        (void) dat_bytes_u32(&bytes, "the file ends within a section's head");
+        (void) dat_bytes_u64(&bytes, "the file ends within a section's head");
+        if (flags & SECTION_PACKED) {
+                n = dat_bytes_u32(&bytes, "the file ends within a section's head");
+                ret->n_plain = dat_bytes_u32(&bytes, "the file ends within a section's head");
+                ret->is_packed = true;
+                if (b->f->compressor == DAT_NONE)
+                        return fail(b, offset, "a section is packed that cannot be");
+        } else
+                n = n_count == 8 ? dat_bytes_u64(&bytes, "the file ends within a text's length")
+                                 : dat_bytes_u32(&bytes, "the file ends within a text's length");
+        ret->n = n;
+        ret->data = dat_bytes_take(&bytes, n, "a text reaches beyond the file");
+        return finish(b, &bytes);
+}
+
+static int read_section(Body *b, uint16_t id, uint64_t offset) {
+        _cleanup_free_ char *plain = NULL;
+        DatBytes bytes;
+        int r;
+
+        switch (id) {
+        case OPTION_KALLSYMS:
+                return read_text_section(b, offset, 4, &b->f->kallsyms);
+        case OPTION_PRINTK:
+                return read_text_section(b, offset, 4, &b->f->printk);
+        case OPTION_CMDLINES:
+                return read_text_section(b, offset, 8, &b->f->cmdlines);
+        }
+        r = open_section(b, offset, &bytes, &plain);
+        if (r != 0)
+                return r;
+        switch (id) {
+        case OPTION_HEADER_INFO:
+                return read_headers(b, &bytes);
+        case OPTION_FTRACE_EVENTS:
+                return read_formats(b, &bytes, "ftrace");
+        default:
+                return read_systems(b, &bytes);
+        }
+}
+
+/* One option; @data is its content. */
+static int read_option(Body *b, uint16_t id, DatBytes data) {
+        const char *text = (const char *) data.data + data.at;
+        size_t n = data.n - data.at;
+
+        switch (id) {
+        case OPTION_CPUSTAT:
+                return read_cpustat(b, text, (uint32_t) n);
+        case OPTION_TRACECLOCK:
+                return b->f->clock ? 0 : take_clock(b, text, strnlen(text, n));
+        case OPTION_UNAME:
+                free(b->f->uname);
+                b->f->uname = strndup(text, n);
+                return b->f->uname ? 0 : -ENOMEM;
+        case OPTION_CPUCOUNT:
+                b->f->n_possible_cpus = dat_bytes_u32(&data, "an option is too short");
+                return finish(b, &data);
+        case OPTION_BUFFER:
+                if (b->f->version == 7)
+                        return read_buffer(b, &data);
+                if (b->buffer_offset == 0)
+                        b->buffer_offset = dat_bytes_u64(&data, "an option is too short");
+                return finish(b, &data);
+        case OPTION_HEADER_INFO:
+        case OPTION_FTRACE_EVENTS:
+        case OPTION_EVENT_FORMATS:
+        case OPTION_KALLSYMS:
+        case OPTION_PRINTK:
+        case OPTION_CMDLINES: {
+                uint64_t offset = dat_bytes_u64(&data, "an option is too short");
+
+                if (b->f->version != 7)
+                        return 0;
+                return data.problem ? finish(b, &data) : read_section(b, id, offset);
+        }
+        default:
+                return 0;
+        }
+}
+
+/* { u16 id, u32 n, data } up to id 0; *@ret_next is what that holds in version 7. */
+static int read_options(Body *b, DatBytes *bytes, uint64_t *ret_next) {
+        for (;;) {
+                uint16_t id = dat_bytes_u16(bytes, "the file ends within its options");
+                DatBytes data = *bytes;
+                uint32_t n;
+                int r;
+
+                if (id == OPTION_DONE && b->f->version == 6)
+                        return finish(b, bytes);
+                n = dat_bytes_u32(bytes, "the file ends within its options");
+                data.at = bytes->at;
+                if (!dat_bytes_take(bytes, n, "an option reaches beyond its end"))
+                        return finish(b, bytes);
+                data.n = bytes->at;
+                if (id == OPTION_DONE) {
+                        *ret_next = n >= 8 ? dat_bytes_u64(&data, "an option is too short") : 0;
+                        return 0;
+                }
+                r = read_option(b, id, data);
+                if (r != 0)
+                        return r;
+        }
+}
+
+/* --- the versions ----------------------------------------------------------------------------- */
+
+static int read_flyrecord(Body *b, DatBytes *bytes, uint32_t n, const char *name) {
+        _cleanup_free_ DatCpu *cpus = NULL;
+        size_t n_cpus = 0;
+        int r = 0;
+
+        if (!dat_bytes_are(bytes, "flyrecord", 10))
+                return fail(b, bytes->at,
+                            dat_bytes_are(bytes, "latency  ", 10)
+                                    ? "it holds the text of a latency tracer, not pages"
+                                    : "here the table of CPUs should be");
+        for (uint32_t cpu = 0; r == 0 && cpu < n && !bytes->problem; cpu++) {
+                uint64_t at = dat_bytes_u64(bytes, "the file ends within the table of CPUs");
+                uint64_t n_bytes = dat_bytes_u64(bytes, "the file ends within the table of CPUs");
+
+                if (!bytes->problem)
+                        r = add_cpu(b, &cpus, &n_cpus, cpu, at, n_bytes);
+        }
+        if (r == 0)
+                r = finish(b, bytes);
+        return r == 0 ? MIN(take_cpus(b, TAKE_PTR(cpus), n_cpus, name), 0) : r;
+}
+
+static int read_version_6(Body *b, DatBytes *bytes) {
+        uint32_t n_cpus;
+        uint64_t none;
+        int r;
+
+        r = read_headers(b, bytes);
+        if (r == 0)
+                r = read_formats(b, bytes, "ftrace");
+        if (r == 0)
+                r = read_systems(b, bytes);
+        if (r != 0)
+                return r;
+        read_text(bytes, dat_bytes_u32(bytes, "the file ends before its symbols"), &b->f->kallsyms,
+                  "the symbols reach beyond the file");
+        read_text(bytes, dat_bytes_u32(bytes, "the file ends before its printk formats"),
+                  &b->f->printk, "the printk formats reach beyond the file");
+        read_text(bytes, dat_bytes_u64(bytes, "the file ends before its task names"),
+                  &b->f->cmdlines, "the task names reach beyond the file");
+        n_cpus = dat_bytes_u32(bytes, "the file ends before its table of CPUs");
+        b->f->n_possible_cpus = n_cpus;
+        if (dat_bytes_are(bytes, "options  ", 10)) {
+                r = read_options(b, bytes, &none);
+                if (r != 0)
+                        return r;
+        }
+        if (bytes->problem)
+                return finish(b, bytes);
+        r = read_flyrecord(b, bytes, n_cpus, "");
+        if (r != 0 || b->f->n_buffers > 0 || b->buffer_offset == 0)
+                return r;
+        *bytes = bytes_at(b, b->buffer_offset);
+        return bytes->problem ? finish(b, bytes) : read_flyrecord(b, bytes, n_cpus, "instance");
+}
+
+static int read_version_7(Body *b) {
+        uint64_t offset = b->f->first_option;
+        int r = 0;
+
+        for (unsigned n = 0; r == 0 && offset != 0; n++) {
+                _cleanup_free_ char *plain = NULL;
+                DatBytes bytes;
+
+                if (n >= SECTIONS_MAX)
+                        return fail(b, offset, "its options never end");
+                r = open_section(b, offset, &bytes, &plain);
+                if (r == 0)
+                        r = read_options(b, &bytes, &offset);
+        }
+        return r;
+}
+
+int dat_body_read(DatFile *f, DatBytes *head, char **ret_problem) {
+        Body b = { .f = f, .ret_problem = ret_problem };
+
+        return f->version == 6 ? read_version_6(&b, head) : read_version_7(&b);
+}

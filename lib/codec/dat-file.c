@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * The head, which both versions begin with, and the answers.  Texts that may be large (kallsyms)
+ * are unpacked when they are asked for; formats are kept, by the path that they had in tracefs.
+ */
+
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "codec/dat-private.h"
+#include "store/format.h"
+
+static const uint8_t magic[10] = { 0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g' };
+
+static int fail(char **ret_problem, uint64_t at, const char *what) {
+        return asprintf(ret_problem, "byte %llu: %s", (unsigned long long) at, what) < 0
+                       ? -ENOMEM
+                       : DAT_FILE_E_UNREADABLE;
+}
+
+static int map_file(DatFile *f, int fd) {
+        struct stat st;
+
+        if (fstat(fd, &st) < 0)
+                return -errno;
+        if (!S_ISREG(st.st_mode) || (uint64_t) st.st_size < sizeof(magic) + 2)
+                return DAT_FILE_E_FOREIGN;
+        f->n_map = (uint64_t) st.st_size;
+        f->map = mmap(NULL, f->n_map, PROT_READ, MAP_SHARED, fd, 0);
+        if (f->map == MAP_FAILED) {
+                f->map = NULL;
+                return -errno;
+        }
+        return 0;
+}
+
+static int read_compressor(DatFile *f, DatBytes *b, char **ret_problem) {
+        static const struct {
+                const char *name;
+                DatCompressor compressor;
+        } compressors[] = {
+                { "none", DAT_NONE }, { "", DAT_NONE }, { "zstd", DAT_ZSTD }, { "zlib", DAT_ZLIB }
+        };
+        uint64_t at = b->at;
+        const char *name = dat_bytes_string(b, "the file ends within the compressor's name");
+
+        (void) dat_bytes_string(b, "the file ends within the compressor's version");
+        for (size_t i = 0; i < ELEMENTSOF(compressors); i++)
+                if (streq(name, compressors[i].name)) {
+                        f->compressor = compressors[i].compressor;
+                        return dat_can_unpack(f->compressor)
+                                       ? 0
+                                       : fail(ret_problem, at,
+                                              "it is compressed by zlib, which this program was "
+                                              "built without");
+                }
+        return fail(ret_problem, at, "it is compressed in a way that is neither zstd nor zlib");
+}
+
+static int read_head(DatFile *f, DatBytes *b, char **ret_problem) {
+        const char *version;
+        const uint8_t *bytes;
+        int r = 0;
+
+        if (!dat_bytes_are(b, magic, sizeof(magic)))
+                return DAT_FILE_E_FOREIGN;
+        version = dat_bytes_string(b, "the file ends within its version");
+        if (!streq(version, "6") && !streq(version, "7"))
+                return fail(ret_problem, sizeof(magic), "the version is neither 6 nor 7");
+        f->version = (unsigned) (version[0] - '0');
+        bytes = dat_bytes_take(b, 2, "the file ends within its head");
+        if (!bytes || bytes[0] > 1)
+                return fail(ret_problem, b->at, "the byte order is not known");
+        f->big_endian = bytes[0];
+        f->swap = b->swap = f->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        if (bytes[1] != 8)
+                return fail(ret_problem, b->at - 1, "it is of a kernel that is not of 64 bits");
+        f->page_bytes = dat_bytes_u32(b, "the file ends within its head");
+        if (f->version == 7) {
+                r = read_compressor(f, b, ret_problem);
+                f->first_option = dat_bytes_u64(b, "the file ends within its head");
+        }
+        return r;
+}
+
+static int check(const DatFile *f, char **ret_problem) {
+        if (f->page_bytes < PAGE_BYTES_MIN || f->page_bytes > PAGE_BYTES_MAX ||
+            (f->page_bytes & (f->page_bytes - 1)) != 0)
+                return fail(ret_problem, 14, "the size of a page is impossible");
+        for (size_t i = 1; i < f->n_cpus; i++)
+                if (f->cpus[i - 1].cpu >= f->cpus[i].cpu)
+                        return fail(ret_problem, (uint64_t) (f->cpus[i].data - f->map),
+                                    "a CPU comes twice, or CPUs are not in order");
+        return 0;
+}
+
+int dat_file_take_fd(DatFile **ret, int fd, char **ret_problem) {
+        _cleanup_(dat_file_freep) DatFile *f = calloc(1, sizeof(*f));
+        _cleanup_close_ int owned = fd;
+        DatBytes head;
+        int r;
+
+        if (!f)
+                return -ENOMEM;
+        r = map_file(f, owned);
+        if (r != 0)
+                return r;
+        head = (DatBytes){ .data = f->map, .n = f->n_map };
+        r = read_head(f, &head, ret_problem);
+        if (r == 0 && head.problem)
+                r = fail(ret_problem, head.problem_at, head.problem);
+        if (r == 0)
+                r = dat_body_read(f, &head, ret_problem);
+        if (r == 0)
+                r = check(f, ret_problem);
+        if (r != 0)
+                return r;
+        *ret = TAKE_PTR(f);
+        return 0;
+}
+
+static int read_text(const DatFile *f, const DatText *t, char **ret, size_t *ret_n) {
+        uint64_t n = t->is_packed ? t->n_plain : t->n;
+        _cleanup_free_ char *text = NULL;
+
+        if (!t->data)
+                return -ENOENT;
+        if (n > DAT_TEXT_MAX)
+                return -EFBIG;
+        text = malloc(n + 1);
+        if (!text)
+                return -ENOMEM;
+        if (!t->is_packed)
+                memcpy(text, t->data, n);
+        else if (dat_unpack(f->compressor, NULL, t->data, t->n, text, n) != 0)
+                return -EBADMSG;
+        text[n] = 0;
+        *ret = TAKE_PTR(text);
+        *ret_n = n;
+        return 0;
+}
+
+/* Packed sections begin with the text's own length. */
+static int read_counted_text(const DatFile *f, const DatText *t, size_t n_count, char **ret,
+                             size_t *ret_n) {
+        size_t n = 0;
+        int r = read_text(f, t, ret, &n);
+
+        if (r < 0 || !t->is_packed)
+                *ret_n = n;
+        else if (n < n_count) {
+                free(*ret);
+                r = -EBADMSG;
+        } else {
+                memmove(*ret, *ret + n_count, n - n_count + 1);
+                *ret_n = n - n_count;
+        }
+        return r;
+}
+
+int dat_file_read_tracing(const DatFile *f, const char *path, char **ret, size_t *ret_n) {
+        if (streq(path, "saved_cmdlines"))
+                return read_counted_text(f, &f->cmdlines, 8, ret, ret_n);
+        if (streq(path, "printk_formats"))
+                return read_counted_text(f, &f->printk, 4, ret, ret_n);
+        for (size_t i = 0; i < f->n_formats; i++)
+                if (streq(f->formats[i].path, path)) {
+                        *ret = strdup(f->formats[i].text);
+                        *ret_n = f->formats[i].n;
+                        return *ret ? 0 : -ENOMEM;
+                }
+        return -ENOENT;
+}
+
+int dat_file_read_symbols(const DatFile *f, char **ret, size_t *ret_n) {
+        int r = read_counted_text(f, &f->kallsyms, 4, ret, ret_n);
+
+        return r == -ENOENT ? -ENODATA : r;
+}
+
+static int copy(char **ret, const char *text, size_t n) {
+        free(*ret);
+        *ret = strndup(text, n);
+        return *ret ? 0 : -ENOMEM;
+}
+
+/* "Linux HOST RELEASE MACHINE" */
+static int fill_uname(SessionMeta *m, const char *uname) {
+        char **fields[] = { NULL, &m->host, &m->kernel, &m->machine };
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && uname && i < ELEMENTSOF(fields); i++) {
+                size_t n = strcspn(uname, " ");
+
+                if (fields[i])
+                        r = copy(fields[i], uname, n);
+                uname = uname[n] ? uname + n + 1 : NULL;
+        }
+        return r;
+}
+
+int dat_file_meta(const DatFile *f, SessionMeta **ret) {
+        const char *name = f->name ?: "trace.dat";
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        int r = session_meta_new(&m);
+
+        if (r >= 0)
+                r = copy(&m->name, name, strlen(name));
+        if (r >= 0)
+                r = copy(&m->id, "", 0);
+        if (r >= 0 && f->clock)
+                r = copy(&m->clock, f->clock, strlen(f->clock));
+        if (r >= 0 && f->instance)
+                r = copy(&m->instance, f->instance, strlen(f->instance));
+        /* What holds the symbols' place: there is no store that they would be named in. */
+        if (r >= 0 && f->kallsyms.data)
+                r = copy(&m->symbols, "trace.dat", 9);
+        if (r >= 0)
+                r = fill_uname(m, f->uname);
+        if (r < 0)
+                return r;
+        m->state = SESSION_SEALED;
+        m->page_bytes = f->page_bytes;
+        m->big_endian = f->big_endian;
+        m->n_possible_cpus = f->n_possible_cpus;
+        if (f->n_accounts > 0) {
+                m->cpus = malloc(f->n_accounts * sizeof(*m->cpus));
+                if (!m->cpus)
+                        return -ENOMEM;
+                memcpy(m->cpus, f->accounts, f->n_accounts * sizeof(*m->cpus));
+                m->n_cpus = f->n_accounts;
+        }
+        *ret = TAKE_PTR(m);
+        return 0;
+}
+
+static int files_read_meta(const void *p, SessionMeta **ret) {
+        return dat_file_meta(p, ret);
+}
+
+static int files_read_tracing(const void *p, const char *path, char **ret, size_t *ret_n) {
+        return dat_file_read_tracing(p, path, ret, ret_n);
+}
+
+static int files_read_symbols(const void *p, char **ret, size_t *ret_n) {
+        return dat_file_read_symbols(p, ret, ret_n);
+}
+
+static int files_list_cpus(const void *p, uint32_t **ret, size_t *ret_n) {
+        const DatFile *f = p;
+
+        *ret = calloc(f->n_cpus ?: 1, sizeof(**ret));
+        if (!*ret)
+                return -ENOMEM;
+        for (size_t i = 0; i < f->n_cpus; i++)
+                (*ret)[i] = f->cpus[i].cpu;
+        *ret_n = f->n_cpus;
+        return 0;
+}
+
+static void files_free(void *p) {
+        (void) dat_file_free(p);
+}
+
+static const SessionFiles dat_files = {
+        .read_meta = files_read_meta,
+        .read_tracing = files_read_tracing,
+        .read_symbols = files_read_symbols,
+        .list_cpus = files_list_cpus,
+        .free = files_free,
+};
+
+int dat_file_to_dir(SessionDir **ret, DatFile *f, const char *name) {
+        free(f->name);
+        f->name = strdup(name);
+        if (!f->name) {
+                (void) dat_file_free(f);
+                return -ENOMEM;
+        }
+        return session_dir_stand_in(ret, &dat_files, f);
+}
+
+const DatFile *dat_file_of_dir(const SessionDir *d) {
+        return session_dir_files(d, &dat_files);
+}
+
+size_t dat_file_n_cpus(const DatFile *f) {
+        return f->n_cpus;
+}
+
+const DatCpu *dat_file_cpu(const DatFile *f, size_t i) {
+        return &f->cpus[i];
+}
+
+uint32_t dat_file_page_bytes(const DatFile *f) {
+        return f->page_bytes;
+}
+
+DatCompressor dat_file_compressor(const DatFile *f) {
+        return f->pages_are_packed ? f->compressor : DAT_NONE;
+}
+
+bool dat_file_is_big_endian(const DatFile *f) {
+        return f->big_endian;
+}
+
+size_t dat_file_n_other_buffers(const DatFile *f) {
+        return f->n_buffers > 1 ? f->n_buffers - 1 : 0;
+}
+
+uint64_t dat_file_n_bytes(const DatFile *f) {
+        return f->n_map;
+}
+
+DatFile *dat_file_free(DatFile *f) {
+        if (!f)
+                return NULL;
+        if (f->map)
+                (void) munmap(f->map, f->n_map);
+        for (size_t i = 0; i < f->n_formats; i++) {
+                free(f->formats[i].path);
+                free(f->formats[i].text);
+        }
+        free(f->formats);
+        free(f->cpus);
+        free(f->accounts);
+        free(f->name);
+        free(f->clock);
+        free(f->uname);
+        free(f->instance);
+        free(f);
+        return NULL;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * DatFile: a trace.dat, version 6 or 7, read as a recording
+ *
+ * As trace-cmd 3.1.6 writes it, and as `ftracectl fetch` does (cli/tracedat.h draws version 6).
+ * Version 7 is made of sections, found through options:
+ *
+ *      17 08 44 "tracing7" 00   endian u8   long_size u8   page_size u32
+ *      compressor "" or "zstd" or "zlib" 00   its version 00   u64 offset of the first options
+ *
+ *      section:   u16 id   u16 flags (1: compressed)   u32 string   u64 n   n bytes
+ *      compressed sections:   u32 stored   u32 plain   stored bytes
+ *      options:   { u16 id   u32 n   n bytes }   until id 0, whose u64 is the next options' offset
+ *      option BUFFER:   u64 offset of its section   name 00   clock 00   u32 page_size
+ *                       u32 n_cpus   { u32 cpu   u64 offset   u64 n }
+ *      compressed pages of a CPU:   u32 n_chunks   { u32 stored   u32 plain   stored bytes }
+ *
+ * The file is mapped and taken as hostile.  What is said of metadata is checked when it is opened,
+ * pages when they are read.  Of several buffers the first that has pages is the recording.
+ *
+ * Source: trace-cmd 3.1.6 Documentation/trace-cmd/trace-cmd.dat.v6.5.txt and .v7.5.txt,
+ * lib/trace-cmd/trace-input.c, tracecmd_alloc_fd(), and trace-compress.c.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "store/meta.h"
+#include "store/session-dir.h"
+
+typedef struct DatFile DatFile;
+
+typedef enum DatCompressor { DAT_NONE, DAT_ZSTD, DAT_ZLIB } DatCompressor;
+
+/* One CPU's pages. */
+typedef struct DatCpu {
+        uint32_t cpu;
+        const uint8_t *data; /* n bytes, mapped */
+        uint64_t n;
+        uint64_t n_cut; /* bytes that it should have and that are behind the file's end */
+} DatCpu;
+
+#define DAT_TEXT_MAX ((size_t) 256 << 20)
+
+enum {
+        DAT_FILE_E_FOREIGN = 1,    /* not a trace.dat at all */
+        DAT_FILE_E_UNREADABLE = 2, /* damaged, or of a kind that is not understood */
+};
+
+/*
+ * dat_file_take_fd()
+ * @fd:          of a regular file; consumed, also on failure
+ * @ret_problem: on DAT_FILE_E_UNREADABLE half a sentence with the place, which the caller frees:
+ *               "byte 4711: the file ends within the table of CPUs"
+ *
+ * Return: 0, DAT_FILE_E_*, -errno.
+ */
+int dat_file_take_fd(DatFile **ret, int fd, char **ret_problem);
+
+/* As a session's directory.  @f is consumed, also on failure; @name, which need not be a session's,
+ * is what its metadata call it. */
+int dat_file_to_dir(SessionDir **ret, DatFile *f, const char *name);
+/* The file that stands in for @d; NULL if none does. */
+const DatFile *dat_file_of_dir(const SessionDir *d);
+
+/* What is known of the recording.  0 or -ENOMEM. */
+int dat_file_meta(const DatFile *f, SessionMeta **ret);
+/* The text of a file that was copied from tracefs, ended by a NUL; the caller frees.  -ENOENT. */
+int dat_file_read_tracing(const DatFile *f, const char *path, char **ret, size_t *ret_n);
+/* The same of kallsyms; -ENODATA if there is none. */
+int dat_file_read_symbols(const DatFile *f, char **ret, size_t *ret_n);
+/* Ascending by number. */
+size_t dat_file_n_cpus(const DatFile *f);
+const DatCpu *dat_file_cpu(const DatFile *f, size_t i);
+uint32_t dat_file_page_bytes(const DatFile *f);
+/* Of the pages. */
+DatCompressor dat_file_compressor(const DatFile *f);
+bool dat_file_is_big_endian(const DatFile *f);
+/* How many other buffers with pages there are. */
+size_t dat_file_n_other_buffers(const DatFile *f);
+uint64_t dat_file_n_bytes(const DatFile *f);
+DatFile *dat_file_free(DatFile *f);
+DEFINE_CLEANUP(DatFile *, dat_file_free);
+
+/* Whether this program was built with what it takes. */
+bool dat_can_unpack(DatCompressor compressor);
+/* Unpacks exactly @n bytes: 0, DAT_FILE_E_UNREADABLE.  @compressor is not DAT_NONE; @context: zstd's
+ * memory, for whoever unpacks often; NULL: none is kept. */
+int dat_unpack(DatCompressor compressor, void *context, const void *data, size_t n_data, void *ret,
+               size_t n);

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * A packed CPU is a chain of chunks, each with its two lengths before it, so all that is known
+ * beforehand is where the first one is.  The chain is walked once, from head to head, without
+ * unpacking: a head that makes no sense ends what can be read.  A chunk that does not unpack costs
+ * its own pages.
+ */
+
+#include <zstd.h>
+
+#include "codec/dat-bytes.h"
+#include "codec/dat-pages.h"
+
+#define CHUNK_BYTES_MAX ((uint32_t) 64 << 20) /* trace-cmd packs 10 pages at a time */
+
+typedef struct Chunk {
+        const uint8_t *data;
+        uint32_t n, n_plain;
+        uint64_t first_page;
+} Chunk;
+
+struct DatPages {
+        const DatFile *f;
+        const DatCpu *cpu;
+        uint32_t page_bytes;
+        uint64_t n_pages, n_torn;
+        Chunk *chunks; /* NULL: pages lie as they are */
+        size_t n_chunks;
+        size_t i_chunk; /* the one that is unpacked; SIZE_MAX: none */
+        uint8_t *pages;
+        uint32_t n_room;
+        ZSTD_DCtx *zstd;
+        SealedDamage *damages;
+        size_t n_damages;
+};
+
+static int note(DatPages *p, size_t i_chunk, uint64_t n_pages, const char *what) {
+        SealedDamage *d = reallocarray(p->damages, p->n_damages + 1, sizeof(*d));
+
+        if (!d)
+                return -ENOMEM;
+        p->damages = d;
+        d[p->n_damages++] = (SealedDamage){ .part = SEALED_PART_CHUNK,
+                                            .block = (uint32_t) i_chunk,
+                                            .n_blocks = n_pages > 0,
+                                            .n_pages = n_pages,
+                                            .what = what };
+        return 0;
+}
+
+static int find_chunks(DatPages *p) {
+        DatBytes b = { .data = p->cpu->data,
+                       .n = p->cpu->n,
+                       .swap = dat_file_is_big_endian(p->f) !=
+                               (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) };
+        uint32_t n_said = dat_bytes_u32(&b, "the file ends within the number of chunks");
+        size_t n_room = 0;
+        int r = 0;
+
+        while (p->n_chunks < n_said && !b.problem) {
+                Chunk c = { .first_page = p->n_pages };
+
+                c.n = dat_bytes_u32(&b, "cut off");
+                c.n_plain = dat_bytes_u32(&b, "cut off");
+                c.data = dat_bytes_take(&b, c.n, "cut off");
+                if (!b.problem && (c.n_plain == 0 || c.n_plain > CHUNK_BYTES_MAX ||
+                                   c.n_plain % p->page_bytes != 0))
+                        (void) dat_bytes_fail(&b, "a chunk's length is impossible");
+                if (b.problem)
+                        break;
+                if (p->n_chunks == n_room) {
+                        Chunk *chunks;
+
+                        n_room = MAX(n_room * 2, (size_t) 64);
+                        chunks = reallocarray(p->chunks, n_room, sizeof(*chunks));
+                        if (!chunks)
+                                return -ENOMEM;
+                        p->chunks = chunks;
+                }
+                p->chunks[p->n_chunks++] = c;
+                p->n_pages += c.n_plain / p->page_bytes;
+        }
+        p->n_torn = p->cpu->n_cut;
+        if (b.problem && p->n_torn == 0)
+                r = note(p, p->n_chunks, 0, b.problem);
+        return r;
+}
+
+int dat_pages_open(DatPages **ret, const DatFile *f, uint32_t cpu) {
+        _cleanup_(dat_pages_freep) DatPages *p = calloc(1, sizeof(*p));
+        int r;
+
+        if (!p)
+                return -ENOMEM;
+        *p = (DatPages){ .f = f, .page_bytes = dat_file_page_bytes(f), .i_chunk = SIZE_MAX };
+        for (size_t i = 0; i < dat_file_n_cpus(f); i++)
+                if (dat_file_cpu(f, i)->cpu == cpu)
+                        p->cpu = dat_file_cpu(f, i);
+        if (!p->cpu)
+                return -ENOENT;
+        if (dat_file_compressor(f) == DAT_NONE) {
+                p->n_pages = p->cpu->n / p->page_bytes;
+                p->n_torn = p->cpu->n_cut + p->cpu->n % p->page_bytes;
+        } else {
+                p->zstd = ZSTD_createDCtx();
+                r = p->zstd ? find_chunks(p) : -ENOMEM;
+                if (r < 0)
+                        return r;
+        }
+        *ret = TAKE_PTR(p);
+        return 0;
+}
+
+uint32_t dat_pages_cpu(const DatPages *p) {
+        return p->cpu->cpu;
+}
+
+uint32_t dat_pages_page_bytes(const DatPages *p) {
+        return p->page_bytes;
+}
+
+uint64_t dat_pages_n_pages(const DatPages *p) {
+        return p->n_pages;
+}
+
+uint64_t dat_pages_torn_bytes(const DatPages *p) {
+        return p->n_torn;
+}
+
+static size_t find_chunk(const DatPages *p, uint64_t page) {
+        size_t low = 0, high = p->n_chunks;
+
+        if (p->i_chunk < p->n_chunks) { /* mostly this one or the next */
+                low = p->i_chunk;
+                if (page < p->chunks[low].first_page)
+                        low = 0;
+                else if (low + 2 < high && page < p->chunks[low + 2].first_page)
+                        high = low + 2;
+        }
+        while (high - low > 1) {
+                size_t middle = low + (high - low) / 2;
+
+                if (p->chunks[middle].first_page <= page)
+                        low = middle;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+static int unpack(DatPages *p, size_t i) {
+        const Chunk *c = &p->chunks[i];
+
+        p->i_chunk = SIZE_MAX;
+        if (p->n_room < c->n_plain) {
+                uint8_t *pages = realloc(p->pages, c->n_plain);
+
+                if (!pages)
+                        return -ENOMEM;
+                p->pages = pages;
+                p->n_room = c->n_plain;
+        }
+        if (dat_unpack(dat_file_compressor(p->f), p->zstd, c->data, c->n, p->pages, c->n_plain) !=
+            0) {
+                int r = note(p, i, c->n_plain / p->page_bytes, "does not unpack");
+
+                return r < 0 ? r : DAT_PAGES_E_LOST;
+        }
+        p->i_chunk = i;
+        return 0;
+}
+
+int dat_pages_read(DatPages *p, uint64_t i, const void **ret, uint64_t *ret_n) {
+        const Chunk *c;
+        size_t i_chunk;
+        int r = 0;
+
+        if (!p->chunks) {
+                *ret = p->cpu->data + i * p->page_bytes;
+                *ret_n = p->n_pages - i;
+                return 0;
+        }
+        i_chunk = find_chunk(p, i);
+        c = &p->chunks[i_chunk];
+        *ret_n = c->first_page + c->n_plain / p->page_bytes - i;
+        if (p->i_chunk != i_chunk)
+                r = unpack(p, i_chunk);
+        if (r == 0)
+                *ret = p->pages + (i - c->first_page) * p->page_bytes;
+        return r;
+}
+
+bool dat_pages_are_mapped(const DatPages *p) {
+        return !p->chunks;
+}
+
+const SealedDamage *dat_pages_damages(const DatPages *p, size_t *ret_n) {
+        *ret_n = p->n_damages;
+        return p->damages;
+}
+
+DatPages *dat_pages_free(DatPages *p) {
+        if (!p)
+                return NULL;
+        free(p->chunks);
+        free(p->pages);
+        free(p->damages);
+        (void) ZSTD_freeDCtx(p->zstd);
+        free(p);
+        return NULL;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * DatPages: the pages of one CPU in a trace.dat, in place or unpacked a chunk at a time
+ */
+
+#include "codec/dat-file.h"
+#include "codec/sealed-reader.h"
+
+typedef struct DatPages DatPages;
+
+enum { DAT_PAGES_E_LOST = 1 };
+
+/* @f: borrowed.  Packed ones are looked through for where their chunks begin.  0, -ENOENT (no such
+ * CPU), -ENOMEM. */
+int dat_pages_open(DatPages **ret, const DatFile *f, uint32_t cpu);
+uint32_t dat_pages_cpu(const DatPages *p);
+uint32_t dat_pages_page_bytes(const DatPages *p);
+uint64_t dat_pages_n_pages(const DatPages *p);
+/* Bytes that the file should have and has not, or that are no whole page. */
+uint64_t dat_pages_torn_bytes(const DatPages *p);
+/*
+ * dat_pages_read() - page @i < n_pages and those that lie behind it in memory
+ * @ret:   set with 0; valid until a page of another chunk is asked for
+ * @ret_n: how many they are; with DAT_PAGES_E_LOST how many are in the chunk that is damaged
+ *
+ * Return: 0, DAT_PAGES_E_LOST (and noted), -ENOMEM.
+ */
+int dat_pages_read(DatPages *p, uint64_t i, const void **ret, uint64_t *ret_n);
+/* Whether pages lie in the mapped file, not in memory of ours. */
+bool dat_pages_are_mapped(const DatPages *p);
+/* What was found so far; a block is a chunk. */
+const SealedDamage *dat_pages_damages(const DatPages *p, size_t *ret_n);
+DatPages *dat_pages_free(DatPages *p);
+DEFINE_CLEANUP(DatPages *, dat_pages_free);

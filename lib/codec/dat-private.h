@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What the parts of DatFile share: dat-file.c opens and answers, dat-body.c reads the body of
+ * either version. */
+
+#include "codec/dat-bytes.h"
+#include "codec/dat-file.h"
+
+/* A text that is read when it is asked for. */
+typedef struct DatText {
+        const uint8_t *data; /* mapped; NULL: there is none */
+        uint64_t n;          /* bytes in the file */
+        uint64_t n_plain;    /* unpacked; only if it is packed */
+        bool is_packed;
+} DatText;
+
+typedef struct DatFormat {
+        char *path; /* "events/ftrace/funcgraph_entry/format" */
+        char *text;
+        size_t n;
+} DatFormat;
+
+struct DatFile {
+        char *name; /* of the recording; NULL until it stands in for a directory */
+        uint8_t *map;
+        uint64_t n_map;
+        bool big_endian, swap;
+        unsigned version;
+        uint32_t page_bytes;
+        DatCompressor compressor; /* of whatever is packed */
+        bool pages_are_packed;
+        DatText kallsyms, printk, cmdlines;
+        DatFormat *formats; /* header_page and header_event among them */
+        size_t n_formats;
+        DatCpu *cpus;
+        size_t n_cpus;
+        uint32_t n_possible_cpus;
+        CpuAccount *accounts;
+        size_t n_accounts;
+        char *clock, *uname, *instance;
+        size_t n_buffers;      /* with pages */
+        uint64_t first_option; /* of version 7 */
+};
+
+/* Reads what follows the common head, at @head->at.  0, DAT_FILE_E_UNREADABLE with *@ret_problem,
+ * -errno. */
+int dat_body_read(DatFile *f, DatBytes *head, char **ret_problem);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Whatever is in a trace.dat: it is refused with a place and a reason, or everything that it is
+ * said to hold can be asked for, and every event of it read.
+ *
+ * Input: the file.
+ */
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "codec/dat-file.h"
+#include "decode/stream.h"
+#include "fuzz.h"
+
+#define EVENTS_MAX 200000
+
+static const char *const paths[] = { "events/header_page",
+                                     "events/header_event",
+                                     "events/ftrace/funcgraph_entry/format",
+                                     "events/ftrace/funcgraph_exit/format",
+                                     "saved_cmdlines",
+                                     "printk_formats" };
+
+static void read_events(const SessionDir *dir, char *const texts[]) {
+        _cleanup_(stream_freep) Stream *s = NULL;
+        const char *problem;
+        const Event *e;
+        Formats formats;
+
+        if (!texts[0] || !texts[2] || !texts[3] ||
+            formats_parse(&formats, texts[0], texts[2], texts[3],
+                          dat_file_is_big_endian(dat_file_of_dir(dir)), &problem) != 0)
+                return;
+        if (stream_open(&s, dir, &formats) < 0)
+                return;
+        for (size_t i = 0; i < EVENTS_MAX && stream_next(s, STREAM_NO_LIMIT, &e) == 1; i++)
+                FUZZ_CHECK(e->depth >= 0 && e->depth <= EVENT_DEPTH_MAX);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
+        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+        _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
+        int fd = memfd_create("fuzz", MFD_CLOEXEC), r;
+        char *texts[ELEMENTSOF(paths)] = {}, *problem = NULL, *symbols;
+        DatFile *f;
+        size_t n;
+
+        FUZZ_CHECK(fd >= 0);
+        FUZZ_CHECK(write(fd, data, n_data) == (ssize_t) n_data);
+        r = dat_file_take_fd(&f, fd, &problem);
+        FUZZ_CHECK((r == DAT_FILE_E_UNREADABLE) == (problem != NULL));
+        free(problem);
+        if (r != 0)
+                return 0;
+        FUZZ_CHECK(dat_file_to_dir(&dir, f, "fuzz") == 0);
+        FUZZ_CHECK(session_dir_read_meta(dir, &meta) == 0);
+        for (size_t i = 0; i < ELEMENTSOF(paths); i++)
+                if (session_dir_read_tracing(dir, paths[i], &texts[i], &n) >= 0)
+                        FUZZ_CHECK(strlen(texts[i]) <= n);
+        if (session_dir_read_symbols(dir, NULL, &symbols, &n) >= 0)
+                free(symbols);
+        read_events(dir, texts);
+        for (size_t i = 0; i < ELEMENTSOF(paths); i++)
+                free(texts[i]);
+        return 0;
+}
