@@ -8,6 +8,11 @@ __ftracectl_sessions() { # --store and --socket as given so far
         ftracectl "$@" list --no-legend --no-pager --quiet 2>/dev/null | awk '{ print $1 }'
 }
 
+__ftracectl_profiles() {
+        [[ -S ${FTRACED_SOCKET:-/run/ftraced/org.ftraced} ]] || return
+        ftracectl profile list --no-legend --no-pager --quiet 2>/dev/null | awk '{ print $1 }'
+}
+
 __ftracectl_functions() { # PREFIX
         [[ $1 == *[!A-Za-z0-9_.]* || ${#1} -lt 2 ]] && return
         [[ -S ${FTRACED_SOCKET:-/run/ftraced/org.ftraced} ]] || return
@@ -16,7 +21,7 @@ __ftracectl_functions() { # PREFIX
 
 # The options of VERB, those that need a value with their '='.
 __ftracectl_options() { # VERB
-        local record='-n -p --name= --depth= --notrace= --pid= --duration= --max-size= --ring
+        local record='-n -p --name= --profile= --dry-run --depth= --notrace= --pid= --duration= --max-size= --ring
                 --segment-size= --segment-time= --buffer-size= --max-functions= --on-full=
                 --lean= --budget= --max-hooked= --max-event-rate= --max-write-rate= --max-cpu=
                 --wait --force'
@@ -30,7 +35,7 @@ __ftracectl_options() { # VERB
         report) echo "$draw" ;;
         fetch) echo '-o --output=' ;;
         vacuum) echo '--size= --time= --sessions= --dry-run --config-root= -j --json' ;;
-        cat-config) echo '--config-root= -j --json' ;;
+        cat-config | profile) echo '--config-root= -j --json' ;;
         verify) echo '--deep -j --json' ;;
         '' | status | list | show | functions | doctor) echo '-j --json' ;;
         esac
@@ -40,8 +45,8 @@ __ftracectl_options() { # VERB
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
         local verbs='run start stop follow status list show report verify fetch remove pin unpin
-                vacuum cat-config functions doctor help version'
-        local verb= word value i
+                vacuum cat-config functions profile doctor help version'
+        local verb= action= word value i
         local -a where=()
 
         COMPREPLY=()
@@ -57,7 +62,7 @@ _ftracectl() {
                         return ;;
                 --json | --wait) # the value is optional, and only ever behind a '='
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i += 2)) ;;
-                --name | --depth | --notrace | --pid | --duration | --max-size | --buffer-size | \
+                --name | --profile | --depth | --notrace | --pid | --duration | --max-size | --buffer-size | \
                         --segment-size | --segment-time | --max-functions | --on-full | --lean | \
                         --budget | --max-hooked | --max-event-rate | --max-write-rate | --max-cpu | \
                         --format | \
@@ -68,7 +73,9 @@ _ftracectl() {
                         value=${COMP_WORDS[++i]-}
                         [[ $word == --store || $word == --socket ]] && where+=("$word=$value") ;;
                 -*) ;;
-                *) [[ $verb ]] || verb=$word ;;
+                *) # what stands behind a verb matters to one of them
+                        [[ ! $verb || $action ]] || action=$word
+                        [[ $verb ]] || verb=$word ;;
                 esac
         done
 
@@ -81,6 +88,7 @@ _ftracectl() {
         -O | --option)
                 COMPREPLY=($(compgen -W "$(printf '%s ' {,no}funcgraph-{cpu,proc,abstime,duration,overhead,overrun,tail})" -- "$cur"))
                 return ;;
+        --profile) COMPREPLY=($(compgen -W "$(__ftracectl_profiles)" -- "$cur")); return ;;
         --notrace) COMPREPLY=($(compgen -W "$(__ftracectl_functions "$cur")" -- "$cur")); return ;;
         -p | --pid) COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur")); return ;;
         --size | --time | --sessions | -n | --name | --depth | --duration | --max-size | --segment-size | --segment-time | \
@@ -101,6 +109,12 @@ _ftracectl() {
         '' | help) COMPREPLY=($(compgen -W "$verbs" -- "$cur")) ;;
         run | start | functions)
                 COMPREPLY=($(compgen -W "$(__ftracectl_functions "$cur")" -- "$cur")) ;;
+        profile)
+                case $action in
+                '') COMPREPLY=($(compgen -W 'list show check' -- "$cur")) ;;
+                show) COMPREPLY=($(compgen -W "$(__ftracectl_profiles)" -- "$cur")) ;;
+                check) COMPREPLY=($(compgen -W "$(__ftracectl_profiles)" -f -- "$cur")) ;;
+                esac ;;
         follow)
                 COMPREPLY=($(compgen -W "$(__ftracectl_sessions "${where[@]}") $(__ftracectl_functions "$cur")" -- "$cur")) ;;
         stop | show | report | verify | fetch | remove | pin | unpin)

@@ -48,6 +48,7 @@ ftracectl_SOURCES = \
 	%D%/verb-functions.c \
 	%D%/verb-list.c \
 	%D%/verb-pin.c \
+	%D%/verb-profile.c \
 	%D%/verb-remove.c \
 	%D%/verb-report.c \
 	%D%/verb-run.c \

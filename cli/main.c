@@ -26,10 +26,10 @@ static const Verb verbs[] = {
           "function's name or a pattern like 'udp_*msg'.  As root no daemon is needed.\n"
           "The exit status is COMMAND's, or 6 if COMMAND was fine and the recording is\n"
           "incomplete.\n",
-          OPTIONS_RECORD | OPTIONS_RUN | OPTIONS_DRAW, 1, MANY, verb_run },
+          OPTIONS_RECORD | OPTIONS_RUN | OPTIONS_DRAW, 0, MANY, verb_run },
         { "start", "FUNCTION... [OPTIONS]", "begin to record, and print the session's name",
           "The recording goes on until \"ftracectl stop\", or what --duration or --max-size say.\n",
-          OPTIONS_RECORD | OPTIONS_JSON, 1, MANY, verb_start },
+          OPTIONS_RECORD | OPTIONS_JSON, 0, MANY, verb_start },
         { "stop", "SESSION... | --all", "end recordings",
           "Without a SESSION: the one that records, if there is only one.\n",
           OPTIONS_STOP | OPTIONS_JSON, 0, MANY, verb_stop },
@@ -65,6 +65,12 @@ static const Verb verbs[] = {
           OPTIONS_CONFIG | OPTIONS_JSON, 0, 0, verb_cat_config },
         { "functions", "[PATTERN]", "what can be traced here", NULL, OPTIONS_JSON, 0, 1,
           verb_functions },
+        { "profile", "list | show NAME | check [NAME | FILE]", "recordings that have a name",
+          "Profiles are files profiles.d/NAME.conf, see ftraced.profile(5), for --profile NAME.\n"
+          "check says what is wrong in all of them, in one, or in a FILE that need not be\n"
+          "installed, and exits with 1 if anything is; functions that this kernel does not have\n"
+          "are warnings.\n",
+          OPTIONS_CONFIG | OPTIONS_JSON, 0, 2, verb_profile },
         { "doctor", "", "what stands in the way, and what to do about it",
           "The exit status is 1 if nothing can be recorded.\n", OPTIONS_JSON, 0, 0, verb_doctor },
         { "help", "[VERB]", "this text, or a verb's", NULL, 0, 0, 1, verb_help },

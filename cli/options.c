@@ -56,6 +56,9 @@ static const Option options[] = {
         /* clang-format off */
         { "name",          'n', OPTIONS_RECORD, OPTION_TEXT,     AT(name), "NAME",
           "name of the session; else one is made from the first function" },
+        { "profile",        0,  OPTIONS_RECORD, OPTION_TEXT,     AT(profile), "NAME",
+          "as the profile says, but for what is given here as well; see\n"
+          "\"ftracectl profile list\"" },
         { "depth",          0,  OPTIONS_RECORD, OPTION_NUMBER,   AT(spec.depth), "N",
           "record N levels from the root, which is level 1; 0: all", 0, SPEC_DEPTH_MAX },
         { "notrace",        0,  OPTIONS_RECORD, OPTION_WORDS,    AT(spec.notrace), "FUNCTION",
@@ -111,10 +114,11 @@ static const Option options[] = {
           "those that ended more than TIME (\"2weeks\") ago" },
         { "sessions",       0,  OPTIONS_VACUUM, OPTION_NUMBER,   AT(vacuum_sessions), "N",
           "until N that have ended are left", 1, UINT32_MAX },
-        { "dry-run",        0,  OPTIONS_VACUUM, OPTION_FLAG,     AT(dry_run), NULL,
-          "only say what would be removed" },
+        { "dry-run",        0,  OPTIONS_VACUUM | OPTIONS_RECORD, OPTION_FLAG, AT(dry_run), NULL,
+          "change nothing: say what would be removed, or print what would be\n"
+          "written into tracefs, as shell lines" },
         { "config-root",    0,  OPTIONS_CONFIG, OPTION_TEXT,     AT(config_root), "DIR",
-          "look for ftraced.conf and its drop-ins below DIR" },
+          "look for ftraced.conf, profiles and their drop-ins below DIR" },
         { "deep",           0,  OPTIONS_VERIFY, OPTION_FLAG,     AT(deep), NULL,
           "also compare every block with the checksum of the pages it was made of" },
         { "format",         0,  OPTIONS_DRAW,   OPTION_TEXT,     AT(format), "FORMAT",
@@ -418,6 +422,25 @@ int options_check(const Options *o, const char *verb, unsigned groups, size_t mi
                 return usage(verb, "\"%s\" cannot use the argument \"%s\"", verb,
                              name_quote(quoted, o->words.items[max]));
         return STATUS_OK;
+}
+
+/* Whether @option sets the member of a Spec at @offset. */
+static bool sets_member(const Option *option, size_t offset) {
+        return option->offset == AT(spec) + offset ||
+               (option->kind == OPTION_LEAN && offset == offsetof(Spec, hooked));
+}
+
+json_t *options_spec_to_json(const Options *o, const Spec *spec) {
+        json_auto_t *object = spec_to_json(spec);
+
+        if (object && spec->functions.n == 0)
+                (void) json_object_del(object, "functions");
+        for (size_t i = 0; object && i < ELEMENTSOF(options); i++)
+                for (size_t offset = 0; offset < sizeof(Spec); offset += sizeof(void *) / 2)
+                        if ((o->given & UINT64_C(1) << i) && sets_member(&options[i], offset) &&
+                            spec_member_to_json(object, spec, offset) == -ENOMEM)
+                                return NULL;
+        return json_incref(object);
 }
 
 void options_done(Options *o) {

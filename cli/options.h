@@ -9,6 +9,7 @@
  * names the groups it takes.  Options may stand anywhere before "--".
  */
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,7 +40,7 @@ typedef struct Options {
         JsonMode json;
         bool no_pager, no_legend, no_color, quiet, help, version;
 
-        const char *name;
+        const char *name, *profile;
         Spec spec;        /* without its functions, which are words */
         uint64_t wait_ns; /* for what another one uses; 0: not at all */
         bool force;
@@ -70,6 +71,14 @@ int options_join_words(Options *o);
 /* Whether all that was given belongs to @groups, and there are @min to @max words; an exit status.
  * @verb: its name, for the messages. */
 int options_check(const Options *o, const char *verb, unsigned groups, size_t min, size_t max);
+/*
+ * options_spec_to_json() - what the command line says of a Spec
+ * @spec: o->spec, with its functions if any were named
+ *
+ * For a profile that the rest is from: what was given is there also if it is what a Spec has by
+ * default.  NULL without memory.
+ */
+json_t *options_spec_to_json(const Options *o, const Spec *spec);
 void options_done(Options *o);
 #define _cleanup_options_ _cleanup_(options_done)
 

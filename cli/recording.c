@@ -44,8 +44,14 @@ static int check_pids(const Strv *pids) {
 }
 
 int recording_check(const Options *o, const Strv *functions) {
-        int status = check_words(functions);
+        int status = STATUS_OK;
 
+        if (functions->n == 0 && !o->profile) {
+                log_error("\"%s\" needs a function, or --profile; see \"ftracectl %s --help\".",
+                          o->verb, o->verb);
+                return STATUS_USAGE;
+        }
+        status = check_words(functions);
         if (status == STATUS_OK)
                 status = check_words(&o->spec.notrace);
         if (status == STATUS_OK)
@@ -94,29 +100,25 @@ static int select_functions(Spec *spec, const Options *o, Client *c, const Strv 
         return status;
 }
 
-/* The parameters of Start; NULL without memory. */
-static json_t *start_parameters(const Options *o, const Spec *spec, bool attach) {
-        json_t *object = spec_to_json(spec), *parameters;
-
-        if (!object)
-                return NULL;
-        parameters = json_pack("{s:o, s:b}", "spec", object, "attach", attach);
-        if (parameters &&
-            ((o->name && json_object_set_new(parameters, "name", json_string(o->name)) < 0) ||
-             (o->wait_ns > 0 && json_object_set_new(parameters, "wait_ns",
-                                                    json_integer((json_int_t) o->wait_ns)) < 0) ||
-             (o->force && json_object_set_new(parameters, "force", json_true()) < 0))) {
-                json_decref(parameters);
-                return NULL;
-        }
-        return parameters;
+static int set_text(json_t *o, const char *key, const char *value) {
+        return value ? json_object_set_new(o, key, json_string(value)) : 0;
 }
 
-int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *functions,
-                    bool attach, int wake_fd) {
+/* The parameters of Start and DryRun; NULL without memory. */
+static json_t *start_parameters(const Options *o, const Spec *spec) {
+        json_auto_t *parameters = json_object();
+
+        if (json_object_set_new(parameters, "spec", options_spec_to_json(o, spec)) < 0 ||
+            set_text(parameters, "name", o->name) < 0 ||
+            set_text(parameters, "profile", o->profile) < 0 ||
+            (o->force && json_object_set_new(parameters, "force", json_true()) < 0))
+                return NULL;
+        return json_incref(parameters);
+}
+
+/* What is asked for, with functions for what stands for them; an exit status. */
+static int describe(json_t **ret, const Options *o, Client *c, const Strv *functions) {
         _cleanup_spec_ Spec spec = {};
-        json_auto_t *reply = NULL;
-        json_t *parameters;
         int status;
 
         if (spec_copy(&spec, &o->spec) < 0)
@@ -124,16 +126,51 @@ int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *
         status = select_functions(&spec, o, c, functions);
         if (status != STATUS_OK)
                 return status;
-        if (spec.functions.n > spec.max_functions)
+        if (spec.functions.n > spec.max_functions && !o->profile)
                 return too_many(spec.functions.n, spec.max_functions);
-        parameters = start_parameters(o, &spec, attach);
-        if (!parameters)
+        *ret = start_parameters(o, &spec);
+        return *ret ? STATUS_OK : out_of_memory();
+}
+
+int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *functions,
+                    bool attach, int wake_fd) {
+        json_auto_t *reply = NULL;
+        json_t *parameters;
+        int status;
+
+        status = describe(&parameters, o, c, functions);
+        if (status != STATUS_OK)
+                return status;
+        if (json_object_set_new(parameters, "attach", json_boolean(attach)) < 0 ||
+            (o->wait_ns > 0 && json_object_set_new(parameters, "wait_ns",
+                                                   json_integer((json_int_t) o->wait_ns)) < 0)) {
+                json_decref(parameters);
                 return out_of_memory();
+        }
         status = o->wait_ns > 0 ? waiting_start(&reply, o, c, parameters, wake_fd)
                                 : contact_call(c, o, "Start", parameters, &reply, NULL);
         if (status != STATUS_OK)
                 return status;
         return source_meta_from_reply(ret, reply);
+}
+
+int recording_dry_run(const Options *o, Client *c, const Strv *functions) {
+        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        json_auto_t *reply = NULL;
+        json_t *parameters;
+        int status;
+
+        status = describe(&parameters, o, c, functions);
+        if (status == STATUS_OK)
+                status = contact_call(c, o, "DryRun", parameters, &reply, NULL);
+        if (status != STATUS_OK)
+                return status;
+        if (o->json != JSON_OFF) {
+                (void) json_object_del(reply, "script");
+                return stdout_json(o, json_incref(reply));
+        }
+        buf_adds(&out, json_string_value(json_object_get(reply, "script")) ?: "");
+        return stdout_end(&out);
 }
 
 int recording_stop(SessionMeta **ret, const Options *o, Client *c, const char *name) {

@@ -21,6 +21,8 @@ int recording_check(const Options *o, const Strv *functions);
  */
 int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *functions,
                     bool attach, int wake_fd);
+/* Prints what recording_start() would write into tracefs; an exit status. */
+int recording_dry_run(const Options *o, Client *c, const Strv *functions);
 /* Ends @name and waits for its last page; what is already over is fine.  An exit status. */
 int recording_stop(SessionMeta **ret, const Options *o, Client *c, const char *name);
 /* Says on stderr what the daemon warned of. */

@@ -100,11 +100,12 @@ static int choose(Follow *f) {
         char roots[SUMMARY_MAX];
         int status;
 
-        if (words->n == 0) {
+        if (words->n == 0 && !f->o->profile) {
                 only = find_only(f);
                 return only ? join(f, only) : STATUS_NOT_FOUND;
         }
-        if (words->n == 1 && !f->is_private && is_live(f->client, words->items[0]))
+        if (words->n == 1 && !f->is_private && !f->o->profile &&
+            is_live(f->client, words->items[0]))
                 return join(f, words->items[0]);
         status = recording_check(f->o, words);
         if (status == STATUS_OK)
@@ -266,7 +267,11 @@ int verb_follow(const Options *o) {
         status = contact_recorder(&f.client, o,
                                   "No daemon is running: recording with a private one for this "
                                   "command.");
-        if (status == STATUS_OK) {
+        if (status == STATUS_OK && o->dry_run) {
+                status = recording_check(o, &o->words);
+                if (status == STATUS_OK)
+                        status = recording_dry_run(o, f.client, &o->words);
+        } else if (status == STATUS_OK) {
                 f.is_private = client_is_private(f.client);
                 status = follow(&f);
         }

@@ -232,6 +232,13 @@ static int tell(Run *r, const Source *s, const DrawingOptions *d) {
         return status == STATUS_OK && !summary_is_complete(s->meta) ? STATUS_INCOMPLETE : status;
 }
 
+static int dry_run(const Options *o) {
+        _cleanup_(client_freep) Client *c = NULL;
+        int status = contact_recorder(&c, o, NULL);
+
+        return status == STATUS_OK ? recording_dry_run(o, c, &o->words) : status;
+}
+
 static int run(Run *r, const DrawingOptions *d) {
         _cleanup_(source_freep) Source *s = NULL;
         int error, status;
@@ -273,7 +280,7 @@ int verb_run(const Options *o) {
         if (status == STATUS_OK)
                 status = recording_check(o, &o->words);
         if (status == STATUS_OK)
-                status = run(&r, &d);
+                status = o->dry_run ? dry_run(o) : run(&r, &d);
         client_free(r.client);
         command_done(&r.command);
         signals_close(&r.signal_fd);

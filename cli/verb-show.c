@@ -141,6 +141,8 @@ static void show_where(Buf *out, const SessionMeta *m) {
         const struct passwd *user = getpwuid(m->owner_uid);
 
         line(out, "Kernel", "%s %s on %s", m->kernel ?: "?", m->machine ?: "?", m->host ?: "?");
+        if (m->profile)
+                line(out, "Profile", "%s", m->profile);
         line(out, "Traced in", "%s%s, clock %s", m->instance ? "instance " : "the top-level buffer",
              m->instance ?: "", m->clock ?: "?");
         if (!m->symbols)

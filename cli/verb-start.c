@@ -19,7 +19,9 @@ int verb_start(const Options *o) {
 
         status = recording_check(o, &o->words);
         if (status == STATUS_OK)
-                status = contact_daemon(&c, o);
+                status = o->dry_run ? contact_recorder(&c, o, NULL) : contact_daemon(&c, o);
+        if (status == STATUS_OK && o->dry_run)
+                return recording_dry_run(o, c, &o->words);
         if (status == STATUS_OK)
                 status = recording_start(&meta, o, c, &o->words, false, -EBADF);
         if (status != STATUS_OK)

@@ -126,4 +126,4 @@ sbin_PROGRAMS += ftraced
 ftraced_SOURCES = %D%/main.c
 ftraced_CFLAGS = $(AM_CFLAGS)
 ftraced_LDADD = $(daemon_libs)
-man_pages += %D%/ftraced.8 %D%/ftraced.conf.5
+man_pages += %D%/ftraced.8 %D%/ftraced.conf.5 %D%/ftraced.profile.5

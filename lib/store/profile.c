@@ -26,9 +26,11 @@
 
 typedef enum ValueType {
         VALUE_TEXT,
-        VALUE_WORDS,
+        VALUE_WORDS, /* separated by blanks; each assignment adds to those before */
+        VALUE_LINE,  /* a list, too, each assignment one of it */
         VALUE_WORD,
         VALUE_NUMBER,
+        VALUE_COUNT,
         VALUE_BYTES,
         VALUE_DURATION,
         VALUE_PERCENT,
@@ -51,6 +53,13 @@ static const struct {
         { "SegmentTime", "segment_ns", VALUE_DURATION },
         { "BufferSize", "buffer_bytes", VALUE_BYTES },
         { "MaxFunctions", "max_functions", VALUE_NUMBER },
+        { "MaxHooked", "max_hooked", VALUE_COUNT },
+        { "MaxEventRate", "max_event_rate", VALUE_COUNT },
+        { "MaxWriteRate", "max_write_rate", VALUE_BYTES },
+        { "MaxCPU", "max_cpu_ppm", VALUE_PERCENT },
+        { "Event", "events", VALUE_LINE },
+        { "Args", "args", VALUE_BOOL },
+        { "RetVal", "retval", VALUE_BOOL },
         { "OnFull", "on_full", VALUE_WORD },
         { "Lean", "lean", VALUE_WORD },
         { "Budget", "budget_ppm", VALUE_PERCENT },
@@ -61,8 +70,10 @@ static const struct {
 static const char *const wanted[] = {
         [VALUE_TEXT] = "not a text",
         [VALUE_WORDS] = "not a list of what it takes",
+        [VALUE_LINE] = "not what it takes",
         [VALUE_WORD] = "not a word that it takes",
         [VALUE_NUMBER] = "not a number, or out of range",
+        [VALUE_COUNT] = "not a number like 500K, or out of range",
         [VALUE_BYTES] = "not a size like 64M, or out of range",
         [VALUE_DURATION] = "not a time like 30s, or out of range",
         [VALUE_PERCENT] = "not a share like 2%",
@@ -71,8 +82,8 @@ static const char *const wanted[] = {
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static json_t *number(int r, uint64_t n) {
-        return r < 0 || n > INT64_MAX ? NULL : json_integer((json_int_t) n);
+static json_t *number(int r, const uint64_t *n) {
+        return r < 0 || *n > INT64_MAX ? NULL : json_integer((json_int_t) *n);
 }
 
 static json_t *parse_bool(const char *s) {
@@ -115,14 +126,18 @@ static json_t *parse_value(ValueType type, const char *s) {
                 return json_string(s);
         case VALUE_WORDS:
                 return parse_words(s);
+        case VALUE_LINE:
+                return json_pack("[s]", s);
         case VALUE_NUMBER:
-                return number(parse_u64(s, INT64_MAX, &n), n);
+                return number(parse_u64(s, INT64_MAX, &n), &n);
+        case VALUE_COUNT:
+                return number(parse_count(s, &n), &n);
         case VALUE_BYTES:
-                return number(parse_bytes(s, &n), n);
+                return number(parse_bytes(s, &n), &n);
         case VALUE_DURATION:
-                return number(parse_duration(s, &n), n);
+                return number(parse_duration(s, &n), &n);
         case VALUE_PERCENT:
-                return number(parse_percent(s, &n), n);
+                return number(parse_percent(s, &n), &n);
         case VALUE_BOOL:
                 return parse_bool(s);
         }
@@ -249,7 +264,7 @@ static int set_member(Parse *p, const IniEntry *e, size_t k) {
         if (!put_member(p->profile->spec, keys[k].member, value))
                 return complain(p, e->line, "%s= comes to more than %d words", keys[k].key,
                                 SPEC_MAX_ROOTS);
-        if (keys[k].type != VALUE_WORDS)
+        if (!json_is_array(value))
                 forget(p->profile, keys[k].key);
         return add_setting(p->profile, keys[k].key, e->value, p->file, e->line);
 }

@@ -12,6 +12,7 @@ fuzz_targets = \
 	%D%/fuzz-frame \
 	%D%/fuzz-lean \
 	%D%/fuzz-meta \
+	%D%/fuzz-profile \
 	%D%/fuzz-records \
 	%D%/fuzz-sealed \
 	%D%/fuzz-segment \
@@ -39,6 +40,9 @@ fuzz_targets = \
 %C%_fuzz_meta_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_meta_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_meta_LDADD = $(store_libs) $(fuzz_libs)
+%C%_fuzz_profile_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_profile_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_profile_LDADD = $(store_libs) $(fuzz_libs)
 %C%_fuzz_records_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_records_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_records_LDADD = $(decode_libs) $(fuzz_libs)

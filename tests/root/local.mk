@@ -4,6 +4,7 @@ root_tests += \
 	%D%/test-bad-input.sh \
 	%D%/test-disk.sh \
 	%D%/test-doctor.sh \
+	%D%/test-dry-run.sh \
 	%D%/test-exact.sh \
 	%D%/test-follow.sh \
 	%D%/test-hotplug.sh \

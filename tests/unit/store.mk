@@ -41,3 +41,6 @@ EXTRA_DIST += %D%/scratch.h
 unit_tests += %D%/test-event-choice
 %C%_test_event_choice_CFLAGS = $(store_test_cflags)
 %C%_test_event_choice_LDADD  = $(store_test_libs)
+unit_tests += %D%/test-profile
+%C%_test_profile_CFLAGS     = $(store_test_cflags)
+%C%_test_profile_LDADD      = $(store_test_libs)

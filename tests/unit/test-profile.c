@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/typo.h"
+#include "scratch.h"
+#include "store/profile.h"
+#include "store/spec.h"
+
+#define VENDOR "usr/lib/ftraced/" PROFILE_DIR
+#define LOCAL "usr/local/lib/ftraced/" PROFILE_DIR
+
+static void put(const Scratch *s, const char *path, const char *text) {
+        char parent[PATH_MAX];
+
+        for (const char *p = strchr(path, '/'); p; p = strchr(p + 1, '/')) {
+                (void) snprintf(parent, sizeof(parent), "%.*s", (int) (p - path), path);
+                if (faccessat(s->fd, parent, F_OK, 0) < 0)
+                        ck_assert_int_eq(mkdirat(s->fd, parent, 0700), 0);
+        }
+        scratch_write(s->fd, path, text, strlen(text));
+}
+
+static Profile profile_of(const char *text) {
+        _cleanup_free_ char *copy = strdup(text);
+        Profile p = PROFILE_INIT;
+
+        ck_assert_int_eq(profile_parse(&p, "x", copy, strlen(text)), 0);
+        return p;
+}
+
+static void expect_spec(const Profile *p, const char *json) {
+        _cleanup_free_ char *got = json_dumps(p->spec, JSON_COMPACT | JSON_SORT_KEYS);
+
+        ck_assert_str_eq(got, json);
+}
+
+START_TEST(every_key_becomes_a_member_that_a_spec_may_have)
+        {
+                _cleanup_profile_ Profile p =
+                        profile_of("# a comment\n[Profile]\nDescription=All of it\n"
+                                   "Functions=udp_sendmsg tcp_*\nNoTrace=kfree\nDepth=5\n"
+                                   "Pids=1 2\nDuration=10min\nMaxSize=1.5G\nRing=yes\n"
+                                   "SegmentSize=1M\nSegmentTime=1h\nBufferSize=4M\n"
+                                   "MaxFunctions=20\nMaxHooked=1K\nMaxEventRate=500K\n"
+                                   "MaxWriteRate=64M\nMaxCPU=25%\nOnFull=stop\nLean=auto\n"
+                                   "Budget=0.5%\nHooked=kfree_*\nArgs=yes\nRetVal=no\n"
+                                   "Event=sched:sched_switch:prev_comm == \"a b\"\n"
+                                   "Event=irq:irq_handler_entry\n"
+                                   "[X-Mine]\nAnything=goes\n");
+                _cleanup_spec_ Spec spec = {};
+                const char *field;
+
+                ck_assert_uint_eq(p.problems.n, 0);
+                ck_assert_str_eq(p.description, "All of it");
+                ck_assert_int_eq(spec_from_json(&spec, p.spec, &field), 0);
+                ck_assert_uint_eq(spec.functions.n, 2);
+                ck_assert_uint_eq(spec.depth, 5);
+                ck_assert_uint_eq(spec.duration_ns, 600ULL * 1000000000);
+                ck_assert_uint_eq(spec.max_bytes, 3ULL << 29);
+                ck_assert(spec.ring);
+                ck_assert_uint_eq(spec.budget_ppm, 5000);
+                ck_assert_uint_eq(spec.max_event_rate, 500000);
+                ck_assert_uint_eq(spec.max_cpu_ppm, 250000);
+                ck_assert_uint_eq(spec.events.n, 2);
+                ck_assert_str_eq(spec.events.items[0], "sched:sched_switch:prev_comm == \"a b\"");
+                ck_assert_int_eq((int) spec.lean, LEAN_AUTO);
+                ck_assert_int_eq((int) spec.on_full, SPEC_ON_FULL_STOP);
+        }
+END_TEST
+
+START_TEST(words_add_up_and_an_empty_value_forgets)
+        {
+                _cleanup_profile_ Profile p =
+                        profile_of("[Profile]\nFunctions=a b\nFunctions=c\nNoTrace=d\nNoTrace=\n"
+                                   "Depth=3\nDepth=4\nRing=on\nRing=\n");
+
+                expect_spec(&p, "{\"depth\":4,\"functions\":[\"a\",\"b\",\"c\"]}");
+                ck_assert_uint_eq(p.n_settings, 3);
+                ck_assert_str_eq(p.settings[2].value, "4");
+                ck_assert_uint_eq(p.settings[2].line, 7);
+        }
+END_TEST
+
+START_TEST(what_is_wrong_is_named_with_its_line)
+        {
+                static const struct {
+                        const char *text, *problem;
+                } cases[] = {
+                        { "[Profile]\nFuncions=a\n",
+                          "x:2: unknown key Funcions=; did you mean Functions=?" },
+                        { "[Profile]\nnotrace=a\n",
+                          "x:2: unknown key notrace=; did you mean NoTrace=?" },
+                        { "[Profile]\nColour=red\n",
+                          "x:2: unknown key Colour=; see ftraced.profile(5)" },
+                        { "[Profile]\n\nDepth=51\n", "x:3: Depth=51 is not a number, or out of" },
+                        { "[Profile]\nDepth=-1\n", "x:2: Depth=-1 is not" },
+                        { "[Profile]\nFunctions=a;b\n", "x:2: Functions=a;b is not a list" },
+                        { "[Profile]\nFunctions=/udp/\n", "x:2: Functions=/udp/ is not a list" },
+                        { "[Profile]\nPids=0\n", "x:2: Pids=0 is not a list" },
+                        { "[Profile]\nRing=maybe\n", "x:2: Ring=maybe is neither yes nor no" },
+                        { "[Profile]\nLean=half\n", "x:2: Lean=half is not a word" },
+                        { "[Profile]\nBudget=2000%\n", "x:2: Budget=2000% is not a share" },
+                        { "[Profile]\nMaxSize=many\n", "x:2: MaxSize=many is not a size" },
+                        { "[Profile]\nDuration=soon\n", "x:2: Duration=soon is not a time" },
+                        { "[Profile]\nDescription=a\033b\n", "x:2: Description= is not UTF-8, or" },
+                        { "[Profile]\nDescription=\xff\n", "x:2: Description= is not UTF-8" },
+                        { "[Store]\nMaxUse=1\n", "x:1: unknown section [Store]" },
+                        { "Depth=1\n", "x:1: this stands before [Profile]" },
+                        { "[Profile]\nnonsense\n", "x:2: neither [Section] nor" },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_profile_ Profile p = profile_of(cases[i].text);
+
+                        ck_assert_msg(p.problems.n == 1, "%s: %zu problems", cases[i].text,
+                                      p.problems.n);
+                        ck_assert_msg(startswith(p.problems.items[0], cases[i].problem),
+                                      "\"%s\" is not \"%s\"", p.problems.items[0],
+                                      cases[i].problem);
+                        ck_assert_uint_eq(json_object_size(p.spec), 0);
+                }
+        }
+END_TEST
+
+START_TEST(long_lines_many_problems_and_nul_bytes_have_their_bounds)
+        {
+                static const char nul[] = "[Profile]\nDepth=1\nRing\0=yes\n";
+                _cleanup_free_ char *line = calloc(1, 200000), *text = strdup("");
+                _cleanup_free_ char *copy = malloc(sizeof(nul));
+                _cleanup_profile_ Profile p = PROFILE_INIT, many = PROFILE_INIT,
+                                          with_nul = PROFILE_INIT, full = PROFILE_INIT;
+                size_t n;
+
+                n = (size_t) sprintf(line, "[Profile]\nFunctions=");
+                memset(line + n, 'a', 10000);
+                ck_assert_int_eq(profile_parse(&p, "x", line, strlen(line)), 0);
+                ck_assert_uint_eq(p.problems.n, 1);
+                ck_assert_uint_lt(strlen(p.problems.items[0]), 600);
+
+                n = (size_t) sprintf(line, "[Profile]\n");
+                for (int i = 0; i < 10000; i++)
+                        n += (size_t) sprintf(line + n, "Depth=x\n");
+                ck_assert_int_eq(profile_parse(&many, "x", line, n), 0);
+                ck_assert_uint_eq(many.problems.n, PROFILE_MAX_PROBLEMS);
+
+                memcpy(copy, nul, sizeof(nul));
+                ck_assert_int_eq(profile_parse(&with_nul, "x", copy, sizeof(nul) - 1), 0);
+                ck_assert_uint_eq(with_nul.problems.n, 2);
+                ck_assert_str_eq(with_nul.problems.items[0],
+                                 "x:3: a NUL byte, at which reading ends");
+
+                n = (size_t) sprintf(line, "[Profile]\n");
+                for (int i = 0; i < SPEC_MAX_ROOTS + 1; i++)
+                        n += (size_t) sprintf(line + n, "Functions=f%i\n", i);
+                ck_assert_int_eq(profile_parse(&full, "x", line, n), 0);
+                ck_assert_uint_eq(full.problems.n, 1);
+                ck_assert_ptr_nonnull(strstr(full.problems.items[0], "more than 4096 words"));
+        }
+END_TEST
+
+START_TEST(drop_ins_go_over_the_first_file_that_there_is)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_profile_ Profile p = PROFILE_INIT;
+
+                put(&s, VENDOR "/udp.conf", "[Profile]\nFunctions=vendor\nDepth=9\n");
+                put(&s, LOCAL "/udp.conf", "[Profile]\nFunctions=local\nDepth=2\n");
+                put(&s, VENDOR "/udp.conf.d/20-b.conf", "[Profile]\nDepth=7\n");
+                put(&s, VENDOR "/udp.conf.d/10-a.conf", "[Profile]\nDepth=6\nFunctions=a\n");
+                put(&s, VENDOR "/udp.conf.d/30-c.conf", "[Profile]\nDepth=8\n");
+                put(&s, LOCAL "/udp.conf.d/30-c.conf", "");
+                ck_assert_int_eq(profile_load(&p, s.path, "udp"), 0);
+                ck_assert_uint_eq(p.problems.n, 0);
+                expect_spec(&p, "{\"depth\":7,\"functions\":[\"local\",\"a\"]}");
+                ck_assert_uint_eq(p.files.n, 4);
+                ck_assert_str_eq(p.name, "udp");
+        }
+END_TEST
+
+START_TEST(an_empty_file_or_a_link_to_nothing_hides_a_profile)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_profile_ Profile p = PROFILE_INIT;
+                _cleanup_strv_ Strv names = {};
+                _cleanup_free_ char *like = NULL, *none = NULL;
+
+                put(&s, VENDOR "/udp-send.conf", "[Profile]\nFunctions=a\n");
+                put(&s, VENDOR "/tcp-send.conf", "[Profile]\nFunctions=a\n");
+                put(&s, VENDOR "/bad name.conf", "[Profile]\nFunctions=a\n");
+                put(&s, VENDOR "/udp-send.conf.d/x.conf", "[Profile]\nDepth=1\n");
+                put(&s, LOCAL "/tcp-send.conf", "");
+                ck_assert_int_eq(profile_load(&p, s.path, "tcp-send"), PROFILE_E_HIDDEN);
+                ck_assert_int_eq(profile_load(&p, s.path, "udp"), PROFILE_E_NOT_FOUND);
+                ck_assert_int_eq(profile_list(&names, s.path), 0);
+                ck_assert_uint_eq(names.n, 2);
+                ck_assert_int_eq(profile_suggest(&like, s.path, "udp-sned"), 0);
+                ck_assert_str_eq(like, "udp-send");
+                ck_assert_int_eq(profile_suggest(&none, s.path, "entirely-else"), 0);
+                ck_assert_ptr_null(none);
+
+                ck_assert_int_eq(unlinkat(s.fd, LOCAL "/tcp-send.conf", 0), 0);
+                ck_assert_int_eq(symlinkat("/dev/null", s.fd, LOCAL "/tcp-send.conf"), 0);
+                ck_assert_int_eq(profile_load(&p, s.path, "tcp-send"), PROFILE_E_HIDDEN);
+        }
+END_TEST
+
+START_TEST(a_drop_in_that_cannot_be_read_is_a_problem)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_profile_ Profile p = PROFILE_INIT;
+
+                put(&s, VENDOR "/udp.conf", "[Profile]\nFunctions=a\n");
+                put(&s, VENDOR "/udp.conf.d/x.conf/a-directory", "");
+                ck_assert_int_eq(profile_load(&p, s.path, "udp"), 0);
+                ck_assert_uint_eq(p.problems.n, 1);
+                ck_assert_ptr_nonnull(strstr(p.problems.items[0], "x.conf cannot be read"));
+        }
+END_TEST
+
+START_TEST(json_has_each_line_and_where_it_is_from)
+        {
+                _cleanup_profile_ Profile p = profile_of("[Profile]\nFunctions=a\nDepth=x\n");
+                json_auto_t *o = profile_to_json(&p);
+                const char *key, *value, *file;
+                int line;
+
+                ck_assert_int_eq(json_unpack(json_array_get(json_object_get(o, "settings"), 0),
+                                             "{ss ss ss si !}", "key", &key, "value", &value,
+                                             "file", &file, "line", &line),
+                                 0);
+                ck_assert_str_eq(key, "Functions");
+                ck_assert_str_eq(value, "a");
+                ck_assert_str_eq(file, "x");
+                ck_assert_int_eq(line, 2);
+                ck_assert_uint_eq(json_array_size(json_object_get(o, "problems")), 1);
+        }
+END_TEST
+
+START_TEST(a_typing_error_counts_once)
+        {
+                ck_assert_uint_eq(typo_distance("Functions", "Functions", 3), 0);
+                ck_assert_uint_eq(typo_distance("Fnuctions", "Functions", 3), 1);
+                ck_assert_uint_eq(typo_distance("Function", "Functions", 3), 1);
+                ck_assert_uint_eq(typo_distance("xyz", "Functions", 3), 4);
+        }
+END_TEST
+
+UNIT_MAIN("profile", every_key_becomes_a_member_that_a_spec_may_have,
+          words_add_up_and_an_empty_value_forgets, what_is_wrong_is_named_with_its_line,
+          long_lines_many_problems_and_nul_bytes_have_their_bounds,
+          drop_ins_go_over_the_first_file_that_there_is,
+          an_empty_file_or_a_link_to_nothing_hides_a_profile,
+          a_drop_in_that_cannot_be_read_is_a_problem, json_has_each_line_and_where_it_is_from,
+          a_typing_error_counts_once)
