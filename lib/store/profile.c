@@ -461,6 +461,13 @@ void profile_done(Profile *p) {
         *p = PROFILE_INIT;
 }
 
+bool profile_has_member(const char *member) {
+        for (size_t i = 0; i < ELEMENTSOF(keys); i++)
+                if (streq_ptr(keys[i].member, member))
+                        return true;
+        return false;
+}
+
 /* --- as JSON ---------------------------------------------------------------------------------- */
 
 /* A path need not be UTF-8. */

@@ -66,5 +66,7 @@ int profile_parse(Profile *p, const char *file, char *text, size_t n_text);
 void profile_done(Profile *p);
 #define _cleanup_profile_ _cleanup_(profile_done)
 
+/* Whether a key stands for @member of a Spec. */
+bool profile_has_member(const char *member);
 /* As the wire has it (org.ftraced.varlink, type Profile); NULL without memory. */
 json_t *profile_to_json(const Profile *p);

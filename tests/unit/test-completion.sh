@@ -58,6 +58,7 @@ expect 'behind -- commands are offered' true \
 expect 'the value of an option is no verb' "$verbs" "$(complete_words ftracectl -n stop '')"
 expect 'columns are offered to -O' $'funcgraph-proc' \
         "$(complete_words ftracectl report x -O funcgraph-pr)"
+expect 'what profile does is offered' $'check\nlist\nshow' "$(complete_words ftracectl profile '')"
 expect '--json offers its modes' $'pretty\nshort' "$(complete_words ftracectl list --json = '')"
 expect 'no functions are asked for without a daemon' '' \
         "$(FTRACED_SOCKET=/nonexistent complete_words ftracectl run udp_)"

@@ -42,9 +42,11 @@ END_TEST
 
 START_TEST(pids_and_names_are_checked_too)
         {
-                _cleanup_options_ Options o = {};
+                _cleanup_options_ Options o = { .verb = strdup("start") };
                 Strv none = {};
 
+                ck_assert_int_eq(recording_check(&o, &none), STATUS_USAGE);
+                o.profile = "udp-send";
                 ck_assert_int_eq(strv_add(&o.spec.pids, "12"), 0);
                 ck_assert_int_eq(recording_check(&o, &none), STATUS_OK);
                 ck_assert_int_eq(strv_add(&o.spec.pids, "0"), 0);
