@@ -16,25 +16,17 @@
 #include "daemon/plan.h"
 
 /*
- * What a new instance's files say; its other options are the top level's (linux 6.12
- * kernel/trace/trace.c, trace_array_create_systems(), init_tracer_tracefs(), ZEROED_TRACE_FLAGS).
- * function_graph's options are the tracer's defaults if each instance has its own.
+ * What a new instance's files say; its other options are the top level's, also function_graph's where
+ * each instance has its own (linux 6.12 kernel/trace/trace.c, trace_array_create_systems(),
+ * init_tracer_tracefs(), ZEROED_TRACE_FLAGS; seen on 7.2).
  */
 static const struct {
         const char *name, *value;
 } new_values[] = {
-        { "tracing_on", "1" },
-        { "current_tracer", "nop" },
-        { "trace_clock", "local" },
-        { "buffer_size_kb", "1408" }, /* TRACE_BUF_SIZE_DEFAULT */
-        { "buffer_percent", "50" },
-        { "options/function-fork", "0" },
+        { "tracing_on", "1" },         { "current_tracer", "nop" },
+        { "trace_clock", "local" },    { "buffer_size_kb", "1408" }, /* TRACE_BUF_SIZE_DEFAULT */
+        { "buffer_percent", "50" },    { "options/function-fork", "0" },
         { "options/event-fork", "0" },
-        { "options/sleep-time", "1" },
-        { "options/funcgraph-irqs", "1" },
-        { "options/funcgraph-args", "0" },
-        { "options/funcgraph-retval", "0" },
-        { "options/funcgraph-retaddr", "0" },
 };
 
 static void step_done(PlanStep *s) {

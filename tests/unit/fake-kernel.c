@@ -110,22 +110,17 @@ char *fake_get(FakeKernel *k, const char *path) {
         return text;
 }
 
-/* function_graph's options, with their defaults. */
-static const struct {
-        const char *file, *text;
-} graph_options[] = {
-        { "options/sleep-time", "1\n" },
-        { "options/funcgraph-irqs", "1\n" },
-};
+/* function_graph's options, of which a new instance has the top level's. */
+static const char *const graph_options[] = { "options/sleep-time", "options/funcgraph-irqs" };
 
 static void populate(const char *dir) {
         char path[PATH_MAX];
 
         for (size_t i = 0; *dir && the->has_instances && i < ELEMENTSOF(graph_options); i++) {
-                _cleanup_free_ char *top = fake_get(the, graph_options[i].file);
+                _cleanup_free_ char *top = fake_get(the, graph_options[i]);
 
-                (void) snprintf(path, sizeof(path), "%s%s", dir, graph_options[i].file);
-                put(the->tracefs_fd, path, the->shares_options ? top : graph_options[i].text);
+                (void) snprintf(path, sizeof(path), "%s%s", dir, graph_options[i]);
+                put(the->tracefs_fd, path, top);
         }
 
         for (size_t i = 0; i < ELEMENTSOF(own_files); i++) {
@@ -366,8 +361,8 @@ static int write_file(int fd, const char *text) {
                 asprintf(&shown, strstr(path, "trace_clock") ? "uptime [%s]\n" : "%s\n", text), 0);
         put(the->tracefs_fd, path, shown);
         for (size_t i = 0; the->shares_options && i < ELEMENTSOF(graph_options); i++)
-                if (strstr(path, graph_options[i].file))
-                        put(the->tracefs_fd, graph_options[i].file, shown);
+                if (strstr(path, graph_options[i]))
+                        put(the->tracefs_fd, graph_options[i], shown);
         return 0;
 }
 
