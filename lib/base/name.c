@@ -32,6 +32,72 @@ bool function_pattern_is_valid(const char *s) {
                strpbrk(s, LETTERS DIGITS "_.$");
 }
 
+bool clock_name_is_valid(const char *s) {
+        size_t n = strnlen(s, 32);
+
+        return n > 0 && n < 32 && strspn(s, "abcdefghijklmnopqrstuvwxyz" DIGITS "_-") == n;
+}
+
+static bool has_controls(const char *s) {
+        for (; *s; s++)
+                if ((unsigned char) *s < ' ' || *s == 127)
+                        return true;
+        return false;
+}
+
+bool comm_is_valid(const char *s) {
+        size_t n = strnlen(s, COMM_MAX + 1);
+
+        return n > 0 && n <= COMM_MAX && !has_controls(s) && !strpbrk(s, "\"\\");
+}
+
+bool cgroup_path_is_valid(const char *s) {
+        size_t n = strnlen(s, CGROUP_PATH_MAX + 1);
+
+        if (n == 0 || n > CGROUP_PATH_MAX || has_controls(s))
+                return false;
+        while (*s) {
+                size_t n_part;
+
+                s += strspn(s, "/");
+                n_part = strcspn(s, "/");
+                if (n_part == 2 && s[0] == '.' && s[1] == '.')
+                        return false;
+                s += n_part;
+        }
+        return true;
+}
+
+/* Digits up to @end; the number, or CPU_RANGE_END. */
+static unsigned parse_cpu(const char *s, const char *end) {
+        unsigned n = 0;
+
+        if (s == end)
+                return CPU_RANGE_END;
+        for (; s < end; s++) {
+                if (*s < '0' || *s > '9')
+                        return CPU_RANGE_END;
+                n = n * 10 + (unsigned) (*s - '0');
+                if (n >= CPU_RANGE_END)
+                        return CPU_RANGE_END;
+        }
+        return n;
+}
+
+void cpu_range_parse(const char *s, unsigned *ret_first, unsigned *ret_last) {
+        const char *end = s + strlen(s), *dash = strchr(s, '-');
+
+        *ret_first = parse_cpu(s, dash ?: end);
+        *ret_last = dash ? parse_cpu(dash + 1, end) : *ret_first;
+}
+
+bool cpu_range_is_valid(const char *s) {
+        unsigned first, last;
+
+        cpu_range_parse(s, &first, &last);
+        return last < CPU_RANGE_END && first <= last;
+}
+
 char *name_quote(char text[static NAME_QUOTE_MAX], const char *s) {
         size_t n = 0;
 

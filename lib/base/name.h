@@ -23,6 +23,23 @@ bool function_pattern_is_valid(const char *s);
 bool function_pattern_is_glob(const char *s); /* has any of * ? [ */
 bool function_name_is_valid(const char *s);   /* a pattern that is no glob */
 
+/* A trace clock: [a-z0-9_-]{1,31}. */
+bool clock_name_is_valid(const char *s);
+
+/* The name of a task: 1 to COMM_MAX bytes, no control characters, no '"' and no backslash. */
+#define COMM_MAX 15 /* TASK_COMM_LEN - 1, linux 6.1 include/linux/sched.h */
+bool comm_is_valid(const char *s);
+
+/* The path of a control group, from wherever: no "..", no control characters. */
+#define CGROUP_PATH_MAX 1023
+bool cgroup_path_is_valid(const char *s);
+
+/* "3" or "0-3", ascending, below CPU_RANGE_END. */
+#define CPU_RANGE_END 8192
+bool cpu_range_is_valid(const char *s);
+/* Both ends of a valid one. */
+void cpu_range_parse(const char *s, unsigned *ret_first, unsigned *ret_last);
+
 /*
  * name_quote() - a hostile string made fit for a message
  *

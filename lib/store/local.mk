@@ -48,6 +48,8 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/symbol-file.h \
 	%D%/symbol-map.c \
 	%D%/symbol-map.h \
+	%D%/trace-clock.c \
+	%D%/trace-clock.h \
 	%D%/vacuum.c \
 	%D%/vacuum.h
 store_libs = %D%/libstore.a $(base_libs) $(JANSSON_LIBS) $(ZSTD_LIBS) $(XXHASH_LIBS)

@@ -80,7 +80,7 @@ typedef struct SessionMeta {
         char *kernel;    /* uname release */
         char *machine, *host, *boot_id;
         char *instance;           /* tracing instance; NULL: the top-level buffer */
-        char *clock;              /* trace_clock */
+        char *clock;              /* trace_clock (store/trace-clock.h) */
         char *symbols;            /* hash of the kallsyms in the store; NULL: hidden */
         char *modules;            /* hash of the module list there; NULL: not known */
         char *types;              /* hash of the kernel's types there; NULL: not stored */

@@ -18,6 +18,7 @@
 #define BUFFER_BYTES_MAX (UINT64_C(1) << 40)
 #define MAX_FUNCTIONS_MAX 65536 /* more than any kernel has; also META's bound on roots */
 #define PID_TEXT_MAX 7
+#define CPU_RANGE_TEXT_MAX 9
 
 static bool pid_is_valid(const char *s) {
         uint64_t pid;
@@ -41,10 +42,10 @@ static const char *const lean_names[] = {
                 .key = #member, .type = JSON_FIELD_BOOL, .flags = JSON_FIELD_OMIT,                 \
                 .offset = offsetof(Spec, member)                                                   \
         }
-#define LIST(member, how, text, valid)                                                             \
+#define LIST(member, how, most, text, valid)                                                       \
         {                                                                                          \
                 .key = #member, .type = JSON_FIELD_STRV, .flags = (how),                           \
-                .offset = offsetof(Spec, member), .max = SPEC_MAX_ROOTS, .max_text = (text),       \
+                .offset = offsetof(Spec, member), .max = (most), .max_text = (text),               \
                 .is_valid = (valid)                                                                \
         }
 
@@ -65,9 +66,24 @@ int spec_on_full_from_name(const char *s) {
 }
 
 static const JsonField fields[] = {
-        LIST(functions, JSON_FIELD_REQUIRED, FUNCTION_NAME_MAX, function_pattern_is_valid),
-        LIST(notrace, JSON_FIELD_OMIT, FUNCTION_NAME_MAX, function_pattern_is_valid),
-        LIST(pids, JSON_FIELD_OMIT, PID_TEXT_MAX, pid_is_valid),
+        LIST(functions, JSON_FIELD_REQUIRED, SPEC_MAX_ROOTS, FUNCTION_NAME_MAX,
+             function_pattern_is_valid),
+        LIST(notrace, JSON_FIELD_OMIT, SPEC_MAX_ROOTS, FUNCTION_NAME_MAX,
+             function_pattern_is_valid),
+        LIST(pids, JSON_FIELD_OMIT, SPEC_MAX_ROOTS, PID_TEXT_MAX, pid_is_valid),
+        LIST(comms, JSON_FIELD_OMIT, SPEC_MAX_COMMS, COMM_MAX, comm_is_valid),
+        LIST(cgroups, JSON_FIELD_OMIT, SPEC_MAX_CGROUPS, CGROUP_PATH_MAX, cgroup_path_is_valid),
+        LIST(cpus, JSON_FIELD_OMIT, CPU_RANGE_END, CPU_RANGE_TEXT_MAX, cpu_range_is_valid),
+        FLAG(flat),
+        NUMBER(slower_ns, SPEC_SLOWER_NS_MIN, INT64_MAX, 0),
+        FLAG(no_irqs),
+        FLAG(no_sleep_time),
+        { .key = "clock",
+          .type = JSON_FIELD_TEXT,
+          .flags = JSON_FIELD_OMIT | JSON_FIELD_NULLABLE,
+          .offset = offsetof(Spec, clock),
+          .max_text = 31,
+          .is_valid = clock_name_is_valid },
         NUMBER(depth, 0, SPEC_DEPTH_MAX, 0),
         NUMBER(duration_ns, 0, INT64_MAX, 0),
         NUMBER(max_bytes, 0, INT64_MAX, 0),
@@ -92,21 +108,10 @@ static const JsonField fields[] = {
           .fallback = SPEC_DEFAULT_LEAN },
         FLAG(args),
         FLAG(retval),
-        { .key = "events",
-          .type = JSON_FIELD_STRV,
-          .flags = JSON_FIELD_OMIT,
-          .offset = offsetof(Spec, events),
-          .max = SPEC_MAX_EVENTS,
-          .max_text = EVENT_CHOICE_MAX,
-          .is_valid = event_choice_is_valid },
+        LIST(events, JSON_FIELD_OMIT, SPEC_MAX_EVENTS, EVENT_CHOICE_MAX, event_choice_is_valid),
         NUMBER(budget_ppm, 0, 1000000, SPEC_DEFAULT_BUDGET_PPM),
-        { .key = "hooked",
-          .type = JSON_FIELD_STRV,
-          .flags = JSON_FIELD_OMIT,
-          .offset = offsetof(Spec, hooked),
-          .max = SPEC_MAX_HOOKED,
-          .max_text = FUNCTION_NAME_MAX,
-          .is_valid = function_pattern_is_valid },
+        LIST(hooked, JSON_FIELD_OMIT, SPEC_MAX_HOOKED, FUNCTION_NAME_MAX,
+             function_pattern_is_valid),
         NUMBER(max_hooked, 1, INT64_MAX, 0),
         NUMBER(max_event_rate, 1, INT64_MAX, 0),
         NUMBER(max_write_rate, 1, INT64_MAX, 0),
@@ -178,20 +183,29 @@ int spec_from_json(Spec *ret, const json_t *o, const char **ret_field) {
         return 0;
 }
 
+static const size_t lists[] = {
+        offsetof(Spec, functions), offsetof(Spec, notrace), offsetof(Spec, pids),
+        offsetof(Spec, comms),     offsetof(Spec, cgroups), offsetof(Spec, cpus),
+        offsetof(Spec, hooked),    offsetof(Spec, events),
+};
+
+static Strv *list_of(Spec *spec, size_t i) {
+        return (Strv *) ((char *) spec + lists[i]);
+}
+
 int spec_copy(Spec *ret, const Spec *spec) {
         _cleanup_spec_ Spec copy = *spec;
-        int r;
+        int r = 0;
 
-        copy.functions = copy.notrace = copy.pids = copy.hooked = copy.events = (Strv){};
-        r = strv_copy(&copy.functions, &spec->functions);
-        if (r >= 0)
-                r = strv_copy(&copy.notrace, &spec->notrace);
-        if (r >= 0)
-                r = strv_copy(&copy.pids, &spec->pids);
-        if (r >= 0)
-                r = strv_copy(&copy.hooked, &spec->hooked);
-        if (r >= 0)
-                r = strv_copy(&copy.events, &spec->events);
+        copy.clock = NULL;
+        for (size_t i = 0; i < ELEMENTSOF(lists); i++)
+                *list_of(&copy, i) = (Strv){};
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(lists); i++)
+                r = strv_copy(list_of(&copy, i), list_of((Spec *) spec, i));
+        if (r >= 0 && spec->clock) {
+                copy.clock = strdup(spec->clock);
+                r = copy.clock ? 0 : -ENOMEM;
+        }
         if (r < 0)
                 return r;
         *ret = TAKE(copy, (Spec){});
@@ -199,9 +213,7 @@ int spec_copy(Spec *ret, const Spec *spec) {
 }
 
 void spec_done(Spec *spec) {
-        strv_done(&spec->functions);
-        strv_done(&spec->notrace);
-        strv_done(&spec->pids);
-        strv_done(&spec->hooked);
-        strv_done(&spec->events);
+        for (size_t i = 0; i < ELEMENTSOF(lists); i++)
+                strv_done(list_of(spec, i));
+        free(TAKE_PTR(spec->clock));
 }

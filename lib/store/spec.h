@@ -42,12 +42,20 @@ typedef enum SpecLean {
 } SpecLean;
 
 typedef struct Spec {
-        Strv functions;         /* names and globs whose call trees are recorded; at least one */
-        Strv notrace;           /* names and globs that are left out with all below them */
-        Strv pids;              /* decimal; empty: every task */
-        uint64_t depth;         /* levels recorded from the root; 0: all */
-        uint64_t duration_ns;   /* ends the session; 0: no end */
-        uint64_t max_bytes;     /* of pages stored, ends the session; 0: no limit */
+        Strv functions;       /* names and globs whose call trees are recorded; at least one */
+        Strv notrace;         /* names and globs that are left out with all below them */
+        Strv pids;            /* decimal, with all their threads and children; empty: every task */
+        Strv comms;           /* names of tasks; likewise */
+        Strv cgroups;         /* paths of control groups, with all below them; likewise */
+        Strv cpus;            /* "3", "0-3": what happens on these; empty: on all */
+        bool flat;            /* the functions alone, not what they call */
+        uint64_t slower_ns;   /* only calls that take so long; 0: all */
+        bool no_irqs;         /* not what interrupts call */
+        bool no_sleep_time;   /* times without those in which the task slept */
+        char *clock;          /* the trace clock; NULL: SPEC_DEFAULT_CLOCK */
+        uint64_t depth;       /* levels recorded from the root; 0: all */
+        uint64_t duration_ns; /* ends the session; 0: no end */
+        uint64_t max_bytes;   /* of pages stored, ends the session; 0: no limit */
         uint64_t segment_bytes; /* of one CPU's pages in a segment; 0: as ftraced.conf says */
         uint64_t segment_ns;    /* length of a period; 0: as ftraced.conf says */
         bool ring;              /* max_bytes does not end it: the oldest is dropped instead */
@@ -59,7 +67,7 @@ typedef struct Spec {
         Strv events;         /* recorded beside the calls (store/event-choice.h); each name once */
         bool args;           /* the calls' arguments, too */
         bool retval;         /* and what they return; else that is recorded, but not drawn */
-        Strv hooked;         /* names and globs: these and the roots are hooked, whatever lean */
+        Strv hooked;         /* names and globs: only these and the roots are recorded */
         /* Past these a session is not begun, or ends; 0: as ftraced.conf says. */
         uint64_t max_hooked;     /* functions that `hooked` and the like stand for */
         uint64_t max_event_rate; /* events a second */
@@ -70,7 +78,11 @@ typedef struct Spec {
 #define SPEC_DEFAULT_LEAN LEAN_OFF
 #define SPEC_DEFAULT_BUDGET_PPM 20000
 #define SPEC_MAX_EVENTS 256
+#define SPEC_DEFAULT_CLOCK "mono"
 #define SPEC_MAX_HOOKED 16384 /* patterns */
+#define SPEC_MAX_COMMS 16
+#define SPEC_MAX_CGROUPS 64
+#define SPEC_SLOWER_NS_MIN 1000 /* what tracing_thresh counts in */
 
 #define SPEC_UNLIMITED ((uint64_t) INT64_MAX) /* of the four max_hooked to max_cpu_ppm */
 
@@ -91,7 +103,8 @@ int spec_member_to_json(json_t *o, const Spec *spec, size_t offset);
  * @ret_field: on SPEC_E_INVALID the offending key (a string that lives as long as @o, or a
  * constant)
  *
- * Checks types, ranges and every name (base/name.h); pids 1..4194304.
+ * Checks types, ranges and every name (base/name.h); pids 1..4194304.  Whether its members go together
+ * is checked by whoever arms it.
  * Return: 0, SPEC_E_INVALID, -ENOMEM.
  */
 enum { SPEC_E_INVALID = 1 };

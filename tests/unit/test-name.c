@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/name.h"
 #include "unit.h"
 
@@ -72,6 +73,82 @@ START_TEST(quoting_escapes_and_cuts)
         }
 END_TEST
 
+START_TEST(a_task_has_at_most_15_characters_and_no_quotes)
+        {
+                ck_assert(comm_is_valid("kworker/0:1-ev"));
+                ck_assert(comm_is_valid("Web Content"));
+                ck_assert(comm_is_valid("a.b:c*d'e"));
+                ck_assert(comm_is_valid("123456789012345"));
+                ck_assert(!comm_is_valid("1234567890123456"));
+                ck_assert(!comm_is_valid(""));
+                ck_assert(!comm_is_valid("a\"||pid>0"));
+                ck_assert(!comm_is_valid("a\\b"));
+                ck_assert(!comm_is_valid("a\nb"));
+                ck_assert(!comm_is_valid("a\x7f"));
+        }
+END_TEST
+
+START_TEST(the_path_of_a_control_group_does_not_lead_out)
+        {
+                char path[CGROUP_PATH_MAX + 2];
+
+                ck_assert(cgroup_path_is_valid("/system.slice/ssh.service"));
+                ck_assert(cgroup_path_is_valid("a//b/..c/d../.e"));
+                ck_assert(cgroup_path_is_valid("/"));
+                ck_assert(!cgroup_path_is_valid(""));
+                ck_assert(!cgroup_path_is_valid(".."));
+                ck_assert(!cgroup_path_is_valid("/a/../../etc"));
+                ck_assert(!cgroup_path_is_valid("a/.."));
+                ck_assert(!cgroup_path_is_valid("a\nb"));
+                memset(path, 'a', sizeof(path));
+                path[CGROUP_PATH_MAX + 1] = 0;
+                ck_assert(!cgroup_path_is_valid(path));
+                path[CGROUP_PATH_MAX] = 0;
+                ck_assert(cgroup_path_is_valid(path));
+        }
+END_TEST
+
+START_TEST(cpus_are_numbers_and_ascending_ranges)
+        {
+                static const char *const bad[] = { "",
+                                                   "-",
+                                                   "1-",
+                                                   "-1",
+                                                   "3-1",
+                                                   "1-2-3",
+                                                   "a",
+                                                   "1 ",
+                                                   "+1",
+                                                   "8192",
+                                                   "0-8192",
+                                                   "0x",
+                                                   "99999999999999999999" };
+                unsigned first, last;
+
+                for (size_t i = 0; i < ELEMENTSOF(bad); i++)
+                        ck_assert_msg(!cpu_range_is_valid(bad[i]), "%s", bad[i]);
+                ck_assert(cpu_range_is_valid("0"));
+                ck_assert(cpu_range_is_valid("8191"));
+                ck_assert(cpu_range_is_valid("3-3"));
+                cpu_range_parse("2-17", &first, &last);
+                ck_assert_uint_eq(first, 2);
+                ck_assert_uint_eq(last, 17);
+        }
+END_TEST
+
+START_TEST(a_clock_is_a_plain_word)
+        {
+                ck_assert(clock_name_is_valid("x86-tsc"));
+                ck_assert(clock_name_is_valid("mono_raw"));
+                ck_assert(!clock_name_is_valid(""));
+                ck_assert(!clock_name_is_valid("mono\n"));
+                ck_assert(!clock_name_is_valid("[mono]"));
+                ck_assert(!clock_name_is_valid("abcdefghijklmnopqrstuvwxyzabcdefg"));
+        }
+END_TEST
+
 UNIT_MAIN("name", session_names_are_file_names, session_names_end_at_63_bytes,
           patterns_cannot_carry_ftrace_commands, ten_thousand_bytes_are_no_name,
-          quoting_escapes_and_cuts)
+          quoting_escapes_and_cuts, a_task_has_at_most_15_characters_and_no_quotes,
+          the_path_of_a_control_group_does_not_lead_out, cpus_are_numbers_and_ascending_ranges,
+          a_clock_is_a_plain_word)

@@ -49,6 +49,9 @@ START_TEST(every_key_becomes_a_member_that_a_spec_may_have)
                                    "Budget=0.5%\nHooked=kfree_*\nArgs=yes\nRetVal=no\n"
                                    "Event=sched:sched_switch:prev_comm == \"a b\"\n"
                                    "Event=irq:irq_handler_entry\n"
+                                   "Comm=a b\nComm=c\nControlGroup=/a.slice\nCPUs=0-3 8\n"
+                                   "Flat=yes\nSlower=20ms\nNoIRQs=yes\nNoSleepTime=no\n"
+                                   "Clock=boot\n"
                                    "[X-Mine]\nAnything=goes\n");
                 _cleanup_spec_ Spec spec = {};
                 const char *field;
@@ -65,6 +68,13 @@ START_TEST(every_key_becomes_a_member_that_a_spec_may_have)
                 ck_assert_uint_eq(spec.max_event_rate, 500000);
                 ck_assert_uint_eq(spec.max_cpu_ppm, 250000);
                 ck_assert_uint_eq(spec.events.n, 2);
+                ck_assert_uint_eq(spec.comms.n, 2);
+                ck_assert_str_eq(spec.comms.items[0], "a b");
+                ck_assert_uint_eq(spec.cgroups.n, 1);
+                ck_assert_uint_eq(spec.cpus.n, 2);
+                ck_assert(spec.flat && spec.no_irqs && !spec.no_sleep_time);
+                ck_assert_uint_eq(spec.slower_ns, 20000000);
+                ck_assert_str_eq(spec.clock, "boot");
                 ck_assert_str_eq(spec.events.items[0], "sched:sched_switch:prev_comm == \"a b\"");
                 ck_assert_int_eq((int) spec.lean, LEAN_AUTO);
                 ck_assert_int_eq((int) spec.on_full, SPEC_ON_FULL_STOP);

@@ -61,6 +61,13 @@ START_TEST(every_member_survives_a_round_trip)
                 ck_assert_int_eq(strv_add(&spec.functions, "ext4_*"), 0);
                 ck_assert_int_eq(strv_add(&spec.notrace, "rcu_*"), 0);
                 ck_assert_int_eq(strv_add(&spec.pids, "4194304"), 0);
+                ck_assert_int_eq(strv_add(&spec.comms, "kworker/0:1"), 0);
+                ck_assert_int_eq(strv_add(&spec.cgroups, "/a.slice"), 0);
+                ck_assert_int_eq(strv_add(&spec.cpus, "0-3"), 0);
+                ck_assert_int_eq(strv_add(&spec.hooked, "kfree*"), 0);
+                spec.flat = spec.no_irqs = spec.no_sleep_time = true;
+                spec.slower_ns = 5000000;
+                spec.clock = strdup("boot");
                 spec.depth = 50;
                 spec.duration_ns = INT64_MAX;
                 spec.max_bytes = 123;
@@ -84,6 +91,8 @@ START_TEST(every_member_survives_a_round_trip)
                 o3 = spec_to_json(&copy);
                 ck_assert(json_equal(o, o3));
                 ck_assert_ptr_ne(copy.functions.items[0], again.functions.items[0]);
+                ck_assert_ptr_ne(copy.cpus.items[0], again.cpus.items[0]);
+                ck_assert_str_eq(copy.clock, "boot");
         }
 END_TEST
 
@@ -109,6 +118,16 @@ START_TEST(every_refusal_names_its_key)
                         { "{\"functions\":[\"a\"],\"pids\":[\"-1\"]}", "pids" },
                         { "{\"functions\":[\"a\"],\"pids\":[\"4194305\"]}", "pids" },
                         { "{\"functions\":[\"a\"],\"pids\":[7]}", "pids" },
+                        { "{\"functions\":[\"a\"],\"comms\":[\"1234567890123456\"]}", "comms" },
+                        { "{\"functions\":[\"a\"],\"comms\":[\"a\\u0022b\"]}", "comms" },
+                        { "{\"functions\":[\"a\"],\"cgroups\":[\"/a/../b\"]}", "cgroups" },
+                        { "{\"functions\":[\"a\"],\"cpus\":[\"3-1\"]}", "cpus" },
+                        { "{\"functions\":[\"a\"],\"cpus\":[0]}", "cpus" },
+                        { "{\"functions\":[\"a\"],\"flat\":1}", "flat" },
+                        { "{\"functions\":[\"a\"],\"slower_ns\":999}", "slower_ns" },
+                        { "{\"functions\":[\"a\"],\"no_irqs\":\"yes\"}", "no_irqs" },
+                        { "{\"functions\":[\"a\"],\"clock\":\"\"}", "clock" },
+                        { "{\"functions\":[\"a\"],\"clock\":\"mo no\"}", "clock" },
                         { "{\"functions\":[\"a\"],\"depth\":51}", "depth" },
                         { "{\"functions\":[\"a\"],\"depth\":-1}", "depth" },
                         { "{\"functions\":[\"a\"],\"depth\":1.5}", "depth" },
