@@ -17,6 +17,7 @@
 #include "daemon/admission.h"
 #include "daemon/host-check.h"
 #include "daemon/knob.h"
+#include "daemon/task-finder.h"
 
 static int refuse_unknown(const Functions *f, const char *name, Refusal *refusal) {
         _cleanup_strv_ Strv like = {};
@@ -121,11 +122,113 @@ int admit_hooked(const Functions *f, const Spec *spec, Strv *ret, Refusal *refus
                           ret, refusal);
 }
 
-int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Refusal *refusal) {
-        _cleanup_strv_ Strv threads = {};
+static bool leaves_nothing(const Strv *roots, const Strv *notrace) {
+        for (size_t i = 0; i < roots->n; i++)
+                if (!strv_contains(notrace, roots->items[i]))
+                        return false;
+        return true;
+}
 
+static int contradiction(Refusal *refusal, const char *field, const char *sentence) {
+        return refusal_set(refusal, REFUSAL_INVALID_SPEC, json_pack("{ss}", "field", field), "%s",
+                           sentence);
+}
+
+int admit_together(const Spec *spec, const Strv *roots, const Strv *notrace, Refusal *refusal) {
+        if (spec->flat && spec->hooked.n > 0)
+                return contradiction(refusal, "flat",
+                                     "--flat records the named functions alone, so there is "
+                                     "nothing for --only to choose from. Use one of the two.");
+        if ((spec->pids.n > 0) + (spec->comms.n > 0) + (spec->cgroups.n > 0) > 1)
+                return contradiction(refusal, spec->comms.n > 0 ? "comms" : "cgroups",
+                                     "--pid, --comm and --cgroup each say whose calls are "
+                                     "recorded. Use one of them.");
+        if (leaves_nothing(roots, notrace))
+                return contradiction(refusal, "notrace",
+                                     "--notrace leaves out every function that is to be recorded. "
+                                     "Leave out less.");
+        return 0;
+}
+
+/* In a list of the kernel's, "0-3,8". */
+static bool is_in_cpu_list(const char *list, unsigned cpu) {
+        for (const char *s = list; *s; s += strcspn(s, ","), s += *s == ',') {
+                unsigned first, last;
+                int n = sscanf(s, "%u-%u", &first, &last);
+
+                if (n >= 1 && cpu >= first && cpu <= (n == 2 ? last : first))
+                        return true;
+        }
+        return false;
+}
+
+static int admit_cpu(const uint32_t *cpus, size_t n_cpus, const char *online, unsigned cpu,
+                     Refusal *refusal) {
+        bool is_possible = false;
+
+        for (size_t i = 0; i < n_cpus; i++)
+                is_possible = is_possible || cpus[i] == cpu;
+        if (!is_possible)
+                return refusal_set(refusal, REFUSAL_INVALID_SPEC,
+                                   json_pack("{ss}", "field", "cpus"),
+                                   "there is no CPU %u here: they are %u to %u.", cpu, cpus[0],
+                                   cpus[n_cpus - 1]);
+        if (online && !is_in_cpu_list(online, cpu))
+                return refusal_set(refusal, REFUSAL_INVALID_SPEC,
+                                   json_pack("{ss}", "field", "cpus"),
+                                   "CPU %u is offline. Leave it out, or bring it online: echo 1 > "
+                                   "/sys/devices/system/cpu/cpu%u/online",
+                                   cpu, cpu);
+        return 0;
+}
+
+int admit_cpus(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
+        _cleanup_free_ char *online = NULL;
+        _cleanup_free_ uint32_t *cpus = NULL;
+        size_t n_cpus;
+        int r;
+
+        if (spec->cpus.n == 0)
+                return 0;
+        r = tracefs_get_cpus(fs, &cpus, &n_cpus);
+        if (r < 0)
+                return r;
+        if (file_read(fs->root_fd, "sys/devices/system/cpu/online", &online, NULL, 65536) < 0)
+                online = NULL;
+        for (size_t i = 0; r == 0 && i < spec->cpus.n; i++) {
+                unsigned cpu, last;
+
+                cpu_range_parse(spec->cpus.items[i], &cpu, &last);
+                for (; r == 0 && cpu <= last; cpu++)
+                        r = admit_cpu(cpus, n_cpus, online, cpu, refusal);
+        }
+        return r;
+}
+
+int admit_clock(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
+        _cleanup_free_ char *text = NULL, *names = NULL;
+        _cleanup_strv_ Strv clocks = {};
+        int r;
+
+        if (!spec->clock)
+                return 0;
+        r = file_read(fs->fd, "trace_clock", &text, NULL, 4096);
+        if (r >= 0)
+                r = strv_split(&clocks, text, " []\n");
+        if (r < 0)
+                return r;
+        if (strv_contains(&clocks, spec->clock))
+                return 0;
+        names = strv_join(&clocks, ", ");
+        if (!names)
+                return -ENOMEM;
+        return refusal_set(refusal, REFUSAL_INVALID_SPEC, json_pack("{ss}", "field", "clock"),
+                           "this kernel has no trace clock \"%s\"; it has %s.", spec->clock, names);
+}
+
+static int admit_pids(const Tracefs *fs, const Spec *spec, Strv *ret, Refusal *refusal) {
         for (size_t i = 0; i < spec->pids.n; i++) {
-                int r = tracefs_get_threads(fs, spec->pids.items[i], &threads);
+                int r = tracefs_get_threads(fs, spec->pids.items[i], ret);
 
                 if (r == -ENOENT || r == -ESRCH)
                         return refusal_set(refusal, REFUSAL_INVALID_SPEC,
@@ -136,8 +239,75 @@ int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Refu
                 if (r < 0)
                         return r;
         }
+        return 0;
+}
+
+static int admit_cgroups(const Tracefs *fs, const Spec *spec, Strv *ret, Refusal *refusal) {
+        char quoted[NAME_QUOTE_MAX];
+
+        for (size_t i = 0; i < spec->cgroups.n; i++) {
+                int r = task_find_by_cgroup(fs, spec->cgroups.items[i], ret);
+
+                if (r == -ENOENT)
+                        return refusal_set(refusal, REFUSAL_INVALID_SPEC,
+                                           json_pack("{ss}", "field", "cgroups"),
+                                           "there is no control group \"%s\". systemd-cgls shows "
+                                           "those there are.",
+                                           name_quote(quoted, spec->cgroups.items[i]));
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/* Nobody yet: who sees nothing recorded should know. */
+static int warn_of_nobody(const Strv *names, const char *what, Strv *warnings) {
+        _cleanup_free_ char *joined = strv_join(names, ", ");
+        char *text;
+
+        if (!joined || asprintf(&text, "nobody is %s %s yet: nothing is recorded until there is",
+                                what, joined) < 0)
+                return -ENOMEM;
+        return strv_take(warnings, text);
+}
+
+int find_followed(const Tracefs *fs, const Spec *spec, Strv *ret_threads) {
+        _cleanup_strv_ Strv threads = {};
+        int r = strv_add(&threads, TASK_NOBODY);
+
+        for (size_t i = 0; r >= 0 && i < spec->comms.n; i++)
+                r = task_find_by_comm(fs, spec->comms.items[i], &threads);
+        for (size_t i = 0; r >= 0 && i < spec->cgroups.n; i++) {
+                r = task_find_by_cgroup(fs, spec->cgroups.items[i], &threads);
+                r = r == -ENOENT ? 0 : r; /* removed meanwhile, and may be made again */
+        }
+        if (r < 0)
+                return r;
+        strv_sort_unique(&threads);
         *ret_threads = TAKE(threads, (Strv){});
         return 0;
+}
+
+int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Strv *warnings,
+                    Refusal *refusal) {
+        _cleanup_strv_ Strv threads = {};
+        int r;
+
+        r = admit_pids(fs, spec, &threads, refusal);
+        if (r == 0)
+                r = admit_cgroups(fs, spec, &threads, refusal);
+        if (r == 0 && spec->comms.n + spec->cgroups.n > 0) {
+                strv_done(&threads);
+                threads = (Strv){};
+                r = find_followed(fs, spec, &threads);
+                if (r == 0 && threads.n == 1 && spec->comms.n > 0)
+                        r = warn_of_nobody(&spec->comms, "called", warnings);
+                else if (r == 0 && threads.n == 1)
+                        r = warn_of_nobody(&spec->cgroups, "in", warnings);
+        }
+        if (r == 0)
+                *ret_threads = TAKE(threads, (Strv){});
+        return r;
 }
 
 uint64_t buffers_bytes(const Spec *spec, uint64_t n_cpus) {
@@ -280,7 +450,7 @@ int refuse_held(const Claim *holder, const char *what, uint64_t depth, Refusal *
         if (!what)
                 r = asprintf(&why, "function_graph is in use: %s and kernel %s.%s allows one", who,
                              major, minor);
-        else if (streq(what, "max_graph_depth") && holder->depth == depth)
+        else if (streq(what, "max_graph_depth") && holder->values.depth == depth)
                 r = asprintf(&why,
                              "max_graph_depth counts from the outermost function of all sessions, "
                              "and %s records other functions",

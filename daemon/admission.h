@@ -23,8 +23,21 @@ int admit_names(const Functions *f, const Spec *spec, Strv *ret_roots, Strv *ret
                 Refusal *refusal);
 /* The functions that spec->hooked stands for, sorted. */
 int admit_hooked(const Functions *f, const Spec *spec, Strv *ret, Refusal *refusal);
-/* All threads that the spec's processes have now, sorted: set_ftrace_pid takes threads. */
-int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Refusal *refusal);
+/* Whether the spec's members contradict one another. */
+int admit_together(const Spec *spec, const Strv *roots, const Strv *notrace, Refusal *refusal);
+/* Whether all of spec->cpus exist and are online. */
+int admit_cpus(const Tracefs *fs, const Spec *spec, Refusal *refusal);
+/* Whether this kernel has the trace clock. */
+int admit_clock(const Tracefs *fs, const Spec *spec, Refusal *refusal);
+/*
+ * All threads that the spec's processes have now, sorted: set_ftrace_pid takes threads.  Where others
+ * may join them TASK_NOBODY is one of them (daemon/task-finder.h), so that there always is one; that
+ * there is nobody else adds a sentence to @warnings.
+ */
+int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Strv *warnings,
+                    Refusal *refusal);
+/* The same for those who may join, as often as one likes: nothing is refused any more. */
+int find_followed(const Tracefs *fs, const Spec *spec, Strv *ret_threads);
 /* What the kernel's buffers may take, and do. */
 typedef struct MemoryUse {
         ConfigShare limit;   /* of the memory that is available, or bytes; all 0: none */

@@ -19,30 +19,45 @@ static void claim_free(Claim *c) {
         free(c);
 }
 
-int arbiter_look(const Arbiter *a, const Strv *roots, const Strv *notrace, uint64_t depth,
-                 const Claim **ret_holder, const char **ret_what) {
-        for (size_t i = 0; i < a->n; i++) {
-                const Claim *c = a->claims[i];
+/* The file that keeps two sessions apart, or NULL. */
+static const char *find_conflict(const Claim *c, const Strv *roots, const Strv *notrace,
+                                 const ClaimValues *v) {
+        if (c->values.depth != v->depth || (v->depth > 0 && !strv_equal(&c->roots, roots)))
+                return "max_graph_depth";
+        if (!strv_equal(&c->notrace, notrace))
+                return "set_graph_notrace";
+        if (c->values.thresh_us != v->thresh_us)
+                return "tracing_thresh";
+        if (c->values.no_irqs != v->no_irqs)
+                return "options/funcgraph-irqs";
+        if (c->values.no_sleep_time != v->no_sleep_time)
+                return "options/sleep-time";
+        if (v->thresh_us > 0 && (!c->values.flat || !v->flat) && !strv_equal(&c->roots, roots))
+                return "set_graph_function (with --slower, but without --flat)";
+        return NULL;
+}
 
-                if (c->depth != depth || (depth > 0 && !strv_equal(&c->roots, roots)))
-                        *ret_what = "max_graph_depth";
-                else if (!strv_equal(&c->notrace, notrace))
-                        *ret_what = "set_graph_notrace";
-                else
-                        continue;
-                *ret_holder = c;
-                return ARBITER_E_HELD;
+int arbiter_look(const Arbiter *a, const Strv *roots, const Strv *notrace,
+                 const ClaimValues *values, const Claim **ret_holder, const char **ret_what) {
+        for (size_t i = 0; i < a->n; i++) {
+                const char *what = find_conflict(a->claims[i], roots, notrace, values);
+
+                if (what) {
+                        *ret_holder = a->claims[i];
+                        *ret_what = what;
+                        return ARBITER_E_HELD;
+                }
         }
         return 0;
 }
 
 int arbiter_join(Arbiter *a, Claim **ret, const char *session, uid_t uid, const Strv *roots,
-                 const Strv *notrace, uint64_t depth, const Claim **ret_holder,
+                 const Strv *notrace, const ClaimValues *values, const Claim **ret_holder,
                  const char **ret_what) {
         struct timespec now;
         Claim **claims, *c;
 
-        if (arbiter_look(a, roots, notrace, depth, ret_holder, ret_what) == ARBITER_E_HELD)
+        if (arbiter_look(a, roots, notrace, values, ret_holder, ret_what) == ARBITER_E_HELD)
                 return ARBITER_E_HELD;
         claims = reallocarray(a->claims, a->n + 1, sizeof(*claims));
         if (!claims)
@@ -53,7 +68,7 @@ int arbiter_join(Arbiter *a, Claim **ret, const char *session, uid_t uid, const 
                 return -ENOMEM;
         (void) clock_gettime(CLOCK_REALTIME, &now);
         c->uid = uid;
-        c->depth = depth;
+        c->values = *values;
         c->since_ns = (uint64_t) now.tv_sec * NSEC_PER_SEC + (uint64_t) now.tv_nsec;
         c->session = strdup(session);
         if (!c->session || strv_copy(&c->roots, roots) < 0 || strv_copy(&c->notrace, notrace) < 0) {

@@ -47,10 +47,14 @@ static int has_roots(const Controller *c, const SessionMeta *m) {
 static int tracer_adopt(Tracer *t, const SessionMeta *m, const char **ret_why) {
         Controller *c = t->c;
         _cleanup_strv_ Strv users = {};
+        ClaimValues values = controller_claim_values(c, &m->spec);
         const Claim *holder;
         const char *what;
         int r;
 
+        t->clock = strdup(m->clock);
+        if (!t->clock)
+                return -ENOMEM;
         r = instance_new(&t->instance, &c->fs, m->instance ? m->name : NULL);
         if (r < 0)
                 return r;
@@ -66,7 +70,7 @@ static int tracer_adopt(Tracer *t, const SessionMeta *m, const char **ret_why) {
                 return CONTROLLER_E_GONE;
         }
         r = arbiter_join(&c->arbiter, &t->claim, m->name, m->owner_uid, &m->roots, &m->notrace,
-                         m->spec.depth, &holder, &what);
+                         &values, &holder, &what);
         if (r == ARBITER_E_HELD) {
                 *ret_why = "it contradicts another session that records";
                 return CONTROLLER_E_GONE;

@@ -33,6 +33,17 @@ void aim_done(Aim *a) {
         lean_choice_done(&a->lean);
 }
 
+ClaimValues controller_claim_values(const Controller *c, const Spec *spec) {
+        bool shares = instance_shares_options(&c->fs);
+
+        return (ClaimValues){ .depth = spec->depth,
+                              .thresh_us = spec->slower_ns / NSEC_PER_USEC +
+                                           (spec->slower_ns % NSEC_PER_USEC > 0),
+                              .flat = spec->flat,
+                              .no_irqs = spec->no_irqs && shares,
+                              .no_sleep_time = spec->no_sleep_time && shares };
+}
+
 /* What has one value for all instances; the first session sets it and the last one leaves it. */
 static int plan_shared(Controller *c, Plan *p, const SessionMeta *m, const Claim *claim) {
         _cleanup_free_ char *roots = strv_join(&claim->roots, "\n"), *now = NULL,
@@ -40,13 +51,15 @@ static int plan_shared(Controller *c, Plan *p, const SessionMeta *m, const Claim
         const struct {
                 const char *file, *value;
         } files[] = { { GRAPH_NOTRACE, notrace }, { GRAPH_FUNCTION, roots } };
-        char depth[32];
+        char depth[32], thresh[32];
         int r;
 
         if (!roots || !notrace)
                 return -ENOMEM;
         (void) snprintf(depth, sizeof(depth), "%llu", (unsigned long long) m->spec.depth);
-        r = plan_add(p, &c->fs, c->ledger, LEDGER_SHARED, "tracing_thresh", "0");
+        (void) snprintf(thresh, sizeof(thresh), "%llu",
+                        (unsigned long long) claim->values.thresh_us);
+        r = plan_add(p, &c->fs, c->ledger, LEDGER_SHARED, "tracing_thresh", thresh);
         if (r >= 0)
                 r = plan_add(p, &c->fs, c->ledger, LEDGER_SHARED, "max_graph_depth", depth);
         for (size_t i = 0; r >= 0 && i < ELEMENTSOF(files); i++)
@@ -124,7 +137,11 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Aim *aim, Plan *p,
                           &(InstanceSettings){
                                   .buffer_bytes = m->spec.buffer_bytes,
                                   .percent = pace_percent(m->spec.buffer_bytes, m->spec.max_bytes),
+                                  .clock = t->clock,
+                                  .cpus = &m->spec.cpus,
                                   .threads = &aim->threads,
+                                  .no_irqs = m->spec.no_irqs,
+                                  .no_sleep_time = m->spec.no_sleep_time,
                                   .not_hooked = &aim->clock_readers,
                                   .hooks = &aim->lean.hooks });
         if (r >= 0 && c->arbiter.n == 1)
@@ -210,7 +227,7 @@ static int warn_of_clock_readers(const Strv *clock_readers, Strv *warnings) {
 
 int tracer_fill_meta(Tracer *t, SessionMeta *m, const Aim *aim) {
         _cleanup_strv_ Strv neighbours = {}, new_roots = {}, new_notrace = {};
-        _cleanup_free_ char *clock = strdup(INSTANCE_CLOCK), *name = NULL;
+        _cleanup_free_ char *clock = strdup(t->clock), *name = NULL;
         _cleanup_free_ uint32_t *cpus = NULL;
         uint32_t page_bytes;
         size_t n;
@@ -273,7 +290,13 @@ static int admit(Controller *c, const SessionMeta *m, bool force, bool is_dry, A
         if (r == 0)
                 r = admit_names(&c->functions, &m->spec, &ret->roots, &ret->notrace, refusal);
         if (r == 0)
-                r = admit_processes(&c->fs, &m->spec, &ret->threads, refusal);
+                r = admit_together(&m->spec, &ret->roots, &ret->notrace, refusal);
+        if (r == 0)
+                r = admit_cpus(&c->fs, &m->spec, refusal);
+        if (r == 0)
+                r = admit_clock(&c->fs, &m->spec, refusal);
+        if (r == 0)
+                r = admit_processes(&c->fs, &m->spec, &ret->threads, &ret->warnings, refusal);
         if (r == 0)
                 r = admit_memory(&c->fs, &m->spec, &use, refusal);
         if (r != 0)
@@ -299,23 +322,31 @@ static int admit(Controller *c, const SessionMeta *m, bool force, bool is_dry, A
 
 int controller_look(Controller *c, const SessionMeta *m, bool force, Refusal *refusal) {
         _cleanup_(aim_done) Aim aim = {};
+        ClaimValues values;
         const Claim *holder;
         const char *what;
         int r;
 
         r = admit(c, m, force, false, &aim, refusal);
-        if (r == 0 && arbiter_look(&c->arbiter, &aim.roots, &aim.notrace, m->spec.depth, &holder,
-                                   &what) == ARBITER_E_HELD)
+        if (r != 0)
+                return r;
+        values = controller_claim_values(c, &m->spec);
+        if (arbiter_look(&c->arbiter, &aim.roots, &aim.notrace, &values, &holder, &what) ==
+            ARBITER_E_HELD)
                 return refuse_held(holder, what, m->spec.depth, refusal);
         return r;
 }
 
 static int tracer_init(Tracer *t, const SessionMeta *m, const Aim *aim, Refusal *refusal) {
         Controller *c = t->c;
+        ClaimValues values = controller_claim_values(c, &m->spec);
         const Claim *holder;
         const char *what;
         int r;
 
+        t->clock = strdup(m->spec.clock ?: SPEC_DEFAULT_CLOCK);
+        if (!t->clock)
+                return -ENOMEM;
         r = instance_new(&t->instance, &c->fs, aim->has_instances ? m->name : NULL);
         if (r < 0)
                 return r;
@@ -327,7 +358,7 @@ static int tracer_init(Tracer *t, const SessionMeta *m, const Aim *aim, Refusal 
                                    c->fs.path, instance_dir(t->instance), c->fs.path,
                                    instance_dir(t->instance));
         r = arbiter_join(&c->arbiter, &t->claim, m->name, m->owner_uid, &aim->roots, &aim->notrace,
-                         m->spec.depth, &holder, &what);
+                         &values, &holder, &what);
         if (r == ARBITER_E_HELD)
                 return refuse_held(holder, what, m->spec.depth, refusal);
         return r;
@@ -359,7 +390,7 @@ int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, bool force
         r = admit(c, m, force, is_dry, aim, refusal);
         if (r == 0)
                 r = lean_choose(&aim->lean, c->store_fd, c->fs.root_fd, &c->functions, &m->spec,
-                                &aim->roots, &aim->warnings, refusal);
+                                &aim->roots, &aim->notrace, &aim->warnings, refusal);
         if (r == 0)
                 r = warn_of_addresses(c, &aim->warnings);
         if (r == 0)

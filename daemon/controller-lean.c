@@ -36,7 +36,7 @@ int controller_narrow(Controller *c, Tracer *t, SessionMeta *m) {
         int r;
 
         r = lean_choose(&choice, c->store_fd, c->fs.root_fd, &c->functions, &m->spec, &m->roots,
-                        &warnings, &refusal);
+                        &m->notrace, &warnings, &refusal);
         if (r != 0 || choice.hooks.lines.n == 0)
                 return MIN(r, 0);
         r = instance_plan_hooks(t->instance, &plan, c->ledger, t->claim->session, &choice.hooks);

@@ -41,6 +41,7 @@ struct Tracer {
         Claim *claim;
         Instance *instance;
         uint64_t buffer_bytes; /* for each CPU */
+        char *clock;           /* trace_clock */
         bool ended;            /* disarmed, and still on */
         bool is_weighed;
         Touchstone quiet; /* if so */
@@ -74,6 +75,8 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Aim *aim, Plan *p, con
 int tracer_fill_meta(Tracer *t, SessionMeta *m, const Aim *aim);
 /* controller_has_instances() as far as it can be told without making one. */
 bool controller_guess_instances(Controller *c);
+/* What of a spec exists once per kernel. */
+ClaimValues controller_claim_values(const Controller *c, const Spec *spec);
 /* The memory and the claim only. */
 void tracer_free(Tracer *t);
 /* Looks how long ordinary work takes, before @t is armed: afterwards it is too late. */

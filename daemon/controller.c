@@ -134,6 +134,7 @@ void tracer_free(Tracer *t) {
         if (t->claim)
                 arbiter_leave(&t->c->arbiter, t->claim);
         (void) instance_free(t->instance);
+        free(t->clock);
         free(t);
 }
 
@@ -334,34 +335,8 @@ int tracer_read_file(Tracer *t, const char *path, char **ret, size_t *ret_n) {
         return instance_read_file(t->instance, path, ret, ret_n);
 }
 
-static uint64_t now_ns(clockid_t clock) {
-        struct timespec t;
-
-        (void) clock_gettime(clock, &t);
-        return (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
-}
-
-/*
- * The trace clock "mono" is CLOCK_MONOTONIC (linux 6.1 kernel/trace/trace.c, trace_clocks[]:
- * ktime_get_mono_fast_ns()), so two readings of it bracket the others, and the narrowest of some
- * brackets is the moment.
- */
 int tracer_read_clocks(Tracer *t, ClockTuple *ret) {
-        uint64_t best = UINT64_MAX;
-
-        for (int i = 0; i < 5; i++) {
-                uint64_t before = now_ns(CLOCK_MONOTONIC), boottime = now_ns(CLOCK_BOOTTIME),
-                         realtime = now_ns(CLOCK_REALTIME), after = now_ns(CLOCK_MONOTONIC);
-
-                if (after - before >= best)
-                        continue;
-                best = after - before;
-                *ret = (ClockTuple){ .trace_ns = before + best / 2,
-                                     .monotonic_ns = before + best / 2,
-                                     .boottime_ns = boottime,
-                                     .realtime_ns = realtime };
-        }
-        return 0;
+        return instance_read_clocks(t->instance, t->clock, ret);
 }
 
 int tracer_disarm(Tracer *t) {

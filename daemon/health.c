@@ -288,6 +288,7 @@ int health_watch_again(Health *h) {
                                            .tracefs = tracer_tracefs(h->config.tracer),
                                            .tracefs_fd = tracer_tracefs_fd(h->config.tracer),
                                            .dir = tracer_dir(h->config.tracer),
+                                           .clock = m->clock,
                                            .ftrace_enabled = "/proc/sys/kernel/ftrace_enabled",
                                            .cpus = cpus,
                                            .n_cpus = m->n_cpus,

@@ -14,8 +14,11 @@
 
 #include "base/io.h"
 #include "base/log.h"
+#include "base/name.h"
+#include "base/unit.h"
 #include "daemon/instance.h"
 #include "daemon/knob.h"
+#include "store/trace-clock.h"
 
 #define PROBE_SESSION "(probe)"
 #define PROBE_DIR "instances/ftraced.probe" /* no session's: theirs begin with "ftraced-" */
@@ -39,10 +42,11 @@ static const struct {
         const char *file, *value;
         unsigned flags;
 } settings[] = {
-        { "trace_clock", INSTANCE_CLOCK, 0 },        { "options/overwrite", "1", 0 },
-        { "options/record-cmd", "1", TOP_ONLY },     { "options/sleep-time", "1", SHARED },
-        { "options/funcgraph-irqs", "1", SHARED },   { "options/funcgraph-args", "0", SHARED },
-        { "options/funcgraph-retval", "0", SHARED }, { "options/funcgraph-retaddr", "0", SHARED },
+        { "options/overwrite", "1", 0 },
+        { "options/record-cmd", "1", TOP_ONLY },
+        { "options/funcgraph-args", "0", SHARED },
+        { "options/funcgraph-retval", "0", SHARED },
+        { "options/funcgraph-retaddr", "0", SHARED },
         { "set_ftrace_notrace_pid", "", 0 },
 };
 
@@ -185,16 +189,29 @@ static int plan_shared(Instance *i, Plan *p, Ledger *l, const char *option, cons
         return plan_add(p, i->fs, l, NULL, path, value);
 }
 
-/* A mask of all possible CPUs as the kernel writes it, "f,ffffffff". */
-static char *all_cpus_mask(const Instance *i) {
-        uint32_t n = i->cpus[i->n_cpus - 1] + 1, group = (n - 1) / 32;
-        char *text = malloc((size_t) (group + 1) * 9 + 1), *p = text;
+/* A mask of the CPUs in @ranges as the kernel writes it, "f,ffffffff"; no ranges: of all possible
+ * ones. */
+static char *make_mask(const Instance *i, const Strv *ranges) {
+        uint32_t n = i->cpus[i->n_cpus - 1] + 1, n_groups = (n + 31) / 32;
+        _cleanup_free_ uint32_t *groups = calloc(n_groups, sizeof(*groups));
+        char *text = malloc((size_t) n_groups * 9 + 1), *p = text;
 
-        if (!text)
+        if (!groups || !text) {
+                free(text);
                 return NULL;
-        p += sprintf(p, "%x", (uint32_t) (UINT32_MAX >> (31 - (n - 1) % 32)));
-        for (; group > 0; group--)
-                p += sprintf(p, ",ffffffff");
+        }
+        for (uint32_t cpu = 0; ranges->n == 0 && cpu < n; cpu++)
+                groups[cpu / 32] |= UINT32_C(1) << cpu % 32;
+        for (size_t k = 0; k < ranges->n; k++) {
+                unsigned cpu, last;
+
+                cpu_range_parse(ranges->items[k], &cpu, &last);
+                for (; cpu <= last && cpu < n; cpu++)
+                        groups[cpu / 32] |= UINT32_C(1) << cpu % 32;
+        }
+        p += sprintf(p, "%x", groups[n_groups - 1]);
+        for (uint32_t g = n_groups - 1; g > 0; g--)
+                p += sprintf(p, ",%08x", groups[g - 1]);
         return text;
 }
 
@@ -212,9 +229,15 @@ int instance_plan_hooks(Instance *i, Plan *p, Ledger *l, const char *session, co
         return plan_add_text(p, i->fs, l, i->name ? NULL : session, path, names, lines);
 }
 
+static int plan_option(Instance *i, Plan *p, Ledger *l, const char *session, const char *file,
+                       bool on) {
+        return i->name ? plan_shared(i, p, l, file, on ? "1" : "0")
+                       : plan_own(i, p, l, session, file, on ? "1" : "0");
+}
+
 static int plan_settings(Instance *i, Plan *p, Ledger *l, const char *session,
                          const InstanceSettings *s) {
-        _cleanup_free_ char *mask = all_cpus_mask(i), *pids = strv_join(s->threads, "\n"),
+        _cleanup_free_ char *mask = make_mask(i, s->cpus), *pids = strv_join(s->threads, "\n"),
                             *notrace = strv_join(s->not_hooked, "\n");
         char size[32], percent[16];
         int r;
@@ -223,14 +246,20 @@ static int plan_settings(Instance *i, Plan *p, Ledger *l, const char *session,
                 return -ENOMEM;
         (void) snprintf(size, sizeof(size), "%" PRIu64, (s->buffer_bytes + 1023) / 1024);
         (void) snprintf(percent, sizeof(percent), "%u", s->percent);
-        r = plan_own(i, p, l, session, "buffer_size_kb", size);
+        r = plan_own(i, p, l, session, "trace_clock", s->clock);
+        if (r >= 0)
+                r = plan_option(i, p, l, session, "options/sleep-time", !s->no_sleep_time);
+        if (r >= 0)
+                r = plan_option(i, p, l, session, "options/funcgraph-irqs", !s->no_irqs);
+        if (r >= 0)
+                r = plan_own(i, p, l, session, "buffer_size_kb", size);
         if (r >= 0)
                 r = plan_own(i, p, l, session, "buffer_percent", percent);
         if (r >= 0)
                 r = plan_own(i, p, l, session, "set_ftrace_notrace", notrace);
         if (r >= 0)
                 r = instance_plan_hooks(i, p, l, session, s->hooks);
-        if (r >= 0 && !i->name)
+        if (r >= 0 && (!i->name || s->cpus->n > 0))
                 r = plan_own(i, p, l, session, "tracing_cpumask", mask);
         if (r >= 0)
                 r = plan_own(i, p, l, session, "set_ftrace_pid", pids);
@@ -265,6 +294,20 @@ int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const In
                 r = ledger_add(l, session, LEDGER_FILE, "current_tracer", "nop");
         return r;
 }
+
+/* linux 6.19 gave each instance its own (kernel/trace/trace.c, tracer flags); the files look the same
+ * before and after. */
+bool instance_shares_options(const Tracefs *fs) {
+        _cleanup_free_ char *text = NULL;
+        unsigned major, minor;
+
+        if (file_read(fs->root_fd, "proc/sys/kernel/osrelease", &text, NULL, 256) < 0 ||
+            sscanf(text, "%u.%u", &major, &minor) != 2)
+                return true;
+        return major < 6 || (major == 6 && minor < 19);
+}
+
+/* --- what it counts --------------------------------------------------------------------------- */
 
 /* The names in per_cpu/cpuN/stats, linux 6.1 kernel/trace/trace.c, tracing_stats_read(). */
 static const char *const counter_names[INSTANCE_N_COUNTERS] = {
@@ -401,6 +444,73 @@ uint64_t instance_n_waiting(const Instance *i) {
         for (size_t k = 0; k < i->n_cpus; k++)
                 n += i->waiting[k];
         return n;
+}
+
+/* --- what it reads ---------------------------------------------------------------------------- */
+
+static uint64_t now_ns(clockid_t clock) {
+        struct timespec t;
+
+        (void) clock_gettime(clock, &t);
+        return (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
+}
+
+/*
+ * A clock that only the kernel reads: it tells in stats what it would stamp an event with, in
+ * microseconds ("now ts:  1234.567890") or, if it does not count nanoseconds, as it is
+ * (linux 6.1 kernel/trace/trace.c, tracing_stats_read()).
+ */
+static int read_kernel_clock(const Instance *i, uint64_t *ret) {
+        _cleanup_free_ char *text = NULL, *path = NULL;
+        const char *s;
+        char *end;
+        int r;
+
+        if (asprintf(&path, "%sper_cpu/cpu%u/stats", i->dir, i->cpus[0]) < 0)
+                return -ENOMEM;
+        r = file_read(i->fs->fd, path, &text, NULL, 65536);
+        if (r < 0)
+                return r;
+        s = strstr(text, "now ts: ");
+        if (!s)
+                return -EBADMSG;
+        *ret = strtoull(s + strlen("now ts: "), &end, 10);
+        if (*end == '.')
+                *ret = *ret * NSEC_PER_SEC + strtoull(end + 1, NULL, 10) * NSEC_PER_USEC;
+        return 0;
+}
+
+/*
+ * Two readings of the trace clock's own, or of the monotonic clock around what the kernel tells,
+ * bracket the others, and the narrowest of some brackets is the moment.
+ */
+int instance_read_clocks(Instance *i, const char *clock, ClockTuple *ret) {
+        uint64_t best = UINT64_MAX;
+        clockid_t id = CLOCK_MONOTONIC;
+        bool is_ours = trace_clock_id(clock, &id) >= 0;
+
+        for (int k = 0; k < 5; k++) {
+                uint64_t before = now_ns(id), monotonic = now_ns(CLOCK_MONOTONIC),
+                         boottime = now_ns(CLOCK_BOOTTIME), realtime = now_ns(CLOCK_REALTIME),
+                         trace = 0, after;
+                int r = is_ours ? 0 : read_kernel_clock(i, &trace);
+
+                if (r < 0)
+                        return r;
+                after = now_ns(id);
+                if (after - before >= best)
+                        continue;
+                best = after - before;
+                if (is_ours)
+                        trace = before + best / 2;
+                if (id == CLOCK_MONOTONIC)
+                        monotonic = before + best / 2;
+                *ret = (ClockTuple){ .trace_ns = trace,
+                                     .monotonic_ns = monotonic,
+                                     .boottime_ns = boottime,
+                                     .realtime_ns = realtime };
+        }
+        return 0;
 }
 
 /* Larger sub-buffers (buffer_subbuf_size_kb, since 6.8) show in the instance's own header_page. */

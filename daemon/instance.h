@@ -18,7 +18,6 @@
 #include "store/meta.h"
 
 #define INSTANCE_PREFIX "ftraced-"
-#define INSTANCE_CLOCK "mono"
 
 typedef struct Instance Instance;
 
@@ -45,13 +44,18 @@ void hooks_done(Hooks *h);
 
 /* What differs from session to session. */
 typedef struct InstanceSettings {
-        uint64_t buffer_bytes;  /* for each CPU */
-        unsigned percent;       /* of it full: poll() on trace_pipe_raw returns */
-        const Strv *threads;    /* that are recorded; none: all */
+        uint64_t buffer_bytes; /* for each CPU */
+        unsigned percent;      /* of it full: poll() on trace_pipe_raw returns */
+        const char *clock;     /* one of trace_clock's */
+        const Strv *cpus;      /* ranges: what happens on these is recorded; none: on all */
+        const Strv *threads;   /* that are recorded; none: all */
+        bool no_irqs, no_sleep_time;
         const Strv *not_hooked; /* functions that set_ftrace_notrace is to hold */
         const Hooks *hooks;     /* what set_ftrace_filter is to hold */
 } InstanceSettings;
 
+/* Whether options/funcgraph-irqs and options/sleep-time have one value for all instances. */
+bool instance_shares_options(const Tracefs *fs);
 /*
  * Everything that is this buffer's own: recording off, clock, sizes, options, pids; all but the
  * tracer.  What older kernels keep once for all instances goes to the ledger as shared.
@@ -83,6 +87,8 @@ enum { INSTANCE_E_EMPTIED = 1 };
 int instance_read_account(Instance *i, CpuAccount *ret);
 /* Events that waited in the buffer of all CPUs when their accounts were read last. */
 uint64_t instance_n_waiting(const Instance *i);
+/* One moment on all clocks, the trace clock @clock among them. */
+int instance_read_clocks(Instance *i, const char *clock, ClockTuple *ret);
 int instance_read_page_bytes(Instance *i, uint32_t *ret);
 /* A file of the instance if it is events/header_page, else of the top level. */
 int instance_read_file(Instance *i, const char *path, char **ret, size_t *ret_n);

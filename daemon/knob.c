@@ -209,6 +209,7 @@ static int write_word(int fd, const char *path, const char *word, size_t n_word)
 
 static int write_words(int tracefs_fd, const char *path, const char *words, int flags,
                        Strv *skipped) {
+        bool at_once = kind_of(path) == KNOB_PIDS;
         int fd, r = 0;
 
         if (flags & O_TRUNC)
@@ -217,7 +218,7 @@ static int write_words(int tracefs_fd, const char *path, const char *words, int 
         if (fd < 0)
                 return -errno;
         while (*words && r >= 0) {
-                size_t n = strcspn(words, "\n");
+                size_t n = at_once ? strlen(words) : strcspn(words, "\n");
 
                 r = write_word(fd, path, words, n);
                 if (skipped && (r == -EINVAL || r == -ENOENT || r == -ESRCH)) {

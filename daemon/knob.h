@@ -43,7 +43,8 @@ bool knob_equal(const char *path, const char *a, const char *b);
  * set_graph_function reads one word from each (linux 6.1 kernel/trace/ftrace.c,
  * ftrace_graph_write()) and applies a word without white space only at close, where errors are
  * lost.  A refused word leaves the file with the others, so lists of roots may only be written
- * while no function_graph is on.
+ * while no function_graph is on.  Lists of processes take all words in one write(), and are better
+ * off with it: each waits for all CPUs (ftrace.c, pid_write(), synchronize_rcu()).
  *
  * Return: 0, or -errno; a short write is -EIO.
  */

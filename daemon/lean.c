@@ -148,11 +148,14 @@ static int find_callers(const LeanCache *c, const Strv *left_out, Strv *ret) {
         return r;
 }
 
-static int finish(LeanChoice *ret, const Functions *f, const Strv *roots) {
+/* What is left out must be hooked, or the kernel does not know that what follows is below it. */
+static int finish(LeanChoice *ret, const Functions *f, const Strv *roots, const Strv *notrace) {
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < roots->n; i++)
                 r = strv_add(&ret->hooks.names, roots->items[i]);
+        for (size_t i = 0; r >= 0 && i < notrace->n; i++)
+                r = strv_add(&ret->hooks.names, notrace->items[i]);
         if (r < 0)
                 return r;
         strv_sort_unique(&ret->hooks.names);
@@ -160,21 +163,21 @@ static int finish(LeanChoice *ret, const Functions *f, const Strv *roots) {
 }
 
 static int choose_list(LeanChoice *ret, const Functions *f, const Spec *spec, const Strv *roots,
-                       Refusal *refusal) {
+                       const Strv *notrace, Refusal *refusal) {
         int r;
 
         r = admit_hooked(f, spec, &ret->hooks.names, refusal);
-        return r != 0 ? r : finish(ret, f, roots);
+        return r != 0 ? r : finish(ret, f, roots, notrace);
 }
 
 int lean_choose(LeanChoice *ret, int store_fd, int root_fd, const Functions *f, const Spec *spec,
-                const Strv *roots, Strv *warnings, Refusal *refusal) {
+                const Strv *roots, const Strv *notrace, Strv *warnings, Refusal *refusal) {
         _cleanup_lean_choice_ LeanChoice choice = {};
         _cleanup_lean_cache_ LeanCache cache = {};
         int r;
 
-        if (spec->hooked.n > 0) {
-                r = choose_list(&choice, f, spec, roots, refusal);
+        if (spec->flat || spec->hooked.n > 0) {
+                r = choose_list(&choice, f, spec, roots, notrace, refusal);
                 if (r == 0)
                         *ret = TAKE(choice, (LeanChoice){});
                 return r;
@@ -186,7 +189,8 @@ int lean_choose(LeanChoice *ret, int store_fd, int root_fd, const Functions *f, 
                 return r;
         if (r == 0 || is_old(&cache)) {
                 /* Less than all that the roots call teaches less. */
-                ret->learns = spec->depth == 0 && spec->notrace.n == 0;
+                ret->learns = spec->depth == 0 && spec->notrace.n == 0 && spec->slower_ns == 0 &&
+                              !spec->no_irqs;
                 return 0;
         }
         r = lean_select(&cache, roots, spec->lean == LEAN_FULL ? UINT64_MAX : spec->budget_ppm,
@@ -194,7 +198,7 @@ int lean_choose(LeanChoice *ret, int store_fd, int root_fd, const Functions *f, 
         if (r >= 0)
                 r = find_callers(&cache, &choice.left_out, &choice.left_out_in);
         if (r >= 0)
-                r = finish(&choice, f, roots);
+                r = finish(&choice, f, roots, notrace);
         if (r < 0)
                 return r;
         choice.learned_ns = cache.learned_ns;

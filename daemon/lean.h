@@ -32,11 +32,13 @@ typedef struct LeanChoice {
  * @store_fd: the store's directory
  * @root_fd:  where proc/ and sys/ are
  * @roots:    sorted
+ * @notrace:  what is left out with all below it
  *
+ * A flat spec hooks the roots alone, one with a list that list, whatever lean is.
  * Return: 0; REFUSED (a function in spec->hooked that there is not); -errno.
  */
 int lean_choose(LeanChoice *ret, int store_fd, int root_fd, const Functions *f, const Spec *spec,
-                const Strv *roots, Strv *warnings, Refusal *refusal);
+                const Strv *roots, const Strv *notrace, Strv *warnings, Refusal *refusal);
 void lean_choice_done(LeanChoice *c);
 /* Fills what @m says of it.  0 or -ENOMEM. */
 int lean_choice_tell(const LeanChoice *c, SessionMeta *m);

@@ -112,6 +112,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/tamper.h \
 	%D%/touchstone.c \
 	%D%/touchstone.h \
+	%D%/task-finder.c \
+	%D%/task-finder.h \
 	%D%/tracefs.c \
 	%D%/tracefs.h \
 	%D%/tracing-copy.c \

@@ -15,7 +15,6 @@
 
 #include "base/io.h"
 #include "base/log.h"
-#include "daemon/instance.h"
 #include "daemon/knob.h"
 #include "daemon/tamper.h"
 
@@ -30,7 +29,8 @@ enum {
         POLL = 1 << 1,    /* the kernel may change it without a write */
         EMPTIES = 1 << 2, /* a write to it empties the buffer, whatever is written */
         PER_CPU = 1 << 3,
-        NOTE = 1 << 4, /* a change loses nothing */
+        NOTE = 1 << 4,  /* a change loses nothing */
+        CLOCK = 1 << 5, /* it must say the session's */
 };
 
 typedef struct File {
@@ -51,9 +51,8 @@ static const File files[] = {
           "nothing is recorded until it is 1 again", "1" },
         { "current_tracer", CHECK_VALUE, 0, GAP_TRACER_OFF,
           "nothing is recorded; stop the session and start another", "function_graph" },
-        { "trace_clock", CHECK_VALUE, EMPTIES, GAP_CLOCK_CHANGED,
-          "times before and after do not compare; stop the session and start another",
-          INSTANCE_CLOCK },
+        { "trace_clock", CHECK_VALUE, EMPTIES | CLOCK, GAP_CLOCK_CHANGED,
+          "times before and after do not compare; stop the session and start another" },
         { "trace", CHECK_NONE, EMPTIES, GAP_CLEARED, NULL },
         { "per_cpu/cpu%u/trace", CHECK_NONE, EMPTIES | PER_CPU, GAP_CLEARED, NULL },
         { "snapshot", CHECK_NONE, EMPTIES, GAP_CLEARED, NULL },
@@ -66,6 +65,7 @@ static const File files[] = {
         { "tracing_cpumask", CHECK_VALUE, 0, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
         { "set_graph_function", CHECK_ROOTS, TOP, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
         { "set_graph_notrace", CHECK_VALUE, TOP, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
+        { "tracing_thresh", CHECK_VALUE, TOP, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
         { "max_graph_depth", CHECK_VALUE, TOP, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
 };
 
@@ -269,8 +269,8 @@ static int add_watch(Tamper *t, const File *file, uint32_t cpu) {
                 whole = NULL;
                 return -ENOMEM;
         }
-        if (file->wanted) {
-                w->wanted = strdup(file->wanted);
+        if (file->wanted || (file->flags & CLOCK)) {
+                w->wanted = strdup(file->wanted ?: t->config.clock);
                 if (!w->wanted)
                         return -ENOMEM;
         } else if (file->check == CHECK_VALUE &&

@@ -46,6 +46,7 @@ typedef struct TamperConfig {
         const char *tracefs; /* its path */
         int tracefs_fd;
         const char *dir;            /* of the buffer: "" or "instances/x/" */
+        const char *clock;          /* trace_clock of the session */
         const char *ftrace_enabled; /* path of the sysctl */
         const uint32_t *cpus;
         size_t n_cpus;

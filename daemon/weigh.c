@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "daemon/knob.h"
 #include "daemon/weigh.h"
+#include "store/spec.h"
 
 #define SESSION "(weigh)"
 #define DIR_PATH "instances/ftraced.weigh" /* no session's: theirs begin with "ftraced-" */
@@ -46,7 +47,7 @@ static int program(const Tracefs *fs, const Hooks *hooks, pid_t pid) {
         (void) snprintf(text, sizeof(text), "%i", (int) pid);
         r = set(fs, "tracing_on", "0");
         if (r >= 0)
-                r = set(fs, "trace_clock", INSTANCE_CLOCK);
+                r = set(fs, "trace_clock", SPEC_DEFAULT_CLOCK);
         if (r >= 0)
                 r = set(fs, "set_ftrace_pid", text);
         if (r >= 0)

@@ -62,6 +62,11 @@ unit_tests += %D%/test-lockdown %D%/test-sealer
 %C%_test_sealer_CFLAGS   = $(daemon_test_cflags)
 %C%_test_sealer_LDADD    = $(daemon_test_libs)
 
+unit_tests += %D%/test-filters
+%C%_test_filters_SOURCES = %D%/test-filters.c %D%/fake-kernel.c %D%/fake-kernel.h
+%C%_test_filters_CFLAGS  = $(daemon_test_cflags)
+%C%_test_filters_LDFLAGS = $(%C%_test_controller_LDFLAGS)
+%C%_test_filters_LDADD   = $(daemon_test_libs)
 unit_tests += %D%/test-lean
 %C%_test_lean_CFLAGS = $(daemon_test_cflags)
 %C%_test_lean_LDADD  = $(daemon_test_libs)

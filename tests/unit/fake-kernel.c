@@ -332,7 +332,7 @@ static int write_list(int fd, const char *text) {
                 return add_line(words, strtoul(text, NULL, 10));
         const char *word = *text == '!' ? text + 1 : text;
 
-        if (!strstr(files[fd].path, "_pid") && !is_function(word))
+        if (!is_function(word))
                 return -EINVAL;
         if (*text != '!')
                 return strv_contains(words, word) ? 0 : strv_add(words, word);
@@ -378,9 +378,14 @@ ssize_t __wrap_write(int fd, const void *data, size_t n) {
         }
         text = strndup(data, n);
         ck_assert_ptr_nonnull(text);
-        text[strcspn(text, "\n")] = 0;
-        take_note("write", files[fd].path, text);
-        r = files[fd].is_list ? write_list(fd, text) : write_file(fd, text);
+        if (strstr(files[fd].path, "_pid")) {
+                take_note("write", files[fd].path, text);
+                r = strv_split(&files[fd].words, text, " \n");
+        } else {
+                text[strcspn(text, "\n")] = 0;
+                take_note("write", files[fd].path, text);
+                r = files[fd].is_list ? write_list(fd, text) : write_file(fd, text);
+        }
         check();
         if (r < 0) {
                 errno = -r;

@@ -40,7 +40,7 @@ static int choose(LeanChoice *ret, const Scratch *s, const Functions *f, SpecLea
         add_root(&roots);
         spec.lean = lean;
         *ret = (LeanChoice){};
-        return lean_choose(ret, s->fd, s->fd, f, &spec, &roots, warnings, &refusal);
+        return lean_choose(ret, s->fd, s->fd, f, &spec, &roots, &(Strv){}, warnings, &refusal);
 }
 
 /* Writes @text where the cache of udp_sendmsg is. */

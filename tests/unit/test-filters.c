@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What a spec says of whose, where and which calls are recorded, and what that makes of tracefs. */
+
+#include "daemon/controller.h"
+#include "daemon/task-finder.h"
+#include "fake-kernel.h"
+#include "store/trace-clock.h"
+
+#define CASE(name, instances)                                                                      \
+        _cleanup_case_ Case name = {};                                                             \
+        case_init(&name, (instances))
+
+typedef struct Case {
+        FakeKernel *k;
+        Controller *c;
+        char *before;
+        SessionMeta *m;
+        Refusal refusal;
+} Case;
+
+/* The next spec, for udp_sendmsg. */
+static Spec *next_spec(Case *t, const char *name) {
+        refusal_done(&t->refusal);
+        t->refusal = (Refusal){};
+        t->m = session_meta_free(t->m);
+        ck_assert_int_eq(session_meta_new(&t->m), 0);
+        free(t->m->name);
+        t->m->name = strdup(name);
+        ck_assert_int_eq(strv_add(&t->m->spec.functions, "udp_sendmsg"), 0);
+        return &t->m->spec;
+}
+
+static void case_init(Case *t, bool instances) {
+        t->k = fake_kernel_new(instances);
+        t->before = fake_dump(t->k);
+        ck_assert_int_eq(controller_new_at(&t->c, t->k->tracefs, t->k->ledger_fd, t->k->root_fd),
+                         0);
+        (void) next_spec(t, "x");
+}
+
+static void case_done(Case *t) {
+        refusal_done(&t->refusal);
+        session_meta_free(t->m);
+        controller_free(t->c);
+        free(t->before);
+        fake_kernel_free(t->k);
+}
+#define _cleanup_case_ _cleanup_(case_done)
+
+static Tracer *arm(Case *t) {
+        Tracer *tracer = NULL;
+        int r = controller_arm(t->c, &tracer, t->m, false, &t->refusal);
+
+        ck_assert_msg(r == 0, "%s", r > 0 ? refusal_message(&t->refusal) : strerror(-r));
+        return tracer;
+}
+
+static void expect_refusal(Case *t, RefusalKind kind, const char *part) {
+        _cleanup_free_ char *before = fake_dump(t->k), *after = NULL;
+        Tracer *tracer;
+
+        ck_assert_int_eq(controller_arm(t->c, &tracer, t->m, false, &t->refusal), REFUSED);
+        ck_assert_int_eq((int) t->refusal.kind, (int) kind);
+        ck_assert_msg(strstr(refusal_message(&t->refusal), part), "\"%s\" is not in \"%s\"", part,
+                      refusal_message(&t->refusal));
+        after = fake_dump(t->k);
+        ck_assert_str_eq(before, after);
+}
+
+/* A control file of the buffer of session "x". */
+static void expect_file(Case *t, const char *file, const char *text) {
+        _cleanup_free_ char *now = NULL;
+        char path[256];
+
+        (void) snprintf(path, sizeof(path), "%s%s",
+                        t->k->has_instances ? "instances/ftraced-x/" : "", file);
+        now = fake_get(t->k, path);
+        ck_assert_str_eq(now, text);
+}
+
+static void expect_shared(Case *t, const char *file, const char *text) {
+        _cleanup_free_ char *now = fake_get(t->k, file);
+
+        ck_assert_str_eq(now, text);
+}
+
+static void expect_as_before(Case *t, Tracer *tracer) {
+        _cleanup_free_ char *after = NULL;
+
+        ck_assert_int_eq(tracer_disarm(tracer), 0);
+        after = fake_dump(t->k);
+        ck_assert_str_eq(t->before, after);
+}
+
+START_TEST(flat_hooks_the_functions_alone)
+        {
+                for (int instances = 0; instances < 2; instances++) {
+                        CASE(t, instances);
+                        Tracer *tracer;
+
+                        t.m->spec.flat = true;
+                        t.m->spec.lean = LEAN_AUTO;
+                        ck_assert_int_eq(strv_add(&t.m->spec.functions, "nf_conntrack_in"), 0);
+                        tracer = arm(&t);
+                        expect_file(&t, "set_ftrace_filter", "nf_conntrack_in\nudp_sendmsg\n");
+                        expect_shared(&t, "set_graph_function", "nf_conntrack_in\nudp_sendmsg\n");
+                        ck_assert_uint_eq(t.m->n_hooked, 2);
+                        ck_assert(!t.m->learns);
+                        expect_as_before(&t, tracer);
+                }
+        }
+END_TEST
+
+START_TEST(what_is_left_out_is_hooked_with_what_is_recorded_alone)
+        {
+                CASE(t, true);
+                Tracer *tracer;
+
+                ck_assert_int_eq(strv_add(&t.m->spec.hooked, "vfs_*"), 0);
+                ck_assert_int_eq(strv_add(&t.m->spec.notrace, "kfree_skb"), 0);
+                tracer = arm(&t);
+                expect_file(&t, "set_ftrace_filter",
+                            "kfree_skb\nudp_sendmsg\nvfs_read\nvfs_write\n");
+                expect_shared(&t, "set_graph_notrace", "kfree_skb\n");
+                expect_as_before(&t, tracer);
+        }
+END_TEST
+
+START_TEST(only_these_cpus_are_in_the_mask)
+        {
+                for (int instances = 0; instances < 2; instances++) {
+                        CASE(t, instances);
+                        Tracer *tracer;
+
+                        ck_assert_int_eq(strv_add(&t.m->spec.cpus, "1"), 0);
+                        tracer = arm(&t);
+                        expect_file(&t, "tracing_cpumask", "2\n");
+                        expect_as_before(&t, tracer);
+                }
+        }
+END_TEST
+
+START_TEST(a_cpu_that_is_not_there_is_refused)
+        {
+                CASE(t, true);
+
+                ck_assert_int_eq(strv_add(&t.m->spec.cpus, "0-2"), 0);
+                expect_refusal(&t, REFUSAL_INVALID_SPEC, "no CPU 2 here: they are 0 to 1");
+                fake_put_root(t.k, "sys/devices/system/cpu/online", "0\n");
+                (void) next_spec(&t, "x");
+                ck_assert_int_eq(strv_add(&t.m->spec.cpus, "1"), 0);
+                expect_refusal(&t, REFUSAL_INVALID_SPEC, "CPU 1 is offline");
+                fake_put_root(t.k, "sys/devices/system/cpu/online", "0-1\n");
+                ck_assert_int_eq(tracer_disarm(arm(&t)), 0);
+        }
+END_TEST
+
+START_TEST(a_clock_of_this_kernel_is_taken_and_others_are_not)
+        {
+                for (int instances = 0; instances < 2; instances++) {
+                        CASE(t, instances);
+                        ClockTuple now;
+                        Tracer *tracer;
+
+                        fake_put(t.k, "trace_clock", "uptime [mono]\n");
+                        free(t.before);
+                        t.before = fake_dump(t.k);
+                        t.m->spec.clock = strdup("uptime");
+                        expect_refusal(&t, REFUSAL_SYSTEM_ERROR,
+                                       "trace_clock"); /* the fake has none */
+                        free(t.m->spec.clock);
+                        t.m->spec.clock = strdup("sundial");
+                        expect_refusal(&t, REFUSAL_INVALID_SPEC,
+                                       "no trace clock \"sundial\"; it has uptime, mono.");
+
+                        fake_put(t.k, "trace_clock", "uptime [local]\n");
+                        free(t.before);
+                        t.before = fake_dump(t.k);
+                        (void) next_spec(&t, "x");
+                        t.m->spec.clock = strdup("local");
+                        tracer = arm(&t);
+                        ck_assert_str_eq(t.m->clock, "local");
+                        expect_file(&t, "trace_clock", "uptime [local]\n");
+                        /* Only the kernel can read it. */
+                        ck_assert_int_lt(tracer_read_clocks(tracer, &now), 0);
+                        fake_put(t.k,
+                                 instances ? "instances/ftraced-x/per_cpu/cpu0/stats"
+                                           : "per_cpu/cpu0/stats",
+                                 "overrun: 7\nread events: 3\nnow ts:    12.000345\n");
+                        ck_assert_int_eq(tracer_read_clocks(tracer, &now), 0);
+                        ck_assert_uint_eq(now.trace_ns, UINT64_C(12000345000));
+                        ck_assert_uint_gt(now.monotonic_ns, 0);
+                        expect_as_before(&t, tracer);
+                }
+        }
+END_TEST
+
+START_TEST(clocks_are_known_by_what_they_count)
+        {
+                ClockTuple start = { .trace_ns = 1000, .monotonic_ns = 1 };
+                uint64_t ns;
+                clockid_t id;
+
+                ck_assert_int_eq(trace_clock_id("boot", &id), 0);
+                ck_assert_int_eq((int) id, CLOCK_BOOTTIME);
+                ck_assert_int_eq(trace_clock_id("local", &id), -ENOENT);
+                ck_assert(trace_clock_is_ns("local"));
+                ck_assert(!trace_clock_is_ns("x86-tsc"));
+                ck_assert(!trace_clock_is_ns("sundial"));
+                ck_assert_int_eq(trace_clock_estimate("counter", &start, &ns), -ENOENT);
+                ck_assert_int_eq(trace_clock_estimate("tai", &start, &ns), 0);
+                ck_assert_uint_gt(ns, UINT64_C(1600000000) * 1000000000);
+                ck_assert_int_eq(trace_clock_estimate("perf", &start, &ns), 0);
+                ck_assert_uint_gt(ns, 1000);
+        }
+END_TEST
+
+START_TEST(a_threshold_is_in_whole_microseconds_and_one_for_all)
+        {
+                CASE(t, true);
+                Tracer *first, *second;
+
+                t.m->spec.slower_ns = 4999001;
+                t.m->spec.flat = true;
+                first = arm(&t);
+                expect_shared(&t, "tracing_thresh", "5000\n");
+
+                (void) next_spec(&t, "y");
+                expect_refusal(&t, REFUSAL_BUSY, "tracing_thresh");
+                ck_assert_ptr_nonnull(strstr(refusal_message(&t.refusal), "session x"));
+                t.m->spec.slower_ns = 5000000;
+                strv_done(&t.m->spec.functions);
+                t.m->spec.functions = (Strv){};
+                ck_assert_int_eq(strv_add(&t.m->spec.functions, "tcp_sendmsg"), 0);
+                refusal_done(&t.refusal);
+                t.refusal = (Refusal){};
+                expect_refusal(&t, REFUSAL_BUSY, "without --flat");
+                t.m->spec.flat = true;
+                second = arm(&t);
+                ck_assert_int_eq(tracer_disarm(first), 0);
+                expect_shared(&t, "tracing_thresh", "5000\n");
+                expect_as_before(&t, second);
+        }
+END_TEST
+
+START_TEST(options_that_exist_once_must_be_the_same)
+        {
+                CASE(t, true);
+                Tracer *first, *second;
+
+                fake_put_root(t.k, "proc/sys/kernel/osrelease", "6.12.117-x\n");
+                t.m->spec.no_irqs = true;
+                t.m->spec.no_sleep_time = true;
+                first = arm(&t);
+                expect_shared(&t, "options/funcgraph-irqs", "0\n");
+                expect_shared(&t, "options/sleep-time", "0\n");
+                (void) next_spec(&t, "y");
+                t.m->spec.no_sleep_time = true;
+                expect_refusal(&t, REFUSAL_BUSY, "options/funcgraph-irqs exists once per kernel");
+                t.m->spec.no_irqs = true;
+                second = arm(&t);
+                ck_assert_int_eq(tracer_disarm(first), 0);
+                expect_shared(&t, "options/sleep-time", "0\n");
+                expect_as_before(&t, second);
+
+                fake_put_root(t.k, "proc/sys/kernel/osrelease", "7.2.13\n");
+                (void) next_spec(&t, "x");
+                t.m->spec.no_irqs = true;
+                first = arm(&t);
+                (void) next_spec(&t, "y");
+                second = arm(&t);
+                ck_assert_int_eq(tracer_disarm(second), 0);
+                expect_as_before(&t, first);
+        }
+END_TEST
+
+START_TEST(what_contradicts_itself_is_refused)
+        {
+                CASE(t, true);
+                Spec *s = &t.m->spec;
+
+                s->flat = true;
+                ck_assert_int_eq(strv_add(&s->hooked, "vfs_read"), 0);
+                expect_refusal(&t, REFUSAL_INVALID_SPEC, "--flat");
+                s = next_spec(&t, "x");
+                ck_assert_int_eq(strv_add(&s->pids, "1"), 0);
+                ck_assert_int_eq(strv_add(&s->comms, "a"), 0);
+                expect_refusal(&t, REFUSAL_INVALID_SPEC, "--pid, --comm and --cgroup");
+                s = next_spec(&t, "x");
+                ck_assert_int_eq(strv_add(&s->notrace, "udp_*"), 0);
+                expect_refusal(&t, REFUSAL_INVALID_SPEC, "leaves out every function");
+                s = next_spec(&t, "x");
+                ck_assert_int_eq(strv_add(&s->hooked, "sundial"), 0);
+                expect_refusal(&t, REFUSAL_FUNCTION_NOT_FOUND, "no function \"sundial\"");
+        }
+END_TEST
+
+START_TEST(a_name_is_its_processes_with_all_threads_and_others_threads)
+        {
+                for (int instances = 0; instances < 2; instances++) {
+                        CASE(t, instances);
+                        Tracer *tracer;
+
+                        fake_put_root(t.k, "proc/700/comm", "web\n");
+                        fake_put_root(t.k, "proc/700/task/700/comm", "web\n");
+                        fake_put_root(t.k, "proc/700/task/701/comm", "worker\n");
+                        fake_put_root(t.k, "proc/800/comm", "webby\n");
+                        fake_put_root(t.k, "proc/800/task/800/comm", "webby\n");
+                        fake_put_root(t.k, "proc/800/task/801/comm", "web\n");
+                        ck_assert_int_eq(strv_add(&t.m->spec.comms, "web"), 0);
+                        tracer = arm(&t);
+                        expect_file(&t, "set_ftrace_pid", TASK_NOBODY "\n700\n701\n801\n");
+                        ck_assert_uint_eq(t.m->warnings.n, 0);
+                        expect_as_before(&t, tracer);
+
+                        (void) next_spec(&t, "x");
+                        ck_assert_int_eq(strv_add(&t.m->spec.comms, "nobody"), 0);
+                        tracer = arm(&t);
+                        expect_file(&t, "set_ftrace_pid", TASK_NOBODY "\n");
+                        ck_assert_uint_eq(t.m->warnings.n, 1);
+                        ck_assert_ptr_nonnull(strstr(t.m->warnings.items[0], "called nobody yet"));
+                        expect_as_before(&t, tracer);
+                }
+        }
+END_TEST
+
+START_TEST(a_group_is_its_processes_and_those_below_it)
+        {
+                CASE(t, true);
+                Tracer *tracer;
+
+                fake_put_root(t.k, "sys/fs/cgroup/cgroup.procs", "1\n");
+                fake_put_root(t.k, "sys/fs/cgroup/a/cgroup.procs", "0\n700\n");
+                fake_put_root(t.k, "sys/fs/cgroup/a/b/cgroup.procs", "800\n900\n");
+                fake_put_root(t.k, "etc/cgroup.procs", "5\n");
+                fake_put_root(t.k, "proc/1/task/1/comm", "init\n");
+                fake_put_root(t.k, "proc/700/task/700/comm", "x\n");
+                fake_put_root(t.k, "proc/700/task/702/comm", "x\n");
+                fake_put_root(t.k, "proc/800/task/800/comm", "x\n");
+                ck_assert_int_eq(strv_add(&t.m->spec.cgroups, "/sys/fs/cgroup/a"), 0);
+                tracer = arm(&t);
+                expect_file(&t, "set_ftrace_pid", TASK_NOBODY "\n700\n702\n800\n");
+                expect_as_before(&t, tracer);
+
+                (void) next_spec(&t, "x");
+                ck_assert_int_eq(strv_add(&t.m->spec.cgroups, "a/c"), 0);
+                expect_refusal(&t, REFUSAL_INVALID_SPEC, "no control group \"a/c\"");
+                ck_assert_int_eq(symlinkat("../../../etc", t.k->root_fd, "sys/fs/cgroup/out"), 0);
+                (void) next_spec(&t, "x");
+                ck_assert_int_eq(strv_add(&t.m->spec.cgroups, "/out"), 0);
+                expect_refusal(&t, REFUSAL_INVALID_SPEC, "no control group \"/out\"");
+        }
+END_TEST
+
+UNIT_MAIN("filters", flat_hooks_the_functions_alone,
+          what_is_left_out_is_hooked_with_what_is_recorded_alone, only_these_cpus_are_in_the_mask,
+          a_cpu_that_is_not_there_is_refused, a_clock_of_this_kernel_is_taken_and_others_are_not,
+          clocks_are_known_by_what_they_count, a_threshold_is_in_whole_microseconds_and_one_for_all,
+          options_that_exist_once_must_be_the_same, what_contradicts_itself_is_refused,
+          a_name_is_its_processes_with_all_threads_and_others_threads,
+          a_group_is_its_processes_and_those_below_it)
