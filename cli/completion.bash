@@ -21,7 +21,8 @@ __ftracectl_functions() { # PREFIX
 
 # The options of VERB, those that need a value with their '='.
 __ftracectl_options() { # VERB
-        local record='-n -p --name= --profile= --dry-run --depth= --notrace= --pid= --duration= --max-size= --ring
+        local record='-n -p --name= --profile= --dry-run --depth= --notrace= --pid= --comm= --cgroup= --cpus= --flat --only=
+                --slower= --no-irqs --no-sleep-time --clock= --duration= --max-size= --ring
                 --segment-size= --segment-time= --buffer-size= --max-functions= --on-full=
                 --lean= --budget= --max-hooked= --max-event-rate= --max-write-rate= --max-cpu=
                 --wait --force'
@@ -65,7 +66,7 @@ _ftracectl() {
                 --name | --profile | --depth | --notrace | --pid | --duration | --max-size | --buffer-size | \
                         --segment-size | --segment-time | --max-functions | --on-full | --lean | \
                         --budget | --max-hooked | --max-event-rate | --max-write-rate | --max-cpu | \
-                        --format | \
+                        --comm | --cgroup | --cpus | --only | --slower | --clock | --format | \
                         --option | --output | --socket | --store | --size | --time | --sessions | \
                         --config-root | \
                         -n | -p | -o | -O)
@@ -84,15 +85,20 @@ _ftracectl() {
         --socket | -o | --output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --on-full) COMPREPLY=($(compgen -W 'wait stop' -- "$cur")); return ;;
         --lean) COMPREPLY=($(compgen -W 'auto full off' -f -- "$cur")); return ;;
+        --clock)
+                COMPREPLY=($(compgen -W 'mono boot local global mono_raw tai perf uptime counter' -- "$cur"))
+                return ;;
+        --comm) COMPREPLY=($(compgen -W "$(ps -eo comm= 2>/dev/null)" -- "$cur")); return ;;
+        --cgroup) COMPREPLY=($(compgen -d -- "${cur:-/sys/fs/cgroup/}")); return ;;
         --format) COMPREPLY=($(compgen -W 'graph' -- "$cur")); return ;;
         -O | --option)
                 COMPREPLY=($(compgen -W "$(printf '%s ' {,no}funcgraph-{cpu,proc,abstime,duration,overhead,overrun,tail})" -- "$cur"))
                 return ;;
         --profile) COMPREPLY=($(compgen -W "$(__ftracectl_profiles)" -- "$cur")); return ;;
-        --notrace) COMPREPLY=($(compgen -W "$(__ftracectl_functions "$cur")" -- "$cur")); return ;;
+        --notrace | --only) COMPREPLY=($(compgen -W "$(__ftracectl_functions "$cur")" -- "$cur")); return ;;
         -p | --pid) COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur")); return ;;
         --size | --time | --sessions | -n | --name | --depth | --duration | --max-size | --segment-size | --segment-time | \
-                --buffer-size | --max-functions | --budget) return ;;
+                --buffer-size | --max-functions | --budget | --cpus | --slower) return ;;
         --json)
                 if [[ ${COMP_WORDS[COMP_CWORD-1]} == '=' || ${COMP_WORDS[COMP_CWORD]} == '=' ]]; then
                         COMPREPLY=($(compgen -W 'short pretty' -- "$cur"))

@@ -94,7 +94,7 @@ int display_count(Census *ret, const Source *s) {
                 return STATUS_FAILED;
         }
         if (r == 0)
-                r = census_init(&census, &s->meta->roots);
+                r = census_init(&census, &s->meta->roots, s->meta->spec.slower_ns > 0);
         while (r == 0) {
                 r = steps_next(p->steps, UINT64_MAX, &step);
                 if (r <= 0)

@@ -146,7 +146,7 @@ int drawing_new(Drawing **ret, const SessionDir *dir, const SessionMeta *meta,
         r = playback_open(&d->playback, dir, meta, ret_problem);
         if (r != 0)
                 return r == PLAYBACK_E_UNREADABLE ? DRAWING_E_UNREADABLE : r;
-        r = census_init(&d->census, &meta->roots);
+        r = census_init(&d->census, &meta->roots, meta->spec.slower_ns > 0);
         if (r < 0)
                 return r;
         r = renderer->new (&d->rendering, &context, &d->out);

@@ -22,12 +22,14 @@
 #include "cli/status.h"
 
 typedef enum OptionKind {
-        OPTION_FLAG,     /* bool */
-        OPTION_TEXT,     /* const char * */
-        OPTION_WORDS,    /* Strv; commas separate, repetitions add */
-        OPTION_NUMBER,   /* uint64_t up to max */
-        OPTION_BYTES,    /* uint64_t */
-        OPTION_COUNT,    /* uint64_t, not 0 */
+        OPTION_FLAG,   /* bool */
+        OPTION_TEXT,   /* const char * */
+        OPTION_NAME,   /* char *, malloc()ed, that is_valid() */
+        OPTION_WORDS,  /* Strv; commas separate, repetitions add; each is_valid(), if that is set */
+        OPTION_NAMES,  /* Strv of values that is_valid(); repetitions add */
+        OPTION_NUMBER, /* uint64_t up to max */
+        OPTION_BYTES,  /* uint64_t */
+        OPTION_COUNT,  /* uint64_t, not 0 */
         OPTION_DURATION, /* uint64_t [ns] */
         OPTION_PERCENT,  /* uint64_t [millionths] */
         OPTION_LEAN,
@@ -47,6 +49,8 @@ typedef struct Option {
         uint64_t min, max;
         int (*choose)(const char *word); /* its value, or negative */
         bool is_limit;                   /* "infinity" is SPEC_UNLIMITED */
+        bool (*is_valid)(const char *);
+        const char *noun; /* what is_valid() lets through */
 } Option;
 
 #define LEAN_FILE_MAX ((size_t) 8 << 20)
@@ -65,6 +69,32 @@ static const Option options[] = {
           "leave FUNCTION out with all it calls; a name or a glob, may be repeated" },
         { "pid",           'p', OPTIONS_RECORD, OPTION_WORDS,    AT(spec.pids), "PID",
           "only what process PID, its threads and children call; may be repeated" },
+        { "comm",           0,  OPTIONS_RECORD, OPTION_NAMES,    AT(spec.comms), "NAME",
+          "only what processes and threads of that name call, those to come too;\n"
+          "may be repeated", .is_valid = comm_is_valid,
+          .noun = "task's name (at most 15 characters, without quotes)" },
+        { "cgroup",         0,  OPTIONS_RECORD, OPTION_NAMES,    AT(spec.cgroups), "PATH",
+          "only what processes in control group PATH (\"/system.slice/a.service\")\n"
+          "or below it call; may be repeated", .is_valid = cgroup_path_is_valid,
+          .noun = "path of a control group" },
+        { "cpus",           0,  OPTIONS_RECORD, OPTION_WORDS,    AT(spec.cpus), "LIST",
+          "only what happens on these CPUs (\"0-3,8\")", .is_valid = cpu_range_is_valid,
+          .noun = "CPU or range of CPUs like 0-3" },
+        { "flat",           0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.flat), NULL,
+          "only the functions themselves, not what they call" },
+        { "only",           0,  OPTIONS_RECORD, OPTION_WORDS,    AT(spec.hooked), "FUNCTION",
+          "of what they call only FUNCTION; a name or a glob, may be repeated" },
+        { "slower",         0,  OPTIONS_RECORD, OPTION_DURATION, AT(spec.slower_ns), "TIME",
+          "only calls that take TIME (\"5ms\", \"20us\") or more: their ends",
+          SPEC_SLOWER_NS_MIN },
+        { "no-irqs",        0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.no_irqs), NULL,
+          "not what interrupts call" },
+        { "no-sleep-time",  0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.no_sleep_time), NULL,
+          "do not count into a call's time what its task slept meanwhile" },
+        { "clock",          0,  OPTIONS_RECORD, OPTION_NAME,     AT(spec.clock), "CLOCK",
+          "the trace clock (\"boot\", \"local\"); \"mono\" unless said",
+          .is_valid = clock_name_is_valid,
+          .noun = "trace clock" },
         { "duration",       0,  OPTIONS_RECORD, OPTION_DURATION, AT(spec.duration_ns), "TIME",
           "end after TIME (\"30s\", \"10min\")" },
         { "max-size",       0,  OPTIONS_RECORD, OPTION_BYTES,    AT(spec.max_bytes), "BYTES",
@@ -213,6 +243,44 @@ static int set_lean(Options *o, const char *value) {
         return STATUS_OK;
 }
 
+/* Each of the words must be valid. */
+static int add_words(Options *o, const Option *option, const char *value, const char *separators) {
+        Strv *list = (Strv *) ((char *) o + option->offset);
+        size_t n_before = list->n;
+        char quoted[NAME_QUOTE_MAX];
+        int r = separators ? strv_split(list, value, separators) : strv_add(list, value);
+
+        if (r < 0) {
+                log_error_errno(r, "Failed to read the options: %m");
+                return STATUS_FAILED;
+        }
+        if (option->is_valid && list->n == n_before)
+                return usage(o->verb, "--%s needs a %s that is not empty", option->name,
+                             option->value);
+        for (size_t i = n_before; option->is_valid && i < list->n; i++)
+                if (!option->is_valid(list->items[i]))
+                        return usage(o->verb, "--%s: \"%s\" is no %s", option->name,
+                                     name_quote(quoted, list->items[i]), option->noun);
+        return STATUS_OK;
+}
+
+static int set_name(Options *o, const Option *option, const char *value) {
+        char **at = (char **) ((char *) o + option->offset), quoted[NAME_QUOTE_MAX];
+        char *copy;
+
+        if (!option->is_valid(value))
+                return usage(o->verb, "--%s: \"%s\" is no %s", option->name,
+                             name_quote(quoted, value), option->noun);
+        copy = strdup(value);
+        if (!copy) {
+                log_error_errno(-ENOMEM, "Failed to read the options: %m");
+                return STATUS_FAILED;
+        }
+        free(*at);
+        *at = copy;
+        return STATUS_OK;
+}
+
 static int set_value(Options *o, const Option *option, const char *value) {
         void *at = (char *) o + option->offset;
         char quoted[NAME_QUOTE_MAX];
@@ -250,12 +318,11 @@ static int set_value(Options *o, const Option *option, const char *value) {
                                      option->name, name_quote(quoted, value));
                 break;
         case OPTION_WORDS:
-                r = strv_split(at, value, ",");
-                if (r < 0) {
-                        log_error_errno(r, "Failed to read the options: %m");
-                        return STATUS_FAILED;
-                }
-                return STATUS_OK;
+                return add_words(o, option, value, ",");
+        case OPTION_NAMES:
+                return add_words(o, option, value, NULL);
+        case OPTION_NAME:
+                return set_name(o, option, value);
         case OPTION_CHOICE:
                 r = option->choose(value);
                 if (r < 0)
@@ -285,7 +352,7 @@ static int set_value(Options *o, const Option *option, const char *value) {
                 break;
         case OPTION_DURATION:
                 r = parse_duration(value, &n);
-                if (r < 0 || n == 0)
+                if (r < 0 || n == 0 || n < option->min)
                         return usage(o->verb, "--%s: \"%s\" is not a time like 30s or 10min",
                                      option->name, name_quote(quoted, value));
                 break;

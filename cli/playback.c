@@ -98,10 +98,21 @@ static int open_tasks(Playback *p) {
         return tasks_new(&p->tasks, text);
 }
 
+/* Where only returns were recorded, sessions at the same time were for the same roots, or flat
+ * (daemon/arbiter.h, ClaimValues). */
+static StepsKeep keep_of(const Playback *p) {
+        const SessionMeta *m = p->meta;
+
+        if (m->neighbours.n == 0 || m->roots.n == 0 || !atlas_has_names(p->atlas))
+                return STEPS_ALL;
+        if (m->spec.slower_ns == 0)
+                return STEPS_IN_TREES;
+        return m->spec.flat ? STEPS_OF_ROOTS : STEPS_ALL;
+}
+
 int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta,
                   char **ret_problem) {
         _cleanup_(playback_freep) Playback *p = malloc(sizeof(*p));
-        bool only_roots;
         int r;
 
         if (!p)
@@ -129,8 +140,7 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
         r = stream_open(&p->stream, dir, &p->formats);
         if (r < 0)
                 return r;
-        only_roots = meta->neighbours.n > 0 && meta->roots.n > 0 && atlas_has_names(p->atlas);
-        r = steps_new(&p->steps, p->stream, p->functions, p->tasks, only_roots);
+        r = steps_new(&p->steps, p->stream, p->functions, p->tasks, keep_of(p));
         if (r < 0)
                 return r;
         steps_set_foreign(p->steps, p->foreign);

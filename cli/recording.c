@@ -55,6 +55,8 @@ int recording_check(const Options *o, const Strv *functions) {
         if (status == STATUS_OK)
                 status = check_words(&o->spec.notrace);
         if (status == STATUS_OK)
+                status = check_words(&o->spec.hooked);
+        if (status == STATUS_OK)
                 status = check_pids(&o->spec.pids);
         if (status == STATUS_OK && o->name)
                 status = source_check_name(o->name);
@@ -74,29 +76,47 @@ static int out_of_memory(void) {
         return STATUS_FAILED;
 }
 
+/* A list of functions of a spec, on its way from words to names. */
+typedef struct Selected {
+        const char *option; /* NULL: the words themselves */
+        const Strv *words;
+        Strv *names;
+        Strv read, said;
+} Selected;
+
+static int read_all(Selected *lists, size_t n, const Options *o, Client *c, FunctionList *ret) {
+        bool needs_list = false;
+        int status = STATUS_OK;
+
+        for (size_t i = 0; status == STATUS_OK && i < n; i++) {
+                status = selection_read(&lists[i].read, lists[i].words);
+                needs_list = needs_list || selection_needs_list(&lists[i].read);
+        }
+        return status == STATUS_OK && needs_list ? function_list_get(ret, o, c) : status;
+}
+
 /* What the words stand for, said to the user before anything is armed; an exit status. */
 static int select_functions(Spec *spec, const Options *o, Client *c, const Strv *functions) {
-        _cleanup_strv_ Strv roots = {}, notrace = {}, said = {}, said_notrace = {};
+        Selected lists[] = { { NULL, functions, &spec->functions, {}, {} },
+                             { "--notrace: ", &o->spec.notrace, &spec->notrace, {}, {} },
+                             { "--only: ", &o->spec.hooked, &spec->hooked, {}, {} } };
         _cleanup_function_list_ FunctionList list = {};
         int status;
 
-        status = selection_read(&roots, functions);
-        if (status == STATUS_OK)
-                status = selection_read(&notrace, &o->spec.notrace);
-        if (status == STATUS_OK && (selection_needs_list(&roots) || selection_needs_list(&notrace)))
-                status = function_list_get(&list, o, c);
-
-        strv_done(&spec->functions);
-        strv_done(&spec->notrace);
-        spec->functions = spec->notrace = (Strv){};
-        if (status == STATUS_OK)
-                status = selection_expand(&spec->functions, &said, &roots, &list);
-        if (status == STATUS_OK)
-                status = selection_expand(&spec->notrace, &said_notrace, &notrace, &list);
-        for (size_t i = 0; status == STATUS_OK && i < said.n; i++)
-                talk(o, "%s.", said.items[i]);
-        for (size_t i = 0; status == STATUS_OK && i < said_notrace.n; i++)
-                talk(o, "--notrace: %s.", said_notrace.items[i]);
+        status = read_all(lists, ELEMENTSOF(lists), o, c, &list);
+        for (size_t i = 0; i < ELEMENTSOF(lists); i++) {
+                strv_done(lists[i].names);
+                *lists[i].names = (Strv){};
+                if (status == STATUS_OK)
+                        status = selection_expand(lists[i].names, &lists[i].said, &lists[i].read,
+                                                  &list);
+        }
+        for (size_t i = 0; i < ELEMENTSOF(lists); i++) {
+                for (size_t k = 0; status == STATUS_OK && k < lists[i].said.n; k++)
+                        talk(o, "%s%s.", lists[i].option ?: "", lists[i].said.items[k]);
+                strv_done(&lists[i].read);
+                strv_done(&lists[i].said);
+        }
         return status;
 }
 

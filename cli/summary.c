@@ -14,6 +14,7 @@
 #include "base/unit.h"
 #include "cli/summary.h"
 #include "store/format.h"
+#include "store/trace-clock.h"
 
 #define GAP_LINES_MAX 20
 #define BETTER_BUFFER_MAX (1ULL << 30)
@@ -126,15 +127,18 @@ char *summary_loss(char text[static SUMMARY_MAX], const SessionMeta *m) {
         return text;
 }
 
-/* "10:42:03.120" on the clock on the wall, or the trace clock's seconds if that is not known. */
+/* "10:42:03.120" on the clock on the wall, or the trace clock's seconds if that is not known, or what
+ * it shows if it has no seconds. */
 static char *gap_time(char text[static SUMMARY_MAX], const SessionMeta *m, uint64_t trace_ns) {
         uint64_t ns = session_meta_realtime_ns(m, trace_ns);
         time_t t = (time_t) (ns / NSEC_PER_SEC);
         char seconds[32];
         struct tm tm;
 
-        if (m->start.realtime_ns == 0 || !localtime_r(&t, &tm) ||
-            strftime(seconds, sizeof(seconds), "%H:%M:%S", &tm) == 0)
+        if (m->clock && !trace_clock_is_ns(m->clock))
+                (void) snprintf(text, SUMMARY_MAX, "%" PRIu64, trace_ns);
+        else if (m->start.realtime_ns == 0 || !localtime_r(&t, &tm) ||
+                 strftime(seconds, sizeof(seconds), "%H:%M:%S", &tm) == 0)
                 (void) snprintf(text, SUMMARY_MAX, "%llu.%06llu", trace_ns / NSEC_PER_SEC,
                                 trace_ns % NSEC_PER_SEC / NSEC_PER_USEC);
         else

@@ -27,6 +27,7 @@
 #include "cli/terminal.h"
 #include "cli/upkeep.h"
 #include "cli/verb.h"
+#include "store/trace-clock.h"
 
 #define PUMP_INTERVAL_MS 100
 #define HOLD_BACK_NS (300 * NSEC_PER_MSEC)
@@ -120,14 +121,13 @@ static int choose(Follow *f) {
 
 /* --- drawing it ------------------------------------------------------------------------------- */
 
-/* What is older than this, in the session's trace clock, is stored. */
+/* What is older than this, in the session's trace clock, is stored.  0: that cannot be told. */
 static uint64_t watermark(const SessionMeta *m) {
-        struct timespec t;
         uint64_t now_ns;
 
-        (void) clock_gettime(CLOCK_MONOTONIC, &t);
-        now_ns = (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
-        return now_ns - HOLD_BACK_NS - m->start.monotonic_ns + m->start.trace_ns;
+        if (trace_clock_estimate(m->clock, &m->start, &now_ns) < 0)
+                return 0;
+        return now_ns - MIN(now_ns, HOLD_BACK_NS);
 }
 
 /* Until the session ends, somebody wants us to, or nobody reads; 0, or what went wrong as an exit

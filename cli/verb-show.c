@@ -13,6 +13,8 @@
 #include "cli/terminal.h"
 #include "cli/verb.h"
 
+#define ONLY_MAX 50 /* that are shown one by one */
+
 static void line(Buf *out, const char *title, const char *format, ...) _printf_(3, 4);
 static void line(Buf *out, const char *title, const char *format, ...) {
         _cleanup_free_ char *text = NULL;
@@ -68,7 +70,23 @@ static void show_what(Buf *out, const SessionMeta *m) {
         if (roots_are_new(m))
                 line_list(out, "Roots", &m->roots);
         line_list(out, "Left out", m->notrace.n > 0 ? &m->notrace : &m->spec.notrace);
+        if (m->spec.hooked.n > ONLY_MAX)
+                line(out, "Only", "%zu functions and patterns", m->spec.hooked.n);
+        else
+                line_list(out, "Only", &m->spec.hooked);
+        if (m->spec.flat)
+                line(out, "Flat", "the functions alone, not what they call");
+        if (m->spec.slower_ns > 0)
+                line(out, "Slower", "only calls of %s or more, of which the ends are recorded",
+                     format_duration(text, m->spec.slower_ns));
         line_list(out, "Processes", &m->spec.pids);
+        line_list(out, "Tasks named", &m->spec.comms);
+        line_list(out, "Control groups", &m->spec.cgroups);
+        line_list(out, "On CPUs", &m->spec.cpus);
+        if (m->spec.no_irqs)
+                line(out, "Interrupts", "not recorded");
+        if (m->spec.no_sleep_time)
+                line(out, "Sleep", "not counted into the time of calls");
         if (m->spec.depth > 0)
                 line(out, "Depth", "%" PRIu64, m->spec.depth);
         if (m->spec.duration_ns > 0)

@@ -116,14 +116,16 @@ static int check_cpus(VerifyResult *v, const Playback *p, bool live) {
 }
 
 /* Without a loss every exit has its entry; only other users of function_graph explain the rest
- *  (6.12 delivers exits of functions that we never asked for), and what a ring dropped, which does not
- * end at one moment on all CPUs. */
+ *  (6.12 delivers exits of functions that we never asked for), what a ring dropped, which does not
+ * end at one moment on all CPUs, and CPUs and tasks that were not recorded: a task in the middle of a
+ * call may move to one of those, and become one. */
 static int check_pairs(VerifyResult *v, const SessionMeta *m) {
         const Census *c = &v->census;
         int r;
 
         if (c->n_gaps > 0 || m->gaps.n > 0 || m->neighbours.n > 0 ||
-            session_meta_pages_dropped(m) > 0)
+            session_meta_pages_dropped(m) > 0 || m->spec.cpus.n > 0 || m->spec.comms.n > 0 ||
+            m->spec.cgroups.n > 0)
                 return 0;
         r = sentence_add_count(&v->problems, "", c->n_unmatched_entries, "call", "calls",
                                "of which the return is missing in the middle of the recording");
@@ -157,7 +159,7 @@ int verify_session(const SessionDir *dir, const SessionMeta *meta, VerifyResult 
         bool live = session_state_is_live(meta->state);
         int r;
 
-        r = census_init(&v.census, &meta->roots);
+        r = census_init(&v.census, &meta->roots, meta->spec.slower_ns > 0);
         if (r < 0)
                 return r;
         r = playback_open(&p, dir, meta, &reason);

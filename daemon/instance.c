@@ -480,8 +480,27 @@ static int read_kernel_clock(const Instance *i, uint64_t *ret) {
         return 0;
 }
 
+/* What the kernel tells takes long to read, so it is read apart and taken back to the moment. */
+static int add_kernel_clock(const Instance *i, bool is_ns, ClockTuple *t) {
+        uint64_t best = UINT64_MAX, trace;
+
+        for (int k = 0; k < 3; k++) {
+                uint64_t before = now_ns(CLOCK_MONOTONIC), after;
+                int r = read_kernel_clock(i, &trace);
+
+                if (r < 0)
+                        return r;
+                after = now_ns(CLOCK_MONOTONIC);
+                if (after - before >= best)
+                        continue;
+                best = after - before;
+                t->trace_ns = is_ns ? trace - (before + best / 2 - t->monotonic_ns) : trace;
+        }
+        return 0;
+}
+
 /*
- * Two readings of the trace clock's own, or of the monotonic clock around what the kernel tells,
+ * The trace clock "mono" is CLOCK_MONOTONIC, and others are others of clock_gettime().  Two readings
  * bracket the others, and the narrowest of some brackets is the moment.
  */
 int instance_read_clocks(Instance *i, const char *clock, ClockTuple *ret) {
@@ -490,27 +509,19 @@ int instance_read_clocks(Instance *i, const char *clock, ClockTuple *ret) {
         bool is_ours = trace_clock_id(clock, &id) >= 0;
 
         for (int k = 0; k < 5; k++) {
-                uint64_t before = now_ns(id), monotonic = now_ns(CLOCK_MONOTONIC),
+                uint64_t before = now_ns(CLOCK_MONOTONIC), trace = now_ns(id),
                          boottime = now_ns(CLOCK_BOOTTIME), realtime = now_ns(CLOCK_REALTIME),
-                         trace = 0, after;
-                int r = is_ours ? 0 : read_kernel_clock(i, &trace);
+                         after = now_ns(CLOCK_MONOTONIC);
 
-                if (r < 0)
-                        return r;
-                after = now_ns(id);
                 if (after - before >= best)
                         continue;
                 best = after - before;
-                if (is_ours)
-                        trace = before + best / 2;
-                if (id == CLOCK_MONOTONIC)
-                        monotonic = before + best / 2;
-                *ret = (ClockTuple){ .trace_ns = trace,
-                                     .monotonic_ns = monotonic,
+                *ret = (ClockTuple){ .trace_ns = id == CLOCK_MONOTONIC ? before + best / 2 : trace,
+                                     .monotonic_ns = before + best / 2,
                                      .boottime_ns = boottime,
                                      .realtime_ns = realtime };
         }
-        return 0;
+        return is_ours ? 0 : add_kernel_clock(i, trace_clock_is_ns(clock), ret);
 }
 
 /* Larger sub-buffers (buffer_subbuf_size_kb, since 6.8) show in the instance's own header_page. */

@@ -12,8 +12,8 @@
 
 #include "calls/census.h"
 
-int census_init(Census *ret, const Strv *roots) {
-        _cleanup_census_ Census c = {};
+int census_init(Census *ret, const Strv *roots, bool only_exits) {
+        _cleanup_census_ Census c = { .only_exits = only_exits };
         int r;
 
         r = trees_new(&c.trees);
@@ -107,6 +107,20 @@ static void leave(Census *c, TaskTree *task, int32_t depth, const Function *func
         }
 }
 
+static void count_whole_call(Census *c, CensusCpu *cpu, const Function *function) {
+        c->n_entries++;
+        c->n_exits++;
+        cpu->n_entries++;
+        cpu->n_exits++;
+        if (function->root < 0) {
+                c->n_below++;
+                return;
+        }
+        c->n_trees++;
+        c->n_trees_complete++;
+        c->roots[function->root].n_trees++;
+}
+
 static int count_call(Census *c, CensusCpu *cpu, const Step *step) {
         TaskTree *task = trees_task(c->trees, step);
         Place place;
@@ -155,6 +169,10 @@ int census_step(Census *c, const Step *step) {
         if (step->kind == STEP_OTHER) {
                 c->n_others++;
                 cpu->n_others++;
+                return 0;
+        }
+        if (c->only_exits && step->kind == STEP_LEAVE) {
+                count_whole_call(c, cpu, step->function);
                 return 0;
         }
         return count_call(c, cpu, step);

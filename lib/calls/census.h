@@ -5,7 +5,8 @@
  * Census: what there is in a recording, counted step by step
  *
  * Entries and exits are matched by task and depth.  What has no partner was cut
- * off by the beginning or the end, or was separated from it by a loss.
+ * off by the beginning or the end, or was separated from it by a loss.  Where only exits were
+ * recorded (of calls that took long enough) each stands for its call; one of a root is a tree.
  */
 
 #include <stdint.h>
@@ -27,6 +28,7 @@ typedef struct CensusCpu {
 } CensusCpu;
 
 typedef struct Census {
+        bool only_exits;             /* then an exit is one of each, too */
         uint64_t n_entries, n_exits; /* a leaf is one of each */
         uint64_t n_others;           /* events of other kinds */
         uint64_t n_gaps, n_lost;
@@ -45,8 +47,12 @@ typedef struct Census {
         Trees *trees; /* what is open; the census's own affair */
 } Census;
 
-/* @roots: the list that the Function table was made with; copied. */
-int census_init(Census *ret, const Strv *roots);
+/*
+ * census_init()
+ * @roots:      the list that the Function table was made with; copied
+ * @only_exits: no entries were recorded
+ */
+int census_init(Census *ret, const Strv *roots, bool only_exits);
 /* 0 or -ENOMEM. */
 int census_step(Census *c, const Step *step);
 /* Counts what is still open.  No more steps after this. */

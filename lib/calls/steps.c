@@ -21,7 +21,8 @@ struct Steps {
         Functions *functions;
         const Tasks *tasks;
         Foreign *foreign; /* may be NULL */
-        Trees *trees;     /* NULL: everything is passed on */
+        StepsKeep keep;
+        Trees *trees; /* of STEPS_IN_TREES */
         CpuTask *cpus;
         size_t n_cpus;
         const Event *kept; /* its LOST has been handed out */
@@ -133,10 +134,16 @@ int steps_next(Steps *s, uint64_t until_ns, Step *ret) {
                 r = fill_step(s, event, ret);
                 if (r < 0)
                         return r;
-                if (!s->trees)
+                if (s->keep == STEPS_ALL)
                         return 1;
                 if (ret->kind == STEP_OTHER) {
                         if (ret->text)
+                                return 1;
+                        s->n_foreign++;
+                        continue;
+                }
+                if (s->keep == STEPS_OF_ROOTS) {
+                        if (ret->function->root >= 0)
                                 return 1;
                         s->n_foreign++;
                         continue;
@@ -151,15 +158,15 @@ int steps_next(Steps *s, uint64_t until_ns, Step *ret) {
 }
 
 int steps_new(Steps **ret, Stream *stream, Functions *functions, const Tasks *tasks,
-              bool only_roots) {
+              StepsKeep keep) {
         _cleanup_(steps_freep) Steps *s = NULL;
         int r;
 
         s = malloc(sizeof(*s));
         if (!s)
                 return -ENOMEM;
-        *s = (Steps){ .stream = stream, .functions = functions, .tasks = tasks };
-        if (only_roots) {
+        *s = (Steps){ .stream = stream, .functions = functions, .tasks = tasks, .keep = keep };
+        if (keep == STEPS_IN_TREES) {
                 r = trees_new(&s->trees);
                 if (r < 0)
                         return r;

@@ -16,23 +16,29 @@
 
 typedef struct Steps Steps;
 
+/* Another session shares the kernel's graph filter, so that its trees may be in this buffer too. */
+typedef enum StepsKeep {
+        STEPS_ALL,
+        STEPS_IN_TREES, /* what is in a tree that begins at one of the roots */
+        STEPS_OF_ROOTS, /* the roots' own, where no tree can be seen */
+} StepsKeep;
+
 /*
  * steps_new()
  * @stream, @functions: borrowed
  * @tasks:      borrowed; replaced by steps_set_tasks()
- * @only_roots: leave out what is not in a tree that begins at one of the roots: another session
- *              shares the kernel's graph filter, so that its trees are in this buffer too.  Events
- *              of other kinds whose format is there were asked for, and stay.
+ * @keep:       what is passed on; events of other kinds whose format is there were asked for, and
+ *              stay
  */
 int steps_new(Steps **ret, Stream *stream, Functions *functions, const Tasks *tasks,
-              bool only_roots);
+              StepsKeep keep);
 /* Names of tasks met from now on come from @tasks, borrowed; the former must outlive its steps. */
 void steps_set_tasks(Steps *s, const Tasks *tasks);
 /* What prints events of other kinds; borrowed.  Without it they have no text. */
 void steps_set_foreign(Steps *s, Foreign *foreign);
 /* The next step not later than @until_ns.  1: @ret is filled; 0: there is none; -errno. */
 int steps_next(Steps *s, uint64_t until_ns, Step *ret);
-/* Steps left out because of only_roots. */
+/* Steps that were not passed on. */
 uint64_t steps_n_foreign(const Steps *s);
 Steps *steps_free(Steps *s);
 DEFINE_CLEANUP(Steps *, steps_free);

@@ -18,7 +18,8 @@
 
 #include "base/cleanup.h"
 
-/* One moment on every clock [ns].  trace_ns is in the session's trace clock. */
+/* One moment on every clock [ns].  trace_ns is in the session's trace clock, whatever that counts
+ * (store/trace-clock.h). */
 typedef struct ClockTuple {
         uint64_t trace_ns, monotonic_ns, boottime_ns, realtime_ns;
 } ClockTuple;

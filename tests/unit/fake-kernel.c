@@ -379,8 +379,11 @@ ssize_t __wrap_write(int fd, const void *data, size_t n) {
         text = strndup(data, n);
         ck_assert_ptr_nonnull(text);
         if (strstr(files[fd].path, "_pid")) {
-                take_note("write", files[fd].path, text);
+                size_t n_before = files[fd].words.n;
+
                 r = strv_split(&files[fd].words, text, " \n");
+                for (size_t i = n_before; i < files[fd].words.n; i++)
+                        take_note("write", files[fd].path, files[fd].words.items[i]);
         } else {
                 text[strcspn(text, "\n")] = 0;
                 take_note("write", files[fd].path, text);

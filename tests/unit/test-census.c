@@ -9,9 +9,30 @@ static Census census(void) {
         Census c;
 
         ck_assert_int_eq(strv_add(&roots, "root"), 0);
-        ck_assert_int_eq(census_init(&c, &roots), 0);
+        ck_assert_int_eq(census_init(&c, &roots, false), 0);
         return c;
 }
+
+START_TEST(where_only_ends_are_recorded_each_is_a_call)
+        {
+                _cleanup_strv_ Strv roots = {};
+                _cleanup_census_ Census c = {};
+                Step ends[] = { step_leave(&step_module, 2, 5), step_leave(&step_child, 1, 9),
+                                step_leave(&step_root, 0, 20), step_leave(&step_root, 0, 30) };
+
+                ck_assert_int_eq(strv_add(&roots, "root"), 0);
+                ck_assert_int_eq(census_init(&c, &roots, true), 0);
+                for (size_t i = 0; i < ELEMENTSOF(ends); i++)
+                        ck_assert_int_eq(census_step(&c, &ends[i]), 0);
+                census_finish(&c);
+                ck_assert_uint_eq(c.n_entries, 4);
+                ck_assert_uint_eq(c.n_trees, 2);
+                ck_assert_uint_eq(c.n_trees_complete, 2);
+                ck_assert_uint_eq(c.roots[0].n_trees, 2);
+                ck_assert_uint_eq(c.n_below, 2);
+                ck_assert_uint_eq(c.n_unmatched_exits + c.n_cut_exits, 0);
+        }
+END_TEST
 
 static void feed(Census *c, Step s) {
         ck_assert_int_eq(census_step(c, &s), 0);
@@ -157,4 +178,5 @@ UNIT_MAIN("census", whole_trees_have_everything_in_pairs,
           what_the_ends_cut_off_is_not_called_missing, what_is_missing_in_the_middle_is_counted,
           an_interrupt_before_the_record_of_a_return_is_a_sibling,
           a_return_that_never_comes_is_missing_once_its_caller_has_returned,
-          losses_are_counted_for_each_cpu, the_deepest_possible_stack_is_counted)
+          losses_are_counted_for_each_cpu, where_only_ends_are_recorded_each_is_a_call,
+          the_deepest_possible_stack_is_counted)

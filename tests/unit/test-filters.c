@@ -189,7 +189,8 @@ START_TEST(a_clock_of_this_kernel_is_taken_and_others_are_not)
                                            : "per_cpu/cpu0/stats",
                                  "overrun: 7\nread events: 3\nnow ts:    12.000345\n");
                         ck_assert_int_eq(tracer_read_clocks(tracer, &now), 0);
-                        ck_assert_uint_eq(now.trace_ns, UINT64_C(12000345000));
+                        ck_assert_uint_le(now.trace_ns, UINT64_C(12000345000));
+                        ck_assert_uint_gt(now.trace_ns, UINT64_C(11000345000)); /* taken back */
                         ck_assert_uint_gt(now.monotonic_ns, 0);
                         expect_as_before(&t, tracer);
                 }
@@ -253,15 +254,14 @@ START_TEST(options_that_exist_once_must_be_the_same)
                 t.m->spec.no_irqs = true;
                 t.m->spec.no_sleep_time = true;
                 first = arm(&t);
-                expect_shared(&t, "options/funcgraph-irqs", "0\n");
-                expect_shared(&t, "options/sleep-time", "0\n");
+                expect_file(&t, "options/funcgraph-irqs", "0\n");
+                expect_file(&t, "options/sleep-time", "0\n");
                 (void) next_spec(&t, "y");
                 t.m->spec.no_sleep_time = true;
                 expect_refusal(&t, REFUSAL_BUSY, "options/funcgraph-irqs exists once per kernel");
                 t.m->spec.no_irqs = true;
                 second = arm(&t);
                 ck_assert_int_eq(tracer_disarm(first), 0);
-                expect_shared(&t, "options/sleep-time", "0\n");
                 expect_as_before(&t, second);
 
                 fake_put_root(t.k, "proc/sys/kernel/osrelease", "7.2.13\n");

@@ -75,6 +75,25 @@ START_TEST(lists_take_commas_and_repetitions)
         }
 END_TEST
 
+START_TEST(names_may_have_commas_and_lists_may_not)
+        {
+                _cleanup_options_ Options o = {};
+
+                be_silent();
+                ck_assert_int_eq(PARSE(&o, "start", "f", "--comm=a,b", "--comm", "c",
+                                       "--cpus=0-3,8", "--only=g,h", "--clock=boot", "--clock=tai",
+                                       "--flat", "--slower=5ms"),
+                                 STATUS_OK);
+                ck_assert_uint_eq(o.spec.comms.n, 2);
+                ck_assert_str_eq(o.spec.comms.items[0], "a,b");
+                ck_assert_uint_eq(o.spec.cpus.n, 2);
+                ck_assert_uint_eq(o.spec.hooked.n, 2);
+                ck_assert_str_eq(o.spec.clock, "tai");
+                ck_assert(o.spec.flat);
+                ck_assert_uint_eq(o.spec.slower_ns, 5000000);
+        }
+END_TEST
+
 START_TEST(nonsense_is_wrong_usage)
         {
                 static const char *const bad[][3] = {
@@ -85,7 +104,11 @@ START_TEST(nonsense_is_wrong_usage)
                         { "start", "--bogus" },         { "start", "-Z" },
                         { "start", "--depth" },         { "start", "-n" },
                         { "start", "--name=" },         { "list", "--json=loud" },
-                        { "list", "--quiet=yes" },
+                        { "list", "--quiet=yes" },      { "start", "--cpus=1-" },
+                        { "start", "--cpus=," },        { "start", "--comm=" },
+                        { "start", "--comm=a\nb" },     { "start", "--cgroup=/a/../b" },
+                        { "start", "--clock=mo no" },   { "start", "--slower=0" },
+                        { "start", "--slower=999ns" },  { "start", "--flat=1" },
                 };
 
                 be_silent();
@@ -188,7 +211,8 @@ START_TEST(help_names_every_option_of_a_group_once)
 END_TEST
 
 UNIT_MAIN("options", options_may_stand_anywhere, the_command_keeps_its_options,
-          lists_take_commas_and_repetitions, nonsense_is_wrong_usage,
-          a_verb_refuses_the_options_of_others, too_few_and_too_many_words_are_wrong_usage,
-          without_a_command_the_rest_is_words, the_environment_names_socket_and_store,
-          json_has_modes_and_a_letter, help_names_every_option_of_a_group_once)
+          lists_take_commas_and_repetitions, names_may_have_commas_and_lists_may_not,
+          nonsense_is_wrong_usage, a_verb_refuses_the_options_of_others,
+          too_few_and_too_many_words_are_wrong_usage, without_a_command_the_rest_is_words,
+          the_environment_names_socket_and_store, json_has_modes_and_a_letter,
+          help_names_every_option_of_a_group_once)

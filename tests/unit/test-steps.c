@@ -15,7 +15,7 @@ typedef struct Player {
         Steps *steps;
 } Player;
 
-static void player_init(Player *p, const Recording *r, bool only_roots) {
+static void player_init(Player *p, const Recording *r, StepsKeep keep) {
         const char *problem;
 
         *p = (Player){};
@@ -26,7 +26,7 @@ static void player_init(Player *p, const Recording *r, bool only_roots) {
         ck_assert_int_eq(tasks_new(&p->tasks, "17 client\n"), 0);
         ck_assert_int_eq(functions_new(&p->functions, p->atlas, &r->meta->roots), 0);
         ck_assert_int_eq(stream_open(&p->stream, r->dir, &p->formats), 0);
-        ck_assert_int_eq(steps_new(&p->steps, p->stream, p->functions, p->tasks, only_roots), 0);
+        ck_assert_int_eq(steps_new(&p->steps, p->stream, p->functions, p->tasks, keep), 0);
 }
 
 static void player_done(Player *p) {
@@ -57,13 +57,13 @@ static char *in_short(Player *p) {
 }
 
 /* Plays @n pages of CPU 0. */
-static char *play(const Page *pages, size_t n, bool only_roots) {
+static char *play(const Page *pages, size_t n, StepsKeep keep) {
         _cleanup_recording_ Recording r;
         _cleanup_(player_done) Player p;
 
         recording_init(&r, layout);
         recording_add(&r, 0, 0, pages, n);
-        player_init(&p, &r, only_roots);
+        player_init(&p, &r, keep);
         return in_short(&p);
 }
 
@@ -79,7 +79,7 @@ START_TEST(an_exit_right_after_its_entry_makes_a_leaf)
                 page_leave(&page, 180, 17, F_LEAF, 1, 50);
                 recording_init(&r, layout);
                 recording_add(&r, 0, 0, &page, 1);
-                player_init(&p, &r, false);
+                player_init(&p, &r, STEPS_ALL);
                 ck_assert_int_eq(steps_next(p.steps, STREAM_NO_LIMIT, &s), 1);
                 ck_assert_int_eq(s.kind, STEP_LEAF);
                 ck_assert_uint_eq(s.timestamp_ns, 100);
@@ -103,7 +103,7 @@ START_TEST(another_task_or_function_or_event_in_between_makes_none)
                 page_enter(&p, 140, 17, F_LEAF, 0);
                 page_record(&p, 150, other, sizeof(other));
                 page_leave(&p, 160, 17, F_LEAF, 0, 5);
-                ck_assert_str_eq(play(&p, 1, false), "{k}k{k}i{k?}k");
+                ck_assert_str_eq(play(&p, 1, STEPS_ALL), "{k}k{k}i{k?}k");
         }
 END_TEST
 
@@ -118,7 +118,7 @@ START_TEST(a_leaf_may_span_two_pages_but_not_a_loss)
                         page_leave(&p[1], 110, 17, F_LEAF, 0, 5);
                         if (lost)
                                 page_set_missed(&p[1], 6);
-                        ck_assert_str_eq(play(p, 2, false), lost ? "{k!6}k" : ".k");
+                        ck_assert_str_eq(play(p, 2, STEPS_ALL), lost ? "{k!6}k" : ".k");
                 }
         }
 END_TEST
@@ -138,7 +138,7 @@ START_TEST(other_cpus_do_not_break_a_leaf)
                 recording_init(&r, layout);
                 recording_add(&r, 0, 0, &p[0], 1);
                 recording_add(&r, 1, 0, &p[1], 1);
-                player_init(&player, &r, false);
+                player_init(&player, &r, STEPS_ALL);
                 ck_assert_str_eq(in_short(&player), ".k{u{i");
         }
 END_TEST
@@ -159,12 +159,26 @@ START_TEST(a_neighbours_trees_can_be_left_out)
                 page_enter(&p, 165, 18, F_LEAF, 0); /* another task's */
                 page_leave(&p, 170, 17, F_ROOT, 1, 5);
                 page_leave(&p, 180, 17, F_CHILD, 0, 5);
-                ck_assert_str_eq(play(&p, 1, true), "{u.k}u");
-                ck_assert_str_eq(play(&p, 1, false), "}u{i}k}i{i{u.k{k}u}i");
+                ck_assert_str_eq(play(&p, 1, STEPS_IN_TREES), "{u.k}u");
+                ck_assert_str_eq(play(&p, 1, STEPS_ALL), "}u{i}k}i{i{u.k{k}u}i");
+        }
+END_TEST
+
+START_TEST(ends_alone_can_be_cut_down_to_those_of_the_roots)
+        {
+                Page p = {};
+
+                page_begin(&p, layout, 100);
+                page_leave(&p, 100, 17, F_CHILD, 1, 50);
+                page_leave(&p, 110, 17, F_ROOT, 0, 90);
+                page_leave(&p, 120, 18, F_LEAF, 0, 60); /* the neighbour's */
+                page_leave(&p, 130, 18, F_ROOT, 3, 70);
+                ck_assert_str_eq(play(&p, 1, STEPS_OF_ROOTS), "}u}u");
+                ck_assert_str_eq(play(&p, 1, STEPS_ALL), "}i}u}k}u");
         }
 END_TEST
 
 UNIT_MAIN("steps", an_exit_right_after_its_entry_makes_a_leaf,
           another_task_or_function_or_event_in_between_makes_none,
           a_leaf_may_span_two_pages_but_not_a_loss, other_cpus_do_not_break_a_leaf,
-          a_neighbours_trees_can_be_left_out)
+          a_neighbours_trees_can_be_left_out, ends_alone_can_be_cut_down_to_those_of_the_roots)
