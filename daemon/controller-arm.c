@@ -19,6 +19,7 @@
 #include "daemon/override.h"
 #include "daemon/pace.h"
 #include "daemon/plan.h"
+#include "daemon/task-filter.h"
 #include "store/format.h"
 
 #define GRAPH_NOTRACE "set_graph_notrace"
@@ -132,6 +133,11 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Aim *aim, Plan *p,
         if (r < 0)
                 return r;
 
+        if (task_filter_follows(&m->spec)) {
+                r = task_filter_plan(p, &c->fs, c->ledger, session, &m->spec);
+                if (r < 0)
+                        return r;
+        }
         *ret_file = "the control files";
         r = instance_plan(t->instance, p, c->ledger, session,
                           &(InstanceSettings){
@@ -140,6 +146,7 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Aim *aim, Plan *p,
                                   .clock = t->clock,
                                   .cpus = &m->spec.cpus,
                                   .threads = &aim->threads,
+                                  .threads_change = task_filter_follows(&m->spec),
                                   .no_irqs = m->spec.no_irqs,
                                   .no_sleep_time = m->spec.no_sleep_time,
                                   .not_hooked = &aim->clock_readers,

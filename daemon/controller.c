@@ -17,9 +17,11 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/unit.h"
+#include "daemon/admission.h"
 #include "daemon/controller-private.h"
 #include "daemon/host-check.h"
 #include "daemon/knob.h"
+#include "daemon/task-filter.h"
 
 static void log_warnings(const Strv *warnings) {
         for (size_t i = 0; i < warnings->n; i++)
@@ -315,6 +317,17 @@ int tracer_get_roots(const Tracer *t, Strv *ret) {
 
 int tracer_open_raw(Tracer *t, uint32_t cpu) {
         return instance_open_raw(t->instance, cpu);
+}
+
+int tracer_open_tasks(const Tracer *t) {
+        return task_filter_open(&t->c->fs, t->claim->session);
+}
+
+int tracer_follow(Tracer *t, const Spec *spec) {
+        _cleanup_strv_ Strv wanted = {};
+        int r = find_followed(&t->c->fs, spec, &wanted);
+
+        return r < 0 ? r : task_filter_set(&t->c->fs, instance_dir(t->instance), &wanted);
 }
 
 int tracer_set_recording(Tracer *t, bool on) {

@@ -131,6 +131,10 @@ int tracer_get_roots(const Tracer *t, Strv *ret);
  */
 int tracer_open_raw(Tracer *t, uint32_t cpu);
 int tracer_set_recording(Tracer *t, bool on);
+/* What wakes whoever follows tasks (daemon/task-filter.h); not blocking; the caller owns it; -errno. */
+int tracer_open_tasks(const Tracer *t);
+/* Looks who the tasks of @spec are by now, and records these.  Whether any is new; -errno. */
+int tracer_follow(Tracer *t, const Spec *spec);
 /* How long ordinary work took before this was armed; NULL: nobody looked. */
 const Touchstone *tracer_quiet(const Tracer *t);
 /*

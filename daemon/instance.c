@@ -235,6 +235,21 @@ static int plan_option(Instance *i, Plan *p, Ledger *l, const char *session, con
                        : plan_own(i, p, l, session, file, on ? "1" : "0");
 }
 
+/* Old values, even if they are what is wanted at first. */
+static int keep_pids(const Instance *i, const Plan *p, Ledger *l, const char *session) {
+        static const char *const files[] = { "set_ftrace_pid", "set_ftrace_notrace_pid" };
+        int r = 0;
+
+        for (size_t k = 0; r >= 0 && k < ELEMENTSOF(files); k++) {
+                _cleanup_free_ char *now = NULL;
+
+                r = plan_read(p, i->fs, files[k], &now);
+                if (r >= 0)
+                        r = ledger_add(l, session, LEDGER_FILE, files[k], now);
+        }
+        return r;
+}
+
 static int plan_settings(Instance *i, Plan *p, Ledger *l, const char *session,
                          const InstanceSettings *s) {
         _cleanup_free_ char *mask = make_mask(i, s->cpus), *pids = strv_join(s->threads, "\n"),
@@ -265,6 +280,8 @@ static int plan_settings(Instance *i, Plan *p, Ledger *l, const char *session,
                 r = plan_own(i, p, l, session, "set_ftrace_pid", pids);
         if (r >= 0 && s->threads->n > 0)
                 r = plan_own(i, p, l, session, "options/function-fork", "1");
+        if (r >= 0 && s->threads_change && !i->name)
+                r = keep_pids(i, p, l, session);
         return r;
 }
 

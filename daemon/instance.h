@@ -49,6 +49,7 @@ typedef struct InstanceSettings {
         const char *clock;     /* one of trace_clock's */
         const Strv *cpus;      /* ranges: what happens on these is recorded; none: on all */
         const Strv *threads;   /* that are recorded; none: all */
+        bool threads_change;   /* while it records */
         bool no_irqs, no_sleep_time;
         const Strv *not_hooked; /* functions that set_ftrace_notrace is to hold */
         const Hooks *hooks;     /* what set_ftrace_filter is to hold */

@@ -18,6 +18,7 @@
 
 typedef enum KnobKind {
         KNOB_VALUE,
+        KNOB_TEXT,
         KNOB_CHOICE,
         KNOB_SIZE,
         KNOB_MASK,
@@ -36,6 +37,7 @@ typedef struct KnobName {
 } KnobName;
 
 static const KnobName names[] = {
+        { "filter", KNOB_TEXT, "" },
         { "buffer_size_kb", KNOB_SIZE, "" },
         { "set_ftrace_filter", KNOB_FILTER, ALL },
         { "set_ftrace_notrace", KNOB_FILTER, NONE },
@@ -184,6 +186,7 @@ bool knob_equal(const char *path, const char *a, const char *b) {
         case KNOB_FILTER:
                 return list_equal(a, b);
         case KNOB_VALUE:
+        case KNOB_TEXT:
         case KNOB_CHOICE:
                 break;
         }
@@ -234,17 +237,17 @@ static int write_words(int tracefs_fd, const char *path, const char *words, int 
 }
 
 /* Of "1408)" four bytes. */
-static size_t n_value(const char *value) {
-        return strcspn(value, " )\n");
+static size_t n_value(KnobKind kind, const char *value) {
+        return strcspn(value, kind == KNOB_TEXT ? "\n" : " )\n");
 }
 
-static int write_value(int tracefs_fd, const char *path, const char *value) {
+static int write_value(int tracefs_fd, const char *path, KnobKind kind, const char *value) {
         int fd, r;
 
         fd = openat(tracefs_fd, path, O_WRONLY | O_TRUNC | O_CLOEXEC);
         if (fd < 0)
                 return -errno;
-        r = write_word(fd, path, value, n_value(value));
+        r = write_word(fd, path, value, n_value(kind, value));
         if (close(fd) < 0 && r >= 0)
                 r = -errno;
         return r;
@@ -262,14 +265,14 @@ int knob_restore(int tracefs_fd, const char *path, const char *value, Strv *skip
 
         value = written(kind, value);
         return kind_is_list(kind) ? write_words(tracefs_fd, path, value, O_TRUNC, skipped)
-                                  : write_value(tracefs_fd, path, value);
+                                  : write_value(tracefs_fd, path, kind, value);
 }
 
 int knob_text(const char *path, const char *value, char **ret) {
         KnobKind kind = kind_of(path);
 
         value = written(kind, value);
-        *ret = kind_is_list(kind) ? strdup(value) : strndup(value, n_value(value));
+        *ret = kind_is_list(kind) ? strdup(value) : strndup(value, n_value(kind, value));
         return *ret ? 0 : -ENOMEM;
 }
 

@@ -9,6 +9,7 @@
  * last name decides its kind:
  *
  *      value    the text without its newline           tracing_on, options/..., current_tracer
+ *      line     the same, which may have spaces                       filter (of an event)
  *      choice   the word in brackets                   trace_clock
  *      size     the text; "7 (expanded: 1408)" counts as 1408           buffer_size_kb
  *      mask     hex groups, leading zeros ignored      tracing_cpumask

@@ -98,6 +98,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/session-clock.c \
 	%D%/session-guard.c \
 	%D%/session-private.h \
+	%D%/session-tasks.c \
 	%D%/session-lean.c \
 	%D%/session-start.c \
 	%D%/session.c \
@@ -112,6 +113,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/tamper.h \
 	%D%/touchstone.c \
 	%D%/touchstone.h \
+	%D%/task-filter.c \
+	%D%/task-filter.h \
 	%D%/task-finder.c \
 	%D%/task-finder.h \
 	%D%/tracefs.c \

@@ -341,6 +341,12 @@ static void session_go_on(Session *s, const char *why) {
                                   "Cannot watch the control files of session '%s': %m; what others "
                                   "do to them is not noticed.",
                                   s->meta->name);
+        r = session_follow(s);
+        if (r < 0)
+                session_warn(s,
+                             "who joined those whose calls are recorded since the daemon ended, "
+                             "and later, is missing: %s",
+                             strerror(-r));
         r = session_set_deadline(s);
         if (r < 0) {
                 log_error_errno(r, "Cannot set the timer of session '%s': %m", s->meta->name);

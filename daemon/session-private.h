@@ -17,6 +17,9 @@
 #include "daemon/symbol-watch.h"
 #include "daemon/transition.h"
 
+/* daemon/session-tasks.c */
+typedef struct Following Following;
+
 struct Session {
         const SessionContext *context;
         SessionMeta *meta;
@@ -34,6 +37,7 @@ struct Session {
         uint64_t lesson_us;
         Lesson *lesson; /* goes on after the end */
         Health *health;
+        Following *following; /* of tasks that may join those who are recorded */
         Guard guard;
         ClockWatch *clock_watch;
 
@@ -80,6 +84,12 @@ void session_look_at_clocks(void *userdata);
 /* session-guard.c: recording has begun or goes on; a moment to look, which may end it. */
 void session_guard_begin(Session *s);
 void session_guard_look(Session *s);
+
+/* From now on who joins those who are recorded is noticed, if @s has such.  0 or -errno. */
+int session_follow(Session *s);
+/* Before the tracer is switched off. */
+Following *following_free(Following *f);
+DEFINE_CLEANUP(Following *, following_free);
 
 /* Recording has begun: if it is to be learned from, the timer is set.  0 or -errno. */
 int session_lean_begin(Session *s);

@@ -239,6 +239,9 @@ static int session_begin(Session *s, Refusal *refusal) {
         if (r < 0)
                 return refuse_errno(refusal, r, "preparing the rotation of segments in",
                                     store_path(s->context->store));
+        r = session_follow(s);
+        if (r < 0)
+                return refuse_errno(refusal, r, "following", "tasks by name or control group");
         r = tracer_set_recording(s->tracer, true);
         if (r < 0)
                 return refuse_errno(refusal, r, "writing", "tracing_on");
@@ -268,6 +271,7 @@ static void session_undo(Session *s) {
         s->rotation = rotation_free(s->rotation);
         s->recorder = recorder_free(s->recorder);
         session_let_go(s);
+        s->following = following_free(s->following);
         if (s->tracer) {
                 r = tracer_disarm(TAKE_PTR(s->tracer));
                 if (r < 0)

@@ -194,6 +194,7 @@ void session_stop(Session *s, const char *reason) {
         if (r < 0)
                 log_error_errno(r, "Cannot switch recording off for session '%s': %m; going on.",
                                 s->meta->name);
+        s->following = following_free(s->following);
         (void) tracer_read_clocks(s->tracer, &s->meta->stop);
         s->deadline = sd_event_source_disable_unref(s->deadline);
         session_look_at_modules(s);
@@ -256,6 +257,7 @@ static void session_finish(Session *s) {
         s->rotation = rotation_free(s->rotation);
         s->recorder = recorder_free(s->recorder);
         session_let_go(s);
+        s->following = following_free(s->following);
         session_lean_end(s);
         r = tracer_disarm(TAKE_PTR(s->tracer));
 
@@ -405,6 +407,7 @@ Session *session_free(Session *s) {
         (void) health_free(s->health);
         (void) clock_watch_free(s->clock_watch);
         session_lean_done(s);
+        (void) following_free(s->following);
         (void) session_dir_free(s->dir);
         (void) session_meta_free(s->meta);
         free(s);

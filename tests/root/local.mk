@@ -6,6 +6,7 @@ root_tests += \
 	%D%/test-doctor.sh \
 	%D%/test-dry-run.sh \
 	%D%/test-exact.sh \
+	%D%/test-filters.sh \
 	%D%/test-follow.sh \
 	%D%/test-hotplug.sh \
 	%D%/test-idle.sh \

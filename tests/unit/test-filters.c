@@ -353,10 +353,51 @@ START_TEST(a_group_is_its_processes_and_those_below_it)
         }
 END_TEST
 
+START_TEST(who_joins_is_recorded_and_who_leaves_is_not)
+        {
+                for (int instances = 0; instances < 2; instances++) {
+                        CASE(t, instances);
+                        Tracer *tracer;
+                        int fd;
+
+                        fake_put_root(t.k, "proc/700/comm", "web\n");
+                        fake_put_root(t.k, "proc/700/task/700/comm", "web\n");
+                        ck_assert_int_eq(strv_add(&t.m->spec.comms, "web"), 0);
+                        ck_assert_int_eq(strv_add(&t.m->spec.comms, "(a b)"), 0);
+                        tracer = arm(&t);
+                        expect_shared(&t,
+                                      "instances/ftraced.tasks-x/events/task/task_rename/filter",
+                                      "oldcomm==\"web\"||newcomm==\"web\"||oldcomm==\"(a b)\"||"
+                                      "newcomm==\"(a b)\"\n");
+                        expect_shared(&t,
+                                      "instances/ftraced.tasks-x/events/task/task_rename/enable",
+                                      "1\n");
+                        fd = tracer_open_tasks(tracer);
+                        ck_assert_int_ge(fd, 0);
+                        safe_close(fd);
+                        ck_assert_int_eq(tracer_follow(tracer, &t.m->spec), 0);
+
+                        fake_put_root(t.k, "proc/700/comm", "db\n");
+                        fake_put_root(t.k, "proc/700/task/700/comm", "db\n");
+                        fake_put_root(t.k, "proc/800/comm", "(a b)\n");
+                        fake_put_root(t.k, "proc/800/task/800/comm", "(a b)\n");
+                        ck_assert_int_eq(tracer_follow(tracer, &t.m->spec), 1);
+                        expect_file(&t, "set_ftrace_pid", TASK_NOBODY "\n700\n800\n");
+                        expect_file(&t, "set_ftrace_notrace_pid", "700\n");
+                        ck_assert_int_eq(tracer_follow(tracer, &t.m->spec), 0);
+
+                        fake_put_root(t.k, "proc/700/comm", "web\n");
+                        ck_assert_int_eq(tracer_follow(tracer, &t.m->spec), 0);
+                        expect_file(&t, "set_ftrace_notrace_pid", "no pid\n");
+                        expect_as_before(&t, tracer);
+                }
+        }
+END_TEST
+
 UNIT_MAIN("filters", flat_hooks_the_functions_alone,
           what_is_left_out_is_hooked_with_what_is_recorded_alone, only_these_cpus_are_in_the_mask,
           a_cpu_that_is_not_there_is_refused, a_clock_of_this_kernel_is_taken_and_others_are_not,
           clocks_are_known_by_what_they_count, a_threshold_is_in_whole_microseconds_and_one_for_all,
           options_that_exist_once_must_be_the_same, what_contradicts_itself_is_refused,
           a_name_is_its_processes_with_all_threads_and_others_threads,
-          a_group_is_its_processes_and_those_below_it)
+          a_group_is_its_processes_and_those_below_it, who_joins_is_recorded_and_who_leaves_is_not)

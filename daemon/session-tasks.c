@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Following tasks by name or control group: the daemon is woken when somebody may have joined them
+ * or left (daemon/task-filter.h), and looks.  Who is born into a control group tells nobody, so that
+ * is looked at once a second, too.  A look may walk through all of /proc: between two of them
+ * passes ten times what one takes, whatever is going on.
+ */
+
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "base/unit.h"
+#include "daemon/session-private.h"
+#include "daemon/task-filter.h"
+
+#define LOOK_GAP_MIN_US (UINT64_C(2) * 1000)
+#define LOOK_GAP_FACTOR 10
+#define LOOK_CGROUP_US USEC_PER_SEC
+#define LOOK_NAME_US (10 * USEC_PER_SEC) /* in case that an event was lost */
+#define DRAIN_BYTES 65536
+#define DRAINS_MAX 64 /* at once: the rest wakes again */
+
+struct Following {
+        Session *session;
+        sd_event_source *io, *timer;
+        int fd;
+        uint64_t next_us; /* CLOCK_MONOTONIC: no look before */
+        bool has_failed;
+};
+
+static uint64_t now_us(void) {
+        struct timespec t;
+
+        (void) clock_gettime(CLOCK_MONOTONIC, &t);
+        return (uint64_t) t.tv_sec * USEC_PER_SEC + (uint64_t) t.tv_nsec / NSEC_PER_USEC;
+}
+
+static void look(Following *f) {
+        Session *s = f->session;
+        uint64_t before = now_us(), after;
+        int r;
+
+        r = tracer_follow(s->tracer, &s->meta->spec);
+        if (r < 0 && !f->has_failed)
+                session_warn(s,
+                             "those whose calls are recorded could not be looked up: %s; who has "
+                             "joined them since is missing, and it is tried again",
+                             strerror(-r));
+        f->has_failed = r < 0;
+        after = now_us();
+        f->next_us = after + MAX(LOOK_GAP_MIN_US, LOOK_GAP_FACTOR * (after - before));
+}
+
+static int set_timer(Following *f, uint64_t us) {
+        int r = sd_event_source_set_time_relative(f->timer, us);
+
+        return r < 0 ? r : sd_event_source_set_enabled(f->timer, SD_EVENT_ONESHOT);
+}
+
+static int look_again_later(Following *f) {
+        return set_timer(f, f->session->meta->spec.cgroups.n > 0 ? LOOK_CGROUP_US : LOOK_NAME_US);
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+        Following *f = userdata;
+
+        look(f);
+        return look_again_later(f);
+}
+
+/* What it says is of no interest, only that it says something. */
+static bool drain(int fd) {
+        _cleanup_free_ char *room = malloc(DRAIN_BYTES);
+        ssize_t n = 1;
+
+        for (unsigned i = 0; room && i < DRAINS_MAX && n > 0; i++)
+                n = read(fd, room, DRAIN_BYTES);
+        return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+static int on_event(sd_event_source *source, int fd, uint32_t events, void *userdata) {
+        Following *f = userdata;
+        uint64_t now;
+
+        if (!drain(fd)) { /* somebody has removed it; the timer goes on */
+                f->io = sd_event_source_disable_unref(f->io);
+                return 0;
+        }
+        now = now_us();
+        if (now < f->next_us)
+                return set_timer(f, f->next_us - now);
+        look(f);
+        return look_again_later(f);
+}
+
+Following *following_free(Following *f) {
+        if (!f)
+                return NULL;
+        (void) sd_event_source_disable_unref(f->io);
+        (void) sd_event_source_disable_unref(f->timer);
+        (void) safe_close(f->fd);
+        free(f);
+        return NULL;
+}
+
+int session_follow(Session *s) {
+        _cleanup_(following_freep) Following *f = NULL;
+        int r;
+
+        if (!task_filter_follows(&s->meta->spec))
+                return 0;
+        f = calloc(1, sizeof(*f));
+        if (!f)
+                return -ENOMEM;
+        *f = (Following){ .session = s, .fd = tracer_open_tasks(s->tracer) };
+        if (f->fd < 0)
+                return f->fd;
+        r = sd_event_add_io(s->context->event, &f->io, f->fd, EPOLLIN, on_event, f);
+        if (r >= 0)
+                r = sd_event_add_time_relative(s->context->event, &f->timer, CLOCK_MONOTONIC,
+                                               LOOK_CGROUP_US, 1000, on_timer, f);
+        if (r < 0)
+                return r;
+        (void) drain(f->fd);
+        look(f);
+        r = look_again_later(f);
+        if (r < 0)
+                return r;
+        s->following = TAKE_PTR(f);
+        return 0;
+}
