@@ -56,6 +56,27 @@ exits 'it is gone' 3 ftracectl show fake
 exits 'names that are paths are refused' 2 ftracectl start -n ../x udp_sendmsg
 exits 'functions that are commands are refused' 2 ftracectl start udp_sendmsg:traceoff
 
+# What narrows a recording, down to the control files and up to what is shown.
+clocks='[local] global counter mono boot' # which a plain file forgets when it is written
+echo "$clocks" >"$work/tracefs/trace_clock"
+exits 'a narrowed session starts' 0 ftracectl start -n narrow --cpus=1 --slower=4999001ns --no-irqs --no-sleep-time \
+        --clock=boot udp_sendmsg
+is 'the CPU alone is recorded' "$(cat "$work/tracefs/tracing_cpumask")" 2
+is 'the time is in whole microseconds, rounded up' "$(cat "$work/tracefs/tracing_thresh")" 5000
+is 'interrupts are not recorded' "$(cat "$work/tracefs/options/funcgraph-irqs")" 0
+is 'sleep is not counted' "$(cat "$work/tracefs/options/sleep-time")" 0
+is 'the clock is set' "$(cat "$work/tracefs/trace_clock")" boot
+is 'the session says all of it' "$(session narrow '[.spec.cpus[], .spec.slower_ns, .spec.no_irqs,
+        .spec.no_sleep_time, .spec.clock, .clock] | map(tostring) | join(" ")')" '1 4999001 true true boot boot'
+exits 'it is shown in words' 0 ftracectl show narrow
+for line in 'Slower: only calls of 4.9 ms or more|Slower: only calls of 5 ms' 'On CPUs: 1' 'Interrupts: not' 'Sleep: not' 'clock boot'; do
+        says "a line says ${line%%:*}" "$line" "$out"
+done
+exits 'it is stopped' 0 ftracectl stop narrow
+echo "$clocks" >"$work/tracefs/trace_clock"
+exits 'a clock that is not there is refused' 2 ftracectl start --clock=sundial udp_sendmsg
+says 'the clocks that there are are listed' 'local, global, counter'
+
 # Killed while it records: the next one goes on (more of it in test-restart.sh).
 exits 'another session starts' 0 ftracectl start -n killed udp_sendmsg
 kill_ftraced
