@@ -245,7 +245,7 @@ static int set_lean(Options *o, const char *value) {
 
 /* Each of the words must be valid. */
 static int add_words(Options *o, const Option *option, const char *value, const char *separators) {
-        Strv *list = (Strv *) ((char *) o + option->offset);
+        Strv *list = (void *) ((char *) o + option->offset);
         size_t n_before = list->n;
         char quoted[NAME_QUOTE_MAX];
         int r = separators ? strv_split(list, value, separators) : strv_add(list, value);
@@ -265,7 +265,7 @@ static int add_words(Options *o, const Option *option, const char *value, const 
 }
 
 static int set_name(Options *o, const Option *option, const char *value) {
-        char **at = (char **) ((char *) o + option->offset), quoted[NAME_QUOTE_MAX];
+        char **at = (void *) ((char *) o + option->offset), quoted[NAME_QUOTE_MAX];
         char *copy;
 
         if (!option->is_valid(value))

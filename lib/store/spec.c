@@ -190,7 +190,7 @@ static const size_t lists[] = {
 };
 
 static Strv *list_of(Spec *spec, size_t i) {
-        return (Strv *) ((char *) spec + lists[i]);
+        return (void *) ((char *) spec + lists[i]);
 }
 
 int spec_copy(Spec *ret, const Spec *spec) {
