@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/log.h"
 #include "daemon/knob.h"
 #include "daemon/plan.h"
@@ -78,6 +79,24 @@ static const char *resolve(const Plan *p, const char *file) {
         return file;
 }
 
+/* As tracing_cpumask has it. */
+static int all_cpus(const Tracefs *fs, char **ret) {
+        _cleanup_free_ uint32_t *cpus = NULL;
+        _cleanup_buf_ Buf b = BUF_INIT;
+        uint32_t n_last;
+        size_t n;
+        int r;
+
+        r = tracefs_get_cpus(fs, &cpus, &n);
+        if (r < 0)
+                return r;
+        n_last = cpus[n - 1] % 32 + 1;
+        buf_printf(&b, "%x", n_last == 32 ? UINT32_MAX : (UINT32_C(1) << n_last) - 1);
+        for (uint32_t group = cpus[n - 1] / 32; group > 0; group--)
+                buf_adds(&b, ",ffffffff");
+        return buf_take_string(&b, ret);
+}
+
 static int read_new(const Tracefs *fs, const char *name, char **ret) {
         _cleanup_free_ char *top = NULL;
         const char *value = NULL;
@@ -86,6 +105,8 @@ static int read_new(const Tracefs *fs, const char *name, char **ret) {
         r = knob_read(fs->fd, name, &top);
         if (r < 0)
                 return r; /* what the top level does not have an instance has not either */
+        if (streq(name, "tracing_cpumask"))
+                return all_cpus(fs, ret);
         for (size_t i = 0; i < ELEMENTSOF(new_values); i++)
                 if (streq(new_values[i].name, name))
                         value = new_values[i].value;

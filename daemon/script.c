@@ -97,6 +97,7 @@ static void write_was(Buf *out, const PlanStep *s) {
         size_t n = strlen(was);
 
         buf_adds(out, "# was ");
+        buf_adds(out, n == 0 ? "empty" : "");
         for (size_t i = 0; i < n && i < WAS_MAX; i++)
                 buf_add(out, was[i] == '\n' ? " " : was + i, 1);
         if (n > WAS_MAX)
@@ -109,7 +110,7 @@ static void write_echo(Buf *out, const PlanStep *s) {
         _cleanup_free_ char *text = NULL;
         size_t begin = out->n_data, n;
 
-        if (s->text && !streq(s->text, s->value)) {
+        if (s->text && knob_is_list(s->file) && !streq(s->text, s->value)) {
                 buf_printf(out,
                            "# %zu functions by their lines in available_filter_functions, which "
                            "hold until a module\n# comes or goes: ",

@@ -26,7 +26,7 @@
 
 typedef enum ValueType {
         VALUE_TEXT,
-        VALUE_WORDS, /* separated by blanks; each assignment adds to those before */
+        VALUE_WORDS, /* separated by blanks or commas; each assignment adds to those before */
         VALUE_LINE,  /* a list, too, each assignment one of it */
         VALUE_WORD,
         VALUE_NUMBER,
@@ -112,7 +112,7 @@ static json_t *parse_words(const char *value) {
         json_t *list = json_array();
         _cleanup_strv_ Strv words = {};
 
-        if (!list || strv_split(&words, value, " \t") < 0) {
+        if (!list || strv_split(&words, value, " \t,") < 0) {
                 json_decref(list);
                 return NULL;
         }
