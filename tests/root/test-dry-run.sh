@@ -47,7 +47,13 @@ compare() { # NAME OPTION...
         ok "$name: both program the same" diff -U2 "$work/$name.hand" "$work/$name.daemon"
 }
 
-ok 'the daemon starts' start_ftraced
+mkdir -p "$work/root/usr/lib/ftraced/profiles.d"
+cp "$top_srcdir"/systemd/profiles.d/*.conf "$work/root/usr/lib/ftraced/profiles.d"
+ok 'the daemon starts' start_ftraced --config-root="$work/root"
+for profile in $(ftracectl profile list --no-legend | awk '{ print $1 }'); do
+        exits "$profile: what it names is here" 0 ftracectl start --dry-run --profile "$profile"
+done
+is_as_before 'profiles: the kernel is as it was'
 compare plain --depth=4 udp_sendmsg udp_recvmsg
 leave_over
 dump_tracefs "$work/tracefs.before"
