@@ -503,7 +503,7 @@ json_t *options_spec_to_json(const Options *o, const Spec *spec) {
         if (object && spec->functions.n == 0)
                 (void) json_object_del(object, "functions");
         for (size_t i = 0; object && i < ELEMENTSOF(options); i++)
-                for (size_t offset = 0; offset < sizeof(Spec); offset += sizeof(void *) / 2)
+                for (size_t offset = 0; offset < sizeof(Spec); offset++)
                         if ((o->given & UINT64_C(1) << i) && sets_member(&options[i], offset) &&
                             spec_member_to_json(object, spec, offset) == -ENOMEM)
                                 return NULL;

@@ -111,10 +111,11 @@ static void write_echo(Buf *out, const PlanStep *s) {
         size_t begin = out->n_data, n;
 
         if (s->text && knob_is_list(s->file) && !streq(s->text, s->value)) {
-                buf_printf(out,
-                           "# %zu functions by their lines in available_filter_functions, which "
-                           "hold until a module\n# comes or goes: ",
-                           count_words(s->value));
+                buf_printf(
+                        out,
+                        "# Lines of available_filter_functions, which hold until a module comes or "
+                        "goes, for %zu:\n# ",
+                        count_words(s->value));
                 write_names(out, s->value);
                 buf_adds(out, "\n");
                 begin = out->n_data;
