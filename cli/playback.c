@@ -98,12 +98,12 @@ static int open_tasks(Playback *p) {
         return tasks_new(&p->tasks, text);
 }
 
-/* Where only returns were recorded, sessions at the same time were for the same roots, or flat
+/* What to draw beside neighbours.  Where only returns were recorded, sessions at the same time were for the same roots, or flat
  * (daemon/arbiter.h, ClaimValues). */
-static StepsKeep keep_of(const Playback *p) {
+static StepsKeep keep_beside(const Playback *p) {
         const SessionMeta *m = p->meta;
 
-        if (m->neighbours.n == 0 || m->roots.n == 0 || !atlas_has_names(p->atlas))
+        if (m->roots.n == 0 || !atlas_has_names(p->atlas))
                 return STEPS_ALL;
         if (m->spec.slower_ns == 0)
                 return STEPS_IN_TREES;
@@ -140,7 +140,11 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
         r = stream_open(&p->stream, dir, &p->formats);
         if (r < 0)
                 return r;
-        r = steps_new(&p->steps, p->stream, p->functions, p->tasks, keep_of(p));
+        r = steps_new(&p->steps, p->stream, p->functions, p->tasks,
+                      meta->neighbours.n > 0 ? keep_beside(p) : STEPS_ALL);
+        /* Neighbours may come. */
+        if (r >= 0 && session_state_is_live(meta->state) && keep_beside(p) == STEPS_IN_TREES)
+                r = steps_watch_trees(p->steps);
         if (r < 0)
                 return r;
         steps_set_foreign(p->steps, p->foreign);
@@ -148,7 +152,8 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
         return 0;
 }
 
-static int refresh_symbols(Playback *p) {
+/* What has changed in session.json while it records: symbols, and neighbours that came. */
+static int refresh_meta(Playback *p) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         struct stat st;
         int r;
@@ -162,6 +167,8 @@ static int refresh_symbols(Playback *p) {
         if (r != 0)
                 return r == -ENOMEM ? r : 0;
         p->meta_mtime = st.st_mtim;
+        if (m->neighbours.n > 0)
+                steps_set_keep(p->steps, keep_beside(p));
         r = atlas_refresh(p->atlas, m);
         if (r > 0)
                 functions_forget_times(p->functions);
@@ -171,7 +178,7 @@ static int refresh_symbols(Playback *p) {
 int playback_refresh(Playback *p) {
         int r = stream_refresh(p->stream);
 
-        return r < 0 ? r : MIN(refresh_symbols(p), 0);
+        return r < 0 ? r : MIN(refresh_meta(p), 0);
 }
 
 Playback *playback_free(Playback *p) {

@@ -315,6 +315,19 @@ int tracer_get_roots(const Tracer *t, Strv *ret) {
         return arbiter_all_roots(&t->c->arbiter, ret);
 }
 
+int tracer_find_strangers(const Tracer *t, Strv *ret) {
+        _cleanup_strv_ Strv ours = {}, users = {};
+        int r;
+
+        r = controller_own_dirs(t->c, &ours);
+        if (r >= 0)
+                r = tracefs_find_graph_users(&t->c->fs, &users);
+        for (size_t i = 0; r >= 0 && i < users.n; i++)
+                if (!strv_contains(&ours, users.items[i]))
+                        r = strv_add(ret, users.items[i]);
+        return MIN(r, 0);
+}
+
 int tracer_open_raw(Tracer *t, uint32_t cpu) {
         return instance_open_raw(t->instance, cpu);
 }

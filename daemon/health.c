@@ -254,6 +254,28 @@ static int get_roots(Strv *ret, void *userdata) {
         return tracer_get_roots(h->config.tracer, ret);
 }
 
+/* Somebody may begin to use function_graph beside us, in an instance of theirs.  Whether it is news. */
+static bool look_at_strangers(Health *h) {
+        SessionMeta *m = h->config.meta;
+        _cleanup_strv_ Strv dirs = {};
+        bool is_news = false;
+
+        if (tracer_find_strangers(h->config.tracer, &dirs) < 0)
+                return false;
+        for (size_t i = 0; i < dirs.n; i++) {
+                const char *dir = *dirs.items[i] ? dirs.items[i] : "the top level";
+
+                if (strv_contains(&m->neighbours, dir) || strv_add(&m->neighbours, dir) < 0)
+                        continue;
+                health_warn(m,
+                            "somebody else has switched function_graph on in %s (%s) meanwhile, "
+                            "with the same graph filter",
+                            dir, tracer_tracefs(h->config.tracer));
+                is_news = true;
+        }
+        return is_news;
+}
+
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Health *h = userdata;
         uint64_t since_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -263,6 +285,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
                 is_new = true;
         if (h->tamper)
                 tamper_poll(h->tamper);
+        is_new = look_at_strangers(h) || is_new;
         changed(h, is_new);
         h->cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns;
         if (h->config.looked)

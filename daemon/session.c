@@ -167,11 +167,24 @@ void session_on_recorder(void *userdata) {
                 session_finish(s);
 }
 
-void session_add_neighbour(Session *s, const Session *other) {
-        if (!session_is_live(s) || strv_contains(&s->meta->neighbours, other->meta->name))
-                return;
-        (void) strv_add(&s->meta->neighbours, other->meta->name);
+bool session_add_neighbour(Session *s, const char *name) {
+        if (!session_is_live(s) || strv_contains(&s->meta->neighbours, name) ||
+            strv_add(&s->meta->neighbours, name) < 0)
+                return false;
         session_save(s);
+        return true;
+}
+
+void session_drop_neighbour(Session *s, const char *name) {
+        Strv *list = &s->meta->neighbours;
+
+        for (size_t i = 0; i < list->n; i++)
+                if (streq(list->items[i], name)) {
+                        free(list->items[i]);
+                        list->items[i] = list->items[--list->n];
+                        session_save(s);
+                        return;
+                }
 }
 
 void session_set_watched(Session *s, bool watched) {

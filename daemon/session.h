@@ -91,8 +91,10 @@ uint64_t session_disk_bytes(Session *s);
 int session_set_pinned(Session *s, bool pinned);
 /* What stands against removing it, if it has ended: a Keep (*@ret_foreign: store/keep.h) or -errno. */
 int session_look_keep(Session *s, char **ret_foreign);
-/* @other began to use function_graph as well: kept with @s if that is live. */
-void session_add_neighbour(Session *s, const Session *other);
+/* @name is about to use function_graph as well: kept with @s if that is live.  Whether it is news. */
+bool session_add_neighbour(Session *s, const char *name);
+/* It was refused. */
+void session_drop_neighbour(Session *s, const char *name);
 void session_set_watched(Session *s, bool watched);
 
 /* Ends it at once, waiting for the readers, if it is live. */

@@ -283,6 +283,7 @@ int sessions_look(Sessions *s, const SessionRequest *q, Refusal *refusal) {
 
 int sessions_start(Sessions *s, Session **ret, const SessionRequest *q, Refusal *refusal) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        _cleanup_free_ bool *told = NULL; /* by index */
         int r;
 
         r = sessions_make_room(s);
@@ -290,12 +291,23 @@ int sessions_start(Sessions *s, Session **ret, const SessionRequest *q, Refusal 
                 r = sessions_prepare(s, &m, q, refusal);
         if (r != 0)
                 return r;
-        r = session_start(&s->items[s->n], &s->context, m, q->peer, q->force, refusal);
+        r = controller_look(s->context.controller, m, q->force, refusal);
         if (r != 0)
                 return r;
-        TAKE_PTR(m);
+        told = calloc(s->n + 1, sizeof(*told));
+        if (!told)
+                return -ENOMEM;
+        /* First, so that whoever draws them live is ready for what the new roots bring. */
         for (size_t i = 0; i < s->n; i++)
-                session_add_neighbour(s->items[i], s->items[s->n]);
+                told[i] = session_add_neighbour(s->items[i], m->name);
+        r = session_start(&s->items[s->n], &s->context, m, q->peer, q->force, refusal);
+        if (r != 0) {
+                for (size_t i = 0; i < s->n; i++)
+                        if (told[i])
+                                session_drop_neighbour(s->items[i], m->name);
+                return r;
+        }
+        TAKE_PTR(m);
         *ret = s->items[s->n++];
         sessions_on_change(*ret, s);
         return 0;

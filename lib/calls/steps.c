@@ -22,11 +22,11 @@ struct Steps {
         const Tasks *tasks;
         Foreign *foreign; /* may be NULL */
         StepsKeep keep;
-        Trees *trees; /* of STEPS_IN_TREES */
+        Trees *trees; /* NULL: nobody asks for them */
         CpuTask *cpus;
         size_t n_cpus;
         const Event *kept; /* its LOST has been handed out */
-        uint64_t n_foreign;
+        uint64_t n_foreign, n_lost;
 };
 
 static int fill_comm(Steps *s, Step *step) {
@@ -108,10 +108,29 @@ static int fill_step(Steps *s, const Event *e, Step *ret) {
         return stream_drop_same_cpu(s->stream);
 }
 
+/* 1: the step is one of ours, 0: it is not; -ENOMEM. */
+static int belongs(Steps *s, const Step *step) {
+        TaskTree *task;
+        Place place;
+        int r;
+
+        if (step->kind == STEP_OTHER)
+                return step->text != NULL; /* asked for by this session alone */
+        if (s->keep == STEPS_OF_ROOTS)
+                return step->function->root >= 0;
+        task = trees_task(s->trees, step);
+        if (!task)
+                return -ENOMEM;
+        place = task_tree_place(task, step);
+        if (place == PLACE_OUTSIDE)
+                return 0;
+        r = task_tree_is_stray(task, step, place, s->n_lost);
+        return r < 0 ? r : !r;
+}
+
 int steps_next(Steps *s, uint64_t until_ns, Step *ret) {
         for (;;) {
                 const Event *event;
-                TaskTree *task;
                 int r;
 
                 if (_unlikely_(s->kept))
@@ -122,6 +141,7 @@ int steps_next(Steps *s, uint64_t until_ns, Step *ret) {
                                 return r;
                         if (_unlikely_(event->missed)) {
                                 s->kept = event;
+                                s->n_lost++;
                                 *ret = (Step){
                                         .kind = STEP_LOST,
                                         .cpu = event->cpu,
@@ -134,24 +154,12 @@ int steps_next(Steps *s, uint64_t until_ns, Step *ret) {
                 r = fill_step(s, event, ret);
                 if (r < 0)
                         return r;
-                if (s->keep == STEPS_ALL)
+                if (s->keep == STEPS_ALL && !s->trees)
                         return 1;
-                if (ret->kind == STEP_OTHER) {
-                        if (ret->text)
-                                return 1;
-                        s->n_foreign++;
-                        continue;
-                }
-                if (s->keep == STEPS_OF_ROOTS) {
-                        if (ret->function->root >= 0)
-                                return 1;
-                        s->n_foreign++;
-                        continue;
-                }
-                task = trees_task(s->trees, ret);
-                if (!task)
-                        return -ENOMEM;
-                if (task_tree_place(task, ret) != PLACE_OUTSIDE)
+                r = belongs(s, ret);
+                if (r < 0)
+                        return r;
+                if (r > 0 || s->keep == STEPS_ALL)
                         return 1;
                 s->n_foreign++;
         }
@@ -166,13 +174,19 @@ int steps_new(Steps **ret, Stream *stream, Functions *functions, const Tasks *ta
         if (!s)
                 return -ENOMEM;
         *s = (Steps){ .stream = stream, .functions = functions, .tasks = tasks, .keep = keep };
-        if (keep == STEPS_IN_TREES) {
-                r = trees_new(&s->trees);
-                if (r < 0)
-                        return r;
-        }
+        r = keep == STEPS_IN_TREES ? trees_new(&s->trees) : 0;
+        if (r < 0)
+                return r;
         *ret = TAKE_PTR(s);
         return 0;
+}
+
+int steps_watch_trees(Steps *s) {
+        return s->trees ? 0 : trees_new(&s->trees);
+}
+
+void steps_set_keep(Steps *s, StepsKeep keep) {
+        s->keep = keep == STEPS_IN_TREES && !s->trees ? STEPS_ALL : keep;
 }
 
 void steps_set_tasks(Steps *s, const Tasks *tasks) {

@@ -38,6 +38,10 @@ void steps_set_tasks(Steps *s, const Tasks *tasks);
 void steps_set_foreign(Steps *s, Foreign *foreign);
 /* The next step not later than @until_ns.  1: @ret is filled; 0: there is none; -errno. */
 int steps_next(Steps *s, uint64_t until_ns, Step *ret);
+/* For a recording that goes on: trees are told apart from now on, so that STEPS_IN_TREES may be set
+ * later, when a neighbour has come.  0 or -ENOMEM. */
+int steps_watch_trees(Steps *s);
+void steps_set_keep(Steps *s, StepsKeep keep);
 /* Steps that were not passed on. */
 uint64_t steps_n_foreign(const Steps *s);
 Steps *steps_free(Steps *s);

@@ -107,6 +107,37 @@ Place task_tree_place(TaskTree *task, const Step *step) {
         return step->kind == STEP_LEAVE ? place_leave(task, step) : place_call(task, step);
 }
 
+/*
+ * More than one call may be open at a depth: one that has returned and whose record is still to come
+ * when an interrupt is met (place_call()), whose own function may be met in the same way.
+ */
+int task_tree_is_stray(TaskTree *task, const Step *step, Place place, uint64_t n_lost) {
+        const Function **open;
+
+        if (place == PLACE_ROOT)
+                task->n_lost = n_lost;
+        if (step->kind == STEP_LEAF || step->depth < 0 || step->depth >= TREES_DEPTHS)
+                return false;
+        if (!task->entered) {
+                task->entered = calloc(TREES_DEPTHS, sizeof(*task->entered));
+                if (!task->entered)
+                        return -ENOMEM;
+        }
+        open = task->entered[step->depth];
+        if (step->kind == STEP_ENTER) {
+                memmove(open + 1, open, (TREES_CONTEXTS - 1) * sizeof(*open));
+                open[0] = step->function;
+                return false;
+        }
+        for (size_t i = 0; i < TREES_CONTEXTS; i++)
+                if (open[i] == step->function) {
+                        memmove(open + i, open + i + 1, (TREES_CONTEXTS - 1 - i) * sizeof(*open));
+                        open[TREES_CONTEXTS - 1] = NULL;
+                        return false;
+                }
+        return place == PLACE_INSIDE && task->n_lost == n_lost;
+}
+
 size_t trees_n(const Trees *t) {
         return t->n_tasks;
 }
@@ -131,8 +162,10 @@ int trees_new(Trees **ret) {
 Trees *trees_free(Trees *t) {
         if (!t)
                 return NULL;
-        for (size_t i = 0; i < t->n_tasks; i++)
+        for (size_t i = 0; i < t->n_tasks; i++) {
                 free(t->tasks[i].open);
+                free(t->tasks[i].entered);
+        }
         free(t->tasks);
         free(t->slots);
         free(t);

@@ -25,6 +25,9 @@ typedef enum Place {
         PLACE_END, /* this step ends a tree */
 } Place;
 
+#define TREES_DEPTHS 128
+#define TREES_CONTEXTS 4 /* a task, a softirq, an interrupt, an NMI */
+
 /* A level of a task's stack. */
 typedef struct OpenCall {
         const Function *function; /* open; NULL: nothing is */
@@ -41,6 +44,9 @@ typedef struct TaskTree {
         int32_t n_open;         /* the deepest open one is n_open - 1 */
         int32_t n_room;
         int32_t floor; /* lowest depth that was entered, INT32_MAX before that */
+        /* TREES_DEPTHS of them: what is open at each, for task_tree_is_stray() */
+        const Function *(*entered)[TREES_CONTEXTS];
+        uint64_t n_lost; /* losses that were seen when its tree began */
 } TaskTree;
 
 int trees_new(Trees **ret);
@@ -49,6 +55,15 @@ int trees_new(Trees **ret);
 TaskTree *trees_task(Trees *t, const Step *step);
 /* Where an ENTER, LEAF or LEAVE stands; moves the task on. */
 Place task_tree_place(TaskTree *task, const Step *step);
+/*
+ * task_tree_is_stray() - whether a step is a return from what was never entered here
+ * @place:  what task_tree_place() has just said
+ * @n_lost: losses met so far: after one an entry may be missing
+ *
+ * The first user of function_graph is told of all returns, also of functions that only others hook
+ * (linux 6.12 kernel/trace/fgraph.c, function_graph_enter_ops(), BIT(0)).  -ENOMEM.
+ */
+int task_tree_is_stray(TaskTree *task, const Step *step, Place place, uint64_t n_lost);
 /* All tasks, in no order: trees_n() of them. */
 size_t trees_n(const Trees *t);
 TaskTree *trees_get(Trees *t, size_t i);

@@ -178,7 +178,36 @@ START_TEST(ends_alone_can_be_cut_down_to_those_of_the_roots)
         }
 END_TEST
 
+START_TEST(a_neighbour_that_comes_later_is_left_out_from_then_on)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_(player_done) Player p;
+                Page page = {};
+                Step s;
+
+                page_begin(&page, layout, 100);
+                page_enter(&page, 100, 17, F_ROOT, 0);
+                page_enter(&page, 110, 18, F_CHILD, 0);
+                page_enter(&page, 120, 17, F_CHILD, 1); /* in a tree that began before */
+                page_leave(&page, 130, 18, F_CHILD, 0, 5);
+                page_leave(&page, 140, 17, F_LEAF, 2, 5); /* only the neighbour hooks it */
+                page_leave(&page, 150, 17, F_CHILD, 1, 5);
+                page_leave(&page, 160, 17, F_ROOT, 0, 5);
+                recording_init(&r, layout);
+                recording_add(&r, 0, 0, &page, 1);
+                player_init(&p, &r, STEPS_ALL);
+                ck_assert_int_eq(steps_watch_trees(p.steps), 0);
+                ck_assert_int_eq(steps_next(p.steps, 110, &s), 1);
+                ck_assert_int_eq(steps_next(p.steps, 110, &s), 1);
+                ck_assert_int_eq(s.pid, 18);
+                steps_set_keep(p.steps, STEPS_IN_TREES);
+                ck_assert_str_eq(in_short(&p), "{i}i}u");
+                ck_assert_uint_eq(steps_n_foreign(p.steps), 2);
+        }
+END_TEST
+
 UNIT_MAIN("steps", an_exit_right_after_its_entry_makes_a_leaf,
           another_task_or_function_or_event_in_between_makes_none,
           a_leaf_may_span_two_pages_but_not_a_loss, other_cpus_do_not_break_a_leaf,
-          a_neighbours_trees_can_be_left_out, ends_alone_can_be_cut_down_to_those_of_the_roots)
+          a_neighbours_trees_can_be_left_out, ends_alone_can_be_cut_down_to_those_of_the_roots,
+          a_neighbour_that_comes_later_is_left_out_from_then_on)

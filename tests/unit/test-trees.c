@@ -57,6 +57,55 @@ START_TEST(an_interrupt_before_the_record_of_the_root_does_not_end_it_twice)
         }
 END_TEST
 
+static int is_stray(Trees *t, Step s, uint64_t n_lost) {
+        TaskTree *task = trees_task(t, &s);
+
+        return task_tree_is_stray(task, &s, task_tree_place(task, &s), n_lost);
+}
+
+START_TEST(a_return_from_what_was_never_entered_is_stray)
+        {
+                _cleanup_(trees_freep) Trees *t = NULL;
+
+                ck_assert_int_eq(trees_new(&t), 0);
+                ck_assert(!is_stray(t, step_enter(&step_root, 2), 0));
+                ck_assert(is_stray(t, step_leave(&step_child, 3, 1), 0));
+                ck_assert(!is_stray(t, step_enter(&step_child, 3), 0));
+                ck_assert(is_stray(t, step_leave(&step_module, 4, 1), 0));
+                ck_assert(!is_stray(t, step_leave(&step_child, 3, 1), 0));
+                ck_assert(is_stray(t, step_leave(&step_child, 3, 1), 0));
+                ck_assert(!is_stray(t, step_leave(&step_root, 2, 1), 0));
+        }
+END_TEST
+
+START_TEST(a_return_whose_entry_may_be_lost_is_not_stray)
+        {
+                _cleanup_(trees_freep) Trees *t = NULL;
+
+                ck_assert_int_eq(trees_new(&t), 0);
+                ck_assert(!is_stray(t, step_enter(&step_root, 0), 7));
+                ck_assert(!is_stray(t, step_leave(&step_child, 1, 1), 8));
+                ck_assert(!is_stray(t, step_leave(&step_root, 0, 1), 8));
+                ck_assert(!is_stray(t, step_enter(&step_root, 0), 8));
+                ck_assert(is_stray(t, step_leave(&step_child, 1, 1), 8));
+        }
+END_TEST
+
+START_TEST(a_return_that_an_interrupt_was_ahead_of_is_not_stray)
+        {
+                _cleanup_(trees_freep) Trees *t = NULL;
+
+                ck_assert_int_eq(trees_new(&t), 0);
+                ck_assert(!is_stray(t, step_enter(&step_root, 0), 0));
+                ck_assert(!is_stray(t, step_enter(&step_child, 1), 0));
+                ck_assert(!is_stray(t, step_enter(&step_module, 1), 0));
+                ck_assert(!is_stray(t, step_leave(&step_module, 1, 1), 0));
+                ck_assert(!is_stray(t, step_leave(&step_child, 1, 1), 0));
+                ck_assert(!is_stray(t, step_enter(&step_child, TREES_DEPTHS), 0));
+                ck_assert(!is_stray(t, step_leave(&step_module, TREES_DEPTHS, 1), 0));
+        }
+END_TEST
+
 START_TEST(tasks_do_not_mix_and_each_cpu_has_its_idle_task)
         {
                 _cleanup_(trees_freep) Trees *t = NULL;
@@ -90,4 +139,7 @@ END_TEST
 UNIT_MAIN("trees", a_tree_is_from_its_root_to_its_root,
           a_lost_end_is_noticed_at_the_next_step_above,
           an_interrupt_before_the_record_of_the_root_does_not_end_it_twice,
+          a_return_from_what_was_never_entered_is_stray,
+          a_return_whose_entry_may_be_lost_is_not_stray,
+          a_return_that_an_interrupt_was_ahead_of_is_not_stray,
           tasks_do_not_mix_and_each_cpu_has_its_idle_task)
