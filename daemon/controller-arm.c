@@ -181,8 +181,10 @@ static int refuse_program(const Tracer *t, const SessionMeta *m, int error, cons
                 return refuse_held_pipe(fs, dir, refusal);
         if (dir && error == -ENOSPC)
                 return refusal_set(refusal, REFUSAL_BUSY, json_pack("{ss}", "holder", "unknown"),
-                                   "the kernel has no room for one more user of function_graph. "
-                                   "Stop a session, or another tool that uses it.");
+                                   "the kernel has room for 16 users of function_graph, and %zu "
+                                   "sessions of ftraced are among them. Stop one (ftracectl list), "
+                                   "or another tool that uses it; or --wait.",
+                                   t->c->arbiter.n - 1);
         if (strstr(file, "buffer_size_kb") && error == -ENOMEM)
                 return refusal_set(refusal, REFUSAL_NO_MEMORY, NULL,
                                    "the kernel cannot give buffers of %s for each CPU. Use a "
