@@ -73,6 +73,8 @@ static void arm(Controller *c, const Strv *words) {
                         m->spec.depth = strtoull(v, NULL, 10);
                 else if ((v = startswith(w, "notrace=")))
                         (void) strv_add(&m->spec.notrace, v);
+                else if ((v = startswith(w, "hooked=")))
+                        (void) strv_add(&m->spec.hooked, v);
                 else if ((v = startswith(w, "pid=")))
                         (void) strv_add(&m->spec.pids, v);
                 else if ((v = startswith(w, "buffer=")))

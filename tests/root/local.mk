@@ -5,6 +5,7 @@ root_tests += \
 	%D%/test-disk.sh \
 	%D%/test-doctor.sh \
 	%D%/test-dry-run.sh \
+	%D%/test-every-call.sh \
 	%D%/test-exact.sh \
 	%D%/test-filters.sh \
 	%D%/test-follow.sh \
@@ -21,6 +22,8 @@ root_tests += \
 	%D%/test-restart.sh \
 	%D%/test-rotation.sh \
 	%D%/test-sealing.sh \
+	%D%/test-shared.sh \
+	%D%/test-selftests.sh \
 	%D%/test-service.sh \
 	%D%/test-tamper.sh \
 	%D%/test-watcher.sh
@@ -39,6 +42,11 @@ noinst_PROGRAMS += %D%/controller-probe
 %C%_controller_probe_SOURCES = %D%/controller-probe.c
 %C%_controller_probe_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_controller_probe_LDADD = $(daemon_libs)
+
+noinst_PROGRAMS += %D%/kill-every
+%C%_kill_every_SOURCES = %D%/kill-every.c
+%C%_kill_every_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+%C%_kill_every_LDADD = $(daemon_libs)
 
 noinst_PROGRAMS += %D%/count-markers
 %C%_count_markers_SOURCES = %D%/count-markers.c

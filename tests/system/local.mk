@@ -12,6 +12,9 @@ noinst_PROGRAMS += %D%/service-manager
 # In a user and mount namespace of its own, where that is permitted.
 system_tests += %D%/test-store.sh
 
+# With a program of tests/root.
+system_tests += %D%/test-every-call.sh
+
 # Preloaded into a daemon whose disk is to fail.
 check_DATA += %D%/fault.so
 CLEANFILES += %D%/fault.so

@@ -1,0 +1,47 @@
+#!/bin/bash
+# Touches: function_graph, again and again; needs root and a kernel with function_graph.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Whoever arms or disarms may die after any system call: the next one puts everything back, and at no
+# time is the filter empty while a tracer is on.
+. "$(dirname "$0")/../functions.sh"
+require_kernel
+
+witness=$top_builddir/tests/root/watch-tracefs
+requires "$witness"
+
+# Every call on the kernel that has instances and that most hosts run; a sample on the others.
+case $(uname -r) in
+6.12.*) every=${EVERY:-1} ;;
+6.1.*) every=${EVERY:-3} ;;
+*) every=${EVERY:-7} ;;
+esac
+
+# What is waited for here is mostly that no CPU is in a function any more: sooner is as good.
+expedited=/sys/kernel/rcu_expedited
+if [[ -w $expedited ]]; then
+        cleanup_fn bash -c "echo $(<"$expedited") >$expedited"
+        echo 1 >"$expedited"
+fi
+
+"$witness" "$tracefs" >"$work/witness" 2>"$work/witness.err" &
+witness_pid=$!
+end_witness() {
+        kill -KILL "$witness_pid" 2>/dev/null
+}
+cleanup_fn end_witness
+mkdir "$work/ledger"
+exits "death after any of the calls, every $every of them, is put back" 0 \
+        "$top_builddir/tests/root/kill-every" "$tracefs" "$work/ledger" \
+        udp_sendmsg inet_sendmsg ip_make_skb "$every" "${SECONDS_MAX:-300}"
+note "$(cat "$out")"
+ok 'there were deaths' grep -qE '^deaths [0-9]*[1-9][0-9] of' "$out"
+is_as_before 'tracefs is as it was'
+
+kill -TERM $witness_pid
+wait $witness_pid
+note "$(cat "$work/witness")"
+show_file "$work/witness.err"
+ok 'the witness saw tracers on' grep -qE ' on [1-9]' "$work/witness"
+ok 'the witness never saw an empty filter with function_graph on' grep -q ' bad 0$' "$work/witness"
+done_testing
