@@ -82,6 +82,7 @@ static int look_at_sessions(Table *t, Count *count, Buf *troubles, json_t *sessi
 
 static void first_line(Buf *out, const Options *o, const json_t *reply, const Count *count) {
         json_int_t store_bytes = json_integer_value(json_object_get(reply, "store_bytes"));
+        json_int_t n_waiting = json_integer_value(json_object_get(reply, "waiting"));
         const char *version = json_string_value(json_object_get(reply, "version"));
         const char *kernel = json_string_value(json_object_get(reply, "kernel"));
         char size[UNIT_TEXT_MAX], lost[UNIT_TEXT_MAX];
@@ -94,6 +95,8 @@ static void first_line(Buf *out, const Options *o, const json_t *reply, const Co
                    count->n_live, count->n_live == 1 ? "" : "s", count->n_kept);
         if (count->n_failed > 0)
                 buf_printf(out, ", %zu failed", count->n_failed);
+        if (n_waiting > 0)
+                buf_printf(out, ", %" JSON_INTEGER_FORMAT " waiting", n_waiting);
         buf_printf(out, "; store %s, %s lost\n",
                    format_bytes(size, (uint64_t) MAX(store_bytes, (json_int_t) 0)),
                    format_count(lost, count->n_lost));

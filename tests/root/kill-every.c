@@ -345,9 +345,11 @@ int main(int argc, char **argv) {
                        .other_root = argv[4],
                        .hooked = argv[5],
                        .is_fake = statfs(argv[1], &fs) < 0 || fs.f_type != TRACEFS_MAGIC };
-        if (run_until(&s, arm_and_disarm, 0) !=
-            0) /* what the kernel keeps of a first use is there */
+        /* What the kernel keeps of a first use is there afterwards. */
+        if (run_until(&s, arm_and_disarm, 0) != 0) {
+                printf("# nothing can be armed\n");
                 return 1;
+        }
         before = dump(argv[1]);
         for (k = 1; before && !has_ended && now_ns() < end_ns; k += every) {
                 n_bad += !survives(&s, k, before, &has_ended);

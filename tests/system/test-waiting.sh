@@ -49,6 +49,7 @@ ok 'and one that will not stay' wait_until 10 is_waiting leaves
 kill -TERM "$leaves"
 wait "$leaves" 2>/dev/null
 exits 'the daemon answers others meanwhile' 0 ftracectl status
+says 'status counts who waits' ', 2 waiting; ' "$out"
 exits 'the first stops' 0 ftracectl stop first
 ok 'the second begins' wait "$second"
 is 'its name is printed' "$(cat "$work/second.out")" second
