@@ -4,6 +4,8 @@ noinst_LIBRARIES += %D%/libstore.a
 %C%_libstore_a_SOURCES = \
 	%D%/clock.c \
 	%D%/clock.h \
+	%D%/captures.c \
+	%D%/captures.h \
 	%D%/condition.c \
 	%D%/condition.h \
 	%D%/config.c \
@@ -50,6 +52,8 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/symbol-map.h \
 	%D%/trace-clock.c \
 	%D%/trace-clock.h \
+	%D%/trigger.c \
+	%D%/trigger.h \
 	%D%/vacuum.c \
 	%D%/vacuum.h
 store_libs = %D%/libstore.a $(base_libs) $(JANSSON_LIBS) $(ZSTD_LIBS) $(XXHASH_LIBS)

@@ -138,6 +138,7 @@ static const JsonField meta_fields[] = {
         OPTIONAL(SessionMeta, first_sequence, U64, UINT32_MAX),
         OPTIONAL(SessionMeta, bytes_dropped, U64, INT64_MAX),
         OPTIONAL(SessionMeta, pinned, BOOL, 0),
+        WORD(origin, JSON_FIELD_NULLABLE, session_name_is_valid),
 };
 
 static const JsonField cpu_fields[] = {
@@ -229,7 +230,11 @@ json_t *session_meta_to_json(const SessionMeta *m) {
             (m->clock_steps.n > 0 &&
              json_object_set_new(o, "clock_steps", clock_steps_to_json(&m->clock_steps)) < 0) ||
             (clock_tuple_is_set(&m->kept_since) &&
-             json_object_set_new(o, "kept_since", clock_tuple_to_json(&m->kept_since)) < 0)) {
+             json_object_set_new(o, "kept_since", clock_tuple_to_json(&m->kept_since)) < 0) ||
+            (clock_tuple_is_set(&m->armed) &&
+             json_object_set_new(o, "armed", clock_tuple_to_json(&m->armed)) < 0) ||
+            ((m->captures.n > 0 || m->captures.n_triggers > 0) &&
+             json_object_set_new(o, "captures", captures_to_json(&m->captures)) < 0)) {
                 json_decref(o);
                 return NULL;
         }
@@ -268,6 +273,14 @@ static int read_kept_since(SessionMeta *m, const json_t *v, const char **field) 
 
 static int read_clock_steps(SessionMeta *m, const json_t *v, const char **field) {
         return clock_steps_from_json(&m->clock_steps, v);
+}
+
+static int read_armed(SessionMeta *m, const json_t *v, const char **field) {
+        return clock_tuple_from_json(&m->armed, v);
+}
+
+static int read_captures(SessionMeta *m, const json_t *v, const char **field) {
+        return captures_from_json(&m->captures, v);
 }
 
 static int read_cpus(SessionMeta *m, const json_t *list, const char **field) {
@@ -321,6 +334,8 @@ static const struct {
         { "symbol_maps", read_symbol_maps },
         { "kept_since", read_kept_since },
         { "clock_steps", read_clock_steps },
+        { "armed", read_armed },
+        { "captures", read_captures },
         { "cpus", read_cpus },
         { "gaps", read_gaps },
         { "degraded", read_degraded },

@@ -16,6 +16,7 @@
 
 #include "base/strv.h"
 #include "store/clock.h"
+#include "store/captures.h"
 #include "store/condition.h"
 #include "store/gap.h"
 #include "store/spec.h"
@@ -99,6 +100,9 @@ typedef struct SessionMeta {
         uint64_t first_sequence; /* of a ring: the first that is kept; dropped ones came before */
         uint64_t bytes_dropped;  /* by the ring, in segments */
         bool pinned;             /* not to be removed */
+        char *origin;            /* the session of which it is a snapshot; NULL: it is none */
+        Captures captures;       /* what its triggers came to */
+        ClockTuple armed;        /* since when it waits for them; all 0: it never did */
         ClockTuple start, stop;  /* all 0 until then */
         ClockSteps clock_steps;  /* when the clock was set, or the host slept, meanwhile */
         ClockTuple kept_since;   /* when first_sequence began; all 0 while nothing was dropped */

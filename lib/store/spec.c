@@ -10,8 +10,10 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "store/event-choice.h"
+#include "store/captures.h"
 #include "store/json-field.h"
 #include "store/spec.h"
+#include "store/trigger.h"
 
 #define PID_MAX 4194304 /* PID_MAX_LIMIT, linux 6.1 include/linux/threads.h, 64 bit */
 #define BUFFER_BYTES_MIN 4096
@@ -116,6 +118,17 @@ static const JsonField fields[] = {
         NUMBER(max_event_rate, 1, INT64_MAX, 0),
         NUMBER(max_write_rate, 1, INT64_MAX, 0),
         NUMBER(max_cpu_ppm, 1, INT64_MAX, 0),
+        { .key = "triggers",
+          .type = JSON_FIELD_STRV,
+          .flags = JSON_FIELD_OMIT,
+          .offset = offsetof(Spec, triggers),
+          .max = TRIGGER_MAX,
+          .max_text = TRIGGER_RULE_BYTES_MAX,
+          .is_valid = trigger_rule_is_valid },
+        FLAG(in_kernel),
+        NUMBER(max_captures, 0, INT64_MAX, 0),
+        NUMBER(max_captures_a_day, 0, CAPTURES_MAX_A_DAY, SPEC_DEFAULT_CAPTURES_A_DAY),
+        NUMBER(min_gap_ns, 0, INT64_MAX, SPEC_DEFAULT_GAP_NS),
 };
 
 json_t *spec_to_json(const Spec *spec) {
@@ -186,7 +199,7 @@ int spec_from_json(Spec *ret, const json_t *o, const char **ret_field) {
 static const size_t lists[] = {
         offsetof(Spec, functions), offsetof(Spec, notrace), offsetof(Spec, pids),
         offsetof(Spec, comms),     offsetof(Spec, cgroups), offsetof(Spec, cpus),
-        offsetof(Spec, hooked),    offsetof(Spec, events),
+        offsetof(Spec, hooked),    offsetof(Spec, events),  offsetof(Spec, triggers),
 };
 
 static Strv *list_of(Spec *spec, size_t i) {

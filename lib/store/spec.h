@@ -73,6 +73,10 @@ typedef struct Spec {
         uint64_t max_event_rate; /* events a second */
         uint64_t max_write_rate; /* bytes of pages stored in a second */
         uint64_t max_cpu_ppm;    /* what storing them takes of a CPU [millionths] */
+        Strv triggers;       /* rules (store/trigger.h); with any it is armed */
+        bool in_kernel;      /* a ring that is in the kernel's buffer alone until a snapshot */
+        uint64_t max_captures, max_captures_a_day; /* by triggers; 0: no limit */
+        uint64_t min_gap_ns;                       /* between two of them */
 } Spec;
 
 #define SPEC_DEFAULT_LEAN LEAN_OFF
@@ -85,11 +89,15 @@ typedef struct Spec {
 #define SPEC_SLOWER_NS_MIN 1000 /* what tracing_thresh counts in */
 
 #define SPEC_UNLIMITED ((uint64_t) INT64_MAX) /* of the four max_hooked to max_cpu_ppm */
+#define SPEC_DEFAULT_CAPTURES_A_DAY 20
+#define SPEC_DEFAULT_GAP_NS (UINT64_C(10) * 1000000000)
 
 #define SPEC_INIT                                                                                  \
         ((Spec){ .buffer_bytes = SPEC_DEFAULT_BUFFER_BYTES,                                        \
                  .max_functions = SPEC_DEFAULT_MAX_FUNCTIONS,                                      \
-                 .budget_ppm = SPEC_DEFAULT_BUDGET_PPM })
+                 .budget_ppm = SPEC_DEFAULT_BUDGET_PPM,                                            \
+                 .max_captures_a_day = SPEC_DEFAULT_CAPTURES_A_DAY,                                \
+                 .min_gap_ns = SPEC_DEFAULT_GAP_NS })
 
 /* A new JSON object, which the caller owns; NULL without memory. */
 json_t *spec_to_json(const Spec *spec);

@@ -18,7 +18,8 @@ fuzz_targets = \
 	%D%/fuzz-segment \
 	%D%/fuzz-symbols \
 	%D%/fuzz-tally \
-	%D%/fuzz-tracedat
+	%D%/fuzz-tracedat \
+	%D%/fuzz-trigger
 %C%_fuzz_block_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_block_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_block_LDADD = $(codec_libs) $(fuzz_libs)
@@ -37,6 +38,9 @@ fuzz_targets = \
 %C%_fuzz_lean_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_lean_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_lean_LDADD = $(daemon_libs) $(fuzz_libs)
+%C%_fuzz_trigger_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_trigger_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_trigger_LDADD = $(store_libs) $(fuzz_libs)
 %C%_fuzz_meta_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_meta_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_meta_LDADD = $(store_libs) $(fuzz_libs)

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Arrays of a fixed size.  A clock that was set back makes times of the future: they count as of
+ * now, so that a cap neither opens nor stays shut for longer than it says.
+ */
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "store/captures.h"
+#include "store/json-field.h"
+
+static const JsonField count_fields[] = {
+        { .key = "fired",
+          .type = JSON_FIELD_U64,
+          .offset = offsetof(TriggerCount, fired),
+          .max = INT64_MAX },
+        { .key = "suppressed",
+          .type = JSON_FIELD_U64,
+          .offset = offsetof(TriggerCount, suppressed),
+          .max = INT64_MAX },
+        { .key = "last_ns",
+          .type = JSON_FIELD_U64,
+          .offset = offsetof(TriggerCount, last_ns),
+          .max = INT64_MAX },
+};
+
+/* What is left of @length_ns that began at @from_ns. */
+static uint64_t left(uint64_t from_ns, uint64_t length_ns, uint64_t now_ns) {
+        uint64_t gone = now_ns > from_ns ? now_ns - from_ns : 0;
+
+        return gone < length_ns ? length_ns - gone : 0;
+}
+
+uint64_t captures_wait(const Captures *c, const CaptureCaps *caps, uint64_t now_ns) {
+        uint64_t wait = 0, max_a_day = MIN(caps->max_a_day, (uint64_t) CAPTURES_MAX_A_DAY);
+
+        if (caps->max > 0 && c->n >= caps->max)
+                return UINT64_MAX;
+        if (caps->min_gap_ns > 0 && c->n_times > 0)
+                wait = left(c->times_ns[c->n_times - 1], caps->min_gap_ns, now_ns);
+        if (max_a_day > 0 && c->n_times >= max_a_day)
+                wait = MAX(wait,
+                           left(c->times_ns[c->n_times - max_a_day], CAPTURES_DAY_NS, now_ns));
+        return wait;
+}
+
+void captures_note(Captures *c, uint64_t now_ns) {
+        size_t n_old = 0;
+
+        while (n_old < c->n_times && left(c->times_ns[n_old], CAPTURES_DAY_NS, now_ns) == 0)
+                n_old++;
+        if (n_old == 0 && c->n_times == CAPTURES_MAX_A_DAY)
+                n_old = 1;
+        c->n_times -= n_old;
+        memmove(c->times_ns, c->times_ns + n_old, c->n_times * sizeof(*c->times_ns));
+        c->times_ns[c->n_times++] = now_ns;
+        c->n++;
+}
+
+json_t *captures_to_json(const Captures *c) {
+        json_t *times = json_array(), *triggers = json_array();
+        int r = times && triggers ? 0 : -1;
+
+        for (size_t i = 0; r >= 0 && i < c->n_times; i++)
+                r = json_array_append_new(times, json_integer((json_int_t) MIN(
+                                                         c->times_ns[i], (uint64_t) INT64_MAX)));
+        for (size_t i = 0; r >= 0 && i < c->n_triggers; i++) {
+                json_t *o = json_object();
+
+                r = o ? json_fields_write(o, count_fields, ELEMENTSOF(count_fields),
+                                          &c->triggers[i])
+                      : -1;
+                if (json_array_append_new(triggers, o) < 0)
+                        r = -1;
+        }
+        if (r < 0) {
+                json_decref(times);
+                json_decref(triggers);
+                return NULL;
+        }
+        return json_pack("{s:I, s:o, s:o}", "n", (json_int_t) MIN(c->n, (uint64_t) INT64_MAX),
+                         "times_ns", times, "triggers", triggers);
+}
+
+static int read_number(uint64_t *ret, const json_t *v) {
+        if (!json_is_integer(v) || json_integer_value(v) < 0)
+                return CAPTURES_E_INVALID;
+        *ret = (uint64_t) json_integer_value(v);
+        return 0;
+}
+
+int captures_from_json(Captures *ret, const json_t *o) {
+        const json_t *times, *triggers;
+        Captures c = {};
+        int r;
+
+        if (!o || json_is_null(o)) {
+                *ret = c;
+                return 0;
+        }
+        times = json_object_get(o, "times_ns");
+        triggers = json_object_get(o, "triggers");
+        if (!json_is_array(times) || json_array_size(times) > CAPTURES_MAX_A_DAY ||
+            !json_is_array(triggers) || json_array_size(triggers) > TRIGGER_MAX)
+                return CAPTURES_E_INVALID;
+        r = read_number(&c.n, json_object_get(o, "n"));
+        for (; r == 0 && c.n_times < json_array_size(times); c.n_times++)
+                r = read_number(&c.times_ns[c.n_times], json_array_get(times, c.n_times));
+        for (; r == 0 && c.n_triggers < json_array_size(triggers); c.n_triggers++) {
+                const json_t *count = json_array_get(triggers, c.n_triggers);
+                const char *field;
+
+                if (!json_is_object(count))
+                        return CAPTURES_E_INVALID;
+                r = json_fields_read(&c.triggers[c.n_triggers], count_fields,
+                                     ELEMENTSOF(count_fields), count, &field);
+        }
+        if (r != 0)
+                return CAPTURES_E_INVALID;
+        *ret = c;
+        return 0;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Two tables of words, one for each side of the space; behind a word and a colon stands what its
+ * reader takes.  Names and filters end in paths and control files of tracefs, so nothing but what is
+ * expressly allowed gets through.
+ */
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "store/trigger.h"
+
+#define EVENT_NAME_MAX 127
+
+static _printf_(2, 3) int wrong(char why[static TRIGGER_WHY_MAX], const char *format, ...) {
+        va_list ap;
+
+        va_start(ap, format);
+        (void) vsnprintf(why, TRIGGER_WHY_MAX, format, ap);
+        va_end(ap);
+        return TRIGGER_E_INVALID;
+}
+
+/* @rest: what stands behind the colon, NULL: there is none. */
+typedef int (*Reader)(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]);
+
+static int read_nothing(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]) {
+        char quoted[NAME_QUOTE_MAX];
+
+        return rest ? wrong(why, "\":%s\" stands behind a word that takes nothing",
+                            name_quote(quoted, rest))
+                    : 0;
+}
+
+static int read_function(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]) {
+        char quoted[NAME_QUOTE_MAX];
+
+        if (!rest || !function_pattern_is_valid(rest) || function_pattern_is_glob(rest))
+                return wrong(why, "\"%s\" is not the name of one function",
+                             name_quote(quoted, rest ?: ""));
+        t->name = strdup(rest);
+        return t->name ? 0 : -ENOMEM;
+}
+
+/* A directory of events/, or one in it. */
+static bool event_name_is_valid(const char *s, size_t n) {
+        if (n == 0 || n > EVENT_NAME_MAX || *s == '.' || *s == '-')
+                return false;
+        for (size_t i = 0; i < n; i++)
+                if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-",
+                            s[i]))
+                        return false;
+        return true;
+}
+
+/* One line of printable characters. */
+static bool filter_is_valid(const char *s) {
+        if (*s == 0)
+                return false;
+        for (; *s; s++)
+                if ((unsigned char) *s < ' ' || (unsigned char) *s >= 0x7f)
+                        return false;
+        return true;
+}
+
+static int read_event(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]) {
+        size_t n_system = rest ? strcspn(rest, ":") : 0, n_name;
+        char quoted[NAME_QUOTE_MAX];
+        const char *name, *filter = NULL;
+
+        if (!rest || rest[n_system] != ':' || !event_name_is_valid(rest, n_system))
+                return wrong(why, "\"%s\" is not SYSTEM:NAME or SYSTEM:NAME:FILTER",
+                             name_quote(quoted, rest ?: ""));
+        name = rest + n_system + 1;
+        n_name = strcspn(name, ":");
+        if (!event_name_is_valid(name, n_name))
+                return wrong(why, "\"%s\" is not SYSTEM:NAME or SYSTEM:NAME:FILTER",
+                             name_quote(quoted, rest));
+        if (name[n_name] == ':') {
+                filter = name + n_name + 1;
+                if (!filter_is_valid(filter))
+                        return wrong(why, "the filter \"%s\" is empty or not one line",
+                                     name_quote(quoted, filter));
+        }
+        t->system = strndup(rest, n_system);
+        t->name = strndup(name, n_name);
+        t->filter = filter ? strdup(filter) : NULL;
+        return t->system && t->name && (!filter || t->filter) ? 0 : -ENOMEM;
+}
+
+static int read_time(const char *rest, uint64_t *ret, char why[static TRIGGER_WHY_MAX]) {
+        char quoted[NAME_QUOTE_MAX];
+
+        if (!rest || parse_duration(rest, ret) < 0 || *ret == 0)
+                return wrong(why, "\"%s\" is not a time like 5ms or 10min",
+                             name_quote(quoted, rest ?: ""));
+        return 0;
+}
+
+static int read_duration(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]) {
+        return read_time(rest, &t->value, why);
+}
+
+static int read_count(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]) {
+        char quoted[NAME_QUOTE_MAX];
+
+        if (!rest || parse_u64(rest, INT64_MAX, &t->value) < 0 || t->value == 0)
+                return wrong(why, "\"%s\" is not a number from 1 on",
+                             name_quote(quoted, rest ?: ""));
+        return 0;
+}
+
+/* Two digits below @n, and then @end. */
+static bool read_two(const char **s, unsigned n, unsigned *ret) {
+        const char *p = *s;
+
+        if (p[0] < '0' || p[0] > '9' || p[1] < '0' || p[1] > '9')
+                return false;
+        *ret = (unsigned) (p[0] - '0') * 10 + (unsigned) (p[1] - '0');
+        *s = p + 2;
+        return *ret < n;
+}
+
+static int read_hour(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]) {
+        unsigned hour = 0, minute = 0, second = 0;
+        char quoted[NAME_QUOTE_MAX];
+        const char *p = rest ?: "";
+        bool good;
+
+        good = read_two(&p, 24, &hour) && *p == ':';
+        if (good) {
+                p++;
+                good = read_two(&p, 60, &minute);
+        }
+        if (good && *p == ':') {
+                p++;
+                good = read_two(&p, 60, &second);
+        }
+        if (!good || *p != 0)
+                return wrong(why, "\"%s\" is not a time of the day like 02:30 or 02:30:15",
+                             name_quote(quoted, rest ?: ""));
+        t->value = (uint64_t) hour * 3600 + minute * 60 + second;
+        return 0;
+}
+
+static const struct {
+        const char *word;
+        Reader read;
+} kinds[_TRIGGER_KIND_N] = {
+        [TRIGGER_COMMAND] = { "command", read_nothing },
+        [TRIGGER_SIGNAL] = { "signal", read_nothing },
+        [TRIGGER_FUNCTION] = { "function", read_function },
+        [TRIGGER_EVENT] = { "event", read_event },
+        [TRIGGER_SLOWER] = { "slower", read_duration },
+        [TRIGGER_COUNT] = { "count", read_count },
+        [TRIGGER_AT] = { "at", read_hour },
+        [TRIGGER_IN] = { "in", read_duration },
+};
+
+static const struct {
+        const char *word;
+        bool has_delay;
+} actions[_TRIGGER_ACTION_N] = {
+        [TRIGGER_START] = { "start", false },
+        [TRIGGER_STOP] = { "stop", true },
+        [TRIGGER_SNAPSHOT] = { "snapshot", true },
+};
+
+/* "stop" or "stop:10s" */
+static int read_action(Trigger *t, const char *text, char why[static TRIGGER_WHY_MAX]) {
+        size_t n = strcspn(text, ":");
+        char quoted[NAME_QUOTE_MAX];
+
+        for (size_t i = 0; i < ELEMENTSOF(actions); i++) {
+                if (strlen(actions[i].word) != n || strncmp(actions[i].word, text, n) != 0)
+                        continue;
+                if (t->does[i])
+                        return wrong(why, "\"%s\" stands there twice", actions[i].word);
+                t->does[i] = true;
+                if (text[n] == 0)
+                        return 0;
+                if (!actions[i].has_delay)
+                        return wrong(why, "\"%s\" takes no time behind it", actions[i].word);
+                return read_time(text + n + 1, &t->delay_ns[i], why);
+        }
+        return wrong(why, "\"%s\" is not one of start, stop, stop:TIME, snapshot, snapshot:TIME",
+                     name_quote(quoted, text));
+}
+
+static int read_actions(Trigger *t, const char *text, size_t n, char why[static TRIGGER_WHY_MAX]) {
+        _cleanup_free_ char *copy = strndup(text, n);
+        int r = 0;
+
+        if (!copy)
+                return -ENOMEM;
+        for (char *p = copy, *next; r == 0 && p; p = next) {
+                next = strchr(p, ',');
+                if (next)
+                        *next++ = 0;
+                r = read_action(t, p, why);
+        }
+        return r;
+}
+
+static int read_kind(Trigger *t, const char *text, char why[static TRIGGER_WHY_MAX]) {
+        size_t n = strcspn(text, ":");
+        char quoted[NAME_QUOTE_MAX];
+
+        for (size_t i = 0; i < ELEMENTSOF(kinds); i++)
+                if (strlen(kinds[i].word) == n && strncmp(kinds[i].word, text, n) == 0) {
+                        t->kind = (TriggerKind) i;
+                        return kinds[i].read(t, text[n] ? text + n + 1 : NULL, why);
+                }
+        return wrong(why,
+                     "\"%s\" is no trigger: function:NAME, event:SYSTEM:NAME[:FILTER], "
+                     "slower:TIME, count:N, at:HH:MM, in:TIME, signal or command",
+                     name_quote(quoted, text));
+}
+
+int trigger_parse(Trigger *ret, const char *rule, char why[static TRIGGER_WHY_MAX]) {
+        const char *space = strchr(rule, ' ');
+        _cleanup_trigger_ Trigger t = {};
+        int r;
+
+        if (!space)
+                return wrong(why, "a rule says what to do, a space, and when");
+        if (strlen(rule) > TRIGGER_RULE_BYTES_MAX)
+                return wrong(why, "a rule is longer than %d characters", TRIGGER_RULE_BYTES_MAX);
+        r = read_actions(&t, rule, (size_t) (space - rule), why);
+        if (r == 0)
+                r = read_kind(&t, space + 1, why);
+        if (r != 0)
+                return r;
+        *ret = TAKE(t, (Trigger){});
+        return 0;
+}
+
+bool trigger_rule_is_valid(const char *rule) {
+        _cleanup_trigger_ Trigger t = {};
+        char why[TRIGGER_WHY_MAX];
+
+        return trigger_parse(&t, rule, why) == 0;
+}
+
+void trigger_done(Trigger *t) {
+        free(t->system);
+        free(t->name);
+        free(t->filter);
+        *t = (Trigger){};
+}
+
+const char *trigger_rule_on(const char *rule) {
+        const char *space = strchr(rule, ' ');
+
+        return space ? space + 1 : rule;
+}
+
+int trigger_rule_n_do(const char *rule) {
+        return (int) strcspn(rule, " ");
+}
+
+bool trigger_is_capture(const Trigger *t) {
+        return t->does[TRIGGER_START] || t->does[TRIGGER_SNAPSHOT];
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Trigger: what an armed session waits for, and what it does then
+ *
+ * A rule is a text, as it stands in a spec and is shown: what to do, a space, what to wait for.
+ *
+ *      start,stop:10s function:nf_log_packet
+ *      snapshot event:sched:sched_switch:prev_comm=="x"
+ *
+ *      start            record from now on
+ *      stop[:TIME]      end the recording, TIME later
+ *      snapshot[:TIME]  keep what a ring has as a session of its own, TIME later
+ *
+ *      command              only `ftracectl trigger`
+ *      signal               SIGUSR2 to the daemon
+ *      function:NAME        a function is called, by whomever
+ *      event:SYS:NAME[:FILTER]   a tracepoint is passed; FILTER as the kernel's event filters
+ *      slower:TIME          a root took TIME or longer
+ *      count:N              the roots were called N times, all together, since it waits
+ *      at:HH:MM[:SS]        a time of the day, local
+ *      in:TIME              that long after it was armed
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+
+#define TRIGGER_MAX 8               /* rules of a session */
+#define TRIGGER_RULE_BYTES_MAX 1024 /* of a rule's text */
+#define TRIGGER_WHY_MAX 192
+
+typedef enum TriggerKind {
+        TRIGGER_COMMAND,
+        TRIGGER_SIGNAL,
+        TRIGGER_FUNCTION,
+        TRIGGER_EVENT,
+        TRIGGER_SLOWER,
+        TRIGGER_COUNT,
+        TRIGGER_AT,
+        TRIGGER_IN,
+        _TRIGGER_KIND_N,
+} TriggerKind;
+
+typedef enum TriggerAction {
+        TRIGGER_START,
+        TRIGGER_STOP,
+        TRIGGER_SNAPSHOT,
+        _TRIGGER_ACTION_N,
+} TriggerAction;
+
+typedef struct Trigger {
+        TriggerKind kind;
+        bool does[_TRIGGER_ACTION_N];
+        uint64_t delay_ns[_TRIGGER_ACTION_N];
+        char *system;   /* of an event */
+        char *name;     /* of a function or an event */
+        char *filter;   /* NULL: none */
+        uint64_t value; /* slower, in: ns; count: calls; at: seconds since midnight */
+} Trigger;
+
+/*
+ * trigger_parse() - read a rule
+ * @ret:  filled on success; trigger_done() it
+ * @why:  on TRIGGER_E_INVALID what is wrong, half a sentence that quotes the word
+ *
+ * Return: 0, TRIGGER_E_INVALID, -ENOMEM.
+ */
+enum { TRIGGER_E_INVALID = 1 };
+int trigger_parse(Trigger *ret, const char *rule, char why[static TRIGGER_WHY_MAX]);
+bool trigger_rule_is_valid(const char *rule);
+void trigger_done(Trigger *t);
+#define _cleanup_trigger_ _cleanup_(trigger_done)
+
+/* What a rule waits for: the text behind its first space. */
+const char *trigger_rule_on(const char *rule);
+/* How many bytes in front of it say what it does. */
+int trigger_rule_n_do(const char *rule);
+/* Whether some recording begins with it: start or snapshot. */
+bool trigger_is_capture(const Trigger *t);

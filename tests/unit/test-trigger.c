@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "base/unit.h"
+#include "store/trigger.h"
+#include "tests/unit/unit.h"
+
+static void parses(Trigger *ret, const char *rule) {
+        char why[TRIGGER_WHY_MAX] = "";
+
+        ck_assert_msg(trigger_parse(ret, rule, why) == 0, "%s: %s", rule, why);
+}
+
+START_TEST(every_kind_of_trigger_is_read)
+        {
+                static const struct {
+                        const char *rule;
+                        TriggerKind kind;
+                        uint64_t value;
+                } cases[] = {
+                        { "start command", TRIGGER_COMMAND, 0 },
+                        { "start signal", TRIGGER_SIGNAL, 0 },
+                        { "start function:udp_sendmsg", TRIGGER_FUNCTION, 0 },
+                        { "start event:sched:sched_switch", TRIGGER_EVENT, 0 },
+                        { "snapshot slower:5ms", TRIGGER_SLOWER, 5 * NSEC_PER_MSEC },
+                        { "start count:100", TRIGGER_COUNT, 100 },
+                        { "start at:02:30", TRIGGER_AT, 9000 },
+                        { "start at:23:59:59", TRIGGER_AT, 86399 },
+                        { "start in:10min", TRIGGER_IN, 600 * NSEC_PER_SEC },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_trigger_ Trigger t = {};
+
+                        parses(&t, cases[i].rule);
+                        ck_assert_int_eq(t.kind, cases[i].kind);
+                        ck_assert_uint_eq(t.value, cases[i].value);
+                }
+        }
+END_TEST
+
+START_TEST(an_event_keeps_the_colons_and_spaces_of_its_filter)
+        {
+                _cleanup_trigger_ Trigger t = {};
+
+                parses(&t, "start event:sched:sched_switch:prev_comm == \"a:b, c\"");
+                ck_assert_str_eq(t.system, "sched");
+                ck_assert_str_eq(t.name, "sched_switch");
+                ck_assert_str_eq(t.filter, "prev_comm == \"a:b, c\"");
+        }
+END_TEST
+
+START_TEST(actions_have_their_own_delays)
+        {
+                _cleanup_trigger_ Trigger t = {};
+
+                parses(&t, "start,stop:10s,snapshot:50ms function:x");
+                ck_assert(t.does[TRIGGER_START] && t.does[TRIGGER_STOP] &&
+                          t.does[TRIGGER_SNAPSHOT]);
+                ck_assert_uint_eq(t.delay_ns[TRIGGER_START], 0);
+                ck_assert_uint_eq(t.delay_ns[TRIGGER_STOP], 10 * NSEC_PER_SEC);
+                ck_assert_uint_eq(t.delay_ns[TRIGGER_SNAPSHOT], 50 * NSEC_PER_MSEC);
+                ck_assert(trigger_is_capture(&t));
+        }
+END_TEST
+
+START_TEST(a_stop_alone_is_no_capture)
+        {
+                _cleanup_trigger_ Trigger t = {};
+
+                parses(&t, "stop function:x");
+                ck_assert(!trigger_is_capture(&t));
+        }
+END_TEST
+
+START_TEST(what_is_wrong_is_quoted)
+        {
+                static const char *const cases[][2] = {
+                        { "start", "a rule says" },
+                        { "begin command", "\"begin\"" },
+                        { "start:1s command", "\"start\" takes no time" },
+                        { "stop:soon command", "\"soon\" is not a time" },
+                        { "start,start command", "twice" },
+                        { "start, command", "\"\" is not one of" },
+                        { "start sunrise", "\"sunrise\" is no trigger" },
+                        { "start command:now", "\":now\"" },
+                        { "start function:", "\"\" is not the name" },
+                        { "start function:udp_*", "\"udp_*\" is not the name of one function" },
+                        { "start function:a b", "\"a b\"" },
+                        { "start event:sched", "\"sched\" is not SYSTEM:NAME" },
+                        { "start event:..:enable", "is not SYSTEM:NAME" },
+                        { "start event:a/b:c", "is not SYSTEM:NAME" },
+                        { "start event:a:b:", "\"\" is empty" },
+                        { "start event:a:b:x==1\ny", "not one line" },
+                        { "start slower:0", "\"0\" is not a time" },
+                        { "start count:-1", "\"-1\" is not a number" },
+                        { "start at:24:00", "\"24:00\" is not a time of the day" },
+                        { "start at:2:30", "\"2:30\"" },
+                        { "start at:02:30:60", "\"02:30:60\"" },
+                        { "start in:", "\"\" is not a time" },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_trigger_ Trigger t = {};
+                        char why[TRIGGER_WHY_MAX] = "";
+
+                        ck_assert_int_eq(trigger_parse(&t, cases[i][0], why), TRIGGER_E_INVALID);
+                        ck_assert_msg(strstr(why, cases[i][1]), "%s: %s", cases[i][0], why);
+                        ck_assert(!trigger_rule_is_valid(cases[i][0]));
+                }
+        }
+END_TEST
+
+START_TEST(a_rule_shows_its_two_sides)
+        {
+                ck_assert_str_eq(trigger_rule_on("start,stop event:a:b:x == 1"),
+                                 "event:a:b:x == 1");
+                ck_assert_int_eq(trigger_rule_n_do("start,stop event:a:b"), 10);
+        }
+END_TEST
+
+UNIT_MAIN("trigger", every_kind_of_trigger_is_read,
+          an_event_keeps_the_colons_and_spaces_of_its_filter, actions_have_their_own_delays,
+          a_stop_alone_is_no_capture, what_is_wrong_is_quoted, a_rule_shows_its_two_sides)
