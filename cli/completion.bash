@@ -31,21 +31,22 @@ __ftracectl_options() { # VERB
         case $1 in
         run) echo "$record --no-report $draw" ;;
         follow) echo "$record --keep $draw" ;;
-        start) echo "$record -j --json" ;;
+        start) echo "$record --in-kernel -j --json" ;;
+        arm) echo "$record --in-kernel --on= --do= --max-captures= --min-gap= -j --json" ;;
         stop) echo '-a --all -j --json' ;;
         report) echo "$draw" ;;
         fetch) echo '-o --output=' ;;
         vacuum) echo '--size= --time= --sessions= --dry-run --config-root= -j --json' ;;
         cat-config | profile) echo '--config-root= -j --json' ;;
         verify) echo '--deep -j --json' ;;
-        '' | status | list | show | functions | doctor) echo '-j --json' ;;
+        '' | status | list | show | trigger | snapshot | functions | doctor) echo '-j --json' ;;
         esac
         echo '-q -h --socket= --store= --no-pager --no-legend --no-color --quiet --help --version'
 }
 
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-        local verbs='run start stop follow status list show report verify fetch remove pin unpin
+        local verbs='run start arm trigger snapshot stop follow status list show report verify fetch remove pin unpin
                 vacuum cat-config functions profile doctor help version'
         local verb= action= word value i
         local -a where=()
@@ -66,7 +67,7 @@ _ftracectl() {
                 --name | --profile | --depth | --notrace | --pid | --duration | --max-size | --buffer-size | \
                         --segment-size | --segment-time | --max-functions | --on-full | --lean | \
                         --budget | --max-hooked | --max-event-rate | --max-write-rate | --max-cpu | \
-                        --comm | --cgroup | --cpus | --only | --slower | --clock | --format | \
+                        --comm | --cgroup | --cpus | --only | --slower | --clock | --on | --do | --max-captures | --min-gap | --format | \
                         --option | --output | --socket | --store | --size | --time | --sessions | \
                         --config-root | \
                         -n | -p | -o | -O)
@@ -84,6 +85,10 @@ _ftracectl() {
         --store | --config-root) COMPREPLY=($(compgen -d -- "$cur")); return ;;
         --socket | -o | --output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --on-full) COMPREPLY=($(compgen -W 'wait stop' -- "$cur")); return ;;
+        --on) COMPREPLY=($(compgen -W 'function: event: slower: count: at: in: signal command' -- "$cur"))
+                [[ ${COMPREPLY[0]-} == *: ]] && compopt -o nospace 2>/dev/null
+                return ;;
+        --do) COMPREPLY=($(compgen -W 'start stop snapshot' -- "$cur")); return ;;
         --lean) COMPREPLY=($(compgen -W 'auto full off' -f -- "$cur")); return ;;
         --clock)
                 COMPREPLY=($(compgen -W 'mono boot local global mono_raw tai perf uptime counter' -- "$cur"))
@@ -98,7 +103,7 @@ _ftracectl() {
         --notrace | --only) COMPREPLY=($(compgen -W "$(__ftracectl_functions "$cur")" -- "$cur")); return ;;
         -p | --pid) COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur")); return ;;
         --size | --time | --sessions | -n | --name | --depth | --duration | --max-size | --segment-size | --segment-time | \
-                --buffer-size | --max-functions | --budget | --cpus | --slower) return ;;
+                --buffer-size | --max-functions | --budget | --cpus | --slower | --max-captures | --min-gap) return ;;
         --json)
                 if [[ ${COMP_WORDS[COMP_CWORD-1]} == '=' || ${COMP_WORDS[COMP_CWORD]} == '=' ]]; then
                         COMPREPLY=($(compgen -W 'short pretty' -- "$cur"))
@@ -113,7 +118,7 @@ _ftracectl() {
         fi
         case $verb in
         '' | help) COMPREPLY=($(compgen -W "$verbs" -- "$cur")) ;;
-        run | start | functions)
+        run | start | arm | functions)
                 COMPREPLY=($(compgen -W "$(__ftracectl_functions "$cur")" -- "$cur")) ;;
         profile)
                 case $action in
@@ -123,7 +128,7 @@ _ftracectl() {
                 esac ;;
         follow)
                 COMPREPLY=($(compgen -W "$(__ftracectl_sessions "${where[@]}") $(__ftracectl_functions "$cur")" -- "$cur")) ;;
-        stop | show | report | verify | fetch | remove | pin | unpin)
+        stop | trigger | snapshot | show | report | verify | fetch | remove | pin | unpin)
                 COMPREPLY=($(compgen -W "$(__ftracectl_sessions "${where[@]}")" -- "$cur")) ;;
         esac
         return 0

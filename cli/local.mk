@@ -21,6 +21,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/outfile.h \
 	%D%/recording.c \
 	%D%/recording.h \
+	%D%/rules.c \
+	%D%/rules.h \
 	%D%/selection.c \
 	%D%/selection.h \
 	%D%/signals.c \
@@ -41,6 +43,7 @@ verb_libs = %D%/libverb.a $(drawing_libs) $(wire_libs) $(store_libs)
 bin_PROGRAMS += ftracectl
 ftracectl_SOURCES = \
 	%D%/main.c \
+	%D%/verb-arm.c \
 	%D%/verb-cat-config.c \
 	%D%/verb-doctor.c \
 	%D%/verb-fetch.c \
@@ -56,6 +59,7 @@ ftracectl_SOURCES = \
 	%D%/verb-start.c \
 	%D%/verb-status.c \
 	%D%/verb-stop.c \
+	%D%/verb-trigger.c \
 	%D%/verb-vacuum.c \
 	%D%/verb-verify.c \
 	%D%/verb.h

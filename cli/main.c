@@ -29,7 +29,18 @@ static const Verb verbs[] = {
           OPTIONS_RECORD | OPTIONS_RUN | OPTIONS_DRAW, 0, MANY, verb_run },
         { "start", "FUNCTION... [OPTIONS]", "begin to record, and print the session's name",
           "The recording goes on until \"ftracectl stop\", or what --duration or --max-size say.\n",
-          OPTIONS_RECORD | OPTIONS_JSON, 0, MANY, verb_start },
+          OPTIONS_RECORD | OPTIONS_IN_KERNEL | OPTIONS_JSON, 0, MANY, verb_start },
+        { "arm", "FUNCTION... --on TRIGGER... [OPTIONS]", "prepare, and record when a trigger fires",
+          "Programs everything, and records nothing until a TRIGGER fires; without one, until\n"
+          "\"ftracectl trigger\".  With --do=stop:TIME each recording is kept as a session of its\n"
+          "own, NAME-snap-N, and it waits again.  With --in-kernel it records all the time, into the\n"
+          "kernel's buffer alone, and a TRIGGER keeps what led up to it.\n",
+          OPTIONS_RECORD | OPTIONS_ARM | OPTIONS_IN_KERNEL | OPTIONS_JSON, 0, MANY, verb_arm },
+        { "trigger", "SESSION", "fire the trigger of an armed session", NULL, OPTIONS_JSON, 1, 1,
+          verb_trigger },
+        { "snapshot", "SESSION", "keep what a ring has, as a session of its own",
+          "Prints the new session's name.  The recording goes on.\n", OPTIONS_JSON, 1, 1,
+          verb_snapshot },
         { "stop", "SESSION... | --all", "end recordings",
           "Without a SESSION: the one that records, if there is only one.\n",
           OPTIONS_STOP | OPTIONS_JSON, 0, MANY, verb_stop },

@@ -20,6 +20,7 @@
 #include "base/unit.h"
 #include "cli/options.h"
 #include "cli/status.h"
+#include "store/captures.h"
 
 typedef enum OptionKind {
         OPTION_FLAG,   /* bool */
@@ -36,6 +37,9 @@ typedef enum OptionKind {
         OPTION_JSON_MODE, /* its value is optional */
         OPTION_WAIT,      /* uint64_t [ns]; its value is optional */
         OPTION_CHOICE,    /* an enum, whose value choose() finds */
+        OPTION_ON,
+        OPTION_DO,
+        OPTION_CAPTURES, /* "3" or "20/day" */
 } OptionKind;
 
 typedef struct Option {
@@ -132,6 +136,19 @@ static const Option options[] = {
           "wait, for TIME at most, while another one uses what this needs" },
         { "force",          0,  OPTIONS_RECORD, OPTION_FLAG,     AT(force), NULL,
           "switch a tracer of somebody else off meanwhile" },
+        { "on",             0,  OPTIONS_ARM,    OPTION_ON,       AT(rules), "TRIGGER",
+          "wait for function:NAME, event:SYSTEM:NAME[:FILTER], slower:TIME, count:N,\n"
+          "at:HH:MM, in:TIME, signal or command; may be repeated" },
+        { "do",             0,  OPTIONS_ARM,    OPTION_DO,       AT(rules), "ACTION",
+          "what the triggers before it do: start (unless said), stop[:TIME], or of\n"
+          "a ring snapshot[:TIME] (unless said); may be repeated" },
+        { "max-captures",   0,  OPTIONS_ARM,    OPTION_CAPTURES, 0, "N[/day]",
+          "at most N in all, or in any 24 hours; 20/day unless said" },
+        { "min-gap",        0,  OPTIONS_ARM,    OPTION_DURATION, AT(spec.min_gap_ns), "TIME",
+          "no capture sooner than TIME after the one before; 10s unless said" },
+        { "in-kernel",      0,  OPTIONS_IN_KERNEL, OPTION_FLAG,  AT(spec.in_kernel), NULL,
+          "a flight recorder: the newest calls stay in the kernel's buffer, and\n"
+          "nothing is written until a snapshot" },
         { "no-report",      0,  OPTIONS_RUN,    OPTION_FLAG,     AT(no_report), NULL,
           "do not draw the calls" },
         { "keep",           0,  OPTIONS_FOLLOW, OPTION_FLAG,     AT(keep), NULL,
@@ -281,6 +298,21 @@ static int set_name(Options *o, const Option *option, const char *value) {
         return STATUS_OK;
 }
 
+static int set_captures(Options *o, const char *value) {
+        _cleanup_free_ char *number = strndup(value, strcspn(value, "/"));
+        const char *rest = value + strcspn(value, "/");
+        bool a_day = streq(rest, "/day");
+        char quoted[NAME_QUOTE_MAX];
+        uint64_t n;
+
+        if (!number || (!a_day && *rest) ||
+            parse_u64(number, a_day ? CAPTURES_MAX_A_DAY : INT64_MAX, &n) < 0 || n == 0)
+                return usage(o->verb, "--max-captures: \"%s\" is not a number like 3 or 20/day",
+                             name_quote(quoted, value));
+        *(a_day ? &o->spec.max_captures_a_day : &o->spec.max_captures) = n;
+        return STATUS_OK;
+}
+
 static int set_value(Options *o, const Option *option, const char *value) {
         void *at = (char *) o + option->offset;
         char quoted[NAME_QUOTE_MAX];
@@ -323,6 +355,16 @@ static int set_value(Options *o, const Option *option, const char *value) {
                 return add_words(o, option, value, NULL);
         case OPTION_NAME:
                 return set_name(o, option, value);
+        case OPTION_ON:
+        case OPTION_DO:
+                r = option->kind == OPTION_ON ? rules_add_on(at, value) : rules_add_do(at, value);
+                if (r < 0) {
+                        log_error_errno(r, "Failed to read the options: %m");
+                        return STATUS_FAILED;
+                }
+                return STATUS_OK;
+        case OPTION_CAPTURES:
+                return set_captures(o, value);
         case OPTION_CHOICE:
                 r = option->choose(value);
                 if (r < 0)
@@ -456,6 +498,7 @@ int options_parse(Options *ret, int argc, char **argv) {
                 if (status != STATUS_OK)
                         return status;
         }
+        ret->spec.ring = ret->spec.ring || ret->spec.in_kernel;
         ret->command = argv + optind;
         ret->n_command = (size_t) (argc - optind);
         if (streq_ptr(ret->socket, ""))
@@ -512,6 +555,7 @@ json_t *options_spec_to_json(const Options *o, const Spec *spec) {
 
 void options_done(Options *o) {
         spec_done(&o->spec);
+        rules_done(&o->rules);
         strv_done(&o->render);
         strv_done(&o->words);
         free(o->verb);

@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "base/strv.h"
+#include "cli/rules.h"
 #include "store/spec.h"
 
 enum {
@@ -30,6 +31,8 @@ enum {
         OPTIONS_VACUUM = 1 << 8,
         OPTIONS_CONFIG = 1 << 9,
         OPTIONS_VERIFY = 1 << 10,
+        OPTIONS_ARM = 1 << 13,       /* what to wait for */
+        OPTIONS_IN_KERNEL = 1 << 14, /* whether to write anything at all */
 };
 
 typedef enum JsonMode { JSON_OFF, JSON_AUTO, JSON_SHORT, JSON_PRETTY } JsonMode;
@@ -44,6 +47,7 @@ typedef struct Options {
         Spec spec;        /* without its functions, which are words */
         uint64_t wait_ns; /* for what another one uses; 0: not at all */
         bool force;
+        Rules rules;      /* spec.triggers to be */
         bool no_report, keep, all, deep;
         const char *format;
         Strv render; /* options of the renderer */

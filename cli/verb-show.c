@@ -12,6 +12,7 @@
 #include "cli/table.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "store/trigger.h"
 
 #define ONLY_MAX 50 /* that are shown one by one */
 
@@ -91,7 +92,9 @@ static void show_what(Buf *out, const SessionMeta *m) {
                 line(out, "Depth", "%" PRIu64, m->spec.depth);
         if (m->spec.duration_ns > 0)
                 line(out, "Ends after", "%s", format_duration(text, m->spec.duration_ns));
-        if (m->spec.max_bytes > 0)
+        if (m->spec.in_kernel)
+                line(out, "Keeps", "what the kernel's buffer holds, until a snapshot");
+        else if (m->spec.max_bytes > 0)
                 line(out, m->spec.ring ? "Keeps" : "Ends at", "%s%s",
                      m->spec.ring ? "the newest " : "", format_bytes(text, m->spec.max_bytes));
         if (m->spec.segment_bytes > 0)
@@ -102,6 +105,40 @@ static void show_what(Buf *out, const SessionMeta *m) {
                 line(out, "On full", "%s", spec_on_full_name(m->spec.on_full));
         line(out, "Buffer", "%s a CPU", format_bytes(text, m->spec.buffer_bytes));
         show_limits(out, &m->spec);
+}
+
+/* The rules, and what they came to. */
+static void show_triggers(Buf *out, const SessionMeta *m) {
+        char suppressed[UNIT_TEXT_MAX + 32], last[SUMMARY_MAX], count[UNIT_TEXT_MAX];
+
+        for (size_t i = 0; i < m->spec.triggers.n; i++) {
+                const char *rule = m->spec.triggers.items[i];
+                TriggerCount c =
+                        i < m->captures.n_triggers ? m->captures.triggers[i] : (TriggerCount){};
+
+                suppressed[0] = 0;
+                if (c.suppressed > 0)
+                        (void) snprintf(suppressed, sizeof(suppressed), ", suppressed %s times",
+                                        format_count(count, c.suppressed));
+                line(out, i == 0 ? "Waits for" : "and for", "%s: %.*s; fired %s time%s%s%s%s",
+                     trigger_rule_on(rule), trigger_rule_n_do(rule), rule,
+                     format_count(count, c.fired), c.fired == 1 ? "" : "s", suppressed,
+                     c.last_ns > 0 ? ", last " : "",
+                     c.last_ns > 0 ? summary_time(last, c.last_ns) : "");
+        }
+}
+
+static void show_caps(Buf *out, const SessionMeta *m) {
+        char gap[UNIT_TEXT_MAX], a_day[UNIT_TEXT_MAX], all[UNIT_TEXT_MAX], n[UNIT_TEXT_MAX];
+
+        if (m->spec.triggers.n == 0)
+                return;
+        line(out, "Captures", "%s; at most %s in all, %s a day, %s apart",
+             format_count(n, m->captures.n),
+             m->spec.max_captures ? format_count(all, m->spec.max_captures) : "any number",
+             m->spec.max_captures_a_day ? format_count(a_day, m->spec.max_captures_a_day)
+                                        : "any number",
+             format_duration(gap, m->spec.min_gap_ns));
 }
 
 static void show_when(Buf *out, const SessionMeta *m) {
@@ -229,6 +266,10 @@ int verb_show(const Options *o) {
         line(&out, "State", "%s%s%s", session_state_name(m->state), m->reason ? ": " : "",
              m->reason ?: "");
         show_what(&out, m);
+        if (m->origin)
+                line(&out, "Snapshot of", "%s", m->origin);
+        show_triggers(&out, m);
+        show_caps(&out, m);
         show_when(&out, m);
         show_hooked(&out, m);
         show_where(&out, m);

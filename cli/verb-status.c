@@ -17,11 +17,26 @@
 #include "cli/table.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "store/trigger.h"
 
 typedef struct Count {
         size_t n_live, n_kept, n_failed;
         uint64_t n_lost;
 } Count;
+
+/* "waits for function:x, fired 3 times" */
+static void add_trigger(Table *t, const SessionMeta *m) {
+        char more[UNIT_TEXT_MAX + 16] = "", count[UNIT_TEXT_MAX];
+        uint64_t n_fired = 0;
+
+        for (size_t i = 0; i < m->captures.n_triggers; i++)
+                n_fired += m->captures.triggers[i].fired;
+        if (m->spec.triggers.n > 1)
+                (void) snprintf(more, sizeof(more), " and %zu others", m->spec.triggers.n - 1);
+        table_add(t, "waits for %.60s%s, fired %s time%s",
+                  trigger_rule_on(m->spec.triggers.items[0]), more, format_count(count, n_fired),
+                  n_fired == 1 ? "" : "s");
+}
 
 static void add_row(Table *t, const SessionMeta *m) {
         char length[UNIT_TEXT_MAX], size[UNIT_TEXT_MAX], loss[SUMMARY_MAX], left[UNIT_TEXT_MAX];
@@ -35,6 +50,8 @@ static void add_row(Table *t, const SessionMeta *m) {
         table_add(t, "%s", summary_loss(loss, m));
         if (m->spec.duration_ns > length_ns)
                 table_add(t, "ends in %s", format_duration(left, m->spec.duration_ns - length_ns));
+        else if (m->spec.triggers.n > 0)
+                add_trigger(t, m);
         else
                 table_add(t, "%s", "");
 }

@@ -25,6 +25,9 @@ typedef struct Verb {
 
 int verb_run(const Options *o);
 int verb_start(const Options *o);
+int verb_arm(const Options *o);
+int verb_trigger(const Options *o);
+int verb_snapshot(const Options *o);
 int verb_stop(const Options *o);
 int verb_follow(const Options *o);
 int verb_status(const Options *o);

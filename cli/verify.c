@@ -107,7 +107,8 @@ static int check_cpus(VerifyResult *v, const Playback *p, bool live) {
                                 cursor_count(stream_cursor(p->stream, i), &c);
                 r = check_account(v, a, &c, live,
                                   !was_emptied(p->meta) && a->pages_lost == 0 &&
-                                          a->pages_dropped == 0 && !is_file,
+                                          a->pages_dropped == 0 && !is_file &&
+                                          !p->meta->origin && !p->meta->spec.in_kernel,
                                   is_file);
                 if (r < 0)
                         return r;

@@ -19,7 +19,7 @@
 #include "daemon/knob.h"
 #include "daemon/task-finder.h"
 
-static int refuse_unknown(const Functions *f, const char *name, Refusal *refusal) {
+int refuse_no_function(const Functions *f, const char *name, Refusal *refusal) {
         _cleanup_strv_ Strv like = {};
         _cleanup_free_ char *text = NULL;
         char quoted[NAME_QUOTE_MAX];
@@ -68,7 +68,7 @@ static int admit_list(const Functions *f, const Strv *patterns, const ListLimit 
                 if (r < 0)
                         return r;
                 if (r == 0 && !function_pattern_is_glob(pattern))
-                        return refuse_unknown(f, pattern, refusal);
+                        return refuse_no_function(f, pattern, refusal);
                 if (r == 0)
                         return refusal_set(refusal, REFUSAL_NO_FUNCTION_MATCHES,
                                            json_pack("{ss}", "pattern", pattern),

@@ -58,6 +58,8 @@ int admit_memory(const Tracefs *fs, const Spec *spec, const MemoryUse *use, Refu
  */
 int admit_tracer(const Tracefs *fs, const Ledger *ledger, bool instances, const Strv *ours,
                  Refusal *refusal);
+/* No function @name can be traced; names some like it. */
+int refuse_no_function(const Functions *f, const char *name, Refusal *refusal);
 /* REFUSAL_BUSY for what setting the tracer met: an open pipe in @dir. */
 int refuse_held_pipe(const Tracefs *fs, const char *dir, Refusal *refusal);
 

@@ -109,6 +109,7 @@ int controller_adopt(Controller *c, Tracer **ret, const SessionMeta *m, const ch
                 tracer_free(t);
                 return r;
         }
+        t->waits = m->state == SESSION_ARMED && m->n_hooked == 0;
         t->next = c->tracers;
         c->tracers = t;
         c->has_instances = m->instance != NULL;

@@ -32,6 +32,7 @@ void aim_done(Aim *a) {
         strv_done(&a->overridden);
         strv_done(&a->warnings);
         lean_choice_done(&a->lean);
+        hooks_done(&a->waiting);
 }
 
 ClaimValues controller_claim_values(const Controller *c, const Spec *spec) {
@@ -150,7 +151,7 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Aim *aim, Plan *p,
                                   .no_irqs = m->spec.no_irqs,
                                   .no_sleep_time = m->spec.no_sleep_time,
                                   .not_hooked = &aim->clock_readers,
-                                  .hooks = &aim->lean.hooks });
+                                  .hooks = t->waits ? &aim->waiting : &aim->lean.hooks });
         if (r >= 0 && c->arbiter.n == 1)
                 r = plan_shared(c, p, m, t->claim);
         if (r < 0)
@@ -406,7 +407,14 @@ int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, bool force
                 r = clock_reader_find(&c->fs, &c->functions, &aim->clock_readers);
         if (r == 0)
                 r = warn_of_clock_readers(&aim->clock_readers, &aim->warnings);
-        return r == 0 ? tracer_new(c, ret, m, aim, refusal) : r;
+        if (r == 0)
+                r = tracer_new(c, ret, m, aim, refusal);
+        if (r != 0)
+                return r;
+        r = hooks_for_waiting(&c->functions, m, &aim->roots, &aim->waiting, &(*ret)->waits);
+        if (r < 0)
+                tracer_free(*ret);
+        return r;
 }
 
 int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, bool force, Refusal *refusal) {
@@ -421,14 +429,19 @@ int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, bool force, Refu
                 return r;
         if (aim.lean.learns)
                 tracer_look_at_quiet(t);
-        r = tracer_program(t, m, &aim, &plan, &file);
-        if (r >= 0) {
+        r = tracer_hang_bells(t, m, &aim.roots, &aim.threads, refusal);
+        if (r == 0)
+                r = tracer_program(t, m, &aim, &plan, &file);
+        if (r == 0) {
                 file = "events/header_page";
                 r = tracer_fill_meta(t, m, &aim);
         }
         if (r < 0) {
-                log_debug("knob", "arming %s failed at %s: %s", m->name, file, strerror(-r));
-                r = refuse_program(t, m, r, file, refusal);
+                log_debug("knob", "arming %s failed at %s: %s", m->name, file ?: "the triggers",
+                          strerror(-r));
+                r = refuse_program(t, m, r, file ?: "the triggers", refusal);
+        }
+        if (r != 0) {
                 k = tracer_end(t);
                 if (k < 0)
                         (void) log_warning_errno(k,

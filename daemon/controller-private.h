@@ -43,6 +43,7 @@ struct Tracer {
         uint64_t buffer_bytes; /* for each CPU */
         char *clock;           /* trace_clock */
         bool ended;            /* disarmed, and still on */
+        bool waits;            /* armed, with the roots alone hooked */
         bool is_weighed;
         Touchstone quiet; /* if so */
 };
@@ -55,6 +56,7 @@ typedef struct Aim {
         Strv overridden; /* buffers whose tracer is somebody else's and in the way */
         Strv warnings;
         LeanChoice lean;
+        Hooks waiting; /* what is hooked instead while it only waits, if tracer_waits() */
         bool has_instances;
 } Aim;
 
@@ -79,6 +81,11 @@ bool controller_guess_instances(Controller *c);
 ClaimValues controller_claim_values(const Controller *c, const Spec *spec);
 /* The memory and the claim only. */
 void tracer_free(Tracer *t);
+/* controller-trigger.c.  Of a session that waits armed, where everything would be hooked, the roots. */
+int hooks_for_waiting(const Functions *f, const SessionMeta *m, const Strv *roots, Hooks *hooks,
+                      bool *ret_waits);
+int tracer_hang_bells(Tracer *t, const SessionMeta *m, const Strv *roots, const Strv *threads,
+                      Refusal *refusal);
 /* Looks how long ordinary work takes, before @t is armed: afterwards it is too late. */
 void tracer_look_at_quiet(Tracer *t);
 /* Undoes what no tracer stands for; *@n_undone is added to.  0 or -errno. */

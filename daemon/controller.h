@@ -23,6 +23,7 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
+#include "daemon/bell.h"
 #include "daemon/instance.h"
 #include "daemon/lean-cache.h"
 #include "daemon/weigh.h"
@@ -120,6 +121,27 @@ int controller_narrow(Controller *c, Tracer *t, SessionMeta *m);
 int controller_weigh(Controller *c, Weighing *ret, const Strv *names);
 /* daemon/lean.h, lean_learn(). */
 int controller_learn(Controller *c, const Strv *roots, const char *kernel, const LeanCache *new);
+
+/*
+ * Triggers (daemon/bell.h) of a session: rule @i of m->spec.triggers.  controller_arm() hangs the bells
+ * of those that the kernel can tell of.
+ */
+bool tracer_can_ring(const Trigger *t);   /* by a bell */
+bool tracer_can_switch(const Trigger *t); /* the kernel by itself */
+int tracer_open_bell(Tracer *t, Bell **ret, size_t i, sd_event *event, BellRung rung,
+                     void *userdata);
+/* The kernel switches recording on or off by itself when it happens next.  0 or -errno. */
+int tracer_put_switch(Tracer *t, const Trigger *trigger, bool on);
+int tracer_take_switch(Tracer *t, const Trigger *trigger, bool on);
+/*
+ * tracer_waits() - whether a session that is armed has nothing but its roots hooked
+ *
+ * So it is if every function would be, which costs everybody while nothing is recorded.
+ */
+bool tracer_waits(const Tracer *t);
+/* Ends and begins that: hooks what a recording needs, or the roots alone.  0 or -errno. */
+int tracer_hook_all(Tracer *t);
+int tracer_hook_roots(Tracer *t, const SessionMeta *m);
 
 /* Where it is programmed; all borrowed.  The directory is "" or "instances/x/". */
 const char *tracer_tracefs(const Tracer *t);

@@ -111,6 +111,16 @@ static bool daemon_is_followed(uint32_t signal) {
         return r > 0;
 }
 
+/* SIGUSR2 is a trigger. */
+static int daemon_on_trigger(sd_event_source *source, const struct signalfd_siginfo *si,
+                             void *userdata) {
+        Daemon *d = userdata;
+
+        if (!d->is_stopping && sessions_signal(d->sessions) == 0)
+                log_notice("SIGUSR2 of pid %u: no session waits for a signal.", si->ssi_pid);
+        return 0;
+}
+
 static int daemon_on_signal(sd_event_source *source, const struct signalfd_siginfo *si,
                             void *userdata) {
         Daemon *d = userdata;
@@ -341,20 +351,28 @@ static int daemon_make_server(Daemon *d) {
 }
 
 static int daemon_add_signals(Daemon *d) {
-        static const int signals[] = { SIGTERM, SIGINT, SIGUSR1 };
+        static const struct {
+                int number;
+                sd_event_signal_handler_t handler;
+        } signals[] = {
+                { SIGTERM, daemon_on_signal },
+                { SIGINT, daemon_on_signal },
+                { SIGUSR1, daemon_on_signal },
+                { SIGUSR2, daemon_on_trigger },
+        };
         sigset_t mask;
         int r;
 
         (void) sigemptyset(&mask);
         (void) sigaddset(&mask, SIGCHLD); /* the sealer's worker */
         for (size_t i = 0; i < ELEMENTSOF(signals); i++)
-                (void) sigaddset(&mask, signals[i]);
+                (void) sigaddset(&mask, signals[i].number);
         (void) signal(SIGPIPE, SIG_IGN);
         (void) signal(SIGHUP, SIG_IGN);
         if (sigprocmask(SIG_BLOCK, &mask, NULL) < 0)
                 return log_error_errno(errno, "Cannot block signals: %m");
         for (size_t i = 0; i < ELEMENTSOF(signals); i++) {
-                r = sd_event_add_signal(d->event, NULL, signals[i], daemon_on_signal, d);
+                r = sd_event_add_signal(d->event, NULL, signals[i].number, signals[i].handler, d);
                 if (r < 0)
                         return log_error_errno(r, "Cannot handle signals: %m");
         }

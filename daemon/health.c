@@ -127,6 +127,8 @@ bool health_refresh(Health *h) {
                 recorder_read_account(h->config.recorder, i, &m->cpus[i]);
                 if (tracer_read_account(h->config.tracer, &m->cpus[i]) == TRACER_E_EMPTIED)
                         is_emptied = true;
+                if (m->spec.in_kernel) /* it is meant to be overwritten */
+                        m->cpus[i].overrun = 0;
                 if (note_losses(h, &h->seen[i], &m->cpus[i], now_ns))
                         found = true;
         }
@@ -304,6 +306,7 @@ int health_watch_again(Health *h) {
 
         if (!cpus)
                 return -ENOMEM;
+        h->tamper = tamper_free(h->tamper);
         for (size_t i = 0; i < m->n_cpus; i++)
                 cpus[i] = m->cpus[i].cpu;
         r = tamper_new(&h->tamper, &(TamperConfig){
@@ -325,7 +328,7 @@ int health_watch_again(Health *h) {
 int health_watch(Health *h) {
         int r = health_watch_again(h);
 
-        if (r >= 0)
+        if (r >= 0 && !h->timer)
                 r = sd_event_add_time_relative(h->config.event, &h->timer, CLOCK_MONOTONIC,
                                                HEALTH_LOOK_S * USEC_PER_SEC, 0, on_timer, h);
         if (r >= 0)

@@ -54,7 +54,8 @@ int health_new(Health **ret, const HealthConfig *config);
 /* The @i-th CPU's pages are stored up to @stored_ns, of a session that is taken up: what was lost
  * meanwhile is behind it. */
 void health_resume(Health *h, size_t i, uint64_t stored_ns);
-/* Begins to watch for others and to look at intervals; recording is on already.  0 or -errno. */
+/* Begins to watch for others and to look at intervals; recording is on already.  Again after
+ * health_end_watch().  0 or -errno. */
 int health_watch(Health *h);
 /* Brings the accounts up to date, and the gaps with them; whether there are new ones. */
 bool health_refresh(Health *h);

@@ -34,6 +34,7 @@ static const char *const kind_names[] = {
         [LEDGER_FILE] = "file",
         [LEDGER_INSTANCE] = "instance",
         [LEDGER_TRACER] = "tracer",
+        [LEDGER_LINE] = "line",
 };
 
 static void record_done(LedgerRecord *r) {
@@ -97,11 +98,34 @@ bool ledger_covers(const Ledger *l, const char *dir) {
         return false;
 }
 
+/* Where @session's record for this is, or l->n. */
+static size_t find(const Ledger *l, const char *session, LedgerKind kind, const char *file,
+                   const char *old) {
+        size_t i;
+
+        for (i = 0; i < l->n; i++) {
+                const LedgerRecord *e = &l->records[i];
+
+                if (streq(e->session, session) && streq(e->file, file) &&
+                    (kind == LEDGER_LINE) == (e->kind == LEDGER_LINE) &&
+                    (kind != LEDGER_LINE || streq(e->old, old)))
+                        break;
+        }
+        return i;
+}
+
+void ledger_drop_line(Ledger *l, const char *session, const char *file, const char *line) {
+        size_t i = find(l, session, LEDGER_LINE, file, line);
+
+        if (i < l->n)
+                remove_at(l, i);
+}
+
 int ledger_add(Ledger *l, const char *session, LedgerKind kind, const char *file, const char *old) {
         LedgerRecord new = { .kind = kind };
         LedgerRecord *records;
 
-        if (ledger_has(l, session, file))
+        if (find(l, session, kind, file, old) < l->n)
                 return 0;
         new.session = strdup(session);
         new.file = strdup(file);
@@ -301,6 +325,17 @@ static int undo_file(const Tracefs *fs, const LedgerRecord *e, Strv *warnings, s
         return strv_take(warnings, TAKE_PTR(text));
 }
 
+/* Where there is no such line events say nothing and set_ftrace_filter says ENODEV (tried on 6.12). */
+static int undo_line(const Tracefs *fs, const LedgerRecord *e, size_t *n) {
+        _cleanup_strv_ Strv lines = {};
+        int r = strv_add(&lines, e->old);
+
+        if (r >= 0)
+                r = knob_remove(fs->fd, e->file, &lines);
+        *n += r >= 0;
+        return r == -ENOENT || r == -ENODEV ? 0 : r;
+}
+
 static int undo_stop(const Ledger *l, const Tracefs *fs, const char *session) {
         int ret = 0;
 
@@ -366,9 +401,10 @@ static int undo_session(Ledger *l, const Tracefs *fs, const char *session, Strv 
         for (size_t i = l->n; ret >= 0 && i-- > 0;) {
                 const LedgerRecord *e = &l->records[i];
 
-                if (e->kind != LEDGER_FILE || !streq(e->session, session))
+                if ((e->kind != LEDGER_FILE && e->kind != LEDGER_LINE) ||
+                    !streq(e->session, session))
                         continue;
-                r = undo_file(fs, e, warnings, &n);
+                r = e->kind == LEDGER_LINE ? undo_line(fs, e, &n) : undo_file(fs, e, warnings, &n);
                 if (r >= 0)
                         remove_at(l, i);
                 else {

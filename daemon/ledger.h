@@ -12,11 +12,14 @@
  *                       "old": "local" },
  *                     { "session": "slow-dns", "kind": "instance",
  *                       "file": "instances/ftraced-slow-dns" },
+ *                     { "session": "slow-dns", "kind": "line", "file": "set_ftrace_filter",
+ *                       "old": "nf_log_packet:traceon:1" },
  *                     { "session": "", "kind": "tracer", "file": "current_tracer",
  *                       "old": "function" } ] }
  *
- * "file" is relative to tracefs; "old" is a value of daemon/knob.h.  The session "" owns what all
- * live sessions share.  A "tracer" is somebody else's that was switched off.  A record may be there although its change was not made yet; undoing it
+ * "file" is relative to tracefs; "old" is a value of daemon/knob.h, or of a line what is taken out of
+ * a file whose other lines are left alone.  The session "" owns what all live sessions share.  A
+ * "tracer" is somebody else's that was switched off.  A record may be there although its change was not made yet; undoing it
  * then finds the old value and writes nothing.  Another boot's ledger is dropped, since its
  * changes died with that kernel.  There is no file when there are no records.
  *
@@ -32,9 +35,10 @@
 #define LEDGER_SHARED "" /* session of the records that the live sessions share */
 
 typedef enum LedgerKind {
-        LEDGER_FILE,
-        LEDGER_INSTANCE,
-        LEDGER_TRACER, /* a current_tracer of somebody else (daemon/override.h) */
+        LEDGER_FILE,     /* a file said "old" */
+        LEDGER_INSTANCE, /* a directory was not there */
+        LEDGER_TRACER,   /* a current_tracer of somebody else (daemon/override.h) */
+        LEDGER_LINE,     /* a command file did not have the line "old" */
         _LEDGER_KIND_N,
 } LedgerKind;
 
@@ -67,8 +71,11 @@ bool ledger_has(const Ledger *l, const char *session, const char *file);
 bool ledger_covers(const Ledger *l, const char *dir);
 /* Sessions that have records, without LEDGER_SHARED; sorted. */
 int ledger_get_sessions(const Ledger *l, Strv *ret);
-/* Adds a record in memory, unless @session has one for @file; old: NULL for an instance. */
+/* Adds a record in memory, unless @session has one for @file (and line); old: NULL for an instance.
+ */
 int ledger_add(Ledger *l, const char *session, LedgerKind kind, const char *file, const char *old);
+/* Somebody else's line turned out to be there: it is not to be undone. */
+void ledger_drop_line(Ledger *l, const char *session, const char *file, const char *line);
 /* Makes the file say what memory says.  Before any change, always. */
 int ledger_commit(Ledger *l, const char *tracefs_path);
 /* Whether the last commit failed: the file still holds what has been undone since.  That does no

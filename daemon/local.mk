@@ -15,8 +15,11 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/clock-watch.h \
 	%D%/controller-adopt.c \
 	%D%/controller-arm.c \
+	%D%/bell.c \
+	%D%/bell.h \
 	%D%/controller-dry.c \
 	%D%/controller-lean.c \
+	%D%/controller-trigger.c \
 	%D%/controller-private.h \
 	%D%/controller.c \
 	%D%/controller.h \
@@ -64,6 +67,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/lockdown.h \
 	%D%/methods-private.h \
 	%D%/methods-start.c \
+	%D%/methods-trigger.c \
+	%D%/methods-trigger.h \
 	%D%/methods.c \
 	%D%/methods.h \
 	%D%/override.c \
@@ -100,6 +105,10 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/session-private.h \
 	%D%/session-tasks.c \
 	%D%/session-lean.c \
+	%D%/session-snapshot.c \
+	%D%/session-trigger.c \
+	%D%/snapshot.c \
+	%D%/snapshot.h \
 	%D%/session-start.c \
 	%D%/session.c \
 	%D%/session.h \

@@ -12,6 +12,7 @@
 #include "base/name.h"
 #include "daemon/janitor.h"
 #include "daemon/methods-private.h"
+#include "daemon/methods-trigger.h"
 
 #define WATCH_INTERVAL_US 1000000U
 
@@ -274,6 +275,21 @@ static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, v
         return 0;
 }
 
+static int method_trigger(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Session *session;
+        int r = get_session(userdata, parameters, &session, refusal);
+
+        return r != 0 ? r : methods_trigger(call, session, refusal);
+}
+
+static int method_snapshot(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Methods *m = userdata;
+        Session *session;
+        int r = get_session(m, parameters, &session, refusal);
+
+        return r != 0 ? r : methods_snapshot(call, m->sessions, session, refusal);
+}
+
 static int method_list(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         return methods_reply(call, "sessions", sessions_json(userdata));
 }
@@ -478,6 +494,8 @@ static const ServerMethod table[] = {
         { "org.ftraced.ListProfiles", method_list_profiles, PARAMETERS() },
         { "org.ftraced.GetProfile", method_get_profile, PARAMETERS("profile") },
         { "org.ftraced.Stop", method_stop, PARAMETERS("session") },
+        { "org.ftraced.Trigger", method_trigger, PARAMETERS("session") },
+        { "org.ftraced.Snapshot", method_snapshot, PARAMETERS("session") },
         { "org.ftraced.List", method_list, PARAMETERS() },
         { "org.ftraced.Describe", method_describe, PARAMETERS("session") },
         { "org.ftraced.Open", method_open, PARAMETERS("session") },

@@ -19,6 +19,7 @@
  */
 
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,10 +32,12 @@
 #include "base/unit.h"
 #include "daemon/pace.h"
 #include "daemon/reader-private.h"
+#include "store/page.h"
 #include "store/segment.h"
 
 #define READER_STACK_BYTES ((size_t) 512 << 10)
 #define READER_TURN_BYTES (64ULL << 20) /* spliced before the loop looks at the stop again */
+#define READER_FOREVER_MS UINT_MAX      /* poll()'s -1 */
 
 typedef enum Wake {
         WAKE_TIMEOUT,
@@ -403,6 +406,98 @@ static void reader_finish(Reader *r) {
         }
 }
 
+/* One page with read().  1: @page is filled, 0: there is none, -errno. */
+static int read_page(const Reader *r, uint8_t *page) {
+        size_t n_page = r->shared->page_bytes;
+        ssize_t n;
+
+        do
+                n = read(r->raw_fd, page, n_page);
+        while (n < 0 && errno == EINTR);
+        if (n < 0)
+                return errno == EAGAIN || errno == ENODEV ? 0 : -errno;
+        if (n > 0)
+                memset(page + n, 0, n_page - (size_t) n);
+        return n > 0;
+}
+
+/*
+ * The first pages of a buffer that was left to be overwritten.  The very first may be the one that
+ * the last reader had in its hand, which no writer overwrites (linux 6.1 kernel/trace/ring_buffer.c,
+ * rb_get_reader_page()): then it is much older, and the second is marked as having lost what was in
+ * between.  That page goes, and so does the mark of the one that is first.
+ */
+static int reader_begin_overwritten(Reader *r) {
+        _cleanup_free_ uint8_t *second = malloc(r->shared->page_bytes);
+        PageInfo info;
+        void *first;
+        int k;
+
+        if (!second)
+                return -ENOMEM;
+        k = reader_open_segment(r);
+        if (k >= 0)
+                k = segment_tail(r->segment, &first);
+        if (k < 0)
+                return k;
+        k = read_page(r, first);
+        if (k <= 0) {
+                segment_tail_abort(r->segment);
+                return k;
+        }
+        k = read_page(r, second);
+        if (k > 0 && page_parse(&info, second, r->shared->page_bytes, false) == 0 && info.missed) {
+                memcpy(first, second, r->shared->page_bytes);
+                k = 0;
+        }
+        page_forget_missed(first);
+        reader_commit_tail(r);
+        if (k <= 0)
+                return k;
+        k = reader_open_segment(r);
+        if (k >= 0)
+                k = segment_tail(r->segment, &first);
+        if (k < 0) {
+                atomic_fetch_add(&r->counters.pages_lost, 1);
+                return k;
+        }
+        memcpy(first, second, r->shared->page_bytes);
+        reader_commit_tail(r);
+        return 0;
+}
+
+/* What the kernel has now, with the partly filled page. */
+static int reader_flush(Reader *r) {
+        uint64_t flush = atomic_load(&r->shared->flush);
+        int k = reader_follow_cut(r);
+
+        if (k >= 0 && r->shared->is_overwritten && !r->tail && r->n_piped == 0)
+                k = reader_begin_overwritten(r);
+        if (k >= 0)
+                k = reader_drain(r);
+        if (k < 0)
+                return k;
+        atomic_store(&r->counters.flushed, flush);
+        reader_wake_main(r);
+        return 0;
+}
+
+/* One look at the kernel's buffer.  1: there were whole pages, 0: there were none, -errno. */
+static int reader_turn(Reader *r, bool is_deaf) {
+        int k;
+
+        if (atomic_load(&r->shared->flush) != atomic_load(&r->counters.flushed))
+                return reader_flush(r);
+        if (atomic_load(&r->shared->held))
+                return 0;
+        k = reader_splice(r, READER_TURN_BYTES);
+        if (k == 0 && atomic_load(&r->shared->watched) && !is_deaf)
+                k = MIN(reader_read_page(r), 0);
+        if (k >= 0)
+                k = reader_follow_cut(r) ?: k;
+        return k;
+}
+
 /* How long to wait after a turn that moved @n_bytes in @elapsed_ms and ended with @error. */
 static unsigned reader_timeout(const Reader *r, Pace *pace, uint64_t n_bytes, uint64_t elapsed_ms,
                                int error) {
@@ -410,6 +505,8 @@ static unsigned reader_timeout(const Reader *r, Pace *pace, uint64_t n_bytes, ui
 
         if (error < 0)
                 return READER_RETRY_MS;
+        if (atomic_load(&r->shared->held))
+                return READER_FOREVER_MS;
         if (atomic_load(&r->shared->watched))
                 return MIN(timeout_ms, (unsigned) READER_WATCHED_MS);
         return timeout_ms;
@@ -428,7 +525,7 @@ static void *reader_run(void *userdata) {
                 int k;
 
                 atomic_store(&r->counters.waiting, true);
-                wake = reader_wait(r, is_deaf, timeout_ms);
+                wake = reader_wait(r, is_deaf || atomic_load(&r->shared->held), timeout_ms);
                 atomic_store(&r->counters.waiting, false);
                 atomic_fetch_add(&r->counters.progress, 1);
                 if (atomic_load(&r->shared->stopping))
@@ -445,11 +542,7 @@ static void *reader_run(void *userdata) {
                 }
                 atomic_fetch_add(&r->counters.n_wakeups, 1);
 
-                k = reader_splice(r, READER_TURN_BYTES);
-                if (k == 0 && atomic_load(&r->shared->watched) && !is_deaf)
-                        k = MIN(reader_read_page(r), 0);
-                if (k >= 0)
-                        k = reader_follow_cut(r) ?: k;
+                k = reader_turn(r, is_deaf);
                 reader_set_error(r, MIN(k, 0));
 
                 is_deaf = k < 0 || (k == 0 && wake == WAKE_READABLE);

@@ -51,6 +51,8 @@ typedef struct Reader Reader;
  *      watched     main thread, likewise
  *      look_at_bytes   main thread
  *      leaving     main thread, before stopping
+ *      held        main thread, which then kicks every reader
+ *      flush       main thread, likewise
  *      n_bytes     readers
  *      sequence, cut_at_bytes   whoever makes the cut, reader_cut()
  *      the others  nobody
@@ -64,11 +66,14 @@ typedef struct ReaderShared {
         uint64_t max_bytes;       /* 0: no limit; wake_fd is told when n_bytes gets there */
         uint64_t drain_max_bytes; /* the last drain ends here even if more arrives */
         uint64_t goal_bytes;      /* fetched at a time from a steady stream (daemon/pace.h) */
-        unsigned idle_ms;         /* longest wait of one reader */
-        unsigned give_up_ms;      /* READER_GIVE_UP_MS; tests take less */
-        int wake_fd;              /* eventfd, borrowed */
+        bool is_overwritten; /* what is taken by a flush begins where the kernel's buffer does */
+        unsigned idle_ms;    /* longest wait of one reader */
+        unsigned give_up_ms; /* READER_GIVE_UP_MS; tests take less */
+        int wake_fd;         /* eventfd, borrowed */
         atomic_bool stopping, watched;
         atomic_bool leaving; /* the stop is not the recording's end: another daemon goes on */
+        atomic_bool held;    /* nothing is taken from the kernel but by a flush; nobody wakes up */
+        atomic_uint_fast64_t flush; /* raised by 1: take all that the kernel has now */
         atomic_uint_fast64_t n_bytes;
         atomic_uint_fast64_t sequence;      /* of the segments that are begun now */
         atomic_uint_fast64_t cut_at_bytes;  /* n_bytes at which period_bytes are full */
@@ -92,6 +97,9 @@ typedef struct ReaderCounters {
         atomic_uint_fast64_t pages_lost;
         /* The segment that is or may be open; UINT64_MAX: none.  What is older nobody writes to. */
         atomic_uint_fast64_t open_sequence;
+        /* The last flush that is done: what the kernel had is in segments, and if there was a cut
+         * before it none of an older sequence is open. */
+        atomic_uint_fast64_t flushed;
         atomic_int error;    /* errno of what goes wrong at the moment, 0: nothing */
         atomic_bool waiting; /* for data: no progress is expected */
         atomic_bool offline; /* the CPU is not online; a kick makes the reader look again */

@@ -105,6 +105,7 @@ int recorder_new(Recorder **ret, const RecorderConfig *config) {
                 .sequence = config->first_sequence,
                 .cut_at_bytes = config->period_bytes,
                 .max_bytes = config->max_bytes,
+                .is_overwritten = config->is_overwritten,
                 .drain_max_bytes = 2 * config->buffer_bytes + READER_PIPE_BYTES,
                 .give_up_ms = READER_GIVE_UP_MS,
                 .goal_bytes = pace_goal(config->buffer_bytes, config->max_bytes),
@@ -193,6 +194,24 @@ void recorder_stop(Recorder *r) {
 void recorder_leave(Recorder *r) {
         atomic_store(&r->shared.leaving, true);
         recorder_stop(r);
+}
+
+void recorder_set_held(Recorder *r, bool held) {
+        atomic_store(&r->shared.held, held);
+        recorder_kick(r);
+}
+
+void recorder_flush(Recorder *r) {
+        atomic_fetch_add(&r->shared.flush, 1);
+        recorder_kick(r);
+}
+
+bool recorder_is_flushed(const Recorder *r) {
+        for (size_t i = 0; i < r->n_readers; i++)
+                if (atomic_load(&reader_counters(r->readers[i])->flushed) !=
+                    atomic_load(&r->shared.flush))
+                        return false;
+        return true;
 }
 
 void recorder_cut(Recorder *r) {

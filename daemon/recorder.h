@@ -28,7 +28,8 @@ typedef struct RecorderConfig {
         uint64_t segment_bytes;  /* a CPU's segment that gets there makes a cut */
         uint64_t period_bytes;   /* the same for what all CPUs stored since the last; 0: no limit */
         uint64_t first_sequence; /* of the segments that are begun first */
-        uint64_t buffer_bytes;   /* the kernel's, for each CPU: bounds the last drain */
+        bool is_overwritten; /* the kernel's buffer is a ring of which flushes take what there is */
+        uint64_t buffer_bytes; /* the kernel's, for each CPU: bounds the last drain */
         RecorderChanged changed;
         void *userdata;
 } RecorderConfig;
@@ -55,6 +56,15 @@ void recorder_stop(Recorder *r);
 
 /* Another daemon will go on: the readers empty their pipes and end.  Returns at once. */
 void recorder_leave(Recorder *r);
+/*
+ * Held readers leave everything in the kernel's buffer and wake up for nothing but a flush, which
+ * makes each take what the kernel has now, with its partly filled page: `changed` is called when
+ * recorder_is_flushed().  What is in a segment of a sequence before a cut is complete after a flush
+ * that was begun after it.
+ */
+void recorder_set_held(Recorder *r, bool held);
+void recorder_flush(Recorder *r);
+bool recorder_is_flushed(const Recorder *r);
 /* Ends the period now, unless nothing was stored in it. */
 void recorder_cut(Recorder *r);
 /* Makes every reader look at once whether there was a cut, or something else. */

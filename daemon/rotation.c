@@ -172,6 +172,13 @@ int rotation_make_room(Rotation *r) {
         return 0;
 }
 
+void rotation_move_out(Rotation *r) {
+        uint64_t bytes_dropped = r->config.meta->bytes_dropped;
+
+        (void) rotation_shrink(r, 0, SIZE_MAX);
+        r->config.meta->bytes_dropped = bytes_dropped;
+}
+
 void rotation_finish(Rotation *r) {
         if (r && r->config.ring_bytes > 0)
                 (void) rotation_shrink(r, r->config.ring_bytes, SIZE_MAX);

@@ -57,6 +57,8 @@ int rotation_look(Rotation *r, const ClockTuple *clocks);
  * Return: 1 if meta has changed, else 0.
  */
 int rotation_make_room(Rotation *r);
+/* All periods that nobody writes to are elsewhere now: they go, and count as neither kept nor dropped. */
+void rotation_move_out(Rotation *r);
 /* All readers have ended: the ring gets down to its size.  @r may be NULL. */
 void rotation_finish(Rotation *r);
 Rotation *rotation_free(Rotation *r);

@@ -95,8 +95,9 @@ void session_let_go(Session *s) {
 /* --- leaving ----------------------------------------------------------------------------------- */
 
 bool session_leave(Session *s) {
-        if (s->meta->state != SESSION_RECORDING)
+        if (s->meta->state != SESSION_RECORDING && s->meta->state != SESSION_ARMED)
                 return false;
+        session_snapshot_cancel(s);
         if (s->peer != 0) {
                 session_stop(s, "the daemon was restarted, and its client's connection ended");
                 return false;
@@ -291,7 +292,8 @@ static int session_rebuild(Session *s, const char **why, char text[static 160]) 
         ClockTuple now;
         int r;
 
-        if (s->meta->n_cpus == 0)
+        if (s->meta->n_cpus == 0 ||
+            (s->meta->state == SESSION_ARMED && s->meta->armed.realtime_ns == 0))
                 return SESSION_E_NOT_LIVE;
         r = controller_adopt(s->context->controller, &s->tracer, s->meta, &changed);
         if (r == CONTROLLER_E_GONE) {
@@ -312,9 +314,26 @@ static int session_rebuild(Session *s, const char **why, char text[static 160]) 
                 r = session_begin_rotation(s, &now);
         if (r >= 0)
                 r = session_hold(s);
-        if (r >= 0)
-                r = recorder_start(s->recorder);
-        return r;
+        if (r < 0)
+                return r;
+        recorder_set_held(s->recorder, s->meta->spec.in_kernel || s->meta->state == SESSION_ARMED);
+        return recorder_start(s->recorder);
+}
+
+/* What it waits for is in the kernel still. */
+static int session_go_on_waiting(Session *s) {
+        _cleanup_refusal_ Refusal refusal = {};
+        int r;
+
+        r = session_triggers_new(s, &refusal);
+        if (r == 0)
+                r = session_triggers_begin(s, true);
+        if (r != 0)
+                return r > 0 ? -EBADMSG : r;
+        /* A daemon that died between the two halves of a snapshot left it off. */
+        if (s->meta->spec.in_kernel && s->meta->state == SESSION_RECORDING && !s->snapshot)
+                r = tracer_set_recording(s->tracer, true);
+        return MIN(r, 0);
 }
 
 static void session_go_on(Session *s, const char *why) {
@@ -334,7 +353,17 @@ static void session_go_on(Session *s, const char *why) {
                 session_stop(s, why);
                 return;
         }
-        log_notice("Session '%s' was recording when its daemon ended: taken up.", s->meta->name);
+        log_notice("Session '%s' was %s when its daemon ended: taken up.", s->meta->name,
+                   session_state_name(s->meta->state));
+        r = session_go_on_waiting(s);
+        if (r < 0) {
+                log_error_errno(r, "Cannot go on waiting for the triggers of session '%s': %m",
+                                s->meta->name);
+                session_stop(s, "the daemon was restarted, and its triggers could not be taken up");
+                return;
+        }
+        if (s->meta->state == SESSION_ARMED)
+                return;
         r = health_watch(s->health);
         if (r < 0)
                 log_warning_errno(r,
@@ -366,6 +395,7 @@ static void session_give_up(Session *s) {
         s->recorder = recorder_free(s->recorder);
         s->is_held = true;
         session_let_go(s);
+        session_triggers_free(s);
         if (s->tracer)
                 tracer_forget(TAKE_PTR(s->tracer));
 }
@@ -389,7 +419,7 @@ int session_adopt(Session **ret, const SessionContext *context, const char *name
                 return r;
         if (!streq(s->meta->name, name))
                 return META_E_INVALID;
-        if (s->meta->state != SESSION_RECORDING && s->meta->state != SESSION_DRAINING)
+        if (!session_state_is_live(s->meta->state))
                 return SESSION_E_NOT_LIVE;
 
         r = session_rebuild(s, &why, text);

@@ -86,7 +86,7 @@ static int set_timer(Session *s) {
 }
 
 int session_lean_begin(Session *s) {
-        if (!s->meta->learns)
+        if (!s->meta->learns || s->lesson_timer || s->lesson)
                 return 0;
         s->lesson_us = SESSION_LEARN_US;
         return set_timer(s);

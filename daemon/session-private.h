@@ -19,6 +19,8 @@
 
 /* daemon/session-tasks.c */
 typedef struct Following Following;
+typedef struct SessionTriggers SessionTriggers;
+typedef struct SessionSnapshot SessionSnapshot;
 
 struct Session {
         const SessionContext *context;
@@ -40,6 +42,8 @@ struct Session {
         Following *following; /* of tasks that may join those who are recorded */
         Guard guard;
         ClockWatch *clock_watch;
+        SessionTriggers *triggers; /* daemon/session-trigger.c; NULL: it has none */
+        SessionSnapshot *snapshot; /* daemon/session-snapshot.c: one that is under way */
 
         sd_event_source *retry; /* of writing session.json, once it has ended */
         bool is_saved;          /* session.json says what meta says */
@@ -90,6 +94,33 @@ int session_follow(Session *s);
 /* Before the tracer is switched off. */
 Following *following_free(Following *f);
 DEFINE_CLEANUP(Following *, following_free);
+
+/* ARMED or just programmed becomes RECORDING; 0 or -errno and *@ret_what that failed. */
+int session_go(Session *s, const char **ret_what, const char **ret_object);
+/* RECORDING becomes ARMED again; what was recorded becomes a snapshot. */
+void session_pause(Session *s, const char *reason);
+
+/* session-snapshot.c: the readers may have done what a snapshot waits for; it cannot be any more. */
+void session_snapshot_look(Session *s);
+void session_snapshot_cancel(Session *s);
+
+/*
+ * session-trigger.c:
+ *   - session_triggers_new() before anything is programmed: whether the rules make sense
+ *   - session_triggers_begin() when all is programmed: listens; to what an earlier daemon had hung
+ *     too, whatever rang meanwhile
+ *   - session_triggers_look() after a change of state, and when a snapshot is done
+ *   - session_triggers_end() before recording is switched off for good: listens no more
+ *   - session_triggers_free() before the tracer is disarmed, which bells in use would hinder; never
+ *     from within a trigger
+ */
+int session_triggers_new(Session *s, Refusal *refusal);
+int session_triggers_begin(Session *s, bool is_adopted);
+void session_triggers_look(Session *s);
+void session_triggers_end(Session *s);
+void session_triggers_free(Session *s);
+/* Whether it waits for a trigger to begin recording. */
+bool session_waits_for_start(const Session *s);
 
 /* Recording has begun: if it is to be learned from, the timer is set.  0 or -errno. */
 int session_lean_begin(Session *s);

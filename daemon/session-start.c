@@ -113,8 +113,9 @@ static int session_copy_tracing(Session *s, Refusal *refusal) {
         return r < 0 ? refuse_errno(refusal, r, "copying tracing file", path) : 0;
 }
 
+/* One that is in the kernel alone has on disk what a snapshot is about to take. */
 static uint64_t session_ring_bytes(const Session *s) {
-        return s->meta->spec.ring ? s->meta->spec.max_bytes : 0;
+        return s->meta->spec.ring && !s->meta->spec.in_kernel ? s->meta->spec.max_bytes : 0;
 }
 
 int session_make_recorder(Session *s) {
@@ -130,6 +131,7 @@ int session_make_recorder(Session *s) {
                                     .segment_bytes = m->spec.segment_bytes ?: READER_SEGMENT_BYTES,
                                     .period_bytes = session_ring_bytes(s) / ROTATION_RING_PARTS,
                                     .first_sequence = m->first_sequence,
+                                    .is_overwritten = m->spec.in_kernel,
                                     .buffer_bytes = m->spec.buffer_bytes,
                                     .changed = session_on_recorder,
                                     .userdata = s,
@@ -208,14 +210,78 @@ int session_set_deadline(Session *s) {
         uint64_t start_us = m->start.boottime_ns / NSEC_PER_USEC,
                  duration_us = m->spec.duration_ns / NSEC_PER_USEC;
 
-        if (duration_us == 0)
+        if (duration_us == 0 || s->deadline)
                 return 0;
         return sd_event_add_time(s->context->event, &s->deadline, CLOCK_BOOTTIME,
                                  start_us + MIN(duration_us, UINT64_MAX / 4), 1000,
                                  session_on_deadline, s);
 }
 
+/* The kernel may have switched it on already, a moment ago. */
+static int go_record(Session *s) {
+        int r = tracer_set_recording(s->tracer, true);
+
+        if (r >= 0 && s->meta->start.realtime_ns == 0)
+                r = tracer_read_clocks(s->tracer, &s->meta->start);
+        if (r >= 0 && !s->meta->spec.in_kernel)
+                recorder_set_held(s->recorder, false);
+        return r;
+}
+
+/* Last of all, for it takes long: what the roots call is recorded only from then on. */
+static int go_hook(Session *s) {
+        uint64_t since_ns = clock_ns(CLOCK_MONOTONIC);
+        char text[UNIT_TEXT_MAX];
+        int r;
+
+        if (!tracer_waits(s->tracer))
+                return 0;
+        r = tracer_hook_all(s->tracer);
+        if (r >= 0)
+                session_warn(s,
+                             "nothing but the roots was hooked while it waited: what they call is "
+                             "recorded from about %s after the trigger on; --lean=FILE, or --lean "
+                             "once it has learned, hooks it from the beginning",
+                             format_duration(text, clock_ns(CLOCK_MONOTONIC) - since_ns));
+        return r;
+}
+
+static int go_watch(Session *s) {
+        return health_watch(s->health);
+}
+
+static const struct {
+        int (*step)(Session *s);
+        const char *what, *object;
+} go_steps[] = {
+        { go_record, "writing", "tracing_on" },
+        { go_hook, "writing", "set_ftrace_filter" },
+        { go_watch, "watching", "the control files of tracefs" },
+        { session_set_deadline, "setting", "the timer of its duration" },
+        { session_lean_begin, "setting", "the timer of learning" },
+};
+
+int session_go(Session *s, const char **ret_what, const char **ret_object) {
+        for (size_t i = 0; i < ELEMENTSOF(go_steps); i++) {
+                int r = go_steps[i].step(s);
+
+                if (r < 0) {
+                        *ret_what = go_steps[i].what;
+                        *ret_object = go_steps[i].object;
+                        return r;
+                }
+        }
+        session_enter(s, SESSION_EVENT_START, NULL);
+        if (!s->clock_watch)
+                session_watch_clocks(s);
+        session_guard_begin(s);
+        return 0;
+}
+
 static int session_begin(Session *s, Refusal *refusal) {
+        bool waits = session_waits_for_start(s);
+        const char *what, *object;
+        ClockTuple now;
         int r;
 
         r = session_dir_write_meta(s->dir, s->meta);
@@ -228,43 +294,38 @@ static int session_begin(Session *s, Refusal *refusal) {
                 return refuse_errno(refusal, r, "writing live.json in",
                                     store_path(s->context->store));
 
+        recorder_set_held(s->recorder, waits || s->meta->spec.in_kernel);
         r = recorder_start(s->recorder);
         if (r < 0)
                 return refuse_errno(refusal, r, "starting", "a reader's thread");
-        r = tracer_read_clocks(s->tracer, &s->meta->start);
+        r = tracer_read_clocks(s->tracer, &now);
         if (r < 0)
                 return refuse_errno(refusal, r, "reading", "the trace clock");
-        s->symbol_watch.seen_ns = s->meta->start.trace_ns;
-        r = session_begin_rotation(s, &s->meta->start);
+        s->symbol_watch.seen_ns = now.trace_ns;
+        if (s->triggers)
+                s->meta->armed = now;
+        if (!waits)
+                s->meta->start = now;
+        r = session_begin_rotation(s, &now);
         if (r < 0)
                 return refuse_errno(refusal, r, "preparing the rotation of segments in",
                                     store_path(s->context->store));
         r = session_follow(s);
         if (r < 0)
                 return refuse_errno(refusal, r, "following", "tasks by name or control group");
-        r = tracer_set_recording(s->tracer, true);
+        r = waits ? 0 : session_go(s, &what, &object);
         if (r < 0)
-                return refuse_errno(refusal, r, "writing", "tracing_on");
-        r = health_watch(s->health);
-        if (r < 0)
-                return refuse_errno(refusal, r, "watching", "the control files of tracefs");
-
-        r = session_set_deadline(s);
-        if (r < 0)
-                return refuse_errno(refusal, r, "setting", "the timer of its duration");
-        r = session_lean_begin(s);
-        if (r < 0)
-                return refuse_errno(refusal, r, "setting", "the timer of learning");
-        session_enter(s, SESSION_EVENT_START, NULL);
-        session_watch_clocks(s);
-        session_guard_begin(s);
-        return 0;
+                return refuse_errno(refusal, r, what, object);
+        r = session_triggers_begin(s, false);
+        return r < 0 ? refuse_errno(refusal, r, "listening to", "its triggers") : 0;
 }
 
 /* A start that failed: the reverse of what was done, as far as it was done. */
 static void session_undo(Session *s) {
         int r;
 
+        session_triggers_end(s);
+        session_triggers_free(s);
         s->health = health_free(s->health);
         if (s->tracer)
                 (void) tracer_set_recording(s->tracer, false);
@@ -291,8 +352,8 @@ static void session_undo(Session *s) {
 }
 
 static int (*const start_steps[])(Session *s, Refusal *refusal) = {
-        session_store_symbols, session_arm,           session_make_dir, session_copy_tracing,
-        session_open_cpus,     session_store_symbols, session_begin,
+        session_triggers_new, session_store_symbols, session_arm,           session_make_dir,
+        session_copy_tracing, session_open_cpus,     session_store_symbols, session_begin,
 };
 
 int session_start(Session **ret, const SessionContext *context, SessionMeta *m, uint64_t peer,

@@ -148,6 +148,7 @@ void session_on_recorder(void *userdata) {
         health_look_at_disk(s->health);
         if (s->is_leaving)
                 return;
+        session_snapshot_look(s);
         if (session_is_refused(s) && s->meta->state == SESSION_RECORDING)
                 session_stop(s, "the disk took no more pages (--on-full=stop)");
         session_on_cut(s);
@@ -197,9 +198,11 @@ void session_set_watched(Session *s, bool watched) {
 void session_stop(Session *s, const char *reason) {
         int r;
 
-        if (s->meta->state != SESSION_RECORDING || s->is_leaving)
+        if (s->is_leaving || !s->recorder ||
+            (s->meta->state != SESSION_RECORDING && s->meta->state != SESSION_ARMED))
                 return;
 
+        session_triggers_end(s);
         session_look_at_clocks(s);
         s->clock_watch = clock_watch_free(s->clock_watch);
         health_end_watch(s->health);
@@ -209,12 +212,40 @@ void session_stop(Session *s, const char *reason) {
                                 s->meta->name);
         s->following = following_free(s->following);
         (void) tracer_read_clocks(s->tracer, &s->meta->stop);
+        if (s->meta->start.realtime_ns == 0)
+                s->meta->start = s->meta->stop; /* it never recorded */
         s->deadline = sd_event_source_disable_unref(s->deadline);
         session_look_at_modules(s);
 
         session_enter(s, SESSION_EVENT_STOP, reason);
         session_save(s);
+        session_snapshot_cancel(s);
         recorder_stop(s->recorder);
+        s->context->changed(s, s->context->userdata);
+}
+
+void session_pause(Session *s, const char *reason) {
+        int r;
+
+        if (s->meta->state != SESSION_RECORDING || s->is_leaving)
+                return;
+        health_end_watch(s->health);
+        r = tracer_set_recording(s->tracer, false);
+        if (r < 0)
+                log_error_errno(r, "Cannot switch recording off for session '%s': %m; going on.",
+                                s->meta->name);
+        recorder_set_held(s->recorder, true);
+        session_enter(s, SESSION_EVENT_PAUSE, NULL);
+        r = session_snapshot(s, reason, NULL, NULL);
+        if (r < 0)
+                session_warn(s, "what was recorded could not be kept apart: %s", strerror(-r));
+        r = tracer_hook_roots(s->tracer, s->meta);
+        if (r < 0)
+                session_warn(s,
+                             "what it calls stays hooked while it waits: set_ftrace_filter could "
+                             "not be written: %s",
+                             strerror(-r));
+        session_save(s);
         s->context->changed(s, s->context->userdata);
 }
 
@@ -271,6 +302,7 @@ static void session_finish(Session *s) {
         s->recorder = recorder_free(s->recorder);
         session_let_go(s);
         s->following = following_free(s->following);
+        session_triggers_free(s);
         session_lean_end(s);
         r = tracer_disarm(TAKE_PTR(s->tracer));
 
@@ -421,6 +453,7 @@ Session *session_free(Session *s) {
         (void) clock_watch_free(s->clock_watch);
         session_lean_done(s);
         (void) following_free(s->following);
+        session_triggers_free(s);
         (void) session_dir_free(s->dir);
         (void) session_meta_free(s->meta);
         free(s);

@@ -34,6 +34,8 @@ typedef struct SessionContext {
         KernelSymbols *symbols;
         FdStore *fdstore;
         SessionChanged changed;
+        /* A session that has been made in the store: an ended one.  0 or -errno. */
+        int (*found)(const char *name, void *userdata);
         void *userdata;
 } SessionContext;
 
@@ -71,6 +73,26 @@ bool session_is_leaving(const Session *s);
 /* Ends the recording, saying why; the end is reported later.  Nothing if it has been told before.
  */
 void session_stop(Session *s, const char *reason);
+
+/*
+ * session_snapshot() - keep what there is as a session of its own
+ *
+ * Of a ring in the kernel's buffer, and of what a trigger began and ended, it is moved: recording
+ * stands still until it is done.  Of a ring on disk it is linked, and recording goes on.
+ * @done: with the new session's name; or with NULL and an error: SNAPSHOT_E_EMPTY (daemon/snapshot.h),
+ *        -ECANCELED (it ended meanwhile), other -errno.  NULL: nobody asks.
+ * Return: 0, -EINVAL (it is no ring, or does not record), -ENOMEM.
+ */
+typedef void (*SnapshotDone)(Session *s, const char *name, int error, void *userdata);
+int session_snapshot(Session *s, const char *reason, SnapshotDone done, void *userdata);
+/*
+ * session_trigger() - as if the first of the rules had fired that wait for a command, or if there is
+ *                     none the first of all; caps do not hold it back
+ * Return: 0, -EINVAL (it has no triggers), -EBUSY (there is nothing to do in the state it is in).
+ */
+int session_trigger(Session *s, const char *who);
+/* SIGUSR2: whether it waits for that. */
+bool session_signal(Session *s);
 
 /* Brings the accounts of a live session up to date: for whoever shows them. */
 void session_refresh(Session *s);

@@ -37,6 +37,21 @@ static void sessions_on_change(Session *session, void *userdata) {
                 s->changed(session, s->userdata);
 }
 
+static int sessions_make_room(Sessions *s);
+
+static int sessions_on_found(const char *name, void *userdata) {
+        Sessions *s = userdata;
+        int r;
+
+        r = sessions_make_room(s);
+        if (r >= 0)
+                r = session_load(&s->items[s->n], &s->context, name);
+        if (r != 0)
+                return r > 0 ? -EBADMSG : r;
+        sessions_on_change(s->items[s->n++], s);
+        return 0;
+}
+
 int sessions_new(Sessions **ret, sd_event *event, Controller *controller, Store *store,
                  FdStore *fdstore) {
         _cleanup_(sessions_freep) Sessions *s = NULL;
@@ -55,6 +70,7 @@ int sessions_new(Sessions **ret, sd_event *event, Controller *controller, Store 
                 .symbols = s->symbols,
                 .fdstore = fdstore,
                 .changed = sessions_on_change,
+                .found = sessions_on_found,
                 .userdata = s,
         };
         *ret = TAKE_PTR(s);
@@ -363,6 +379,14 @@ void sessions_check(Sessions *s, json_t *checks) {
                           nearest >= NEAR_PERCENT ? "record fewer functions, or allow more in "
                                                     "ftraced.conf"
                                                   : NULL));
+}
+
+size_t sessions_signal(Sessions *s) {
+        size_t n = 0, n_sessions = s->n; /* a snapshot adds to them */
+
+        for (size_t i = 0; i < n_sessions; i++)
+                n += session_signal(s->items[i]);
+        return n;
 }
 
 void sessions_stop_all(Sessions *s, const char *reason) {

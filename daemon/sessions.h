@@ -57,7 +57,8 @@ int sessions_remove(Sessions *s, Session *session);
 
 /* Adds a Check (org.ftraced.varlink) of how near the live sessions are to their limits. */
 void sessions_check(Sessions *s, json_t *checks);
-
+/* SIGUSR2: how many sessions waited for it. */
+size_t sessions_signal(Sessions *s);
 void sessions_stop_all(Sessions *s, const char *reason);
 /* The daemon goes and another one goes on: how many sessions it leaves.  The others end. */
 size_t sessions_leave_all(Sessions *s);

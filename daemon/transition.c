@@ -17,6 +17,7 @@ static const SessionState transitions[_SESSION_STATE_N][_SESSION_EVENT_N] = {
                 [SESSION_EVENT_FAIL] = SESSION_FAILED,
         },
         [SESSION_RECORDING] = {
+                [SESSION_EVENT_PAUSE] = SESSION_ARMED,
                 [SESSION_EVENT_STOP] = SESSION_DRAINING,
                 [SESSION_EVENT_FAIL] = SESSION_FAILED,
         },

@@ -6,8 +6,9 @@
  *
  *                  ARM           START             STOP             DRAIN
  *      new ──────────> armed ──────────> recording ──────> draining ──────> sealed
- *       │                │ └──────────STOP────────────────────^ │
- *       └──────FAIL──────┴────────────────┴─────────────────────┴──────────> failed
+ *       │                │ ^─────PAUSE─────────┘ │           ^ │
+ *       │                │ └──────────STOP───────│───────────┘ │
+ *       └──────FAIL──────┴───────────────────────┴─────────────┴───────────> failed
  */
 
 #include "store/meta.h"
@@ -15,6 +16,7 @@
 typedef enum SessionEvent {
         SESSION_EVENT_ARM,   /* the kernel is programmed */
         SESSION_EVENT_START, /* it records */
+        SESSION_EVENT_PAUSE, /* it records no more, and waits for its triggers again */
         SESSION_EVENT_STOP,  /* it records no more */
         SESSION_EVENT_DRAIN, /* all is stored and the kernel is as it was */
         SESSION_EVENT_FAIL,

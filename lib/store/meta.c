@@ -138,6 +138,7 @@ static const JsonField meta_fields[] = {
         OPTIONAL(SessionMeta, first_sequence, U64, UINT32_MAX),
         OPTIONAL(SessionMeta, bytes_dropped, U64, INT64_MAX),
         OPTIONAL(SessionMeta, pinned, BOOL, 0),
+        OPTIONAL(SessionMeta, n_snapshots, U64, INT64_MAX),
         WORD(origin, JSON_FIELD_NULLABLE, session_name_is_valid),
 };
 

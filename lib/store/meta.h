@@ -101,6 +101,7 @@ typedef struct SessionMeta {
         uint64_t bytes_dropped;  /* by the ring, in segments */
         bool pinned;             /* not to be removed */
         char *origin;            /* the session of which it is a snapshot; NULL: it is none */
+        uint64_t n_snapshots;    /* that were made of it */
         Captures captures;       /* what its triggers came to */
         ClockTuple armed;        /* since when it waits for them; all 0: it never did */
         ClockTuple start, stop;  /* all 0 until then */

@@ -50,3 +50,10 @@ int page_parse(PageInfo *ret, const void *data, size_t n_data, bool swap) {
         };
         return 0;
 }
+
+void page_forget_missed(void *data) {
+        uint64_t commit = word_at((const uint8_t *) data + 8, false);
+
+        commit &= ~(COMMIT_MISSED_EVENTS | COMMIT_MISSED_STORED);
+        memcpy((uint8_t *) data + 8, &commit, sizeof(commit));
+}

@@ -43,3 +43,6 @@ enum {
  * Return: 0, PAGE_E_TORN, PAGE_E_EMPTY.  Never fails otherwise; does not allocate.
  */
 int page_parse(PageInfo *ret, const void *data, size_t n_data, bool swap);
+/* Makes a page of this machine say that nothing was lost before it: where a recording begins in the
+ * middle on purpose. */
+void page_forget_missed(void *data);

@@ -404,6 +404,64 @@ START_TEST(reaching_max_bytes_wakes_the_main_thread)
         }
 END_TEST
 
+static void wait_for_flush(Fixture *f, uint64_t n) {
+        for (unsigned i = 0; atomic_load(&reader_counters(f->reader)->flushed) < n; i++) {
+                ck_assert_uint_lt(i, 20000);
+                (void) usleep(1000);
+        }
+}
+
+START_TEST(a_held_reader_takes_nothing_but_what_a_flush_asks_for)
+        {
+                Fixture f;
+
+                fixture_init(&f);
+                atomic_store(&f.shared.held, true);
+                ck_assert_int_eq(reader_start(f.reader), 0);
+                feed(&f, 0, 3);
+                (void) usleep(300000);
+                ck_assert_uint_eq(atomic_load(&reader_counters(f.reader)->n_pages), 0);
+                ck_assert_uint_le(atomic_load(&reader_counters(f.reader)->n_wakeups), 1);
+                atomic_store(&f.shared.flush, 1);
+                reader_kick(f.reader);
+                wait_for_flush(&f, 1);
+                ck_assert_uint_eq(atomic_load(&reader_counters(f.reader)->n_pages), 3);
+                feed(&f, 3, 1);
+                (void) usleep(100000);
+                ck_assert_uint_eq(atomic_load(&reader_counters(f.reader)->n_pages), 3);
+                atomic_store(&f.shared.held, false);
+                reader_kick(f.reader);
+                wait_for_pages(&f, 4);
+                fixture_stop(&f);
+                (void) check_pages(&f, 4);
+                fixture_done(&f);
+        }
+END_TEST
+
+START_TEST(after_a_cut_and_a_flush_the_older_segment_is_closed)
+        {
+                Fixture f;
+
+                fixture_init(&f);
+                atomic_store(&f.shared.held, true);
+                ck_assert_int_eq(reader_start(f.reader), 0);
+                feed(&f, 0, 2);
+                atomic_store(&f.shared.flush, 1);
+                reader_kick(f.reader);
+                wait_for_flush(&f, 1);
+                ck_assert_uint_eq(atomic_load(&reader_counters(f.reader)->open_sequence), 0);
+                ck_assert(reader_cut(&f.shared, 0));
+                atomic_store(&f.shared.flush, 2);
+                reader_kick(f.reader);
+                wait_for_flush(&f, 2);
+                ck_assert_uint_gt(atomic_load(&reader_counters(f.reader)->open_sequence), 0);
+                feed(&f, 2, 1);
+                fixture_stop(&f);
+                ck_assert_uint_eq(check_pages(&f, 3), 2);
+                fixture_done(&f);
+        }
+END_TEST
+
 UNIT_MAIN("reader", every_page_arrives_once_and_in_order,
           what_is_there_when_the_stop_comes_is_stored, a_full_segment_is_followed_by_another,
           a_cut_gives_all_cpus_the_same_sequence, a_quiet_cpu_does_not_hold_back_a_cut,
@@ -412,4 +470,6 @@ UNIT_MAIN("reader", every_page_arrives_once_and_in_order,
           a_cpu_whose_descriptor_is_in_error_does_not_spin,
           what_the_disk_refuses_is_stored_when_it_takes_it_again,
           what_the_disk_refuses_for_good_is_counted_as_lost, half_a_page_is_cut_off_and_counted,
-          reaching_max_bytes_wakes_the_main_thread)
+          reaching_max_bytes_wakes_the_main_thread,
+          a_held_reader_takes_nothing_but_what_a_flush_asks_for,
+          after_a_cut_and_a_flush_the_older_segment_is_closed)

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Listening is poll() on the instance's trace_pipe, one descriptor for all CPUs, with buffer_percent
+ * 0 so that the first event wakes.  The kernel calls it readable as long as something is there, so
+ * listening ends with the first ring, and bell_clear() comes before the next.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "base/name.h"
+#include "daemon/admission.h"
+#include "daemon/bell.h"
+#include "daemon/knob.h"
+#include "daemon/plan.h"
+
+#define DIR_FORMAT "instances/ftraced.bell.%s.%zu" /* no session's: theirs begin with "ftraced-" */
+#define BUFFER_KB "16"
+#define STATS_MAX 65536
+#define FILTER_ERROR "parse_error: "
+
+struct Bell {
+        const Tracefs *fs;
+        char *dir; /* with a '/' at its end */
+        int fd;    /* trace_pipe */
+        sd_event_source *source;
+        BellRung rung;
+        void *userdata;
+};
+
+static char *make_dir(const BellPlace *p) {
+        char *dir;
+
+        return asprintf(&dir, DIR_FORMAT "/", p->session, p->number) < 0 ? NULL : dir;
+}
+
+/* --- hanging ---------------------------------------------------------------------------------- */
+
+static int add(Plan *p, const Tracefs *fs, const char *dir, const char *file, const char *value,
+               const char *text) {
+        _cleanup_free_ char *path = NULL;
+
+        if (asprintf(&path, "%s%s", dir, file) < 0)
+                return -ENOMEM;
+        return plan_add_text(p, fs, NULL, NULL, path, value, text);
+}
+
+/* The function tracer on @names. */
+static int add_functions(Plan *p, const Tracefs *fs, const char *dir, const Functions *f,
+                         const Strv *names, const Strv *threads) {
+        _cleanup_strv_ Strv found = {};
+        _cleanup_free_ char *text = strv_join(names, "\n"), *lines = NULL,
+                            *pids = strv_join(threads, "\n");
+        int r;
+
+        r = functions_find_lines(f, names, &found);
+        if (r < 0)
+                return r;
+        lines = strv_join(&found, "\n");
+        if (!text || !lines || !pids)
+                return -ENOMEM;
+        r = add(p, fs, dir, "set_ftrace_filter", text, lines);
+        if (r >= 0 && threads->n > 0)
+                r = add(p, fs, dir, "set_ftrace_pid", pids, NULL);
+        if (r >= 0 && threads->n > 0)
+                r = add(p, fs, dir, "options/function-fork", "1", NULL);
+        return r < 0 ? r : add(p, fs, dir, "current_tracer", "function", NULL);
+}
+
+static int add_event(Plan *p, const Tracefs *fs, const char *dir, const Trigger *t) {
+        _cleanup_free_ char *enable = NULL, *filter = NULL;
+        _cleanup_strv_ Strv line = {};
+        int r = 0;
+
+        if (asprintf(&enable, "events/%s/%s/enable", t->system, t->name) < 0 ||
+            asprintf(&filter, "%sevents/%s/%s/filter", dir, t->system, t->name) < 0)
+                return -ENOMEM;
+        if (t->filter) {
+                r = strv_add(&line, t->filter);
+                if (r >= 0)
+                        r = plan_step(p, PLAN_APPEND, filter, NULL, t->filter, NULL);
+        }
+        return r < 0 ? r : add(p, fs, dir, enable, "1", NULL);
+}
+
+static int refuse_event(const Tracefs *fs, const Trigger *t, Refusal *refusal) {
+        return refusal_set(refusal, REFUSAL_INVALID_SPEC, json_pack("{s:s}", "field", "triggers"),
+                           "the trigger event:%s:%s cannot be: this kernel has no such event; see "
+                           "%s/available_events",
+                           t->system, t->name, fs->path);
+}
+
+/* After a filter was refused its file holds the text, a mark below it and the reason (linux 6.1
+ * kernel/trace/trace_events_filter.c, append_filter_err()). */
+static int refuse_filter(const Tracefs *fs, const char *file, const Trigger *t, Refusal *refusal) {
+        _cleanup_free_ char *text = NULL;
+        char *reason = NULL;
+
+        if (file_read(fs->fd, file, &text, NULL, STATS_MAX) >= 0)
+                reason = strstr(text, FILTER_ERROR);
+        if (reason) {
+                reason += strlen(FILTER_ERROR);
+                reason[strcspn(reason, "\n")] = 0;
+        }
+        return refusal_set(refusal, REFUSAL_INVALID_SPEC, json_pack("{s:s}", "field", "triggers"),
+                           "the kernel does not take the filter %s of event:%s:%s%s%.200s; its "
+                           "fields are in %s/events/%s/%s/format",
+                           t->filter, t->system, t->name, reason ? ": " : "", reason ?: "",
+                           fs->path, t->system, t->name);
+}
+
+static bool event_exists(const Tracefs *fs, const Trigger *t) {
+        _cleanup_free_ char *path = NULL;
+
+        return asprintf(&path, "events/%s/%s/enable", t->system, t->name) >= 0 &&
+               faccessat(fs->fd, path, F_OK, 0) >= 0;
+}
+
+int bell_hang(const BellPlace *place, const Trigger *t, const Functions *functions,
+              const Strv *roots, const Strv *threads, Refusal *refusal) {
+        _cleanup_free_ char *dir = make_dir(place), *path = NULL;
+        _cleanup_strv_ Strv names = {}, nobody = {};
+        const Tracefs *fs = place->fs;
+        _cleanup_plan_ Plan p = {};
+        const char *file = "";
+        int r = 0;
+
+        if (!dir)
+                return -ENOMEM;
+        if (t->kind == TRIGGER_FUNCTION && !functions_contain(functions, t->name))
+                return refuse_no_function(functions, t->name, refusal);
+        if (t->kind == TRIGGER_EVENT && !event_exists(fs, t))
+                return refuse_event(fs, t, refusal);
+        path = strndup(dir, strlen(dir) - 1);
+        if (!path)
+                return -ENOMEM;
+
+        r = ledger_add(place->ledger, place->session, LEDGER_INSTANCE, path, NULL);
+        if (r >= 0)
+                r = ledger_commit(place->ledger, fs->path);
+        if (r >= 0)
+                r = plan_step(&p, PLAN_MKDIR, path, NULL, NULL, NULL);
+        if (r >= 0)
+                r = plan_apply(&p, fs, &file);
+        if (r >= 0)
+                r = add(&p, fs, dir, "buffer_size_kb", BUFFER_KB, NULL);
+        if (r >= 0)
+                r = add(&p, fs, dir, "buffer_percent", "0", NULL);
+        if (r >= 0)
+                r = add(&p, fs, dir, "options/overwrite", "1", NULL);
+        if (r >= 0 && t->kind == TRIGGER_EVENT)
+                r = add_event(&p, fs, dir, t);
+        else if (r >= 0) {
+                r = t->kind == TRIGGER_FUNCTION ? strv_add(&names, t->name)
+                                                : strv_copy(&names, roots);
+                if (r >= 0)
+                        r = add_functions(&p, fs, dir, functions, &names,
+                                          t->kind == TRIGGER_COUNT ? threads : &nobody);
+        }
+        if (r >= 0)
+                r = plan_apply(&p, fs, &file);
+        if (r == -EINVAL && strstr(file, "/filter"))
+                return refuse_filter(fs, file, t, refusal);
+        if (r < 0)
+                return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),
+                                   "the trigger cannot be programmed: %s in %s: %s", file, fs->path,
+                                   strerror(-r));
+        return 0;
+}
+
+/* --- listening -------------------------------------------------------------------------------- */
+
+static int on_ring(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        Bell *b = userdata;
+
+        (void) sd_event_source_set_enabled(source, SD_EVENT_OFF);
+        b->rung(b->userdata);
+        return 0;
+}
+
+int bell_open(Bell **ret, const BellPlace *place, sd_event *event, BellRung rung, void *userdata) {
+        _cleanup_(bell_freep) Bell *b = calloc(1, sizeof(*b));
+        _cleanup_free_ char *path = NULL;
+        int r;
+
+        if (!b)
+                return -ENOMEM;
+        *b = (Bell){ .fs = place->fs, .fd = -EBADF, .rung = rung, .userdata = userdata };
+        b->dir = make_dir(place);
+        if (!b->dir || asprintf(&path, "%strace_pipe", b->dir) < 0)
+                return -ENOMEM;
+        b->fd = openat(b->fs->fd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        if (b->fd < 0)
+                return -errno;
+        r = sd_event_add_io(event, &b->source, b->fd, EPOLLIN, on_ring, b);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(b->source, SD_EVENT_OFF);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(b);
+        return 0;
+}
+
+int bell_listen(Bell *b, bool listen) {
+        return sd_event_source_set_enabled(b->source, listen ? SD_EVENT_ON : SD_EVENT_OFF);
+}
+
+/* "entries: 12" and "overrun: 3" (linux 6.1 kernel/trace/trace.c, tracing_stats_read()). */
+static uint64_t read_stat(const char *text, const char *name) {
+        const char *at = strstr(text, name);
+
+        return at && (at == text || at[-1] == '\n') ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+int bell_count(Bell *b, uint64_t *ret) {
+        _cleanup_free_ uint32_t *cpus = NULL;
+        uint64_t count = 0;
+        size_t n;
+        int r;
+
+        r = tracefs_get_cpus(b->fs, &cpus, &n);
+        for (size_t i = 0; r >= 0 && i < n; i++) {
+                _cleanup_free_ char *path = NULL, *text = NULL;
+
+                if (asprintf(&path, "%sper_cpu/cpu%" PRIu32 "/stats", b->dir, cpus[i]) < 0)
+                        return -ENOMEM;
+                r = file_read(b->fs->fd, path, &text, NULL, STATS_MAX);
+                if (r >= 0)
+                        count += read_stat(text, "entries: ") + read_stat(text, "overrun: ");
+        }
+        if (r < 0)
+                return r;
+        *ret = count;
+        return 0;
+}
+
+/* Opening `trace` for writing with O_TRUNC empties the buffer. */
+int bell_clear(Bell *b) {
+        _cleanup_close_ int fd = -EBADF;
+        _cleanup_free_ char *path = NULL;
+
+        if (asprintf(&path, "%strace", b->dir) < 0)
+                return -ENOMEM;
+        fd = openat(b->fs->fd, path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+        return fd < 0 ? -errno : 0;
+}
+
+Bell *bell_free(Bell *b) {
+        if (!b)
+                return NULL;
+        (void) sd_event_source_disable_unref(b->source);
+        (void) safe_close(b->fd);
+        free(b->dir);
+        free(b);
+        return NULL;
+}
+
+/* --- switches --------------------------------------------------------------------------------- */
+
+/* The control file and the line in it. */
+static int describe_switch(const char *dir, const Trigger *t, bool on, char **ret_file,
+                           char **ret_line) {
+        const char *word = on ? "traceon" : "traceoff";
+        char *file = NULL, *line = NULL;
+        int k;
+
+        if (t->kind == TRIGGER_FUNCTION)
+                k = asprintf(&file, "%sset_ftrace_filter", dir);
+        else
+                k = asprintf(&file, "%sevents/%s/%s/trigger", dir, t->system, t->name);
+        if (k < 0)
+                return -ENOMEM;
+        if (t->kind == TRIGGER_FUNCTION)
+                k = asprintf(&line, "%s:%s:1", t->name, word);
+        else
+                k = asprintf(&line, "%s:1%s%s", word, t->filter ? " if " : "", t->filter ?: "");
+        if (k < 0) {
+                free(file);
+                return -ENOMEM;
+        }
+        *ret_file = file;
+        *ret_line = line;
+        return 0;
+}
+
+int switch_put(const Tracefs *fs, Ledger *l, const char *session, const char *dir, const Trigger *t,
+               bool on) {
+        _cleanup_free_ char *file = NULL, *line = NULL;
+        _cleanup_strv_ Strv lines = {};
+        int r;
+
+        r = describe_switch(dir, t, on, &file, &line);
+        if (r >= 0 && *dir == 0) {
+                r = ledger_add(l, session, LEDGER_LINE, file, line);
+                if (r >= 0)
+                        r = ledger_commit(l, fs->path);
+        }
+        if (r >= 0)
+                r = strv_add(&lines, line);
+        if (r >= 0)
+                r = knob_append(fs->fd, file, &lines);
+        if (r == -EEXIST && *dir == 0)
+                ledger_drop_line(l, session, file, line);
+        return r;
+}
+
+int switch_take(const Tracefs *fs, const char *dir, const Trigger *t, bool on) {
+        _cleanup_free_ char *file = NULL, *line = NULL;
+        _cleanup_strv_ Strv lines = {};
+        int r;
+
+        r = describe_switch(dir, t, on, &file, &line);
+        if (r >= 0)
+                r = strv_add(&lines, line);
+        if (r >= 0)
+                r = knob_remove(fs->fd, file, &lines);
+        return r == -ENODEV ? 0 : r; /* what set_ftrace_filter says if there is none */
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * What triggers need of tracefs.  function_graph with recording off still runs its hooks (linux 6.12
+ * kernel/trace/fgraph.c, function_graph_enter_regs(), which asks nobody), so what a session has
+ * hooked while it waits is what it costs everybody: the lean set, or the roots alone where there is
+ * none.
+ */
+
+#include "base/log.h"
+#include "daemon/controller-private.h"
+#include "daemon/plan.h"
+#include "store/trigger.h"
+
+bool tracer_can_ring(const Trigger *t) {
+        return t->kind == TRIGGER_FUNCTION || t->kind == TRIGGER_EVENT || t->kind == TRIGGER_COUNT;
+}
+
+bool tracer_can_switch(const Trigger *t) {
+        return t->kind == TRIGGER_FUNCTION || t->kind == TRIGGER_EVENT;
+}
+
+static BellPlace place_of(const Tracer *t, size_t i) {
+        return (BellPlace){
+                .fs = &t->c->fs, .ledger = t->c->ledger, .session = t->claim->session, .number = i
+        };
+}
+
+int tracer_hang_bells(Tracer *t, const SessionMeta *m, const Strv *roots, const Strv *threads,
+                      Refusal *refusal) {
+        const Strv *rules = &m->spec.triggers;
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < rules->n; i++) {
+                BellPlace place = place_of(t, i);
+                _cleanup_trigger_ Trigger trigger = {};
+                char why[TRIGGER_WHY_MAX];
+
+                r = trigger_parse(&trigger, rules->items[i], why);
+                if (r > 0)
+                        return -EINVAL; /* the spec's table has looked */
+                if (r == 0 && tracer_can_ring(&trigger))
+                        r = bell_hang(&place, &trigger, &t->c->functions, roots, threads, refusal);
+        }
+        return r;
+}
+
+int tracer_open_bell(Tracer *t, Bell **ret, size_t i, sd_event *event, BellRung rung,
+                     void *userdata) {
+        BellPlace place = place_of(t, i);
+
+        return bell_open(ret, &place, event, rung, userdata);
+}
+
+int tracer_put_switch(Tracer *t, const Trigger *trigger, bool on) {
+        return switch_put(&t->c->fs, t->c->ledger, t->claim->session, instance_dir(t->instance),
+                          trigger, on);
+}
+
+int tracer_take_switch(Tracer *t, const Trigger *trigger, bool on) {
+        return switch_take(&t->c->fs, instance_dir(t->instance), trigger, on);
+}
+
+/* --- what is hooked while it waits ------------------------------------------------------------ */
+
+static bool waits_for_a_start(const SessionMeta *m) {
+        for (size_t i = 0; i < m->spec.triggers.n; i++) {
+                _cleanup_trigger_ Trigger t = {};
+                char why[TRIGGER_WHY_MAX];
+
+                if (trigger_parse(&t, m->spec.triggers.items[i], why) == 0 && t.does[TRIGGER_START])
+                        return true;
+        }
+        return false;
+}
+
+static int hook_roots(const Functions *f, const Strv *roots, Hooks *hooks) {
+        int r = strv_copy(&hooks->names, roots);
+
+        return r < 0 ? r : functions_find_lines(f, roots, &hooks->lines);
+}
+
+int hooks_for_waiting(const Functions *f, const SessionMeta *m, const Strv *roots, Hooks *hooks,
+                      bool *ret_waits) {
+        *ret_waits = hooks->names.n == 0 && waits_for_a_start(m);
+        return *ret_waits ? hook_roots(f, roots, hooks) : 0;
+}
+
+bool tracer_waits(const Tracer *t) {
+        return t->waits;
+}
+
+static int hook(Tracer *t, const Hooks *hooks) {
+        _cleanup_plan_ Plan plan = {};
+        const char *file = NULL;
+        Controller *c = t->c;
+        int r;
+
+        r = instance_plan_hooks(t->instance, &plan, c->ledger, t->claim->session, hooks);
+        if (r >= 0)
+                r = ledger_commit(c->ledger, c->fs.path);
+        return r < 0 ? r : plan_apply(&plan, &c->fs, &file);
+}
+
+int tracer_hook_all(Tracer *t) {
+        int r = t->waits ? hook(t, &(Hooks){}) : 0;
+
+        if (r >= 0)
+                t->waits = false;
+        return r;
+}
+
+int tracer_hook_roots(Tracer *t, const SessionMeta *m) {
+        _cleanup_(hooks_done) Hooks hooks = {};
+        int r;
+
+        if (t->waits || m->n_hooked > 0)
+                return 0;
+        r = functions_load(&t->c->functions, &t->c->fs);
+        if (r >= 0)
+                r = hook_roots(&t->c->functions, &m->roots, &hooks);
+        if (r >= 0)
+                r = hook(t, &hooks);
+        if (r >= 0)
+                t->waits = true;
+        return r;
+}
