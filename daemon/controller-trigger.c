@@ -12,6 +12,8 @@
 #include "daemon/plan.h"
 #include "store/trigger.h"
 
+#define FEW_NAMES 2
+
 bool tracer_can_ring(const Trigger *t) {
         return t->kind == TRIGGER_FUNCTION || t->kind == TRIGGER_EVENT || t->kind == TRIGGER_COUNT;
 }
@@ -74,10 +76,11 @@ static bool waits_for_a_start(const SessionMeta *m) {
         return false;
 }
 
+/* The kernel looks through all its functions for each name, and finds a number at once. */
 static int hook_roots(const Functions *f, const Strv *roots, Hooks *hooks) {
         int r = strv_copy(&hooks->names, roots);
 
-        return r < 0 ? r : functions_find_lines(f, roots, &hooks->lines);
+        return r < 0 || roots->n <= FEW_NAMES ? r : functions_find_lines(f, roots, &hooks->lines);
 }
 
 int hooks_for_waiting(const Functions *f, const SessionMeta *m, const Strv *roots, Hooks *hooks,

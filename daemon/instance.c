@@ -226,7 +226,8 @@ int instance_plan_hooks(Instance *i, Plan *p, Ledger *l, const char *session, co
 
         if (!names || !lines || asprintf(&path, "%sset_ftrace_filter", i->dir) < 0)
                 return -ENOMEM;
-        return plan_add_text(p, i->fs, l, i->name ? NULL : session, path, names, lines);
+        return plan_add_text(p, i->fs, l, i->name ? NULL : session, path, names,
+                             hooks->lines.n > 0 ? lines : NULL);
 }
 
 static int plan_option(Instance *i, Plan *p, Ledger *l, const char *session, const char *file,

@@ -38,7 +38,7 @@ int instance_create(Instance *i, Plan *p, Ledger *l, const char *session);
 /* Functions that are hooked; none: all. */
 typedef struct Hooks {
         Strv names;
-        Strv lines; /* theirs (daemon/functions.h), in no order */
+        Strv lines; /* theirs (daemon/functions.h), in no order; none: the names are written */
 } Hooks;
 void hooks_done(Hooks *h);
 

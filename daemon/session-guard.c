@@ -46,7 +46,8 @@ void session_guard_look(Session *s) {
         GuardVerdict verdict;
         char text[GUARD_TEXT_MAX];
 
-        if (s->meta->state != SESSION_RECORDING || s->is_leaving)
+        /* What is in the kernel alone costs nothing but its hooks, and a snapshot is a burst. */
+        if (s->meta->state != SESSION_RECORDING || s->is_leaving || s->meta->spec.in_kernel)
                 return;
         now = take_sample(s);
         if (guard_look(&s->guard, &now, &verdict) != GUARD_E_PASSED) {
