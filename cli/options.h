@@ -47,7 +47,7 @@ typedef struct Options {
         Spec spec;        /* without its functions, which are words */
         uint64_t wait_ns; /* for what another one uses; 0: not at all */
         bool force;
-        Rules rules;      /* spec.triggers to be */
+        Rules rules; /* spec.triggers to be */
         bool no_report, keep, all, deep;
         const char *format;
         Strv render; /* options of the renderer */

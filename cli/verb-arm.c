@@ -50,7 +50,7 @@ int verb_arm(const Options *o) {
         if (status == STATUS_OK)
                 status = contact_daemon(&c, o);
         if (status == STATUS_OK)
-                status = recording_start(&meta, &armed, c, &o->words, false);
+                status = recording_start(&meta, &armed, c, &o->words, false, -EBADF);
         rules_done(&rules);
         if (status != STATUS_OK)
                 return status;
