@@ -20,7 +20,6 @@
 #include "daemon/knob.h"
 #include "daemon/plan.h"
 
-#define DIR_FORMAT "instances/ftraced.bell.%s.%zu" /* no session's: theirs begin with "ftraced-" */
 #define BUFFER_KB "16"
 #define STATS_MAX 65536
 #define FILTER_ERROR "parse_error: "
@@ -37,7 +36,7 @@ struct Bell {
 static char *make_dir(const BellPlace *p) {
         char *dir;
 
-        return asprintf(&dir, DIR_FORMAT "/", p->session, p->number) < 0 ? NULL : dir;
+        return asprintf(&dir, BELL_DIR_FORMAT "/", p->session, p->number) < 0 ? NULL : dir;
 }
 
 /* --- hanging ---------------------------------------------------------------------------------- */
@@ -73,20 +72,23 @@ static int add_functions(Plan *p, const Tracefs *fs, const char *dir, const Func
         return r < 0 ? r : add(p, fs, dir, "current_tracer", "function", NULL);
 }
 
-static int add_event(Plan *p, const Tracefs *fs, const char *dir, const Trigger *t) {
-        _cleanup_free_ char *enable = NULL, *filter = NULL;
-        _cleanup_strv_ Strv line = {};
+/* It is in the ledger although its instance goes: an event of our own cannot go while it is on. */
+static int add_event(Plan *p, const BellPlace *place, const char *dir, const Trigger *t) {
+        _cleanup_free_ char *enable = NULL, *filter = NULL, *path = NULL;
         int r = 0;
 
         if (asprintf(&enable, "events/%s/%s/enable", t->system, t->name) < 0 ||
             asprintf(&filter, "%sevents/%s/%s/filter", dir, t->system, t->name) < 0)
                 return -ENOMEM;
-        if (t->filter) {
-                r = strv_add(&line, t->filter);
-                if (r >= 0)
-                        r = plan_step(p, PLAN_APPEND, filter, NULL, t->filter, NULL);
-        }
-        return r < 0 ? r : add(p, fs, dir, enable, "1", NULL);
+        if (t->filter)
+                r = plan_step(p, PLAN_APPEND, filter, NULL, t->filter, NULL);
+        if (r >= 0)
+                r = asprintf(&path, "%s%s", dir, enable) < 0 ? -ENOMEM : 0;
+        if (r >= 0)
+                r = ledger_add(place->ledger, place->session, LEDGER_FILE, path, "0");
+        if (r >= 0)
+                r = ledger_commit(place->ledger, place->fs->path);
+        return r < 0 ? r : add(p, place->fs, dir, enable, "1", NULL);
 }
 
 static int refuse_event(const Tracefs *fs, const Trigger *t, Refusal *refusal) {
@@ -155,7 +157,7 @@ int bell_hang(const BellPlace *place, const Trigger *t, const Functions *functio
         if (r >= 0)
                 r = add(&p, fs, dir, "options/overwrite", "1", NULL);
         if (r >= 0 && t->kind == TRIGGER_EVENT)
-                r = add_event(&p, fs, dir, t);
+                r = add_event(&p, place, dir, t);
         else if (r >= 0) {
                 r = t->kind == TRIGGER_FUNCTION ? strv_add(&names, t->name)
                                                 : strv_copy(&names, roots);
@@ -296,7 +298,7 @@ int switch_put(const Tracefs *fs, Ledger *l, const char *session, const char *di
         int r;
 
         r = describe_switch(dir, t, on, &file, &line);
-        if (r >= 0 && *dir == 0) {
+        if (r >= 0) {
                 r = ledger_add(l, session, LEDGER_LINE, file, line);
                 if (r >= 0)
                         r = ledger_commit(l, fs->path);
@@ -305,7 +307,7 @@ int switch_put(const Tracefs *fs, Ledger *l, const char *session, const char *di
                 r = strv_add(&lines, line);
         if (r >= 0)
                 r = knob_append(fs->fd, file, &lines);
-        if (r == -EEXIST && *dir == 0)
+        if (r == -EEXIST)
                 ledger_drop_line(l, session, file, line);
         return r;
 }

@@ -4,7 +4,7 @@
 /*
  * Bell: the kernel tells the daemon that something happened
  *
- * A small tracing instance of its own (instances/ftraced.bell.SESSION.N), in which one function or
+ * A small tracing instance of its own (instances/ftraced.bell-SESSION-N), in which one function or
  * one event is recorded.  What is recorded is never read: that there is something wakes the daemon,
  * and how much there is is how often it happened.  Instances can do that on every kernel since 6.1,
  * also where function_graph cannot run in one.
@@ -25,6 +25,9 @@
 #include "daemon/tracefs.h"
 #include "store/trigger.h"
 #include "wire/refusal.h"
+
+/* Of the session and the number; no session's instance: theirs begin with "ftraced-". */
+#define BELL_DIR_FORMAT "instances/ftraced.bell-%s-%zu"
 
 typedef struct Bell Bell;
 
@@ -61,7 +64,7 @@ DEFINE_CLEANUP(Bell *, bell_free);
 
 /*
  * Switches: function and event triggers that the kernel carries out by itself, in the buffer below
- * @dir ("" or "instances/x/"), once.  Those of the top level are in @session's part of the ledger.
+ * @dir ("" or "instances/x/"), once.  They are in @session's part of the ledger.
  * Taking one out that has gone is fine.  0 or -errno; -EEXIST: somebody else has the same there.
  */
 int switch_put(const Tracefs *fs, Ledger *l, const char *session, const char *dir, const Trigger *t,

@@ -10,22 +10,37 @@
 #include "base/log.h"
 #include "daemon/controller-private.h"
 #include "daemon/plan.h"
+#include "daemon/stopwatch.h"
 #include "store/trigger.h"
 
 #define FEW_NAMES 2
 
 bool tracer_can_ring(const Trigger *t) {
-        return t->kind == TRIGGER_FUNCTION || t->kind == TRIGGER_EVENT || t->kind == TRIGGER_COUNT;
+        return tracer_can_switch(t) || t->kind == TRIGGER_COUNT;
 }
 
 bool tracer_can_switch(const Trigger *t) {
-        return t->kind == TRIGGER_FUNCTION || t->kind == TRIGGER_EVENT;
+        return t->kind == TRIGGER_FUNCTION || t->kind == TRIGGER_EVENT || t->kind == TRIGGER_SLOWER;
 }
 
 static BellPlace place_of(const Tracer *t, size_t i) {
         return (BellPlace){
                 .fs = &t->c->fs, .ledger = t->c->ledger, .session = t->claim->session, .number = i
         };
+}
+
+static int hang_stopwatch(Tracer *t, const BellPlace *place, const Trigger *trigger,
+                          const Strv *roots, Refusal *refusal) {
+        _cleanup_trigger_ Trigger event = {};
+        _cleanup_strv_ Strv nobody = {};
+        int r;
+
+        r = stopwatch_make(place, roots, refusal);
+        if (r == 0)
+                r = stopwatch_event(place, trigger, &event);
+        if (r == 0)
+                r = bell_hang(place, &event, &t->c->functions, roots, &nobody, refusal);
+        return r == 0 ? stopwatch_begin(place, roots, refusal) : r;
 }
 
 int tracer_hang_bells(Tracer *t, const SessionMeta *m, const Strv *roots, const Strv *threads,
@@ -41,7 +56,9 @@ int tracer_hang_bells(Tracer *t, const SessionMeta *m, const Strv *roots, const 
                 r = trigger_parse(&trigger, rules->items[i], why);
                 if (r > 0)
                         return -EINVAL; /* the spec's table has looked */
-                if (r == 0 && tracer_can_ring(&trigger))
+                if (r == 0 && trigger.kind == TRIGGER_SLOWER)
+                        r = hang_stopwatch(t, &place, &trigger, roots, refusal);
+                else if (r == 0 && tracer_can_ring(&trigger))
                         r = bell_hang(&place, &trigger, &t->c->functions, roots, threads, refusal);
         }
         return r;
@@ -54,13 +71,33 @@ int tracer_open_bell(Tracer *t, Bell **ret, size_t i, sd_event *event, BellRung 
         return bell_open(ret, &place, event, rung, userdata);
 }
 
-int tracer_put_switch(Tracer *t, const Trigger *trigger, bool on) {
-        return switch_put(&t->c->fs, t->c->ledger, t->claim->session, instance_dir(t->instance),
-                          trigger, on);
+/* What the kernel can have a switch for. */
+static int get_switch(const Tracer *t, size_t i, const Trigger *trigger, Trigger *ret) {
+        BellPlace place = place_of(t, i);
+
+        if (trigger->kind == TRIGGER_SLOWER)
+                return stopwatch_event(&place, trigger, ret);
+        *ret = (Trigger){ .kind = trigger->kind };
+        ret->system = trigger->system ? strdup(trigger->system) : NULL;
+        ret->name = strdup(trigger->name);
+        ret->filter = trigger->filter ? strdup(trigger->filter) : NULL;
+        return ret->name ? 0 : -ENOMEM;
 }
 
-int tracer_take_switch(Tracer *t, const Trigger *trigger, bool on) {
-        return switch_take(&t->c->fs, instance_dir(t->instance), trigger, on);
+int tracer_put_switch(Tracer *t, size_t i, const Trigger *trigger, bool on) {
+        _cleanup_trigger_ Trigger s = {};
+        int r = get_switch(t, i, trigger, &s);
+
+        return r < 0 ? r
+                     : switch_put(&t->c->fs, t->c->ledger, t->claim->session,
+                                  instance_dir(t->instance), &s, on);
+}
+
+int tracer_take_switch(Tracer *t, size_t i, const Trigger *trigger, bool on) {
+        _cleanup_trigger_ Trigger s = {};
+        int r = get_switch(t, i, trigger, &s);
+
+        return r < 0 ? r : switch_take(&t->c->fs, instance_dir(t->instance), &s, on);
 }
 
 /* --- what is hooked while it waits ------------------------------------------------------------ */

@@ -131,8 +131,8 @@ bool tracer_can_switch(const Trigger *t); /* the kernel by itself */
 int tracer_open_bell(Tracer *t, Bell **ret, size_t i, sd_event *event, BellRung rung,
                      void *userdata);
 /* The kernel switches recording on or off by itself when it happens next.  0 or -errno. */
-int tracer_put_switch(Tracer *t, const Trigger *trigger, bool on);
-int tracer_take_switch(Tracer *t, const Trigger *trigger, bool on);
+int tracer_put_switch(Tracer *t, size_t i, const Trigger *trigger, bool on);
+int tracer_take_switch(Tracer *t, size_t i, const Trigger *trigger, bool on);
 /*
  * tracer_waits() - whether a session that is armed has nothing but its roots hooked
  *

@@ -325,13 +325,25 @@ static int undo_file(const Tracefs *fs, const LedgerRecord *e, Strv *warnings, s
         return strv_take(warnings, TAKE_PTR(text));
 }
 
-/* Where there is no such line events say nothing and set_ftrace_filter says ENODEV (tried on 6.12). */
+/* A line goes by its text with a '!', a dynamic event by its name: "p:ftraced/x f" by "-:ftraced/x".
+ * Where there is no such line events say nothing and set_ftrace_filter says ENODEV (tried on 6.12). */
 static int undo_line(const Tracefs *fs, const LedgerRecord *e, size_t *n) {
+        const char *name = strchr(e->old, ':');
         _cleanup_strv_ Strv lines = {};
-        int r = strv_add(&lines, e->old);
+        char *text;
+        int r;
 
-        if (r >= 0)
-                r = knob_remove(fs->fd, e->file, &lines);
+        if (streq(e->file, "dynamic_events") && name) {
+                if (asprintf(&text, "-%.*s", (int) strcspn(name, " "), name) < 0)
+                        return -ENOMEM;
+                r = strv_take(&lines, text);
+                if (r >= 0)
+                        r = knob_append(fs->fd, e->file, &lines);
+        } else {
+                r = strv_add(&lines, e->old);
+                if (r >= 0)
+                        r = knob_remove(fs->fd, e->file, &lines);
+        }
         *n += r >= 0;
         return r == -ENOENT || r == -ENODEV ? 0 : r;
 }

@@ -117,6 +117,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/starts.c \
 	%D%/starts.h \
 	%D%/stock.c \
+	%D%/stopwatch.c \
+	%D%/stopwatch.h \
 	%D%/stock.h \
 	%D%/tamper.c \
 	%D%/tamper.h \

@@ -249,8 +249,8 @@ static void put_switch(Rule *r) {
 
         if (on < 0)
                 return;
-        (void) tracer_take_switch(s->tracer, &r->trigger, on > 0); /* one that is used up */
-        k = tracer_put_switch(s->tracer, &r->trigger, on > 0);
+        (void) tracer_take_switch(s->tracer, r->i, &r->trigger, on > 0); /* one that is used up */
+        k = tracer_put_switch(s->tracer, r->i, &r->trigger, on > 0);
         r->has_switch = k >= 0;
         if (k < 0)
                 session_warn(s,
@@ -261,7 +261,8 @@ static void put_switch(Rule *r) {
 
 static void take_switch(Rule *r) {
         if (TAKE(r->has_switch, false))
-                (void) tracer_take_switch(r->all->session->tracer, &r->trigger, switch_of(r) > 0);
+                (void) tracer_take_switch(r->all->session->tracer, r->i, &r->trigger,
+                                          switch_of(r) > 0);
 }
 
 /* Listens, and accounts for what happened while it did not. */
@@ -440,9 +441,6 @@ static int check(const SessionTriggers *t, const Spec *spec, Refusal *refusal) {
                         return refuse(refusal,
                                       "a snapshot keeps what a ring has, and this is none: add "
                                       "--in-kernel (or --ring), or let the trigger start");
-                if (trigger->kind == TRIGGER_SLOWER)
-                        return refusal_set(refusal, REFUSAL_NOT_SUPPORTED, NULL,
-                                           "slower:TIME cannot be a trigger on this kernel");
         }
         return 0;
 }
