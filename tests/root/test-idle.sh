@@ -33,5 +33,9 @@ rests 'with a quiet session'
 exits 'it still records' 0 ftracectl show quiet
 is 'nothing was recorded, so that it was quiet' "$(sum_of quiet n_pages)" 0
 exits 'it stops' 0 ftracectl stop quiet
+exits 'a flight recorder waits' 0 ftracectl arm -n waits --in-kernel --on function:__x64_sys_getsid udpv6_sendmsg
+sleep 3
+rests 'with an armed session'
+exits 'it stops' 0 ftracectl stop waits
 is_as_before 'the kernel is as it was'
 done_testing

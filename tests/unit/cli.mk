@@ -2,7 +2,7 @@
 include %D%/drawing.mk
 cli_test_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 cli_test_libs   = $(verb_libs) $(CHECK_LIBS)
-unit_tests += %D%/test-command %D%/test-options %D%/test-outfile %D%/test-recording %D%/test-selection \
+unit_tests += %D%/test-command %D%/test-options %D%/test-outfile %D%/test-recording %D%/test-rules %D%/test-selection \
 	%D%/test-source %D%/test-summary %D%/test-table
 %C%_test_command_CFLAGS = $(cli_test_cflags)
 %C%_test_command_LDADD  = $(cli_test_libs)
@@ -12,6 +12,8 @@ unit_tests += %D%/test-command %D%/test-options %D%/test-outfile %D%/test-record
 %C%_test_outfile_LDADD  = $(cli_test_libs)
 %C%_test_recording_CFLAGS = $(cli_test_cflags)
 %C%_test_recording_LDADD  = $(cli_test_libs)
+%C%_test_rules_CFLAGS     = $(cli_test_cflags)
+%C%_test_rules_LDADD      = $(cli_test_libs)
 %C%_test_selection_CFLAGS = $(cli_test_cflags)
 %C%_test_selection_LDADD  = $(cli_test_libs)
 %C%_test_source_CFLAGS  = $(cli_test_cflags)

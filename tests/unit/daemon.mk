@@ -4,6 +4,9 @@ unit_tests += %D%/test-admission %D%/test-guard
 %C%_test_admission_LDADD   = $(daemon_test_libs)
 %C%_test_guard_CFLAGS      = $(daemon_test_cflags)
 %C%_test_guard_LDADD       = $(daemon_test_libs)
+unit_tests += %D%/test-ledger
+%C%_test_ledger_CFLAGS     = $(daemon_test_cflags)
+%C%_test_ledger_LDADD      = $(daemon_test_libs)
 unit_tests += %D%/test-address %D%/test-fdstore %D%/test-live \
 	%D%/test-kernel-symbols %D%/test-pace %D%/test-reader \
 	%D%/test-reader-resume %D%/test-stock %D%/test-symbol-watch %D%/test-transition

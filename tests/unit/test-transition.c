@@ -55,7 +55,17 @@ START_TEST(numbers_that_are_no_state_or_event_are_refused)
         }
 END_TEST
 
-UNIT_MAIN("transition", a_session_that_goes_well_passes_every_state_in_order,
+START_TEST(only_what_records_can_wait_again)
+        {
+                ck_assert_int_eq(transition_next(SESSION_RECORDING, SESSION_EVENT_PAUSE),
+                                 SESSION_ARMED);
+                ck_assert_int_eq(transition_next(SESSION_ARMED, SESSION_EVENT_PAUSE), -EINVAL);
+                ck_assert_int_eq(transition_next(SESSION_DRAINING, SESSION_EVENT_PAUSE), -EINVAL);
+        }
+END_TEST
+
+UNIT_MAIN("transition", only_what_records_can_wait_again,
+          a_session_that_goes_well_passes_every_state_in_order,
           every_state_that_is_not_an_end_can_fail, nothing_happens_to_a_session_that_has_ended,
           a_session_cannot_be_sealed_before_it_was_drained,
           numbers_that_are_no_state_or_event_are_refused)
