@@ -63,10 +63,11 @@ exits 'a time' 0 ftracectl arm -n timed --on in:1s --do start --do stop:1s --max
 is 'it waits' "$(session timed .state)" armed
 ok 'is a trigger, and so is what ends it' wait_until 10 eval '[[ $(session timed .state) == sealed ]]'
 
-exits 'each recording' 0 ftracectl arm -n again --on command --do start --do stop:1s --max-captures=2 --min-gap=1ms udp_sendmsg
+exits 'each recording' 0 ftracectl arm -n again --on command --do start --on signal --do stop --max-captures=2 --min-gap=1ms udp_sendmsg
 for i in 1 2; do
         exits "begins with a command ($i)" 0 ftracectl trigger again
         feed $((10 * i)) $((2 * i))
+        kill -USR2 "$ftraced_pid"
         ok "and becomes a session of its own ($i)" wait_until 10 eval "[[ \$(session again-snap-$i .state) == sealed ]]"
         is "with its pages ($i)" "$(stored again-snap-$i)" $((2 * i))
 done
