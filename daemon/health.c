@@ -344,6 +344,10 @@ void health_end_watch(Health *h) {
         h->tamper = tamper_free(h->tamper);
 }
 
+void health_drop_watch(Health *h) {
+        h->tamper = tamper_free(h->tamper);
+}
+
 void health_finish(Health *h) {
         SessionMeta *m = h->config.meta;
 

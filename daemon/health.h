@@ -65,6 +65,8 @@ void health_look_at_disk(Health *h);
 uint64_t health_cpu_ns(const Health *h);
 /* Recording is about to be switched off: what others do from now on is their business. */
 void health_end_watch(Health *h);
+/* The same without a last look: what it would find is the kernel's doing at our behest. */
+void health_drop_watch(Health *h);
 /* After health_end_watch(), when control files have got other values from us.  0 or -errno. */
 int health_watch_again(Health *h);
 /* The readers have ended: the last accounts, and the end of what is open. */

@@ -42,6 +42,7 @@ struct SessionTriggers {
 };
 
 static void look(SessionTriggers *t);
+static int switch_of(const Rule *r);
 
 static uint64_t realtime_ns(void) {
         struct timespec ts;
@@ -151,6 +152,8 @@ static void act(Rule *r, const char *why) {
         int k;
 
         log_info("Session '%s': %s.", s->meta->name, why);
+        if (r->has_switch && switch_of(r) == 0) /* the kernel has switched it off */
+                health_drop_watch(s->health);
         if (trigger_is_capture(&r->trigger))
                 captures_note(&s->meta->captures, realtime_ns());
         if (r->trigger.does[TRIGGER_START] && s->meta->state == SESSION_ARMED) {
