@@ -3,8 +3,10 @@
 /*
  * Following tasks by name or control group: the daemon is woken when somebody may have joined them
  * or left (daemon/task-filter.h), and looks.  Who is born into a control group tells nobody, so that
- * is looked at once a second, too.  A look may walk through all of /proc: between two of them
- * passes ten times what one takes, whatever is going on.
+ * is looked at once a second, too.  The event of a new name comes before the name is there (linux
+ * 6.1 fs/exec.c, __set_task_comm()), so that every event is followed by a second look.  A look may
+ * walk through all of /proc: between two of them passes ten times what one takes, whatever is going
+ * on.
  */
 
 #include <errno.h>
@@ -19,6 +21,7 @@
 
 #define LOOK_GAP_MIN_US (UINT64_C(2) * 1000)
 #define LOOK_GAP_FACTOR 10
+#define LOOK_SETTLED_US (UINT64_C(50) * 1000)
 #define LOOK_CGROUP_US USEC_PER_SEC
 #define LOOK_NAME_US (10 * USEC_PER_SEC) /* in case that an event was lost */
 #define DRAIN_BYTES 65536
@@ -94,7 +97,7 @@ static int on_event(sd_event_source *source, int fd, uint32_t events, void *user
         if (now < f->next_us)
                 return set_timer(f, f->next_us - now);
         look(f);
-        return look_again_later(f);
+        return set_timer(f, LOOK_SETTLED_US);
 }
 
 Following *following_free(Following *f) {
