@@ -1,5 +1,6 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback), CPU 1's online file; needs root and two CPUs.
+# kernels: 6.12
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # CPUs come and go while a session records: nothing is lost, nothing is counted twice.

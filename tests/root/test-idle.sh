@@ -1,5 +1,6 @@
 #!/bin/bash
 # Touches: function_graph; needs root and a kernel with function_graph.
+# kernels: 6.12
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # A session in which nothing happens costs next to nothing: the daemon wakes less than once a second,

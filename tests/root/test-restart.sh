@@ -1,5 +1,6 @@
 #!/bin/bash
 # Touches: installs ftraced, systemd units, function_graph; needs a guest in which systemd is process 1.
+# kernels: 6.1 6.12
 # SPDX-License-Identifier: GPL-2.0-or-later
 # needs: systemd
 #

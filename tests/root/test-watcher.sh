@@ -1,5 +1,6 @@
 #!/bin/bash
 # Touches: function_graph, kills daemons; needs root and a kernel with function_graph.
+# kernels: 6.12 new
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # An independent witness looks at tracefs all the time while sessions start, stop and fail, and the
