@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback), mounts disks of its own; needs root and function_graph.
-# kernels: 6.12
 # SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.12
 #
 # A disk that is full: what is recorded waits, and is there when there is room again.  What the kernel's
 # buffer cannot hold meanwhile is counted and placed.  A disk that dies: the daemon answers, and ends.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback), CPU 1's online file; needs root and two CPUs.
-# kernels: 6.12
 # SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.12
 #
 # CPUs come and go while a session records: nothing is lost, nothing is counted twice.
 . "$(dirname "$0")/../functions.sh"

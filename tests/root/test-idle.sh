@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: function_graph; needs root and a kernel with function_graph.
-# kernels: 6.12
 # SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.12
 #
 # A session in which nothing happens costs next to nothing: the daemon wakes less than once a second,
 # all its threads together, however many CPUs there are.

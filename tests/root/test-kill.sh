@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback), trace_marker; needs root and a kernel with function_graph.
-# kernels: 6.1 6.12
 # SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.1 6.12
 #
 # One recording, under load, over 300 daemons that are killed with SIGKILL at random moments: every
 # mark that was written into the trace is there once, every function that was entered returned, and

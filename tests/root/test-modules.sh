@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the modules binfmt_misc and configfs (loaded, mounted, unloaded); needs root.
-# kernels: 6.12
 # SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.12
 #
 # Modules come and go while a session records, also to the place where another one was: a function has
 # the name that its address had when it was called.

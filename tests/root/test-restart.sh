@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: installs ftraced, systemd units, function_graph; needs a guest in which systemd is process 1.
-# kernels: 6.1 6.12
 # SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.1 6.12
 # needs: systemd
 #
 # One recording over kills, restarts and an upgrade of the service loses nothing; process 1, which

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
-# kernels: 6.12
 # SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.12
 #
 # Nothing is lost or doubled where segments are cut, and a ring keeps the newest.
 . "$(dirname "$0")/../functions.sh"

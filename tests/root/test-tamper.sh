@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: function_graph and the control files of a session; needs root and a kernel with function_graph.
-# kernels: 6.1 6.12
 # SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.1 6.12
 #
 # What somebody else does to a session's tracing is noticed within a second, and is a gap with its cause.
 . "$(dirname "$0")/../functions.sh"
