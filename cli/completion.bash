@@ -34,7 +34,9 @@ __ftracectl_options() { # VERB
         start) echo "$record --in-kernel -j --json" ;;
         arm) echo "$record --in-kernel --on= --do= --max-captures= --min-gap= -j --json" ;;
         stop) echo '-a --all -j --json' ;;
-        report) echo "$draw" ;;
+        report) echo "$draw --notrace= --keep-going" ;;
+        top) echo '--by= --limit= --keep-going -j --json' ;;
+        check) echo '-j --json' ;;
         fetch) echo '-o --output=' ;;
         vacuum) echo '--size= --time= --sessions= --dry-run --config-root= -j --json' ;;
         cat-config | profile) echo '--config-root= -j --json' ;;
@@ -46,8 +48,8 @@ __ftracectl_options() { # VERB
 
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-        local verbs='run start arm trigger snapshot stop follow status list show report verify fetch remove pin unpin
-                vacuum cat-config functions profile doctor help version'
+        local verbs='run start arm trigger snapshot stop follow status list show report top
+                check verify fetch remove pin unpin vacuum cat-config functions profile doctor help version'
         local verb= action= word value i
         local -a where=()
 
@@ -128,7 +130,7 @@ _ftracectl() {
                 esac ;;
         follow)
                 COMPREPLY=($(compgen -W "$(__ftracectl_sessions "${where[@]}") $(__ftracectl_functions "$cur")" -- "$cur")) ;;
-        stop | trigger | snapshot | show | report | verify | fetch | remove | pin | unpin)
+        stop | trigger | snapshot | show | report | top | check | verify | fetch | remove | pin | unpin)
                 COMPREPLY=($(compgen -W "$(__ftracectl_sessions "${where[@]}")" -- "$cur")) ;;
         esac
         return 0

@@ -19,6 +19,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/options.h \
 	%D%/outfile.c \
 	%D%/outfile.h \
+	%D%/reading.c \
+	%D%/reading.h \
 	%D%/recording.c \
 	%D%/recording.h \
 	%D%/rules.c \
@@ -31,6 +33,10 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/source.h \
 	%D%/status.h \
 	%D%/table.c \
+	%D%/text-report.c \
+	%D%/text-report.h \
+	%D%/text-source.c \
+	%D%/text-source.h \
 	%D%/table.h \
 	%D%/terminal.c \
 	%D%/terminal.h \
@@ -38,13 +44,14 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/upkeep.h \
 	%D%/waiting.c \
 	%D%/waiting.h
-verb_libs = %D%/libverb.a $(drawing_libs) $(wire_libs) $(store_libs)
+verb_libs = %D%/libverb.a $(import_libs) $(analyze_libs) $(drawing_libs) $(wire_libs) $(store_libs)
 
 bin_PROGRAMS += ftracectl
 ftracectl_SOURCES = \
 	%D%/main.c \
 	%D%/verb-arm.c \
 	%D%/verb-cat-config.c \
+	%D%/verb-check.c \
 	%D%/verb-doctor.c \
 	%D%/verb-fetch.c \
 	%D%/verb-follow.c \
@@ -59,6 +66,7 @@ ftracectl_SOURCES = \
 	%D%/verb-start.c \
 	%D%/verb-status.c \
 	%D%/verb-stop.c \
+	%D%/verb-top.c \
 	%D%/verb-trigger.c \
 	%D%/verb-vacuum.c \
 	%D%/verb-verify.c \

@@ -52,11 +52,22 @@ static const Verb verbs[] = {
         { "status", "", "what happens now (the default)", NULL, OPTIONS_JSON, 0, 0, verb_status },
         { "list", "", "all sessions, a line each", NULL, OPTIONS_JSON, 0, 0, verb_list },
         { "show", "SOURCE", "everything about one session", NULL, OPTIONS_JSON, 1, 1, verb_show },
-        { "report", "SOURCE [OPTIONS]", "draw the calls of a session",
-          "SOURCE is a session, or a trace.dat: a word with a \"/\" or that ends in \".dat\".\n"
+        { "report", "SOURCE [OPTIONS]", "draw the calls of a recording",
           "Draws on standard output; what was lost is said on standard error, and makes the exit\n"
-          "status 6.\n",
-          OPTIONS_DRAW, 1, 1, verb_report },
+          "status 6.  SOURCE is a session, or a file: a trace.dat, or a text that the kernel's\n"
+          "function_graph, perf-tools' funcgraph, \"perf ftrace\" or a SystemTap script with\n"
+          "thread_indent() has printed, \"-\" for standard input.  A text is drawn as it was, unless\n"
+          "options are given; a line of it that is damaged is named, left out, and makes the exit\n"
+          "status 1.\n",
+          OPTIONS_DRAW | OPTIONS_FILTER | OPTIONS_KEEP_GOING, 1, 1, verb_report },
+        { "top", "SOURCE [OPTIONS]", "where the time of a recording went",
+          "SELF is what a function took without the calls below it, TOTAL with them; recursion\n"
+          "counts once.  What was cut off by the beginning or the end counts with what was seen.\n",
+          OPTIONS_TOP | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 1, verb_top },
+        { "check", "SOURCE", "what there is in a recording, and what is missing",
+          "Counts lines or records of each kind, and names what does not fit.  The exit status is\n"
+          "6 if the recording is not complete.\n",
+          OPTIONS_JSON, 1, 1, verb_check },
         { "verify", "SOURCE", "whether a recording is complete and undamaged",
           "The exit status is 6 if anything is missing or damaged.\n",
           OPTIONS_VERIFY | OPTIONS_JSON, 1, 1, verb_verify },

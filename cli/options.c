@@ -69,7 +69,7 @@ static const Option options[] = {
           "\"ftracectl profile list\"" },
         { "depth",          0,  OPTIONS_RECORD, OPTION_NUMBER,   AT(spec.depth), "N",
           "record N levels from the root, which is level 1; 0: all", 0, SPEC_DEPTH_MAX },
-        { "notrace",        0,  OPTIONS_RECORD, OPTION_WORDS,    AT(spec.notrace), "FUNCTION",
+        { "notrace",        0,  OPTIONS_RECORD | OPTIONS_FILTER, OPTION_WORDS,    AT(spec.notrace), "FUNCTION",
           "leave FUNCTION out with all it calls; a name or a glob, may be repeated" },
         { "pid",           'p', OPTIONS_RECORD, OPTION_WORDS,    AT(spec.pids), "PID",
           "only what process PID, its threads and children call; may be repeated" },
@@ -174,6 +174,12 @@ static const Option options[] = {
           "switch a column of the kernel's drawing on or, with \"no\" before it,\n"
           "off: funcgraph-cpu, funcgraph-proc, funcgraph-abstime, funcgraph-duration,\n"
           "funcgraph-overhead, funcgraph-overrun, funcgraph-tail; may be repeated" },
+        { "by",             0,  OPTIONS_TOP,    OPTION_TEXT,     AT(by), "WHAT",
+          "what a row is: function (unless said), module, task, cpu, or root" },
+        { "limit",          0,  OPTIONS_TOP,    OPTION_NUMBER,   AT(limit), "N",
+          "no more than N rows", 1, UINT32_MAX },
+        { "keep-going",     0,  OPTIONS_KEEP_GOING, OPTION_FLAG,     AT(keep_going), NULL,
+          "step over lines of a text that are damaged; \"report\" does anyhow" },
         { "output",        'o', OPTIONS_OUTPUT, OPTION_TEXT,     AT(output), "FILE",
           "write to FILE; \"-\" is standard output" },
         { "json",          'j', OPTIONS_JSON,   OPTION_JSON_MODE, AT(json), "MODE",

@@ -31,8 +31,11 @@ enum {
         OPTIONS_VACUUM = 1 << 8,
         OPTIONS_CONFIG = 1 << 9,
         OPTIONS_VERIFY = 1 << 10,
+        OPTIONS_FILTER = 1 << 11, /* what of a recording to read */
         OPTIONS_ARM = 1 << 13,       /* what to wait for */
         OPTIONS_IN_KERNEL = 1 << 14, /* whether to write anything at all */
+        OPTIONS_TOP = 1 << 15,
+        OPTIONS_KEEP_GOING = 1 << 16,
 };
 
 typedef enum JsonMode { JSON_OFF, JSON_AUTO, JSON_SHORT, JSON_PRETTY } JsonMode;
@@ -48,8 +51,10 @@ typedef struct Options {
         uint64_t wait_ns; /* for what another one uses; 0: not at all */
         bool force;
         Rules rules; /* spec.triggers to be */
-        bool no_report, keep, all, deep;
+        bool no_report, keep, all, deep, keep_going;
         const char *format;
+        const char *by; /* top */
+        uint64_t limit; /* 0: not said */
         Strv render; /* options of the renderer */
         const char *output;
         uint64_t vacuum_bytes, vacuum_age_ns, vacuum_sessions; /* 0: not said */

@@ -6,13 +6,18 @@
 #include "cli/status.h"
 #include "cli/summary.h"
 #include "cli/terminal.h"
+#include "cli/text-report.h"
 #include "cli/verb.h"
 
 int verb_report(const Options *o) {
+        _cleanup_text_source_ TextSource text = {};
         _cleanup_(source_freep) Source *s = NULL;
         DrawingOptions d;
         int status;
 
+        status = text_source_open(&text, o, o->words.items[0]);
+        if (status != STATUS_OK || text.trace)
+                return status ?: text_report(&text, o);
         status = display_options(&d, o);
         if (status == STATUS_OK)
                 status = source_open(&s, o, o->words.items[0]);

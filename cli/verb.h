@@ -33,6 +33,8 @@ int verb_follow(const Options *o);
 int verb_status(const Options *o);
 int verb_list(const Options *o);
 int verb_show(const Options *o);
+int verb_top(const Options *o);
+int verb_check(const Options *o);
 int verb_verify(const Options *o);
 int verb_remove(const Options *o);
 int verb_report(const Options *o);

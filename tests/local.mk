@@ -19,6 +19,8 @@ include %D%/unit/codec.mk
 include %D%/unit/decode.mk
 include %D%/unit/calls.mk
 include %D%/unit/render.mk
+include %D%/unit/import.mk
+include %D%/unit/analyze.mk
 include %D%/unit/daemon.mk
 include %D%/unit/cli.mk
 EXTRA_DIST += %D%/unit/unit.h

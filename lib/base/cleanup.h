@@ -40,6 +40,13 @@
                 _a > _b ? _a : _b;                                                                 \
         })
 
+#define SWAP(a, b)                                                                                 \
+        ({                                                                                         \
+                typeof(a) _t = (a);                                                                \
+                (a) = (b);                                                                         \
+                (b) = _t;                                                                          \
+        })
+
 #define TAKE(x, nothing)                                                                           \
         ({                                                                                         \
                 typeof(x) *_p = &(x);                                                              \

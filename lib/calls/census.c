@@ -163,6 +163,8 @@ int census_step(Census *c, const Step *step) {
                 cpu->n_lost += step->n_lost;
                 return 0;
         }
+        if (step->kind == STEP_TASK)
+                return trees_name_task(c->trees, step);
         if (c->first_ns == 0)
                 c->first_ns = step->timestamp_ns;
         c->last_ns = step->timestamp_ns;

@@ -8,6 +8,10 @@ noinst_LIBRARIES += %D%/libcalls.a
 	%D%/census.h \
 	%D%/function.c \
 	%D%/function.h \
+	%D%/prune.c \
+	%D%/prune.h \
+	%D%/stacks.c \
+	%D%/stacks.h \
 	%D%/step.h \
 	%D%/steps.c \
 	%D%/steps.h \

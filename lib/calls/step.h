@@ -23,7 +23,39 @@ typedef enum StepKind {
         STEP_LEAVE, /* a function ends */
         STEP_LOST,  /* here events of this CPU are missing */
         STEP_OTHER, /* an event of another kind */
+        STEP_TASK,  /* what ran on this CPU under STEP_PID_UNKNOWN is, and was, this task */
 } StepKind;
+
+/* Levels that a kernel may have: 50 in 6.1, as many as 4 KiB hold since 6.11. */
+#define STEP_DEPTH_MAX 1023
+
+/* A text of the kernel's names a CPU's task when another one follows it. */
+#define STEP_PID_UNKNOWN(cpu) ((int32_t) (INT32_MIN + 1 + (int32_t) (cpu)))
+
+typedef enum Closing {
+        CLOSING_COMPUTED, /* with a name if the kernel would print it */
+        CLOSING_PLAIN,
+        CLOSING_NAMED,
+} Closing;
+
+/* What only a text says of a step, for drawing it again as it was; valid until the next step. */
+typedef struct StepText {
+        const char *args; /* of a call: what stands in its parentheses, or behind it; not ended */
+        const char *note; /* what stands in a comment behind it, without a name in front */
+        const char *latency; /* the column of the option latency-format */
+        uint32_t n_args, n_note, n_latency;
+        uint64_t line;   /* where it is, from 1 */
+        Closing closing; /* LEAVE: whether the brace has its function's name */
+        char mark;       /* of the overhead; 0: as computed */
+        bool untimed;    /* it has no duration, the step's is a guess */
+        bool irq_begin;  /* before it "==========>" */
+        bool irq_end;    /* behind it "<==========" */
+        bool has_overrun;
+        bool trimmed;     /* its line has lost the blanks it should begin with */
+        bool has_base;    /* the next two are there: the text is indented, not drawn as a graph */
+        int32_t depth;    /* at which the line stands; the step's own unless lines are missing */
+        uint64_t base_ns; /* since when the line counts time */
+} StepText;
 
 typedef struct Step {
         StepKind kind;
@@ -32,7 +64,8 @@ typedef struct Step {
         int32_t depth; /* 0: the first function that any user of function_graph saw in this task */
         uint64_t timestamp_ns;      /* trace clock; a leaf's is its entry's */
         const Function *function;   /* ENTER, LEAF, LEAVE */
-        const char *comm;           /* the task's name; valid until the steps are freed */
+        const char *comm;           /* the task's name; valid until the steps are freed, or, of a
+                                     * text, until the next one */
         uint64_t calltime, rettime; /* LEAF, LEAVE: local clock [ns] */
         uint32_t overrun;           /* LEAF, LEAVE */
         uint32_t n_args;            /* ENTER, LEAF: 0 unless they were recorded */
@@ -40,11 +73,21 @@ typedef struct Step {
         uint64_t retval;      /* LEAF, LEAVE, if has_retval */
         bool has_retval;
         uint8_t flags, preempt_count;
-        uint16_t event_id; /* OTHER */
-        const char *text;  /* OTHER: "NAME: FIELDS", until the next step; NULL: its format is not
+        uint16_t event_id;    /* OTHER */
+        const char *text;     /* OTHER: "NAME: FIELDS", until the next step; NULL: its format is not
                             * there */
-        uint64_t n_lost;   /* LOST: how many events; 0: the kernel did not say */
+        uint64_t n_lost;      /* LOST: how many events; 0: the kernel did not say */
+        const StepText *said; /* NULL: it is not of a text */
 } Step;
+
+/* Tells tasks apart; the idle tasks are one for each CPU. */
+static inline int64_t step_task_key(const Step *s) {
+        return s->pid != 0 ? s->pid : -1 - (int64_t) INT32_MAX - (int64_t) s->cpu;
+}
+
+static inline bool step_is_call(const Step *s) {
+        return s->kind <= STEP_LEAVE;
+}
 
 static inline uint64_t step_duration_ns(const Step *s) {
         return s->rettime - s->calltime;

@@ -151,6 +151,7 @@ int steps_next(Steps *s, uint64_t until_ns, Step *ret) {
                                 return 1;
                         }
                 }
+                ret->said = NULL;
                 r = fill_step(s, event, ret);
                 if (r < 0)
                         return r;

@@ -13,10 +13,6 @@ struct Trees {
         size_t i_last;
 };
 
-static inline int64_t step_key(const Step *step) {
-        return step->pid != 0 ? step->pid : -1 - (int64_t) INT32_MAX - (int64_t) step->cpu;
-}
-
 static inline size_t slot_of(const Trees *t, int64_t key) {
         return (size_t) (((uint64_t) key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (t->n_slots - 1);
 }
@@ -50,7 +46,7 @@ static int grow(Trees *t) {
 }
 
 TaskTree *trees_task(Trees *t, const Step *step) {
-        int64_t key = step_key(step);
+        int64_t key = step_task_key(step);
         size_t i;
 
         if (_likely_(t->i_last < t->n_tasks && t->tasks[t->i_last].key == key))
@@ -67,6 +63,25 @@ TaskTree *trees_task(Trees *t, const Step *step) {
         }
         t->i_last = t->slots[i] - 1;
         return &t->tasks[t->i_last];
+}
+
+int trees_name_task(Trees *t, const Step *step) {
+        const Step nameless = { .cpu = step->cpu, .pid = STEP_PID_UNKNOWN(step->cpu) };
+        TaskTree *from, *to = trees_task(t, step);
+        size_t i_to = t->i_last;
+        int64_t key;
+
+        if (!to)
+                return -ENOMEM;
+        from = trees_task(t, &nameless);
+        if (!from)
+                return -ENOMEM;
+        to = &t->tasks[i_to]; /* the second may have moved the first */
+        key = to->key;
+        SWAP(*from, *to);
+        from->key = to->key;
+        to->key = key;
+        return 0;
 }
 
 static Place place_call(TaskTree *task, const Step *step) {

@@ -53,6 +53,8 @@ int trees_new(Trees **ret);
 /* The task of a step, made if new; the idle tasks are one for each CPU.  NULL without memory.
  * Valid until the next call. */
 TaskTree *trees_task(Trees *t, const Step *step);
+/* A STEP_TASK: what is known of the nameless task is this one's from now on.  0 or -ENOMEM. */
+int trees_name_task(Trees *t, const Step *step);
 /* Where an ENTER, LEAF or LEAVE stands; moves the task on. */
 Place task_tree_place(TaskTree *task, const Step *step);
 /*

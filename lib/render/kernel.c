@@ -175,6 +175,11 @@ static inline char *append_prologue(const Kernel *k, char *p, CpuState *cpu, con
                 p = append(p, cpu->proc, cpu->n_proc);
                 p = APPEND(p, " | ");
         }
+        if (_unlikely_(k->options.latency && step->said && step->said->latency)) {
+                *p++ = ' ';
+                p = append(p, step->said->latency, step->said->n_latency);
+                p = APPEND(p, " | ");
+        }
         return p;
 }
 
@@ -249,6 +254,48 @@ static inline char *append_fill(const Kernel *k, char *p) {
         return k->options.duration ? APPEND(p, FILL_FULL) : p;
 }
 
+/* As a text had it. */
+static char *append_said_duration(const Kernel *k, char *p, const Step *step) {
+        char *begin = p;
+
+        if (step->said->untimed)
+                return append_fill(k, p);
+        p = append_duration(k, p, step_duration_ns(step));
+        if (p > begin && step->said->mark && k->options.overhead)
+                *begin = step->said->mark;
+        return p;
+}
+
+static inline char *append_duration_of(const Kernel *k, char *p, const Step *step) {
+        return _unlikely_(step->said) ? append_said_duration(k, p, step)
+                                      : append_duration(k, p, step_duration_ns(step));
+}
+
+/* "(ARGS) { ... NOTE ...", of which a text says what is in it. */
+static char *append_said_end(const Kernel *k, char *p, const Step *step, bool leaf) {
+        const StepText *said = step->said;
+
+        *p++ = '(';
+        if (said->args && k->options.args && !said->has_base)
+                p = append(p, said->args, said->n_args);
+        p = leaf ? APPEND(p, ");") : APPEND(p, ") {");
+        if (said->note) {
+                p = APPEND(p, " /*");
+                p = append(p, said->note, said->n_note);
+                p = APPEND(p, " */");
+        }
+        *p++ = '\n';
+        return p;
+}
+
+/* print_graph_irq() */
+static char *append_irq_marker(const Kernel *k, char *p, const char *arrow) {
+        if (k->options.duration)
+                p = APPEND(p, "  ");
+        p = append(p, arrow, strlen(arrow));
+        return k->options.duration ? APPEND(p, " |\n") : APPEND(p, "\n");
+}
+
 /* The function's slot, or NULL beyond the kernel's own array. */
 static inline const Function **entered_slot(CpuState *cpu, const Step *step) {
         return step->depth < RET_DEPTH ? &cpu->entered[step->depth] : NULL;
@@ -280,9 +327,11 @@ static char *append_entry(const Kernel *k, char *p, CpuState *cpu, const Step *s
         cpu->depth = leaf ? step->depth - 1 : step->depth;
         if (slot)
                 *slot = leaf ? NULL : step->function;
-        p = leaf ? append_duration(k, p, step_duration_ns(step)) : append_fill(k, p);
+        p = leaf ? append_duration_of(k, p, step) : append_fill(k, p);
         p = append_indent(p, step->depth);
         p = append_slack(p, step->function->label, step->function->n_label);
+        if (_unlikely_(step->said))
+                return append_said_end(k, p, step, leaf);
         if (_unlikely_(step->n_args > 0 || k->options.retval))
                 return append_values(k, p, step);
         return leaf ? APPEND(p, "();\n") : APPEND(p, "() {\n");
@@ -291,24 +340,33 @@ static char *append_entry(const Kernel *k, char *p, CpuState *cpu, const Step *s
 /* print_graph_return() */
 static char *append_return(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
         const Function **slot = entered_slot(cpu, step);
-        bool valued = k->options.retval && step->has_retval;
+        bool valued = k->options.retval && step->has_retval && !step->said;
         bool named = k->options.tail || valued || (slot && *slot != step->function);
+        const StepText *said = step->said;
+        const char *note = said ? said->note : NULL;
 
         cpu->depth = step->depth - 1;
         if (slot)
                 *slot = NULL;
-        p = append_duration(k, p, step_duration_ns(step));
+        if (_unlikely_(said && said->closing != CLOSING_COMPUTED))
+                named = k->options.tail || said->closing == CLOSING_NAMED;
+        p = append_duration_of(k, p, step);
         p = append_indent(p, step->depth);
         *p++ = '}';
-        if (named) {
-                p = APPEND(p, " /* ");
-                p = append(p, step->function->label, step->function->n_label);
-                if (_unlikely_(valued))
+        if (named || note) {
+                p = APPEND(p, " /*");
+                if (named) {
+                        *p++ = ' ';
+                        p = append(p, step->function->label, step->function->n_label);
+                }
+                if (_unlikely_(note))
+                        p = append(p, note, said->n_note);
+                else if (_unlikely_(valued))
                         p = append_retval(k, p, step);
                 p = APPEND(p, " */");
         }
         *p++ = '\n';
-        if (k->options.overrun) {
+        if (k->options.overrun || (said && said->has_overrun)) {
                 p = APPEND(p, " (Overruns: ");
                 p = append_number(p, step->overrun, 1, ' ');
                 p = APPEND(p, ")\n");
@@ -319,7 +377,9 @@ static char *append_return(const Kernel *k, char *p, CpuState *cpu, const Step *
 /* print_graph_comment() */
 static char *append_comment(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
         p = append_fill(k, p);
-        if (cpu->depth > 0)
+        if (step->said)
+                p = append_indent(p, step->depth);
+        else if (cpu->depth > 0)
                 p = append_chars(p, ' ', (size_t) (cpu->depth + 1) * INDENT);
         p = APPEND(p, "/* ");
         if (step->text)
@@ -339,6 +399,8 @@ static inline size_t extra_bytes(const Step *step) {
                 n += arguments_room(step);
         if (_unlikely_(step->text != NULL))
                 n += strlen(step->text);
+        if (_unlikely_(step->said != NULL))
+                n += step->said->n_args + step->said->n_note;
         return n;
 }
 
@@ -398,10 +460,20 @@ static void kernel_step(void *userdata, const Step *step) {
                 return;
         if (_unlikely_(cpu->n_column == 0))
                 fill_column(k, cpu, step->cpu);
+        if (_unlikely_(step->kind == STEP_TASK)) {
+                cpu->has_pid = true;
+                cpu->pid = step->pid;
+                fill_proc(cpu, step->comm, step->pid);
+                return;
+        }
         begin = buf_reserve(k->out, LINE_MAX_BYTES + extra_bytes(step));
         if (!begin)
                 return;
         p = append_prologue(k, begin, cpu, step);
+        if (_unlikely_(step->said && step->said->irq_begin)) {
+                p = append_irq_marker(k, p, "==========>");
+                p = append_prologue(k, p, cpu, step);
+        }
         switch (step->kind) {
         case STEP_ENTER:
         case STEP_LEAF:
@@ -413,6 +485,10 @@ static void kernel_step(void *userdata, const Step *step) {
         default:
                 p = append_comment(k, p, cpu, step);
                 break;
+        }
+        if (_unlikely_(step->said && step->said->irq_end)) {
+                p = append_prologue(k, p, cpu, step);
+                p = append_irq_marker(k, p, "<==========");
         }
         k->out->n_data += (size_t) (p - begin);
 }

@@ -8,6 +8,7 @@
 
 const Renderer *const renderers[] = {
         &renderer_kernel,
+        &renderer_indent,
         NULL,
 };
 

@@ -27,6 +27,8 @@ typedef struct RenderOptions {
         bool args;       /* funcgraph-args */
         uint8_t retval;  /* funcgraph-retval; RENDER_AUTO is off, unless its user decides */
         bool retval_hex; /* funcgraph-retval-hex */
+        bool latency;  /* latency-format's column, of texts that have it */
+        bool tight;    /* "indent": no blank around the arrows */
 } RenderOptions;
 
 #define RENDER_AUTO 2
@@ -63,3 +65,4 @@ extern const Renderer *const renderers[];        /* ends with NULL; the first is
 const Renderer *renderer_find(const char *name); /* NULL: the default; NULL if there is none */
 
 extern const Renderer renderer_kernel; /* "graph" */
+extern const Renderer renderer_indent; /* "indent" */

@@ -10,6 +10,8 @@ fuzz_targets = \
 	%D%/fuzz-config \
 	%D%/fuzz-formats \
 	%D%/fuzz-frame \
+	%D%/fuzz-graph-text \
+	%D%/fuzz-indent-text \
 	%D%/fuzz-lean \
 	%D%/fuzz-meta \
 	%D%/fuzz-profile \
@@ -35,6 +37,12 @@ fuzz_targets = \
 %C%_fuzz_frame_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_frame_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_frame_LDADD = $(wire_libs) $(fuzz_libs)
+%C%_fuzz_graph_text_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_graph_text_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_graph_text_LDADD = $(import_libs) $(analyze_libs) $(render_libs) $(fuzz_libs)
+%C%_fuzz_indent_text_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_indent_text_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_indent_text_LDADD = $(import_libs) $(analyze_libs) $(render_libs) $(fuzz_libs)
 %C%_fuzz_lean_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_lean_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_lean_LDADD = $(daemon_libs) $(fuzz_libs)
@@ -67,7 +75,7 @@ fuzz_targets = \
 %C%_fuzz_tracedat_LDADD = $(decode_libs) $(fuzz_libs)
 
 fuzz_cflags = $(AM_CFLAGS) $(JANSSON_CFLAGS) -I$(top_srcdir)/%D%
-EXTRA_DIST += %D%/corpus %D%/fuzz.h %D%/replay.c
+EXTRA_DIST += %D%/corpus %D%/fuzz.h %D%/fuzz-text.h %D%/replay.c
 if ENABLE_FUZZERS
 AM_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined
 AM_LDFLAGS += -fsanitize=address,undefined

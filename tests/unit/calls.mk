@@ -1,11 +1,16 @@
 # unit tests of calls
 calls_test_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
-unit_tests += %D%/test-census %D%/test-function %D%/test-steps %D%/test-trees
+unit_tests += %D%/test-census %D%/test-function %D%/test-prune %D%/test-stacks %D%/test-steps \
+	%D%/test-trees
 EXTRA_DIST += %D%/step-builder.h
 %C%_test_census_CFLAGS   = $(calls_test_cflags)
 %C%_test_census_LDADD    = $(calls_libs) $(CHECK_LIBS)
 %C%_test_function_CFLAGS = $(calls_test_cflags)
 %C%_test_function_LDADD  = $(calls_libs) $(CHECK_LIBS)
+%C%_test_prune_CFLAGS    = $(calls_test_cflags)
+%C%_test_prune_LDADD     = $(calls_libs) $(CHECK_LIBS)
+%C%_test_stacks_CFLAGS   = $(calls_test_cflags)
+%C%_test_stacks_LDADD    = $(calls_libs) $(CHECK_LIBS)
 %C%_test_steps_SOURCES   = %D%/test-steps.c $(page_builder)
 %C%_test_steps_CFLAGS    = $(calls_test_cflags)
 %C%_test_steps_LDADD     = $(calls_libs) $(CHECK_LIBS)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Role: what a function's name alone tells of it
+ *
+ * Suffixes that a compiler adds to clones (".isra.4", ".part.20.cold") make no
+ * difference.  The lists are of x86 and of common code, from 3.10 to 7.2.
+ */
+
+#include "calls/function.h"
+
+typedef enum Role {
+        ROLE_NONE,
+        ROLE_WAIT, /* its own time is mostly spent off the CPU */
+        ROLE_IRQ,  /* where an interrupt enters the kernel */
+} Role;
+
+Role role_of(const Function *function);
+/* Bytes of the name without the compiler's suffixes: "validate_xmit_skb" of
+ * "validate_xmit_skb.isra.92.part.93". */
+size_t role_plain_name(const Function *function);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Stacks: for each task the calls that are open
+ *
+ * Frames are found by depth and name, not by the order of braces.  A call at the
+ * depth of an open one does not end it: the kernel takes a function off the
+ * task's stack before it writes its return, and an interrupt in between is
+ * recorded at the same depth (linux 6.1 kernel/trace/fgraph.c,
+ * ftrace_pop_return_trace()).  Both are open then, and siblings.
+ *
+ *      depth 18   _raw_spin_unlock_bh
+ *      depth 19   __local_bh_enable_ip            has ended, its record follows
+ *      depth 19   smp_reschedule_interrupt        top
+ *
+ * Source: as lib/calls/trees.h.  Memory is in proportion to the tasks with open
+ * calls, and bounded by PID_MAX_LIMIT.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "calls/step.h"
+
+#define STACK_SIBLINGS_MAX 8 /* open at one depth */
+
+typedef struct Frame {
+        const Function *function;
+        int32_t depth;
+        uint64_t start_ns;
+        uint64_t below_ns;   /* durations of the calls directly below that have ended */
+        uint64_t blocked_ns; /* waited anywhere below */
+        uint64_t irq_ns;     /* of interrupts anywhere below */
+        uint64_t n_below;    /* calls anywhere below that have ended */
+        uint64_t n_line;     /* where a text has it */
+        bool in_irq;         /* it is an interrupt, or below one */
+        bool has_waited;     /* it or a call below it is one that waits */
+        bool is_nested;      /* it is below another one that is counted with it */
+        bool is_root;        /* nobody was seen who called it */
+        uint8_t role;        /* the caller's, like the next */
+        uint32_t user;
+} Frame;
+
+typedef struct Stack {
+        int64_t key; /* step_task_key() */
+        Frame *frames;
+        uint32_t n, n_room;
+        uint64_t last_ns; /* of its last step */
+        int32_t floor;    /* the lowest depth it was seen at; INT32_MAX: at none */
+        int32_t counter;  /* the caller's, 0 at first, like the next */
+        uint64_t base_ns;
+        char comm[16]; /* cut; empty: not known */
+        int32_t pid;
+} Stack;
+
+typedef struct Stacks Stacks;
+
+int stacks_new(Stacks **ret);
+/* The step's task's; valid until the next call.  NULL without memory. */
+Stack *stacks_get(Stacks *s, const Step *step);
+/* A STEP_TASK: the nameless task's stack is the named one's.  0 or -ENOMEM. */
+int stacks_name_task(Stacks *s, const Step *step);
+/* All tasks, in no order. */
+size_t stacks_n(const Stacks *s);
+Stack *stacks_at(Stacks *s, size_t i);
+Stacks *stacks_free(Stacks *s);
+DEFINE_CLEANUP(Stacks *, stacks_free);
+
+/* The top frame if a step at @depth proves that it has ended unseen; it is taken off. */
+bool stack_pop_deeper(Stack *s, int32_t depth, Frame *ret);
+/* The same before a call at @depth, which spares STACK_SIBLINGS_MAX - 1 of its siblings. */
+bool stack_pop_before_call(Stack *s, int32_t depth, Frame *ret);
+/* A new top frame, zeroed but for function and depth; NULL without memory.  Valid until the next
+ * call of this. */
+Frame *stack_push(Stack *s, const Function *function, int32_t depth);
+/* What a return at @depth ends, after stack_pop_deeper(): @function, or, if that is NULL, what was
+ * opened last.  NULL: nothing that is open there. */
+Frame *stack_find(Stack *s, int32_t depth, const Function *function);
+/* Who called what is or would be at @depth; NULL: nobody that was seen. */
+Frame *stack_caller(Stack *s, int32_t depth);
+/* Takes @frame off, from amid its siblings if it must be. */
+void stack_remove(Stack *s, Frame *frame);

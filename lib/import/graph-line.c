@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * From left to right: each column is there if the text at hand has its shape.
+ * The task's column is the only one whose content is not the kernel's: a comm may
+ * hold anything.  But it is at most 7 characters of at least 14, so that the bar
+ * behind it is sought from the 14th on.
+ */
+
+#include "import/graph-line.h"
+#include "import/scan.h"
+
+#define PROC_COLUMNS 14
+#define LATENCY_MIN 4 /* linux 3.x; 5 since 5.12 */
+#define LATENCY_MAX 8
+#define CPU_MAX 8191 /* NR_CPUS is 8192 where it is largest */
+#define CPU_DIGITS_MAX 4
+#define PID_MAX 4194304 /* PID_MAX_LIMIT, include/linux/threads.h */
+#define FILL_FULL "              |  "
+#define RULE "------------------------------------------"
+
+static void damaged(GraphLine *l, const char *problem) {
+        l->kind = GRAPH_DAMAGED;
+        l->problem = problem;
+}
+
+/* "   10.001234 |  " */
+static bool parse_abstime(Scan *s, GraphLine *l) {
+        Scan t = *s;
+        uint64_t seconds, us;
+
+        scan_blanks(&t);
+        if (!scan_number(&t, UINT64_C(10000000000), &seconds) || !scan_text(&t, ".") ||
+            scan_number(&t, 999999, &us) != 6 || !scan_text(&t, " |  "))
+                return false;
+        l->timestamp_ns = seconds * 1000000000 + us * 1000;
+        l->columns.abstime = true;
+        *s = t;
+        return true;
+}
+
+/* " 15) " */
+static bool parse_cpu(Scan *s, GraphLine *l) {
+        const char *begin = s->p;
+        Scan t = *s;
+        uint64_t cpu;
+
+        if (!scan_text(&t, " "))
+                return false;
+        scan_blanks(&t);
+        if (!scan_number(&t, CPU_MAX, &cpu) || (size_t) (t.p - begin - 1) > CPU_DIGITS_MAX ||
+            !scan_text(&t, ") "))
+                return false;
+        l->cpu = (uint32_t) cpu;
+        l->columns.cpu = true;
+        l->columns.n_cpu_digits = (uint32_t) (t.p - begin - 3);
+        *s = t;
+        return true;
+}
+
+/* "comm-pid" of which blanks around it were taken. */
+static bool parse_task(GraphTask *ret, const char *begin, const char *end) {
+        const char *dash = end;
+        uint64_t pid;
+        Scan t;
+
+        while (begin < end && *begin == ' ')
+                begin++;
+        while (begin < end && end[-1] == ' ')
+                end--;
+        for (dash = end; dash > begin && dash[-1] != '-'; dash--)
+                ;
+        if (dash <= begin + 1)
+                return false;
+        t = (Scan){ dash, end };
+        if (!scan_number(&t, PID_MAX, &pid) || t.p != end)
+                return false;
+        *ret = (GraphTask){ begin, (uint32_t) (dash - 1 - begin), (int32_t) pid };
+        return ret->n_comm <= 16;
+}
+
+static bool parse_proc(Scan *s, GraphLine *l) {
+        Scan t = *s;
+        const char *bar;
+
+        if (scan_left(s) < PROC_COLUMNS + 3)
+                return false;
+        t.p += PROC_COLUMNS;
+        bar = scan_find(&t, " | ");
+        if (!bar || !parse_task(&l->task, s->p, bar))
+                return false;
+        l->columns.proc = true;
+        s->p = bar + 3;
+        return true;
+}
+
+/* " d..1. | " */
+static bool parse_latency(Scan *s, GraphLine *l) {
+        const char *begin = s->p + 1, *end = begin;
+
+        if (scan_left(s) < LATENCY_MIN + 4 || *s->p != ' ' || *begin == ' ')
+                return false;
+        while (end<s->end && * end> ' ' && *end < 0x7f && *end != '|')
+                end++;
+        if (end - begin < LATENCY_MIN || end - begin > LATENCY_MAX || s->end - end < 3 ||
+            memcmp(end, " | ", 3) != 0)
+                return false;
+        l->columns.latency = true;
+        l->said.latency = begin;
+        l->said.n_latency = (uint32_t) (end - begin);
+        s->p = end + 3;
+        return true;
+}
+
+/* "44.275 us", "1234567 us", and what other printers make of it: "1.302 ms" */
+static bool parse_time(Scan *s, uint64_t *ret_ns) {
+        static const struct {
+                const char *unit;
+                uint64_t ns;
+        } units[] = { { " us", 1000 }, { " ms", 1000000 }, { " s", 1000000000 } };
+        uint64_t whole, fraction = 0, scale = 1;
+        Scan t = *s;
+        size_t n;
+
+        if (!scan_number(&t, UINT64_MAX / 1000, &whole))
+                return false;
+        if (scan_text(&t, ".")) {
+                n = scan_number(&t, 999999999, &fraction);
+                if (n == 0)
+                        return false;
+                for (; n > 0; n--)
+                        scale *= 10;
+        }
+        for (size_t i = 0; i < ELEMENTSOF(units); i++)
+                if (scan_text(&t, units[i].unit)) {
+                        if (whole > UINT64_MAX / units[i].ns ||
+                            __builtin_add_overflow(whole * units[i].ns,
+                                                   fraction * units[i].ns / scale, ret_ns))
+                                return false;
+                        *s = t;
+                        return true;
+                }
+        return false;
+}
+
+typedef enum Found { FOUND_NOT, FOUND, FOUND_BROKEN } Found;
+
+static Found parse_duration(Scan *s, GraphLine *l) {
+        static const char marks[] = " +!#*@$";
+        Scan t = *s;
+        char mark;
+
+        if (scan_text(&t, FILL_FULL)) {
+                l->columns.duration = true;
+                l->said.untimed = true;
+                *s = t;
+                return FOUND;
+        }
+        if (scan_left(&t) < 4 || !memchr(marks, t.p[0], sizeof(marks) - 1) || t.p[1] != ' ')
+                return FOUND_NOT;
+        mark = t.p[0];
+        t.p += 2;
+        if (!parse_time(&t, &l->duration_ns)) {
+                /* The bar tells where a number should be. */
+                return scan_left(s) > 17 && s->p[14] == '|' && mark == ' ' ? FOUND_BROKEN
+                                                                           : FOUND_NOT;
+        }
+        scan_blanks(&t);
+        if (!scan_text(&t, "|  "))
+                return FOUND_BROKEN;
+        l->columns.duration = true;
+        l->has_duration = true;
+        l->said.mark = mark;
+        *s = t;
+        return FOUND;
+}
+
+static bool parse_marker(Scan *s, GraphLine *l) {
+        Scan t = *s;
+
+        scan_blanks(&t);
+        if (scan_text(&t, "==========>"))
+                l->kind = GRAPH_IRQ_IN;
+        else if (scan_text(&t, "<=========="))
+                l->kind = GRAPH_IRQ_OUT;
+        else
+                return false;
+        l->columns.duration = true;
+        return true;
+}
+
+/* "udp_sendmsg", "ovl_open [overlay]"; up to what cannot be in it. */
+static bool parse_label(Scan *s, GraphLine *l) {
+        const char *begin = s->p, *p = begin, *name_end;
+
+        while (p<s->end && * p> ' ' && *p < 0x7f && !strchr("(){};|\"'=", *p))
+                p++;
+        if (p == begin)
+                return false;
+        name_end = p;
+        if (s->end - p >= 4 && p[0] == ' ' && p[1] == '[' && p[2] != ']') {
+                for (p += 2; p<s->end && * p> ' ' && *p < 0x7f && *p != ']' && *p != '['; p++)
+                        ;
+                if (p == s->end || *p != ']')
+                        p = name_end;
+                else
+                        p++;
+        }
+        if (p - begin > 1023)
+                return false;
+        l->label = begin;
+        l->n_name = (uint32_t) (name_end - begin);
+        l->n_label = (uint32_t) (p - begin);
+        s->p = p;
+        return true;
+}
+
+/* The comment behind a call or a return: "<-caller ret=0x0". */
+static bool parse_note(Scan *s, GraphLine *l) {
+        if (s->p == s->end)
+                return true;
+        if (!scan_text(s, " /*") || !scan_has_suffix(s, " */"))
+                return false;
+        l->said.note = s->p;
+        l->said.n_note = (uint32_t) (scan_left(s) - 3);
+        return true;
+}
+
+static bool parse_close(Scan *s, GraphLine *l) {
+        Scan t;
+
+        l->kind = GRAPH_CLOSE;
+        l->said.closing = CLOSING_PLAIN;
+        if (!parse_note(s, l))
+                return false;
+        if (!l->said.note)
+                return true;
+        t = (Scan){ l->said.note, l->said.note + l->said.n_note };
+        if (!scan_text(&t, " "))
+                return false;
+        if (scan_left(&t) > 0 && *t.p != ' ' && *t.p != '<' && parse_label(&t, l)) {
+                if (t.p < t.end && *t.p == '=' && l->n_label == 3 &&
+                    memcmp(l->label, "ret", 3) == 0) {
+                        l->label = NULL; /* "ret=0x0" alone */
+                        return true;
+                }
+                l->said.closing = CLOSING_NAMED;
+                l->said.note = t.p;
+                l->said.n_note = (uint32_t) scan_left(&t);
+                return t.p == t.end || *t.p == ' ';
+        }
+        l->label = NULL;
+        return true;
+}
+
+static bool parse_call(Scan *s, GraphLine *l) {
+        const char *end = s->end, *comment;
+        Scan t;
+
+        if (!parse_label(s, l) || !scan_text(s, "("))
+                return false;
+        if (scan_has_suffix(s, " */")) {
+                comment = scan_find(s, "; /*") ?: scan_find(s, "{ /*");
+                if (!comment)
+                        return false;
+                end = comment + 1;
+                t = (Scan){ end, s->end };
+                if (!parse_note(&t, l))
+                        return false;
+        }
+        l->said.args = s->p;
+        if (end - s->p >= 2 && memcmp(end - 2, ");", 2) == 0) {
+                l->kind = GRAPH_LEAF;
+                l->said.n_args = (uint32_t) (end - 2 - s->p);
+        } else if (end - s->p >= 3 && memcmp(end - 3, ") {", 3) == 0) {
+                l->kind = GRAPH_OPEN;
+                l->said.n_args = (uint32_t) (end - 3 - s->p);
+        } else
+                return false;
+        return true;
+}
+
+static bool parse_comment(Scan *s, GraphLine *l) {
+        if (!scan_text(s, "/* ") || !scan_has_suffix(s, " */"))
+                return false;
+        l->kind = GRAPH_COMMENT;
+        l->text = s->p;
+        l->n_text = (uint32_t) (scan_left(s) - 3);
+        return true;
+}
+
+/* What is behind the columns. */
+static void parse_body(Scan *s, GraphLine *l) {
+        size_t n_blanks = scan_blanks(s);
+
+        if (n_blanks / 2 > STEP_DEPTH_MAX)
+                return damaged(l, "it is indented deeper than any kernel's stack");
+        l->depth = (int32_t) (n_blanks / 2);
+        if (n_blanks % 2)
+                return damaged(l, "its indentation is an odd number of blanks");
+        if (s->p == s->end)
+                return damaged(l, "it ends before the call");
+        if (*s->p == '}') {
+                s->p++;
+                if (!parse_close(s, l))
+                        return damaged(l, "something other than a name follows the brace");
+        } else if (!parse_comment(s, l) && !parse_call(s, l))
+                return damaged(l, "it has neither a call nor a return");
+}
+
+/* "CPU:1 [LOST 13147 EVENTS]" */
+static bool parse_lost(Scan *s, GraphLine *l) {
+        Scan t = *s;
+        uint64_t cpu;
+
+        if (!scan_text(&t, "CPU:") || !scan_number(&t, CPU_MAX, &cpu) || !scan_text(&t, " [LOST "))
+                return false;
+        if (scan_number(&t, UINT64_MAX, &l->number) && !scan_text(&t, " "))
+                return false;
+        if (!scan_text(&t, "EVENTS]") || t.p != t.end)
+                return false;
+        l->cpu = (uint32_t) cpu;
+        l->kind = GRAPH_LOST;
+        return true;
+}
+
+/* "##### CPU 1 buffer started ####", kernel/trace/trace.c, test_cpu_buff_start() */
+static bool parse_started(Scan *s, GraphLine *l) {
+        Scan t = *s;
+        uint64_t cpu;
+
+        if (!scan_text(&t, "##### CPU ") || !scan_number(&t, CPU_MAX, &cpu) ||
+            !scan_text(&t, " buffer started ####"))
+                return false;
+        l->cpu = (uint32_t) cpu;
+        l->kind = GRAPH_STARTED;
+        return true;
+}
+
+static bool parse_overruns(Scan *s, GraphLine *l) {
+        Scan t = *s;
+
+        if (!scan_text(&t, " (Overruns: ") || !scan_number(&t, UINT32_MAX, &l->number) ||
+            !scan_text(&t, ")") || t.p != t.end)
+                return false;
+        l->kind = GRAPH_OVERRUNS;
+        return true;
+}
+
+/* The lines that print_graph_headers() makes. */
+static bool is_header(const Scan *s) {
+        Scan t = *s;
+
+        if (!scan_text(&t, "#"))
+                return false;
+        if (scan_text(&t, " tracer: "))
+                return true;
+        /* "#     TIME        CPU  DURATION                  FUNCTION CALLS", and bars below it */
+        if (scan_has_suffix(&t, "FUNCTION CALLS"))
+                return true;
+        for (; t.p < t.end; t.p++)
+                if (*t.p != ' ' && *t.p != '|')
+                        return false;
+        return true;
+}
+
+/* Lines that have none of the columns, or not all. */
+static bool parse_without_columns(Scan *s, GraphLine *l) {
+        Scan t = *s;
+
+        if (s->p == s->end)
+                l->kind = GRAPH_BLANK;
+        else if (scan_blanks(&t) == 1 && scan_text(&t, RULE) && t.p == t.end)
+                l->kind = GRAPH_RULE;
+        else if (is_header(s))
+                l->kind = GRAPH_HEADER;
+        else
+                return parse_lost(s, l) || parse_started(s, l) || parse_overruns(s, l);
+        return true;
+}
+
+/* "  cat-123   =>   bash-9  ", behind the CPU */
+static bool parse_switch(Scan *s, GraphLine *l) {
+        const char *arrow = scan_find(s, " => ");
+
+        if (!arrow || !parse_task(&l->task, s->p, arrow) ||
+            !parse_task(&l->next, arrow + 4, s->end))
+                return false;
+        l->kind = GRAPH_SWITCH;
+        return true;
+}
+
+static bool has_any(const GraphColumns *c) {
+        return c->abstime || c->cpu || c->proc || c->latency || c->duration;
+}
+
+void graph_line_parse(GraphLine *ret, const char *text, size_t n_text,
+                      const GraphColumns *expected) {
+        Scan s = { text, text + n_text };
+        Found duration;
+
+        *ret = (GraphLine){ .kind = GRAPH_OTHER };
+        if (parse_without_columns(&s, ret))
+                return;
+        (void) parse_abstime(&s, ret);
+        if (parse_cpu(&s, ret) && !ret->columns.abstime && parse_switch(&s, ret))
+                return;
+        if (parse_marker(&s, ret))
+                return;
+        duration = parse_duration(&s, ret);
+        if (duration == FOUND_NOT) {
+                bool proc = parse_proc(&s, ret), latency = parse_latency(&s, ret);
+
+                if ((proc || latency) && parse_marker(&s, ret))
+                        return;
+                if (proc || latency)
+                        duration = parse_duration(&s, ret);
+        }
+        if (duration == FOUND_BROKEN)
+                return damaged(ret, "its duration is not a number");
+        if (duration == FOUND_NOT)
+                ret->said.untimed = true;
+        if (!has_any(&ret->columns) && (!expected || has_any(expected)))
+                return;
+        if (expected && expected->duration && duration == FOUND_NOT)
+                return ret->columns.cpu == expected->cpu && ret->columns.cpu
+                               ? damaged(ret, "it has no column of durations")
+                               : (void) 0;
+        parse_body(&s, ret);
+        /* "1) first item" is a list's, if nothing else says that it is a trace's. */
+        if (ret->kind == GRAPH_DAMAGED && duration == FOUND_NOT &&
+            (!expected || !has_any(expected)))
+                ret->kind = GRAPH_OTHER;
+}
+
+bool graph_note_retval(const char *note, size_t n_note, uint64_t *ret) {
+        Scan s = { note, note + n_note };
+        const char *at = scan_find(&s, "ret=");
+        bool negative;
+        uint64_t v = 0;
+
+        if (at)
+                s.p = at + 4;
+        else if (!scan_text(&s, " = "))
+                return false;
+        negative = scan_text(&s, "-");
+        if (scan_text(&s, "0x")) {
+                const char *begin = s.p;
+
+                for (; s.p < s.end && s.p < begin + 16; s.p++) {
+                        int c = *s.p | 0x20;
+
+                        if (c >= '0' && c <= '9')
+                                v = v << 4 | (uint64_t) (c - '0');
+                        else if (c >= 'a' && c <= 'f')
+                                v = v << 4 | (uint64_t) (c - 'a' + 10);
+                        else
+                                break;
+                }
+                if (s.p == begin)
+                        return false;
+        } else if (!scan_number(&s, INT64_MAX, &v))
+                return false;
+        *ret = negative ? -v : v;
+        return true;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A comm may hold anything, an arrow and a colon, too; so the "):" before the arrow is looked for
+ * that is followed by blanks and an arrow. */
+
+#include "import/indent-line.h"
+#include "import/scan.h"
+
+#define USEC_COLUMNS 6
+#define PID_MAX 4194304
+
+static void damaged(IndentLine *l, const char *problem) {
+        l->kind = INDENT_DAMAGED;
+        l->problem = problem;
+}
+
+/* "(16140" up to @end. */
+static bool ends_with_tid(const char *begin, const char *end) {
+        const char *p = end;
+
+        while (p > begin && p[-1] >= '0' && p[-1] <= '9')
+                p--;
+        return p < end && p > begin && p[-1] == '(';
+}
+
+/* Where "):" is with only blanks between it and an arrow; NULL: nowhere.  The first one behind a
+ * task's number, or, without one, the last. */
+static const char *find_colon(const Scan *s, IndentLineKind *ret_kind, const char **ret_arrow) {
+        const char *found = NULL;
+
+        for (const char *p = s->p; (p = memmem(p, (size_t) (s->end - p), "):", 2)); p += 2) {
+                Scan t = { p + 2, s->end };
+
+                (void) scan_blanks(&t);
+                if (scan_left(&t) < 2 || (memcmp(t.p, "->", 2) != 0 && memcmp(t.p, "<-", 2) != 0))
+                        continue;
+                *ret_kind = *t.p == '-' ? INDENT_CALL : INDENT_RETURN;
+                *ret_arrow = t.p;
+                found = p;
+                if (ends_with_tid(s->p, p))
+                        break;
+        }
+        return found;
+}
+
+static bool parse_task(IndentLine *l, const char *begin, const char *end) {
+        const char *paren = end;
+        uint64_t tid;
+        Scan t;
+
+        while (paren > begin && paren[-1] != '(')
+                paren--;
+        if (paren <= begin + 1)
+                return false;
+        t = (Scan){ paren, end };
+        if (!scan_number(&t, PID_MAX, &tid) || t.p != end)
+                return false;
+        l->comm = begin;
+        l->n_comm = (uint32_t) (paren - 1 - begin);
+        l->tid = (int32_t) tid;
+        return l->n_comm <= 15;
+}
+
+void indent_line_parse(IndentLine *ret, const char *text, size_t n_text) {
+        const char *colon, *arrow, *begin;
+        Scan s = { text, text + n_text };
+        IndentLineKind kind;
+        size_t n_blanks, n_digits, depth;
+
+        *ret = (IndentLine){ .kind = INDENT_OTHER };
+        n_blanks = scan_blanks(&s);
+        colon = find_colon(&s, &kind, &arrow);
+        if (!colon)
+                return;
+        n_digits = scan_number(&s, UINT64_MAX / 1000000, &ret->us);
+        if (n_digits == 0 || !scan_text(&s, " "))
+                return damaged(ret, "it does not begin with a number of microseconds");
+        if (!parse_task(ret, s.p, colon))
+                return damaged(ret, "there is no task before the colon");
+        depth = (size_t) (arrow - colon - 2);
+        s.p = arrow + 2;
+        if (scan_blanks(&s) == 0)
+                ret->is_tight = true;
+        else if (depth-- == 0)
+                return damaged(ret, "there is no blank before the arrow");
+        if (depth > STEP_DEPTH_MAX)
+                return damaged(ret, "it is indented deeper than any kernel's stack");
+        begin = s.p;
+        while (s.p<s.end && * s.p> ' ' && *s.p < 0x7f && *s.p != '(')
+                s.p++;
+        if (s.p == begin || s.p - begin > 1023)
+                return damaged(ret, "there is no function behind the arrow");
+        ret->kind = kind;
+        ret->depth = (int32_t) depth;
+        ret->label = begin;
+        ret->n_label = (uint32_t) (s.p - begin);
+        ret->said.args = s.p;
+        ret->said.n_args = (uint32_t) scan_left(&s);
+        ret->said.trimmed = n_blanks + n_digits < USEC_COLUMNS;
+}

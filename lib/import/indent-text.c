@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * What thread_indent() does is done again, so as to know what it would print:
+ * for each thread a counter of open calls, from which the indentation follows,
+ * and the time at which the counter was 0, since which microseconds are counted.
+ * Where a line says something else, lines are missing, and the counter is set
+ * anew.  Each return has a name, so that calls are matched by that.
+ *
+ * Times of different threads are related by nothing but the order of lines: an
+ * outermost call begins when the latest line before it was printed.
+ *
+ * Source: SystemTap 4.8, tapset/indent.stp.
+ */
+
+#include "import/text-trace-private.h"
+
+static void set_time(TextTrace *t, Stack *stack, const IndentLine *l) {
+        uint64_t since_ns = l->us * 1000;
+
+        if (stack->counter == 0 || stack->base_ns + since_ns < stack->last_ns)
+                stack->base_ns = t->now_ns - MIN(t->now_ns, since_ns);
+        stack->last_ns = stack->base_ns + since_ns;
+        t->now_ns = MAX(t->now_ns, stack->last_ns);
+}
+
+/* The counter before this line; -1 is one that an unmatched return has left behind. */
+static bool set_counter(Stack *stack, const IndentLine *l) {
+        int32_t printed = stack->counter - (l->kind == INDENT_RETURN);
+
+        if (MAX(printed, 0) == l->depth)
+                return true;
+        stack->counter = l->depth + (l->kind == INDENT_RETURN);
+        return false;
+}
+
+static int pop_to(TextTrace *t, Stack *stack, uint32_t n) {
+        int r = 0;
+
+        while (r >= 0 && stack->n > n)
+                r = text_note_frame(t, &stack->frames[--stack->n]);
+        return r;
+}
+
+static int call(TextTrace *t, Stack *stack, const Line *line, const IndentLine *l, Step *ret,
+                bool is_expected) {
+        uint32_t n = stack->n;
+        int r = 0;
+
+        if (!is_expected) {
+                while (n > 0 && stack->frames[n - 1].depth >= l->depth)
+                        n--;
+                if (l->depth > (n > 0 ? stack->frames[n - 1].depth + 1 : 0) &&
+                    stack->floor != INT32_MAX)
+                        r = text_note(t, TEXT_LEVEL_MISSING, line->number, ret->function->label,
+                                      ret->function->n_label);
+                if (r >= 0)
+                        r = pop_to(t, stack, n);
+                if (r < 0)
+                        return r;
+        }
+        ret->kind = STEP_ENTER;
+        ret->depth = n == 0 || !is_expected ? l->depth : stack->frames[n - 1].depth + 1;
+        if (ret->depth > STEP_DEPTH_MAX)
+                return text_damaged(t, line, "more calls are open than any kernel's stack holds");
+        t->count.n_open++;
+        t->count.n_roots += n == 0;
+        t->count.max_depth = MAX(t->count.max_depth, ret->depth);
+        stack->floor = MIN(stack->floor, ret->depth);
+        stack->counter++;
+        r = text_push(stack, ret, line->number);
+        return r < 0 ? r : 1;
+}
+
+static int leave(TextTrace *t, Stack *stack, const Line *line, const IndentLine *l, Step *ret) {
+        Frame *frame = NULL, ended;
+        uint32_t i = stack->n;
+        int r;
+
+        ret->kind = STEP_LEAVE;
+        ret->depth = l->depth;
+        t->count.n_close++;
+        stack->counter--;
+        while (i > 0 && stack->frames[i - 1].function != ret->function)
+                i--;
+        if (i > 0) {
+                r = pop_to(t, stack, i);
+                if (r < 0)
+                        return r;
+                ended = stack->frames[--stack->n];
+                frame = &ended;
+                ret->depth = frame->depth;
+                ret->calltime = frame->start_ns;
+                ret->rettime = MAX(frame->start_ns, ret->timestamp_ns);
+                if (stack->n > 0)
+                        stack->frames[stack->n - 1].below_ns += step_duration_ns(ret);
+        } else
+                t->said.untimed = true;
+        r = text_note_return(t, stack, frame, ret, line->number);
+        stack->floor = MIN(stack->floor, ret->depth);
+        return r < 0 ? r : 1;
+}
+
+int indent_text_line(TextTrace *t, const Line *line, const IndentLine *l, Step *ret) {
+        bool is_expected;
+        Stack *stack;
+
+        if (l->kind == INDENT_OTHER)
+                return text_note(t, TEXT_NOT_TRACE, line->number, line->text, line->n_text);
+        if (l->kind == INDENT_DAMAGED)
+                return text_damaged(t, line, l->problem);
+        memcpy(t->comm, l->comm, l->n_comm);
+        t->comm[l->n_comm] = 0;
+        *ret = (Step){
+                .pid = l->tid,
+                .comm = t->comm,
+                .function = labels_get(t->labels, l->label, l->n_label, l->n_label),
+                .said = &t->said,
+        };
+        if (!ret->function)
+                return labels_n(t->labels) < LABELS_MAX
+                               ? -ENOMEM
+                               : text_damaged(t, line, "more functions than any kernel has");
+        stack = stacks_get(t->stacks, ret);
+        if (!stack)
+                return -ENOMEM;
+        is_expected = set_counter(stack, l);
+        set_time(t, stack, l);
+        t->said = l->said;
+        t->said.line = line->number;
+        t->said.has_base = true;
+        t->said.depth = l->depth;
+        t->said.base_ns = stack->base_ns;
+        ret->timestamp_ns = stack->last_ns;
+        return l->kind == INDENT_CALL ? call(t, stack, line, l, ret, is_expected)
+                                      : leave(t, stack, line, l, ret);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * One buffer, of which a line is handed out in place.  What is not yet a whole
+ * line is moved to the front when more is read.
+ */
+
+#include "import/lines.h"
+
+#define ROOM_BYTES (LINES_MAX_BYTES * 4)
+
+struct Lines {
+        int fd;
+        bool at_end;
+        bool in_rest;      /* of a line that is too long */
+        size_t begin, end; /* of what has been read and not handed out */
+        uint64_t number, n_bytes;
+        char data[ROOM_BYTES];
+};
+
+int lines_take_fd(Lines **ret, int fd) {
+        Lines *l = malloc(sizeof(*l));
+
+        if (!l) {
+                (void) close(fd);
+                return -ENOMEM;
+        }
+        l->fd = fd;
+        l->at_end = l->in_rest = false;
+        l->begin = l->end = 0;
+        l->number = l->n_bytes = 0;
+        *ret = l;
+        return 0;
+}
+
+/* Reads once.  0 or -errno. */
+static int fill(Lines *l) {
+        ssize_t n;
+
+        if (l->begin > 0) {
+                memmove(l->data, l->data + l->begin, l->end - l->begin);
+                l->end -= l->begin;
+                l->begin = 0;
+        }
+        do
+                n = read(l->fd, l->data + l->end, ROOM_BYTES - l->end);
+        while (n < 0 && errno == EINTR);
+        if (n < 0)
+                return -errno;
+        l->at_end = n == 0;
+        l->end += (size_t) n;
+        return 0;
+}
+
+/* Up to the next "\n", which it takes, too, or to the end of what has been read. */
+static void forget_rest(Lines *l) {
+        char *p = memchr(l->data + l->begin, '\n', l->end - l->begin);
+        size_t end = p ? (size_t) (p + 1 - l->data) : l->end;
+
+        l->n_bytes += end - l->begin;
+        l->begin = end;
+        l->in_rest = !p;
+}
+
+static bool is_binary(const char *s, size_t n) {
+        unsigned char low = 0;
+
+        /* Without a branch for each byte, so that it costs next to nothing. */
+        for (size_t i = 0; i < n; i++)
+                low |= (unsigned char) s[i] < ' ' && s[i] != '\t';
+        return low;
+}
+
+int lines_next(Lines *l, Line *ret) {
+        char *text, *end;
+        size_t n;
+        int r;
+
+        if (l->in_rest) {
+                r = l->begin == l->end && !l->at_end ? fill(l) : 0;
+                if (r < 0 || l->begin == l->end)
+                        return r;
+                forget_rest(l);
+                *ret = (Line){ .text = "", .number = l->number, .is_rest = true };
+                return 1;
+        }
+        for (;;) {
+                text = l->data + l->begin;
+                n = MIN(l->end - l->begin, LINES_MAX_BYTES);
+                end = memchr(text, '\n', n);
+                if (l->at_end || (!end && n == LINES_MAX_BYTES) ||
+                    (end && l->end - (size_t) (end + 1 - l->data) >= LINES_AHEAD_BYTES))
+                        break;
+                r = fill(l);
+                if (r < 0)
+                        return r;
+        }
+        if (n == 0)
+                return 0;
+        if (end)
+                n = (size_t) (end - text);
+        *ret = (Line){
+                .text = text,
+                .n_text = n,
+                .number = ++l->number,
+                .is_last = !end && n < LINES_MAX_BYTES,
+        };
+        if (end) {
+                l->begin += n + 1;
+                l->n_bytes += n + 1;
+        } else if (ret->is_last) {
+                l->begin += n;
+                l->n_bytes += n;
+        } else {
+                static const char too_long[] = "(a line that is too long)";
+
+                ret->is_long = true;
+                ret->text = too_long;
+                ret->n_text = sizeof(too_long) - 1;
+                forget_rest(l);
+                return 1;
+        }
+        ret->next = l->data + l->begin;
+        ret->n_next = l->end - l->begin;
+        if (n > 0 && text[n - 1] == '\r')
+                ret->n_text = --n;
+        ret->is_binary = is_binary(text, n);
+        return 1;
+}
+
+uint64_t lines_n_bytes(const Lines *l) {
+        return l->n_bytes;
+}
+
+Lines *lines_free(Lines *l) {
+        if (!l)
+                return NULL;
+        (void) close(l->fd);
+        free(l);
+        return NULL;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Lines: a file's lines, one after the other, whatever the file is
+ *
+ * Memory is bounded: what a line has beyond LINES_MAX_BYTES is read and
+ * forgotten, piece by piece, so that whoever reads a line without an end can
+ * stop.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+
+#define LINES_MAX_BYTES ((size_t) 64 * 1024)
+#define LINES_AHEAD_BYTES 256
+
+typedef struct Line {
+        const char *text; /* not ended; valid until the next line is asked for */
+        size_t n_text;    /* without the line's end, "\n" or "\r\n" */
+        uint64_t number;  /* from 1 */
+        bool is_long;     /* there is more than text holds */
+        bool is_rest;     /* it is some of that, which is not handed out */
+        bool is_binary;   /* it holds bytes that text does not: below a space, but for a tab */
+        bool is_last;     /* no "\n" ended it */
+        const char *next; /* what follows it, LINES_AHEAD_BYTES at least unless the file ends */
+        size_t n_next;
+} Line;
+
+typedef struct Lines Lines;
+
+/* @fd: consumed, also on failure.  0 or -ENOMEM. */
+int lines_take_fd(Lines **ret, int fd);
+/* 1: @ret is filled; 0: there are no more; -errno. */
+int lines_next(Lines *l, Line *ret);
+/* Bytes handed out, or forgotten. */
+uint64_t lines_n_bytes(const Lines *l);
+Lines *lines_free(Lines *l);
+DEFINE_CLEANUP(Lines *, lines_free);

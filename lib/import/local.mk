@@ -1,0 +1,19 @@
+# lib/import
+noinst_LIBRARIES += %D%/libimport.a
+%C%_libimport_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+%C%_libimport_a_SOURCES = \
+	%D%/graph-line.c \
+	%D%/graph-line.h \
+	%D%/graph-text.c \
+	%D%/indent-line.c \
+	%D%/indent-line.h \
+	%D%/indent-text.c \
+	%D%/labels.c \
+	%D%/labels.h \
+	%D%/lines.c \
+	%D%/lines.h \
+	%D%/scan.h \
+	%D%/text-trace-private.h \
+	%D%/text-trace.c \
+	%D%/text-trace.h
+import_libs = %D%/libimport.a $(calls_libs)

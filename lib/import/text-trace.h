@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Text trace: a text that a tracer printed becomes steps again
+ *
+ *      text_trace_take_fd()    finds out what kind of text it is
+ *      text_trace_next()       as steps_next() for a recording (calls/steps.h)
+ *
+ * Of the kinds in TextKind, whoever wrote it.  What is not of a trace (prompts,
+ * banners) is skipped and counted, what is damaged as well, unless the reader
+ * wants to stop there.  A return whose brace has no name is its call's, found by
+ * task and depth.
+ *
+ * Times: durations are the text's.  Where it has no times of day, steps follow
+ * each other as closely as their durations allow, for each CPU from 0.  Names of
+ * tasks are those that the text has; until a CPU's task is named it is
+ * STEP_PID_UNKNOWN, and a STEP_TASK says who it was.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "calls/step.h"
+#include "import/graph-line.h"
+
+typedef struct TextTrace TextTrace;
+
+typedef enum TextKind {
+        TEXT_GRAPH,  /* import/graph-line.h */
+        TEXT_INDENT, /* import/indent-line.h */
+} TextKind;
+
+/* What is remarkable about a line. */
+typedef enum TextRemark {
+        TEXT_NOT_TRACE,        /* skipped: no tracer's */
+        TEXT_DAMAGED,          /* skipped: a tracer's, but not whole */
+        TEXT_SIBLING,          /* a call at the depth of an open one, whose return is late */
+        TEXT_RETURN_CUT,       /* of a call that was open when the text began */
+        TEXT_RETURN_UNMATCHED, /* its call is missing */
+        TEXT_CALL_UNMATCHED,   /* its return is missing */
+        TEXT_LEVEL_MISSING,    /* a call deeper than one below its caller */
+        TEXT_TASK_MISSED,      /* a change of tasks that says another one ran before it */
+        TEXT_TIME_IMPOSSIBLE,  /* it took less time than what it called */
+        TEXT_COLUMNS_CHANGED,  /* other columns than before */
+        TEXT_LOSS,             /* the tracer says that it has lost events */
+        TEXT_N_REMARKS,
+} TextRemark;
+
+typedef struct TextNote {
+        TextRemark remark;
+        uint64_t line;
+        char text[80]; /* the function, or what is wrong, or the line's beginning; cut */
+} TextNote;
+
+#define TEXT_NOTES_MAX 32 /* of each remark; the rest is counted only */
+
+typedef struct TextCount {
+        uint64_t n_lines, n_bytes;
+        uint64_t n_open, n_leaf, n_close; /* lines of calls and returns */
+        uint64_t n_comments;              /* events of other kinds */
+        uint64_t n_switches;              /* changes of tasks, four lines each */
+        uint64_t n_switch_lines;
+        uint64_t n_markers;        /* of interrupts */
+        uint64_t n_headers;        /* the tracer's own headings */
+        uint64_t n_overruns;       /* lines that say how many */
+        uint64_t n_losses, n_lost; /* lines that say so, and the events where they count them */
+        uint64_t n_remarks[TEXT_N_REMARKS];
+        uint64_t n_roots;     /* calls without a caller */
+        uint64_t n_cut_calls; /* still open at the end; once text_trace_next() has returned 0 */
+        int32_t max_depth;
+} TextCount;
+
+/* How the text was drawn. */
+typedef struct TextLayout {
+        TextKind kind;
+        GraphColumns columns; /* GRAPH: of its first call */
+        bool has_header;      /* GRAPH */
+        bool is_tight;        /* INDENT: no blank around the arrows */
+} TextLayout;
+
+enum {
+        TEXT_TRACE_E_FOREIGN = 2, /* there is no trace in it, or none near its beginning */
+        TEXT_TRACE_E_DAMAGED = 3, /* a line is damaged, and that is the end (see below) */
+};
+
+#define TEXT_TRACE_SEARCH_BYTES (UINT64_C(1) << 20) /* so near is the first line of a trace */
+
+/* @fd: consumed, also on failure; need not be seekable.  On TEXT_TRACE_E_FOREIGN @ret is set, too:
+ * it has been counted what there is.  0, TEXT_TRACE_E_FOREIGN, -errno. */
+int text_trace_take_fd(TextTrace **ret, int fd);
+/* Whether text_trace_next() skips damaged lines, as it does unless told otherwise, or returns
+ * TEXT_TRACE_E_DAMAGED. */
+void text_trace_keep_going(TextTrace *t, bool keep_going);
+/* 1: @ret is filled, and valid until the next call; 0: the text has ended; TEXT_TRACE_E_DAMAGED;
+ * -errno. */
+int text_trace_next(TextTrace *t, Step *ret);
+const TextLayout *text_trace_layout(const TextTrace *t);
+const TextCount *text_trace_count(const TextTrace *t);
+/* The line of the last step. */
+uint64_t text_trace_line(const TextTrace *t);
+size_t text_trace_n_functions(const TextTrace *t);
+/* In the order of lines, but what the end has cut off last. */
+const TextNote *text_trace_notes(const TextTrace *t, size_t *ret_n);
+/* "not of a trace", "damaged" */
+const char *text_remark_name(TextRemark remark);
+TextTrace *text_trace_free(TextTrace *t);
+DEFINE_CLEANUP(TextTrace *, text_trace_free);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * As SystemTap scripts draw that print thread_indent():
+ *
+ *         117 client(16140):      -> udp_sendmsg
+ *         121 client(16140):      <- udp_sendmsg
+ *
+ * Microseconds since the task's outermost call, the task, a blank for each level.
+ * A leaf is two lines, one right after the other.  The outermost level of a task is the lowest that
+ * has been seen of it, since depth in a recording need not begin at 0.
+ *
+ * Source: SystemTap 4.8, tapset/indent.stp, and "%s -> %s\n" of the usual script.
+ */
+
+#include "calls/stacks.h"
+#include "render/renderer.h"
+
+#define USEC_COLUMNS 6
+
+typedef struct Indent {
+        RenderOptions options;
+        Buf *out;
+        Stacks *stacks; /* of which only base_ns and floor are used */
+} Indent;
+
+static void draw_line(Indent *d, const Step *step, const char *arrow, uint64_t since_ns,
+                      int32_t depth) {
+        const StepText *said = step->said;
+        bool is_indent = said && said->has_base;
+
+        buf_printf(d->out, "%*llu %s(%d):", is_indent && said->trimmed ? 0 : USEC_COLUMNS,
+                   (unsigned long long) (since_ns / 1000), step->comm ?: "<...>",
+                   MAX(step->pid, 0));
+        buf_pad(d->out, (size_t) MAX(depth, 0), ' ');
+        buf_adds(d->out, d->options.tight ? "" : " ");
+        buf_adds(d->out, arrow);
+        buf_adds(d->out, d->options.tight ? "" : " ");
+        buf_add(d->out, step->function->label, step->function->n_label);
+        if (is_indent)
+                buf_add(d->out, said->args, said->n_args);
+        buf_add(d->out, "\n", 1);
+}
+
+static void indent_step(void *userdata, const Step *step) {
+        uint64_t begin_ns, end_ns;
+        Indent *d = userdata;
+        Stack *stack;
+
+        if (!step_is_call(step))
+                return;
+        if (step->said && step->said->has_base) {
+                draw_line(d, step, step->kind == STEP_ENTER ? "->" : "<-",
+                          step->timestamp_ns - step->said->base_ns, step->said->depth);
+                return;
+        }
+        stack = stacks_get(d->stacks, step);
+        if (!stack) {
+                d->out->error = d->out->error ?: -ENOMEM;
+                return;
+        }
+        begin_ns = end_ns = step->timestamp_ns;
+        if (step->kind == STEP_LEAF)
+                end_ns += step_duration_ns(step);
+        if (step->depth <= stack->floor) {
+                stack->floor = step->depth;
+                if (step->kind != STEP_LEAVE || stack->base_ns == 0)
+                        stack->base_ns = begin_ns;
+        }
+        begin_ns -= MIN(begin_ns, stack->base_ns);
+        end_ns -= MIN(end_ns, stack->base_ns);
+        if (step->kind != STEP_LEAVE)
+                draw_line(d, step, "->", begin_ns, step->depth - stack->floor);
+        if (step->kind != STEP_ENTER)
+                draw_line(d, step, "<-", end_ns, step->depth - stack->floor);
+}
+
+static void indent_nothing(void *userdata) {
+}
+
+static void indent_free(void *userdata) {
+        Indent *d = userdata;
+
+        if (!d)
+                return;
+        stacks_free(d->stacks);
+        free(d);
+}
+
+static int indent_new(void **ret, const RenderContext *context, Buf *out) {
+        Indent *d = malloc(sizeof(*d));
+        int r;
+
+        if (!d)
+                return -ENOMEM;
+        *d = (Indent){ .options = context->options, .out = out };
+        r = stacks_new(&d->stacks);
+        if (r < 0) {
+                free(d);
+                return r;
+        }
+        *ret = d;
+        return 0;
+}
+
+const Renderer renderer_indent = {
+        .name = "indent",
+        .summary = "calls and returns as SystemTap's thread_indent() scripts have them",
+        .new = indent_new,
+        .begin = indent_nothing,
+        .step = indent_step,
+        .end = indent_nothing,
+        .free = indent_free,
+};

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * A text as it may come from anywhere: what is read of it can be drawn, counted and pruned, and
+ * what was drawn is a text of the same kind that has no damage.
+ */
+
+#include <sys/mman.h>
+
+#include "analyze/breakdown.h"
+#include "base/io.h"
+#include "calls/census.h"
+#include "calls/prune.h"
+#include "fuzz.h"
+#include "import/text-trace.h"
+#include "render/renderer.h"
+
+static TextTrace *fuzz_open(const void *data, size_t n, int *ret_r) {
+        int fd = memfd_create("fuzz", MFD_CLOEXEC);
+        TextTrace *t = NULL;
+
+        FUZZ_CHECK(fd >= 0 && write_full(fd, data, n) == 0 && lseek(fd, 0, SEEK_SET) == 0);
+        *ret_r = text_trace_take_fd(&t, fd);
+        FUZZ_CHECK((*ret_r == 0 || *ret_r == TEXT_TRACE_E_FOREIGN) && t);
+        return t;
+}
+
+static void fuzz_check_step(const Step *s) {
+        if (s->kind == STEP_LOST || s->kind == STEP_TASK)
+                return;
+        FUZZ_CHECK(s->comm && s->said && s->cpu < 8192);
+        FUZZ_CHECK(s->depth >= 0 && s->depth <= STEP_DEPTH_MAX);
+        FUZZ_CHECK(step_is_call(s) ? s->function != NULL : s->text != NULL);
+}
+
+/* Draws @t with @renderer, and adds it up. */
+static void fuzz_draw(TextTrace *t, const Renderer *renderer, Buf *out) {
+        const TextLayout *l = text_trace_layout(t);
+        RenderContext context = { .options = RENDER_OPTIONS_DEFAULT, .n_possible_cpus = 8192 };
+        _cleanup_(prune_freep) Prune *prune = NULL;
+        _cleanup_(breakdown_freep) Breakdown *p = NULL;
+        _cleanup_census_ Census census = {};
+        const TextCount *c = text_trace_count(t);
+        Strv patterns = {}, roots = {};
+        const TextNote *notes;
+        uint64_t n_calls = 0;
+        void *rendering;
+        size_t n;
+        Step s;
+
+        context.options.abstime = l->columns.abstime;
+        context.options.cpu = l->columns.cpu;
+        context.options.proc = l->columns.proc;
+        context.options.latency = l->columns.latency;
+        context.options.duration = l->columns.duration;
+        context.options.tight = l->is_tight;
+        FUZZ_CHECK(prune_new(&prune, &patterns) == 0 && census_init(&census, &roots, false) == 0);
+        FUZZ_CHECK(breakdown_new(&p, BREAKDOWN_BY_MODULE) == 0);
+        FUZZ_CHECK(renderer->new (&rendering, &context, out) == 0);
+        renderer->begin(rendering);
+        while (text_trace_next(t, &s) > 0) {
+                fuzz_check_step(&s);
+                n_calls += s.kind == STEP_ENTER || s.kind == STEP_LEAF;
+                FUZZ_CHECK(prune_hides(prune, &s) == 0);
+                FUZZ_CHECK(census_step(&census, &s) == 0);
+                FUZZ_CHECK(breakdown_step(p, &s) == 0);
+                renderer->step(rendering, &s);
+        }
+        renderer->end(rendering);
+        renderer->free(rendering);
+        census_finish(&census);
+        FUZZ_CHECK(breakdown_finish(p) == 0 && out->error == 0);
+        FUZZ_CHECK(n_calls == c->n_open + c->n_leaf && census.n_entries == n_calls);
+        notes = text_trace_notes(t, &n);
+        for (size_t i = 0; i < n; i++)
+                FUZZ_CHECK(notes[i].line > 0 && notes[i].line <= c->n_lines &&
+                           text_remark_name(notes[i].remark));
+}
+
+static void fuzz_text(const uint8_t *data, size_t n_data, TextKind kind) {
+        const Renderer *renderer = kind == TEXT_GRAPH ? &renderer_kernel : &renderer_indent;
+        const Renderer *other = kind == TEXT_GRAPH ? &renderer_indent : &renderer_kernel;
+        _cleanup_buf_ Buf out = BUF_INIT, again = BUF_INIT;
+        TextTrace *t;
+        int r;
+
+        t = fuzz_open(data, n_data, &r);
+        fuzz_draw(t, renderer, &out);
+        r = r ?: text_trace_layout(t)->kind != kind;
+        text_trace_free(t);
+        if (r != 0)
+                return;
+        t = fuzz_open(out.data, out.n_data, &r);
+        fuzz_draw(t, other, &again);
+        FUZZ_CHECK(text_trace_count(t)->n_remarks[TEXT_DAMAGED] == 0);
+        text_trace_free(t);
+}

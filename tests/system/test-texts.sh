@@ -1,0 +1,111 @@
+#!/bin/bash
+# Touches: nothing; reads the texts in tests/data.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What other tracers have printed is read, drawn again, counted and added up; whatever is wrong
+# with it is named with its place, and what is good is used.
+. "$(dirname "$0")/../functions.sh"
+requires jq
+
+texts=$top_srcdir/tests/data/text
+graph=$texts/SyS_write-loopback.trace.txt
+banner=$texts/udp_sendmsg-fragmented.funcgraph.txt
+stap=$texts/udp-client-server.stap.txt
+
+# A drawing ends its last line.
+lines_of() { # FILE FIRST
+        tail -n "+$2" "$1"
+        [[ -z $(tail -c 1 "$1") ]] || echo
+}
+
+# COMMAND with FILE as its standard input
+reads() { # FILE COMMAND [WORD...]
+        local file=$1
+
+        shift
+        "$@" <"$file"
+}
+
+exits 'a trace file is drawn' 0 ftracectl report "$graph"
+ok 'as it was' cmp "$out" "$graph"
+exits 'a text of funcgraph is drawn' 0 ftracectl report "$banner"
+ok 'its trace as it was, its banner not' cmp "$out" <(lines_of "$banner" 3)
+says 'the banner is said to be left out' '2 lines are not of a trace'
+exits 'a text of SystemTap is drawn' 0 ftracectl report "$stap"
+ok 'as it was' cmp "$out" <(lines_of "$stap" 1)
+exits 'standard input is drawn' 0 reads "$graph" ftracectl report -
+ok 'as it was' cmp "$out" "$graph"
+exits 'a subtree is left out' 0 ftracectl report --notrace=smp_reschedule_interrupt "$graph"
+ok 'exactly its lines are' cmp "$out" <(sed '141,143d;119,121d' "$graph")
+exits 'a graph is drawn indented' 0 \
+        ftracectl report --format=indent "$top_srcdir/tests/data/udp_sendmsg-6.12.dat"
+ok 'with the names of tasks' grep -qE '^ +0 [^ ]+\([0-9]+\): -> udp_sendmsg$' "$out"
+
+for kernel in 6.1 6.12 new; do
+        text=$top_srcdir/tests/data/udp_sendmsg-$kernel.trace
+        exits "$kernel: the kernel's text is drawn" 0 ftracectl report "$text"
+        ok "$kernel: as it was" cmp "$out" "$text"
+        exits "$kernel: it is added up" 0 ftracectl top --json "$text"
+        counts='map({ (.function): .count }) | add'
+        from_text=$(jq -cS "$counts" "$out")
+        exits "$kernel: so is the recording" 0 \
+                ftracectl top --json --store "$top_srcdir/tests/data" "udp_sendmsg-$kernel"
+        is "$kernel: both have the same calls" "$from_text" "$(jq -cS "$counts" "$out")"
+done
+
+exits 'functions are added up' 0 ftracectl top --json "$graph"
+is 'the one with the most time of its own is first' \
+        "$(jq -r '.[0] | "\(.function) \(.self_ns) \(.count)"' "$out")" 'enqueue_entity 6613 4'
+exits 'modules are added up' 0 ftracectl top --by=module --json "$banner"
+is 'and one has its time' \
+        "$(jq '.[] | select(.module == "nf_conntrack") | .self_ns' "$out")" 19412
+exits 'tasks are added up' 0 ftracectl top --by=task --json "$stap"
+is 'and their waits' "$(jq 'map(.blocked_ns) | add' "$out")" 2522255000
+
+exits 'a whole text is complete' 0 ftracectl check --json "$graph"
+is 'its lines are counted by kinds' "$(jq -c '[.open, .leaf, .close, .headers]' "$out")" \
+        '[146,161,146,4]'
+is 'a late return is remarked' "$(jq -c '.anomalies | map([.line, .kind])' "$out")" \
+        '[[119,"late_returns"]]'
+exits 'a recording is complete' 0 \
+        ftracectl check --store "$top_srcdir/tests/data" udp_sendmsg-6.12
+
+# Damage.
+head -c 5000 "$graph" >"$work/cut.txt"
+exits 'a text that is cut off is an error' 1 ftracectl report "$work/cut.txt"
+says 'with its place and the reason' 'cut.txt:97: the text ends in the middle'
+is 'what is good of it is drawn' "$(wc -l <"$out")" 96
+exits 'it is not complete' 6 ftracectl check "$work/cut.txt"
+exits 'it is not added up' 1 ftracectl top "$work/cut.txt"
+is 'not even in part' "$(wc -c <"$out")" 0
+exits 'unless that is asked for' 1 ftracectl top --keep-going "$work/cut.txt"
+ok 'which shows the good part' grep -q lock_sock_nested "$out"
+sed '50s/us/xs/;60s/|/!/' "$graph" >"$work/flipped.txt"
+exits 'flipped bits are an error' 1 ftracectl report "$work/flipped.txt"
+says 'in their line' 'flipped.txt:60: '
+head -c 100000 /dev/urandom >"$work/random.txt"
+: >"$work/empty.txt"
+for name in random empty; do
+        exits "a text that is $name is refused" 1 ftracectl report "$work/$name.txt"
+        is "nothing is drawn of what is $name" "$(wc -c <"$out")" 0
+done
+says 'an empty one is said to be empty' 'empty.txt is empty'
+ln -s loop.txt "$work/loop.txt"
+exits 'a link to itself is refused' 1 ftracectl report "$work/loop.txt"
+exits 'a directory is refused' 1 ftracectl report "$work/"
+exits 'a file that is not there is not found' 3 ftracectl report "$work/nosuch.txt"
+exits 'a line without an end is given up' 1 \
+        reads /dev/zero timeout 20 "$top_builddir/ftracectl" report -
+
+# As long as a test can afford; memory is what counts.
+long() {
+        head -n 20 "$graph"
+        head -c 200M /dev/zero | tr '\0' x
+        echo
+        tail -n +21 "$graph"
+}
+# shellcheck disable=SC2016 # expanded by the shell that is limited
+exits 'a line of 200 MiB is stepped over in 100 MiB' 1 \
+        reads <(long) bash -c 'ulimit -v 100000; exec "$0" report -' "$top_builddir/ftracectl"
+ok 'and all others are drawn' cmp "$out" "$graph"
+done_testing

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "analyze/breakdown.h"
+#include "step-builder.h"
+#include "unit.h"
+
+static const Function schedule = { .label = "schedule" SLACK, .n_label = 8, .n_name = 8 };
+static const Function schedule_timeout = { .label = "schedule_timeout" SLACK,
+                                           .n_label = 16,
+                                           .n_name = 16 };
+
+static void feed(Breakdown *p, Step s) {
+        ck_assert_int_eq(breakdown_step(p, &s), 0);
+}
+
+static Breakdown *breakdown_by(BreakdownBy by) {
+        Breakdown *p;
+
+        ck_assert_int_eq(breakdown_new(&p, by), 0);
+        return p;
+}
+
+static const BreakdownRow *row_of(Breakdown *p, const char *name) {
+        const BreakdownRow *const *rows;
+        size_t n;
+
+        rows = breakdown_rows(p, &n);
+        for (size_t i = 0; i < n; i++)
+                if (rows[i]->name && strlen(name) == rows[i]->n_name &&
+                    memcmp(rows[i]->name, name, rows[i]->n_name) == 0)
+                        return rows[i];
+        ck_abort_msg("no row %s", name);
+}
+
+START_TEST(self_is_what_the_calls_below_leave)
+        {
+                _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
+
+                feed(p, step_enter(&step_root, 0));
+                feed(p, step_enter(&step_child, 1));
+                feed(p, step_leaf(&step_module, 2, 30));
+                feed(p, step_leave(&step_child, 1, 100));
+                feed(p, step_leaf(&step_module, 1, 7));
+                feed(p, step_leave(&step_root, 0, 1000));
+                ck_assert_int_eq(breakdown_finish(p), 0);
+                ck_assert_uint_eq(row_of(p, "root")->self_ns, 893);
+                ck_assert_uint_eq(row_of(p, "root")->total_ns, 1000);
+                ck_assert_uint_eq(row_of(p, "child")->self_ns, 70);
+                ck_assert_uint_eq(row_of(p, "leaf")->self_ns, 37);
+                ck_assert_uint_eq(row_of(p, "leaf")->n, 2);
+                ck_assert_uint_eq(row_of(p, "leaf")->spread.max, 30);
+                ck_assert_uint_eq(breakdown_total_ns(p), 1000);
+                ck_assert_uint_eq(breakdown_n_calls(p), 4);
+        }
+END_TEST
+
+START_TEST(recursion_counts_once)
+        {
+                _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
+
+                feed(p, step_enter(&step_root, 0));
+                feed(p, step_enter(&step_child, 1));
+                feed(p, step_leaf(&step_root, 2, 30));
+                feed(p, step_leave(&step_child, 1, 100));
+                feed(p, step_leave(&step_root, 0, 1000));
+                ck_assert_uint_eq(row_of(p, "root")->n, 2);
+                ck_assert_uint_eq(row_of(p, "root")->total_ns, 1000);
+                ck_assert_uint_eq(row_of(p, "root")->self_ns, 930);
+        }
+END_TEST
+
+START_TEST(an_interrupt_before_a_late_return_is_not_part_of_the_call)
+        {
+                _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
+
+                feed(p, step_enter(&step_root, 0));
+                feed(p, step_enter(&step_child, 1));
+                feed(p, step_enter(&step_module, 1));
+                feed(p, step_leave(&step_module, 1, 465));
+                feed(p, step_leave(&step_child, 1, 35));
+                feed(p, step_leave(&step_root, 0, 1462));
+                ck_assert_uint_eq(row_of(p, "child")->self_ns, 35);
+                ck_assert_uint_eq(row_of(p, "root")->self_ns, 962);
+        }
+END_TEST
+
+START_TEST(what_is_cut_off_has_lower_bounds)
+        {
+                _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
+                Step late = step_leaf(&step_module, 2, 30);
+
+                feed(p, step_leave(&step_child, 1, 100)); /* its call is before the beginning */
+                feed(p, step_enter(&step_root, 0));
+                feed(p, step_enter(&step_child, 1));
+                late.timestamp_ns += 500;
+                feed(p, late);
+                ck_assert_int_eq(breakdown_finish(p), 0);
+                ck_assert_uint_eq(row_of(p, "child")->n, 2);
+                ck_assert_uint_eq(row_of(p, "child")->n_cut, 2);
+                ck_assert_uint_eq(row_of(p, "child")->total_ns, 600);
+                ck_assert_uint_eq(row_of(p, "root")->n_cut, 1);
+                ck_assert_uint_eq(row_of(p, "root")->total_ns, 500);
+                ck_assert_uint_eq(row_of(p, "root")->spread.n, 0);
+        }
+END_TEST
+
+START_TEST(a_wait_counts_where_it_is_innermost)
+        {
+                _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
+
+                feed(p, step_enter(&step_root, 0));
+                feed(p, step_enter(&schedule_timeout, 1));
+                feed(p, step_leaf(&schedule, 2, 90));
+                feed(p, step_leave(&schedule_timeout, 1, 100));
+                feed(p, step_leave(&step_root, 0, 150));
+                ck_assert_uint_eq(row_of(p, "schedule")->self_blocked_ns, 90);
+                ck_assert_uint_eq(row_of(p, "schedule_timeout")->self_blocked_ns, 0);
+                ck_assert_uint_eq(row_of(p, "root")->blocked_ns, 90);
+        }
+END_TEST
+
+START_TEST(roots_tasks_and_cpus_are_counted_by_trees)
+        {
+                for (BreakdownBy by = BREAKDOWN_BY_TASK; by <= BREAKDOWN_BY_ROOT; by++) {
+                        _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(by);
+                        const BreakdownRow *const *rows;
+                        size_t n;
+
+                        for (int i = 0; i < 2; i++) {
+                                feed(p, step_enter(&step_root, 0));
+                                feed(p, step_leaf(&step_child, 1, 30));
+                                feed(p, step_leave(&step_root, 0, 100));
+                        }
+                        ck_assert_int_eq(breakdown_finish(p), 0);
+                        rows = breakdown_rows(p, &n);
+                        ck_assert_uint_eq(n, 1);
+                        ck_assert_uint_eq(rows[0]->n, by == BREAKDOWN_BY_ROOT ? 2 : 4);
+                        ck_assert_uint_eq(rows[0]->total_ns, 200);
+                        ck_assert_uint_eq(rows[0]->self_ns, 200);
+                        ck_assert_uint_eq(rows[0]->spread.n, 2);
+                        ck_assert_uint_eq(rows[0]->spread.max, 100);
+                }
+        }
+END_TEST
+
+START_TEST(a_return_before_its_call_took_no_time)
+        {
+                _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
+                Step s = step_leaf(&step_root, 0, 0);
+
+                s.calltime = 1;
+                feed(p, s);
+                ck_assert_uint_eq(row_of(p, "root")->total_ns, 0);
+        }
+END_TEST
+
+START_TEST(rows_come_with_the_most_self_time_first)
+        {
+                _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_MODULE);
+                const BreakdownRow *const *rows;
+                size_t n;
+
+                feed(p, step_leaf(&step_root, 0, 5));
+                feed(p, step_leaf(&step_module, 0, 50));
+                rows = breakdown_rows(p, &n);
+                ck_assert_uint_eq(n, 2);
+                ck_assert_mem_eq(rows[0]->name, "mod", rows[0]->n_name);
+                ck_assert_mem_eq(rows[1]->name, "[kernel]", rows[1]->n_name);
+        }
+END_TEST
+
+START_TEST(thousands_of_functions_have_their_rows)
+        {
+                _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
+                static Function f[3000];
+                static char names[3000][48];
+                size_t n;
+
+                for (int i = 0; i < 3000; i++) {
+                        int n_name = snprintf(names[i], sizeof(names[i]), "f%d", i);
+
+                        f[i] = (Function){ .label = names[i],
+                                           .n_label = (uint32_t) n_name,
+                                           .n_name = (uint32_t) n_name };
+                }
+                for (int round = 0; round < 3; round++)
+                        for (int i = 0; i < 3000; i++)
+                                feed(p, step_leaf(&f[i], 0, (uint64_t) i));
+                (void) breakdown_rows(p, &n);
+                ck_assert_uint_eq(n, 3000);
+                ck_assert_uint_eq(row_of(p, "f2999")->self_ns, 3 * 2999);
+        }
+END_TEST
+
+UNIT_MAIN("breakdown", self_is_what_the_calls_below_leave, recursion_counts_once,
+          an_interrupt_before_a_late_return_is_not_part_of_the_call,
+          what_is_cut_off_has_lower_bounds, a_wait_counts_where_it_is_innermost,
+          roots_tasks_and_cpus_are_counted_by_trees, a_return_before_its_call_took_no_time,
+          rows_come_with_the_most_self_time_first, thousands_of_functions_have_their_rows)

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "import/graph-line.h"
+#include "unit.h"
+
+static const GraphColumns usual = { .cpu = true, .duration = true, .n_cpu_digits = 1 };
+static const GraphColumns bare = {};
+
+static GraphLine parse(const char *text, const GraphColumns *expected) {
+        GraphLine l;
+
+        graph_line_parse(&l, text, strlen(text), expected);
+        return l;
+}
+
+static void expect_text(const char *s, uint32_t n, const char *expected) {
+        ck_assert_uint_eq(n, strlen(expected));
+        ck_assert_mem_eq(s, expected, n);
+}
+
+START_TEST(calls_returns_and_leaves_are_told_apart)
+        {
+                GraphLine l = parse(" 7)               |  udp_sendmsg() {", NULL);
+
+                ck_assert_int_eq(l.kind, GRAPH_OPEN);
+                ck_assert_uint_eq(l.cpu, 7);
+                ck_assert_int_eq(l.depth, 0);
+                ck_assert(!l.has_duration);
+                expect_text(l.label, l.n_label, "udp_sendmsg");
+                l = parse(" 7)   0.082 us    |    sock_tx_timestamp();", &usual);
+                ck_assert_int_eq(l.kind, GRAPH_LEAF);
+                ck_assert_int_eq(l.depth, 1);
+                ck_assert_uint_eq(l.duration_ns, 82);
+                l = parse(" 7) + 11.922 us   |      }", &usual);
+                ck_assert_int_eq(l.kind, GRAPH_CLOSE);
+                ck_assert_int_eq(l.depth, 2);
+                ck_assert_uint_eq(l.duration_ns, 11922);
+                ck_assert_int_eq(l.said.mark, '+');
+                ck_assert_int_eq(l.said.closing, CLOSING_PLAIN);
+        }
+END_TEST
+
+START_TEST(every_column_is_optional)
+        {
+                GraphLine l =
+                        parse(" 7238523.638008 |   0)    cat-123     |  d..1. |   1.302 us    "
+                              "|  f();",
+                              NULL);
+
+                ck_assert_int_eq(l.kind, GRAPH_LEAF);
+                ck_assert(l.columns.abstime && l.columns.cpu && l.columns.proc &&
+                          l.columns.latency && l.columns.duration);
+                ck_assert_uint_eq(l.timestamp_ns, UINT64_C(7238523638008000));
+                ck_assert_uint_eq(l.columns.n_cpu_digits, 1);
+                ck_assert_int_eq(l.task.pid, 123);
+                expect_text(l.task.comm, l.task.n_comm, "cat");
+                expect_text(l.said.latency, l.said.n_latency, "d..1.");
+                l = parse(" 1) do_sys_open() {", NULL);
+                ck_assert_int_eq(l.kind, GRAPH_OPEN);
+                ck_assert(!l.columns.duration && l.said.untimed);
+                ck_assert_int_eq(parse("# 1348.772 us |  f();", NULL).kind, GRAPH_LEAF);
+                ck_assert_int_eq(parse("  f() {", &bare).kind, GRAPH_OPEN);
+                ck_assert_int_eq(parse("  f() {", NULL).kind, GRAPH_OTHER);
+                ck_assert_int_eq(parse("  f() {", &usual).kind, GRAPH_OTHER);
+        }
+END_TEST
+
+START_TEST(durations_of_any_size_fill_seven_columns)
+        {
+                static const struct {
+                        const char *text;
+                        uint64_t ns;
+                } cases[] = {
+                        { " 0)   0.000 us    |  f();", 0 },
+                        { " 0)   10.000 us   |  f();", 10000 },
+                        { " 0) # 1348.772 us |  f();", 1348772 },
+                        { " 0) * 10084.89 us |  f();", 10084890 },
+                        { " 0) @ 123456.7 us |  f();", 123456700 },
+                        { " 0) $ 1234567 us  |  f();", 1234567000 },
+                        { " 0) $ 123456789 us |  f();", 123456789000 },
+                        { " 0)   1.302 ms    |  f();", 1302000 },
+                        { " 0)   2.5 s       |  f();", 2500000000 },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        GraphLine l = parse(cases[i].text, &usual);
+
+                        ck_assert_int_eq(l.kind, GRAPH_LEAF);
+                        ck_assert_uint_eq(l.duration_ns, cases[i].ns);
+                }
+        }
+END_TEST
+
+START_TEST(a_comm_may_hold_anything)
+        {
+                GraphLine l = parse("  3) a | b) -123456 |   1.302 us    |  f();", NULL);
+
+                ck_assert_int_eq(l.kind, GRAPH_LEAF);
+                ck_assert_int_eq(l.task.pid, 123456);
+                expect_text(l.task.comm, l.task.n_comm, "a | b) ");
+                l = parse("  3)    [x]-1-7     |               |    g() {", NULL);
+                ck_assert_int_eq(l.kind, GRAPH_OPEN);
+                expect_text(l.task.comm, l.task.n_comm, "[x]-1");
+                ck_assert_int_eq(l.depth, 1);
+        }
+END_TEST
+
+START_TEST(modules_suffixes_and_arguments_are_not_mixed_up)
+        {
+                GraphLine l =
+                        parse(" 0)               |  validate_xmit_skb.isra.92.part.93() {", &usual);
+
+                expect_text(l.label, l.n_label, "validate_xmit_skb.isra.92.part.93");
+                l = parse(" 0)   0.1 us      |  ovl_open [overlay](inode=0x1, file=(struct)[0x0]);",
+                          &usual);
+                ck_assert_int_eq(l.kind, GRAPH_LEAF);
+                expect_text(l.label, l.n_label, "ovl_open [overlay]");
+                expect_text(l.label, l.n_name, "ovl_open");
+                expect_text(l.said.args, l.said.n_args, "inode=0x1, file=(struct)[0x0]");
+        }
+END_TEST
+
+START_TEST(comments_behind_calls_are_names_and_values)
+        {
+                GraphLine l =
+                        parse(" 0)   0.035 us    |    } /* get_unique_tuple [nf_nat] */", &usual);
+                uint64_t v;
+
+                ck_assert_int_eq(l.said.closing, CLOSING_NAMED);
+                expect_text(l.label, l.n_label, "get_unique_tuple [nf_nat]");
+                ck_assert_uint_eq(l.said.n_note, 0);
+                l = parse(" 0)   0.035 us    |  } /* f = -11 */", &usual);
+                expect_text(l.label, l.n_label, "f");
+                ck_assert(graph_note_retval(l.said.note, l.said.n_note, &v));
+                ck_assert_int_eq((int64_t) v, -11);
+                l = parse(" 0)   0.035 us    |  } /* f [m] ret=0x40 */", &usual);
+                expect_text(l.label, l.n_label, "f [m]");
+                ck_assert(graph_note_retval(l.said.note, l.said.n_note, &v));
+                ck_assert_uint_eq(v, 0x40);
+                l = parse(" 0)   0.035 us    |  f(); /* <-g+0x1/0x2 ret=0xffff888003d5c000 */",
+                          &usual);
+                ck_assert_int_eq(l.kind, GRAPH_LEAF);
+                ck_assert(graph_note_retval(l.said.note, l.said.n_note, &v));
+                ck_assert_uint_eq(v, UINT64_C(0xffff888003d5c000));
+                l = parse(" 0)               |  f() { /* <-g+0x1/0x2 */", &usual);
+                ck_assert_int_eq(l.kind, GRAPH_OPEN);
+                ck_assert(!graph_note_retval(l.said.note, l.said.n_note, &v));
+        }
+END_TEST
+
+START_TEST(lines_about_other_things_are_known)
+        {
+                GraphLine l = parse("CPU:1 [LOST 13147 EVENTS]", &usual);
+
+                ck_assert_int_eq(l.kind, GRAPH_LOST);
+                ck_assert_uint_eq(l.cpu, 1);
+                ck_assert_uint_eq(l.number, 13147);
+                l = parse("CPU:1 [LOST EVENTS]", &usual);
+                ck_assert_int_eq(l.kind, GRAPH_LOST);
+                ck_assert_uint_eq(l.number, 0);
+                l = parse(" 0)    cat-123    =>    bash-9    ", &usual);
+                ck_assert_int_eq(l.kind, GRAPH_SWITCH);
+                ck_assert_int_eq(l.task.pid, 123);
+                ck_assert_int_eq(l.next.pid, 9);
+                expect_text(l.next.comm, l.next.n_comm, "bash");
+                ck_assert_int_eq(parse(" ------------------------------------------", &usual).kind,
+                                 GRAPH_RULE);
+                ck_assert_int_eq(parse("", &usual).kind, GRAPH_BLANK);
+                ck_assert_int_eq(parse("  7)   ==========> |", &usual).kind, GRAPH_IRQ_IN);
+                ck_assert_int_eq(parse("  7)   <========== |", &usual).kind, GRAPH_IRQ_OUT);
+                ck_assert_int_eq(parse(" (Overruns: 3)", &usual).kind, GRAPH_OVERRUNS);
+                ck_assert_int_eq(parse("# tracer: function_graph", NULL).kind, GRAPH_HEADER);
+                ck_assert_int_eq(parse("##### CPU 1 buffer started ####", &usual).kind,
+                                 GRAPH_STARTED);
+                l = parse(" 0)               |      /* sched_switch: a | b */", &usual);
+                ck_assert_int_eq(l.kind, GRAPH_COMMENT);
+                expect_text(l.text, l.n_text, "sched_switch: a | b");
+        }
+END_TEST
+
+START_TEST(talk_is_not_taken_for_a_trace)
+        {
+                static const char *const lines[] = {
+                        "Tracing \"udp_sendmsg\"... Ctrl-C to end.",
+                        "# ./funcgraph udp_sendmsg",
+                        " 1) the first thing",
+                        "Ending tracing...",
+                        "root@host:~# ",
+                        "              | ",
+                        "f() {",
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(lines); i++) {
+                        ck_assert_int_eq(parse(lines[i], NULL).kind, GRAPH_OTHER);
+                        if (i != 2)
+                                ck_assert_int_eq(parse(lines[i], &usual).kind, GRAPH_OTHER);
+                }
+        }
+END_TEST
+
+START_TEST(damage_is_told_from_talk)
+        {
+                static const char *const lines[] = {
+                        " 7)   0.0x2 us    |    f();", " 7)   0.082 us    |    f();;",
+                        " 7)   0.082 us    |   f();",  " 7)               |    udp_send",
+                        " 7)               |  ",       " 7)   0.082 us    ",
+                        " 7)   0.082 us    |  } /* f", " 7)   99999999999999999999 us |  f();",
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(lines); i++) {
+                        GraphLine l = parse(lines[i], &usual);
+
+                        ck_assert_int_eq(l.kind, GRAPH_DAMAGED);
+                        ck_assert_ptr_nonnull(l.problem);
+                }
+        }
+END_TEST
+
+START_TEST(no_kernel_has_so_many_cpus_or_levels)
+        {
+                char text[4096];
+
+                ck_assert_int_ne(parse(" 99999)   0.082 us    |  f();", &usual).kind, GRAPH_LEAF);
+                (void) snprintf(text, sizeof(text), " 0)               |  %*sf() {", 2 * 1024, "");
+                ck_assert_int_eq(parse(text, &usual).kind, GRAPH_DAMAGED);
+                (void) snprintf(text, sizeof(text), " 0)               |  %*sf() {", 2 * 1023, "");
+                ck_assert_int_eq(parse(text, &usual).kind, GRAPH_OPEN);
+        }
+END_TEST
+
+UNIT_MAIN("graph-line", calls_returns_and_leaves_are_told_apart, every_column_is_optional,
+          durations_of_any_size_fill_seven_columns, a_comm_may_hold_anything,
+          modules_suffixes_and_arguments_are_not_mixed_up,
+          comments_behind_calls_are_names_and_values, lines_about_other_things_are_known,
+          talk_is_not_taken_for_a_trace, damage_is_told_from_talk,
+          no_kernel_has_so_many_cpus_or_levels)

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "analyze/role.h"
+#include "unit.h"
+
+static Role role(const char *label) {
+        Function f = { .label = label,
+                       .n_label = (uint32_t) strlen(label),
+                       .n_name = (uint32_t) strlen(label) };
+
+        return role_of(&f);
+}
+
+START_TEST(waits_and_interrupts_are_known_by_name)
+        {
+                ck_assert_int_eq(role("schedule"), ROLE_WAIT);
+                ck_assert_int_eq(role("__schedule"), ROLE_WAIT);
+                ck_assert_int_eq(role("__skb_wait_for_more_packets"), ROLE_WAIT);
+                ck_assert_int_eq(role("wait_woken"), ROLE_WAIT);
+                ck_assert_int_eq(role("smp_reschedule_interrupt"), ROLE_IRQ);
+                ck_assert_int_eq(role("__sysvec_apic_timer_interrupt"), ROLE_IRQ);
+                ck_assert_int_eq(role("schedul"), ROLE_NONE);
+                ck_assert_int_eq(role("schedule_timeouts"), ROLE_NONE);
+                ck_assert_int_eq(role("a"), ROLE_NONE);
+                ck_assert_int_eq(role("zzz"), ROLE_NONE);
+        }
+END_TEST
+
+START_TEST(suffixes_of_compilers_make_no_difference)
+        {
+                Function f = { .label = "validate_xmit_skb.isra.92.part.93",
+                               .n_label = 33,
+                               .n_name = 33 };
+
+                ck_assert_int_eq(role("schedule.constprop.0"), ROLE_WAIT);
+                ck_assert_uint_eq(role_plain_name(&f), strlen("validate_xmit_skb"));
+        }
+END_TEST
+
+UNIT_MAIN("role", waits_and_interrupts_are_known_by_name, suffixes_of_compilers_make_no_difference)

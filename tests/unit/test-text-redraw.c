@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Texts become steps and texts again, byte for byte; without a subtree, all but its lines. */
+
+#include "calls/prune.h"
+#include "render/renderer.h"
+#include "text-file.h"
+
+static RenderContext context_of(const TextTrace *t) {
+        const TextLayout *l = text_trace_layout(t);
+        RenderContext c = { .options = RENDER_OPTIONS_DEFAULT, .n_possible_cpus = 1 };
+
+        for (uint32_t i = 1; i < l->columns.n_cpu_digits; i++)
+                c.n_possible_cpus *= 10;
+        c.n_possible_cpus += l->columns.n_cpu_digits > 1;
+        c.options.header = l->has_header;
+        c.options.abstime = l->columns.abstime;
+        c.options.cpu = l->columns.cpu;
+        c.options.proc = l->columns.proc;
+        c.options.latency = l->columns.latency;
+        c.options.duration = l->columns.duration;
+        c.options.tight = l->is_tight;
+        return c;
+}
+
+/* @notrace: a function that is left out, or NULL.  The caller frees what is drawn. */
+static char *redraw(TextTrace *t, const char *notrace) {
+        const Renderer *r =
+                text_trace_layout(t)->kind == TEXT_GRAPH ? &renderer_kernel : &renderer_indent;
+        RenderContext context = context_of(t);
+        _cleanup_(prune_freep) Prune *prune = NULL;
+        _cleanup_strv_ Strv patterns = {};
+        _cleanup_buf_ Buf out = BUF_INIT;
+        char *text;
+        Step step;
+        void *k;
+
+        if (notrace)
+                ck_assert_int_eq(strv_add(&patterns, notrace), 0);
+        ck_assert_int_eq(prune_new(&prune, &patterns), 0);
+        ck_assert_int_eq(r->new (&k, &context, &out), 0);
+        r->begin(k);
+        while (text_trace_next(t, &step) > 0) {
+                int hidden = prune_hides(prune, &step);
+
+                ck_assert_int_ge(hidden, 0);
+                if (!hidden)
+                        r->step(k, &step);
+        }
+        r->end(k);
+        r->free(k);
+        ck_assert_int_eq(buf_take_string(&out, &text), 0);
+        return text;
+}
+
+static void expect_same(const char *text) {
+        _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(text);
+        _cleanup_free_ char *drawn = redraw(t, NULL);
+
+        ck_assert_str_eq(drawn, text);
+}
+
+/* Lines @first to @last (from 1) of @text taken out, in place; 0: none. */
+static void cut_lines(char *text, int first, int last) {
+        char *begin = text, *end;
+
+        for (int i = 1; i < first; i++)
+                begin = strchr(begin, '\n') + 1;
+        end = begin;
+        for (int i = first; i <= last; i++)
+                end = strchr(end, '\n') + 1;
+        memmove(begin, end, strlen(end) + 1);
+}
+
+/* What is drawn always ends its last line. */
+static void end_line(char **text) {
+        size_t n = strlen(*text);
+
+        if (n > 0 && (*text)[n - 1] != '\n') {
+                *text = realloc(*text, n + 2);
+                memcpy(*text + n, "\n", 2);
+        }
+}
+
+static const struct {
+        const char *name;
+        int n_talk; /* lines before the trace */
+} files[] = {
+        { "text/SyS_write-loopback.trace.txt", 0 },
+        { "text/udp_sendmsg-fragmented.funcgraph.txt", 2 },
+        { "text/udp-client-server.stap.txt", 0 },
+        { "udp_sendmsg-6.1.trace", 0 },
+        { "udp_sendmsg-6.12.trace", 0 },
+        { "udp_sendmsg-new.trace", 0 },
+};
+
+START_TEST(files_are_drawn_again_as_they_were)
+        {
+                for (size_t i = 0; i < ELEMENTSOF(files); i++) {
+                        _cleanup_(text_trace_freep) TextTrace *t = trace_of_file(files[i].name);
+                        _cleanup_free_ char *drawn = redraw(t, NULL);
+                        _cleanup_free_ char *text = read_data(files[i].name);
+
+                        end_line(&text);
+                        cut_lines(text, 1, files[i].n_talk);
+                        ck_assert_str_eq(drawn, text);
+                        ck_assert_uint_eq(text_trace_count(t)->n_remarks[TEXT_DAMAGED], 0);
+                }
+        }
+END_TEST
+
+START_TEST(leaving_out_a_subtree_removes_exactly_its_lines)
+        {
+                /* With a sibling before a late return, with tails, and interleaved threads. */
+                static const struct {
+                        const char *name, *notrace;
+                        int cuts[4][2]; /* lines, the last first */
+                } cases[] = {
+                        { "text/SyS_write-loopback.trace.txt",
+                          "smp_reschedule_interrupt",
+                          { { 141, 143 }, { 119, 121 } } },
+                        { "text/SyS_write-loopback.trace.txt",
+                          "nf_conntrack_in",
+                          { { 236, 236 }, { 100, 144 } } },
+                        { "text/SyS_write-loopback.trace.txt", "SyS_write", { { 5, 457 } } },
+                        { "text/udp_sendmsg-fragmented.funcgraph.txt",
+                          "nf_conntrack_in",
+                          { { 73, 119 }, { 1, 2 } } },
+                        { "text/udp-client-server.stap.txt",
+                          "__sys_socket",
+                          { { 83, 112 }, { 2, 31 } } },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_(text_trace_freep) TextTrace *t = trace_of_file(cases[i].name);
+                        _cleanup_free_ char *drawn = redraw(t, cases[i].notrace);
+                        _cleanup_free_ char *text = read_data(cases[i].name);
+
+                        end_line(&text);
+                        for (size_t k = 0; k < 4 && cases[i].cuts[k][0]; k++)
+                                cut_lines(text, cases[i].cuts[k][0], cases[i].cuts[k][1]);
+                        ck_assert_str_eq(drawn, text);
+                }
+        }
+END_TEST
+
+START_TEST(all_columns_are_drawn_again)
+        {
+                expect_same("# tracer: function_graph\n"
+                            "#\n"
+                            "#     TIME        CPU  TASK/PID         DURATION                  "
+                            "FUNCTION CALLS\n"
+                            "#      |          |     |    |           |   |                     |  "
+                            " |   |   |\n"
+                            " 1002.123456 |    0)    cat-1234    |               |  f() {\n"
+                            " 1002.123457 |    0)    cat-1234    |   0.500 us    |    g [mod]();\n"
+                            " 1002.123459 |    0)    cat-1234    |   1.500 us    |  }\n"
+                            " 1002.123460 |   12)    <idle>-0    | # 1348.772 us |  h();\n");
+                expect_same(" 0)    cat-1234    |  d..1. |   0.500 us    |  f();\n"
+                            " 0)    cat-1234    |  ...1. |               |  f() {\n"
+                            " 0)    cat-1234    |  d.h1. | ! 129.316 us  |  }\n");
+        }
+END_TEST
+
+START_TEST(columns_may_be_missing)
+        {
+                expect_same(" 0) f() {\n"
+                            " 0)   g();\n"
+                            " 0) }\n");
+                expect_same("              |  f() {\n"
+                            "  0.100 us    |    g();\n"
+                            "# 1348.772 us |  }\n");
+        }
+END_TEST
+
+START_TEST(marks_of_old_kernels_and_none_are_kept)
+        {
+                expect_same(" 0)               |  f() {\n"
+                            " 0) ! 2000.123 us |    g();\n"
+                            " 0)   50.000 us   |    h();\n"
+                            " 0) ! 2345.678 us |  }\n");
+        }
+END_TEST
+
+START_TEST(values_and_names_behind_calls_are_kept)
+        {
+                expect_same(" 0)               |  f(sk=0x1, msg=0x2, len=0x40) {\n"
+                            " 0)   0.100 us    |    g(); /* = 0x40 */\n"
+                            " 0)   0.100 us    |    g [m](a=?0x1); /* <-f+0x12/0x34 ret=-11 */\n"
+                            " 0)               |    h() { /* <-f+0x12/0x34 */\n"
+                            " 0)   0.100 us    |    } /* h */\n"
+                            " 0)   0.100 us    |  } /* f [m] ret=0x0 */\n");
+        }
+END_TEST
+
+START_TEST(interrupts_events_losses_and_overruns_are_kept)
+        {
+                expect_same(" 0)               |  f() {\n"
+                            " 0)   ==========> |\n"
+                            " 0)               |    irq() {\n"
+                            " 0)               |      /* sched_waking: comm=a b pid=3 */\n"
+                            " 0)   0.100 us    |    }\n"
+                            " 0)   <========== |\n"
+                            "CPU:0 [LOST 12 EVENTS]\n"
+                            "CPU:1 [LOST EVENTS]\n"
+                            " 0)   0.100 us    |  }\n"
+                            " (Overruns: 3)\n");
+        }
+END_TEST
+
+START_TEST(changes_of_tasks_are_kept)
+        {
+                expect_same(" 1)               |  a() {\n"
+                            " 0)   0.100 us    |  c();\n"
+                            " ------------------------------------------\n"
+                            " 1)    cat-123     =>     bash-9    \n"
+                            " ------------------------------------------\n"
+                            "\n"
+                            " 1)   0.100 us    |  b();\n"
+                            " ------------------------------------------\n"
+                            " 1)     bash-9     =>    cat-123    \n"
+                            " ------------------------------------------\n"
+                            "\n"
+                            " 1)   1.000 us    |  }\n");
+        }
+END_TEST
+
+START_TEST(durations_of_any_size_are_kept)
+        {
+                expect_same(" 0)   0.000 us    |  f();\n"
+                            " 0)   10.000 us   |  f();\n"
+                            " 0) + 10.001 us   |  f();\n"
+                            " 0) # 1348.772 us |  f();\n"
+                            " 0) * 10084.89 us |  f();\n"
+                            " 0) @ 123456.7 us |  f();\n"
+                            " 0) $ 1234567 us  |  f();\n"
+                            " 0) $ 123456789 us |  f();\n"
+                            " 0) $ 18446744073709551 us |  f();\n");
+        }
+END_TEST
+
+START_TEST(indented_texts_of_all_kinds_are_kept)
+        {
+                expect_same("     0 a(1): -> f\n"
+                            "1234567 a(1):  -> g\n"
+                            "     0 a b (c)(2): -> f\n"
+                            "1234569 a(1):  <- g\n"
+                            "     3 a b (c)(2): <- f\n"
+                            "1234570 a(1): <- f\n");
+                expect_same("     0 a(1):->f sk=0x1\n"
+                            "     5 a(1): ->g\n"
+                            "     6 a(1): <-g return=0x0\n"
+                            "     7 a(1):<-f\n");
+                /* cut at both ends, and an unmatched return */
+                expect_same("   117 a(1):     <- h\n"
+                            "   119 a(1):    <- g\n"
+                            "     0 a(1): <- x\n"
+                            "     7 a(1): -> f\n"
+                            "     0 a(1): -> g\n");
+        }
+END_TEST
+
+UNIT_MAIN("text-redraw", files_are_drawn_again_as_they_were,
+          leaving_out_a_subtree_removes_exactly_its_lines, all_columns_are_drawn_again,
+          columns_may_be_missing, marks_of_old_kernels_and_none_are_kept,
+          values_and_names_behind_calls_are_kept, interrupts_events_losses_and_overruns_are_kept,
+          changes_of_tasks_are_kept, durations_of_any_size_are_kept,
+          indented_texts_of_all_kinds_are_kept)
