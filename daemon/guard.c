@@ -50,7 +50,8 @@ static void add_sample(Guard *g, const GuardSample *now) {
 void guard_init(Guard *g, const Spec *spec, const GuardSample *now) {
         *g = (Guard){};
         for (size_t k = 0; k < _GUARD_KIND_N; k++) {
-                uint64_t limit = *(const uint64_t *) ((const char *) spec + kinds[k].offset);
+                uint64_t limit =
+                        *(const uint64_t *) (const void *) ((const char *) spec + kinds[k].offset);
 
                 g->limits[k] = limit == SPEC_UNLIMITED ? 0 : limit;
         }
