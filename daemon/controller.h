@@ -143,6 +143,15 @@ bool tracer_waits(const Tracer *t);
 int tracer_hook_all(Tracer *t);
 int tracer_hook_roots(Tracer *t, const SessionMeta *m);
 
+/*
+ * tracer_renew_roots() - after modules came or went
+ * @ret_gone: roots that are not there any more
+ * @ret_back: those that were away and are roots again from now on
+ *
+ * Return: 0 or -errno.
+ */
+int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *ret_back);
+
 /* Where it is programmed; all borrowed.  The directory is "" or "instances/x/". */
 const char *tracer_tracefs(const Tracer *t);
 int tracer_tracefs_fd(const Tracer *t);

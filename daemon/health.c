@@ -28,6 +28,7 @@ struct Health {
         HealthConfig config;
         Seen *seen; /* one for each of meta->cpus */
         uint64_t looked_ns;
+        uint64_t before_ns; /* when the look at the interval before the last one was */
         Tamper *tamper;
         sd_event_source *timer;
         int error;        /* of the disk, at the moment */
@@ -168,6 +169,25 @@ static bool clear_condition(Health *h, GapCause cause) {
         return true;
 }
 
+void health_set_condition(Health *h, GapCause cause, const char *reason) {
+        (void) set_condition(h, cause, reason);
+}
+
+void health_clear_condition(Health *h, GapCause cause) {
+        (void) clear_condition(h, cause);
+}
+
+void health_note_gap(Health *h, GapCause cause) {
+        uint64_t from_ns = h->before_ns;
+
+        (void) health_refresh(h);
+        (void) add_gap(h, &(Gap){ .cpu = GAP_ALL_CPUS,
+                                  .cause = cause,
+                                  .from_ns = from_ns,
+                                  .to_ns = h->looked_ns,
+                                  .n_events = GAP_UNKNOWN });
+}
+
 void health_look_at_disk(Health *h) {
         SessionMeta *m = h->config.meta;
         int error = recorder_error(h->config.recorder);
@@ -280,7 +300,7 @@ static bool look_at_strangers(Health *h) {
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Health *h = userdata;
-        uint64_t since_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        uint64_t since_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), timer_ns = trace_ns(h);
         bool is_new = health_refresh(h);
 
         if (look_at_progress(h))
@@ -292,6 +312,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         h->cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns;
         if (h->config.looked)
                 h->config.looked(h->config.userdata);
+        h->before_ns = timer_ns;
         return sd_event_source_set_time_relative(source, HEALTH_LOOK_S * USEC_PER_SEC);
 }
 
@@ -368,7 +389,7 @@ int health_new(Health **ret, const HealthConfig *config) {
         h->seen = calloc(m->n_cpus, sizeof(*h->seen));
         if (!h->seen)
                 return -ENOMEM;
-        h->looked_ns = trace_ns(h);
+        h->looked_ns = h->before_ns = trace_ns(h);
         for (size_t i = 0; i < m->n_cpus; i++) {
                 recorder_read_account(config->recorder, i, &m->cpus[i]);
                 h->seen[i] = (Seen){ .account = m->cpus[i], .moved_ns = h->looked_ns };

@@ -61,6 +61,10 @@ int health_watch(Health *h);
 bool health_refresh(Health *h);
 /* The readers' errors may be others than before. */
 void health_look_at_disk(Health *h);
+/* Something is wrong, or well again, that others noticed; a gap from the last look of all to now. */
+void health_set_condition(Health *h, GapCause cause, const char *reason);
+void health_clear_condition(Health *h, GapCause cause);
+void health_note_gap(Health *h, GapCause cause);
 /* CPU time that the looks at intervals took so far. */
 uint64_t health_cpu_ns(const Health *h);
 /* Recording is about to be switched off: what others do from now on is their business. */

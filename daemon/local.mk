@@ -21,6 +21,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/controller-lean.c \
 	%D%/controller-trigger.c \
 	%D%/controller-private.h \
+	%D%/controller-roots.c \
 	%D%/controller.c \
 	%D%/controller.h \
 	%D%/daemon.c \
@@ -109,6 +110,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/session-trigger.c \
 	%D%/snapshot.c \
 	%D%/snapshot.h \
+	%D%/session-roots.c \
 	%D%/session-start.c \
 	%D%/session.c \
 	%D%/session.h \

@@ -35,6 +35,7 @@ struct Session {
         Rotation *rotation;
         sd_event_source *deadline;
         SymbolWatch symbol_watch;
+        bool modules_changed; /* since session_look_at_roots() */
         sd_event_source *lesson_timer; /* daemon/session-lean.c */
         uint64_t lesson_us;
         Lesson *lesson; /* goes on after the end */
@@ -84,6 +85,9 @@ void session_end_leaving(Session *s);
 /* session-clock.c: recording has begun or goes on; a moment to look, @userdata is the session. */
 void session_watch_clocks(Session *s);
 void session_look_at_clocks(void *userdata);
+
+/* session-roots.c: may end it. */
+void session_look_at_roots(Session *s);
 
 /* session-guard.c: recording has begun or goes on; a moment to look, which may end it. */
 void session_guard_begin(Session *s);

@@ -59,6 +59,8 @@ void session_look_at_modules(Session *s) {
                 return;
         r = symbol_watch_look(&s->symbol_watch, s->context->symbols,
                               store_symbols_fd(s->context->store), s->meta, now.trace_ns);
+        if (r != 0) /* they have changed, or may have */
+                s->modules_changed = true;
         if (r == SYMBOL_WATCH_E_CHANGED) {
                 session_save(s);
                 if (!s->is_saved) /* or a removal would take the symbols along: the next look */
@@ -115,6 +117,7 @@ void session_on_health(bool is_new, void *userdata) {
 }
 
 void session_on_look(void *userdata) {
+        session_look_at_roots(userdata);
         session_guard_look(userdata);
 }
 

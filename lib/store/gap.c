@@ -31,6 +31,7 @@ static const struct {
                                  "somebody else changed which functions are traced" },
         [GAP_NO_SPACE] = { "no_space", "the store's disk was full" },
         [GAP_DISK_FAILED] = { "disk_failed", "the store's disk refused to take pages" },
+        [GAP_ROOT_GONE] = { "root_gone", "the module of a root was loaded again" },
         [GAP_DAEMON_GONE] = { "daemon_gone", "no daemon read the kernel's buffer" },
 };
 

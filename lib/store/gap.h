@@ -36,6 +36,7 @@ typedef enum GapCause {
         GAP_NO_SPACE,       /* the disk was full (ENOSPC, EDQUOT): pages were read and not stored */
         GAP_DISK_FAILED,    /* the disk refused otherwise (EIO, EROFS, ...): the same */
         GAP_DAEMON_GONE,    /* nobody read the buffer, or what was in a pipe died with its daemon */
+        GAP_ROOT_GONE,      /* a root's module came back, and it was not a root again yet */
         _GAP_CAUSE_N,
 } GapCause;
 

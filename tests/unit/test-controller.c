@@ -281,6 +281,37 @@ START_TEST(a_root_that_went_with_its_module_is_not_in_the_way_of_the_next_sessio
         }
 END_TEST
 
+START_TEST(a_root_whose_module_comes_back_is_a_root_again)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_strv_ Strv gone = {}, back = {}, away = {}, none = {};
+                _cleanup_refusal_ Refusal refusal = {};
+                Tracer *t;
+
+                ck_assert_int_eq(arm(c, &t, &m, &refusal, "a", "kfree udp_sendmsg", 0), 0);
+                ck_assert_int_eq(tracer_renew_roots(t, m, &none, &none), 0);
+                ck_assert_uint_eq(none.n, 0);
+                fake_put(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\n");
+                ck_assert_int_eq(tracer_renew_roots(t, m, &gone, &back), 0);
+                ck_assert_uint_eq(gone.n, 0);
+                ck_assert_uint_eq(back.n, 1);
+                ck_assert_str_eq(back.items[0], "kfree");
+                expect_file(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\nkfree\n");
+
+                fake_put(k, "available_filter_functions", "udp_sendmsg\n");
+                fake_put(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\n");
+                strv_done(&back);
+                ck_assert_int_eq(tracer_renew_roots(t, m, &away, &back), 0);
+                ck_assert_uint_eq(back.n, 0);
+                ck_assert_uint_eq(away.n, 1);
+                ck_assert_str_eq(away.items[0], "kfree");
+                expect_file(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\n");
+                ck_assert_int_eq(tracer_disarm(t), 0);
+        }
+END_TEST
+
 START_TEST(a_depth_that_differs_from_a_live_session_is_refused)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
@@ -584,6 +615,7 @@ UNIT_MAIN("controller", a_list_is_hooked_by_its_lines_and_taken_back,
           without_instances_the_second_session_is_refused_and_the_first_named,
           sessions_in_instances_share_roots_and_take_only_their_own_away,
           a_root_that_went_with_its_module_is_not_in_the_way_of_the_next_session,
+          a_root_whose_module_comes_back_is_a_root_again,
           a_depth_that_differs_from_a_live_session_is_refused,
           a_tracer_of_somebody_else_is_left_alone,
           function_graph_in_a_foreign_instance_is_in_the_way_and_function_is_not,

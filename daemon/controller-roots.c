@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A module that goes takes its functions out of set_ftrace_filter, and leaves their addresses in
+ * set_graph_function, which so never becomes empty; that nothing is there any more the kernel does
+ * not look at (linux 6.1 kernel/trace/ftrace.c, clear_mod_from_hashes(); seen on 6.1, 6.12 and 7.2).
+ * An address cannot be taken out by a write, other than by one that empties the list for a moment.
+ * When the module comes back at the same place its function is a root again, and nowhere else.  So
+ * the names are added once more: without a truncation, so that the list is never empty.
+ */
+
+#include "daemon/controller-private.h"
+#include "daemon/knob.h"
+
+/* Adds those of @roots that the file lacks.  Those that it does not take are added to @ret_gone, and
+ * those that it does to @ret_back. */
+static int add_missing(Tracer *t, const char *path, const Strv *roots, Strv *ret_gone,
+                       Strv *ret_back) {
+        _cleanup_free_ char *text = NULL;
+        _cleanup_strv_ Strv now = {};
+        int r;
+
+        r = knob_read(t->c->fs.fd, path, &text);
+        if (r >= 0)
+                r = strv_split(&now, text, "\n");
+        for (size_t i = 0; r >= 0 && i < roots->n; i++) {
+                _cleanup_strv_ Strv one = {};
+
+                if (strv_contains(&now, roots->items[i]) ||
+                    strv_contains(ret_gone, roots->items[i]))
+                        continue;
+                r = strv_add(&one, roots->items[i]);
+                if (r >= 0 && knob_append(t->c->fs.fd, path, &one) < 0)
+                        r = strv_add(ret_gone, roots->items[i]);
+                else if (r >= 0 && !strv_contains(ret_back, roots->items[i]))
+                        r = strv_add(ret_back, roots->items[i]);
+        }
+        return r;
+}
+
+int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *ret_back) {
+        _cleanup_free_ char *filter = NULL;
+        _cleanup_strv_ Strv gone = {}, back = {};
+        int r;
+
+        r = add_missing(t, GRAPH_FUNCTION, &m->roots, &gone, &back);
+        if (r >= 0 && m->n_hooked > 0) {
+                if (asprintf(&filter, "%sset_ftrace_filter", instance_dir(t->instance)) < 0) {
+                        filter = NULL;
+                        return -ENOMEM;
+                }
+                r = add_missing(t, filter, &m->roots, &gone, &back);
+        }
+        if (r < 0)
+                return r;
+        *ret_gone = TAKE(gone, (Strv){});
+        *ret_back = TAKE(back, (Strv){});
+        return 0;
+}
