@@ -29,9 +29,10 @@ struct Controller {
         Tracer *tracers;   /* live ones, and those that could not be switched off */
         int has_instances; /* < 0: not known yet */
         size_t n_restored;
-        bool keeps;   /* what the ledger holds may be taken up: nothing of it is undone yet */
-        bool leaving; /* what is programmed stays when the controller goes */
-        int store_fd; /* where lean/ is */
+        bool keeps;       /* what the ledger holds may be taken up: nothing of it is undone yet */
+        bool leaving;     /* what is programmed stays when the controller goes */
+        int store_fd;     /* where lean/ is */
+        bool has_address; /* set_graph_function had one of a function that went (controller-roots.c) */
         ConfigShare memory_limit;
 };
 

@@ -4,7 +4,8 @@
  * A module that goes takes its functions out of set_ftrace_filter, and leaves their addresses in
  * set_graph_function, which so never becomes empty; that nothing is there any more the kernel does
  * not look at (linux 6.1 kernel/trace/ftrace.c, clear_mod_from_hashes(); seen on 6.1, 6.12 and 7.2).
- * An address cannot be taken out by a write, other than by one that empties the list for a moment.
+ * An address cannot be taken out by a write, other than by one that empties the list for a moment;
+ * once another module has put a function there it is that function's name, which can.
  * When the module comes back at the same place its function is a root again, and nowhere else.  So
  * the names are added once more: without a truncation, so that the list is never empty.
  */
@@ -38,12 +39,48 @@ static int add_missing(Tracer *t, const char *path, const Strv *roots, Strv *ret
         return r;
 }
 
+/* Whether a word of the list is no name: the address of a function that went. */
+static bool is_address(const char *word) {
+        return startswith(word, "0x");
+}
+
+/*
+ * Takes out what became of addresses: names that nobody asked for, where addresses were at the last
+ * look.  As long as a root of somebody's is left by name, so that the list is not empty then.
+ */
+static int drop_strangers(Tracer *t) {
+        _cleanup_strv_ Strv now = {}, wanted = {}, strangers = {};
+        bool has_address = false, has_root = false;
+        _cleanup_free_ char *text = NULL;
+        int r;
+
+        r = knob_read(t->c->fs.fd, GRAPH_FUNCTION, &text);
+        if (r >= 0)
+                r = strv_split(&now, text, "\n");
+        if (r >= 0)
+                r = arbiter_all_roots(&t->c->arbiter, &wanted);
+        for (size_t i = 0; r >= 0 && i < now.n; i++) {
+                if (is_address(now.items[i]))
+                        has_address = true;
+                else if (strv_contains(&wanted, now.items[i]))
+                        has_root = true;
+                else
+                        r = strv_add(&strangers, now.items[i]);
+        }
+        if (r >= 0 && t->c->has_address && has_root && strangers.n > 0)
+                r = knob_remove(t->c->fs.fd, GRAPH_FUNCTION, &strangers);
+        t->c->has_address = has_address;
+        return r;
+}
+
 int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *ret_back) {
         _cleanup_free_ char *filter = NULL;
         _cleanup_strv_ Strv gone = {}, back = {};
         int r;
 
-        r = add_missing(t, GRAPH_FUNCTION, &m->roots, &gone, &back);
+        r = drop_strangers(t);
+        if (r >= 0)
+                r = add_missing(t, GRAPH_FUNCTION, &m->roots, &gone, &back);
         if (r >= 0 && m->n_hooked > 0) {
                 if (asprintf(&filter, "%sset_ftrace_filter", instance_dir(t->instance)) < 0) {
                         filter = NULL;

@@ -9,6 +9,7 @@ root_tests += \
 	%D%/test-exact.sh \
 	%D%/test-filters.sh \
 	%D%/test-follow.sh \
+	%D%/test-guards.sh \
 	%D%/test-hotplug.sh \
 	%D%/test-idle.sh \
 	%D%/test-kernel-text.sh \

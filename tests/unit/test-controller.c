@@ -300,6 +300,15 @@ START_TEST(a_root_whose_module_comes_back_is_a_root_again)
                 ck_assert_str_eq(back.items[0], "kfree");
                 expect_file(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\nkfree\n");
 
+                /* Another module's function is where the one that went was. */
+                fake_put(k, "set_graph_function", "udp_sendmsg\nkfree\ntcp_sendmsg\n");
+                ck_assert_int_eq(tracer_renew_roots(t, m, &none, &none), 0);
+                expect_file(k, "set_graph_function", "udp_sendmsg\nkfree\n");
+                /* None went before: then it is somebody else's doing, and theirs. */
+                fake_put(k, "set_graph_function", "udp_sendmsg\nkfree\ntcp_sendmsg\n");
+                ck_assert_int_eq(tracer_renew_roots(t, m, &none, &none), 0);
+                expect_file(k, "set_graph_function", "udp_sendmsg\nkfree\ntcp_sendmsg\n");
+
                 fake_put(k, "available_filter_functions", "udp_sendmsg\n");
                 fake_put(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\n");
                 strv_done(&back);
