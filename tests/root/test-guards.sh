@@ -21,13 +21,15 @@ up_ms() {
 }
 
 ok 'the daemon starts' start_ftraced
+# Only these are hooked where what they call does not matter: an emulated CPU takes long for all.
+printf '%s\n' vfs_read udp_sendmsg >"$work/hooked"
 
 # --- a root that is called without end ---------------------------------------------------------------
 dd if=/dev/zero of=/dev/null bs=1 2>/dev/null &
 load=$!
 cleanup_fn kill $load
 exits 'a session with too frequent a root starts' 0 \
-        ftracectl start -n flood --max-event-rate=1K vfs_read
+        ftracectl start -n flood --lean="$work/hooked" --max-event-rate=1K vfs_read
 since=$(up_ms)
 slowest=0
 while state_is flood recording && (($(up_ms) - since < 60000)); do
@@ -55,7 +57,8 @@ is 'no page is missing' "$(sum_of flood pages_lost)" 0
 is_as_before 'the kernel is as it was'
 
 # --- a clock that is set -----------------------------------------------------------------------------
-exits 'a session that ends by time starts' 0 ftracectl start -n clock --duration=30s --segment-time=2s udp_sendmsg
+exits 'a session that ends by time starts' 0 \
+        ftracectl start -n clock --lean="$work/hooked" --duration=30s --segment-time=2s udp_sendmsg
 since=$(up_ms)
 has_steps() { # COUNT
         [[ $(jq '.clock_steps | length' "$store/sessions/clock/session.json") == "$1" ]]
@@ -84,7 +87,7 @@ is 'each step is as long as it was' "$(session clock '[.start, .clock_steps[]] |
         [range(1; length) as $i | (.[$i].realtime_ns - .[$i].boottime_ns - .[$i-1].realtime_ns + .[$i-1].boottime_ns) / 1e9 | round] |
         map(. / 60 | round) | @json')" '[60,-120,60]'
 exits 'show tells of them' 0 ftracectl show clock
-is 'of each' "$(grep -cE 'Clock: .*set (forward|back) by (1h|2h|59min|1h 59min)' "$out")" 3
+is 'of each' "$(grep -cE 'Clock: .*set (forward|back) by (1h|2h|59min|60min)' "$out")" 3
 cuts=$store/sessions/clock/cuts
 ok 'periods went on to be cut' test "$(wc -l <"$cuts")" -ge 2
 ok 'their moments do not go back' sort -C -n -k 2 "$cuts"
