@@ -45,6 +45,7 @@ struct Tracer {
         char *clock;           /* trace_clock */
         bool ended;            /* disarmed, and still on */
         bool waits;            /* armed, with the roots alone hooked */
+        Strv gone;             /* roots whose module has gone */
         bool is_weighed;
         Touchstone quiet; /* if so */
 };

@@ -90,6 +90,10 @@ int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *re
         }
         if (r < 0)
                 return r;
+        strv_done(&t->gone);
+        r = strv_copy(&t->gone, &gone);
+        if (r < 0)
+                return r;
         *ret_gone = TAKE(gone, (Strv){});
         *ret_back = TAKE(back, (Strv){});
         return 0;

@@ -270,10 +270,10 @@ static void on_tampering(const TamperReport *report, void *userdata) {
         changed(h, true);
 }
 
-static int get_roots(Strv *ret, void *userdata) {
+static int get_roots(Strv *ret, Strv *ret_gone, void *userdata) {
         Health *h = userdata;
 
-        return tracer_get_roots(h->config.tracer, ret);
+        return tracer_get_roots(h->config.tracer, ret, ret_gone);
 }
 
 /* Somebody may begin to use function_graph beside us, in an instance of theirs.  Whether it is news. */

@@ -98,10 +98,10 @@ static void report(Tamper *t, TamperKind kind, GapCause cause, uint32_t cpu, con
 /* --- what a file says ------------------------------------------------------------------------- */
 
 static bool is_in_roots(const Watch *w, const char *now) {
-        _cleanup_strv_ Strv wanted = {}, words = {};
+        _cleanup_strv_ Strv wanted = {}, gone = {}, words = {};
         bool has_address = false;
 
-        if (w->tamper->config.get_roots(&wanted, w->tamper->config.userdata) < 0 ||
+        if (w->tamper->config.get_roots(&wanted, &gone, w->tamper->config.userdata) < 0 ||
             strv_split(&words, now, "\n") < 0)
                 return true; /* it cannot be told */
         for (size_t i = 0; i < words.n; i++)
@@ -110,7 +110,8 @@ static bool is_in_roots(const Watch *w, const char *now) {
                 else if (!strv_contains(&wanted, words.items[i]))
                         return false;
         for (size_t i = 0; i < wanted.n && !has_address; i++)
-                if (!strv_contains(&words, wanted.items[i]))
+                if (!strv_contains(&words, wanted.items[i]) &&
+                    !strv_contains(&gone, wanted.items[i]))
                         return false;
         return true;
 }

@@ -50,8 +50,9 @@ typedef struct TamperConfig {
         const char *ftrace_enabled; /* path of the sysctl */
         const uint32_t *cpus;
         size_t n_cpus;
-        /* What set_graph_function should hold now; daemons change it for other sessions. */
-        int (*get_roots)(Strv *ret, void *userdata);
+        /* What set_graph_function should hold now, as daemons change it for other sessions; of those
+         * in @ret_gone it does not matter. */
+        int (*get_roots)(Strv *ret, Strv *ret_gone, void *userdata);
         TamperHandler handler;
         void *userdata;
 } TamperConfig;

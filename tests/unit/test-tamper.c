@@ -43,7 +43,7 @@ static void on_report(const TamperReport *report, void *userdata) {
         ck_assert_int_eq(report->sentence == NULL, report->kind == TAMPER_ENDED);
 }
 
-static int get_roots(Strv *ret, void *userdata) {
+static int get_roots(Strv *ret, Strv *ret_gone, void *userdata) {
         const Fixture *f = userdata;
 
         return strv_copy(ret, &f->roots);
