@@ -9,7 +9,6 @@ root_tests += \
 	%D%/test-exact.sh \
 	%D%/test-filters.sh \
 	%D%/test-follow.sh \
-	%D%/test-guards.sh \
 	%D%/test-hotplug.sh \
 	%D%/test-idle.sh \
 	%D%/test-kernel-text.sh \
@@ -38,6 +37,8 @@ check-root check-root-long: all
 	top_builddir='$(abs_top_builddir)' $(srcdir)/%D%/run-in-guests $(GUEST_STORIES)
 check-root-native: all
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(root_tests)'
+
+root_tests += %D%/test-guards.sh
 
 noinst_PROGRAMS += %D%/watch-tracefs
 %C%_watch_tracefs_SOURCES = %D%/watch-tracefs.c
