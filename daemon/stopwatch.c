@@ -29,9 +29,9 @@ static uint64_t hash(const char *s) {
 #define NAME_FORMAT "ftraced_%016" PRIx64 "_%zu"
 #define NAME_ARGS(place) hash((place)->session), (place)->number
 
-/* One more line in a file, in the ledger before it is there. */
-static int add_line(const BellPlace *p, const char *file, char *line) {
-        _cleanup_free_ char *owned = line;
+/* One more line in a file, in the ledger before it is there; consumed. */
+static int add_line(const BellPlace *p, const char *file, char *taken) {
+        _cleanup_free_ char *line = taken;
         _cleanup_strv_ Strv lines = {};
         int r;
 
