@@ -2,7 +2,7 @@
 import_test_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 import_test_libs = $(import_libs) $(CHECK_LIBS)
 unit_tests += %D%/test-graph-line %D%/test-indent-line %D%/test-labels %D%/test-lines \
-	%D%/test-text-redraw %D%/test-text-trace
+	%D%/test-text-redraw %D%/test-text-same %D%/test-text-trace
 EXTRA_DIST += %D%/text-file.h
 %C%_test_graph_line_CFLAGS  = $(import_test_cflags)
 %C%_test_graph_line_LDADD   = $(import_test_libs)
@@ -14,5 +14,7 @@ EXTRA_DIST += %D%/text-file.h
 %C%_test_lines_LDADD        = $(import_test_libs)
 %C%_test_text_redraw_CFLAGS = $(import_test_cflags)
 %C%_test_text_redraw_LDADD  = $(import_libs) $(render_libs) $(CHECK_LIBS)
+%C%_test_text_same_CFLAGS   = $(import_test_cflags)
+%C%_test_text_same_LDADD    = $(import_libs) $(drawing_libs) $(CHECK_LIBS)
 %C%_test_text_trace_CFLAGS  = $(import_test_cflags)
 %C%_test_text_trace_LDADD   = $(import_test_libs)
