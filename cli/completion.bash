@@ -19,12 +19,17 @@ __ftracectl_functions() { # PREFIX
         ftracectl functions --no-pager --quiet "$1*" 2>/dev/null | head -n 200 | cut -d' ' -f1
 }
 
+# Only who may read tracefs gets any.
+__ftracectl_events() {
+        cat /sys/kernel/tracing/available_events 2>/dev/null
+}
+
 # The options of VERB, those that need a value with their '='.
 __ftracectl_options() { # VERB
         local record='-n -p --name= --profile= --dry-run --depth= --notrace= --pid= --comm= --cgroup= --cpus= --flat --only=
                 --slower= --no-irqs --no-sleep-time --clock= --duration= --max-size= --ring
                 --segment-size= --segment-time= --buffer-size= --max-functions= --on-full=
-                --lean= --budget= --max-hooked= --max-event-rate= --max-write-rate= --max-cpu=
+                --args --retval --event= --lean= --budget= --max-hooked= --max-event-rate= --max-write-rate= --max-cpu=
                 --wait --force'
         local draw='-O --format= --option='
 
@@ -66,7 +71,7 @@ _ftracectl() {
                         return ;;
                 --json | --wait) # the value is optional, and only ever behind a '='
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i += 2)) ;;
-                --name | --profile | --depth | --notrace | --pid | --duration | --max-size | --buffer-size | \
+                --name | --profile | --depth | --notrace | --pid | --event | --duration | --max-size | --buffer-size | \
                         --segment-size | --segment-time | --max-functions | --on-full | --lean | \
                         --budget | --max-hooked | --max-event-rate | --max-write-rate | --max-cpu | \
                         --comm | --cgroup | --cpus | --only | --slower | --clock | --on | --do | --max-captures | --min-gap | --format | \
@@ -99,10 +104,12 @@ _ftracectl() {
         --cgroup) COMPREPLY=($(compgen -d -- "${cur:-/sys/fs/cgroup/}")); return ;;
         --format) COMPREPLY=($(compgen -W 'graph' -- "$cur")); return ;;
         -O | --option)
-                COMPREPLY=($(compgen -W "$(printf '%s ' {,no}funcgraph-{cpu,proc,abstime,duration,overhead,overrun,tail})" -- "$cur"))
+                COMPREPLY=($(compgen -W "$(printf '%s ' {,no}funcgraph-{cpu,proc,abstime,duration,overhead,overrun,tail,args,retval,retval-hex})" -- "$cur"))
                 return ;;
         --profile) COMPREPLY=($(compgen -W "$(__ftracectl_profiles)" -- "$cur")); return ;;
         --notrace | --only) COMPREPLY=($(compgen -W "$(__ftracectl_functions "$cur")" -- "$cur")); return ;;
+        --event) COMPREPLY=($(compgen -W "$(__ftracectl_events)" -- "$cur"))
+                return ;;
         -p | --pid) COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur")); return ;;
         --size | --time | --sessions | -n | --name | --depth | --duration | --max-size | --segment-size | --segment-time | \
                 --buffer-size | --max-functions | --budget | --cpus | --slower | --max-captures | --min-gap) return ;;

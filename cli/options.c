@@ -21,6 +21,7 @@
 #include "cli/options.h"
 #include "cli/status.h"
 #include "store/captures.h"
+#include "store/event-choice.h"
 
 typedef enum OptionKind {
         OPTION_FLAG,   /* bool */
@@ -73,6 +74,14 @@ static const Option options[] = {
           "leave FUNCTION out with all it calls; a name or a glob, may be repeated" },
         { "pid",           'p', OPTIONS_RECORD, OPTION_WORDS,    AT(spec.pids), "PID",
           "only what process PID, its threads and children call; may be repeated" },
+        { "args",           0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.args), NULL,
+          "record the calls' arguments, too (linux 6.15 on)" },
+        { "retval",         0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.retval), NULL,
+          "and what they return (linux 6.5 on, if it was built for that)" },
+        { "event",          0,  OPTIONS_RECORD, OPTION_NAMES,    AT(spec.events), "EVENT",
+          "record EVENT beside the calls: SYSTEM:NAME or SYSTEM:NAME:FILTER; may be\n"
+          "repeated", .is_valid = event_choice_is_valid,
+          .noun = "SYSTEM:NAME or SYSTEM:NAME:FILTER, as in sched:sched_switch" },
         { "comm",           0,  OPTIONS_RECORD, OPTION_NAMES,    AT(spec.comms), "NAME",
           "only what processes and threads of that name call, those to come too;\n"
           "may be repeated", .is_valid = comm_is_valid,
@@ -173,7 +182,8 @@ static const Option options[] = {
         { "option",        'O', OPTIONS_DRAW,   OPTION_WORDS,    AT(render), "OPTION",
           "switch a column of the kernel's drawing on or, with \"no\" before it,\n"
           "off: funcgraph-cpu, funcgraph-proc, funcgraph-abstime, funcgraph-duration,\n"
-          "funcgraph-overhead, funcgraph-overrun, funcgraph-tail; may be repeated" },
+          "funcgraph-overhead, funcgraph-overrun, funcgraph-tail, funcgraph-args,\n"
+          "funcgraph-retval, funcgraph-retval-hex; may be repeated" },
         { "by",             0,  OPTIONS_TOP,    OPTION_TEXT,     AT(by), "WHAT",
           "what a row is: function (unless said), module, task, cpu, or root" },
         { "limit",          0,  OPTIONS_TOP,    OPTION_NUMBER,   AT(limit), "N",

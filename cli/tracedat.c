@@ -13,6 +13,7 @@
 #include "cli/kallsyms-text.h"
 #include "cli/tracedat.h"
 #include "codec/page-source.h"
+#include "store/event-choice.h"
 #include "store/page.h"
 
 enum {
@@ -173,8 +174,58 @@ static int put_formats(Buf *b, const Plan *p, const SessionDir *dir, char **ret_
         }
         put_u32(b, p, n_formats);
         buf_add(b, formats.data, formats.n_data);
-        put_u32(b, p, 0); /* no other systems */
         return formats.error;
+}
+
+/* Formats of the events of @system, of which @first is one; 0 if they were there already. */
+static int put_system(Buf *b, const Plan *p, const SessionDir *dir, const Strv *events,
+                      size_t first, uint32_t *n_systems) {
+        _cleanup_buf_ Buf formats = BUF_INIT;
+        EventChoice system, e;
+        uint32_t n_formats = 0;
+
+        if (!event_choice_parse(&system, events->items[first]))
+                return 0;
+        for (size_t i = 0; i < events->n; i++) {
+                _cleanup_free_ char *text = NULL;
+                char path[EVENT_PATH_MAX];
+                size_t n;
+                int r;
+
+                if (!event_choice_parse(&e, events->items[i]) || !streq(e.system, system.system))
+                        continue;
+                if (i < first)
+                        return 0;
+                event_choice_path(path, &e, "format");
+                r = read_tracing(dir, path, false, &text, &n, NULL);
+                if (r < 0)
+                        return r;
+                if (n == 0)
+                        continue;
+                put_text64(&formats, p, text, n);
+                n_formats++;
+        }
+        buf_add(b, system.system, strlen(system.system) + 1);
+        put_u32(b, p, n_formats);
+        buf_add(b, formats.data, formats.n_data);
+        (*n_systems)++;
+        return formats.error;
+}
+
+/* Of events beside the calls. */
+static int put_systems(Buf *b, const Plan *p, const SessionDir *dir, const Strv *events) {
+        _cleanup_buf_ Buf systems = BUF_INIT;
+        uint32_t n_systems = 0;
+
+        for (size_t i = 0; i < events->n; i++) {
+                int r = put_system(&systems, p, dir, events, i, &n_systems);
+
+                if (r < 0)
+                        return r;
+        }
+        put_u32(b, p, n_systems);
+        buf_add(b, systems.data, systems.n_data);
+        return systems.error;
 }
 
 /* As per_cpu/cpuN/stats says it, for `trace-cmd report --stat`. */
@@ -262,6 +313,8 @@ static int put_head(Buf *b, const Plan *p, const SessionDir *dir, const SessionM
         buf_add(b, "header_event", 13);
         put_text64(b, p, header_event, n_header_event);
         r = put_formats(b, p, dir, ret_problem);
+        if (r == 0)
+                r = put_systems(b, p, dir, &m->spec.events);
         if (r != 0)
                 return r;
         put_u32(b, p, (uint32_t) n_symbols);

@@ -13,6 +13,7 @@
 #include "daemon/admission.h"
 #include "daemon/clock-reader.h"
 #include "daemon/controller-private.h"
+#include "daemon/event-set.h"
 #include "daemon/host-check.h"
 #include "daemon/knob.h"
 #include "daemon/lean.h"
@@ -151,7 +152,11 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Aim *aim, Plan *p,
                                   .no_irqs = m->spec.no_irqs,
                                   .no_sleep_time = m->spec.no_sleep_time,
                                   .not_hooked = &aim->clock_readers,
-                                  .hooks = t->waits ? &aim->waiting : &aim->lean.hooks });
+                                  .hooks = t->waits ? &aim->waiting : &aim->lean.hooks,
+                                  .args = m->spec.args });
+        if (r >= 0)
+                r = event_set_plan(&m->spec.events, &aim->threads, t->instance, p, &c->fs,
+                                   c->ledger, session);
         if (r >= 0 && c->arbiter.n == 1)
                 r = plan_shared(c, p, m, t->claim);
         if (r < 0)
@@ -178,6 +183,8 @@ static int refuse_program(const Tracer *t, const SessionMeta *m, int error, cons
                 if (!dir)
                         return -ENOMEM;
         }
+        if (strstr(file, "events/") && streq(strrchr(file, '/'), "/filter") && error == -EINVAL)
+                return refuse_event_filter(fs, file, refusal);
         if (dir && error == -EBUSY)
                 return refuse_held_pipe(fs, dir, refusal);
         if (dir && error == -ENOSPC)
@@ -305,6 +312,8 @@ static int admit(Controller *c, const SessionMeta *m, bool force, bool is_dry, A
                 r = admit_cpus(&c->fs, &m->spec, refusal);
         if (r == 0)
                 r = admit_clock(&c->fs, &m->spec, refusal);
+        if (r == 0)
+                r = admit_events(&c->fs, &m->spec, refusal);
         if (r == 0)
                 r = admit_processes(&c->fs, &m->spec, &ret->threads, &ret->warnings, refusal);
         if (r == 0)

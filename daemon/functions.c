@@ -16,12 +16,11 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/name.h"
-#include "base/typo.h"
 #include "daemon/functions.h"
+#include "daemon/suggest.h"
 
 #define MAX_LIST_BYTES (64U << 20)
 #define MAX_MODULES_BYTES (4U << 20)
-#define N_SUGGESTIONS 3
 /* A place whose symbol is unknown: linux 6.1 kernel/trace/ftrace.c, FTRACE_INVALID_FUNCTION. */
 #define INVALID_PREFIX "__ftrace_invalid_address___"
 
@@ -231,44 +230,8 @@ int functions_expand(const Functions *f, const char *pattern, Strv *ret) {
         return n;
 }
 
-/* The fewest errors first, then the longest common beginning. */
-static size_t unlikeness(const char *a, const char *b, size_t limit) {
-        size_t d = typo_distance(a, b, limit), n_common = 0;
-
-        while (a[n_common] && a[n_common] == b[n_common])
-                n_common++;
-        return d > limit ? SIZE_MAX : (d + 1) * 1024 - MIN(n_common, (size_t) 1023);
-}
-
 int functions_suggest(const Functions *f, const char *name, Strv *ret) {
-        struct {
-                const char *name;
-                size_t unlikeness;
-        } best[N_SUGGESTIONS] = {};
-        size_t n = 0, limit = typo_limit(name);
-        int r;
-
-        for (size_t i = 0; i < f->n; i++) {
-                size_t u = unlikeness(name, f->names[i], limit), at = n;
-
-                if (u == SIZE_MAX)
-                        continue;
-                while (at > 0 && best[at - 1].unlikeness > u)
-                        at--;
-                if (at == N_SUGGESTIONS)
-                        continue;
-                n = MIN(n + 1, (size_t) N_SUGGESTIONS);
-                for (size_t k = n - 1; k > at; k--)
-                        best[k] = best[k - 1];
-                best[at].name = f->names[i];
-                best[at].unlikeness = u;
-        }
-        for (size_t i = 0; i < n; i++) {
-                r = strv_add(ret, best[i].name);
-                if (r < 0)
-                        return r;
-        }
-        return 0;
+        return suggest_names(f->names, f->n, name, ret);
 }
 
 int functions_to_memfd(const Functions *f) {

@@ -286,6 +286,12 @@ static int plan_settings(Instance *i, Plan *p, Ledger *l, const char *session,
         return r;
 }
 
+/* The table's, but for what the session asks for. */
+static const char *setting_value(size_t k, const InstanceSettings *s) {
+        return s->args && streq(settings[k].file, "options/funcgraph-args") ? "1"
+                                                                            : settings[k].value;
+}
+
 int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const InstanceSettings *s) {
         _cleanup_free_ char *on = NULL;
         int r;
@@ -301,9 +307,9 @@ int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const In
                 if ((settings[k].flags & TOP_ONLY) && i->name)
                         continue;
                 if ((settings[k].flags & SHARED) && i->name)
-                        r = plan_shared(i, p, l, settings[k].file, settings[k].value);
+                        r = plan_shared(i, p, l, settings[k].file, setting_value(k, s));
                 else
-                        r = plan_own(i, p, l, session, settings[k].file, settings[k].value);
+                        r = plan_own(i, p, l, session, settings[k].file, setting_value(k, s));
         }
         if (r >= 0)
                 r = plan_settings(i, p, l, session, s);

@@ -53,6 +53,7 @@ typedef struct InstanceSettings {
         bool no_irqs, no_sleep_time;
         const Strv *not_hooked; /* functions that set_ftrace_notrace is to hold */
         const Hooks *hooks;     /* what set_ftrace_filter is to hold */
+        bool args;              /* are recorded; the kernel can */
 } InstanceSettings;
 
 /* Whether options/funcgraph-irqs and options/sleep-time have one value for all instances. */

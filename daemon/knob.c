@@ -18,13 +18,14 @@
 
 typedef enum KnobKind {
         KNOB_VALUE,
-        KNOB_TEXT,
         KNOB_CHOICE,
         KNOB_SIZE,
         KNOB_MASK,
         KNOB_LIST,
         KNOB_PIDS,
         KNOB_FILTER,
+        KNOB_SWITCH,
+        KNOB_EVENT_FILTER,
 } KnobKind;
 
 #define ALL "#### all functions enabled ####"
@@ -37,7 +38,6 @@ typedef struct KnobName {
 } KnobName;
 
 static const KnobName names[] = {
-        { "filter", KNOB_TEXT, "" },
         { "buffer_size_kb", KNOB_SIZE, "" },
         { "set_ftrace_filter", KNOB_FILTER, ALL },
         { "set_ftrace_notrace", KNOB_FILTER, NONE },
@@ -47,6 +47,10 @@ static const KnobName names[] = {
         { "set_graph_notrace", KNOB_LIST, NONE },
         { "trace_clock", KNOB_CHOICE, "" },
         { "tracing_cpumask", KNOB_MASK, "" },
+        { "set_event_pid", KNOB_LIST, "" },
+        { "set_event_notrace_pid", KNOB_LIST, "" },
+        { "enable", KNOB_SWITCH, "" },
+        { "filter", KNOB_EVENT_FILTER, "" },
 };
 
 static const KnobName *find_name(const char *path) {
@@ -118,8 +122,15 @@ int knob_read(int tracefs_fd, const char *path, char **ret) {
         if (kind_is_list(kind))
                 return read_words(text, kind, ret);
 
+        if (kind == KNOB_EVENT_FILTER && strchr(text, '\n') != text + n - 1) {
+                /* Below a filter that was refused, and does not act, the kernel says why. */
+                *ret = strdup(KNOB_FILTER_REFUSED);
+                return *ret ? 0 : -ENOMEM;
+        }
         while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' '))
                 text[--n] = 0;
+        if (kind == KNOB_SWITCH)
+                text[strcspn(text, "*")] = 0;
         if (kind == KNOB_CHOICE) {
                 char *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;
 
@@ -186,8 +197,9 @@ bool knob_equal(const char *path, const char *a, const char *b) {
         case KNOB_FILTER:
                 return list_equal(a, b);
         case KNOB_VALUE:
-        case KNOB_TEXT:
         case KNOB_CHOICE:
+        case KNOB_SWITCH:
+        case KNOB_EVENT_FILTER:
                 break;
         }
         return streq(a, b);
@@ -238,7 +250,7 @@ static int write_words(int tracefs_fd, const char *path, const char *words, int 
 
 /* Of "1408)" four bytes. */
 static size_t n_value(KnobKind kind, const char *value) {
-        return strcspn(value, kind == KNOB_TEXT ? "\n" : " )\n");
+        return strcspn(value, kind == KNOB_EVENT_FILTER ? "\n" : " )\n");
 }
 
 static int write_value(int tracefs_fd, const char *path, KnobKind kind, const char *value) {
@@ -257,6 +269,9 @@ static int write_value(int tracefs_fd, const char *path, KnobKind kind, const ch
 static const char *written(KnobKind kind, const char *value) {
         if (kind == KNOB_PIDS && streq(value, KNOB_PIDS_ENDED))
                 return ""; /* no write brings it back, and nobody wants it */
+        if (kind == KNOB_EVENT_FILTER &&
+            (streq(value, "none") || streq(value, KNOB_FILTER_REFUSED)))
+                return "0"; /* removes a filter, and the complaint about one */
         return kind == KNOB_SIZE ? size_skip(value) : value;
 }
 

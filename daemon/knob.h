@@ -17,6 +17,9 @@
  *      pids     a list; KNOB_PIDS_ENDED is one that names nobody        set_ftrace_pid
  *      filter   a list beside which "function:command" lines live, which are left alone
  *               (":mod:" lines are list words)         set_ftrace_filter, set_ftrace_notrace
+ *      switch   "0" or "1"; a '*' behind it says that a trigger has a hand in it  events/.../enable
+ *      event filter   an expression; "none"; KNOB_FILTER_REFUSED while one that was refused is
+ *               shown, which acts as none does         events/.../filter
  *
  * Paths are relative to the tracefs directory.  Everything is logged in the debug domain "knob".
  */
@@ -31,6 +34,9 @@
  * has gone the file is empty, which means no process, whereas "no pid" means every process
  * (linux 6.1 kernel/trace/ftrace.c, fpid_show(); seen on 6.1). */
 #define KNOB_PIDS_ENDED "(ended)"
+
+/* Putting this back removes it. */
+#define KNOB_FILTER_REFUSED "(refused)"
 
 /* What the file says; the caller frees.  0 or -errno. */
 int knob_read(int tracefs_fd, const char *path, char **ret);

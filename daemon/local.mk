@@ -26,6 +26,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/controller.h \
 	%D%/daemon.c \
 	%D%/daemon.h \
+	%D%/event-set.c \
+	%D%/event-set.h \
 	%D%/fdstore.c \
 	%D%/fdstore.h \
 	%D%/functions.c \
@@ -42,6 +44,10 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/janitor.h \
 	%D%/kernel-symbols.c \
 	%D%/kernel-symbols.h \
+	%D%/kernel-types.c \
+	%D%/kernel-types.h \
+	%D%/suggest.c \
+	%D%/suggest.h \
 	%D%/symbol-watch.c \
 	%D%/symbol-watch.h \
 	%D%/knob.c \

@@ -107,6 +107,8 @@ static int read_new(const Tracefs *fs, const char *name, char **ret) {
                 return r; /* what the top level does not have an instance has not either */
         if (streq(name, "tracing_cpumask"))
                 return all_cpus(fs, ret);
+        if (startswith(name, "events/"))
+                value = streq(strrchr(name, '/'), "/enable") ? "0" : "none";
         for (size_t i = 0; i < ELEMENTSOF(new_values); i++)
                 if (streq(new_values[i].name, name))
                         value = new_values[i].value;

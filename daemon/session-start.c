@@ -13,6 +13,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/unit.h"
+#include "daemon/kernel-types.h"
 #include "daemon/reader.h"
 #include "daemon/session-private.h"
 #include "daemon/stock.h"
@@ -72,6 +73,29 @@ static int session_store_symbols(Session *s, Refusal *refusal) {
         return r < 0 ? refuse_errno(refusal, r, "storing", "/proc/kallsyms") : 0;
 }
 
+/* What the arguments are called; without it they are recorded, and drawn as "()". */
+static int session_store_types(Session *s, Refusal *refusal) {
+        _cleanup_close_ int root_fd = -EBADF;
+        char hash[SYMBOL_HASH_CHARS + 1];
+        int r;
+
+        if (!s->meta->spec.args)
+                return 0;
+        root_fd = dir_open(AT_FDCWD, "/");
+        r = root_fd < 0 ? root_fd
+                        : kernel_types_store(root_fd, store_symbols_fd(s->context->store), hash);
+        if (r == KERNEL_TYPES_E_NONE) {
+                session_warn(s, "the kernel does not say what its functions' arguments are "
+                                "(/sys/kernel/btf/vmlinux is missing): they are recorded, but "
+                                "cannot be drawn");
+                return 0;
+        }
+        if (r < 0)
+                return refuse_errno(refusal, r, "storing", "/sys/kernel/btf");
+        s->meta->types = strdup(hash);
+        return s->meta->types ? 0 : -ENOMEM;
+}
+
 static int session_arm(Session *s, Refusal *refusal) {
         uint64_t since_ns = clock_ns(CLOCK_MONOTONIC);
         int r;
@@ -109,7 +133,7 @@ static int session_copy_tracing(Session *s, Refusal *refusal) {
         const char *path;
         int r;
 
-        r = tracing_copy_begin(s->dir, s->tracer, &path);
+        r = tracing_copy_begin(s->dir, s->tracer, &s->meta->spec.events, &path);
         return r < 0 ? refuse_errno(refusal, r, "copying tracing file", path) : 0;
 }
 
@@ -352,8 +376,9 @@ static void session_undo(Session *s) {
 }
 
 static int (*const start_steps[])(Session *s, Refusal *refusal) = {
-        session_triggers_new, session_store_symbols, session_arm,           session_make_dir,
-        session_copy_tracing, session_open_cpus,     session_store_symbols, session_begin,
+        session_triggers_new, session_store_types,   session_store_symbols,
+        session_arm,          session_make_dir,      session_copy_tracing,
+        session_open_cpus,    session_store_symbols, session_begin,
 };
 
 int session_start(Session **ret, const SessionContext *context, SessionMeta *m, uint64_t peer,

@@ -3,6 +3,7 @@
 /* Files come from tables; those that not every kernel has are marked so. */
 
 #include "daemon/tracing-copy.h"
+#include "store/event-choice.h"
 
 typedef struct TracingFile {
         const char *path;
@@ -46,8 +47,21 @@ static int copy_files(SessionDir *dir, Tracer *tracer, const TracingFile *files,
         return 0;
 }
 
-int tracing_copy_begin(SessionDir *dir, Tracer *tracer, const char **ret_path) {
-        return copy_files(dir, tracer, files_at_begin, ELEMENTSOF(files_at_begin), ret_path);
+int tracing_copy_begin(SessionDir *dir, Tracer *tracer, const Strv *events, const char **ret_path) {
+        int r = copy_files(dir, tracer, files_at_begin, ELEMENTSOF(files_at_begin), ret_path);
+
+        for (size_t i = 0; r >= 0 && i < events->n; i++) {
+                char path[EVENT_PATH_MAX];
+                EventChoice e;
+
+                if (!event_choice_parse(&e, events->items[i]))
+                        continue;
+                event_choice_path(path, &e, "format");
+                r = copy_files(dir, tracer, &(TracingFile){ path }, 1, ret_path);
+                if (r < 0)
+                        *ret_path = events->items[i];
+        }
+        return r;
 }
 
 int tracing_copy_end(SessionDir *dir, Tracer *tracer, const char **ret_path) {

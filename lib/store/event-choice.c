@@ -53,6 +53,13 @@ bool event_choice_is_valid(const char *text) {
         return event_choice_parse(&e, text);
 }
 
+bool event_choice_is_same(const char *a, const char *b) {
+        EventChoice x, y;
+
+        return event_choice_parse(&x, a) && event_choice_parse(&y, b) &&
+               strcmp(x.system, y.system) == 0 && strcmp(x.name, y.name) == 0;
+}
+
 void event_choice_path(char ret[static EVENT_PATH_MAX], const EventChoice *e, const char *file) {
         (void) snprintf(ret, EVENT_PATH_MAX, "events/%s/%s/%s", e->system, e->name, file);
 }

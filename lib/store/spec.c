@@ -144,14 +144,9 @@ json_t *spec_to_json(const Spec *spec) {
 /* Of two filters for one event only one could count. */
 static bool names_an_event_twice(const Strv *events) {
         for (size_t i = 0; i < events->n; i++)
-                for (size_t k = 0; k < i; k++) {
-                        EventChoice a, b;
-
-                        if (event_choice_parse(&a, events->items[i]) &&
-                            event_choice_parse(&b, events->items[k]) && streq(a.system, b.system) &&
-                            streq(a.name, b.name))
+                for (size_t k = 0; k < i; k++)
+                        if (event_choice_is_same(events->items[i], events->items[k]))
                                 return true;
-                }
         return false;
 }
 

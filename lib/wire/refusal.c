@@ -19,6 +19,7 @@ static const struct {
                                          "there is no such function" },
         [REFUSAL_NO_FUNCTION_MATCHES] = { "org.ftraced.NoFunctionMatches", 3,
                                           "no function matches the pattern" },
+        [REFUSAL_EVENT_NOT_FOUND] = { "org.ftraced.EventNotFound", 3, "there is no such event" },
         [REFUSAL_TOO_MANY_FUNCTIONS] = { "org.ftraced.TooManyFunctions", 7,
                                          "the pattern matches too many functions" },
         [REFUSAL_INVALID_NAME] = { "org.ftraced.InvalidName", 2, "the name is not valid" },

@@ -18,6 +18,7 @@
 typedef enum RefusalKind {
         REFUSAL_FUNCTION_NOT_FOUND,     /* exit 3 */
         REFUSAL_NO_FUNCTION_MATCHES,    /* exit 3 */
+        REFUSAL_EVENT_NOT_FOUND,        /* exit 3 */
         REFUSAL_TOO_MANY_FUNCTIONS,     /* exit 7 */
         REFUSAL_INVALID_NAME,           /* exit 2 */
         REFUSAL_INVALID_SPEC,           /* exit 2 */

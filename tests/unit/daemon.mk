@@ -42,6 +42,11 @@ unit_tests += %D%/test-controller %D%/test-functions %D%/test-knob %D%/test-over
 %C%_test_override_CFLAGS  = $(daemon_test_cflags)
 %C%_test_override_LDFLAGS = $(%C%_test_controller_LDFLAGS)
 %C%_test_override_LDADD   = $(daemon_test_libs)
+unit_tests += %D%/test-event-set
+%C%_test_event_set_SOURCES = %D%/test-event-set.c %D%/fake-kernel.c %D%/fake-kernel.h
+%C%_test_event_set_CFLAGS  = $(daemon_test_cflags)
+%C%_test_event_set_LDFLAGS = $(%C%_test_controller_LDFLAGS)
+%C%_test_event_set_LDADD   = $(daemon_test_libs)
 %C%_test_controller_SOURCES = %D%/test-controller.c %D%/fake-kernel.c %D%/fake-kernel.h
 %C%_test_controller_CFLAGS  = $(daemon_test_cflags)
 %C%_test_controller_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=openat,--wrap=__openat_2,--wrap=write \

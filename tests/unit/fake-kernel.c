@@ -54,12 +54,16 @@ static const struct {
         { "set_ftrace_notrace", "#### no functions disabled ####\n" },
         { "set_ftrace_pid", "no pid\n" },
         { "set_ftrace_notrace_pid", "no pid\n" },
+        { "set_event_pid", "" },
         { "options/overwrite", "1\n" },
         { "options/function-fork", "0\n" },
         { "events/task/task_rename/filter", "none\n" },
         { "events/task/task_rename/enable", "0\n" },
         { "events/cgroup/cgroup_attach_task/enable", "0\n" },
         { "trace_pipe", "" },
+        { "options/event-fork", "0\n" },
+        { "events/sched/sched_switch/enable", "0\n" },
+        { "events/sched/sched_switch/filter", "none\n" },
         { "events/header_page", "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n" },
         { "per_cpu/cpu0/stats", "entries: 0\noverrun: 7\ncommit overrun: 0\nread events: 3\n" },
         { "per_cpu/cpu1/stats", "entries: 0\noverrun: 0\ncommit overrun: 0\nread events: 0\n" },
@@ -76,6 +80,7 @@ static const struct {
         { "max_graph_depth", "0\n" },
         { "tracing_thresh", "0\n" },
         { "set_event", "" },
+        { "available_events", "sched:sched_switch\nsched:sched_wakeup\nirq:softirq_entry\n" },
         { "options/record-cmd", "1\n" },
         { "options/sleep-time", "1\n" },
         { "options/funcgraph-irqs", "1\n" },
@@ -269,7 +274,8 @@ static void take_note(const char *what, const char *path, const char *text) {
 static bool is_list(const char *path) {
         const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
-        return startswith(name, "set_ftrace") || startswith(name, "set_graph");
+        return startswith(name, "set_ftrace") || startswith(name, "set_graph") ||
+               streq(name, "set_event_pid");
 }
 
 int __wrap_openat(int dir_fd, const char *path, int flags, ...) {
@@ -350,9 +356,24 @@ static int write_list(int fd, const char *text) {
         return -EINVAL;
 }
 
+/* "0" removes a filter; one that is refused is shown with the reason. */
+static int write_filter(const char *path, const char *text) {
+        _cleanup_free_ char *shown = NULL;
+        bool bad = startswith(text, "no_");
+
+        ck_assert_int_ge(asprintf(&shown, bad ? "%s\n^\nparse_error: Field not found\n" : "%s\n",
+                                  streq(text, "0") ? "none" : text),
+                         0);
+        put(the->tracefs_fd, path, shown);
+        return bad ? -EINVAL : 0;
+}
+
 static int write_file(int fd, const char *text) {
         const char *path = files[fd].path;
         _cleanup_free_ char *shown = NULL;
+
+        if (strstr(path, "/filter"))
+                return write_filter(path, text);
 
         if (strstr(path, "current_tracer") && the->is_busy)
                 return -EBUSY;
@@ -414,6 +435,7 @@ int __wrap_close(int fd) {
                 ck_assert_int_ge(asprintf(&all, "%s\n", text), 0);
                 put(the->tracefs_fd, files[fd].path,
                     files[fd].words.n > 0               ? all
+                    : strstr(files[fd].path, "_event_") ? ""
                     : strstr(files[fd].path, "_pid")    ? "no pid\n"
                     : strstr(files[fd].path, "notrace") ? "#### no functions disabled ####\n"
                                                         : ALL_ENABLED);

@@ -31,6 +31,12 @@ START_TEST(reading_gives_what_can_be_written_back)
                 expect(&s, "set_ftrace_pid", "12\n812\n", "12\n812");
                 expect(&s, "set_graph_function", "#### all functions enabled ####\n", "");
                 expect(&s, "set_graph_function", "", "");
+                expect(&s, "set_event_pid", "", "");
+                expect(&s, "enable", "0*\n", "0");
+                expect(&s, "filter", "none\n", "none");
+                expect(&s, "filter", "prev_pid > 0\n", "prev_pid > 0");
+                expect(&s, "filter", "bad >\n    ^\nparse_error: Field not found\n",
+                       KNOB_FILTER_REFUSED);
                 expect(&s, "set_graph_function", "nf_hook [nf]\nkfree\n", "nf_hook\nkfree");
         }
 END_TEST
@@ -75,6 +81,19 @@ START_TEST(a_size_never_expanded_is_restored_as_what_it_expands_to)
         }
 END_TEST
 
+START_TEST(an_event_filter_is_one_line_and_none_is_0)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+
+                expect(&s, "filter", "none\n", "none");
+                ck_assert_int_eq(knob_write(s.fd, "filter", "(a > 0) && b ~ \"x y\""), 0);
+                expect_text(&s, "filter", "(a > 0) && b ~ \"x y\"\n");
+                expect(&s, "filter", "x\n", "x");
+                ck_assert_int_eq(knob_restore(s.fd, "filter", "none", NULL), 0);
+                expect_text(&s, "filter", "0\n");
+        }
+END_TEST
+
 START_TEST(a_file_that_is_not_there_is_not_made)
         {
                 _cleanup_scratch_ Scratch s = SCRATCH;
@@ -106,4 +125,5 @@ UNIT_MAIN("knob", reading_gives_what_can_be_written_back,
           commands_in_a_filter_are_not_part_of_it_and_pending_modules_are,
           values_that_mean_the_same_are_equal,
           a_size_never_expanded_is_restored_as_what_it_expands_to,
-          a_file_that_is_not_there_is_not_made, lists_are_written_one_word_a_line)
+          a_file_that_is_not_there_is_not_made, an_event_filter_is_one_line_and_none_is_0,
+          lists_are_written_one_word_a_line)

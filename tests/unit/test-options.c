@@ -94,6 +94,20 @@ START_TEST(names_may_have_commas_and_lists_may_not)
         }
 END_TEST
 
+START_TEST(a_filter_may_have_commas)
+        {
+                _cleanup_options_ Options o = {};
+
+                be_silent();
+                ck_assert_int_eq(PARSE(&o, "start", "f", "--event=a:b:x ~ \"1,2\"", "--event",
+                                       "a:c", "--args", "--retval"),
+                                 STATUS_OK);
+                ck_assert_uint_eq(o.spec.events.n, 2);
+                ck_assert_str_eq(o.spec.events.items[0], "a:b:x ~ \"1,2\"");
+                ck_assert(o.spec.args && o.spec.retval);
+        }
+END_TEST
+
 START_TEST(nonsense_is_wrong_usage)
         {
                 static const char *const bad[][3] = {
@@ -109,6 +123,8 @@ START_TEST(nonsense_is_wrong_usage)
                         { "start", "--comm=a\nb" },     { "start", "--cgroup=/a/../b" },
                         { "start", "--clock=mo no" },   { "start", "--slower=0" },
                         { "start", "--slower=999ns" },  { "start", "--flat=1" },
+                        { "start", "--event=sched" },   { "start", "--event=a:b:" },
+                        { "start", "--event=../a:b" },  { "start", "--event=" },
                 };
 
                 be_silent();
@@ -212,7 +228,7 @@ END_TEST
 
 UNIT_MAIN("options", options_may_stand_anywhere, the_command_keeps_its_options,
           lists_take_commas_and_repetitions, names_may_have_commas_and_lists_may_not,
-          nonsense_is_wrong_usage, a_verb_refuses_the_options_of_others,
+          a_filter_may_have_commas, nonsense_is_wrong_usage, a_verb_refuses_the_options_of_others,
           too_few_and_too_many_words_are_wrong_usage, without_a_command_the_rest_is_words,
           the_environment_names_socket_and_store, json_has_modes_and_a_letter,
           help_names_every_option_of_a_group_once)

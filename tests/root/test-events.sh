@@ -1,0 +1,124 @@
+#!/bin/bash
+# Touches: function_graph, events, the network (loopback); needs root and a kernel with function_graph.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Events beside the calls, and the calls' arguments: what is drawn of them equals the kernel's own
+# `trace` file, whatever cannot be recorded is refused with the reason, and nothing is left behind.
+. "$(dirname "$0")/../functions.sh"
+require_kernel
+
+put_back() { # FILE VALUE
+        [[ ! -e $1 ]] || echo "$2" >"$1"
+}
+
+# The same events twice: `trace` first, then drained and drawn.
+compare() { # NAME PAIRS START-OPTION...
+        local name=$1 pairs=$2 buffer was
+
+        shift 2
+        exits "$name: the session starts" 0 ftracectl start -n "$name" "$@"
+        buffer=$(buffer_of "$name")
+        # "%p" is a number there only where the kernel does not hash it.
+        was=$(cat "$buffer/options/hash-ptr")
+        cleanup_fn put_back "$buffer/options/hash-ptr" "$was"
+        kill -STOP "$ftraced_pid"
+        "$udp_pairs" "$pairs" >/dev/null
+        echo 0 >"$buffer/tracing_on"
+        put_back "$buffer/options/hash-ptr" 0
+        cp "$buffer/trace" "$work/$name.kernel"
+        put_back "$buffer/options/hash-ptr" "$was"
+        kill -CONT "$ftraced_pid"
+        exits "$name: stop works" 0 ftracectl stop "$name"
+        ftracectl report "$name" >"$work/$name.ours" 2>"$err"
+        if cmp -s "$work/$name.kernel" "$work/$name.ours"; then
+                pass "$name: report equals the kernel's text"
+        else
+                fail "$name: report equals the kernel's text"
+                diff "$work/$name.kernel" "$work/$name.ours" >"$work/diff"
+                note "$(grep -c '^[<>]' "$work/diff") lines differ of $(wc -l <"$work/$name.kernel")"
+                show_file "$work/diff"
+        fi
+        is_as_before "$name: the kernel is as it was"
+}
+
+count() { # EVENT FILE
+        grep -c "/\\* $1: .* \\*/\$" "$2"
+}
+
+ok 'the daemon starts' start_ftraced
+
+# --- refusals -----------------------------------------------------------------------------------
+
+exits 'an unknown event is refused' 3 ftracectl start --event=sched:sched_swich udp_sendmsg
+one_sentence 'the refusal is one sentence'
+says 'the nearest one is named' 'Did you mean sched:sched_switch'
+exits 'what is no event is refused' 2 ftracectl start --event=sched_switch udp_sendmsg
+exits 'a filter over a field that is not there is refused' 2 \
+        ftracectl start '--event=sched:sched_switch:no_such_field == 3' udp_sendmsg
+says "the kernel's own reason is told" 'Field not found'
+exits 'two filters for one event are refused' 2 \
+        ftracectl start --event=sched:sched_switch --event='sched:sched_switch:prev_pid > 0' udp_sendmsg
+is_as_before 'a refusal leaves the kernel as it was'
+
+# --- events -------------------------------------------------------------------------------------
+
+compare events 20 --event=sched:sched_switch --event=sched:sched_wakeup \
+        --event=irq:irq_handler_entry --event=irq:softirq_entry --event=net:net_dev_queue udp_sendmsg
+for e in sched_switch sched_wakeup softirq_entry net_dev_queue; do
+        ok "events: $e is there" test "$(count $e "$work/events.ours")" -gt 0
+done
+is 'events: each datagram was queued' "$(grep -c 'net_dev_queue: dev=lo skbaddr=' "$work/events.ours")" 40
+is 'events: all calls are there' "$(count_roots udp_sendmsg "$work/events.ours")" 40
+
+if command -v trace-cmd >/dev/null; then
+        exits 'trace.dat: fetch works' 0 ftracectl fetch -o "$work/events.dat" events
+        trace-cmd report "$work/events.dat" >"$work/events.report" 2>/dev/null
+        for e in sched_switch sched_wakeup softirq_entry net_dev_queue; do
+                is "trace.dat: trace-cmd has as many of $e" "$(grep -c " $e: " "$work/events.report")" \
+                        "$(count $e "$work/events.ours")"
+        done
+        is 'trace.dat: no event is unknown to it' "$(grep -c 'UNKNOWN EVENT' "$work/events.report")" 0
+fi
+
+compare filtered 20 --event='net:net_dev_queue:len > 60000' \
+        --event='sched:sched_switch:prev_comm == "udp-pairs" || next_comm == "udp-pairs"' udp_sendmsg
+is 'filtered: nothing is longer' "$(count net_dev_queue "$work/filtered.ours")" 0
+ok 'filtered: the client is switched' test "$(count sched_switch "$work/filtered.ours")" -gt 0
+is 'filtered: nobody else is' \
+        "$(grep 'sched_switch: ' "$work/filtered.ours" | grep -cv '_comm=udp-pairs')" 0
+
+mkfifo "$work/go"
+bash -c 'read -r <"$1"; exec "$2" 10' - "$work/go" "$udp_pairs" >/dev/null &
+client=$!
+exits 'pid: start works' 0 ftracectl start -n pid --pid=$client --event=net:net_dev_queue udp_sendmsg
+"$udp_pairs" 10 >/dev/null
+echo >"$work/go"
+wait $client
+exits 'pid: stop works' 0 ftracectl stop pid
+is_as_before 'pid: the kernel is as it was'
+ftracectl report pid >"$work/pid.text" 2>"$err"
+is "pid: that process's events are there, and its child's, no others" \
+        "$(count net_dev_queue "$work/pid.text")" 20
+
+# --- arguments and return values ----------------------------------------------------------------
+
+if [[ -e $tracefs/options/funcgraph-args ]]; then
+        compare args 20 --args --event=irq:softirq_entry udp_sendmsg
+        ok 'args: they have names' grep -q 'udp_sendmsg(sk=0x[0-9a-f]*, msg=0x[0-9a-f]*, len=0x[0-9a-f]*) {' \
+                "$work/args.ours"
+        ftracectl report -O nofuncgraph-args args >"$work/args.without" 2>"$err"
+        is 'args: they can be left out' "$(grep -c '(sk=' "$work/args.without")" 0
+        is 'args: nothing else changes' "$(wc -l <"$work/args.without")" "$(wc -l <"$work/args.ours")"
+else
+        exits 'args: this kernel is refused' 77 ftracectl start --args udp_sendmsg
+        says 'args: from which kernel on is told' '6\.15'
+fi
+if [[ -e $tracefs/options/funcgraph-retval ]]; then
+        compare retval 20 --retval udp_sendmsg
+        ok 'retval: they are there' grep -q '/\* udp_sendmsg ret=0x[0-9a-f]* \*/' "$work/retval.ours"
+else
+        exits 'retval: this kernel is refused' 77 ftracectl start --retval udp_sendmsg
+        says 'retval: how a kernel must be built is told' 'CONFIG_FUNCTION_GRAPH_RETVAL'
+fi
+is_as_before 'the kernel is as it was'
+done_testing

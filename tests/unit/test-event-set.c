@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Events and arguments, programmed by the controller on a tracefs that behaves. */
+
+#include <stdio.h>
+
+#include "daemon/controller.h"
+#include "fake-kernel.h"
+
+static Controller *controller(FakeKernel *k) {
+        Controller *c = NULL;
+
+        ck_assert_int_eq(controller_new_at(&c, k->tracefs, k->ledger_fd, k->root_fd), 0);
+        return c;
+}
+
+static void expect_file(FakeKernel *k, const char *path, const char *text) {
+        _cleanup_free_ char *now = fake_get(k, path);
+
+        ck_assert_str_eq(now, text);
+}
+
+/* Arms session "x" for udp_sendmsg and one event, and for process @pid if it is not NULL. */
+static int arm_event(Controller *c, Tracer **ret, SessionMeta **ret_m, Refusal *refusal,
+                     const char *event, const char *pid) {
+        SessionMeta *m = NULL;
+
+        ck_assert_int_eq(session_meta_new(&m), 0);
+        m->name = strdup("x");
+        ck_assert_int_eq(strv_add(&m->spec.functions, "udp_sendmsg"), 0);
+        ck_assert_int_eq(strv_add(&m->spec.events, event), 0);
+        ck_assert_int_eq(pid ? strv_add(&m->spec.pids, pid) : 0, 0);
+        *ret_m = m;
+        return controller_arm(c, ret, m, false, refusal);
+}
+
+START_TEST(an_event_is_on_with_its_filter_and_off_again)
+        {
+                for (int instances = 0; instances < 2; instances++) {
+                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
+                        _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+                        const char *dir = instances ? "instances/ftraced-x/" : "";
+                        _cleanup_free_ char *before = NULL, *after = NULL;
+                        _cleanup_(controller_freep) Controller *c = NULL;
+                        _cleanup_refusal_ Refusal refusal = {};
+                        char path[128];
+                        Tracer *t;
+
+                        fake_put_root(k, "proc/812/task/812/comm", "x\n");
+                        fake_put(k, "events/sched/sched_switch/filter", "next_pid == 7\n");
+                        before = fake_dump(k);
+                        c = controller(k);
+                        ck_assert_int_eq(arm_event(c, &t, &m, &refusal,
+                                                   "sched:sched_switch:prev_pid > 0", "812"),
+                                         0);
+                        (void) snprintf(path, sizeof(path), "%sevents/sched/sched_switch/filter",
+                                        dir);
+                        expect_file(k, path, "prev_pid > 0\n");
+                        (void) snprintf(path, sizeof(path), "%sevents/sched/sched_switch/enable",
+                                        dir);
+                        expect_file(k, path, "1\n");
+                        (void) snprintf(path, sizeof(path), "%sset_event_pid", dir);
+                        expect_file(k, path, "812\n");
+                        (void) snprintf(path, sizeof(path), "%soptions/event-fork", dir);
+                        expect_file(k, path, "1\n");
+                        ck_assert_int_eq(tracer_disarm(t), 0);
+                        after = fake_dump(k);
+                        ck_assert_str_eq(before, after);
+                        free(TAKE_PTR(after));
+
+                        ck_assert_int_eq(arm_event(c, &t, &n, &refusal, "sched:sched_switch", NULL),
+                                         0);
+                        (void) snprintf(path, sizeof(path), "%sevents/sched/sched_switch/filter",
+                                        dir);
+                        expect_file(k, path, "none\n");
+                        ck_assert_int_eq(tracer_disarm(t), 0);
+                        after = fake_dump(k);
+                        ck_assert_str_eq(before, after);
+                }
+        }
+END_TEST
+
+START_TEST(what_cannot_be_recorded_beside_calls_is_refused_with_the_reason)
+        {
+                static const struct {
+                        const char *event, *reason;
+                        RefusalKind kind;
+                } cases[] = {
+                        { "sched:sched_swich", "Did you mean sched:sched_switch",
+                          REFUSAL_EVENT_NOT_FOUND },
+                        { "x:y", "available_events", REFUSAL_EVENT_NOT_FOUND },
+                        { "sched:sched_switch:no_field == 3", "Field not found",
+                          REFUSAL_INVALID_SPEC },
+                };
+
+                for (size_t i = 0; i < 2 * ELEMENTSOF(cases); i++) {
+                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(i % 2);
+                        _cleanup_free_ char *before = fake_dump(k), *after = NULL;
+                        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                        _cleanup_(controller_freep) Controller *c = controller(k);
+                        _cleanup_refusal_ Refusal refusal = {};
+                        Tracer *t;
+
+                        ck_assert_int_eq(arm_event(c, &t, &m, &refusal, cases[i / 2].event, NULL),
+                                         REFUSED);
+                        ck_assert_int_eq((int) refusal.kind, (int) cases[i / 2].kind);
+                        ck_assert_msg(strstr(refusal_message(&refusal), cases[i / 2].reason),
+                                      "\"%s\"", refusal_message(&refusal));
+                        after = fake_dump(k);
+                        ck_assert_str_eq(before, after);
+                }
+        }
+END_TEST
+
+START_TEST(arguments_are_recorded_where_the_kernel_can)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_refusal_ Refusal refusal = {};
+                Tracer *t;
+
+                ck_assert_int_eq(session_meta_new(&m), 0);
+                m->name = strdup("x");
+                m->spec.args = true;
+                ck_assert_int_eq(strv_add(&m->spec.functions, "udp_sendmsg"), 0);
+                ck_assert_int_eq(controller_arm(c, &t, m, false, &refusal), REFUSED);
+                ck_assert_int_eq((int) refusal.kind, REFUSAL_NOT_SUPPORTED);
+                ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), "6.15"));
+                fake_put(k, "options/funcgraph-args", "0\n");
+                ck_assert_int_eq(controller_arm(c, &t, m, false, &refusal), 0);
+                expect_file(k, "options/funcgraph-args", "1\n");
+                ck_assert_int_eq(tracer_disarm(t), 0);
+                expect_file(k, "options/funcgraph-args", "0\n");
+        }
+END_TEST
+
+UNIT_MAIN("event-set", an_event_is_on_with_its_filter_and_off_again,
+          what_cannot_be_recorded_beside_calls_is_refused_with_the_reason,
+          arguments_are_recorded_where_the_kernel_can)
