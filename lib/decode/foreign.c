@@ -2,11 +2,11 @@
 
 /*
  * The print format of an event is a C expression over the record's fields, and libtraceevent
- * 1.7.1 evaluates it without asking whether what the record says of itself is true.  So that is
- * asked here before: at foreign_add(), which kinds of expression there are (those whose reach is
- * bounded by the format are printed by it, the rest as a list of fields); at foreign_print(),
- * whether all fields, and what the __data_loc ones point to, are inside the record.  A string may
- * lack its NUL, and is then read as far as the one behind the record.
+ * 1.7.1 evaluates it without asking whether it makes sense and what the record says of itself is
+ * true.  So that is asked here before: at foreign_add(), whether the expression is one that kernels
+ * write, and whether its reach is bounded by the format (else the event is printed as a list of its
+ * fields); at foreign_print(), whether all fields, and what the __data_loc ones point to, are inside
+ * the record.  A string may lack its NUL, and is then read as far as the one behind the record.
  */
 
 #include <stdio.h>
@@ -18,6 +18,7 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "decode/foreign.h"
+#include "decode/format-text.h"
 
 #define FORMAT_TEXT_MAX ((size_t) 64 << 10) /* real ones are below 16 KiB */
 #define RECORD_BYTES_MAX 65536
@@ -62,24 +63,15 @@ int foreign_new(Foreign **ret, bool big_endian) {
         return 0;
 }
 
-/* Nesting that libtraceevent, which recurses, need not survive. */
-static bool is_deep(const char *text) {
-        int depth = 0;
-
-        for (; *text; text++) {
-                depth += (*text == '(') - (*text == ')');
-                if (depth > EXPRESSION_DEPTH_MAX)
-                        return true;
-        }
-        return false;
-}
-
-/* @text with every plain "%p" of the print format as the kernel prints it without hashing. */
-static int replace_pointers(const char *text, char **ret) {
+/* @text with its print format if that @is_plain, and every "%p" in it as the kernel prints it without
+ * hashing. */
+static int prepare_text(const char *text, bool is_plain, char **ret) {
         const char *format = strstr(text, "print fmt:") ?: text + strlen(text);
         _cleanup_buf_ Buf b = BUF_INIT;
 
         buf_add(&b, text, (size_t) (format - text));
+        if (!is_plain)
+                format = "\nprint fmt: \"\"\n";
         for (const char *p; (p = strstr(format, "%p")); format = p + 2) {
                 bool plain = !((p[2] >= 'a' && p[2] <= 'z') || (p[2] >= 'A' && p[2] <= 'Z'));
 
@@ -160,13 +152,14 @@ static bool is_bounded(struct tep_event *event, const struct tep_print_arg *arg,
 int foreign_add(Foreign *f, const char *system, const char *format) {
         _cleanup_free_ char *text = NULL;
         struct tep_event *event = NULL;
-        size_t n = strlen(format);
+        bool is_plain;
         Known *known;
         int r;
 
-        if (n > FORMAT_TEXT_MAX || is_deep(format))
+        if (strlen(format) > FORMAT_TEXT_MAX || !format_text_is_valid(format))
                 return FORMATS_E_INVALID;
-        r = replace_pointers(format, &text);
+        is_plain = format_text_prints_plainly(format);
+        r = prepare_text(format, is_plain, &text);
         if (r < 0)
                 return r;
         known = reallocarray(f->known, f->n_known + 1, sizeof(*known));
@@ -176,7 +169,7 @@ int foreign_add(Foreign *f, const char *system, const char *format) {
         r = (int) tep_parse_format(f->tep, &event, text, strlen(text), system);
         if (!event || event->id <= 0)
                 return FORMATS_E_INVALID;
-        if (r != 0 || (event->flags & TEP_EVENT_FL_FAILED) ||
+        if (r != 0 || !is_plain || (event->flags & TEP_EVENT_FL_FAILED) ||
             !is_bounded(event, event->print_fmt.args, 0))
                 event->flags |= TEP_EVENT_FL_PRINTRAW;
         known[f->n_known++] = (Known){

@@ -8,6 +8,8 @@ noinst_LIBRARIES += %D%/libdecode.a
 	%D%/cursor.h \
 	%D%/foreign.c \
 	%D%/foreign.h \
+	%D%/format-text.c \
+	%D%/format-text.h \
 	%D%/formats.c \
 	%D%/formats.h \
 	%D%/payload.c \

@@ -8,6 +8,7 @@ fuzz_targets = \
 	%D%/fuzz-block \
 	%D%/fuzz-block-roundtrip \
 	%D%/fuzz-config \
+	%D%/fuzz-foreign \
 	%D%/fuzz-formats \
 	%D%/fuzz-frame \
 	%D%/fuzz-graph-text \
@@ -15,6 +16,7 @@ fuzz_targets = \
 	%D%/fuzz-lean \
 	%D%/fuzz-meta \
 	%D%/fuzz-profile \
+	%D%/fuzz-prototypes \
 	%D%/fuzz-records \
 	%D%/fuzz-sealed \
 	%D%/fuzz-segment \
@@ -31,6 +33,9 @@ fuzz_targets = \
 %C%_fuzz_config_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_config_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_config_LDADD = $(store_libs) $(fuzz_libs)
+%C%_fuzz_foreign_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_foreign_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_foreign_LDADD = $(decode_libs) $(fuzz_libs)
 %C%_fuzz_formats_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_formats_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_formats_LDADD = $(decode_libs) $(fuzz_libs)
@@ -55,6 +60,9 @@ fuzz_targets = \
 %C%_fuzz_profile_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_profile_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_profile_LDADD = $(store_libs) $(fuzz_libs)
+%C%_fuzz_prototypes_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_prototypes_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_prototypes_LDADD = $(calls_libs) $(fuzz_libs)
 %C%_fuzz_records_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_records_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_records_LDADD = $(decode_libs) $(fuzz_libs)

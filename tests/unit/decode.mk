@@ -29,3 +29,6 @@ unit_tests += %D%/test-tally
 unit_tests += %D%/test-foreign
 %C%_test_foreign_CFLAGS  = $(decode_test_cflags)
 %C%_test_foreign_LDADD   = $(decode_libs) $(CHECK_LIBS)
+unit_tests += %D%/test-format-text
+%C%_test_format_text_CFLAGS = $(decode_test_cflags)
+%C%_test_format_text_LDADD  = $(decode_libs) $(CHECK_LIBS)

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Whatever text claims to be an event's format, and whatever bytes to be its record: the text is
+ * taken or refused, and printing reads nothing beyond the record and the NUL behind it.
+ *
+ * Input: the format, NUL, the record.
+ */
+
+#include "decode/foreign.h"
+#include "fuzz.h"
+
+/* libtraceevent 1.7.1 leaks some words of a text that it refuses. */
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) {
+        return "leak:libtraceevent";
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+        _cleanup_(foreign_freep) Foreign *f = NULL;
+        _cleanup_free_ char *text = malloc(size + 1);
+        _cleanup_free_ uint8_t *record = NULL;
+        size_t n_text, n;
+        int r;
+
+        FUZZ_CHECK(text);
+        if (size > 0)
+                memcpy(text, data, size);
+        text[size] = 0;
+        n_text = strlen(text);
+        n = n_text < size ? size - n_text - 1 : 0;
+        record = malloc(n + 1);
+        FUZZ_CHECK(record);
+        memcpy(record, data + size - n, n);
+        record[n] = 0;
+
+        FUZZ_CHECK(foreign_new(&f, false) == 0);
+        r = foreign_add(f, "fuzz", text);
+        FUZZ_CHECK(r == 0 || r == FORMATS_E_INVALID);
+        for (uint16_t id = 1; r == 0 && id < 512; id++) {
+                const char *line = foreign_print(f, &(Event){ .kind = EVENT_OTHER,
+                                                              .id = id,
+                                                              .n_bytes = (uint32_t) n,
+                                                              .payload = record });
+
+                FUZZ_CHECK(!line || strlen(line) > 0);
+        }
+        return 0;
+}
