@@ -5,8 +5,8 @@
  * EventSet: what a session records beside bare calls
  *
  * Events of other kinds (store/event-choice.h) are switched on in the session's buffer, each with
- * its filter or none.  A session that records some processes' calls records these processes' events
- * (set_event_pid, event-fork); of sched_switch and sched_wakeup those that concern one of them,
+ * its filter or none.  A session that records some processes' calls (--pid; who is followed by name or
+ * control group is another matter) records these processes' events (set_event_pid, event-fork); of sched_switch and sched_wakeup those that concern one of them,
  * as the kernel has it (linux 6.1 kernel/trace/trace_events.c, event_filter_pid_sched_switch_probe_pre()).
  *
  * Arguments and return values depend on how the kernel was built.  Arguments are recorded while the

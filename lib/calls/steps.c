@@ -21,6 +21,7 @@ struct Steps {
         Functions *functions;
         const Tasks *tasks;
         Foreign *foreign; /* may be NULL */
+        bool has_retval;
         StepsKeep keep;
         Trees *trees; /* NULL: nobody asks for them */
         CpuTask *cpus;
@@ -29,7 +30,7 @@ struct Steps {
         uint64_t n_foreign, n_lost;
 };
 
-static int fill_comm(Steps *s, Step *step) {
+static inline int fill_comm(Steps *s, Step *step) {
         CpuTask *c;
 
         if (_unlikely_(step->cpu >= s->n_cpus)) {
@@ -54,42 +55,55 @@ static inline bool is_return_of(const Event *exit, const Event *entry) {
                exit->func == entry->func;
 }
 
-static int fill_step(Steps *s, const Event *e, Step *ret) {
-        static const StepKind kinds[] = {
-                [EVENT_ENTRY] = STEP_ENTER,
-                [EVENT_EXIT] = STEP_LEAVE,
-                [EVENT_OTHER] = STEP_OTHER,
-                [EVENT_SHORT] = STEP_OTHER,
-        };
-        const Event *next;
-        int r;
-
+/* An event of another kind. */
+static int fill_other(Steps *s, const Event *e, Step *ret) {
         *ret = (Step){
-                .kind = kinds[e->kind],
+                .kind = STEP_OTHER,
                 .cpu = e->cpu,
                 .pid = e->pid,
-                .depth = e->depth,
                 .timestamp_ns = e->timestamp_ns,
-                .calltime = e->calltime,
-                .rettime = e->rettime,
-                .overrun = e->overrun,
                 .flags = e->flags,
                 .preempt_count = e->preempt_count,
                 .event_id = e->id,
+                .text = s->foreign ? foreign_print(s->foreign, e) : NULL,
         };
+        return fill_comm(s, ret);
+}
+
+static inline void fill_return(const Steps *s, Step *step, const Event *exit) {
+        step->calltime = exit->calltime;
+        step->rettime = exit->rettime;
+        step->overrun = exit->overrun;
+        step->has_retval = s->has_retval;
+        if (_unlikely_(s->has_retval))
+                step->retval = exit->retval;
+}
+
+/* Members that this kind of step does not have are left as they are: most steps are made here. */
+static int fill_step(Steps *s, const Event *e, Step *ret) {
+        const Event *next;
+        int r;
+
+        if (_unlikely_(e->kind != EVENT_ENTRY && e->kind != EVENT_EXIT))
+                return fill_other(s, e, ret);
+        ret->kind = e->kind == EVENT_ENTRY ? STEP_ENTER : STEP_LEAVE;
+        ret->cpu = e->cpu;
+        ret->pid = e->pid;
+        ret->depth = e->depth;
+        ret->timestamp_ns = e->timestamp_ns;
+        ret->flags = e->flags;
+        ret->preempt_count = e->preempt_count;
+        ret->n_args = 0;
+        ret->text = NULL;
+        ret->said = NULL;
         r = fill_comm(s, ret);
         if (r < 0)
                 return r;
-        if (ret->kind == STEP_OTHER) {
-                ret->text = s->foreign ? foreign_print(s->foreign, e) : NULL;
-                return 0;
-        }
         ret->function = functions_get(s->functions, e->func, e->timestamp_ns);
         if (!ret->function)
                 return -ENOMEM;
         if (e->kind != EVENT_ENTRY) {
-                ret->has_retval = e->has_retval;
-                ret->retval = e->retval;
+                fill_return(s, ret, e);
                 return 0;
         }
         if (_unlikely_(e->payload)) {
@@ -100,11 +114,7 @@ static int fill_step(Steps *s, const Event *e, Step *ret) {
         if (!is_return_of(next, e))
                 return 0;
         ret->kind = STEP_LEAF;
-        ret->calltime = next->calltime;
-        ret->rettime = next->rettime;
-        ret->overrun = next->overrun;
-        ret->retval = next->retval;
-        ret->has_retval = next->has_retval;
+        fill_return(s, ret, next);
         return stream_drop_same_cpu(s->stream);
 }
 
@@ -175,6 +185,7 @@ int steps_new(Steps **ret, Stream *stream, Functions *functions, const Tasks *ta
         if (!s)
                 return -ENOMEM;
         *s = (Steps){ .stream = stream, .functions = functions, .tasks = tasks, .keep = keep };
+        s->has_retval = stream_has_retval(stream);
         r = keep == STEPS_IN_TREES ? trees_new(&s->trees) : 0;
         if (r < 0)
                 return r;

@@ -214,19 +214,20 @@ static int enter_page(Cursor *c) {
 /* The next event of the page that is walked.  1 if there is one, 0, -ENOMEM. */
 static inline int next_in_page(Cursor *c) {
         Event *e = &c->events[c->i_event ^ 1];
+        bool has_payload;
         Record record;
         int r;
 
         while ((r = records_next(&c->records, &record)) == 0) {
                 c->count.n_records++;
-                formats_decode(c->formats, &record, e);
+                has_payload = formats_decode(c->formats, &record, e);
                 c->last_timestamp_ns = record.timestamp_ns;
                 if (_unlikely_(e->kind == EVENT_SHORT)) {
                         c->count.n_records_short++;
                         note_loss(c, 0);
                         continue;
                 }
-                if (_unlikely_(e->payload)) {
+                if (_unlikely_(has_payload)) {
                         r = payloads_keep(&c->payloads, c->formats, e);
                         if (r < 0)
                                 return r;

@@ -271,7 +271,6 @@ void formats_decode_any(const Formats *f, const Record *record, Event *ret) {
                 ret->calltime = load_field(&f->exit.calltime, record);
                 ret->rettime = load_field(&f->exit.rettime, record);
                 ret->overrun = (uint32_t) load_field(&f->exit.overrun, record);
-                ret->has_retval = f->exit.retval.size > 0;
                 ret->retval = load_field(&f->exit.retval, record);
         } else {
                 ret->kind = EVENT_OTHER;

@@ -86,10 +86,9 @@ typedef struct Event {
         uint64_t func;     /* address */
         uint64_t calltime; /* exits: both trace_clock_local() [ns], whatever the trace clock is */
         uint64_t rettime;
-        uint64_t retval;   /* exits, if has_retval */
+        uint64_t retval;   /* exits, if Formats.exit.retval has a size */
         uint32_t overrun;  /* exits: calls this task made too deep to be recorded */
         uint32_t n_args;   /* entries: the words of their payload */
-        bool has_retval;   /* exits */
         bool missed;       /* events of this CPU were lost before this one */
         uint64_t n_missed; /* how many; 0: not known */
         /* OTHER: the record's n_bytes as they were recorded.  Entries: n_args arguments as they are in
@@ -128,8 +127,9 @@ static inline uint64_t formats_load_depth(const Field *f, const uint8_t *data) {
  * Fills everything but cpu, missed and n_missed.  Entries and exits of a plain layout are decoded
  * here: one load for the common fields, and no field's size is asked for but the depth's.
  */
-static _always_inline_ void formats_decode(const Formats *f, const Record *record, Event *ret) {
+static _always_inline_ bool formats_decode(const Formats *f, const Record *record, Event *ret) {
         const uint8_t *data = record->data;
+        bool has_payload = false;
         uint64_t head;
 
         if (_unlikely_(!f->is_plain || record->n_data < 8))
@@ -143,7 +143,8 @@ static _always_inline_ void formats_decode(const Formats *f, const Record *recor
                 ret->calltime = ret->rettime = 0;
                 ret->overrun = 0;
                 ret->payload = NULL;
-                if (_unlikely_(record->n_data >= f->entry.n_with_args))
+                has_payload = record->n_data >= f->entry.n_with_args;
+                if (_unlikely_(has_payload))
                         formats_take_args(f, record, ret);
         } else if (ret->id == f->exit_id && record->n_data >= f->exit.n_bytes) {
                 ret->kind = EVENT_EXIT;
@@ -153,9 +154,7 @@ static _always_inline_ void formats_decode(const Formats *f, const Record *recor
                 ret->rettime = load_u64(data + f->exit.rettime.offset, false);
                 ret->overrun =
                         f->exit.overrun.size ? load_u32(data + f->exit.overrun.offset, false) : 0;
-                ret->payload = NULL;
-                ret->has_retval = f->exit.retval.size > 0;
-                if (_unlikely_(ret->has_retval))
+                if (_unlikely_(f->exit.retval.size > 0))
                         ret->retval = load_u64(data + f->exit.retval.offset, false);
         } else
                 goto any;
@@ -164,7 +163,8 @@ static _always_inline_ void formats_decode(const Formats *f, const Record *recor
         ret->preempt_count = (uint8_t) (head >> 24);
         ret->pid = (int32_t) (head >> 32);
         ret->n_bytes = record->n_data;
-        return;
+        return has_payload;
 any:
         formats_decode_any(f, record, ret);
+        return ret->payload != NULL;
 }

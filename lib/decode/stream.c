@@ -180,6 +180,10 @@ int stream_refresh(Stream *s) {
         return 0;
 }
 
+bool stream_has_retval(const Stream *s) {
+        return s->formats->exit.retval.size > 0;
+}
+
 size_t stream_n_cpus(const Stream *s) {
         return s->n_cursors;
 }

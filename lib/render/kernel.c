@@ -395,10 +395,10 @@ static char *append_comment(const Kernel *k, char *p, CpuState *cpu, const Step 
 static inline size_t extra_bytes(const Step *step) {
         size_t n = step->function ? step->function->n_label : 0;
 
-        if (_unlikely_(step->n_args > 0))
-                n += arguments_room(step);
-        if (_unlikely_(step->text != NULL))
+        if (_unlikely_(step->kind == STEP_OTHER && step->text))
                 n += strlen(step->text);
+        else if (_unlikely_(step->n_args > 0))
+                n += arguments_room(step);
         if (_unlikely_(step->said != NULL))
                 n += step->said->n_args + step->said->n_note;
         return n;
