@@ -80,6 +80,7 @@ static void show_what(Buf *out, const SessionMeta *m) {
         if (m->spec.slower_ns > 0)
                 line(out, "Slower", "only calls of %s or more, of which the ends are recorded",
                      format_duration(text, m->spec.slower_ns));
+        line_list(out, "Events", &m->spec.events);
         line_list(out, "Processes", &m->spec.pids);
         line_list(out, "Tasks named", &m->spec.comms);
         line_list(out, "Control groups", &m->spec.cgroups);

@@ -32,6 +32,8 @@ static const char *find_conflict(const Claim *c, const Strv *roots, const Strv *
                 return "options/funcgraph-irqs";
         if (c->values.no_sleep_time != v->no_sleep_time)
                 return "options/sleep-time";
+        if (c->values.args != v->args)
+                return "options/funcgraph-args";
         if (v->thresh_us > 0 && (!c->values.flat || !v->flat) && !strv_equal(&c->roots, roots))
                 return "set_graph_function (with --slower, but without --flat)";
         return NULL;

@@ -25,7 +25,7 @@ typedef struct ClaimValues {
         uint64_t thresh_us; /* then no calls are recorded, only returns: whose tree one is in, only
                              * `flat` tells */
         bool flat;
-        bool no_irqs, no_sleep_time; /* false where each instance has its own */
+        bool no_irqs, no_sleep_time, args; /* false where each instance has its own */
 } ClaimValues;
 
 /* What one live session holds. */

@@ -44,7 +44,8 @@ ClaimValues controller_claim_values(const Controller *c, const Spec *spec) {
                                            (spec->slower_ns % NSEC_PER_USEC > 0),
                               .flat = spec->flat,
                               .no_irqs = spec->no_irqs && shares,
-                              .no_sleep_time = spec->no_sleep_time && shares };
+                              .no_sleep_time = spec->no_sleep_time && shares,
+                              .args = spec->args && shares };
 }
 
 /* What has one value for all instances; the first session sets it and the last one leaves it. */
