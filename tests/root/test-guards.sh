@@ -1,6 +1,5 @@
 #!/bin/bash
-# Touches: function_graph, the network (loopback, dummy9), the modules dummy and binfmt_misc (loaded, unloaded),
-# the clock on the wall (set forward, back, and right again); needs root.
+# Touches: function_graph, loopback and dummy9, modules dummy and binfmt_misc, the clock on the wall; needs root.
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # What a host does to a recording, and a recording must not do to a host: a root that is called all the
