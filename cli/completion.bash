@@ -32,6 +32,8 @@ __ftracectl_options() { # VERB
                 --args --retval --event= --lean= --budget= --max-hooked= --max-event-rate= --max-write-rate= --max-cpu=
                 --wait --force'
         local draw='-O --format= --option='
+        local filter='-p --task= --pid= --cpu= --root= --function= --from= --to= --slower= --depth=
+                --notrace= --nth= --slowest='
 
         case $1 in
         run) echo "$record --no-report $draw" ;;
@@ -39,7 +41,7 @@ __ftracectl_options() { # VERB
         start) echo "$record --in-kernel -j --json" ;;
         arm) echo "$record --in-kernel --on= --do= --max-captures= --min-gap= -j --json" ;;
         stop) echo '-a --all -j --json' ;;
-        report) echo "$draw --notrace= --keep-going" ;;
+        report) echo "$draw $filter --keep-going" ;;
         top) echo '--by= --limit= --keep-going -j --json' ;;
         check) echo '-j --json' ;;
         fetch) echo '-o --output=' ;;

@@ -66,7 +66,7 @@ static const char *live_comm(Drawing *d, int32_t pid, const char *unknown) {
 static int draw_until(Drawing *d, uint64_t until_ns) {
         for (;;) {
                 Step step;
-                int r = steps_next(d->playback->steps, until_ns, &step);
+                int r = playback_next(d->playback, until_ns, &step);
 
                 if (r <= 0)
                         return r;
@@ -121,6 +121,16 @@ static bool is_before(const char *release, unsigned major, unsigned minor) {
                (a < major || (a == major && b < minor));
 }
 
+static int filter(Playback *p, Filtering *f, char **ret_problem) {
+        const char *problem = NULL;
+        uint64_t begin_ns;
+
+        (void) stream_begin(p->stream, &begin_ns);
+        if (filtering_resolve(f, p->meta, begin_ns, &problem) != 0)
+                return asprintf(ret_problem, "%s", problem) < 0 ? -ENOMEM : DRAWING_E_UNREADABLE;
+        return playback_filter(p, &f->spec);
+}
+
 int drawing_new(Drawing **ret, const SessionDir *dir, const SessionMeta *meta,
                 const DrawingOptions *options, int out_fd, char **ret_problem) {
         _cleanup_(drawing_freep) Drawing *d = NULL;
@@ -146,6 +156,9 @@ int drawing_new(Drawing **ret, const SessionDir *dir, const SessionMeta *meta,
         r = playback_open(&d->playback, dir, meta, ret_problem);
         if (r != 0)
                 return r == PLAYBACK_E_UNREADABLE ? DRAWING_E_UNREADABLE : r;
+        r = options->filtering ? filter(d->playback, options->filtering, ret_problem) : 0;
+        if (r != 0)
+                return r;
         r = census_init(&d->census, &meta->roots, meta->spec.slower_ns > 0);
         if (r < 0)
                 return r;

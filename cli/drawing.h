@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "calls/census.h"
+#include "cli/filtering.h"
 #include "render/renderer.h"
 #include "store/session-dir.h"
 
@@ -22,6 +23,7 @@ typedef struct DrawingOptions {
         RenderOptions render;
         uint32_t n_possible_cpus; /* of a text; a recording knows it */
         bool live; /* recorded on this very machine, now: tasks may be asked of /proc */
+        Filtering *filtering; /* resolved when the recording is open; NULL: all of it is drawn */
 } DrawingOptions;
 
 #define DRAWING_OPTIONS_DEFAULT ((DrawingOptions){ .render = RENDER_OPTIONS_DEFAULT })

@@ -8,6 +8,8 @@ noinst_LIBRARIES += %D%/libdrawing.a
 	%D%/deep-check.h \
 	%D%/drawing.c \
 	%D%/drawing.h \
+	%D%/filtering.c \
+	%D%/filtering.h \
 	%D%/playback.c \
 	%D%/playback.h \
 	%D%/sentence.c \

@@ -68,12 +68,13 @@ static const Option options[] = {
         { "profile",        0,  OPTIONS_RECORD, OPTION_TEXT,     AT(profile), "NAME",
           "as the profile says, but for what is given here as well; see\n"
           "\"ftracectl profile list\"" },
-        { "depth",          0,  OPTIONS_RECORD, OPTION_NUMBER,   AT(spec.depth), "N",
-          "record N levels from the root, which is level 1; 0: all", 0, SPEC_DEPTH_MAX },
-        { "notrace",        0,  OPTIONS_RECORD | OPTIONS_FILTER, OPTION_WORDS,    AT(spec.notrace), "FUNCTION",
+        { "depth",          0,  OPTIONS_RECORD | OPTIONS_FILTER, OPTION_NUMBER, AT(spec.depth), "N",
+          "N levels from the root, which is level 1; 0: all", 0, SPEC_DEPTH_MAX },
+        { "notrace",        0,  OPTIONS_RECORD | OPTIONS_FILTER, OPTION_WORDS, AT(spec.notrace), "FUNCTION",
           "leave FUNCTION out with all it calls; a name or a glob, may be repeated" },
-        { "pid",           'p', OPTIONS_RECORD, OPTION_WORDS,    AT(spec.pids), "PID",
-          "only what process PID, its threads and children call; may be repeated" },
+        { "pid",           'p', OPTIONS_RECORD | OPTIONS_FILTER, OPTION_WORDS, AT(spec.pids), "PID",
+          "only what process PID calls; recording, its threads and children, too; may be\n"
+          "repeated" },
         { "args",           0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.args), NULL,
           "record the calls' arguments, too (linux 6.15 on)" },
         { "retval",         0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.retval), NULL,
@@ -97,8 +98,8 @@ static const Option options[] = {
           "only the functions themselves, not what they call" },
         { "only",           0,  OPTIONS_RECORD, OPTION_WORDS,    AT(spec.hooked), "FUNCTION",
           "of what they call only FUNCTION; a name or a glob, may be repeated" },
-        { "slower",         0,  OPTIONS_RECORD, OPTION_DURATION, AT(spec.slower_ns), "TIME",
-          "only calls that take TIME (\"5ms\", \"20us\") or more: their ends",
+        { "slower",         0,  OPTIONS_RECORD | OPTIONS_FILTER, OPTION_DURATION, AT(spec.slower_ns), "TIME",
+          "only calls that take TIME (\"5ms\", \"20us\") or more; recording, their ends alone",
           SPEC_SLOWER_NS_MIN },
         { "no-irqs",        0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.no_irqs), NULL,
           "not what interrupts call" },
@@ -190,6 +191,23 @@ static const Option options[] = {
           "no more than N rows", 1, UINT32_MAX },
         { "keep-going",     0,  OPTIONS_KEEP_GOING, OPTION_FLAG,     AT(keep_going), NULL,
           "step over lines of a text that are damaged; \"report\" does anyhow" },
+        { "task",           0,  OPTIONS_FILTER, OPTION_WORDS,    AT(filter.tasks), "NAME",
+          "only tasks of this name, which may be a glob; may be repeated" },
+        { "cpu",            0,  OPTIONS_FILTER, OPTION_TEXT,     AT(filter.cpus), "LIST",
+          "only these CPUs (\"0,2-3\")" },
+        { "root",           0,  OPTIONS_FILTER, OPTION_WORDS,    AT(filter.roots), "FUNCTION",
+          "only calls of FUNCTION, with all that they call; a name or a glob" },
+        { "function",       0,  OPTIONS_FILTER, OPTION_WORDS,    AT(filter.functions), "FUNCTION",
+          "only calls of FUNCTION, without what they call; a name or a glob" },
+        { "from",           0,  OPTIONS_FILTER, OPTION_TEXT,     AT(filter.from), "WHEN",
+          "not what comes before: seconds of the trace clock (\"1234.5\"), a time since\n"
+          "the first event (\"+20ms\"), or a time of day (\"10:42:03.5\")" },
+        { "to",             0,  OPTIONS_FILTER, OPTION_TEXT,     AT(filter.to), "WHEN",
+          "not what comes after" },
+        { "nth",            0,  OPTIONS_FILTER, OPTION_NUMBER,   AT(filter.nth), "N",
+          "only the N-th call of a root, with all that it calls", 1, UINT32_MAX },
+        { "slowest",        0,  OPTIONS_FILTER, OPTION_NUMBER,   AT(filter.n_slowest), "N",
+          "only the N slowest calls of roots, with all that they call", 1, 1000000 },
         { "output",        'o', OPTIONS_OUTPUT, OPTION_TEXT,     AT(output), "FILE",
           "write to FILE; \"-\" is standard output" },
         { "json",          'j', OPTIONS_JSON,   OPTION_JSON_MODE, AT(json), "MODE",
@@ -214,7 +232,7 @@ static const Option options[] = {
         /* clang-format on */
 };
 
-_Static_assert(ELEMENTSOF(options) <= 64, "Options.given has 64 bits");
+_Static_assert(ELEMENTSOF(options) <= 128, "Options.given has 128 bits");
 
 #define LONG_BASE 256 /* getopt's value of entry i is LONG_BASE + i, beyond all letters */
 
@@ -509,7 +527,7 @@ int options_parse(Options *ret, int argc, char **argv) {
                 if (c == '?' || c == ':')
                         return refuse(ret, c, argv[before]);
                 i = c >= LONG_BASE ? c - LONG_BASE : find_letter(c);
-                ret->given |= UINT64_C(1) << i;
+                ret->given[i / 64] |= UINT64_C(1) << i % 64;
                 status = set_value(ret, &options[i], optarg);
                 if (status != STATUS_OK)
                         return status;
@@ -539,7 +557,7 @@ int options_check(const Options *o, const char *verb, unsigned groups, size_t mi
         char quoted[NAME_QUOTE_MAX];
 
         for (size_t i = 0; i < ELEMENTSOF(options); i++)
-                if ((o->given & UINT64_C(1) << i) && !(options[i].groups & groups))
+                if ((o->given[i / 64] & UINT64_C(1) << i % 64) && !(options[i].groups & groups))
                         return usage(verb, "\"%s\" has no option --%s", verb, options[i].name);
         if (o->words.n < min)
                 return usage(verb, "\"%s\" needs %s", verb,
@@ -563,7 +581,8 @@ json_t *options_spec_to_json(const Options *o, const Spec *spec) {
                 (void) json_object_del(object, "functions");
         for (size_t i = 0; object && i < ELEMENTSOF(options); i++)
                 for (size_t offset = 0; offset < sizeof(Spec); offset++)
-                        if ((o->given & UINT64_C(1) << i) && sets_member(&options[i], offset) &&
+                        if ((o->given[i / 64] & UINT64_C(1) << i % 64) &&
+                            sets_member(&options[i], offset) &&
                             spec_member_to_json(object, spec, offset) == -ENOMEM)
                                 return NULL;
         return json_incref(object);
@@ -573,6 +592,9 @@ void options_done(Options *o) {
         spec_done(&o->spec);
         rules_done(&o->rules);
         strv_done(&o->render);
+        strv_done(&o->filter.tasks);
+        strv_done(&o->filter.roots);
+        strv_done(&o->filter.functions);
         strv_done(&o->words);
         free(o->verb);
         *o = (Options){};

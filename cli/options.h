@@ -40,6 +40,14 @@ enum {
 
 typedef enum JsonMode { JSON_OFF, JSON_AUTO, JSON_SHORT, JSON_PRETTY } JsonMode;
 
+/* What of a recording is read, as it was said; depth, notrace, pids and
+ * slower are in the spec. */
+typedef struct FilterOptions {
+        Strv tasks, roots, functions;
+        const char *cpus, *from, *to;
+        uint64_t nth, n_slowest;
+} FilterOptions;
+
 typedef struct Options {
         const char *socket; /* NULL: the default */
         const char *store;  /* NULL: ask the daemon */
@@ -56,6 +64,7 @@ typedef struct Options {
         const char *by; /* top */
         uint64_t limit; /* 0: not said */
         Strv render; /* options of the renderer */
+        FilterOptions filter;
         const char *output;
         uint64_t vacuum_bytes, vacuum_age_ns, vacuum_sessions; /* 0: not said */
         bool dry_run;
@@ -65,7 +74,7 @@ typedef struct Options {
         char *verb;     /* NULL: none was given */
         char **command; /* arguments after "--", NULL-terminated; borrowed from argv */
         size_t n_command;
-        uint64_t given; /* bit i: entry i of the table was given */
+        uint64_t given[2]; /* bit i: entry i of the table was given */
 } Options;
 
 /*

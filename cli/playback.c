@@ -181,9 +181,33 @@ int playback_refresh(Playback *p) {
         return r < 0 ? r : MIN(refresh_meta(p), 0);
 }
 
+static int rank(Playback *p, const FilterSpec *spec) {
+        _cleanup_(playback_freep) Playback *other = NULL;
+        _cleanup_free_ char *problem = NULL;
+        int r = playback_open(&other, p->dir, p->meta, &problem);
+
+        if (r == 0)
+                r = stream_seek(other->stream, spec->from_ns);
+        if (r == 0)
+                r = filter_rank(p->filter, other->steps);
+        return r > 0 ? -EBADMSG : r;
+}
+
+int playback_filter(Playback *p, const FilterSpec *spec) {
+        int r;
+
+        if (filter_spec_is_empty(spec))
+                return 0;
+        r = filter_new(&p->filter, spec);
+        if (r >= 0 && spec->n_slowest > 0)
+                r = rank(p, spec);
+        return r >= 0 && spec->from_ns > 0 ? stream_seek(p->stream, spec->from_ns) : r;
+}
+
 Playback *playback_free(Playback *p) {
         if (!p)
                 return NULL;
+        filter_free(p->filter);
         steps_free(p->steps);
         stream_free(p->stream);
         functions_free(p->functions);

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "calls/filter.h"
 #include "calls/function.h"
 #include "calls/steps.h"
 #include "decode/foreign.h"
@@ -32,6 +33,7 @@ typedef struct Playback {
         Functions *functions;
         Stream *stream;
         Steps *steps;
+        Filter *filter;             /* NULL: everything is passed on */
         struct timespec meta_mtime; /* of the session.json whose maps are in the atlas */
 } Playback;
 
@@ -49,6 +51,20 @@ enum { PLAYBACK_E_UNREADABLE = 1 };
  */
 int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta,
                   char **ret_problem);
+/*
+ * playback_filter() - leave out what @spec does not ask for
+ * @spec: borrowed for the playback's life
+ *
+ * Before the first step.  For the slowest trees the recording is read once to find them; what lies
+ * before from_ns is not read at all.
+ * Return: 0, -errno.
+ */
+int playback_filter(Playback *p, const FilterSpec *spec);
+/* The next step not later than @until_ns: 1, 0 (there is none), -errno. */
+static inline int playback_next(Playback *p, uint64_t until_ns, Step *ret) {
+        return _unlikely_(p->filter) ? filter_next(p->filter, p->steps, until_ns, ret)
+                                     : steps_next(p->steps, until_ns, ret);
+}
 /* Looks for pages that came since, and for maps of symbols that session.json has got.  0 or -errno. */
 int playback_refresh(Playback *p);
 Playback *playback_free(Playback *p);

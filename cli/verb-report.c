@@ -12,6 +12,7 @@
 int verb_report(const Options *o) {
         _cleanup_text_source_ TextSource text = {};
         _cleanup_(source_freep) Source *s = NULL;
+        _cleanup_filtering_ Filtering f = {};
         DrawingOptions d;
         int status;
 
@@ -19,6 +20,9 @@ int verb_report(const Options *o) {
         if (status != STATUS_OK || text.trace)
                 return status ?: text_report(&text, o);
         status = display_options(&d, o);
+        if (status == STATUS_OK)
+                status = filtering_init(&f, o);
+        d.filtering = &f;
         if (status == STATUS_OK)
                 status = source_open(&s, o, o->words.items[0]);
         if (status == STATUS_OK)

@@ -6,8 +6,12 @@ noinst_LIBRARIES += %D%/libcalls.a
 	%D%/arguments.h \
 	%D%/census.c \
 	%D%/census.h \
+	%D%/filter.c \
+	%D%/filter.h \
 	%D%/function.c \
 	%D%/function.h \
+	%D%/hold.c \
+	%D%/hold.h \
 	%D%/prune.c \
 	%D%/prune.h \
 	%D%/stacks.c \

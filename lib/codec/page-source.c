@@ -11,6 +11,7 @@
 
 #include "codec/dat-pages.h"
 #include "codec/page-source.h"
+#include "store/page.h"
 #include "store/segment.h"
 
 /* What was read is given back so many bytes at a time: mapped pages count as the reader's memory
@@ -193,6 +194,46 @@ int page_source_read(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_
         *ret = segment_page(s->raw, i);
         *ret_n = segment_n_pages(s->raw) - i;
         give_back(s, *ret);
+        return 0;
+}
+
+/* The last block that begins at @ns or before. */
+static uint64_t find_sealed(SealedReader *r, uint64_t ns) {
+        size_t low = 0, high = sealed_reader_n_blocks(r);
+
+        while (high - low > 1) {
+                size_t middle = low + (high - low) / 2;
+
+                if (sealed_reader_entry(r, middle)->first_ns <= ns)
+                        low = middle;
+                else
+                        high = middle;
+        }
+        return low > 0 ? sealed_reader_entry(r, low)->first_page : 0;
+}
+
+int page_source_find(PageSource *s, uint64_t ns, bool swap, uint64_t *ret) {
+        uint64_t low = 0, high = page_source_n_pages(s);
+
+        if (s->sealed) {
+                *ret = find_sealed(s->sealed, ns);
+                return 0;
+        }
+        while (high - low > 1) {
+                uint64_t middle = low + (high - low) / 2, n;
+                PageInfo info;
+                const void *page;
+                int r = page_source_read(s, middle, &page, &n);
+
+                if (r < 0)
+                        return r;
+                if (r == 0 && page_parse(&info, page, page_source_page_bytes(s), swap) == 0 &&
+                    info.timestamp <= ns)
+                        low = middle;
+                else
+                        high = middle;
+        }
+        *ret = low;
         return 0;
 }
 

@@ -57,6 +57,15 @@ uint64_t page_source_torn_bytes(const PageSource *s); /* segment_torn_bytes(); 0
  */
 int page_source_read(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_n);
 
+/*
+ * page_source_find() - the first page that has to be read for events from @ns on
+ * @swap: of its numbers, seen from this machine
+ *
+ * Looks at few pages (of a sealed one at its index alone), and may name one that is somewhat early.
+ * A page that is damaged or empty stops the search before it.  0 or -errno.
+ */
+int page_source_find(PageSource *s, uint64_t ns, bool swap, uint64_t *ret);
+
 /* How a sealed one is divided; NULL if it is not sealed. */
 SealedReader *page_source_sealed(PageSource *s);
 /* What was found damaged so far; none if it is not sealed. */

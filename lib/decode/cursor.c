@@ -291,6 +291,87 @@ int cursor_advance(Cursor *c) {
         return r;
 }
 
+/* When the segment that is open begins; false: it has no page that tells. */
+static bool segment_begin(Cursor *c, uint64_t *ret_ns) {
+        const bool swap = c->formats->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        SealedReader *sealed = page_source_sealed(c->segment);
+        const void *page;
+        PageInfo info;
+        uint64_t n;
+
+        if (sealed && sealed_reader_n_blocks(sealed) > 0) {
+                *ret_ns = sealed_reader_entry(sealed, 0)->first_ns;
+                return true;
+        }
+        if (page_source_n_pages(c->segment) == 0 ||
+            page_source_read(c->segment, 0, &page, &n) != 0 ||
+            page_parse(&info, page, page_source_page_bytes(c->segment), swap) != 0)
+                return false;
+        *ret_ns = info.timestamp;
+        return true;
+}
+
+/* The last segment that begins at @ns or before, from the current one on; it is not opened. */
+static int find_segment(Cursor *c, uint64_t ns, size_t *ret) {
+        size_t low = c->i_sequence, high = c->n_sequences;
+        PageSource *current = TAKE_PTR(c->segment);
+
+        while (high - low > 1) {
+                size_t middle = low + (high - low) / 2;
+                uint64_t begin_ns;
+                uint32_t version;
+                bool is_before = false;
+                int r = page_source_open(&c->segment, c->dir, c->head.cpu, c->sequences[middle],
+                                         &version);
+
+                if (r == 0) {
+                        is_before = segment_begin(c, &begin_ns) && begin_ns <= ns;
+                        c->segment = page_source_free(c->segment);
+                }
+                if (r < 0 && r != -ENOENT) {
+                        c->segment = current;
+                        return r;
+                }
+                *(is_before ? &low : &high) = middle;
+        }
+        c->segment = current;
+        *ret = low;
+        return 0;
+}
+
+int cursor_seek(Cursor *c, uint64_t ns) {
+        const bool swap = c->formats->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        uint64_t page;
+        size_t i;
+        int r;
+
+        if (!c->segment || !c->head.event || c->head.event->timestamp_ns >= ns)
+                return 0;
+        r = find_segment(c, ns, &i);
+        if (r < 0)
+                return r;
+        if (i != c->i_sequence) {
+                leave_segment(c);
+                c->i_sequence = i;
+                r = enter_segment(c);
+                if (r <= 0) {
+                        c->head.event = NULL;
+                        return r;
+                }
+        }
+        r = page_source_find(c->segment, ns, swap, &page);
+        if (r < 0)
+                return r;
+        if (page < c->i_page)
+                return 0;
+        /* What was lost on the way is not the next event's loss, but what its own page says is. */
+        c->missed = false;
+        c->n_missed = 0;
+        c->i_page = page;
+        c->in_page = false;
+        return cursor_advance(c);
+}
+
 /* A refresh may map the segment elsewhere: take the position along. */
 static int refresh_segment(Cursor *c) {
         size_t n_next, n_end;

@@ -72,6 +72,9 @@ static inline const Event *cursor_peek(const Cursor *c) {
 
 /* To the next event.  0 or -errno. */
 int cursor_advance(Cursor *c);
+/* On to where events from @ns on begin, or somewhat before: pages between are not read, and nothing
+ * that is damaged there is counted.  Never back.  0 or -errno. */
+int cursor_seek(Cursor *c, uint64_t ns);
 /* Looks for what was written since; at the end, goes on to it.  0 or -errno. */
 int cursor_refresh(Cursor *c);
 void cursor_count(const Cursor *c, CursorCount *ret);

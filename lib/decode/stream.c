@@ -164,6 +164,34 @@ int stream_open(Stream **ret, const SessionDir *dir, const Formats *formats) {
         return 0;
 }
 
+bool stream_begin(const Stream *s, uint64_t *ret_ns) {
+        uint64_t begin_ns = UINT64_MAX;
+        bool any = false;
+
+        for (size_t i = 0; i < s->n_cursors; i++) {
+                const Event *e = cursor_peek(s->cursors[i]);
+
+                if (e) {
+                        begin_ns = MIN(begin_ns, e->timestamp_ns);
+                        any = true;
+                }
+        }
+        *ret_ns = begin_ns;
+        return any;
+}
+
+int stream_seek(Stream *s, uint64_t ns) {
+        for (size_t i = 0; i < s->n_cursors; i++) {
+                int r = cursor_seek(s->cursors[i], ns);
+
+                if (r < 0)
+                        return r;
+        }
+        s->last = NULL;
+        build_heap(s);
+        return 0;
+}
+
 int stream_refresh(Stream *s) {
         int r;
 

@@ -33,6 +33,11 @@ const Event *stream_peek_same_cpu(const Stream *s);
 /* Takes that one out of the stream.  0 or -errno. */
 int stream_drop_same_cpu(Stream *s);
 
+/* When the first event is that has not been asked for; false: there is none. */
+bool stream_begin(const Stream *s, uint64_t *ret_ns);
+/* On to events from @ns on, or somewhat before (cursor_seek()).  0 or -errno. */
+int stream_seek(Stream *s, uint64_t ns);
+
 /* Looks for pages, segments and CPUs that came since.  0 or -errno. */
 int stream_refresh(Stream *s);
 

@@ -55,6 +55,44 @@ exits 'a segment that is cut off is said to be damaged' 6 \
         ftracectl verify --store "$work" udp_sendmsg-6.12
 
 
+# What is left out, and that nothing else changes.
+name=udp_sendmsg-6.12
+draw() { # OPTION...
+        ftracectl report --no-legend --store "$top_srcdir/tests/data" "$name" "$@"
+}
+draw >"$work/all"
+removes() { # WHAT N OPTION...: N lines go, the others stay in their order
+        local what=$1 n=$2
+
+        shift 2
+        exits "$what" 0 draw "$@"
+        cp "$out" "$work/some"
+        is "$what: as many lines as should" "$(($(wc -l <"$work/all") - $(wc -l <"$work/some")))" "$n"
+        is "$what: lines only go" "$(diff "$work/all" "$work/some" | grep -c '^[>]')" 0
+}
+below() { # FUNCTION: lines of its calls and below, by their indentation, on each CPU
+        awk -v f="$1" '{ cpu = $1; at = match($0, /\| +/) + RLENGTH; rest = substr($0, at) }
+                /^ -|^$/ { next }
+                { if (inside[cpu]) { n++; if (at <= level[cpu]) inside[cpu] = 0; next } }
+                index(rest, f "()") == 1 { n++; if (rest ~ /{$/) { inside[cpu] = 1; level[cpu] = at } }
+                END { print n + 0 }' "$work/all"
+}
+removes 'a subtree can be left out' "$(below ip_make_skb)" --notrace=ip_make_skb
+removes 'a root can be asked for' "$(($(wc -l <"$work/all") - $(below ip_make_skb)))" --root=ip_make_skb
+removes 'a CPU can be asked for' "$(grep -vc '^ 1)' "$work/all")" --cpu=1
+removes 'a function can be asked for' "$(grep -vcE '[ |]kfree\(\);' "$work/all")" --function=kfree
+removes 'the first level can be asked for' "$(($(wc -l <"$work/all") - 8))" --depth=1
+removes 'a window can be asked for' 0 --from=+0s --to=+1h
+exits 'the slowest tree can be asked for' 0 draw --slowest=1
+is 'it is one' "$(grep -c 'udp_sendmsg() {' "$out")" 1
+exits 'the second tree can be asked for' 0 draw --nth=2
+is 'it is one' "$(grep -c 'udp_sendmsg() {' "$out")" 1
+exits 'slow calls can be asked for' 0 draw --slower=1ms
+is 'no other is there' "$(grep -cE '[0-9]\.[0-9]+ us' "$out")" "$(grep -cE '[#*@$] +[0-9.]+ us' "$out")"
+exits 'a file of another program can be filtered' 0 \
+        ftracectl report --no-legend --cpu=1 "$top_srcdir/tests/data/$name.dat"
+is 'in the same way' "$(wc -l <"$out")" "$(grep -c '^ 1)' "$work/all")"
+
 # Files of others.
 dat=$top_srcdir/tests/data/udp_sendmsg-6.12.dat
 exits 'a file that is not there is not found' 3 ftracectl report "$work/nosuch.dat"

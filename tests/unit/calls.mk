@@ -19,3 +19,7 @@ EXTRA_DIST += %D%/step-builder.h
 unit_tests += %D%/test-prototypes
 %C%_test_prototypes_CFLAGS = $(calls_test_cflags)
 %C%_test_prototypes_LDADD  = $(calls_libs) $(CHECK_LIBS)
+unit_tests += %D%/test-filter
+%C%_test_filter_SOURCES = %D%/test-filter.c $(page_builder)
+%C%_test_filter_CFLAGS  = $(calls_test_cflags)
+%C%_test_filter_LDADD   = $(calls_libs) $(CHECK_LIBS)

@@ -10,3 +10,6 @@ unit_tests += %D%/test-drawing %D%/test-tracedat %D%/test-verify
 %C%_test_verify_SOURCES   = %D%/test-verify.c $(page_builder)
 %C%_test_verify_CFLAGS    = $(drawing_test_cflags)
 %C%_test_verify_LDADD     = $(drawing_libs) $(CHECK_LIBS)
+unit_tests += %D%/test-filtering
+%C%_test_filtering_CFLAGS = $(drawing_test_cflags)
+%C%_test_filtering_LDADD  = $(drawing_libs) $(CHECK_LIBS)

@@ -446,8 +446,52 @@ START_TEST(a_newer_segment_is_skipped_and_has_a_name)
         }
 END_TEST
 
-UNIT_MAIN("cursor", events_go_on_across_pages_and_segments,
-          a_loss_is_before_the_first_event_of_its_page,
+START_TEST(seeking_finds_what_reading_up_to_there_finds)
+        {
+                const Formats f = formats();
+
+                for (int sealed = 0; sealed < 2; sealed++) {
+                        _cleanup_recording_ Recording r;
+                        Page pages[24];
+
+                        recording_init(&r, layout);
+                        for (uint64_t i = 0; i < ELEMENTSOF(pages); i++)
+                                pages[i] = page_of(100 * (i + 1), 3);
+                        for (uint64_t i = 0; i < 3; i++) {
+                                recording_add(&r, 0, i, pages + 8 * i, 8);
+                                if (sealed)
+                                        (void) seal(r.dir, 0, i, 2 * 4096);
+                        }
+                        for (uint64_t ns = 0; ns < 2700; ns += 5) {
+                                _cleanup_(cursor_freep) Cursor *sought = cursor(&r, &f),
+                                                               *walked = cursor(&r, &f);
+                                CursorCount n;
+
+                                ck_assert_int_eq(cursor_seek(sought, ns), 0);
+                                cursor_count(sought, &n);
+                                ck_assert_uint_le(n.n_pages, 1 + 3);
+                                while (cursor_peek(sought) &&
+                                       cursor_peek(sought)->timestamp_ns < ns)
+                                        ck_assert_int_eq(cursor_advance(sought), 0);
+                                while (cursor_peek(walked) &&
+                                       cursor_peek(walked)->timestamp_ns < ns)
+                                        ck_assert_int_eq(cursor_advance(walked), 0);
+                                ck_assert_int_eq(!cursor_peek(sought), !cursor_peek(walked));
+                                while (cursor_peek(walked)) {
+                                        ck_assert(!cursor_peek(sought)->missed);
+                                        ck_assert_uint_eq(cursor_peek(sought)->timestamp_ns,
+                                                          cursor_peek(walked)->timestamp_ns);
+                                        ck_assert_int_eq(cursor_advance(walked), 0);
+                                        ck_assert_int_eq(cursor_advance(sought), 0);
+                                }
+                                ck_assert_ptr_null(cursor_peek(sought));
+                        }
+                }
+        }
+END_TEST
+
+UNIT_MAIN("cursor", seeking_finds_what_reading_up_to_there_finds,
+          events_go_on_across_pages_and_segments, a_loss_is_before_the_first_event_of_its_page,
           a_number_is_given_only_if_all_of_it_is_known, a_torn_page_costs_itself_alone,
           a_damaged_record_costs_the_rest_of_its_page,
           damaged_and_missing_segments_are_stepped_over,

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* A time of day is the first such moment of the recording, from its beginning on: at most a day
+ * later. */
+
+#include <time.h>
+
+#include "base/log.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "cli/filtering.h"
+#include "cli/status.h"
+
+#define NS UINT64_C(1000000000)
+#define DAY_NS (24 * 3600 * NS)
+
+/* "123", "123.000456": up to nine digits behind the point.  What follows is at *@s. */
+static int read_seconds(const char **s, uint64_t *ret_ns) {
+        uint64_t seconds = 0, unit = NS, ns = 0;
+        const char *p = *s;
+
+        for (; *p >= '0' && *p <= '9'; p++) {
+                seconds = seconds * 10 + (uint64_t) (*p - '0');
+                if (seconds > INT64_MAX / NS)
+                        return -EINVAL;
+        }
+        if (p == *s)
+                return -EINVAL;
+        if (*p == '.')
+                for (p++; *p >= '0' && *p <= '9'; p++) {
+                        unit /= 10;
+                        ns += unit * (uint64_t) (*p - '0');
+                }
+        *ret_ns = seconds * NS + ns;
+        *s = p;
+        return 0;
+}
+
+/* "10:42", "10:42:03.5" */
+static int parse_time_of_day(const char *s, uint64_t *ret_ns) {
+        uint64_t parts[3] = {};
+        size_t n = 0;
+
+        do {
+                if (n == ELEMENTSOF(parts) || read_seconds(&s, &parts[n]) < 0)
+                        return -EINVAL;
+                n++;
+        } while (*s == ':' && *++s);
+        if (*s || n < 2 || parts[0] >= 24 * NS || parts[1] >= 60 * NS || parts[2] >= 61 * NS ||
+            parts[0] % NS || (n == 3 && parts[1] % NS))
+                return -EINVAL;
+        *ret_ns = parts[0] * 3600 + parts[1] * 60 + parts[2];
+        return 0;
+}
+
+int moment_parse(const char *s, Moment *ret) {
+        Moment m = { .kind = MOMENT_TRACE };
+        int r;
+
+        if (*s == '+') {
+                m.kind = MOMENT_SINCE_BEGIN;
+                r = parse_duration(s + 1, &m.ns);
+        } else if (strchr(s, ':')) {
+                m.kind = MOMENT_OF_DAY;
+                r = parse_time_of_day(s, &m.ns);
+        } else {
+                r = read_seconds(&s, &m.ns);
+                if (r == 0 && *s)
+                        r = -EINVAL;
+        }
+        if (r < 0)
+                return -EINVAL;
+        *ret = m;
+        return 0;
+}
+
+static int set_moment(Moment *ret, const char *option, const char *word) {
+        char quoted[NAME_QUOTE_MAX];
+
+        if (!word || moment_parse(word, ret) == 0)
+                return STATUS_OK;
+        log_error("--%s: \"%s\" is no time: give seconds of the trace clock (1234.5), a time since "
+                  "the first event (+20ms), or a time of day (10:42:03).",
+                  option, name_quote(quoted, word));
+        return STATUS_USAGE;
+}
+
+static int out_of_memory(void) {
+        log_error("Failed to read the options: out of memory");
+        return STATUS_FAILED;
+}
+
+static int set_pids(Filtering *f, const Strv *words) {
+        char quoted[NAME_QUOTE_MAX];
+
+        if (words->n == 0)
+                return STATUS_OK;
+        f->pids = calloc(words->n, sizeof(*f->pids));
+        if (!f->pids)
+                return out_of_memory();
+        for (size_t i = 0; i < words->n; i++) {
+                uint64_t pid;
+
+                if (parse_u64(words->items[i], INT32_MAX, &pid) < 0) {
+                        log_error("--pid: \"%s\" is not the number of a process.",
+                                  name_quote(quoted, words->items[i]));
+                        return STATUS_USAGE;
+                }
+                f->pids[i] = (int32_t) pid;
+        }
+        f->spec.pids = f->pids;
+        f->spec.n_pids = words->n;
+        return STATUS_OK;
+}
+
+/* "0,2-3" */
+static int set_cpus(Filtering *f, const char *list) {
+        char quoted[NAME_QUOTE_MAX];
+        const char *p = list;
+
+        if (!list)
+                return STATUS_OK;
+        f->cpus = calloc(META_MAX_CPUS, sizeof(*f->cpus));
+        if (!f->cpus)
+                return out_of_memory();
+        f->spec.cpus = f->cpus;
+        f->spec.n_cpus = META_MAX_CPUS;
+        for (;;) {
+                uint64_t first = 0, last;
+
+                if (*p < '0' || *p > '9')
+                        break;
+                for (; *p >= '0' && *p <= '9' && first < META_MAX_CPUS; p++)
+                        first = first * 10 + (uint64_t) (*p - '0');
+                last = first;
+                if (*p == '-')
+                        for (last = 0, p++; *p >= '0' && *p <= '9' && last < META_MAX_CPUS; p++)
+                                last = last * 10 + (uint64_t) (*p - '0');
+                if (last < first || last >= META_MAX_CPUS)
+                        break;
+                while (first <= last)
+                        f->cpus[first++] = true;
+                if (*p == 0)
+                        return STATUS_OK;
+                if (*p++ != ',')
+                        break;
+        }
+        log_error("--cpu: \"%s\" is no list of CPUs like 0,2-3.", name_quote(quoted, list));
+        return STATUS_USAGE;
+}
+
+int filtering_init(Filtering *ret, const Options *o) {
+        _cleanup_filtering_ Filtering f = {
+                .spec = { .tasks = &o->filter.tasks,
+                          .roots = &o->filter.roots,
+                          .functions = &o->filter.functions,
+                          .notrace = &o->spec.notrace,
+                          .slower_ns = o->spec.slower_ns,
+                          .depth = o->spec.depth,
+                          .nth = o->filter.nth,
+                          .n_slowest = o->filter.n_slowest },
+        };
+        int status = set_pids(&f, &o->spec.pids);
+
+        if (status == STATUS_OK)
+                status = set_cpus(&f, o->filter.cpus);
+        if (status == STATUS_OK)
+                status = set_moment(&f.from, "from", o->filter.from);
+        if (status == STATUS_OK)
+                status = set_moment(&f.to, "to", o->filter.to);
+        if (status != STATUS_OK)
+                return status;
+        *ret = f;
+        f = (Filtering){};
+        return STATUS_OK;
+}
+
+/* On the trace clock. */
+static int resolve_time_of_day(uint64_t ns, const SessionMeta *m, uint64_t *ret_ns,
+                               const char **ret_problem) {
+        time_t start = (time_t) (m->start.realtime_ns / NS);
+        struct tm tm;
+        uint64_t since_midnight, distance;
+
+        if (m->start.realtime_ns == 0 || !localtime_r(&start, &tm)) {
+                *ret_problem = "it does not say what time of day it was made";
+                return FILTERING_E_UNKNOWN;
+        }
+        since_midnight = (uint64_t) (tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) * NS +
+                         m->start.realtime_ns % NS;
+        distance = (ns + DAY_NS - since_midnight) % DAY_NS;
+        /* "10:42" of a recording that began at 10:42:00.3 is its beginning. */
+        if (distance > DAY_NS - 60 * NS)
+                distance = 0;
+        *ret_ns = m->start.trace_ns + distance;
+        return 0;
+}
+
+static int resolve(const Moment *moment, const SessionMeta *m, uint64_t begin_ns, uint64_t *ret_ns,
+                   const char **ret_problem) {
+        switch (moment->kind) {
+        case MOMENT_TRACE:
+                *ret_ns = moment->ns;
+                return 0;
+        case MOMENT_SINCE_BEGIN:
+                *ret_ns = begin_ns + moment->ns;
+                return 0;
+        case MOMENT_OF_DAY:
+                return resolve_time_of_day(moment->ns, m, ret_ns, ret_problem);
+        default:
+                return 0;
+        }
+}
+
+int filtering_resolve(Filtering *f, const SessionMeta *m, uint64_t begin_ns,
+                      const char **ret_problem) {
+        int r = resolve(&f->from, m, begin_ns, &f->spec.from_ns, ret_problem);
+
+        if (r == 0)
+                r = resolve(&f->to, m, begin_ns, &f->spec.to_ns, ret_problem);
+        /* 0 would mean that there is no end. */
+        if (r == 0 && f->to.kind != MOMENT_NONE && f->spec.to_ns == 0)
+                f->spec.to_ns = 1;
+        return r;
+}
+
+void filtering_done(Filtering *f) {
+        free(f->pids);
+        free(f->cpus);
+        *f = (Filtering){};
+}

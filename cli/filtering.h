@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Filtering: what of a recording is to be read, from the command line's words
+ *
+ *      filtering_init()      what can be checked without the recording
+ *      filtering_resolve()   what depends on it: when "+20ms" or "10:42:03" was
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "calls/filter.h"
+#include "cli/options.h"
+#include "store/meta.h"
+
+/* A moment as it was said. */
+typedef struct Moment {
+        enum { MOMENT_NONE, MOMENT_TRACE, MOMENT_SINCE_BEGIN, MOMENT_OF_DAY } kind;
+        uint64_t ns; /* of the trace clock, since the first event, since midnight */
+} Moment;
+
+typedef struct Filtering {
+        FilterSpec spec;
+        int32_t *pids;
+        bool *cpus;
+        Moment from, to;
+} Filtering;
+
+/* @o: borrowed for the filtering's life.  An exit status. */
+int filtering_init(Filtering *ret, const Options *o);
+/*
+ * filtering_resolve()
+ * @begin_ns:    the recording's first event
+ * @ret_problem: on FILTERING_E_UNKNOWN half a sentence, a constant
+ *
+ * Return: 0, FILTERING_E_UNKNOWN.
+ */
+enum { FILTERING_E_UNKNOWN = 1 };
+int filtering_resolve(Filtering *f, const SessionMeta *m, uint64_t begin_ns,
+                      const char **ret_problem);
+void filtering_done(Filtering *f);
+#define _cleanup_filtering_ _cleanup_(filtering_done)
+
+/* "1234.5", "+20ms", "10:42:03.5".  0 or -EINVAL. */
+int moment_parse(const char *s, Moment *ret);

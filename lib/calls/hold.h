@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Hold: calls in the order of their steps, until it is known how long they took
+ *
+ * The entry of a call comes before its duration, and the steps behind it must not overtake it.  So
+ * steps wait in a queue; a call that turns out to be too short leaves it, and what is at its head
+ * and known to be long enough can go.  Whatever is open for as long as asked is long enough.
+ */
+
+#include "base/cleanup.h"
+#include "calls/step.h"
+
+typedef struct Hold Hold;
+
+int hold_new(Hold **ret, uint64_t min_ns);
+/* @task: a number for the step's task, small.  Takes a copy of what the step points at.  0 or
+ * -ENOMEM. */
+int hold_push(Hold *h, size_t task, const Step *step);
+/* No more will come: what is still open is as long as was seen of it. */
+void hold_finish(Hold *h);
+/* The next that may go; valid until the next call.  False: none yet. */
+bool hold_pop(Hold *h, Step *ret);
+Hold *hold_free(Hold *h);
+DEFINE_CLEANUP(Hold *, hold_free);

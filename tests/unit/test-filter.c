@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "calls/filter.h"
+#include "page-builder.h"
+
+static const Layout *const layout = &layouts[LAYOUT_6_12];
+
+/* Everything between a recording and its filter. */
+typedef struct Player {
+        Formats formats;
+        Atlas *atlas;
+        Tasks *tasks;
+        Functions *functions;
+        Stream *stream;
+        Steps *steps;
+} Player;
+
+static void player_init(Player *p, const Recording *r) {
+        const char *problem;
+
+        *p = (Player){};
+        ck_assert_int_eq(formats_parse(&p->formats, layout->header_page, layout->entry,
+                                       layout->exit, false, &problem),
+                         0);
+        ck_assert_int_eq(atlas_open(&p->atlas, r->dir, r->meta), 0);
+        ck_assert_int_eq(tasks_new(&p->tasks, "17 client\n18 a server\n"), 0);
+        ck_assert_int_eq(functions_new(&p->functions, p->atlas, &r->meta->roots), 0);
+        ck_assert_int_eq(stream_open(&p->stream, r->dir, &p->formats), 0);
+        ck_assert_int_eq(steps_new(&p->steps, p->stream, p->functions, p->tasks, false), 0);
+}
+
+static void player_done(Player *p) {
+        steps_free(p->steps);
+        stream_free(p->stream);
+        functions_free(p->functions);
+        tasks_free(p->tasks);
+        atlas_free(p->atlas);
+}
+
+/* What is left, in short: "u{" enters, "k." is a leaf, "}u" leaves, "!" a loss; a function is the
+ * first letter of its name: udp_sendmsg, ip_make_skb, kfree, ovl_open. */
+static char *left(const Recording *r, const FilterSpec *spec) {
+        static char text[65536];
+        _cleanup_(filter_freep) Filter *f = NULL;
+        _cleanup_(player_done) Player p;
+        char *t = text;
+        Step s;
+
+        *t = 0;
+        ck_assert_int_eq(filter_new(&f, spec), 0);
+        if (spec->n_slowest > 0) {
+                _cleanup_(player_done) Player other;
+
+                player_init(&other, r);
+                ck_assert_int_eq(filter_rank(f, other.steps), 0);
+        }
+        player_init(&p, r);
+        while (filter_next(f, p.steps, UINT64_MAX, &s) == 1) {
+                if (s.kind == STEP_LOST)
+                        *t++ = '!';
+                else {
+                        *t++ = s.function->label[0];
+                        *t++ = "{.}"[s.kind];
+                }
+                *t = 0;
+        }
+        return text;
+}
+
+/*
+ * A page of calls in the same notation, 100 ns from record to record.  The task is 17 up to a '2',
+ * 18 from there, and 17 again after a '1'; '+' lets a microsecond pass.
+ */
+static void add_calls(Recording *r, uint32_t cpu, uint64_t at_ns, const char *calls) {
+        uint64_t began[2][16];
+        int32_t depth[2] = {};
+        unsigned task = 0;
+        Page page = {};
+
+        page_begin(&page, layout, at_ns);
+        for (const char *c = calls; *c; c++) {
+                uint64_t function = *c == 'u'   ? F_ROOT
+                                    : *c == 'i' ? F_CHILD
+                                    : *c == 'k' ? F_LEAF
+                                                : F_MODULE;
+
+                if (*c == '1' || *c == '2') {
+                        task = (unsigned) (*c - '1');
+                        continue;
+                }
+                if (*c == '+') {
+                        at_ns += 1000;
+                        continue;
+                }
+                c++;
+                if (*c != '}') {
+                        began[task][depth[task]] = at_ns;
+                        page_enter(&page, at_ns, 17 + (int32_t) task, function, depth[task]);
+                        depth[task]++;
+                        at_ns += 100;
+                }
+                if (*c != '{') {
+                        depth[task]--;
+                        page_leave(&page, at_ns, 17 + (int32_t) task, function, depth[task],
+                                   at_ns - began[task][depth[task]]);
+                        at_ns += 100;
+                }
+        }
+        recording_add(r, cpu, 0, &page, 1);
+}
+
+static void expect(const char *calls, const FilterSpec *spec, const char *expected) {
+        _cleanup_recording_ Recording r;
+
+        recording_init(&r, layout);
+        add_calls(&r, 0, 1000, calls);
+        ck_assert_str_eq(left(&r, spec), expected);
+}
+
+#define STRV(...)                                                                                  \
+        &(const Strv) {                                                                            \
+                .items = (char **) (const char *[]){ __VA_ARGS__ },                                \
+                .n = sizeof((const char *[]){ __VA_ARGS__ }) / sizeof(char *)                      \
+        }
+#define EXPECT(calls, expected, ...) expect(calls, &(const FilterSpec){ __VA_ARGS__ }, expected)
+
+START_TEST(without_a_wish_everything_is_left)
+        {
+                ck_assert(filter_spec_is_empty(&(FilterSpec){}));
+                EXPECT("u{i{k.i}k.u}k.", "u{i{k.i}k.u}k.");
+        }
+END_TEST
+
+START_TEST(a_root_is_left_with_all_that_it_calls)
+        {
+                EXPECT("u{i{k.i}k.u}i{k.i}", "i{k.i}i{k.i}", .roots = STRV("ip_*"));
+                EXPECT("u{i{i{k.i}i}k.u}", "i{i{k.i}i}", .roots = STRV("ip_make_skb"));
+                EXPECT("u{k.o.u}", "k.o.", .roots = STRV("kfree", "ovl_open"));
+                EXPECT("u{i{k.i}u}", "", .roots = STRV("nosuch"));
+        }
+END_TEST
+
+START_TEST(a_function_is_left_without_what_it_calls)
+        { EXPECT("u{i{k.i}k.u}", "i{i}", .functions = STRV("ip_make_skb")); }
+END_TEST
+
+START_TEST(what_is_not_to_be_traced_goes_with_all_that_it_calls)
+        {
+                EXPECT("u{i{k.u{i.u}i}k.u}i.", "u{k.u}", .notrace = STRV("ip_make_skb"));
+                EXPECT("u{k.i{k.i}u}", "u{i{i}u}", .notrace = STRV("kfree"));
+                /* Two tasks on one CPU: each has its own. */
+                EXPECT("u{i{2k.u{1k.i}2u}1u}", "u{k.u{u}u}", .notrace = STRV("ip_*"));
+        }
+END_TEST
+
+START_TEST(levels_are_counted_from_the_root)
+        {
+                EXPECT("u{i{k.i}k.u}", "u{u}", .depth = 1);
+                EXPECT("u{i{k.i}k.u}", "u{i{i}k.u}", .depth = 2);
+                EXPECT("u{i{k.i}k.u}", "i{k.i}", .depth = 2, .roots = STRV("ip_*"));
+        }
+END_TEST
+
+START_TEST(trees_are_told_by_their_number)
+        {
+                EXPECT("k.u{i{k.i}u}i.", "u{i{k.i}u}", .nth = 2);
+                EXPECT("k.u{i{k.i}u}i{u.i}i.", "i{u.i}", .nth = 2, .roots = STRV("ip_*"));
+                EXPECT("k.u{u}", "", .nth = 9);
+        }
+END_TEST
+
+START_TEST(the_slowest_trees_are_left_in_their_order)
+        {
+                EXPECT("u{+u}i{+++i}u{++u}k.", "i.", .n_slowest = 1);
+                EXPECT("u{+u}i{+++i}u{++u}k.", "i.u.", .n_slowest = 2);
+                EXPECT("u{i{+i}i{++k.i}u}", "i{k.i}", .n_slowest = 1, .roots = STRV("ip_*"));
+                EXPECT("u.i.", "u.i.", .n_slowest = 9);
+                /* One that has no end is as long as was seen of it. */
+                EXPECT("u{+u}i{+++k.", "i{k.", .n_slowest = 1);
+        }
+END_TEST
+
+START_TEST(quick_calls_go_and_slow_ones_stay_where_they_were)
+        {
+                EXPECT("u{i{k.i}+k.u}", "u{u}", .slower_ns = 1000);
+                EXPECT("u{i{+k.i}k.u}", "u{i{i}u}", .slower_ns = 1000);
+                EXPECT("u{i{k.i}k.u}", "", .slower_ns = 5000);
+                EXPECT("u{2i{+k.i}1k.u}", "u{i{i}u}", .slower_ns = 1000);
+                /* What is still open has lasted at least so long. */
+                EXPECT("u{i{+k.", "u{i{", .slower_ns = 1000);
+                EXPECT("+u{k.", "", .slower_ns = 1000);
+        }
+END_TEST
+
+START_TEST(tasks_and_cpus_and_times_are_left_alone)
+        {
+                const bool cpus[] = { false, true };
+                _cleanup_recording_ Recording r;
+
+                recording_init(&r, layout);
+                add_calls(&r, 0, 1000, "u{2k.1i.u}");
+                add_calls(&r, 1, 5000, "o.");
+                ck_assert_str_eq(left(&r, &(FilterSpec){ .pids = (int32_t[]){ 18 }, .n_pids = 1 }),
+                                 "k.");
+                ck_assert_str_eq(left(&r, &(FilterSpec){ .tasks = STRV("a s*") }), "k.");
+                ck_assert_str_eq(left(&r, &(FilterSpec){ .cpus = cpus, .n_cpus = 2 }), "o.");
+                ck_assert_str_eq(left(&r, &(FilterSpec){ .from_ns = 1100, .to_ns = 1300 }), "k.i.");
+                ck_assert_str_eq(left(&r, &(FilterSpec){ .from_ns = 5000 }), "o.");
+                ck_assert_str_eq(left(&r, &(FilterSpec){ .to_ns = 999 }), "");
+        }
+END_TEST
+
+START_TEST(a_loss_is_left_whatever_is_asked_for)
+        {
+                _cleanup_recording_ Recording r;
+                Page page = {};
+
+                page_begin(&page, layout, 1000);
+                page_enter(&page, 1000, 17, F_LEAF, 0);
+                page_set_missed(&page, 3);
+                recording_init(&r, layout);
+                recording_add(&r, 0, 0, &page, 1);
+                ck_assert_str_eq(left(&r, &(FilterSpec){ .roots = STRV("nosuch") }), "!");
+                ck_assert_str_eq(left(&r, &(FilterSpec){ .slower_ns = 5 }), "!");
+        }
+END_TEST
+
+/* --- at random, against a judgement that knows the whole tree ---------------------------------- */
+
+typedef struct Call {
+        int parent; /* -1: none */
+        char name;
+        uint64_t duration_ns;
+        bool is_leaf;
+} Call;
+
+typedef struct Word {
+        int call;
+        char what; /* '{', '.', '}' */
+} Word;
+
+typedef struct Forest {
+        Call calls[128];
+        Word words[256];
+        int n_calls, n_words;
+        char text[1024];
+} Forest;
+
+static void grow(Forest *f, unsigned *seed, int parent, int depth) {
+        int n = rand_r(seed) % 4;
+
+        for (int i = 0; i < n && f->n_calls < 45; i++) {
+                int call = f->n_calls++, n_before = f->n_words;
+                Word *word;
+                size_t at;
+
+                f->calls[call] = (Call){ parent, "uiko"[rand_r(seed) % 4], 100, false };
+                f->words[f->n_words++] = (Word){ call, '{' };
+                at = strlen(f->text);
+                (void) sprintf(f->text + at, "%c{", f->calls[call].name);
+                if (depth < 6)
+                        grow(f, seed, call, depth + 1);
+                word = &f->words[n_before];
+                if (f->n_words == n_before + 1) {
+                        f->calls[call].is_leaf = true;
+                        word->what = '.';
+                        f->text[at + 1] = '.';
+                } else {
+                        f->words[f->n_words++] = (Word){ call, '}' };
+                        at = strlen(f->text);
+                        (void) sprintf(f->text + at, "%c}", f->calls[call].name);
+                }
+        }
+}
+
+/* Durations as add_calls() makes them: 100 ns for each record. */
+static void measure(Forest *f) {
+        uint64_t at[128] = {}, now = 0;
+
+        for (int i = 0; i < f->n_words; i++) {
+                const Word *w = &f->words[i];
+
+                if (w->what != '}') {
+                        at[w->call] = now;
+                        now += 100;
+                }
+                if (w->what != '{') {
+                        f->calls[w->call].duration_ns = now - at[w->call];
+                        now += 100;
+                }
+        }
+}
+
+static bool is_below(const Forest *f, int call, char name) {
+        for (; call >= 0; call = f->calls[call].parent)
+                if (f->calls[call].name == name)
+                        return true;
+        return false;
+}
+
+START_TEST(any_forest_is_left_as_its_tree_says)
+        {
+                unsigned seed = (unsigned) getpid();
+
+                printf("# seed %u\n", seed);
+                for (int round = 0; round < 60; round++) {
+                        Forest f = {};
+                        char roots[1024] = "", notrace[1024] = "", slower[1024] = "";
+                        _cleanup_recording_ Recording r;
+
+                        while (f.n_calls < 20)
+                                grow(&f, &seed, -1, 0);
+                        measure(&f);
+                        for (int i = 0; i < f.n_words; i++) {
+                                const Call *call = &f.calls[f.words[i].call];
+                                const char word[3] = { call->name, f.words[i].what, 0 };
+
+                                if (is_below(&f, f.words[i].call, 'i'))
+                                        strcat(roots, word);
+                                else
+                                        strcat(notrace, word);
+                                if (call->duration_ns >= 500)
+                                        strcat(slower, word);
+                        }
+                        recording_init(&r, layout);
+                        add_calls(&r, 0, 1000, f.text);
+                        ck_assert_str_eq(left(&r, &(FilterSpec){ .roots = STRV("ip_make_skb") }),
+                                         roots);
+                        ck_assert_str_eq(left(&r, &(FilterSpec){ .notrace = STRV("ip_make_skb") }),
+                                         notrace);
+                        ck_assert_str_eq(left(&r, &(FilterSpec){ .slower_ns = 500 }), slower);
+                }
+        }
+END_TEST
+
+UNIT_MAIN("filter", without_a_wish_everything_is_left, a_root_is_left_with_all_that_it_calls,
+          a_function_is_left_without_what_it_calls,
+          what_is_not_to_be_traced_goes_with_all_that_it_calls, levels_are_counted_from_the_root,
+          trees_are_told_by_their_number, the_slowest_trees_are_left_in_their_order,
+          quick_calls_go_and_slow_ones_stay_where_they_were,
+          tasks_and_cpus_and_times_are_left_alone, a_loss_is_left_whatever_is_asked_for,
+          any_forest_is_left_as_its_tree_says)

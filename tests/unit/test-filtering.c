@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <time.h>
+
+#include "cli/filtering.h"
+#include "cli/status.h"
+#include "unit.h"
+
+START_TEST(a_moment_is_said_in_three_ways)
+        {
+                static const struct {
+                        const char *text;
+                        unsigned kind;
+                        uint64_t ns;
+                } good[] = {
+                        { "1234", MOMENT_TRACE, 1234000000000 },
+                        { "0.000000001", MOMENT_TRACE, 1 },
+                        { "12.5", MOMENT_TRACE, 12500000000 },
+                        { "+20ms", MOMENT_SINCE_BEGIN, 20000000 },
+                        { "+1.5", MOMENT_SINCE_BEGIN, 1500000000 },
+                        { "10:42", MOMENT_OF_DAY, 38520000000000 },
+                        { "10:42:03.25", MOMENT_OF_DAY, 38523250000000 },
+                };
+                static const char *const bad[] = { "",        "x",   "1x",    "-1",
+                                                   "+",       "10:", "24:00", "10:60",
+                                                   "1:2:3:4", ":",   "1.5:00" };
+                Moment m;
+
+                for (size_t i = 0; i < ELEMENTSOF(good); i++) {
+                        ck_assert_int_eq(moment_parse(good[i].text, &m), 0);
+                        ck_assert_uint_eq(m.kind, good[i].kind);
+                        ck_assert_uint_eq(m.ns, good[i].ns);
+                }
+                for (size_t i = 0; i < ELEMENTSOF(bad); i++)
+                        ck_assert_msg(moment_parse(bad[i], &m) == -EINVAL, "%s", bad[i]);
+        }
+END_TEST
+
+START_TEST(times_become_those_of_the_trace_clock)
+        {
+                SessionMeta meta = { .start = { .trace_ns = 5000000000 } };
+                Filtering f = { .from = { MOMENT_SINCE_BEGIN, 7 }, .to = { MOMENT_TRACE, 9 } };
+                const char *problem = NULL;
+
+                ck_assert_int_eq(filtering_resolve(&f, &meta, 100, &problem), 0);
+                ck_assert_uint_eq(f.spec.from_ns, 107);
+                ck_assert_uint_eq(f.spec.to_ns, 9);
+
+                f = (Filtering){ .from = { MOMENT_OF_DAY,
+                                           UINT64_C(36610000000000) } }; /* 10:10:10 */
+                ck_assert_int_eq(filtering_resolve(&f, &meta, 100, &problem), FILTERING_E_UNKNOWN);
+                ck_assert_ptr_nonnull(problem);
+                setenv("TZ", "UTC", 1);
+                tzset();
+                meta.start.realtime_ns = UINT64_C(36600500000000); /* 10:10:00.5 */
+                ck_assert_int_eq(filtering_resolve(&f, &meta, 100, &problem), 0);
+                ck_assert_uint_eq(f.spec.from_ns, 5000000000 + 9500000000);
+                /* A minute before the beginning is the beginning, an hour before the next day. */
+                f.from.ns = UINT64_C(36600000000000);
+                ck_assert_int_eq(filtering_resolve(&f, &meta, 100, &problem), 0);
+                ck_assert_uint_eq(f.spec.from_ns, 5000000000);
+                f.from.ns -= UINT64_C(3600000000000);
+                ck_assert_int_eq(filtering_resolve(&f, &meta, 100, &problem), 0);
+                ck_assert_uint_eq(f.spec.from_ns,
+                                  5000000000 + UINT64_C(86400000000000) - 3600500000000);
+        }
+END_TEST
+
+START_TEST(lists_of_cpus_have_ranges)
+        {
+                static const char *const bad[] = { "", "x", "1-", "3-2", "1,", "8192", "1;2" };
+                Options o = {};
+                Filtering f;
+
+                o.filter.cpus = "0,2-3";
+                ck_assert_int_eq(filtering_init(&f, &o), STATUS_OK);
+                for (size_t i = 0; i < 6; i++)
+                        ck_assert_int_eq(f.spec.cpus[i], i == 0 || i == 2 || i == 3);
+                filtering_done(&f);
+                for (size_t i = 0; i < ELEMENTSOF(bad); i++) {
+                        o.filter.cpus = bad[i];
+                        ck_assert_int_eq(filtering_init(&f, &o), STATUS_USAGE);
+                }
+        }
+END_TEST
+
+UNIT_MAIN("filtering", a_moment_is_said_in_three_ways, times_become_those_of_the_trace_clock,
+          lists_of_cpus_have_ranges)
