@@ -263,23 +263,146 @@ static bool get_remainder(Join *j) {
         return true;
 }
 
+/*
+ * What changes with every record of a run.  A page is written byte by byte as far as the compiler
+ * knows, which may change whatever it has the address of: of this, while a run lasts, it has not.
+ */
+typedef struct Run {
+        uint8_t *p;
+        uint64_t now, call_offset, return_offset;
+        uint64_t path; /* of the call that comes next: task_frame()->path */
+        uint64_t at;   /* in COLUMN_BITS */
+        uint32_t level;
+        unsigned after_exit;
+        const uint8_t *next[TOKENS_N];
+} Run;
+
+static _always_inline_ Run run_begin(const Join *j) {
+        Run r = {
+                .p = j->p,
+                .now = j->m->now,
+                .call_offset = j->m->call_offset,
+                .return_offset = j->m->return_offset,
+                .path = model_path(j->m),
+                .at = j->c->at,
+                .level = j->m->task->level,
+                .after_exit = j->m->after_exit,
+        };
+
+        for (unsigned i = 0; i < TOKENS_N; i++)
+                r.next[i] = j->c->of[COLUMN_TOKENS + i].next;
+        return r;
+}
+
+static _always_inline_ void run_end(const Run *r, Join *j) {
+        j->p = r->p;
+        j->m->now = r->now;
+        j->m->call_offset = r->call_offset;
+        j->m->return_offset = r->return_offset;
+        j->m->task->level = r->level;
+        j->m->after_exit = r->after_exit;
+        j->c->at = r->at;
+        for (unsigned i = 0; i < TOKENS_N; i++)
+                j->c->of[COLUMN_TOKENS + i].next = (uint8_t *) r->next[i];
+}
+
+static _always_inline_ uint64_t run_bits(Run *r, const Column *bits, unsigned n) {
+        uint64_t word, at = MIN(r->at / 8, (uint64_t) (bits->end - bits->data));
+
+        memcpy(&word, bits->data + at, sizeof(word));
+        word = le64toh(word) >> r->at % 8;
+        r->at += n;
+        return word & ((UINT64_C(1) << n) - 1);
+}
+
+/* columns_get_number() */
+static _always_inline_ bool run_number(Run *r, const Columns *c, unsigned tokens, uint64_t *ret) {
+        const Column *bits = &c->of[COLUMN_BITS];
+        const uint8_t *p = r->next[tokens];
+        unsigned token, n;
+
+        if (_unlikely_(p == c->of[COLUMN_TOKENS + tokens].end))
+                return false;
+        token = *p;
+        r->next[tokens] = p + 1;
+        if (_likely_(token < 255)) {
+                n = MAX(token / 8U, 1U) - 1;
+                *ret = (uint64_t) (token - n * 8) << n | run_bits(r, bits, n);
+        } else {
+                *ret = run_bits(r, bits, 32);
+                *ret |= run_bits(r, bits, 32) << 32;
+        }
+        return true;
+}
+
+/* put_call() of the expected symbol. */
+static _always_inline_ bool run_call(Run *r, Model *m, const Columns *c, const uint8_t *end,
+                                     Task *task, uint64_t pid) {
+        uint32_t symbol = m->next[model_place(r->path)], depth;
+        const Symbol *s = &m->symbols[symbol];
+        const RecordKind *k = &m->kinds[s->kind];
+        uint8_t *data = r->p + RECORD_HEAD_BYTES;
+        uint64_t delta, call, ret;
+        Frame *frame;
+
+        if (_unlikely_(symbol == 0 ||
+                       (size_t) (end - r->p) < (size_t) RECORD_HEAD_BYTES + k->n_bytes) ||
+            !run_number(r, c, TOKENS_DELTA + r->after_exit + k->is_exit, &delta))
+                return false;
+        r->now += delta;
+        depth = r->level - k->is_exit;
+        store32(r->p, (uint32_t) delta << 5 | k->n_bytes / 4U);
+        store64(data, pid << 32 | s->word);
+        store64(data + k->func, s->func);
+        if (k->depth_is_long)
+                store64(data + k->depth, depth);
+        else
+                store32(data + k->depth, depth);
+        for (unsigned i = 0; i < k->n_rest; i++)
+                store32(data + k->rest[i], m->rest[symbol][i]);
+        r->p = data + k->n_bytes;
+        if (!k->is_exit) {
+                frame = task_frame(task, depth);
+                frame->timestamp = r->now;
+                frame->path = r->path = symbol;
+                r->level = depth + 1;
+                r->after_exit = 0;
+                return true;
+        }
+        if (k->has_times) {
+                if (!run_number(r, c, TOKENS_CALL, &call) ||
+                    !run_number(r, c, TOKENS_RETURN + (r->after_exit != 0), &ret))
+                        return false;
+                r->call_offset += unzigzag(call);
+                r->return_offset += unzigzag(ret);
+                store64(data + k->calltime, r->call_offset + task_frame(task, depth)->timestamp);
+                store64(data + k->rettime, r->now - r->return_offset);
+        }
+        frame = task_frame(task, depth - 1);
+        frame->path = r->path = model_path_after(frame->path, symbol);
+        r->level = depth;
+        r->after_exit = 2;
+        return true;
+}
+
 /* The records as expected that come next. */
 static bool get_run(Join *j) {
+        const uint64_t pid = j->m->task->pid;
+        Task *task = j->m->task;
+        const uint8_t *end = j->end;
+        Run r = run_begin(j);
+        Columns *c = j->c;
+        Model *m = j->m;
         uint8_t n;
 
         do {
-                if (!column_get(&j->c->of[COLUMN_RUNS], &n))
+                if (!column_get(&c->of[COLUMN_RUNS], &n))
                         return false;
-                for (unsigned i = n; i > 0; i--) {
-                        uint32_t symbol = *model_next(j->m);
-
-                        if (symbol == 0 ||
-                            !put_call(j, symbol,
-                                      model_depth(j->m,
-                                                  j->m->kinds[j->m->symbols[symbol].kind].is_exit)))
+                for (unsigned i = n; i > 0; i--)
+                        if (_unlikely_(!run_call(&r, m, c, end, task, pid)))
                                 return false;
-                }
         } while (n == 255);
+        run_end(&r, j);
         return true;
 }
 

@@ -107,15 +107,27 @@ static inline const Symbol *model_caller(Model *m) {
         return &m->symbols[(uint32_t) model_path(m)];
 }
 
+/* Where in `next` the symbol is that follows @path. */
+static inline uint32_t model_place(uint64_t path) {
+        uint64_t hash = path * UINT64_C(0x9e3779b97f4a7c15);
+
+        return (hash ^ hash >> 32) >> 16 & ((1U << MODEL_NEXT_BITS) - 1);
+}
+
 /* Where the expectation of the current task's next symbol is. */
 static inline uint16_t *model_next(Model *m) {
-        uint64_t hash = model_path(m) * UINT64_C(0x9e3779b97f4a7c15);
-
-        return &m->next[(hash ^ hash >> 32) >> 16 & ((1U << MODEL_NEXT_BITS) - 1)];
+        return &m->next[model_place(model_path(m))];
 }
 
 static inline uint32_t model_depth(const Model *m, bool is_exit) {
         return m->task->level - is_exit;
+}
+
+/* What the path of a call becomes when @symbol returned to it. */
+static inline uint64_t model_path_after(uint64_t path, uint32_t symbol) {
+        uint64_t children = (path >> 32 << 9) + (uint64_t) symbol * 0x9e3779b1U;
+
+        return children << 32 | (uint32_t) path;
 }
 
 /* The current task called or returned from what @symbol says, at @depth. */
@@ -131,9 +143,7 @@ static inline void model_enter(Model *m, uint32_t symbol, uint32_t depth) {
 static inline void model_leave(Model *m, uint32_t symbol, uint32_t depth) {
         Frame *caller = task_frame(m->task, depth - 1);
 
-        uint64_t children = (caller->path >> 32 << 9) + (uint64_t) symbol * 0x9e3779b1U;
-
-        caller->path = children << 32 | (uint32_t) caller->path;
+        caller->path = model_path_after(caller->path, symbol);
         m->task->level = depth;
         m->after_exit = 2;
 }
