@@ -1,8 +1,10 @@
 # Benchmarks: run by hand, never by make check.
-EXTRA_DIST += %D%/bench-codec %D%/bench-overhead %D%/bench-read %D%/bench-record %D%/bench-report %D%/bench-ways
-check_PROGRAMS += %D%/bench-consume %D%/codec-speed %D%/seal-session
+EXTRA_DIST += %D%/bench-codec %D%/bench-open %D%/bench-overhead %D%/bench-read %D%/bench-record %D%/bench-report %D%/bench-ways
+check_PROGRAMS += %D%/bench-consume %D%/codec-speed %D%/grow-session %D%/seal-session
 %C%_bench_consume_SOURCES = %D%/bench-consume.c
 %C%_codec_speed_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS)
 %C%_codec_speed_LDADD = $(decode_libs) $(codec_libs)
 %C%_seal_session_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_seal_session_LDADD = $(codec_libs)
+%C%_grow_session_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+%C%_grow_session_LDADD = $(store_libs)
