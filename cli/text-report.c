@@ -2,6 +2,7 @@
 
 /* Steps go from the text to the renderer, past the filter. */
 
+#include "base/log.h"
 #include "calls/prune.h"
 #include "cli/display.h"
 #include "cli/status.h"
@@ -42,6 +43,13 @@ static int draw(TextSource *s, const Options *o, const Renderer *renderer, void 
         return buf_flush(out) ?: -r;
 }
 
+static bool is_filtered(const Options *o) {
+        const FilterOptions *f = &o->filter;
+
+        return f->tasks.n + f->roots.n + f->functions.n + o->spec.pids.n > 0 || f->cpus ||
+               f->from || f->to || f->nth + f->n_slowest + o->spec.slower_ns + o->spec.depth > 0;
+}
+
 int text_report(TextSource *s, const Options *o) {
         _cleanup_pager_ Pager pager = PAGER_INIT;
         _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
@@ -51,6 +59,10 @@ int text_report(TextSource *s, const Options *o) {
         DrawingOptions d;
         int r, status;
 
+        if (is_filtered(o)) {
+                log_error("%s is a text, of which only --notrace leaves anything out.", s->name);
+                return STATUS_USAGE;
+        }
         status = display_options(&d, o);
         if (status != STATUS_OK)
                 return status;
