@@ -98,7 +98,7 @@ dat=$top_srcdir/tests/data/udp_sendmsg-6.12.dat
 exits 'a file that is not there is not found' 3 ftracectl report "$work/nosuch.dat"
 says 'it is named' nosuch.dat
 exits 'what is no recording is refused' 1 ftracectl report "$top_srcdir/tests/data/local.mk"
-says 'by its name' 'local.mk" is not a recording'
+says 'by its name' 'local\.mk'
 head -c 10000 "$work/6.12.dat" >"$work/cut.dat"
 exits 'a head that was cut is refused' 1 ftracectl report "$work/cut.dat"
 says 'with the place' 'byte [0-9]+: '
