@@ -104,9 +104,9 @@ _ftracectl() {
                 return ;;
         --comm) COMPREPLY=($(compgen -W "$(ps -eo comm= 2>/dev/null)" -- "$cur")); return ;;
         --cgroup) COMPREPLY=($(compgen -d -- "${cur:-/sys/fs/cgroup/}")); return ;;
-        --format) COMPREPLY=($(compgen -W 'graph' -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W 'graph indent' -- "$cur")); return ;;
         -O | --option)
-                COMPREPLY=($(compgen -W "$(printf '%s ' {,no}funcgraph-{cpu,proc,abstime,duration,overhead,overrun,tail,args,retval,retval-hex})" -- "$cur"))
+                COMPREPLY=($(compgen -W "$(printf '%s ' {,no}funcgraph-{cpu,proc,abstime,duration,overhead,overrun,irqs,tail,args,retval,retval-hex})" -- "$cur"))
                 return ;;
         --profile) COMPREPLY=($(compgen -W "$(__ftracectl_profiles)" -- "$cur")); return ;;
         --notrace | --only) COMPREPLY=($(compgen -W "$(__ftracectl_functions "$cur")" -- "$cur")); return ;;

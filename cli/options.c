@@ -183,7 +183,7 @@ static const Option options[] = {
         { "option",        'O', OPTIONS_DRAW,   OPTION_WORDS,    AT(render), "OPTION",
           "switch a column of the kernel's drawing on or, with \"no\" before it,\n"
           "off: funcgraph-cpu, funcgraph-proc, funcgraph-abstime, funcgraph-duration,\n"
-          "funcgraph-overhead, funcgraph-overrun, funcgraph-tail, funcgraph-args,\n"
+          "funcgraph-overhead, funcgraph-overrun, funcgraph-irqs, funcgraph-tail, funcgraph-args,\n"
           "funcgraph-retval, funcgraph-retval-hex; may be repeated" },
         { "by",             0,  OPTIONS_TOP,    OPTION_TEXT,     AT(by), "WHAT",
           "what a row is: function (unless said), module, task, cpu, or root" },

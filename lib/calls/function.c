@@ -21,8 +21,9 @@ struct Functions {
         FunctionsHead head;
         Atlas *atlas;
         const Strv *roots;
-        Prototypes *prototypes; /* may be NULL */
-        AtlasSpan span;         /* begin_ns == end_ns: none yet */
+        Prototypes *prototypes;      /* may be NULL */
+        AtlasSpan span;              /* begin_ns == end_ns: none yet */
+        uint64_t irq_begin, irq_end; /* of the span; equal: not known */
         Slots now, all;
 };
 
@@ -120,6 +121,7 @@ static Function *function_new(Functions *f, uint64_t address) {
                 .n_label = (uint32_t) n_label,
                 .n_name = (uint32_t) symbol.n_name,
                 .root = root ? (int32_t) (root - f->roots->items) : -1,
+                .is_irq_entry = address - f->irq_begin < f->irq_end - f->irq_begin,
                 .prototype = f->prototypes
                                      ? prototypes_find(f->prototypes, symbol.name, symbol.n_name)
                                      : NULL,
@@ -147,6 +149,19 @@ static const Function *functions_add(Functions *f, uint64_t address) {
         return slots_add(&f->now, made) < 0 ? NULL : made;
 }
 
+/* Source: linux 6.1 kernel/trace/trace_functions_graph.c, check_irq_entry(). */
+static void find_irq_entries(Functions *f) {
+        Symbol begin, end;
+
+        f->irq_begin = f->irq_end = 0;
+        if (symbols_find_name(f->span.older, "__irqentry_text_start", &begin) &&
+            symbols_find_name(f->span.older, "__irqentry_text_end", &end) &&
+            begin.address < end.address) {
+                f->irq_begin = begin.address;
+                f->irq_end = end.address;
+        }
+}
+
 /* The names of another time. */
 static int functions_turn(Functions *f, uint64_t timestamp_ns) {
         int r = atlas_span(f->atlas, timestamp_ns, &f->span);
@@ -156,6 +171,7 @@ static int functions_turn(Functions *f, uint64_t timestamp_ns) {
                 return r;
         }
         forget_names(f);
+        find_irq_entries(f);
         f->head.begin_ns = f->span.begin_ns;
         f->head.length_ns = f->span.end_ns - f->span.begin_ns;
         return 0;

@@ -27,9 +27,10 @@ typedef struct Function {
          * "0xffffffff81000000" without a symbol.  Another FUNCTION_SLACK bytes can be read behind
          * its NUL, so that copying needs no exact length. */
         const char *label;
-        uint32_t n_label;           /* bytes */
-        uint32_t n_name;            /* bytes of the label without the module */
-        int32_t root;               /* which of the roots it is; -1: none */
+        uint32_t n_label;  /* bytes */
+        uint32_t n_name;   /* bytes of the label without the module */
+        int32_t root;      /* which of the roots it is; -1: none */
+        bool is_irq_entry; /* an interrupt begins with it: it lies in the kernel\'s .irqentry.text */
         const Prototype *prototype; /* NULL: none is known */
 } Function;
 

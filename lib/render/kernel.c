@@ -42,6 +42,7 @@ typedef struct CpuState {
         uint32_t n_proc;
         char proc[PROC_TEXT_MAX]; /* its PROC column */
         int32_t depth;            /* for comments */
+        int32_t irq_depth;        /* of the interrupt that is hidden, plus 1; 0: none is */
         const Function *entered[RET_DEPTH];
 } CpuState;
 
@@ -159,10 +160,8 @@ static char *append_switch(char *p, CpuState *cpu, const Step *step) {
         return p;
 }
 
-/* print_graph_prologue() */
-static inline char *append_prologue(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
-        if (_unlikely_(!cpu->has_pid || cpu->pid != step->pid))
-                p = append_switch(p, cpu, step);
+static inline char *append_columns(const Kernel *k, char *p, const CpuState *cpu,
+                                   const Step *step) {
         if (k->options.abstime) {
                 p = append_number(p, step->timestamp_ns / 1000000000, 5, ' ');
                 *p++ = '.';
@@ -181,6 +180,44 @@ static inline char *append_prologue(const Kernel *k, char *p, CpuState *cpu, con
                 p = APPEND(p, " | ");
         }
         return p;
+}
+
+/* print_graph_irq(): where an interrupt begins or ends. */
+static char *append_irq(const Kernel *k, char *p, const CpuState *cpu, const Step *step,
+                        const char *arrow) {
+        p = append_columns(k, p, cpu, step);
+        if (k->options.duration)
+                p = APPEND(p, "  ");
+        p = append(p, arrow, strlen(arrow));
+        if (k->options.duration)
+                p = APPEND(p, " |");
+        *p++ = '\n';
+        return p;
+}
+
+/* check_irq_entry(), check_irq_return(): whether the step is of an interrupt and those are not to be
+ * drawn.  A leaf is an entry and a return. */
+static bool is_hidden(const Kernel *k, CpuState *cpu, const Step *step) {
+        bool hidden = cpu->irq_depth > 0;
+
+        if (_likely_(k->options.irqs) || step->kind == STEP_OTHER)
+                return false;
+        if (!hidden && step->kind != STEP_LEAVE && step->function->is_irq_entry) {
+                cpu->irq_depth = step->depth + 1;
+                hidden = true;
+        }
+        if (step->kind != STEP_ENTER && cpu->irq_depth > step->depth)
+                cpu->irq_depth = 0;
+        return hidden;
+}
+
+/* print_graph_prologue() */
+static inline char *append_prologue(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
+        if (_unlikely_(!cpu->has_pid || cpu->pid != step->pid))
+                p = append_switch(p, cpu, step);
+        if (_unlikely_(step->function && step->function->is_irq_entry) && step->kind != STEP_LEAVE)
+                p = append_irq(k, p, cpu, step, "==========>");
+        return append_columns(k, p, cpu, step);
 }
 
 static char overhead_mark(uint64_t duration_ns) {
@@ -466,6 +503,8 @@ static void kernel_step(void *userdata, const Step *step) {
                 fill_proc(cpu, step->comm, step->pid);
                 return;
         }
+        if (_unlikely_(is_hidden(k, cpu, step)))
+                return;
         begin = buf_reserve(k->out, LINE_MAX_BYTES + extra_bytes(step));
         if (!begin)
                 return;
@@ -490,6 +529,8 @@ static void kernel_step(void *userdata, const Step *step) {
                 p = append_prologue(k, p, cpu, step);
                 p = append_irq_marker(k, p, "<==========");
         }
+        if (_unlikely_(step->function && step->function->is_irq_entry) && step->kind != STEP_ENTER)
+                p = append_irq(k, p, cpu, step, "<==========");
         k->out->n_data += (size_t) (p - begin);
 }
 

@@ -32,6 +32,7 @@ static const struct {
         { "abstime", offsetof(RenderOptions, abstime) },
         { "tail", offsetof(RenderOptions, tail) },
         { "overrun", offsetof(RenderOptions, overrun) },
+        { "irqs", offsetof(RenderOptions, irqs) },
         { "args", offsetof(RenderOptions, args) },
         { "retval", offsetof(RenderOptions, retval) },
         { "retval-hex", offsetof(RenderOptions, retval_hex) },

@@ -23,6 +23,7 @@ typedef struct RenderOptions {
         bool abstime;  /* funcgraph-abstime */
         bool tail;     /* funcgraph-tail */
         bool overrun;  /* funcgraph-overrun */
+        bool irqs;     /* funcgraph-irqs: what interrupts call */
         /* What these show must have been recorded. */
         bool args;       /* funcgraph-args */
         uint8_t retval;  /* funcgraph-retval; RENDER_AUTO is off, unless its user decides */
@@ -37,6 +38,7 @@ typedef struct RenderOptions {
                           .cpu = true,                                                             \
                           .duration = true,                                                        \
                           .overhead = true,                                                        \
+                          .irqs = true,                                                            \
                           .args = true,                                                            \
                           .retval = RENDER_AUTO })
 

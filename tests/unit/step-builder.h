@@ -14,6 +14,12 @@ static const Function step_root = {
 static const Function step_child = {
         .address = 2, .label = "child" SLACK, .n_label = 5, .n_name = 5, .root = -1
 };
+static const Function step_irq = { .address = 4,
+                                   .label = "tick" SLACK,
+                                   .n_label = 4,
+                                   .n_name = 4,
+                                   .root = -1,
+                                   .is_irq_entry = true };
 static const Function step_module = {
         .address = 3, .label = "leaf [mod]" SLACK, .n_label = 10, .n_name = 4, .root = -1
 };

@@ -283,7 +283,46 @@ START_TEST(the_deepest_line_fits)
         }
 END_TEST
 
-UNIT_MAIN("kernel", the_header_follows_the_columns, a_tree_has_calls_leaves_and_braces,
+START_TEST(interrupts_have_arrows)
+        {
+                EXPECT("",
+                       " 0)               |  root() {\n"
+                       " 0)   ==========> |\n"
+                       " 0)               |    tick() {\n"
+                       " 0)   0.100 us    |      child();\n"
+                       " 0)   0.999 us    |    }\n"
+                       " 0)   <========== |\n"
+                       " 0)   ==========> |\n"
+                       " 0)   0.300 us    |    tick();\n"
+                       " 0)   <========== |\n"
+                       " 0) + 44.275 us   |  }\n",
+                       step_enter(&step_root, 0), step_enter(&step_irq, 1),
+                       step_leaf(&step_child, 2, 100), step_leave(&step_irq, 1, 999),
+                       step_leaf(&step_irq, 1, 300), step_leave(&step_root, 0, 44275));
+        }
+END_TEST
+
+START_TEST(what_interrupts_call_can_be_hidden)
+        {
+                EXPECT("noirqs",
+                       " 0)               |  root() {\n"
+                       " 0)   0.200 us    |    child();\n"
+                       " 0) + 44.275 us   |  }\n",
+                       step_enter(&step_root, 0), step_enter(&step_irq, 1),
+                       step_leaf(&step_child, 2, 100), step_leave(&step_irq, 1, 999),
+                       step_leaf(&step_irq, 1, 300), step_leaf(&step_child, 1, 200),
+                       step_leave(&step_root, 0, 44275));
+                /* A lost return does not hide for ever. */
+                EXPECT("noirqs",
+                       " 0)               |  root() {\n"
+                       " 0)   0.200 us    |  child();\n",
+                       step_enter(&step_root, 0), step_enter(&step_irq, 1),
+                       step_leave(&step_root, 0, 44275), step_leaf(&step_child, 0, 200));
+        }
+END_TEST
+
+UNIT_MAIN("kernel", interrupts_have_arrows, what_interrupts_call_can_be_hidden,
+          the_header_follows_the_columns, a_tree_has_calls_leaves_and_braces,
           durations_fill_eight_columns, a_return_time_before_the_call_is_the_kernels_own_nonsense,
           a_brace_without_its_call_says_whose_it_is, below_the_kernels_own_array_a_brace_is_bare,
           what_is_open_is_known_for_each_cpu_not_for_each_task, a_cpu_that_changes_its_task_says_so,

@@ -30,7 +30,7 @@ START_TEST(options_have_the_kernels_names_long_and_short)
                 ck_assert_int_eq(render_option_set(&o, "nofuncgraph-nocpu"), RENDER_E_UNKNOWN);
                 ck_assert_int_eq(render_option_set(&o, ""), RENDER_E_UNKNOWN);
                 ck_assert_int_eq(render_option_set(&o, "no"), RENDER_E_UNKNOWN);
-                ck_assert_int_eq(render_option_set(&o, "funcgraph-irqs"), RENDER_E_UNKNOWN);
+                ck_assert_int_eq(render_option_set(&o, "funcgraph-nosuch"), RENDER_E_UNKNOWN);
                 ck_assert_int_eq(render_option_set(&o, "nofuncgraph-args"), 0);
                 ck_assert(!o.args);
                 ck_assert_int_eq(render_option_set(&o, "funcgraph-retval"), 0);
