@@ -3,7 +3,7 @@
 /*
  * A module that goes takes its functions out of set_ftrace_filter, and leaves their addresses in
  * set_graph_function, which so never becomes empty; that nothing is there any more the kernel does
- * not look at (linux 6.1 kernel/trace/ftrace.c, clear_mod_from_hashes(); seen on 6.1, 6.12 and 7.2).
+ * not look at (linux 6.1 kernel/trace/ftrace.c, clear_mod_from_hashes(); seen on 6.1 and 6.12).
  * An address cannot be taken out by a write, other than by one that empties the list for a moment;
  * once another module has put a function there it is that function's name, which can.
  * When the module comes back at the same place its function is a root again, and nowhere else.  So
