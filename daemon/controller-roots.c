@@ -48,7 +48,7 @@ static bool is_address(const char *word) {
  * Takes out what became of addresses: names that nobody asked for, where addresses were at the last
  * look.  As long as a root of somebody's is left by name, so that the list is not empty then.
  */
-static int drop_strangers(Tracer *t) {
+static int drop_strangers(const Tracer *t) {
         _cleanup_strv_ Strv now = {}, wanted = {}, strangers = {};
         bool has_address = false, has_root = false;
         _cleanup_free_ char *text = NULL;
@@ -97,4 +97,18 @@ int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *re
         *ret_gone = TAKE(gone, (Strv){});
         *ret_back = TAKE(back, (Strv){});
         return 0;
+}
+
+int tracer_get_roots(const Tracer *t, Strv *ret, Strv *ret_gone) {
+        int r = 0;
+
+        /* While a module is loaded what is at an address has no name yet. */
+        if (t->c->has_address)
+                r = drop_strangers(t);
+        if (r >= 0)
+                r = arbiter_all_roots(&t->c->arbiter, ret);
+        for (const Tracer *i = t->c->tracers; i; i = i->next)
+                for (size_t k = 0; r >= 0 && k < i->gone.n; k++)
+                        r = strv_add(ret_gone, i->gone.items[k]);
+        return r;
 }

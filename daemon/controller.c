@@ -312,15 +312,6 @@ const char *tracer_dir(const Tracer *t) {
         return instance_dir(t->instance);
 }
 
-int tracer_get_roots(const Tracer *t, Strv *ret, Strv *ret_gone) {
-        int r = arbiter_all_roots(&t->c->arbiter, ret);
-
-        for (const Tracer *i = t->c->tracers; i; i = i->next)
-                for (size_t k = 0; r >= 0 && k < i->gone.n; k++)
-                        r = strv_add(ret_gone, i->gone.items[k]);
-        return r;
-}
-
 int tracer_find_strangers(const Tracer *t, Strv *ret) {
         _cleanup_strv_ Strv ours = {}, users = {};
         int r;

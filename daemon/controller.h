@@ -157,7 +157,7 @@ const char *tracer_tracefs(const Tracer *t);
 int tracer_tracefs_fd(const Tracer *t);
 const char *tracer_dir(const Tracer *t);
 /* What set_graph_function holds as long as nobody else writes it: the roots of all sessions, but
- * perhaps for those whose module has gone. */
+ * perhaps for those whose module has gone.  Takes out what became of their addresses. */
 int tracer_get_roots(const Tracer *t, Strv *ret, Strv *ret_gone);
 /* Adds directories of buffers in which somebody else has function_graph on.  0 or -errno. */
 int tracer_find_strangers(const Tracer *t, Strv *ret);
