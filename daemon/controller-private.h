@@ -33,6 +33,7 @@ struct Controller {
         bool leaving;     /* what is programmed stays when the controller goes */
         int store_fd;     /* where lean/ is */
         bool has_address; /* set_graph_function had one of a function that went (controller-roots.c) */
+        Strv stale_roots; /* names of what is at addresses that went, as set_graph_function shows them */
         ConfigShare memory_limit;
 };
 

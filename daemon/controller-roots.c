@@ -44,6 +44,29 @@ static bool is_address(const char *word) {
         return startswith(word, "0x");
 }
 
+static int read_roots(const Tracer *t, Strv *ret) {
+        _cleanup_free_ char *text = NULL;
+        int r;
+
+        r = knob_read(t->c->fs.fd, GRAPH_FUNCTION, &text);
+        return r < 0 ? r : strv_split(ret, text, "\n");
+}
+
+/*
+ * An address in the middle of a function is shown by its name too, by which it cannot be taken out
+ * (linux 6.1 kernel/trace/ftrace.c, g_show()).  No call begins there, so it does no harm.
+ */
+static int note_stale(const Tracer *t, const Strv *strangers) {
+        _cleanup_strv_ Strv now = {};
+        int r;
+
+        r = read_roots(t, &now);
+        for (size_t i = 0; r >= 0 && i < strangers->n; i++)
+                if (strv_contains(&now, strangers->items[i]))
+                        r = strv_add(&t->c->stale_roots, strangers->items[i]);
+        return r;
+}
+
 /*
  * Takes out what became of addresses: names that nobody asked for, where addresses were at the last
  * look.  As long as a root of somebody's is left by name, so that the list is not empty then.
@@ -51,12 +74,9 @@ static bool is_address(const char *word) {
 static int drop_strangers(const Tracer *t) {
         _cleanup_strv_ Strv now = {}, wanted = {}, strangers = {};
         bool has_address = false, has_root = false;
-        _cleanup_free_ char *text = NULL;
         int r;
 
-        r = knob_read(t->c->fs.fd, GRAPH_FUNCTION, &text);
-        if (r >= 0)
-                r = strv_split(&now, text, "\n");
+        r = read_roots(t, &now);
         if (r >= 0)
                 r = arbiter_all_roots(&t->c->arbiter, &wanted);
         for (size_t i = 0; r >= 0 && i < now.n; i++) {
@@ -64,12 +84,14 @@ static int drop_strangers(const Tracer *t) {
                         has_address = true;
                 else if (strv_contains(&wanted, now.items[i]))
                         has_root = true;
-                else
+                else if (!strv_contains(&t->c->stale_roots, now.items[i]))
                         r = strv_add(&strangers, now.items[i]);
         }
-        if (r >= 0 && t->c->has_address && has_root && strangers.n > 0)
-                r = knob_remove(t->c->fs.fd, GRAPH_FUNCTION, &strangers);
-        t->c->has_address = has_address;
+        if (r >= 0 && t->c->has_address && has_root && strangers.n > 0) {
+                (void) knob_remove(t->c->fs.fd, GRAPH_FUNCTION, &strangers);
+                r = note_stale(t, &strangers);
+        }
+        t->c->has_address = has_address || t->c->stale_roots.n > 0;
         return r;
 }
 
@@ -110,5 +132,10 @@ int tracer_get_roots(const Tracer *t, Strv *ret, Strv *ret_gone) {
         for (const Tracer *i = t->c->tracers; i; i = i->next)
                 for (size_t k = 0; r >= 0 && k < i->gone.n; k++)
                         r = strv_add(ret_gone, i->gone.items[k]);
+        for (size_t k = 0; r >= 0 && k < t->c->stale_roots.n; k++) {
+                r = strv_add(ret, t->c->stale_roots.items[k]);
+                if (r >= 0)
+                        r = strv_add(ret_gone, t->c->stale_roots.items[k]);
+        }
         return r;
 }

@@ -187,6 +187,7 @@ int tracer_end(Tracer *t) {
         tracer_free(t);
         ret = ret ?: r;
         if (c->arbiter.n == 0) {
+                strv_done(&c->stale_roots);
                 r = ledger_undo(c->ledger, &c->fs, LEDGER_SHARED, &warnings, NULL);
                 ret = ret ?: r;
         }
@@ -220,6 +221,7 @@ Controller *controller_free(Controller *c) {
         while (c->tracers)
                 tracer_free(c->tracers);
         arbiter_done(&c->arbiter);
+        strv_done(&c->stale_roots);
         functions_done(&c->functions);
         c->ledger = ledger_free(c->ledger);
         tracefs_detach(&c->fs);

@@ -204,7 +204,8 @@ static int sessions_apply_guards(const Sessions *s, SessionMeta *m) {
         bool may_raise = m->owner_uid == 0 || m->owner_uid == geteuid();
 
         for (size_t i = 0; i < ELEMENTSOF(guards); i++) {
-                uint64_t limit = guards[i].limit ?: SPEC_UNLIMITED, asked = *guards[i].value;
+                uint64_t limit = MIN(guards[i].limit ?: SPEC_UNLIMITED, SPEC_UNLIMITED),
+                         asked = *guards[i].value;
                 char warning[128];
                 int r;
 
@@ -237,7 +238,7 @@ static int sessions_apply_limits(const Sessions *s, SessionMeta *m) {
         if (r < 0)
                 return r;
         /* 0 in a spec is "as ftraced.conf says", there it is "no limit". */
-        spec->segment_bytes = spec->segment_bytes ?: l->max_segment_bytes ?: INT64_MAX;
+        spec->segment_bytes = spec->segment_bytes ?: l->max_segment_bytes ?: SPEC_UNLIMITED;
         spec->segment_ns = spec->segment_ns ?: l->max_segment_ns;
         if (spec->max_bytes == 0 && (spec->ring || l->session_is_limited))
                 spec->max_bytes = l->max_session_bytes;

@@ -39,9 +39,7 @@ typedef struct Body {
 } Body;
 
 static int fail(Body *b, uint64_t at, const char *what) {
-        return asprintf(b->ret_problem, "byte %llu: %s", (unsigned long long) at, what) < 0
-                       ? -ENOMEM
-                       : DAT_FILE_E_UNREADABLE;
+        return dat_fail(b->ret_problem, at, what);
 }
 
 static int finish(Body *b, const DatBytes *bytes) {

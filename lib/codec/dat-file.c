@@ -14,10 +14,14 @@
 
 static const uint8_t magic[10] = { 0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g' };
 
-static int fail(char **ret_problem, uint64_t at, const char *what) {
-        return asprintf(ret_problem, "byte %llu: %s", (unsigned long long) at, what) < 0
-                       ? -ENOMEM
-                       : DAT_FILE_E_UNREADABLE;
+int dat_fail(char **ret_problem, uint64_t at, const char *what) {
+        if (*ret_problem)
+                return DAT_FILE_E_UNREADABLE;
+        if (asprintf(ret_problem, "byte %llu: %s", (unsigned long long) at, what) < 0) {
+                *ret_problem = NULL;
+                return -ENOMEM;
+        }
+        return DAT_FILE_E_UNREADABLE;
 }
 
 static int map_file(DatFile *f, int fd) {
@@ -52,11 +56,12 @@ static int read_compressor(DatFile *f, DatBytes *b, char **ret_problem) {
                         f->compressor = compressors[i].compressor;
                         return dat_can_unpack(f->compressor)
                                        ? 0
-                                       : fail(ret_problem, at,
-                                              "it is compressed by zlib, which this program was "
-                                              "built without");
+                                       : dat_fail(
+                                                 ret_problem, at,
+                                                 "it is compressed by zlib, which this program was "
+                                                 "built without");
                 }
-        return fail(ret_problem, at, "it is compressed in a way that is neither zstd nor zlib");
+        return dat_fail(ret_problem, at, "it is compressed in a way that is neither zstd nor zlib");
 }
 
 static int read_head(DatFile *f, DatBytes *b, char **ret_problem) {
@@ -68,15 +73,15 @@ static int read_head(DatFile *f, DatBytes *b, char **ret_problem) {
                 return DAT_FILE_E_FOREIGN;
         version = dat_bytes_string(b, "the file ends within its version");
         if (!streq(version, "6") && !streq(version, "7"))
-                return fail(ret_problem, sizeof(magic), "the version is neither 6 nor 7");
+                return dat_fail(ret_problem, sizeof(magic), "the version is neither 6 nor 7");
         f->version = (unsigned) (version[0] - '0');
         bytes = dat_bytes_take(b, 2, "the file ends within its head");
         if (!bytes || bytes[0] > 1)
-                return fail(ret_problem, b->at, "the byte order is not known");
+                return dat_fail(ret_problem, b->at, "the byte order is not known");
         f->big_endian = bytes[0];
         f->swap = b->swap = f->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
         if (bytes[1] != 8)
-                return fail(ret_problem, b->at - 1, "it is of a kernel that is not of 64 bits");
+                return dat_fail(ret_problem, b->at - 1, "it is of a kernel that is not of 64 bits");
         f->page_bytes = dat_bytes_u32(b, "the file ends within its head");
         if (f->version == 7) {
                 r = read_compressor(f, b, ret_problem);
@@ -88,11 +93,11 @@ static int read_head(DatFile *f, DatBytes *b, char **ret_problem) {
 static int check(const DatFile *f, char **ret_problem) {
         if (f->page_bytes < PAGE_BYTES_MIN || f->page_bytes > PAGE_BYTES_MAX ||
             (f->page_bytes & (f->page_bytes - 1)) != 0)
-                return fail(ret_problem, 14, "the size of a page is impossible");
+                return dat_fail(ret_problem, 14, "the size of a page is impossible");
         for (size_t i = 1; i < f->n_cpus; i++)
                 if (f->cpus[i - 1].cpu >= f->cpus[i].cpu)
-                        return fail(ret_problem, (uint64_t) (f->cpus[i].data - f->map),
-                                    "a CPU comes twice, or CPUs are not in order");
+                        return dat_fail(ret_problem, (uint64_t) (f->cpus[i].data - f->map),
+                                        "a CPU comes twice, or CPUs are not in order");
         return 0;
 }
 
@@ -108,9 +113,10 @@ int dat_file_take_fd(DatFile **ret, int fd, char **ret_problem) {
         if (r != 0)
                 return r;
         head = (DatBytes){ .data = f->map, .n = f->n_map };
+        *ret_problem = NULL;
         r = read_head(f, &head, ret_problem);
         if (r == 0 && head.problem)
-                r = fail(ret_problem, head.problem_at, head.problem);
+                r = dat_fail(ret_problem, head.problem_at, head.problem);
         if (r == 0)
                 r = dat_body_read(f, &head, ret_problem);
         if (r == 0)

@@ -46,3 +46,7 @@ struct DatFile {
 /* Reads what follows the common head, at @head->at.  0, DAT_FILE_E_UNREADABLE with *@ret_problem,
  * -errno. */
 int dat_body_read(DatFile *f, DatBytes *head, char **ret_problem);
+
+/* Makes the sentence of *@ret_problem, unless there is one: what was found first is the cause.
+ * DAT_FILE_E_UNREADABLE or -ENOMEM. */
+int dat_fail(char **ret_problem, uint64_t at, const char *what);

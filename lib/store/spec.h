@@ -73,8 +73,8 @@ typedef struct Spec {
         uint64_t max_event_rate; /* events a second */
         uint64_t max_write_rate; /* bytes of pages stored in a second */
         uint64_t max_cpu_ppm;    /* what storing them takes of a CPU [millionths] */
-        Strv triggers;       /* rules (store/trigger.h); with any it is armed */
-        bool in_kernel;      /* a ring that is in the kernel's buffer alone until a snapshot */
+        Strv triggers;           /* rules (store/trigger.h); with any it is armed */
+        bool in_kernel;          /* a ring that is in the kernel's buffer alone until a snapshot */
         uint64_t max_captures, max_captures_a_day; /* by triggers; 0: no limit */
         uint64_t min_gap_ns;                       /* between two of them */
 } Spec;
@@ -88,7 +88,9 @@ typedef struct Spec {
 #define SPEC_MAX_CGROUPS 64
 #define SPEC_SLOWER_NS_MIN 1000 /* what tracing_thresh counts in */
 
-#define SPEC_UNLIMITED ((uint64_t) INT64_MAX) /* of the four max_hooked to max_cpu_ppm */
+/* Of the four max_hooked to max_cpu_ppm, and of segment_bytes: what reads JSON with numbers as
+ * doubles gives it back as it is. */
+#define SPEC_UNLIMITED (UINT64_C(1) << 53)
 #define SPEC_DEFAULT_CAPTURES_A_DAY 20
 #define SPEC_DEFAULT_GAP_NS (UINT64_C(10) * 1000000000)
 
