@@ -104,8 +104,12 @@ long() {
         echo
         tail -n +21 "$graph"
 }
-# shellcheck disable=SC2016 # expanded by the shell that is limited
-exits 'a line of 200 MiB is stepped over in 100 MiB' 1 \
-        reads <(long) bash -c 'ulimit -v 100000; exec "$0" report -' "$top_builddir/ftracectl"
-ok 'and all others are drawn' cmp "$out" "$graph"
+if grep -q __asan_init "$top_builddir/ftracectl"; then
+        skip_one 'a line of 200 MiB is stepped over in 100 MiB' 'AddressSanitizer takes terabytes of addresses'
+else
+        # shellcheck disable=SC2016 # expanded by the shell that is limited
+        exits 'a line of 200 MiB is stepped over in 100 MiB' 1 \
+                reads <(long) bash -c 'ulimit -v 100000; exec "$0" report -' "$top_builddir/ftracectl"
+        ok 'and all others are drawn' cmp "$out" "$graph"
+fi
 done_testing

@@ -153,7 +153,7 @@ END_TEST
 START_TEST(long_lines_many_problems_and_nul_bytes_have_their_bounds)
         {
                 static const char nul[] = "[Profile]\nDepth=1\nRing\0=yes\n";
-                _cleanup_free_ char *line = calloc(1, 200000), *text = strdup("");
+                _cleanup_free_ char *line = calloc(1, 200000);
                 _cleanup_free_ char *copy = malloc(sizeof(nul));
                 _cleanup_profile_ Profile p = PROFILE_INIT, many = PROFILE_INIT,
                                           with_nul = PROFILE_INIT, full = PROFILE_INIT;
