@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: starts daemons; writes nothing to tracefs if all is well; needs root and function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.1 6.12
+# kernels: 6.12
 #
 # What cannot be done is refused in one sentence that tells the way out, and changes nothing.
 . "$(dirname "$0")/../functions.sh"

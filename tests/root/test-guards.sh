@@ -1,6 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, loopback and dummy9, modules dummy and binfmt_misc, the clock on the wall; needs root.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.1 6.12
 #
 # What a host does to a recording, and a recording must not do to a host: a root that is called all the
 # time ends its session, a clock that is set confuses no time, a module that goes takes its roots along.

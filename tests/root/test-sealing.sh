@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12 new
+# kernels: 6.12
 #
 # A recording is the same before and after it is sealed, but for its size, and who seals it is locked up.
 . "$(dirname "$0")/../functions.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Touches: installs ftraced, systemd units, function_graph; needs a guest in which systemd is process 1.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.1 6.12
 # needs: systemd
 . "$(dirname "$0")/../functions.sh"
 require_kernel

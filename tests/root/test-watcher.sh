@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, kills daemons; needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12 new
+# kernels: 6.12
 #
 # An independent witness looks at tracefs all the time while sessions start, stop and fail, and the
 # daemon is killed at random moments: never is the filter empty while function_graph is on, and
