@@ -19,7 +19,6 @@
 #include "daemon/reader.h"
 #include "daemon/session-private.h"
 #include "daemon/stock.h"
-#include "store/page.h"
 
 /* --- what outlives us -------------------------------------------------------------------------- */
 
@@ -140,17 +139,11 @@ static uint64_t last_page_ns(const Session *s, uint32_t cpu) {
                 n = 0;
         while (n-- > 0) {
                 _cleanup_(page_source_freep) PageSource *g = NULL;
-                const void *page;
-                uint64_t n_pages;
-                PageInfo info;
+                uint64_t first_ns, last_ns;
 
-                if (page_source_open(&g, s->dir, cpu, sequences[n], NULL) != 0)
-                        continue;
-                /* The very last may be one that was never read into. */
-                for (uint64_t i = page_source_n_pages(g); i-- > 0;)
-                        if (page_source_read(g, i, &page, &n_pages) == 0 &&
-                            page_parse(&info, page, page_source_page_bytes(g), false) == 0)
-                                return info.timestamp;
+                if (page_source_open(&g, s->dir, cpu, sequences[n], NULL) == 0 &&
+                    page_source_span(g, false, &first_ns, &last_ns) == 0)
+                        return last_ns;
         }
         return s->meta->start.trace_ns;
 }

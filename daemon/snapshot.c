@@ -17,7 +17,6 @@
 #include "daemon/stock.h"
 #include "daemon/tracing-copy.h"
 #include "store/cut-log.h"
-#include "store/page.h"
 
 #define NUMBER_MAX 1000000
 #define SUFFIX_MAX 16 /* "-snap-1000000" */
@@ -95,16 +94,13 @@ static uint64_t first_page_ns(const SessionDir *dir, const SessionMeta *m) {
         for (size_t i = 0; i < m->n_cpus; i++) {
                 _cleanup_(page_source_freep) PageSource *g = NULL;
                 _cleanup_free_ uint64_t *sequences = NULL;
-                const void *page;
-                uint64_t n_pages;
-                PageInfo info;
+                uint64_t begin_ns, end_ns;
                 size_t n = 0;
 
                 if (session_dir_list_segments(dir, m->cpus[i].cpu, &sequences, &n) >= 0 && n > 0 &&
                     page_source_open(&g, dir, m->cpus[i].cpu, sequences[0], NULL) == 0 &&
-                    page_source_read(g, 0, &page, &n_pages) == 0 &&
-                    page_parse(&info, page, page_source_page_bytes(g), false) == 0)
-                        first_ns = MIN(first_ns, info.timestamp);
+                    page_source_span(g, false, &begin_ns, &end_ns) == 0)
+                        first_ns = MIN(first_ns, begin_ns);
         }
         return first_ns;
 }

@@ -5,6 +5,7 @@
  * file whose header is lost may still be a sealed one, whose blocks speak for themselves.
  */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -235,6 +236,44 @@ int page_source_find(PageSource *s, uint64_t ns, bool swap, uint64_t *ret) {
         }
         *ret = low;
         return 0;
+}
+
+static bool read_time(PageSource *s, uint64_t i, bool swap, uint64_t *ret) {
+        const void *page;
+        PageInfo info;
+        uint64_t n;
+
+        if (page_source_read(s, i, &page, &n) != 0 ||
+            page_parse(&info, page, page_source_page_bytes(s), swap) != 0)
+                return false;
+        *ret = info.timestamp;
+        return true;
+}
+
+static int span_of_blocks(SealedReader *r, uint64_t *ret_first_ns, uint64_t *ret_last_ns) {
+        size_t first = 0, last = sealed_reader_n_blocks(r);
+
+        while (first < last && sealed_reader_entry(r, first)->first_ns == 0)
+                first++;
+        while (last > first && sealed_reader_entry(r, last - 1)->last_ns == 0)
+                last--;
+        if (first == last)
+                return -ENODATA;
+        *ret_first_ns = sealed_reader_entry(r, first)->first_ns;
+        *ret_last_ns = sealed_reader_entry(r, last - 1)->last_ns;
+        return 0;
+}
+
+int page_source_span(PageSource *s, bool swap, uint64_t *ret_first_ns, uint64_t *ret_last_ns) {
+        uint64_t first = 0, last = page_source_n_pages(s);
+
+        if (s->sealed)
+                return span_of_blocks(s->sealed, ret_first_ns, ret_last_ns);
+        while (first < last && !read_time(s, first, swap, ret_first_ns))
+                first++;
+        while (last > first && !read_time(s, last - 1, swap, ret_last_ns))
+                last--;
+        return first < last ? 0 : -ENODATA;
 }
 
 SealedReader *page_source_sealed(PageSource *s) {

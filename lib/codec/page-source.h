@@ -66,6 +66,16 @@ int page_source_read(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_
  */
 int page_source_find(PageSource *s, uint64_t ns, bool swap, uint64_t *ret);
 
+/*
+ * page_source_span() - when its first and its last page begin, as their headers say
+ * @swap: of its numbers, seen from this machine
+ *
+ * Decodes nothing: of a sealed one the blocks' headers say it.  A page that was never read into, or
+ * is damaged, has no time.
+ * Return: 0, -ENODATA (no page has one), other -errno.
+ */
+int page_source_span(PageSource *s, bool swap, uint64_t *ret_first_ns, uint64_t *ret_last_ns);
+
 /* How a sealed one is divided; NULL if it is not sealed. */
 SealedReader *page_source_sealed(PageSource *s);
 /* What was found damaged so far; none if it is not sealed. */

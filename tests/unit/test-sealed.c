@@ -135,6 +135,49 @@ START_TEST(the_index_says_when_and_what_was_lost)
         }
 END_TEST
 
+static void expect_span(const Recording *r, uint64_t first_ns, uint64_t last_ns) {
+        _cleanup_(page_source_freep) PageSource *s = source_of(r);
+        uint64_t first = 0, last = 0;
+        size_t n_damages;
+
+        ck_assert_int_eq(page_source_span(s, false, &first, &last), 0);
+        ck_assert_uint_eq(first, first_ns);
+        ck_assert_uint_eq(last, last_ns);
+        (void) page_source_damages(s, &n_damages);
+        ck_assert_uint_eq(n_damages, 0);
+}
+
+/* So that decoding the first block fails. */
+static void damage_body(const Recording *r) {
+        _cleanup_close_ int fd =
+                openat(session_dir_fd(r->dir), "cpu1/00000000.seg", O_RDWR | O_CLOEXEC);
+        const off_t at = SEALED_HEADER_BYTES + SEALED_BLOCK_HEADER_BYTES + 3;
+        char c;
+
+        ck_assert_int_eq(pread(fd, &c, 1, at), 1);
+        c ^= 1;
+        ck_assert_int_eq(pwrite(fd, &c, 1, at), 1);
+}
+
+START_TEST(its_span_is_known_without_decoding_and_does_not_change_by_sealing)
+        {
+                _cleanup_(page_source_freep) PageSource *s = NULL;
+                _cleanup_recording_ Recording r;
+                const void *page;
+                Page pages[8];
+                uint64_t n;
+
+                fill(&r, pages, ELEMENTSOF(pages));
+                expect_span(&r, 1000, 8000);
+                (void) seal(r.dir, 1, 0, 2 * 4096);
+                expect_span(&r, 1000, 8000);
+                damage_body(&r);
+                expect_span(&r, 1000, 8000);
+                s = source_of(&r);
+                ck_assert_int_eq(page_source_read(s, 0, &page, &n), PAGE_SOURCE_E_LOST);
+        }
+END_TEST
+
 START_TEST(a_segment_without_pages_is_sealed)
         {
                 _cleanup_(page_source_freep) PageSource *s = NULL;
@@ -222,6 +265,7 @@ END_TEST
 
 UNIT_MAIN("sealed", a_sealed_segment_gives_the_same_pages_as_before,
           a_block_is_decoded_once_for_pages_in_order, the_index_says_when_and_what_was_lost,
+          its_span_is_known_without_decoding_and_does_not_change_by_sealing,
           a_segment_without_pages_is_sealed, only_a_whole_closed_segment_is_sealed,
           what_does_not_decode_to_what_was_read_is_noticed,
           a_segment_elsewhere_than_it_says_is_damaged)
