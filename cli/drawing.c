@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/io.h"
+#include "base/release.h"
 #include "cli/damage.h"
 #include "cli/drawing.h"
 #include "cli/playback.h"
@@ -113,14 +114,6 @@ int drawing_finish(Drawing *d, Census *ret) {
         return 0;
 }
 
-/* "6.12.117+deb12-amd64" */
-static bool is_before(const char *release, unsigned major, unsigned minor) {
-        unsigned a = 0, b = 0;
-
-        return release && sscanf(release, "%u.%u", &a, &b) == 2 &&
-               (a < major || (a == major && b < minor));
-}
-
 static int filter(Playback *p, Filtering *f, char **ret_problem) {
         const char *problem = NULL;
         uint64_t begin_ns;
@@ -138,7 +131,7 @@ int drawing_new(Drawing **ret, const SessionDir *dir, const SessionMeta *meta,
         RenderContext context = {
                 .options = options->render,
                 .n_possible_cpus = meta->n_possible_cpus,
-                .bare_retval = is_before(meta->kernel, 6, 13),
+                .bare_retval = release_compare(meta->kernel, 6, 13) == RELEASE_BEFORE,
         };
         int r;
 

@@ -9,24 +9,13 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/io.h"
 #include "daemon/controller-private.h"
 #include "daemon/knob.h"
 
-/* Whether the kernel's release is at least this; false if it cannot be told. */
-static bool is_since(const Controller *c, unsigned wanted_major, unsigned wanted_minor) {
-        _cleanup_free_ char *release = NULL;
-        unsigned major, minor;
-
-        if (file_read(c->fs.root_fd, "proc/sys/kernel/osrelease", &release, NULL, 4096) < 0 ||
-            sscanf(release, "%u.%u", &major, &minor) != 2)
-                return false;
-        return major > wanted_major || (major == wanted_major && minor >= wanted_minor);
-}
-
 /* Linux 6.11 kernel/trace/trace_functions_graph.c, .allow_instances. */
 bool controller_guess_instances(Controller *c) {
-        return c->has_instances >= 0 ? c->has_instances > 0 : is_since(c, 6, 11);
+        return c->has_instances >= 0 ? c->has_instances > 0
+                                     : tracefs_kernel_is_since(&c->fs, 6, 11);
 }
 
 /* @file is to say @value again, unless it does. */
@@ -116,9 +105,7 @@ int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta
         _cleanup_(aim_done) Aim aim = {};
         _cleanup_(ledger_freep) Ledger *dry = NULL;
         _cleanup_plan_ Plan plan = { .is_dry = true,
-                                     /* 6.19 gave each instance its own (kernel/trace/trace.h,
-                                      * struct tracer, default_flags) */
-                                     .shares_options = !is_since(c, 6, 19) };
+                                     .shares_options = instance_shares_options(&c->fs) };
         Ledger *ledger = c->ledger;
         Tracer *t;
         int r;

@@ -322,13 +322,7 @@ int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const In
 /* linux 6.19 gave each instance its own (kernel/trace/trace.c, tracer flags); the files look the same
  * before and after. */
 bool instance_shares_options(const Tracefs *fs) {
-        _cleanup_free_ char *text = NULL;
-        unsigned major, minor;
-
-        if (file_read(fs->root_fd, "proc/sys/kernel/osrelease", &text, NULL, 256) < 0 ||
-            sscanf(text, "%u.%u", &major, &minor) != 2)
-                return true;
-        return major < 6 || (major == 6 && minor < 19);
+        return !tracefs_kernel_is_since(fs, 6, 19);
 }
 
 /* --- what it counts --------------------------------------------------------------------------- */

@@ -18,6 +18,7 @@
 #include <tracefs.h>
 
 #include "base/io.h"
+#include "base/release.h"
 #include "base/unit.h"
 #include "daemon/knob.h"
 #include "daemon/tracefs.h"
@@ -93,6 +94,13 @@ static int list_names(int dir_fd, const char *path, Strv *ret) {
         }
         strv_sort_unique(ret);
         return 0;
+}
+
+bool tracefs_kernel_is_since(const Tracefs *fs, unsigned major, unsigned minor) {
+        _cleanup_free_ char *release = NULL;
+
+        return file_read(fs->root_fd, "proc/sys/kernel/osrelease", &release, NULL, 4096) >= 0 &&
+               release_compare(release, major, minor) == RELEASE_SINCE;
 }
 
 int tracefs_get_instances(const Tracefs *fs, Strv *ret) {

@@ -37,6 +37,8 @@ typedef struct Tracefs {
 int tracefs_attach(Tracefs *fs, const char *path);
 void tracefs_detach(Tracefs *fs);
 
+/* Whether this kernel's release is MAJOR.MINOR or later; false if it cannot be told. */
+bool tracefs_kernel_is_since(const Tracefs *fs, unsigned major, unsigned minor);
 /* Names in instances/, sorted. */
 int tracefs_get_instances(const Tracefs *fs, Strv *ret);
 /* Adds the ids of all threads of process @pid (decimal).  -ENOENT if there is no such process. */

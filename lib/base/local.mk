@@ -15,6 +15,8 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/log.h \
 	%D%/name.c \
 	%D%/name.h \
+	%D%/release.c \
+	%D%/release.h \
 	%D%/strv.c \
 	%D%/strv.h \
 	%D%/typo.c \
