@@ -143,6 +143,7 @@ static _always_inline_ bool formats_decode(const Formats *f, const Record *recor
                 ret->calltime = ret->rettime = 0;
                 ret->overrun = 0;
                 ret->payload = NULL;
+                ret->n_args = 0;
                 has_payload = record->n_data >= f->entry.n_with_args;
                 if (_unlikely_(has_payload))
                         formats_take_args(f, record, ret);
