@@ -107,13 +107,13 @@ int dat_file_take_fd(DatFile **ret, int fd, char **ret_problem) {
         DatBytes head;
         int r;
 
+        *ret_problem = NULL;
         if (!f)
                 return -ENOMEM;
         r = map_file(f, owned);
         if (r != 0)
                 return r;
         head = (DatBytes){ .data = f->map, .n = f->n_map };
-        *ret_problem = NULL;
         r = read_head(f, &head, ret_problem);
         if (r == 0 && head.problem)
                 r = dat_fail(ret_problem, head.problem_at, head.problem);
