@@ -15,6 +15,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/display.h \
 	%D%/function-list.c \
 	%D%/function-list.h \
+	%D%/option-value.c \
+	%D%/option-value.h \
 	%D%/options.c \
 	%D%/options.h \
 	%D%/outfile.c \

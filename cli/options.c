@@ -8,57 +8,17 @@
  * checked afterwards, because the verb itself may come last.
  */
 
-#include <fcntl.h>
 #include <getopt.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/io.h"
 #include "base/log.h"
 #include "base/name.h"
-#include "base/unit.h"
+#include "cli/option-value.h"
 #include "cli/options.h"
 #include "cli/status.h"
-#include "store/captures.h"
 #include "store/event-choice.h"
 
-typedef enum OptionKind {
-        OPTION_FLAG,   /* bool */
-        OPTION_TEXT,   /* const char * */
-        OPTION_NAME,   /* char *, malloc()ed, that is_valid() */
-        OPTION_WORDS,  /* Strv; commas separate, repetitions add; each is_valid(), if that is set */
-        OPTION_NAMES,  /* Strv of values that is_valid(); repetitions add */
-        OPTION_NUMBER, /* uint64_t up to max */
-        OPTION_BYTES,  /* uint64_t */
-        OPTION_COUNT,  /* uint64_t, not 0 */
-        OPTION_DURATION, /* uint64_t [ns] */
-        OPTION_PERCENT,  /* uint64_t [millionths] */
-        OPTION_LEAN,
-        OPTION_JSON_MODE, /* its value is optional */
-        OPTION_WAIT,      /* uint64_t [ns]; its value is optional */
-        OPTION_CHOICE,    /* an enum, whose value choose() finds */
-        OPTION_ON,
-        OPTION_DO,
-        OPTION_CAPTURES, /* "3" or "20/day" */
-} OptionKind;
-
-typedef struct Option {
-        const char *name;
-        char letter; /* 0: none */
-        unsigned groups;
-        OptionKind kind;
-        size_t offset;
-        const char *value; /* its name in help */
-        const char *help;
-        uint64_t min, max;
-        int (*choose)(const char *word); /* its value, or negative */
-        bool is_limit;                   /* "infinity" is SPEC_UNLIMITED */
-        bool (*is_valid)(const char *);
-        const char *noun; /* what is_valid() lets through */
-} Option;
-
-#define LEAN_FILE_MAX ((size_t) 8 << 20)
 #define AT(member) offsetof(Options, member)
 
 static const Option options[] = {
@@ -236,207 +196,6 @@ _Static_assert(ELEMENTSOF(options) <= 128, "Options.given has 128 bits");
 
 #define LONG_BASE 256 /* getopt's value of entry i is LONG_BASE + i, beyond all letters */
 
-static _printf_(2, 3) int usage(const char *verb, const char *format, ...) {
-        char text[512];
-        va_list ap;
-
-        va_start(ap, format);
-        (void) vsnprintf(text, sizeof(text), format, ap);
-        va_end(ap);
-        log_error("%s; see \"ftracectl %s%s--help\".", text, verb ?: "", verb ? " " : "");
-        return STATUS_USAGE;
-}
-
-static int set_json_mode(Options *o, const char *value) {
-        if (!value)
-                o->json = JSON_AUTO;
-        else if (streq(value, "short"))
-                o->json = JSON_SHORT;
-        else if (streq(value, "pretty"))
-                o->json = JSON_PRETTY;
-        else if (streq(value, "off"))
-                o->json = JSON_OFF;
-        else
-                return usage(o->verb, "--json: \"%s\" is neither short nor pretty", value);
-        return STATUS_OK;
-}
-
-static int set_lean(Options *o, const char *value) {
-        static const char *const names[] = {
-                [LEAN_OFF] = "off", [LEAN_FULL] = "full", [LEAN_AUTO] = "auto"
-        };
-        _cleanup_free_ char *text = NULL;
-        int r;
-
-        for (size_t i = 0; i < ELEMENTSOF(names); i++)
-                if (streq(value, names[i])) {
-                        o->spec.lean = (SpecLean) i;
-                        return STATUS_OK;
-                }
-        r = file_read(AT_FDCWD, value, &text, NULL, LEAN_FILE_MAX);
-        if (r >= 0)
-                r = strv_split(&o->spec.hooked, text, " \t\n");
-        if (r < 0) {
-                log_error_errno(r, "--lean: neither auto, full nor off, and cannot read \"%s\": %m",
-                                value);
-                return STATUS_USAGE;
-        }
-        for (size_t i = 0; i < o->spec.hooked.n; i++)
-                if (!function_pattern_is_valid(o->spec.hooked.items[i])) {
-                        char quoted[NAME_QUOTE_MAX];
-
-                        return usage(o->verb, "--lean: \"%s\" in %s is no function",
-                                     name_quote(quoted, o->spec.hooked.items[i]), value);
-                }
-        if (o->spec.hooked.n == 0 || o->spec.hooked.n > SPEC_MAX_HOOKED)
-                return usage(o->verb, "--lean: %s names no functions, or more than %d", value,
-                             SPEC_MAX_HOOKED);
-        return STATUS_OK;
-}
-
-/* Each of the words must be valid. */
-static int add_words(Options *o, const Option *option, const char *value, const char *separators) {
-        Strv *list = (void *) ((char *) o + option->offset);
-        size_t n_before = list->n;
-        char quoted[NAME_QUOTE_MAX];
-        int r = separators ? strv_split(list, value, separators) : strv_add(list, value);
-
-        if (r < 0) {
-                log_error_errno(r, "Failed to read the options: %m");
-                return STATUS_FAILED;
-        }
-        if (option->is_valid && list->n == n_before)
-                return usage(o->verb, "--%s needs a %s that is not empty", option->name,
-                             option->value);
-        for (size_t i = n_before; option->is_valid && i < list->n; i++)
-                if (!option->is_valid(list->items[i]))
-                        return usage(o->verb, "--%s: \"%s\" is no %s", option->name,
-                                     name_quote(quoted, list->items[i]), option->noun);
-        return STATUS_OK;
-}
-
-static int set_name(Options *o, const Option *option, const char *value) {
-        char **at = (void *) ((char *) o + option->offset), quoted[NAME_QUOTE_MAX];
-        char *copy;
-
-        if (!option->is_valid(value))
-                return usage(o->verb, "--%s: \"%s\" is no %s", option->name,
-                             name_quote(quoted, value), option->noun);
-        copy = strdup(value);
-        if (!copy) {
-                log_error_errno(-ENOMEM, "Failed to read the options: %m");
-                return STATUS_FAILED;
-        }
-        free(*at);
-        *at = copy;
-        return STATUS_OK;
-}
-
-static int set_captures(Options *o, const char *value) {
-        _cleanup_free_ char *number = strndup(value, strcspn(value, "/"));
-        const char *rest = value + strcspn(value, "/");
-        bool a_day = streq(rest, "/day");
-        char quoted[NAME_QUOTE_MAX];
-        uint64_t n;
-
-        if (!number || (!a_day && *rest) ||
-            parse_u64(number, a_day ? CAPTURES_MAX_A_DAY : INT64_MAX, &n) < 0 || n == 0)
-                return usage(o->verb, "--max-captures: \"%s\" is not a number like 3 or 20/day",
-                             name_quote(quoted, value));
-        *(a_day ? &o->spec.max_captures_a_day : &o->spec.max_captures) = n;
-        return STATUS_OK;
-}
-
-static int set_value(Options *o, const Option *option, const char *value) {
-        void *at = (char *) o + option->offset;
-        char quoted[NAME_QUOTE_MAX];
-        uint64_t n = 0;
-        int r = 0;
-
-        if (option->is_limit && streq(value, "infinity")) {
-                *(uint64_t *) at = SPEC_UNLIMITED;
-                return STATUS_OK;
-        }
-        switch (option->kind) {
-        case OPTION_FLAG:
-                *(bool *) at = true;
-                return STATUS_OK;
-        case OPTION_TEXT:
-                if (*value == 0)
-                        return usage(o->verb, "--%s needs a %s that is not empty", option->name,
-                                     option->value);
-                *(const char **) at = value;
-                return STATUS_OK;
-        case OPTION_JSON_MODE:
-                return set_json_mode(o, value);
-        case OPTION_WAIT:
-                n = INT64_MAX; /* for ever */
-                if (value && (parse_duration(value, &n) < 0 || n == 0))
-                        return usage(o->verb, "--%s: \"%s\" is not a time like 30s or 10min",
-                                     option->name, name_quote(quoted, value));
-                n = MIN(n, (uint64_t) INT64_MAX);
-                break;
-        case OPTION_LEAN:
-                return set_lean(o, value);
-        case OPTION_PERCENT:
-                if (parse_percent(value, &n) < 0 || n < option->min || n > option->max)
-                        return usage(o->verb, "--%s: \"%s\" is not a share like 2%% or 0.5%%",
-                                     option->name, name_quote(quoted, value));
-                break;
-        case OPTION_WORDS:
-                return add_words(o, option, value, ",");
-        case OPTION_NAMES:
-                return add_words(o, option, value, NULL);
-        case OPTION_NAME:
-                return set_name(o, option, value);
-        case OPTION_ON:
-        case OPTION_DO:
-                r = option->kind == OPTION_ON ? rules_add_on(at, value) : rules_add_do(at, value);
-                if (r < 0) {
-                        log_error_errno(r, "Failed to read the options: %m");
-                        return STATUS_FAILED;
-                }
-                return STATUS_OK;
-        case OPTION_CAPTURES:
-                return set_captures(o, value);
-        case OPTION_CHOICE:
-                r = option->choose(value);
-                if (r < 0)
-                        return usage(o->verb, "--%s: \"%s\" is not one of %s", option->name,
-                                     name_quote(quoted, value), option->value);
-                *(unsigned *) at = (unsigned) r;
-                return STATUS_OK;
-        case OPTION_NUMBER:
-                r = parse_u64(value, option->max, &n);
-                if (r < 0 || n < option->min)
-                        return usage(o->verb,
-                                     "--%s: \"%s\" is not a number from %" PRIu64 " to %" PRIu64,
-                                     option->name, name_quote(quoted, value), option->min,
-                                     option->max);
-                break;
-        case OPTION_BYTES:
-                r = parse_bytes(value, &n);
-                if (r < 0 || n == 0)
-                        return usage(o->verb, "--%s: \"%s\" is not a size like 64M or 2G",
-                                     option->name, name_quote(quoted, value));
-                break;
-        case OPTION_COUNT:
-                r = parse_count(value, &n);
-                if (r < 0 || n == 0)
-                        return usage(o->verb, "--%s: \"%s\" is not a number like 500K or 2M",
-                                     option->name, name_quote(quoted, value));
-                break;
-        case OPTION_DURATION:
-                r = parse_duration(value, &n);
-                if (r < 0 || n == 0 || n < option->min)
-                        return usage(o->verb, "--%s: \"%s\" is not a time like 30s or 10min",
-                                     option->name, name_quote(quoted, value));
-                break;
-        }
-        *(uint64_t *) at = n;
-        return STATUS_OK;
-}
-
 static int add_word(Options *o, const char *word) {
         int r = 0;
 
@@ -458,19 +217,17 @@ static int refuse(const Options *o, int c, const char *at) {
         char quoted[NAME_QUOTE_MAX];
 
         if (c == ':' && optopt >= LONG_BASE)
-                return usage(o->verb, "--%s needs a value (%s)", options[optopt - LONG_BASE].name,
-                             options[optopt - LONG_BASE].value);
+                return option_usage(o->verb, "--%s needs a value (%s)",
+                                    options[optopt - LONG_BASE].name,
+                                    options[optopt - LONG_BASE].value);
         if (c == ':')
-                return usage(o->verb, "-%c needs a value", optopt);
+                return option_usage(o->verb, "-%c needs a value", optopt);
         if (optopt >= LONG_BASE)
-                return usage(o->verb, "--%s takes no value", options[optopt - LONG_BASE].name);
+                return option_usage(o->verb, "--%s takes no value",
+                                    options[optopt - LONG_BASE].name);
         if (optopt > 0 && at[0] == '-' && at[1] != '-')
-                return usage(o->verb, "unknown option \"-%c\"", optopt);
-        return usage(o->verb, "unknown or ambiguous option \"%s\"", name_quote(quoted, at));
-}
-
-static bool has_optional_value(const Option *option) {
-        return option->kind == OPTION_JSON_MODE || option->kind == OPTION_WAIT;
+                return option_usage(o->verb, "unknown option \"-%c\"", optopt);
+        return option_usage(o->verb, "unknown or ambiguous option \"%s\"", name_quote(quoted, at));
 }
 
 static void make_getopt_tables(char *letters, struct option *longs) {
@@ -480,9 +237,9 @@ static void make_getopt_tables(char *letters, struct option *longs) {
         *l++ = ':'; /* tell a missing value from an unknown option */
         for (size_t i = 0; i < ELEMENTSOF(options); i++) {
                 const Option *option = &options[i];
-                int has_arg = option->kind == OPTION_FLAG  ? no_argument
-                              : has_optional_value(option) ? optional_argument
-                                                           : required_argument;
+                int has_arg = option->kind == OPTION_FLAG         ? no_argument
+                              : option_has_optional_value(option) ? optional_argument
+                                                                  : required_argument;
 
                 longs[i] = (struct option){ option->name, has_arg, NULL, LONG_BASE + (int) i };
                 if (!option->letter)
@@ -528,7 +285,7 @@ int options_parse(Options *ret, int argc, char **argv) {
                         return refuse(ret, c, argv[before]);
                 i = c >= LONG_BASE ? c - LONG_BASE : find_letter(c);
                 ret->given[i / 64] |= UINT64_C(1) << i % 64;
-                status = set_value(ret, &options[i], optarg);
+                status = option_set_value(ret, &options[i], optarg);
                 if (status != STATUS_OK)
                         return status;
         }
@@ -558,13 +315,14 @@ int options_check(const Options *o, const char *verb, unsigned groups, size_t mi
 
         for (size_t i = 0; i < ELEMENTSOF(options); i++)
                 if ((o->given[i / 64] & UINT64_C(1) << i % 64) && !(options[i].groups & groups))
-                        return usage(verb, "\"%s\" has no option --%s", verb, options[i].name);
+                        return option_usage(verb, "\"%s\" has no option --%s", verb,
+                                            options[i].name);
         if (o->words.n < min)
-                return usage(verb, "\"%s\" needs %s", verb,
-                             o->words.n > 0 ? "more arguments" : "an argument");
+                return option_usage(verb, "\"%s\" needs %s", verb,
+                                    o->words.n > 0 ? "more arguments" : "an argument");
         if (o->words.n > max)
-                return usage(verb, "\"%s\" cannot use the argument \"%s\"", verb,
-                             name_quote(quoted, o->words.items[max]));
+                return option_usage(verb, "\"%s\" cannot use the argument \"%s\"", verb,
+                                    name_quote(quoted, o->words.items[max]));
         return STATUS_OK;
 }
 
@@ -612,10 +370,10 @@ void options_help(Buf *out, unsigned groups) {
                         continue;
                 n = snprintf(left, sizeof(left), "  %c%c%c --%s%s%s%s", option->letter ? '-' : ' ',
                              option->letter ?: ' ', option->letter ? ',' : ' ', option->name,
-                             has_optional_value(option) ? "[="
-                             : option->value            ? "="
-                                                        : "",
-                             option->value ?: "", has_optional_value(option) ? "]" : "");
+                             option_has_optional_value(option) ? "[="
+                             : option->value                   ? "="
+                                                               : "",
+                             option->value ?: "", option_has_optional_value(option) ? "]" : "");
                 buf_adds(out, left);
                 buf_pad(out, n < HELP_COLUMN ? (size_t) (HELP_COLUMN - n) : 1, ' ');
                 for (const char *p = option->help; *p; p++) {
