@@ -18,9 +18,9 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "base/name.h"
+#include "base/now.h"
 #include "base/unit.h"
 #include "cli/client.h"
 
@@ -219,20 +219,13 @@ bool client_is_private(const Client *c) {
         return c->pid > 0;
 }
 
-static uint64_t now_ns(void) {
-        struct timespec t;
-
-        (void) clock_gettime(CLOCK_MONOTONIC, &t);
-        return (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
-}
-
 /* poll() until @end_ns (UINT64_MAX: for ever), whatever signals come: 0, -ETIMEDOUT, -errno. */
 static int poll_until(struct pollfd *p, nfds_t n, uint64_t end_ns) {
         for (;;) {
                 int timeout_ms = -1, r;
 
                 if (end_ns != UINT64_MAX) {
-                        uint64_t now = now_ns(), left;
+                        uint64_t now = now_ns(CLOCK_MONOTONIC), left;
 
                         left = now < end_ns ? (end_ns - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC
                                             : 0;
@@ -277,7 +270,7 @@ static int receive_message(Client *c, json_t **ret, int ret_fds[static FRAME_FDS
         int r;
 
         if (timeout_ms >= 0)
-                end_ns = now_ns() + (uint64_t) timeout_ms * NSEC_PER_MSEC;
+                end_ns = now_ns(CLOCK_MONOTONIC) + (uint64_t) timeout_ms * NSEC_PER_MSEC;
         for (;;) {
                 if (!frame_has_buffered(c->frame)) {
                         struct pollfd p[] = {
@@ -406,7 +399,7 @@ static void wait_for_leave(pid_t pid) {
         struct pollfd p = { .fd = fd, .events = POLLIN };
 
         if (fd >= 0)
-                (void) poll_until(&p, 1, now_ns() + CLIENT_LEAVE_MS * NSEC_PER_MSEC);
+                (void) poll_until(&p, 1, now_ns(CLOCK_MONOTONIC) + CLIENT_LEAVE_MS * NSEC_PER_MSEC);
         (void) waitpid(pid, NULL, WNOHANG);
 }
 

@@ -5,6 +5,7 @@
 
 #include <time.h>
 
+#include "base/cpu-list.h"
 #include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
@@ -116,35 +117,22 @@ static int set_pids(Filtering *f, const Strv *words) {
 /* "0,2-3" */
 static int set_cpus(Filtering *f, const char *list) {
         char quoted[NAME_QUOTE_MAX];
-        const char *p = list;
+        const char *rest = list;
+        unsigned first, last;
+        int r;
 
         if (!list)
                 return STATUS_OK;
-        f->cpus = calloc(META_MAX_CPUS, sizeof(*f->cpus));
+        f->cpus = calloc(CPU_RANGE_END, sizeof(*f->cpus));
         if (!f->cpus)
                 return out_of_memory();
         f->spec.cpus = f->cpus;
-        f->spec.n_cpus = META_MAX_CPUS;
-        for (;;) {
-                uint64_t first = 0, last;
-
-                if (*p < '0' || *p > '9')
-                        break;
-                for (; *p >= '0' && *p <= '9' && first < META_MAX_CPUS; p++)
-                        first = first * 10 + (uint64_t) (*p - '0');
-                last = first;
-                if (*p == '-')
-                        for (last = 0, p++; *p >= '0' && *p <= '9' && last < META_MAX_CPUS; p++)
-                                last = last * 10 + (uint64_t) (*p - '0');
-                if (last < first || last >= META_MAX_CPUS)
-                        break;
-                while (first <= last)
-                        f->cpus[first++] = true;
-                if (*p == 0)
-                        return STATUS_OK;
-                if (*p++ != ',')
-                        break;
-        }
+        f->spec.n_cpus = CPU_RANGE_END;
+        while ((r = cpu_list_next(&rest, &first, &last)) > 0)
+                for (; first <= last; first++)
+                        f->cpus[first] = true;
+        if (r == 0 && *rest == 0 && rest > list)
+                return STATUS_OK;
         log_error("--cpu: \"%s\" is no list of CPUs like 0,2-3.", name_quote(quoted, list));
         return STATUS_USAGE;
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cpu-list.h"
 #include "base/log.h"
 #include "base/name.h"
 #include "cli/option-value.h"

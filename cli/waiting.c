@@ -9,9 +9,9 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "base/log.h"
+#include "base/now.h"
 #include "base/unit.h"
 #include "cli/contact.h"
 #include "cli/signals.h"
@@ -24,15 +24,8 @@
 typedef struct Clock {
         bool is_shown; /* on a terminal */
         bool is_written;
-        uint64_t since_s;
+        uint64_t since_ns;
 } Clock;
-
-static uint64_t now_s(void) {
-        struct timespec t;
-
-        (void) clock_gettime(CLOCK_MONOTONIC, &t);
-        return (uint64_t) t.tv_sec;
-}
 
 static void clock_write(Clock *c) {
         char text[UNIT_TEXT_MAX];
@@ -40,7 +33,8 @@ static void clock_write(Clock *c) {
         if (!c->is_shown)
                 return;
         (void) fprintf(stderr, "\r\033[KWaiting for %s; Ctrl-C to leave.",
-                       format_duration(text, (now_s() - c->since_s) * NSEC_PER_SEC));
+                       format_duration(text, (now_ns(CLOCK_MONOTONIC) - c->since_ns) /
+                                                     NSEC_PER_SEC * NSEC_PER_SEC));
         c->is_written = true;
 }
 
@@ -62,7 +56,8 @@ static void say(const Options *o, const json_t *waiting) {
 }
 
 int waiting_start(json_t **ret, const Options *o, Client *c, json_t *parameters, int wake_fd) {
-        Clock clock = { .is_shown = isatty(STDERR_FILENO) && !o->quiet, .since_s = now_s() };
+        Clock clock = { .is_shown = isatty(STDERR_FILENO) && !o->quiet,
+                        .since_ns = now_ns(CLOCK_MONOTONIC) };
         int r;
 
         r = client_send(c, "Start", parameters, true);
@@ -76,7 +71,8 @@ int waiting_start(json_t **ret, const Options *o, Client *c, json_t *parameters,
                 r = client_receive(c, &reply, NULL, &continues, &refusal, wake_fd,
                                    clock.is_shown ? CLOCK_INTERVAL_MS : -1);
                 if (r == -ETIMEDOUT) {
-                        if (clock.is_written || now_s() - clock.since_s > 1)
+                        if (clock.is_written ||
+                            now_ns(CLOCK_MONOTONIC) - clock.since_ns >= 2 * NSEC_PER_SEC)
                                 clock_write(&clock);
                         continue;
                 }

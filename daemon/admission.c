@@ -11,11 +11,11 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "base/cpu-list.h"
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "daemon/admission.h"
-#include "daemon/host-check.h"
 #include "daemon/knob.h"
 #include "daemon/task-finder.h"
 
@@ -150,15 +150,12 @@ int admit_together(const Spec *spec, const Strv *roots, const Strv *notrace, Ref
         return 0;
 }
 
-/* In a list of the kernel's, "0-3,8". */
 static bool is_in_cpu_list(const char *list, unsigned cpu) {
-        for (const char *s = list; *s; s += strcspn(s, ","), s += *s == ',') {
-                unsigned first, last;
-                int n = sscanf(s, "%u-%u", &first, &last);
+        unsigned first, last;
 
-                if (n >= 1 && cpu >= first && cpu <= (n == 2 ? last : first))
+        while (cpu_list_next(&list, &first, &last) > 0)
+                if (cpu >= first && cpu <= last)
                         return true;
-        }
         return false;
 }
 
@@ -308,57 +305,6 @@ int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Strv
         if (r == 0)
                 *ret_threads = TAKE(threads, (Strv){});
         return r;
-}
-
-uint64_t buffers_bytes(const Spec *spec, uint64_t n_cpus) {
-        uint64_t n;
-
-        return __builtin_mul_overflow(spec->buffer_bytes, n_cpus, &n) ? UINT64_MAX : n;
-}
-
-/*
- * What others hold is part of what is available no more, for as many CPUs as have been online: a
- * CPU gets its buffers when it comes online (linux 6.1 kernel/trace/ring_buffer.c,
- * trace_rb_cpu_prepare()).  So it is added before the share is taken.
- */
-int admit_memory(const Tracefs *fs, const Spec *spec, const MemoryUse *use, Refusal *refusal) {
-        char each[UNIT_TEXT_MAX], total[UNIT_TEXT_MAX],
-                others[UNIT_TEXT_MAX + 32] = "", rest[UNIT_TEXT_MAX], fit[UNIT_TEXT_MAX + 64];
-        uint64_t available, needed, limit, per_cpu;
-        _cleanup_free_ uint32_t *cpus = NULL;
-        size_t n, n_online;
-        int r;
-
-        r = tracefs_get_cpus(fs, &cpus, &n);
-        if (r < 0)
-                return r;
-        if (use->limit.percent == 0 && use->limit.bytes == 0)
-                return 0;
-        if (host_memory_available(fs->root_fd, &available) < 0)
-                return 0; /* nothing to compare with; the kernel refuses what it cannot give */
-        n_online = MIN(host_online_cpus(fs->root_fd, n), n);
-        limit = use->limit.bytes;
-        if (use->limit.percent > 0)
-                limit = (uint64_t) ((double) (available + use->held_bytes * n_online) *
-                                    use->limit.percent / 100);
-        needed = buffers_bytes(spec, n);
-        if (!__builtin_add_overflow(needed, use->held_bytes * n, &needed) && needed <= limit)
-                return 0;
-
-        per_cpu = (limit / n > use->held_bytes ? limit / n - use->held_bytes : 0) >> 20 << 20;
-        if (per_cpu > 0)
-                (void) snprintf(fit, sizeof(fit), "Use --buffer-size=%s or less",
-                                format_bytes(rest, per_cpu));
-        else
-                (void) snprintf(fit, sizeof(fit), "Stop another session");
-        if (use->held_bytes > 0)
-                (void) snprintf(others, sizeof(others), " beside %s of other sessions",
-                                format_bytes(rest, use->held_bytes * n));
-        return refusal_set(refusal, REFUSAL_NO_MEMORY, NULL,
-                           "buffers of %s for each of %zu CPUs%s need %s, which is more than the "
-                           "%s that MaxBufferMemory= allows. %s.",
-                           format_bytes(each, spec->buffer_bytes), n, others,
-                           format_bytes(total, needed), format_bytes(rest, limit), fit);
 }
 
 static int refuse_foreign(const Tracefs *fs, const Ledger *ledger, const char *dir,

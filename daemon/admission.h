@@ -14,7 +14,6 @@
 #include "daemon/functions.h"
 #include "daemon/ledger.h"
 #include "daemon/tracefs.h"
-#include "store/config.h"
 #include "store/spec.h"
 #include "wire/refusal.h"
 
@@ -38,16 +37,6 @@ int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Strv
                     Refusal *refusal);
 /* The same for those who may join, as often as one likes: nothing is refused any more. */
 int find_followed(const Tracefs *fs, const Spec *spec, Strv *ret_threads);
-/* What the kernel's buffers may take, and do. */
-typedef struct MemoryUse {
-        ConfigShare limit;   /* of the memory that is available, or bytes; all 0: none */
-        uint64_t held_bytes; /* of all live sessions, for each CPU */
-} MemoryUse;
-
-/* What a session's buffers take of @n_cpus CPUs; UINT64_MAX beyond that. */
-uint64_t buffers_bytes(const Spec *spec, uint64_t n_cpus);
-/* Whether the buffers of all possible CPUs fit, with those of all other sessions. */
-int admit_memory(const Tracefs *fs, const Spec *spec, const MemoryUse *use, Refusal *refusal);
 /*
  * Whether somebody else uses the tracer
  * @instances: function_graph may run in instances: only function_graph itself is in the way then,

@@ -5,9 +5,8 @@
  */
 
 #include <errno.h>
-#include <time.h>
 
-#include "base/unit.h"
+#include "base/now.h"
 #include "daemon/arbiter.h"
 
 static void claim_free(Claim *c) {
@@ -56,7 +55,6 @@ int arbiter_look(const Arbiter *a, const Strv *roots, const Strv *notrace,
 int arbiter_join(Arbiter *a, Claim **ret, const char *session, uid_t uid, const Strv *roots,
                  const Strv *notrace, const ClaimValues *values, const Claim **ret_holder,
                  const char **ret_what) {
-        struct timespec now;
         Claim **claims, *c;
 
         if (arbiter_look(a, roots, notrace, values, ret_holder, ret_what) == ARBITER_E_HELD)
@@ -68,10 +66,9 @@ int arbiter_join(Arbiter *a, Claim **ret, const char *session, uid_t uid, const 
         c = calloc(1, sizeof(*c));
         if (!c)
                 return -ENOMEM;
-        (void) clock_gettime(CLOCK_REALTIME, &now);
         c->uid = uid;
         c->values = *values;
-        c->since_ns = (uint64_t) now.tv_sec * NSEC_PER_SEC + (uint64_t) now.tv_nsec;
+        c->since_ns = now_ns(CLOCK_REALTIME);
         c->session = strdup(session);
         if (!c->session || strv_copy(&c->roots, roots) < 0 || strv_copy(&c->notrace, notrace) < 0) {
                 claim_free(c);

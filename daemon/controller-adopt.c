@@ -102,7 +102,7 @@ int controller_adopt(Controller *c, Tracer **ret, const SessionMeta *m, const ch
         t = calloc(1, sizeof(*t));
         if (!t)
                 return -ENOMEM;
-        t->buffer_bytes = buffers_bytes(&m->spec, 1);
+        t->buffer_bytes = memory_of_buffers(&m->spec, 1);
         t->c = c;
         r = tracer_adopt(t, m, ret_why);
         if (r != 0) {

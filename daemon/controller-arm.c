@@ -318,7 +318,7 @@ static int admit(Controller *c, const SessionMeta *m, bool force, bool is_dry, A
         if (r == 0)
                 r = admit_processes(&c->fs, &m->spec, &ret->threads, &ret->warnings, refusal);
         if (r == 0)
-                r = admit_memory(&c->fs, &m->spec, &use, refusal);
+                r = memory_admit(&c->fs, &m->spec, &use, refusal);
         if (r != 0)
                 return r;
 
@@ -392,7 +392,7 @@ static int tracer_new(Controller *c, Tracer **ret, const SessionMeta *m, const A
         if (!t)
                 return -ENOMEM;
         t->c = c;
-        t->buffer_bytes = buffers_bytes(&m->spec, 1);
+        t->buffer_bytes = memory_of_buffers(&m->spec, 1);
         r = tracer_init(t, m, aim, refusal);
         if (r != 0) {
                 tracer_free(t);

@@ -15,6 +15,7 @@
 #include "daemon/instance.h"
 #include "daemon/lean.h"
 #include "daemon/ledger.h"
+#include "daemon/memory.h"
 #include "daemon/plan.h"
 #include "daemon/tracefs.h"
 

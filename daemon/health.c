@@ -11,9 +11,9 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "base/log.h"
+#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/health.h"
 #include "daemon/tamper.h"
@@ -35,13 +35,6 @@ struct Health {
         uint64_t cpu_ns;  /* that the looks took */
         unsigned n_stuck; /* looks in a row at which some reader had not moved */
 };
-
-static uint64_t clock_ns(clockid_t clock) {
-        struct timespec ts;
-
-        (void) clock_gettime(clock, &ts);
-        return (uint64_t) ts.tv_sec * NSEC_PER_SEC + (uint64_t) ts.tv_nsec;
-}
 
 static uint64_t trace_ns(const Health *h) {
         ClockTuple now = {};
@@ -83,34 +76,34 @@ static GapCause disk_cause(const Health *h, GapCause otherwise) {
 }
 
 static bool note_events(Health *h, const Seen *seen, GapCause cause, uint64_t before, uint64_t now,
-                        uint64_t now_ns) {
+                        uint64_t at_ns) {
         if (now <= before)
                 return false;
         return add_gap(h, &(Gap){ .cpu = seen->account.cpu,
                                   .cause = cause,
-                                  .from_ns = MIN(seen->moved_ns, now_ns),
-                                  .to_ns = now_ns,
+                                  .from_ns = MIN(seen->moved_ns, at_ns),
+                                  .to_ns = at_ns,
                                   .n_events = now - before });
 }
 
 /* Whether the CPU lost anything since the last look. */
-static bool note_losses(Health *h, Seen *seen, const CpuAccount *now, uint64_t now_ns) {
+static bool note_losses(Health *h, Seen *seen, const CpuAccount *now, uint64_t at_ns) {
         const CpuAccount *before = &seen->account;
         bool found = false;
 
-        if (note_events(h, seen, disk_cause(h, GAP_OVERRUN), before->overrun, now->overrun, now_ns))
+        if (note_events(h, seen, disk_cause(h, GAP_OVERRUN), before->overrun, now->overrun, at_ns))
                 found = true;
         if (note_events(h, seen, disk_cause(h, GAP_DROPPED), before->dropped_events,
-                        now->dropped_events, now_ns))
+                        now->dropped_events, at_ns))
                 found = true;
         if (note_events(h, seen, GAP_INTERRUPTED, before->commit_overrun, now->commit_overrun,
-                        now_ns))
+                        at_ns))
                 found = true;
         if (now->pages_lost > before->pages_lost)
                 found = add_gap(h, &(Gap){ .cpu = now->cpu,
                                            .cause = disk_cause(h, GAP_DISK_FAILED),
-                                           .from_ns = MIN(seen->moved_ns, now_ns),
-                                           .to_ns = now_ns,
+                                           .from_ns = MIN(seen->moved_ns, at_ns),
+                                           .to_ns = at_ns,
                                            .n_events = GAP_UNKNOWN,
                                            .n_pages = now->pages_lost - before->pages_lost });
         if (now->n_bytes > before->n_bytes)
@@ -121,7 +114,7 @@ static bool note_losses(Health *h, Seen *seen, const CpuAccount *now, uint64_t n
 
 bool health_refresh(Health *h) {
         SessionMeta *m = h->config.meta;
-        uint64_t now_ns = m->stop.trace_ns ?: trace_ns(h); /* nothing happens after the stop */
+        uint64_t at_ns = m->stop.trace_ns ?: trace_ns(h); /* nothing happens after the stop */
         bool is_emptied = false, found = false;
 
         for (size_t i = 0; i < m->n_cpus; i++) {
@@ -130,7 +123,7 @@ bool health_refresh(Health *h) {
                         is_emptied = true;
                 if (m->spec.in_kernel) /* it is meant to be overwritten */
                         m->cpus[i].overrun = 0;
-                if (note_losses(h, &h->seen[i], &m->cpus[i], now_ns))
+                if (note_losses(h, &h->seen[i], &m->cpus[i], at_ns))
                         found = true;
         }
         if (is_emptied) {
@@ -138,10 +131,10 @@ bool health_refresh(Health *h) {
                 found = add_gap(h, &(Gap){ .cpu = GAP_ALL_CPUS,
                                            .cause = GAP_CLEARED,
                                            .from_ns = h->looked_ns,
-                                           .to_ns = now_ns,
+                                           .to_ns = at_ns,
                                            .n_events = GAP_UNKNOWN });
         }
-        h->looked_ns = now_ns;
+        h->looked_ns = at_ns;
         return found;
 }
 
@@ -152,7 +145,7 @@ static bool set_condition(Health *h, GapCause cause, const char *reason) {
         bool is_new = !conditions_find(&m->degraded, cause);
         int r;
 
-        r = conditions_set(&m->degraded, cause, clock_ns(CLOCK_REALTIME), reason);
+        r = conditions_set(&m->degraded, cause, now_ns(CLOCK_REALTIME), reason);
         if (r > 0)
                 log_warning("Session '%s' is degraded: %s", m->name, reason);
         if (is_new && !strv_contains(&m->warnings, reason))
@@ -300,7 +293,7 @@ static bool look_at_strangers(Health *h) {
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Health *h = userdata;
-        uint64_t since_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), timer_ns = trace_ns(h);
+        uint64_t since_ns = now_ns(CLOCK_THREAD_CPUTIME_ID), timer_ns = trace_ns(h);
         bool is_new = health_refresh(h);
 
         if (look_at_progress(h))
@@ -309,7 +302,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
                 tamper_poll(h->tamper);
         is_new = look_at_strangers(h) || is_new;
         changed(h, is_new);
-        h->cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns;
+        h->cpu_ns += now_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns;
         if (h->config.looked)
                 h->config.looked(h->config.userdata);
         h->before_ns = timer_ns;

@@ -42,41 +42,6 @@ static int _printf_(4, 5) say(Finding *f, Grade grade, const char *fix, const ch
         return 0;
 }
 
-int host_memory_available(int root_fd, uint64_t *ret) {
-        _cleanup_free_ char *text = NULL;
-        const char *line;
-        uint64_t kib;
-        int r;
-
-        r = file_read(root_fd, "proc/meminfo", &text, NULL, 65536);
-        if (r < 0)
-                return r;
-        line = strstr(text, "MemAvailable:");
-        if (!line || sscanf(line, "MemAvailable: %" SCNu64 " kB", &kib) != 1)
-                return -EBADMSG;
-        *ret = kib * 1024;
-        return 0;
-}
-
-/* "0-3,5" */
-size_t host_online_cpus(int root_fd, size_t otherwise) {
-        _cleanup_free_ char *text = NULL;
-        size_t n = 0;
-
-        if (file_read(root_fd, "sys/devices/system/cpu/online", &text, NULL, 65536) < 0)
-                return otherwise;
-        for (const char *s = text; *s >= '0' && *s <= '9';) {
-                char *end;
-                unsigned long from = strtoul(s, &end, 10), to = from;
-
-                if (*end == '-')
-                        to = strtoul(end + 1, &end, 10);
-                n += to >= from ? to - from + 1 : 0;
-                s = *end == ',' ? end + 1 : end;
-        }
-        return n > 0 ? n : otherwise;
-}
-
 /* "none [integrity] confidentiality": the word in brackets is in force. */
 static bool is_locked_down(int root_fd) {
         _cleanup_free_ char *text = NULL;
@@ -315,10 +280,10 @@ static int look_memory(const HostFacts *h, Finding *f) {
         size_t n;
         int r;
 
-        if (h->fs->fd < 0 || host_memory_available(h->fs->root_fd, &available) < 0 ||
+        if (h->fs->fd < 0 || memory_available(h->fs->root_fd, &available) < 0 ||
             tracefs_get_cpus(h->fs, &cpus, &n) < 0)
                 return 0;
-        r = admit_memory(h->fs, &spec, &h->memory, &refusal);
+        r = memory_admit(h->fs, &spec, &h->memory, &refusal);
         if (r < 0)
                 return r;
         if (r > 0)
@@ -329,7 +294,7 @@ static int look_memory(const HostFacts *h, Finding *f) {
                                 format_bytes(need, h->memory.held_bytes * n));
         return say(f, GRADE_GOOD, NULL,
                    "buffers for %zu CPUs need %s by default, %s are available%s", n,
-                   format_bytes(need, buffers_bytes(&spec, n)), format_bytes(rest, available),
+                   format_bytes(need, memory_of_buffers(&spec, n)), format_bytes(rest, available),
                    held);
 }
 

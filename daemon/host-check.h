@@ -13,8 +13,8 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
-#include "daemon/admission.h"
 #include "daemon/ledger.h"
+#include "daemon/memory.h"
 #include "daemon/tracefs.h"
 #include "wire/refusal.h"
 
@@ -31,8 +31,3 @@ typedef struct HostFacts {
 json_t *host_check(const HostFacts *facts);
 /* The first thing without which nothing can be armed at all: 0, REFUSED, -errno. */
 int host_admit(const HostFacts *facts, Refusal *refusal);
-
-/* CPUs that are online; @otherwise if it cannot be told. */
-size_t host_online_cpus(int root_fd, size_t otherwise);
-/* MemAvailable of /proc/meminfo [bytes]. */
-int host_memory_available(int root_fd, uint64_t *ret);

@@ -12,9 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cpu-list.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/name.h"
+#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/instance.h"
 #include "daemon/knob.h"
@@ -465,13 +467,6 @@ uint64_t instance_n_waiting(const Instance *i) {
 }
 
 /* --- what it reads ---------------------------------------------------------------------------- */
-
-static uint64_t now_ns(clockid_t clock) {
-        struct timespec t;
-
-        (void) clock_gettime(clock, &t);
-        return (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
-}
 
 /*
  * A clock that only the kernel reads: it tells in stats what it would stamp an event with, in

@@ -7,11 +7,10 @@
  */
 
 #include <errno.h>
-#include <time.h>
 
 #include "base/log.h"
 #include "base/name.h"
-#include "base/unit.h"
+#include "base/now.h"
 #include "daemon/admission.h"
 #include "daemon/lean.h"
 
@@ -38,13 +37,6 @@ int lean_choice_tell(const LeanChoice *c, SessionMeta *m) {
         m->learned_ns = c->learned_ns;
         m->learns = c->learns;
         return 0;
-}
-
-static uint64_t now_ns(void) {
-        struct timespec t;
-
-        (void) clock_gettime(CLOCK_REALTIME, &t);
-        return (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
 }
 
 int lean_select(const LeanCache *c, const Strv *roots, uint64_t budget_ppm, Strv *ret_names,
@@ -130,7 +122,7 @@ static int load(LeanCache *ret, int store_fd, int root_fd, const Functions *f, c
 }
 
 static bool is_old(const LeanCache *c) {
-        uint64_t now = now_ns();
+        uint64_t now = now_ns(CLOCK_REALTIME);
 
         return now > c->learned_ns && now - c->learned_ns > LEAN_RELEARN_NS;
 }
@@ -241,6 +233,6 @@ int lean_learn(int store_fd, int root_fd, const Functions *f, const Strv *roots,
         if (all.n == 0 || all.n > LEAN_MAX_FUNCTIONS)
                 return 0;
         all.n_calls = MIN(all.n_calls + new->n_calls, (uint64_t) INT64_MAX);
-        all.learned_ns = now_ns();
+        all.learned_ns = now_ns(CLOCK_REALTIME);
         return lean_cache_write(&all, store_fd, key, kernel, roots);
 }

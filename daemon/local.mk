@@ -72,6 +72,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/manager.h \
 	%D%/lockdown.c \
 	%D%/lockdown.h \
+	%D%/memory.c \
+	%D%/memory.h \
 	%D%/methods-private.h \
 	%D%/methods-start.c \
 	%D%/methods-trigger.c \

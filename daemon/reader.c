@@ -29,6 +29,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/pace.h"
 #include "daemon/reader-private.h"
@@ -45,13 +46,6 @@ typedef enum Wake {
         WAKE_OFFLINE,
         WAKE_KICK,
 } Wake;
-
-static uint64_t now_ms(void) {
-        struct timespec ts;
-
-        (void) clock_gettime(CLOCK_MONOTONIC, &ts);
-        return (uint64_t) ts.tv_sec * 1000 + (uint64_t) ts.tv_nsec / NSEC_PER_MSEC;
-}
 
 static void reader_wake_main(Reader *r) {
         uint64_t one = 1;
@@ -374,7 +368,7 @@ static void reader_leave(Reader *r) {
 }
 
 static void reader_finish(Reader *r) {
-        uint64_t since_ms = now_ms();
+        uint64_t since_ms = now_ns(CLOCK_MONOTONIC) / NSEC_PER_MSEC;
         int k;
 
         if (atomic_load(&r->shared->leaving)) {
@@ -386,7 +380,7 @@ static void reader_finish(Reader *r) {
                 reader_set_error(r, k);
                 if (k >= 0)
                         break;
-                if (now_ms() - since_ms >= r->shared->give_up_ms) {
+                if (now_ns(CLOCK_MONOTONIC) / NSEC_PER_MSEC - since_ms >= r->shared->give_up_ms) {
                         reader_abandon(r);
                         break;
                 }
@@ -517,7 +511,7 @@ static void *reader_run(void *userdata) {
         Pace pace = PACE_INIT(r->shared->goal_bytes, r->shared->idle_ms);
         bool is_deaf = false; /* do not listen to the raw descriptor in the next wait */
         unsigned timeout_ms = PACE_FIRST_MS;
-        uint64_t since_ms = now_ms();
+        uint64_t since_ms = now_ns(CLOCK_MONOTONIC) / NSEC_PER_MSEC;
 
         for (;;) {
                 uint64_t n_before = atomic_load(&r->counters.n_bytes), until_ms;
@@ -548,7 +542,7 @@ static void *reader_run(void *userdata) {
                 is_deaf = k < 0 || (k == 0 && wake == WAKE_READABLE);
                 if (wake == WAKE_READABLE)
                         pace_wake(&pace);
-                until_ms = now_ms();
+                until_ms = now_ns(CLOCK_MONOTONIC) / NSEC_PER_MSEC;
                 timeout_ms = reader_timeout(r, &pace, atomic_load(&r->counters.n_bytes) - n_before,
                                             until_ms - since_ms, k);
                 if (is_deaf && k == 0)

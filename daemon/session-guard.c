@@ -6,18 +6,14 @@
  * with daemon/health.h's, and the readers ask for one sooner when they have stored what a flood would.
  */
 
-#include <time.h>
-
 #include "base/log.h"
+#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/session-private.h"
 
 static GuardSample take_sample(const Session *s) {
-        GuardSample now = {};
-        struct timespec t;
+        GuardSample now = { .at_ns = now_ns(CLOCK_MONOTONIC) };
 
-        (void) clock_gettime(CLOCK_MONOTONIC, &t);
-        now.at_ns = (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
         for (size_t i = 0; i < s->meta->n_cpus; i++)
                 now.totals[GUARD_EVENTS] +=
                         s->meta->cpus[i].read_events + cpu_account_events_lost(&s->meta->cpus[i]);

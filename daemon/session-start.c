@@ -8,23 +8,16 @@
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/utsname.h>
-#include <time.h>
 
 #include "base/io.h"
 #include "base/log.h"
+#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/kernel-types.h"
 #include "daemon/reader.h"
 #include "daemon/session-private.h"
 #include "daemon/stock.h"
 #include "daemon/tracing-copy.h"
-
-static uint64_t clock_ns(clockid_t clock) {
-        struct timespec ts;
-
-        (void) clock_gettime(clock, &ts);
-        return (uint64_t) ts.tv_sec * NSEC_PER_SEC + (uint64_t) ts.tv_nsec;
-}
 
 static int refuse_errno(Refusal *refusal, int error, const char *what, const char *object) {
         error = error < 0 ? -error : error;
@@ -97,7 +90,7 @@ static int session_store_types(Session *s, Refusal *refusal) {
 }
 
 static int session_arm(Session *s, Refusal *refusal) {
-        uint64_t since_ns = clock_ns(CLOCK_MONOTONIC);
+        uint64_t since_ns = now_ns(CLOCK_MONOTONIC);
         int r;
 
         r = controller_arm(s->context->controller, &s->tracer, s->meta, s->force, refusal);
@@ -105,7 +98,7 @@ static int session_arm(Session *s, Refusal *refusal) {
                 return refuse_errno(refusal, r, "programming", "function_graph");
         if (r > 0)
                 return r;
-        s->meta->arm_ns = clock_ns(CLOCK_MONOTONIC) - since_ns;
+        s->meta->arm_ns = now_ns(CLOCK_MONOTONIC) - since_ns;
         session_enter(s, SESSION_EVENT_ARM, NULL);
         return 0;
 }
@@ -254,7 +247,7 @@ static int go_record(Session *s) {
 
 /* Last of all, for it takes long: what the roots call is recorded only from then on. */
 static int go_hook(Session *s) {
-        uint64_t since_ns = clock_ns(CLOCK_MONOTONIC);
+        uint64_t since_ns = now_ns(CLOCK_MONOTONIC);
         char text[UNIT_TEXT_MAX];
         int r;
 
@@ -266,7 +259,7 @@ static int go_hook(Session *s) {
                              "nothing but the roots was hooked while it waited: what they call is "
                              "recorded from about %s after the trigger on; --lean=FILE, or --lean "
                              "once it has learned, hooks it from the beginning",
-                             format_duration(text, clock_ns(CLOCK_MONOTONIC) - since_ns));
+                             format_duration(text, now_ns(CLOCK_MONOTONIC) - since_ns));
         return r;
 }
 

@@ -10,11 +10,11 @@
  */
 
 #include <errno.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "base/log.h"
+#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/session-private.h"
 #include "daemon/task-filter.h"
@@ -35,16 +35,9 @@ struct Following {
         bool has_failed;
 };
 
-static uint64_t now_us(void) {
-        struct timespec t;
-
-        (void) clock_gettime(CLOCK_MONOTONIC, &t);
-        return (uint64_t) t.tv_sec * USEC_PER_SEC + (uint64_t) t.tv_nsec / NSEC_PER_USEC;
-}
-
 static void look(Following *f) {
         Session *s = f->session;
-        uint64_t before = now_us(), after;
+        uint64_t before = now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC, after;
         int r;
 
         r = tracer_follow(s->tracer, &s->meta->spec);
@@ -54,7 +47,7 @@ static void look(Following *f) {
                              "joined them since is missing, and it is tried again",
                              strerror(-r));
         f->has_failed = r < 0;
-        after = now_us();
+        after = now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC;
         f->next_us = after + MAX(LOOK_GAP_MIN_US, LOOK_GAP_FACTOR * (after - before));
 }
 
@@ -93,7 +86,7 @@ static int on_event(sd_event_source *source, int fd, uint32_t events, void *user
                 f->io = sd_event_source_disable_unref(f->io);
                 return 0;
         }
-        now = now_us();
+        now = now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC;
         if (now < f->next_us)
                 return set_timer(f, f->next_us - now);
         look(f);

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/session-private.h"
 
@@ -44,13 +45,6 @@ struct SessionTriggers {
 static void look(SessionTriggers *t);
 static int switch_of(const Rule *r);
 
-static uint64_t realtime_ns(void) {
-        struct timespec ts;
-
-        (void) clock_gettime(CLOCK_REALTIME, &ts);
-        return (uint64_t) ts.tv_sec * NSEC_PER_SEC + (uint64_t) ts.tv_nsec;
-}
-
 static const char *rule_text(const Rule *r) {
         return trigger_rule_on(r->all->session->meta->spec.triggers.items[r->i]);
 }
@@ -82,7 +76,7 @@ static uint64_t wait_ns(const SessionTriggers *t) {
                              &(CaptureCaps){ .max = spec->max_captures,
                                              .max_a_day = spec->max_captures_a_day,
                                              .min_gap_ns = spec->min_gap_ns },
-                             realtime_ns());
+                             now_ns(CLOCK_REALTIME));
 }
 
 /* --- doing it --------------------------------------------------------------------------------- */
@@ -155,7 +149,7 @@ static void act(Rule *r, const char *why) {
         if (r->has_switch && switch_of(r) == 0) /* the kernel has switched it off */
                 health_drop_watch(s->health);
         if (trigger_is_capture(&r->trigger))
-                captures_note(&s->meta->captures, realtime_ns());
+                captures_note(&s->meta->captures, now_ns(CLOCK_REALTIME));
         if (r->trigger.does[TRIGGER_START] && s->meta->state == SESSION_ARMED) {
                 k = session_go(s, &what, &object);
                 if (k < 0) {
@@ -182,7 +176,7 @@ static void fire(Rule *r, uint64_t n) {
         }
         count->fired++;
         count->suppressed += is_capture ? n - 1 : 0;
-        count->last_ns = realtime_ns();
+        count->last_ns = now_ns(CLOCK_REALTIME);
         if (asprintf(&why, "%s fired", rule_text(r)) < 0)
                 why = NULL;
         act(r, why ?: "its trigger fired");
@@ -407,7 +401,7 @@ int session_trigger(Session *s, const char *who) {
         if (!can_act(r))
                 return -EBUSY;
         rule_count(r)->fired++;
-        rule_count(r)->last_ns = realtime_ns();
+        rule_count(r)->last_ns = now_ns(CLOCK_REALTIME);
         act(r, who);
         if (session_is_live(s)) {
                 session_save(s);

@@ -7,9 +7,8 @@
  * room for one more tracer for one: then the next try is AGAIN_USEC later.
  */
 
-#include <time.h>
-
 #include "base/log.h"
+#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/starts.h"
 
@@ -36,13 +35,6 @@ struct Starts {
         Waiting *first;
         sd_event_source *turn; /* while anybody waits */
 };
-
-static uint64_t now_us(void) {
-        struct timespec t;
-
-        (void) clock_gettime(CLOCK_MONOTONIC, &t);
-        return (uint64_t) t.tv_sec * USEC_PER_SEC + (uint64_t) t.tv_nsec / NSEC_PER_USEC;
-}
 
 static Waiting *waiting_free(Waiting *w) {
         if (!w)
@@ -149,7 +141,7 @@ static int try(Starts *s, Waiting *w, uint64_t now, Session **ret) {
 
 /* Whether it is done with, answered or gone. */
 static bool take_turn(Starts *s, Waiting *w, size_t n_ahead) {
-        uint64_t now = now_us();
+        uint64_t now = now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC;
         Session *session;
         int r;
 
@@ -174,7 +166,7 @@ static bool take_turn(Starts *s, Waiting *w, size_t n_ahead) {
 }
 
 static void set_timer(Starts *s) {
-        uint64_t at = now_us() + TURN_USEC;
+        uint64_t at = now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC + TURN_USEC;
 
         for (const Waiting *w = s->first; w; w = w->next)
                 at = MIN(at, w->end_us);
@@ -221,7 +213,7 @@ static int enqueue(Starts *s, ServerCall *call, const SessionRequest *q, uint64_
         w->request.name = w->name;
         w->request.profile = w->profile;
         w->request.spec = &w->spec;
-        w->since_us = now_us();
+        w->since_us = now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC;
         w->end_us = wait_ns >= STARTS_FOR_EVER ? UINT64_MAX : w->since_us + wait_ns / NSEC_PER_USEC;
         w->why = TAKE(*why, (Refusal){});
         w->call = server_call_ref(call);

@@ -8,9 +8,7 @@
  * the next looks are left out, more of them each time.
  */
 
-#include <time.h>
-
-#include "base/unit.h"
+#include "base/now.h"
 #include "daemon/symbol-watch.h"
 
 #define SKIP_SHIFT_MAX 5U /* 32 looks */
@@ -36,20 +34,13 @@ int symbol_watch_begin(KernelSymbols *k, int symbols_fd, SessionMeta *m) {
         return r < 0 ? r : replace(&m->modules, names->modules);
 }
 
-static uint64_t monotonic_ns(void) {
-        struct timespec t;
-
-        (void) clock_gettime(CLOCK_MONOTONIC, &t);
-        return (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
-}
-
 static bool is_same(const SymbolNames *names, const char *symbols, const char *modules) {
         return streq(names->symbols, symbols) && streq(names->modules, modules ?: "");
 }
 
 static int look(SymbolWatch *w, KernelSymbols *k, int symbols_fd, SessionMeta *m,
                 uint64_t trace_ns) {
-        uint64_t since_ns = monotonic_ns();
+        uint64_t since_ns = now_ns(CLOCK_MONOTONIC);
         const SymbolMap *last =
                 m->symbol_maps.n > 0 ? &m->symbol_maps.items[m->symbol_maps.n - 1] : NULL;
         const SymbolNames *names;
@@ -63,7 +54,7 @@ static int look(SymbolWatch *w, KernelSymbols *k, int symbols_fd, SessionMeta *m
                 return 0;
         }
         r = symbol_maps_add(&m->symbol_maps, MAX(w->seen_ns, last ? last->from_ns : 0),
-                            trace_ns + monotonic_ns() - since_ns, names->symbols,
+                            trace_ns + now_ns(CLOCK_MONOTONIC) - since_ns, names->symbols,
                             *names->modules ? names->modules : NULL);
         return r < 0 ? r : SYMBOL_WATCH_E_CHANGED;
 }

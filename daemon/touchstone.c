@@ -14,9 +14,8 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 
-#include "base/unit.h"
+#include "base/now.h"
 #include "daemon/touchstone.h"
 
 #define ROUNDS 5
@@ -37,13 +36,6 @@ typedef struct Bench {
         int there[2], back[2]; /* pipes to the partner */
         pid_t partner;
 } Bench;
-
-static uint64_t now_ns(void) {
-        struct timespec t;
-
-        (void) clock_gettime(CLOCK_MONOTONIC, &t);
-        return (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
-}
 
 static int do_call(Bench *b) {
         return syscall(SYS_getppid) < 0 ? -errno : 0;
@@ -150,16 +142,16 @@ static void measure(Bench *b, TouchstoneTask t, TouchstoneTime *ret) {
 
         if (tasks[t].once(b) < 0)
                 return;
-        time.from_ns = now_ns();
+        time.from_ns = now_ns(CLOCK_MONOTONIC);
         for (unsigned round = 0; round < ROUNDS; round++) {
-                uint64_t before = now_ns();
+                uint64_t before = now_ns(CLOCK_MONOTONIC);
 
                 for (uint32_t i = 0; i < tasks[t].n; i++)
                         if (tasks[t].once(b) < 0)
                                 return;
-                time.once_ns = MIN(time.once_ns, (now_ns() - before) / tasks[t].n);
+                time.once_ns = MIN(time.once_ns, (now_ns(CLOCK_MONOTONIC) - before) / tasks[t].n);
         }
-        time.to_ns = now_ns();
+        time.to_ns = now_ns(CLOCK_MONOTONIC);
         time.n = ROUNDS * tasks[t].n;
         *ret = time;
 }

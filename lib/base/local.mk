@@ -7,6 +7,8 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/cleanup.h \
 	%D%/conf-files.c \
 	%D%/conf-files.h \
+	%D%/cpu-list.c \
+	%D%/cpu-list.h \
 	%D%/ini.c \
 	%D%/ini.h \
 	%D%/io.c \
@@ -15,6 +17,7 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/log.h \
 	%D%/name.c \
 	%D%/name.h \
+	%D%/now.h \
 	%D%/release.c \
 	%D%/release.h \
 	%D%/strv.c \

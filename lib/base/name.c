@@ -68,36 +68,6 @@ bool cgroup_path_is_valid(const char *s) {
         return true;
 }
 
-/* Digits up to @end; the number, or CPU_RANGE_END. */
-static unsigned parse_cpu(const char *s, const char *end) {
-        unsigned n = 0;
-
-        if (s == end)
-                return CPU_RANGE_END;
-        for (; s < end; s++) {
-                if (*s < '0' || *s > '9')
-                        return CPU_RANGE_END;
-                n = n * 10 + (unsigned) (*s - '0');
-                if (n >= CPU_RANGE_END)
-                        return CPU_RANGE_END;
-        }
-        return n;
-}
-
-void cpu_range_parse(const char *s, unsigned *ret_first, unsigned *ret_last) {
-        const char *end = s + strlen(s), *dash = strchr(s, '-');
-
-        *ret_first = parse_cpu(s, dash ?: end);
-        *ret_last = dash ? parse_cpu(dash + 1, end) : *ret_first;
-}
-
-bool cpu_range_is_valid(const char *s) {
-        unsigned first, last;
-
-        cpu_range_parse(s, &first, &last);
-        return last < CPU_RANGE_END && first <= last;
-}
-
 char *name_quote(char text[static NAME_QUOTE_MAX], const char *s) {
         size_t n = 0;
 

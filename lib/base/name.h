@@ -34,12 +34,6 @@ bool comm_is_valid(const char *s);
 #define CGROUP_PATH_MAX 1023
 bool cgroup_path_is_valid(const char *s);
 
-/* "3" or "0-3", ascending, below CPU_RANGE_END. */
-#define CPU_RANGE_END 8192
-bool cpu_range_is_valid(const char *s);
-/* Both ends of a valid one. */
-void cpu_range_parse(const char *s, unsigned *ret_first, unsigned *ret_last);
-
 /*
  * name_quote() - a hostile string made fit for a message
  *

@@ -6,11 +6,9 @@
  * the same code, so a text that is shown has lost its control characters and a list has a bound.
  */
 
-#include <time.h>
-
 #include "base/cleanup.h"
 #include "base/name.h"
-#include "base/unit.h"
+#include "base/now.h"
 #include "store/format.h"
 #include "store/json-field.h"
 #include "store/meta.h"
@@ -428,11 +426,9 @@ uint64_t session_meta_length_ns(const SessionMeta *m) {
         if (!clock_tuple_is_set(&m->start))
                 return 0;
         if (!clock_tuple_is_set(&m->stop)) {
-                struct timespec now;
-
-                if (!session_state_is_live(m->state) || clock_gettime(CLOCK_BOOTTIME, &now) < 0)
+                if (!session_state_is_live(m->state))
                         return 0;
-                end_ns = (uint64_t) now.tv_sec * NSEC_PER_SEC + (uint64_t) now.tv_nsec;
+                end_ns = now_ns(CLOCK_BOOTTIME);
         }
         return end_ns > m->start.boottime_ns ? end_ns - m->start.boottime_ns : 0;
 }

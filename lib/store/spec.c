@@ -7,6 +7,7 @@
  */
 
 #include "base/cleanup.h"
+#include "base/cpu-list.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "store/captures.h"

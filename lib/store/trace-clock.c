@@ -8,7 +8,7 @@
 #include <errno.h>
 
 #include "base/cleanup.h"
-#include "base/unit.h"
+#include "base/now.h"
 #include "store/trace-clock.h"
 
 static const struct {
@@ -39,13 +39,6 @@ int trace_clock_id(const char *name, clockid_t *ret) {
                         return 0;
                 }
         return -ENOENT;
-}
-
-static uint64_t now_ns(clockid_t id) {
-        struct timespec t;
-
-        (void) clock_gettime(id, &t);
-        return (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
 }
 
 int trace_clock_estimate(const char *name, const ClockTuple *start, uint64_t *ret_ns) {

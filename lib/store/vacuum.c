@@ -3,9 +3,8 @@
 /* A session that cannot be read is not an item: nobody knows what it is, so it is left alone. */
 
 #include <sys/statvfs.h>
-#include <time.h>
 
-#include "base/unit.h"
+#include "base/now.h"
 #include "store/periods.h"
 #include "store/vacuum.h"
 
@@ -84,12 +83,11 @@ static int list(Vacuum *v, const Store *store) {
 static int decide(Vacuum *v, const Store *store, const RetainLimits *limits) {
         _cleanup_free_ RetainItem *items = calloc(v->n + 1, sizeof(*items));
         _cleanup_free_ RetainVerdict *verdicts = calloc(v->n + 1, sizeof(*verdicts));
-        struct timespec now;
         struct statvfs fs;
 
         if (!items || !verdicts)
                 return -ENOMEM;
-        if (fstatvfs(store_fd(store), &fs) < 0 || clock_gettime(CLOCK_REALTIME, &now) < 0)
+        if (fstatvfs(store_fd(store), &fs) < 0)
                 return -errno;
         for (size_t i = 0; i < v->n; i++)
                 items[i] = (RetainItem){
@@ -98,8 +96,7 @@ static int decide(Vacuum *v, const Store *store, const RetainLimits *limits) {
                         .is_live = v->items[i].is_live,
                         .must_stay = v->items[i].keep != KEEP_NOT,
                 };
-        retain_decide(verdicts, items, v->n, limits,
-                      (uint64_t) now.tv_sec * NSEC_PER_SEC + (uint64_t) now.tv_nsec,
+        retain_decide(verdicts, items, v->n, limits, now_ns(CLOCK_REALTIME),
                       (uint64_t) fs.f_bavail * fs.f_frsize);
         for (size_t i = 0; i < v->n; i++)
                 v->items[i].verdict = verdicts[i];

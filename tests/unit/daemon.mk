@@ -1,7 +1,7 @@
 # unit tests of daemon
-unit_tests += %D%/test-admission %D%/test-guard
-%C%_test_admission_CFLAGS  = $(daemon_test_cflags)
-%C%_test_admission_LDADD   = $(daemon_test_libs)
+unit_tests += %D%/test-memory %D%/test-guard
+%C%_test_memory_CFLAGS  = $(daemon_test_cflags)
+%C%_test_memory_LDADD   = $(daemon_test_libs)
 %C%_test_guard_CFLAGS      = $(daemon_test_cflags)
 %C%_test_guard_LDADD       = $(daemon_test_libs)
 unit_tests += %D%/test-ledger

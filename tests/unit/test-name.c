@@ -108,34 +108,6 @@ START_TEST(the_path_of_a_control_group_does_not_lead_out)
         }
 END_TEST
 
-START_TEST(cpus_are_numbers_and_ascending_ranges)
-        {
-                static const char *const bad[] = { "",
-                                                   "-",
-                                                   "1-",
-                                                   "-1",
-                                                   "3-1",
-                                                   "1-2-3",
-                                                   "a",
-                                                   "1 ",
-                                                   "+1",
-                                                   "8192",
-                                                   "0-8192",
-                                                   "0x",
-                                                   "99999999999999999999" };
-                unsigned first, last;
-
-                for (size_t i = 0; i < ELEMENTSOF(bad); i++)
-                        ck_assert_msg(!cpu_range_is_valid(bad[i]), "%s", bad[i]);
-                ck_assert(cpu_range_is_valid("0"));
-                ck_assert(cpu_range_is_valid("8191"));
-                ck_assert(cpu_range_is_valid("3-3"));
-                cpu_range_parse("2-17", &first, &last);
-                ck_assert_uint_eq(first, 2);
-                ck_assert_uint_eq(last, 17);
-        }
-END_TEST
-
 START_TEST(a_clock_is_a_plain_word)
         {
                 ck_assert(clock_name_is_valid("x86-tsc"));
@@ -150,5 +122,4 @@ END_TEST
 UNIT_MAIN("name", session_names_are_file_names, session_names_end_at_63_bytes,
           patterns_cannot_carry_ftrace_commands, ten_thousand_bytes_are_no_name,
           quoting_escapes_and_cuts, a_task_has_at_most_15_characters_and_no_quotes,
-          the_path_of_a_control_group_does_not_lead_out, cpus_are_numbers_and_ascending_ranges,
-          a_clock_is_a_plain_word)
+          the_path_of_a_control_group_does_not_lead_out, a_clock_is_a_plain_word)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "daemon/admission.h"
+#include "daemon/memory.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
 
@@ -26,7 +26,7 @@ static Tracefs host(const Scratch *s, const char *available, const char *online)
 static int admit(const Tracefs *fs, uint64_t buffer_bytes, const MemoryUse *use, const char *part) {
         const Spec spec = { .buffer_bytes = buffer_bytes };
         _cleanup_refusal_ Refusal refusal = {};
-        int r = admit_memory(fs, &spec, use, &refusal);
+        int r = memory_admit(fs, &spec, use, &refusal);
 
         if (r == REFUSED)
                 ck_assert_msg(part && strstr(refusal_message(&refusal), part), "%s",
@@ -103,7 +103,7 @@ START_TEST(a_size_that_wraps_around_is_refused)
         }
 END_TEST
 
-UNIT_MAIN("admission", buffers_of_all_possible_cpus_count,
+UNIT_MAIN("memory", buffers_of_all_possible_cpus_count,
           what_other_sessions_hold_counts_with_what_they_have_taken_already,
           what_cpus_that_are_not_online_would_take_is_not_available_twice,
           a_limit_in_bytes_holds_whatever_is_available, without_a_limit_the_kernel_decides,
