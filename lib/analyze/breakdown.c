@@ -30,6 +30,7 @@ struct Breakdown {
         size_t n_rows, n_rows_room;
         uint32_t *slots; /* row + 1, by key; four times n_rows_room */
         uint64_t total_ns, n_calls;
+        uint64_t n_begun;
 };
 
 static const char *const by_names[] = {
@@ -228,6 +229,8 @@ static int classify(Breakdown *p, const Stack *stack, const Step *step, Frame *f
         while (n > 0 && stack->frames[n - 1].depth >= frame->depth)
                 n--;
         frame->is_root = n == 0;
+        frame->number = ++p->n_begun;
+        frame->parent = n > 0 ? stack->frames[n - 1].number : 0;
         frame->in_irq = frame->role == ROLE_IRQ || (n > 0 && stack->frames[n - 1].in_irq);
         for (uint32_t i = 0; i < n && !frame->is_nested; i++)
                 frame->is_nested = stack->frames[i].user == frame->user;
@@ -343,7 +346,10 @@ static int breakdown_leave(Breakdown *p, Stack *stack, const Step *step) {
                 frame = *found;
                 stack_remove(stack, found);
         } else {
-                frame = (Frame){ .function = step->function, .depth = step->depth };
+                frame = (Frame){ .function = step->function,
+                                 .depth = step->depth,
+                                 .start_ns = step->timestamp_ns -
+                                             MIN(step->timestamp_ns, duration_of(step)) };
                 is_cut = true;
                 r = classify(p, stack, step, &frame);
                 /* Its own time is not known, and 0 at least. */

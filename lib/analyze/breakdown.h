@@ -53,8 +53,8 @@ typedef struct BreakdownRow {
 
 /* A call that has ended. */
 typedef struct BreakdownCall {
-        const Frame *frame; /* its function, depth, what was below */
-        const Stack *stack; /* as it is now: its callers */
+        const Frame *frame; /* its function, depth, number, what was below */
+        Stack *stack;       /* as it is now: its callers; the listener's counter */
         const Step *step;   /* that ended it, or proved that it had */
         uint64_t duration_ns, self_ns;
         uint64_t blocked_ns; /* of its own time */

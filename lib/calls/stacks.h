@@ -35,6 +35,8 @@ typedef struct Frame {
         uint64_t irq_ns;     /* of interrupts anywhere below */
         uint64_t n_below;    /* calls anywhere below that have ended */
         uint64_t n_line;     /* where a text has it */
+        uint64_t number;     /* in the order of beginnings, from 1; the caller's, like the next */
+        uint64_t parent;     /* of who called it; 0: nobody that was seen */
         bool in_irq;         /* it is an interrupt, or below one */
         bool has_waited;     /* it or a call below it is one that waits */
         bool is_nested;      /* it is below another one that is counted with it */

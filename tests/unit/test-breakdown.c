@@ -54,6 +54,41 @@ START_TEST(self_is_what_the_calls_below_leave)
         }
 END_TEST
 
+typedef struct Numbers {
+        uint64_t numbers[8], parents[8];
+        size_t n;
+} Numbers;
+
+static void note_numbers(void *userdata, const BreakdownCall *call) {
+        Numbers *numbers = userdata;
+
+        ck_assert_uint_lt(numbers->n, ELEMENTSOF(numbers->numbers));
+        numbers->numbers[numbers->n] = call->frame->number;
+        numbers->parents[numbers->n++] = call->frame->parent;
+}
+
+START_TEST(calls_are_numbered_as_they_begin_and_name_their_caller)
+        {
+                static const uint64_t wanted[][2] = { { 4, 3 }, { 3, 1 }, { 2, 1 }, { 1, 0 } };
+                _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
+                Numbers numbers = {};
+
+                breakdown_set_listener(p, note_numbers, &numbers);
+                feed(p, step_enter(&step_root, 0));
+                feed(p, step_enter(&step_child, 1));
+                feed(p, step_enter(&step_irq, 1));
+                feed(p, step_leaf(&step_module, 2, 5));
+                feed(p, step_leave(&step_irq, 1, 465));
+                feed(p, step_leave(&step_child, 1, 35));
+                feed(p, step_leave(&step_root, 0, 1000));
+                ck_assert_uint_eq(numbers.n, ELEMENTSOF(wanted));
+                for (size_t i = 0; i < numbers.n; i++) {
+                        ck_assert_uint_eq(numbers.numbers[i], wanted[i][0]);
+                        ck_assert_uint_eq(numbers.parents[i], wanted[i][1]);
+                }
+        }
+END_TEST
+
 START_TEST(recursion_counts_once)
         {
                 _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
@@ -192,7 +227,8 @@ START_TEST(thousands_of_functions_have_their_rows)
         }
 END_TEST
 
-UNIT_MAIN("breakdown", self_is_what_the_calls_below_leave, recursion_counts_once,
+UNIT_MAIN("breakdown", self_is_what_the_calls_below_leave,
+          calls_are_numbered_as_they_begin_and_name_their_caller, recursion_counts_once,
           an_interrupt_before_a_late_return_is_not_part_of_the_call,
           what_is_cut_off_has_lower_bounds, a_wait_counts_where_it_is_innermost,
           roots_tasks_and_cpus_are_counted_by_trees, a_return_before_its_call_took_no_time,
