@@ -14,7 +14,7 @@
 
 #define LIMIT_DEFAULT 30
 
-static int fill(Breakdown *p, Reading *reading) {
+static int fill(Pairing *p, Reading *reading) {
         int r;
 
         for (;;) {
@@ -25,12 +25,12 @@ static int fill(Breakdown *p, Reading *reading) {
                         return -r;
                 if (r == 0)
                         break;
-                r = breakdown_step(p, &step);
+                r = pairing_step(p, &step);
                 if (r < 0)
                         break;
         }
         if (r >= 0)
-                r = breakdown_finish(p);
+                r = pairing_finish(p);
         if (r < 0) {
                 log_error_errno(r, "Failed to add up calls: %m");
                 return STATUS_FAILED;
@@ -116,8 +116,8 @@ static void add_name(Table *t, const BreakdownRow *row, BreakdownBy by) {
                 table_add(t, "%s", name_quote(quoted, text ?: ""));
 }
 
-static int print_table(const Options *o, Breakdown *p, const BreakdownRow *const *rows, size_t n,
-                       BreakdownBy by) {
+static int print_table(const Options *o, const Pairing *pairing, const BreakdownRow *const *rows,
+                       size_t n, BreakdownBy by) {
         static const char *const titles[] = {
                 [BREAKDOWN_BY_FUNCTION] = ">SELF|>SELF%|>TOTAL|>CALLS|>AVG|>P99|>MAX|FUNCTION",
                 [BREAKDOWN_BY_MODULE] = ">SELF|>SELF%|>TOTAL|>CALLS|>AVG|>P99|>MAX|MODULE",
@@ -125,7 +125,7 @@ static int print_table(const Options *o, Breakdown *p, const BreakdownRow *const
                 [BREAKDOWN_BY_CPU] = ">SELF|>SELF%|>TOTAL|>CALLS|>AVG|>P99|>MAX|CPU",
                 [BREAKDOWN_BY_ROOT] = ">SELF|>SELF%|>TOTAL|>TREES|>AVG|>P99|>MAX|ROOT",
         };
-        double all = (double) MAX(breakdown_total_ns(p), UINT64_C(1));
+        double all = (double) MAX(pairing_total_ns(pairing), UINT64_C(1));
         _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
         _cleanup_pager_ Pager pager = PAGER_INIT;
         _cleanup_table_ Table t = {};
@@ -152,6 +152,7 @@ static int print_table(const Options *o, Breakdown *p, const BreakdownRow *const
 int verb_top(const Options *o) {
         int by = o->by ? breakdown_by_from_name(o->by) : BREAKDOWN_BY_FUNCTION, r, status;
         _cleanup_reading_ Reading reading = {};
+        _cleanup_(pairing_freep) Pairing *pairing = NULL;
         _cleanup_(breakdown_freep) Breakdown *p = NULL;
         char quoted[NAME_QUOTE_MAX];
         const BreakdownRow *const *rows;
@@ -162,14 +163,16 @@ int verb_top(const Options *o) {
                           name_quote(quoted, o->by));
                 return STATUS_USAGE;
         }
-        r = breakdown_new(&p, (BreakdownBy) by);
+        r = pairing_new(&pairing);
+        if (r >= 0)
+                r = breakdown_new(&p, (BreakdownBy) by, pairing);
         if (r < 0) {
                 log_error_errno(r, "Failed to add up calls: %m");
                 return STATUS_FAILED;
         }
         status = reading_open(&reading, o, o->words.items[0]);
         if (status == STATUS_OK)
-                status = fill(p, &reading);
+                status = fill(pairing, &reading);
         if (status != STATUS_OK)
                 return status;
         rows = breakdown_rows(p, &n);
@@ -177,7 +180,7 @@ int verb_top(const Options *o) {
                   : o->json != JSON_OFF ? n
                                         : MIN(n, (size_t) LIMIT_DEFAULT);
         status = o->json != JSON_OFF ? print_json(o, rows, n_shown, (BreakdownBy) by)
-                                     : print_table(o, p, rows, n_shown, (BreakdownBy) by);
+                                     : print_table(o, pairing, rows, n_shown, (BreakdownBy) by);
         if (status != STATUS_OK)
                 return status;
         if (n_shown < n && o->limit == 0)

@@ -28,6 +28,11 @@ static size_t find_slot(const Stacks *s, int64_t key) {
         return i;
 }
 
+static void stack_done(Stack *s) {
+        free(s->frames);
+        free(s->orphans);
+}
+
 static void forget_idle(Stacks *s) {
         size_t n = 0;
 
@@ -35,7 +40,7 @@ static void forget_idle(Stacks *s) {
                 if (s->tasks[i].n > 0)
                         s->tasks[n++] = s->tasks[i];
                 else
-                        free(s->tasks[i].frames);
+                        stack_done(&s->tasks[i]);
         s->n_tasks = n;
 }
 
@@ -131,7 +136,7 @@ Stacks *stacks_free(Stacks *s) {
         if (!s)
                 return NULL;
         for (size_t i = 0; i < s->n_tasks; i++)
-                free(s->tasks[i].frames);
+                stack_done(&s->tasks[i]);
         free(s->tasks);
         free(s->slots);
         free(s);
@@ -185,6 +190,34 @@ Frame *stack_caller(Stack *s, int32_t depth) {
         while (i > 0 && s->frames[i - 1].depth >= depth)
                 i--;
         return i > 0 ? &s->frames[i - 1] : NULL;
+}
+
+int stack_orphan(Stack *s, int32_t depth, uint64_t duration_ns) {
+        Orphans *last = s->n_orphans > 0 ? &s->orphans[s->n_orphans - 1] : NULL;
+
+        if (last && last->depth == depth) {
+                last->duration_ns += duration_ns;
+                return 0;
+        }
+        if (s->n_orphans == s->n_orphans_room) {
+                uint32_t n = s->n_orphans_room ? s->n_orphans_room * 2 : 4;
+                Orphans *p = realloc(s->orphans, n * sizeof(*p));
+
+                if (!p)
+                        return -ENOMEM;
+                s->orphans = p;
+                s->n_orphans_room = n;
+        }
+        s->orphans[s->n_orphans++] = (Orphans){ .depth = depth, .duration_ns = duration_ns };
+        return 0;
+}
+
+uint64_t stack_adopt(Stack *s, int32_t depth) {
+        uint64_t sum_ns = 0;
+
+        while (s->n_orphans > 0 && s->orphans[s->n_orphans - 1].depth > depth)
+                sum_ns += s->orphans[--s->n_orphans].duration_ns;
+        return sum_ns;
 }
 
 void stack_remove(Stack *s, Frame *frame) {

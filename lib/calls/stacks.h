@@ -41,9 +41,16 @@ typedef struct Frame {
         bool has_waited;     /* it or a call below it is one that waits */
         bool is_nested;      /* it is below another one that is counted with it */
         bool is_root;        /* nobody was seen who called it */
-        uint8_t role;        /* the caller's, like the next */
+        uint8_t role;        /* the caller's, like the next two */
         uint32_t user;
+        void *data;
 } Frame;
+
+/* What was called by something that was not seen. */
+typedef struct Orphans {
+        int32_t depth;
+        uint64_t duration_ns; /* of all of them */
+} Orphans;
 
 typedef struct Stack {
         int64_t key; /* step_task_key() */
@@ -51,8 +58,12 @@ typedef struct Stack {
         uint32_t n, n_room;
         uint64_t last_ns; /* of its last step */
         int32_t floor;    /* the lowest depth it was seen at; INT32_MAX: at none */
-        int32_t counter;  /* the caller's, 0 at first, like the next */
+        int32_t counter;  /* the caller's, 0 at first, like the next three */
         uint64_t base_ns;
+        bool has_called;
+        uint32_t number;
+        Orphans *orphans; /* by depth, the deepest last; see stack_orphan() */
+        uint32_t n_orphans, n_orphans_room;
         char comm[16]; /* cut; empty: not known */
         int32_t pid;
 } Stack;
@@ -82,5 +93,9 @@ Frame *stack_push(Stack *s, const Function *function, int32_t depth);
 Frame *stack_find(Stack *s, int32_t depth, const Function *function);
 /* Who called what is or would be at @depth; NULL: nobody that was seen. */
 Frame *stack_caller(Stack *s, int32_t depth);
+/* Notes a call that has ended at @depth and whose caller was not seen.  0 or -ENOMEM. */
+int stack_orphan(Stack *s, int32_t depth, uint64_t duration_ns);
+/* What was noted below @depth, which is forgotten. */
+uint64_t stack_adopt(Stack *s, int32_t depth);
 /* Takes @frame off, from amid its siblings if it must be. */
 void stack_remove(Stack *s, Frame *frame);

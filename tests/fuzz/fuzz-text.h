@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "analyze/breakdown.h"
+#include "analyze/call-tree.h"
 #include "base/io.h"
 #include "calls/census.h"
 #include "calls/prune.h"
@@ -39,7 +40,9 @@ static void fuzz_draw(TextTrace *t, const Renderer *renderer, Buf *out) {
         const TextLayout *l = text_trace_layout(t);
         RenderContext context = { .options = RENDER_OPTIONS_DEFAULT, .n_possible_cpus = 8192 };
         _cleanup_(prune_freep) Prune *prune = NULL;
+        _cleanup_(pairing_freep) Pairing *pairing = NULL;
         _cleanup_(breakdown_freep) Breakdown *p = NULL;
+        _cleanup_(call_tree_freep) CallTree *tree = NULL;
         _cleanup_census_ Census census = {};
         const TextCount *c = text_trace_count(t);
         Strv patterns = {}, roots = {};
@@ -56,7 +59,9 @@ static void fuzz_draw(TextTrace *t, const Renderer *renderer, Buf *out) {
         context.options.duration = l->columns.duration;
         context.options.tight = l->is_tight;
         FUZZ_CHECK(prune_new(&prune, &patterns) == 0 && census_init(&census, &roots, false) == 0);
-        FUZZ_CHECK(breakdown_new(&p, BREAKDOWN_BY_MODULE) == 0);
+        FUZZ_CHECK(pairing_new(&pairing) == 0);
+        FUZZ_CHECK(breakdown_new(&p, BREAKDOWN_BY_MODULE, pairing) == 0);
+        FUZZ_CHECK(call_tree_new(&tree, pairing) == 0);
         FUZZ_CHECK(renderer->new (&rendering, &context, out) == 0);
         renderer->begin(rendering);
         while (text_trace_next(t, &s) > 0) {
@@ -64,13 +69,14 @@ static void fuzz_draw(TextTrace *t, const Renderer *renderer, Buf *out) {
                 n_calls += s.kind == STEP_ENTER || s.kind == STEP_LEAF;
                 FUZZ_CHECK(prune_hides(prune, &s) == 0);
                 FUZZ_CHECK(census_step(&census, &s) == 0);
-                FUZZ_CHECK(breakdown_step(p, &s) == 0);
+                FUZZ_CHECK(pairing_step(pairing, &s) == 0);
                 renderer->step(rendering, &s);
         }
         renderer->end(rendering);
         renderer->free(rendering);
         census_finish(&census);
-        FUZZ_CHECK(breakdown_finish(p) == 0 && out->error == 0);
+        FUZZ_CHECK(pairing_finish(pairing) == 0 && out->error == 0);
+        FUZZ_CHECK(call_tree_finish(tree) == 0);
         FUZZ_CHECK(n_calls == c->n_open + c->n_leaf && census.n_entries == n_calls);
         notes = text_trace_notes(t, &n);
         for (size_t i = 0; i < n; i++)

@@ -9,14 +9,20 @@ static const Function schedule_timeout = { .label = "schedule_timeout" SLACK,
                                            .n_label = 16,
                                            .n_name = 16 };
 
+/* Of the breakdown that was made last. */
+static Pairing *pairing;
+
 static void feed(Breakdown *p, Step s) {
-        ck_assert_int_eq(breakdown_step(p, &s), 0);
+        ck_assert_ptr_nonnull(p);
+        ck_assert_int_eq(pairing_step(pairing, &s), 0);
 }
 
 static Breakdown *breakdown_by(BreakdownBy by) {
         Breakdown *p;
 
-        ck_assert_int_eq(breakdown_new(&p, by), 0);
+        pairing_free(pairing);
+        ck_assert_int_eq(pairing_new(&pairing), 0);
+        ck_assert_int_eq(breakdown_new(&p, by, pairing), 0);
         return p;
 }
 
@@ -42,50 +48,15 @@ START_TEST(self_is_what_the_calls_below_leave)
                 feed(p, step_leave(&step_child, 1, 100));
                 feed(p, step_leaf(&step_module, 1, 7));
                 feed(p, step_leave(&step_root, 0, 1000));
-                ck_assert_int_eq(breakdown_finish(p), 0);
+                ck_assert_int_eq(pairing_finish(pairing), 0);
                 ck_assert_uint_eq(row_of(p, "root")->self_ns, 893);
                 ck_assert_uint_eq(row_of(p, "root")->total_ns, 1000);
                 ck_assert_uint_eq(row_of(p, "child")->self_ns, 70);
                 ck_assert_uint_eq(row_of(p, "leaf")->self_ns, 37);
                 ck_assert_uint_eq(row_of(p, "leaf")->n, 2);
                 ck_assert_uint_eq(row_of(p, "leaf")->spread.max, 30);
-                ck_assert_uint_eq(breakdown_total_ns(p), 1000);
-                ck_assert_uint_eq(breakdown_n_calls(p), 4);
-        }
-END_TEST
-
-typedef struct Numbers {
-        uint64_t numbers[8], parents[8];
-        size_t n;
-} Numbers;
-
-static void note_numbers(void *userdata, const BreakdownCall *call) {
-        Numbers *numbers = userdata;
-
-        ck_assert_uint_lt(numbers->n, ELEMENTSOF(numbers->numbers));
-        numbers->numbers[numbers->n] = call->frame->number;
-        numbers->parents[numbers->n++] = call->frame->parent;
-}
-
-START_TEST(calls_are_numbered_as_they_begin_and_name_their_caller)
-        {
-                static const uint64_t wanted[][2] = { { 4, 3 }, { 3, 1 }, { 2, 1 }, { 1, 0 } };
-                _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
-                Numbers numbers = {};
-
-                breakdown_set_listener(p, note_numbers, &numbers);
-                feed(p, step_enter(&step_root, 0));
-                feed(p, step_enter(&step_child, 1));
-                feed(p, step_enter(&step_irq, 1));
-                feed(p, step_leaf(&step_module, 2, 5));
-                feed(p, step_leave(&step_irq, 1, 465));
-                feed(p, step_leave(&step_child, 1, 35));
-                feed(p, step_leave(&step_root, 0, 1000));
-                ck_assert_uint_eq(numbers.n, ELEMENTSOF(wanted));
-                for (size_t i = 0; i < numbers.n; i++) {
-                        ck_assert_uint_eq(numbers.numbers[i], wanted[i][0]);
-                        ck_assert_uint_eq(numbers.parents[i], wanted[i][1]);
-                }
+                ck_assert_uint_eq(pairing_total_ns(pairing), 1000);
+                ck_assert_uint_eq(pairing_n_calls(pairing), 4);
         }
 END_TEST
 
@@ -129,7 +100,7 @@ START_TEST(what_is_cut_off_has_lower_bounds)
                 feed(p, step_enter(&step_child, 1));
                 late.timestamp_ns += 500;
                 feed(p, late);
-                ck_assert_int_eq(breakdown_finish(p), 0);
+                ck_assert_int_eq(pairing_finish(pairing), 0);
                 ck_assert_uint_eq(row_of(p, "child")->n, 2);
                 ck_assert_uint_eq(row_of(p, "child")->n_cut, 2);
                 ck_assert_uint_eq(row_of(p, "child")->total_ns, 600);
@@ -166,7 +137,7 @@ START_TEST(roots_tasks_and_cpus_are_counted_by_trees)
                                 feed(p, step_leaf(&step_child, 1, 30));
                                 feed(p, step_leave(&step_root, 0, 100));
                         }
-                        ck_assert_int_eq(breakdown_finish(p), 0);
+                        ck_assert_int_eq(pairing_finish(pairing), 0);
                         rows = breakdown_rows(p, &n);
                         ck_assert_uint_eq(n, 1);
                         ck_assert_uint_eq(rows[0]->n, by == BREAKDOWN_BY_ROOT ? 2 : 4);
@@ -228,7 +199,7 @@ START_TEST(thousands_of_functions_have_their_rows)
 END_TEST
 
 UNIT_MAIN("breakdown", self_is_what_the_calls_below_leave,
-          calls_are_numbered_as_they_begin_and_name_their_caller, recursion_counts_once,
+          recursion_counts_once,
           an_interrupt_before_a_late_return_is_not_part_of_the_call,
           what_is_cut_off_has_lower_bounds, a_wait_counts_where_it_is_innermost,
           roots_tasks_and_cpus_are_counted_by_trees, a_return_before_its_call_took_no_time,

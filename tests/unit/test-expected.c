@@ -18,17 +18,16 @@ typedef struct Ended {
 
 typedef struct Counted {
         TextTrace *trace;
+        Pairing *pairing;
         Breakdown *breakdown;
         Ended *calls;
         size_t n_calls;
 } Counted;
 
-static void keep_call(void *userdata, const BreakdownCall *call) {
+static int keep_call(void *userdata, const Call *call) {
         Counted *c = userdata;
-        const Frame *f = call->frame, *caller = NULL, *root = f;
+        const Frame *f = call->frame, *caller = call->caller, *root = f;
 
-        for (uint32_t i = 0; i < call->stack->n && call->stack->frames[i].depth < f->depth; i++)
-                caller = &call->stack->frames[i];
         if (caller)
                 root = &call->stack->frames[0];
         c->calls = realloc(c->calls, (c->n_calls + 1) * sizeof(*c->calls));
@@ -49,26 +48,27 @@ static void keep_call(void *userdata, const BreakdownCall *call) {
                 .is_root = call->is_root,
                 .is_irq = f->in_irq && !(caller && caller->in_irq),
         };
+        return 0;
 }
 
-static Counted count(const char *name, BreakdownBy by) {
+static void count(Counted *c, const char *name, BreakdownBy by) {
         _cleanup_free_ char *path = NULL;
-        Counted c = {};
         Step step;
 
         ck_assert_int_gt(asprintf(&path, "text/%s", name), 0);
-        c.trace = trace_of_file(path);
-        ck_assert_int_eq(breakdown_new(&c.breakdown, by), 0);
-        breakdown_set_listener(c.breakdown, keep_call, &c);
-        while (text_trace_next(c.trace, &step) > 0)
-                ck_assert_int_eq(breakdown_step(c.breakdown, &step), 0);
-        ck_assert_int_eq(breakdown_finish(c.breakdown), 0);
-        return c;
+        c->trace = trace_of_file(path);
+        ck_assert_int_eq(pairing_new(&c->pairing), 0);
+        ck_assert_int_eq(breakdown_new(&c->breakdown, by, c->pairing), 0);
+        pairing_add_sink(c->pairing, NULL, keep_call, c);
+        while (text_trace_next(c->trace, &step) > 0)
+                ck_assert_int_eq(pairing_step(c->pairing, &step), 0);
+        ck_assert_int_eq(pairing_finish(c->pairing), 0);
 }
 
 static void counted_done(Counted *c) {
         free(c->calls);
         breakdown_free(c->breakdown);
+        pairing_free(c->pairing);
         text_trace_free(c->trace);
 }
 #define _cleanup_counted_ _cleanup_(counted_done)
@@ -139,14 +139,16 @@ static const char *const texts[] = {
 START_TEST(lines_calls_and_functions_are_as_many)
         {
                 for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                        _cleanup_counted_ Counted c = count(texts[i], BREAKDOWN_BY_FUNCTION);
+                        _cleanup_counted_ Counted c = {};
                         json_auto_t *e = expected(texts[i]);
                         const json_t *kinds = json_object_get(e, "line_kinds");
-                        const TextCount *t = text_trace_count(c.trace);
+                        const TextCount *t;
 
+                        count(&c, texts[i], BREAKDOWN_BY_FUNCTION);
+                        t = text_trace_count(c.trace);
                         ck_assert_uint_eq(t->n_lines, number_of(e, "lines"));
                         ck_assert_uint_eq(t->n_bytes, number_of(e, "bytes"));
-                        ck_assert_uint_eq(breakdown_n_calls(c.breakdown), number_of(e, "calls"));
+                        ck_assert_uint_eq(pairing_n_calls(c.pairing), number_of(e, "calls"));
                         ck_assert_uint_eq(text_trace_n_functions(c.trace),
                                           number_of(e, "distinct_functions"));
                         ck_assert_uint_eq((uint64_t) t->max_depth, number_of(e, "max_depth"));
@@ -170,11 +172,12 @@ END_TEST
 START_TEST(trees_take_as_long)
         {
                 for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                        _cleanup_counted_ Counted c = count(texts[i], BREAKDOWN_BY_FUNCTION);
+                        _cleanup_counted_ Counted c = {};
                         json_auto_t *e = expected(texts[i]);
                         const json_t *root;
                         size_t k;
 
+                        count(&c, texts[i], BREAKDOWN_BY_FUNCTION);
                         json_array_foreach (json_object_get(e, "roots"), k, root) {
                                 const Ended *call = find_call(&c, text_of(root, "name"),
                                                               number_of(root, "line"));
@@ -227,13 +230,14 @@ START_TEST(functions_take_as_long)
                                                      "top10_count" };
 
                 for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                        _cleanup_counted_ Counted c = count(texts[i], BREAKDOWN_BY_FUNCTION);
+                        _cleanup_counted_ Counted c = {};
                         json_auto_t *e = expected(texts[i]);
                         const BreakdownRow *const *rows;
                         const char *name;
                         json_t *o;
                         size_t k, n;
 
+                        count(&c, texts[i], BREAKDOWN_BY_FUNCTION);
                         for (k = 0; k < ELEMENTSOF(lists); k++)
                                 compare_list(&c, e, lists[k]);
                         json_object_foreach (json_object_get(e, "time_under"), name, o)
@@ -249,12 +253,13 @@ END_TEST
 START_TEST(modules_take_as_long)
         {
                 for (size_t i = 0; i < 2; i++) {
-                        _cleanup_counted_ Counted c = count(texts[i], BREAKDOWN_BY_MODULE);
+                        _cleanup_counted_ Counted c = {};
                         json_auto_t *e = expected(texts[i]);
                         const char *name;
                         json_t *us;
                         size_t n;
 
+                        count(&c, texts[i], BREAKDOWN_BY_MODULE);
                         json_object_foreach (json_object_get(e, "self_by_module_us"), name, us)
                                 ck_assert_uint_eq(sum_of(&c, name).self_ns,
                                                   (uint64_t) llround(json_number_value(us) * 1000));
@@ -268,12 +273,13 @@ END_TEST
 START_TEST(single_calls_take_as_long)
         {
                 for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                        _cleanup_counted_ Counted c = count(texts[i], BREAKDOWN_BY_FUNCTION);
+                        _cleanup_counted_ Counted c = {};
                         json_auto_t *e = expected(texts[i]);
                         const char *name;
                         json_t *list, *o;
                         size_t k;
 
+                        count(&c, texts[i], BREAKDOWN_BY_FUNCTION);
                         json_array_foreach (json_object_get(e, "top10_single_frames_by_self"), k, o)
                                 ck_assert_uint_eq(
                                         find_call(&c, text_of(o, "name"), number_of(o, "line"))
@@ -296,11 +302,12 @@ END_TEST
 START_TEST(interrupts_are_those_and_stand_where_they_came)
         {
                 for (size_t i = 0; i < 2; i++) {
-                        _cleanup_counted_ Counted c = count(texts[i], BREAKDOWN_BY_FUNCTION);
+                        _cleanup_counted_ Counted c = {};
                         json_auto_t *e = expected(texts[i]);
                         size_t k, n = 0;
                         json_t *o;
 
+                        count(&c, texts[i], BREAKDOWN_BY_FUNCTION);
                         json_array_foreach (json_object_get(e, "irq_roots"), k, o) {
                                 const Ended *call =
                                         find_call(&c, text_of(o, "name"), number_of(o, "line"));
@@ -319,11 +326,12 @@ END_TEST
 
 START_TEST(waits_are_those_and_as_long)
         {
-                _cleanup_counted_ Counted c = count(texts[2], BREAKDOWN_BY_FUNCTION);
+                _cleanup_counted_ Counted c = {};
                 json_auto_t *e = expected(texts[2]);
                 size_t k, n = 0;
                 json_t *o;
 
+                count(&c, texts[2], BREAKDOWN_BY_FUNCTION);
                 json_array_foreach (json_object_get(e, "waits"), k, o) {
                         const Ended *call = find_call(&c, text_of(o, "name"), number_of(o, "line"));
 
@@ -334,19 +342,20 @@ START_TEST(waits_are_those_and_as_long)
                 for (size_t i = 0; i < c.n_calls; i++)
                         n += c.calls[i].blocked_ns > 0;
                 ck_assert_uint_eq(n, k);
-                ck_assert_uint_eq(breakdown_total_ns(c.breakdown), ns_of(e, "total_roots_us"));
+                ck_assert_uint_eq(pairing_total_ns(c.pairing), ns_of(e, "total_roots_us"));
         }
 END_TEST
 
 START_TEST(tasks_take_as_long)
         {
-                _cleanup_counted_ Counted c = count(texts[2], BREAKDOWN_BY_TASK);
+                _cleanup_counted_ Counted c = {};
                 json_auto_t *e = expected(texts[2]);
                 const BreakdownRow *const *rows;
                 const char *name;
                 json_t *o;
                 size_t n;
 
+                count(&c, texts[2], BREAKDOWN_BY_TASK);
                 rows = breakdown_rows(c.breakdown, &n);
                 ck_assert_uint_eq(n, 2);
                 json_object_foreach (json_object_get(e, "threads"), name, o) {

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Call tree: the trees of all calls, merged
+ *
+ * A node is a function under the path of its callers; all calls on that path are added up in it:
+ *
+ *      root                       its children are the outermost calls
+ *        udp_sendmsg      n 2     total 240   self  60
+ *          ip_make_skb    n 2     total 180   self 180
+ *
+ * A node's total is its self and the totals of its children, exactly; the root's total is the sum
+ * of the self times of all.  What was cut off counts as analyze/pairing.h says.  Memory is in
+ * proportion to the nodes, not to the calls.
+ *
+ *      for (const CallNode *n = root->children; n; n = n->next)        one level
+ *      for (const CallNode *n = root; n; n = call_node_next(root, n))  all, callers first
+ *
+ * After call_tree_finish() both visit what took longest first.
+ */
+
+#include <stdint.h>
+
+#include "analyze/pairing.h"
+#include "base/cleanup.h"
+
+typedef struct CallTree CallTree;
+
+typedef struct CallNode {
+        const Function *function; /* NULL: the root */
+        struct CallNode *parent, *children, *next;
+        int32_t level;    /* root: 0, outermost calls: 1 */
+        uint64_t n;       /* calls */
+        uint64_t n_cut;   /* of them, those with lower bounds */
+        uint64_t n_below; /* calls anywhere below */
+        uint64_t total_ns;
+        uint64_t self_ns;
+        uint64_t blocked_ns;             /* of its self, waited */
+        uint64_t min_ns, max_ns;         /* of one call, cut ones aside; min_ns > max_ns: of none */
+        bool is_irq;                     /* it is an interrupt */
+        bool in_irq;                     /* or below one */
+        struct CallNode *recent, *after; /* the tree's own: guesses */
+} CallNode;
+
+/* A sink of @pairing, which must outlive its last step; NULL: it is filled by call_tree_child().
+ * 0 or -ENOMEM. */
+int call_tree_new(CallTree **ret, Pairing *pairing);
+/* The node of @function under @parent, made if new; NULL without memory. */
+CallNode *call_tree_child(CallTree *t, CallNode *parent, const Function *function);
+/* Adds what is below @from, which may be of another tree, below @to, which is of this one; totals
+ * are added up by call_tree_finish().  Nodes without calls are left out.  0 or -ENOMEM. */
+int call_tree_merge(CallTree *t, CallNode *to, const CallNode *from);
+/* After pairing_finish(), or when nodes have changed: adds up and puts in order.  0 or -ENOMEM. */
+int call_tree_finish(CallTree *t);
+/* Valid until the tree is freed; its total_ns and n_below are those of all. */
+CallNode *call_tree_root(CallTree *t);
+size_t call_tree_n_nodes(const CallTree *t); /* without the root; after call_tree_finish() */
+CallTree *call_tree_free(CallTree *t);
+DEFINE_CLEANUP(CallTree *, call_tree_free);
+
+/*
+ * call_tree_callers() - a tree upside down
+ * @t:     finished
+ * @wants: whose callers are looked for
+ *
+ * The outermost nodes of the result are the functions that @wants, and what is below a node are its
+ * callers.  A node's n, n_cut, total and self are what the function at its top took in calls that
+ * came this way; totals count recursion once, min and max are of its calls.  Finished.
+ * Return: 0, -ENOMEM.
+ */
+int call_tree_callers(CallTree **ret, CallTree *t,
+                      bool (*wants)(void *userdata, const Function *function), void *userdata);
+
+/* What follows @node in the tree below @top, or NULL: its first child, else what is next to it or
+ * to the nearest of its callers. */
+const CallNode *call_node_next(const CallNode *top, const CallNode *node);
+/* The same without what is below @node. */
+const CallNode *call_node_skip(const CallNode *top, const CallNode *node);
+/* What took longest at each level, from @node on: its child if that took at least half of it.
+ * NULL: there is none. */
+const CallNode *call_node_hottest(const CallNode *node);

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "analyze/call-tree.h"
+#include "step-builder.h"
+#include "unit.h"
+
+typedef struct Grown {
+        Pairing *pairing;
+        CallTree *tree;
+} Grown;
+
+static Grown grown(void) {
+        Grown g;
+
+        ck_assert_int_eq(pairing_new(&g.pairing), 0);
+        ck_assert_int_eq(call_tree_new(&g.tree, g.pairing), 0);
+        return g;
+}
+
+static void grown_done(Grown *g) {
+        call_tree_free(g->tree);
+        pairing_free(g->pairing);
+}
+#define _cleanup_grown_ _cleanup_(grown_done)
+
+static void feed(Grown *g, Step s) {
+        ck_assert_int_eq(pairing_step(g->pairing, &s), 0);
+}
+
+/* All nodes as "name n total self; ", those below in parentheses. */
+static const char *text_of(Grown *g) {
+        static char text[1024];
+        const CallNode *root = call_tree_root(g->tree);
+        int32_t level = 1;
+        size_t n = 0;
+
+        text[0] = 0;
+        for (const CallNode *c = call_node_next(root, root); c; c = call_node_next(root, c)) {
+                for (; level < c->level; level++)
+                        n += (size_t) snprintf(text + n, sizeof(text) - n, "(");
+                for (; level > c->level; level--)
+                        n += (size_t) snprintf(text + n, sizeof(text) - n, ")");
+                n += (size_t) snprintf(text + n, sizeof(text) - n, "%s%.*s %llu %llu %llu",
+                                       n > 0 && text[n - 1] != '(' ? " " : "",
+                                       (int) c->function->n_name, c->function->label,
+                                       (unsigned long long) c->n, (unsigned long long) c->total_ns,
+                                       (unsigned long long) c->self_ns);
+        }
+        for (; level > 1; level--)
+                n += (size_t) snprintf(text + n, sizeof(text) - n, ")");
+        return text;
+}
+
+static const char *finished(Grown *g) {
+        ck_assert_int_eq(pairing_finish(g->pairing), 0);
+        ck_assert_int_eq(call_tree_finish(g->tree), 0);
+        ck_assert_uint_eq(call_tree_root(g->tree)->total_ns, pairing_total_ns(g->pairing));
+        ck_assert_uint_eq(call_tree_root(g->tree)->n_below, pairing_n_calls(g->pairing));
+        return text_of(g);
+}
+
+START_TEST(calls_on_the_same_path_are_one_node)
+        {
+                _cleanup_grown_ Grown g = grown();
+
+                for (int i = 0; i < 2; i++) {
+                        feed(&g, step_enter(&step_root, 0));
+                        feed(&g, step_leaf(&step_child, 1, 30));
+                        feed(&g, step_leaf(&step_module, 1, 5));
+                        feed(&g, step_leaf(&step_child, 1, 10));
+                        feed(&g, step_leave(&step_root, 0, 100));
+                }
+                ck_assert_str_eq(finished(&g), "root 2 200 110(child 4 80 80 leaf 2 10 10)");
+                ck_assert_uint_eq(call_tree_n_nodes(g.tree), 3);
+                ck_assert_uint_eq(call_tree_root(g.tree)->children->children->min_ns, 10);
+                ck_assert_uint_eq(call_tree_root(g.tree)->children->children->max_ns, 30);
+        }
+END_TEST
+
+START_TEST(the_same_function_is_a_node_under_each_caller)
+        {
+                _cleanup_grown_ Grown g = grown();
+
+                feed(&g, step_enter(&step_root, 0));
+                feed(&g, step_leaf(&step_module, 1, 5));
+                feed(&g, step_enter(&step_child, 1));
+                feed(&g, step_leaf(&step_module, 2, 50));
+                feed(&g, step_leave(&step_child, 1, 60));
+                feed(&g, step_leave(&step_root, 0, 100));
+                ck_assert_str_eq(finished(&g),
+                                 "root 1 100 35(child 1 60 10(leaf 1 50 50) leaf 1 5 5)");
+        }
+END_TEST
+
+START_TEST(what_took_longest_comes_first)
+        {
+                _cleanup_grown_ Grown g = grown();
+
+                feed(&g, step_leaf(&step_child, 0, 5));
+                feed(&g, step_leaf(&step_root, 0, 70));
+                feed(&g, step_leaf(&step_module, 0, 50));
+                ck_assert_str_eq(finished(&g), "root 1 70 70 leaf 1 50 50 child 1 5 5");
+        }
+END_TEST
+
+START_TEST(an_end_takes_only_what_was_not_counted_below_it)
+        {
+                _cleanup_grown_ Grown g = grown();
+
+                feed(&g, step_leaf(&step_child, 3, 30));
+                feed(&g, step_leaf(&step_module, 3, 20));
+                feed(&g, step_leave(&step_root, 2, 80));
+                ck_assert_str_eq(finished(&g), "child 1 30 30 root 1 30 30 leaf 1 20 20");
+                ck_assert_uint_eq(pairing_n_cut(g.pairing), 1);
+        }
+END_TEST
+
+START_TEST(ends_alone_make_a_tree)
+        {
+                _cleanup_grown_ Grown g = grown();
+
+                pairing_set_only_ends(g.pairing);
+                for (int i = 0; i < 3; i++) {
+                        feed(&g, step_leave(&step_module, 3, 10));
+                        feed(&g, step_leave(&step_child, 2, 30));
+                        feed(&g, step_leave(&step_module, 2, 20));
+                        feed(&g, step_leave(&step_root, 0, 100));
+                }
+                feed(&g, step_leave(&step_module, 1, 7));
+                ck_assert_str_eq(finished(&g),
+                                 "root 3 300 150(child 3 90 60(leaf 3 30 30) leaf 3 60 60) "
+                                 "leaf 1 7 7");
+                ck_assert_uint_eq(pairing_n_cut(g.pairing), 0);
+        }
+END_TEST
+
+START_TEST(memory_does_not_grow_with_ends)
+        {
+                _cleanup_grown_ Grown g = grown();
+                const CallNode *top = call_tree_root(g.tree), *lowest = top, *highest = top;
+
+                for (int i = 0; i < 100000; i++) {
+                        feed(&g, step_leave(&step_module, 3, 10));
+                        feed(&g, step_leave(&step_child, 2, 30));
+                        feed(&g, step_leave(&step_root, 0, 100));
+                }
+                ck_assert_str_eq(finished(&g),
+                                 "root 100000 10000000 7000000(child 100000 3000000 2000000("
+                                 "leaf 100000 1000000 1000000))");
+                lowest = highest = top->children;
+                for (const CallNode *c = lowest; c; c = c->children) {
+                        lowest = MIN(lowest, c);
+                        highest = MAX(highest, c);
+                }
+                /* All are of the first handful. */
+                ck_assert_int_lt(highest - lowest, 256);
+        }
+END_TEST
+
+START_TEST(what_is_open_at_the_end_took_what_was_seen)
+        {
+                _cleanup_grown_ Grown g = grown();
+                Step late = step_leaf(&step_module, 2, 30);
+
+                feed(&g, step_enter(&step_root, 0));
+                feed(&g, step_enter(&step_child, 1));
+                late.timestamp_ns += 500;
+                feed(&g, late);
+                ck_assert_str_eq(finished(&g), "root 1 500 0(child 1 500 470(leaf 1 30 30))");
+                ck_assert_uint_eq(call_tree_root(g.tree)->children->n_cut, 1);
+        }
+END_TEST
+
+static bool is_leaf(void *userdata, const Function *function) {
+        (void) userdata;
+        return function == &step_module;
+}
+
+START_TEST(callers_are_below_what_they_call)
+        {
+                _cleanup_grown_ Grown g = grown(), turned = {};
+
+                feed(&g, step_enter(&step_root, 0));
+                feed(&g, step_leaf(&step_module, 1, 5));
+                feed(&g, step_enter(&step_child, 1));
+                feed(&g, step_leaf(&step_module, 2, 50));
+                feed(&g, step_leave(&step_child, 1, 60));
+                feed(&g, step_leave(&step_root, 0, 100));
+                (void) finished(&g);
+                ck_assert_int_eq(call_tree_callers(&turned.tree, g.tree, is_leaf, NULL), 0);
+                ck_assert_str_eq(text_of(&turned),
+                                 "leaf 2 55 55(child 1 50 50(root 1 50 50) root 1 5 5)");
+        }
+END_TEST
+
+START_TEST(recursion_counts_once_among_callers)
+        {
+                _cleanup_grown_ Grown g = grown(), turned = {};
+
+                feed(&g, step_enter(&step_module, 0));
+                feed(&g, step_leaf(&step_module, 1, 50));
+                feed(&g, step_leave(&step_module, 0, 60));
+                (void) finished(&g);
+                ck_assert_int_eq(call_tree_callers(&turned.tree, g.tree, is_leaf, NULL), 0);
+                ck_assert_str_eq(text_of(&turned), "leaf 2 60 60(leaf 1 0 50)");
+                ck_assert_uint_eq(call_tree_root(turned.tree)->total_ns, 60);
+        }
+END_TEST
+
+START_TEST(a_thousand_levels_are_a_thousand_nodes)
+        {
+                _cleanup_grown_ Grown g = grown();
+                const CallNode *node;
+                int32_t n = 0;
+
+                for (int32_t depth = 0; depth < 1000; depth++)
+                        feed(&g, step_enter(depth % 2 ? &step_child : &step_root, depth));
+                for (int32_t depth = 999; depth >= 0; depth--)
+                        feed(&g, step_leave(depth % 2 ? &step_child : &step_root, depth,
+                                            (uint64_t) (1000 - depth)));
+                (void) pairing_finish(g.pairing);
+                ck_assert_int_eq(call_tree_finish(g.tree), 0);
+                for (node = call_tree_root(g.tree); node->children; node = node->children)
+                        ck_assert_int_eq(node->level, n++);
+                ck_assert_int_eq(node->level, 1000);
+                ck_assert_uint_eq(call_tree_root(g.tree)->total_ns, 1000);
+        }
+END_TEST
+
+START_TEST(a_merged_tree_has_the_sum_of_both)
+        {
+                _cleanup_grown_ Grown a = grown(), b = grown();
+
+                for (int i = 0; i < 2; i++) {
+                        feed(i ? &b : &a, step_enter(&step_root, 0));
+                        feed(i ? &b : &a, step_leaf(i ? &step_child : &step_module, 1, 30));
+                        feed(i ? &b : &a, step_leave(&step_root, 0, 100));
+                }
+                (void) finished(&a);
+                (void) finished(&b);
+                ck_assert_int_eq(
+                        call_tree_merge(a.tree, call_tree_root(a.tree), call_tree_root(b.tree)), 0);
+                ck_assert_int_eq(call_tree_finish(a.tree), 0);
+                ck_assert_str_eq(text_of(&a), "root 2 200 140(child 1 30 30 leaf 1 30 30)");
+        }
+END_TEST
+
+UNIT_MAIN("call-tree", calls_on_the_same_path_are_one_node,
+          the_same_function_is_a_node_under_each_caller, what_took_longest_comes_first,
+          an_end_takes_only_what_was_not_counted_below_it, ends_alone_make_a_tree,
+          memory_does_not_grow_with_ends, what_is_open_at_the_end_took_what_was_seen,
+          callers_are_below_what_they_call, recursion_counts_once_among_callers,
+          a_thousand_levels_are_a_thousand_nodes, a_merged_tree_has_the_sum_of_both)
