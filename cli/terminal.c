@@ -52,11 +52,13 @@ bool terminal_is_utf8(void) {
         return streq(nl_langinfo(CODESET), "UTF-8");
 }
 
-/* Whether @n_lines, and a prompt below them, fit stdout's terminal. */
+/* Whether @n_lines, and a prompt below them, fit stdout's terminal.  A serial line does not know how
+ * large what is behind it is, so it is taken for the smallest that is common. */
 static bool terminal_holds(size_t n_lines) {
-        struct winsize w;
+        struct winsize w = {};
 
-        return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) >= 0 && n_lines < w.ws_row;
+        (void) ioctl(STDOUT_FILENO, TIOCGWINSZ, &w);
+        return n_lines < (w.ws_row > 0 ? w.ws_row : 24);
 }
 
 static const char *pager_command(void) {
