@@ -48,7 +48,12 @@ int verb_arm(const Options *o) {
         if (status == STATUS_OK)
                 status = recording_check(&armed, &o->words);
         if (status == STATUS_OK)
-                status = contact_daemon(&c, o);
+                status = o->dry_run ? contact_recorder(&c, o, NULL) : contact_daemon(&c, o);
+        if (status == STATUS_OK && o->dry_run) {
+                status = recording_dry_run(&armed, c, &o->words);
+                rules_done(&rules);
+                return status;
+        }
         if (status == STATUS_OK)
                 status = recording_start(&meta, &armed, c, &o->words, false, -EBADF);
         rules_done(&rules);

@@ -18,7 +18,6 @@
 #include "daemon/admission.h"
 #include "daemon/bell.h"
 #include "daemon/knob.h"
-#include "daemon/plan.h"
 
 #define BUFFER_KB "16"
 #define STATS_MAX 65536
@@ -72,23 +71,27 @@ static int add_functions(Plan *p, const Tracefs *fs, const char *dir, const Func
         return r < 0 ? r : add(p, fs, dir, "current_tracer", "function", NULL);
 }
 
-/* It is in the ledger although its instance goes: an event of our own cannot go while it is on. */
+/* It is in the ledger although its instance goes: an event of our own cannot go while it is on.  In a
+ * dry plan that event is not there to be read. */
 static int add_event(Plan *p, const BellPlace *place, const char *dir, const Trigger *t) {
-        _cleanup_free_ char *enable = NULL, *filter = NULL, *path = NULL;
+        _cleanup_free_ char *enable = NULL, *filter = NULL;
         int r = 0;
 
-        if (asprintf(&enable, "events/%s/%s/enable", t->system, t->name) < 0 ||
-            asprintf(&filter, "%sevents/%s/%s/filter", dir, t->system, t->name) < 0)
+        if (asprintf(&enable, "%sevents/%s/%s/enable", dir, t->system, t->name) < 0)
+                return -ENOMEM;
+        if (asprintf(&filter, "%sevents/%s/%s/filter", dir, t->system, t->name) < 0)
                 return -ENOMEM;
         if (t->filter)
-                r = plan_step(p, PLAN_APPEND, filter, NULL, t->filter, NULL);
+                r = plan_step(p, PLAN_LINE, filter, NULL, t->filter, NULL);
         if (r >= 0)
-                r = asprintf(&path, "%s%s", dir, enable) < 0 ? -ENOMEM : 0;
-        if (r >= 0)
-                r = ledger_add(place->ledger, place->session, LEDGER_FILE, path, "0");
+                r = ledger_add(place->ledger, place->session, LEDGER_FILE, enable, "0");
         if (r >= 0)
                 r = ledger_commit(place->ledger, place->fs->path);
-        return r < 0 ? r : add(p, place->fs, dir, enable, "1", NULL);
+        if (r >= 0)
+                r = plan_step(p, PLAN_SET, enable, "0", "1", NULL);
+        if (r >= 0)
+                p->steps[p->n - 1].is_new = true;
+        return r;
 }
 
 static int refuse_event(const Tracefs *fs, const Trigger *t, Refusal *refusal) {
@@ -117,19 +120,21 @@ static int refuse_filter(const Tracefs *fs, const char *file, const Trigger *t, 
                            fs->path, t->system, t->name);
 }
 
-static bool event_exists(const Tracefs *fs, const Trigger *t) {
+/* Of a synthetic one a dry plan has but the step that would make it. */
+static bool event_exists(const Plan *p, const Tracefs *fs, const Trigger *t) {
         _cleanup_free_ char *path = NULL;
 
+        if (p->is_dry && streq(t->system, STOPWATCH_SYSTEM))
+                return true;
         return asprintf(&path, "events/%s/%s/enable", t->system, t->name) >= 0 &&
                faccessat(fs->fd, path, F_OK, 0) >= 0;
 }
 
-int bell_hang(const BellPlace *place, const Trigger *t, const Functions *functions,
+int bell_hang(const BellPlace *place, Plan *p, const Trigger *t, const Functions *functions,
               const Strv *roots, const Strv *threads, Refusal *refusal) {
         _cleanup_free_ char *dir = make_dir(place), *path = NULL;
         _cleanup_strv_ Strv names = {}, nobody = {};
         const Tracefs *fs = place->fs;
-        _cleanup_plan_ Plan p = {};
         const char *file = "";
         int r = 0;
 
@@ -137,36 +142,30 @@ int bell_hang(const BellPlace *place, const Trigger *t, const Functions *functio
                 return -ENOMEM;
         if (t->kind == TRIGGER_FUNCTION && !functions_contain(functions, t->name))
                 return refuse_no_function(functions, t->name, refusal);
-        if (t->kind == TRIGGER_EVENT && !event_exists(fs, t))
+        if (t->kind == TRIGGER_EVENT && !event_exists(p, fs, t))
                 return refuse_event(fs, t, refusal);
         path = strndup(dir, strlen(dir) - 1);
         if (!path)
                 return -ENOMEM;
 
-        r = ledger_add(place->ledger, place->session, LEDGER_INSTANCE, path, NULL);
+        r = plan_make_dir(p, fs, place->ledger, place->session, path, &file);
         if (r >= 0)
-                r = ledger_commit(place->ledger, fs->path);
+                r = add(p, fs, dir, "buffer_size_kb", BUFFER_KB, NULL);
         if (r >= 0)
-                r = plan_step(&p, PLAN_MKDIR, path, NULL, NULL, NULL);
+                r = add(p, fs, dir, "buffer_percent", "0", NULL);
         if (r >= 0)
-                r = plan_apply(&p, fs, &file);
-        if (r >= 0)
-                r = add(&p, fs, dir, "buffer_size_kb", BUFFER_KB, NULL);
-        if (r >= 0)
-                r = add(&p, fs, dir, "buffer_percent", "0", NULL);
-        if (r >= 0)
-                r = add(&p, fs, dir, "options/overwrite", "1", NULL);
+                r = add(p, fs, dir, "options/overwrite", "1", NULL);
         if (r >= 0 && t->kind == TRIGGER_EVENT)
-                r = add_event(&p, place, dir, t);
+                r = add_event(p, place, dir, t);
         else if (r >= 0) {
                 r = t->kind == TRIGGER_FUNCTION ? strv_add(&names, t->name)
                                                 : strv_copy(&names, roots);
                 if (r >= 0)
-                        r = add_functions(&p, fs, dir, functions, &names,
+                        r = add_functions(p, fs, dir, functions, &names,
                                           t->kind == TRIGGER_COUNT ? threads : &nobody);
         }
         if (r >= 0)
-                r = plan_apply(&p, fs, &file);
+                r = plan_apply(p, fs, &file);
         if (r == -EINVAL && strstr(file, "/filter"))
                 return refuse_filter(fs, file, t, refusal);
         if (r < 0)
@@ -291,24 +290,27 @@ static int describe_switch(const char *dir, const Trigger *t, bool on, char **re
         return 0;
 }
 
+int switch_plan(Plan *p, Ledger *l, const char *session, const char *dir, const Trigger *t,
+                bool on) {
+        _cleanup_free_ char *file = NULL, *line = NULL;
+        int r = describe_switch(dir, t, on, &file, &line);
+
+        return r < 0 ? r : plan_add_line(p, l, session, file, line);
+}
+
 int switch_put(const Tracefs *fs, Ledger *l, const char *session, const char *dir, const Trigger *t,
                bool on) {
-        _cleanup_free_ char *file = NULL, *line = NULL;
-        _cleanup_strv_ Strv lines = {};
+        _cleanup_plan_ Plan plan = {};
+        const char *file;
         int r;
 
-        r = describe_switch(dir, t, on, &file, &line);
-        if (r >= 0) {
-                r = ledger_add(l, session, LEDGER_LINE, file, line);
-                if (r >= 0)
-                        r = ledger_commit(l, fs->path);
-        }
+        r = switch_plan(&plan, l, session, dir, t, on);
         if (r >= 0)
-                r = strv_add(&lines, line);
+                r = ledger_commit(l, fs->path);
         if (r >= 0)
-                r = knob_append(fs->fd, file, &lines);
+                r = plan_apply(&plan, fs, &file);
         if (r == -EEXIST)
-                ledger_drop_line(l, session, file, line);
+                ledger_drop_line(l, session, file, plan.steps[0].value);
         return r;
 }
 

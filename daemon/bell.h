@@ -22,12 +22,16 @@
 #include "base/cleanup.h"
 #include "daemon/functions.h"
 #include "daemon/ledger.h"
+#include "daemon/plan.h"
 #include "daemon/tracefs.h"
 #include "store/trigger.h"
 #include "wire/refusal.h"
 
 /* Of the session and the number; no session's instance: theirs begin with "ftraced-". */
 #define BELL_DIR_FORMAT "instances/ftraced.bell-%s-%zu"
+
+/* What events made of several others belong to (linux 6.1 kernel/trace/trace_synth.h). */
+#define STOPWATCH_SYSTEM "synthetic"
 
 typedef struct Bell Bell;
 
@@ -42,6 +46,7 @@ typedef struct BellPlace {
 
 /*
  * bell_hang() - make the instance and program it
+ * @p:         has the steps; they are made, unless it is dry
  * @t:         function, event or count
  * @functions: what can be traced
  * @roots:     of the session: what count counts
@@ -50,7 +55,7 @@ typedef struct BellPlace {
  * The directory is in the session's part of the ledger, which takes it down again.
  * Return: 0, REFUSED, -errno.
  */
-int bell_hang(const BellPlace *place, const Trigger *t, const Functions *functions,
+int bell_hang(const BellPlace *place, Plan *p, const Trigger *t, const Functions *functions,
               const Strv *roots, const Strv *threads, Refusal *refusal);
 /* Opens one that hangs, to listen to it: not yet.  -ENOENT: there is none; -errno. */
 int bell_open(Bell **ret, const BellPlace *place, sd_event *event, BellRung rung, void *userdata);
@@ -67,6 +72,8 @@ DEFINE_CLEANUP(Bell *, bell_free);
  * @dir ("" or "instances/x/"), once.  They are in @session's part of the ledger.
  * Taking one out that has gone is fine.  0 or -errno; -EEXIST: somebody else has the same there.
  */
+int switch_plan(Plan *p, Ledger *l, const char *session, const char *dir, const Trigger *t,
+                bool on);
 int switch_put(const Tracefs *fs, Ledger *l, const char *session, const char *dir, const Trigger *t,
                bool on);
 int switch_take(const Tracefs *fs, const char *dir, const Trigger *t, bool on);

@@ -439,7 +439,7 @@ int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, bool force, Refu
                 return r;
         if (aim.lean.learns)
                 tracer_look_at_quiet(t);
-        r = tracer_hang_bells(t, m, &aim.roots, &aim.threads, refusal);
+        r = tracer_hang_bells(t, &plan, m, &aim.roots, &aim.threads, refusal);
         if (r == 0)
                 r = tracer_program(t, m, &aim, &plan, &file);
         if (r == 0) {

@@ -31,18 +31,27 @@ static int put_back(const Controller *c, Plan *p, const char *file, const char *
         return plan_step(p, PLAN_SET, file, NULL, value, NULL);
 }
 
+static int take_line_out(Plan *p, const LedgerRecord *e) {
+        _cleanup_free_ char *line = ledger_line_out(e);
+
+        return line ? plan_step(p, PLAN_LINE, e->file, NULL, line, NULL) : -ENOMEM;
+}
+
 static int plan_stop(const Controller *c, Plan *p, const LedgerRecord *e) {
-        _cleanup_free_ char *on = NULL, *tracer = NULL;
+        _cleanup_free_ char *on = NULL, *tracer = NULL, *now = NULL;
         const char *dir = e->kind == LEDGER_INSTANCE ? e->file : "",
                    *slash = e->kind == LEDGER_INSTANCE ? "/" : "";
         int r;
 
-        if (e->kind == LEDGER_TRACER ||
-            (e->kind == LEDGER_FILE && !streq(e->file, "current_tracer")))
+        if (e->kind != LEDGER_INSTANCE &&
+            (e->kind != LEDGER_FILE || !streq(e->file, "current_tracer")))
                 return 0;
         if (asprintf(&on, "%s%stracing_on", dir, slash) < 0 ||
             asprintf(&tracer, "%s%scurrent_tracer", dir, slash) < 0)
                 return -ENOMEM;
+        r = plan_read(p, &c->fs, tracer, &now);
+        if (r < 0 || !streq(now, "function_graph"))
+                return MIN(r, 0);
         r = put_back(c, p, on, "0");
         return r < 0 ? r : put_back(c, p, tracer, "nop");
 }
@@ -58,9 +67,12 @@ static int plan_undo(const Controller *c, Plan *p, const char *session) {
         for (size_t i = ledger_n(l); r >= 0 && i-- > 0;) {
                 const LedgerRecord *e = ledger_get(l, i);
 
-                if (e->kind == LEDGER_FILE && streq(e->session, session) &&
-                    !streq(e->file, "current_tracer"))
+                if (!streq(e->session, session))
+                        continue;
+                if (e->kind == LEDGER_FILE && !streq(e->file, "current_tracer"))
                         r = put_back(c, p, e->file, e->old);
+                else if (e->kind == LEDGER_LINE)
+                        r = take_line_out(p, e);
         }
         for (size_t i = ledger_n(l); r >= 0 && i-- > 0;) {
                 const LedgerRecord *e = ledger_get(l, i);
@@ -87,15 +99,22 @@ static int plan_end(const Tracer *t, Plan *p) {
                                    : plan_undo(t->c, p, LEDGER_SHARED);
 }
 
-static int rehearse(Tracer *t, Plan *p, size_t *ret_n_arm, SessionMeta *m, const Aim *aim) {
+static int rehearse(Tracer *t, Plan *p, size_t *ret_n_arm, SessionMeta *m, const Aim *aim,
+                    Refusal *refusal) {
         const char *file;
         int r;
 
-        r = tracer_program(t, m, aim, p, &file);
+        r = tracer_hang_bells(t, p, m, &aim->roots, &aim->threads, refusal);
+        if (r > 0)
+                return r;
+        if (r >= 0)
+                r = tracer_program(t, m, aim, p, &file);
         if (r >= 0)
                 r = tracer_fill_meta(t, m, aim);
-        if (r >= 0)
+        if (r >= 0 && !controller_waits_for_start(&m->spec))
                 r = instance_plan_recording(t->instance, p, true);
+        if (r >= 0)
+                r = tracer_plan_switches(t, p, m);
         *ret_n_arm = p->n;
         return r < 0 ? r : plan_end(t, p);
 }
@@ -116,10 +135,10 @@ int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta
         if (r != 0)
                 return r;
         c->ledger = dry;
-        r = rehearse(t, &plan, ret_n_arm, m, &aim);
+        r = rehearse(t, &plan, ret_n_arm, m, &aim, refusal);
         c->ledger = ledger;
         tracer_free(t);
-        if (r < 0)
+        if (r != 0)
                 return r;
         *ret = TAKE(plan, (Plan){});
         return 0;

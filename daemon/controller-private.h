@@ -88,8 +88,10 @@ void tracer_free(Tracer *t);
 /* controller-trigger.c.  Of a session that waits armed, where everything would be hooked, the roots. */
 int hooks_for_waiting(const Functions *f, const SessionMeta *m, const Strv *roots, Hooks *hooks,
                       bool *ret_waits);
-int tracer_hang_bells(Tracer *t, const SessionMeta *m, const Strv *roots, const Strv *threads,
-                      Refusal *refusal);
+int tracer_hang_bells(Tracer *t, Plan *p, const SessionMeta *m, const Strv *roots,
+                      const Strv *threads, Refusal *refusal);
+/* Adds to a dry plan the switches that a session of @m begins with. */
+int tracer_plan_switches(const Tracer *t, Plan *p, const SessionMeta *m);
 /* Looks how long ordinary work takes, before @t is armed: afterwards it is too late. */
 void tracer_look_at_quiet(Tracer *t);
 /* Undoes what no tracer stands for; *@n_undone is added to.  0 or -errno. */

@@ -29,22 +29,22 @@ static BellPlace place_of(const Tracer *t, size_t i) {
         };
 }
 
-static int hang_stopwatch(Tracer *t, const BellPlace *place, const Trigger *trigger,
+static int hang_stopwatch(Tracer *t, const BellPlace *place, Plan *p, const Trigger *trigger,
                           const Strv *roots, Refusal *refusal) {
         _cleanup_trigger_ Trigger event = {};
         _cleanup_strv_ Strv nobody = {};
         int r;
 
-        r = stopwatch_make(place, roots, refusal);
+        r = stopwatch_make(place, p, roots, refusal);
         if (r == 0)
                 r = stopwatch_event(place, trigger, &event);
         if (r == 0)
-                r = bell_hang(place, &event, &t->c->functions, roots, &nobody, refusal);
-        return r == 0 ? stopwatch_begin(place, roots, refusal) : r;
+                r = bell_hang(place, p, &event, &t->c->functions, roots, &nobody, refusal);
+        return r == 0 ? stopwatch_begin(place, p, roots, refusal) : r;
 }
 
-int tracer_hang_bells(Tracer *t, const SessionMeta *m, const Strv *roots, const Strv *threads,
-                      Refusal *refusal) {
+int tracer_hang_bells(Tracer *t, Plan *p, const SessionMeta *m, const Strv *roots,
+                      const Strv *threads, Refusal *refusal) {
         const Strv *rules = &m->spec.triggers;
         int r = 0;
 
@@ -57,9 +57,10 @@ int tracer_hang_bells(Tracer *t, const SessionMeta *m, const Strv *roots, const 
                 if (r > 0)
                         return -EINVAL; /* the spec's table has looked */
                 if (r == 0 && trigger.kind == TRIGGER_SLOWER)
-                        r = hang_stopwatch(t, &place, &trigger, roots, refusal);
+                        r = hang_stopwatch(t, &place, p, &trigger, roots, refusal);
                 else if (r == 0 && tracer_can_ring(&trigger))
-                        r = bell_hang(&place, &trigger, &t->c->functions, roots, threads, refusal);
+                        r = bell_hang(&place, p, &trigger, &t->c->functions, roots, threads,
+                                      refusal);
         }
         return r;
 }
@@ -84,6 +85,38 @@ static int get_switch(const Tracer *t, size_t i, const Trigger *trigger, Trigger
         return ret->name ? 0 : -ENOMEM;
 }
 
+int tracer_switch_of(const Spec *spec, const Trigger *t) {
+        if (!tracer_can_switch(t))
+                return -1;
+        if (t->does[TRIGGER_START])
+                return 1;
+        if (t->does[TRIGGER_SNAPSHOT])
+                return spec->in_kernel && t->delay_ns[TRIGGER_SNAPSHOT] == 0 ? 0 : -1;
+        return t->delay_ns[TRIGGER_STOP] == 0 ? 0 : -1;
+}
+
+/* Those of the rules that a session of @m listens to first. */
+int tracer_plan_switches(const Tracer *t, Plan *p, const SessionMeta *m) {
+        bool waits = controller_waits_for_start(&m->spec);
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < m->spec.triggers.n; i++) {
+                _cleanup_trigger_ Trigger trigger = {}, s = {};
+                char why[TRIGGER_WHY_MAX];
+
+                if (trigger_parse(&trigger, m->spec.triggers.items[i], why) != 0 ||
+                    tracer_switch_of(&m->spec, &trigger) < 0 ||
+                    trigger.does[TRIGGER_START] != waits)
+                        continue;
+                r = get_switch(t, i, &trigger, &s);
+                if (r >= 0)
+                        r = switch_plan(p, t->c->ledger, t->claim->session,
+                                        instance_dir(t->instance), &s,
+                                        tracer_switch_of(&m->spec, &trigger) > 0);
+        }
+        return r;
+}
+
 int tracer_put_switch(Tracer *t, size_t i, const Trigger *trigger, bool on) {
         _cleanup_trigger_ Trigger s = {};
         int r = get_switch(t, i, trigger, &s);
@@ -102,12 +135,12 @@ int tracer_take_switch(Tracer *t, size_t i, const Trigger *trigger, bool on) {
 
 /* --- what is hooked while it waits ------------------------------------------------------------ */
 
-static bool waits_for_a_start(const SessionMeta *m) {
-        for (size_t i = 0; i < m->spec.triggers.n; i++) {
+bool controller_waits_for_start(const Spec *spec) {
+        for (size_t i = 0; i < spec->triggers.n; i++) {
                 _cleanup_trigger_ Trigger t = {};
                 char why[TRIGGER_WHY_MAX];
 
-                if (trigger_parse(&t, m->spec.triggers.items[i], why) == 0 && t.does[TRIGGER_START])
+                if (trigger_parse(&t, spec->triggers.items[i], why) == 0 && t.does[TRIGGER_START])
                         return true;
         }
         return false;
@@ -122,7 +155,7 @@ static int hook_roots(const Functions *f, const Strv *roots, Hooks *hooks) {
 
 int hooks_for_waiting(const Functions *f, const SessionMeta *m, const Strv *roots, Hooks *hooks,
                       bool *ret_waits) {
-        *ret_waits = hooks->names.n == 0 && waits_for_a_start(m);
+        *ret_waits = hooks->names.n == 0 && controller_waits_for_start(&m->spec);
         return *ret_waits ? hook_roots(f, roots, hooks) : 0;
 }
 

@@ -130,6 +130,10 @@ bool tracer_can_ring(const Trigger *t);   /* by a bell */
 bool tracer_can_switch(const Trigger *t); /* the kernel by itself */
 int tracer_open_bell(Tracer *t, Bell **ret, size_t i, sd_event *event, BellRung rung,
                      void *userdata);
+/* What the kernel can do of it by itself: 1: switch recording on, 0: off, -1: nothing. */
+int tracer_switch_of(const Spec *spec, const Trigger *t);
+/* Whether a session begins with waiting. */
+bool controller_waits_for_start(const Spec *spec);
 /* The kernel switches recording on or off by itself when it happens next.  0 or -errno. */
 int tracer_put_switch(Tracer *t, size_t i, const Trigger *trigger, bool on);
 int tracer_take_switch(Tracer *t, size_t i, const Trigger *trigger, bool on);

@@ -140,19 +140,11 @@ bool instance_exists(const Instance *i) {
 int instance_create(Instance *i, Plan *p, Ledger *l, const char *session) {
         _cleanup_free_ char *path = NULL;
         const char *file;
-        int r;
 
         if (!i->name)
                 return 0;
         path = strndup(i->dir, strlen(i->dir) - 1);
-        if (!path)
-                return -ENOMEM;
-        r = ledger_add(l, session, LEDGER_INSTANCE, path, NULL);
-        if (r >= 0)
-                r = plan_step(p, PLAN_MKDIR, path, NULL, NULL, NULL);
-        if (r >= 0)
-                r = ledger_commit(l, i->fs->path);
-        return r < 0 ? r : plan_apply(p, i->fs, &file);
+        return path ? plan_make_dir(p, i->fs, l, session, path, &file) : -ENOMEM;
 }
 
 /* @file of this buffer, with a ledger record at the top level only. */

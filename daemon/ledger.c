@@ -325,27 +325,30 @@ static int undo_file(const Tracefs *fs, const LedgerRecord *e, Strv *warnings, s
         return strv_take(warnings, TAKE_PTR(text));
 }
 
-/* A line goes by its text with a '!', a dynamic event by its name: "p:ftraced/x f" by "-:ftraced/x".
- * Where there is no such line events say nothing and set_ftrace_filter says ENODEV (tried on 6.12). */
-static int undo_line(const Tracefs *fs, const LedgerRecord *e, size_t *n) {
+/* A line goes by its text with a '!', a dynamic event by its name: "p:ftraced/x f" by "-:ftraced/x". */
+char *ledger_line_out(const LedgerRecord *e) {
         const char *name = strchr(e->old, ':');
-        _cleanup_strv_ Strv lines = {};
         char *text;
+        int n;
+
+        if (streq(e->file, "dynamic_events") && name)
+                n = asprintf(&text, "-%.*s", (int) strcspn(name, " "), name);
+        else
+                n = asprintf(&text, "!%s", e->old);
+        return n < 0 ? NULL : text;
+}
+
+/* Where there is no such line events say nothing and set_ftrace_filter says ENODEV (tried on 6.12). */
+static int undo_line(const Tracefs *fs, const LedgerRecord *e, size_t *n) {
+        _cleanup_strv_ Strv lines = {};
+        char *line = ledger_line_out(e);
         int r;
 
-        if (streq(e->file, "dynamic_events") && name) {
-                if (asprintf(&text, "-%.*s", (int) strcspn(name, " "), name) < 0)
-                        return -ENOMEM;
-                r = strv_take(&lines, text);
-                if (r >= 0)
-                        r = knob_append(fs->fd, e->file, &lines);
-        } else {
-                r = strv_add(&lines, e->old);
-                if (r >= 0)
-                        r = knob_remove(fs->fd, e->file, &lines);
-        }
+        r = line ? strv_take(&lines, line) : -ENOMEM;
+        if (r >= 0)
+                r = knob_append(fs->fd, e->file, &lines);
         *n += r >= 0;
-        return r == -ENOENT || r == -ENODEV ? 0 : r;
+        return r == -ENOENT || r == -ENODEV || r == -EINVAL || r == -ESRCH ? 0 : r;
 }
 
 static int undo_stop(const Ledger *l, const Tracefs *fs, const char *session) {

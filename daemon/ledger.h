@@ -76,6 +76,9 @@ int ledger_get_sessions(const Ledger *l, Strv *ret);
 int ledger_add(Ledger *l, const char *session, LedgerKind kind, const char *file, const char *old);
 /* Somebody else's line turned out to be there: it is not to be undone. */
 void ledger_drop_line(Ledger *l, const char *session, const char *file, const char *line);
+/* What is written into a command file to take the line of a LEDGER_LINE out; the caller frees; NULL
+ * without memory. */
+char *ledger_line_out(const LedgerRecord *e);
 /* Makes the file say what memory says.  Before any change, always. */
 int ledger_commit(Ledger *l, const char *tracefs_path);
 /* Whether the last commit failed: the file still holds what has been undone since.  That does no

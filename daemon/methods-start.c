@@ -221,7 +221,8 @@ static json_t *plan_to_json(const Methods *m, const Plan *p, size_t n_arm,
                                     .kernel = u.release,
                                     .tracefs = controller_tracefs(m->controller),
                                     .warnings = &meta->warnings,
-                                    .n_arm = n_arm });
+                                    .n_arm = n_arm,
+                                    .waits = controller_waits_for_start(&meta->spec) });
         if (buf_take_string(&out, &script) < 0)
                 return NULL;
         for (size_t i = 0; i < meta->warnings.n; i++)
@@ -247,6 +248,8 @@ int method_dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void 
         r = read_request(m, call, parameters, &request, &spec, &profile, refusal);
         if (r == 0)
                 r = sessions_prepare(m->sessions, &meta, &request, refusal);
+        if (r == 0)
+                r = session_triggers_admit(&meta->spec, refusal);
         if (r == 0)
                 r = controller_rehearse(m->controller, &plan, &n_arm, meta, request.force, refusal);
         if (r != 0)

@@ -137,17 +137,29 @@ static int change_list(const PlanStep *s, const char *now, char **ret) {
         return *ret ? 0 : -ENOMEM;
 }
 
+/* Whether a dry plan would have written @file. */
+static bool is_set(const Plan *p, const char *file) {
+        for (size_t i = 0; p->is_dry && i < p->n; i++)
+                if (p->steps[i].kind == PLAN_SET && streq(p->steps[i].file, file))
+                        return true;
+        return false;
+}
+
 int plan_read(const Plan *p, const Tracefs *fs, const char *file, char **ret) {
         const char *name = find_in_new(p, resolve(p, file));
         _cleanup_free_ char *now = NULL;
         int r;
 
         r = name ? read_new(fs, name, &now) : knob_read(fs->fd, resolve(p, file), &now);
+        if (r == -ENOENT && is_set(p, file)) { /* of an event that a step would make */
+                now = strdup("");
+                r = now ? 0 : -ENOMEM;
+        }
         for (size_t i = 0; r >= 0 && p->is_dry && i < p->n; i++) {
                 const PlanStep *s = &p->steps[i];
                 char *then = NULL;
 
-                if (!streq(resolve(p, s->file), resolve(p, file)))
+                if (s->kind == PLAN_LINE || !streq(resolve(p, s->file), resolve(p, file)))
                         continue;
                 if (s->kind == PLAN_SET)
                         r = (then = strdup(s->value)) ? 0 : -ENOMEM;
@@ -214,6 +226,25 @@ int plan_add_text(Plan *p, const Tracefs *fs, Ledger *l, const char *session, co
         return r;
 }
 
+int plan_make_dir(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *dir,
+                  const char **ret_file) {
+        int r;
+
+        *ret_file = "the ledger";
+        r = ledger_add(l, session, LEDGER_INSTANCE, dir, NULL);
+        if (r >= 0)
+                r = plan_step(p, PLAN_MKDIR, dir, NULL, NULL, NULL);
+        if (r >= 0)
+                r = ledger_commit(l, fs->path);
+        return r < 0 ? r : plan_apply(p, fs, ret_file);
+}
+
+int plan_add_line(Plan *p, Ledger *l, const char *session, const char *file, const char *line) {
+        int r = ledger_add(l, session, LEDGER_LINE, file, line);
+
+        return r < 0 ? r : plan_step(p, PLAN_LINE, file, NULL, line, NULL);
+}
+
 int plan_append(Plan *p, const Tracefs *fs, const char *file, const Strv *words) {
         _cleanup_free_ char *text = strv_join(words, "\n"), *now = NULL;
         int r;
@@ -265,6 +296,7 @@ static int apply(const PlanStep *s, const Tracefs *fs) {
                 return mkdirat(fs->fd, s->file, 0700) < 0 ? -errno : 0;
         case PLAN_SET:
                 return apply_set(s, fs);
+        case PLAN_LINE:
         case PLAN_APPEND:
                 return apply_words(s, fs, knob_append);
         case PLAN_REMOVE:

@@ -26,6 +26,7 @@ typedef enum PlanKind {
         PLAN_SET,    /* the file says @value from now on */
         PLAN_APPEND, /* the words in @value are added to a list */
         PLAN_REMOVE, /* they are taken out of it */
+        PLAN_LINE,   /* a command file is told @value, which may have spaces */
         PLAN_RMDIR,
 } PlanKind;
 
@@ -58,6 +59,12 @@ int plan_add(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const c
 /* The same for a file that takes another text than it shows: @text makes it say @value. */
 int plan_add_text(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *file,
                   const char *value, const char *text);
+/* A directory is made and, unless the plan is dry, is there afterwards: the ledger is committed and
+ * the steps before it are made, too.  0 or -errno; *@ret_file as below. */
+int plan_make_dir(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *dir,
+                  const char **ret_file);
+/* A line for a command file, which the ledger will take out again. */
+int plan_add_line(Plan *p, Ledger *l, const char *session, const char *file, const char *line);
 /* Words are to be added to a list.  Nothing becomes a record. */
 int plan_append(Plan *p, const Tracefs *fs, const char *file, const Strv *words);
 

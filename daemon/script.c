@@ -6,6 +6,7 @@
  * the shell goes on with the rest (linux 6.1 kernel/trace/trace.c, trace_get_user()).
  */
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -20,7 +21,7 @@
 static const char *op(PlanKind kind) {
         static const char *const names[] = {
                 [PLAN_MKDIR] = "mkdir",   [PLAN_SET] = "write",   [PLAN_APPEND] = "append",
-                [PLAN_REMOVE] = "remove", [PLAN_RMDIR] = "rmdir",
+                [PLAN_REMOVE] = "remove", [PLAN_LINE] = "append", [PLAN_RMDIR] = "rmdir",
         };
 
         return names[kind];
@@ -57,7 +58,7 @@ static void write_words(Buf *out, const char *words, const char *before) {
         while (*words) {
                 size_t n = strcspn(words, "\n");
 
-                if (column + n + 3 > LINE_COLUMNS) {
+                if (column + n + 3 > LINE_COLUMNS && column > strlen("echo")) {
                         buf_adds(out, " \\\n       ");
                         column = 7;
                 }
@@ -106,6 +107,14 @@ static void write_was(Buf *out, const PlanStep *s) {
                 buf_adds(out, ", in a new instance");
 }
 
+/* What is written, lists joined with '\n'. */
+static int step_text(const PlanStep *s, char **ret) {
+        if (s->kind != PLAN_LINE)
+                return knob_text(s->file, s->text ?: s->value, ret);
+        *ret = strdup(s->value);
+        return *ret ? 0 : -ENOMEM;
+}
+
 static void write_echo(Buf *out, const PlanStep *s) {
         _cleanup_free_ char *text = NULL;
         size_t begin = out->n_data, n;
@@ -120,7 +129,7 @@ static void write_echo(Buf *out, const PlanStep *s) {
                 buf_adds(out, "\n");
                 begin = out->n_data;
         }
-        if (knob_text(s->file, s->text ?: s->value, &text) < 0) {
+        if (step_text(s, &text) < 0) {
                 out->error = out->error ?: -ENOMEM;
                 return;
         }
@@ -168,8 +177,13 @@ void script_write(Buf *out, const Plan *p, const ScriptInfo *info) {
         quote(out, "", info->tracefs, strlen(info->tracefs));
         buf_adds(out, "\n\n");
         write_steps(out, p, 0, info->n_arm);
-        buf_adds(out, "\n# It records now.  Enter puts everything back.\n"
-                      "read -r answer || :\n"
+        buf_adds(out,
+                 info->waits
+                         ? "\n# It is armed now: when a trigger fires, tracing_on becomes 1, and "
+                           "what the roots call is hooked if it\n"
+                           "# was not.  Enter puts everything back.\n"
+                         : "\n# It records now.  Enter puts everything back.\n");
+        buf_adds(out, "read -r answer || :\n"
                       "set +e\n\n");
         write_steps(out, p, info->n_arm, p->n);
 }
@@ -182,7 +196,7 @@ json_t *script_steps(const Plan *p, size_t from, size_t to) {
                 _cleanup_free_ char *text = NULL;
                 json_t *o;
 
-                if (s->value && knob_text(s->file, s->text ?: s->value, &text) < 0)
+                if (s->value && step_text(s, &text) < 0)
                         o = NULL;
                 else
                         o = json_pack("{ss ss ss* ss* ss* sb}", "op", op(s->kind), "file", s->file,

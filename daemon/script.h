@@ -23,6 +23,7 @@ typedef struct ScriptInfo {
         const char *tracefs;
         const Strv *warnings;
         size_t n_arm; /* steps that arm; the others put back */
+        bool waits;   /* then it waits for a trigger */
 } ScriptInfo;
 
 /* An error is kept in @out. */

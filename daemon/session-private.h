@@ -35,7 +35,7 @@ struct Session {
         Rotation *rotation;
         sd_event_source *deadline;
         SymbolWatch symbol_watch;
-        bool modules_changed; /* since session_look_at_roots() */
+        bool modules_changed;          /* since session_look_at_roots() */
         sd_event_source *lesson_timer; /* daemon/session-lean.c */
         uint64_t lesson_us;
         Lesson *lesson; /* goes on after the end */

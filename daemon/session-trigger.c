@@ -43,7 +43,6 @@ struct SessionTriggers {
 };
 
 static void look(SessionTriggers *t);
-static int switch_of(const Rule *r);
 
 static const char *rule_text(const Rule *r) {
         return trigger_rule_on(r->all->session->meta->spec.triggers.items[r->i]);
@@ -51,6 +50,10 @@ static const char *rule_text(const Rule *r) {
 
 static TriggerCount *rule_count(const Rule *r) {
         return &r->all->session->meta->captures.triggers[r->i];
+}
+
+static int switch_of(const Rule *r) {
+        return tracer_switch_of(&r->all->session->meta->spec, &r->trigger);
 }
 
 /* --- what a firing would do ------------------------------------------------------------------- */
@@ -223,21 +226,6 @@ static int on_count(sd_event_source *source, uint64_t usec, void *userdata) {
 
 static void on_ring(void *userdata) {
         hear(userdata);
-}
-
-/* What the kernel can do of the rule by itself: 1: on, 0: off, -1: nothing. */
-static int switch_of(const Rule *r) {
-        const Trigger *t = &r->trigger;
-
-        if (!tracer_can_switch(t))
-                return -1;
-        if (t->does[TRIGGER_START])
-                return 1;
-        if (t->does[TRIGGER_SNAPSHOT])
-                return r->all->session->meta->spec.in_kernel && t->delay_ns[TRIGGER_SNAPSHOT] == 0
-                               ? 0
-                               : -1;
-        return t->delay_ns[TRIGGER_STOP] == 0 ? 0 : -1;
 }
 
 static void put_switch(Rule *r) {
@@ -430,11 +418,17 @@ static int refuse(Refusal *refusal, const char *text) {
                            "%s", text);
 }
 
-static int check(const SessionTriggers *t, const Spec *spec, Refusal *refusal) {
-        for (size_t i = 0; i < t->n; i++) {
-                const Trigger *trigger = &t->rules[i].trigger;
+int session_triggers_admit(const Spec *spec, Refusal *refusal) {
+        if (spec->in_kernel && !spec->ring)
+                return refuse(refusal, "in_kernel is a kind of ring: say ring too");
+        for (size_t i = 0; i < spec->triggers.n; i++) {
+                _cleanup_trigger_ Trigger trigger = {};
+                char why[TRIGGER_WHY_MAX];
+                int r = trigger_parse(&trigger, spec->triggers.items[i], why);
 
-                if (trigger->does[TRIGGER_SNAPSHOT] && !spec->ring)
+                if (r != 0)
+                        return r < 0 ? r : refuse(refusal, why);
+                if (trigger.does[TRIGGER_SNAPSHOT] && !spec->ring)
                         return refuse(refusal,
                                       "a snapshot keeps what a ring has, and this is none: add "
                                       "--in-kernel (or --ring), or let the trigger start");
@@ -446,12 +440,11 @@ int session_triggers_new(Session *s, Refusal *refusal) {
         const Spec *spec = &s->meta->spec;
         SessionTriggers *t;
         bool stops = false;
-        int r = 0;
+        int r;
 
-        if (spec->in_kernel && !spec->ring)
-                return refuse(refusal, "in_kernel is a kind of ring: say ring too");
-        if (spec->triggers.n == 0)
-                return 0;
+        r = session_triggers_admit(spec, refusal);
+        if (r != 0 || spec->triggers.n == 0)
+                return r;
         t = calloc(1, sizeof(*t));
         if (!t)
                 return -ENOMEM;
@@ -463,15 +456,13 @@ int session_triggers_new(Session *s, Refusal *refusal) {
 
                 *rule = (Rule){ .all = t, .i = t->n };
                 r = trigger_parse(&rule->trigger, spec->triggers.items[t->n], why);
-                if (r > 0)
-                        return refuse(refusal, why);
                 t->starts = t->starts || rule->trigger.does[TRIGGER_START];
                 t->keeps = t->keeps || rule->trigger.does[TRIGGER_SNAPSHOT];
                 stops = stops || rule->trigger.does[TRIGGER_STOP];
         }
         t->repeats = t->starts && stops && !spec->ring && spec->max_captures != 1;
         s->meta->captures.n_triggers = t->n;
-        return r < 0 ? r : check(t, spec, refusal);
+        return MIN(r, 0);
 }
 
 bool session_waits_for_start(const Session *s) {

@@ -85,6 +85,8 @@ void session_stop(Session *s, const char *reason);
  */
 typedef void (*SnapshotDone)(Session *s, const char *name, int error, void *userdata);
 int session_snapshot(Session *s, const char *reason, SnapshotDone done, void *userdata);
+/* Whether the rules of @spec make sense.  0, REFUSED, -errno. */
+int session_triggers_admit(const Spec *spec, Refusal *refusal);
 /*
  * session_trigger() - as if the first of the rules had fired that wait for a command, or if there is
  *                     none the first of all; caps do not hold it back

@@ -30,19 +30,17 @@ static uint64_t hash(const char *s) {
 #define NAME_ARGS(place) hash((place)->session), (place)->number
 
 /* One more line in a file, in the ledger before it is there; consumed. */
-static int add_line(const BellPlace *p, const char *file, char *taken) {
+static int add_line(const BellPlace *place, Plan *p, const char *file, char *taken) {
         _cleanup_free_ char *line = taken;
-        _cleanup_strv_ Strv lines = {};
+        const char *failed;
         int r;
 
         if (!line)
                 return -ENOMEM;
-        r = ledger_add(p->ledger, p->session, LEDGER_LINE, file, line);
+        r = plan_add_line(p, place->ledger, place->session, file, line);
         if (r >= 0)
-                r = ledger_commit(p->ledger, p->fs->path);
-        if (r >= 0)
-                r = strv_add(&lines, line);
-        return r < 0 ? r : knob_append(p->fs->fd, file, &lines);
+                r = ledger_commit(place->ledger, place->fs->path);
+        return r < 0 ? r : plan_apply(p, place->fs, &failed);
 }
 
 static _printf_(1, 2) char *format(const char *text, ...) {
@@ -61,7 +59,7 @@ int stopwatch_event(const BellPlace *place, const Trigger *t, Trigger *ret) {
 
         memcpy(event.does, t->does, sizeof(event.does));
         memcpy(event.delay_ns, t->delay_ns, sizeof(event.delay_ns));
-        event.system = strdup("synthetic");
+        event.system = strdup(STOPWATCH_SYSTEM);
         event.name = format(NAME_FORMAT, NAME_ARGS(place));
         event.filter =
                 format("lat >= %" PRIu64, MAX(t->value / (uint64_t) NSEC_PER_USEC, (uint64_t) 1));
@@ -78,7 +76,7 @@ static int refuse_kernel(Refusal *refusal, const char *what, int error) {
                            what, strerror(-error));
 }
 
-int stopwatch_make(const BellPlace *place, const Strv *functions, Refusal *refusal) {
+int stopwatch_make(const BellPlace *place, Plan *p, const Strv *functions, Refusal *refusal) {
         int r = 0;
 
         if (functions->n > STOPWATCH_FUNCTIONS_MAX)
@@ -89,21 +87,22 @@ int stopwatch_make(const BellPlace *place, const Strv *functions, Refusal *refus
         if (faccessat(place->fs->fd, DYNAMIC_EVENTS, F_OK, 0) < 0)
                 return refuse_kernel(refusal, DYNAMIC_EVENTS, -errno);
         for (size_t i = 0; r >= 0 && i < functions->n; i++) {
-                r = add_line(place, DYNAMIC_EVENTS,
+                r = add_line(place, p, DYNAMIC_EVENTS,
                              format("p:ftraced/" NAME_FORMAT "_in%zu %s", NAME_ARGS(place), i,
                                     functions->items[i]));
                 if (r >= 0)
-                        r = add_line(place, DYNAMIC_EVENTS,
+                        r = add_line(place, p, DYNAMIC_EVENTS,
                                      format("r%d:ftraced/" NAME_FORMAT "_out%zu %s", MAX_ACTIVE,
                                             NAME_ARGS(place), i, functions->items[i]));
                 if (r < 0)
                         return refuse_kernel(refusal, functions->items[i], r);
         }
-        r = add_line(place, DYNAMIC_EVENTS, format("s:" NAME_FORMAT " u64 lat", NAME_ARGS(place)));
+        r = add_line(place, p, DYNAMIC_EVENTS,
+                     format("s:" NAME_FORMAT " u64 lat", NAME_ARGS(place)));
         return r < 0 ? refuse_kernel(refusal, "a synthetic event", r) : 0;
 }
 
-int stopwatch_begin(const BellPlace *place, const Strv *functions, Refusal *refusal) {
+int stopwatch_begin(const BellPlace *place, Plan *p, const Strv *functions, Refusal *refusal) {
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < functions->n; i++) {
@@ -115,11 +114,11 @@ int stopwatch_begin(const BellPlace *place, const Strv *functions, Refusal *refu
                              place->session, place->number, NAME_ARGS(place), i);
                 if (!in || !out)
                         return -ENOMEM;
-                r = add_line(place, in,
+                r = add_line(place, p, in,
                              format("hist:keys=common_pid:ts%zu=common_timestamp.usecs:size=%d", i,
                                     STOPWATCH_THREADS));
                 if (r >= 0)
-                        r = add_line(place, out,
+                        r = add_line(place, p, out,
                                      format("hist:keys=common_pid:lat%zu=common_timestamp.usecs-$ts"
                                             "%zu:onmatch(ftraced." NAME_FORMAT
                                             "_in%zu).trace(" NAME_FORMAT ",$lat%zu):size=%d",

@@ -19,7 +19,8 @@
 
 /* @t, which is slower:TIME, as a trigger on the event that this makes.  0 or -ENOMEM. */
 int stopwatch_event(const BellPlace *place, const Trigger *t, Trigger *ret);
-/* Before the bell: makes probes and the event, for the ledger to remove.  0, REFUSED, -errno. */
-int stopwatch_make(const BellPlace *place, const Strv *functions, Refusal *refusal);
+/* Before the bell: makes probes and the event, for the ledger to remove.  The steps are in @p, and are
+ * made unless it is dry.  0, REFUSED, -errno. */
+int stopwatch_make(const BellPlace *place, Plan *p, const Strv *functions, Refusal *refusal);
 /* In the bell's instance, once there is one: begins to measure.  The same. */
-int stopwatch_begin(const BellPlace *place, const Strv *functions, Refusal *refusal);
+int stopwatch_begin(const BellPlace *place, Plan *p, const Strv *functions, Refusal *refusal);

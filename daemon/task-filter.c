@@ -52,13 +52,7 @@ int task_filter_plan(Plan *p, const Tracefs *fs, Ledger *l, const char *session,
                 return -ENOMEM;
         r = make_condition(&spec->comms, &condition);
         if (r >= 0)
-                r = ledger_add(l, session, LEDGER_INSTANCE, dir, NULL);
-        if (r >= 0)
-                r = plan_step(p, PLAN_MKDIR, dir, NULL, NULL, NULL);
-        if (r >= 0)
-                r = ledger_commit(l, fs->path);
-        if (r >= 0)
-                r = plan_apply(p, fs, &file);
+                r = plan_make_dir(p, fs, l, session, dir, &file);
         if (r >= 0)
                 r = set(p, fs, l, dir, "buffer_size_kb", BUFFER_KIB);
         if (r >= 0)

@@ -19,11 +19,11 @@ leave_over() {
 }
 
 # Arms by hand, dumps, and puts back; then by the daemon, and compares.
-compare() { # NAME OPTION...
-        local name=$1 shell
+compare() { # VERB NAME OPTION...
+        local verb=$1 name=$2 shell
 
-        shift
-        exits "$name: a dry run succeeds" 0 ftracectl start --dry-run -n "$name" "$@"
+        shift 2
+        exits "$name: a dry run succeeds" 0 ftracectl "$verb" --dry-run -n "$name" "$@"
         cp "$out" "$work/$name.sh"
         is_as_before "$name: it has changed nothing"
         ok "$name: it wrote no ledger" not test -e "$store/ledger"
@@ -41,7 +41,7 @@ compare() { # NAME OPTION...
         is "$name: and none complains" "$(grep -v '^+' "$work/$name.log")" ''
         is_as_before "$name: by hand all is put back"
 
-        exits "$name: a start succeeds" 0 ftracectl start -n "$name" "$@"
+        exits "$name: a start succeeds" 0 ftracectl "$verb" -n "$name" "$@"
         dump_tracefs "$work/$name.daemon"
         exits "$name: a stop succeeds" 0 ftracectl stop "$name"
         is_as_before "$name: the daemon puts all back"
@@ -55,11 +55,13 @@ for profile in $(ftracectl profile list --no-legend | awk '{ print $1 }'); do
         exits "$profile: what it names is here" 0 ftracectl start --dry-run --profile "$profile"
 done
 is_as_before 'profiles: the kernel is as it was'
-compare plain --depth=4 udp_sendmsg udp_recvmsg
+compare start plain --depth=4 udp_sendmsg udp_recvmsg
 leave_over
 dump_tracefs "$work/tracefs.before"
 printf '%s\n' 'udp_*' 'ip_*' >"$work/hooked"
-compare hooked --lean="$work/hooked" --pid=1 --notrace=ip_make_skb udp_sendmsg
+compare start hooked --lean="$work/hooked" --pid=1 --notrace=ip_make_skb udp_sendmsg
+compare arm armed --on=function:do_sys_settimeofday64 --on=event:sched:sched_process_hang:'pid > 1' udp_sendmsg
+compare arm timed --on=slower:10s --do=stop udp_sendmsg
 exits 'what a start refuses is refused' 3 ftracectl start --dry-run udp_sendmesg
 if has_instances; then
         exits 'a neighbour records' 0 ftracectl start -n neighbour udp_recvmsg

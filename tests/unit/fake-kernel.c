@@ -64,6 +64,7 @@ static const struct {
         { "options/event-fork", "0\n" },
         { "events/sched/sched_switch/enable", "0\n" },
         { "events/sched/sched_switch/filter", "none\n" },
+        { "events/sched/sched_switch/trigger", "# Available triggers:\n" },
         { "events/header_page", "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n" },
         { "per_cpu/cpu0/stats", "entries: 0\noverrun: 7\ncommit overrun: 0\nread events: 3\n" },
         { "per_cpu/cpu1/stats", "entries: 0\noverrun: 0\ncommit overrun: 0\nread events: 0\n" },
@@ -334,10 +335,13 @@ static int add_line(Strv *words, unsigned long line) {
         return *s ? strv_addn(words, s, strcspn(s, " \n")) : -EINVAL;
 }
 
-/* One word of one write, as ftrace_graph_write() takes it; set_ftrace_filter takes lines, too. */
+/* One word of one write, as ftrace_graph_write() takes it; set_ftrace_filter takes lines, too, and
+ * commands, which are no part of the list. */
 static int write_list(int fd, const char *text) {
         Strv *words = &files[fd].words;
 
+        if (strstr(files[fd].path, "set_ftrace_filter") && strchr(text, ':'))
+                return 0;
         if (strstr(files[fd].path, "set_ftrace_filter") && text[strspn(text, "0123456789")] == 0)
                 return add_line(words, strtoul(text, NULL, 10));
         const char *word = *text == '!' ? text + 1 : text;

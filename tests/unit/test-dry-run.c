@@ -44,7 +44,8 @@ static char *script(FakeKernel *k, Controller *c, SessionMeta *m) {
                                     .kernel = "6.12.57",
                                     .tracefs = "/T",
                                     .warnings = &m->warnings,
-                                    .n_arm = n_arm });
+                                    .n_arm = n_arm,
+                                    .waits = controller_waits_for_start(&m->spec) });
         ck_assert_int_eq(buf_take_string(&out, &text), 0);
         return text;
 }
@@ -69,7 +70,10 @@ static void write_log(Strv *ret, const Plan *p) {
                         ck_assert_int_ge(asprintf(&line, "truncate %s", s->file), 0);
                         ck_assert_int_eq(strv_take(ret, line), 0);
                 }
-                ck_assert_int_eq(knob_text(s->file, s->text ?: s->value, &text), 0);
+                if (s->kind == PLAN_LINE)
+                        text = strdup(s->value);
+                else
+                        ck_assert_int_eq(knob_text(s->file, s->text ?: s->value, &text), 0);
                 ck_assert_int_eq(strv_split(&words, text, "\n"), 0);
                 for (size_t w = 0; w < words.n; w++) {
                         ck_assert_int_ge(asprintf(&line, "write %s %s%s", s->file,
@@ -78,6 +82,24 @@ static void write_log(Strv *ret, const Plan *p) {
                                          0);
                         ck_assert_int_eq(strv_take(ret, line), 0);
                 }
+        }
+}
+
+/* What a session of @m does after arming, before its triggers fire. */
+static void begin(Tracer *t, const SessionMeta *m) {
+        bool waits = controller_waits_for_start(&m->spec);
+
+        if (!waits)
+                ck_assert_int_eq(tracer_set_recording(t, true), 0);
+        for (size_t i = 0; i < m->spec.triggers.n; i++) {
+                _cleanup_trigger_ Trigger trigger = {};
+                char why[TRIGGER_WHY_MAX];
+                int on;
+
+                ck_assert_int_eq(trigger_parse(&trigger, m->spec.triggers.items[i], why), 0);
+                on = tracer_switch_of(&m->spec, &trigger);
+                if (on >= 0 && trigger.does[TRIGGER_START] == waits)
+                        ck_assert_int_eq(tracer_put_switch(t, i, &trigger, on > 0), 0);
         }
 }
 
@@ -94,7 +116,7 @@ static void expect_same(FakeKernel *k, Controller *c, SessionMeta *m) {
         write_log(&lines, &plan);
         strv_done(&k->log);
         ck_assert_int_eq(controller_arm(c, &t, m, false, &refusal), 0);
-        ck_assert_int_eq(tracer_set_recording(t, true), 0);
+        begin(t, m);
         ck_assert_int_eq(tracer_disarm(t), 0);
         wanted = strv_join(&lines, "\n");
         got = strv_join(&k->log, "\n");
@@ -187,15 +209,113 @@ ENTER
 "echo '!tcp_sendmsg' >> set_graph_function\n");
         }
 END_TEST
+
+START_TEST(triggers_are_hung_by_these_lines_and_taken_down_again)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_sendmsg");
+                _cleanup_free_ char *text = NULL;
+
+                fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.57\n");
+                ck_assert_int_eq(strv_add(&m->spec.triggers, "start function:kfree_skb"), 0);
+                ck_assert_int_eq(strv_add(&m->spec.triggers,
+                                          "stop event:sched:sched_switch:prev_comm==\"x\""), 0);
+                text = script(k, c, m);
+                expect_text(text, HEAD("x") NEW CD
+"mkdir instances/ftraced.bell-x-0\n"
+"echo 16 > instances/ftraced.bell-x-0/buffer_size_kb     # was 1408, in a new instance\n"
+"echo 0 > instances/ftraced.bell-x-0/buffer_percent      # was 50, in a new instance\n"
+"# Lines of available_filter_functions, which hold until a module comes or goes, for 1:\n"
+"# kfree_skb\n"
+"echo 7 > instances/ftraced.bell-x-0/set_ftrace_filter   # was #### all functions enabled ####, in a new instance\n"
+"echo function > instances/ftraced.bell-x-0/current_tracer  # was nop, in a new instance\n"
+"mkdir instances/ftraced.bell-x-1\n"
+"echo 16 > instances/ftraced.bell-x-1/buffer_size_kb     # was 1408, in a new instance\n"
+"echo 0 > instances/ftraced.bell-x-1/buffer_percent      # was 50, in a new instance\n"
+"echo 'prev_comm==\"x\"' >> instances/ftraced.bell-x-1/events/sched/sched_switch/filter\n"
+"echo 1 > instances/ftraced.bell-x-1/events/sched/sched_switch/enable  # was 0, in a new instance\n"
+"mkdir instances/ftraced-x\n"
+"echo 0 > instances/ftraced-x/tracing_on                 # was 1, in a new instance\n"
+"echo mono > instances/ftraced-x/trace_clock             # was local, in a new instance\n"
+"echo 8192 > instances/ftraced-x/buffer_size_kb          # was 1408, in a new instance\n"
+"echo 25 > instances/ftraced-x/buffer_percent            # was 50, in a new instance\n"
+"echo udp_sendmsg > instances/ftraced-x/set_ftrace_filter  # was #### all functions enabled ####, in a new instance\n"
+"echo udp_sendmsg > set_graph_function                   # was #### all functions enabled ####\n"
+"echo function_graph > instances/ftraced-x/current_tracer  # was nop\n"
+"echo kfree_skb:traceon:1 >> instances/ftraced-x/set_ftrace_filter\n"
+"\n"
+"# It is armed now: when a trigger fires, tracing_on becomes 1, and what the roots call is hooked if it\n"
+"# was not.  Enter puts everything back.\n"
+"read -r answer || :\n"
+"set +e\n"
+"\n"
+"echo nop > instances/ftraced-x/current_tracer\n"
+"echo '!kfree_skb:traceon:1' >> instances/ftraced-x/set_ftrace_filter\n"
+"echo 0 > instances/ftraced.bell-x-1/events/sched/sched_switch/enable\n"
+"rmdir instances/ftraced-x\n"
+"rmdir instances/ftraced.bell-x-1\n"
+"rmdir instances/ftraced.bell-x-0\n"
+"echo > set_graph_function\n");
+        }
+END_TEST
+
+START_TEST(a_stopwatch_is_made_by_these_lines_and_removed_again)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_sendmsg");
+                _cleanup_free_ char *text = NULL;
+
+                fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.57\n");
+                fake_put(k, "dynamic_events", "");
+                ck_assert_int_eq(strv_add(&m->spec.triggers, "stop slower:5ms"), 0);
+                text = script(k, c, m);
+                expect_text(text, HEAD("x") NEW CD
+"echo 'p:ftraced/ftraced_af63f54c86021707_0_in0 udp_sendmsg' >> dynamic_events\n"
+"echo 'r512:ftraced/ftraced_af63f54c86021707_0_out0 udp_sendmsg' >> dynamic_events\n"
+"echo 's:ftraced_af63f54c86021707_0 u64 lat' >> dynamic_events\n"
+"mkdir instances/ftraced.bell-x-0\n"
+"echo 16 > instances/ftraced.bell-x-0/buffer_size_kb     # was 1408, in a new instance\n"
+"echo 0 > instances/ftraced.bell-x-0/buffer_percent      # was 50, in a new instance\n"
+"echo 'lat >= 5000' >> instances/ftraced.bell-x-0/events/synthetic/ftraced_af63f54c86021707_0/filter\n"
+"echo 1 > instances/ftraced.bell-x-0/events/synthetic/ftraced_af63f54c86021707_0/enable  # was 0, in a new instance\n"
+"echo 'hist:keys=common_pid:ts0=common_timestamp.usecs:size=8192' >> instances/ftraced.bell-x-0/events/ftraced/ftraced_af63f54c86021707_0_in0/trigger\n"
+"echo 'hist:keys=common_pid:lat0=common_timestamp.usecs-$ts0:onmatch(ftraced.ftraced_af63f54c86021707_0_in0).trace(ftraced_af63f54c86021707_0,$lat0):size=8192' >> instances/ftraced.bell-x-0/events/ftraced/ftraced_af63f54c86021707_0_out0/trigger\n"
+"mkdir instances/ftraced-x\n"
+"echo 0 > instances/ftraced-x/tracing_on                 # was 1, in a new instance\n"
+"echo mono > instances/ftraced-x/trace_clock             # was local, in a new instance\n"
+"echo 8192 > instances/ftraced-x/buffer_size_kb          # was 1408, in a new instance\n"
+"echo 25 > instances/ftraced-x/buffer_percent            # was 50, in a new instance\n"
+"echo udp_sendmsg > set_graph_function                   # was #### all functions enabled ####\n"
+"echo function_graph > instances/ftraced-x/current_tracer  # was nop\n"
+"echo 1 > instances/ftraced-x/tracing_on                 # was 0\n"
+"echo 'traceoff:1 if lat >= 5000' >> instances/ftraced-x/events/synthetic/ftraced_af63f54c86021707_0/trigger\n"
+ENTER
+"echo 0 > instances/ftraced-x/tracing_on\n"
+"echo nop > instances/ftraced-x/current_tracer\n"
+"echo '!traceoff:1 if lat >= 5000' >> instances/ftraced-x/events/synthetic/ftraced_af63f54c86021707_0/trigger\n"
+"echo '!hist:keys=common_pid:lat0=common_timestamp.usecs-$ts0:onmatch(ftraced.ftraced_af63f54c86021707_0_in0).trace(ftraced_af63f54c86021707_0,$lat0):size=8192' >> instances/ftraced.bell-x-0/events/ftraced/ftraced_af63f54c86021707_0_out0/trigger\n"
+"echo '!hist:keys=common_pid:ts0=common_timestamp.usecs:size=8192' >> instances/ftraced.bell-x-0/events/ftraced/ftraced_af63f54c86021707_0_in0/trigger\n"
+"echo 0 > instances/ftraced.bell-x-0/events/synthetic/ftraced_af63f54c86021707_0/enable\n"
+"echo -:ftraced_af63f54c86021707_0 >> dynamic_events\n"
+"echo -:ftraced/ftraced_af63f54c86021707_0_out0 >> dynamic_events\n"
+"echo -:ftraced/ftraced_af63f54c86021707_0_in0 >> dynamic_events\n"
+"rmdir instances/ftraced-x\n"
+"rmdir instances/ftraced.bell-x-0\n"
+"echo > set_graph_function\n");
+        }
+END_TEST
 /* clang-format on */
 
 /* With all that a session overrides set otherwise. */
 static void compare_all(bool instances, bool shares_options) {
         _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
         _cleanup_(controller_freep) Controller *c = controller(k);
-        _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_*"),
-                                                  *n = meta("y", "tcp_* udp_recvmsg"),
-                                                  *o = meta("z", "vfs_read");
+        _cleanup_(session_meta_freep)
+                SessionMeta *m = meta("x", "udp_*"),
+                            *n = meta("y", "tcp_* udp_recvmsg"), *o = meta("z", "vfs_read"),
+                            *u = meta("u", "vfs_write"), *v = meta("v", "vfs_write");
         _cleanup_refusal_ Refusal refusal = {};
         Tracer *t;
 
@@ -211,6 +331,13 @@ static void compare_all(bool instances, bool shares_options) {
         ck_assert_int_eq(strv_add(&o->spec.hooked, "kfree"), 0);
         expect_same(k, c, m);
         expect_same(k, c, n);
+        ck_assert_int_eq(strv_add(&u->spec.triggers, "start function:kfree"), 0);
+        ck_assert_int_eq(strv_add(&u->spec.triggers, "stop event:sched:sched_switch"), 0);
+        ck_assert_int_eq(strv_add(&v->spec.triggers, "stop event:sched:sched_switch:a==b"), 0);
+        ck_assert_int_eq(strv_add(&v->spec.triggers, "stop function:udp_sendmsg"), 0);
+        ck_assert_int_eq(strv_add(&v->spec.triggers, "stop count:5"), 0);
+        expect_same(k, c, u);
+        expect_same(k, c, v);
         if (!instances)
                 return;
         ck_assert_int_eq(controller_arm(c, &t, m, false, &refusal), 0);
@@ -303,6 +430,7 @@ END_TEST
 
 UNIT_MAIN("dry-run", the_top_level_is_programmed_and_put_back_by_these_lines,
           an_instance_is_made_beside_those_of_others_by_these_lines,
-          what_is_printed_is_what_is_written,
+          triggers_are_hung_by_these_lines_and_taken_down_again,
+          a_stopwatch_is_made_by_these_lines_and_removed_again, what_is_printed_is_what_is_written,
           whether_there_are_instances_is_told_by_the_release_without_making_one,
           what_arming_refuses_a_dry_run_refuses, steps_are_json_with_what_they_replace)
