@@ -332,6 +332,7 @@ int health_watch_again(Health *h) {
                                            .ftrace_enabled = "/proc/sys/kernel/ftrace_enabled",
                                            .cpus = cpus,
                                            .n_cpus = m->n_cpus,
+                                           .events = &m->spec.events,
                                            .get_roots = get_roots,
                                            .handler = on_tampering,
                                            .userdata = h,

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "daemon/knob.h"
 #include "daemon/tamper.h"
+#include "store/event-choice.h"
 
 typedef enum Check {
         CHECK_VALUE, /* it must say what it said */
@@ -31,6 +32,8 @@ enum {
         PER_CPU = 1 << 3,
         NOTE = 1 << 4,  /* a change loses nothing */
         CLOCK = 1 << 5, /* it must say the session's */
+        EVENT = 1 << 6, /* there is one in the directory of each event that is recorded */
+        PIDS = 1 << 7,  /* who joins and leaves unasked, unless it is empty, cannot be compared */
 };
 
 typedef struct File {
@@ -43,6 +46,7 @@ typedef struct File {
 } File;
 
 #define OTHER_FUNCTIONS "other calls are recorded than were asked for; start a new session"
+#define OTHER_EVENTS "other events are recorded than were asked for; start a new session"
 
 /* linux 6.1 kernel/trace/trace.c: tracing_set_clock() and tracing_open() with O_TRUNC reset the
  * buffer, tracing_snapshot_write() swaps it with another. */
@@ -61,12 +65,15 @@ static const File files[] = {
           "the kernel's buffer holds more or less than was asked for" },
         { "set_ftrace_filter", CHECK_VALUE, 0, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
         { "set_ftrace_notrace", CHECK_VALUE, 0, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
-        { "set_ftrace_pid", CHECK_VALUE, 0, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
+        { "set_ftrace_pid", CHECK_VALUE, PIDS, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
         { "tracing_cpumask", CHECK_VALUE, 0, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
         { "set_graph_function", CHECK_ROOTS, TOP, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
         { "set_graph_notrace", CHECK_VALUE, TOP, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
         { "tracing_thresh", CHECK_VALUE, TOP, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
         { "max_graph_depth", CHECK_VALUE, TOP, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
+        { "set_event_pid", CHECK_VALUE, PIDS, GAP_FILTER_CHANGED, OTHER_EVENTS },
+        { "filter", CHECK_VALUE, EVENT | POLL, GAP_FILTER_CHANGED, OTHER_EVENTS },
+        { "enable", CHECK_VALUE, EVENT | POLL, GAP_FILTER_CHANGED, OTHER_EVENTS, "1" },
 };
 
 typedef struct Watch {
@@ -255,20 +262,15 @@ void tamper_poll(Tamper *t) {
 
 /* --- setting up ------------------------------------------------------------------------------- */
 
-/* A list of processes that they join and leave by themselves cannot be compared. */
 static bool changes_by_itself(const Watch *w) {
-        return streq(w->file->name, "set_ftrace_pid") && w->wanted && *w->wanted;
+        return (w->file->flags & PIDS) && w->wanted && *w->wanted;
 }
 
-static int add_watch(Tamper *t, const File *file, uint32_t cpu) {
+static int add_watch(Tamper *t, const File *file, const char *name, uint32_t cpu) {
         Watch *w = &t->watches[t->n_watches];
         _cleanup_free_ char *whole = NULL;
-        char name[64];
         int r;
 
-        (void) snprintf(name, sizeof(name), "%s", file->name);
-        if (file->flags & PER_CPU)
-                (void) snprintf(name, sizeof(name), "per_cpu/cpu%u/trace", cpu);
         *w = (Watch){ .tamper = t, .file = file, .cpu = cpu };
         t->n_watches++;
         if (asprintf(&w->path, "%s%s", file->flags & TOP ? "" : t->config.dir, name) < 0) {
@@ -296,6 +298,37 @@ static int add_watch(Tamper *t, const File *file, uint32_t cpu) {
         return r == -ENOMEM ? r : 0;
 }
 
+static int add_cpus(Tamper *t, const File *file) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < t->config.n_cpus; i++) {
+                char name[64];
+
+                (void) snprintf(name, sizeof(name), "per_cpu/cpu%u/trace", t->config.cpus[i]);
+                r = add_watch(t, file, name, t->config.cpus[i]);
+        }
+        return r;
+}
+
+/*
+ * Files of an event may lose their inode, and inotify's mark with it, when nobody uses them (linux 6.12
+ * fs/tracefs/event_inode.c), so these are looked at as well.
+ */
+static int add_events(Tamper *t, const File *file) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < t->config.events->n; i++) {
+                char path[EVENT_PATH_MAX];
+                EventChoice e;
+
+                if (!event_choice_parse(&e, t->config.events->items[i]))
+                        continue;
+                event_choice_path(path, &e, file->name);
+                r = add_watch(t, file, path, GAP_ALL_CPUS);
+        }
+        return r;
+}
+
 int tamper_new(Tamper **ret, const TamperConfig *config) {
         _cleanup_(tamper_freep) Tamper *t = calloc(1, sizeof(*t));
         int r;
@@ -303,7 +336,8 @@ int tamper_new(Tamper **ret, const TamperConfig *config) {
         if (!t)
                 return -ENOMEM;
         t->config = *config;
-        t->watches = calloc(ELEMENTSOF(files) + config->n_cpus, sizeof(*t->watches));
+        t->watches = calloc(ELEMENTSOF(files) + config->n_cpus + 2 * config->events->n,
+                            sizeof(*t->watches));
         if (!t->watches)
                 return -ENOMEM;
         r = sd_event_add_defer(config->event, &t->looking, on_look, t);
@@ -314,12 +348,12 @@ int tamper_new(Tamper **ret, const TamperConfig *config) {
         if (r < 0)
                 return r;
         for (size_t i = 0; r >= 0 && i < ELEMENTSOF(files); i++) {
-                if (!(files[i].flags & PER_CPU)) {
-                        r = add_watch(t, &files[i], GAP_ALL_CPUS);
-                        continue;
-                }
-                for (size_t k = 0; r >= 0 && k < config->n_cpus; k++)
-                        r = add_watch(t, &files[i], config->cpus[k]);
+                if (files[i].flags & PER_CPU)
+                        r = add_cpus(t, &files[i]);
+                else if (files[i].flags & EVENT)
+                        r = add_events(t, &files[i]);
+                else
+                        r = add_watch(t, &files[i], files[i].name, GAP_ALL_CPUS);
         }
         if (r >= 0) /* it may have been changed while nobody watched */
                 r = sd_event_source_set_enabled(t->looking, SD_EVENT_ONESHOT);

@@ -28,7 +28,7 @@ static const struct {
         [GAP_FTRACE_OFF] = { "ftrace_off", "sysctl kernel.ftrace_enabled was 0" },
         [GAP_CLOCK_CHANGED] = { "clock_changed", "somebody else chose another trace_clock" },
         [GAP_FILTER_CHANGED] = { "filter_changed",
-                                 "somebody else changed which functions are traced" },
+                                 "somebody else changed which functions or events are traced" },
         [GAP_NO_SPACE] = { "no_space", "the store's disk was full" },
         [GAP_DISK_FAILED] = { "disk_failed", "the store's disk refused to take pages" },
         [GAP_ROOT_GONE] = { "root_gone", "the module of a root was loaded again" },

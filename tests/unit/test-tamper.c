@@ -2,6 +2,7 @@
 
 /* Plain files stand for tracefs: inotify tells of them as it does of the kernel's. */
 
+#include "base/io.h"
 #include "daemon/tamper.h"
 #include "scratch.h"
 
@@ -16,6 +17,8 @@ static const struct {
         { "set_ftrace_pid", "no pid\n" },
         { "set_graph_function", "udp_sendmsg\n" },
         { "max_graph_depth", "0\n" },
+        { "events/sched/sched_switch/enable", "1\n" },
+        { "events/sched/sched_switch/filter", "prev_pid > 1\n" },
         { "ftrace_enabled", "1\n" },
 };
 
@@ -25,7 +28,7 @@ typedef struct Fixture {
         sd_event *event;
         Tamper *tamper;
         Strv said; /* "began filter_changed", ... */
-        Strv roots;
+        Strv roots, events;
 } Fixture;
 
 static void on_report(const TamperReport *report, void *userdata) {
@@ -60,6 +63,10 @@ static void put(Fixture *f, const char *file, const char *text) {
 
 static void fixture_init(Fixture *f) {
         *f = (Fixture){ .scratch = SCRATCH };
+        ck_assert_int_eq(dir_make(f->scratch.fd, "events", 0700), 0);
+        ck_assert_int_eq(dir_make(f->scratch.fd, "events/sched", 0700), 0);
+        ck_assert_int_eq(dir_make(f->scratch.fd, "events/sched/sched_switch", 0700), 0);
+        ck_assert_int_eq(strv_add(&f->events, "sched:sched_switch:prev_pid > 1"), 0);
         for (size_t i = 0; i < ELEMENTSOF(controls); i++)
                 put(f, controls[i].file, controls[i].text);
         (void) snprintf(f->ftrace_enabled, sizeof(f->ftrace_enabled), "%.4000s/ftrace_enabled",
@@ -73,6 +80,7 @@ static void fixture_init(Fixture *f) {
                                                         .dir = "",
                                                         .clock = "mono",
                                                         .ftrace_enabled = f->ftrace_enabled,
+                                                        .events = &f->events,
                                                         .get_roots = get_roots,
                                                         .handler = on_report,
                                                         .userdata = f }),
@@ -84,6 +92,7 @@ static void fixture_done(Fixture *f) {
         f->event = sd_event_unref(f->event);
         strv_done(&f->said);
         strv_done(&f->roots);
+        strv_done(&f->events);
         scratch_done(&f->scratch);
 }
 #define _cleanup_fixture_ _cleanup_(fixture_done)
@@ -107,6 +116,33 @@ START_TEST(what_is_as_it_was_says_nothing)
                 expect(&f, "");
                 put(&f, "tracing_on", "1\n");
                 put(&f, "max_graph_depth", "0\n");
+                tamper_poll(f.tamper);
+                expect(&f, "");
+        }
+END_TEST
+
+START_TEST(an_event_that_is_switched_off_or_filtered_otherwise_is_told)
+        {
+                _cleanup_fixture_ Fixture f;
+
+                fixture_init(&f);
+                put(&f, "events/sched/sched_switch/enable", "0\n");
+                expect(&f, "began filter_changed");
+                put(&f, "events/sched/sched_switch/enable", "1\n");
+                expect(&f, "ended filter_changed");
+                put(&f, "events/sched/sched_switch/filter", "none\n");
+                expect(&f, "began filter_changed");
+                put(&f, "events/sched/sched_switch/filter", "prev_pid > 1\n");
+                expect(&f, "ended filter_changed");
+        }
+END_TEST
+
+START_TEST(a_trigger_at_an_event_is_no_change_of_it)
+        {
+                _cleanup_fixture_ Fixture f;
+
+                fixture_init(&f);
+                put(&f, "events/sched/sched_switch/enable", "1*\n");
                 tamper_poll(f.tamper);
                 expect(&f, "");
         }
@@ -224,6 +260,7 @@ START_TEST(what_was_off_before_anybody_watched_is_found)
                                                                .dir = "",
                                                                .clock = "mono",
                                                                .ftrace_enabled = f.ftrace_enabled,
+                                                               .events = &f.events,
                                                                .get_roots = get_roots,
                                                                .handler = on_report,
                                                                .userdata = &f }),
@@ -233,6 +270,8 @@ START_TEST(what_was_off_before_anybody_watched_is_found)
 END_TEST
 
 UNIT_MAIN("tamper", what_is_as_it_was_says_nothing, a_change_begins_and_ends_once,
+          an_event_that_is_switched_off_or_filtered_otherwise_is_told,
+          a_trigger_at_an_event_is_no_change_of_it,
           off_and_on_again_between_two_looks_is_not_missed,
           one_cause_of_two_files_ends_with_the_second, roots_of_other_sessions_are_no_tampering,
           whatever_is_written_to_trace_or_its_clock_empties_the_buffer,
