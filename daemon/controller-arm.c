@@ -156,8 +156,8 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Aim *aim, Plan *p,
                                   .hooks = t->waits ? &aim->waiting : &aim->lean.hooks,
                                   .args = m->spec.args });
         if (r >= 0)
-                r = event_set_plan(&m->spec.events, m->spec.pids.n > 0 ? &aim->threads : &(Strv){},
-                                   t->instance, p, &c->fs, c->ledger, session);
+                r = event_set_plan(&m->spec.events, &aim->threads, t->instance, p, &c->fs,
+                                   c->ledger, session);
         if (r >= 0 && c->arbiter.n == 1)
                 r = plan_shared(c, p, m, t->claim);
         if (r < 0)

@@ -339,7 +339,9 @@ int tracer_follow(Tracer *t, const Spec *spec) {
         _cleanup_strv_ Strv wanted = {};
         int r = find_followed(&t->c->fs, spec, &wanted);
 
-        return r < 0 ? r : task_filter_set(&t->c->fs, instance_dir(t->instance), &wanted);
+        return r < 0 ? r
+                     : task_filter_set(&t->c->fs, instance_dir(t->instance), spec->events.n > 0,
+                                       &wanted);
 }
 
 int tracer_set_recording(Tracer *t, bool on) {

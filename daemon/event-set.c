@@ -121,6 +121,16 @@ static int plan_event(const EventChoice *e, Instance *i, Plan *p, const Tracefs 
         return plan_own(i, p, fs, l, session, path, "1", NULL);
 }
 
+/* Who leaves those that are followed comes into it later. */
+static int keep_left_out(const Plan *p, const Tracefs *fs, Ledger *l, const char *session) {
+        _cleanup_free_ char *now = NULL;
+        int r = plan_read(p, fs, "set_event_notrace_pid", &now);
+
+        if (r == -ENOENT) /* before linux 5.8 */
+                return 0;
+        return r < 0 ? r : ledger_add(l, session, LEDGER_FILE, "set_event_notrace_pid", now);
+}
+
 int event_set_plan(const Strv *events, const Strv *threads, Instance *i, Plan *p, const Tracefs *fs,
                    Ledger *l, const char *session) {
         _cleanup_free_ char *pids = strv_join(threads, "\n");
@@ -131,6 +141,8 @@ int event_set_plan(const Strv *events, const Strv *threads, Instance *i, Plan *p
         r = plan_own(i, p, fs, l, session, "set_event_pid", pids, NULL);
         if (r >= 0)
                 r = plan_own(i, p, fs, l, session, "set_event_notrace_pid", "", NULL);
+        if (r >= 0 && threads->n > 0 && !instance_name(i))
+                r = keep_left_out(p, fs, l, session);
         if (r >= 0 && threads->n > 0)
                 r = plan_own(i, p, fs, l, session, "options/event-fork", "1", NULL);
         for (size_t k = 0; r >= 0 && k < events->n; k++) {

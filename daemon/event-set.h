@@ -5,9 +5,10 @@
  * EventSet: what a session records beside bare calls
  *
  * Events of other kinds (store/event-choice.h) are switched on in the session's buffer, each with
- * its filter or none.  A session that records some processes' calls (--pid; who is followed by name or
- * control group is another matter) records these processes' events (set_event_pid, event-fork); of sched_switch and sched_wakeup those that concern one of them,
- * as the kernel has it (linux 6.1 kernel/trace/trace_events.c, event_filter_pid_sched_switch_probe_pre()).
+ * its filter or none.  A session that records some tasks' calls records these tasks' events
+ * (set_event_pid, event-fork); of sched_switch and sched_wakeup those that concern one of them, as the
+ * kernel has it (linux 6.1 kernel/trace/trace_events.c, event_filter_pid_sched_switch_probe_pre()).
+ * Who joins them later is added as to set_ftrace_pid (daemon/task-filter.h).
  *
  * Arguments and return values depend on how the kernel was built.  Arguments are recorded while the
  * option funcgraph-args is on; what calls return is recorded by every kernel that can, and the

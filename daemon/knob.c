@@ -23,6 +23,7 @@ typedef enum KnobKind {
         KNOB_MASK,
         KNOB_LIST,
         KNOB_PIDS,
+        KNOB_EVENT_PIDS,
         KNOB_FILTER,
         KNOB_SWITCH,
         KNOB_EVENT_FILTER,
@@ -47,8 +48,8 @@ static const KnobName names[] = {
         { "set_graph_notrace", KNOB_LIST, NONE },
         { "trace_clock", KNOB_CHOICE, "" },
         { "tracing_cpumask", KNOB_MASK, "" },
-        { "set_event_pid", KNOB_LIST, "" },
-        { "set_event_notrace_pid", KNOB_LIST, "" },
+        { "set_event_pid", KNOB_EVENT_PIDS, "" },
+        { "set_event_notrace_pid", KNOB_EVENT_PIDS, "" },
         { "enable", KNOB_SWITCH, "" },
         { "filter", KNOB_EVENT_FILTER, "" },
 };
@@ -75,7 +76,12 @@ const char *knob_shown_empty(const char *path) {
 }
 
 static bool kind_is_list(KnobKind kind) {
-        return kind == KNOB_LIST || kind == KNOB_PIDS || kind == KNOB_FILTER;
+        return kind == KNOB_LIST || kind == KNOB_PIDS || kind == KNOB_EVENT_PIDS ||
+               kind == KNOB_FILTER;
+}
+
+bool knob_hides(const char *path, const char *value) {
+        return kind_of(path) == KNOB_EVENT_PIDS && *value == 0;
 }
 
 bool knob_is_list(const char *path) {
@@ -194,6 +200,7 @@ bool knob_equal(const char *path, const char *a, const char *b) {
                 return mask_equal(a, b);
         case KNOB_LIST:
         case KNOB_PIDS:
+        case KNOB_EVENT_PIDS:
         case KNOB_FILTER:
                 return list_equal(a, b);
         case KNOB_VALUE:
@@ -224,7 +231,8 @@ static int write_word(int fd, const char *path, const char *word, size_t n_word)
 
 static int write_words(int tracefs_fd, const char *path, const char *words, int flags,
                        Strv *skipped) {
-        bool at_once = kind_of(path) == KNOB_PIDS;
+        KnobKind kind = kind_of(path);
+        bool at_once = kind == KNOB_PIDS || kind == KNOB_EVENT_PIDS;
         int fd, r = 0;
 
         if (flags & O_TRUNC)

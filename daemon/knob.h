@@ -15,6 +15,7 @@
  *      mask     hex groups, leading zeros ignored      tracing_cpumask
  *      list     words joined with '\n', "" for none    set_graph_function, set_graph_notrace
  *      pids     a list; KNOB_PIDS_ENDED is one that names nobody        set_ftrace_pid
+ *      event pids   a list                             set_event_pid
  *      filter   a list beside which "function:command" lines live, which are left alone
  *               (":mod:" lines are list words)         set_ftrace_filter, set_ftrace_notrace
  *      switch   "0" or "1"; a '*' behind it says that a trigger has a hand in it  events/.../enable
@@ -43,6 +44,12 @@ int knob_read(int tracefs_fd, const char *path, char **ret);
 /* Whether two values of this file mean the same. */
 bool knob_equal(const char *path, const char *a, const char *b);
 
+/*
+ * Whether the file may mean something else although it says @value: processes leave set_event_pid as
+ * they end where options/event-fork is on, and one that all have left is shown like none, but means
+ * nobody (linux 6.1 kernel/trace/trace_events.c, event_filter_pid_sched_process_exit(), p_start()).
+ */
+bool knob_hides(const char *path, const char *value);
 /*
  * knob_write() - make the file say @value
  *

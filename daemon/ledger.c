@@ -307,7 +307,8 @@ static int undo_file(const Tracefs *fs, const LedgerRecord *e, Strv *warnings, s
         if (r < 0)
                 return r;
         /* stop_tracer() has dealt with ours; any other tracer is somebody else's by now. */
-        if (streq(e->file, "current_tracer") || knob_equal(e->file, now, e->old))
+        if (streq(e->file, "current_tracer") ||
+            (knob_equal(e->file, now, e->old) && !knob_hides(e->file, now)))
                 return 0;
         r = may_write(fs, e);
         if (r >= 0)

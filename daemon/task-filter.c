@@ -125,13 +125,15 @@ static int leave_out(const Tracefs *fs, const char *path, const Strv *gone, cons
         return text ? knob_write(fs->fd, path, text) : -ENOMEM;
 }
 
-int task_filter_set(const Tracefs *fs, const char *dir, const Strv *wanted) {
+/* The same for functions and for events: @kind is what the names of the two files have in them. */
+static int set_kind(const Tracefs *fs, const char *dir, const char *kind, const Strv *wanted) {
         _cleanup_free_ char *path = NULL, *not_path = NULL;
         _cleanup_strv_ Strv now = {}, new = {}, gone = {};
         int r;
 
-        if (asprintf(&path, "%sset_ftrace_pid", dir) < 0 ||
-            asprintf(&not_path, "%sset_ftrace_notrace_pid", dir) < 0)
+        if (asprintf(&path, "%sset_%s_pid", dir, kind) < 0)
+                return -ENOMEM;
+        if (asprintf(&not_path, "%sset_%s_notrace_pid", dir, kind) < 0)
                 return -ENOMEM;
         r = read_tasks(fs, path, &now);
         if (r >= 0)
@@ -147,4 +149,11 @@ int task_filter_set(const Tracefs *fs, const char *dir, const Strv *wanted) {
         if (new.n + gone.n > 0)
                 log_debug("tasks", "%s: %zu new, %zu not wanted", path, new.n, gone.n);
         return new.n > 0;
+}
+
+int task_filter_set(const Tracefs *fs, const char *dir, bool has_events, const Strv *wanted) {
+        int k = has_events ? set_kind(fs, dir, "event", wanted) : 0,
+            r = k < 0 ? k : set_kind(fs, dir, "ftrace", wanted);
+
+        return r < 0 ? r : r > 0 || k > 0;
 }

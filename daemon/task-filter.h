@@ -23,10 +23,11 @@ int task_filter_plan(Plan *p, const Tracefs *fs, Ledger *l, const char *session,
 int task_filter_open(const Tracefs *fs, const char *session);
 /*
  * task_filter_set() - make the buffer in @dir record the tasks in @wanted
- * @wanted: sorted (daemon/task-finder.h)
+ * @has_events: it records events beside the graph, of which the same holds
+ * @wanted:     sorted (daemon/task-finder.h)
  *
  * Writes the difference: a list that is written anew is empty for a moment, which means everybody.
- * Who is wanted no more is added to set_ftrace_notrace_pid.
+ * Who is wanted no more is added to set_ftrace_notrace_pid (set_event_notrace_pid).
  * Return: whether anything had to be changed; -errno.
  */
-int task_filter_set(const Tracefs *fs, const char *dir, const Strv *wanted);
+int task_filter_set(const Tracefs *fs, const char *dir, bool has_events, const Strv *wanted);

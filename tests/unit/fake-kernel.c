@@ -55,6 +55,7 @@ static const struct {
         { "set_ftrace_pid", "no pid\n" },
         { "set_ftrace_notrace_pid", "no pid\n" },
         { "set_event_pid", "" },
+        { "set_event_notrace_pid", "" },
         { "options/overwrite", "1\n" },
         { "options/function-fork", "0\n" },
         { "events/task/task_rename/filter", "none\n" },
@@ -276,7 +277,7 @@ static bool is_list(const char *path) {
         const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
         return startswith(name, "set_ftrace") || startswith(name, "set_graph") ||
-               streq(name, "set_event_pid");
+               startswith(name, "set_event_");
 }
 
 int __wrap_openat(int dir_fd, const char *path, int flags, ...) {

@@ -80,6 +80,24 @@ START_TEST(an_event_is_on_with_its_filter_and_off_again)
         }
 END_TEST
 
+START_TEST(a_list_of_processes_that_have_all_ended_is_put_back_although_it_looks_like_none)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_(controller_freep) Controller *c = NULL;
+                _cleanup_refusal_ Refusal refusal = {};
+                Tracer *t;
+
+                fake_put_root(k, "proc/812/task/812/comm", "x\n");
+                c = controller(k);
+                ck_assert_int_eq(arm_event(c, &t, &m, &refusal, "sched:sched_switch", "812"), 0);
+                fake_put(k, "set_event_pid", "");
+                strv_done(&k->log);
+                ck_assert_int_eq(tracer_disarm(t), 0);
+                ck_assert(strv_contains(&k->log, "truncate set_event_pid"));
+        }
+END_TEST
+
 START_TEST(what_cannot_be_recorded_beside_calls_is_refused_with_the_reason)
         {
                 static const struct {
@@ -136,5 +154,6 @@ START_TEST(arguments_are_recorded_where_the_kernel_can)
 END_TEST
 
 UNIT_MAIN("event-set", an_event_is_on_with_its_filter_and_off_again,
+          a_list_of_processes_that_have_all_ended_is_put_back_although_it_looks_like_none,
           what_cannot_be_recorded_beside_calls_is_refused_with_the_reason,
           arguments_are_recorded_where_the_kernel_can)

@@ -364,7 +364,10 @@ START_TEST(who_joins_is_recorded_and_who_leaves_is_not)
                         fake_put_root(t.k, "proc/700/task/700/comm", "web\n");
                         ck_assert_int_eq(strv_add(&t.m->spec.comms, "web"), 0);
                         ck_assert_int_eq(strv_add(&t.m->spec.comms, "(a b)"), 0);
+                        ck_assert_int_eq(strv_add(&t.m->spec.events, "sched:sched_switch"), 0);
                         tracer = arm(&t);
+                        expect_file(&t, "set_event_pid", TASK_NOBODY "\n700\n");
+                        expect_file(&t, "options/event-fork", "1\n");
                         expect_shared(&t,
                                       "instances/ftraced.tasks-x/events/task/task_rename/filter",
                                       "oldcomm==\"web\"||newcomm==\"web\"||oldcomm==\"(a b)\"||"
@@ -384,11 +387,14 @@ START_TEST(who_joins_is_recorded_and_who_leaves_is_not)
                         ck_assert_int_eq(tracer_follow(tracer, &t.m->spec), 1);
                         expect_file(&t, "set_ftrace_pid", TASK_NOBODY "\n700\n800\n");
                         expect_file(&t, "set_ftrace_notrace_pid", "700\n");
+                        expect_file(&t, "set_event_pid", TASK_NOBODY "\n700\n800\n");
+                        expect_file(&t, "set_event_notrace_pid", "700\n");
                         ck_assert_int_eq(tracer_follow(tracer, &t.m->spec), 0);
 
                         fake_put_root(t.k, "proc/700/comm", "web\n");
                         ck_assert_int_eq(tracer_follow(tracer, &t.m->spec), 0);
                         expect_file(&t, "set_ftrace_notrace_pid", "no pid\n");
+                        expect_file(&t, "set_event_notrace_pid", "");
                         expect_as_before(&t, tracer);
                 }
         }
