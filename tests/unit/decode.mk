@@ -1,6 +1,7 @@
 # unit tests of decode
 decode_test_cflags  = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 page_builder        = %D%/page-builder.c %D%/page-builder.h
+player              = %D%/player.c %D%/player.h $(page_builder)
 unit_tests += %D%/test-atlas %D%/test-cursor %D%/test-formats %D%/test-records %D%/test-stream %D%/test-symbols \
 	%D%/test-tasks
 %C%_test_atlas_SOURCES   = %D%/test-atlas.c $(page_builder)

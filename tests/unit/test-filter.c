@@ -1,60 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "calls/filter.h"
-#include "page-builder.h"
+#include "player.h"
+
+#define TASKS "17 client\n18 a server\n"
 
 static const Layout *const layout = &layouts[LAYOUT_6_12];
-
-/* Everything between a recording and its filter. */
-typedef struct Player {
-        Formats formats;
-        Atlas *atlas;
-        Tasks *tasks;
-        Functions *functions;
-        Stream *stream;
-        Steps *steps;
-} Player;
-
-static void player_init(Player *p, const Recording *r) {
-        const char *problem;
-
-        *p = (Player){};
-        ck_assert_int_eq(formats_parse(&p->formats, layout->header_page, layout->entry,
-                                       layout->exit, false, &problem),
-                         0);
-        ck_assert_int_eq(atlas_open(&p->atlas, r->dir, r->meta), 0);
-        ck_assert_int_eq(tasks_new(&p->tasks, "17 client\n18 a server\n"), 0);
-        ck_assert_int_eq(functions_new(&p->functions, p->atlas, &r->meta->roots), 0);
-        ck_assert_int_eq(stream_open(&p->stream, r->dir, &p->formats), 0);
-        ck_assert_int_eq(steps_new(&p->steps, p->stream, p->functions, p->tasks, false), 0);
-}
-
-static void player_done(Player *p) {
-        steps_free(p->steps);
-        stream_free(p->stream);
-        functions_free(p->functions);
-        tasks_free(p->tasks);
-        atlas_free(p->atlas);
-}
 
 /* What is left, in short: "u{" enters, "k." is a leaf, "}u" leaves, "!" a loss; a function is the
  * first letter of its name: udp_sendmsg, ip_make_skb, kfree, ovl_open. */
 static char *left(const Recording *r, const FilterSpec *spec) {
         static char text[65536];
         _cleanup_(filter_freep) Filter *f = NULL;
-        _cleanup_(player_done) Player p;
+        _cleanup_player_ Player p;
         char *t = text;
         Step s;
 
         *t = 0;
         ck_assert_int_eq(filter_new(&f, spec), 0);
         if (spec->n_slowest > 0) {
-                _cleanup_(player_done) Player other;
+                _cleanup_player_ Player other;
 
-                player_init(&other, r);
+                player_init(&other, r, layout, TASKS, STEPS_ALL);
                 ck_assert_int_eq(filter_rank(f, other.steps), 0);
         }
-        player_init(&p, r);
+        player_init(&p, r, layout, TASKS, STEPS_ALL);
         while (filter_next(f, p.steps, UINT64_MAX, &s) == 1) {
                 if (s.kind == STEP_LOST)
                         *t++ = '!';

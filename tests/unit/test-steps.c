@@ -1,41 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "calls/steps.h"
-#include "page-builder.h"
+#include "player.h"
 
 static const Layout *const layout = &layouts[LAYOUT_6_12];
-
-/* Everything between a recording and its steps. */
-typedef struct Player {
-        Formats formats;
-        Atlas *atlas;
-        Tasks *tasks;
-        Functions *functions;
-        Stream *stream;
-        Steps *steps;
-} Player;
-
-static void player_init(Player *p, const Recording *r, StepsKeep keep) {
-        const char *problem;
-
-        *p = (Player){};
-        ck_assert_int_eq(formats_parse(&p->formats, layout->header_page, layout->entry,
-                                       layout->exit, false, &problem),
-                         0);
-        ck_assert_int_eq(atlas_open(&p->atlas, r->dir, r->meta), 0);
-        ck_assert_int_eq(tasks_new(&p->tasks, "17 client\n"), 0);
-        ck_assert_int_eq(functions_new(&p->functions, p->atlas, &r->meta->roots), 0);
-        ck_assert_int_eq(stream_open(&p->stream, r->dir, &p->formats), 0);
-        ck_assert_int_eq(steps_new(&p->steps, p->stream, p->functions, p->tasks, keep), 0);
-}
-
-static void player_done(Player *p) {
-        steps_free(p->steps);
-        stream_free(p->stream);
-        functions_free(p->functions);
-        tasks_free(p->tasks);
-        atlas_free(p->atlas);
-}
 
 /* All steps in short: "{" enters, "." is a leaf, "}" leaves, "!N" a loss, "?" another event, and
  * the function's first letter. */
@@ -59,18 +26,18 @@ static char *in_short(Player *p) {
 /* Plays @n pages of CPU 0. */
 static char *play(const Page *pages, size_t n, StepsKeep keep) {
         _cleanup_recording_ Recording r;
-        _cleanup_(player_done) Player p;
+        _cleanup_player_ Player p;
 
         recording_init(&r, layout);
         recording_add(&r, 0, 0, pages, n);
-        player_init(&p, &r, keep);
+        player_init(&p, &r, layout, "17 client\n", keep);
         return in_short(&p);
 }
 
 START_TEST(an_exit_right_after_its_entry_makes_a_leaf)
         {
                 _cleanup_recording_ Recording r;
-                _cleanup_(player_done) Player p;
+                _cleanup_player_ Player p;
                 Page page = {};
                 Step s;
 
@@ -79,7 +46,7 @@ START_TEST(an_exit_right_after_its_entry_makes_a_leaf)
                 page_leave(&page, 180, 17, F_LEAF, 1, 50);
                 recording_init(&r, layout);
                 recording_add(&r, 0, 0, &page, 1);
-                player_init(&p, &r, STEPS_ALL);
+                player_init(&p, &r, layout, "17 client\n", STEPS_ALL);
                 ck_assert_int_eq(steps_next(p.steps, STREAM_NO_LIMIT, &s), 1);
                 ck_assert_int_eq(s.kind, STEP_LEAF);
                 ck_assert_uint_eq(s.timestamp_ns, 100);
@@ -126,7 +93,7 @@ END_TEST
 START_TEST(other_cpus_do_not_break_a_leaf)
         {
                 _cleanup_recording_ Recording r;
-                _cleanup_(player_done) Player player;
+                _cleanup_player_ Player player;
                 Page p[2] = {};
 
                 page_begin(&p[0], layout, 100);
@@ -138,7 +105,7 @@ START_TEST(other_cpus_do_not_break_a_leaf)
                 recording_init(&r, layout);
                 recording_add(&r, 0, 0, &p[0], 1);
                 recording_add(&r, 1, 0, &p[1], 1);
-                player_init(&player, &r, STEPS_ALL);
+                player_init(&player, &r, layout, "17 client\n", STEPS_ALL);
                 ck_assert_str_eq(in_short(&player), ".k{u{i");
         }
 END_TEST
@@ -181,7 +148,7 @@ END_TEST
 START_TEST(a_neighbour_that_comes_later_is_left_out_from_then_on)
         {
                 _cleanup_recording_ Recording r;
-                _cleanup_(player_done) Player p;
+                _cleanup_player_ Player p;
                 Page page = {};
                 Step s;
 
@@ -195,7 +162,7 @@ START_TEST(a_neighbour_that_comes_later_is_left_out_from_then_on)
                 page_leave(&page, 160, 17, F_ROOT, 0, 5);
                 recording_init(&r, layout);
                 recording_add(&r, 0, 0, &page, 1);
-                player_init(&p, &r, STEPS_ALL);
+                player_init(&p, &r, layout, "17 client\n", STEPS_ALL);
                 ck_assert_int_eq(steps_watch_trees(p.steps), 0);
                 ck_assert_int_eq(steps_next(p.steps, 110, &s), 1);
                 ck_assert_int_eq(steps_next(p.steps, 110, &s), 1);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What a test is not about is asserted here. */
+
+#include "player.h"
+#include "unit.h"
+
+void player_init(Player *p, const Recording *r, const Layout *layout, const char *tasks,
+                 StepsKeep keep) {
+        const char *problem;
+
+        *p = (Player){};
+        ck_assert_int_eq(formats_parse(&p->formats, layout->header_page, layout->entry,
+                                       layout->exit, false, &problem),
+                         0);
+        ck_assert_int_eq(atlas_open(&p->atlas, r->dir, r->meta), 0);
+        ck_assert_int_eq(tasks_new(&p->tasks, tasks), 0);
+        ck_assert_int_eq(functions_new(&p->functions, p->atlas, &r->meta->roots), 0);
+        ck_assert_int_eq(stream_open(&p->stream, r->dir, &p->formats), 0);
+        ck_assert_int_eq(steps_new(&p->steps, p->stream, p->functions, p->tasks, keep), 0);
+}
+
+void player_done(Player *p) {
+        steps_free(p->steps);
+        stream_free(p->stream);
+        functions_free(p->functions);
+        tasks_free(p->tasks);
+        atlas_free(p->atlas);
+}
