@@ -13,6 +13,14 @@ __ftracectl_profiles() {
         ftracectl profile list --no-legend --no-pager --quiet 2>/dev/null | awk '{ print $1 }'
 }
 
+__ftracectl_schedules() {
+        local dir
+
+        for dir in /etc/systemd/system/ftraced-capture@*.timer.d; do
+                [[ ! -d $dir ]] || { dir=${dir##*@}; echo "${dir%.timer.d}"; }
+        done
+}
+
 __ftracectl_functions() { # PREFIX
         [[ $1 == *[!A-Za-z0-9_.]* || ${#1} -lt 2 ]] && return
         [[ -S ${FTRACED_SOCKET:-/run/ftraced/org.ftraced} ]] || return
@@ -38,7 +46,8 @@ __ftracectl_options() { # VERB
         case $1 in
         run) echo "$record --no-report $draw" ;;
         follow) echo "$record --keep $draw" ;;
-        start) echo "$record --in-kernel -j --json" ;;
+        start) echo "$record --in-kernel --at= --in= -j --json" ;;
+        schedule) echo "$record --calendar= --randomize= --max-per-day= --keep --config-root= -j --json" ;;
         arm) echo "$record --in-kernel --on= --do= --max-captures= --min-gap= -j --json" ;;
         stop) echo '-a --all -j --json' ;;
         report) echo "$draw $filter --keep-going" ;;
@@ -56,7 +65,7 @@ __ftracectl_options() { # VERB
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
         local verbs='run start arm trigger snapshot stop follow status list show report top
-                check verify fetch remove pin unpin vacuum cat-config functions profile doctor help version'
+                check verify fetch remove pin unpin vacuum cat-config functions profile schedule doctor help version'
         local verb= action= word value i
         local -a where=()
 
@@ -71,14 +80,14 @@ _ftracectl() {
                 --) # behind it is another program's command line
                         COMPREPLY=($(compgen -c -f -- "$cur"))
                         return ;;
-                --json | --wait) # the value is optional, and only ever behind a '='
+                --json | --wait | --keep) # the value is optional, and only ever behind a '='
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i += 2)) ;;
                 --name | --profile | --depth | --notrace | --pid | --event | --duration | --max-size | --buffer-size | \
                         --segment-size | --segment-time | --max-functions | --on-full | --lean | \
                         --budget | --max-hooked | --max-event-rate | --max-write-rate | --max-cpu | \
                         --comm | --cgroup | --cpus | --only | --slower | --clock | --on | --do | --max-captures | --min-gap | --format | \
                         --option | --output | --socket | --store | --size | --time | --sessions | \
-                        --config-root | \
+                        --config-root | --calendar | --randomize | --max-per-day | --at | --in | \
                         -n | -p | -o | -O)
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i++))
                         value=${COMP_WORDS[++i]-}
@@ -114,7 +123,7 @@ _ftracectl() {
                 return ;;
         -p | --pid) COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur")); return ;;
         --size | --time | --sessions | -n | --name | --depth | --duration | --max-size | --segment-size | --segment-time | \
-                --buffer-size | --max-functions | --budget | --cpus | --slower | --max-captures | --min-gap) return ;;
+                --buffer-size | --calendar | --randomize | --max-per-day | --keep | --at | --in | --max-functions | --budget | --cpus | --slower | --max-captures | --min-gap) return ;;
         --json)
                 if [[ ${COMP_WORDS[COMP_CWORD-1]} == '=' || ${COMP_WORDS[COMP_CWORD]} == '=' ]]; then
                         COMPREPLY=($(compgen -W 'short pretty' -- "$cur"))
@@ -136,6 +145,12 @@ _ftracectl() {
                 '') COMPREPLY=($(compgen -W 'list show check' -- "$cur")) ;;
                 show) COMPREPLY=($(compgen -W "$(__ftracectl_profiles)" -- "$cur")) ;;
                 check) COMPREPLY=($(compgen -W "$(__ftracectl_profiles)" -f -- "$cur")) ;;
+                esac ;;
+        schedule)
+                case $action in
+                '') COMPREPLY=($(compgen -W 'list add remove run' -- "$cur")) ;;
+                add) COMPREPLY=($(compgen -W "$(__ftracectl_functions "$cur")" -- "$cur")) ;;
+                remove | run) COMPREPLY=($(compgen -W "$(__ftracectl_schedules)" -- "$cur")) ;;
                 esac ;;
         follow)
                 COMPREPLY=($(compgen -W "$(__ftracectl_sessions "${where[@]}") $(__ftracectl_functions "$cur")" -- "$cur")) ;;

@@ -5,6 +5,10 @@ include %D%/drawing.mk
 noinst_LIBRARIES += %D%/libverb.a
 %C%_libverb_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_libverb_a_SOURCES = \
+	%D%/calendar.c \
+	%D%/calendar.h \
+	%D%/capture-log.c \
+	%D%/capture-log.h \
 	%D%/client.c \
 	%D%/client.h \
 	%D%/command.c \
@@ -27,6 +31,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/recording.h \
 	%D%/rules.c \
 	%D%/rules.h \
+	%D%/schedule.c \
+	%D%/schedule.h \
 	%D%/selection.c \
 	%D%/selection.h \
 	%D%/signals.c \
@@ -50,7 +56,13 @@ verb_libs = %D%/libverb.a $(import_libs) $(analyze_libs) $(drawing_libs) $(wire_
 
 bin_PROGRAMS += ftracectl
 ftracectl_SOURCES = \
+	%D%/capture.c \
+	%D%/capture.h \
+	%D%/later.c \
+	%D%/later.h \
 	%D%/main.c \
+	%D%/units.c \
+	%D%/units.h \
 	%D%/verb-arm.c \
 	%D%/verb-cat-config.c \
 	%D%/verb-check.c \
@@ -64,6 +76,7 @@ ftracectl_SOURCES = \
 	%D%/verb-remove.c \
 	%D%/verb-report.c \
 	%D%/verb-run.c \
+	%D%/verb-schedule.c \
 	%D%/verb-show.c \
 	%D%/verb-start.c \
 	%D%/verb-status.c \
@@ -73,8 +86,8 @@ ftracectl_SOURCES = \
 	%D%/verb-vacuum.c \
 	%D%/verb-verify.c \
 	%D%/verb.h
-ftracectl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-ftracectl_LDADD = $(verb_libs)
+ftracectl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS)
+ftracectl_LDADD = $(verb_libs) $(SYSTEMD_LIBS)
 man_pages += %D%/ftracectl.1
 EXTRA_DIST += %D%/completion.bash
 bashcompletion_DATA += %D%/ftracectl

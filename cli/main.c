@@ -29,7 +29,7 @@ static const Verb verbs[] = {
           OPTIONS_RECORD | OPTIONS_RUN | OPTIONS_DRAW, 0, MANY, verb_run },
         { "start", "FUNCTION... [OPTIONS]", "begin to record, and print the session's name",
           "The recording goes on until \"ftracectl stop\", or what --duration or --max-size say.\n",
-          OPTIONS_RECORD | OPTIONS_IN_KERNEL | OPTIONS_JSON, 0, MANY, verb_start },
+          OPTIONS_RECORD | OPTIONS_IN_KERNEL | OPTIONS_LATER | OPTIONS_JSON, 0, MANY, verb_start },
         { "arm", "FUNCTION... --on TRIGGER... [OPTIONS]", "prepare, and record when a trigger fires",
           "Programs everything, and records nothing until a TRIGGER fires; without one, until\n"
           "\"ftracectl trigger\".  With --do=stop:TIME each recording is kept as a session of its\n"
@@ -93,6 +93,13 @@ static const Verb verbs[] = {
           "installed, and exits with 1 if anything is; functions that this kernel does not have\n"
           "are warnings.\n",
           OPTIONS_CONFIG | OPTIONS_JSON, 0, 2, verb_profile },
+        { "schedule", "list | add NAME --calendar=WHEN FUNCTION... | remove NAME | run NAME",
+          "recordings that a timer begins",
+          "A schedule is a timer of systemd's, ftraced-capture@NAME.timer; its recordings are\n"
+          "sessions NAME-1 and so on.  One needs an end: --duration or --max-size.  What is due\n"
+          "while another one holds the tracer is skipped, or waits with --wait.  run records now.\n",
+          OPTIONS_RECORD | OPTIONS_SCHEDULE | OPTIONS_CONFIG | OPTIONS_JSON, 0, MANY,
+          verb_schedule },
         { "doctor", "", "what stands in the way, and what to do about it",
           "The exit status is 1 if nothing can be recorded.\n", OPTIONS_JSON, 0, 0, verb_doctor },
         { "help", "[VERB]", "this text, or a verb's", NULL, 0, 0, 1, verb_help },

@@ -130,8 +130,21 @@ static int set_captures(Options *o, const char *value) {
         return STATUS_OK;
 }
 
+static int set_number(Options *o, const Option *option, const char *value) {
+        char quoted[NAME_QUOTE_MAX];
+        uint64_t n;
+
+        if (parse_u64(value, option->max, &n) < 0 || n < option->min)
+                return option_usage(
+                        o->verb, "--%s: \"%s\" is not a number from %" PRIu64 " to %" PRIu64,
+                        option->name, name_quote(quoted, value), option->min, option->max);
+        *(uint64_t *) (void *) ((char *) o + option->offset) = n;
+        return STATUS_OK;
+}
+
 bool option_has_optional_value(const Option *option) {
-        return option->kind == OPTION_JSON_MODE || option->kind == OPTION_WAIT;
+        return option->kind == OPTION_JSON_MODE || option->kind == OPTION_WAIT ||
+               option->kind == OPTION_KEEP;
 }
 
 int option_set_value(Options *o, const Option *option, const char *value) {
@@ -163,6 +176,11 @@ int option_set_value(Options *o, const Option *option, const char *value) {
                                             option->name, name_quote(quoted, value));
                 n = MIN(n, (uint64_t) INT64_MAX);
                 break;
+        case OPTION_KEEP:
+                o->keep = true;
+                if (!value)
+                        return STATUS_OK;
+                return set_number(o, option, value);
         case OPTION_LEAN:
                 return set_lean(o, value);
         case OPTION_PERCENT:
@@ -195,13 +213,7 @@ int option_set_value(Options *o, const Option *option, const char *value) {
                 *(unsigned *) at = (unsigned) r;
                 return STATUS_OK;
         case OPTION_NUMBER:
-                r = parse_u64(value, option->max, &n);
-                if (r < 0 || n < option->min)
-                        return option_usage(
-                                o->verb,
-                                "--%s: \"%s\" is not a number from %" PRIu64 " to %" PRIu64,
-                                option->name, name_quote(quoted, value), option->min, option->max);
-                break;
+                return set_number(o, option, value);
         case OPTION_BYTES:
                 r = parse_bytes(value, &n);
                 if (r < 0 || n == 0)

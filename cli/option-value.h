@@ -31,6 +31,7 @@ typedef enum OptionKind {
         OPTION_CHOICE,    /* an enum, whose value choose() finds */
         OPTION_ON,
         OPTION_DO,
+        OPTION_KEEP,     /* its value is optional: a flag, or uint64_t up to max */
         OPTION_CAPTURES, /* "3" or "20/day" */
 } OptionKind;
 

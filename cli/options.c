@@ -122,8 +122,19 @@ static const Option options[] = {
           "nothing is written until a snapshot" },
         { "no-report",      0,  OPTIONS_RUN,    OPTION_FLAG,     AT(no_report), NULL,
           "do not draw the calls" },
-        { "keep",           0,  OPTIONS_FOLLOW, OPTION_FLAG,     AT(keep), NULL,
-          "keep the recording; else only a named one (-n) is kept" },
+        { "keep",           0,  OPTIONS_FOLLOW | OPTIONS_SCHEDULE, OPTION_KEEP, AT(schedule.keep), "N",
+          "follow: keep the recording; else only a named one (-n) is kept; schedule:\n"
+          "keep the newest N captures", 1, 1000 },
+        { "calendar",       0,  OPTIONS_SCHEDULE, OPTION_TEXT,   AT(schedule.calendar), "WHEN",
+          "when, as in systemd.time(7): 'Mon..Fri 02:00', hourly" },
+        { "randomize",      0,  OPTIONS_SCHEDULE, OPTION_DURATION, AT(schedule.randomize_ns), "TIME",
+          "up to TIME later, always the same on one host" },
+        { "max-per-day",    0,  OPTIONS_SCHEDULE, OPTION_NUMBER, AT(schedule.max_per_day), "N",
+          "no more than N captures in any 24 hours", 1, 1000 },
+        { "at",             0,  OPTIONS_LATER,  OPTION_TEXT,     AT(schedule.at), "WHEN",
+          "not now: when WHEN, as in systemd.time(7), comes next" },
+        { "in",             0,  OPTIONS_LATER,  OPTION_DURATION, AT(schedule.in_ns), "TIME",
+          "not now: TIME later" },
         { "all",           'a', OPTIONS_STOP,   OPTION_FLAG,     AT(all), NULL,
           "every session that records" },
         { "size",           0,  OPTIONS_VACUUM, OPTION_BYTES,    AT(vacuum_bytes), "BYTES",
@@ -260,6 +271,26 @@ static int find_letter(int c) {
         return -1;
 }
 
+static int say(Options *o, const Option *option, const char *value) {
+        char *text;
+
+        if (asprintf(&text, "--%s%s%s", option->name, value ? "=" : "", value ?: "") < 0)
+                return -ENOMEM;
+        return strv_take(&o->said, text);
+}
+
+int options_said(Strv *ret, const Options *o, unsigned groups) {
+        for (size_t i = 0; i < o->said.n; i++)
+                for (size_t k = 0; k < ELEMENTSOF(options); k++) {
+                        const char *rest = startswith(o->said.items[i] + 2, options[k].name);
+
+                        if (rest && (*rest == 0 || *rest == '=') && options[k].groups & groups &&
+                            strv_add(ret, o->said.items[i]) < 0)
+                                return -ENOMEM;
+                }
+        return 0;
+}
+
 int options_parse(Options *ret, int argc, char **argv) {
         struct option longs[ELEMENTSOF(options) + 1];
         char letters[3 + 2 * ELEMENTSOF(options)];
@@ -287,6 +318,8 @@ int options_parse(Options *ret, int argc, char **argv) {
                 i = c >= LONG_BASE ? c - LONG_BASE : find_letter(c);
                 ret->given[i / 64] |= UINT64_C(1) << i % 64;
                 status = option_set_value(ret, &options[i], optarg);
+                if (status == STATUS_OK && say(ret, &options[i], optarg) < 0)
+                        status = STATUS_FAILED;
                 if (status != STATUS_OK)
                         return status;
         }
@@ -355,6 +388,7 @@ void options_done(Options *o) {
         strv_done(&o->filter.roots);
         strv_done(&o->filter.functions);
         strv_done(&o->words);
+        strv_done(&o->said);
         free(o->verb);
         *o = (Options){};
 }

@@ -31,11 +31,13 @@ enum {
         OPTIONS_VACUUM = 1 << 8,
         OPTIONS_CONFIG = 1 << 9,
         OPTIONS_VERIFY = 1 << 10,
-        OPTIONS_FILTER = 1 << 11, /* what of a recording to read */
+        OPTIONS_FILTER = 1 << 11,    /* what of a recording to read */
         OPTIONS_ARM = 1 << 13,       /* what to wait for */
         OPTIONS_IN_KERNEL = 1 << 14, /* whether to write anything at all */
         OPTIONS_TOP = 1 << 15,
         OPTIONS_KEEP_GOING = 1 << 16,
+        OPTIONS_SCHEDULE = 1 << 24, /* when, how often, how many */
+        OPTIONS_LATER = 1 << 25,
 };
 
 typedef enum JsonMode { JSON_OFF, JSON_AUTO, JSON_SHORT, JSON_PRETTY } JsonMode;
@@ -47,6 +49,12 @@ typedef struct FilterOptions {
         const char *cpus, *from, *to;
         uint64_t nth, n_slowest;
 } FilterOptions;
+
+/* When, and how many of what a timer begins. */
+typedef struct ScheduleOptions {
+        const char *calendar, *at;
+        uint64_t in_ns, randomize_ns, max_per_day, keep; /* 0: not said */
+} ScheduleOptions;
 
 typedef struct Options {
         const char *socket; /* NULL: the default */
@@ -63,18 +71,20 @@ typedef struct Options {
         const char *format;
         const char *by; /* top */
         uint64_t limit; /* 0: not said */
-        Strv render; /* options of the renderer */
+        Strv render;    /* options of the renderer */
         FilterOptions filter;
         const char *output;
         uint64_t vacuum_bytes, vacuum_age_ns, vacuum_sessions; /* 0: not said */
         bool dry_run;
         const char *config_root;
+        ScheduleOptions schedule;
 
         Strv words;     /* arguments before "--", in order, without the verb */
         char *verb;     /* NULL: none was given */
         char **command; /* arguments after "--", NULL-terminated; borrowed from argv */
         size_t n_command;
         uint64_t given[2]; /* bit i: entry i of the table was given */
+        Strv said;         /* "--name=value", in order */
 } Options;
 
 /*
@@ -89,6 +99,9 @@ int options_join_words(Options *o);
 /* Whether all that was given belongs to @groups, and there are @min to @max words; an exit status.
  * @verb: its name, for the messages. */
 int options_check(const Options *o, const char *verb, unsigned groups, size_t min, size_t max);
+/* Adds what was said of options that belong to any of @groups, for another command line; 0 or
+ * -ENOMEM. */
+int options_said(Strv *ret, const Options *o, unsigned groups);
 /*
  * options_spec_to_json() - what the command line says of a Spec
  * @spec: o->spec, with its functions if any were named

@@ -4,6 +4,7 @@
 
 #include "base/unit.h"
 #include "cli/contact.h"
+#include "cli/later.h"
 #include "cli/recording.h"
 #include "cli/status.h"
 #include "cli/summary.h"
@@ -17,6 +18,8 @@ int verb_start(const Options *o) {
         char roots[SUMMARY_MAX], time[UNIT_TEXT_MAX];
         int status;
 
+        if (later_is_wanted(o) && !o->dry_run)
+                return later_start(o);
         status = recording_check(o, &o->words);
         if (status == STATUS_OK)
                 status = o->dry_run ? contact_recorder(&c, o, NULL) : contact_daemon(&c, o);

@@ -202,6 +202,8 @@ int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *u
                 r = methods_get_number(parameters, "wait_ns", &wait_ns, refusal);
         if (r != 0)
                 return r;
+        if (!json_is_integer(json_object_get(parameters, "wait_ns")))
+                wait_ns = profile.wait_ns;
         request.peer = is_attached ? server_call_peer(call) : 0;
         return starts_begin(m->starts, call, &request, wait_ns, refusal);
 }

@@ -22,6 +22,7 @@
 
 #define SECTION "Profile"
 #define DESCRIPTION "Description"
+#define WAIT "Wait"
 #define TOO_MANY (-E2BIG) /* ends the parse; the profile is of no use anyway */
 
 typedef enum ValueType {
@@ -42,6 +43,7 @@ static const struct {
         ValueType type;
 } keys[] = {
         { DESCRIPTION, NULL, VALUE_TEXT },
+        { WAIT, NULL, VALUE_DURATION },
         { "Functions", "functions", VALUE_WORDS },
         { "NoTrace", "notrace", VALUE_WORDS },
         { "Depth", "depth", VALUE_NUMBER },
@@ -307,6 +309,33 @@ static int set_description(Parse *p, const IniEntry *e) {
         return add_setting(p->profile, DESCRIPTION, e->value, p->file, e->line);
 }
 
+static int set_wait(Parse *p, const IniEntry *e) {
+        char quoted[NAME_QUOTE_MAX];
+        uint64_t n = INT64_MAX; /* for ever */
+
+        if (!streq(e->value, "infinity") &&
+            (parse_duration(e->value, &n) < 0 || n > (uint64_t) INT64_MAX))
+                return complain(p, e->line, WAIT "=%s is neither infinity nor a time like 30s",
+                                name_quote(quoted, e->value));
+        p->profile->wait_ns = n;
+        forget(p->profile, WAIT);
+        return add_setting(p->profile, WAIT, e->value, p->file, e->line);
+}
+
+/* Keys that are no members of a Spec. */
+static int set_own(Parse *p, const IniEntry *e, const char *key) {
+        return streq(key, WAIT) ? set_wait(p, e) : set_description(p, e);
+}
+
+static void forget_own(Profile *p, const char *key) {
+        if (streq(key, WAIT)) {
+                p->wait_ns = 0;
+                return;
+        }
+        free(p->description);
+        p->description = NULL;
+}
+
 static int on_set(const IniEntry *e, void *userdata) {
         Parse *p = userdata;
         size_t k = 0;
@@ -320,13 +349,11 @@ static int on_set(const IniEntry *e, void *userdata) {
         if (k == ELEMENTSOF(keys))
                 return refuse_key(p, e);
         if (*e->value)
-                return keys[k].member ? set_member(p, e, k) : set_description(p, e);
+                return keys[k].member ? set_member(p, e, k) : set_own(p, e, keys[k].key);
         if (keys[k].member)
                 (void) json_object_del(p->profile->spec, keys[k].member);
-        else {
-                free(p->profile->description);
-                p->profile->description = NULL;
-        }
+        else
+                forget_own(p->profile, keys[k].key);
         forget(p->profile, keys[k].key);
         return 0;
 }

@@ -17,6 +17,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/strv.h"
 
@@ -33,6 +34,7 @@ typedef struct ProfileSetting {
 typedef struct Profile {
         char *name;        /* NULL: a file by itself */
         char *description; /* NULL: none */
+        uint64_t wait_ns;  /* how long a start waits for what another one uses; 0: not at all */
         json_t *spec;      /* what is said of a Spec: members, perhaps without functions */
         ProfileSetting *settings;
         size_t n_settings;

@@ -22,6 +22,7 @@ root_tests += \
 	%D%/test-options.sh \
 	%D%/test-restart.sh \
 	%D%/test-rotation.sh \
+	%D%/test-schedule.sh \
 	%D%/test-sealing.sh \
 	%D%/test-shared.sh \
 	%D%/test-selftests.sh \

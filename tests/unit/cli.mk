@@ -25,3 +25,7 @@ unit_tests += %D%/test-command %D%/test-options %D%/test-outfile %D%/test-record
 
 dist_check_SCRIPTS += %D%/test-completion.sh
 TESTS += %D%/test-completion.sh
+
+unit_tests += %D%/test-schedule
+%C%_test_schedule_CFLAGS = $(cli_test_cflags)
+%C%_test_schedule_LDADD  = $(cli_test_libs)

@@ -51,13 +51,14 @@ START_TEST(every_key_becomes_a_member_that_a_spec_may_have)
                                    "Event=irq:irq_handler_entry\n"
                                    "Comm=a b\nComm=c\nControlGroup=/a.slice\nCPUs=0-3 8\n"
                                    "Flat=yes\nSlower=20ms\nNoIRQs=yes\nNoSleepTime=no\n"
-                                   "Clock=boot\n"
+                                   "Clock=boot\nWait=30s\n"
                                    "[X-Mine]\nAnything=goes\n");
                 _cleanup_spec_ Spec spec = {};
                 const char *field;
 
                 ck_assert_uint_eq(p.problems.n, 0);
                 ck_assert_str_eq(p.description, "All of it");
+                ck_assert_uint_eq(p.wait_ns, 30ULL * 1000000000);
                 ck_assert_int_eq(spec_from_json(&spec, p.spec, &field), 0);
                 ck_assert_uint_eq(spec.functions.n, 2);
                 ck_assert_uint_eq(spec.depth, 5);
@@ -133,6 +134,7 @@ START_TEST(what_is_wrong_is_named_with_its_line)
                         { "[Profile]\nDescription=a\033b\n", "x:2: Description= is not UTF-8, or" },
                         { "[Profile]\nDescription=\xff\n", "x:2: Description= is not UTF-8" },
                         { "[Store]\nMaxUse=1\n", "x:1: unknown section [Store]" },
+                        { "[Profile]\nWait=soon\n", "x:2: Wait=soon is neither infinity nor" },
                         { "Depth=1\n", "x:1: this stands before [Profile]" },
                         { "[Profile]\nnonsense\n", "x:2: neither [Section] nor" },
                 };

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * CaptureLog: what came of a schedule's captures
+ *
+ * /var/lib/ftraced-captures/NAME.json, or below $STATE_DIRECTORY, which systemd sets for a unit:
+ *
+ *      { "version": 1, "next": 8, "captures": [
+ *          { "at_ns": ..., "session": "nightly-7", "id": "...", "result": "sealed",
+ *            "length_ns": ..., "bytes": ..., "lost": ... }, ...
+ *          { "at_ns": ..., "result": "skipped", "reason": "..." } ] }
+ *
+ * the newest last, at most CAPTURE_LOG_MAX.  Only the unit's one process writes it.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/meta.h"
+
+#define CAPTURE_LOG_MAX 1000
+
+typedef struct CaptureLog {
+        json_t *root; /* valid, in the shape above */
+        char *path;
+} CaptureLog;
+
+/* One that is not there, or not readable as such, is empty.  0, or -errno: it cannot be read. */
+int capture_log_open(CaptureLog *ret, const char *name);
+int capture_log_save(const CaptureLog *l);
+int capture_log_erase(const char *name);
+/* The number that the next session's name ends in. */
+uint64_t capture_log_next(const CaptureLog *l);
+/* Captures that recorded something since @since_ns of the realtime clock. */
+uint64_t capture_log_count(const CaptureLog *l, uint64_t since_ns);
+/* The newest, borrowed; NULL: none. */
+json_t *capture_log_last(const CaptureLog *l);
+/* The captures, an array, borrowed. */
+json_t *capture_log_all(const CaptureLog *l);
+
+/* Adds one that was not made ("skipped", "refused", "failed") at @at_ns.  0 or -ENOMEM. */
+int capture_log_add(CaptureLog *l, uint64_t at_ns, const char *result, const char *reason);
+/* Adds one that was, or brings the newest up to date if it is of the same session. */
+int capture_log_set(CaptureLog *l, uint64_t at_ns, const SessionMeta *m);
+void capture_log_done(CaptureLog *l);
+#define _cleanup_capture_log_ _cleanup_(capture_log_done)

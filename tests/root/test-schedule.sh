@@ -1,0 +1,108 @@
+#!/bin/bash
+# Touches: installs ftraced, systemd units and timers, function_graph; needs a guest in which systemd is process 1.
+# SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.12
+# needs: systemd
+. "$(dirname "$0")/../functions.sh"
+require_kernel
+requires systemctl journalctl make
+[[ -d /run/systemd/system ]] || skip "systemd does not run here"
+[[ $(systemd-detect-virt 2>/dev/null) != none ]] || skip "installs into the system: only in a virtual machine"
+[[ $(sed -n 's/^runstatedir = //p' "$top_builddir/Makefile") == /run ]] ||
+        skip "a service needs --prefix=/usr --sysconfdir=/etc --localstatedir=/var --runstatedir=/run"
+unset FTRACED_SOCKET
+
+ok 'make install succeeds' make -C "$top_builddir" install
+hash -r
+bindir=$(sed -n 's/^prefix = //p' "$top_builddir/Makefile")/bin
+ftracectl() {
+        "$bindir/ftracectl" "$@"
+}
+captures() { # NAME FILTER: of its log
+        jq -r "$2" "/var/lib/ftraced-captures/$1.json"
+}
+# No limits: an emulated CPU takes long for everything.
+mkdir -p /etc/ftraced/ftraced.conf.d
+echo "$no_limits" >/etc/ftraced/ftraced.conf.d/test.conf
+systemctl daemon-reload
+ok 'systemctl start ftraced.socket succeeds' systemctl start ftraced.socket
+
+# --- three on time, of which two are kept -------------------------------------------------------
+
+exits 'a schedule is added' 0 ftracectl schedule add often --calendar='*:*:0/15' --duration=1s --keep=2 --flat ksys_write
+exits 'its timer is there' 0 systemctl list-timers --no-pager --all
+says 'as systemctl shows timers' 'ftraced-capture@often.timer +ftraced-capture@often.service' "$out"
+exits 'it is listed' 0 ftracectl schedule list
+says 'with when it comes next' '^often +20[0-9][0-9]-.* of 2$' "$out"
+three() {
+        [[ $(captures often '[.captures[] | select(.result == "sealed")] | length') -ge 3 ]]
+}
+ok 'three captures are made' wait_until 150 three
+is 'each when its time came, but for what an emulated CPU takes' \
+        "$(captures often '[.captures[] | select(((.at_ns / 1e9 | floor) % 15) > 8)] | length')" 0
+exits 'it is removed' 0 ftracectl schedule remove often
+is 'its timer has gone' "$(systemctl list-timers --all --no-legend 'ftraced-capture@often.timer' | wc -l)" 0
+settled() {
+        [[ $(systemctl is-active ftraced-capture@often.service) != activating ]]
+}
+ok 'the last capture ends' wait_until 30 settled
+n=$(ftracectl list --json | jq '[.[] | select(.name | startswith("often-"))] | length')
+ok "two recordings are kept (not $n)" test "$n" -eq 2
+last=$(ftracectl list --json | jq -r '[.[].name | select(startswith("often-"))] | sort | last')
+ok 'a kept one is complete' ftracectl verify "$last"
+is 'it recorded for its second' "$(session "$last" '.spec.duration_ns / 1e9')" 1
+is_as_before 'the kernel is as it was'
+
+# --- by hand, skipped, masked -------------------------------------------------------------------
+
+exits 'a schedule for another day' 0 ftracectl schedule add rare --calendar=yearly --duration=1s --max-per-day=1 --depth=2 ksys_write
+exits 'somebody else holds the depth' 0 ftracectl start -n holder --depth=3 --duration=5min ksys_read
+exits 'run says that it was skipped' 5 ftracectl schedule run rare
+says 'and why' 'rare: skipped: another one held the tracer' "$out"
+exits 'so does the list' 0 ftracectl schedule list
+says 'in its line' '^rare .*skipped: another one held' "$out"
+exits 'the holder ends' 0 ftracectl stop holder
+exits 'now it records' 0 ftracectl schedule run rare
+says 'and says what' '^rare-1: [0-9.]+ m?s, .* lost$' "$out"
+exits 'once a day' 5 ftracectl schedule run rare
+says 'is enough' 'max-per-day' "$out"
+ok 'the unit is no failure' not systemctl is-failed --quiet ftraced-capture@rare.service
+ok 'it can be masked' systemctl mask --now --runtime ftraced-capture@rare.timer
+exits 'and is listed' 0 ftracectl schedule list
+says 'as such' '^rare +masked' "$out"
+ok 'and unmasked' systemctl unmask --runtime ftraced-capture@rare.timer
+
+# --- nobody is needed for the end ---------------------------------------------------------------
+
+exits 'a longer one' 0 ftracectl schedule add long --calendar=yearly --duration=8s --flat ksys_write
+systemctl start --no-block ftraced-capture@long.service
+records() {
+        ftracectl list --json | jq -e '.[] | select(.name == "long-1" and .state == "recording")'
+}
+ended() {
+        ftracectl list --json | jq -e '.[] | select(.name == "long-1" and .state == "sealed")'
+}
+ok 'it records' wait_until 30 records
+ok 'its client is killed' systemctl kill -s KILL ftraced-capture@long.service
+ok 'the daemon is killed, too' systemctl kill -s KILL --kill-who=main ftraced.service
+ok 'it ends all the same' wait_until 60 ended
+is_as_before 'the kernel is as it was'
+
+# --- once ---------------------------------------------------------------------------------------
+
+exits 'start --in makes a timer' 0 ftracectl start -n soon --in=2s --duration=1s --flat ksys_write
+says 'and says its name' '^ftraced-start-[0-9a-f]{4}\.timer$' "$out"
+exits 'start --at makes one' 0 ftracectl start -n never --at='*-01-01 00:00' --duration=1s --flat ksys_write
+timer=$(<"$out")
+ok 'systemctl lists it' systemctl is-active "$timer"
+soon() {
+        ftracectl list --json | jq -e '.[] | select(.name == "soon" and .state == "sealed")'
+}
+ok 'the first has recorded' wait_until 60 soon
+ok 'the second is taken back' systemctl stop "$timer"
+is 'no unit failed' "$(systemctl list-units --failed --no-legend --plain 'ftraced*' | grep -v 'ftraced-capture@long')" ''
+journalctl -u 'ftraced-capture@*' -o cat >"$work/journal" 2>/dev/null
+show_file "$work/journal"
+systemctl stop ftraced.socket ftraced.service
+is_as_before 'the kernel is as it was at the end'
+done_testing

@@ -1,0 +1,133 @@
+#!/bin/bash
+# Touches: a fake tracefs, a store, and unit files below a directory, all of its own.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Schedules without systemd: the files that are written for it, and the captures that it would start.
+. "$(dirname "$0")/../functions.sh"
+requires jq
+
+bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 1
+root=$work/root units=$work/root/etc/systemd/system
+mkdir -p "$units" "$root/usr/local/lib/ftraced/profiles.d" "$work/captures"
+export STATE_DIRECTORY=$work/captures
+captures() { # NAME FILTER: of its log
+        jq -r "$2" "$work/captures/$1.json"
+}
+kept() {
+        ftracectl list --json | jq -r '[.[].name | select(startswith("s-"))] | sort | join(" ")'
+}
+capture() { # OPTION...: of schedule s
+        ftracectl schedule capture s --duration=50ms "$@"
+}
+
+# --- what is written ----------------------------------------------------------------------------
+
+requires_calendar=
+command -v systemd-analyze >/dev/null || requires_calendar='systemd-analyze is not installed'
+schedule() {
+        ftracectl schedule "$@" --config-root="$root"
+}
+if [[ -z $requires_calendar ]]; then
+        exits 'a schedule is added' 0 schedule add nightly --calendar='Mon..Fri 02:00' --duration=30s --keep=14 \
+                --randomize=10min --event='sched:sched_switch:prev_comm == "a$b%c"' udp_sendmsg 'tcp_*'
+        drop_in=$units/ftraced-capture@nightly.timer.d/50-ftracectl.conf
+        ok 'the timer has its time' grep -qx 'OnCalendar=Mon..Fri 02:00' "$drop_in"
+        ok 'and its delay' grep -qx 'RandomizedDelaySec=600000000us' "$drop_in"
+        drop_in=$units/ftraced-capture@nightly.service.d/50-ftracectl.conf
+        says 'the service has the command, quoted as systemd wants it' \
+                'schedule capture nightly --socket=[^ ]* --keep=14 --duration=30s "--event=sched:sched_switch:prev_comm == ..a\$\$b%%c.."' "$drop_in"
+        says 'and the functions behind --' ' -- udp_sendmsg tcp_\*$' "$drop_in"
+        exits 'it is listed' 0 schedule list
+        says 'with what it keeps' '^nightly +off .* 0 of 14$' "$out"
+        exits 'as JSON too' 0 schedule list --json
+        is 'with its calendar' "$(jq -r '.[0].calendar' "$out")" 'Mon..Fri 02:00'
+        exits 'without headings' 0 schedule list --no-legend
+        is 'a line is left' "$(wc -l <"$out")" 1
+        exits 'one of that name is there already' 1 schedule add nightly --calendar=daily --duration=1s udp_sendmsg
+        exits 'it is removed' 0 schedule remove nightly
+        is 'and leaves nothing' "$(find "$units" -type f)" ''
+        exits 'a time that is none is refused' 2 schedule add x --calendar='Mon..Foo' --duration=1s udp_sendmsg
+        says 'with the value' '"Mon..Foo" is not a time'
+        exits 'one that has passed is refused' 2 schedule add x --calendar='2001-01-01' --duration=1s udp_sendmsg
+        exits 'a recording without an end is refused' 2 schedule add x --calendar=daily udp_sendmsg
+        says 'with the way out' '--duration'
+        exits 'a ring has no end either' 2 schedule add x --calendar=daily --ring --max-size=1G udp_sendmsg
+        printf '[Profile]\nFunctions=udp_sendmsg\nDuration=1s\nWait=30s\n' >"$root/usr/local/lib/ftraced/profiles.d/mine.conf"
+        exits 'a profile may have the end' 0 schedule add p --calendar=daily --profile=mine
+        exits 'one that is not there is refused' 3 schedule add x --calendar=daily --profile=mime
+        says 'and the nearest named' 'Did you mean "mine"'
+        is 'nothing was written for what was refused' "$(cd "$units" && echo *)" 'ftraced-capture@p.service.d ftraced-capture@p.timer.d'
+        exits 'start --at refuses it in the same words' 2 ftracectl start --at='Mon..Foo' --duration=1s udp_sendmsg
+fi
+exits 'what is no action is refused' 2 ftracectl schedule ad x
+exits 'a name is wanted' 2 ftracectl schedule remove
+exits 'one that is not there is not found' 3 schedule remove nothing
+
+# --- captures -----------------------------------------------------------------------------------
+
+ok 'the daemon starts' start_ftraced --tracefs "$work/tracefs" --config-root="$root"
+exits 'a capture records and ends' 0 capture --keep=2 udp_sendmsg
+is 'its session has the schedule'"'"'s name' "$(kept)" s-1
+is 'the log says so' "$(captures s '.captures[0] | [.session, .result] | join(" ")')" 's-1 sealed'
+ftracectl start -n s-2 --duration=300ms --quiet udp_sendmsg >/dev/null # a stranger in our names
+exits 'the next one waits for who is there' 0 capture --keep=2 --wait udp_sendmsg
+exits 'so does a third' 0 capture --keep=2 --wait udp_sendmsg
+is 'the oldest was removed, and no stranger' "$(kept)" 's-2 s-3 s-4'
+exits 'one more' 0 capture --keep=2 udp_sendmsg
+is 'keeps two' "$(kept)" 's-2 s-4 s-5'
+ftracectl pin --quiet s-4
+exits 'one more' 0 capture --keep=1 udp_sendmsg
+is 'a pinned one stays' "$(kept)" 's-2 s-4 s-6'
+
+exits 'somebody else records' 0 ftracectl start -n holder udp_recvmsg
+exits 'a capture is skipped' 5 capture udp_sendmsg
+is 'which the log has' "$(captures s '.captures[-1] | .result + ": " + .reason')" 'skipped: another one held the tracer'
+printf '[Profile]\nFunctions=udp_sendmsg\nDuration=50ms\nWait=infinity\n' >"$root/usr/local/lib/ftraced/profiles.d/patient.conf"
+ftracectl schedule capture s --config-root="$root" --profile=patient >/dev/null 2>&1 &
+patient=$!
+waits() {
+        ftracectl status | grep -q '1 waiting'
+}
+ok 'as the profile says it waits' wait_until 10 waits
+exits 'until the other one ends' 0 ftracectl stop holder
+ok 'and then records' wait "$patient"
+is 'in the log, too' "$(captures s '.captures[-1].result')" sealed
+exits 'six were enough for a day' 7 capture --max-per-day=6 udp_sendmsg
+says 'it says so' '6 times in 24 hours'
+exits 'seven would do' 0 capture --max-per-day=8 udp_sendmsg
+
+# --- nobody is needed for the end ---------------------------------------------------------------
+
+records() {
+        [[ $(session "$1" .state) == recording ]]
+}
+ended() {
+        [[ $(session "$1" .state) == sealed ]]
+}
+name=s-$(captures s .next)
+ftracectl schedule capture s --duration=1s udp_sendmsg >/dev/null 2>&1 &
+pid=$!
+ok 'a capture records' wait_until 10 records "$name"
+kill_ftraced
+ok 'another daemon comes' start_ftraced --tracefs "$work/tracefs" --config-root="$root"
+wait "$pid"
+ok 'the capture ended in time' ended "$name"
+is 'and its client, which found the other daemon, has it in the log' "$(captures s '.captures[-1].session')" "$name"
+name=s-$(captures s .next)
+ftracectl schedule capture s --duration=1s udp_sendmsg >/dev/null 2>&1 &
+pid=$!
+ok 'a capture records' wait_until 10 records "$name"
+kill -KILL "$(pgrep -P "$pid" || echo "$pid")"
+wait "$pid" 2>/dev/null
+ok 'it ends without its client' wait_until 10 ended "$name"
+name=s-$(captures s .next)
+"$top_builddir/ftracectl" schedule capture s --duration=1h udp_sendmsg >/dev/null 2>&1 &
+pid=$!
+ok 'a long one records' wait_until 10 records "$name"
+kill -TERM "$pid"
+wait "$pid"
+ok 'who ends its unit ends it' ended "$name"
+is 'and the log has it' "$(captures s '.captures[-1].result')" sealed
+ok 'the daemon ends in peace' stop_ftraced
+is 'no tracer is left' "$(<"$work/tracefs/current_tracer")" nop
+done_testing
