@@ -40,19 +40,19 @@ __ftracectl_options() { # VERB
                 --args --retval --event= --lean= --budget= --max-hooked= --max-event-rate= --max-write-rate= --max-cpu=
                 --wait --force'
         local draw='-O --format= --option='
-        local filter='-p --task= --pid= --cpu= --root= --function= --from= --to= --slower= --depth=
-                --notrace= --nth= --slowest='
+        local live='--task= --cpu= --root= --function= --fold= --nth= --keep-slower= --keep-failed'
+        local filter="-p --pid= --from= --to= --slower= --depth= --notrace= --slowest= $live"
 
         case $1 in
         run) echo "$record --no-report $draw" ;;
-        follow) echo "$record --keep $draw" ;;
+        follow) echo "$record --keep $draw $live" ;;
         start) echo "$record --in-kernel --at= --in= -j --json" ;;
         schedule) echo "$record --calendar= --randomize= --max-per-day= --keep --config-root= -j --json" ;;
         arm) echo "$record --in-kernel --on= --do= --max-captures= --min-gap= -j --json" ;;
         stop) echo '-a --all -j --json' ;;
         report) echo "$draw $filter --keep-going" ;;
-        top) echo '--by= --limit= --keep-going -j --json' ;;
-        check) echo '-j --json' ;;
+        top) echo "$filter --by= --limit= --keep-going -j --json" ;;
+        check) echo "$filter -j --json" ;;
         fetch) echo '-o --output=' ;;
         vacuum) echo '--size= --time= --sessions= --dry-run --config-root= -j --json' ;;
         cat-config | profile) echo '--config-root= -j --json' ;;
@@ -86,6 +86,7 @@ _ftracectl() {
                         --segment-size | --segment-time | --max-functions | --on-full | --lean | \
                         --budget | --max-hooked | --max-event-rate | --max-write-rate | --max-cpu | \
                         --comm | --cgroup | --cpus | --only | --slower | --clock | --on | --do | --max-captures | --min-gap | --format | \
+                        --task | --cpu | --root | --function | --fold | --from | --to | --nth | --slowest | --keep-slower | \
                         --option | --output | --socket | --store | --size | --time | --sessions | \
                         --config-root | --calendar | --randomize | --max-per-day | --at | --in | \
                         -n | -p | -o | -O)
@@ -118,12 +119,13 @@ _ftracectl() {
                 COMPREPLY=($(compgen -W "$(printf '%s ' {,no}funcgraph-{cpu,proc,abstime,duration,overhead,overrun,irqs,tail,args,retval,retval-hex})" -- "$cur"))
                 return ;;
         --profile) COMPREPLY=($(compgen -W "$(__ftracectl_profiles)" -- "$cur")); return ;;
-        --notrace | --only) COMPREPLY=($(compgen -W "$(__ftracectl_functions "$cur")" -- "$cur")); return ;;
+        --notrace | --only | --root | --function | --fold) COMPREPLY=($(compgen -W "$(__ftracectl_functions "$cur")" -- "$cur")); return ;;
         --event) COMPREPLY=($(compgen -W "$(__ftracectl_events)" -- "$cur"))
                 return ;;
         -p | --pid) COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur")); return ;;
         --size | --time | --sessions | -n | --name | --depth | --duration | --max-size | --segment-size | --segment-time | \
-                --buffer-size | --calendar | --randomize | --max-per-day | --keep | --at | --in | --max-functions | --budget | --cpus | --slower | --max-captures | --min-gap) return ;;
+                --buffer-size | --calendar | --randomize | --max-per-day | --keep | --at | --in | --max-functions | --budget | --cpus | --slower | --max-captures | --min-gap | \
+                --task | --cpu | --from | --to | --nth | --slowest | --keep-slower) return ;;
         --json)
                 if [[ ${COMP_WORDS[COMP_CWORD-1]} == '=' || ${COMP_WORDS[COMP_CWORD]} == '=' ]]; then
                         COMPREPLY=($(compgen -W 'short pretty' -- "$cur"))

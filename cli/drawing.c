@@ -114,16 +114,6 @@ int drawing_finish(Drawing *d, Census *ret) {
         return 0;
 }
 
-static int filter(Playback *p, Filtering *f, char **ret_problem) {
-        const char *problem = NULL;
-        uint64_t begin_ns;
-
-        (void) stream_begin(p->stream, &begin_ns);
-        if (filtering_resolve(f, p->meta, begin_ns, &problem) != 0)
-                return asprintf(ret_problem, "%s", problem) < 0 ? -ENOMEM : DRAWING_E_UNREADABLE;
-        return playback_filter(p, &f->spec);
-}
-
 int drawing_new(Drawing **ret, const SessionDir *dir, const SessionMeta *meta,
                 const DrawingOptions *options, int out_fd, char **ret_problem) {
         _cleanup_(drawing_freep) Drawing *d = NULL;
@@ -147,11 +137,10 @@ int drawing_new(Drawing **ret, const SessionDir *dir, const SessionMeta *meta,
                         .counts = true,
                         .out = BUF_TO_FD(out_fd) };
         r = playback_open(&d->playback, dir, meta, ret_problem);
+        if (r == 0 && options->filtering)
+                r = playback_filter(d->playback, options->filtering, ret_problem);
         if (r != 0)
                 return r == PLAYBACK_E_UNREADABLE ? DRAWING_E_UNREADABLE : r;
-        r = options->filtering ? filter(d->playback, options->filtering, ret_problem) : 0;
-        if (r != 0)
-                return r;
         r = census_init(&d->census, &meta->roots, meta->spec.slower_ns > 0);
         if (r < 0)
                 return r;

@@ -12,6 +12,8 @@ noinst_LIBRARIES += %D%/libdrawing.a
 	%D%/filtering.h \
 	%D%/playback.c \
 	%D%/playback.h \
+	%D%/root-limits.c \
+	%D%/root-limits.h \
 	%D%/sentence.c \
 	%D%/sentence.h \
 	%D%/summary.c \
@@ -22,4 +24,4 @@ noinst_LIBRARIES += %D%/libdrawing.a
 	%D%/tracedat.h \
 	%D%/verify.c \
 	%D%/verify.h
-drawing_libs = %D%/libdrawing.a $(render_libs)
+drawing_libs = %D%/libdrawing.a $(analyze_libs) $(render_libs)

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/cpu-list.h"
+#include "analyze/role.h"
 #include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
@@ -137,40 +138,75 @@ static int set_cpus(Filtering *f, const char *list) {
         return STATUS_USAGE;
 }
 
+/* "5ms", or "p99", "p99.9" */
+static int set_keep(Filtering *f, const char *word) {
+        char quoted[NAME_QUOTE_MAX];
+        uint64_t ppm;
+
+        if (!word)
+                return STATUS_OK;
+        if (*word == 'p' && parse_percent(word + 1, &ppm) >= 0 && ppm >= 1000 && ppm < 1000000) {
+                root_limits_init(&f->limits, (unsigned) (ppm / 1000));
+                f->spec.keep_limits = &f->limits.limits;
+                return STATUS_OK;
+        }
+        if (parse_duration(word, &f->spec.keep_ns) >= 0 && f->spec.keep_ns > 0)
+                return STATUS_OK;
+        log_error("--keep-slower: \"%s\" is neither a time like 5ms nor a percentile like p99 or "
+                  "p99.9.",
+                  name_quote(quoted, word));
+        return STATUS_USAGE;
+}
+
+static bool is_irq(const Function *f) {
+        return role_of(f) == ROLE_IRQ;
+}
+
 int filtering_init(Filtering *ret, const Options *o) {
-        _cleanup_filtering_ Filtering f = {
+        int status;
+
+        *ret = (Filtering){
                 .spec = { .tasks = &o->filter.tasks,
                           .roots = &o->filter.roots,
                           .functions = &o->filter.functions,
                           .notrace = &o->spec.notrace,
+                          .fold = &o->filter.fold,
+                          .is_irq = is_irq,
                           .slower_ns = o->spec.slower_ns,
                           .depth = o->spec.depth,
                           .nth = o->filter.nth,
-                          .n_slowest = o->filter.n_slowest },
+                          .n_slowest = o->filter.n_slowest,
+                          .keep_failed = o->filter.keep_failed },
         };
-        int status = set_pids(&f, &o->spec.pids);
+        status = set_pids(ret, &o->spec.pids);
+        if (status == STATUS_OK)
+                status = set_cpus(ret, o->filter.cpus);
+        if (status == STATUS_OK)
+                status = set_moment(&ret->from, "from", o->filter.from);
+        if (status == STATUS_OK)
+                status = set_moment(&ret->to, "to", o->filter.to);
+        return status ?: set_keep(ret, o->filter.keep_slower);
+}
 
-        if (status == STATUS_OK)
-                status = set_cpus(&f, o->filter.cpus);
-        if (status == STATUS_OK)
-                status = set_moment(&f.from, "from", o->filter.from);
-        if (status == STATUS_OK)
-                status = set_moment(&f.to, "to", o->filter.to);
-        if (status != STATUS_OK)
-                return status;
-        *ret = f;
-        f = (Filtering){};
-        return STATUS_OK;
+void filtering_forget_spec(Filtering *f) {
+        f->spec.notrace = NULL;
+        f->spec.n_pids = 0;
+        f->spec.slower_ns = f->spec.depth = 0;
+}
+
+bool filtering_is_empty(const Filtering *f) {
+        return filter_spec_is_empty(&f->spec) && f->from.kind == MOMENT_NONE &&
+               f->to.kind == MOMENT_NONE;
 }
 
 /* On the trace clock. */
 static int resolve_time_of_day(uint64_t ns, const SessionMeta *m, uint64_t *ret_ns,
                                const char **ret_problem) {
-        time_t start = (time_t) (m->start.realtime_ns / NS);
+        time_t start = m ? (time_t) (m->start.realtime_ns / NS) : 0;
         struct tm tm;
         uint64_t since_midnight, distance;
 
-        if (m->start.realtime_ns == 0 || !localtime_r(&start, &tm)) {
+        if (start == 0 || !localtime_r(&start, &tm)) {
                 *ret_problem = "it does not say what time of day it was made";
                 return FILTERING_E_UNKNOWN;
         }
@@ -215,5 +251,6 @@ int filtering_resolve(Filtering *f, const SessionMeta *m, uint64_t begin_ns,
 void filtering_done(Filtering *f) {
         free(f->pids);
         free(f->cpus);
+        root_limits_done(&f->limits);
         *f = (Filtering){};
 }

@@ -13,6 +13,7 @@
 
 #include "calls/filter.h"
 #include "cli/options.h"
+#include "cli/root-limits.h"
 #include "store/meta.h"
 
 /* A moment as it was said. */
@@ -26,12 +27,19 @@ typedef struct Filtering {
         int32_t *pids;
         bool *cpus;
         Moment from, to;
+        RootLimits limits; /* of --keep-slower=p99 */
 } Filtering;
 
-/* @o: borrowed for the filtering's life.  An exit status. */
+/* @o: borrowed for the filtering's life, during which @ret must stay where it is; filtering_done() it
+ * also after a failure.  An exit status. */
 int filtering_init(Filtering *ret, const Options *o);
+/* What a recording of ours was told, it does not have: --pid, --depth, --notrace, --slower. */
+void filtering_forget_spec(Filtering *f);
+/* Whether anything is left out. */
+bool filtering_is_empty(const Filtering *f);
 /*
  * filtering_resolve()
+ * @m:           NULL: there is none, of a text
  * @begin_ns:    the recording's first event
  * @ret_problem: on FILTERING_E_UNKNOWN half a sentence, a constant
  *

@@ -48,7 +48,7 @@ static const Verb verbs[] = {
           "With FUNCTIONs: records them, and puts the kernel back at the end; the recording is\n"
           "removed unless it has a name (-n) or --keep is given.  With the name of a session that\n"
           "records: watches it, and leaves it alone.  As root no daemon is needed.\n",
-          OPTIONS_RECORD | OPTIONS_FOLLOW | OPTIONS_DRAW, 0, MANY, verb_follow },
+          OPTIONS_RECORD | OPTIONS_FOLLOW | OPTIONS_DRAW | OPTIONS_LIVE, 0, MANY, verb_follow },
         { "status", "", "what happens now (the default)", NULL, OPTIONS_JSON, 0, 0, verb_status },
         { "list", "", "all sessions, a line each", NULL, OPTIONS_JSON, 0, 0, verb_list },
         { "show", "SOURCE", "everything about one session", NULL, OPTIONS_JSON, 1, 1, verb_show },
@@ -63,11 +63,12 @@ static const Verb verbs[] = {
         { "top", "SOURCE [OPTIONS]", "where the time of a recording went",
           "SELF is what a function took without the calls below it, TOTAL with them; recursion\n"
           "counts once.  What was cut off by the beginning or the end counts with what was seen.\n",
-          OPTIONS_TOP | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 1, verb_top },
+          OPTIONS_TOP | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 1, verb_top },
         { "check", "SOURCE", "what there is in a recording, and what is missing",
           "Counts lines or records of each kind, and names what does not fit.  The exit status is\n"
-          "6 if the recording is not complete.\n",
-          OPTIONS_JSON, 1, 1, verb_check },
+          "6 if the recording is not complete.  With options that leave something out: what there\n"
+          "is of the rest.\n",
+          OPTIONS_FILTER | OPTIONS_JSON, 1, 1, verb_check },
         { "verify", "SOURCE", "whether a recording is complete and undamaged",
           "The exit status is 6 if anything is missing or damaged.\n",
           OPTIONS_VERIFY | OPTIONS_JSON, 1, 1, verb_verify },

@@ -163,23 +163,30 @@ static const Option options[] = {
           "no more than N rows", 1, UINT32_MAX },
         { "keep-going",     0,  OPTIONS_KEEP_GOING, OPTION_FLAG,     AT(keep_going), NULL,
           "step over lines of a text that are damaged; \"report\" does anyhow" },
-        { "task",           0,  OPTIONS_FILTER, OPTION_WORDS,    AT(filter.tasks), "NAME",
+        { "task",           0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS,    AT(filter.tasks), "NAME",
           "only tasks of this name, which may be a glob; may be repeated" },
-        { "cpu",            0,  OPTIONS_FILTER, OPTION_TEXT,     AT(filter.cpus), "LIST",
+        { "cpu",            0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_TEXT,     AT(filter.cpus), "LIST",
           "only these CPUs (\"0,2-3\")" },
-        { "root",           0,  OPTIONS_FILTER, OPTION_WORDS,    AT(filter.roots), "FUNCTION",
+        { "root",           0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS,    AT(filter.roots), "FUNCTION",
           "only calls of FUNCTION, with all that they call; a name or a glob" },
-        { "function",       0,  OPTIONS_FILTER, OPTION_WORDS,    AT(filter.functions), "FUNCTION",
+        { "function",       0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS,    AT(filter.functions), "FUNCTION",
           "only calls of FUNCTION, without what they call; a name or a glob" },
+        { "fold",           0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS, AT(filter.fold), "FUNCTION",
+          "not what FUNCTION calls, nor, of \"irq\", what interrupts call" },
         { "from",           0,  OPTIONS_FILTER, OPTION_TEXT,     AT(filter.from), "WHEN",
           "not what comes before: seconds of the trace clock (\"1234.5\"), a time since\n"
           "the first event (\"+20ms\"), or a time of day (\"10:42:03.5\")" },
         { "to",             0,  OPTIONS_FILTER, OPTION_TEXT,     AT(filter.to), "WHEN",
           "not what comes after" },
-        { "nth",            0,  OPTIONS_FILTER, OPTION_NUMBER,   AT(filter.nth), "N",
+        { "nth",            0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_NUMBER,   AT(filter.nth), "N",
           "only the N-th call of a root, with all that it calls", 1, UINT32_MAX },
         { "slowest",        0,  OPTIONS_FILTER, OPTION_NUMBER,   AT(filter.n_slowest), "N",
           "only the N slowest calls of roots, with all that they call", 1, 1000000 },
+        { "keep-slower",    0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_TEXT, AT(filter.keep_slower), "TIME",
+          "only calls of roots that take TIME (\"5ms\") or more, with all that they call;\n"
+          "\"p99\": the slowest hundredth of each root's" },
+        { "keep-failed",    0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_FLAG, AT(filter.keep_failed), NULL,
+          "and those that return an error, or only those; see --retval" },
         { "output",        'o', OPTIONS_OUTPUT, OPTION_TEXT,     AT(output), "FILE",
           "write to FILE; \"-\" is standard output" },
         { "json",          'j', OPTIONS_JSON,   OPTION_JSON_MODE, AT(json), "MODE",
@@ -387,6 +394,7 @@ void options_done(Options *o) {
         strv_done(&o->filter.tasks);
         strv_done(&o->filter.roots);
         strv_done(&o->filter.functions);
+        strv_done(&o->filter.fold);
         strv_done(&o->words);
         strv_done(&o->said);
         free(o->verb);

@@ -36,6 +36,7 @@ enum {
         OPTIONS_IN_KERNEL = 1 << 14, /* whether to write anything at all */
         OPTIONS_TOP = 1 << 15,
         OPTIONS_KEEP_GOING = 1 << 16,
+        OPTIONS_LIVE = 1 << 17, /* those of OPTIONS_FILTER that make sense while it is recorded */
         OPTIONS_SCHEDULE = 1 << 24, /* when, how often, how many */
         OPTIONS_LATER = 1 << 25,
 };
@@ -45,9 +46,10 @@ typedef enum JsonMode { JSON_OFF, JSON_AUTO, JSON_SHORT, JSON_PRETTY } JsonMode;
 /* What of a recording is read, as it was said; depth, notrace, pids and
  * slower are in the spec. */
 typedef struct FilterOptions {
-        Strv tasks, roots, functions;
-        const char *cpus, *from, *to;
+        Strv tasks, roots, functions, fold;
+        const char *cpus, *from, *to, *keep_slower;
         uint64_t nth, n_slowest;
+        bool keep_failed;
 } FilterOptions;
 
 /* When, and how many of what a timer begins. */

@@ -181,6 +181,10 @@ int playback_refresh(Playback *p) {
         return r < 0 ? r : MIN(refresh_meta(p), 0);
 }
 
+static int next_step(void *steps, uint64_t until_ns, Step *ret) {
+        return steps_next(steps, until_ns, ret);
+}
+
 static int rank(Playback *p, const FilterSpec *spec) {
         _cleanup_(playback_freep) Playback *other = NULL;
         _cleanup_free_ char *problem = NULL;
@@ -189,19 +193,30 @@ static int rank(Playback *p, const FilterSpec *spec) {
         if (r == 0)
                 r = stream_seek(other->stream, spec->from_ns);
         if (r == 0)
-                r = filter_rank(p->filter, other->steps);
+                r = filter_rank(p->filter, &(StepSource){ next_step, other->steps });
         return r > 0 ? -EBADMSG : r;
 }
 
-int playback_filter(Playback *p, const FilterSpec *spec) {
+int playback_filter(Playback *p, Filtering *f, char **ret_problem) {
+        const char *problem = NULL;
+        uint64_t begin_ns;
         int r;
 
-        if (filter_spec_is_empty(spec))
+        if (filtering_is_empty(f))
                 return 0;
-        r = filter_new(&p->filter, spec);
-        if (r >= 0 && spec->n_slowest > 0)
-                r = rank(p, spec);
-        return r >= 0 && spec->from_ns > 0 ? stream_seek(p->stream, spec->from_ns) : r;
+        (void) stream_begin(p->stream, &begin_ns);
+        if (filtering_resolve(f, p->meta, begin_ns, &problem) != 0)
+                return unreadable(ret_problem, "", problem, "");
+        if (f->spec.keep_failed && p->formats.exit.retval.size == 0)
+                return unreadable(ret_problem, "", "its kernel did not record what calls return",
+                                  "");
+        r = filter_new(&p->filter, &f->spec);
+        if (r < 0)
+                return r;
+        p->source = (StepSource){ next_step, p->steps };
+        if (filter_spec_needs_rank(&f->spec))
+                r = rank(p, &f->spec);
+        return r >= 0 && f->spec.from_ns > 0 ? stream_seek(p->stream, f->spec.from_ns) : r;
 }
 
 Playback *playback_free(Playback *p) {

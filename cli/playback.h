@@ -11,9 +11,9 @@
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "calls/filter.h"
 #include "calls/function.h"
 #include "calls/steps.h"
+#include "cli/filtering.h"
 #include "decode/foreign.h"
 #include "decode/formats.h"
 #include "decode/stream.h"
@@ -34,6 +34,7 @@ typedef struct Playback {
         Stream *stream;
         Steps *steps;
         Filter *filter;             /* NULL: everything is passed on */
+        StepSource source;          /* the filter's */
         struct timespec meta_mtime; /* of the session.json whose maps are in the atlas */
 } Playback;
 
@@ -52,18 +53,20 @@ enum { PLAYBACK_E_UNREADABLE = 1 };
 int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta,
                   char **ret_problem);
 /*
- * playback_filter() - leave out what @spec does not ask for
- * @spec: borrowed for the playback's life
+ * playback_filter() - leave out what @f does not ask for
+ * @f:           borrowed for the playback's life; resolved here
+ * @ret_problem: on PLAYBACK_E_UNREADABLE why it cannot be told what that is
  *
  * Before the first step.  For the slowest trees the recording is read once to find them; what lies
- * before from_ns is not read at all.
- * Return: 0, -errno.
+ * before --from is not read at all.
+ * Return: 0, PLAYBACK_E_UNREADABLE, -errno.
  */
-int playback_filter(Playback *p, const FilterSpec *spec);
+int playback_filter(Playback *p, Filtering *f, char **ret_problem);
 /* The next step not later than @until_ns: 1, 0 (there is none), -errno. */
 static inline int playback_next(Playback *p, uint64_t until_ns, Step *ret) {
-        return _unlikely_(p->filter) ? filter_next(p->filter, p->steps, until_ns, ret)
-                                     : steps_next(p->steps, until_ns, ret);
+        if (_unlikely_(p->filter != NULL))
+                return filter_next(p->filter, &p->source, until_ns, ret);
+        return steps_next(p->steps, until_ns, ret);
 }
 /* Looks for pages that came since, and for maps of symbols that session.json has got.  0 or -errno. */
 int playback_refresh(Playback *p);

@@ -9,32 +9,125 @@
 #include "cli/status.h"
 #include "cli/summary.h"
 
-int reading_open(Reading *ret, const Options *o, const char *word) {
-        _cleanup_reading_ Reading r = {};
-        char *problem = NULL;
+/* --- a text ------------------------------------------------------------------------------------ */
+
+/* A StepSource: says why it fails. */
+static int next_of_text(Reading *r, TextSource *text, Step *ret) {
+        const char *problem;
+        int e = text_source_next(text, ret);
+
+        if (e > 0 && _unlikely_(!r->has_begun)) {
+                r->has_begun = true;
+                r->begin_ns = ret->timestamp_ns;
+                if (filtering_resolve(&r->filtering, NULL, r->begin_ns, &problem) != 0) {
+                        log_error("%s cannot be read: %s.", text->name, problem);
+                        e = -STATUS_FAILED;
+                }
+        }
+        if (e >= 0)
+                return e;
+        r->failure = e;
+        return -EIO;
+}
+
+static int next_text_step(void *reading, uint64_t until_ns, Step *ret) {
+        Reading *r = reading;
+
+        return next_of_text(r, &r->text, ret);
+}
+
+typedef struct Other {
+        Reading *reading;
+        TextSource text;
+} Other;
+
+static int next_other_step(void *data, uint64_t until_ns, Step *ret) {
+        Other *other = data;
+
+        return next_of_text(other->reading, &other->text, ret);
+}
+
+/* 0 or a negative exit status. */
+static int text_failure(const Reading *r, int e) {
+        if (r->failure != 0 || e >= 0)
+                return r->failure;
+        log_error_errno(e, "Failed to read %s: %m", r->text.name);
+        return -STATUS_FAILED;
+}
+
+/* A text is read twice for what only its whole can tell. */
+static int rank_text(Reading *r, const Options *o, const char *word) {
+        Other other = { .reading = r };
+        int e, status;
+
+        if (streq(word, "-")) {
+                log_error("standard input can be read only once, and --slowest or a percentile of "
+                          "--keep-slower needs all of it first: give a file.");
+                return STATUS_USAGE;
+        }
+        status = text_source_open(&other.text, o, word);
+        if (status != STATUS_OK || !other.text.trace)
+                return status ?: STATUS_FAILED;
+        text_trace_keep_going(other.text.trace, true);
+        e = filter_rank(r->filter, &(StepSource){ next_other_step, &other });
+        text_source_done(&other.text);
+        return -text_failure(r, e);
+}
+
+static int filter_text(Reading *r, const Options *o, const char *word) {
+        int e;
+
+        if (r->filtering.spec.keep_failed) {
+                log_error("--keep-failed: %s is a text, which does not say what calls return.",
+                          r->text.name);
+                return STATUS_USAGE;
+        }
+        e = filter_new(&r->filter, &r->filtering.spec);
+        if (e < 0)
+                return -text_failure(r, e);
+        return filter_spec_needs_rank(&r->filtering.spec) ? rank_text(r, o, word) : STATUS_OK;
+}
+
+int reading_open_text(Reading *ret, const Options *o, const char *word) {
         int status;
 
-        status = text_source_open(&r.text, o, word);
-        if (status == STATUS_OK && !r.text.trace)
-                status = source_open(&r.source, o, word);
-        if (status == STATUS_OK && r.source) {
-                int e = playback_open(&r.playback, r.source->dir, r.source->meta, &problem);
+        *ret = (Reading){};
+        status = filtering_init(&ret->filtering, o);
+        if (status == STATUS_OK)
+                status = text_source_open(&ret->text, o, word);
+        if (status == STATUS_OK && ret->text.trace && !filtering_is_empty(&ret->filtering))
+                status = filter_text(ret, o, word);
+        return status;
+}
 
-                status = display_status(e > 0 ? DRAWING_E_UNREADABLE : e, r.source->meta, o,
-                                        problem);
-        }
+/* --- anything ---------------------------------------------------------------------------------- */
+
+int reading_open(Reading *ret, const Options *o, const char *word) {
+        char *problem = NULL;
+        int status = reading_open_text(ret, o, word), e;
+
+        if (status != STATUS_OK || ret->text.trace)
+                return status;
+        status = source_open(&ret->source, o, word);
         if (status != STATUS_OK)
                 return status;
-        *ret = TAKE(r, (Reading){});
-        return STATUS_OK;
+        e = playback_open(&ret->playback, ret->source->dir, ret->source->meta, &problem);
+        if (e == 0)
+                e = playback_filter(ret->playback, &ret->filtering, &problem);
+        return display_status(e > 0 ? DRAWING_E_UNREADABLE : e, ret->source->meta, o, problem);
 }
 
 int reading_next(Reading *r, Step *ret) {
         int e;
 
-        if (r->text.trace)
+        if (r->text.trace && !r->filter)
                 return text_source_next(&r->text, ret);
-        e = steps_next(r->playback->steps, STREAM_NO_LIMIT, ret);
+        if (r->text.trace) {
+                e = filter_next(r->filter, &(StepSource){ next_text_step, r }, STREAM_NO_LIMIT,
+                                ret);
+                return e >= 0 ? e : text_failure(r, e);
+        }
+        e = playback_next(r->playback, STREAM_NO_LIMIT, ret);
         if (e >= 0)
                 return e;
         log_error_errno(e, "Failed to read session \"%s\": %m", r->source->meta->name);
@@ -60,8 +153,10 @@ int reading_finish(const Reading *r, const Options *o) {
 }
 
 void reading_done(Reading *r) {
+        filter_free(r->filter);
         text_source_done(&r->text);
         playback_free(r->playback);
+        filtering_done(&r->filtering);
         source_free(r->source);
         *r = (Reading){};
 }

@@ -2,7 +2,10 @@
 #pragma once
 
 /*
- * Reading: the steps of a SOURCE, whatever it is, for verbs that add them up
+ * Reading: the steps of a SOURCE, whatever it is, past the filters of the command line
+ *
+ * For verbs that add steps up or draw them.  One that takes OPTIONS_FILTER need not know more of
+ * filters.
  */
 
 #include "cli/playback.h"
@@ -13,10 +16,18 @@ typedef struct Reading {
         TextSource text; /* trace NULL: it is a recording */
         Source *source;
         Playback *playback;
+        Filtering filtering;
+        Filter *filter; /* a text's; a playback has its own; NULL: all of it is passed on */
+        uint64_t begin_ns;
+        bool has_begun; /* begin_ns is known */
+        int failure;    /* what the text could not do, as text_source_next() said it */
 } Reading;
 
-/* @word: as the command line has it.  An exit status. */
+/* @word: as the command line has it.  @ret must stay where it is; reading_done() it also after a
+ * failure.  An exit status. */
 int reading_open(Reading *ret, const Options *o, const char *word);
+/* The same for a text alone: text.trace is NULL if @word is none. */
+int reading_open_text(Reading *ret, const Options *o, const char *word);
 /* 1: @ret is the next step; 0: there are no more; a negative exit status, after having said why. */
 int reading_next(Reading *r, Step *ret);
 /* Says what was skipped, damaged or lost; an exit status: STATUS_FAILED after damage of a text,

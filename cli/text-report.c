@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Steps go from the text to the renderer, past the filter. */
+/* Steps go from the text, past the filters, to the renderer. */
 
 #include "base/log.h"
-#include "calls/prune.h"
 #include "cli/display.h"
 #include "cli/status.h"
 #include "cli/terminal.h"
@@ -14,28 +13,18 @@ static void free_rendering(const Renderer *renderer, void *rendering) {
                 renderer->free(rendering);
 }
 
-/* 0, -errno of memory or of writing, or an exit status of reading. */
-static int draw(TextSource *s, const Options *o, const Renderer *renderer, void *rendering,
-                Buf *out) {
-        _cleanup_(prune_freep) Prune *prune = NULL;
-        int r = 0;
+/* 0, -errno of writing, or an exit status of reading. */
+static int draw(Reading *reading, const Renderer *renderer, void *rendering, Buf *out) {
+        int r;
 
-        if (o->spec.notrace.n > 0)
-                r = prune_new(&prune, &o->spec.notrace);
-        if (r < 0)
-                return r;
         renderer->begin(rendering);
         for (;;) {
                 Step step;
 
-                r = text_source_next(s, &step);
+                r = reading_next(reading, &step);
                 if (r <= 0)
                         break;
-                r = prune ? prune_hides(prune, &step) : 0;
-                if (r < 0)
-                        return r;
-                if (r == 0)
-                        renderer->step(rendering, &step);
+                renderer->step(rendering, &step);
                 if (_unlikely_(out->error < 0))
                         return out->error;
         }
@@ -43,14 +32,8 @@ static int draw(TextSource *s, const Options *o, const Renderer *renderer, void 
         return buf_flush(out) ?: -r;
 }
 
-static bool is_filtered(const Options *o) {
-        const FilterOptions *f = &o->filter;
-
-        return f->tasks.n + f->roots.n + f->functions.n + o->spec.pids.n > 0 || f->cpus ||
-               f->from || f->to || f->nth + f->n_slowest + o->spec.slower_ns + o->spec.depth > 0;
-}
-
-int text_report(TextSource *s, const Options *o) {
+int text_report(Reading *reading, const Options *o) {
+        TextSource *s = &reading->text;
         _cleanup_pager_ Pager pager = PAGER_INIT;
         _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
         const Renderer *renderer;
@@ -59,10 +42,6 @@ int text_report(TextSource *s, const Options *o) {
         DrawingOptions d;
         int r, status;
 
-        if (is_filtered(o)) {
-                log_error("%s is a text, of which only --notrace leaves anything out.", s->name);
-                return STATUS_USAGE;
-        }
         status = display_options(&d, o);
         if (status != STATUS_OK)
                 return status;
@@ -73,7 +52,7 @@ int text_report(TextSource *s, const Options *o) {
         r = renderer->new (&rendering, &context, &out);
         if (r >= 0) {
                 pager_open(&pager, o, SIZE_MAX);
-                r = draw(s, o, renderer, rendering, &out);
+                r = draw(reading, renderer, rendering, &out);
                 r = pager_end(&pager, r);
         }
         free_rendering(renderer, rendering);

@@ -5,8 +5,8 @@
  * Text report: a text of a tracer's, drawn again
  */
 
-#include "cli/text-source.h"
+#include "cli/reading.h"
 
 /* On stdout, through a pager on a terminal; in the text's own format and columns, unless the
  * options say otherwise.  An exit status. */
-int text_report(TextSource *s, const Options *o);
+int text_report(Reading *reading, const Options *o);

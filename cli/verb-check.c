@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
+#include "cli/reading.h"
 #include "cli/source.h"
 #include "cli/status.h"
 #include "cli/table.h"
@@ -226,12 +227,93 @@ static int check_session(const Source *s, const Options *o) {
         return status ?: v.complete ? STATUS_OK : STATUS_INCOMPLETE;
 }
 
+/* Of what the filters leave. */
+static size_t step_kinds(Kind kinds[static N_KINDS_MAX], const Census *c) {
+        const Kind all[] = {
+                { "entries", "calls", c->n_entries },
+                { "exits", "returns", c->n_exits },
+                { "others", "events of other kinds", c->n_others },
+                { "trees", "trees", c->n_trees },
+                { "trees_complete", "trees that have an end", c->n_trees_complete },
+                { "returns_cut", "returns of calls before the beginning", c->n_cut_exits },
+                { "calls_cut", "calls cut off by the end", c->n_cut_entries },
+                { "returns_unmatched", "returns without their calls", c->n_unmatched_exits },
+                { "calls_unmatched", "calls without their returns", c->n_unmatched_entries },
+                { "losses", "places where events are missing", c->n_gaps },
+        };
+
+        memcpy(kinds, all, sizeof(all));
+        return ELEMENTSOF(all);
+}
+
+static int count_steps(Census *c, Reading *reading) {
+        static const Strv no_roots = {};
+        const SessionMeta *m = reading->source ? reading->source->meta : NULL;
+        int r = census_init(c, m ? &m->roots : &no_roots, m && m->spec.slower_ns > 0);
+        Step step;
+
+        while (r >= 0) {
+                r = reading_next(reading, &step);
+                if (r < 0)
+                        return -r;
+                if (r == 0)
+                        break;
+                r = census_step(c, &step);
+        }
+        if (r < 0) {
+                log_error_errno(r, "Failed to count calls: %m");
+                return STATUS_FAILED;
+        }
+        census_finish(c);
+        return STATUS_OK;
+}
+
+static int check_part(const Options *o) {
+        const char *word = o->words.items[0];
+        _cleanup_reading_ Reading reading = {};
+        _cleanup_census_ Census c = {};
+        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        int status = reading_open(&reading, o, word), finish;
+        Kind kinds[N_KINDS_MAX];
+        bool complete;
+        size_t n;
+
+        if (status == STATUS_OK)
+                status = count_steps(&c, &reading);
+        if (status != STATUS_OK)
+                return status;
+        finish = reading_finish(&reading, o);
+        complete = finish == STATUS_OK && c.n_gaps == 0 &&
+                   c.n_unmatched_exits + c.n_unmatched_entries == 0;
+        n = step_kinds(kinds, &c);
+        if (o->json != JSON_OFF)
+                status = stdout_json(o, kinds_json(word, complete, kinds, n));
+        else {
+                buf_printf(&out, "%s: %s.\n", word, complete ? "complete" : "incomplete");
+                print_kinds(&out, o, kinds, n);
+                status = stdout_end(&out);
+        }
+        if (status == STATUS_OK)
+                status = finish;
+        return status == STATUS_OK && !complete ? STATUS_INCOMPLETE : status;
+}
+
+static bool is_filtered(const Options *o, int *ret_status) {
+        _cleanup_filtering_ Filtering f = {};
+
+        *ret_status = filtering_init(&f, o);
+        return !filtering_is_empty(&f);
+}
+
 int verb_check(const Options *o) {
         _cleanup_text_source_ TextSource text = {};
         _cleanup_(source_freep) Source *s = NULL;
         int status;
 
-        status = text_source_open(&text, o, o->words.items[0]);
+        if (is_filtered(o, &status) && status == STATUS_OK)
+                return check_part(o);
+        if (status == STATUS_OK)
+                status = text_source_open(&text, o, o->words.items[0]);
         if (status != STATUS_OK || text.trace)
                 return status ?: check_text(&text, o);
         status = source_open(&s, o, o->words.items[0]);

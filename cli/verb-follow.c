@@ -35,6 +35,7 @@
 typedef struct Follow {
         const Options *o;
         DrawingOptions options;
+        Filtering filtering;
         Client *client;
         bool is_private;
         bool is_ours; /* the session was begun here */
@@ -230,6 +231,9 @@ static int follow(Follow *f) {
         if (status != STATUS_OK)
                 return status;
         f->options.live = true;
+        if (f->is_ours)
+                filtering_forget_spec(&f->filtering);
+        f->options.filtering = &f->filtering;
         r = drawing_new(&f->drawing, f->source->dir, f->source->meta, &f->options, STDOUT_FILENO,
                         &problem);
         status = display_status(r, f->source->meta, f->o, problem);
@@ -257,11 +261,22 @@ int verb_follow(const Options *o) {
         int status;
 
         status = display_options(&f.options, o);
-        if (status != STATUS_OK)
+        if (status == STATUS_OK)
+                status = filtering_init(&f.filtering, o);
+        if (status == STATUS_OK && f.filtering.spec.keep_limits) {
+                log_error(
+                        "--keep-slower: what most calls take is known only at the end; say a time "
+                        "like 5ms, or report it afterwards.");
+                status = STATUS_USAGE;
+        }
+        if (status != STATUS_OK) {
+                filtering_done(&f.filtering);
                 return status;
+        }
         f.signal_fd = signals_open();
         if (f.signal_fd < 0) {
                 log_error_errno(f.signal_fd, "Failed to wait for signals: %m");
+                filtering_done(&f.filtering);
                 return STATUS_FAILED;
         }
         status = contact_recorder(&f.client, o,
@@ -276,6 +291,7 @@ int verb_follow(const Options *o) {
                 status = follow(&f);
         }
         drawing_free(f.drawing);
+        filtering_done(&f.filtering);
         client_free(f.client);
         source_free(f.source);
         signals_close(&f.signal_fd);

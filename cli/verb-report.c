@@ -10,14 +10,14 @@
 #include "cli/verb.h"
 
 int verb_report(const Options *o) {
-        _cleanup_text_source_ TextSource text = {};
+        _cleanup_reading_ Reading text = {};
         _cleanup_(source_freep) Source *s = NULL;
         _cleanup_filtering_ Filtering f = {};
         DrawingOptions d;
         int status;
 
-        status = text_source_open(&text, o, o->words.items[0]);
-        if (status != STATUS_OK || text.trace)
+        status = reading_open_text(&text, o, o->words.items[0]);
+        if (status != STATUS_OK || text.text.trace)
                 return status ?: text_report(&text, o);
         status = display_options(&d, o);
         if (status == STATUS_OK)

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * For each task two stretches of its stack are kept: the tree that it is in, and the call that is
- * left out (notrace).  Both are known by the depth and the function that they began with.  An
- * interrupt may be recorded between the end of a call and its record (calls/trees.h): then a call
- * at that very depth comes first, and the stretch is over but for the one return.
+ * Every step passes judge_step().  What a task is in is kept as a stretch of its
+ * stack, begun by a call at a depth and over when something at that depth or
+ * above it is seen: a whole stack of frames is needed only for functions that
+ * are left out (calls/prune.h).
  *
- * Whether a function's name matches is found out once for each function.
+ *      source -> judge_step() -> Tail -> Hold -> who asked
+ *                     |            |       `- calls that are long enough
+ *                     |            `- trees that are kept
+ *                     `- everything that is known at once
+ *
+ * The return of a function follows behind an interrupt that came between the end
+ * of the function and its record (calls/trees.h): such a stretch is `ending`,
+ * and another one may begin meanwhile.
  */
 
 #include <fnmatch.h>
 
 #include "calls/filter.h"
 #include "calls/hold.h"
+#include "calls/name-set.h"
+#include "calls/prune.h"
+#include "calls/slowest.h"
+#include "calls/tail.h"
 #include "calls/trees.h"
 
-enum {
-        MARK_KNOWN = 1,
-        MARK_ROOT = 2,
-        MARK_SHOWN = 4, /* by `functions` */
-        MARK_NOTRACE = 8,
-};
-
-typedef struct Mark {
-        const Function *function; /* NULL: free */
-        unsigned bits;
-} Mark;
+#define ERROR_MAX 4095 /* linux 6.12 include/linux/err.h, MAX_ERRNO */
 
 typedef struct Stretch {
         const Function *function; /* that it began with; NULL: there is none */
@@ -33,15 +34,18 @@ typedef struct Stretch {
         int32_t depth;
 } Stretch;
 
-typedef struct FilterTask {
-        Stretch tree, hidden;
-        uint64_t number;   /* of the tree */
-        uint64_t begin_ns; /* of the tree */
-} FilterTask;
+/* One tree, open or ending. */
+typedef struct Tree {
+        const Function *root; /* NULL: none */
+        uint64_t number;
+        uint64_t begin_ns, seen_ns; /* its first step, and its last so far */
+        TailTree *tail;             /* NULL: it need not wait */
+} Tree;
 
-typedef struct Rank {
-        uint64_t duration_ns, number;
-} Rank;
+typedef struct FilterTask {
+        Stretch stretch;
+        Tree tree, ending; /* of the stretch's function, and of what is ending */
+} FilterTask;
 
 struct Filter {
         const FilterSpec *spec;
@@ -49,95 +53,33 @@ struct Filter {
         Trees *trees; /* gives each task its number */
         FilterTask *tasks;
         size_t n_tasks;
-        Mark *marks; /* open addressing */
-        size_t n_marks, n_marks_room;
+        NameSet *roots, *functions; /* NULL: all */
+        Prune *notrace, *fold;      /* NULL: none */
         uint64_t n_trees;
-        uint64_t now_ns;
-        Rank *ranks; /* a heap, the quickest on top; then sorted by number */
-        size_t n_ranks;
+        Slowest *slowest; /* NULL: all */
         bool is_ranking;
-        Hold *hold; /* NULL: nothing waits */
-        bool hold_is_finished;
+        unsigned n_finished; /* of Tail and Hold */
+        Tail *tail;          /* NULL: nothing waits there */
+        Hold *hold;          /* the same */
 };
 
 static bool has_any(const Strv *patterns) {
         return patterns && patterns->n > 0;
 }
 
+static bool keeps_some(const FilterSpec *s) {
+        return s->keep_ns > 0 || s->keep_limits || s->keep_failed;
+}
+
 bool filter_spec_is_empty(const FilterSpec *s) {
         return !has_any(s->tasks) && !has_any(s->roots) && !has_any(s->functions) &&
-               !has_any(s->notrace) && s->n_pids == 0 && !s->cpus && s->from_ns == 0 &&
-               s->to_ns == 0 && s->slower_ns == 0 && s->depth == 0 && s->nth == 0 &&
-               s->n_slowest == 0;
+               !has_any(s->notrace) && !has_any(s->fold) && s->n_pids == 0 && !s->cpus &&
+               s->from_ns == 0 && s->to_ns == 0 && s->slower_ns == 0 && s->depth == 0 &&
+               s->nth == 0 && s->n_slowest == 0 && !keeps_some(s);
 }
 
-static bool matches(const Strv *patterns, const char *text) {
-        for (size_t i = 0; i < patterns->n; i++)
-                if (fnmatch(patterns->items[i], text, 0) == 0)
-                        return true;
-        return false;
-}
-
-/* --- functions -------------------------------------------------------------------------------- */
-
-static unsigned judge(const FilterSpec *spec, const Function *function) {
-        unsigned bits = MARK_KNOWN;
-        char *name = strndup(function->label, function->n_name);
-
-        if (!name)
-                return 0;
-        if (!has_any(spec->roots) || matches(spec->roots, name))
-                bits |= MARK_ROOT;
-        if (!has_any(spec->functions) || matches(spec->functions, name))
-                bits |= MARK_SHOWN;
-        if (has_any(spec->notrace) && matches(spec->notrace, name))
-                bits |= MARK_NOTRACE;
-        free(name);
-        return bits;
-}
-
-static size_t mark_slot(const Mark *marks, size_t n_room, const Function *function) {
-        size_t i = (size_t) (((uintptr_t) function * UINT64_C(0x9e3779b97f4a7c15)) >> 32) &
-                   (n_room - 1);
-
-        while (marks[i].function && marks[i].function != function)
-                i = (i + 1) & (n_room - 1);
-        return i;
-}
-
-static int grow_marks(Filter *f) {
-        size_t n_room = f->n_marks_room * 2;
-        Mark *marks = calloc(n_room, sizeof(*marks));
-
-        if (!marks)
-                return -ENOMEM;
-        for (size_t i = 0; i < f->n_marks_room; i++)
-                if (f->marks[i].function)
-                        marks[mark_slot(marks, n_room, f->marks[i].function)] = f->marks[i];
-        free(f->marks);
-        f->marks = marks;
-        f->n_marks_room = n_room;
-        return 0;
-}
-
-/* 0 without memory. */
-static unsigned marks_of(Filter *f, const Function *function) {
-        size_t i = mark_slot(f->marks, f->n_marks_room, function);
-        unsigned bits;
-
-        if (_likely_(f->marks[i].function))
-                return f->marks[i].bits;
-        if (f->n_marks >= f->n_marks_room / 2) {
-                if (grow_marks(f) < 0)
-                        return 0;
-                i = mark_slot(f->marks, f->n_marks_room, function);
-        }
-        bits = judge(f->spec, function);
-        if (bits != 0) {
-                f->marks[i] = (Mark){ function, bits };
-                f->n_marks++;
-        }
-        return bits;
+bool filter_spec_needs_rank(const FilterSpec *s) {
+        return s->n_slowest > 0 || s->keep_limits;
 }
 
 /* --- stretches of a task's stack -------------------------------------------------------------- */
@@ -154,90 +96,151 @@ static bool stretch_call(Stretch *s, int32_t depth) {
         return false;
 }
 
-/* A return: whether it lies in the stretch, of which it may be the end. */
-static bool stretch_leave(Stretch *s, const Step *step, bool *ret_is_end) {
-        const Function **open = s->function ? &s->function : &s->ending;
+typedef enum Leaving {
+        LEAVES_NOTHING, /* it does not lie in the stretch */
+        LEAVES_INSIDE,
+        LEAVES_OPEN,   /* it is the end of what was open */
+        LEAVES_ENDING, /* of what was ending */
+} Leaving;
 
-        *ret_is_end = false;
+static Leaving stretch_leave(Stretch *s, const Step *step) {
+        const Function **open = s->function ? &s->function : &s->ending;
+        Leaving end = s->function ? LEAVES_OPEN : LEAVES_ENDING;
+
         if (s->function && step->depth > s->depth)
-                return true;
+                return LEAVES_INSIDE;
         if (*open && step->depth == s->depth && step->function == *open) {
-                *ret_is_end = true;
                 *open = NULL;
-                return true;
+                return end;
         }
         s->function = NULL;
         if (step->depth < s->depth)
                 s->ending = NULL;
-        return false;
+        return LEAVES_NOTHING;
 }
 
-/* --- the slowest ------------------------------------------------------------------------------ */
+/* --- trees ------------------------------------------------------------------------------------ */
 
-static bool is_quicker(const Rank *a, const Rank *b) {
-        /* Of equals the later one goes first. */
-        return a->duration_ns < b->duration_ns ||
-               (a->duration_ns == b->duration_ns && a->number > b->number);
+static bool is_selected(const Filter *f, uint64_t number) {
+        if (f->spec->nth > 0 && number != f->spec->nth)
+                return false;
+        return f->is_ranking || !f->slowest || slowest_has(f->slowest, number);
 }
 
-static void rank_down(Filter *f, size_t i) {
-        for (;;) {
-                size_t child = 2 * i + 1;
-                Rank swap;
-
-                if (child >= f->n_ranks)
-                        return;
-                if (child + 1 < f->n_ranks && is_quicker(&f->ranks[child + 1], &f->ranks[child]))
-                        child++;
-                if (!is_quicker(&f->ranks[child], &f->ranks[i]))
-                        return;
-                swap = f->ranks[i];
-                f->ranks[i] = f->ranks[child];
-                f->ranks[child] = swap;
-                i = child;
-        }
-}
-
-static int note_tree(Filter *f, uint64_t number, uint64_t duration_ns) {
-        Rank rank = { duration_ns, number };
-
-        if (f->n_ranks < f->spec->n_slowest) {
-                if ((f->n_ranks & (f->n_ranks - 1)) == 0) {
-                        Rank *p =
-                                reallocarray(f->ranks, f->n_ranks ? f->n_ranks * 2 : 1, sizeof(*p));
-
-                        if (!p)
-                                return -ENOMEM;
-                        f->ranks = p;
-                }
-                f->ranks[f->n_ranks++] = rank;
-                if (f->n_ranks == f->spec->n_slowest)
-                        for (size_t i = f->n_ranks / 2; i-- > 0;)
-                                rank_down(f, i);
-        } else if (is_quicker(&f->ranks[0], &rank)) {
-                f->ranks[0] = rank;
-                rank_down(f, 0);
+static int begin_tree(Filter *f, FilterTask *t, const Step *step) {
+        t->stretch.depth = step->depth;
+        t->stretch.function = step->function;
+        t->tree = (Tree){ .root = step->function,
+                          .number = ++f->n_trees,
+                          .begin_ns = step->timestamp_ns,
+                          .seen_ns = step->timestamp_ns };
+        if (f->tail && !f->is_ranking && is_selected(f, t->tree.number)) {
+                t->tree.tail = tail_begin();
+                if (!t->tree.tail)
+                        return -ENOMEM;
         }
         return 0;
 }
 
-static int compare_numbers(const void *a, const void *b) {
-        const Rank *x = a, *y = b;
-
-        return x->number < y->number ? -1 : x->number > y->number;
+/* As the kernel guesses: a 32 bit function leaves the upper half 0.
+ * Source: linux 6.12 kernel/trace/trace_functions_graph.c, print_graph_retval(). */
+static bool is_error(uint64_t retval) {
+        if (retval <= UINT32_MAX)
+                retval = (uint64_t) (int64_t) (int32_t) (uint32_t) retval;
+        return retval >= (uint64_t) -ERROR_MAX;
 }
 
-static bool is_selected(const Filter *f, uint64_t number) {
-        const Rank key = { .number = number };
+static bool is_kept(const FilterSpec *spec, const Tree *tree, uint64_t duration_ns,
+                    const Step *end) {
+        uint64_t limit_ns =
+                spec->keep_limits ? spec->keep_limits->limit_ns(spec->keep_limits->data, tree->root)
+                                  : spec->keep_ns;
 
-        if (f->spec->nth > 0 && number != f->spec->nth)
-                return false;
-        if (f->is_ranking || f->spec->n_slowest == 0)
+        if ((spec->keep_ns > 0 || spec->keep_limits) && duration_ns >= limit_ns)
                 return true;
-        return bsearch(&key, f->ranks, f->n_ranks, sizeof(key), compare_numbers);
+        return spec->keep_failed && end && end->has_retval && is_error(end->retval);
+}
+
+/* @end: its last step; NULL: that was not seen. */
+static int end_tree(Filter *f, Tree *tree, const Step *end) {
+        uint64_t duration_ns = end ? step_duration_ns(end) : tree->seen_ns - tree->begin_ns;
+        int r = 0;
+
+        if (!tree->root)
+                return 0;
+        if (f->is_ranking && is_selected(f, tree->number)) {
+                if (f->slowest)
+                        r = slowest_add(f->slowest, tree->number, duration_ns);
+                if (r >= 0 && f->spec->keep_limits)
+                        r = f->spec->keep_limits->learn(f->spec->keep_limits->data, tree->root,
+                                                        duration_ns);
+        }
+        if (tree->tail)
+                tail_end(f->tail, tree->tail, is_kept(f->spec, tree, duration_ns, end));
+        *tree = (Tree){};
+        return r;
+}
+
+/* What was found to be over while @step was looked at. */
+static int settle_trees(Filter *f, FilterTask *t) {
+        int r = 0;
+
+        if (t->tree.root && !t->stretch.function) {
+                if (t->stretch.ending == t->tree.root) {
+                        r = end_tree(f, &t->ending, NULL);
+                        t->ending = TAKE(t->tree, (Tree){});
+                } else
+                        r = end_tree(f, &t->tree, NULL);
+        }
+        if (r >= 0 && t->ending.root && !t->stretch.ending)
+                r = end_tree(f, &t->ending, NULL);
+        return r;
+}
+
+typedef struct TreePlace {
+        Tree *tree;   /* NULL: in none that is wanted */
+        int32_t base; /* the tree's depth */
+        bool is_end;
+} TreePlace;
+
+static int place_call(Filter *f, FilterTask *t, const Step *step, TreePlace *ret) {
+        int r = 1;
+
+        if (!stretch_call(&t->stretch, step->depth)) {
+                r = settle_trees(f, t);
+                if (r >= 0)
+                        r = f->roots ? name_set_has(f->roots, step->function) : 1;
+                if (r <= 0)
+                        return r;
+                r = begin_tree(f, t, step);
+                if (r < 0)
+                        return r;
+                ret->is_end = step->kind == STEP_LEAF;
+                if (ret->is_end)
+                        t->stretch.function = NULL;
+        }
+        ret->tree = &t->tree;
+        return 0;
+}
+
+static int place_leave(Filter *f, FilterTask *t, const Step *step, TreePlace *ret) {
+        Leaving leaving = stretch_leave(&t->stretch, step);
+
+        if (leaving == LEAVES_NOTHING)
+                return settle_trees(f, t);
+        ret->is_end = leaving != LEAVES_INSIDE;
+        ret->tree = leaving == LEAVES_ENDING ? &t->ending : &t->tree;
+        return 0;
 }
 
 /* --- judging a step --------------------------------------------------------------------------- */
+
+static bool matches(const Strv *patterns, const char *text) {
+        for (size_t i = 0; i < patterns->n; i++)
+                if (fnmatch(patterns->items[i], text, 0) == 0)
+                        return true;
+        return false;
+}
 
 static bool passes_when_and_who(const FilterSpec *spec, const Step *step) {
         if (step->timestamp_ns < spec->from_ns ||
@@ -255,52 +258,7 @@ static bool passes_when_and_who(const FilterSpec *spec, const Step *step) {
                 if (i == spec->n_pids)
                         return false;
         }
-        return !has_any(spec->tasks) || matches(spec->tasks, step->comm);
-}
-
-/* 1: in a tree that is wanted; 0; -ENOMEM. */
-static int place_in_trees(Filter *f, FilterTask *t, const Step *step, unsigned marks) {
-        bool inside, is_end = false;
-        int r = 0;
-
-        if (step->kind == STEP_LEAVE)
-                inside = stretch_leave(&t->tree, step, &is_end);
-        else {
-                inside = stretch_call(&t->tree, step->depth);
-                if (!inside && (marks & MARK_ROOT)) {
-                        inside = true;
-                        is_end = step->kind == STEP_LEAF;
-                        t->number = ++f->n_trees;
-                        t->begin_ns = step->timestamp_ns;
-                        t->tree.depth = step->depth;
-                        if (!is_end)
-                                t->tree.function = step->function;
-                }
-        }
-        if (!inside || !is_selected(f, t->number))
-                return 0;
-        if (is_end && f->is_ranking)
-                r = note_tree(f, t->number, step_duration_ns(step));
-        if (f->spec->depth > 0 && (uint64_t) (step->depth - t->tree.depth) >= f->spec->depth)
-                return 0;
-        return r < 0 ? r : 1;
-}
-
-/* Whether @step is of a call that is left out, or of what it calls. */
-static bool is_left_out(FilterTask *t, const Step *step, unsigned marks) {
-        bool is_end;
-
-        if (step->kind == STEP_LEAVE)
-                return stretch_leave(&t->hidden, step, &is_end) || (marks & MARK_NOTRACE);
-        if (stretch_call(&t->hidden, step->depth))
-                return true;
-        if (!(marks & MARK_NOTRACE))
-                return false;
-        if (step->kind == STEP_ENTER) {
-                t->hidden.function = step->function;
-                t->hidden.depth = step->depth;
-        }
-        return true;
+        return !has_any(spec->tasks) || (step->comm && matches(spec->tasks, step->comm));
 }
 
 /* The number of a step's task; -ENOMEM. */
@@ -324,100 +282,217 @@ static ssize_t number_of_task(Filter *f, const Step *step) {
         return (ssize_t) i;
 }
 
-/* 1: it is passed on; 0; -errno. */
-static int judge_step(Filter *f, const Step *step, size_t *ret_task) {
-        unsigned marks;
-        FilterTask *t;
-        ssize_t i;
-        int r = 1;
+/* A STEP_TASK: the nameless task's number is @ret_a, the named one's @ret_b. */
+static int numbers_of_named(Filter *f, const Step *step, size_t *ret_a, size_t *ret_b) {
+        const Step nameless = { .cpu = step->cpu, .pid = STEP_PID_UNKNOWN(step->cpu) };
+        ssize_t a = number_of_task(f, &nameless), b = a < 0 ? a : number_of_task(f, step);
 
-        *ret_task = 0;
-        if (!passes_when_and_who(f->spec, step))
-                return 0;
-        if (step->kind == STEP_LOST)
-                return 1;
-        i = number_of_task(f, step);
-        if (i < 0)
-                return (int) i;
-        *ret_task = (size_t) i;
-        t = &f->tasks[i];
-        f->now_ns = step->timestamp_ns;
-        if (step->kind == STEP_OTHER)
-                return !has_any(f->spec->functions) && !t->hidden.function &&
-                       (!f->by_trees || (t->tree.function && is_selected(f, t->number)));
-        marks = marks_of(f, step->function);
-        if (marks == 0)
-                return -ENOMEM;
-        if (f->by_trees)
-                r = place_in_trees(f, t, step, marks);
-        if (has_any(f->spec->notrace) && is_left_out(t, step, marks))
-                r = MIN(r, 0);
-        return r > 0 && !(marks & MARK_SHOWN) ? 0 : r;
+        if (b < 0)
+                return (int) b;
+        *ret_a = (size_t) a;
+        *ret_b = (size_t) b;
+        return 0;
 }
 
-int filter_rank(Filter *f, Steps *steps) {
-        size_t task;
+static int name_task(Filter *f, const Step *step) {
+        size_t a, b;
+        int r = numbers_of_named(f, step, &a, &b);
+
+        if (r < 0)
+                return r;
+        SWAP(f->tasks[a], f->tasks[b]);
+        r = f->notrace ? prune_hides(f->notrace, step) : 0;
+        return r >= 0 && f->fold ? prune_hides(f->fold, step) : r;
+}
+
+/* Whether what is left of the trees has @step: 1, 0, -ENOMEM. */
+static int passes_functions(Filter *f, const Step *step, const TreePlace *place) {
+        int hidden = f->notrace ? prune_hides(f->notrace, step) : 0;
+
+        if (hidden == 0 && f->fold)
+                hidden = prune_hides(f->fold, step);
+        if (hidden != 0)
+                return MIN(hidden, 0);
+        if (f->by_trees && !place->tree)
+                return 0;
+        if (step->kind == STEP_OTHER)
+                return !f->functions;
+        if (f->spec->depth > 0 && (uint64_t) (step->depth - place->base) >= f->spec->depth)
+                return 0;
+        return f->functions ? name_set_has(f->functions, step->function) : 1;
+}
+
+/* 1: it is passed on; 0: not, or it waits; -ENOMEM. */
+static int judge_step(Filter *f, const Step *step) {
+        TreePlace place = {};
+        FilterTask *t;
+        ssize_t task;
+        int r = 0;
+
+        if (step->kind == STEP_TASK)
+                r = name_task(f, step);
+        if (r < 0 || !passes_when_and_who(f->spec, step))
+                return r;
+        if (step->kind == STEP_LOST || step->kind == STEP_TASK)
+                return f->tail && !f->is_ranking ? tail_push(f->tail, NULL, 0, step) : 1;
+        task = number_of_task(f, step);
+        if (task < 0)
+                return (int) task;
+        t = &f->tasks[task];
+        if (f->by_trees && step->kind == STEP_OTHER)
+                place.tree = t->stretch.function ? &t->tree : NULL;
+        else if (f->by_trees)
+                r = step->kind == STEP_LEAVE ? place_leave(f, t, step, &place)
+                                             : place_call(f, t, step, &place);
+        if (r < 0)
+                return r;
+        place.base = t->stretch.depth;
+        if (place.tree)
+                place.tree->seen_ns = step->timestamp_ns;
+        if (place.tree && !is_selected(f, place.tree->number))
+                r = 0;
+        else
+                r = passes_functions(f, step, &place);
+        if (r > 0 && f->tail && !f->is_ranking)
+                r = tail_push(f->tail, place.tree->tail, (size_t) task, step);
+        if (r >= 0 && place.is_end) {
+                int e = end_tree(f, place.tree, step);
+
+                r = e < 0 ? e : r;
+        }
+        return r;
+}
+
+/* What is open will not end any more. */
+static int end_trees(Filter *f) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < f->n_tasks; i++) {
+                r = end_tree(f, &f->tasks[i].ending, NULL);
+                if (r >= 0)
+                        r = end_tree(f, &f->tasks[i].tree, NULL);
+        }
+        return r;
+}
+
+int filter_rank(Filter *f, const StepSource *source) {
         Step step;
         int r;
 
         f->is_ranking = true;
-        while ((r = steps_next(steps, f->spec->to_ns ?: UINT64_MAX, &step)) > 0) {
-                r = judge_step(f, &step, &task);
+        while ((r = step_source_next(source, f->spec->to_ns ?: UINT64_MAX, &step)) > 0) {
+                r = judge_step(f, &step);
                 if (r < 0)
                         return r;
         }
-        for (size_t i = 0; r >= 0 && i < f->n_tasks; i++)
-                if (f->tasks[i].tree.function && is_selected(f, f->tasks[i].number))
-                        r = note_tree(f, f->tasks[i].number, f->now_ns - f->tasks[i].begin_ns);
-        if (f->n_ranks > 0)
-                qsort(f->ranks, f->n_ranks, sizeof(*f->ranks), compare_numbers);
-        /* From the beginning. */
+        if (r >= 0)
+                r = end_trees(f);
+        if (r >= 0 && f->slowest)
+                slowest_finish(f->slowest);
+        /* From the beginning.  Functions were the other reader's. */
         if (f->n_tasks > 0)
                 memset(f->tasks, 0, f->n_tasks * sizeof(*f->tasks));
-        /* Functions were the other reader's. */
-        memset(f->marks, 0, f->n_marks_room * sizeof(*f->marks));
-        f->n_marks = 0;
+        if (f->roots)
+                name_set_forget(f->roots);
+        if (f->functions)
+                name_set_forget(f->functions);
+        if (r >= 0 && f->notrace)
+                r = prune_restart(f->notrace);
+        if (r >= 0 && f->fold)
+                r = prune_restart(f->fold);
         f->n_trees = 0;
         f->is_ranking = false;
         return r;
 }
 
-/* What waits goes first; 1, 0: the source has to be asked. */
-static int next_held(Filter *f, Step *ret) {
-        return f->hold && hold_pop(f->hold, ret);
+/* --- what waits ------------------------------------------------------------------------------- */
+
+/* 1: @ret is filled; 0: nothing can go yet; -ENOMEM. */
+static int hand_on(Filter *f, size_t task, const Step *step, Step *ret) {
+        size_t a, b;
+        int r;
+
+        if (!f->hold) {
+                *ret = *step;
+                return 1;
+        }
+        if (step->kind == STEP_TASK) {
+                r = numbers_of_named(f, step, &a, &b);
+                if (r >= 0)
+                        r = hold_swap_tasks(f->hold, a, b);
+                if (r < 0)
+                        return r;
+        }
+        return hold_push(f->hold, task, step);
 }
 
-int filter_next(Filter *f, Steps *steps, uint64_t until_ns, Step *ret) {
+static int next_waiting(Filter *f, Step *ret) {
+        for (;;) {
+                size_t task;
+                Step step;
+                int r;
+
+                if (f->hold && hold_pop(f->hold, ret))
+                        return 1;
+                if (!f->tail || !tail_pop(f->tail, &step, &task))
+                        return 0;
+                r = hand_on(f, task, &step, ret);
+                if (r != 0)
+                        return r;
+        }
+}
+
+/* The source has ended: 1 if more may come of what waits. */
+static int finish(Filter *f) {
+        int r;
+
+        switch (f->n_finished) {
+        case 0:
+                f->n_finished++;
+                r = end_trees(f);
+                if (r < 0 || f->tail)
+                        return r < 0 ? r : 1;
+                __attribute__((fallthrough));
+        case 1:
+                f->n_finished++;
+                if (f->hold)
+                        hold_finish(f->hold);
+                return f->hold ? 1 : 0;
+        default:
+                return 0;
+        }
+}
+
+int filter_next(Filter *f, const StepSource *source, uint64_t until_ns, Step *ret) {
         if (f->spec->to_ns > 0)
                 until_ns = MIN(until_ns, f->spec->to_ns);
         for (;;) {
-                size_t task;
-                int r = next_held(f, ret);
+                ssize_t task = 0;
+                Step step;
+                int r = next_waiting(f, ret);
 
-                if (r > 0)
+                if (r != 0)
                         return r;
-                r = steps_next(steps, until_ns, ret);
-                if (r < 0)
+                r = step_source_next(source, until_ns, &step);
+                if (r == 0 && (until_ns == UINT64_MAX || until_ns == f->spec->to_ns))
+                        r = finish(f);
+                else if (r > 0) {
+                        r = judge_step(f, &step);
+                        if (r > 0 && f->hold && step.kind != STEP_LOST)
+                                task = number_of_task(f, &step);
+                        if (r > 0)
+                                r = task < 0 ? (int) task : hand_on(f, (size_t) task, &step, ret);
+                        if (r == 0)
+                                continue;
                         return r;
-                if (r == 0) {
-                        if (!f->hold || f->hold_is_finished ||
-                            (until_ns != UINT64_MAX && until_ns != f->spec->to_ns))
-                                return 0;
-                        f->hold_is_finished = true;
-                        hold_finish(f->hold);
-                        continue;
                 }
-                r = judge_step(f, ret, &task);
-                if (r < 0)
+                if (r <= 0)
                         return r;
-                if (r > 0 && !f->hold)
-                        return 1;
-                if (r > 0) {
-                        r = hold_push(f->hold, task, ret);
-                        if (r < 0)
-                                return r;
-                }
         }
+}
+
+uint64_t filter_n_undecided(const Filter *f) {
+        return f->tail ? tail_n_undecided(f->tail) : 0;
 }
 
 int filter_new(Filter **ret, const FilterSpec *spec) {
@@ -427,13 +502,21 @@ int filter_new(Filter **ret, const FilterSpec *spec) {
         if (!f)
                 return -ENOMEM;
         f->spec = spec;
-        f->by_trees =
-                has_any(spec->roots) || spec->depth > 0 || spec->nth > 0 || spec->n_slowest > 0;
-        f->n_marks_room = 2048;
-        f->marks = calloc(f->n_marks_room, sizeof(*f->marks));
-        if (!f->marks)
-                return -ENOMEM;
+        f->by_trees = has_any(spec->roots) || spec->depth > 0 || spec->nth > 0 ||
+                      spec->n_slowest > 0 || keeps_some(spec);
         r = trees_new(&f->trees);
+        if (r >= 0 && has_any(spec->roots))
+                r = name_set_new(&f->roots, spec->roots);
+        if (r >= 0 && has_any(spec->functions))
+                r = name_set_new(&f->functions, spec->functions);
+        if (r >= 0 && has_any(spec->notrace))
+                r = prune_new(&f->notrace, spec->notrace);
+        if (r >= 0 && has_any(spec->fold))
+                r = prune_new_below(&f->fold, spec->fold, spec->is_irq);
+        if (r >= 0 && spec->n_slowest > 0)
+                r = slowest_new(&f->slowest, spec->n_slowest);
+        if (r >= 0 && keeps_some(spec))
+                r = tail_new(&f->tail);
         if (r >= 0 && spec->slower_ns > 0)
                 r = hold_new(&f->hold, spec->slower_ns);
         if (r < 0)
@@ -445,11 +528,21 @@ int filter_new(Filter **ret, const FilterSpec *spec) {
 Filter *filter_free(Filter *f) {
         if (!f)
                 return NULL;
-        trees_free(f->trees);
-        hold_free(f->hold);
+        for (size_t i = 0; f->tail && i < f->n_tasks; i++) {
+                if (f->tasks[i].tree.tail)
+                        tail_end(f->tail, f->tasks[i].tree.tail, false);
+                if (f->tasks[i].ending.tail)
+                        tail_end(f->tail, f->tasks[i].ending.tail, false);
+        }
         free(f->tasks);
-        free(f->marks);
-        free(f->ranks);
+        trees_free(f->trees);
+        name_set_free(f->roots);
+        name_set_free(f->functions);
+        prune_free(f->notrace);
+        prune_free(f->fold);
+        slowest_free(f->slowest);
+        tail_free(f->tail);
+        hold_free(f->hold);
         free(f);
         return NULL;
 }

@@ -4,17 +4,19 @@
 /*
  * Filter: which steps of a recording are passed on
  *
- * Stands between Steps and whoever draws or counts.  What is left out is as if it had not been
- * recorded, and what is left is passed on as it came: leaving a subtree out removes exactly its
- * lines.  Steps are judged in this order:
+ * Stands between a source of steps and whoever draws or counts.  What is left out is as if it had
+ * not been recorded, and what is left is passed on as it came: leaving a subtree out removes exactly
+ * its lines.  Steps are judged in this order:
  *
  *      task, pid, cpu, time    a step that fails is not seen by what follows
  *      trees                   a tree is a call of a root with all that it calls; without roots, an
- *                              outermost call of a task.  nth, slowest and depth count by trees
- *      notrace, function       what is left of the trees
+ *                              outermost call of a task.  nth, slowest, keep and depth count by
+ *                              trees
+ *      notrace, fold, function what is left of the trees
  *      slower                  calls that took at least so long
  *
- * Losses are passed on whatever is asked for, except of other CPUs and times.
+ * Losses are passed on whatever is asked for, except of other CPUs and times.  What a text does not
+ * say whose it is, is of no task and no process.
  */
 
 #include <stdbool.h>
@@ -22,16 +24,27 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
-#include "calls/steps.h"
+#include "calls/step-source.h"
 
 typedef struct Filter Filter;
 
-/* Patterns are as fnmatch(3) has them. */
+/* A limit for each root, which filter_rank() finds. */
+typedef struct FilterLimits {
+        /* A tree of @root has taken so long: 0 or -ENOMEM. */
+        int (*learn)(void *data, const Function *root, uint64_t duration_ns);
+        /* What a tree of it must take to be kept, when all were learned. */
+        uint64_t (*limit_ns)(void *data, const Function *root);
+        void *data;
+} FilterLimits;
+
+/* Patterns are as fnmatch(3) has them; those of functions as calls/name-set.h. */
 typedef struct FilterSpec {
         const Strv *tasks;     /* patterns of names; NULL or empty: all.  So are the next: */
         const Strv *roots;     /* of functions */
         const Strv *functions; /* calls of these, without what they call */
         const Strv *notrace;   /* not calls of these, nor what they call */
+        const Strv *fold;      /* not what these call ("irq": interrupts); NULL or empty: none */
+        bool (*is_irq)(const Function *); /* as prune_new_below() has it */
         const int32_t *pids;
         size_t n_pids;
         const bool *cpus; /* NULL: all */
@@ -41,26 +54,36 @@ typedef struct FilterSpec {
         uint64_t depth;          /* levels of a tree; 0: all */
         uint64_t nth;            /* the one tree; 0: all */
         uint64_t n_slowest;      /* trees; 0: all */
+        /* Whole trees that took so long or whose root returned an error (-1 to -4095, in 32 bits or
+         * 64) are kept, others left out; neither set: all. */
+        uint64_t keep_ns;
+        const FilterLimits *keep_limits; /* instead of keep_ns; NULL: none */
+        bool keep_failed;
 } FilterSpec;
 
 /* Whether anything is left out at all. */
 bool filter_spec_is_empty(const FilterSpec *spec);
+/* Whether filter_rank() must come first. */
+bool filter_spec_needs_rank(const FilterSpec *spec);
 
 /* @spec, and what it points at: borrowed for the filter's life.  0 or -ENOMEM. */
 int filter_new(Filter **ret, const FilterSpec *spec);
 
 /*
- * filter_rank() - read all of @steps to find the slowest trees
+ * filter_rank() - read all of @source to know how long trees take
  *
- * Of a spec with n_slowest, once, before filter_next() is asked for the steps of the same recording
+ * Of a spec that needs it, once, before filter_next() is asked for the steps of the same recording
  * from its beginning.  A tree that has no end is as long as was seen of it.
  *
- * Return: 0, -errno.
+ * Return: 0, negative as the source has it, -ENOMEM.
  */
-int filter_rank(Filter *f, Steps *steps);
+int filter_rank(Filter *f, const StepSource *source);
 
-/* As steps_next(), of what is left. */
-int filter_next(Filter *f, Steps *steps, uint64_t until_ns, Step *ret);
+/* As step_source_next(), of what is left; also -ENOMEM. */
+int filter_next(Filter *f, const StepSource *source, uint64_t until_ns, Step *ret);
+
+/* Trees that were kept because it could not be waited for their end (calls/tail.h). */
+uint64_t filter_n_undecided(const Filter *f);
 
 Filter *filter_free(Filter *f);
 DEFINE_CLEANUP(Filter *, filter_free);

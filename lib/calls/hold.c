@@ -12,16 +12,16 @@
  */
 
 #include "calls/hold.h"
+#include "calls/step-copy.h"
 
 #define LENGTH_MAX 65536
 
 typedef struct Held Held;
 struct Held {
         Held *next, *previous;
-        Step step;
+        Step *step;     /* behind this */
         bool is_open;   /* not known how long yet */
         bool is_handed; /* taken out of the list, and its return is not there yet */
-        uint64_t args[];
 };
 
 typedef struct HoldTask {
@@ -56,26 +56,20 @@ static void unlink_held(Hold *h, Held *e) {
 }
 
 static Held *append(Hold *h, const Step *step) {
-        size_t n = step->n_args * sizeof(step->args[0]);
-        Held *e = malloc(sizeof(*e) + n);
+        Step *copy;
+        Held *e = step_copy(step, sizeof(*e), &copy);
 
         if (!e)
                 return NULL;
-        *e = (Held){ .previous = h->last, .step = *step };
-        if (step->n_args > 0) {
-                memcpy(e->args, step->args, n);
-                e->step.args = e->args;
-        }
+        *e = (Held){ .previous = h->last, .step = copy };
         *(h->last ? &h->last->next : &h->first) = e;
         h->last = e;
         h->n_held++;
         return e;
 }
 
-/* Where the call of a task at a depth is; room is made.  NULL without memory. */
-static Held **open_at(Hold *h, size_t task, int32_t depth) {
-        HoldTask *t;
-
+/* NULL without memory. */
+static HoldTask *get_task(Hold *h, size_t task) {
         if (task >= h->n_tasks) {
                 size_t n = MAX(task + 1, h->n_tasks * 2);
                 HoldTask *p = reallocarray(h->tasks, n, sizeof(*p));
@@ -86,7 +80,15 @@ static Held **open_at(Hold *h, size_t task, int32_t depth) {
                 h->tasks = p;
                 h->n_tasks = n;
         }
-        t = &h->tasks[task];
+        return &h->tasks[task];
+}
+
+/* Where the call of a task at a depth is; room is made.  NULL without memory. */
+static Held **open_at(Hold *h, size_t task, int32_t depth) {
+        HoldTask *t = get_task(h, task);
+
+        if (!t)
+                return NULL;
         if ((size_t) depth >= t->n_open) {
                 size_t n = MAX((size_t) depth + 1, t->n_open * 2);
                 Held **p = reallocarray(t->open, n, sizeof(*p));
@@ -108,7 +110,7 @@ static void give_up(Hold *h, Held **open) {
                 return;
         if (e->is_handed)
                 free(e);
-        else if (h->now_ns - e->step.timestamp_ns >= h->min_ns)
+        else if (h->now_ns - e->step->timestamp_ns >= h->min_ns)
                 e->is_open = false;
         else {
                 unlink_held(h, e);
@@ -129,7 +131,7 @@ static int push_leave(Hold *h, Held **open, const Step *step) {
         bool is_long = step_duration_ns(step) >= h->min_ns;
         Held *e = *open;
 
-        if (!e || e->step.function != step->function)
+        if (!e || e->step->function != step->function)
                 return is_long && !append(h, step) ? -ENOMEM : 0;
         *open = NULL;
         if (e->is_handed) {
@@ -152,6 +154,7 @@ int hold_push(Hold *h, size_t task, const Step *step) {
         case STEP_LEAF:
                 return step_duration_ns(step) >= h->min_ns && !append(h, step) ? -ENOMEM : 0;
         case STEP_LOST:
+        case STEP_TASK:
                 return append(h, step) ? 0 : -ENOMEM;
         case STEP_OTHER: /* no call */
                 return 0;
@@ -162,6 +165,13 @@ int hold_push(Hold *h, size_t task, const Step *step) {
                 return step->kind == STEP_ENTER ? push_enter(h, open, step)
                                                 : push_leave(h, open, step);
         }
+}
+
+int hold_swap_tasks(Hold *h, size_t a, size_t b) {
+        if (!get_task(h, MAX(a, b)))
+                return -ENOMEM;
+        SWAP(h->tasks[a], h->tasks[b]);
+        return 0;
 }
 
 void hold_finish(Hold *h) {
@@ -178,12 +188,12 @@ bool hold_pop(Hold *h, Step *ret) {
         if (!e)
                 return false;
         if (e->is_open) {
-                if (h->n_held < LENGTH_MAX || h->now_ns - e->step.timestamp_ns < h->min_ns)
+                if (h->n_held < LENGTH_MAX || h->now_ns - e->step->timestamp_ns < h->min_ns)
                         return false;
                 e->is_handed = true;
         }
         unlink_held(h, e);
-        *ret = e->step;
+        *ret = *e->step;
         if (!e->is_handed)
                 h->handed = e;
         return true;

@@ -18,6 +18,8 @@ int hold_new(Hold **ret, uint64_t min_ns);
 /* @task: a number for the step's task, small.  Takes a copy of what the step points at.  0 or
  * -ENOMEM. */
 int hold_push(Hold *h, size_t task, const Step *step);
+/* What is known of the one is the other's.  0 or -ENOMEM. */
+int hold_swap_tasks(Hold *h, size_t a, size_t b);
 /* No more will come: what is still open is as long as was seen of it. */
 void hold_finish(Hold *h);
 /* The next that may go; valid until the next call.  False: none yet. */

@@ -12,13 +12,22 @@ noinst_LIBRARIES += %D%/libcalls.a
 	%D%/function.h \
 	%D%/hold.c \
 	%D%/hold.h \
+	%D%/name-set.c \
+	%D%/name-set.h \
 	%D%/prune.c \
 	%D%/prune.h \
+	%D%/slowest.c \
+	%D%/slowest.h \
 	%D%/stacks.c \
 	%D%/stacks.h \
+	%D%/step-copy.c \
+	%D%/step-copy.h \
+	%D%/step-source.h \
 	%D%/step.h \
 	%D%/steps.c \
 	%D%/steps.h \
+	%D%/tail.c \
+	%D%/tail.h \
 	%D%/trees.c \
 	%D%/trees.h
 calls_libs = %D%/libcalls.a $(decode_libs)

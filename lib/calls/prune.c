@@ -1,98 +1,65 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A frame is hidden if its function is to be left out or its caller is hidden; a
- * return follows its call.  What the patterns say of a function is asked once and
- * kept, by its pointer.
+ * A frame's `user` is whether what it calls is hidden: because it is itself, or
+ * because its function is one of the patterns'.  The two kinds differ in the
+ * frame that begins it; a return follows its call.
  */
 
-#include <fnmatch.h>
-
+#include "calls/name-set.h"
 #include "calls/prune.h"
 #include "calls/stacks.h"
 
-typedef struct Verdict {
-        const Function *function; /* NULL: free */
-        bool matches;
-} Verdict;
-
 struct Prune {
-        const Strv *patterns;
+        NameSet *names;
         Stacks *stacks;
-        Verdict *verdicts; /* a power of two */
-        size_t n_verdicts, n_room;
+        bool is_below; /* a pattern's own call stays */
+        bool has_irqs;
+        bool (*is_irq)(const Function *);
 };
 
-static bool matches_any(const Prune *p, const Function *f) {
-        char name[512], *dot;
-        size_t n = MIN((size_t) f->n_name, sizeof(name) - 1);
-
-        memcpy(name, f->label, n);
-        name[n] = 0;
-        for (size_t i = 0; i < p->patterns->n; i++)
-                if (fnmatch(p->patterns->items[i], name, 0) == 0)
-                        return true;
-        dot = strchr(name + (n > 0), '.');
-        if (!dot)
-                return false;
-        *dot = 0;
-        for (size_t i = 0; i < p->patterns->n; i++)
-                if (fnmatch(p->patterns->items[i], name, 0) == 0)
-                        return true;
-        return false;
-}
-
-static Verdict *find(Verdict *verdicts, size_t n, const Function *f) {
-        size_t i = (size_t) (((uintptr_t) f >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (n - 1);
-
-        while (verdicts[i].function && verdicts[i].function != f)
-                i = (i + 1) & (n - 1);
-        return &verdicts[i];
-}
-
 /* 1, 0, -ENOMEM */
-static int matches(Prune *p, const Function *f) {
-        Verdict *v = p->n_room ? find(p->verdicts, p->n_room, f) : NULL;
-
-        if (v && v->function)
-                return v->matches;
-        if (p->n_verdicts >= p->n_room / 2) {
-                size_t n = p->n_room ? p->n_room * 2 : 1024;
-                Verdict *bigger = calloc(n, sizeof(*bigger));
-
-                if (!bigger)
-                        return -ENOMEM;
-                for (size_t i = 0; i < p->n_room; i++)
-                        if (p->verdicts[i].function)
-                                *find(bigger, n, p->verdicts[i].function) = p->verdicts[i];
-                free(p->verdicts);
-                p->verdicts = bigger;
-                p->n_room = n;
-                v = find(p->verdicts, n, f);
-        }
-        *v = (Verdict){ f, matches_any(p, f) };
-        p->n_verdicts++;
-        return v->matches;
+static int begins(Prune *p, const Step *step) {
+        if (p->has_irqs && (step->function->is_irq_entry || (step->said && step->said->irq_begin) ||
+                            (p->is_irq && p->is_irq(step->function))))
+                return 1;
+        return name_set_has(p->names, step->function);
 }
 
 static int hides_call(Prune *p, Stack *stack, const Step *step) {
         const Frame *caller = stack_caller(stack, step->depth);
-        int hidden = caller && caller->user ? 1 : matches(p, step->function);
+        bool is_inside = caller && caller->user;
+        int is_hidden = is_inside ? 1 : begins(p, step);
         Frame *frame;
 
-        if (hidden < 0 || step->kind == STEP_LEAF)
-                return hidden;
-        frame = stack_push(stack, step->function, step->depth);
-        if (!frame)
-                return -ENOMEM;
-        frame->user = (uint32_t) hidden;
-        return hidden;
+        if (is_hidden < 0)
+                return is_hidden;
+        if (step->kind == STEP_ENTER) {
+                frame = stack_push(stack, step->function, step->depth);
+                if (!frame)
+                        return -ENOMEM;
+                frame->user = (uint32_t) is_hidden;
+        }
+        return p->is_below ? is_inside : is_hidden;
+}
+
+static int hides_leave(Prune *p, Stack *stack, const Step *step) {
+        Frame *frame = stack_find(stack, step->depth, step->function), *caller;
+        bool is_hidden = frame && frame->user;
+
+        if (frame)
+                stack_remove(stack, frame);
+        if (frame && !p->is_below)
+                return is_hidden;
+        caller = stack_caller(stack, step->depth);
+        if (caller && caller->user)
+                return 1;
+        return p->is_below ? 0 : begins(p, step);
 }
 
 int prune_hides(Prune *p, const Step *step) {
-        Frame *frame, ended;
         Stack *stack;
-        int hidden;
+        Frame ended;
 
         if (step->kind == STEP_TASK)
                 return stacks_name_task(p->stacks, step);
@@ -110,14 +77,13 @@ int prune_hides(Prune *p, const Step *step) {
         }
         while (stack_pop_deeper(stack, step->depth, &ended))
                 ;
-        frame = stack_find(stack, step->depth, step->function);
-        if (!frame) {
-                frame = stack_caller(stack, step->depth);
-                return frame && frame->user ? 1 : matches(p, step->function);
-        }
-        hidden = (int) frame->user;
-        stack_remove(stack, frame);
-        return hidden;
+        return hides_leave(p, stack, step);
+}
+
+int prune_restart(Prune *p) {
+        name_set_forget(p->names);
+        p->stacks = stacks_free(p->stacks);
+        return stacks_new(&p->stacks);
 }
 
 int prune_new(Prune **ret, const Strv *patterns) {
@@ -126,19 +92,32 @@ int prune_new(Prune **ret, const Strv *patterns) {
 
         if (!p)
                 return -ENOMEM;
-        p->patterns = patterns;
-        r = stacks_new(&p->stacks);
+        r = name_set_new(&p->names, patterns);
+        if (r >= 0)
+                r = stacks_new(&p->stacks);
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(p);
         return 0;
 }
 
+int prune_new_below(Prune **ret, const Strv *patterns, bool (*is_irq)(const Function *)) {
+        int r = prune_new(ret, patterns);
+
+        if (r < 0)
+                return r;
+        (*ret)->is_below = true;
+        (*ret)->is_irq = is_irq;
+        for (size_t i = 0; i < patterns->n; i++)
+                (*ret)->has_irqs |= streq(patterns->items[i], "irq");
+        return 0;
+}
+
 Prune *prune_free(Prune *p) {
         if (!p)
                 return NULL;
+        name_set_free(p->names);
         stacks_free(p->stacks);
-        free(p->verdicts);
         free(p);
         return NULL;
 }

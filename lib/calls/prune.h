@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Prune: leaves out functions with all they call
+ * Prune: leaves out functions with all they call, or only what they call
  *
  * Nothing else is touched: what is drawn of the other steps is the same.
  */
@@ -13,10 +13,16 @@
 
 typedef struct Prune Prune;
 
-/* @patterns: names of functions, or globs; borrowed.  A name also stands for the clones that a
- * compiler makes of it ("do_softirq" for "do_softirq.part.20").  0 or -ENOMEM. */
+/* Leaves out calls of @patterns with all that they call.  Patterns are as calls/name-set.h has them;
+ * borrowed.  0 or -ENOMEM. */
 int prune_new(Prune **ret, const Strv *patterns);
+/* Leaves out only what they call, so that all their time is their own.  The pattern "irq" stands
+ * for whatever an interrupt begins with: what the recording says of it, and what @is_irq knows by its
+ * name (NULL: nothing). */
+int prune_new_below(Prune **ret, const Strv *patterns, bool (*is_irq)(const Function *));
 /* Whether @step is to be left out: 1, 0, or -ENOMEM.  Wants to see all steps, in order. */
 int prune_hides(Prune *p, const Step *step);
+/* As if nothing had been seen yet. */
+int prune_restart(Prune *p);
 Prune *prune_free(Prune *p);
 DEFINE_CLEANUP(Prune *, prune_free);

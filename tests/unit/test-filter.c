@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "calls/filter.h"
+#include "calls/steps.h"
 #include "player.h"
 
 #define TASKS "17 client\n18 a server\n"
 
 static const Layout *const layout = &layouts[LAYOUT_6_12];
+
+static int next_step(void *steps, uint64_t until_ns, Step *ret) {
+        return steps_next(steps, until_ns, ret);
+}
 
 /* What is left, in short: "u{" enters, "k." is a leaf, "}u" leaves, "!" a loss; a function is the
  * first letter of its name: udp_sendmsg, ip_make_skb, kfree, ovl_open. */
@@ -18,14 +23,14 @@ static char *left(const Recording *r, const FilterSpec *spec) {
 
         *t = 0;
         ck_assert_int_eq(filter_new(&f, spec), 0);
-        if (spec->n_slowest > 0) {
+        if (filter_spec_needs_rank(spec)) {
                 _cleanup_player_ Player other;
 
                 player_init(&other, r, layout, TASKS, STEPS_ALL);
-                ck_assert_int_eq(filter_rank(f, other.steps), 0);
+                ck_assert_int_eq(filter_rank(f, &(StepSource){ next_step, other.steps }), 0);
         }
         player_init(&p, r, layout, TASKS, STEPS_ALL);
-        while (filter_next(f, p.steps, UINT64_MAX, &s) == 1) {
+        while (filter_next(f, &(StepSource){ next_step, p.steps }, UINT64_MAX, &s) == 1) {
                 if (s.kind == STEP_LOST)
                         *t++ = '!';
                 else {
@@ -159,6 +164,55 @@ START_TEST(quick_calls_go_and_slow_ones_stay_where_they_were)
                 /* What is still open has lasted at least so long. */
                 EXPECT("u{i{+k.", "u{i{", .slower_ns = 1000);
                 EXPECT("+u{k.", "", .slower_ns = 1000);
+        }
+END_TEST
+
+START_TEST(what_is_folded_is_left_without_what_it_calls)
+        {
+                EXPECT("u{i{k.i}k.u}k.", "u{i{i}k.u}k.", .fold = STRV("ip_make_skb"));
+                EXPECT("u{i{k.i}k.u}k.", "u{i{i}u}", .fold = STRV("ip_*"),
+                       .notrace = STRV("kfree"));
+                EXPECT("u{i{2k.u{1k.i}2u}1u}", "u{i{k.u{i}u}u}", .fold = STRV("ip_make_skb"));
+        }
+END_TEST
+
+START_TEST(slow_trees_are_kept_whole_and_others_go)
+        {
+                EXPECT("u{k.u}u{i{+k.i}u}i{k.i}", "u{i{k.i}u}", .keep_ns = 1000);
+                EXPECT("u{i{+k.i}k.u}u{i{k.i}u}", "i{k.i}", .keep_ns = 1000,
+                       .roots = STRV("ip_make_skb"));
+                /* What is shown of them is another matter. */
+                EXPECT("u{i{+k.i}k.u}i{k.i}", "u{u}", .keep_ns = 1000, .depth = 1);
+                EXPECT("u{i{+k.i}k.u}i{k.i}", "u{k.u}", .keep_ns = 1000,
+                       .notrace = STRV("ip_make_skb"));
+                EXPECT("u{i{+k.i}+k.u}i{k.i}", "u{i{i}u}", .keep_ns = 1000, .slower_ns = 1000);
+                /* Tasks wait for each other, and keep their order. */
+                EXPECT("u{2i{+k.1k.u}2k.i}o.", "u{i{k.k.u}k.i}", .keep_ns = 1000);
+                EXPECT("u{2i{+k.i}1u}", "u{i{k.i}u}", .keep_ns = 1000);
+                EXPECT("u{2i{k.i}1+u}", "u{u}", .keep_ns = 1000);
+                /* What has no end is as long as was seen of it. */
+                EXPECT("u{k.u}u{+k.", "u{k.", .keep_ns = 1000);
+                EXPECT("u{k.u}u{k.", "", .keep_ns = 1000);
+        }
+END_TEST
+
+/* Every tree of ip_make_skb that takes a microsecond, and none of others. */
+static int learn_nothing(void *n, const Function *root, uint64_t duration_ns) {
+        ++*(unsigned *) n;
+        return 0;
+}
+
+static uint64_t limit_of(void *n, const Function *root) {
+        ck_assert_uint_eq(*(unsigned *) n, 4);
+        return root->label[0] == 'i' ? 1000 : UINT64_MAX;
+}
+
+START_TEST(each_root_may_have_its_limit)
+        {
+                unsigned n = 0;
+                const FilterLimits limits = { learn_nothing, limit_of, &n };
+
+                EXPECT("u{+u}i{k.i}i{+k.i}u{", "i{k.i}", .keep_limits = &limits);
         }
 END_TEST
 
@@ -307,6 +361,7 @@ UNIT_MAIN("filter", without_a_wish_everything_is_left, a_root_is_left_with_all_t
           a_function_is_left_without_what_it_calls,
           what_is_not_to_be_traced_goes_with_all_that_it_calls, levels_are_counted_from_the_root,
           trees_are_told_by_their_number, the_slowest_trees_are_left_in_their_order,
-          quick_calls_go_and_slow_ones_stay_where_they_were,
+          what_is_folded_is_left_without_what_it_calls, slow_trees_are_kept_whole_and_others_go,
+          each_root_may_have_its_limit, quick_calls_go_and_slow_ones_stay_where_they_were,
           tasks_and_cpus_and_times_are_left_alone, a_loss_is_left_whatever_is_asked_for,
           any_forest_is_left_as_its_tree_says)

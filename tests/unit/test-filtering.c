@@ -80,9 +80,42 @@ START_TEST(lists_of_cpus_have_ranges)
                 for (size_t i = 0; i < ELEMENTSOF(bad); i++) {
                         o.filter.cpus = bad[i];
                         ck_assert_int_eq(filtering_init(&f, &o), STATUS_USAGE);
+                        filtering_done(&f);
                 }
         }
 END_TEST
 
-UNIT_MAIN("filtering", a_moment_is_said_in_three_ways, times_become_those_of_the_trace_clock,
-          lists_of_cpus_have_ranges)
+START_TEST(trees_are_kept_by_a_time_or_by_a_percentile)
+        {
+                static const char *const bad[] = { "", "p", "p0", "p100", "px", "0", "fast" };
+                const Function root = { .label = "root" };
+                Options o = {};
+                Filtering f;
+
+                o.filter.keep_slower = "5ms";
+                ck_assert_int_eq(filtering_init(&f, &o), STATUS_OK);
+                ck_assert_uint_eq(f.spec.keep_ns, 5000000);
+                ck_assert(!filtering_is_empty(&f));
+                filtering_done(&f);
+
+                o.filter.keep_slower = "p90";
+                ck_assert_int_eq(filtering_init(&f, &o), STATUS_OK);
+                ck_assert_uint_eq(f.spec.keep_ns, 0);
+                for (uint64_t i = 1; i <= 20; i++)
+                        ck_assert_int_eq(
+                                f.spec.keep_limits->learn(f.spec.keep_limits->data, &root, 100 * i),
+                                0);
+                /* As the 18th of the 20. */
+                ck_assert_uint_eq(f.spec.keep_limits->limit_ns(f.spec.keep_limits->data, &root),
+                                  1800);
+                filtering_done(&f);
+                for (size_t i = 0; i < ELEMENTSOF(bad); i++) {
+                        o.filter.keep_slower = bad[i];
+                        ck_assert_msg(filtering_init(&f, &o) == STATUS_USAGE, "%s", bad[i]);
+                        filtering_done(&f);
+                }
+        }
+END_TEST
+
+UNIT_MAIN("filtering", trees_are_kept_by_a_time_or_by_a_percentile, a_moment_is_said_in_three_ways,
+          times_become_those_of_the_trace_clock, lists_of_cpus_have_ranges)

@@ -73,5 +73,54 @@ START_TEST(a_name_stands_for_its_clones)
         }
 END_TEST
 
+START_TEST(below_a_function_its_own_call_stays)
+        {
+                Prune *p = NULL;
+
+                ck_assert_int_eq(strv_add(&patterns, "child"), 0);
+                ck_assert_int_eq(prune_new_below(&p, &patterns, NULL), 0);
+                expect(p, step_enter(&step_root, 0), 0);
+                expect(p, step_enter(&step_child, 1), 0);
+                expect(p, step_of(STEP_OTHER, NULL, 0), 1);
+                expect(p, step_enter(&step_child, 2), 1);
+                expect(p, step_leave(&step_child, 2, 5), 1);
+                expect(p, step_leaf(&step_module, 2, 5), 1);
+                expect(p, step_leave(&step_child, 1, 5), 0);
+                expect(p, step_leaf(&step_child, 1, 5), 0);
+                expect(p, step_enter(&step_irq, 1), 0);
+                expect(p, step_leaf(&step_module, 2, 5), 0);
+                prune_free(p);
+        }
+END_TEST
+
+static bool is_child(const Function *f) {
+        return f == &step_child;
+}
+
+START_TEST(interrupts_can_be_meant_without_their_names)
+        {
+                const StepText said = { .irq_begin = true };
+                Step s = step_enter(&step_module, 1);
+                Prune *p = NULL;
+
+                ck_assert_int_eq(strv_add(&patterns, "irq"), 0);
+                ck_assert_int_eq(prune_new_below(&p, &patterns, is_child), 0);
+                expect(p, step_enter(&step_irq, 1), 0);
+                expect(p, step_leaf(&step_child, 2, 5), 1);
+                expect(p, step_leave(&step_irq, 1, 5), 0);
+                expect(p, step_enter(&step_root, 1), 0);
+                expect(p, step_leaf(&step_module, 2, 5), 0);
+                expect(p, step_leave(&step_root, 1, 5), 0);
+                expect(p, step_enter(&step_child, 1), 0);
+                expect(p, step_leaf(&step_module, 2, 5), 1);
+                expect(p, step_leave(&step_child, 1, 5), 0);
+                s.said = &said;
+                expect(p, s, 0);
+                expect(p, step_leaf(&step_child, 2, 5), 1);
+                prune_free(p);
+        }
+END_TEST
+
 UNIT_MAIN("prune", a_subtree_goes_and_nothing_else, an_interrupt_before_a_hidden_return_stays,
-          tasks_do_not_hide_each_other, a_name_stands_for_its_clones)
+          tasks_do_not_hide_each_other, a_name_stands_for_its_clones,
+          below_a_function_its_own_call_stays, interrupts_can_be_meant_without_their_names)

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * NameSet: functions by what the user calls them
+ *
+ * Names or globs, as fnmatch(3) has them.  A name also stands for the clones that a compiler makes
+ * of it: "do_softirq" for "do_softirq.part.20".
+ */
+
+#include "base/cleanup.h"
+#include "base/strv.h"
+#include "calls/function.h"
+
+typedef struct NameSet NameSet;
+
+/* @patterns: borrowed.  0 or -ENOMEM. */
+int name_set_new(NameSet **ret, const Strv *patterns);
+/* Whether @function is meant: 1, 0, -ENOMEM.  Asked once for each, and kept by its pointer. */
+int name_set_has(NameSet *s, const Function *function);
+/* The functions that were asked for may be gone. */
+void name_set_forget(NameSet *s);
+NameSet *name_set_free(NameSet *s);
+DEFINE_CLEANUP(NameSet *, name_set_free);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The step, what a text says of it, its arguments, and then the strings, one behind the other. */
+
+#include "calls/step-copy.h"
+
+static const char *put(char **at, const char *s, size_t n) {
+        char *copy = *at;
+
+        if (!s)
+                return NULL;
+        memcpy(copy, s, n);
+        copy[n] = 0;
+        *at += n + 1;
+        return copy;
+}
+
+static size_t length(const char *s) {
+        return s ? strlen(s) : 0;
+}
+
+void *step_copy(const Step *step, size_t n_before, Step **ret_step) {
+        const StepText *said = step->said;
+        size_t n_comm = length(step->comm), n_text = length(step->text);
+        size_t n_args = step->n_args * sizeof(*step->args);
+        size_t n_said = said ? sizeof(*said) : 0;
+        size_t n_strings = n_comm + 1 + n_text + 1;
+        char *block, *at;
+        StepText *text;
+        Step *copy;
+
+        if (said)
+                n_strings += (size_t) said->n_args + said->n_note + said->n_latency + 3;
+        n_before = (n_before + 15) / 16 * 16;
+        block = malloc(n_before + sizeof(*copy) + n_said + n_args + n_strings);
+        if (!block)
+                return NULL;
+        copy = (Step *) (block + n_before);
+        *copy = *step;
+        at = (char *) (copy + 1);
+        if (said) {
+                text = (StepText *) at;
+                at += sizeof(*text);
+                *text = *said;
+                copy->said = text;
+        }
+        if (n_args > 0) {
+                copy->args = memcpy(at, step->args, n_args);
+                at += n_args;
+        }
+        copy->comm = put(&at, step->comm, n_comm);
+        copy->text = put(&at, step->text, n_text);
+        if (said) {
+                text->args = put(&at, said->args, said->n_args);
+                text->note = put(&at, said->note, said->n_note);
+                text->latency = put(&at, said->latency, said->n_latency);
+        }
+        *ret_step = copy;
+        return block;
+}

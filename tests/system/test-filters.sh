@@ -1,0 +1,60 @@
+#!/bin/bash
+# Touches: nothing; reads the recordings and texts in tests/data.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What a filter leaves of a recording it leaves of the kernel's text of the same calls, and every
+# verb that reads takes the same filters.
+. "$(dirname "$0")/../functions.sh"
+requires jq
+
+data=$top_srcdir/tests/data
+graph=$data/text/SyS_write-loopback.trace.txt
+stap=$data/text/udp-client-server.stap.txt
+
+for filter in --notrace=__ip_append_data --fold=ip_make_skb --fold=irq --depth=3 --nth=2 --slowest=1 \
+        --slower=5us --keep-slower=800us --keep-slower=p50 --function=kfree '--root=ip_*' --cpu=0; do
+        differ=''
+        for kernel in 6.1 6.12 new; do
+                ftracectl report --no-legend --store "$data" "udp_sendmsg-$kernel" "$filter" \
+                        >"$work/recording" 2>"$err"
+                ftracectl report --no-legend "$data/udp_sendmsg-$kernel.trace" "$filter" \
+                        >"$work/text" 2>"$err"
+                cmp -s "$work/recording" "$work/text" || differ+=" $kernel"
+                [[ -s $work/text ]] || differ+=" $kernel: nothing"
+                [[ $(wc -l <"$work/text") -lt $(wc -l <"$data/udp_sendmsg-$kernel.trace") ]] ||
+                        differ+=" $kernel: everything"
+        done
+        is "$filter leaves the same of a recording and of a text" "$differ" ''
+done
+
+# Slow trees are whole, and the others are gone.
+exits 'slow calls are kept' 0 \
+        ftracectl report --no-legend --store "$data" udp_sendmsg-6.12 --keep-slower=p99
+ok 'with all that they call' cmp -s "$out" \
+        <(ftracectl report --no-legend --store "$data" udp_sendmsg-6.12 --slowest=1)
+
+exits 'tasks of a text are told apart' 0 ftracectl report --task=server "$stap"
+ok 'and the others are gone' test "$(grep -c 'client(' "$out")" = 0
+says 'what is left is drawn' 'server\(' "$out"
+exits 'so are its processes' 0 ftracectl report --pid="$(sed -n 's/.*server(\([0-9]*\)).*/\1/p' "$stap" |
+        head -n 1)" "$stap"
+ok 'and the others are gone' test "$(grep -c 'client(' "$out")" = 0
+
+exits 'a part is added up' 0 ftracectl top --json --root=ip_queue_xmit "$graph"
+is 'from its root down' "$(jq '[.[] | select(.function == "tcp_sendmsg")] | length' "$out")" 0
+is 'completely' "$(jq '[.[] | select(.function == "ip_queue_xmit")] | .[0].count' "$out")" \
+        "$(grep -c ' ip_queue_xmit() {' "$graph")"
+exits 'what is folded is its own time' 0 ftracectl top --json --fold=ip_queue_xmit "$graph"
+is 'all of it' "$(jq '.[] | select(.function == "ip_queue_xmit") | .self_ns == .total_ns' "$out")" true
+exits 'a part is checked' 0 ftracectl check --json --notrace=ip_queue_xmit "$graph"
+ok 'and is less than all' test "$(jq .entries "$out")" -lt 300
+
+exits 'what only the whole tells needs it twice' 2 \
+        bash -c 'exec "$0" report --slowest=1 - <"$1"' "$top_builddir/ftracectl" "$graph"
+says 'which is said' 'standard input can be read only once'
+exits 'a text has no time of day' 1 ftracectl report --from=10:42 "$graph"
+exits 'a percentile is one below 100' 2 ftracectl report --keep-slower=p100 "$graph"
+exits 'what a text does not have is refused' 2 ftracectl report --keep-failed "$graph"
+exits 'and what a recording does not have' 1 \
+        ftracectl report --keep-failed --store "$data" udp_sendmsg-6.1
+done_testing
