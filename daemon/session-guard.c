@@ -14,10 +14,8 @@
 static GuardSample take_sample(const Session *s) {
         GuardSample now = { .at_ns = now_ns(CLOCK_MONOTONIC) };
 
-        for (size_t i = 0; i < s->meta->n_cpus; i++)
-                now.totals[GUARD_EVENTS] +=
-                        s->meta->cpus[i].read_events + cpu_account_events_lost(&s->meta->cpus[i]);
-        now.totals[GUARD_EVENTS] += tracer_n_waiting(s->tracer);
+        now.totals[GUARD_EVENTS] = session_meta_n_events(s->meta) +
+                                   session_meta_events_lost(s->meta) + tracer_n_waiting(s->tracer);
         now.totals[GUARD_BYTES] = recorder_n_bytes(s->recorder);
         now.totals[GUARD_CPU] =
                 (recorder_cpu_ns(s->recorder) + health_cpu_ns(s->health)) / NSEC_PER_USEC;
