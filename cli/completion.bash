@@ -53,7 +53,7 @@ __ftracectl_options() { # VERB
         report) echo "$draw $filter --keep-going" ;;
         top) echo "$filter --by= --limit= --keep-going -j --json" ;;
         check) echo "$filter -j --json" ;;
-        fetch) echo '-o --output=' ;;
+        fetch | metrics) echo '-o --output=' ;;
         vacuum) echo '--size= --time= --sessions= --dry-run --config-root= -j --json' ;;
         cat-config | profile) echo '--config-root= -j --json' ;;
         verify) echo '--deep -j --json' ;;
@@ -65,7 +65,7 @@ __ftracectl_options() { # VERB
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
         local verbs='run start arm trigger snapshot stop follow status list show report top
-                check verify fetch remove pin unpin vacuum cat-config functions profile schedule doctor help version'
+                check verify fetch remove pin unpin vacuum cat-config functions profile schedule metrics doctor help version'
         local verb= action= word value i
         local -a where=()
 

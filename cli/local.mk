@@ -19,6 +19,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/display.h \
 	%D%/function-list.c \
 	%D%/function-list.h \
+	%D%/metrics.c \
+	%D%/metrics.h \
 	%D%/option-value.c \
 	%D%/option-value.h \
 	%D%/options.c \
@@ -71,6 +73,7 @@ ftracectl_SOURCES = \
 	%D%/verb-follow.c \
 	%D%/verb-functions.c \
 	%D%/verb-list.c \
+	%D%/verb-metrics.c \
 	%D%/verb-pin.c \
 	%D%/verb-profile.c \
 	%D%/verb-remove.c \
