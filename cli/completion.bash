@@ -53,7 +53,8 @@ __ftracectl_options() { # VERB
         report) echo "$draw $filter --keep-going" ;;
         top) echo "$filter --by= --limit= --keep-going -j --json" ;;
         check) echo "$filter -j --json" ;;
-        fetch | metrics) echo '-o --output=' ;;
+        fetch) echo '-o --output= --v6 --v7 --compress= --full --cpu= --from= --to=' ;;
+        metrics) echo '-o --output=' ;;
         vacuum) echo '--size= --time= --sessions= --dry-run --config-root= -j --json' ;;
         cat-config | profile) echo '--config-root= -j --json' ;;
         verify) echo '--deep -j --json' ;;
@@ -88,7 +89,7 @@ _ftracectl() {
                         --comm | --cgroup | --cpus | --only | --slower | --clock | --on | --do | --max-captures | --min-gap | --format | \
                         --task | --cpu | --root | --function | --fold | --from | --to | --nth | --slowest | --keep-slower | \
                         --option | --output | --socket | --store | --size | --time | --sessions | \
-                        --config-root | --calendar | --randomize | --max-per-day | --at | --in | \
+                        --config-root | --compress | --calendar | --randomize | --max-per-day | --at | --in | \
                         -n | -p | -o | -O)
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i++))
                         value=${COMP_WORDS[++i]-}
@@ -103,6 +104,7 @@ _ftracectl() {
         case $previous in
         --store | --config-root) COMPREPLY=($(compgen -d -- "$cur")); return ;;
         --socket | -o | --output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --compress) COMPREPLY=($(compgen -W 'zstd none' -- "$cur")); return ;;
         --on-full) COMPREPLY=($(compgen -W 'wait stop' -- "$cur")); return ;;
         --on) COMPREPLY=($(compgen -W 'function: event: slower: count: at: in: signal command' -- "$cur"))
                 [[ ${COMPREPLY[0]-} == *: ]] && compopt -o nospace 2>/dev/null

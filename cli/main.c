@@ -72,8 +72,10 @@ static const Verb verbs[] = {
         { "verify", "SOURCE", "whether a recording is complete and undamaged",
           "The exit status is 6 if anything is missing or damaged.\n",
           OPTIONS_VERIFY | OPTIONS_JSON, 1, 1, verb_verify },
-        { "fetch", "SOURCE -o FILE", "a trace.dat for trace-cmd and KernelShark", NULL,
-          OPTIONS_OUTPUT, 1, 1, verb_fetch },
+        { "fetch", "SOURCE -o FILE [OPTIONS]", "a trace.dat for trace-cmd and KernelShark",
+          "Pages are copied as they are, so of a window (--from, --to) there is somewhat more than\n"
+          "asked for.  What was lost is said, and makes the exit status 6.\n",
+          OPTIONS_OUTPUT | OPTIONS_FETCH, 1, 1, verb_fetch },
         { "remove", "SESSION...", "remove sessions and their data", NULL, 0, 1, MANY, verb_remove },
         { "pin", "SESSION...", "never remove sessions, until unpin",
           "Neither \"remove\" nor a lack of room removes a pinned session; \"list\" marks it with "

@@ -39,6 +39,7 @@ enum {
         OPTIONS_LIVE = 1 << 17, /* those of OPTIONS_FILTER that make sense while it is recorded */
         OPTIONS_SCHEDULE = 1 << 24, /* when, how often, how many */
         OPTIONS_LATER = 1 << 25,
+        OPTIONS_FETCH = 1 << 20,
 };
 
 typedef enum JsonMode { JSON_OFF, JSON_AUTO, JSON_SHORT, JSON_PRETTY } JsonMode;
@@ -58,6 +59,12 @@ typedef struct ScheduleOptions {
         uint64_t in_ns, randomize_ns, max_per_day, keep; /* 0: not said */
 } ScheduleOptions;
 
+/* What a trace.dat shall be like. */
+typedef struct FetchOptions {
+        bool full, v6, v7;
+        const char *compress;
+} FetchOptions;
+
 typedef struct Options {
         const char *socket; /* NULL: the default */
         const char *store;  /* NULL: ask the daemon */
@@ -75,6 +82,7 @@ typedef struct Options {
         uint64_t limit; /* 0: not said */
         Strv render;    /* options of the renderer */
         FilterOptions filter;
+        FetchOptions fetch;
         const char *output;
         uint64_t vacuum_bytes, vacuum_age_ns, vacuum_sessions; /* 0: not said */
         bool dry_run;

@@ -4,6 +4,7 @@ system_tests = %D%/test-disk.sh %D%/test-full-ring.sh %D%/test-guards.sh %D%/tes
 	%D%/test-wire.sh
 system_tests += %D%/test-metrics.sh %D%/test-schedule.sh %D%/test-trigger.sh
 system_tests += %D%/test-filters.sh
+system_tests += %D%/test-tracedat.sh
 dist_check_SCRIPTS += $(system_tests)
 TESTS += $(system_tests)
 EXTRA_DIST += %D%/fake-tracefs.sh tests/varlink-client.py
