@@ -9,18 +9,22 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/calendar.h \
 	%D%/capture-log.c \
 	%D%/capture-log.h \
+	%D%/chosen.c \
+	%D%/chosen.h \
 	%D%/client.c \
 	%D%/client.h \
 	%D%/command.c \
 	%D%/command.h \
 	%D%/contact.c \
 	%D%/contact.h \
+	%D%/counting.c \
+	%D%/counting.h \
 	%D%/display.c \
 	%D%/display.h \
+	%D%/figures.c \
+	%D%/figures.h \
 	%D%/function-list.c \
 	%D%/function-list.h \
-	%D%/metrics.c \
-	%D%/metrics.h \
 	%D%/option-value.c \
 	%D%/option-value.h \
 	%D%/options.c \
@@ -50,6 +54,10 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/table.h \
 	%D%/terminal.c \
 	%D%/terminal.h \
+	%D%/top-view.c \
+	%D%/top-view.h \
+	%D%/tree-view.c \
+	%D%/tree-view.h \
 	%D%/upkeep.c \
 	%D%/upkeep.h \
 	%D%/waiting.c \
@@ -66,14 +74,15 @@ ftracectl_SOURCES = \
 	%D%/units.c \
 	%D%/units.h \
 	%D%/verb-arm.c \
+	%D%/verb-calls.c \
 	%D%/verb-cat-config.c \
 	%D%/verb-check.c \
 	%D%/verb-doctor.c \
 	%D%/verb-fetch.c \
 	%D%/verb-follow.c \
 	%D%/verb-functions.c \
+	%D%/verb-hist.c \
 	%D%/verb-list.c \
-	%D%/verb-metrics.c \
 	%D%/verb-pin.c \
 	%D%/verb-profile.c \
 	%D%/verb-remove.c \
@@ -85,6 +94,7 @@ ftracectl_SOURCES = \
 	%D%/verb-status.c \
 	%D%/verb-stop.c \
 	%D%/verb-top.c \
+	%D%/verb-tree.c \
 	%D%/verb-trigger.c \
 	%D%/verb-vacuum.c \
 	%D%/verb-verify.c \

@@ -63,7 +63,19 @@ static const Verb verbs[] = {
         { "top", "SOURCE [OPTIONS]", "where the time of a recording went",
           "SELF is what a function took without the calls below it, TOTAL with them; recursion\n"
           "counts once.  What was cut off by the beginning or the end counts with what was seen.\n",
-          OPTIONS_TOP | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 1, verb_top },
+          OPTIONS_TOP | OPTIONS_LIMIT | OPTIONS_ANALYZE | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 1, verb_top },
+        { "tree", "SOURCE [OPTIONS]", "the trees of all calls, merged",
+          "A line for each function under the path of its callers: what took longest first, and the\n"
+          "way to where most time went marked with \">\".\n",
+          OPTIONS_TREE | OPTIONS_ANALYZE | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 1, verb_tree },
+        { "hist", "SOURCE [FUNCTION] [OPTIONS]", "how long calls took, as a histogram",
+          "One for each root; with FUNCTION, a name or a glob, one of all its calls, and how long they\n"
+          "took under each root.\n",
+          OPTIONS_HIST | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2, verb_hist },
+        { "calls", "SOURCE [FUNCTION] [OPTIONS]", "every call of a function, a line each",
+          "In the order in which they ended; without FUNCTION the outermost calls.  A \"+\" behind a\n"
+          "duration: it was cut, and took longer.\n",
+          OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2, verb_calls },
         { "check", "SOURCE", "what there is in a recording, and what is missing",
           "Counts lines or records of each kind, and names what does not fit.  The exit status is\n"
           "6 if the recording is not complete.  With options that leave something out: what there\n"
@@ -72,10 +84,8 @@ static const Verb verbs[] = {
         { "verify", "SOURCE", "whether a recording is complete and undamaged",
           "The exit status is 6 if anything is missing or damaged.\n",
           OPTIONS_VERIFY | OPTIONS_JSON, 1, 1, verb_verify },
-        { "fetch", "SOURCE -o FILE [OPTIONS]", "a trace.dat for trace-cmd and KernelShark",
-          "Pages are copied as they are, so of a window (--from, --to) there is somewhat more than\n"
-          "asked for.  What was lost is said, and makes the exit status 6.\n",
-          OPTIONS_OUTPUT | OPTIONS_FETCH, 1, 1, verb_fetch },
+        { "fetch", "SOURCE -o FILE", "a trace.dat for trace-cmd and KernelShark", NULL,
+          OPTIONS_OUTPUT, 1, 1, verb_fetch },
         { "remove", "SESSION...", "remove sessions and their data", NULL, 0, 1, MANY, verb_remove },
         { "pin", "SESSION...", "never remove sessions, until unpin",
           "Neither \"remove\" nor a lack of room removes a pinned session; \"list\" marks it with "
@@ -103,10 +113,6 @@ static const Verb verbs[] = {
           "while another one holds the tracer is skipped, or waits with --wait.  run records now.\n",
           OPTIONS_RECORD | OPTIONS_SCHEDULE | OPTIONS_CONFIG | OPTIONS_JSON, 0, MANY,
           verb_schedule },
-        { "metrics", "[-o FILE]", "numbers for a monitoring system",
-          "Prints OpenMetrics; with -o writes FILE at once, for node_exporter's textfile\n"
-          "collector.\n",
-          OPTIONS_OUTPUT, 0, 0, verb_metrics },
         { "doctor", "", "what stands in the way, and what to do about it",
           "The exit status is 1 if nothing can be recorded.\n", OPTIONS_JSON, 0, 0, verb_doctor },
         { "help", "[VERB]", "this text, or a verb's", NULL, 0, 0, 1, verb_help },

@@ -29,7 +29,7 @@ static const Option options[] = {
         { "profile",        0,  OPTIONS_RECORD, OPTION_TEXT,     AT(profile), "NAME",
           "as the profile says, but for what is given here as well; see\n"
           "\"ftracectl profile list\"" },
-        { "depth",          0,  OPTIONS_RECORD | OPTIONS_FILTER, OPTION_NUMBER, AT(spec.depth), "N",
+        { "depth",          0,  OPTIONS_RECORD | OPTIONS_FILTER | OPTIONS_TREE, OPTION_NUMBER, AT(spec.depth), "N",
           "N levels from the root, which is level 1; 0: all", 0, SPEC_DEPTH_MAX },
         { "notrace",        0,  OPTIONS_RECORD | OPTIONS_FILTER, OPTION_WORDS, AT(spec.notrace), "FUNCTION",
           "leave FUNCTION out with all it calls; a name or a glob, may be repeated" },
@@ -159,13 +159,25 @@ static const Option options[] = {
           "funcgraph-retval, funcgraph-retval-hex; may be repeated" },
         { "by",             0,  OPTIONS_TOP,    OPTION_TEXT,     AT(by), "WHAT",
           "what a row is: function (unless said), module, task, cpu, or root" },
-        { "limit",          0,  OPTIONS_TOP,    OPTION_NUMBER,   AT(limit), "N",
+        { "limit",          0,  OPTIONS_LIMIT,  OPTION_NUMBER,   AT(limit), "N",
           "no more than N rows", 1, UINT32_MAX },
+        { "sort",           0,  OPTIONS_TOP,    OPTION_TEXT,     AT(analysis.sort), "COLUMN",
+          "self (unless said), total, count, avg, min, max, p50, p90, p99 or name" },
+        { "number",        'n', OPTIONS_SLOW,   OPTION_NUMBER,   AT(analysis.n_slow), "N",
+          "that many calls; 10 unless said", 1, 10000, .verb = "slow" },
+        { "min",            0,  OPTIONS_TREE,   OPTION_PERCENT,  AT(analysis.min_ppm), "PERCENT",
+          "leave out what took less of the whole time; 0.5% unless said", 0, 1000000 },
+        { "callers",        0,  OPTIONS_TREE,   OPTION_WORDS,    AT(analysis.callers), "FUNCTION",
+          "upside down: who calls FUNCTION; a name or a glob, may be repeated" },
+        { "corrected",      0,  OPTIONS_ANALYZE, OPTION_FLAG,    AT(analysis.corrected), NULL,
+          "times without what tracing costs, as far as that can be told" },
+        { "linear",         0,  OPTIONS_HIST,   OPTION_FLAG,     AT(analysis.is_linear), NULL,
+          "ranges of the same length, not each twice as long as the one before" },
         { "keep-going",     0,  OPTIONS_KEEP_GOING, OPTION_FLAG,     AT(keep_going), NULL,
           "step over lines of a text that are damaged; \"report\" does anyhow" },
         { "task",           0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS,    AT(filter.tasks), "NAME",
           "only tasks of this name, which may be a glob; may be repeated" },
-        { "cpu",            0,  OPTIONS_FILTER | OPTIONS_LIVE | OPTIONS_FETCH, OPTION_TEXT,     AT(filter.cpus), "LIST",
+        { "cpu",            0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_TEXT,     AT(filter.cpus), "LIST",
           "only these CPUs (\"0,2-3\")" },
         { "root",           0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS,    AT(filter.roots), "FUNCTION",
           "only calls of FUNCTION, with all that they call; a name or a glob" },
@@ -173,10 +185,10 @@ static const Option options[] = {
           "only calls of FUNCTION, without what they call; a name or a glob" },
         { "fold",           0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS, AT(filter.fold), "FUNCTION",
           "not what FUNCTION calls, nor, of \"irq\", what interrupts call" },
-        { "from",           0,  OPTIONS_FILTER | OPTIONS_FETCH, OPTION_TEXT,     AT(filter.from), "WHEN",
+        { "from",           0,  OPTIONS_FILTER, OPTION_TEXT,     AT(filter.from), "WHEN",
           "not what comes before: seconds of the trace clock (\"1234.5\"), a time since\n"
           "the first event (\"+20ms\"), or a time of day (\"10:42:03.5\")" },
-        { "to",             0,  OPTIONS_FILTER | OPTIONS_FETCH, OPTION_TEXT,     AT(filter.to), "WHEN",
+        { "to",             0,  OPTIONS_FILTER, OPTION_TEXT,     AT(filter.to), "WHEN",
           "not what comes after" },
         { "nth",            0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_NUMBER,   AT(filter.nth), "N",
           "only the N-th call of a root, with all that it calls", 1, UINT32_MAX },
@@ -187,14 +199,6 @@ static const Option options[] = {
           "\"p99\": the slowest hundredth of each root's" },
         { "keep-failed",    0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_FLAG, AT(filter.keep_failed), NULL,
           "and those that return an error, or only those; see --retval" },
-        { "v6",             0,  OPTIONS_FETCH,  OPTION_FLAG,     AT(fetch.v6), NULL,
-          "of version 6, which every trace-cmd and KernelShark reads (the default)" },
-        { "v7",             0,  OPTIONS_FETCH,  OPTION_FLAG,     AT(fetch.v7), NULL,
-          "of version 7, which trace-cmd 3 on reads, compressed unless --compress=none" },
-        { "compress",       0,  OPTIONS_FETCH,  OPTION_TEXT,     AT(fetch.compress), "zstd|none",
-          "how; zstd means --v7" },
-        { "full",           0,  OPTIONS_FETCH,  OPTION_FLAG,     AT(fetch.full), NULL,
-          "all symbols and formats, also those that do not occur" },
         { "output",        'o', OPTIONS_OUTPUT, OPTION_TEXT,     AT(output), "FILE",
           "write to FILE; \"-\" is standard output" },
         { "json",          'j', OPTIONS_JSON,   OPTION_JSON_MODE, AT(json), "MODE",
@@ -279,11 +283,15 @@ static void make_getopt_tables(char *letters, struct option *longs) {
         longs[ELEMENTSOF(options)] = (struct option){};
 }
 
-static int find_letter(int c) {
+/* @verb: NULL unless it came before. */
+static int find_letter(int c, const char *verb) {
+        int found = -1;
+
         for (size_t i = 0; i < ELEMENTSOF(options); i++)
-                if (options[i].letter == c)
-                        return (int) i;
-        return -1;
+                if (options[i].letter == c &&
+                    (options[i].verb ? streq_ptr(options[i].verb, verb) : found < 0))
+                        found = (int) i;
+        return found;
 }
 
 static int say(Options *o, const Option *option, const char *value) {
@@ -311,7 +319,7 @@ int options_parse(Options *ret, int argc, char **argv) {
         char letters[3 + 2 * ELEMENTSOF(options)];
         int c, i, status;
 
-        *ret = (Options){ .spec = SPEC_INIT };
+        *ret = (Options){ .spec = SPEC_INIT, .analysis.min_ppm = UINT64_MAX };
         ret->socket = getenv("FTRACED_SOCKET");
         ret->store = getenv("FTRACED_STORE");
         make_getopt_tables(letters, longs);
@@ -330,7 +338,7 @@ int options_parse(Options *ret, int argc, char **argv) {
                 }
                 if (c == '?' || c == ':')
                         return refuse(ret, c, argv[before]);
-                i = c >= LONG_BASE ? c - LONG_BASE : find_letter(c);
+                i = c >= LONG_BASE ? c - LONG_BASE : find_letter(c, ret->verb);
                 ret->given[i / 64] |= UINT64_C(1) << i % 64;
                 status = option_set_value(ret, &options[i], optarg);
                 if (status == STATUS_OK && say(ret, &options[i], optarg) < 0)
@@ -399,6 +407,7 @@ void options_done(Options *o) {
         spec_done(&o->spec);
         rules_done(&o->rules);
         strv_done(&o->render);
+        strv_done(&o->analysis.callers);
         strv_done(&o->filter.tasks);
         strv_done(&o->filter.roots);
         strv_done(&o->filter.functions);

@@ -39,7 +39,11 @@ enum {
         OPTIONS_LIVE = 1 << 17, /* those of OPTIONS_FILTER that make sense while it is recorded */
         OPTIONS_SCHEDULE = 1 << 24, /* when, how often, how many */
         OPTIONS_LATER = 1 << 25,
-        OPTIONS_FETCH = 1 << 20,
+        OPTIONS_ANALYZE = 1 << 26, /* how to add up what was read */
+        OPTIONS_TREE = 1 << 27,
+        OPTIONS_HIST = 1 << 28,
+        OPTIONS_SLOW = 1 << 29,
+        OPTIONS_LIMIT = 1 << 30,
 };
 
 typedef enum JsonMode { JSON_OFF, JSON_AUTO, JSON_SHORT, JSON_PRETTY } JsonMode;
@@ -59,11 +63,14 @@ typedef struct ScheduleOptions {
         uint64_t in_ns, randomize_ns, max_per_day, keep; /* 0: not said */
 } ScheduleOptions;
 
-/* What a trace.dat shall be like. */
-typedef struct FetchOptions {
-        bool full, v6, v7;
-        const char *compress;
-} FetchOptions;
+/* How what was read is added up and shown. */
+typedef struct AnalysisOptions {
+        const char *sort;  /* top */
+        uint64_t n_slow;   /* slow; 0: not said */
+        uint64_t min_ppm;  /* tree: of all; UINT64_MAX: not said */
+        Strv callers;      /* tree */
+        bool corrected, is_linear;
+} AnalysisOptions;
 
 typedef struct Options {
         const char *socket; /* NULL: the default */
@@ -82,7 +89,7 @@ typedef struct Options {
         uint64_t limit; /* 0: not said */
         Strv render;    /* options of the renderer */
         FilterOptions filter;
-        FetchOptions fetch;
+        AnalysisOptions analysis;
         const char *output;
         uint64_t vacuum_bytes, vacuum_age_ns, vacuum_sessions; /* 0: not said */
         bool dry_run;

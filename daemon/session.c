@@ -376,18 +376,15 @@ const SessionMeta *session_meta(const Session *s) {
 }
 
 json_t *session_to_json(Session *s) {
-        json_t *o, *cost;
+        json_t *o;
 
         session_refresh(s);
         o = session_meta_to_json(session_meta(s));
-        cost = session_cost(s);
-        if (o && (json_object_set_new(o, "disk_bytes",
-                                      json_integer((json_int_t) session_disk_bytes(s))) < 0 ||
-                  (cost && json_object_set(o, "cost", cost) < 0))) {
+        if (o && json_object_set_new(o, "disk_bytes",
+                                     json_integer((json_int_t) session_disk_bytes(s))) < 0) {
                 json_decref(o);
-                o = NULL;
+                return NULL;
         }
-        json_decref(cost);
         return o;
 }
 

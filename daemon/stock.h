@@ -11,7 +11,6 @@
 
 /* Disk space that the segments take. */
 uint64_t stock_n_bytes(const SessionDir *dir);
-uint64_t stock_n_segments(const SessionDir *dir);
 
 /*
  * stock_reserve() - room kept for the end

@@ -183,10 +183,14 @@ static int end(void *userdata, const Call *call) {
 
         row->n += counts;
         row->n_cut += counts && call->is_cut;
+        row->n_calls++;
+        row->n_children += frame->n_children;
         row->self_ns += call->self_ns;
         row->self_irq_ns += frame->in_irq ? call->self_ns : 0;
         row->self_blocked_ns += call->blocked_ns;
         if (!frame->is_nested) {
+                row->n_outer++;
+                row->n_below += frame->n_below;
                 row->total_ns += call->duration_ns;
                 row->irq_ns += frame->irq_ns;
                 row->blocked_ns += frame->blocked_ns + call->blocked_ns;

@@ -36,13 +36,17 @@ typedef struct BreakdownRow {
         uint32_t n_name;
         const char *module; /* FUNCTION, ROOT, MODULE; NULL: none */
         uint32_t n_module;
-        int32_t pid;    /* TASK */
-        uint32_t cpu;   /* CPU */
-        uint64_t n;     /* calls; ROOT: trees */
-        uint64_t n_cut; /* of them, those with lower bounds */
+        int32_t pid;         /* TASK */
+        uint32_t cpu;        /* CPU */
+        uint64_t n;          /* calls; ROOT: trees */
+        uint64_t n_cut;      /* of them, those with lower bounds */
+        uint64_t n_calls;    /* calls that the self is of */
+        uint64_t n_children; /* calls directly below them */
         uint64_t self_ns;
         uint64_t self_irq_ns;     /* of it, in interrupts */
         uint64_t self_blocked_ns; /* of it, waited */
+        uint64_t n_outer;         /* calls that the total is of */
+        uint64_t n_below;         /* calls anywhere below these */
         uint64_t total_ns;
         uint64_t irq_ns;     /* of the total, in interrupts below */
         uint64_t blocked_ns; /* of the total, waited */

@@ -394,12 +394,6 @@ const CallNode *call_node_next(const CallNode *top, const CallNode *node) {
         return node->children ?: call_node_skip(top, node);
 }
 
-const CallNode *call_node_hottest(const CallNode *node) {
-        const CallNode *c = node->children;
-
-        return c && c->total_ns > 0 && c->total_ns >= node->total_ns / 2 ? c : NULL;
-}
-
 /* --- upside down ------------------------------------------------------------------------------ */
 
 /* @node's calls, by the way that they came. */

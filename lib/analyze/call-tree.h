@@ -75,8 +75,6 @@ int call_tree_callers(CallTree **ret, CallTree *t,
 /* What follows @node in the tree below @top, or NULL: its first child, else what is next to it or
  * to the nearest of its callers. */
 const CallNode *call_node_next(const CallNode *top, const CallNode *node);
-/* The same without what is below @node. */
+/* The same without what is below @node.  The hottest path needs neither: from a node it leads to the
+ * first of its children, and on. */
 const CallNode *call_node_skip(const CallNode *top, const CallNode *node);
-/* What took longest at each level, from @node on: its child if that took at least half of it.
- * NULL: there is none. */
-const CallNode *call_node_hottest(const CallNode *node);

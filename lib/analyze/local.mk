@@ -4,10 +4,16 @@ noinst_LIBRARIES += %D%/libanalyze.a
 %C%_libanalyze_a_SOURCES = \
 	%D%/breakdown.c \
 	%D%/breakdown.h \
+	%D%/by-root.c \
+	%D%/by-root.h \
 	%D%/call-tree.c \
 	%D%/call-tree.h \
+	%D%/floor.c \
+	%D%/floor.h \
 	%D%/pairing.c \
 	%D%/pairing.h \
+	%D%/ranges.c \
+	%D%/ranges.h \
 	%D%/role.c \
 	%D%/role.h \
 	%D%/spread.c \

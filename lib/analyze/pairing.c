@@ -117,6 +117,7 @@ static int end_call(Pairing *p, Call *call) {
                 caller->blocked_ns += frame->blocked_ns + call->blocked_ns;
                 caller->irq_ns += call->irq_ns;
                 caller->n_below += frame->n_below + 1;
+                caller->n_children++;
                 caller->has_waited |= frame->has_waited || frame->role == ROLE_WAIT;
                 if (_likely_(caller->depth == frame->depth - 1))
                         return 0;

@@ -122,6 +122,21 @@ uint64_t spread_quantile(const Spread *s, unsigned permille) {
         return s->max;
 }
 
+uint64_t spread_n_between(const Spread *s, uint64_t from, uint64_t to) {
+        uint64_t n = 0;
+
+        for (uint64_t i = 0; s->exact && i < s->n; i++)
+                n += s->exact[i] >= from && s->exact[i] < to;
+        for (uint32_t i = 0; !s->exact && i < s->n_counts; i++) {
+                uint64_t value = MIN(s->max, bucket_value(s->i_first + i));
+
+                value = MAX(s->min, value);
+                if (value >= from && value < to)
+                        n += s->counts[i];
+        }
+        return n;
+}
+
 void spread_done(Spread *s) {
         free(s->exact);
         free(s->counts);

@@ -27,4 +27,7 @@ typedef struct Spread {
 int spread_add(Spread *s, uint64_t value); /* 0 or -ENOMEM */
 /* The smallest value that @permille of all do not exceed; 0 of none. */
 uint64_t spread_quantile(const Spread *s, unsigned permille);
+/* How many are at least @from and less than @to; of more than SPREAD_EXACT_MAX those count as the
+ * middle of their bucket, so that bounds that are powers of two are exact. */
+uint64_t spread_n_between(const Spread *s, uint64_t from, uint64_t to);
 void spread_done(Spread *s);

@@ -6,6 +6,8 @@
 #include <math.h>
 
 #include "analyze/breakdown.h"
+#include "analyze/call-tree.h"
+#include "analyze/floor.h"
 #include "text-file.h"
 
 typedef struct Ended {
@@ -20,6 +22,8 @@ typedef struct Counted {
         TextTrace *trace;
         Pairing *pairing;
         Breakdown *breakdown;
+        CallTree *tree;
+        Floor *floor;
         Ended *calls;
         size_t n_calls;
 } Counted;
@@ -59,15 +63,20 @@ static void count(Counted *c, const char *name, BreakdownBy by) {
         c->trace = trace_of_file(path);
         ck_assert_int_eq(pairing_new(&c->pairing), 0);
         ck_assert_int_eq(breakdown_new(&c->breakdown, by, c->pairing), 0);
+        ck_assert_int_eq(call_tree_new(&c->tree, c->pairing), 0);
+        ck_assert_int_eq(floor_new(&c->floor, c->pairing), 0);
         pairing_add_sink(c->pairing, NULL, keep_call, c);
         while (text_trace_next(c->trace, &step) > 0)
                 ck_assert_int_eq(pairing_step(c->pairing, &step), 0);
         ck_assert_int_eq(pairing_finish(c->pairing), 0);
+        ck_assert_int_eq(call_tree_finish(c->tree), 0);
 }
 
 static void counted_done(Counted *c) {
         free(c->calls);
         breakdown_free(c->breakdown);
+        call_tree_free(c->tree);
+        floor_free(c->floor);
         pairing_free(c->pairing);
         text_trace_free(c->trace);
 }
@@ -377,7 +386,78 @@ START_TEST(tasks_take_as_long)
         }
 END_TEST
 
-UNIT_MAIN("expected", lines_calls_and_functions_are_as_many, trees_take_as_long,
-          functions_take_as_long, modules_take_as_long, single_calls_take_as_long,
+START_TEST(tracing_costs_as_much)
+        {
+                for (size_t i = 0; i < 2; i++) {
+                        _cleanup_counted_ Counted c = {};
+                        json_auto_t *e = expected(texts[i]);
+                        json_t *model = json_object_get(e, "overhead_model");
+                        json_t *least = json_object_get(model, "min");
+                        json_t *most = json_object_get(model, "p10");
+                        FloorCost cost;
+                        FloorShown s;
+
+                        count(&c, texts[i], BREAKDOWN_BY_FUNCTION);
+                        ck_assert(floor_cost(c.floor, &cost));
+                        s = floor_shown(c.floor);
+                        ck_assert_uint_eq(cost.caller_low_ns, ns_of(least, "c_us"));
+                        ck_assert_uint_eq(cost.caller_high_ns, ns_of(most, "c_us"));
+                        ck_assert_uint_eq(cost.leaf_ns, ns_of(least, "l_us"));
+                        ck_assert_uint_eq(s.n_below, number_of(least, "calls_below_roots"));
+                        ck_assert_uint_eq(floor_real_ns(&cost, s.total_ns, s.n, s.n_below, true),
+                                          ns_of(least, "est_real_us"));
+                        ck_assert_uint_eq(floor_real_ns(&cost, s.total_ns, s.n, s.n_below, false),
+                                          ns_of(most, "est_real_us"));
+                }
+        }
+END_TEST
+
+START_TEST(the_hottest_path_is_that)
+        {
+                for (size_t i = 0; i < 2; i++) {
+                        _cleanup_counted_ Counted c = {};
+                        json_auto_t *e = expected(texts[i]);
+                        const CallNode *node;
+                        const json_t *o;
+                        size_t k;
+
+                        count(&c, texts[i], BREAKDOWN_BY_FUNCTION);
+                        node = call_tree_root(c.tree);
+                        json_array_foreach (json_object_get(e, "hottest_path"), k, o) {
+                                node = node->children;
+                                ck_assert_ptr_nonnull(node);
+                                ck_assert(is_named(node->function, text_of(o, "name")));
+                                /* The tree adds up calls on the same path. */
+                                if (node->n > 1)
+                                        break;
+                                ck_assert_uint_eq(node->total_ns, ns_of(o, "incl_us"));
+                                ck_assert_uint_eq(node->self_ns, ns_of(o, "self_us"));
+                        }
+                        ck_assert_uint_gt(k, 5);
+                }
+        }
+END_TEST
+
+START_TEST(a_tree_has_all_the_time)
+        {
+                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                        _cleanup_counted_ Counted c = {};
+                        const CallNode *root;
+                        uint64_t self_ns = 0;
+
+                        count(&c, texts[i], BREAKDOWN_BY_FUNCTION);
+                        root = call_tree_root(c.tree);
+                        for (const CallNode *n = root; n; n = call_node_next(root, n))
+                                self_ns += n->self_ns;
+                        ck_assert_uint_eq(root->total_ns, pairing_total_ns(c.pairing));
+                        ck_assert_uint_eq(root->total_ns, self_ns);
+                        ck_assert_uint_eq(root->n_below, c.n_calls);
+                }
+        }
+END_TEST
+
+UNIT_MAIN("expected", tracing_costs_as_much, the_hottest_path_is_that, a_tree_has_all_the_time,
+          lines_calls_and_functions_are_as_many, trees_take_as_long, functions_take_as_long,
+          modules_take_as_long, single_calls_take_as_long,
           interrupts_are_those_and_stand_where_they_came, waits_are_those_and_as_long,
           tasks_take_as_long)

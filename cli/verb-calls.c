@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Every call of a function, a line each, when it ends: what an outlier looks like, and when it was.
+ * What a call was given is kept from its beginning to its end, at its frame.
+ */
+
+#include "base/log.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "calls/arguments.h"
+#include "cli/chosen.h"
+#include "cli/counting.h"
+#include "cli/figures.h"
+#include "cli/status.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+
+typedef struct Listing {
+        const Options *o;
+        NameSet *names;
+        Buf out;
+        uint64_t n;
+        bool is_first; /* of JSON's list */
+} Listing;
+
+/* As the kernel or a text has them; the caller frees; NULL: there are none. */
+static char *arguments_of(const Step *step) {
+        char *text, *end;
+
+        if (step->said && step->said->args && step->said->n_args > 0)
+                return strndup(step->said->args, step->said->n_args);
+        if (step->n_args == 0)
+                return NULL;
+        text = malloc(arguments_room(step) + 1);
+        if (!text)
+                return NULL;
+        end = arguments_append(text, step);
+        *end = 0;
+        return text;
+}
+
+static bool is_wanted(Listing *l, const Frame *frame, int *ret) {
+        int r = l->names ? name_set_has(l->names, frame->function) : frame->is_root;
+
+        *ret = MIN(r, 0);
+        return r > 0;
+}
+
+static int begin(void *userdata, const Stack *stack, const Frame *caller, Frame *frame,
+                 const Step *step) {
+        Listing *l = userdata;
+        int r;
+
+        (void) stack;
+        (void) caller;
+        if (is_wanted(l, frame, &r))
+                frame->data = arguments_of(step);
+        return r;
+}
+
+static void print_line(Listing *l, const Call *call, const char *args) {
+        const Step *step = call->step;
+        const Frame *f = call->frame;
+        char quoted[NAME_QUOTE_MAX], duration[FIGURE_MAX], self[FIGURE_MAX], pid[16] = "";
+
+        if (call->stack->pid >= 0)
+                (void) snprintf(pid, sizeof(pid), "-%d", call->stack->pid);
+        buf_printf(&l->out, "%6llu.%09llu  ", f->start_ns / NSEC_PER_SEC,
+                   f->start_ns % NSEC_PER_SEC);
+        if (step)
+                buf_printf(&l->out, "%3u  ", step->cpu);
+        else
+                buf_adds(&l->out, "     ");
+        (void) name_quote(quoted, call->stack->comm);
+        buf_printf(&l->out, "%20s%-8s  %13s%s  %13s  %s%s", quoted, pid,
+                   figure_exact(duration, call->duration_ns), call->is_cut ? "+" : " ",
+                   figure_exact(self, call->self_ns), f->function->label, args ?: "");
+        if (step && step->kind != STEP_ENTER && step->has_retval) {
+                char text[RETVAL_ROOM + 1];
+
+                *retval_append(text, step->retval, false) = 0;
+                buf_printf(&l->out, "  %s", text);
+        }
+        buf_adds(&l->out, "\n");
+}
+
+static json_t *line_json(const Call *call, const char *args) {
+        const Step *step = call->step;
+        const Frame *f = call->frame;
+        json_t *o = json_object();
+
+        figure_function_json(o, f->function);
+        (void) json_object_update_new(
+                o,
+                json_pack("{s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o}",
+                          "start_ns", (json_int_t) f->start_ns, "cpu",
+                          step ? json_integer(step->cpu) : json_null(), "task",
+                          call->stack->comm[0] ? json_string(call->stack->comm) ?: json_string("?")
+                                               : json_null(),
+                          "pid",
+                          call->stack->pid >= 0 ? json_integer(call->stack->pid) : json_null(),
+                          "duration_ns", (json_int_t) call->duration_ns, "self_ns",
+                          (json_int_t) call->self_ns, "blocked_ns",
+                          (json_int_t) (f->blocked_ns + call->blocked_ns), "irq_ns",
+                          (json_int_t) f->irq_ns, "below", (json_int_t) f->n_below, "cut",
+                          call->is_cut, "caller",
+                          call->caller ? json_string(call->caller->function->label) : json_null(),
+                          "args", args ? json_string(args) ?: json_null() : json_null(), "retval",
+                          step && step->kind != STEP_ENTER && step->has_retval
+                                  ? json_integer((json_int_t) step->retval)
+                                  : json_null()));
+        return o;
+}
+
+static int print_json(Listing *l, const Call *call, const char *args) {
+        json_auto_t *o = line_json(call, args);
+        _cleanup_free_ char *text = json_dumps(o, JSON_COMPACT);
+
+        if (!text)
+                return -ENOMEM;
+        buf_adds(&l->out, l->is_first ? "" : ",\n");
+        l->is_first = false;
+        buf_adds(&l->out, text);
+        return 0;
+}
+
+static int end(void *userdata, const Call *call) {
+        _cleanup_free_ char *args = call->frame->data;
+        Listing *l = userdata;
+        int r;
+
+        if (!is_wanted(l, call->frame, &r))
+                return r;
+        if (l->o->limit > 0 && l->n >= l->o->limit)
+                return 0;
+        l->n++;
+        if (l->o->json != JSON_OFF)
+                return print_json(l, call, args);
+        print_line(l, call, args);
+        return l->out.error;
+}
+
+static int list(Listing *l, const Chosen *chosen) {
+        _cleanup_counting_ Counting counting = {};
+        _cleanup_pager_ Pager pager = PAGER_INIT;
+        bool as_json = l->o->json != JSON_OFF;
+        int status;
+
+        status = counting_init(&counting);
+        if (status == STATUS_OK) {
+                pairing_add_sink(counting.pairing, begin, end, l);
+                status = counting_open(&counting, l->o, chosen->source);
+        }
+        if (status != STATUS_OK)
+                return status;
+        pager_open(&pager, l->o, SIZE_MAX);
+        if (as_json)
+                buf_adds(&l->out, "[");
+        else if (!l->o->no_legend)
+                buf_adds(&l->out, "            BEGIN  CPU                  TASK               "
+                                  "DURATION            SELF  FUNCTION\n");
+        status = counting_run(&counting, l->o);
+        if (as_json)
+                buf_adds(&l->out, "]\n");
+        if (status == STATUS_OK || l->out.error < 0)
+                status = stdout_status(pager_end(&pager, buf_flush(&l->out)));
+        if (status != STATUS_OK)
+                return status;
+        if (l->n == 0 && chosen->names)
+                return chosen_not_found(chosen);
+        return counting_end(&counting, l->o);
+}
+
+int verb_calls(const Options *o) {
+        Listing l = { .o = o, .out = BUF_TO_FD(STDOUT_FILENO), .is_first = true };
+        _cleanup_chosen_ Chosen chosen = {};
+        int status = chosen_init(&chosen, o);
+
+        if (status == STATUS_OK) {
+                l.names = chosen.names;
+                status = list(&l, &chosen);
+        }
+        buf_done(&l.out);
+        return status;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Floor: what the tracer itself costs, found in the recording
+ *
+ * The tracer works at a call's beginning and end.  What it does outside of the two time stamps of a
+ * call is counted into the caller's own time, what it does between them into the call's.  Functions
+ * that do nearly nothing show how much that is:
+ *
+ *      a caller     the self time of a function that calls one other function once.  No such time is
+ *                   below what one call costs; the lowest of them, and the lowest tenth, say how
+ *                   much that is: between caller_low_ns and caller_high_ns
+ *      a leaf       the shortest calls that call nothing take leaf_ns, which is the tracer's
+ *
+ * What is left of a time T with N calls below it is then
+ *
+ *      T - caller * N - leaf * (N + 1)
+ *
+ * "Lowest" is the lowest thousandth, which of up to a thousand is the minimum: of millions one or
+ * the other is wrong.  Memory does not depend on the calls.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/pairing.h"
+#include "base/cleanup.h"
+
+#define FLOOR_SAMPLES_MIN 8 /* callers, and leaves, without which nothing is said */
+
+typedef struct Floor Floor;
+
+typedef struct FloorCost {
+        uint64_t caller_low_ns, caller_high_ns, leaf_ns;
+} FloorCost;
+
+/* The outermost calls, all together; without those that were cut. */
+typedef struct FloorShown {
+        const Function *root; /* all of them are of this; NULL: of several, or there are none */
+        uint64_t n, total_ns;
+        uint64_t blocked_ns; /* of it, waited */
+        uint64_t n_below;    /* calls below them */
+} FloorShown;
+
+/* A sink of @pairing, which must outlive its last step.  0 or -ENOMEM. */
+int floor_new(Floor **ret, Pairing *pairing);
+/* False: too little was seen to tell. */
+bool floor_cost(const Floor *f, FloorCost *ret);
+FloorShown floor_shown(const Floor *f);
+Floor *floor_free(Floor *f);
+DEFINE_CLEANUP(Floor *, floor_free);
+
+/*
+ * floor_real_ns() - what is left of a time without the tracer
+ * @n_calls: whose time it is; of a self time: 1 for each call
+ * @n_below: of a total, calls anywhere below; of a self time, calls directly below
+ * @high:    with the lowest cost, else with the highest
+ *
+ * Not below 0.
+ */
+uint64_t floor_real_ns(const FloorCost *cost, uint64_t shown_ns, uint64_t n_calls, uint64_t n_below,
+                       bool high);
+/* The middle of the two. */
+uint64_t floor_likely_ns(const FloorCost *cost, uint64_t shown_ns, uint64_t n_calls,
+                         uint64_t n_below);

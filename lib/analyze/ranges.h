@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Ranges: a spread in pieces, to be drawn as a histogram
+ *
+ *      log2     each range is twice as long as the one before; exact
+ *      linear   all are of the same, round length up to the 99th percentile, the last has the rest;
+ *               of more than SPREAD_EXACT_MAX durations as exact as their buckets
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analyze/spread.h"
+
+#define RANGES_MAX 66
+
+typedef struct Range {
+        uint64_t from_ns, to_ns; /* the first is in it, the last is not; UINT64_MAX: no end */
+        uint64_t n;
+} Range;
+
+/* How many ranges, from the one with the shortest to that with the longest; 0 of an empty spread. */
+size_t ranges_of(Range ret[static RANGES_MAX], const Spread *s, bool is_linear);

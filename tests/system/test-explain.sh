@@ -1,0 +1,67 @@
+#!/bin/bash
+# Touches: nothing; reads the recordings and texts in tests/data.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Where the time of a recording went is told in several ways, and all of them agree.
+. "$(dirname "$0")/../functions.sh"
+requires jq
+
+texts=$top_srcdir/tests/data/text
+graph=$texts/SyS_write-loopback.trace.txt
+banner=$texts/udp_sendmsg-fragmented.funcgraph.txt
+stap=$texts/udp-client-server.stap.txt
+recordings=(--store "$top_srcdir/tests/data")
+
+exits 'a text is added up' 0 ftracectl top "$banner"
+says 'the first line says what tracing costs' \
+        '^Shown 78.5 us a call of udp_sendmsg; about 12.9 to 13.7 us of it real, 83 to 84 % is what tracing costs\.' "$out"
+exits 'the same as a tree' 0 ftracectl tree "$banner"
+says 'the hottest path is marked' '^ *34\.175 us +43\.5% +0\.556 us +1 +34\.175 us  > +ip_output$' "$out"
+exits 'callers of a function' 0 ftracectl tree --callers=nf_hook_slow --depth=2 --json "$banner"
+is 'add up to its calls' "$(jq -c '.tree[0] | [.count, ([.children[].count] | add)]' "$out")" '[2,2]'
+exits 'what it took without the tracer' 0 ftracectl tree --corrected --json "$banner"
+is 'is in the middle of the range that was told' \
+        "$(jq '.total_ns == ((.tracing.real_low_ns + .tracing.real_high_ns) / 2 | floor)' "$out")" true
+exits 'a histogram is drawn' 0 ftracectl hist "$banner" nf_hook_slow
+says 'with quantiles' '^nf_hook_slow: 2 calls, min .* p50 .* p99 .* max ' "$out"
+exits 'the words may be swapped' 0 ftracectl hist nf_hook_slow "$banner"
+exits 'calls are listed' 0 ftracectl calls "$stap" __skb_wait_for_more_packets --json
+is 'each with its time' "$(jq -c 'map(.duration_ns / 1000)' "$out")" '[2521621,634]'
+exits 'of interrupts the stolen time is told' 0 ftracectl top --json "$graph"
+is 'gross and net' "$(jq -c '.[] | select(.function == "nf_iterate") | [.total_ns, .irq_ns, .net_ns]' "$out")" \
+        '[29597,755,28842]'
+exits 'a function that was not called' 3 ftracectl hist "$banner" kfree_rcu_work
+says 'is not found' 'there are no calls of "kfree_rcu_work"'
+
+# One number, four ways.
+for kernel in 6.1 6.12 new; do
+        source=("${recordings[@]}" "udp_sendmsg-$kernel")
+        exits "$kernel: functions" 0 ftracectl top --json "${source[@]}"
+        self=$(jq 'map(.self_ns) | add' "$out") count=$(jq 'map(.count) | add' "$out")
+        for by in module task cpu root; do
+                exits "$kernel: by $by" 0 ftracectl top --json --by=$by "${source[@]}"
+                is "$kernel: by $by the same time" "$(jq 'map(.self_ns) | add' "$out")" "$self"
+        done
+        exits "$kernel: a tree" 0 ftracectl tree --json "${source[@]}"
+        is "$kernel: the same time in the tree" "$(jq '.total_ns' "$out")" "$self"
+        is "$kernel: and in its nodes" "$(jq '[.tree[] | recurse(.children[]) | .self_ns] | add' "$out")" "$self"
+        is "$kernel: each node is its self and its children" \
+                "$(jq '[.tree[] | recurse(.children[]) | .total_ns == .self_ns + ([.children[].total_ns] | add)] | all' "$out")" true
+        is "$kernel: and the same calls" "$(jq '[.tree[] | recurse(.children[]) | .count] | add' "$out")" "$count"
+        exits "$kernel: calls" 0 ftracectl calls --json "${source[@]}" '*'
+        is "$kernel: as many" "$(jq length "$out")" "$count"
+        is "$kernel: as long" "$(jq 'map(.self_ns) | add' "$out")" "$self"
+        exits "$kernel: a histogram" 0 ftracectl hist --json "${source[@]}" '*'
+        is "$kernel: of as many" "$(jq '[.all.count + .all.cut, (.all.ranges | map(.count) | add)] | .[0]' "$out")" "$count"
+done
+
+: >"$work/empty.txt"
+printf ' 0)   1.234 us    |  kfree();\n' >"$work/one.txt"
+printf 'CPU:0 [LOST 17 EVENTS]\n 0)   1.234 us    |  kfree();\n' >"$work/lost.txt"
+for verb in top tree hist calls; do
+        exits "$verb: an empty text" 1 ftracectl $verb "$work/empty.txt"
+        exits "$verb: one call" 0 ftracectl $verb "$work/one.txt"
+        says "$verb: is shown" kfree "$out"
+        exits "$verb: a loss is told" 6 ftracectl $verb "$work/lost.txt"
+done
+done_testing
