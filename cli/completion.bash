@@ -56,7 +56,8 @@ __ftracectl_options() { # VERB
         hist) echo "$filter --limit= --linear --keep-going -j --json" ;;
         calls) echo "$filter --limit= --keep-going -j --json" ;;
         check) echo "$filter -j --json" ;;
-        fetch) echo '-o --output=' ;;
+        fetch) echo '-o --output= --v6 --v7 --compress= --full --cpu= --from= --to=' ;;
+        metrics) echo '-o --output=' ;;
         vacuum) echo '--size= --time= --sessions= --dry-run --config-root= -j --json' ;;
         cat-config | profile) echo '--config-root= -j --json' ;;
         verify) echo '--deep -j --json' ;;
@@ -68,7 +69,7 @@ __ftracectl_options() { # VERB
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
         local verbs='run start arm trigger snapshot stop follow status list show report top tree hist calls
-                check verify fetch remove pin unpin vacuum cat-config functions profile schedule doctor help version'
+                check verify fetch remove pin unpin vacuum cat-config functions profile schedule metrics doctor help version'
         local verb= action= word value i
         local -a where=()
 
@@ -91,7 +92,7 @@ _ftracectl() {
                         --comm | --cgroup | --cpus | --only | --slower | --clock | --on | --do | --max-captures | --min-gap | --format | \
                         --task | --cpu | --root | --function | --fold | --from | --to | --nth | --slowest | --keep-slower | \
                         --option | --output | --socket | --store | --size | --time | --sessions | \
-                        --config-root | --calendar | --randomize | --max-per-day | --at | --in | \
+                        --config-root | --compress | --calendar | --randomize | --max-per-day | --at | --in | \
                         -n | -p | -o | -O)
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i++))
                         value=${COMP_WORDS[++i]-}
@@ -106,6 +107,7 @@ _ftracectl() {
         case $previous in
         --store | --config-root) COMPREPLY=($(compgen -d -- "$cur")); return ;;
         --socket | -o | --output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --compress) COMPREPLY=($(compgen -W 'zstd none' -- "$cur")); return ;;
         --on-full) COMPREPLY=($(compgen -W 'wait stop' -- "$cur")); return ;;
         --on) COMPREPLY=($(compgen -W 'function: event: slower: count: at: in: signal command' -- "$cur"))
                 [[ ${COMPREPLY[0]-} == *: ]] && compopt -o nospace 2>/dev/null

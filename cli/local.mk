@@ -25,6 +25,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/figures.h \
 	%D%/function-list.c \
 	%D%/function-list.h \
+	%D%/metrics.c \
+	%D%/metrics.h \
 	%D%/option-value.c \
 	%D%/option-value.h \
 	%D%/options.c \
@@ -83,6 +85,7 @@ ftracectl_SOURCES = \
 	%D%/verb-functions.c \
 	%D%/verb-hist.c \
 	%D%/verb-list.c \
+	%D%/verb-metrics.c \
 	%D%/verb-pin.c \
 	%D%/verb-profile.c \
 	%D%/verb-remove.c \

@@ -84,8 +84,10 @@ static const Verb verbs[] = {
         { "verify", "SOURCE", "whether a recording is complete and undamaged",
           "The exit status is 6 if anything is missing or damaged.\n",
           OPTIONS_VERIFY | OPTIONS_JSON, 1, 1, verb_verify },
-        { "fetch", "SOURCE -o FILE", "a trace.dat for trace-cmd and KernelShark", NULL,
-          OPTIONS_OUTPUT, 1, 1, verb_fetch },
+        { "fetch", "SOURCE -o FILE [OPTIONS]", "a trace.dat for trace-cmd and KernelShark",
+          "Pages are copied as they are, so of a window (--from, --to) there is somewhat more than\n"
+          "asked for.  What was lost is said, and makes the exit status 6.\n",
+          OPTIONS_OUTPUT | OPTIONS_FETCH, 1, 1, verb_fetch },
         { "remove", "SESSION...", "remove sessions and their data", NULL, 0, 1, MANY, verb_remove },
         { "pin", "SESSION...", "never remove sessions, until unpin",
           "Neither \"remove\" nor a lack of room removes a pinned session; \"list\" marks it with "
@@ -113,6 +115,10 @@ static const Verb verbs[] = {
           "while another one holds the tracer is skipped, or waits with --wait.  run records now.\n",
           OPTIONS_RECORD | OPTIONS_SCHEDULE | OPTIONS_CONFIG | OPTIONS_JSON, 0, MANY,
           verb_schedule },
+        { "metrics", "[-o FILE]", "numbers for a monitoring system",
+          "Prints OpenMetrics; with -o writes FILE at once, for node_exporter's textfile\n"
+          "collector.\n",
+          OPTIONS_OUTPUT, 0, 0, verb_metrics },
         { "doctor", "", "what stands in the way, and what to do about it",
           "The exit status is 1 if nothing can be recorded.\n", OPTIONS_JSON, 0, 0, verb_doctor },
         { "help", "[VERB]", "this text, or a verb's", NULL, 0, 0, 1, verb_help },

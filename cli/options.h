@@ -39,6 +39,7 @@ enum {
         OPTIONS_LIVE = 1 << 17, /* those of OPTIONS_FILTER that make sense while it is recorded */
         OPTIONS_SCHEDULE = 1 << 24, /* when, how often, how many */
         OPTIONS_LATER = 1 << 25,
+        OPTIONS_FETCH = 1 << 20,
         OPTIONS_ANALYZE = 1 << 26, /* how to add up what was read */
         OPTIONS_TREE = 1 << 27,
         OPTIONS_HIST = 1 << 28,
@@ -62,6 +63,12 @@ typedef struct ScheduleOptions {
         const char *calendar, *at;
         uint64_t in_ns, randomize_ns, max_per_day, keep; /* 0: not said */
 } ScheduleOptions;
+
+/* What a trace.dat shall be like. */
+typedef struct FetchOptions {
+        bool full, v6, v7;
+        const char *compress;
+} FetchOptions;
 
 /* How what was read is added up and shown. */
 typedef struct AnalysisOptions {
@@ -89,6 +96,7 @@ typedef struct Options {
         uint64_t limit; /* 0: not said */
         Strv render;    /* options of the renderer */
         FilterOptions filter;
+        FetchOptions fetch;
         AnalysisOptions analysis;
         const char *output;
         uint64_t vacuum_bytes, vacuum_age_ns, vacuum_sessions; /* 0: not said */

@@ -147,6 +147,14 @@ static char *gap_time(char text[static SUMMARY_MAX], const SessionMeta *m, uint6
         return text;
 }
 
+char *summary_events(char text[static UNIT_TEXT_MAX], const SessionMeta *m) {
+        uint64_t n = session_meta_n_events(m);
+
+        if (n == 0 && session_meta_n_bytes(m) > 0)
+                return strcpy(text, "-");
+        return format_count(text, n);
+}
+
 char *summary_gap(char text[static SUMMARY_MAX], const SessionMeta *m, const Gap *gap) {
         char things[SUMMARY_MAX], from[SUMMARY_MAX], to[SUMMARY_MAX], cpu[32] = "", merged[64] = "";
         uint64_t n_events = gap->n_events == GAP_UNKNOWN ? 0 : gap->n_events;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/unit.h"
 #include "store/meta.h"
 
 #define SUMMARY_MAX 256
@@ -38,6 +39,8 @@ const char *summary_state(const SessionMeta *m);
  * "CPU 3: 2,646 events lost from 10:42:03.120 to 10:42:03.310: the kernel's buffer was full", local
  * time.  All CPUs are not named.
  */
+/* "229,543"; "-" if it is not known. */
+char *summary_events(char text[static UNIT_TEXT_MAX], const SessionMeta *m);
 char *summary_gap(char text[static SUMMARY_MAX], const SessionMeta *m, const Gap *gap);
 
 /*

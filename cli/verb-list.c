@@ -16,7 +16,7 @@
 /* @disk_bytes: UINT64_MAX: not known */
 static void add_row(Table *t, const SessionMeta *m, uint64_t disk_bytes) {
         char roots[SUMMARY_MAX], started[SUMMARY_MAX], lost[UNIT_TEXT_MAX];
-        char length[UNIT_TEXT_MAX], size[UNIT_TEXT_MAX];
+        char length[UNIT_TEXT_MAX], events[UNIT_TEXT_MAX], size[UNIT_TEXT_MAX];
         uint64_t n_pages_lost = session_meta_pages_lost(m);
 
         table_add(t, "%s%s", m->name, m->pinned ? " *" : "");
@@ -24,6 +24,7 @@ static void add_row(Table *t, const SessionMeta *m, uint64_t disk_bytes) {
         table_add(t, "%s", summary_roots(roots, m, 32));
         table_add(t, "%s", summary_time(started, m->start.realtime_ns));
         table_add(t, "%s", format_duration(length, session_meta_length_ns(m)));
+        table_add(t, "%s", summary_events(events, m));
         table_add(t, "%s", format_bytes(size, session_meta_n_bytes(m)));
         table_add(t, "%s", disk_bytes == UINT64_MAX ? "-" : format_bytes(size, disk_bytes));
         format_count(lost, session_meta_events_lost(m));
@@ -98,7 +99,7 @@ int verb_list(const Options *o) {
                 talk(o, "No sessions. Record with: ftracectl run FUNCTION -- COMMAND");
                 return STATUS_OK;
         }
-        table_init(&t, "NAME|STATE|ROOTS|STARTED|>LENGTH|>SIZE|>ON DISK|>LOST");
+        table_init(&t, "NAME|STATE|ROOTS|STARTED|>LENGTH|>EVENTS|>SIZE|>ON DISK|>LOST");
         r = add_rows(&t, sessions);
         pager_open(&pager, o, table_n_rows(&t) + !o->no_legend);
         if (r == 0)

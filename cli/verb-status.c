@@ -39,7 +39,8 @@ static void add_trigger(Table *t, const SessionMeta *m) {
 }
 
 static void add_row(Table *t, const SessionMeta *m) {
-        char length[UNIT_TEXT_MAX], size[UNIT_TEXT_MAX], loss[SUMMARY_MAX], left[UNIT_TEXT_MAX];
+        char length[UNIT_TEXT_MAX], size[UNIT_TEXT_MAX], loss[SUMMARY_MAX], left[UNIT_TEXT_MAX],
+                rate[UNIT_TEXT_MAX];
         uint64_t length_ns = session_meta_length_ns(m);
 
         table_add(t, "  %s", m->name);
@@ -47,6 +48,12 @@ static void add_row(Table *t, const SessionMeta *m) {
         table_add(t, "%zu root%s", m->roots.n, m->roots.n == 1 ? "" : "s");
         table_add(t, "%s", format_duration(length, length_ns));
         table_add(t, "%s", format_bytes(size, session_meta_n_bytes(m)));
+        table_add(t, "%s events/s",
+                  format_count(rate,
+                               length_ns < NSEC_PER_MSEC
+                                       ? 0
+                                       : (uint64_t) ((double) session_meta_n_events(m) *
+                                                     (double) NSEC_PER_SEC / (double) length_ns)));
         table_add(t, "%s", summary_loss(loss, m));
         if (m->spec.duration_ns > length_ns)
                 table_add(t, "ends in %s", format_duration(left, m->spec.duration_ns - length_ns));
@@ -136,7 +143,7 @@ int verb_status(const Options *o) {
                 return status;
         if (o->json != JSON_OFF)
                 return stdout_json(o, json_incref(reply));
-        table_init(&t, "  NAME|STATE|>ROOTS|>LENGTH|>SIZE|LOST|END");
+        table_init(&t, "  NAME|STATE|>ROOTS|>LENGTH|>SIZE|>RATE|LOST|END");
         status = look_at_sessions(&t, &count, &troubles, json_object_get(reply, "sessions"));
         if (status != STATUS_OK)
                 return status;

@@ -69,10 +69,11 @@ static int choose(Strv *ret, const Options *o, Client *c) {
 }
 
 static void describe_end(Buf *out, const SessionMeta *m) {
-        char size[UNIT_TEXT_MAX], loss[SUMMARY_MAX];
+        char events[UNIT_TEXT_MAX], size[UNIT_TEXT_MAX], loss[SUMMARY_MAX];
 
-        buf_printf(out, "%s: %s, %s, %s.\n", m->name, session_state_name(m->state),
-                   format_bytes(size, session_meta_n_bytes(m)), summary_loss(loss, m));
+        buf_printf(out, "%s: %s, %s events, %s, %s.\n", m->name, session_state_name(m->state),
+                   summary_events(events, m), format_bytes(size, session_meta_n_bytes(m)),
+                   summary_loss(loss, m));
         if (m->state == SESSION_FAILED && m->reason)
                 buf_printf(out, "%s: %s\n", m->name, m->reason);
 }

@@ -48,5 +48,6 @@ int verb_vacuum(const Options *o);
 int verb_cat_config(const Options *o);
 int verb_functions(const Options *o);
 int verb_profile(const Options *o);
+int verb_metrics(const Options *o);
 int verb_schedule(const Options *o);
 int verb_doctor(const Options *o);

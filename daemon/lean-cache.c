@@ -13,6 +13,7 @@
 #include <xxhash.h>
 
 #include "base/buf.h"
+#include "base/grow.h"
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
@@ -254,23 +255,17 @@ int lean_cache_write(const LeanCache *c, int store_fd, const char *key, const ch
 }
 
 int lean_cache_add(LeanCache *c, const char *name, const uint32_t *ppm, size_t n_ppm) {
-        LeanFunction f = { .name = strdup(name) };
+        LeanFunction f = {}, *functions = grow_array(c->functions, c->n, sizeof(*functions));
 
+        if (!functions)
+                return -ENOMEM;
+        c->functions = functions;
+        f.name = strdup(name);
         if (!f.name)
                 return -ENOMEM;
         if (n_ppm > 0)
                 memcpy(f.ppm, ppm, MIN(n_ppm, (size_t) LEAN_MAX_TASKS) * sizeof(*ppm));
-        if ((c->n & (c->n - 1)) == 0) { /* 0, 1, 2, 4, ... are full */
-                LeanFunction *functions =
-                        reallocarray(c->functions, c->n > 0 ? 2 * c->n : 1, sizeof(*functions));
-
-                if (!functions) {
-                        free(f.name);
-                        return -ENOMEM;
-                }
-                c->functions = functions;
-        }
-        c->functions[c->n++] = f;
+        functions[c->n++] = f;
         return 0;
 }
 

@@ -230,9 +230,10 @@ static int method_get_status(ServerCall *call, json_t *parameters, Refusal *refu
         if (!sessions)
                 return -ENOMEM;
 
-        reply = json_pack("{s:s, s:i, s:s, s:s, s:I, s:b, s:I, s:o}", "version", PACKAGE_VERSION,
-                          "pid", (int) getpid(), "kernel", u.release, "store", store_path(m->store),
-                          "store_bytes", (json_int_t) store_bytes, "instances",
+        reply = json_pack("{s:s, s:i, s:s, s:s, s:I, s:I, s:b, s:I, s:o}", "version",
+                          PACKAGE_VERSION, "pid", (int) getpid(), "kernel", u.release, "store",
+                          store_path(m->store), "store_bytes", (json_int_t) store_bytes,
+                          "store_free_bytes", (json_int_t) store_free_bytes(m->store), "instances",
                           controller_has_instances(m->controller), "waiting",
                           (json_int_t) starts_n(m->starts), "sessions", sessions);
         if (!reply)

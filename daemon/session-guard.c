@@ -10,14 +10,13 @@
 #include "base/now.h"
 #include "base/unit.h"
 #include "daemon/session-private.h"
+#include "daemon/stock.h"
 
 static GuardSample take_sample(const Session *s) {
         GuardSample now = { .at_ns = now_ns(CLOCK_MONOTONIC) };
 
-        for (size_t i = 0; i < s->meta->n_cpus; i++)
-                now.totals[GUARD_EVENTS] +=
-                        s->meta->cpus[i].read_events + cpu_account_events_lost(&s->meta->cpus[i]);
-        now.totals[GUARD_EVENTS] += tracer_n_waiting(s->tracer);
+        now.totals[GUARD_EVENTS] = session_meta_n_events(s->meta) +
+                                   session_meta_events_lost(s->meta) + tracer_n_waiting(s->tracer);
         now.totals[GUARD_BYTES] = recorder_n_bytes(s->recorder);
         now.totals[GUARD_CPU] =
                 (recorder_cpu_ns(s->recorder) + health_cpu_ns(s->health)) / NSEC_PER_USEC;
@@ -58,4 +57,15 @@ void session_guard_look(Session *s) {
 
 int session_guard_nearest(const Session *s, unsigned *ret_percent) {
         return s->meta->state == SESSION_RECORDING ? guard_nearest(&s->guard, ret_percent) : -1;
+}
+
+json_t *session_cost(const Session *s) {
+        uint64_t cpu_ns;
+
+        if (!s->dir || !s->tracer || !s->recorder || !s->health)
+                return NULL;
+        cpu_ns = recorder_cpu_ns(s->recorder) + health_cpu_ns(s->health);
+        return json_pack("{s:I, s:I, s:I}", "cpu_ns", (json_int_t) cpu_ns, "unread_events",
+                         (json_int_t) tracer_n_waiting(s->tracer), "segments",
+                         (json_int_t) stock_n_segments(s->dir));
 }

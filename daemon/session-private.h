@@ -92,6 +92,9 @@ void session_look_at_roots(Session *s);
 /* session-guard.c: recording has begun or goes on; a moment to look, which may end it. */
 void session_guard_begin(Session *s);
 void session_guard_look(Session *s);
+/* What a live session has cost so far: Cost of org.ftraced.varlink; NULL: it is not recording, or
+ * there is no memory. */
+json_t *session_cost(const Session *s);
 
 /* From now on who joins those who are recorded is noticed, if @s has such.  0 or -errno. */
 int session_follow(Session *s);

@@ -376,15 +376,18 @@ const SessionMeta *session_meta(const Session *s) {
 }
 
 json_t *session_to_json(Session *s) {
-        json_t *o;
+        json_t *o, *cost;
 
         session_refresh(s);
         o = session_meta_to_json(session_meta(s));
-        if (o && json_object_set_new(o, "disk_bytes",
-                                     json_integer((json_int_t) session_disk_bytes(s))) < 0) {
+        cost = session_cost(s);
+        if (o && (json_object_set_new(o, "disk_bytes",
+                                      json_integer((json_int_t) session_disk_bytes(s))) < 0 ||
+                  (cost && json_object_set(o, "cost", cost) < 0))) {
                 json_decref(o);
-                return NULL;
+                o = NULL;
         }
+        json_decref(cost);
         return o;
 }
 

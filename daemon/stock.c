@@ -57,6 +57,18 @@ static int visit_size(const SessionDir *dir, uint32_t cpu, const char *path, voi
         return 0;
 }
 
+static int visit_any(const SessionDir *dir, uint32_t cpu, const char *path, void *userdata) {
+        (*(uint64_t *) userdata)++;
+        return 0;
+}
+
+uint64_t stock_n_segments(const SessionDir *dir) {
+        uint64_t n = 0;
+
+        (void) walk(dir, visit_any, &n);
+        return n;
+}
+
 uint64_t stock_n_bytes(const SessionDir *dir) {
         uint64_t n_bytes = 0;
 

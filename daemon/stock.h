@@ -11,6 +11,7 @@
 
 /* Disk space that the segments take. */
 uint64_t stock_n_bytes(const SessionDir *dir);
+uint64_t stock_n_segments(const SessionDir *dir);
 
 /*
  * stock_reserve() - room kept for the end

@@ -9,6 +9,7 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/conf-files.h \
 	%D%/cpu-list.c \
 	%D%/cpu-list.h \
+	%D%/grow.h \
 	%D%/ini.c \
 	%D%/ini.h \
 	%D%/io.c \

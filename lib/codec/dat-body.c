@@ -9,28 +9,13 @@
 
 #include <stdio.h>
 
+#include "base/grow.h"
+#include "codec/dat-format.h"
 #include "codec/dat-private.h"
 
 #define SECTIONS_MAX 4096 /* of options, so that a chain that bites its tail ends */
 #define FORMATS_MAX 65536
 #define ACCOUNTS_MAX META_MAX_CPUS
-
-enum {
-        OPTION_DONE = 0,
-        OPTION_CPUSTAT = 2,
-        OPTION_BUFFER = 3,
-        OPTION_TRACECLOCK = 4,
-        OPTION_UNAME = 5,
-        OPTION_CPUCOUNT = 8,
-        OPTION_HEADER_INFO = 16,
-        OPTION_FTRACE_EVENTS = 17,
-        OPTION_EVENT_FORMATS = 18,
-        OPTION_KALLSYMS = 19,
-        OPTION_PRINTK = 20,
-        OPTION_CMDLINES = 21,
-};
-
-#define SECTION_PACKED 1
 
 typedef struct Body {
         DatFile *f;
@@ -58,17 +43,13 @@ static DatBytes bytes_at(const Body *b, uint64_t at) {
         return ret;
 }
 
-static void *grow(void *items, size_t n, size_t item_bytes) {
-        /* Doubled whenever the number is a power of two. */
-        return (n & (n - 1)) == 0 ? reallocarray(items, n ? n * 2 : 1, item_bytes) : items;
-}
-
 /* --- texts ------------------------------------------------------------------------------------ */
 
 /* @system NULL: it is the whole path. */
 static int add_format(Body *b, const char *system, const char *name, size_t n_name,
                       const char *text, uint64_t n) {
-        DatFormat *formats = grow(b->f->formats, b->f->n_formats, sizeof(*formats)), format = {};
+        DatFormat *formats = grow_array(b->f->formats, b->f->n_formats, sizeof(*formats)),
+                  format = {};
 
         if (!formats)
                 return -ENOMEM;
@@ -159,7 +140,9 @@ static int add_cpu(Body *b, DatCpu **cpus, size_t *n_cpus, uint32_t cpu, uint64_
 
         if (n == 0)
                 return 0;
-        p = grow(*cpus, *n_cpus, sizeof(*p));
+        if (cpu >= META_MAX_CPUS)
+                return fail(b, offset, "the number of the CPU whose pages are here is impossible");
+        p = grow_array(*cpus, *n_cpus, sizeof(*p));
         if (!p)
                 return -ENOMEM;
         *cpus = p;
@@ -231,7 +214,7 @@ static int read_cpustat(Body *b, const char *data, uint32_t n) {
         if (account.cpu >= META_MAX_CPUS ||
             (b->f->n_accounts > 0 && b->f->accounts[b->f->n_accounts - 1].cpu >= account.cpu))
                 return 0; /* of another buffer, or not to be told apart */
-        p = grow(b->f->accounts, b->f->n_accounts, sizeof(*p));
+        p = grow_array(b->f->accounts, b->f->n_accounts, sizeof(*p));
         if (!p)
                 return -ENOMEM;
         b->f->accounts = p;
@@ -254,7 +237,7 @@ static int read_buffer(Body *b, DatBytes *bytes) {
 
         (void) dat_bytes_u16(&head, "the file ends within the section of a buffer");
         packed = (dat_bytes_u16(&head, "the file ends within the section of a buffer") &
-                  SECTION_PACKED) &&
+                  DAT_SECTION_PACKED) &&
                  b->f->compressor != DAT_NONE;
         for (uint32_t i = 0; r == 0 && i < n && !bytes->problem; i++) {
                 uint32_t cpu = dat_bytes_u32(bytes, "a table of CPUs reaches beyond its option");
@@ -298,7 +281,7 @@ static int open_section(Body *b, uint64_t offset, DatBytes *ret, char **ret_plai
         if (bytes.problem)
                 return finish(b, &bytes);
         bytes.n = bytes.at + n;
-        if (!(flags & SECTION_PACKED)) {
+        if (!(flags & DAT_SECTION_PACKED)) {
                 *ret = bytes;
                 return 0;
         }
@@ -331,7 +314,7 @@ static int read_text_section(Body *b, uint64_t offset, size_t n_count, DatText *
         flags = dat_bytes_u16(&bytes, "the file ends within a section's head");
         (void) dat_bytes_u32(&bytes, "the file ends within a section's head");
         (void) dat_bytes_u64(&bytes, "the file ends within a section's head");
-        if (flags & SECTION_PACKED) {
+        if (flags & DAT_SECTION_PACKED) {
                 n = dat_bytes_u32(&bytes, "the file ends within a section's head");
                 ret->n_plain = dat_bytes_u32(&bytes, "the file ends within a section's head");
                 ret->is_packed = true;
@@ -351,20 +334,20 @@ static int read_section(Body *b, uint16_t id, uint64_t offset) {
         int r;
 
         switch (id) {
-        case OPTION_KALLSYMS:
+        case DAT_OPTION_KALLSYMS:
                 return read_text_section(b, offset, 4, &b->f->kallsyms);
-        case OPTION_PRINTK:
+        case DAT_OPTION_PRINTK:
                 return read_text_section(b, offset, 4, &b->f->printk);
-        case OPTION_CMDLINES:
+        case DAT_OPTION_CMDLINES:
                 return read_text_section(b, offset, 8, &b->f->cmdlines);
         }
         r = open_section(b, offset, &bytes, &plain);
         if (r != 0)
                 return r;
         switch (id) {
-        case OPTION_HEADER_INFO:
+        case DAT_OPTION_HEADER_INFO:
                 return read_headers(b, &bytes);
-        case OPTION_FTRACE_EVENTS:
+        case DAT_OPTION_FTRACE_EVENTS:
                 return read_formats(b, &bytes, "ftrace");
         default:
                 return read_systems(b, &bytes);
@@ -377,29 +360,29 @@ static int read_option(Body *b, uint16_t id, DatBytes data) {
         size_t n = data.n - data.at;
 
         switch (id) {
-        case OPTION_CPUSTAT:
+        case DAT_OPTION_CPUSTAT:
                 return read_cpustat(b, text, (uint32_t) n);
-        case OPTION_TRACECLOCK:
+        case DAT_OPTION_TRACECLOCK:
                 return b->f->clock ? 0 : take_clock(b, text, strnlen(text, n));
-        case OPTION_UNAME:
+        case DAT_OPTION_UNAME:
                 free(b->f->uname);
                 b->f->uname = strndup(text, n);
                 return b->f->uname ? 0 : -ENOMEM;
-        case OPTION_CPUCOUNT:
+        case DAT_OPTION_CPUCOUNT:
                 b->f->n_possible_cpus = dat_bytes_u32(&data, "an option is too short");
                 return finish(b, &data);
-        case OPTION_BUFFER:
+        case DAT_OPTION_BUFFER:
                 if (b->f->version == 7)
                         return read_buffer(b, &data);
                 if (b->buffer_offset == 0)
                         b->buffer_offset = dat_bytes_u64(&data, "an option is too short");
                 return finish(b, &data);
-        case OPTION_HEADER_INFO:
-        case OPTION_FTRACE_EVENTS:
-        case OPTION_EVENT_FORMATS:
-        case OPTION_KALLSYMS:
-        case OPTION_PRINTK:
-        case OPTION_CMDLINES: {
+        case DAT_OPTION_HEADER_INFO:
+        case DAT_OPTION_FTRACE_EVENTS:
+        case DAT_OPTION_EVENT_FORMATS:
+        case DAT_OPTION_KALLSYMS:
+        case DAT_OPTION_PRINTK:
+        case DAT_OPTION_CMDLINES: {
                 uint64_t offset = dat_bytes_u64(&data, "an option is too short");
 
                 if (b->f->version != 7)
@@ -419,14 +402,14 @@ static int read_options(Body *b, DatBytes *bytes, uint64_t *ret_next) {
                 uint32_t n;
                 int r;
 
-                if (id == OPTION_DONE && b->f->version == 6)
+                if (id == DAT_OPTION_DONE && b->f->version == 6)
                         return finish(b, bytes);
                 n = dat_bytes_u32(bytes, "the file ends within its options");
                 data.at = bytes->at;
                 if (!dat_bytes_take(bytes, n, "an option reaches beyond its end"))
                         return finish(b, bytes);
                 data.n = bytes->at;
-                if (id == OPTION_DONE) {
+                if (id == DAT_OPTION_DONE) {
                         *ret_next = n >= 8 ? dat_bytes_u64(&data, "an option is too short") : 0;
                         return 0;
                 }

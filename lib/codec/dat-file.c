@@ -9,10 +9,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "codec/dat-format.h"
 #include "codec/dat-private.h"
 #include "store/format.h"
-
-static const uint8_t magic[10] = { 0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g' };
 
 int dat_fail(char **ret_problem, uint64_t at, const char *what) {
         if (*ret_problem)
@@ -29,7 +28,7 @@ static int map_file(DatFile *f, int fd) {
 
         if (fstat(fd, &st) < 0)
                 return -errno;
-        if (!S_ISREG(st.st_mode) || (uint64_t) st.st_size < sizeof(magic) + 2)
+        if (!S_ISREG(st.st_mode) || (uint64_t) st.st_size < DAT_MAGIC_BYTES + 2)
                 return DAT_FILE_E_FOREIGN;
         f->n_map = (uint64_t) st.st_size;
         f->map = mmap(NULL, f->n_map, PROT_READ, MAP_SHARED, fd, 0);
@@ -69,11 +68,11 @@ static int read_head(DatFile *f, DatBytes *b, char **ret_problem) {
         const uint8_t *bytes;
         int r = 0;
 
-        if (!dat_bytes_are(b, magic, sizeof(magic)))
+        if (!dat_bytes_are(b, DAT_MAGIC, DAT_MAGIC_BYTES))
                 return DAT_FILE_E_FOREIGN;
         version = dat_bytes_string(b, "the file ends within its version");
         if (!streq(version, "6") && !streq(version, "7"))
-                return dat_fail(ret_problem, sizeof(magic), "the version is neither 6 nor 7");
+                return dat_fail(ret_problem, DAT_MAGIC_BYTES, "the version is neither 6 nor 7");
         f->version = (unsigned) (version[0] - '0');
         bytes = dat_bytes_take(b, 2, "the file ends within its head");
         if (!bytes || bytes[0] > 1)
@@ -290,6 +289,14 @@ int dat_file_to_dir(SessionDir **ret, DatFile *f, const char *name) {
 
 const DatFile *dat_file_of_dir(const SessionDir *d) {
         return session_dir_files(d, &dat_files);
+}
+
+size_t dat_file_n_formats(const DatFile *f) {
+        return f->n_formats;
+}
+
+const char *dat_file_format_path(const DatFile *f, size_t i) {
+        return f->formats[i].path;
 }
 
 size_t dat_file_n_cpus(const DatFile *f) {

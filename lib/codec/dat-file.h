@@ -4,7 +4,7 @@
 /*
  * DatFile: a trace.dat, version 6 or 7, read as a recording
  *
- * As trace-cmd 3.1.6 writes it, and as `ftracectl fetch` does (cli/tracedat.h draws version 6).
+ * As trace-cmd 3.1.6 writes it, and as we do (codec/dat-head.h draws version 6).
  * Version 7 is made of sections, found through options:
  *
  *      17 08 44 "tracing7" 00   endian u8   long_size u8   page_size u32
@@ -73,6 +73,9 @@ int dat_file_meta(const DatFile *f, SessionMeta **ret);
 int dat_file_read_tracing(const DatFile *f, const char *path, char **ret, size_t *ret_n);
 /* The same of kallsyms; -ENODATA if there is none. */
 int dat_file_read_symbols(const DatFile *f, char **ret, size_t *ret_n);
+/* Paths of header_page, header_event, and the events' formats, as below tracefs. */
+size_t dat_file_n_formats(const DatFile *f);
+const char *dat_file_format_path(const DatFile *f, size_t i);
 /* Ascending by number. */
 size_t dat_file_n_cpus(const DatFile *f);
 const DatCpu *dat_file_cpu(const DatFile *f, size_t i);

@@ -9,6 +9,7 @@
 
 #include <zstd.h>
 
+#include "base/grow.h"
 #include "codec/dat-bytes.h"
 #include "codec/dat-pages.h"
 
@@ -55,11 +56,10 @@ static int find_chunks(DatPages *p) {
                        .swap = dat_file_is_big_endian(p->f) !=
                                (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) };
         uint32_t n_said = dat_bytes_u32(&b, "the file ends within the number of chunks");
-        size_t n_room = 0;
         int r = 0;
 
         while (p->n_chunks < n_said && !b.problem) {
-                Chunk c = { .first_page = p->n_pages };
+                Chunk c = { .first_page = p->n_pages }, *chunks;
 
                 c.n = dat_bytes_u32(&b, "cut off");
                 c.n_plain = dat_bytes_u32(&b, "cut off");
@@ -69,15 +69,10 @@ static int find_chunks(DatPages *p) {
                         (void) dat_bytes_fail(&b, "a chunk's length is impossible");
                 if (b.problem)
                         break;
-                if (p->n_chunks == n_room) {
-                        Chunk *chunks;
-
-                        n_room = MAX(n_room * 2, (size_t) 64);
-                        chunks = reallocarray(p->chunks, n_room, sizeof(*chunks));
-                        if (!chunks)
-                                return -ENOMEM;
-                        p->chunks = chunks;
-                }
+                chunks = grow_array(p->chunks, p->n_chunks, sizeof(*chunks));
+                if (!chunks)
+                        return -ENOMEM;
+                p->chunks = chunks;
                 p->chunks[p->n_chunks++] = c;
                 p->n_pages += c.n_plain / p->page_bytes;
         }

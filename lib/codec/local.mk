@@ -10,10 +10,17 @@ noinst_LIBRARIES += %D%/libcodec.a
 	%D%/dat-bytes.h \
 	%D%/dat-file.c \
 	%D%/dat-file.h \
+	%D%/dat-format.h \
+	%D%/dat-head.c \
+	%D%/dat-head.h \
 	%D%/dat-pages.c \
 	%D%/dat-pages.h \
+	%D%/dat-plan.c \
+	%D%/dat-plan.h \
 	%D%/dat-private.h \
 	%D%/dat-unpack.c \
+	%D%/dat-writer.c \
+	%D%/dat-writer.h \
 	%D%/join.c \
 	%D%/layout.c \
 	%D%/layout.h \

@@ -12,6 +12,8 @@ noinst_LIBRARIES += %D%/libdecode.a
 	%D%/format-text.h \
 	%D%/formats.c \
 	%D%/formats.h \
+	%D%/occurrence.c \
+	%D%/occurrence.h \
 	%D%/payload.c \
 	%D%/payload.h \
 	%D%/prototypes.c \

@@ -392,6 +392,14 @@ uint64_t session_meta_n_bytes(const SessionMeta *m) {
         return n;
 }
 
+uint64_t session_meta_n_events(const SessionMeta *m) {
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < m->n_cpus; i++)
+                n = add(n, m->cpus[i].read_events);
+        return n;
+}
+
 uint64_t session_meta_events_lost(const SessionMeta *m) {
         uint64_t n = 0;
 

@@ -132,6 +132,9 @@ int session_meta_from_json(SessionMeta **ret, const json_t *o, const char **ret_
 
 /* Sums over all CPUs. */
 uint64_t session_meta_n_bytes(const SessionMeta *m);
+/* Events that the kernel handed out; also those of pages that a ring has dropped since.  Of a
+ * snapshot they are not known: 0. */
+uint64_t session_meta_n_events(const SessionMeta *m);
 /* overrun + commit_overrun + dropped_events, in events. */
 uint64_t session_meta_events_lost(const SessionMeta *m);
 uint64_t cpu_account_events_lost(const CpuAccount *c);

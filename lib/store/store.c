@@ -355,6 +355,12 @@ int store_is_owned(const Store *s) {
         return errno == EWOULDBLOCK ? 1 : -errno;
 }
 
+uint64_t store_free_bytes(const Store *s) {
+        struct statvfs st;
+
+        return fstatvfs(store_fd(s), &st) < 0 ? 0 : (uint64_t) st.f_bavail * st.f_frsize;
+}
+
 const char *store_path(const Store *s) {
         return s->path;
 }

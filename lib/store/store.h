@@ -6,6 +6,7 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/cleanup.h"
 #include "base/strv.h"
@@ -38,6 +39,8 @@ int store_open(Store **ret, const char *path);
  */
 int store_open_for_writing(Store **ret, const char *path, pid_t *ret_holder);
 const char *store_path(const Store *s);
+/* What its file system has free for ordinary users; 0 if that cannot be told. */
+uint64_t store_free_bytes(const Store *s);
 /* Whether a daemon owns the store: 1, 0, or -errno if that cannot be told. */
 int store_is_owned(const Store *s);
 int store_fd(const Store *s); /* borrowed, like the next two */

@@ -38,6 +38,8 @@ done
 
 exits 'all are listed' 0 ftracectl list --store "$top_srcdir/tests/data" --no-legend
 is 'all are listed, a line each' "$(wc -l <"$out")" 3
+events=$(ftracectl check --json --store "$top_srcdir/tests/data" udp_sendmsg-6.1 | jq .records)
+is 'with its events' "$(awk '/^udp_sendmsg-6.1 / { gsub(",", ""); print $(NF - 3) }' "$out")" "$events"
 exits 'one that is not there is not found' 3 ftracectl report --store "$top_srcdir/tests/data" nosuch
 says 'one that is not there is named' nosuch
 

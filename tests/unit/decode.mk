@@ -33,3 +33,7 @@ unit_tests += %D%/test-foreign
 unit_tests += %D%/test-format-text
 %C%_test_format_text_CFLAGS = $(decode_test_cflags)
 %C%_test_format_text_LDADD  = $(decode_libs) $(CHECK_LIBS)
+unit_tests += %D%/test-occurrence
+%C%_test_occurrence_SOURCES = %D%/test-occurrence.c $(page_builder)
+%C%_test_occurrence_CFLAGS  = $(decode_test_cflags)
+%C%_test_occurrence_LDADD   = $(decode_libs) $(CHECK_LIBS)

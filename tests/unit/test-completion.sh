@@ -46,7 +46,7 @@ expect 'help offers verbs' "$verbs" "$(complete_words ftracectl help '')"
 
 bad=
 for verb in $verbs; do
-        wanted=$(ftracectl "$verb" --help | sed -n 's/^  \(-.,\|   \) \(--[a-z-]*\)\(=\?\).*/\2\3/p' | sort)
+        wanted=$(ftracectl "$verb" --help | sed -n 's/^  \(-.,\|   \) \(--[a-z0-9-]*\)\(=\?\).*/\2\3/p' | sort)
         got=$(complete_words ftracectl "$verb" --)
         [[ $verb == help || $verb == version || $wanted == "$got" ]] ||
                 bad+="$verb: $(diff <(echo "$wanted") <(echo "$got"))"$'\n'

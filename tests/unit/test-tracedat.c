@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "cli/tracedat.h"
+#include "codec/dat-pages.h"
 #include "page-builder.h"
 #include "sealing.h"
 #include "store/symbol-file.h"
@@ -12,14 +13,20 @@ typedef struct Dat {
         size_t n, at;
 } Dat;
 
-static Dat dat_of(const Recording *r) {
+static Dat dat_as(const Recording *r, const TracedatSpec *spec) {
         _cleanup_close_ int fd = memfd_create("dat", MFD_CLOEXEC);
+        TracedatResult result;
         Dat d = {};
 
-        ck_assert_int_eq(tracedat_write(r->dir, r->meta, fd, NULL), 0);
+        ck_assert_int_eq(tracedat_write(&result, r->dir, r->meta, spec, fd, NULL), 0);
         ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
         ck_assert_int_eq(fd_read(fd, &d.data, &d.n, SIZE_MAX), 0);
         return d;
+}
+
+static Dat dat_of(const Recording *r) {
+        return dat_as(r,
+                      &(TracedatSpec){ .version = 6, .is_full = true, .window = &(Filtering){} });
 }
 
 static void dat_done(Dat *d) {
@@ -167,12 +174,14 @@ START_TEST(a_recording_without_formats_is_refused_with_the_reason)
         {
                 _cleanup_recording_ Recording r;
                 _cleanup_free_ char *problem = NULL;
+                TracedatSpec spec = { .version = 6, .window = &(Filtering){} };
+                TracedatResult result;
 
                 recording_init(&r, &layouts[LAYOUT_6_1]);
                 ck_assert_int_eq(unlinkat(session_dir_fd(r.dir),
                                           "tracing/events/ftrace/funcgraph_exit/format", 0),
                                  0);
-                ck_assert_int_eq(tracedat_write(r.dir, r.meta, -EBADF, &problem),
+                ck_assert_int_eq(tracedat_write(&result, r.dir, r.meta, &spec, -EBADF, &problem),
                                  TRACEDAT_E_UNREADABLE);
                 ck_assert_str_eq(problem, "its events/ftrace/funcgraph_exit/format is missing");
         }
@@ -204,7 +213,300 @@ START_TEST(each_module_that_was_ever_loaded_is_in_its_symbols)
         }
 END_TEST
 
-UNIT_MAIN("tracedat", a_sealed_recording_becomes_the_same_file, every_part_is_where_the_format_says,
+/* --- read back -------------------------------------------------------------------------------- */
+
+typedef struct Form {
+        unsigned version;
+        bool is_packed, can_seek, is_full;
+} Form;
+
+static const Form forms[] = {
+        { 6, false, true, false },  { 6, false, false, true }, { 7, false, true, true },
+        { 7, false, false, false }, { 7, true, true, false },  { 7, true, false, true },
+};
+
+/* What was written, as a trace.dat. */
+static DatFile *back(const Recording *r, const TracedatSpec *spec, TracedatResult *result) {
+        _cleanup_free_ char *problem = NULL;
+        int fd = memfd_create("dat", MFD_CLOEXEC), status;
+        DatFile *f;
+
+        ck_assert_int_eq(tracedat_write(result, r->dir, r->meta, spec, fd, &problem), 0);
+        status = dat_file_take_fd(&f, fd, &problem);
+        ck_assert_msg(status == 0, "%d %s", status, problem ?: "");
+        return f;
+}
+
+/* The pages of @cpu from page @first on are these. */
+static void expect_pages(const DatFile *f, uint32_t cpu, const Page *pages, size_t n) {
+        _cleanup_(dat_pages_freep) DatPages *p = NULL;
+
+        ck_assert_int_eq(dat_pages_open(&p, f, cpu), 0);
+        ck_assert_uint_eq(dat_pages_n_pages(p), n);
+        ck_assert_uint_eq(dat_pages_torn_bytes(p), 0);
+        for (uint64_t i = 0; i < n; i++) {
+                const void *data;
+                uint64_t n_there;
+
+                ck_assert_int_eq(dat_pages_read(p, i, &data, &n_there), 0);
+                ck_assert_mem_eq(data, pages[i].bytes, BUILT_PAGE_BYTES);
+        }
+}
+
+/* @n pages of calls, each @step_ns after the one before. */
+static void fill_pages(Page *pages, size_t n, const Layout *layout, uint64_t begin_ns,
+                       uint64_t step_ns) {
+        for (size_t i = 0; i < n; i++) {
+                uint64_t t = begin_ns + i * step_ns;
+
+                page_begin(&pages[i], layout, t);
+                for (size_t k = 0; k < 30; k++) {
+                        uint64_t function = k % 2 ? F_CHILD : F_ROOT;
+
+                        page_enter(&pages[i], t + k, 17, function, 0);
+                        page_leave(&pages[i], t + k, 17, function, 0, i * 977 + k);
+                }
+        }
+}
+
+START_TEST(every_form_brings_every_page_back)
+        {
+                for (size_t i = 0; i < ELEMENTSOF(forms) * N_LAYOUTS; i++) {
+                        const Form *form = &forms[i / N_LAYOUTS];
+                        const Layout *layout = &layouts[i % N_LAYOUTS];
+                        _cleanup_(dat_file_freep) DatFile *f = NULL;
+                        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                        _cleanup_free_ char *symbols = NULL, *tasks = NULL;
+                        _cleanup_recording_ Recording r;
+                        TracedatResult result;
+                        Page p[47] = {};
+                        size_t n;
+
+                        recording_init(&r, layout);
+                        r.meta->n_possible_cpus = 5;
+                        fill_pages(p, ELEMENTSOF(p), layout, 5, 100);
+                        recording_add(&r, 0, 0, p, 13);
+                        recording_add(&r, 0, 1, p + 13, 12);
+                        recording_add(&r, 3, 0, p + 25, 22);
+                        r.meta->cpus[1].overrun = 4711;
+                        f = back(&r,
+                                 &(TracedatSpec){ .version = form->version,
+                                                  .is_packed = form->is_packed,
+                                                  .can_seek = form->can_seek,
+                                                  .is_full = form->is_full,
+                                                  .window = &(Filtering){} },
+                                 &result);
+                        ck_assert_uint_eq(result.n_pages, 47);
+                        ck_assert_uint_eq(result.n_lost + result.n_unreadable, 0);
+                        ck_assert_int_eq(result.is_packed, form->is_packed);
+                        ck_assert_int_eq(dat_file_compressor(f),
+                                         form->is_packed ? DAT_ZSTD : DAT_NONE);
+                        ck_assert_uint_eq(dat_file_n_cpus(f), 2);
+                        expect_pages(f, 0, p, 25);
+                        expect_pages(f, 3, p + 25, 22);
+                        ck_assert_int_eq(dat_file_meta(f, &m), 0);
+                        ck_assert_str_eq(m->clock, "mono");
+                        ck_assert_str_eq(m->kernel, layout->kernel);
+                        ck_assert_uint_eq(m->n_possible_cpus, 5);
+                        ck_assert_uint_eq(session_meta_events_lost(m), 4711);
+                        ck_assert_int_eq(dat_file_read_tracing(f, "saved_cmdlines", &tasks, &n), 0);
+                        ck_assert_str_eq(tasks, "17 client\n18 a server\n");
+                        ck_assert_int_eq(dat_file_read_symbols(f, &symbols, &n), 0);
+                        ck_assert_int_eq(strstr(symbols, " kfree\n") != NULL, form->is_full);
+                        ck_assert_ptr_nonnull(strstr(symbols, " ip_make_skb\n"));
+                }
+        }
+END_TEST
+
+START_TEST(another_byte_order_is_kept)
+        {
+                for (size_t i = 0; i < ELEMENTSOF(forms); i++) {
+                        _cleanup_(dat_file_freep) DatFile *f = NULL;
+                        _cleanup_free_ char *symbols = NULL;
+                        _cleanup_recording_ Recording r;
+                        TracedatResult result;
+                        Page p = { .big_endian = true };
+                        size_t n;
+
+                        recording_init(&r, &layouts[LAYOUT_6_12]);
+                        r.meta->big_endian = true;
+                        page_begin(&p, &layouts[LAYOUT_6_12], 5);
+                        page_enter(&p, 5, 17, F_CHILD, 0);
+                        recording_add(&r, 1, 0, &p, 1);
+                        f = back(&r,
+                                 &(TracedatSpec){ .version = forms[i].version,
+                                                  .is_packed = forms[i].is_packed,
+                                                  .can_seek = forms[i].can_seek,
+                                                  .window = &(Filtering){} },
+                                 &result);
+                        ck_assert(dat_file_is_big_endian(f));
+                        expect_pages(f, 1, &p, 1);
+                        ck_assert_int_eq(dat_file_read_symbols(f, &symbols, &n), 0);
+                        ck_assert_str_eq(symbols, "ffffffff81000100 T ip_make_skb\n");
+                }
+        }
+END_TEST
+
+START_TEST(formats_and_symbols_that_do_not_occur_are_left_out)
+        {
+                static const char wakeup[] = "name: sched_wakeup\nID: 316\nformat:\n",
+                                  exec[] = "name: sched_process_exec\nID: 317\nformat:\n";
+                /* A task that woke one up in kfree(), and no other symbol. */
+                uint64_t record[4] = { 316 | UINT64_C(17) << 32, 0x1234, 0xffffffff81000234,
+                                       0xffff888012345678 };
+                _cleanup_(dat_file_freep) DatFile *f = NULL;
+                _cleanup_free_ char *symbols = NULL, *text = NULL;
+                _cleanup_recording_ Recording r;
+                TracedatResult result;
+                Page p = {};
+                size_t n;
+
+                recording_init(&r, &layouts[LAYOUT_7_2]);
+                ck_assert_int_eq(strv_add(&r.meta->spec.events, "sched:sched_process_exec"), 0);
+                ck_assert_int_eq(strv_add(&r.meta->spec.events, "sched:sched_wakeup"), 0);
+                ck_assert_int_eq(session_dir_write_tracing(r.dir,
+                                                           "events/sched/sched_wakeup/format",
+                                                           wakeup, strlen(wakeup)),
+                                 0);
+                ck_assert_int_eq(session_dir_write_tracing(r.dir,
+                                                           "events/sched/sched_process_exec/format",
+                                                           exec, strlen(exec)),
+                                 0);
+                page_begin(&p, &layouts[LAYOUT_7_2], 5);
+                page_record(&p, 5, record, sizeof(record));
+                page_enter(&p, 6, 17, F_MODULE, 0);
+                recording_add(&r, 0, 0, &p, 1);
+                f = back(&r, &(TracedatSpec){ .version = 6, .window = &(Filtering){} }, &result);
+                ck_assert_int_eq(dat_file_read_symbols(f, &symbols, &n), 0);
+                ck_assert_str_eq(symbols, "ffffffff81000200 t kfree\n"
+                                          "ffffffffc0000010 t ovl_open\t[overlay]\n");
+                ck_assert_int_eq(
+                        dat_file_read_tracing(f, "events/sched/sched_wakeup/format", &text, &n), 0);
+                ck_assert_str_eq(text, wakeup);
+                ck_assert_int_eq(dat_file_read_tracing(f, "events/sched/sched_process_exec/format",
+                                                       &text, &n),
+                                 -ENOENT);
+        }
+END_TEST
+
+START_TEST(a_window_has_the_pages_that_reach_into_it)
+        {
+                static const struct {
+                        uint64_t from, to;
+                        size_t first, n;
+                } windows[] = {
+                        { 1000, 1099, 10, 1 }, { 1005, 1005, 10, 1 }, { 1029, 1100, 10, 2 },
+                        { 1030, 0, 11, 9 },    { 0, 99, 0, 1 },       { 1900, 5000, 19, 1 },
+                        { 1940, 5000, 0, 0 },
+                };
+                _cleanup_recording_ Recording r;
+                const Layout *layout = &layouts[LAYOUT_6_1];
+                Page p[20] = {};
+
+                recording_init(&r, layout);
+                fill_pages(p, ELEMENTSOF(p), layout, 0, 100);
+                recording_add(&r, 0, 0, p, 5);
+                recording_add(&r, 0, 1, p + 5, 15);
+                for (size_t i = 0; i < ELEMENTSOF(windows); i++) {
+                        _cleanup_(dat_file_freep) DatFile *f = NULL;
+                        Filtering window = {
+                                .from = { windows[i].from ? MOMENT_TRACE : MOMENT_NONE,
+                                          windows[i].from },
+                                .to = { windows[i].to ? MOMENT_TRACE : MOMENT_NONE, windows[i].to },
+                        };
+                        TracedatResult result;
+
+                        f = back(&r, &(TracedatSpec){ .version = 6, .window = &window }, &result);
+                        ck_assert_uint_eq(result.n_pages, windows[i].n);
+                        ck_assert_uint_eq(dat_file_n_cpus(f), windows[i].n > 0);
+                        if (windows[i].n > 0)
+                                expect_pages(f, 0, p + windows[i].first, windows[i].n);
+                }
+        }
+END_TEST
+
+START_TEST(a_cpu_can_be_left_out)
+        {
+                _cleanup_(dat_file_freep) DatFile *f = NULL;
+                _cleanup_recording_ Recording r;
+                bool cpus[] = { false, true };
+                Filtering window = { .spec = { .cpus = cpus, .n_cpus = 2 } };
+                TracedatResult result;
+                Page p[2] = {};
+
+                recording_init(&r, &layouts[LAYOUT_6_1]);
+                fill_pages(p, 2, &layouts[LAYOUT_6_1], 5, 100);
+                for (uint32_t cpu = 0; cpu < 3; cpu++)
+                        recording_add(&r, cpu, 0, p, 1 + cpu % 2);
+                f = back(&r, &(TracedatSpec){ .version = 7, .window = &window }, &result);
+                ck_assert_uint_eq(dat_file_n_cpus(f), 1);
+                expect_pages(f, 1, p, 2);
+        }
+END_TEST
+
+START_TEST(what_is_too_large_to_be_compressed_is_not)
+        {
+                for (size_t i = 0; i < 2; i++) {
+                        _cleanup_(dat_file_freep) DatFile *f = NULL;
+                        _cleanup_recording_ Recording r;
+                        TracedatResult result;
+                        Page p[40] = {};
+
+                        recording_init(&r, &layouts[LAYOUT_6_1]);
+                        fill_pages(p, ELEMENTSOF(p), &layouts[LAYOUT_6_1], 5, 100);
+                        recording_add(&r, 0, 0, p, 1);
+                        recording_add(&r, 1, 0, p, ELEMENTSOF(p));
+                        f = back(&r,
+                                 &(TracedatSpec){ .version = 7,
+                                                  .is_packed = true,
+                                                  .can_seek = i,
+                                                  .packed_max = 2000,
+                                                  .window = &(Filtering){} },
+                                 &result);
+                        ck_assert(!result.is_packed);
+                        ck_assert_int_eq(dat_file_compressor(f), DAT_NONE);
+                        expect_pages(f, 0, p, 1);
+                        expect_pages(f, 1, p, ELEMENTSOF(p));
+                }
+        }
+END_TEST
+
+static int stop_writing(void *userdata, uint64_t n, uint64_t n_total) {
+        unsigned *n_left = userdata;
+
+        ck_assert_uint_le(n, n_total ?: n);
+        return (*n_left)-- == 0 ? -EINTR : 0;
+}
+
+START_TEST(whoever_is_told_of_progress_can_end_it)
+        {
+                _cleanup_close_ int fd = memfd_create("dat", MFD_CLOEXEC);
+                _cleanup_free_ Page *p = calloc(600, sizeof(*p));
+                _cleanup_recording_ Recording r;
+                TracedatResult result;
+
+                recording_init(&r, &layouts[LAYOUT_6_1]);
+                fill_pages(p, 600, &layouts[LAYOUT_6_1], 5, 100);
+                recording_add(&r, 0, 0, p, 600);
+                for (unsigned n = 0; n < 4; n++) {
+                        unsigned n_left = n;
+
+                        ck_assert_int_eq(tracedat_write(&result, r.dir, r.meta,
+                                                        &(TracedatSpec){ .version = 6,
+                                                                         .window = &(Filtering){},
+                                                                         .progress = stop_writing,
+                                                                         .userdata = &n_left },
+                                                        fd, NULL),
+                                         -EINTR);
+                }
+        }
+END_TEST
+
+UNIT_MAIN("tracedat", every_form_brings_every_page_back, another_byte_order_is_kept,
+          formats_and_symbols_that_do_not_occur_are_left_out,
+          a_window_has_the_pages_that_reach_into_it, a_cpu_can_be_left_out,
+          what_is_too_large_to_be_compressed_is_not, whoever_is_told_of_progress_can_end_it,
+          a_sealed_recording_becomes_the_same_file, every_part_is_where_the_format_says,
           pages_that_cannot_be_read_are_left_out,
           a_recording_without_formats_is_refused_with_the_reason,
           each_module_that_was_ever_loaded_is_in_its_symbols)

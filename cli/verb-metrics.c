@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * To standard output for whoever scrapes by a command, in a file for node_exporter's textfile
+ * collector, which takes the older of the two formats and must never see half a file.
+ */
+
+#include "base/log.h"
+#include "cli/contact.h"
+#include "cli/metrics.h"
+#include "cli/outfile.h"
+#include "cli/status.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+
+#define METRICS_MODE 0644 /* node_exporter is nobody */
+
+static int write_file(const Options *o, const json_t *status) {
+        _cleanup_outfile_ Outfile f = OUTFILE_INIT;
+        _cleanup_buf_ Buf out = BUF_INIT;
+        int r;
+
+        r = outfile_open(&f, o->output, METRICS_MODE);
+        if (r >= 0) {
+                out.fd = f.fd;
+                r = metrics_write(&out, status, METRICS_PROMETHEUS);
+        }
+        if (r == 0)
+                r = buf_flush(&out);
+        if (r == 0)
+                r = outfile_commit(&f);
+        if (r < 0)
+                log_error_errno(r, "Failed to write %s: %m", o->output);
+        return r;
+}
+
+int verb_metrics(const Options *o) {
+        _cleanup_(client_freep) Client *c = NULL;
+        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        json_auto_t *reply = NULL;
+        int r, status;
+
+        status = contact_daemon(&c, o);
+        if (status == STATUS_OK)
+                status = contact_call(c, o, "GetStatus", NULL, &reply, NULL);
+        if (status != STATUS_OK)
+                return status;
+        if (o->output && !streq(o->output, "-")) {
+                r = write_file(o, reply);
+                if (r <= 0)
+                        return r < 0 ? STATUS_FAILED : STATUS_OK;
+        } else {
+                r = metrics_write(&out, reply, METRICS_OPENMETRICS);
+                if (r == 0)
+                        return stdout_end(&out);
+        }
+        log_error(
+                "the daemon's description of a session is not valid. Are ftraced and ftracectl of "
+                "one version?");
+        return STATUS_FAILED;
+}

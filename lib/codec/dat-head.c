@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * What the two versions have in common is made by the same functions, and version 7 puts it into
+ * sections.  A section's length is filled in when it is done.  Numbers always take the same room, so
+ * whoever does not know yet where pages will be makes the head twice.
+ */
+
+#include <byteswap.h>
+#include <zstd.h>
+
+#include "codec/dat-format.h"
+#include "codec/dat-head.h"
+
+#define SYSTEM_OF_TRACERS "ftrace"
+#define PACK_LEVEL ZSTD_CLEVEL_DEFAULT
+
+static bool swaps(const DatHead *h) {
+        return h->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+}
+
+static uint32_t order_u32(const DatHead *h, uint32_t v) {
+        return swaps(h) ? bswap_32(v) : v;
+}
+
+static uint64_t order_u64(const DatHead *h, uint64_t v) {
+        return swaps(h) ? bswap_64(v) : v;
+}
+
+static void put_u16(Buf *b, const DatHead *h, uint16_t v) {
+        v = swaps(h) ? bswap_16(v) : v;
+        buf_add(b, &v, sizeof(v));
+}
+
+static void put_u32(Buf *b, const DatHead *h, uint32_t v) {
+        v = order_u32(h, v);
+        buf_add(b, &v, sizeof(v));
+}
+
+static void put_u64(Buf *b, const DatHead *h, uint64_t v) {
+        v = order_u64(h, v);
+        buf_add(b, &v, sizeof(v));
+}
+
+static void put_blob32(Buf *b, const DatHead *h, const DatBlob *blob) {
+        put_u32(b, h, (uint32_t) blob->n);
+        buf_add(b, blob->data, blob->n);
+}
+
+static void put_blob64(Buf *b, const DatHead *h, const DatBlob *blob) {
+        put_u64(b, h, blob->n);
+        buf_add(b, blob->data, blob->n);
+}
+
+/* --- the same in both versions ---------------------------------------------------------------- */
+
+static void put_beginning(Buf *b, const DatHead *h) {
+        buf_printf(b, DAT_MAGIC "%u", h->version);
+        buf_add(b, "", 1);
+        buf_add(b, h->big_endian ? "\1\10" : "\0\10", 2);
+        put_u32(b, h, h->page_bytes);
+}
+
+static void put_headers(Buf *b, const DatHead *h) {
+        buf_add(b, "header_page", 12);
+        put_blob64(b, h, &h->header_page);
+        buf_add(b, "header_event", 13);
+        put_blob64(b, h, &h->header_event);
+}
+
+/* u32 n { u64 n, format }; the number that there are. */
+static uint32_t put_formats(Buf *b, const DatHead *h, const char *system) {
+        _cleanup_buf_ Buf formats = BUF_INIT;
+        uint32_t n = 0;
+
+        for (size_t i = 0; i < h->n_events; i++)
+                if (streq(h->events[i].system, system)) {
+                        put_blob64(&formats, h, &h->events[i].format);
+                        n++;
+                }
+        put_u32(b, h, n);
+        buf_add(b, formats.data, formats.n_data);
+        b->error = b->error ?: formats.error;
+        return n;
+}
+
+static void put_tracer_formats(Buf *b, const DatHead *h) {
+        (void) put_formats(b, h, SYSTEM_OF_TRACERS);
+}
+
+static void put_systems(Buf *b, const DatHead *h) {
+        _cleanup_buf_ Buf systems = BUF_INIT;
+        uint32_t n = 0;
+
+        for (size_t i = 0; i < h->n_events; i++) {
+                const char *system = h->events[i].system;
+
+                if (streq(system, SYSTEM_OF_TRACERS) ||
+                    (i > 0 && streq(system, h->events[i - 1].system)))
+                        continue;
+                buf_add(&systems, system, strlen(system) + 1);
+                (void) put_formats(&systems, h, system);
+                n++;
+        }
+        put_u32(b, h, n);
+        buf_add(b, systems.data, systems.n_data);
+        b->error = b->error ?: systems.error;
+}
+
+static void put_symbols(Buf *b, const DatHead *h) {
+        put_blob32(b, h, &h->symbols);
+}
+
+static void put_printk(Buf *b, const DatHead *h) {
+        put_blob32(b, h, &h->printk);
+}
+
+static void put_tasks(Buf *b, const DatHead *h) {
+        put_blob64(b, h, &h->tasks);
+}
+
+static void put_option(Buf *b, const DatHead *h, uint16_t id, const void *data, size_t n) {
+        put_u16(b, h, id);
+        put_u32(b, h, (uint32_t) n);
+        buf_add(b, data, n);
+}
+
+/* As per_cpu/cpuN/stats says it, for `trace-cmd report --stat`. */
+static void put_stat(Buf *b, const DatHead *h, const CpuAccount *c) {
+        _cleanup_buf_ Buf text = BUF_INIT;
+
+        buf_printf(&text,
+                   "CPU: %u\nentries: 0\noverrun: %llu\ncommit overrun: %llu\nbytes: 0\n"
+                   "dropped events: %llu\nread events: %llu\n",
+                   c->cpu, (unsigned long long) c->overrun, (unsigned long long) c->commit_overrun,
+                   (unsigned long long) c->dropped_events, (unsigned long long) c->read_events);
+        buf_add(&text, "", 1);
+        put_option(b, h, DAT_OPTION_CPUSTAT, text.data, text.n_data);
+        b->error = b->error ?: text.error;
+}
+
+static void put_common_options(Buf *b, const DatHead *h) {
+        uint32_t n_cpus = order_u32(h, h->n_cpus);
+        char clock[64];
+        int n = snprintf(clock, sizeof(clock), "[%s]", h->clock);
+
+        put_option(b, h, DAT_OPTION_CPUCOUNT, &n_cpus, sizeof(n_cpus));
+        for (size_t i = 0; i < h->n_accounts; i++)
+                put_stat(b, h, &h->accounts[i]);
+        put_option(b, h, DAT_OPTION_TRACECLOCK, clock, MIN((size_t) n + 1, sizeof(clock)));
+        put_option(b, h, DAT_OPTION_UNAME, h->uname, strlen(h->uname) + 1);
+}
+
+static void pad_to_page(Buf *b, const DatHead *h) {
+        size_t n_over = b->n_data % h->page_bytes;
+
+        if (b->error == 0 && n_over > 0)
+                buf_pad(b, h->page_bytes - n_over, 0);
+}
+
+/* --- version 6 -------------------------------------------------------------------------------- */
+
+static int put_version_6(Buf *b, const DatHead *h, const DatPlace *places) {
+        size_t n_clock = strlen(h->clock);
+
+        put_headers(b, h);
+        put_tracer_formats(b, h);
+        put_systems(b, h);
+        put_symbols(b, h);
+        put_printk(b, h);
+        put_tasks(b, h);
+        put_u32(b, h, h->n_cpus);
+        buf_add(b, "options  ", 10);
+        put_common_options(b, h);
+        put_u16(b, h, DAT_OPTION_DONE);
+        buf_add(b, "flyrecord", 10);
+        for (uint32_t i = 0; i < h->n_cpus; i++) {
+                put_u64(b, h, places[i].at);
+                put_u64(b, h, places[i].n);
+        }
+        put_u64(b, h, n_clock + 2);
+        buf_printf(b, "[%s]", h->clock);
+        pad_to_page(b, h);
+        return b->error;
+}
+
+/* --- version 7 -------------------------------------------------------------------------------- */
+
+typedef struct Section {
+        uint16_t id;
+        void (*put)(Buf *b, const DatHead *h);
+} Section;
+
+static const Section sections[] = {
+        { DAT_OPTION_HEADER_INFO, put_headers },   { DAT_OPTION_FTRACE_EVENTS, put_tracer_formats },
+        { DAT_OPTION_EVENT_FORMATS, put_systems }, { DAT_OPTION_KALLSYMS, put_symbols },
+        { DAT_OPTION_PRINTK, put_printk },         { DAT_OPTION_CMDLINES, put_tasks },
+};
+
+static void put_section_head(Buf *b, const DatHead *h, uint16_t id, bool is_packed, uint64_t n) {
+        put_u16(b, h, id);
+        put_u16(b, h, is_packed ? DAT_SECTION_PACKED : 0);
+        put_u32(b, h, UINT32_MAX); /* it has no name */
+        put_u64(b, h, n);
+}
+
+/* u32 stored  u32 plain  stored bytes */
+static int put_packed(Buf *b, const DatHead *h, const Buf *plain) {
+        size_t n_room = ZSTD_compressBound(plain->n_data), n;
+        _cleanup_free_ char *packed = malloc(n_room);
+
+        if (!packed)
+                return -ENOMEM;
+        n = ZSTD_compress(packed, n_room, plain->data, plain->n_data, PACK_LEVEL);
+        if (ZSTD_isError(n))
+                return -ENOMEM;
+        put_u32(b, h, (uint32_t) n);
+        put_u32(b, h, (uint32_t) plain->n_data);
+        buf_add(b, packed, n);
+        return b->error;
+}
+
+static int put_section(Buf *b, const DatHead *h, const Section *s, uint64_t *ret_at) {
+        _cleanup_buf_ Buf plain = BUF_INIT, packed = BUF_INIT;
+        const Buf *content = &plain;
+        bool is_packed = h->compressor != DAT_NONE;
+        int r = 0;
+
+        *ret_at = b->n_data;
+        s->put(&plain, h);
+        if (is_packed) {
+                r = plain.error ?: put_packed(&packed, h, &plain);
+                content = &packed;
+        }
+        put_section_head(b, h, s->id, is_packed, content->n_data);
+        buf_add(b, content->data, content->n_data);
+        return r ?: content->error ?: b->error;
+}
+
+/* u64 offset of the section  name 00  clock 00  u32 page_size  u32 n_cpus  { u32 cpu  u64 at  u64 n },
+ * of the CPUs that have pages. */
+static int put_buffer(Buf *b, const DatHead *h, const DatPlace *places, uint64_t section_at) {
+        _cleanup_buf_ Buf data = BUF_INIT;
+        uint32_t n = 0;
+
+        for (uint32_t i = 0; i < h->n_cpus; i++)
+                n += places[i].n > 0;
+
+        put_u64(&data, h, section_at);
+        buf_add(&data, "", 1);
+        buf_add(&data, h->clock, strlen(h->clock) + 1);
+        put_u32(&data, h, h->page_bytes);
+        put_u32(&data, h, n);
+        for (uint32_t i = 0; i < h->n_cpus; i++) {
+                if (places[i].n == 0)
+                        continue;
+                put_u32(&data, h, i);
+                put_u64(&data, h, places[i].at);
+                put_u64(&data, h, places[i].n);
+        }
+        put_option(b, h, DAT_OPTION_BUFFER, data.data, data.n_data);
+        return data.error;
+}
+
+/* Options that point at the sections and at the one of pages, which follows them. */
+static int put_options(Buf *b, const DatHead *h, const DatPlace *places,
+                       const uint64_t *sections_at, uint64_t pages_at) {
+        uint64_t none = 0;
+
+        for (size_t i = 0; i < ELEMENTSOF(sections); i++) {
+                uint64_t at = order_u64(h, sections_at[i]);
+
+                put_option(b, h, sections[i].id, &at, sizeof(at));
+        }
+        put_common_options(b, h);
+        (void) put_buffer(b, h, places, pages_at);
+        put_option(b, h, DAT_OPTION_DONE, &none, sizeof(none));
+        return b->error;
+}
+
+/* How far the section reaches that begins with the pages of the first CPU. */
+static uint64_t end_of_pages(const DatHead *h, const DatPlace *places) {
+        uint64_t end = 0;
+
+        for (uint32_t i = 0; i < h->n_cpus; i++)
+                if (places[i].n > 0)
+                        end = MAX(end, places[i].at + places[i].n +
+                                               (h->compressor != DAT_NONE ? DAT_CHUNKS_BYTES : 0));
+        return end;
+}
+
+#define SECTION_HEAD_BYTES 16U
+
+static int put_version_7(Buf *b, const DatHead *h, const DatPlace *places) {
+        static const char *const compressors[] = {
+                [DAT_NONE] = "none\0", [DAT_ZSTD] = "zstd\0" ZSTD_VERSION_STRING
+        };
+        static const size_t n_compressors[] = {
+                [DAT_NONE] = sizeof("none\0"), [DAT_ZSTD] = sizeof("zstd\0" ZSTD_VERSION_STRING)
+        };
+        _cleanup_buf_ Buf options = BUF_INIT;
+        uint64_t sections_at[ELEMENTSOF(sections)], at, end = end_of_pages(h, places);
+        size_t options_pointer;
+        int r = 0;
+
+        buf_add(b, compressors[h->compressor], n_compressors[h->compressor]);
+        options_pointer = b->n_data;
+        put_u64(b, h, 0);
+        for (size_t i = 0; r == 0 && i < ELEMENTSOF(sections); i++)
+                r = put_section(b, h, &sections[i], &sections_at[i]);
+        /* Once to know how long it is. */
+        if (r == 0)
+                r = put_options(&options, h, places, sections_at, 0);
+        if (r < 0)
+                return r;
+        at = order_u64(h, b->n_data);
+        memcpy(b->data + options_pointer, &at, sizeof(at));
+        put_section_head(b, h, DAT_OPTION_DONE, false, options.n_data);
+        at = b->n_data + options.n_data;
+        r = put_options(b, h, places, sections_at, at);
+        if (r < 0)
+                return r;
+        at += SECTION_HEAD_BYTES;
+        put_section_head(b, h, DAT_OPTION_BUFFER, h->compressor != DAT_NONE,
+                         end > at ? end - at : 0);
+        pad_to_page(b, h);
+        return b->error;
+}
+
+int dat_head_put(Buf *out, const DatHead *h, const DatPlace *places) {
+        put_beginning(out, h);
+        return h->version == 6 ? put_version_6(out, h, places) : put_version_7(out, h, places);
+}

@@ -1,0 +1,124 @@
+#!/bin/bash
+# Touches: nothing; reads the recordings in tests/data.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# A trace.dat, in each form that it can have, is what the recording was, for us and for trace-cmd.
+. "$(dirname "$0")/../functions.sh"
+requires jq
+
+data=$top_srcdir/tests/data
+fetch() { # SESSION FILE OPTION...
+        ftracectl fetch -q --store "$data" "$1" -o "$2" "${@:3}"
+}
+has_trace_cmd=
+! command -v trace-cmd >/dev/null || has_trace_cmd=1
+trace_cmd_says() { # FILE: what its report prints, without the count of CPUs' noise
+        trace-cmd report -i "$1" 2>&1
+}
+
+forms=('--v6' '--v7' '--v7 --compress=none' '--compress=zstd --full' '--full')
+for kernel in 6.1 6.12 new; do
+        name=udp_sendmsg-$kernel
+        lines=
+        for form in "${forms[@]}"; do
+                what="$kernel $form"
+                # shellcheck disable=SC2086
+                exits "$what: a file is written" 0 fetch "$name" "$work/x.dat" $form
+                # shellcheck disable=SC2086
+                fetch "$name" - $form >"$work/piped.dat" </dev/null
+                ok "$what: the same goes through a pipe" cmp "$work/x.dat" "$work/piped.dat"
+                exits "$what: we draw it" 0 ftracectl report "$work/x.dat"
+                ok "$what: as the kernel did" cmp "$out" "$data/$name.trace"
+                exits "$what: it is complete" 0 ftracectl verify "$work/x.dat"
+                [[ $has_trace_cmd ]] || continue
+                ok "$what: trace-cmd finds it valid" \
+                        grep -q 'is a valid' <(trace-cmd dump --validate -i "$work/x.dat" 2>&1)
+                trace_cmd_says "$work/x.dat" >"$work/report"
+                ok "$what: trace-cmd prints a line for each call" \
+                        test "$(grep -c 'funcgraph_entry' "$work/report")" -gt 1000
+                [[ $lines ]] || lines=$(md5sum <"$work/report")
+                is "$what: the same lines as for every form" "$(md5sum <"$work/report")" "$lines"
+        done
+done
+
+# Of a window whole pages, of all that it asks for.
+name=udp_sendmsg-6.12
+exits 'a window is written' 0 fetch "$name" "$work/window.dat" --from=+10ms --to=+90ms
+fetch "$name" "$work/all.dat"
+ok 'it is smaller than everything' \
+        test "$(stat -c %s "$work/window.dat")" -lt "$(stat -c %s "$work/all.dat")"
+begin=$(ftracectl report --no-legend -O funcgraph-abstime "$work/all.dat" |
+        awk '$1 + 0 > 0 { print $1; exit }')
+exits 'the window of the window is drawn' 0 ftracectl report --no-legend \
+        --from="$(awk -v b="$begin" 'BEGIN { printf "%.6f", b + 0.011 }')" \
+        --to="$(awk -v b="$begin" 'BEGIN { printf "%.6f", b + 0.089 }')" "$work/window.dat"
+cp "$out" "$work/inner"
+ftracectl report --no-legend \
+        --from="$(awk -v b="$begin" 'BEGIN { printf "%.6f", b + 0.011 }')" \
+        --to="$(awk -v b="$begin" 'BEGIN { printf "%.6f", b + 0.089 }')" "$work/all.dat" >"$work/wanted"
+ok 'as that of everything' cmp "$work/inner" "$work/wanted"
+ok 'in which there is something' test -s "$work/wanted"
+exits 'one CPU is written' 0 fetch "$name" "$work/one.dat" --cpu=1
+is 'it has that one' "$(ftracectl show --json "$work/one.dat" | jq -c '[.cpus[].cpu]')" '[0,1]'
+is 'and no line of another' "$(ftracectl report --no-legend "$work/one.dat" | grep -c '^ 0)')" 0
+
+# Refusals.
+exits 'two versions are refused' 2 fetch "$name" "$work/x.dat" --v6 --v7
+exits 'version 6 cannot be compressed' 2 fetch "$name" "$work/x.dat" --v6 --compress=zstd
+says 'it is said why' 'version 6 cannot be compressed'
+exits 'another compression is refused' 2 fetch "$name" "$work/x.dat" --compress=zlib
+says 'it is named' 'zlib'
+exits 'what is no time is refused' 2 fetch "$name" "$work/x.dat" --from=yesterday
+exits 'a filter that pages cannot have is refused' 2 fetch "$name" "$work/x.dat" --task=client
+exits 'a directory that is not there is said' 1 fetch "$name" "$work/nosuch/x.dat"
+if command -v script >/dev/null; then
+        script -qec "$top_builddir/ftracectl fetch --store $data $name -o -" /dev/null >"$out" 2>&1 </dev/null
+        ok 'nothing of it goes to a terminal' grep -q 'nothing for a terminal' "$out"
+        ok 'but for that sentence' test "$(wc -c <"$out")" -lt 300
+fi
+
+# Whoever interrupts it keeps the file that was there.  The signal is there before it begins.
+cp -r "$data/sessions" "$data/symbols" "$work/"
+chmod -R u+w "$work/sessions" "$work/symbols"
+"$top_builddir/tests/bench/grow-session" "$work/sessions/$name" 20 >/dev/null
+mkdir "$work/files"
+echo before >"$work/files/x.dat"
+interrupted() { # ARGUMENT...: of ftracectl
+        python3 -c 'import os, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+os.kill(os.getpid(), signal.SIGINT)
+os.execv(sys.argv[1], sys.argv[1:])' "$top_builddir/ftracectl" "$@"
+}
+exits 'an interrupted fetch says so' 130 interrupted fetch -q --store "$work" "$name" -o "$work/files/x.dat"
+says 'in a sentence' 'x\.dat was not written'
+is 'the file is as it was' "$(cat "$work/files/x.dat")" before
+is 'and no other is left' "$(ls "$work/files")" x.dat
+exits 'the next one is not' 0 ftracectl fetch -q --store "$work" "$name" -o "$work/files/x.dat" --v7
+ftracectl report --no-legend --store "$work" "$name" >"$work/wanted"
+exits 'of the grown recording all is in it' 0 ftracectl report --no-legend "$work/files/x.dat"
+ok 'as in the recording' cmp "$out" "$work/wanted"
+
+# Memory does not grow with the recording.
+peak_kb() { # COMMAND [WORD...]: how much memory it ever had
+        python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
+}
+declare -A small=()
+for form in --v6 --v7; do
+        small[$form]=$(peak_kb "$top_builddir/ftracectl" fetch -q --store "$data" "$name" -o - "$form")
+done
+"$top_builddir/tests/bench/grow-session" "$work/sessions/$name" 20 >/dev/null
+is 'it has grown a lot' "$(($(du -s "$work/sessions/$name" | cut -f 1) > 50000))" 1
+for form in --v6 --v7; do
+        large=$(peak_kb "$top_builddir/ftracectl" fetch -q --store "$work" "$name" -o - "$form")
+        ok "$form: of 60 MB it takes no 10 MB more than of a small one ($large KB)" \
+                test "$large" -lt "$((small[$form] + 10000))"
+done
+
+# What is damaged is left out, and said.
+printf '\377\377\377\377' | dd of="$(find "$work/sessions/$name" -name '*.seg' | sort | head -n 1)" \
+        bs=1 seek=$((4096 + 4096 + 8)) conv=notrunc status=none
+exits 'a damaged page makes it incomplete' 6 ftracectl fetch -q --store "$work" "$name" -o "$work/x.dat"
+says 'it is counted' '^ftracectl: 1 pages are damaged'
+done_testing
