@@ -60,6 +60,7 @@ __ftracectl_options() { # VERB
         metrics) echo '-o --output=' ;;
         vacuum) echo '--size= --time= --sessions= --dry-run --config-root= -j --json' ;;
         cat-config | profile) echo '--config-root= -j --json' ;;
+        keep) echo "-n --name= -o --output= $filter" ;;
         verify) echo '--deep -j --json' ;;
         '' | status | list | show | trigger | snapshot | functions | doctor) echo '-j --json' ;;
         esac
@@ -69,7 +70,7 @@ __ftracectl_options() { # VERB
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
         local verbs='run start arm trigger snapshot stop follow status list show report top tree hist calls
-                check verify fetch remove pin unpin vacuum cat-config functions profile schedule metrics doctor help version'
+                check verify fetch keep remove pin unpin vacuum cat-config functions profile schedule metrics doctor help version'
         local verb= action= word value i
         local -a where=()
 
@@ -163,7 +164,7 @@ _ftracectl() {
                 esac ;;
         follow)
                 COMPREPLY=($(compgen -W "$(__ftracectl_sessions "${where[@]}") $(__ftracectl_functions "$cur")" -- "$cur")) ;;
-        stop | trigger | snapshot | show | report | top | tree | hist | calls | check | verify | fetch | remove | pin | unpin)
+        stop | trigger | snapshot | show | report | top | tree | hist | calls | check | verify | fetch | keep | remove | pin | unpin)
                 COMPREPLY=($(compgen -W "$(__ftracectl_sessions "${where[@]}")" -- "$cur")) ;;
         esac
         return 0

@@ -21,6 +21,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/counting.h \
 	%D%/display.c \
 	%D%/display.h \
+	%D%/excerpt.c \
+	%D%/excerpt.h \
 	%D%/figures.c \
 	%D%/figures.h \
 	%D%/function-list.c \
@@ -34,6 +36,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/outfile.c \
 	%D%/outfile.h \
 	%D%/reading.c \
+	%D%/record-finder.c \
+	%D%/record-finder.h \
 	%D%/reading.h \
 	%D%/recording.c \
 	%D%/recording.h \
@@ -84,6 +88,7 @@ ftracectl_SOURCES = \
 	%D%/verb-follow.c \
 	%D%/verb-functions.c \
 	%D%/verb-hist.c \
+	%D%/verb-keep.c \
 	%D%/verb-list.c \
 	%D%/verb-metrics.c \
 	%D%/verb-pin.c \

@@ -88,6 +88,10 @@ static const Verb verbs[] = {
           "Pages are copied as they are, so of a window (--from, --to) there is somewhat more than\n"
           "asked for.  What was lost is said, and makes the exit status 6.\n",
           OPTIONS_OUTPUT | OPTIONS_FETCH, 1, 1, verb_fetch },
+        { "keep", "SOURCE -n NAME | -o FILE [OPTIONS]", "a part of a recording, as one of its own",
+          "What the options leave of SOURCE becomes a session in the store, which must be no running\n"
+          "daemon's, or a trace.dat.  The records are the same, bit for bit.\n",
+          OPTIONS_KEEP | OPTIONS_FILTER | OPTIONS_OUTPUT, 1, 1, verb_keep },
         { "remove", "SESSION...", "remove sessions and their data", NULL, 0, 1, MANY, verb_remove },
         { "pin", "SESSION...", "never remove sessions, until unpin",
           "Neither \"remove\" nor a lack of room removes a pinned session; \"list\" marks it with "

@@ -24,7 +24,7 @@
 
 static const Option options[] = {
         /* clang-format off */
-        { "name",          'n', OPTIONS_RECORD, OPTION_TEXT,     AT(name), "NAME",
+        { "name",          'n', OPTIONS_RECORD | OPTIONS_KEEP, OPTION_TEXT,     AT(name), "NAME",
           "name of the session; else one is made from the first function" },
         { "profile",        0,  OPTIONS_RECORD, OPTION_TEXT,     AT(profile), "NAME",
           "as the profile says, but for what is given here as well; see\n"

@@ -31,6 +31,7 @@ int verb_snapshot(const Options *o);
 int verb_stop(const Options *o);
 int verb_follow(const Options *o);
 int verb_status(const Options *o);
+int verb_keep(const Options *o);
 int verb_list(const Options *o);
 int verb_show(const Options *o);
 int verb_top(const Options *o);

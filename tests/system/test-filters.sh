@@ -49,6 +49,33 @@ is 'all of it' "$(jq '.[] | select(.function == "ip_queue_xmit") | .self_ns == .
 exits 'a part is checked' 0 ftracectl check --json --notrace=ip_queue_xmit "$graph"
 ok 'and is less than all' test "$(jq .entries "$out")" -lt 300
 
+# What is kept is a recording, with the same records.
+for kernel in 6.1 6.12 new; do
+        ftracectl report --store "$data" "udp_sendmsg-$kernel" --keep-slower=p50 >"$work/drawn" 2>"$err"
+        exits "$kernel: slow calls are kept as a file" 0 \
+                ftracectl keep --store "$data" "udp_sendmsg-$kernel" --keep-slower=p50 -o "$work/kept.dat"
+        exits "$kernel: which is drawn" 0 ftracectl report "$work/kept.dat"
+        ok "$kernel: as they were" cmp "$out" "$work/drawn"
+        exits "$kernel: so is one of a file" 0 \
+                ftracectl keep "$data/udp_sendmsg-$kernel.dat" --keep-slower=p50 -o "$work/again.dat"
+        ok "$kernel: the records are the same" cmp <(ftracectl report "$work/again.dat") "$work/drawn"
+done
+mkdir "$work/store"
+cp -r "$data/sessions" "$data/symbols" "$work/store"
+exits 'a part is kept as a session' 0 \
+        ftracectl keep --store "$work/store" udp_sendmsg-new --slowest=1 -n slow
+exits 'it is complete' 0 ftracectl verify --store "$work/store" slow
+exits 'it says what it is of' 0 ftracectl show --json --store "$work/store" slow
+is 'by name' "$(jq -r .origin "$out")" udp_sendmsg-new
+ok 'it is drawn as that part' cmp <(ftracectl report --store "$work/store" slow) \
+        <(ftracectl report --store "$work/store" udp_sendmsg-new --slowest=1)
+exits 'a name is given once' 1 ftracectl keep --store "$work/store" udp_sendmsg-new --nth=1 -n slow
+says 'which is said' 'there is a session "slow" already'
+exits 'nothing is not kept' 3 ftracectl keep --store "$work/store" slow --root=nosuch -n none
+exits 'and leaves nothing' 3 ftracectl show --store "$work/store" none
+exits 'a text has no records' 2 ftracectl keep "$graph" --nth=1 -o "$work/text.dat"
+exits 'it is either a session or a file' 2 ftracectl keep "$data/udp_sendmsg-new.dat"
+
 exits 'what only the whole tells needs it twice' 2 \
         bash -c 'exec "$0" report --slowest=1 - <"$1"' "$top_builddir/ftracectl" "$graph"
 says 'which is said' 'standard input can be read only once'

@@ -18,3 +18,6 @@ unit_tests += %D%/test-dat-file
 %C%_test_dat_file_CFLAGS = $(codec_test_cflags)
 %C%_test_dat_file_LDADD  = $(codec_libs) $(CHECK_LIBS)
 EXTRA_DIST += %D%/sealing.h
+unit_tests += %D%/test-page-maker
+%C%_test_page_maker_CFLAGS = $(codec_test_cflags)
+%C%_test_page_maker_LDADD  = $(decode_libs) $(CHECK_LIBS)

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Time runs from the page's header on: a record has the time since the one
+ * before it in its head's upper 27 bits, and a time extend before it if that is
+ * too little.  A page ends where time would have to go back, and before a loss,
+ * which only a page's header can tell.
+ */
+
+#include "codec/page-maker.h"
+#include "store/page.h"
+
+#define TYPE_TIME_EXTEND 30
+#define DELTA_BITS 27
+#define SHORT_MAX (28 * 4) /* bytes whose length fits the head */
+#define MISSED_FLAG (UINT64_C(1) << 31)
+#define STORED_FLAG (UINT64_C(1) << 30)
+
+static uint8_t *put_u32(uint8_t *p, uint32_t v) {
+        memcpy(p, &v, sizeof(v));
+        return p + sizeof(v);
+}
+
+int page_maker_init(PageMaker *ret, size_t page_bytes) {
+        uint8_t *page = malloc(page_bytes);
+
+        if (!page)
+                return -ENOMEM;
+        *ret = (PageMaker){ .page = page, .page_bytes = page_bytes };
+        return 0;
+}
+
+/* The number of missed events stands behind the records. */
+static size_t room(const PageMaker *m) {
+        return m->page_bytes - (m->missed && m->n_missed > 0 ? sizeof(uint64_t) : 0);
+}
+
+int page_maker_add(PageMaker *m, uint64_t timestamp_ns, const void *data, size_t n) {
+        uint64_t delta = m->n > 0 ? timestamp_ns - m->last_ns : 0;
+        bool is_extended = delta >> DELTA_BITS, is_short = n > 0 && n <= SHORT_MAX;
+        size_t n_needed = (is_extended ? 8 : 0) + (is_short ? 4 : 8) + n;
+        uint8_t *p;
+
+        if (m->n > 0 &&
+            (timestamp_ns < m->last_ns || delta >> (DELTA_BITS + 32) || m->n + n_needed > room(m)))
+                return PAGE_MAKER_E_FULL;
+        if (m->n == 0) {
+                /* A record as long as a page leaves no room for the number. */
+                if (PAGE_HEADER_BYTES + n_needed > room(m))
+                        m->n_missed = 0;
+                m->n = PAGE_HEADER_BYTES;
+                m->begin_ns = timestamp_ns;
+        }
+        p = m->page + m->n;
+        if (is_extended) {
+                p = put_u32(p, TYPE_TIME_EXTEND | (uint32_t) (delta << 5));
+                p = put_u32(p, (uint32_t) (delta >> DELTA_BITS));
+                delta = 0;
+        }
+        p = put_u32(p, (is_short ? (uint32_t) n / 4 : 0) | (uint32_t) (delta << 5));
+        if (!is_short)
+                p = put_u32(p, (uint32_t) n + 4);
+        memcpy(p, data, n);
+        m->n += n_needed;
+        m->last_ns = timestamp_ns;
+        return 0;
+}
+
+int page_maker_lose(PageMaker *m, uint64_t n) {
+        if (m->n > 0)
+                return PAGE_MAKER_E_FULL;
+        m->n_missed = m->missed && (m->n_missed == 0 || n == 0) ? 0 : m->n_missed + n;
+        m->missed = true;
+        return 0;
+}
+
+const void *page_maker_finish(PageMaker *m) {
+        uint64_t commit = m->n - PAGE_HEADER_BYTES;
+
+        if (m->n == 0)
+                return NULL;
+        memset(m->page + m->n, 0, m->page_bytes - m->n);
+        if (m->missed)
+                commit |= MISSED_FLAG | (m->n_missed > 0 ? STORED_FLAG : 0);
+        if (m->missed && m->n_missed > 0)
+                memcpy(m->page + m->n, &m->n_missed, sizeof(m->n_missed));
+        memcpy(m->page, &m->begin_ns, sizeof(m->begin_ns));
+        memcpy(m->page + 8, &commit, sizeof(commit));
+        m->n = 0;
+        m->missed = false;
+        m->n_missed = 0;
+        return m->page;
+}
+
+void page_maker_done(PageMaker *m) {
+        free(m->page);
+        *m = (PageMaker){};
+}
