@@ -13,6 +13,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/clock-reader.h \
 	%D%/clock-watch.c \
 	%D%/clock-watch.h \
+	%D%/connection.c \
 	%D%/controller-adopt.c \
 	%D%/controller-arm.c \
 	%D%/bell.c \
@@ -40,6 +41,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/host-check.h \
 	%D%/instance.c \
 	%D%/instance.h \
+	%D%/introspection.c \
 	%D%/janitor.c \
 	%D%/janitor.h \
 	%D%/kernel-symbols.c \
@@ -84,12 +86,16 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/override.h \
 	%D%/pace.c \
 	%D%/pace.h \
+	%D%/peer.c \
+	%D%/peer.h \
 	%D%/pipe-marks.c \
 	%D%/pipe-marks.h \
 	%D%/plan.c \
 	%D%/plan.h \
 	%D%/privilege.c \
 	%D%/privilege.h \
+	%D%/quota.c \
+	%D%/quota.h \
 	%D%/reader-private.h \
 	%D%/reader-resume.c \
 	%D%/reader.c \
@@ -106,6 +112,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/seal-worker.h \
 	%D%/sealer.c \
 	%D%/sealer.h \
+	%D%/server-private.h \
 	%D%/server.c \
 	%D%/server.h \
 	%D%/session-adopt.c \

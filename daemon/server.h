@@ -20,7 +20,8 @@ typedef struct Server Server;
 typedef struct ServerCall ServerCall;
 
 #define SERVER_MAX_CONNECTIONS 256
-#define SERVER_MAX_CONNECTIONS_PER_UID 64
+#define SERVER_MAX_CONNECTIONS_PER_USER 64 /* unless set, as the next */
+#define SERVER_MAX_CALLS_PER_USER 32
 
 /*
  * A method either answers before it returns or keeps the call (server_call_ref()) and answers
@@ -28,8 +29,9 @@ typedef struct ServerCall ServerCall;
  * and is answered with it.  A call that is dropped without an answer is answered as SystemError.
  * @parameters: borrowed; an object, empty if the caller sent none
  *
- * Only uid 0 and the daemon's own may call; others get PermissionDenied for all but
- * org.varlink.service.  Calls of one connection are answered one after the other: while one is
+ * Who may call what is decided by the peer (daemon/peer.h): PEER_ALL everything, PEER_MEMBER what is
+ * for_members, others org.varlink.service; the rest is PermissionDenied.  What a member may ask for
+ * in a call is the method's to look at (server_call_may_all()).  Calls of one connection are answered one after the other: while one is
  * kept, or a reply waits to be read, no more is read from that connection.
  */
 typedef int (*ServerMethodHandler)(ServerCall *call, json_t *parameters, Refusal *refusal,
@@ -41,15 +43,21 @@ typedef struct ServerMethod {
         const char *const
                 *parameters; /* NULL-terminated: every name allowed; others are InvalidParameter */
         bool needs_more;     /* refused with ExpectedMore if called without `more` */
+        bool for_members;    /* not only for PEER_ALL */
 } ServerMethod;
 
 /* Called when a connection has gone, whatever calls were pending on it; @peer identifies it.  From
  * the event loop, never from within a server_call_ function, and not from server_free(). */
 typedef void (*ServerGone)(uint64_t peer, void *userdata);
+/* Called before a call is refused, for the log. */
+typedef void (*ServerRefused)(const ServerCall *call, const Refusal *refusal, void *userdata);
 
 /* @methods: n_methods of them, static.  org.varlink.service is answered by the server itself. */
 int server_new(Server **ret, sd_event *event, const ServerMethod *methods, size_t n_methods,
                ServerGone gone, void *userdata);
+void server_set_refused(Server *s, ServerRefused refused);
+/* What each user may have; 0: no limit but the server's.  Who has more keeps it. */
+void server_set_quota(Server *s, size_t max_connections_per_user, size_t max_calls_per_user);
 int server_add_listener(Server *s, int fd);   /* consumed on success */
 int server_add_connection(Server *s, int fd); /* an already connected socket; consumed on success */
 size_t server_n_connections(const Server *s);
@@ -61,6 +69,7 @@ uint64_t
 server_call_peer(const ServerCall *c); /* unique for each connection, never 0, never reused */
 uid_t server_call_uid(const ServerCall *c);
 pid_t server_call_pid(const ServerCall *c);
+bool server_call_may_all(const ServerCall *c); /* root, or the daemon's own user */
 bool server_call_wants_more(const ServerCall *c);
 /*
  * Answers.  All are harmless on a call whose connection has gone, or that was `oneway`: 0.

@@ -40,6 +40,8 @@ static const struct {
                                     "this kernel does not support it" },
         [REFUSAL_NO_MEMORY] = { "org.ftraced.NoMemory", 7,
                                 "the buffers would take more memory than is available" },
+        [REFUSAL_QUOTA_EXCEEDED] = { "org.ftraced.QuotaExceeded", 7,
+                                     "there is more of yours than ftraced.conf allows" },
         [REFUSAL_SYSTEM_ERROR] = { "org.ftraced.SystemError", 1, "the system reported an error" },
         [REFUSAL_PERMISSION_DENIED] = { "org.varlink.service.PermissionDenied", 4,
                                         "permission denied" },

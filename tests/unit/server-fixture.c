@@ -111,8 +111,8 @@ static const char *const none[] = { NULL };
 static const char *const text_n[] = { "text", "n", NULL };
 
 static const ServerMethod methods[] = {
-        { "org.ftraced.Echo", method_echo, text_n, false },
-        { "org.ftraced.Keep", method_keep, none, false },
+        { "org.ftraced.Echo", method_echo, text_n, .for_members = true },
+        { "org.ftraced.Keep", method_keep, none, .for_members = true },
         { "org.ftraced.Release", method_release, none, false },
         { "org.ftraced.Forget", method_forget, none, false },
         { "org.ftraced.Fail", method_fail, none, false },
@@ -178,6 +178,10 @@ void start_server(void) {
                 exit(run_server(fd) == 0 ? 0 : 1);
         ck_assert_int_eq(sigprocmask(SIG_SETMASK, &old, NULL), 0);
         close(fd);
+}
+
+void let_group_in(gid_t group) {
+        ck_assert_int_eq(chown(path, (uid_t) -1, group), 0);
 }
 
 void stop_server(void) {

@@ -14,8 +14,9 @@
 extern pid_t server_pid;
 
 void start_server(void);
-void stop_server(void); /* it must end by itself and with success */
-void check_alive(void); /* it still serves a new connection */
+void stop_server(void);         /* it must end by itself and with success */
+void let_group_in(gid_t group); /* its members may call Echo and Keep */
+void check_alive(void);         /* it still serves a new connection */
 
 Client *connect_client(void);
 json_t *call(Client *c, const char *method); /* must succeed; the parameters of the reply */

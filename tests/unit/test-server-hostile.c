@@ -235,12 +235,15 @@ END_TEST
 
 START_TEST(one_user_has_no_more_than_his_connections)
         {
-                int fds[SERVER_MAX_CONNECTIONS_PER_UID], extra;
+                int fds[SERVER_MAX_CONNECTIONS_PER_USER], extra;
+                char text[1000];
 
                 start_server();
                 for (size_t i = 0; i < ELEMENTSOF(fds); i++)
                         fds[i] = connect_raw();
                 extra = connect_raw();
+                ck_assert_uint_eq(get(extra, text, sizeof(text), 1), 1);
+                ck_assert_ptr_nonnull(strstr(text, "\"org.ftraced.QuotaExceeded\""));
                 ck_assert(is_closed(extra, 2000));
                 ck_assert(!is_closed(fds[ELEMENTSOF(fds) - 1], 100));
                 close(extra);
@@ -296,6 +299,39 @@ START_TEST(other_users_may_only_ask_who_is_there)
         }
 END_TEST
 
+static Client *connect_as(uid_t uid, gid_t gid) {
+        Client *c;
+
+        ck_assert_int_eq(setegid(gid), 0);
+        ck_assert_int_eq(seteuid(uid), 0);
+        c = connect_client();
+        ck_assert_int_eq(seteuid(0), 0);
+        ck_assert_int_eq(setegid(0), 0);
+        return c;
+}
+
+START_TEST(a_member_may_call_what_is_for_members)
+        {
+                if (geteuid() != 0)
+                        return;
+                start_server();
+                let_group_in(4711);
+                {
+                        _cleanup_(client_freep) Client *c = connect_as(65534, 4711);
+
+                        json_decref(call(c, "Echo"));
+                        check_refused(c, "Forget", NULL, REFUSAL_PERMISSION_DENIED, NULL, NULL);
+                        check_refused(c, "Nothing", NULL, REFUSAL_METHOD_NOT_FOUND, NULL, NULL);
+                }
+                {
+                        _cleanup_(client_freep) Client *c = connect_as(65534, 4712);
+
+                        check_refused(c, "Echo", NULL, REFUSAL_PERMISSION_DENIED, NULL, NULL);
+                }
+                stop_server();
+        }
+END_TEST
+
 UNIT_MAIN("server-hostile", a_peer_that_hangs_up_takes_its_call_with_it,
           what_is_not_a_call_costs_the_connection_and_nothing_else,
           names_that_are_hostile_are_only_names, an_endless_message_is_cut_off,
@@ -305,4 +341,4 @@ UNIT_MAIN("server-hostile", a_peer_that_hangs_up_takes_its_call_with_it,
           a_message_begun_must_be_ended_in_time_and_an_idle_peer_may_stay,
           one_user_has_no_more_than_his_connections,
           without_descriptors_a_connection_is_turned_away_and_the_next_served,
-          other_users_may_only_ask_who_is_there)
+          other_users_may_only_ask_who_is_there, a_member_may_call_what_is_for_members)

@@ -11,7 +11,8 @@ unit_tests += %D%/test-client %D%/test-frame %D%/test-interface %D%/test-refusal
 %C%_test_client_CFLAGS    = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 %C%_test_client_LDADD     = $(wire_libs) $(CHECK_LIBS)
 server_test_sources = %D%/server-fixture.c %D%/server-fixture.h cli/client.c \
-	daemon/listener.c daemon/request.c daemon/server.c
+	daemon/connection.c daemon/introspection.c daemon/listener.c daemon/peer.c daemon/quota.c \
+	daemon/request.c daemon/server.c
 %C%_test_server_SOURCES   = %D%/test-server.c $(server_test_sources)
 %C%_test_server_CFLAGS    = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS)
 %C%_test_server_LDADD     = $(wire_libs) $(CHECK_LIBS) $(SYSTEMD_LIBS)
