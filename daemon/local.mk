@@ -7,6 +7,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/address.h \
 	%D%/admission.c \
 	%D%/admission.h \
+	%D%/allowance.c \
+	%D%/allowance.h \
 	%D%/arbiter.c \
 	%D%/arbiter.h \
 	%D%/clock-reader.c \
@@ -44,6 +46,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/introspection.c \
 	%D%/janitor.c \
 	%D%/janitor.h \
+	%D%/journal.c \
+	%D%/journal.h \
 	%D%/kernel-symbols.c \
 	%D%/kernel-symbols.h \
 	%D%/kernel-types.c \
@@ -76,6 +80,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/lockdown.h \
 	%D%/memory.c \
 	%D%/memory.h \
+	%D%/methods-access.c \
 	%D%/methods-private.h \
 	%D%/methods-start.c \
 	%D%/methods-trigger.c \

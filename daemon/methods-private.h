@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The methods' inside, for daemon/methods.c and daemon/methods-start.c (what begins a session, and
- * profiles).
+ * The methods' inside, for daemon/methods.c, daemon/methods-start.c (what begins a session, and profiles)
+ * and daemon/methods-access.c (who may what).
  */
 
 #include "daemon/methods.h"
@@ -21,6 +21,9 @@ struct Methods {
         Waiter *waiters;
         Starts *starts;
         sd_event_source *tick; /* while somebody watches */
+        uid_t refused_uid;     /* who was refused last, since when, how often */
+        time_t refused_since_s;
+        unsigned n_refused;
 };
 
 /* REFUSED: what parameter @name should have been. */
@@ -32,6 +35,15 @@ int methods_get_number(json_t *parameters, const char *name, uint64_t *ret, Refu
 int methods_get_boolean(json_t *parameters, const char *name, bool *ret, Refusal *refusal);
 /* @value is consumed; NULL is what a failed json_*() gives. */
 int methods_reply(ServerCall *call, const char *name, json_t *value);
+
+/* The session that a call names.  0, REFUSED. */
+int methods_get_session(Methods *m, json_t *parameters, Session **ret, Refusal *refusal);
+
+/* methods-access.c: the same for who wants to change something about it; a Check (org.ftraced.varlink)
+ * of what the caller may do. */
+int methods_get_own_session(Methods *m, const ServerCall *call, json_t *parameters, Session **ret,
+                            Refusal *refusal);
+json_t *methods_check_rights(const Methods *m, const ServerCall *call);
 
 /* methods-start.c */
 int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);

@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 
 #include "base/name.h"
+#include "daemon/allowance.h"
 #include "daemon/methods-private.h"
 #include "daemon/script.h"
 #include "store/profile.h"
@@ -167,6 +168,9 @@ static int read_request(const Methods *m, const ServerCall *call, json_t *parame
                                    "'%s' cannot be a session's name: letters, digits, '.', '_' and "
                                    "'-', at most %i, the first a letter or digit",
                                    quoted, SESSION_NAME_MAX);
+        if (force && !server_call_may_all(call))
+                return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
+                                   "only root may switch off a tracer of somebody else (--force)");
         if (profile)
                 r = take_profile(m, ret_profile, profile, refusal);
         if (r == 0)
@@ -182,7 +186,10 @@ static int read_request(const Methods *m, const ServerCall *call, json_t *parame
                                  .spec = ret_spec,
                                  .owner_uid = server_call_uid(call),
                                  .owner_pid = server_call_pid(call),
-                                 .force = force };
+                                 .force = force,
+                                 .is_member = !server_call_may_all(call),
+                                 .asked = allowance_asked(json_object_get(parameters, "spec"),
+                                                          ret_profile->name) };
         return r;
 }
 

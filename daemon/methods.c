@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "daemon/janitor.h"
+#include "daemon/journal.h"
 #include "daemon/methods-private.h"
 #include "daemon/methods-trigger.h"
 
@@ -60,7 +61,7 @@ int methods_get_boolean(json_t *parameters, const char *name, bool *ret, Refusal
         return 0;
 }
 
-static int get_session(Methods *m, json_t *parameters, Session **ret, Refusal *refusal) {
+int methods_get_session(Methods *m, json_t *parameters, Session **ret, Refusal *refusal) {
         char quoted[NAME_QUOTE_MAX];
         const char *name = NULL;
         Session *s;
@@ -251,7 +252,7 @@ static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, v
         char reason[64];
         int r;
 
-        r = get_session(m, parameters, &session, refusal);
+        r = methods_get_own_session(m, call, parameters, &session, refusal);
         if (r != 0)
                 return r;
         if (!session_is_live(session)) {
@@ -270,6 +271,9 @@ static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, v
         r = methods_add_waiter(m, call, session, false);
         if (r < 0)
                 return r;
+        journal_tell(&(JournalEntry){ JOURNAL_STOPPED, session_meta(session), call },
+                     "Session '%s' is stopped by uid %u (pid %i).", session_name(session),
+                     (unsigned) server_call_uid(call), (int) server_call_pid(call));
         (void) snprintf(reason, sizeof(reason), "stopped by uid %u",
                         (unsigned) server_call_uid(call));
         session_stop(session, reason);
@@ -278,7 +282,7 @@ static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, v
 
 static int method_trigger(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Session *session;
-        int r = get_session(userdata, parameters, &session, refusal);
+        int r = methods_get_own_session(userdata, call, parameters, &session, refusal);
 
         return r != 0 ? r : methods_trigger(call, session, refusal);
 }
@@ -286,7 +290,7 @@ static int method_trigger(ServerCall *call, json_t *parameters, Refusal *refusal
 static int method_snapshot(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Methods *m = userdata;
         Session *session;
-        int r = get_session(m, parameters, &session, refusal);
+        int r = methods_get_own_session(m, call, parameters, &session, refusal);
 
         return r != 0 ? r : methods_snapshot(call, m->sessions, session, refusal);
 }
@@ -299,7 +303,7 @@ static int method_describe(ServerCall *call, json_t *parameters, Refusal *refusa
         Session *session;
         int r;
 
-        r = get_session(userdata, parameters, &session, refusal);
+        r = methods_get_session(userdata, parameters, &session, refusal);
         if (r != 0)
                 return r;
         return methods_reply(call, "session", session_to_json(session));
@@ -313,7 +317,7 @@ static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, v
         json_t *reply, *json;
         int r;
 
-        r = get_session(m, parameters, &session, refusal);
+        r = methods_get_session(m, parameters, &session, refusal);
         if (r != 0)
                 return r;
         r = store_open_session(m->store, session_name(session), &dir);
@@ -333,6 +337,9 @@ static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, v
                 json_decref(reply);
                 return -ENOMEM;
         }
+        journal_tell(&(JournalEntry){ JOURNAL_OPENED, session_meta(session), call },
+                     "Session '%s' is read by uid %u (pid %i).", session_name(session),
+                     (unsigned) server_call_uid(call), (int) server_call_pid(call));
         fds[0] = session_dir_fd(dir);
         fds[1] = symbols_fd;
         return server_call_reply(call, reply, fds, symbols_fd >= 0 ? 2 : 1);
@@ -343,7 +350,7 @@ static int method_watch(ServerCall *call, json_t *parameters, Refusal *refusal, 
         Session *session;
         int r;
 
-        r = get_session(m, parameters, &session, refusal);
+        r = methods_get_session(m, parameters, &session, refusal);
         if (r != 0)
                 return r;
         r = methods_add_waiter(m, call, session, true);
@@ -384,7 +391,7 @@ static int method_remove(ServerCall *call, json_t *parameters, Refusal *refusal,
         Session *session;
         int r;
 
-        r = get_session(m, parameters, &session, refusal);
+        r = methods_get_own_session(m, call, parameters, &session, refusal);
         if (r != 0)
                 return r;
         if (session_is_live(session))
@@ -400,12 +407,14 @@ static int method_remove(ServerCall *call, json_t *parameters, Refusal *refusal,
         if (r != 0)
                 return r;
         name = strdup(session_name(session));
+        journal_tell(&(JournalEntry){ JOURNAL_REMOVED, session_meta(session), call },
+                     "Session '%s' is removed by uid %u (pid %i).", session_name(session),
+                     (unsigned) server_call_uid(call), (int) server_call_pid(call));
         r = sessions_remove(m->sessions, session);
         if (r < 0)
                 return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),
                                    "session '%s' cannot be removed from %s: %s", name ?: "?",
                                    store_path(m->store), strerror(-r));
-        log_info("Session '%s' removed by uid %u.", name ?: "?", (unsigned) server_call_uid(call));
         return server_call_reply(call, NULL, NULL, 0);
 }
 
@@ -415,7 +424,7 @@ static int method_pin(ServerCall *call, json_t *parameters, Refusal *refusal, vo
         Session *session;
         int r;
 
-        r = get_session(m, parameters, &session, refusal);
+        r = methods_get_own_session(m, call, parameters, &session, refusal);
         if (r != 0)
                 return r;
         if (!json_is_boolean(pinned))
@@ -480,6 +489,10 @@ static int method_check(ServerCall *call, json_t *parameters, Refusal *refusal, 
 
         json_t *checks = controller_check(m->controller);
 
+        if (checks && json_array_append_new(checks, methods_check_rights(m, call)) < 0) {
+                json_decref(checks);
+                return -ENOMEM;
+        }
         if (checks)
                 sessions_check(m->sessions, checks);
         return methods_reply(call, "checks", checks);
@@ -488,25 +501,29 @@ static int method_check(ServerCall *call, json_t *parameters, Refusal *refusal, 
 #define PARAMETERS(...) ((const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
 
 static const ServerMethod table[] = {
-        { "org.ftraced.GetStatus", method_get_status, PARAMETERS() },
+        { "org.ftraced.GetStatus", method_get_status, PARAMETERS(), .for_members = true },
         { "org.ftraced.Start", method_start,
-          PARAMETERS("name", "profile", "spec", "attach", "wait_ns", "force") },
-        { "org.ftraced.DryRun", method_dry_run, PARAMETERS("name", "profile", "spec", "force") },
-        { "org.ftraced.ListProfiles", method_list_profiles, PARAMETERS() },
-        { "org.ftraced.GetProfile", method_get_profile, PARAMETERS("profile") },
-        { "org.ftraced.Stop", method_stop, PARAMETERS("session") },
-        { "org.ftraced.Trigger", method_trigger, PARAMETERS("session") },
-        { "org.ftraced.Snapshot", method_snapshot, PARAMETERS("session") },
-        { "org.ftraced.List", method_list, PARAMETERS() },
-        { "org.ftraced.Describe", method_describe, PARAMETERS("session") },
-        { "org.ftraced.Open", method_open, PARAMETERS("session") },
-        { "org.ftraced.Watch", method_watch, PARAMETERS("session"), .needs_more = true },
-        { "org.ftraced.Remove", method_remove, PARAMETERS("session") },
-        { "org.ftraced.Pin", method_pin, PARAMETERS("session", "pinned") },
+          PARAMETERS("name", "profile", "spec", "attach", "wait_ns", "force"),
+          .for_members = true },
+        { "org.ftraced.DryRun", method_dry_run, PARAMETERS("name", "profile", "spec", "force"),
+          .for_members = true },
+        { "org.ftraced.ListProfiles", method_list_profiles, PARAMETERS(), .for_members = true },
+        { "org.ftraced.GetProfile", method_get_profile, PARAMETERS("profile"),
+          .for_members = true },
+        { "org.ftraced.Stop", method_stop, PARAMETERS("session"), .for_members = true },
+        { "org.ftraced.Trigger", method_trigger, PARAMETERS("session"), .for_members = true },
+        { "org.ftraced.Snapshot", method_snapshot, PARAMETERS("session"), .for_members = true },
+        { "org.ftraced.List", method_list, PARAMETERS(), .for_members = true },
+        { "org.ftraced.Describe", method_describe, PARAMETERS("session"), .for_members = true },
+        { "org.ftraced.Open", method_open, PARAMETERS("session"), .for_members = true },
+        { "org.ftraced.Watch", method_watch, PARAMETERS("session"), .needs_more = true,
+          .for_members = true },
+        { "org.ftraced.Remove", method_remove, PARAMETERS("session"), .for_members = true },
+        { "org.ftraced.Pin", method_pin, PARAMETERS("session", "pinned"), .for_members = true },
         { "org.ftraced.Vacuum", method_vacuum,
           PARAMETERS("max_bytes", "max_age_ns", "max_sessions", "dry_run") },
-        { "org.ftraced.ListFunctions", method_list_functions, PARAMETERS() },
-        { "org.ftraced.Check", method_check, PARAMETERS() },
+        { "org.ftraced.ListFunctions", method_list_functions, PARAMETERS(), .for_members = true },
+        { "org.ftraced.Check", method_check, PARAMETERS(), .for_members = true },
 };
 
 const ServerMethod *methods_table(size_t *ret_n) {

@@ -21,6 +21,8 @@ int methods_new(Methods **ret, sd_event *event, Controller *controller, Store *s
 const ServerMethod *methods_table(size_t *ret_n);
 /* A ServerGone: ends what was attached to the connection, and forgets who waited on it. */
 void methods_on_gone(uint64_t peer, void *userdata);
+/* A ServerRefused: logs it. */
+void methods_on_refused(const ServerCall *call, const Refusal *refusal, void *userdata);
 /* Answers whoever waits for @session; call it after each change of a session's state. */
 void methods_session_changed(Methods *m, Session *session);
 /* The daemon goes: what waits to begin is refused. */

@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "base/unit.h"
+#include "daemon/journal.h"
 #include "codec/page-source.h"
 #include "daemon/reader.h"
 #include "daemon/session-private.h"
@@ -346,8 +347,9 @@ static void session_go_on(Session *s, const char *why) {
                 session_stop(s, why);
                 return;
         }
-        log_notice("Session '%s' was %s when its daemon ended: taken up.", s->meta->name,
-                   session_state_name(s->meta->state));
+        journal_tell(&(JournalEntry){ JOURNAL_TAKEN_UP, .meta = s->meta },
+                     "Session '%s' was %s when its daemon ended: taken up.", s->meta->name,
+                     session_state_name(s->meta->state));
         r = session_go_on_waiting(s);
         if (r < 0) {
                 log_error_errno(r, "Cannot go on waiting for the triggers of session '%s': %m",

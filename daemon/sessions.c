@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
+#include "daemon/allowance.h"
 #include "daemon/guard.h"
 #include "daemon/kernel-symbols.h"
 #include "daemon/sessions.h"
@@ -257,7 +258,9 @@ static int refuse_existing(const char *name, Refusal *refusal) {
                            name, name);
 }
 
-static int sessions_make_meta(Sessions *s, SessionMeta **ret, const SessionRequest *q) {
+/* @use: NULL: root's. */
+static int sessions_make_meta(Sessions *s, SessionMeta **ret, const SessionRequest *q,
+                              const AllowanceUse *use) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         int r;
 
@@ -276,6 +279,8 @@ static int sessions_make_meta(Sessions *s, SessionMeta **ret, const SessionReque
                 r = (m->name = strdup(q->name)) ? 0 : -ENOMEM;
         else
                 r = sessions_make_name(s, q->profile ?: q->spec->functions.items[0], &m->name);
+        if (r >= 0 && use)
+                r = allowance_narrow(s->limits, use, q->asked, &m->spec, &m->warnings);
         if (r >= 0)
                 r = sessions_apply_limits(s, m);
         if (r < 0)
@@ -284,10 +289,30 @@ static int sessions_make_meta(Sessions *s, SessionMeta **ret, const SessionReque
         return 0;
 }
 
+static AllowanceUse sessions_use_of(const Sessions *s, uid_t uid) {
+        AllowanceUse use = {};
+
+        for (size_t i = 0; i < s->n; i++)
+                if (session_meta(s->items[i])->owner_uid == uid) {
+                        use.n_sessions += session_is_live(s->items[i]);
+                        use.stored_bytes += session_disk_bytes(s->items[i]);
+                }
+        return use;
+}
+
 int sessions_prepare(Sessions *s, SessionMeta **ret, const SessionRequest *q, Refusal *refusal) {
+        AllowanceUse use;
+        int r;
+
         if (q->name && sessions_find(s, q->name))
                 return refuse_existing(q->name, refusal);
-        return sessions_make_meta(s, ret, q);
+        if (!q->is_member || !s->limits)
+                return sessions_make_meta(s, ret, q, NULL);
+        use = sessions_use_of(s, q->owner_uid);
+        r = allowance_check(s->limits, q->spec, q->asked, refusal);
+        if (r == 0)
+                r = allowance_admit(s->limits, &use, refusal);
+        return r != 0 ? r : sessions_make_meta(s, ret, q, &use);
 }
 
 int sessions_look(Sessions *s, const SessionRequest *q, Refusal *refusal) {

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"
+#include "daemon/journal.h"
 #include "daemon/starts.h"
 
 #define TURN_USEC USEC_PER_SEC
@@ -56,17 +57,14 @@ static void log_start(ServerCall *call, const Session *session) {
         const SessionMeta *m = session_meta(session);
         _cleanup_free_ char *roots = strv_join(&m->roots, " ");
 
-        log_info("Session '%s' started by uid %u (pid %i): %.200s%s on %zu CPUs%s%s, armed in %llu "
-                 "ms.",
-                 m->name, (unsigned) server_call_uid(call), (int) server_call_pid(call),
-                 roots ?: "", roots && strlen(roots) > 200 ? "..." : "", m->n_cpus,
-                 m->instance ? ", instance " : "", m->instance ?: "",
-                 (unsigned long long) (m->arm_ns / 1000000));
-}
-
-static void log_refusal(ServerCall *call, const Refusal *refusal) {
-        log_notice("Refused uid %u (pid %i) a session: %s", (unsigned) server_call_uid(call),
-                   (int) server_call_pid(call), refusal_message(refusal));
+        journal_tell(
+                &(JournalEntry){ JOURNAL_STARTED, .meta = m, .call = call },
+                "Session '%s' started by uid %u (pid %i): %.200s%s on %zu CPUs%s%s, armed in %llu "
+                "ms.",
+                m->name, (unsigned) server_call_uid(call), (int) server_call_pid(call), roots ?: "",
+                roots && strlen(roots) > 200 ? "..." : "", m->n_cpus,
+                m->instance ? ", instance " : "", m->instance ?: "",
+                (unsigned long long) (m->arm_ns / 1000000));
 }
 
 static int reply_session(ServerCall *call, Session *session) {
@@ -109,7 +107,6 @@ static void refuse_at_last(Waiting *w, uint64_t now) {
                            "waited %s in vain: %s",
                            format_duration(time, (now - w->since_us) * NSEC_PER_USEC),
                            refusal_message(&w->why));
-        log_refusal(w->call, &last);
         (void) server_call_refuse(w->call, &last);
 }
 
@@ -156,10 +153,8 @@ static bool take_turn(Starts *s, Waiting *w, size_t n_ahead) {
                         return !server_call_is_connected(w->call);
                 }
                 refuse_at_last(w, now);
-        } else if (r == REFUSED) {
-                log_refusal(w->call, &w->why);
+        } else if (r == REFUSED)
                 (void) server_call_refuse(w->call, &w->why);
-        }
         if (r < 0)
                 fail(w, r);
         return true;
@@ -239,8 +234,6 @@ int starts_begin(Starts *s, ServerCall *call, const SessionRequest *request, uin
                 return reply_session(call, session);
         if (r == REFUSED && refusal->kind == REFUSAL_BUSY && wait_ns > 0)
                 return enqueue(s, call, request, wait_ns, refusal);
-        if (r == REFUSED)
-                log_refusal(call, refusal);
         return r;
 }
 

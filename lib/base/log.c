@@ -31,10 +31,18 @@ void log_set_max_priority(int priority) {
         log_max_priority = priority;
 }
 
+bool log_is_shown(int priority) {
+        return priority <= log_max_priority;
+}
+
+bool log_is_journal(void) {
+        return log_prefix;
+}
+
 _printf_(2, 0) static void log_messagev(int priority, const char *format, va_list ap) {
         char line[2048];
 
-        if (priority > log_max_priority)
+        if (!log_is_shown(priority))
                 return;
         (void) vsnprintf(line, sizeof(line), format, ap);
         if (log_prefix)

@@ -21,6 +21,8 @@
 void log_setup(const char *program);
 /* Messages less urgent than @priority are not printed; LOG_DEBUG, the default, prints all. */
 void log_set_max_priority(int priority);
+bool log_is_shown(int priority);
+bool log_is_journal(void); /* stderr is the journal's */
 void log_message(int priority, const char *format, ...) _printf_(2, 3);
 /* Appends nothing; `%m` in @format prints strerror(@error).  Returns -abs(@error). */
 int log_message_errno(int priority, int error, const char *format, ...) _printf_(3, 4);

@@ -22,6 +22,7 @@
 #define DEFAULT_BYTES_MAX (4ULL << 30)
 #define USE_BYTES_MIN (16ULL << 20)
 #define SEGMENT_BYTES_MAX (128ULL << 20)
+#define EVENT_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-:*?[]!"
 #define PARTS 8 /* of MaxUse= is one segment, or a ring */
 
 typedef enum ValueType {
@@ -30,6 +31,8 @@ typedef enum ValueType {
         VALUE_DURATION,
         VALUE_COUNT,
         VALUE_PERCENT,
+        VALUE_FUNCTIONS,
+        VALUE_EVENTS,
         _VALUE_TYPE_N,
 } ValueType;
 
@@ -43,6 +46,8 @@ static const struct {
         [VALUE_DURATION] = { parse_duration, "time like 30s or 2weeks that is long enough" },
         [VALUE_COUNT] = { parse_count, "number like 4096 or 500K" },
         [VALUE_PERCENT] = { parse_percent, "share like 50%" },
+        [VALUE_FUNCTIONS] = { NULL, "list of functions' names and globs" },
+        [VALUE_EVENTS] = { NULL, "list of events and globs like sched:sched_switch irq:*" },
 };
 
 static const struct {
@@ -76,6 +81,24 @@ static const struct {
                                     offsetof(Config, max_write_rate), "256M", 0 },
         [CONFIG_MAX_CPU] = { "Guard", "MaxCPU", VALUE_PERCENT, offsetof(Config, max_cpu_ppm), "50%",
                              0 },
+        [CONFIG_MEMBER_FUNCTIONS] = { "Members", "Functions", VALUE_FUNCTIONS,
+                                      offsetof(Config, member_functions), "*", 0 },
+        [CONFIG_MEMBER_EVENTS] = { "Members", "Events", VALUE_EVENTS,
+                                   offsetof(Config, member_events), "none", 0 },
+        [CONFIG_MEMBER_MAX_DEPTH] = { "Members", "MaxDepth", VALUE_COUNT,
+                                      offsetof(Config, member.max_depth), "0", 0 },
+        [CONFIG_MEMBER_MAX_DURATION_SEC] = { "Members", "MaxDurationSec", VALUE_DURATION,
+                                             offsetof(Config, member.max_duration_ns), "1h", 0 },
+        [CONFIG_MEMBER_MAX_SIZE] = { "Members", "MaxSize", VALUE_BYTES,
+                                     offsetof(Config, member.max_bytes), "1G", 0 },
+        [CONFIG_MEMBER_MAX_SESSIONS] = { "Members", "MaxSessions", VALUE_COUNT,
+                                         offsetof(Config, member.max_sessions), "4", 0 },
+        [CONFIG_MEMBER_MAX_STORED] = { "Members", "MaxStored", VALUE_BYTES,
+                                       offsetof(Config, member.max_stored_bytes), "2G", 0 },
+        [CONFIG_MEMBER_MAX_CONNECTIONS] = { "Members", "MaxConnections", VALUE_COUNT,
+                                            offsetof(Config, member.max_connections), "64", 0 },
+        [CONFIG_MEMBER_MAX_CALLS] = { "Members", "MaxCalls", VALUE_COUNT,
+                                      offsetof(Config, member.max_calls), "32", 0 },
 };
 
 const char *config_section(ConfigKey key) {
@@ -117,12 +140,36 @@ static int parse_share(const char *s, ConfigShare *ret) {
         return 0;
 }
 
+static bool is_list(ConfigKey key) {
+        return keys[key].type == VALUE_FUNCTIONS || keys[key].type == VALUE_EVENTS;
+}
+
+/* Words of characters that are in no name but harmless in a message; "none" is the empty list. */
+static int parse_list(const char *s, ValueType type, Strv *ret) {
+        _cleanup_strv_ Strv list = {};
+        int r;
+
+        r = strv_split(&list, streq(s, "none") ? "" : s, " \t");
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < list.n; i++)
+                if (type == VALUE_FUNCTIONS
+                            ? !function_pattern_is_valid(list.items[i])
+                            : list.items[i][strspn(list.items[i], EVENT_CHARS)] != 0)
+                        return -EINVAL;
+        strv_done(ret);
+        *ret = TAKE(list, (Strv){});
+        return 0;
+}
+
 static int parse_value(Config *c, ConfigKey key, const char *s) {
         void *at = (char *) c + keys[key].offset;
         ConfigShare share;
         uint64_t n;
         int r;
 
+        if (is_list(key))
+                return parse_list(s, keys[key].type, at);
         if (keys[key].type == VALUE_SHARE) {
                 r = parse_share(s, &share);
                 if (r >= 0)
@@ -142,8 +189,11 @@ static void set_default(Config *c, ConfigKey key) {
         static const Config defaults = CONFIG_INIT;
         size_t at = keys[key].offset;
 
-        memcpy((char *) c + at, (const char *) &defaults + at,
-               keys[key].type == VALUE_SHARE ? sizeof(ConfigShare) : sizeof(uint64_t));
+        if (is_list(key))
+                strv_done((Strv *) (void *) ((char *) c + at));
+        else
+                memcpy((char *) c + at, (const char *) &defaults + at,
+                       keys[key].type == VALUE_SHARE ? sizeof(ConfigShare) : sizeof(uint64_t));
         free(c->origins[key].text);
         free(c->origins[key].file);
         c->origins[key] = (ConfigOrigin){};
@@ -273,6 +323,8 @@ void config_done(Config *c) {
                 free(c->origins[i].file);
         }
         strv_done(&c->files);
+        strv_done(&c->member_functions);
+        strv_done(&c->member_events);
         *c = (Config){};
 }
 
@@ -300,6 +352,10 @@ Limits config_limits(const Config *c, uint64_t fs_bytes, unsigned n_cpus) {
                 .max_event_rate = c->max_event_rate,
                 .max_write_rate = c->max_write_rate,
                 .max_cpu_ppm = c->max_cpu_ppm,
+                .member_functions =
+                        c->origins[CONFIG_MEMBER_FUNCTIONS].text ? &c->member_functions : NULL,
+                .member_events = &c->member_events,
+                .member = c->member,
         };
         uint64_t part;
 

@@ -34,6 +34,15 @@ typedef enum ConfigKey {
         CONFIG_MAX_EVENT_RATE,
         CONFIG_MAX_WRITE_RATE,
         CONFIG_MAX_CPU,
+        CONFIG_MEMBER_FUNCTIONS,
+        CONFIG_MEMBER_EVENTS,
+        CONFIG_MEMBER_MAX_DEPTH,
+        CONFIG_MEMBER_MAX_DURATION_SEC,
+        CONFIG_MEMBER_MAX_SIZE,
+        CONFIG_MEMBER_MAX_SESSIONS,
+        CONFIG_MEMBER_MAX_STORED,
+        CONFIG_MEMBER_MAX_CONNECTIONS,
+        CONFIG_MEMBER_MAX_CALLS,
         _CONFIG_KEY_N,
 } ConfigKey;
 
@@ -44,6 +53,13 @@ typedef struct ConfigOrigin {
         unsigned line;
 } ConfigOrigin;
 
+/* What a member of ftraced's group may ask for, and have; 0: no limit. */
+typedef struct MemberLimits {
+        uint64_t max_depth, max_duration_ns, max_bytes;        /* of one session */
+        uint64_t max_sessions;                                 /* that have not ended */
+        uint64_t max_stored_bytes, max_connections, max_calls; /* of one user */
+} MemberLimits;
+
 typedef struct Config {
         ConfigShare max_use, keep_free;
         uint64_t max_session_bytes; /* UINT64_MAX: by default; 0: no limit; so the next */
@@ -52,6 +68,8 @@ typedef struct Config {
         ConfigShare max_buffer_memory;
         uint64_t max_event_rate;                          /* UINT64_MAX: by default; 0: no limit */
         uint64_t max_hooked, max_write_rate, max_cpu_ppm; /* 0: no limit */
+        Strv member_functions, member_events;             /* globs */
+        MemberLimits member;
         ConfigOrigin origins[_CONFIG_KEY_N];
         Strv files; /* that were read, in order */
 } Config;
@@ -67,13 +85,20 @@ typedef struct Config {
                    .max_buffer_memory.percent = CONFIG_MEMORY_PERCENT,                             \
                    .max_event_rate = UINT64_MAX,                                                   \
                    .max_write_rate = CONFIG_WRITE_RATE,                                            \
-                   .max_cpu_ppm = CONFIG_CPU_PPM })
+                   .max_cpu_ppm = CONFIG_CPU_PPM,                                                  \
+                   .member = CONFIG_MEMBER })
 #define CONFIG_SEGMENT_NS (3600ULL * 1000000000)
 #define CONFIG_HOOKED 4096
 #define CONFIG_MEMORY_PERCENT 50
 #define CONFIG_CPU_EVENT_RATE 1000000 /* max_event_rate by default, for each CPU */
 #define CONFIG_WRITE_RATE (256ULL << 20)
 #define CONFIG_CPU_PPM 500000
+#define CONFIG_MEMBER                                                                              \
+        {                                                                                          \
+                .max_duration_ns = 3600ULL * 1000000000, .max_bytes = 1ULL << 30,                  \
+                .max_sessions = 4, .max_stored_bytes = 2ULL << 30, .max_connections = 64,          \
+                .max_calls = 32,                                                                   \
+        }
 
 /*
  * config_load() - read all files
@@ -103,7 +128,10 @@ typedef struct Limits {
         uint64_t max_segment_bytes, max_segment_ns, max_retention_ns;
         ConfigShare max_buffer_memory; /* of what is available */
         uint64_t max_hooked, max_event_rate, max_write_rate, max_cpu_ppm;
+        const Strv *member_functions; /* globs; borrowed from the Config; NULL: all */
+        const Strv *member_events;    /* likewise; NULL: none */
+        MemberLimits member;
 } Limits;
 
-/* @fs_bytes: the size of the store's file system; @n_cpus: that are online. */
+/* @c: lives as long as what is returned; @fs_bytes: the size of the store's file system; @n_cpus: that are online. */
 Limits config_limits(const Config *c, uint64_t fs_bytes, unsigned n_cpus);

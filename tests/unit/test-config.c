@@ -26,7 +26,11 @@ START_TEST(every_key_is_read)
                                   "MaxSessionSize=100M\nMaxSegmentSize=1M\n"
                                   "MaxSegmentSec=5min\nMaxRetentionSec=2weeks\n"
                                   "[Guard]\nMaxHookedFunctions=2K\nMaxBufferMemory=30%\n"
-                                  "MaxEventRate=1.5M\nMaxWriteRate=64M\nMaxCPU=12.5%\n",
+                                  "MaxEventRate=1.5M\nMaxWriteRate=64M\nMaxCPU=12.5%\n"
+                                  "[Members]\nFunctions=udp_* vfs_read\nEvents=sched:*\n"
+                                  "MaxDepth=7\nMaxDurationSec=5min\nMaxSize=10M\n"
+                                  "MaxSessions=3\nMaxStored=20M\nMaxConnections=9\n"
+                                  "MaxCalls=8\n",
                                   &problems);
                 Limits l = config_limits(&c, 100ULL << 30, 4);
 
@@ -43,9 +47,36 @@ START_TEST(every_key_is_read)
                 ck_assert_uint_eq(l.max_event_rate, 1500000);
                 ck_assert_uint_eq(l.max_write_rate, 64 << 20);
                 ck_assert_uint_eq(l.max_cpu_ppm, 125000);
+                ck_assert_uint_eq(l.member_functions->n, 2);
+                ck_assert_str_eq(l.member_functions->items[1], "vfs_read");
+                ck_assert_str_eq(l.member_events->items[0], "sched:*");
+                ck_assert_uint_eq(l.member.max_depth, 7);
+                ck_assert_uint_eq(l.member.max_duration_ns, 300ULL * 1000000000);
+                ck_assert_uint_eq(l.member.max_bytes, 10 << 20);
+                ck_assert_uint_eq(l.member.max_sessions, 3);
+                ck_assert_uint_eq(l.member.max_stored_bytes, 20 << 20);
+                ck_assert_uint_eq(l.member.max_connections, 9);
+                ck_assert_uint_eq(l.member.max_calls, 8);
                 ck_assert_str_eq(c.origins[CONFIG_MAX_USE].file, "x.conf");
                 ck_assert_uint_eq(c.origins[CONFIG_KEEP_FREE].line, 3);
                 ck_assert_str_eq(config_text(&c, CONFIG_MAX_RETENTION_SEC), "2weeks");
+        }
+END_TEST
+
+START_TEST(lists_are_of_names_alone_and_can_be_emptied)
+        {
+                _cleanup_strv_ Strv problems = {};
+                _cleanup_config_ Config c = config_of("[Members]\nFunctions=udp_*\nFunctions=none\n"
+                                                      "Events=sched:*\nEvents=\n"
+                                                      "Functions=udp;rm\nEvents=sched:$x\n",
+                                                      &problems);
+                Limits l = config_limits(&c, 1ULL << 30, 1);
+
+                ck_assert_uint_eq(problems.n, 2);
+                ck_assert_ptr_nonnull(l.member_functions);
+                ck_assert_uint_eq(l.member_functions->n, 0);
+                ck_assert_uint_eq(l.member_events->n, 0);
+                ck_assert_str_eq(config_text(&c, CONFIG_MEMBER_EVENTS), "none");
         }
 END_TEST
 
@@ -244,8 +275,9 @@ START_TEST(a_file_that_cannot_be_read_is_named)
         }
 END_TEST
 
-UNIT_MAIN("config", every_key_is_read, defaults_depend_on_the_disk_and_have_bounds,
-          what_is_wrong_is_named_and_changes_nothing, an_empty_value_sets_the_default_again,
-          nothing_and_infinity_are_no_limit, sections_of_others_are_left_alone,
-          files_count_in_systemds_order, a_link_to_nowhere_hides_as_well,
-          a_file_that_is_asked_for_is_the_only_one, a_file_that_cannot_be_read_is_named)
+UNIT_MAIN("config", every_key_is_read, lists_are_of_names_alone_and_can_be_emptied,
+          defaults_depend_on_the_disk_and_have_bounds, what_is_wrong_is_named_and_changes_nothing,
+          an_empty_value_sets_the_default_again, nothing_and_infinity_are_no_limit,
+          sections_of_others_are_left_alone, files_count_in_systemds_order,
+          a_link_to_nowhere_hides_as_well, a_file_that_is_asked_for_is_the_only_one,
+          a_file_that_cannot_be_read_is_named)

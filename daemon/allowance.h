@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Allowance: what somebody may record who is not root, but a member of ftraced's group
+ *
+ * [Members] of ftraced.conf says it.  A profile is root's, so that what it says is allowed as it
+ * stands; what a call says besides, or without a profile, is looked at: functions and events that are
+ * not allowed are refused, and where it asks for too much, or for no limit, it gets the limit.
+ */
+
+#include <stdbool.h>
+
+#include "store/config.h"
+#include "store/spec.h"
+#include "wire/refusal.h"
+
+/* What a call says itself. */
+typedef enum AllowanceAsked {
+        ALLOWANCE_FUNCTIONS = 1 << 0,
+        ALLOWANCE_EVENTS = 1 << 1,
+        ALLOWANCE_DEPTH = 1 << 2,
+        ALLOWANCE_DURATION = 1 << 3,
+        ALLOWANCE_SIZE = 1 << 4,
+        ALLOWANCE_ALL = (1 << 5) - 1,
+} AllowanceAsked;
+
+/* Bits of AllowanceAsked.  @given: the spec in the call, may be NULL. */
+unsigned allowance_asked(const json_t *given, bool has_profile);
+
+/* Whether every name, and every glob, that was asked for stays within what is allowed.  A glob does
+ * if it is itself on the list, or if one there that has nothing but a * at its end begins as it does. */
+int allowance_check(const Limits *l, const Spec *spec, unsigned asked, Refusal *refusal);
+bool allowance_covers(const Strv *allowed, const char *pattern);
+
+/* What a user has already. */
+typedef struct AllowanceUse {
+        size_t n_sessions;
+        uint64_t stored_bytes;
+} AllowanceUse;
+
+/* Whether he may have one more. */
+int allowance_admit(const Limits *l, const AllowanceUse *use, Refusal *refusal);
+/* Makes what was asked for as small as is allowed; a sentence for each.  0 or -ENOMEM. */
+int allowance_narrow(const Limits *l, const AllowanceUse *use, unsigned asked, Spec *spec,
+                     Strv *warnings);
+/* All of it in a few words, for `doctor`; the caller frees.  0 or -ENOMEM. */
+int allowance_describe(const Limits *l, char **ret);
