@@ -21,10 +21,9 @@
 
 #include <assert.h>
 #include <sys/epoll.h>
-#include <time.h>
 
 #include "base/log.h"
-#include "base/unit.h"
+#include "base/now.h"
 #include "daemon/server-private.h"
 
 #define MESSAGE_USEC ((uint64_t) 5 * 1000 * 1000) /* for a whole message, once it has begun */
@@ -35,10 +34,7 @@
  */
 
 uint64_t server_now_us(void) {
-        struct timespec t;
-
-        (void) clock_gettime(CLOCK_MONOTONIC, &t);
-        return (uint64_t) t.tv_sec * USEC_PER_SEC + (uint64_t) t.tv_nsec / NSEC_PER_USEC;
+        return now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC;
 }
 
 /* Until when, if it does. */

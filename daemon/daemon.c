@@ -9,25 +9,28 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 
 #include "base/log.h"
+#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/address.h"
 #include "daemon/controller.h"
 #include "daemon/daemon.h"
 #include "daemon/fdstore.h"
-#include "daemon/manager.h"
+#include "daemon/idle.h"
 #include "daemon/janitor.h"
+#include "daemon/journal.h"
+#include "daemon/manager.h"
 #include "daemon/methods.h"
 #include "daemon/privilege.h"
 #include "daemon/sealer.h"
 #include "daemon/server.h"
 #include "daemon/sessions.h"
+#include "daemon/settings.h"
 #include "store/store.h"
 
 #define TRACEFS_MAGIC 0x74726163 /* linux/magic.h */
@@ -42,11 +45,12 @@ struct Daemon {
         Sealer *sealer; /* NULL in a private daemon, which leaves when its client does */
         Methods *methods;
         Server *server;
-        Limits limits;
+        Settings settings;
+        Idle *idle;       /* NULL: it does not leave by itself */
         Janitor *janitor; /* NULL: nothing is removed by itself */
         sd_event_source *watchdog;
         uint64_t watchdog_us;
-        bool is_stopping, has_run;
+        bool is_stopping, has_run, is_hung, has_systemd_socket;
         size_t n_left; /* sessions that another daemon goes on with */
 };
 
@@ -137,14 +141,93 @@ static int daemon_on_signal(sd_event_source *source, const struct signalfd_sigin
         return 0;
 }
 
+/* What does not look at the settings itself. */
+static void daemon_apply_settings(Daemon *d) {
+        const MemberLimits *m = &d->settings.limits.member;
+
+        controller_set_memory_limit(d->controller, d->settings.limits.max_buffer_memory);
+        server_set_quota(d->server, (size_t) m->max_connections, (size_t) m->max_calls);
+        janitor_look(d->janitor);
+}
+
+static void daemon_reload(Daemon *d) {
+        _cleanup_strv_ Strv problems = {};
+        int r;
+
+        r = settings_reload(&d->settings, d->config.config_root, d->config.config_file,
+                            store_fd(d->store), &problems);
+        if (r == 0) {
+                daemon_apply_settings(d);
+                journal_tell(&(JournalEntry){ JOURNAL_RELOADED },
+                             "The configuration was read again.");
+                return;
+        }
+        for (size_t i = 0; i < problems.n; i++)
+                log_warning("%s.", problems.items[i]);
+        journal_tell(&(JournalEntry){ JOURNAL_RELOAD_REFUSED,
+                                      .reason = r < 0 ? strerror(-r) : problems.items[0] },
+                     "The configuration was not read again, the one before counts: %s.",
+                     r < 0 ? strerror(-r) : problems.items[0]);
+}
+
+/* systemctl reload */
+static int daemon_on_reload(sd_event_source *source, const struct signalfd_siginfo *si,
+                            void *userdata) {
+        Daemon *d = userdata;
+
+        if (d->is_stopping)
+                return 0;
+        (void) sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
+                          (unsigned long long) (now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC));
+        daemon_reload(d);
+        (void) sd_notify(0, "READY=1");
+        return 0;
+}
+
+static bool daemon_has_nothing_to_do(void *userdata) {
+        Daemon *d = userdata;
+
+        return server_n_connections(d->server) == 0 && sessions_n_live(d->sessions) == 0 &&
+               !(d->sealer && sealer_is_busy(d->sealer));
+}
+
+static void daemon_on_idle(void *userdata) {
+        Daemon *d = userdata;
+
+        log_info("Nothing to do: leaving until somebody connects.");
+        d->is_stopping = true;
+        (void) sd_notify(0, "STOPPING=1");
+}
+
 /*
- * The loop runs, or this would not.  A reader that does not is waiting for the store's disk
- * (daemon/health.h says so): to be killed for that would lose the recording and help nobody.
+ * The loop runs, or this would not.  A reader that does not move, and waits for the store's disk
+ * (daemon/health.h says so), is not to be killed for that, which would help nobody.  If it waits for
+ * nothing at all, only another process can go on: then systemd is told nothing any more.
  */
+static void daemon_look_for_hung(Daemon *d) {
+        const Session *hung = NULL;
+
+        for (size_t i = 0; i < sessions_n(d->sessions); i++) {
+                const Session *s = sessions_get(d->sessions, i);
+
+                if (session_is_live(s) && session_is_hung(s))
+                        hung = s;
+        }
+        if (hung && !d->is_hung)
+                journal_tell(
+                        &(JournalEntry){ JOURNAL_HUNG, .meta = session_meta(hung) },
+                        "A thread that reads for session '%s' does not move: another daemon is "
+                        "to go on.",
+                        session_name(hung));
+        d->is_hung = hung;
+}
+
 static int daemon_on_watchdog(sd_event_source *source, uint64_t usec, void *userdata) {
         Daemon *d = userdata;
 
-        (void) sd_notify(0, "WATCHDOG=1");
+        daemon_look_for_hung(d);
+        if (!d->is_hung)
+                (void) sd_notify(0, "WATCHDOG=1");
         daemon_notify_status(d);
         return sd_event_source_set_time_relative(source, d->watchdog_us / 3);
 }
@@ -154,21 +237,15 @@ static int daemon_on_watchdog(sd_event_source *source, uint64_t usec, void *user
 
 static int daemon_load_config(Daemon *d) {
         _cleanup_strv_ Strv problems = {};
-        _cleanup_config_ Config c = CONFIG_INIT;
-        struct statvfs fs;
         int r;
 
-        r = config_load(&c, d->config.config_root, d->config.config_file, &problems);
+        r = settings_load(&d->settings, d->config.config_root, d->config.config_file,
+                          store_fd(d->store), &problems);
         if (r < 0)
                 return log_error_errno(r, "Cannot read the configuration %s: %m",
                                        d->config.config_file ?: "ftraced.conf");
         for (size_t i = 0; i < problems.n; i++)
                 log_warning("%s.", problems.items[i]);
-        if (fstatvfs(store_fd(d->store), &fs) < 0)
-                return log_error_errno(errno, "Cannot tell the size of the disk of %s: %m",
-                                       d->config.store);
-        d->limits = config_limits(&c, (uint64_t) fs.f_blocks * fs.f_frsize,
-                                  (unsigned) MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L));
         return 0;
 }
 
@@ -228,7 +305,8 @@ static void daemon_settle(Daemon *d) {
         controller_settle(d->controller);
         n = controller_n_restored(d->controller);
         if (n > 0)
-                log_notice("A daemon before this one left %zu changes in the kernel: undone.", n);
+                journal_tell(&(JournalEntry){ JOURNAL_RESTORED },
+                             "A daemon before this one left %zu changes in the kernel: undone.", n);
 }
 
 static int daemon_make_fdstore(Daemon *d) {
@@ -243,14 +321,14 @@ static int daemon_make_sessions(Daemon *d) {
         r = sessions_new(&d->sessions, d->event, d->controller, d->store, d->fdstore);
         if (r < 0)
                 return log_error_errno(r, "Cannot make room for sessions: %m");
-        sessions_set_limits(d->sessions, &d->limits);
-        controller_set_memory_limit(d->controller, d->limits.max_buffer_memory);
+        sessions_set_limits(d->sessions, &d->settings.limits);
+        controller_set_memory_limit(d->controller, d->settings.limits.max_buffer_memory);
         r = sessions_load(d->sessions);
         if (r < 0)
                 return log_error_errno(r, "Cannot list the sessions in %s: %m", d->config.store);
         daemon_settle(d);
-        r = methods_new(&d->methods, d->event, d->controller, d->store, d->sessions, &d->limits,
-                        d->config.config_root);
+        r = methods_new(&d->methods, d->event, d->controller, d->store, d->sessions,
+                        &d->settings.limits, d->config.config_root);
         if (r < 0)
                 return log_error_errno(r, "Cannot set up the methods: %m");
         sessions_set_handler(d->sessions, daemon_on_session, d);
@@ -298,7 +376,7 @@ static int daemon_make_janitor(Daemon *d) {
 
         if (d->config.private_fd >= 0 && !streq(d->config.store, DAEMON_STORE))
                 return 0;
-        r = janitor_new(&d->janitor, d->event, d->store, d->sessions, &d->limits);
+        r = janitor_new(&d->janitor, d->event, d->store, d->sessions, &d->settings.limits);
         return r < 0 ? log_error_errno(r, "Cannot watch over the store's size: %m") : 0;
 }
 
@@ -314,6 +392,7 @@ static int daemon_listen(Daemon *d) {
         }
 
         n = daemon_add_sockets(d);
+        d->has_systemd_socket = n > 0;
         if (n != 0)
                 return MIN(n, 0);
 
@@ -344,6 +423,8 @@ static int daemon_make_server(Daemon *d) {
         r = server_new(&d->server, d->event, table, n, methods_on_gone, d->methods);
         if (r < 0)
                 return log_error_errno(r, "Cannot set up the server: %m");
+        server_set_refused(d->server, methods_on_refused);
+        daemon_apply_settings(d);
         r = sd_event_add_post(d->event, NULL, daemon_on_post, d);
         if (r < 0)
                 return log_error_errno(r, "Cannot set up the end: %m");
@@ -355,10 +436,9 @@ static int daemon_add_signals(Daemon *d) {
                 int number;
                 sd_event_signal_handler_t handler;
         } signals[] = {
-                { SIGTERM, daemon_on_signal },
-                { SIGINT, daemon_on_signal },
-                { SIGUSR1, daemon_on_signal },
-                { SIGUSR2, daemon_on_trigger },
+                { SIGTERM, daemon_on_signal }, { SIGINT, daemon_on_signal },
+                { SIGUSR1, daemon_on_signal }, { SIGUSR2, daemon_on_trigger },
+                { SIGHUP, daemon_on_reload },
         };
         sigset_t mask;
         int r;
@@ -368,7 +448,6 @@ static int daemon_add_signals(Daemon *d) {
         for (size_t i = 0; i < ELEMENTSOF(signals); i++)
                 (void) sigaddset(&mask, signals[i].number);
         (void) signal(SIGPIPE, SIG_IGN);
-        (void) signal(SIGHUP, SIG_IGN);
         if (sigprocmask(SIG_BLOCK, &mask, NULL) < 0)
                 return log_error_errno(errno, "Cannot block signals: %m");
         for (size_t i = 0; i < ELEMENTSOF(signals); i++) {
@@ -390,6 +469,17 @@ static int daemon_add_watchdog(Daemon *d) {
         if (r >= 0)
                 r = sd_event_source_set_enabled(d->watchdog, SD_EVENT_ON);
         return r < 0 ? log_error_errno(r, "Cannot set up the watchdog: %m") : 0;
+}
+
+/* Where nobody would start it again when somebody connects it stays. */
+static int daemon_add_idle(Daemon *d) {
+        int r;
+
+        if (d->config.idle_us == 0 || !d->has_systemd_socket)
+                return 0;
+        r = idle_new(&d->idle, d->event, d->config.idle_us, daemon_has_nothing_to_do,
+                     daemon_on_idle, d);
+        return r < 0 ? log_error_errno(r, "Cannot set up the end for want of work: %m") : 0;
 }
 
 /* Only for the real thing: a fake tracefs belongs to whoever tests. */
@@ -436,7 +526,7 @@ static int (*const set_up[])(Daemon *d) = {
         daemon_make_janitor,    /* looks at it when the loop runs */
         daemon_make_sealer,     /* whose segments it finishes */
         daemon_make_server,     /* who connects is answered when the loop runs */
-        daemon_add_watchdog,    daemon_drop_privileges, /* all is open */
+        daemon_add_watchdog,    daemon_add_idle, daemon_drop_privileges, /* all is open */
 };
 
 int daemon_new(Daemon **ret, const DaemonConfig *config) {
@@ -496,6 +586,7 @@ Daemon *daemon_free(Daemon *d) {
                 daemon_leave(
                         d); /* what it has just taken up is not to end because of a start that fails */
         (void) server_free(d->server);
+        (void) idle_free(d->idle);
         (void) sd_event_source_disable_unref(d->watchdog);
         (void) janitor_free(d->janitor);
         d->janitor = NULL;
@@ -509,8 +600,22 @@ Daemon *daemon_free(Daemon *d) {
         (void) fdstore_free(d->fdstore);
         (void) store_free(d->store);
         (void) sd_event_unref(d->event);
+        settings_done(&d->settings);
         free(d);
         return NULL;
+}
+
+int daemon_check_config(const DaemonConfig *config) {
+        _cleanup_strv_ Strv problems = {};
+        _cleanup_config_ Config c = CONFIG_INIT;
+        int r = config_load(&c, config->config_root, config->config_file, &problems);
+
+        if (r < 0)
+                return log_error_errno(r, "Cannot read the configuration %s: %m",
+                                       config->config_file ?: "ftraced.conf");
+        for (size_t i = 0; i < problems.n; i++)
+                log_error("%s.", problems.items[i]);
+        return problems.n > 0 ? -EINVAL : 0;
 }
 
 int daemon_restore(const DaemonConfig *config, size_t *ret_n) {

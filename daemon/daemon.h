@@ -6,6 +6,7 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/cleanup.h"
 
@@ -19,6 +20,8 @@ typedef struct DaemonConfig {
         const char *tracefs; /* NULL: find it */
         const char *config_file; /* only this one; NULL: the usual ones */
         const char *config_root; /* before their paths; NULL: none */
+        uint64_t
+                idle_us; /* leave after so long without work, if systemd owns the socket; 0: never */
         int private_fd; /* serve this connected socket alone, and leave when it closes; or -EBADF */
 } DaemonConfig;
 
@@ -32,5 +35,7 @@ int daemon_run(Daemon *d);
 Daemon *daemon_free(Daemon *d);
 DEFINE_CLEANUP(Daemon *, daemon_free);
 
+/* Whether the configuration has nothing wrong in it: 0, or -errno and said. */
+int daemon_check_config(const DaemonConfig *config);
 /* Only undoes what a dead daemon left in the kernel; *@ret_n changes.  -errno is said. */
 int daemon_restore(const DaemonConfig *config, size_t *ret_n);

@@ -16,6 +16,7 @@
 #include "base/now.h"
 #include "base/unit.h"
 #include "daemon/health.h"
+#include "daemon/journal.h"
 #include "daemon/tamper.h"
 
 /* What was seen of a CPU at the last look. */
@@ -147,7 +148,8 @@ static bool set_condition(Health *h, GapCause cause, const char *reason) {
 
         r = conditions_set(&m->degraded, cause, now_ns(CLOCK_REALTIME), reason);
         if (r > 0)
-                log_warning("Session '%s' is degraded: %s", m->name, reason);
+                journal_tell(&(JournalEntry){ JOURNAL_DEGRADED, .meta = m, .reason = reason },
+                             "Session '%s' is degraded: %s", m->name, reason);
         if (is_new && !strv_contains(&m->warnings, reason))
                 (void) strv_add(&m->warnings, reason);
         return r > 0;
@@ -225,6 +227,10 @@ static bool look_at_progress(Health *h) {
                         "kernel's buffer",
                         h->config.store, HEALTH_STUCK_S);
         return set_condition(h, GAP_DISK_FAILED, reason);
+}
+
+bool health_is_hung(const Health *h) {
+        return h->n_stuck * HEALTH_LOOK_S >= HEALTH_HUNG_S && recorder_is_hung(h->config.recorder);
 }
 
 /* --- what others do --------------------------------------------------------------------------- */

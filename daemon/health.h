@@ -26,6 +26,8 @@
 
 typedef struct Health Health;
 
+#define HEALTH_HUNG_S 20 /* a reader that does not move for so long, for no reason, never will */
+
 /* Conditions or gaps are others than before, or HEALTH_LOOK_S have passed. */
 typedef void (*HealthChanged)(bool is_new, void *userdata);
 
@@ -73,6 +75,8 @@ void health_end_watch(Health *h);
 void health_drop_watch(Health *h);
 /* After health_end_watch(), when control files have got other values from us.  0 or -errno. */
 int health_watch_again(Health *h);
+/* Whether a reader has not moved for HEALTH_HUNG_S and more, and no disk holds it up. */
+bool health_is_hung(const Health *h);
 /* The readers have ended: the last accounts, and the end of what is open. */
 void health_finish(Health *h);
 /* A sentence for whoever looks, in the log and in the metadata; each once. */

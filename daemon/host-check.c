@@ -15,6 +15,7 @@
 #include "base/io.h"
 #include "base/unit.h"
 #include "daemon/host-check.h"
+#include "daemon/kernel-symbols.h"
 #include "daemon/knob.h"
 #include "store/spec.h"
 
@@ -112,7 +113,8 @@ static int look_ftrace_enabled(const HostFacts *h, Finding *f) {
 
 /* Any function's address will do.  Those of per-CPU symbols are small or 0 by nature. */
 static int look_symbols(const HostFacts *h, Finding *f) {
-        _cleanup_close_ int fd = openat(h->fs->root_fd, "proc/kallsyms", O_RDONLY | O_CLOEXEC);
+        _cleanup_close_ int fd =
+                openat(h->fs->root_fd, kernel_symbols_path("proc/kallsyms"), O_RDONLY | O_CLOEXEC);
         _cleanup_fclose_ FILE *file = fd >= 0 ? fdopen(fd, "re") : NULL;
         char line[1024], name[512];
 

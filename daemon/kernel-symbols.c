@@ -43,6 +43,10 @@ static bool symbols_have_addresses(const char *text) {
         return false;
 }
 
+const char *kernel_symbols_path(const char *otherwise) {
+        return getenv("FTRACED_KALLSYMS") ?: otherwise;
+}
+
 int kernel_symbols_new(KernelSymbols **ret, const char *proc) {
         KernelSymbols *k = calloc(1, sizeof(*k));
 
@@ -92,7 +96,8 @@ static int read_both(int proc_fd, char **ret_modules, char **ret_text, size_t *r
         for (int i = 0; r >= 0 && i < READ_TRIES; i++) {
                 _cleanup_free_ char *text = NULL, *after = NULL;
 
-                r = file_read(proc_fd, "kallsyms", &text, ret_n, SYMBOL_FILE_MAX);
+                r = file_read(proc_fd, kernel_symbols_path("kallsyms"), &text, ret_n,
+                              SYMBOL_FILE_MAX);
                 if (r >= 0)
                         r = read_modules(proc_fd, &after);
                 if (r < 0)

@@ -30,6 +30,9 @@ enum {
         KERNEL_SYMBOLS_E_HIDDEN = 1
 }; /* every address reads as 0: kptr_restrict, or no CAP_SYSLOG */
 
+/* Where the kernel's symbols are: $FTRACED_KALLSYMS, for where a sandbox covers /proc/kallsyms, or
+ * @otherwise. */
+const char *kernel_symbols_path(const char *otherwise);
 /* @proc: where procfs is, "/proc"; borrowed. */
 int kernel_symbols_new(KernelSymbols **ret, const char *proc);
 /*

@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
+#include "daemon/kernel-symbols.h"
 #include "daemon/learner.h"
 
 #define WORKER_WORDS_MAX 16
@@ -165,7 +166,7 @@ static int spawn_job(Learner *l, const LearnerJob *job, int out_fd) {
         null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
         if (null_fd < 0)
                 return -errno;
-        symbols_fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+        symbols_fd = open(kernel_symbols_path("/proc/kallsyms"), O_RDONLY | O_CLOEXEC);
         if (symbols_fd < 0)
                 return -errno;
         if (!fds)

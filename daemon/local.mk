@@ -43,6 +43,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/host-check.h \
 	%D%/instance.c \
 	%D%/instance.h \
+	%D%/idle.c \
+	%D%/idle.h \
 	%D%/introspection.c \
 	%D%/janitor.c \
 	%D%/janitor.h \
@@ -128,6 +130,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/session-lean.c \
 	%D%/session-snapshot.c \
 	%D%/session-trigger.c \
+	%D%/settings.c \
+	%D%/settings.h \
 	%D%/snapshot.c \
 	%D%/snapshot.h \
 	%D%/session-roots.c \

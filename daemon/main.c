@@ -15,6 +15,7 @@
 
 static DaemonConfig arg_config = { .private_fd = -EBADF };
 static bool arg_restore;
+static bool arg_check_config;
 static bool arg_quiet;
 
 static int help(void) {
@@ -28,6 +29,8 @@ static int help(void) {
                "                      when it closes\n"
                "      --config=FILE   read FILE instead of ftraced.conf and its drop-ins\n"
                "      --config-root=DIR  look for them below DIR\n"
+               "      --check-config  say what is wrong in the configuration, and exit\n"
+               "      --exit-idle=TIME  as a service, leave after TIME without work\n"
                "      --restore       undo what a dead ftraced left in the kernel, and exit\n"
                "  -q, --quiet         only warnings and errors\n"
                "  -h, --help          show this\n"
@@ -53,6 +56,17 @@ static int parse_private(const char *text, int *ret) {
         return 0;
 }
 
+static int parse_idle(const char *text, uint64_t *ret_us) {
+        uint64_t ns;
+
+        if (parse_duration(text, &ns) < 0 || ns < NSEC_PER_USEC) {
+                log_error("--exit-idle=%s: not a time like 5min.", text);
+                return -EINVAL;
+        }
+        *ret_us = ns / NSEC_PER_USEC;
+        return 0;
+}
+
 /* >0: go on; otherwise the exit is decided. */
 static int parse_arguments(int argc, char *argv[]) {
         enum {
@@ -62,6 +76,8 @@ static int parse_arguments(int argc, char *argv[]) {
                 ARG_PRIVATE,
                 ARG_CONFIG,
                 ARG_CONFIG_ROOT,
+                ARG_CHECK_CONFIG,
+                ARG_EXIT_IDLE,
                 ARG_RESTORE,
                 ARG_VERSION
         };
@@ -72,6 +88,8 @@ static int parse_arguments(int argc, char *argv[]) {
                 { "private", required_argument, NULL, ARG_PRIVATE },
                 { "config", required_argument, NULL, ARG_CONFIG },
                 { "config-root", required_argument, NULL, ARG_CONFIG_ROOT },
+                { "check-config", no_argument, NULL, ARG_CHECK_CONFIG },
+                { "exit-idle", required_argument, NULL, ARG_EXIT_IDLE },
                 { "restore", no_argument, NULL, ARG_RESTORE },
                 { "quiet", no_argument, NULL, 'q' },
                 { "help", no_argument, NULL, 'h' },
@@ -105,6 +123,13 @@ static int parse_arguments(int argc, char *argv[]) {
                         break;
                 case ARG_CONFIG_ROOT:
                         arg_config.config_root = optarg;
+                        break;
+                case ARG_CHECK_CONFIG:
+                        arg_check_config = true;
+                        break;
+                case ARG_EXIT_IDLE:
+                        if (parse_idle(optarg, &arg_config.idle_us) < 0)
+                                return -EINVAL;
                         break;
                 case ARG_RESTORE:
                         arg_restore = true;
@@ -159,6 +184,8 @@ int main(int argc, char *argv[]) {
         if (arg_quiet)
                 log_set_max_priority(LOG_WARNING);
 
+        if (arg_check_config)
+                return daemon_check_config(&arg_config) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
         if (arg_restore)
                 return restore() < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
         if (daemon_new(&d, &arg_config) < 0 || daemon_run(d) < 0)

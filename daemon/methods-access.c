@@ -5,14 +5,13 @@
  * Members of the group read all sessions, and change those that they have started.
  */
 
-#include <time.h>
-
+#include "base/now.h"
 #include "daemon/allowance.h"
 #include "daemon/journal.h"
 #include "daemon/methods-private.h"
 
-#define REFUSALS_MAX 20 /* of one user that are logged, in so many seconds */
-#define REFUSALS_SECONDS 10
+#define REFUSALS_MAX 20 /* of one user that are logged, in so long */
+#define REFUSALS_NS (10 * NSEC_PER_SEC)
 
 int methods_get_own_session(Methods *m, const ServerCall *call, json_t *parameters, Session **ret,
                             Refusal *refusal) {
@@ -51,13 +50,12 @@ json_t *methods_check_rights(const Methods *m, const ServerCall *call) {
 void methods_on_refused(const ServerCall *call, const Refusal *refusal, void *userdata) {
         Methods *m = userdata;
         uid_t uid = server_call_uid(call);
-        struct timespec now = {};
+        uint64_t now = now_ns(CLOCK_MONOTONIC);
 
         /* Who is refused in a loop does not fill the journal. */
-        (void) clock_gettime(CLOCK_MONOTONIC, &now);
-        if (uid != m->refused_uid || now.tv_sec >= m->refused_since_s + REFUSALS_SECONDS) {
+        if (uid != m->refused_uid || now >= m->refused_since_ns + REFUSALS_NS) {
                 m->refused_uid = uid;
-                m->refused_since_s = now.tv_sec;
+                m->refused_since_ns = now;
                 m->n_refused = 0;
         }
         if (++m->n_refused > REFUSALS_MAX)

@@ -22,7 +22,7 @@ struct Methods {
         Starts *starts;
         sd_event_source *tick; /* while somebody watches */
         uid_t refused_uid;     /* who was refused last, since when, how often */
-        time_t refused_since_s;
+        uint64_t refused_since_ns;
         unsigned n_refused;
 };
 

@@ -513,6 +513,7 @@ static void *reader_run(void *userdata) {
         unsigned timeout_ms = PACE_FIRST_MS;
         uint64_t since_ms = now_ns(CLOCK_MONOTONIC) / NSEC_PER_MSEC;
 
+        atomic_store(&r->counters.tid, gettid());
         for (;;) {
                 uint64_t n_before = atomic_load(&r->counters.n_bytes), until_ms;
                 Wake wake;

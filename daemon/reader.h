@@ -101,6 +101,7 @@ typedef struct ReaderCounters {
          * before it none of an older sequence is open. */
         atomic_uint_fast64_t flushed;
         atomic_int error;    /* errno of what goes wrong at the moment, 0: nothing */
+        atomic_int tid;      /* of the thread; 0: it has not begun */
         atomic_bool waiting; /* for data: no progress is expected */
         atomic_bool offline; /* the CPU is not online; a kick makes the reader look again */
         atomic_bool ended;   /* the thread returns next */

@@ -8,10 +8,12 @@
  */
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
 #include "base/io.h"
+#include "base/name.h"
 #include "daemon/pace.h"
 #include "daemon/reader.h"
 #include "daemon/recorder.h"
@@ -276,6 +278,31 @@ bool recorder_made_progress(Recorder *r) {
                 r->progress[i] = progress;
         }
         return moved;
+}
+
+/* Whether a thread is in a sleep that only a disk ends (proc(5), /proc/PID/stat). */
+static bool is_in_disk_sleep(int tid) {
+        _cleanup_free_ char *text = NULL;
+        const char *state;
+        char path[64];
+
+        (void) snprintf(path, sizeof(path), "/proc/self/task/%i/stat", tid);
+        if (file_read(AT_FDCWD, path, &text, NULL, 4096) < 0)
+                return true; /* not to be told */
+        state = strrchr(text, ')');
+        return state && startswith(state, ") D");
+}
+
+bool recorder_is_hung(const Recorder *r) {
+        for (size_t i = 0; i < r->n_readers; i++) {
+                const ReaderCounters *c = reader_counters(r->readers[i]);
+                int tid = atomic_load(&c->tid);
+
+                if (tid > 0 && atomic_load(&c->progress) == r->progress[i] &&
+                    !atomic_load(&c->waiting) && !atomic_load(&c->ended) && !is_in_disk_sleep(tid))
+                        return true;
+        }
+        return false;
 }
 
 void recorder_set_watched(Recorder *r, bool watched) {

@@ -79,6 +79,9 @@ bool recorder_is_full(const Recorder *r);   /* max_bytes have been stored */
 int recorder_error(const Recorder *r);      /* errno that some reader is stuck with, 0: none */
 /* Whether every reader has moved since the last call. */
 bool recorder_made_progress(Recorder *r);
+/* Whether a reader neither waits for data nor for the disk, and has not moved since the last call of
+ * the one above: nothing outside of this process holds it up. */
+bool recorder_is_hung(const Recorder *r);
 /* Whether partly filled pages are stored at short intervals. */
 void recorder_set_watched(Recorder *r, bool watched);
 

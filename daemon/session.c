@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/health.h"
+#include "daemon/journal.h"
 #include "daemon/recorder.h"
 #include "daemon/session-private.h"
 #include "daemon/stock.h"
@@ -257,13 +258,16 @@ static void session_log_end(Session *s) {
         uint64_t n_lost = session_meta_events_lost(m), n_pages_lost = session_meta_pages_lost(m);
         char size[UNIT_TEXT_MAX], length[UNIT_TEXT_MAX], count[UNIT_TEXT_MAX];
 
-        log_message(n_lost + n_pages_lost > 0 || m->limit != SESSION_LIMIT_NONE ? LOG_WARNING
-                                                                                : LOG_INFO,
-                    "Session '%s' ended after %s (%s): %s stored, %s%s.", m->name,
-                    format_duration(length, session_meta_length_ns(m)), m->reason ?: "no reason",
-                    format_bytes(size, session_meta_n_bytes(m)),
-                    n_lost > 0 ? format_count(count, n_lost) : "nothing",
-                    n_lost > 0 ? " events lost" : " lost by the kernel");
+        journal_tell(&(JournalEntry){ m->state == SESSION_FAILED       ? JOURNAL_FAILED
+                                      : m->limit != SESSION_LIMIT_NONE ? JOURNAL_COSTLY
+                                      : n_lost + n_pages_lost > 0      ? JOURNAL_LOST
+                                                                       : JOURNAL_ENDED,
+                                      .meta = m },
+                     "Session '%s' ended after %s (%s): %s stored, %s%s.", m->name,
+                     format_duration(length, session_meta_length_ns(m)), m->reason ?: "no reason",
+                     format_bytes(size, session_meta_n_bytes(m)),
+                     n_lost > 0 ? format_count(count, n_lost) : "nothing",
+                     n_lost > 0 ? " events lost" : " lost by the kernel");
         if (n_pages_lost > 0)
                 log_warning("Session '%s': %s pages could not be stored.", m->name,
                             format_count(count, n_pages_lost));
@@ -317,7 +321,6 @@ static void session_finish(Session *s) {
                                 "%s, but the kernel could not be put back as it was: %s; it is "
                                 "tried again at the next stop, or try `ftraced --restore`",
                                 s->meta->reason ?: "stopped", strerror(-r));
-                log_error("Session '%s' failed: %s", s->meta->name, reason);
                 session_enter(s, SESSION_EVENT_FAIL, reason);
         } else
                 session_enter(s, SESSION_EVENT_DRAIN, NULL);
@@ -397,6 +400,10 @@ const char *session_name(const Session *s) {
 
 bool session_is_live(const Session *s) {
         return session_state_is_live(s->meta->state);
+}
+
+bool session_is_hung(const Session *s) {
+        return s->health && health_is_hung(s->health);
 }
 
 uint64_t session_peer(const Session *s) {

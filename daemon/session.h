@@ -105,6 +105,8 @@ const SessionMeta *session_meta(const Session *s);
 json_t *session_to_json(Session *s);
 const char *session_name(const Session *s);
 bool session_is_live(const Session *s);
+/* Whether one of its threads does not move any more, by a fault of this process. */
+bool session_is_hung(const Session *s);
 uint64_t session_peer(const Session *s);
 /* Which limit a live session is nearest to, and how near (daemon/guard.h); -1: none. */
 int session_guard_nearest(const Session *s, unsigned *ret_percent);

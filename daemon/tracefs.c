@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -43,6 +44,16 @@ static bool is_tracefs(int fd) {
         return fstatfs(fd, &st) >= 0 && st.f_type == TRACEFS_MAGIC;
 }
 
+/* The name under which people know the directory: a sandbox may show it elsewhere. */
+static const char *usual_path(int fd, const char *path) {
+        struct stat st, usual;
+
+        return fstat(fd, &st) >= 0 && stat(TRACEFS_DEFAULT_PATH, &usual) >= 0 &&
+                               st.st_dev == usual.st_dev && st.st_ino == usual.st_ino
+                       ? TRACEFS_DEFAULT_PATH
+                       : path;
+}
+
 int tracefs_attach(Tracefs *fs, const char *path) {
         _cleanup_close_ int fd = -EBADF, probe = -EBADF;
         const char *found = NULL;
@@ -66,6 +77,13 @@ int tracefs_attach(Tracefs *fs, const char *path) {
         probe = openat(fd, "current_tracer", O_RDONLY | O_CLOEXEC);
         if (probe < 0)
                 return fs->error = errno == ENOENT && is_tracefs(fd) ? -ENODATA : -errno;
+        if (!streq(usual_path(fd, path), path)) {
+                copy = strdup(TRACEFS_DEFAULT_PATH);
+                if (!copy)
+                        return fs->error = -ENOMEM;
+                free(fs->path);
+                fs->path = copy;
+        }
         fs->fd = TAKE_FD(fd);
         return fs->error = 0;
 }

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Config says what was written, Limits what that comes to on this host. */
+
+#include <errno.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "daemon/settings.h"
+
+static int work_out(Settings *s, int store_fd) {
+        struct statvfs fs;
+
+        if (fstatvfs(store_fd, &fs) < 0)
+                return -errno;
+        s->limits = config_limits(&s->config, (uint64_t) fs.f_blocks * fs.f_frsize,
+                                  (unsigned) MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L));
+        return 0;
+}
+
+int settings_load(Settings *s, const char *root, const char *file, int store_fd, Strv *problems) {
+        int r = config_load(&s->config, root, file, problems);
+
+        return r < 0 ? r : work_out(s, store_fd);
+}
+
+int settings_reload(Settings *s, const char *root, const char *file, int store_fd, Strv *problems) {
+        Config before = s->config;
+        int r;
+
+        s->config = (Config){};
+        r = config_load(&s->config, root, file, problems);
+        if (r >= 0 && problems->n > 0)
+                r = SETTINGS_E_PROBLEMS;
+        if (r == 0)
+                r = work_out(s, store_fd);
+        if (r == 0) {
+                config_done(&before);
+                return 0;
+        }
+        config_done(&s->config);
+        s->config = before;
+        return r;
+}
+
+void settings_done(Settings *s) {
+        config_done(&s->config);
+}
