@@ -46,25 +46,26 @@ __ftracectl_options() { # VERB
         case $1 in
         run) echo "$record --no-report $draw" ;;
         follow) echo "$record --keep $draw $live" ;;
-        start) echo "$record --in-kernel --at= --in= -j --json" ;;
+        start) echo "$record --in-kernel --at= --in= --hosts= -j --json" ;;
         schedule) echo "$record --calendar= --randomize= --max-per-day= --keep --config-root= -j --json" ;;
         arm) echo "$record --in-kernel --on= --do= --max-captures= --min-gap= -j --json" ;;
-        stop) echo '-a --all -j --json' ;;
+        stop) echo '-a --all --hosts= -j --json' ;;
         report) echo "$draw $filter --keep-going" ;;
         top) echo "$filter --by= --sort= --limit= --corrected --keep-going -j --json" ;;
         tree) echo "$filter --min= --callers= --corrected --keep-going -j --json" ;;
         hist) echo "$filter --limit= --linear --keep-going -j --json" ;;
         calls) echo "$filter --limit= --keep-going -j --json" ;;
         check) echo "$filter -j --json" ;;
-        fetch) echo '-o --output= --v6 --v7 --compress= --full --cpu= --from= --to=' ;;
+        fetch) echo '-o --output= --hosts= --v6 --v7 --compress= --full --cpu= --from= --to=' ;;
         metrics) echo '-o --output=' ;;
         vacuum) echo '--size= --time= --sessions= --dry-run --config-root= -j --json' ;;
         cat-config | profile) echo '--config-root= -j --json' ;;
         keep) echo "-n --name= -o --output= $filter" ;;
         verify) echo '--deep -j --json' ;;
-        '' | status | list | show | trigger | snapshot | functions | doctor) echo '-j --json' ;;
+        '' | status) echo '--hosts= -j --json' ;;
+        list | show | trigger | snapshot | functions | doctor) echo '-j --json' ;;
         esac
-        echo '-q -h --socket= --store= --no-pager --no-legend --no-color --quiet --help --version'
+        echo '-q -h -H --host= --socket= --store= --no-pager --no-legend --no-color --quiet --help --version'
 }
 
 _ftracectl() {
@@ -93,7 +94,7 @@ _ftracectl() {
                         --comm | --cgroup | --cpus | --only | --slower | --clock | --on | --do | --max-captures | --min-gap | --format | \
                         --task | --cpu | --root | --function | --fold | --from | --to | --nth | --slowest | --keep-slower | \
                         --option | --output | --socket | --store | --size | --time | --sessions | \
-                        --config-root | --compress | --calendar | --randomize | --max-per-day | --at | --in | \
+                        --config-root | --compress | --calendar | --randomize | --max-per-day | --at | --in | --host | --hosts | -H | \
                         -n | -p | -o | -O)
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i++))
                         value=${COMP_WORDS[++i]-}
@@ -107,8 +108,9 @@ _ftracectl() {
 
         case $previous in
         --store | --config-root) COMPREPLY=($(compgen -d -- "$cur")); return ;;
-        --socket | -o | --output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --socket | -o | --output | --hosts) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --compress) COMPREPLY=($(compgen -W 'zstd none' -- "$cur")); return ;;
+        -H | --host) COMPREPLY=($(compgen -A hostname -- "$cur")); return ;;
         --on-full) COMPREPLY=($(compgen -W 'wait stop' -- "$cur")); return ;;
         --on) COMPREPLY=($(compgen -W 'function: event: slower: count: at: in: signal command' -- "$cur"))
                 [[ ${COMPREPLY[0]-} == *: ]] && compopt -o nospace 2>/dev/null

@@ -36,7 +36,7 @@ static int make_command(Strv *ret, const Options *o) {
         if (r >= 0 && o->socket)
                 r = asprintf(&text, "--socket=%s", o->socket) < 0 ? -ENOMEM : strv_take(ret, text);
         if (r >= 0)
-                r = options_said(ret, o, OPTIONS_RECORD | OPTIONS_IN_KERNEL);
+                r = options_said(ret, o, OPTIONS_RECORD | OPTIONS_IN_KERNEL, 0);
         if (r >= 0 && o->words.n > 0)
                 r = strv_add(ret, "--");
         for (size_t i = 0; r >= 0 && i < o->words.n; i++)

@@ -25,6 +25,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/excerpt.h \
 	%D%/figures.c \
 	%D%/figures.h \
+	%D%/fleet.c \
+	%D%/fleet.h \
 	%D%/function-list.c \
 	%D%/function-list.h \
 	%D%/metrics.c \
@@ -41,6 +43,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/reading.h \
 	%D%/recording.c \
 	%D%/recording.h \
+	%D%/remote.c \
+	%D%/remote.h \
 	%D%/rules.c \
 	%D%/rules.h \
 	%D%/schedule.c \

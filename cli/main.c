@@ -10,6 +10,8 @@
 
 #include "base/log.h"
 #include "base/name.h"
+#include "cli/fleet.h"
+#include "cli/remote.h"
 #include "cli/status.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
@@ -29,11 +31,14 @@ static const Verb verbs[] = {
           OPTIONS_RECORD | OPTIONS_RUN | OPTIONS_DRAW, 0, MANY, verb_run },
         { "start", "FUNCTION... [OPTIONS]", "begin to record, and print the session's name",
           "The recording goes on until \"ftracectl stop\", or what --duration or --max-size say.\n",
-          OPTIONS_RECORD | OPTIONS_IN_KERNEL | OPTIONS_LATER | OPTIONS_JSON, 0, MANY, verb_start },
-        { "arm", "FUNCTION... --on TRIGGER... [OPTIONS]", "prepare, and record when a trigger fires",
+          OPTIONS_RECORD | OPTIONS_IN_KERNEL | OPTIONS_LATER | OPTIONS_FLEET | OPTIONS_JSON, 0,
+          MANY, verb_start },
+        { "arm", "FUNCTION... --on TRIGGER... [OPTIONS]",
+          "prepare, and record when a trigger fires",
           "Programs everything, and records nothing until a TRIGGER fires; without one, until\n"
           "\"ftracectl trigger\".  With --do=stop:TIME each recording is kept as a session of its\n"
-          "own, NAME-snap-N, and it waits again.  With --in-kernel it records all the time, into the\n"
+          "own, NAME-snap-N, and it waits again.  With --in-kernel it records all the time, into "
+          "the\n"
           "kernel's buffer alone, and a TRIGGER keeps what led up to it.\n",
           OPTIONS_RECORD | OPTIONS_ARM | OPTIONS_IN_KERNEL | OPTIONS_JSON, 0, MANY, verb_arm },
         { "trigger", "SESSION", "fire the trigger of an armed session", NULL, OPTIONS_JSON, 1, 1,
@@ -43,20 +48,22 @@ static const Verb verbs[] = {
           verb_snapshot },
         { "stop", "SESSION... | --all", "end recordings",
           "Without a SESSION: the one that records, if there is only one.\n",
-          OPTIONS_STOP | OPTIONS_JSON, 0, MANY, verb_stop },
+          OPTIONS_STOP | OPTIONS_FLEET | OPTIONS_JSON, 0, MANY, verb_stop },
         { "follow", "[SESSION | FUNCTION...] [OPTIONS]", "draw calls live, until Ctrl-C",
           "With FUNCTIONs: records them, and puts the kernel back at the end; the recording is\n"
           "removed unless it has a name (-n) or --keep is given.  With the name of a session that\n"
           "records: watches it, and leaves it alone.  As root no daemon is needed.\n",
           OPTIONS_RECORD | OPTIONS_FOLLOW | OPTIONS_DRAW | OPTIONS_LIVE, 0, MANY, verb_follow },
-        { "status", "", "what happens now (the default)", NULL, OPTIONS_JSON, 0, 0, verb_status },
+        { "status", "", "what happens now (the default)", NULL, OPTIONS_FLEET | OPTIONS_JSON, 0, 0,
+          verb_status },
         { "list", "", "all sessions, a line each", NULL, OPTIONS_JSON, 0, 0, verb_list },
         { "show", "SOURCE", "everything about one session", NULL, OPTIONS_JSON, 1, 1, verb_show },
         { "report", "SOURCE [OPTIONS]", "draw the calls of a recording",
           "Draws on standard output; what was lost is said on standard error, and makes the exit\n"
           "status 6.  SOURCE is a session, or a file: a trace.dat, or a text that the kernel's\n"
           "function_graph, perf-tools' funcgraph, \"perf ftrace\" or a SystemTap script with\n"
-          "thread_indent() has printed, \"-\" for standard input.  A text is drawn as it was, unless\n"
+          "thread_indent() has printed, \"-\" for standard input.  A text is drawn as it was, "
+          "unless\n"
           "options are given; a line of it that is damaged is named, left out, and makes the exit\n"
           "status 1.\n",
           OPTIONS_DRAW | OPTIONS_FILTER | OPTIONS_KEEP_GOING, 1, 1, verb_report },
@@ -87,7 +94,7 @@ static const Verb verbs[] = {
         { "fetch", "SOURCE -o FILE [OPTIONS]", "a trace.dat for trace-cmd and KernelShark",
           "Pages are copied as they are, so of a window (--from, --to) there is somewhat more than\n"
           "asked for.  What was lost is said, and makes the exit status 6.\n",
-          OPTIONS_OUTPUT | OPTIONS_FETCH, 1, 1, verb_fetch },
+          OPTIONS_OUTPUT | OPTIONS_FETCH | OPTIONS_FLEET, 1, 1, verb_fetch },
         { "keep", "SOURCE -n NAME | -o FILE [OPTIONS]", "a part of a recording, as one of its own",
           "What the options leave of SOURCE becomes a session in the store, which must be no running\n"
           "daemon's, or a trace.dat.  The records are the same, bit for bit.\n",
@@ -116,7 +123,8 @@ static const Verb verbs[] = {
           "recordings that a timer begins",
           "A schedule is a timer of systemd's, ftraced-capture@NAME.timer; its recordings are\n"
           "sessions NAME-1 and so on.  One needs an end: --duration or --max-size.  What is due\n"
-          "while another one holds the tracer is skipped, or waits with --wait.  run records now.\n",
+          "while another one holds the tracer is skipped, or waits with --wait.  run records "
+          "now.\n",
           OPTIONS_RECORD | OPTIONS_SCHEDULE | OPTIONS_CONFIG | OPTIONS_JSON, 0, MANY,
           verb_schedule },
         { "metrics", "[-o FILE]", "numbers for a monitoring system",
@@ -217,5 +225,7 @@ int main(int argc, char **argv) {
                         return status;
         }
         status = options_check(&o, v->name, v->groups | OPTIONS_GLOBAL, v->min_words, v->max_words);
-        return status == STATUS_OK ? v->run(&o) : status;
+        if (status != STATUS_OK)
+                return status;
+        return o.host ? remote_run(&o) : o.hosts ? fleet_run(&o) : v->run(&o);
 }

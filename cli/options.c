@@ -216,6 +216,10 @@ static const Option options[] = {
         { "store",          0,  OPTIONS_GLOBAL, OPTION_TEXT,     AT(store), "DIR",
           "read recordings in DIR without the daemon; run, follow: record into DIR\n"
           "with a private daemon (or FTRACED_STORE)" },
+        { "host",          'H', OPTIONS_GLOBAL | OPTIONS_REMOTE, OPTION_TEXT, AT(host), "HOST",
+          "do it on HOST, [user@]host[:port], by ssh" },
+        { "hosts",          0,  OPTIONS_FLEET | OPTIONS_REMOTE, OPTION_TEXT, AT(hosts), "FILE",
+          "do it on all hosts of FILE, one a line, at the same time" },
         { "no-pager",       0,  OPTIONS_GLOBAL, OPTION_FLAG,     AT(no_pager), NULL,
           "no pager, even on a terminal" },
         { "no-legend",      0,  OPTIONS_GLOBAL, OPTION_FLAG,     AT(no_legend), NULL,
@@ -310,13 +314,13 @@ static int say(Options *o, const Option *option, const char *value) {
         return strv_take(&o->said, text);
 }
 
-int options_said(Strv *ret, const Options *o, unsigned groups) {
+int options_said(Strv *ret, const Options *o, unsigned groups, unsigned others) {
         for (size_t i = 0; i < o->said.n; i++)
                 for (size_t k = 0; k < ELEMENTSOF(options); k++) {
                         const char *rest = startswith(o->said.items[i] + 2, options[k].name);
 
                         if (rest && (*rest == 0 || *rest == '=') && options[k].groups & groups &&
-                            strv_add(ret, o->said.items[i]) < 0)
+                            !(options[k].groups & others) && strv_add(ret, o->said.items[i]) < 0)
                                 return -ENOMEM;
                 }
         return 0;

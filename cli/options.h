@@ -46,6 +46,8 @@ enum {
         OPTIONS_HIST = 1 << 28,
         OPTIONS_SLOW = 1 << 29,
         OPTIONS_LIMIT = 1 << 30,
+        OPTIONS_REMOTE = 1 << 22, /* where it is done; never said there again */
+        OPTIONS_FLEET = 1 << 23,  /* on many hosts */
 };
 
 typedef enum JsonMode { JSON_OFF, JSON_AUTO, JSON_SHORT, JSON_PRETTY } JsonMode;
@@ -81,8 +83,9 @@ typedef struct AnalysisOptions {
 } AnalysisOptions;
 
 typedef struct Options {
-        const char *socket; /* NULL: the default */
-        const char *store;  /* NULL: ask the daemon */
+        const char *socket;       /* NULL: the default */
+        const char *store;        /* NULL: ask the daemon */
+        const char *host, *hosts; /* NULL: here */
         JsonMode json;
         bool no_pager, no_legend, no_color, quiet, help, version;
 
@@ -125,9 +128,9 @@ int options_join_words(Options *o);
 /* Whether all that was given belongs to @groups, and there are @min to @max words; an exit status.
  * @verb: its name, for the messages. */
 int options_check(const Options *o, const char *verb, unsigned groups, size_t min, size_t max);
-/* Adds what was said of options that belong to any of @groups, for another command line; 0 or
- * -ENOMEM. */
-int options_said(Strv *ret, const Options *o, unsigned groups);
+/* Adds what was said of options that belong to any of @groups and to none of @others, for another
+ * command line; 0 or -ENOMEM. */
+int options_said(Strv *ret, const Options *o, unsigned groups, unsigned others);
 /*
  * options_spec_to_json() - what the command line says of a Spec
  * @spec: o->spec, with its functions if any were named

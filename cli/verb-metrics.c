@@ -45,7 +45,11 @@ int verb_metrics(const Options *o) {
                 status = contact_call(c, o, "GetStatus", NULL, &reply, NULL);
         if (status != STATUS_OK)
                 return status;
-        if (o->output && !streq(o->output, "-")) {
+        if (o->output && streq(o->output, "-")) {
+                r = metrics_write(&out, reply, METRICS_PROMETHEUS);
+                if (r == 0)
+                        return stdout_end(&out);
+        } else if (o->output) {
                 r = write_file(o, reply);
                 if (r <= 0)
                         return r < 0 ? STATUS_FAILED : STATUS_OK;

@@ -132,7 +132,7 @@ static int make_command(Strv *ret, const Options *o, const Strv *functions) {
         if (r >= 0 && o->schedule.max_per_day > 0)
                 r = strv_add(ret, text);
         if (r >= 0)
-                r = options_said(ret, o, OPTIONS_RECORD);
+                r = options_said(ret, o, OPTIONS_RECORD, 0);
         if (r >= 0 && functions->n > 0)
                 r = strv_add(ret, "--");
         for (size_t i = 0; r >= 0 && i < functions->n; i++)
@@ -296,16 +296,15 @@ static int add_to_list(json_t *list, const Options *o, Units *units, const char 
                 return status;
         last = capture_log_last(&l);
         r = json_array_append_new(
-                list,
-                json_pack("{s:s, s:s*, s:I, s:I, s:b, s:b, s:I, s:I, s:O*}", "name", name,
-                          "calendar", s.calendar, "next_ns",
-                          (json_int_t) (state.next_us * NSEC_PER_USEC), "last_ns",
-                          last ? json_integer_value(json_object_get(last, "at_ns"))
-                               : (json_int_t) (state.last_us * NSEC_PER_USEC),
-                          "active", state.is_active, "masked", state.is_masked, "keep",
-                          (json_int_t) s.keep, "kept",
-                          (json_int_t) capture_count_kept(capture_log_all(&l), sessions),
-                          "last", last));
+                list, json_pack("{s:s, s:s*, s:I, s:I, s:b, s:b, s:I, s:I, s:O*}", "name", name,
+                                "calendar", s.calendar, "next_ns",
+                                (json_int_t) (state.next_us * NSEC_PER_USEC), "last_ns",
+                                last ? json_integer_value(json_object_get(last, "at_ns"))
+                                     : (json_int_t) (state.last_us * NSEC_PER_USEC),
+                                "active", state.is_active, "masked", state.is_masked, "keep",
+                                (json_int_t) s.keep, "kept",
+                                (json_int_t) capture_count_kept(capture_log_all(&l), sessions),
+                                "last", last));
         return r < 0 ? fail("describe", name, -ENOMEM) : STATUS_OK;
 }
 

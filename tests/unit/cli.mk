@@ -29,3 +29,6 @@ TESTS += %D%/test-completion.sh
 unit_tests += %D%/test-schedule
 %C%_test_schedule_CFLAGS = $(cli_test_cflags)
 %C%_test_schedule_LDADD  = $(cli_test_libs)
+unit_tests += %D%/test-remote
+%C%_test_remote_CFLAGS = $(cli_test_cflags)
+%C%_test_remote_LDADD  = $(cli_test_libs)
