@@ -58,6 +58,7 @@ __ftracectl_options() { # VERB
         check) echo "$filter -j --json" ;;
         fetch) echo '-o --output= --hosts= --v6 --v7 --compress= --full --cpu= --from= --to=' ;;
         metrics) echo '-o --output=' ;;
+        export) echo "$filter --format= -o --output= --keep-going" ;;
         vacuum) echo '--size= --time= --sessions= --dry-run --config-root= -j --json' ;;
         cat-config | profile) echo '--config-root= -j --json' ;;
         keep) echo "-n --name= -o --output= $filter" ;;
@@ -71,7 +72,7 @@ __ftracectl_options() { # VERB
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
         local verbs='run start arm trigger snapshot stop follow status list show report top tree hist calls
-                check verify fetch keep remove pin unpin vacuum cat-config functions profile schedule metrics doctor help version'
+                check verify fetch export keep remove pin unpin vacuum cat-config functions profile schedule metrics doctor help version'
         local verb= action= word value i
         local -a where=()
 
@@ -124,7 +125,13 @@ _ftracectl() {
                 return ;;
         --comm) COMPREPLY=($(compgen -W "$(ps -eo comm= 2>/dev/null)" -- "$cur")); return ;;
         --cgroup) COMPREPLY=($(compgen -d -- "${cur:-/sys/fs/cgroup/}")); return ;;
-        --format) COMPREPLY=($(compgen -W 'graph indent' -- "$cur")); return ;;
+        --format)
+                if [[ $verb == export ]]; then
+                        COMPREPLY=($(compgen -W 'csv json ndjson chrome speedscope perfetto' -- "$cur"))
+                else
+                        COMPREPLY=($(compgen -W 'graph indent' -- "$cur"))
+                fi
+                return ;;
         -O | --option)
                 COMPREPLY=($(compgen -W "$(printf '%s ' {,no}funcgraph-{cpu,proc,abstime,duration,overhead,overrun,irqs,tail,args,retval,retval-hex})" -- "$cur"))
                 return ;;
@@ -166,7 +173,7 @@ _ftracectl() {
                 esac ;;
         follow)
                 COMPREPLY=($(compgen -W "$(__ftracectl_sessions "${where[@]}") $(__ftracectl_functions "$cur")" -- "$cur")) ;;
-        stop | trigger | snapshot | show | report | top | tree | hist | calls | check | verify | fetch | keep | remove | pin | unpin)
+        stop | trigger | snapshot | show | report | top | tree | hist | calls | check | verify | fetch | export | keep | remove | pin | unpin)
                 COMPREPLY=($(compgen -W "$(__ftracectl_sessions "${where[@]}")" -- "$cur")) ;;
         esac
         return 0

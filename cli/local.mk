@@ -88,6 +88,7 @@ ftracectl_SOURCES = \
 	%D%/verb-cat-config.c \
 	%D%/verb-check.c \
 	%D%/verb-doctor.c \
+	%D%/verb-export.c \
 	%D%/verb-fetch.c \
 	%D%/verb-follow.c \
 	%D%/verb-functions.c \
@@ -112,7 +113,7 @@ ftracectl_SOURCES = \
 	%D%/verb-verify.c \
 	%D%/verb.h
 ftracectl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS)
-ftracectl_LDADD = $(verb_libs) $(SYSTEMD_LIBS)
+ftracectl_LDADD = $(verb_libs) $(export_libs) $(SYSTEMD_LIBS)
 man_pages += %D%/ftracectl.1
 EXTRA_DIST += %D%/completion.bash
 bashcompletion_DATA += %D%/ftracectl

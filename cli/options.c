@@ -150,8 +150,8 @@ static const Option options[] = {
           "look for ftraced.conf, profiles and their drop-ins below DIR" },
         { "deep",           0,  OPTIONS_VERIFY, OPTION_FLAG,     AT(deep), NULL,
           "also compare every block with the checksum of the pages it was made of" },
-        { "format",         0,  OPTIONS_DRAW,   OPTION_TEXT,     AT(format), "FORMAT",
-          "how to draw the calls; \"graph\" (as the kernel does) unless said" },
+        { "format",         0,  OPTIONS_DRAW | OPTIONS_EXPORT, OPTION_TEXT, AT(format), "FORMAT",
+          "in what format; drawings are \"graph\" (as the kernel draws) unless said" },
         { "option",        'O', OPTIONS_DRAW,   OPTION_WORDS,    AT(render), "OPTION",
           "switch a column of the kernel's drawing on or, with \"no\" before it,\n"
           "off: funcgraph-cpu, funcgraph-proc, funcgraph-abstime, funcgraph-duration,\n"

@@ -48,6 +48,7 @@ enum {
         OPTIONS_LIMIT = 1 << 30,
         OPTIONS_REMOTE = 1 << 22, /* where it is done; never said there again */
         OPTIONS_FLEET = 1 << 23,  /* on many hosts */
+        OPTIONS_EXPORT = 1 << 22,
 };
 
 typedef enum JsonMode { JSON_OFF, JSON_AUTO, JSON_SHORT, JSON_PRETTY } JsonMode;

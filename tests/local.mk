@@ -21,6 +21,7 @@ include %D%/unit/calls.mk
 include %D%/unit/render.mk
 include %D%/unit/import.mk
 include %D%/unit/analyze.mk
+include %D%/unit/export.mk
 include %D%/unit/daemon.mk
 include %D%/unit/cli.mk
 EXTRA_DIST += %D%/unit/unit.h
@@ -31,6 +32,7 @@ endif
 
 # The house rules that a script can check.
 house_tests = %D%/check-layers.sh %D%/check-size.sh %D%/check-headers.sh %D%/check-docs.sh
+EXTRA_DIST += %D%/read-export.py
 EXTRA_DIST += %D%/layers.txt %D%/functions.sh %D%/setup.sh %D%/demo %D%/run-all
 dist_check_SCRIPTS += $(house_tests)
 TESTS += $(house_tests)

@@ -5,6 +5,7 @@ system_tests = %D%/test-disk.sh %D%/test-full-ring.sh %D%/test-guards.sh %D%/tes
 system_tests += %D%/test-metrics.sh %D%/test-remote.sh %D%/test-schedule.sh %D%/test-trigger.sh
 system_tests += %D%/test-filters.sh
 system_tests += %D%/test-tracedat.sh
+system_tests += %D%/test-export.sh
 dist_check_SCRIPTS += $(system_tests)
 TESTS += $(system_tests)
 EXTRA_DIST += %D%/fake-tracefs.sh tests/varlink-client.py

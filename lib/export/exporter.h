@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Exporters: a recording becomes a file for another program; one .c for each format, one table
+ *
+ *      begin()    once, with when the first step was
+ *      step()     each step, in the recording's order, before what wants calls is told of them
+ *      end()      once
+ *
+ * An exporter appends to a Buf, whose sticky error is its own error unless a function returns one.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/pairing.h"
+#include "base/buf.h"
+#include "calls/step.h"
+
+/* What is known of the recording as a whole; all texts may be NULL but the first. */
+typedef struct ExportInfo {
+        const char *title;      /* a session's name, a file's */
+        const char *recording;  /* NAME-ID, or the file's name */
+        const char *host;       /* that it was made on */
+        const char *kernel;     /* its release */
+        int64_t to_boottime_ns; /* from the trace clock to CLOCK_BOOTTIME */
+        bool is_timeless;       /* a text without times: when calls began is a guess */
+        bool has_only_ends;     /* of calls, ends are all that was recorded */
+} ExportInfo;
+
+typedef struct Exporter {
+        const char *name;
+        const char *summary;
+        bool is_binary;
+        uint64_t viewer_bytes;     /* what its viewers can take; 0: no matter */
+        const char *viewer_advice; /* what to do about more: half a sentence */
+        /* @info, @out: borrowed.  An exporter that wants calls is a sink of @pairing.  0 or
+         * -ENOMEM. */
+        int (*new)(void **ret, const ExportInfo *info, Pairing *pairing, Buf *out);
+        /* Those that may be NULL, or return 0 or -errno. */
+        int (*begin)(void *p, uint64_t begin_ns);
+        int (*step)(void *p, const Step *step);
+        int (*end)(void *p);
+        void (*free)(void *p);
+} Exporter;
+
+extern const Exporter *const exporters[];        /* ends with NULL */
+const Exporter *exporter_find(const char *name); /* NULL if there is none */
+
+extern const Exporter exporter_csv;
+extern const Exporter exporter_json;
+extern const Exporter exporter_ndjson;
+extern const Exporter exporter_chrome;
+extern const Exporter exporter_speedscope;
+extern const Exporter exporter_perfetto;
+
+/*
+ * Export: steps on their way to an exporter
+ */
+typedef struct Export Export;
+
+/* All borrowed.  0 or -errno. */
+int export_new(Export **ret, const Exporter *exporter, const ExportInfo *info, Buf *out);
+/* 0; -errno, also of @out; -EFBIG: it is more than the format's viewers, and memory, can take. */
+int export_step(Export *e, const Step *step);
+/* Ends what is open.  No more steps after this. */
+int export_finish(Export *e);
+Export *export_free(Export *e);
+DEFINE_CLEANUP(Export *, export_free);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Intern: pointers are counted as they come, from 0
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+
+typedef struct Intern {
+        const void **items; /* n of them, by number */
+        uint32_t n, n_room;
+        uint32_t *slots; /* number + 1; four times n_room */
+} Intern;
+
+/* 1: @item is new; 0: it is not; -ENOMEM. */
+int intern_add(Intern *in, const void *item, uint32_t *ret_number);
+void intern_done(Intern *in);

@@ -1,0 +1,24 @@
+# lib/export
+noinst_LIBRARIES += %D%/libexport.a
+%C%_libexport_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+%C%_libexport_a_SOURCES = \
+	%D%/call-row.c \
+	%D%/call-row.h \
+	%D%/chrome.c \
+	%D%/csv.c \
+	%D%/escape.c \
+	%D%/escape.h \
+	%D%/exporter.c \
+	%D%/exporter.h \
+	%D%/intern.c \
+	%D%/intern.h \
+	%D%/json.c \
+	%D%/perfetto.c \
+	%D%/proto.h \
+	%D%/spans.c \
+	%D%/spans.h \
+	%D%/speedscope.c \
+	%D%/wake.c \
+	%D%/wake.h
+export_libs = %D%/libexport.a $(analyze_libs)
+dist_pkgdata_DATA += %D%/calls.schema.json

@@ -1,0 +1,258 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Reads what "ftracectl export" wrote, as a program that knows nothing of ftraced would, and prints
+# one JSON object: for each function how often it was called and its own time, and what else the
+# format says.
+#
+#       read-export.py FORMAT FILE [SCHEMA]
+import csv
+import json
+import re
+import sys
+
+
+class Functions(dict):
+    def add(self, name, self_ns, count=1):
+        entry = self.setdefault(name, {"count": 0, "self_ns": 0})
+        entry["count"] += count
+        entry["self_ns"] += self_ns
+
+
+def label(function, module):
+    return f"{function} [{module}]" if module else function
+
+
+def read_rows(rows):
+    """Rows of calls: sums, and whether parents, totals and own times fit each other."""
+    functions, rows = Functions(), list(rows)
+    by_id = {row["id"]: row for row in rows}
+    below = {}
+    for row in rows:
+        functions.add(label(row["function"], row["module"]), row["self_ns"])
+        if row["parent"] is not None:
+            parent = by_id[row["parent"]]
+            below[parent["id"]] = below.get(parent["id"], 0) + row["duration_ns"]
+            assert parent["depth"] < row["depth"], row
+    for row in rows:
+        if not row["cut"]:
+            left = row["duration_ns"] - below.get(row["id"], 0)
+            assert row["self_ns"] == max(left, 0), row
+    roots = sum(row["duration_ns"] for row in rows if row["parent"] is None)
+    return {"functions": functions, "calls": len(rows), "roots_ns": roots}
+
+
+def number(text):
+    return int(text) if text else None
+
+
+def read_csv(path):
+    with open(path, newline="", encoding="utf-8") as f:
+        rows = list(csv.DictReader(f, strict=True))
+    texts = ("task", "function", "module", "root")
+    return read_rows({k: v if k in texts else number(v) for k, v in row.items()} for row in rows)
+
+
+def read_json(path):
+    with open(path, encoding="utf-8") as f:
+        whole = json.load(f)
+    assert int(whole["begin_ns"]) >= 0
+    for row in whole["calls"]:
+        for value in row.values():
+            assert not isinstance(value, int) or abs(value) < 2**53, row
+    return read_rows(whole["calls"]) | {"events_lost": whole["events_lost"]}
+
+
+TYPES = {"string": str, "integer": int, "boolean": bool, "null": type(None)}
+
+
+def read_ndjson(path, schema_path):
+    with open(schema_path, encoding="utf-8") as f:
+        schema = json.load(f)
+    with open(path, encoding="utf-8") as f:
+        rows = [json.loads(line) for line in f]
+    for row in rows:
+        assert list(row) == schema["required"] == list(schema["properties"]), list(row)
+        for name, value in row.items():
+            said = schema["properties"][name]
+            types = said["type"] if isinstance(said["type"], list) else [said["type"]]
+            assert type(value) in [TYPES[t] for t in types], (name, value)
+            assert not isinstance(value, int) or value >= said.get("minimum", value), (name, value)
+    return read_rows(rows)
+
+
+class Timeline:
+    """Beginnings and ends on tracks, which must nest."""
+
+    def __init__(self):
+        self.functions, self.stacks, self.last = Functions(), {}, {}
+        self.n_calls = self.roots_ns = 0
+        self.roots = Functions()
+
+    def begin(self, track, name, at):
+        assert at >= self.last.get(track, at), (track, name, at)
+        self.last[track] = at
+        self.stacks.setdefault(track, []).append([name, at, 0])
+
+    def end(self, track, at, name=None):
+        begun, start, below = self.stacks[track].pop()
+        assert name in (None, begun) and at >= self.last[track], (track, begun, name, at)
+        self.last[track] = at
+        self.functions.add(begun, at - start - below)
+        self.n_calls += 1
+        if self.stacks[track]:
+            self.stacks[track][-1][2] += at - start
+        else:
+            self.roots_ns += at - start
+            self.roots.add(begun, at - start)
+
+    def result(self):
+        assert not any(self.stacks.values()), "some calls do not end"
+        return {
+            "functions": self.functions,
+            "calls": self.n_calls,
+            "roots_ns": self.roots_ns,
+            "roots": self.roots,
+        }
+
+
+def read_chrome(path):
+    timeline = Timeline()
+    with open(path, encoding="utf-8") as f:
+        whole = json.load(f, parse_float=str)
+    names = []
+    for event in whole["traceEvents"]:
+        if event["ph"] in "BE":
+            whole_us, fraction = event["ts"].split(".")
+            assert len(fraction) == 3
+            at = int(whole_us + fraction)
+            if event["ph"] == "B":
+                timeline.begin(event["tid"], event["name"], at)
+            else:
+                timeline.end(event["tid"], at)
+        elif event["name"] == "thread_name":
+            names.append(event["args"]["name"])
+    return timeline.result() | {"tasks": names}
+
+
+def read_speedscope(path):
+    timeline = Timeline()
+    with open(path, encoding="utf-8") as f:
+        whole = json.load(f)
+    frames = [frame["name"] for frame in whole["shared"]["frames"]]
+    assert len(set(frames)) == len(frames)
+    for i, profile in enumerate(whole["profiles"]):
+        assert profile["type"] == "evented" and profile["unit"] == "nanoseconds"
+        for event in profile["events"]:
+            assert profile["startValue"] <= event["at"] <= profile["endValue"]
+            if event["type"] == "O":
+                timeline.begin(i, frames[event["frame"]], event["at"])
+            else:
+                timeline.end(i, event["at"], frames[event["frame"]])
+    return timeline.result() | {"tasks": [p["name"] for p in whole["profiles"]]}
+
+
+def fields(data):
+    """(number, value) of a message of Protocol Buffers."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while at < len(data):
+        key = varint()
+        if key & 7 == 0:
+            yield key >> 3, varint()
+        elif key & 7 == 1:
+            yield key >> 3, int.from_bytes(data[at : at + 8], "little")
+            at += 8
+        else:
+            assert key & 7 == 2, key
+            n = varint()
+            assert at + n <= len(data)
+            yield key >> 3, data[at : at + n]
+            at += n
+
+
+def message(data):
+    result = {}
+    for key, value in fields(data):
+        result.setdefault(key, []).append(value)
+    return result
+
+
+def read_perfetto(path):
+    with open(path, "rb") as f:
+        trace = message(f.read())
+    assert list(trace) == [1]
+    names, tracks, events, wakes = {}, {}, [], {}
+    for packet in map(message, trace[1]):
+        assert packet[10] == [1]
+        for interned in map(message, packet.get(12, [])):
+            for name in map(message, interned.get(2, [])):
+                names[name[1][0]] = name[2][0].decode()
+        for track in map(message, packet.get(60, [])):
+            tracks[track[1][0]] = (track[2][0].decode(), track.get(5, [None])[0])
+        for event in map(message, packet.get(11, [])):
+            name = names[event[10][0]] if 10 in event else event.get(23, [b""])[0].decode()
+            events.append((packet[8][0], event[11][0], event[9][0], name, event.get(3)))
+            for flow in event.get(47, []):
+                wakes.setdefault(flow, [None, None])[0] = (packet[8][0], tracks[event[11][0]][0])
+            for flow in event.get(48, []):
+                wakes.setdefault(flow, [None, None])[1] = (packet[8][0], tracks[event[11][0]][0])
+    groups = {uuid: name for uuid, (name, parent) in tracks.items() if parent is None}
+    timelines = {name: Timeline() for name in groups.values()}
+    for at, uuid, kind, name, _ in events:
+        timeline = timelines[groups[tracks[uuid][1]]]
+        if kind == 1:
+            timeline.begin(uuid, name, at)
+        elif kind == 2:
+            timeline.end(uuid, at)
+    result = timelines["Tasks"].result()
+    irqs, cpus = timelines["Interrupts"].result(), timelines["CPUs"].result()
+    # An interrupt's outermost call is in both, in the task's track with all its time.
+    for name, entry in irqs["functions"].items():
+        result["functions"].add(name, entry["self_ns"], entry["count"])
+    for name, entry in irqs["roots"].items():
+        result["functions"].add(name, -entry["self_ns"], -entry["count"])
+    result["calls"] += irqs["calls"] - sum(entry["count"] for entry in irqs["roots"].values())
+    return result | {
+        "interrupts": irqs["functions"],
+        "interrupts_ns": irqs["roots_ns"],
+        "runs": cpus["calls"],
+        "tasks": [name for name, parent in tracks.values() if groups.get(parent) == "Tasks"],
+        "wakes": list(wakes.values()),
+        "losses": [name for _, _, kind, name, category in events if category == [5]],
+    }
+
+
+def read_folded(path):
+    functions, total = Functions(), 0
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            stack, self_ns = re.fullmatch(r"(.+) (\d+)\n", line).groups()
+            frames = stack.split(";")
+            assert all(frames), line
+            functions.add(frames[-1], int(self_ns))
+            total += int(self_ns)
+    return {"functions": functions, "roots_ns": total}
+
+
+READERS = {
+    "csv": read_csv,
+    "json": read_json,
+    "ndjson": read_ndjson,
+    "chrome": read_chrome,
+    "speedscope": read_speedscope,
+    "perfetto": read_perfetto,
+    "folded": read_folded,
+}
+json.dump(READERS[sys.argv[1]](*sys.argv[2:]), sys.stdout)

@@ -1,0 +1,106 @@
+#!/bin/bash
+# Touches: nothing; reads the recordings and texts in tests/data.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What is exported is read as other programs read it, and says what `top` says, to the nanosecond.
+. "$(dirname "$0")/../functions.sh"
+requires jq python3
+
+data=$top_srcdir/tests/data
+graph=$data/text/SyS_write-loopback.trace.txt
+
+read_export() { # FORMAT FILE
+        local schema=()
+
+        [[ $1 != ndjson ]] || schema=("$top_srcdir/lib/export/calls.schema.json")
+        python3 "$top_srcdir/tests/read-export.py" "$1" "$2" "${schema[@]}"
+}
+
+# Of each function how often it was called, and its own time.
+functions_of() { # FILE: of top --json, or of read_export
+        # shellcheck disable=SC2016 # jq's dollars
+        jq -cS 'def name: .function + if .module then " [\(.module)]" else "" end;
+                if type == "array" then map({ (name): [.count, .self_ns] }) | add
+                else .functions | map_values([.count, .self_ns]) end' "$1"
+}
+
+for source in udp_sendmsg-6.1 udp_sendmsg-6.12 "$graph" "$data/text/udp_sendmsg-fragmented.funcgraph.txt" \
+        "$data/text/udp-client-server.stap.txt"; do
+        name=${source##*/}
+        ftracectl top --quiet --json --store "$data" "$source" >"$work/top.json" 2>/dev/null
+        wanted=$(functions_of "$work/top.json")
+        total=$(jq 'map(.self_ns) | add' "$work/top.json")
+        for format in csv json ndjson chrome speedscope perfetto; do
+                exits "$name is exported as $format" 0 \
+                        ftracectl export --quiet --store "$data" "$source" --format=$format -o "$work/$format"
+                exits "$name as $format is well-formed" 0 read_export $format "$work/$format"
+                is "$name as $format has the calls and own times of top" "$(functions_of "$out")" "$wanted"
+                is "$name as $format: outermost calls took all that was added up" \
+                        "$(jq .roots_ns "$out")" "$total"
+        done
+done
+
+exits 'standard output takes it too' 0 ftracectl export --store "$data" udp_sendmsg-6.12 --format=csv
+is 'with a heading and a line for each call' "$(wc -l <"$out")" 1960
+exits 'a part of it can be taken' 0 \
+        ftracectl export --store "$data" udp_sendmsg-6.12 --format=csv --function=__rcu_read_lock
+ok 'which has nothing else' not grep -vE '^id,|,__rcu_read_lock,' "$out"
+exits 'a text without times says so' 0 ftracectl export "$graph" --format=json
+is 'in the file' "$(jq .approximate_start "$out")" true
+ftracectl export --store "$data" udp_sendmsg-6.12 --format=perfetto -o "$work/perfetto"
+exits 'interrupts are apart' 0 read_export perfetto "$work/perfetto"
+is 'with all their time' "$(jq '.interrupts_ns > 1000000' "$out")" true
+
+# Wake-ups.
+cat >"$work/wakes.txt" <<'END'
+ 0)    client-16    |               |  sock_def_readable() {
+ 0)    client-16    |               |    __wake_up() {
+ 0)    client-16    |               |      /* sched_wakeup: comm=server pid=17 prio=120 target_cpu=001 */
+ 0)    client-16    |   3.000 us    |    }
+ 0)    client-16    |   5.000 us    |  }
+ 1)    <idle>-0     |               |  /* sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=server next_pid=17 next_prio=120 */
+ 1)    server-17    |   0.500 us    |  finish_task_switch();
+END
+exits 'a text with wake-ups is exported' 0 \
+        ftracectl export "$work/wakes.txt" --format=perfetto -o "$work/wakes.perfetto"
+exits 'and well-formed' 0 read_export perfetto "$work/wakes.perfetto"
+is 'an arrow leads from who wakes to who runs' \
+        "$(jq -c '.wakes | map(map(.[1]))' "$out")" '[["client 16","server 17"]]'
+
+# Names that mean something to the formats.
+printf '%s\n' ' 0)  ev"il,;<b>-7   |               |  do_it() {' \
+        ' 0)  ev"il,;<b>-7   |   0.100 us    |    a.b$<script>alert(1)</script>();' \
+        ' 0)  ev"il,;<b>-7   |   1.000 us    |  }' >"$work/evil.txt"
+for format in csv json ndjson chrome speedscope perfetto; do
+        exits "hostile names are exported as $format" 0 \
+                ftracectl export --quiet "$work/evil.txt" --format=$format -o "$work/evil.$format"
+        exits "and well-formed as $format" 0 read_export $format "$work/evil.$format"
+done
+
+# Databases.
+if command -v sqlite3 >/dev/null; then
+        ftracectl export --store "$data" udp_sendmsg-6.12 --format=csv -o "$work/calls.csv"
+        exits 'a database loads the table' 0 sqlite3 -csv :memory: ".import $work/calls.csv calls" \
+                'SELECT count(*), sum(self_ns) FROM calls'
+        is 'whole' "$(<"$out")" "1959,107367875"
+else
+        skip_one 'a database loads the table' 'sqlite3 is not installed'
+fi
+
+# Bad input.
+exits 'a format that does not exist is refused' 2 ftracectl export "$graph" --format=xls
+says 'with those that do' 'is none of csv, json,'
+exits 'no format is refused' 2 ftracectl export "$graph"
+one_sentence 'in one sentence'
+exits 'a directory that does not exist is an error' 1 \
+        ftracectl export "$graph" --format=csv -o "$work/no-such-directory/x.csv"
+one_sentence 'in one sentence'
+exits 'a session that does not exist is an error' 3 \
+        ftracectl export --store "$data" no-such-session --format=csv -o "$work/none.csv"
+ok 'and leaves no file' test ! -e "$work/none.csv"
+head -c 5000 "$graph" >"$work/cut.txt"
+exits 'a text that is cut off is an error' 1 ftracectl export "$work/cut.txt" --format=csv -o "$work/cut.csv"
+ok 'and leaves no file' test ! -e "$work/cut.csv"
+exits 'unless it is to be stepped over' 1 \
+        ftracectl export --keep-going "$work/cut.txt" --format=csv -o "$work/cut.csv"
+done_testing
