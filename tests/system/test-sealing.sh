@@ -40,8 +40,8 @@ make_session() { # NAME N
                 } >"$dir/cpu$cpu/00000000.seg"
         done
 }
-temporaries() {
-        find "$store" -name '*.sealing' | wc -l
+has_no_temporaries() {
+        [[ -z $(find "$store" -name '*.sealing') ]]
 }
 
 # --- a daemon that is stopped at once leaves the work to the next -------------------------------
@@ -51,7 +51,7 @@ ok 'a session is recorded' record first
 ok 'while it records its segments are raw' segments_are 1 first
 exits 'it is stopped' 0 ftracectl stop first
 ok 'its segments are sealed' wait_until 100 segments_are 2 first
-is 'nothing is left over' "$(temporaries)" 0
+ok 'nothing is left over' wait_until 20 has_no_temporaries
 # The fake kernel's own counters stay at 0, which verify does not overlook.
 exits 'it is verified' 6 ftracectl verify first
 cp "$out" "$work/verified"
@@ -122,7 +122,7 @@ ok 'the worker ends' wait_until 60 not test -e "/proc/$worker"
 exits 'the daemon still answers' 0 ftracectl list
 ok 'nothing of the session comes back' not test -e "$store/sessions/third"
 is 'no more is said' "$(grep -c 'Cannot seal' "$work/ftraced.log")" 1
-is 'nothing is left over' "$(temporaries)" 0
+ok 'nothing is left over' wait_until 20 has_no_temporaries
 ok 'the daemon ends in peace' stop_ftraced
 
 # --- damage is named -----------------------------------------------------------------------------
