@@ -48,7 +48,7 @@ enum {
         OPTIONS_LIMIT = 1 << 30,
         OPTIONS_REMOTE = 1 << 22, /* where it is done; never said there again */
         OPTIONS_FLEET = 1 << 23,  /* on many hosts */
-        OPTIONS_EXPORT = 1 << 22,
+        OPTIONS_EXPORT = 1 << 12, /* to what format */
 };
 
 typedef enum JsonMode { JSON_OFF, JSON_AUTO, JSON_SHORT, JSON_PRETTY } JsonMode;
@@ -76,10 +76,10 @@ typedef struct FetchOptions {
 
 /* How what was read is added up and shown. */
 typedef struct AnalysisOptions {
-        const char *sort;  /* top */
-        uint64_t n_slow;   /* slow; 0: not said */
-        uint64_t min_ppm;  /* tree: of all; UINT64_MAX: not said */
-        Strv callers;      /* tree */
+        const char *sort; /* top */
+        uint64_t n_slow;  /* slow; 0: not said */
+        uint64_t min_ppm; /* tree: of all; UINT64_MAX: not said */
+        Strv callers;     /* tree */
         bool corrected, is_linear;
 } AnalysisOptions;
 
