@@ -25,3 +25,6 @@ CLEANFILES += %D%/fault.so
 EXTRA_DIST += %D%/fault.c
 %D%/fault.so: %D%/fault.c
 	$(AM_V_CC)$(MKDIR_P) %D% && $(CC) $(FTRACED_CFLAGS) -fvisibility=default -D_GNU_SOURCE $(CFLAGS) -fPIC -shared -o $@ $< -ldl
+
+system_tests += %D%/test-hostile.sh
+EXTRA_DIST += %D%/hostile.py

@@ -1,0 +1,69 @@
+#!/bin/bash
+# Touches: a fake tracefs and a store, both of its own.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Whatever a client does, it costs only itself its connection: another one is answered all the while,
+# the daemon's memory and descriptors stay what they were, and what records loses nothing.
+. "$(dirname "$0")/../functions.sh"
+requires jq python3
+
+attacks=(hang_up slow never_read connections half_close endless nested malformed floods_of_descriptors
+        loop descriptors)
+bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 1
+chmod 711 "$work"
+ok 'the daemon starts' start_ftraced --tracefs "$work/tracefs"
+if [[ $(id -u) == 0 ]]; then
+        chgrp 64999 "$FTRACED_SOCKET" && chmod 660 "$FTRACED_SOCKET"
+fi
+segment=$top_srcdir/tests/data/sessions/udp_sendmsg-6.1/cpu0/00000000.seg
+n_pages=$(($(stat -c %s "$segment") / 4096 - 1))
+n_rounds=20
+memory() { # [kB]
+        awk '/^VmRSS/ { print $2 }' "/proc/$ftraced_pid/status"
+}
+descriptors() {
+        ls "/proc/$ftraced_pid/fd" | wc -l
+}
+feed() { # all the while, as from the kernel
+        local i
+
+        for ((i = 0; i < n_rounds; i++)); do
+                tail -c +4097 "$segment"
+                sleep 0.3
+        done | timeout 60 dd bs=4096 iflag=fullblock status=none >"$work/tracefs/per_cpu/cpu0/trace_pipe_raw"
+}
+
+exits 'a session starts' 0 ftracectl start -n busy udp_sendmsg
+feed &
+feeder=$!
+memory_before=$(memory)
+descriptors_before=$(descriptors)
+timeout 100 python3 "$(dirname "$0")/hostile.py" "$FTRACED_SOCKET" "$ftraced_pid" "${attacks[@]}" >"$work/hostile"
+sed -n 's/^# //p' "$work/hostile" >"$work/answers"
+show_file "$work/answers"
+for attack in "${attacks[@]}"; do
+        is "${attack//_/ } harms nobody else" "$(sed -n "s/^$attack //p" "$work/hostile")" ok
+done
+read -r _ answers _ late _ worst < <(grep ^answers "$work/hostile")
+ok "another client had his answer within 100 ms, $answers times (late: $late)" \
+        test $((${late:-9} * 50)) -le "${answers:-0}"
+ok "and never had to wait for long ($worst ms)" test "${worst:-9999}" -le 2000
+ok 'the daemon runs' kill -0 "$ftraced_pid"
+if grep -q libasan "/proc/$ftraced_pid/maps"; then
+        skip_one 'its memory is what it was' 'the sanitizer keeps what was freed'
+else
+        ok "its memory is what it was ($memory_before kB, $(memory) kB)" test "$(memory)" -le $((memory_before + 16384))
+fi
+settled() {
+        (($(descriptors) <= descriptors_before + 2))
+}
+ok 'no descriptor is left open' wait_until 5 settled
+wait "$feeder"
+fed() {
+        [[ $(sum_of busy n_pages) == $((n_rounds * n_pages)) ]]
+}
+ok 'all pages arrived meanwhile' wait_until 10 fed
+exits 'the session stops' 0 ftracectl stop busy
+is 'nothing of it is lost' "$(sum_of busy pages_lost)" 0
+ok 'the daemon ends in peace' stop_ftraced
+done_testing
