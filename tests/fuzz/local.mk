@@ -7,6 +7,7 @@
 fuzz_targets = \
 	%D%/fuzz-block \
 	%D%/fuzz-block-roundtrip \
+	%D%/fuzz-call \
 	%D%/fuzz-config \
 	%D%/fuzz-foreign \
 	%D%/fuzz-formats \
@@ -30,6 +31,9 @@ fuzz_targets = \
 %C%_fuzz_block_roundtrip_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_block_roundtrip_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_block_roundtrip_LDADD = $(codec_libs) $(fuzz_libs)
+%C%_fuzz_call_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_call_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_call_LDADD = $(daemon_libs) $(fuzz_libs)
 %C%_fuzz_config_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_config_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_config_LDADD = $(store_libs) $(fuzz_libs)

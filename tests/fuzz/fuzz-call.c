@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Whatever JSON a peer sends as a call: it is refused, or it is a method with parameters and at most
+ * one flag; and a spec in it that is taken says the same when it was written and read again, and a
+ * member gets no more of it than he is allowed.
+ *
+ * Input: a message without its NUL.
+ */
+
+#include "daemon/allowance.h"
+#include "daemon/request.h"
+#include "fuzz.h"
+#include "wire/frame.h"
+
+static const Limits limits = { .member = { .max_depth = 3,
+                                           .max_duration_ns = 1000,
+                                           .max_bytes = 5000,
+                                           .max_stored_bytes = 4000 } };
+
+static void check_allowance(Spec *spec, const json_t *given) {
+        _cleanup_strv_ Strv allowed = {}, warnings = {};
+        _cleanup_refusal_ Refusal refusal = {};
+        Limits l = limits;
+
+        FUZZ_CHECK(strv_add(&allowed, "udp_*") == 0);
+        l.member_functions = &allowed;
+        if (allowance_check(&l, spec, allowance_asked(given, false), &refusal) == 0)
+                for (size_t i = 0; i < spec->functions.n; i++)
+                        FUZZ_CHECK(strncmp(spec->functions.items[i], "udp_", 4) == 0);
+        FUZZ_CHECK(allowance_narrow(&l, &(AllowanceUse){ .stored_bytes = 1000 }, ALLOWANCE_ALL,
+                                    spec, &warnings) == 0);
+        FUZZ_CHECK(spec->depth > 0 && spec->depth <= 3);
+        FUZZ_CHECK(spec->duration_ns > 0 && spec->duration_ns <= 1000);
+        FUZZ_CHECK(spec->max_bytes > 0 && spec->max_bytes <= 3000);
+}
+
+static void check_spec(const json_t *given) {
+        _cleanup_spec_ Spec spec = {}, again = {};
+        json_t *written, *rewritten;
+        const char *field = NULL;
+        int r;
+
+        r = spec_from_json(&spec, given, &field);
+        FUZZ_CHECK(r == 0 || (r == SPEC_E_INVALID && field));
+        if (r != 0)
+                return;
+        written = spec_to_json(&spec);
+        FUZZ_CHECK(written && spec_from_json(&again, written, &field) == 0);
+        rewritten = spec_to_json(&again);
+        FUZZ_CHECK(json_equal(written, rewritten));
+        json_decref(written);
+        json_decref(rewritten);
+        check_allowance(&spec, given);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
+        json_t *message, *spec;
+        Request q;
+
+        if (n_data > FRAME_CALL_MAX ||
+            frame_parse(&message, (const char *) data, n_data, NULL) != 0)
+                return 0;
+        if (request_parse(&q, message) == 0) {
+                FUZZ_CHECK(q.method);
+                FUZZ_CHECK(q.more + q.oneway + q.upgrade <= 1);
+                FUZZ_CHECK(!q.parameters || json_is_object(q.parameters));
+                spec = json_object_get(q.parameters, "spec");
+                if (json_is_object(spec))
+                        check_spec(spec);
+        }
+        json_decref(message);
+        return 0;
+}
