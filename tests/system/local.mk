@@ -8,7 +8,7 @@ system_tests += %D%/test-tracedat.sh
 system_tests += %D%/test-export.sh
 dist_check_SCRIPTS += $(system_tests)
 TESTS += $(system_tests)
-EXTRA_DIST += %D%/fake-tracefs.sh tests/varlink-client.py
+EXTRA_DIST += %D%/fake-tracefs.sh tests/varlink-client.py tests/varlink-conform.py
 
 noinst_PROGRAMS += %D%/service-manager
 %C%_service_manager_SOURCES = %D%/service-manager.c

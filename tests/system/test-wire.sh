@@ -40,6 +40,53 @@ ok 'and is named so' grep -q InvalidParameter "$out" "$err"
 exits 'a parameter of a wrong type is refused' 1 varlink org.ftraced.Stop '{"session":5}'
 ok 'and is named so' grep -q InvalidParameter "$out" "$err"
 
+# Answers, errors and streams against the types that the interface declares, by a reader of it that
+# shares nothing with the daemon.
+exits 'a session starts' 0 ftracectl start -n typed --depth=3 udp_sendmsg
+cat >"$work/calls" <<'C'
+GetStatus
+List
+Describe {"session":"typed"}
+Open {"session":"typed"}
+Check
+ListProfiles
+ListFunctions
+DryRun {"name":"other","spec":{"functions":["udp_sendmsg"]}} = Busy
+Watch {"session":"typed"} more
+Watch {"session":"typed"} = ExpectedMore
+GetStatus oneway
+Describe {"session":"nobody"} oneway
+Describe {"session":"nobody"} = SessionNotFound
+Start {"name":"typed","spec":{"functions":["udp_sendmsg"]}} = SessionExists
+Start {"spec":{"functions":["udp_sendmesg"]}} = FunctionNotFound
+Start {"spec":{"functions":["nothing_*"]}} = NoFunctionMatches
+Start {"spec":{"functions":["a b"]}} = InvalidName
+Start {"spec":{"functions":["udp_sendmsg"],"depth":99}} = InvalidSpec
+Start {"name":"a/b","spec":{"functions":["udp_sendmsg"]}} = InvalidName
+Start {"profile":"nobody"} = ProfileNotFound
+GetProfile {"profile":"nobody"} = ProfileNotFound
+Start {"spec":{"functions":["udp_recvmsg"]}} = Busy
+Remove {"session":"typed"} = SessionState
+Stop {"session":7} = InvalidParameter
+Vacuum {"dry_run":true}
+Pin {"session":"typed","pinned":true}
+Stop {"session":"typed"}
+Stop {"session":"typed"} = SessionState
+Trigger {"session":"typed"} = SessionState
+Describe {"session":"typed"}
+Watch {"session":"typed"} more
+DryRun {"name":"other","spec":{"functions":["udp_sendmsg"]}}
+Start {"name":"gone","spec":{"functions":["udp_sendmsg"]},"attach":true}
+C
+python3 "$top_srcdir/tests/varlink-conform.py" "$FTRACED_SOCKET" org.ftraced <"$work/calls" >"$out" 2>"$err"
+is 'every call was made' "$(wc -l <"$out")" "$(wc -l <"$work/calls")"
+while read -r line; do
+        ok "as declared: ${line##*ok }" test "${line#not ok}" = "$line"
+done < <(cut -c1-300 "$out")
+show_file "$err"
+echo 'List = Busy' | python3 "$top_srcdir/tests/varlink-conform.py" "$FTRACED_SOCKET" org.ftraced >"$out"
+says 'what does not conform is told' '^not ok List' "$out"
+
 # One byte and good bye, as kills perf daemon.
 python3 - "$FTRACED_SOCKET" <<'P'
 import socket, sys
