@@ -43,3 +43,9 @@ include %D%/bench/local.mk
 include %D%/system/local.mk
 include %D%/data/local.mk
 include %D%/root/local.mk
+
+# Part of the long suite, since it takes a desktop's packages: what is fetched, in KernelShark.
+EXTRA_DIST += %D%/kernelshark/run %D%/kernelshark/count-rows.c
+.PHONY: check-kernelshark
+check-kernelshark: all
+	top_builddir='$(abs_top_builddir)' $(srcdir)/%D%/kernelshark/run '$(abs_top_builddir)/kernelshark'

@@ -2,7 +2,8 @@
 
 /*
  * Whatever is in a trace.dat: it is refused with a place and a reason, or everything that it is
- * said to hold can be asked for, and every event of it read.
+ * said to hold can be asked for, every event of it read, and all of its good pages be written into
+ * another one.
  *
  * Input: the file.
  */
@@ -10,7 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "codec/dat-file.h"
+#include "cli/tracedat.h"
+#include "codec/dat-pages.h"
 #include "decode/stream.h"
 #include "fuzz.h"
 
@@ -39,6 +41,42 @@ static void read_events(const SessionDir *dir, char *const texts[]) {
                 FUZZ_CHECK(e->depth >= 0 && e->depth <= EVENT_DEPTH_MAX);
 }
 
+static uint64_t count_pages(const DatFile *f) {
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < dat_file_n_cpus(f); i++) {
+                _cleanup_(dat_pages_freep) DatPages *p = NULL;
+
+                FUZZ_CHECK(dat_pages_open(&p, f, dat_file_cpu(f, i)->cpu) == 0);
+                n += dat_pages_n_pages(p);
+        }
+        return n;
+}
+
+static void write_again(const SessionDir *dir, const SessionMeta *meta, unsigned version) {
+        int fd = memfd_create("fuzz", MFD_CLOEXEC);
+        _cleanup_(dat_file_freep) DatFile *f = NULL;
+        char *problem = NULL;
+        TracedatResult result;
+        int r;
+
+        FUZZ_CHECK(fd >= 0);
+        r = tracedat_write(&result, dir, meta,
+                           &(TracedatSpec){ .version = version,
+                                            .is_packed = version == 7,
+                                            .can_seek = true,
+                                            .window = &(Filtering){} },
+                           fd, &problem);
+        FUZZ_CHECK((r == TRACEDAT_E_UNREADABLE) == (problem != NULL));
+        free(problem);
+        if (r != 0) {
+                close(fd);
+                return;
+        }
+        FUZZ_CHECK(dat_file_take_fd(&f, fd, &problem) == 0);
+        FUZZ_CHECK(count_pages(f) == result.n_pages);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
         _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
@@ -62,6 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         if (session_dir_read_symbols(dir, NULL, &symbols, &n) >= 0)
                 free(symbols);
         read_events(dir, texts);
+        write_again(dir, meta, n_data % 2 ? 6 : 7);
         for (size_t i = 0; i < ELEMENTSOF(paths); i++)
                 free(texts[i]);
         return 0;

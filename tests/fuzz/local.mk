@@ -84,10 +84,10 @@ fuzz_targets = \
 %C%_fuzz_tally_LDADD = $(learn_libs) $(fuzz_libs)
 %C%_fuzz_tracedat_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_tracedat_LDFLAGS = $(fuzz_ldflags)
-%C%_fuzz_tracedat_LDADD = $(decode_libs) $(fuzz_libs)
+%C%_fuzz_tracedat_LDADD = $(drawing_libs) $(fuzz_libs)
 
 fuzz_cflags = $(AM_CFLAGS) $(JANSSON_CFLAGS) -I$(top_srcdir)/%D%
-EXTRA_DIST += %D%/corpus %D%/fuzz.h %D%/fuzz-text.h %D%/replay.c
+EXTRA_DIST += %D%/corpus %D%/fuzz.h %D%/fuzz-text.h %D%/replay.c %D%/run-long
 if ENABLE_FUZZERS
 AM_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined
 AM_LDFLAGS += -fsanitize=address,undefined
@@ -103,3 +103,8 @@ fuzz_libs = %D%/libreplay.a $(base_libs)
 check_PROGRAMS += $(fuzz_targets)
 TESTS += $(fuzz_targets)
 endif
+
+# Part of the long suite: each target for a minute, in a build of its own below this one.
+.PHONY: check-fuzz-long
+check-fuzz-long:
+	$(srcdir)/%D%/run-long '$(abs_top_builddir)/fuzz-long' $(FUZZ_SECONDS) $(FUZZ_TARGETS)
