@@ -107,8 +107,12 @@ static int describe_cpu(Strv *ret, uint32_t cpu, const CursorCount *c, bool live
         return 0;
 }
 
-int damage_describe(const Stream *stream, bool live, Strv *ret) {
+int damage_describe(const Stream *stream, const Atlas *atlas, bool live, Strv *ret) {
         int r = 0;
+
+        if (atlas_is_damaged(atlas))
+                r = sentence_add(ret, "its symbols in the store are damaged: functions are "
+                                      "addresses");
 
         for (size_t i = 0; r >= 0 && i < stream_n_cpus(stream); i++) {
                 const Cursor *cursor = stream_cursor(stream, i);

@@ -184,7 +184,7 @@ int drawing_report(const SessionDir *dir, const SessionMeta *meta, const Drawing
                 r = drawing_finish(d, ret);
         }
         if (r == 0 && damage)
-                r = damage_describe(d->playback->stream, session_state_is_live(meta->state),
-                                    damage);
+                r = damage_describe(d->playback->stream, d->playback->atlas,
+                                    session_state_is_live(meta->state), damage);
         return r;
 }

@@ -64,24 +64,30 @@ static void add_new_lines(Buf *b, const char *text, const Earlier *e) {
         }
 }
 
-static int read_map(const SessionDir *dir, const char *hash, char **ret, size_t *ret_n) {
+static int read_map(const SessionDir *dir, const char *hash, char **ret, size_t *ret_n,
+                    bool *is_damaged) {
         int r = session_dir_read_symbols(dir, hash, ret, ret_n);
 
-        if (r != -ENODATA && r != -ENOENT && r != -EBADF)
+        if (r >= 0 || r == -ENOMEM)
                 return r;
+        /* Not if they were hidden, or the recording came without the store. */
+        if (r != -ENODATA && r != -ENOENT && r != -EBADF)
+                *is_damaged = true;
         *ret = strdup("");
         *ret_n = 0;
         return *ret ? 0 : -ENOMEM;
 }
 
-int kallsyms_text_read(const SessionDir *dir, const SessionMeta *meta, char **ret, size_t *ret_n) {
+int kallsyms_text_read(const SessionDir *dir, const SessionMeta *meta, char **ret, size_t *ret_n,
+                       bool *ret_is_damaged) {
         _cleanup_(earlier_done) Earlier earlier = {};
         _cleanup_buf_ Buf b = BUF_INIT;
         char *text, *modules;
         size_t n, n_modules;
         int r;
 
-        r = read_map(dir, meta->symbols, &text, &n);
+        *ret_is_damaged = false;
+        r = read_map(dir, meta->symbols, &text, &n, ret_is_damaged);
         if (r < 0)
                 return r;
         if (meta->symbol_maps.n == 0) {
@@ -92,7 +98,7 @@ int kallsyms_text_read(const SessionDir *dir, const SessionMeta *meta, char **re
         buf_add(&b, text, n);
         r = earlier_add(&earlier, text, n);
         for (size_t i = 0; r >= 0 && i < meta->symbol_maps.n; i++) {
-                r = read_map(dir, meta->symbol_maps.items[i].symbols, &text, &n);
+                r = read_map(dir, meta->symbol_maps.items[i].symbols, &text, &n, ret_is_damaged);
                 if (r < 0)
                         break;
                 r = copy_modules(text, &modules, &n_modules);

@@ -11,5 +11,7 @@
 
 #include "store/session-dir.h"
 
-/* The caller frees *@ret, which is "" if there are no symbols.  0 or -errno. */
-int kallsyms_text_read(const SessionDir *dir, const SessionMeta *meta, char **ret, size_t *ret_n);
+/* The caller frees *@ret, which is "" if there are no symbols; *@ret_is_damaged: some could not be
+ * read.  0 or -errno. */
+int kallsyms_text_read(const SessionDir *dir, const SessionMeta *meta, char **ret, size_t *ret_n,
+                       bool *ret_is_damaged);

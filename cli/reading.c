@@ -142,7 +142,8 @@ int reading_finish(const Reading *r, const Options *o) {
         if (r->text.trace)
                 return text_source_finish(&r->text, o);
         m = r->source->meta;
-        e = damage_describe(r->playback->stream, session_state_is_live(m->state), &damage);
+        e = damage_describe(r->playback->stream, r->playback->atlas,
+                            session_state_is_live(m->state), &damage);
         if (e < 0)
                 return display_status(e, m, o, NULL);
         for (size_t i = 0; i < damage.n; i++)

@@ -40,6 +40,7 @@ typedef struct Work {
         Occurrence *occurrence; /* NULL: everything is kept */
         Formats layout;
         uint64_t n_looked;
+        bool symbols_are_damaged;
 
         Text header_page, header_event, printk, tasks, symbols;
         Format *formats;
@@ -158,7 +159,8 @@ static int read_texts(Work *w) {
         if (r == 0)
                 r = read_formats(w);
         if (r == 0)
-                r = kallsyms_text_read(w->dir, w->meta, &w->symbols.data, &w->symbols.n);
+                r = kallsyms_text_read(w->dir, w->meta, &w->symbols.data, &w->symbols.n,
+                                       &w->symbols_are_damaged);
         if (r == 0 && asprintf(&w->uname, "Linux %s %s %s", w->meta->host ?: "-",
                                w->meta->kernel ?: "-", w->meta->machine ?: "-") < 0) {
                 w->uname = NULL;
@@ -282,6 +284,7 @@ static int write_out(const Work *w, DatHead *head, int out_fd, TracedatResult *r
                 *ret = (TracedatResult){ .n_pages = w->plan.n_pages,
                                          .n_lost = w->plan.n_lost,
                                          .n_unreadable = w->plan.n_unreadable,
+                                         .symbols_are_damaged = w->symbols_are_damaged,
                                          .is_packed = head->compressor != DAT_NONE };
         return r;
 }

@@ -31,8 +31,9 @@ typedef struct TracedatSpec {
 
 typedef struct TracedatResult {
         uint64_t n_pages;
-        uint64_t n_lost;       /* pages that are damaged: left out */
-        uint64_t n_unreadable; /* segments, the same */
+        uint64_t n_lost;          /* pages that are damaged: left out */
+        uint64_t n_unreadable;    /* segments, the same */
+        bool symbols_are_damaged; /* and not in it */
         bool is_packed;
 } TracedatResult;
 

@@ -160,11 +160,14 @@ static int tell_lacks(const Fetch *f, const SessionMeta *m, const TracedatSpec *
                         "%llu segments are damaged and were left out; \"ftracectl verify\" says "
                         "more.",
                         (unsigned long long) result->n_unreadable);
+        if (result->symbols_are_damaged)
+                log_warning("Its symbols in the store are damaged: functions are addresses.");
         if (result->n_pages == 0)
                 talk(f->o, "There are no events in it.");
         display_dropped(f->o, m);
         display_loss(m);
-        return summary_is_complete(m) && result->n_lost == 0 && result->n_unreadable == 0
+        return summary_is_complete(m) && result->n_lost == 0 && result->n_unreadable == 0 &&
+                               !result->symbols_are_damaged
                        ? STATUS_OK
                        : STATUS_INCOMPLETE;
 }

@@ -82,7 +82,7 @@ static int check_cpus(VerifyResult *v, const Playback *p, bool live) {
         const CursorCount none = {};
         int r;
 
-        r = damage_describe(p->stream, live, &v->problems);
+        r = damage_describe(p->stream, p->atlas, live, &v->problems);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < stream_n_cpus(p->stream); i++) {
@@ -107,8 +107,8 @@ static int check_cpus(VerifyResult *v, const Playback *p, bool live) {
                                 cursor_count(stream_cursor(p->stream, i), &c);
                 r = check_account(v, a, &c, live,
                                   !was_emptied(p->meta) && a->pages_lost == 0 &&
-                                          a->pages_dropped == 0 && !is_file &&
-                                          !p->meta->origin && !p->meta->spec.in_kernel,
+                                          a->pages_dropped == 0 && !is_file && !p->meta->origin &&
+                                          !p->meta->spec.in_kernel,
                                   is_file);
                 if (r < 0)
                         return r;

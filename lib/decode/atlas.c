@@ -14,6 +14,7 @@ typedef struct Map {
         uint64_t unchanged_ns, from_ns;
         char *hash;       /* NULL: `symbols` was given to us */
         Symbols *symbols; /* NULL: not read yet */
+        bool is_damaged;  /* and therefore empty */
 } Map;
 
 struct Atlas {
@@ -47,11 +48,15 @@ static int map_load(const Atlas *a, Map *m) {
         return r < 0 ? r : symbols_new(&m->symbols, text, n);
 }
 
-/* As map_load(), but empty if it cannot be had. */
+/* As map_load(), but empty if it cannot be had: names are addresses then. */
 static int map_need(const Atlas *a, Map *m) {
         int r = map_load(a, m);
 
-        return r < 0 && r != -ENOMEM ? symbols_new(&m->symbols, NULL, 0) : r;
+        if (r >= 0 || r == -ENOMEM)
+                return r;
+        /* Not if it was hidden, or the recording came without the store's symbols. */
+        m->is_damaged = r != -ENODATA && r != -ENOENT && r != -EBADF;
+        return symbols_new(&m->symbols, NULL, 0);
 }
 
 int atlas_new(Atlas **ret, Symbols *symbols) {
@@ -85,11 +90,7 @@ static int open_first(Atlas *a, const SessionMeta *meta) {
         r = add_map(a, first);
         if (r < 0)
                 return r;
-        r = map_load(a, &a->maps[0]);
-        /* Hidden, or the recording came without the store's symbols: names are addresses then. */
-        if (r == -ENODATA || r == -ENOENT || r == -EBADF)
-                return symbols_new(&a->maps[0].symbols, NULL, 0);
-        return r;
+        return map_need(a, &a->maps[0]);
 }
 
 int atlas_open(Atlas **ret, const SessionDir *dir, const SessionMeta *meta) {
@@ -125,6 +126,13 @@ int atlas_refresh(Atlas *a, const SessionMeta *meta) {
                 changed = 1;
         }
         return changed;
+}
+
+bool atlas_is_damaged(const Atlas *a) {
+        for (size_t i = 0; i < a->n_maps; i++)
+                if (a->maps[i].is_damaged)
+                        return true;
+        return false;
 }
 
 bool atlas_has_names(const Atlas *a) {

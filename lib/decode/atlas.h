@@ -32,8 +32,8 @@ typedef struct AtlasSpan {
  * atlas_open() - the symbols of a recording
  * @dir: borrowed for the atlas's life
  *
- * A recording whose symbols were hidden, or that came without a store, has an empty atlas.
- * Return: 0, -errno (the first map is damaged).
+ * A recording whose symbols were hidden, are damaged, or came without a store, has an empty atlas.
+ * Return: 0, -errno.
  */
 int atlas_open(Atlas **ret, const SessionDir *dir, const SessionMeta *meta);
 /* One map that holds for ever; @symbols is consumed, also on failure. */
@@ -43,10 +43,12 @@ int atlas_add(Atlas *a, uint64_t unchanged_ns, uint64_t from_ns, Symbols *symbol
 /* Takes over the maps that @meta, a later account of the same recording, has beyond ours.
  * 1: there were some, and spans that were handed out are void; 0; -ENOMEM. */
 int atlas_refresh(Atlas *a, const SessionMeta *meta);
+/* Whether a map that was asked for is damaged, so that its functions have no names. */
+bool atlas_is_damaged(const Atlas *a);
 /* Whether addresses have names at all. */
 bool atlas_has_names(const Atlas *a);
 
-/* The span that @timestamp_ns lies in.  A later map that is missing or damaged is empty.  0 or
+/* The span that @timestamp_ns lies in.  A map that is missing or damaged is empty.  0 or
  * -errno. */
 int atlas_span(Atlas *a, uint64_t timestamp_ns, AtlasSpan *ret);
 /* Addresses in the order of their time; after it has_turned may be another, and names that were

@@ -95,6 +95,39 @@ START_TEST(a_recording_without_symbols_has_no_names)
         }
 END_TEST
 
-UNIT_MAIN("atlas", each_time_has_its_map, maps_that_came_while_it_was_open_are_taken_over,
+START_TEST(a_map_that_is_damaged_is_empty_and_known)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_(atlas_freep) Atlas *a = NULL;
+                char name[SYMBOL_HASH_CHARS + 8];
+
+                recording_init(&r, &layouts[LAYOUT_6_12]);
+                add_map(&r, 100, "second");
+                (void) snprintf(name, sizeof(name), "%s.zst", r.meta->symbols);
+                ck_assert_int_eq(file_replace(r.symbols_fd, name, "no frame", 8, 0600), 0);
+                ck_assert_int_eq(atlas_open(&a, r.dir, r.meta), 0);
+                ck_assert(atlas_is_damaged(a));
+                expect(a, 0, NULL);
+                expect(a, 100, "second");
+        }
+END_TEST
+
+START_TEST(symbols_that_were_not_kept_are_no_damage)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_(atlas_freep) Atlas *a = NULL;
+
+                recording_init(&r, &layouts[LAYOUT_6_12]);
+                free(r.meta->symbols);
+                r.meta->symbols = NULL;
+                ck_assert_int_eq(atlas_open(&a, r.dir, r.meta), 0);
+                ck_assert(!atlas_is_damaged(a));
+                expect(a, 0, NULL);
+        }
+END_TEST
+
+UNIT_MAIN("atlas", a_map_that_is_damaged_is_empty_and_known,
+          symbols_that_were_not_kept_are_no_damage, each_time_has_its_map,
+          maps_that_came_while_it_was_open_are_taken_over,
           a_map_that_is_missing_costs_the_names_of_its_time_alone,
           a_recording_without_symbols_has_no_names)

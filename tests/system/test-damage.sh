@@ -1,0 +1,89 @@
+#!/bin/bash
+# Touches: nothing; reads copies of the recordings in tests/data.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Whatever is wrong with a file of a recording, in whatever kind of file: it is said with the file and
+# the reason, in little memory and time, and what is good is drawn.
+. "$(dirname "$0")/../functions.sh"
+requires jq python3
+
+data=$top_srcdir/tests/data
+seed=${SEED:-$((RANDOM * 32768 + RANDOM))} share=${SHARE:-6}
+note "SEED=$seed SHARE=$share: every so manieth of about a thousand is tried; SHARE=1 tries all"
+RANDOM=$seed
+mkdir "$work/broken"
+cp -r "$data/sessions/udp_sendmsg-6.12" "$work/sealed"
+chmod -R u+w "$work/sealed"
+ok 'a copy is sealed' "$top_builddir/tests/bench/seal-session" "$work/sealed"
+for form in 'v6 --v6' 'v7 --v7 --compress=none' 'zstd --v7'; do
+        read -ra words <<<"$form"
+        ftracectl fetch -q --store "$data" udp_sendmsg-6.12 -o "$work/broken/${words[0]}.dat" "${words[@]:1}"
+done
+ok 'damaged copies are made' \
+        python3 "$(dirname "$0")/damage.py" "$data" "$work/sealed" "$work/broken" "$seed"
+
+addresses='ulimit -v 200000;'
+! grep -q __asan_init "$top_builddir/ftracectl" || addresses= # which takes terabytes of addresses
+survives() { # ARGUMENT...: of ftracectl; whether it ends in order, and tells what is wrong if anything is
+        local status=0
+
+        bash -c "$addresses"' exec timeout 10 "$0" "$@"' "$top_builddir/ftracectl" "$@" \
+                >"$out" 2>"$err" </dev/null || status=$?
+        case $status in
+        0) return 0 ;;
+        1 | 6) [[ -s $err || $1 == check || $1 == verify ]] && return 0 ;;
+        esac
+        echo "exit status $status: ftracectl $*"
+        head -n 3 "$err"
+        return 1
+}
+all_survive() { # WHAT VERB FILE...: each of them
+        local what=$1 verb=$2 file bad=
+
+        shift 2
+        for file in "$@"; do
+                [[ $((RANDOM % share)) == 0 ]] || continue
+                case $file in
+                */sessions/*) set -- --store "${file%/sessions/*}" "${file##*/}" ;;
+                *) set -- "$file" ;;
+                esac
+                [[ $verb != fetch ]] || set -- "$@" -o "$work/again.dat" -q --v7
+                survives "$verb" "$@" >>"$work/bad" || bad=1
+        done
+        if [[ -z $bad ]]; then
+                pass "$what"
+        else
+                fail "$what"
+                show_file "$work/bad"
+        fi
+        : >"$work/bad"
+}
+
+for verb in report verify check fetch; do
+        all_survive "$verb: damaged sessions" "$verb" "$work"/broken/store/sessions/* "$work"/broken/symbols/*/sessions/it
+        all_survive "$verb: damaged files of trace-cmd's" "$verb" "$work"/broken/files/*.dat
+done
+for verb in report check top; do
+        all_survive "$verb: damaged texts" "$verb" "$work"/broken/files/*.txt
+done
+
+# The place and the reason.
+store=$work/broken/store
+for kind in raw sealed; do
+        exits "$kind: a segment that was cut is incomplete" 6 ftracectl verify --store "$store" "$kind-cut-1"
+        exits "$kind: its good part is drawn" 6 ftracectl report --no-legend --store "$store" "$kind-cut-1"
+        ok "$kind: and the other CPU's" test "$(wc -l <"$out")" -gt 500
+        exits "$kind: an empty one is incomplete" 6 ftracectl verify --store "$store" "$kind-empty"
+done
+for kind in page entry exit; do
+        exits "$kind: an empty format is an error" 1 ftracectl report --store "$store" "$kind-empty"
+        says "$kind: that names the file" 'header_page|funcgraph_(entry|exit)|format'
+done
+for verb in report verify check; do
+        exits "$verb: symbols that are damaged are said" 6 ftracectl $verb --store "$work/broken/symbols/zeros" it
+        ok "$verb: by their name" grep -q 'symbols in the store are damaged' "$out" "$err"
+done
+exits 'they cost the names alone' 6 ftracectl report --no-legend --store "$work/broken/symbols/zeros" it
+is 'every line is drawn' "$(wc -l <"$out")" \
+        "$(ftracectl report --no-legend --store "$data" udp_sendmsg-6.12 | wc -l)"
+done_testing
