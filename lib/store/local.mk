@@ -57,3 +57,15 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/vacuum.c \
 	%D%/vacuum.h
 store_libs = %D%/libstore.a $(base_libs) $(JANSSON_LIBS) $(ZSTD_LIBS) $(XXHASH_LIBS)
+
+# The page is the first comment of the format's header with an introduction.
+EXTRA_DIST += %D%/ftraced-store.5.scd.in
+if HAVE_SCDOC
+man_MANS += %D%/ftraced-store.5
+CLEANFILES += %D%/ftraced-store.5
+%D%/ftraced-store.5: %D%/ftraced-store.5.scd.in %D%/format.h
+	$(AM_V_at)$(MKDIR_P) $(@D)
+	$(AM_V_GEN)$(AWK) 'NR == FNR { if (sub(/^ \* ?/, "") && !done) text = text $$0 "\n"; else if (text) done = 1; next } \
+		$$0 == "@CONTENT@" { sub(/\/\n$$/, "", text); $$0 = "```\n" text "```" } 1' \
+		$(srcdir)/%D%/format.h $< | $(SCDOC) >$@.tmp && mv $@.tmp $@
+endif

@@ -19,3 +19,14 @@ CLEANFILES += %D%/interface.c
 	$(AM_V_GEN){ echo '#include "wire/interface.h"'; for f in $^; do \
 	  n=`basename $$f .varlink | tr . _`; echo "const char interface_$$n[] ="; \
 	  $(SED) -e 's/[\\"]/\\&/g' -e 's/.*/        "&\\n"/' $$f; echo '        ;'; done; } >$@.tmp && mv $@.tmp $@
+
+# The page is the interface with an introduction.
+EXTRA_DIST += %D%/org.ftraced.7.scd.in
+if HAVE_SCDOC
+man_MANS += %D%/org.ftraced.7
+CLEANFILES += %D%/org.ftraced.7
+%D%/org.ftraced.7: %D%/org.ftraced.7.scd.in %D%/org.ftraced.varlink
+	$(AM_V_at)$(MKDIR_P) $(@D)
+	$(AM_V_GEN)$(AWK) 'NR == FNR { text = text $$0 "\n"; next } $$0 == "@CONTENT@" { $$0 = "```\n" text "```" } 1' \
+		$(srcdir)/%D%/org.ftraced.varlink $< | $(SCDOC) >$@.tmp && mv $@.tmp $@
+endif
