@@ -53,6 +53,7 @@ __ftracectl_options() { # VERB
         report) echo "$draw $filter --keep-going" ;;
         top) echo "$filter --by= --sort= --limit= --corrected --keep-going -j --json" ;;
         tree) echo "$filter --min= --callers= --corrected --keep-going -j --json" ;;
+        slow) echo "$filter -n --number= --min= --corrected --keep-going -j --json" ;;
         hist) echo "$filter --limit= --linear --keep-going -j --json" ;;
         calls) echo "$filter --limit= --keep-going -j --json" ;;
         check) echo "$filter -j --json" ;;
@@ -71,7 +72,7 @@ __ftracectl_options() { # VERB
 
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-        local verbs='run start arm trigger snapshot stop follow status list show report top tree hist calls
+        local verbs='run start arm trigger snapshot stop follow status list show report top tree slow hist calls
                 check verify fetch export keep remove pin unpin vacuum cat-config functions profile schedule metrics doctor help version'
         local verb= action= word value i
         local -a where=()
@@ -173,7 +174,7 @@ _ftracectl() {
                 esac ;;
         follow)
                 COMPREPLY=($(compgen -W "$(__ftracectl_sessions "${where[@]}") $(__ftracectl_functions "$cur")" -- "$cur")) ;;
-        stop | trigger | snapshot | show | report | top | tree | hist | calls | check | verify | fetch | export | keep | remove | pin | unpin)
+        stop | trigger | snapshot | show | report | top | tree | slow | hist | calls | check | verify | fetch | export | keep | remove | pin | unpin)
                 COMPREPLY=($(compgen -W "$(__ftracectl_sessions "${where[@]}")" -- "$cur")) ;;
         esac
         return 0

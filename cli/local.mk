@@ -103,6 +103,7 @@ ftracectl_SOURCES = \
 	%D%/verb-run.c \
 	%D%/verb-schedule.c \
 	%D%/verb-show.c \
+	%D%/verb-slow.c \
 	%D%/verb-start.c \
 	%D%/verb-status.c \
 	%D%/verb-stop.c \

@@ -74,11 +74,19 @@ static const Verb verbs[] = {
         { "tree", "SOURCE [OPTIONS]", "the trees of all calls, merged",
           "A line for each function under the path of its callers: what took longest first, and the\n"
           "way to where most time went marked with \">\".\n",
-          OPTIONS_TREE | OPTIONS_ANALYZE | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 1, verb_tree },
+          OPTIONS_TREE | OPTIONS_CALLERS | OPTIONS_ANALYZE | OPTIONS_FILTER | OPTIONS_KEEP_GOING |
+                  OPTIONS_JSON,
+          1, 1, verb_tree },
         { "hist", "SOURCE [FUNCTION] [OPTIONS]", "how long calls took, as a histogram",
           "One for each root; with FUNCTION, a name or a glob, one of all its calls, and how long they\n"
           "took under each root.\n",
           OPTIONS_HIST | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2, verb_hist },
+        { "slow", "SOURCE [OPTIONS]", "the slowest calls of roots, and what they spent",
+          "Each with what it spent and a usual call of the same root does not, and with its own tree.\n"
+          "\"+\": what the usual one does not call, \"-\": what it does and this one does not.\n",
+          OPTIONS_SLOW | OPTIONS_TREE | OPTIONS_ANALYZE | OPTIONS_FILTER | OPTIONS_KEEP_GOING |
+                  OPTIONS_JSON,
+          1, 1, verb_slow },
         { "calls", "SOURCE [FUNCTION] [OPTIONS]", "every call of a function, a line each",
           "In the order in which they ended; without FUNCTION the outermost calls.  A \"+\" behind a\n"
           "duration: it was cut, and took longer.\n",

@@ -42,6 +42,7 @@ enum {
         OPTIONS_LATER = 1 << 25,
         OPTIONS_FETCH = 1 << 20,
         OPTIONS_ANALYZE = 1 << 26, /* how to add up what was read */
+        OPTIONS_CALLERS = 1 << 19,
         OPTIONS_TREE = 1 << 27,
         OPTIONS_HIST = 1 << 28,
         OPTIONS_SLOW = 1 << 29,

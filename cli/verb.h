@@ -38,6 +38,7 @@ int verb_top(const Options *o);
 int verb_tree(const Options *o);
 int verb_hist(const Options *o);
 int verb_calls(const Options *o);
+int verb_slow(const Options *o);
 int verb_check(const Options *o);
 int verb_verify(const Options *o);
 int verb_remove(const Options *o);

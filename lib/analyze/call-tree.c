@@ -12,7 +12,8 @@
 
 #include "analyze/call-tree.h"
 
-#define CHUNK_NODES 256
+#define CHUNK_NODES 64
+#define SLOTS_FIRST 256
 
 typedef struct Chunk {
         struct Chunk *next;
@@ -58,7 +59,7 @@ static size_t find_slot(CallNode *const *slots, size_t n, const CallNode *parent
 }
 
 static int grow_slots(CallTree *t) {
-        size_t n = t->n_slots ? t->n_slots * 2 : 1024;
+        size_t n = t->n_slots ? t->n_slots * 2 : SLOTS_FIRST;
         CallNode **slots = calloc(n, sizeof(CallNode *));
 
         if (!slots)
@@ -173,7 +174,7 @@ static int begin(void *userdata, const Stack *stack, const Frame *caller, Frame 
         return frame->data ? 0 : -ENOMEM;
 }
 
-static void add_call(CallNode *node, const Call *call) {
+void call_node_add(CallNode *node, const Call *call) {
         node->n++;
         node->self_ns += call->self_ns;
         node->blocked_ns += call->blocked_ns;
@@ -255,7 +256,7 @@ static int add_end(CallTree *t, const Call *call) {
         own = call_tree_child(t, w->levels[i - 1].top, call->frame->function);
         if (!own)
                 return -ENOMEM;
-        add_call(own, call);
+        call_node_add(own, call);
         for (size_t k = i; k < w->n && r >= 0; k++)
                 r = take_level(t, own, &w->levels[k]);
         w->n = i;
@@ -267,7 +268,7 @@ static int end(void *userdata, const Call *call) {
 
         if (!call->frame->data)
                 return add_end(t, call);
-        add_call(call->frame->data, call);
+        call_node_add(call->frame->data, call);
         return 0;
 }
 
@@ -367,6 +368,30 @@ int call_tree_new(CallTree **ret, Pairing *pairing) {
         return 0;
 }
 
+static void free_chunks(CallTree *t, Chunk *but) {
+        while (t->chunks && t->chunks != but) {
+                Chunk *c = t->chunks;
+
+                t->chunks = c->next;
+                free(c);
+        }
+}
+
+void call_tree_clear(CallTree *t) {
+        Chunk *first = t->chunks;
+
+        while (first && first->next)
+                first = first->next;
+        free_chunks(t, first);
+        if (t->n_slots > SLOTS_FIRST) {
+                free(TAKE_PTR(t->slots));
+                t->n_slots = 0;
+        } else if (t->slots)
+                memset(t->slots, 0, t->n_slots * sizeof(CallNode *));
+        t->n_in_chunk = t->n_nodes = t->n_hashed = 0;
+        t->root = (CallNode){ .min_ns = UINT64_MAX };
+}
+
 CallTree *call_tree_free(CallTree *t) {
         if (!t)
                 return NULL;
@@ -374,12 +399,7 @@ CallTree *call_tree_free(CallTree *t) {
                 free(t->waiting[i].levels);
         free(t->waiting);
         free(t->slots);
-        while (t->chunks) {
-                Chunk *c = t->chunks;
-
-                t->chunks = c->next;
-                free(c);
-        }
+        free_chunks(t, NULL);
         free(t);
         return NULL;
 }

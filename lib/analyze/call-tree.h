@@ -48,6 +48,10 @@ typedef struct CallNode {
 int call_tree_new(CallTree **ret, Pairing *pairing);
 /* The node of @function under @parent, made if new; NULL without memory. */
 CallNode *call_tree_child(CallTree *t, CallNode *parent, const Function *function);
+/* Adds one call to its node. */
+void call_node_add(CallNode *node, const Call *call);
+/* Leaves the root alone, and no more memory than a few nodes take. */
+void call_tree_clear(CallTree *t);
 /* Adds what is below @from, which may be of another tree, below @to, which is of this one; totals
  * are added up by call_tree_finish().  Nodes without calls are left out.  0 or -ENOMEM. */
 int call_tree_merge(CallTree *t, CallNode *to, const CallNode *from);

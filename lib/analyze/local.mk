@@ -16,6 +16,8 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/ranges.h \
 	%D%/role.c \
 	%D%/role.h \
+	%D%/outliers.c \
+	%D%/outliers.h \
 	%D%/spread.c \
 	%D%/spread.h
 analyze_libs = %D%/libanalyze.a $(calls_libs)

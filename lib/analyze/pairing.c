@@ -97,9 +97,13 @@ static int end_call(Pairing *p, Call *call) {
         Frame *caller = stack_caller(call->stack, frame->depth);
         int r = 0;
 
+        /* Of what is below it some must be another call's, which was lost. */
+        if (_unlikely_(call->duration_ns < frame->below_ns + call->adopted_ns)) {
+                call->duration_ns = frame->below_ns + call->adopted_ns;
+                call->is_cut = true;
+        }
         call->caller = caller;
-        call->self_ns =
-                call->duration_ns - MIN(call->duration_ns, frame->below_ns + call->adopted_ns);
+        call->self_ns = call->duration_ns - frame->below_ns - call->adopted_ns;
         call->irq_ns = frame->role == ROLE_IRQ ? call->duration_ns : frame->irq_ns;
         call->is_root = frame->is_root;
         if (frame->role == ROLE_WAIT && !frame->has_waited)

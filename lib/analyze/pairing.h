@@ -21,9 +21,10 @@
  *      ends without any beginning (a task of which nothing else was seen, as where only slow calls
  *                                 were recorded)  took what their records say, and the ends before
  *                                 them at greater depths are of the calls below them
+ *      an end that is shorter than what its call called    was another call's: took as long as that
  *
- * The first two, and the third unless told otherwise, are marked as cut.  Memory is in proportion
- * to functions and tasks.
+ * All but the third, and that unless told otherwise, are marked as cut.  Memory is in proportion to
+ * functions and tasks.
  */
 
 #include <stdbool.h>

@@ -77,6 +77,8 @@ static void fuzz_draw(TextTrace *t, const Renderer *renderer, Buf *out) {
         census_finish(&census);
         FUZZ_CHECK(pairing_finish(pairing) == 0 && out->error == 0);
         FUZZ_CHECK(call_tree_finish(tree) == 0);
+        FUZZ_CHECK(call_tree_root(tree)->total_ns == pairing_total_ns(pairing));
+        FUZZ_CHECK(call_tree_root(tree)->n_below == pairing_n_calls(pairing));
         FUZZ_CHECK(n_calls == c->n_open + c->n_leaf && census.n_entries == n_calls);
         notes = text_trace_notes(t, &n);
         for (size_t i = 0; i < n; i++)

@@ -30,6 +30,10 @@ is 'each with its time' "$(jq -c 'map(.duration_ns / 1000)' "$out")" '[2521621,6
 exits 'of interrupts the stolen time is told' 0 ftracectl top --json "$graph"
 is 'gross and net' "$(jq -c '.[] | select(.function == "nf_iterate") | [.total_ns, .irq_ns, .net_ns]' "$out")" \
         '[29597,755,28842]'
+exits 'the slowest call' 0 ftracectl slow -n 1 --json "$stap"
+is 'differs by what it waited' \
+        "$(jq -c '.[0] | [.function, .duration_ns, .differences[0].function, ([.differences[] | .self_ns - .usual_self_ns] | add) == .duration_ns - .usual_ns]' "$out")" \
+        '["__x64_sys_recvfrom",2521806000,"__skb_wait_for_more_packets",true]'
 exits 'a function that was not called' 3 ftracectl hist "$banner" kfree_rcu_work
 says 'is not found' 'there are no calls of "kfree_rcu_work"'
 
@@ -58,7 +62,7 @@ done
 : >"$work/empty.txt"
 printf ' 0)   1.234 us    |  kfree();\n' >"$work/one.txt"
 printf 'CPU:0 [LOST 17 EVENTS]\n 0)   1.234 us    |  kfree();\n' >"$work/lost.txt"
-for verb in top tree hist calls; do
+for verb in top tree slow hist calls; do
         exits "$verb: an empty text" 1 ftracectl $verb "$work/empty.txt"
         exits "$verb: one call" 0 ftracectl $verb "$work/one.txt"
         says "$verb: is shown" kfree "$out"

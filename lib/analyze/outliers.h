@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Outliers: the outermost calls that took longest, each with its own tree
+ *
+ * Beside them a sample of the calls of each root is kept, OUTLIERS_SAMPLES of them, drawn evenly from
+ * all; the one of these that took nearest to the median stands for what is usual.  Memory is in
+ * proportion to what is kept; of more than OUTLIERS_ROOTS roots the others have no median.
+ */
+
+#include "analyze/call-tree.h"
+#include "analyze/pairing.h"
+#include "analyze/spread.h"
+#include "base/cleanup.h"
+
+#define OUTLIERS_SAMPLES 32
+#define OUTLIERS_ROOTS 64
+
+typedef struct Outliers Outliers;
+
+/* An outermost call. */
+typedef struct Invocation {
+        const Function *root;
+        uint64_t number;   /* among the outermost calls, by their beginnings, from 1 */
+        uint64_t start_ns; /* trace clock */
+        uint64_t duration_ns;
+        uint64_t blocked_ns, irq_ns;
+        uint32_t cpu; /* on which it ended */
+        int32_t pid;
+        char comm[16];
+        bool is_cut;
+        CallTree *tree; /* finished, when it is asked for */
+        unsigned n_uses;
+} Invocation;
+
+/* What one function took in two invocations. */
+typedef struct Difference {
+        const Function *function;
+        uint64_t self_ns, usual_self_ns;
+        uint64_t n, n_usual;
+} Difference;
+
+/* A sink of @pairing, which must outlive its last step.  0 or -ENOMEM. */
+int outliers_new(Outliers **ret, Pairing *pairing, size_t n_wanted);
+/* After the last call: puts the slowest first.  0 or -ENOMEM. */
+int outliers_finish(Outliers *s);
+size_t outliers_n(const Outliers *s);
+const Invocation *outliers_get(const Outliers *s, size_t i);
+/* Of the same root, near the median; NULL: there is none. */
+const Invocation *outliers_usual(const Outliers *s, const Invocation *slow);
+/* How long calls of its root took; NULL: that was not counted. */
+const Spread *outliers_spread(const Outliers *s, const Invocation *slow);
+/*
+ * outliers_compare() - what @slow spent where @usual did not, or less
+ * @ret: the caller frees; the most time first, whichever way
+ *
+ * Times are the functions' own: they add up to the difference.  0 or -ENOMEM.
+ */
+int outliers_compare(Difference **ret, size_t *ret_n, const Invocation *slow,
+                     const Invocation *usual);
+Outliers *outliers_free(Outliers *s);
+DEFINE_CLEANUP(Outliers *, outliers_free);
