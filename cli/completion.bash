@@ -128,7 +128,7 @@ _ftracectl() {
         --cgroup) COMPREPLY=($(compgen -d -- "${cur:-/sys/fs/cgroup/}")); return ;;
         --format)
                 if [[ $verb == export ]]; then
-                        COMPREPLY=($(compgen -W 'csv json ndjson chrome speedscope perfetto' -- "$cur"))
+                        COMPREPLY=($(compgen -W 'flame html folded dot csv json ndjson chrome speedscope perfetto' -- "$cur"))
                 else
                         COMPREPLY=($(compgen -W 'graph indent' -- "$cur"))
                 fi

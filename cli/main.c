@@ -107,10 +107,11 @@ static const Verb verbs[] = {
           "What the options leave of SOURCE becomes a session in the store, which must be no running\n"
           "daemon's, or a trace.dat.  The records are the same, bit for bit.\n",
           OPTIONS_KEEP | OPTIONS_FILTER | OPTIONS_OUTPUT, 1, 1, verb_keep },
-        { "export", "SOURCE --format=FORMAT [-o FILE]", "a recording for other programs",
-          "FORMAT is csv, json or ndjson (tables of calls), or chrome, speedscope or perfetto\n"
-          "(timelines).  Without -o it is written to standard output.\n",
-          OPTIONS_EXPORT | OPTIONS_OUTPUT | OPTIONS_FILTER | OPTIONS_KEEP_GOING, 1, 1, verb_export },
+        { "export", "[BEFORE] SOURCE --format=FORMAT [-o FILE]", "pictures, timelines, tables",
+          "FORMAT is flame (a flame graph; of two recordings, what has changed), html (a page\n"
+          "with everything), folded or dot; chrome, speedscope or perfetto (timelines); csv, json\n"
+          "or ndjson (tables of calls).  Without -o it is written to standard output.\n",
+          OPTIONS_EXPORT | OPTIONS_OUTPUT | OPTIONS_FILTER | OPTIONS_KEEP_GOING, 1, 2, verb_export },
         { "remove", "SESSION...", "remove sessions and their data", NULL, 0, 1, MANY, verb_remove },
         { "pin", "SESSION...", "never remove sessions, until unpin",
           "Neither \"remove\" nor a lack of room removes a pinned session; \"list\" marks it with "

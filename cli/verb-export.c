@@ -2,7 +2,7 @@
 
 /*
  * A recording for other programs: steps go from the reading to an exporter, whose file is there whole
- * or not at all.
+ * or not at all.  What it is compared with is read before, into a tree.
  */
 
 #include <fcntl.h>
@@ -40,6 +40,11 @@ static int find_format(const Options *o, const Exporter **ret) {
         return STATUS_USAGE;
 }
 
+/* The recording to export; one before it is what to compare with. */
+static const char *subject(const Options *o) {
+        return o->words.items[o->words.n - 1];
+}
+
 static const char *file_name(const char *path) {
         const char *slash = strrchr(path, '/');
 
@@ -52,7 +57,7 @@ static int describe(const Reading *r, const Options *o, ExportInfo *ret, char **
 
         if (!m) {
                 const TextLayout *layout = text_trace_layout(r->text.trace);
-                const char *word = o->words.items[0];
+                const char *word = subject(o);
 
                 *ret_recording = strdup(streq(word, "-") ? "stdin" : file_name(word));
                 *ret = (ExportInfo){ .title = *ret_recording,
@@ -81,7 +86,7 @@ static int failure(const Options *o, const Exporter *exporter, int r) {
         if (r == -EPIPE)
                 return STATUS_PIPE;
         if (r == -EFBIG) {
-                log_error("%s is too much for --format=%s: %s.", o->words.items[0], exporter->name,
+                log_error("%s is too much for --format=%s: %s.", subject(o), exporter->name,
                           exporter->viewer_advice);
                 return STATUS_REFUSED;
         }
@@ -90,14 +95,59 @@ static int failure(const Options *o, const Exporter *exporter, int r) {
         return STATUS_FAILED;
 }
 
+/* A recording that another one is compared with. */
+typedef struct Before {
+        Reading reading;
+        Pairing *pairing;
+        CallTree *tree; /* NULL: there is none */
+} Before;
+
+static void before_done(Before *b) {
+        call_tree_free(b->tree);
+        pairing_free(b->pairing);
+        reading_done(&b->reading);
+}
+
 /* An exit status. */
-static int write_calls(Reading *reading, const Options *o, const Exporter *exporter, int fd) {
+static int before_read(Before *b, const Options *o) {
+        int status, r;
+
+        status = reading_open(&b->reading, o, o->words.items[0]);
+        if (status != STATUS_OK)
+                return status;
+        r = pairing_new(&b->pairing);
+        if (r >= 0)
+                r = call_tree_new(&b->tree, b->pairing);
+        while (r >= 0) {
+                Step step;
+
+                r = reading_next(&b->reading, &step);
+                if (r < 0)
+                        return -r;
+                if (r == 0)
+                        break;
+                r = pairing_step(b->pairing, &step);
+        }
+        if (r >= 0)
+                r = pairing_finish(b->pairing);
+        if (r >= 0)
+                r = call_tree_finish(b->tree);
+        if (r < 0)
+                log_error_errno(r, "Failed to add up calls: %m");
+        return r < 0 ? STATUS_FAILED : STATUS_OK;
+}
+
+/* An exit status. */
+static int write_calls(Reading *reading, const Before *before, const Options *o,
+                       const Exporter *exporter, int fd) {
         _cleanup_free_ char *recording = NULL;
         _cleanup_buf_ Buf out = BUF_TO_FD(fd);
         _cleanup_(export_freep) Export *e = NULL;
         ExportInfo info;
         int r = describe(reading, o, &info, &recording);
 
+        info.before = before->tree;
+        info.before_title = o->words.items[0];
         if (r >= 0)
                 r = export_new(&e, exporter, &info, &out);
         while (r >= 0) {
@@ -129,14 +179,15 @@ static void say_size(const Options *o, const Exporter *exporter, int fd) {
                     format_bytes(most, exporter->viewer_bytes), exporter->viewer_advice);
 }
 
-static int write_file(Reading *reading, const Options *o, const Exporter *exporter) {
+static int write_file(Reading *reading, const Before *before, const Options *o,
+                      const Exporter *exporter) {
         _cleanup_outfile_ Outfile f = OUTFILE_INIT;
         int status, r;
 
         r = outfile_open(&f, o->output, EXPORT_MODE);
         if (r < 0)
                 return failure(o, exporter, r);
-        status = write_calls(reading, o, exporter, f.fd);
+        status = write_calls(reading, before, o, exporter, f.fd);
         if (status != STATUS_OK)
                 return status;
         say_size(o, exporter, f.fd);
@@ -146,6 +197,7 @@ static int write_file(Reading *reading, const Options *o, const Exporter *export
 
 int verb_export(const Options *o) {
         _cleanup_reading_ Reading reading = {};
+        _cleanup_(before_done) Before before = {};
         const Exporter *exporter;
         bool to_stdout = !o->output || streq(o->output, "-");
         int status = find_format(o, &exporter);
@@ -157,9 +209,17 @@ int verb_export(const Options *o) {
                           exporter->name);
                 return STATUS_USAGE;
         }
-        status = reading_open(&reading, o, o->words.items[0]);
+        if (o->words.n > 1 && !exporter->compares) {
+                log_error("--format=%s takes one recording; two can be compared as flame, or by "
+                          "\"ftracectl diff\".",
+                          exporter->name);
+                return STATUS_USAGE;
+        }
+        status = o->words.n > 1 ? before_read(&before, o) : STATUS_OK;
         if (status == STATUS_OK)
-                status = to_stdout ? write_calls(&reading, o, exporter, STDOUT_FILENO)
-                                   : write_file(&reading, o, exporter);
+                status = reading_open(&reading, o, subject(o));
+        if (status == STATUS_OK)
+                status = to_stdout ? write_calls(&reading, &before, o, exporter, STDOUT_FILENO)
+                                   : write_file(&reading, &before, o, exporter);
         return status == STATUS_OK ? reading_finish(&reading, o) : status;
 }

@@ -6,10 +6,14 @@
 # format says.
 #
 #       read-export.py FORMAT FILE [SCHEMA]
+import base64
 import csv
+import hashlib
+import html.parser
 import json
 import re
 import sys
+import xml.etree.ElementTree
 
 
 class Functions(dict):
@@ -246,6 +250,70 @@ def read_folded(path):
     return {"functions": functions, "roots_ns": total}
 
 
+def read_frames(svg):
+    """Frames of a flame graph: inside their callers, with exactly what these leave them."""
+    functions, ends = Functions(), {}
+    for g in svg.iter("{http://www.w3.org/2000/svg}g"):
+        x, w, own, n, level = (int(g.get("data-" + name)) for name in "xwsnl")
+        if level > 0:
+            assert ends[level - 1][0] <= x and x + w <= ends[level - 1][1], g.attrib
+            ends[level - 1][2] -= w
+            functions.add(g.get("data-name"), own, n)
+        for deeper in [d for d in ends if d >= level]:
+            assert ends.pop(deeper)[2] == 0
+        ends[level] = [x, x + w, w - own]
+    total = int(svg.get("data-total"))
+    return {"functions": functions, "roots_ns": total}
+
+
+def read_flame(path):
+    return read_frames(xml.etree.ElementTree.parse(path).getroot())
+
+
+class Page(html.parser.HTMLParser):
+    """The tree, the flame graph and the policy of a page; nothing may come from elsewhere."""
+
+    def __init__(self):
+        super().__init__()
+        self.scripts, self.policy, self.nodes, self.frames, self.inside = [], "", [], [], None
+        self.values = {}
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        assert not {"src", "href", "onload", "onclick"} & set(attrs), (tag, attrs)
+        self.inside = tag
+        if tag == "script":
+            self.scripts.append("")
+        if attrs.get("http-equiv") == "Content-Security-Policy":
+            self.policy = attrs["content"]
+        if "data-value" in attrs:
+            self.values[attrs["id"]] = int(attrs["data-value"])
+        if tag == "g":
+            self.frames.append(attrs)
+
+    def handle_data(self, data):
+        if self.inside == "script":
+            self.scripts[-1] += data
+
+    def handle_endtag(self, tag):
+        self.inside = None
+
+
+def read_html(path):
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    page = Page()
+    page.feed(text)
+    assert len(page.scripts) == 1
+    digest = hashlib.sha256(page.scripts[0].encode()).digest()
+    assert f"'sha256-{base64.b64encode(digest).decode()}'" in page.policy, digest
+    assert "default-src 'none'" in page.policy
+    svg = text[text.index("<svg") : text.index("</svg>") + 6]
+    result = read_frames(xml.etree.ElementTree.fromstring(svg))
+    assert page.values["total"] == result["roots_ns"]
+    return result | {"calls": page.values["calls"]}
+
+
 READERS = {
     "csv": read_csv,
     "json": read_json,
@@ -254,5 +322,7 @@ READERS = {
     "speedscope": read_speedscope,
     "perfetto": read_perfetto,
     "folded": read_folded,
+    "flame": read_flame,
+    "html": read_html,
 }
 json.dump(READERS[sys.argv[1]](*sys.argv[2:]), sys.stdout)

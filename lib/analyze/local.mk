@@ -2,6 +2,8 @@
 noinst_LIBRARIES += %D%/libanalyze.a
 %C%_libanalyze_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_libanalyze_a_SOURCES = \
+	%D%/alike.c \
+	%D%/alike.h \
 	%D%/breakdown.c \
 	%D%/breakdown.h \
 	%D%/by-root.c \

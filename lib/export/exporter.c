@@ -8,6 +8,10 @@
 #include "export/exporter.h"
 
 const Exporter *const exporters[] = {
+        &exporter_flame,
+        &exporter_html,
+        &exporter_folded,
+        &exporter_dot,
         &exporter_csv,
         &exporter_json,
         &exporter_ndjson,

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/call-tree.h"
 #include "analyze/pairing.h"
 #include "base/buf.h"
 #include "calls/step.h"
@@ -27,12 +28,15 @@ typedef struct ExportInfo {
         int64_t to_boottime_ns; /* from the trace clock to CLOCK_BOOTTIME */
         bool is_timeless;       /* a text without times: when calls began is a guess */
         bool has_only_ends;     /* of calls, ends are all that was recorded */
+        CallTree *before;       /* finished: what to compare with; NULL: nothing */
+        const char *before_title;
 } ExportInfo;
 
 typedef struct Exporter {
         const char *name;
         const char *summary;
         bool is_binary;
+        bool compares;             /* takes info->before */
         uint64_t viewer_bytes;     /* what its viewers can take; 0: no matter */
         const char *viewer_advice; /* what to do about more: half a sentence */
         /* @info, @out: borrowed.  An exporter that wants calls is a sink of @pairing.  0 or
@@ -48,6 +52,10 @@ typedef struct Exporter {
 extern const Exporter *const exporters[];        /* ends with NULL */
 const Exporter *exporter_find(const char *name); /* NULL if there is none */
 
+extern const Exporter exporter_flame;
+extern const Exporter exporter_html;
+extern const Exporter exporter_folded;
+extern const Exporter exporter_dot;
 extern const Exporter exporter_csv;
 extern const Exporter exporter_json;
 extern const Exporter exporter_ndjson;

@@ -6,10 +6,15 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/call-row.h \
 	%D%/chrome.c \
 	%D%/csv.c \
+	%D%/dot.c \
 	%D%/escape.c \
 	%D%/escape.h \
 	%D%/exporter.c \
 	%D%/exporter.h \
+	%D%/flame-script.c \
+	%D%/flame.c \
+	%D%/flame.h \
+	%D%/html.c \
 	%D%/intern.c \
 	%D%/intern.h \
 	%D%/json.c \
@@ -18,6 +23,8 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/spans.c \
 	%D%/spans.h \
 	%D%/speedscope.c \
+	%D%/tree-export.c \
+	%D%/tree-export.h \
 	%D%/wake.c \
 	%D%/wake.h
 export_libs = %D%/libexport.a $(analyze_libs)

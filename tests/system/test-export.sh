@@ -24,8 +24,7 @@ functions_of() { # FILE: of top --json, or of read_export
                 else .functions | map_values([.count, .self_ns]) end' "$1"
 }
 
-for source in udp_sendmsg-6.1 udp_sendmsg-6.12 "$graph" "$data/text/udp_sendmsg-fragmented.funcgraph.txt" \
-        "$data/text/udp-client-server.stap.txt"; do
+for source in udp_sendmsg-6.12 "$graph" "$data/text/udp-client-server.stap.txt"; do
         name=${source##*/}
         ftracectl top --quiet --json --store "$data" "$source" >"$work/top.json" 2>/dev/null
         wanted=$(functions_of "$work/top.json")
@@ -39,6 +38,34 @@ for source in udp_sendmsg-6.1 udp_sendmsg-6.12 "$graph" "$data/text/udp_sendmsg-
                         "$(jq .roots_ns "$out")" "$total"
         done
 done
+
+for source in udp_sendmsg-6.1 udp_sendmsg-new; do
+        name=${source##*/}
+        ftracectl top --quiet --json --store "$data" "$source" >"$work/top.json" 2>/dev/null
+        wanted=$(jq -cS 'map(select(.self_ns > 0) | { (.function): .self_ns }) | add' "$work/top.json")
+        for format in folded flame html; do
+                exits "$name is exported as $format" 0 \
+                        ftracectl export --quiet --store "$data" "$source" --format=$format -o "$work/$format"
+                exits "$name as $format is well-formed" 0 read_export $format "$work/$format"
+                is "$name as $format has the own times of top" \
+                        "$(jq -cS '[.functions | to_entries[] | select(.value.self_ns > 0) |
+                                { (.key | split(" [")[0]): .value.self_ns }] | add' "$out")" "$wanted"
+        done
+done
+exits 'two recordings are compared' 0 \
+        ftracectl export --store "$data" udp_sendmsg-6.1 udp_sendmsg-6.12 --format=flame -o "$work/changes.svg"
+exits 'in a picture that is well-formed' 0 read_export flame "$work/changes.svg"
+ok 'which says what is new' grep -q '^new$' "$work/changes.svg"
+exits 'other formats take one' 2 \
+        ftracectl export --store "$data" udp_sendmsg-6.1 udp_sendmsg-6.12 --format=csv
+one_sentence 'in one sentence'
+ftracectl export --store "$data" udp_sendmsg-6.12 --format=dot -o "$work/dot"
+if command -v dot >/dev/null; then
+        exits 'graphviz takes the graph of functions' 0 dot -Tplain "$work/dot"
+        is 'all of it' "$(grep -c ^node "$out")" "$(grep -c 'self_ns=' "$work/dot")"
+else
+        skip_one 'graphviz takes the graph of functions' 'dot is not installed'
+fi
 
 exits 'standard output takes it too' 0 ftracectl export --store "$data" udp_sendmsg-6.12 --format=csv
 is 'with a heading and a line for each call' "$(wc -l <"$out")" 1960
@@ -71,7 +98,7 @@ is 'an arrow leads from who wakes to who runs' \
 printf '%s\n' ' 0)  ev"il,;<b>-7   |               |  do_it() {' \
         ' 0)  ev"il,;<b>-7   |   0.100 us    |    a.b$<script>alert(1)</script>();' \
         ' 0)  ev"il,;<b>-7   |   1.000 us    |  }' >"$work/evil.txt"
-for format in csv json ndjson chrome speedscope perfetto; do
+for format in csv json ndjson chrome speedscope perfetto folded flame html; do
         exits "hostile names are exported as $format" 0 \
                 ftracectl export --quiet "$work/evil.txt" --format=$format -o "$work/evil.$format"
         exits "and well-formed as $format" 0 read_export $format "$work/evil.$format"
@@ -89,7 +116,7 @@ fi
 
 # Bad input.
 exits 'a format that does not exist is refused' 2 ftracectl export "$graph" --format=xls
-says 'with those that do' 'is none of csv, json,'
+says 'with those that do' 'is none of flame, html,'
 exits 'no format is refused' 2 ftracectl export "$graph"
 one_sentence 'in one sentence'
 exits 'a directory that does not exist is an error' 1 \

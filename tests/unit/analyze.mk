@@ -21,3 +21,6 @@ unit_tests += %D%/test-expected %D%/test-breakdown %D%/test-call-tree %D%/test-f
 %C%_test_truth_LDADD  = $(analyze_libs) $(CHECK_LIBS)
 %C%_test_outliers_CFLAGS = $(analyze_test_cflags)
 %C%_test_outliers_LDADD  = $(analyze_libs) $(CHECK_LIBS)
+unit_tests += %D%/test-alike
+%C%_test_alike_CFLAGS = $(analyze_test_cflags)
+%C%_test_alike_LDADD  = $(analyze_libs) $(CHECK_LIBS)

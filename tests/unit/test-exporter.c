@@ -35,7 +35,8 @@ START_TEST(every_format_takes_an_empty_recording_and_hostile_names)
                         _cleanup_free_ char *some = export(*p, steps, ELEMENTSOF(steps));
 
                         ck_assert_ptr_eq(exporter_find((*p)->name), *p);
-                        if (!(*p)->is_binary && !streq((*p)->name, "csv"))
+                        if (startswith(some, "<?xml") || startswith(some, "<!DOC") ||
+                            some[0] == '{')
                                 ck_assert_ptr_null(strstr(some, "</script>\""));
                 }
                 ck_assert_ptr_null(exporter_find("no-such-format"));

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Frames are written callers first, siblings with the most time first, at the bottom the outermost:
+ *
+ *      level 2    | ip_make_skb      | ip_send_skb |
+ *      level 1    | udp_sendmsg                         | tcp_recvmsg |
+ *      level 0    | all                                               |
+ *
+ * Of more than N_FRAMES_MAX nodes those too narrow to see are left out, which is said.  Compared with
+ * another recording a frame is as wide as now, and its colour says how its own time for each
+ * outermost call has changed: red more, blue less.
+ */
+
+#include <inttypes.h>
+
+#include "analyze/alike.h"
+#include "base/unit.h"
+#include "export/escape.h"
+#include "export/flame.h"
+
+#define WIDTH 1180 /* of all */
+#define LEFT 10
+#define TOP 60
+#define BOTTOM 30
+#define ROW 17
+#define CHARACTER 7.25 /* width of one */
+#define N_FRAMES_MAX 20000
+
+typedef struct Drawing {
+        Buf *out;
+        const Flame *flame;
+        const CallNode *root;
+        uint64_t min_ns; /* of what is drawn */
+        int32_t n_levels;
+        uint64_t n_left_out;
+        uint64_t n_calls, n_before_calls; /* outermost */
+        double most;                      /* the largest change */
+} Drawing;
+
+static uint64_t count_outermost(const CallNode *root) {
+        uint64_t n = 0;
+
+        for (const CallNode *c = root->children; c; c = c->next)
+                n += c->n;
+        return n;
+}
+
+/* The child of @parent that is the same function; NULL: there is none, or no @parent. */
+static const CallNode *find_alike(const CallNode *parent, const Function *function) {
+        Alike wanted = alike_of(function);
+
+        for (const CallNode *c = parent ? parent->children : NULL; c; c = c->next) {
+                Alike a = alike_of(c->function);
+
+                if (alike_equal(&a, &wanted))
+                        return c;
+        }
+        return NULL;
+}
+
+static double per_call(const CallNode *node, uint64_t n_calls) {
+        return node && n_calls > 0 ? (double) node->self_ns / (double) n_calls : 0;
+}
+
+/* How much more of its own time an outermost call spends there. */
+static double change_of(const Drawing *d, const CallNode *node, const CallNode *before) {
+        return per_call(node, d->n_calls) - per_call(before, d->n_before_calls);
+}
+
+static void find_most(Drawing *d, const CallNode *parent, const CallNode *before) {
+        for (const CallNode *c = parent->children; c; c = c->next) {
+                const CallNode *b = find_alike(before, c->function);
+                double change = change_of(d, c, b);
+
+                d->most = MAX(d->most, change < 0 ? -change : change);
+                find_most(d, c, b);
+        }
+}
+
+/* One colour for a name; modules are green, interrupts grey. */
+static void add_colour(Drawing *d, const CallNode *node, double change) {
+        uint32_t h = 2166136261, shade;
+        bool is_module;
+
+        if (d->flame->before) {
+                unsigned strength =
+                        d->most > 0 ? (unsigned) (200 * (change < 0 ? -change : change) / d->most)
+                                    : 0;
+                unsigned faint = 245 - MIN(strength, 200U);
+
+                if (change > 0)
+                        buf_printf(d->out, "#ff%02x%02x", faint, faint);
+                else
+                        buf_printf(d->out, "#%02x%02xff", faint, faint);
+                return;
+        }
+        if (!node->function) {
+                buf_adds(d->out, "#e0e0e0");
+                return;
+        }
+        for (uint32_t i = 0; i < node->function->n_name; i++)
+                h = (h ^ (unsigned char) node->function->label[i]) * 16777619;
+        shade = h % 60;
+        is_module = node->function->n_label > node->function->n_name;
+        if (node->in_irq)
+                buf_printf(d->out, "#%02x%02x%02x", 170 + shade / 2, 170 + shade / 2,
+                           190 + shade / 2);
+        else if (is_module)
+                buf_printf(d->out, "#%02x%02x%02x", 110 + shade, 190 + shade / 2, 90 + shade);
+        else
+                buf_printf(d->out, "#%02x%02x%02x", 225 + shade / 4, 120 + (h >> 8) % 90,
+                           40 + shade / 2);
+}
+
+static void add_figures(Drawing *d, const CallNode *node, const CallNode *before) {
+        char count[UNIT_TEXT_MAX];
+        double all = (double) MAX(d->root->total_ns, UINT64_C(1));
+
+        buf_printf(d->out, "total %.3f us (%.2f %%)\nself %.3f us (%.2f %%)",
+                   (double) node->total_ns / NSEC_PER_USEC, 100 * (double) node->total_ns / all,
+                   (double) node->self_ns / NSEC_PER_USEC, 100 * (double) node->self_ns / all);
+        if (node->function)
+                buf_printf(d->out, "\n%s calls", format_count(count, node->n));
+        if (node->n_cut > 0)
+                buf_printf(d->out, ", %s of them cut off", format_count(count, node->n_cut));
+        if (!d->flame->before || !node->function)
+                return;
+        if (!before)
+                buf_adds(d->out, "\nnew");
+        buf_printf(d->out, "\nself for each outermost call %.3f us, before %.3f us (%+.3f us)",
+                   per_call(node, d->n_calls) / NSEC_PER_USEC,
+                   per_call(before, d->n_before_calls) / NSEC_PER_USEC,
+                   change_of(d, node, before) / NSEC_PER_USEC);
+}
+
+static void draw_frame(Drawing *d, const CallNode *node, const CallNode *before, uint64_t x_ns) {
+        const char *name = node->function ? node->function->label : "all";
+        size_t n_name = node->function ? node->function->n_label : 3;
+        double scale = (double) WIDTH / (double) MAX(d->root->total_ns, UINT64_C(1));
+        double x = LEFT + (double) x_ns * scale, width = (double) node->total_ns * scale;
+        int y = TOP + (d->n_levels - node->level) * ROW;
+
+        buf_printf(d->out,
+                   "<g class=\"f\" data-x=\"%" PRIu64 "\" data-w=\"%" PRIu64 "\" data-s=\"%" PRIu64
+                   "\" data-n=\"%" PRIu64 "\" data-l=\"%" PRId32 "\" data-name=\"",
+                   x_ns, node->total_ns, node->self_ns, node->n, node->level);
+        escape_xml(d->out, name, n_name);
+        buf_adds(d->out, "\"><title>");
+        escape_xml(d->out, name, n_name);
+        buf_adds(d->out, "\n");
+        add_figures(d, node, before);
+        buf_printf(
+                d->out,
+                "</title><rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" rx=\"1\" fill=\"",
+                x, y, width, ROW - 1);
+        add_colour(d, node, d->flame->before && node->function ? change_of(d, node, before) : 0);
+        buf_printf(d->out, "\"/><text x=\"%.2f\" y=\"%d\">", x + 3, y + ROW - 5);
+        /* The script shortens it; without one only what fits is there. */
+        if ((double) n_name * CHARACTER < width - 4)
+                escape_xml(d->out, name, n_name);
+        buf_adds(d->out, "</text></g>\n");
+}
+
+static bool is_drawn(const Drawing *d, const CallNode *node) {
+        return node->total_ns >= d->min_ns;
+}
+
+static void draw_below(Drawing *d, const CallNode *parent, const CallNode *before, uint64_t x_ns) {
+        for (const CallNode *c = parent->children; c; c = c->next) {
+                const CallNode *b = find_alike(before, c->function);
+
+                if (is_drawn(d, c)) {
+                        draw_frame(d, c, b, x_ns);
+                        draw_below(d, c, b, x_ns);
+                } else {
+                        d->n_left_out++;
+                }
+                x_ns += c->total_ns;
+        }
+}
+
+static void measure(Drawing *d) {
+        if (call_tree_n_nodes(d->flame->tree) > N_FRAMES_MAX)
+                d->min_ns = d->root->total_ns / (WIDTH * 4);
+        for (const CallNode *n = d->root; n; n = call_node_next(d->root, n))
+                if (is_drawn(d, n))
+                        d->n_levels = MAX(d->n_levels, n->level);
+        if (d->flame->before) {
+                const CallNode *before = call_tree_root(d->flame->before);
+
+                d->n_calls = count_outermost(d->root);
+                d->n_before_calls = count_outermost(before);
+                find_most(d, d->root, before);
+        }
+}
+
+static void add_text(Drawing *d, const char *class, int x, int y, const char *text) {
+        buf_printf(d->out, "<text class=\"%s\" x=\"%d\" y=\"%d\">%s</text>\n", class, x, y, text);
+}
+
+void flame_write(Buf *out, const Flame *flame) {
+        Drawing d = { .out = out, .flame = flame, .root = call_tree_root(flame->tree) };
+        int height;
+
+        measure(&d);
+        height = TOP + (d.n_levels + 1) * ROW + BOTTOM;
+        buf_printf(out,
+                   "<svg class=\"flame\" xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
+                   "height=\"%d\" viewBox=\"0 0 %d %d\" data-left=\"%d\" data-width=\"%d\" "
+                   "data-total=\"%" PRIu64 "\">\n<style>%s</style>\n"
+                   "<rect width=\"%d\" height=\"%d\" fill=\"#fdfdf5\"/>\n"
+                   "<text class=\"title\" x=\"%d\" y=\"24\">",
+                   WIDTH + 2 * LEFT, height, WIDTH + 2 * LEFT, height, LEFT, WIDTH,
+                   d.root->total_ns, flame_style, WIDTH + 2 * LEFT, height, LEFT);
+        escape_xml(out, flame->title, strlen(flame->title));
+        if (flame->before) {
+                buf_adds(out, ", compared with ");
+                escape_xml(out, flame->before_title, strlen(flame->before_title));
+        }
+        buf_adds(out, "</text>\n");
+        add_text(&d, "button reset gone", LEFT, 46, "[all]");
+        add_text(&d, "button search", WIDTH - 60, 24, "[search]");
+        add_text(&d, "matched", WIDTH - 190, 46, "");
+        add_text(&d, "details", LEFT, height - 10, "");
+        if (!d.root->children)
+                add_text(&d, "nothing", LEFT, TOP + 12, "there are no calls");
+        else
+                draw_frame(&d, d.root, NULL, 0);
+        draw_below(&d, d.root, flame->before ? call_tree_root(flame->before) : NULL, 0);
+        if (d.n_left_out > 0)
+                buf_printf(out,
+                           "<text x=\"%d\" y=\"46\">%" PRIu64
+                           " frames are too narrow to be drawn</text>\n",
+                           LEFT + 60, d.n_left_out);
+        if (flame->has_script)
+                buf_printf(out, "<script><![CDATA[%s]]></script>\n", flame_script);
+        buf_adds(out, "</svg>\n");
+}

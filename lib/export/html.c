@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * One page with everything in it: what was recorded and lost, what tracing itself cost, a flame graph,
+ * the tree to unfold, how long the outermost calls took, and the slowest of them.  Its policy allows
+ * no network, and no script but the one whose checksum it names; a name that looks like one does
+ * nothing.
+ */
+
+#include <inttypes.h>
+
+#include "analyze/by-root.h"
+#include "analyze/floor.h"
+#include "base/unit.h"
+#include "export/escape.h"
+#include "export/flame.h"
+#include "export/tree-export.h"
+
+/* SHA-256 of flame_script, in base64; tests/system/test-export.sh compares them. */
+#define SCRIPT_SHA256 "C39gorj+e0O+273RWpwGqRunuiJJNvqguWoTP01ltLc="
+
+#define N_SLOWEST 10
+#define N_TREE_MAX 5000     /* nodes that are shown */
+#define TREE_MIN_PERMILLE 1 /* of all, what a node must have taken to be shown */
+#define OPEN_PERMILLE 200   /* what is unfolded from the beginning */
+#define N_BUCKETS 64
+
+typedef struct Slow {
+        const Function *function;
+        uint64_t number, start_ns, duration_ns, n_below;
+        int32_t pid;
+        char comm[16];
+} Slow;
+
+typedef struct Html {
+        TreeExport t;
+        Floor *floor;
+        ByRoot *roots;
+        Slow slowest[N_SLOWEST];
+        size_t n_slowest;
+        uint64_t begin_ns, end_ns;
+        uint64_t n_losses, n_lost;
+        uint64_t n_calls, n_cut, n_outermost;
+        uint64_t n_shown; /* nodes of the tree */
+} Html;
+
+static int html_begin(void *p, uint64_t begin_ns) {
+        Html *h = p;
+
+        h->begin_ns = h->end_ns = begin_ns;
+        return 0;
+}
+
+static int html_step(void *p, const Step *step) {
+        Html *h = p;
+
+        h->end_ns = MAX(h->end_ns, step->timestamp_ns);
+        if (step->kind == STEP_LOST) {
+                h->n_losses++;
+                h->n_lost += step->n_lost;
+        }
+        return 0;
+}
+
+/* The slowest first. */
+static void note_slow(Html *h, const Call *call) {
+        size_t i = h->n_slowest;
+
+        if (i == N_SLOWEST && h->slowest[i - 1].duration_ns >= call->duration_ns)
+                return;
+        if (i < N_SLOWEST)
+                h->n_slowest++;
+        else
+                i--;
+        for (; i > 0 && h->slowest[i - 1].duration_ns < call->duration_ns; i--)
+                h->slowest[i] = h->slowest[i - 1];
+        h->slowest[i] = (Slow){
+                .function = call->frame->function,
+                .number = call->frame->number,
+                .start_ns = call->frame->start_ns,
+                .duration_ns = call->duration_ns,
+                .n_below = call->frame->n_below,
+                .pid = call->stack->pid,
+        };
+        memcpy(h->slowest[i].comm, call->stack->comm, sizeof(call->stack->comm));
+}
+
+static int html_call(void *p, const Call *call) {
+        Html *h = p;
+
+        h->n_calls++;
+        h->n_cut += call->is_cut;
+        h->n_outermost += call->is_root;
+        if (call->is_root && !call->is_cut)
+                note_slow(h, call);
+        return 0;
+}
+
+/* --- parts of the page ------------------------------------------------------------------------ */
+
+static void add_text(Buf *out, const char *s) {
+        escape_xml(out, s, strlen(s));
+}
+
+static void add_us(Buf *out, uint64_t ns) {
+        buf_printf(out, "%.3f us", (double) ns / NSEC_PER_USEC);
+}
+
+static void add_row(Buf *out, const char *title, const char *text) {
+        buf_printf(out, "<tr><th>%s</th><td>", title);
+        add_text(out, text);
+        buf_adds(out, "</td></tr>\n");
+}
+
+static void add_number(Buf *out, const char *title, const char *id, uint64_t n) {
+        char text[UNIT_TEXT_MAX];
+
+        buf_printf(out, "<tr><th>%s</th><td id=\"%s\" data-value=\"%" PRIu64 "\">%s</td></tr>\n",
+                   title, id, n, format_count(text, n));
+}
+
+static void add_summary(Html *h) {
+        Buf *out = h->t.out;
+        char text[UNIT_TEXT_MAX];
+
+        buf_adds(out, "<table>\n");
+        if (h->t.info->recording)
+                add_row(out, "Recording", h->t.info->recording);
+        if (h->t.info->host)
+                add_row(out, "Host", h->t.info->host);
+        if (h->t.info->kernel)
+                add_row(out, "Kernel", h->t.info->kernel);
+        if (!h->t.info->is_timeless)
+                add_row(out, "Length", format_duration(text, h->end_ns - h->begin_ns));
+        add_number(out, "Calls", "calls", h->n_calls);
+        add_number(out, "Outermost calls", "outermost", h->n_outermost);
+        add_number(out, "Cut off by the beginning, the end or a loss", "cut", h->n_cut);
+        add_number(out, "Time of the outermost calls [ns]", "total",
+                   call_tree_root(h->t.tree)->total_ns);
+        buf_adds(out, "<tr><th>Lost</th><td id=\"lost\" class=\"");
+        if (h->n_losses == 0)
+                buf_adds(out, "good\">nothing</td></tr>\n");
+        else
+                buf_printf(out,
+                           "bad\">%" PRIu64 " events, or more, in %" PRIu64 " places</td></tr>\n",
+                           h->n_lost, h->n_losses);
+        buf_adds(out, "</table>\n");
+}
+
+static void add_cost(Html *h) {
+        Buf *out = h->t.out;
+        FloorShown shown = floor_shown(h->floor);
+        FloorCost cost;
+        uint64_t low_ns, high_ns;
+
+        buf_adds(out, "<h2>What tracing itself cost</h2>\n<p id=\"cost\">");
+        if (shown.n == 0 || shown.total_ns == 0 || !floor_cost(h->floor, &cost)) {
+                buf_adds(out, "Too little was recorded to tell.</p>\n");
+                return;
+        }
+        low_ns = floor_real_ns(&cost, shown.total_ns, shown.n, shown.n_below, false);
+        high_ns = floor_real_ns(&cost, shown.total_ns, shown.n, shown.n_below, true);
+        buf_adds(out, "Shown ");
+        add_us(out, shown.total_ns / shown.n);
+        buf_adds(out, " an outermost call; about ");
+        add_us(out, MIN(low_ns, high_ns) / shown.n);
+        buf_adds(out, " to ");
+        add_us(out, MAX(low_ns, high_ns) / shown.n);
+        buf_printf(out, " of it real, %.0f to %.0f %% is what tracing costs.</p>\n",
+                   100 - 100 * (double) MAX(low_ns, high_ns) / (double) shown.total_ns,
+                   100 - 100 * (double) MIN(low_ns, high_ns) / (double) shown.total_ns);
+}
+
+static void add_function(Buf *out, const Function *f) {
+        buf_adds(out, "<code>");
+        escape_xml(out, f->label, f->n_label);
+        buf_adds(out, "</code>");
+}
+
+static void add_node(Html *h, const CallNode *node) {
+        Buf *out = h->t.out;
+        uint64_t all = MAX(call_tree_root(h->t.tree)->total_ns, UINT64_C(1));
+        double share = (double) node->total_ns / (double) all;
+        bool is_leaf = !node->children;
+
+        h->n_shown++;
+        buf_printf(out,
+                   "<%s class=\"node\"%s data-n=\"%" PRIu64 "\" data-total=\"%" PRIu64
+                   "\" data-self=\"%" PRIu64 "\">",
+                   is_leaf ? "div" : "details",
+                   !is_leaf && share * 1000 >= OPEN_PERMILLE ? " open" : "", node->n,
+                   node->total_ns, node->self_ns);
+        buf_adds(out, is_leaf ? "" : "<summary>");
+        add_function(out, node->function);
+        buf_printf(out, " <b>%.1f %%</b> total ", 100 * share);
+        add_us(out, node->total_ns);
+        buf_adds(out, ", self ");
+        add_us(out, node->self_ns);
+        buf_printf(out, ", %" PRIu64 " call%s%s\n", node->n, node->n == 1 ? "" : "s",
+                   is_leaf ? "" : "</summary>");
+        for (const CallNode *c = node->children; c; c = c->next) {
+                uint64_t n = 0, ns = 0;
+
+                if (h->n_shown < N_TREE_MAX && c->total_ns >= all / 1000 * TREE_MIN_PERMILLE) {
+                        add_node(h, c);
+                        continue;
+                }
+                for (; c; c = c->next) {
+                        n += c->n;
+                        ns += c->total_ns;
+                }
+                buf_printf(out, "<div class=\"node rest\">%" PRIu64 " smaller calls, ", n);
+                add_us(out, ns);
+                buf_adds(out, "</div>\n");
+                break;
+        }
+        buf_adds(out, is_leaf ? "</div>\n" : "</details>\n");
+}
+
+static void add_tree(Html *h) {
+        buf_adds(h->t.out, "<h2>Tree</h2>\n<div id=\"tree\">\n");
+        for (const CallNode *c = call_tree_root(h->t.tree)->children; c; c = c->next) {
+                if (h->n_shown >= N_TREE_MAX) {
+                        buf_adds(h->t.out, "<p>The rest is left out.</p>\n");
+                        break;
+                }
+                add_node(h, c);
+        }
+        buf_adds(h->t.out, "</div>\n");
+}
+
+static void add_histogram(Html *h) {
+        const Spread *s = &by_root_all(h->roots)->spread;
+        Buf *out = h->t.out;
+        uint64_t counts[N_BUCKETS] = {}, most = 1;
+        int first = N_BUCKETS, last = -1;
+
+        buf_adds(out, "<h2>How long the outermost calls took</h2>\n");
+        for (int i = 0; i < N_BUCKETS; i++) {
+                uint64_t from = i == 0 ? 0 : UINT64_C(1) << i;
+                uint64_t to = i == N_BUCKETS - 1 ? UINT64_MAX : UINT64_C(2) << i;
+
+                counts[i] = spread_n_between(s, from, to);
+                if (counts[i] == 0)
+                        continue;
+                first = MIN(first, i);
+                last = i;
+                most = MAX(most, counts[i]);
+        }
+        buf_adds(out, "<p>Median ");
+        add_us(out, spread_quantile(s, 500));
+        buf_adds(out, ", 99 % of them at most ");
+        add_us(out, spread_quantile(s, 990));
+        buf_adds(out, ", the slowest ");
+        add_us(out, s->max);
+        buf_adds(out, ".</p>\n<table id=\"histogram\">\n");
+        for (int i = first; i <= last; i++) {
+                char from[UNIT_TEXT_MAX], to[UNIT_TEXT_MAX];
+
+                buf_printf(out,
+                           "<tr><td>%s</td><td>to %s</td><td class=\"n\">%" PRIu64
+                           "</td><td><svg width=\"400\" height=\"12\"><rect width=\"%.1f\" "
+                           "height=\"12\" fill=\"#e8883a\"/></svg></td></tr>\n",
+                           format_duration(from, i == 0 ? 0 : UINT64_C(1) << i),
+                           format_duration(to, UINT64_C(2) << MIN(i, N_BUCKETS - 2)), counts[i],
+                           400 * (double) counts[i] / (double) most);
+        }
+        buf_adds(out, "</table>\n");
+}
+
+static void add_slowest(Html *h) {
+        Buf *out = h->t.out;
+
+        buf_adds(out, "<h2>The slowest</h2>\n<table id=\"slowest\">\n<tr><th>Took</th><th>Function"
+                      "</th><th>Task</th><th>Began</th><th>Calls below</th><th>Call</th></tr>\n");
+        for (size_t i = 0; i < h->n_slowest; i++) {
+                const Slow *s = &h->slowest[i];
+
+                buf_printf(out, "<tr data-duration=\"%" PRIu64 "\"><td class=\"n\">",
+                           s->duration_ns);
+                add_us(out, s->duration_ns);
+                buf_adds(out, "</td><td>");
+                add_function(out, s->function);
+                buf_adds(out, "</td><td>");
+                add_text(out, s->comm);
+                if (s->pid >= 0)
+                        buf_printf(out, " %d", s->pid);
+                if (h->t.info->is_timeless)
+                        buf_adds(out, "</td><td>");
+                else
+                        buf_printf(out, "</td><td class=\"n\">+%.6f s",
+                                   (double) (int64_t) (s->start_ns - h->begin_ns) / NSEC_PER_SEC);
+                buf_printf(out,
+                           "</td><td class=\"n\">%" PRIu64 "</td><td class=\"n\">%" PRIu64
+                           "</td></tr>\n",
+                           s->n_below, s->number);
+        }
+        buf_adds(out, "</table>\n");
+}
+
+static int html_end(void *p) {
+        Html *h = p;
+        Buf *out = h->t.out;
+        int r = call_tree_finish(h->t.tree);
+
+        if (r < 0)
+                return r;
+        buf_adds(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                      "script-src 'sha256-" SCRIPT_SHA256 "'; style-src 'unsafe-inline'; "
+                      "base-uri 'none'; form-action 'none'\">\n<title>");
+        add_text(out, h->t.info->title);
+        buf_adds(out,
+                 "</title>\n<style>body{font-family:sans-serif;margin:1em 2em;max-width:1200px}"
+                 "th{text-align:left;padding-right:1em}td.n{text-align:right}"
+                 "td{padding-right:1em}.node{margin-left:1.2em}.good{color:#080}"
+                 ".bad{color:#c00}.rest{color:#666}summary{cursor:pointer}</style>\n"
+                 "</head>\n<body>\n<h1>");
+        add_text(out, h->t.info->title);
+        buf_adds(out, "</h1>\n");
+        add_summary(h);
+        add_cost(h);
+        buf_adds(out, "<h2>Flame graph</h2>\n");
+        flame_write(out, &(Flame){ .title = h->t.info->title, .tree = h->t.tree });
+        add_tree(h);
+        add_histogram(h);
+        add_slowest(h);
+        buf_printf(out, "<script>%s</script>\n</body>\n</html>\n", flame_script);
+        return 0;
+}
+
+static void html_free(void *p) {
+        Html *h = p;
+
+        call_tree_free(h->t.tree);
+        floor_free(h->floor);
+        by_root_free(h->roots);
+        free(h);
+}
+
+static int html_new(void **ret, const ExportInfo *info, Pairing *pairing, Buf *out) {
+        Html *h = calloc(1, sizeof(*h));
+        int r;
+
+        if (!h)
+                return -ENOMEM;
+        h->t = (TreeExport){ .info = info, .out = out };
+        r = call_tree_new(&h->t.tree, pairing);
+        if (r >= 0)
+                r = floor_new(&h->floor, pairing);
+        if (r >= 0)
+                r = by_root_new(&h->roots, pairing, NULL);
+        if (r < 0) {
+                html_free(h);
+                return r;
+        }
+        pairing_add_sink(pairing, NULL, html_call, h);
+        *ret = h;
+        return 0;
+}
+
+const Exporter exporter_html = {
+        .name = "html",
+        .summary = "one page: summary, flame graph, tree, histogram, the slowest calls",
+        .new = html_new,
+        .begin = html_begin,
+        .step = html_step,
+        .end = html_end,
+        .free = html_free,
+};
