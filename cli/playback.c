@@ -7,6 +7,7 @@
 
 #include "base/strv.h"
 #include "cli/playback.h"
+#include "codec/dat-file.h"
 #include "store/event-choice.h"
 
 static const char *const format_paths[] = {
@@ -58,12 +59,30 @@ static int add_foreign(Playback *p, const EventChoice *e) {
         return r == FORMATS_E_INVALID ? 0 : r;
 }
 
+/* A trace.dat has formats of all events that its kernel had.  Those of tracers the kernel prints in
+ * ways of its own. */
+static int add_foreign_of_file(Playback *p, const DatFile *file) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < dat_file_n_formats(file); i++) {
+                EventChoice e;
+
+                if (event_choice_from_path(&e, dat_file_format_path(file, i)) &&
+                    !streq(e.system, "ftrace"))
+                        r = foreign_add_later(p->foreign, e.system, dat_file_format_text(file, i));
+        }
+        return r;
+}
+
 static int open_foreign(Playback *p) {
+        const DatFile *file = dat_file_of_dir(p->dir);
         const Strv *events = &p->meta->spec.events;
         int r = foreign_new(&p->foreign, p->meta->big_endian);
 
         if (r >= 0)
                 r = add_foreign(p, &(EventChoice){ .system = "ftrace", .name = "print" });
+        if (r >= 0 && file)
+                r = add_foreign_of_file(p, file);
         for (size_t i = 0; r >= 0 && i < events->n; i++) {
                 EventChoice e;
 

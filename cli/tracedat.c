@@ -26,7 +26,7 @@ typedef struct Text {
 
 /* An event's format. */
 typedef struct Format {
-        char *system, *name;
+        EventChoice event;
         Text text;
 } Format;
 
@@ -53,11 +53,8 @@ static void work_done(Work *w) {
 
         for (size_t i = 0; i < ELEMENTSOF(texts); i++)
                 free(texts[i]->data);
-        for (size_t i = 0; i < w->n_formats; i++) {
-                free(w->formats[i].system);
-                free(w->formats[i].name);
+        for (size_t i = 0; i < w->n_formats; i++)
                 free(w->formats[i].text.data);
-        }
         free(w->formats);
         free(w->uname);
         (void) occurrence_free(w->occurrence);
@@ -85,31 +82,26 @@ static int read_text(const Work *w, const char *path, bool required, Text *ret) 
         return r;
 }
 
-/* "events/SYSTEM/NAME/format"; what is no event's path is passed over. */
+/* What is no format of an event is passed over. */
 static int add_format(Work *w, const char *path, bool required) {
-        Format f = {}, *formats;
-        int r = 0;
+        Format *formats = grow_array(w->formats, w->n_formats, sizeof(*formats)), f = {};
+        int r;
 
-        if (sscanf(path, "events/%m[^/]/%m[^/]/format", &f.system, &f.name) == 2)
-                r = read_text(w, path, required, &f.text);
-        formats = r == 0 && f.text.data ? grow_array(w->formats, w->n_formats, sizeof(*formats))
-                                        : NULL;
-        if (!formats) {
-                free(f.system);
-                free(f.name);
-                r = r == 0 && f.text.data ? -ENOMEM : r;
-                free(f.text.data);
-                return r;
-        }
+        if (!formats)
+                return -ENOMEM;
         w->formats = formats;
-        w->formats[w->n_formats++] = f;
-        return 0;
+        if (!event_choice_from_path(&f.event, path))
+                return 0;
+        r = read_text(w, path, required, &f.text);
+        if (r == 0 && f.text.data)
+                formats[w->n_formats++] = f;
+        return r;
 }
 
 static int compare_systems(const void *pa, const void *pb) {
         const Format *a = pa, *b = pb;
 
-        return strcmp(a->system, b->system) ?: strcmp(a->name, b->name);
+        return strcmp(a->event.system, b->event.system) ?: strcmp(a->event.name, b->event.name);
 }
 
 static int read_formats(Work *w) {
@@ -173,7 +165,8 @@ static int read_texts(Work *w) {
 
 static const Text *find_format(const Work *w, const char *system, const char *name) {
         for (size_t i = 0; i < w->n_formats; i++)
-                if (streq(w->formats[i].system, system) && streq(w->formats[i].name, name))
+                if (streq(w->formats[i].event.system, system) &&
+                    streq(w->formats[i].event.name, name))
                         return &w->formats[i].text;
         return NULL;
 }
@@ -247,8 +240,8 @@ static bool is_kept(const Work *w, const Format *f) {
         const char *id = strstr(f->text.data, "\nID: ");
 
         /* The graph's own are asked for by KernelShark 2.2.1, which crashes without them. */
-        return !w->occurrence || strstr(f->name, "funcgraph_entry") ||
-               strstr(f->name, "funcgraph_exit") ||
+        return !w->occurrence || strstr(f->event.name, "funcgraph_entry") ||
+               strstr(f->event.name, "funcgraph_exit") ||
                (id && occurrence_has_event(w->occurrence, (uint16_t) atoi(id + strlen("\nID: "))));
 }
 
@@ -318,9 +311,10 @@ static int gather_and_write(const Work *w, int out_fd, TracedatResult *ret) {
 
                 if (!is_kept(w, f))
                         continue;
-                events[head.n_events++] = (DatEvent){ f->system, blob(&f->text) };
+                events[head.n_events++] = (DatEvent){ f->event.system, blob(&f->text) };
                 /* Only these name their text by an address. */
-                if (!w->occurrence || streq(f->name, "bprint") || streq(f->name, "bputs"))
+                if (!w->occurrence || streq(f->event.name, "bprint") ||
+                    streq(f->event.name, "bputs"))
                         head.printk = blob(&w->printk);
         }
         if (w->occurrence) {

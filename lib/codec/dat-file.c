@@ -299,6 +299,10 @@ const char *dat_file_format_path(const DatFile *f, size_t i) {
         return f->formats[i].path;
 }
 
+const char *dat_file_format_text(const DatFile *f, size_t i) {
+        return f->formats[i].text;
+}
+
 size_t dat_file_n_cpus(const DatFile *f) {
         return f->n_cpus;
 }

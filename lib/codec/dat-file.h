@@ -76,6 +76,8 @@ int dat_file_read_symbols(const DatFile *f, char **ret, size_t *ret_n);
 /* Paths of header_page, header_event, and the events' formats, as below tracefs. */
 size_t dat_file_n_formats(const DatFile *f);
 const char *dat_file_format_path(const DatFile *f, size_t i);
+/* Its text, which lives as long as @f. */
+const char *dat_file_format_text(const DatFile *f, size_t i);
 /* Ascending by number. */
 size_t dat_file_n_cpus(const DatFile *f);
 const DatCpu *dat_file_cpu(const DatFile *f, size_t i);

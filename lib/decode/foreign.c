@@ -16,6 +16,7 @@
 #include <trace-seq.h>
 
 #include "base/buf.h"
+#include "base/grow.h"
 #include "base/io.h"
 #include "decode/foreign.h"
 #include "decode/format-text.h"
@@ -28,6 +29,7 @@
 typedef enum How {
         HOW_EVENT,   /* as the print format says */
         HOW_MESSAGE, /* the field `buf` alone */
+        HOW_NOT,     /* its format cannot be used */
 } How;
 
 typedef struct Known {
@@ -36,11 +38,20 @@ typedef struct Known {
         struct tep_event *event;
 } Known;
 
+/* A format that was not parsed yet. */
+typedef struct Later {
+        int id;
+        char *system;
+        const char *format;
+} Later;
+
 struct Foreign {
         struct tep_handle *tep;
         bool swap;
         Known *known;
         size_t n_known;
+        Later *later;
+        size_t n_later;
         struct trace_seq seq;
         Buf line;
 };
@@ -181,11 +192,53 @@ int foreign_add(Foreign *f, const char *system, const char *format) {
         return 0;
 }
 
-static const Known *find_known(const Foreign *f, int id) {
-        for (size_t i = 0; i < f->n_known; i++)
-                if (f->known[i].id == id)
-                        return &f->known[i];
-        return NULL;
+int foreign_add_later(Foreign *f, const char *system, const char *format) {
+        Later *later = grow_array(f->later, f->n_later, sizeof(*later));
+        const char *id = strstr(format, "\nID: ");
+        char *copy;
+
+        if (!later)
+                return -ENOMEM;
+        f->later = later;
+        if (!id)
+                return 0;
+        copy = strdup(system);
+        if (!copy)
+                return -ENOMEM;
+        later[f->n_later++] = (Later){ atoi(id + strlen("\nID: ")), copy, format };
+        return 0;
+}
+
+/* Parses the format that has waited for this id; without one, or if it is of no use, the id is known
+ * to have none.  0 or -ENOMEM. */
+static int learn(Foreign *f, int id) {
+        Known *known;
+
+        for (size_t i = 0; i < f->n_later; i++)
+                if (f->later[i].id == id) {
+                        int r = foreign_add(f, f->later[i].system, f->later[i].format);
+
+                        if (r == -ENOMEM)
+                                return r;
+                        if (r == 0 && f->known[f->n_known - 1].id == id)
+                                return 0;
+                }
+        known = reallocarray(f->known, f->n_known + 1, sizeof(*known));
+        if (!known)
+                return -ENOMEM;
+        f->known = known;
+        known[f->n_known++] = (Known){ .id = id, .how = HOW_NOT };
+        return 0;
+}
+
+static const Known *find_known(Foreign *f, int id) {
+        for (;;) {
+                for (size_t i = 0; i < f->n_known; i++)
+                        if (f->known[i].id == id)
+                                return f->known[i].how == HOW_NOT ? NULL : &f->known[i];
+                if (learn(f, id) < 0)
+                        return NULL;
+        }
 }
 
 /* Whether the field, and what it points to, is inside the record. */
@@ -271,6 +324,9 @@ Foreign *foreign_free(Foreign *f) {
         trace_seq_destroy(&f->seq);
         buf_done(&f->line);
         free(f->known);
+        for (size_t i = 0; i < f->n_later; i++)
+                free(f->later[i].system);
+        free(f->later);
         free(f);
         return NULL;
 }

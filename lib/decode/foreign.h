@@ -27,6 +27,9 @@ typedef struct Foreign Foreign;
 int foreign_new(Foreign **ret, bool big_endian);
 /* @system: "sched"; @format: text of the format file, hostile.  0, FORMATS_E_INVALID, -ENOMEM. */
 int foreign_add(Foreign *f, const char *system, const char *format);
+/* The same when the first event of it is printed: a trace.dat has thousands of formats of which some
+ * occur.  @format is borrowed until then; what is no format costs its event the text.  0, -ENOMEM. */
+int foreign_add_later(Foreign *f, const char *system, const char *format);
 /* Of what a Cursor made of a record.  NULL if the event's id is not known, or its record contradicts its format; else a line without
  * newline, valid until the next call. */
 const char *foreign_print(Foreign *f, const Event *event);

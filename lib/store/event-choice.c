@@ -53,6 +53,25 @@ bool event_choice_is_valid(const char *text) {
         return event_choice_parse(&e, text);
 }
 
+bool event_choice_from_path(EventChoice *ret, const char *path) {
+        static const char events[] = "events/";
+        EventChoice e = {};
+        size_t n;
+
+        if (strncmp(path, events, sizeof(events) - 1) != 0)
+                return false;
+        path += sizeof(events) - 1;
+        n = parse_word(e.system, path);
+        if (n == 0 || path[n] != '/')
+                return false;
+        path += n + 1;
+        n = parse_word(e.name, path);
+        if (n == 0 || strcmp(path + n, "/format") != 0)
+                return false;
+        *ret = e;
+        return true;
+}
+
 bool event_choice_is_same(const char *a, const char *b) {
         EventChoice x, y;
 

@@ -88,6 +88,9 @@ if command -v trace-cmd >/dev/null; then
                 is "trace.dat: trace-cmd has as many of $e" "$(grep -c " $e: " "$work/events.report")" \
                         "$(count $e "$work/events.ours")"
         done
+        ftracectl report --no-legend "$work/events.dat" >"$work/events.again" 2>/dev/null
+        ok 'trace.dat: we draw it as the session' \
+                cmp "$work/events.again" <(ftracectl report --no-legend events 2>/dev/null)
         is 'trace.dat: no event is unknown to it' "$(grep -c 'UNKNOWN EVENT' "$work/events.report")" 0
 fi
 

@@ -53,5 +53,27 @@ START_TEST(the_longest_words_fit_their_path)
         }
 END_TEST
 
+START_TEST(the_path_of_a_format_names_its_event)
+        {
+                static const char *const bad[] = { "",
+                                                   "events/header_page",
+                                                   "events/sched/sched_switch",
+                                                   "events/sched/sched_switch/format/x",
+                                                   "events/sched/sched_switch/enable",
+                                                   "events/../x/format",
+                                                   "events//x/format",
+                                                   "saved_cmdlines" };
+                EventChoice e;
+
+                ck_assert(event_choice_from_path(&e, "events/sched/sched_switch/format"));
+                ck_assert_str_eq(e.system, "sched");
+                ck_assert_str_eq(e.name, "sched_switch");
+                ck_assert_ptr_null(e.filter);
+                for (size_t i = 0; i < ELEMENTSOF(bad); i++)
+                        ck_assert_msg(!event_choice_from_path(&e, bad[i]), "\"%s\"", bad[i]);
+        }
+END_TEST
+
 UNIT_MAIN("event-choice", what_follows_the_second_colon_is_the_filter,
-          nothing_but_two_words_and_a_filter_is_an_event, the_longest_words_fit_their_path)
+          nothing_but_two_words_and_a_filter_is_an_event, the_longest_words_fit_their_path,
+          the_path_of_a_format_names_its_event)

@@ -208,7 +208,27 @@ START_TEST(an_unknown_event_has_no_text_and_a_bad_format_is_refused)
         }
 END_TEST
 
-UNIT_MAIN("foreign", a_task_switch_reads_as_the_kernel_has_it,
+START_TEST(a_format_that_is_needed_later_prints_the_same)
+        {
+                _cleanup_(foreign_freep) Foreign *now = knowing("irq", SOFTIRQ), *later = NULL;
+                uint32_t data[] = { 151, 17, 3 }, bad[] = { 156, 17, 3 };
+                _cleanup_free_ char *text = NULL;
+
+                ck_assert_int_eq(foreign_new(&later, false), 0);
+                ck_assert_int_eq(foreign_add_later(later, "x", "name: y\nID: 156\n"), 0);
+                ck_assert_int_eq(foreign_add_later(later, "x", "no format"), 0);
+                ck_assert_int_eq(foreign_add_later(later, "irq", SOFTIRQ), 0);
+                text = strdup(print(now, 151, data, sizeof(data)));
+                for (size_t i = 0; i < 2; i++) {
+                        ck_assert_str_eq(print(later, 151, data, sizeof(data)), text);
+                        ck_assert_ptr_null(print(later, 156, bad, sizeof(bad)));
+                        ck_assert_ptr_null(print(later, 99, bad, sizeof(bad)));
+                }
+        }
+END_TEST
+
+UNIT_MAIN("foreign", a_format_that_is_needed_later_prints_the_same,
+          a_task_switch_reads_as_the_kernel_has_it,
           symbols_strings_elements_and_pointers_read_as_the_kernel_has_them,
           what_a_record_says_of_itself_is_not_believed,
           an_expression_without_bounds_is_printed_as_fields,
