@@ -28,6 +28,8 @@ root_tests += \
 	%D%/test-selftests.sh \
 	%D%/test-service.sh \
 	%D%/test-tamper.sh \
+	%D%/test-texts.sh \
+	%D%/test-tracedat.sh \
 	%D%/test-trigger.sh \
 	%D%/test-watcher.sh
 EXTRA_DIST += $(root_tests) %D%/dump-tracefs.sh %D%/run-in-guests tests/vm/vmrun

@@ -1,0 +1,73 @@
+#!/bin/bash
+# Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
+# SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.12
+#
+# The texts that the kernel prints of one buffer are the same calls to us: its trace file, what
+# trace_pipe gives of it, and what "perf ftrace" prints of the same load.
+. "$(dirname "$0")/../functions.sh"
+require_kernel
+requires jq
+
+set_up() { # OPTION...: function_graph in the top-level buffer, with these options of its own
+        echo 0 >"$tracefs/tracing_on"
+        echo udp_sendmsg >"$tracefs/set_graph_function"
+        echo function_graph >"$tracefs/current_tracer"
+        for option; do
+                case $option in
+                latency-format) echo 1 >"$tracefs/options/latency-format" ;;
+                no*) echo 0 >"$tracefs/options/funcgraph-${option#no}" ;;
+                *) echo 1 >"$tracefs/options/funcgraph-$option" ;;
+                esac
+        done
+        echo >"$tracefs/trace"
+}
+put_back() {
+        echo nop >"$tracefs/current_tracer"
+        echo >"$tracefs/set_graph_function"
+        echo 0 >"$tracefs/options/latency-format"
+        for option in cpu duration overhead irqs; do echo 1 >"$tracefs/options/funcgraph-$option"; done
+        for option in proc abstime tail overrun; do echo 0 >"$tracefs/options/funcgraph-$option"; done
+        echo 1 >"$tracefs/tracing_on"
+}
+cleanup_fn put_back
+counts='map({ (.function + " " + (.module // "")): .count }) | add'
+counts_of() { # FILE: how often each function was called
+        ftracectl top --json "$1" 2>"$err" | jq -cS "$counts"
+}
+
+for options in '' 'proc abstime' 'nocpu proc' 'noduration tail' 'nooverhead overrun abstime' 'latency-format proc'; do
+        what=${options:-as they are}
+        # shellcheck disable=SC2086
+        set_up $options
+        echo 1 >"$tracefs/tracing_on"
+        "$udp_pairs" 10 >/dev/null
+        echo 0 >"$tracefs/tracing_on"
+        cp "$tracefs/trace" "$work/trace"
+        timeout 5 cat "$tracefs/trace_pipe" >"$work/pipe"
+        put_back
+        exits "$what: the trace file is complete" 0 ftracectl check --json "$work/trace"
+        calls=$(jq '.open + .leaf' "$out")
+        ok "$what: it has calls" test "$calls" -gt 1000
+        exits "$what: it is drawn again" 0 ftracectl report "$work/trace"
+        ok "$what: as it was" cmp "$out" "$work/trace"
+        exits "$what: so is trace_pipe" 0 ftracectl check --json "$work/pipe"
+        is "$what: it has as many calls" "$(jq '.open + .leaf' "$out")" "$calls"
+        is "$what: of the same functions" "$(counts_of "$work/pipe")" "$(counts_of "$work/trace")"
+done
+
+if command -v perf >/dev/null && perf ftrace --help >/dev/null 2>&1; then
+        perf ftrace trace -G udp_sendmsg -- "$udp_pairs" 10 >"$work/perf" 2>"$work/perf.err"
+        show_file "$work/perf"
+        exits 'perf: its text is complete' 0 ftracectl check --json "$work/perf"
+        ok 'perf: it has calls' test "$(jq '.open + .leaf' "$out")" -gt 1000
+        is 'perf: as many roots as datagrams' "$(grep -c '|  udp_sendmsg() {' "$work/perf")" 20
+        exits 'perf: it is drawn' 0 ftracectl report "$work/perf"
+        is 'perf: with all its calls' "$(grep -cE '\(\) \{|\(\);|\(\) \[' "$out")" \
+                "$(grep -cE '\(\) \{|\(\);|\(\) \[' "$work/perf")"
+        put_back
+else
+        skip_one 'perf: its text is complete' 'perf is not installed'
+fi
+is_as_before 'the kernel is as it was'
+done_testing

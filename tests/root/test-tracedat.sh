@@ -1,0 +1,88 @@
+#!/bin/bash
+# Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
+# SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.12
+#
+# A fetched trace.dat is for trace-cmd what its own recording of the same load is, and has with the
+# symbols and formats that occur what it has with all of them.
+. "$(dirname "$0")/../functions.sh"
+require_kernel
+requires trace-cmd jq python3
+
+# The trees of udp_sendmsg by what they call: "COUNT DIGEST" of each form, the most frequent first.
+# Interrupts are not recorded, but now and then a tree differs: memory is short, a page is new.
+forms_of() { # FILE OF trace-cmd report
+        python3 - "$1" <<'END'
+import collections, hashlib, re, sys
+trees = {}
+forms = collections.Counter()
+line = re.compile(r'^ *(.+)-(\d+) +\[\d+\].* funcgraph_entry: .*\|( +)([^ ;({]+)\(')
+for text in open(sys.argv[1]):
+    m = line.match(text)
+    if not m:
+        continue
+    pid, depth, function = m[2], len(m[3]), m[4]
+    if function == 'udp_sendmsg':
+        if pid in trees:
+            forms['\n'.join(trees[pid])] += 1
+        trees[pid] = []
+    if pid in trees:
+        trees[pid].append('%d %s' % (depth, function))
+with open(sys.argv[1] + '.form', 'w') as f:
+    print(forms.most_common(1)[0][0] if forms else '', file=f)
+for form, n in forms.most_common():
+    print(n, form.count('\n') + 1, hashlib.md5(form.encode()).hexdigest())
+END
+}
+
+ok 'trace-cmd records' trace-cmd record -q -p function_graph -g udp_sendmsg -O nofuncgraph-irqs \
+        -o "$work/theirs.dat" "$udp_pairs" 60
+trace-cmd reset >/dev/null 2>&1
+echo 1 >"$tracefs/options/funcgraph-irqs"
+dump_tracefs "$work/tracefs.before"
+ok 'the daemon starts' start_ftraced
+exits 'we record' 0 ftracectl run --no-report -n ours --no-irqs udp_sendmsg -- "$udp_pairs" 60
+exits 'it is fetched' 0 ftracectl fetch ours -o "$work/ours.dat"
+for whose in theirs ours; do
+        trace-cmd report -i "$work/$whose.dat" >"$work/$whose.report" 2>/dev/null
+        forms_of "$work/$whose.report" >"$work/$whose.forms"
+        note "$whose: $(head -n 3 "$work/$whose.forms" | tr '\n' ',')"
+done
+is 'as many trees are in it' "$(awk '{ n += $1 } END { print n + 1 }' "$work/ours.forms")" \
+        "$(awk '{ n += $1 } END { print n + 1 }' "$work/theirs.forms")"
+is 'a call of udp_sendmsg is mostly the same in both' "$(head -n 1 "$work/ours.forms" | cut -d ' ' -f 2-)" \
+        "$(head -n 1 "$work/theirs.forms" | cut -d ' ' -f 2-)"
+diff "$work/theirs.report.form" "$work/ours.report.form" >"$work/diff"
+show_file "$work/diff"
+diff "$work/theirs.report.form" "$work/ours.report.form" >"$work/diff"
+show_file "$work/diff"
+ok 'which is more than some calls' test "$(head -n 1 "$work/ours.forms" | cut -d ' ' -f 2)" -gt 20
+
+# The forms of the file, with this kernel's real symbols, and events that name functions.
+exits 'events are recorded, too' 0 ftracectl run --no-report -n events --event=sched:sched_switch \
+        --event=net:net_dev_queue --event=workqueue:workqueue_execute_start udp_sendmsg -- "$udp_pairs" 20
+ftracectl report --no-legend events >"$work/session" 2>"$err"
+ok 'events: the session has them' grep -q 'sched_switch: ' "$work/session"
+wanted=
+for form in '' --full --v7 '--v7 --full' '--v7 --compress=none'; do
+        # shellcheck disable=SC2086
+        exits "events, ${form:-as it is}: it is fetched" 0 ftracectl fetch events -o "$work/it.dat" $form
+        trace-cmd report -i "$work/it.dat" >"$work/it.report" 2>&1
+        [[ $wanted ]] || {
+                cp "$work/it.report" "$work/wanted"
+                wanted=$(stat -c %s "$work/it.dat")
+                ok 'events: they are in it' grep -q ' sched_switch: ' "$work/wanted"
+        }
+        note "${form:-as it is}: $(stat -c %s "$work/it.dat") bytes"
+        ok "events, ${form:-as it is}: trace-cmd prints the same" cmp "$work/it.report" "$work/wanted"
+        ok "events, ${form:-as it is}: we draw what the session is" \
+                cmp "$work/session" <(ftracectl report --no-legend "$work/it.dat")
+        ok "events, ${form:-as it is}: trace-cmd finds it valid" \
+                grep -q 'is a valid' <(trace-cmd dump --validate -i "$work/it.dat" 2>&1)
+done
+exits 'five datagrams are recorded' 0 ftracectl run --no-report -n few udp_sendmsg -- "$udp_pairs" 2
+exits 'and fetched' 0 ftracectl fetch few -o "$work/few.dat" --v7
+note "five datagrams: $(stat -c %s "$work/few.dat") bytes"
+ok 'that is small' test "$(stat -c %s "$work/few.dat")" -lt 100000
+is_as_before 'the kernel is as it was'
+done_testing
