@@ -106,7 +106,7 @@ static int session_arm(Session *s, Refusal *refusal) {
 static int session_make_dir(Session *s, Refusal *refusal) {
         int r;
 
-        r = session_dir_create(&s->dir, store_sessions_fd(s->context->store), s->meta->name);
+        r = store_make_session(s->context->store, s->meta->name, &s->dir);
         if (r == -EEXIST)
                 return refusal_set(refusal, REFUSAL_SESSION_EXISTS,
                                    json_pack("{s:s}", "session", s->meta->name),
@@ -304,6 +304,10 @@ static int session_begin(Session *s, Refusal *refusal) {
         r = session_dir_write_meta(s->dir, s->meta);
         if (r < 0)
                 return refuse_errno(refusal, r, "writing session.json in",
+                                    store_path(s->context->store));
+        r = store_settle_session(s->context->store, s->meta->name);
+        if (r < 0)
+                return refuse_errno(refusal, r, "naming the session's directory in",
                                     store_path(s->context->store));
         s->is_saved = true;
         r = session_hold(s);

@@ -21,7 +21,7 @@
 #define NUMBER_MAX 1000000
 #define SUFFIX_MAX 16 /* "-snap-1000000" */
 
-/* The first free ORIGIN-snap-N behind those there were. */
+/* For the first free ORIGIN-snap-N behind those there were. */
 static int make_dir(const SnapshotConfig *c, SessionDir **ret,
                     char name[static SESSION_NAME_MAX + 1]) {
         int r = -EEXIST;
@@ -30,7 +30,7 @@ static int make_dir(const SnapshotConfig *c, SessionDir **ret,
                 (void) snprintf(name, SESSION_NAME_MAX + 1, "%.*s-snap-%llu",
                                 SESSION_NAME_MAX - SUFFIX_MAX, c->origin->name,
                                 (unsigned long long) n);
-                r = session_dir_create(ret, store_sessions_fd(c->store), name);
+                r = store_make_session(c->store, name, ret);
         }
         return r;
 }
@@ -203,7 +203,9 @@ static int fill(const SnapshotConfig *c, SessionDir *dir, const char *name) {
                 r = copy_meta(&m, c->origin);
         if (r >= 0)
                 r = change_meta(m, c, name, dir);
-        return r < 0 ? r : session_dir_write_meta(dir, m);
+        if (r >= 0)
+                r = session_dir_write_meta(dir, m);
+        return r < 0 ? r : store_settle_session(c->store, name);
 }
 
 int snapshot_make(char **ret_name, const SnapshotConfig *config) {

@@ -25,6 +25,8 @@
 #include "store/symbol-file.h"
 
 #define REMOVED_PREFIX ".removed-"
+#define MADE_PREFIX ".making-"
+#define HIDDEN_NAME_MAX (sizeof(REMOVED_PREFIX) + SESSION_NAME_MAX)
 #define LOCK_NAME "lock"
 #define SESSIONS_NAME "sessions"
 #define SYMBOLS_NAME "symbols"
@@ -276,10 +278,11 @@ static int for_each_name(int dir_fd, int (*visit)(int dir_fd, const char *name, 
         return r;
 }
 
+/* Also of what had not become a session yet. */
 static int finish_removal(int sessions_fd, const char *name, void *userdata) {
         struct stat st;
 
-        if (!startswith(name, REMOVED_PREFIX) ||
+        if ((!startswith(name, REMOVED_PREFIX) && !startswith(name, MADE_PREFIX)) ||
             fstatat(sessions_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
                 return 0;
         return tree_remove(sessions_fd, name);
@@ -473,16 +476,44 @@ static int remove_unused_symbols(int symbols_fd, const char *name, void *userdat
         return unlinkat(symbols_fd, name, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
+int store_make_session(Store *s, const char *name, SessionDir **ret) {
+        char made[HIDDEN_NAME_MAX];
+        int r;
+
+        assert(s->lock_fd >= 0);
+
+        if (!session_name_is_valid(name))
+                return -EINVAL;
+        if (faccessat(s->sessions_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) >= 0)
+                return -EEXIST;
+        (void) snprintf(made, sizeof(made), MADE_PREFIX "%s", name);
+        if (mkdirat(s->sessions_fd, made, STORE_DIR_MODE) < 0)
+                return -errno;
+        r = dir_open(s->sessions_fd, made);
+        return r < 0 ? r : session_dir_take_fds(ret, r, -EBADF);
+}
+
+int store_settle_session(Store *s, const char *name) {
+        char made[HIDDEN_NAME_MAX];
+
+        (void) snprintf(made, sizeof(made), MADE_PREFIX "%s", name);
+        return renameat(s->sessions_fd, made, s->sessions_fd, name) < 0 ? -errno : 0;
+}
+
 int store_remove_session(Store *s, const char *name) {
-        char removed[sizeof(REMOVED_PREFIX) + SESSION_NAME_MAX];
+        char removed[HIDDEN_NAME_MAX], made[HIDDEN_NAME_MAX];
         _cleanup_strv_ Strv used = {};
+        const char *from = name;
         int fd, r;
 
         assert(s->lock_fd >= 0);
 
         if (!session_name_is_valid(name))
                 return -EINVAL;
+        (void) snprintf(made, sizeof(made), MADE_PREFIX "%s", name);
         fd = dir_open(s->sessions_fd, name);
+        if (fd == -ENOENT)
+                fd = dir_open(s->sessions_fd, from = made);
         if (fd < 0)
                 return fd;
         safe_close(fd);
@@ -491,7 +522,7 @@ int store_remove_session(Store *s, const char *name) {
         r = tree_remove(s->sessions_fd, removed); /* of an earlier session of that name */
         if (r < 0 && r != -ENOENT)
                 return r;
-        if (renameat(s->sessions_fd, name, s->sessions_fd, removed) < 0)
+        if (renameat(s->sessions_fd, from, s->sessions_fd, removed) < 0)
                 return -errno;
         r = tree_remove(s->sessions_fd, removed);
         if (r < 0)

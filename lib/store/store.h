@@ -53,9 +53,19 @@ int store_list(const Store *s, Strv *ret);
 int store_list_foreign(const Store *s, Strv *ret);
 int store_open_session(const Store *s, const char *name, SessionDir **ret); /* -ENOENT, -EINVAL */
 /*
+ * store_make_session() - make a directory that is to become a session's
  * @s: opened for writing
  *
- * Removes the session and whatever symbols no other session refers to.  As long as another session
+ * It is hidden until store_settle_session(); one that was not is removed when the store is opened for
+ * writing again.  -EEXIST: there is one of that name; -EINVAL, other -errno.
+ */
+int store_make_session(Store *s, const char *name, SessionDir **ret);
+/* It has all that a session has: now it is one.  0 or -errno. */
+int store_settle_session(Store *s, const char *name);
+/*
+ * @s: opened for writing
+ *
+ * Removes the session, or what is to become it, and whatever symbols no other session refers to.  As long as another session
  * cannot be read, or is new or live and names no symbols yet, all symbols are kept.
  * -ENOENT, -EINVAL, other -errno.
  */

@@ -324,6 +324,45 @@ START_TEST(a_removal_that_was_interrupted_is_finished)
         }
 END_TEST
 
+START_TEST(what_is_being_made_is_no_session_until_it_has_settled)
+        {
+                _cleanup_scratch_ Scratch scratch = SCRATCH;
+                _cleanup_(session_dir_freep) SessionDir *d = NULL, *again = NULL;
+                _cleanup_(store_freep) Store *s = NULL;
+                _cleanup_strv_ Strv names = {};
+
+                ck_assert_int_eq(store_open_for_writing(&s, scratch.path, NULL), 0);
+                ck_assert_int_eq(store_make_session(s, "a", &d), 0);
+                ck_assert_int_eq(store_list(s, &names), 0);
+                ck_assert_uint_eq(names.n, 0);
+                ck_assert_int_eq(store_settle_session(s, "a"), 0);
+                ck_assert_int_eq(store_list(s, &names), 0);
+                ck_assert_uint_eq(names.n, 1);
+                ck_assert_int_eq(store_make_session(s, "a", &again), -EEXIST);
+                ck_assert_int_eq(store_remove_session(s, "a"), 0);
+                ck_assert_int_eq(store_make_session(s, "a", &again), 0);
+                ck_assert_int_eq(store_remove_session(s, "a"), 0);
+                ck_assert_int_eq(store_remove_session(s, "a"), -ENOENT);
+        }
+END_TEST
+
+START_TEST(what_had_not_settled_when_its_maker_died_is_removed)
+        {
+                _cleanup_scratch_ Scratch scratch = SCRATCH;
+                _cleanup_(session_dir_freep) SessionDir *d = NULL;
+                _cleanup_(store_freep) Store *s = NULL;
+                _cleanup_strv_ Strv names = {};
+
+                ck_assert_int_eq(store_open_for_writing(&s, scratch.path, NULL), 0);
+                ck_assert_int_eq(store_make_session(s, "a-snap-1", &d), 0);
+                s = store_free(s);
+                ck_assert_int_eq(store_open_for_writing(&s, scratch.path, NULL), 0);
+                ck_assert_int_eq(store_list_foreign(s, &names), 0);
+                ck_assert_uint_eq(names.n, 0);
+                ck_assert_int_eq(store_remove_session(s, "a-snap-1"), -ENOENT);
+        }
+END_TEST
+
 START_TEST(a_store_without_symbols_is_still_read)
         {
                 _cleanup_scratch_ Scratch s = SCRATCH;
@@ -351,4 +390,7 @@ UNIT_MAIN("store", a_store_is_made_with_its_modes_and_read, only_the_last_direct
           the_list_is_sorted_and_has_sessions_only, removal_takes_the_session_and_its_symbols_alone,
           later_maps_and_lists_of_modules_go_with_their_last_session,
           symbols_are_kept_while_a_session_may_still_name_them,
-          a_removal_that_was_interrupted_is_finished, a_store_without_symbols_is_still_read)
+          a_removal_that_was_interrupted_is_finished,
+          what_is_being_made_is_no_session_until_it_has_settled,
+          what_had_not_settled_when_its_maker_died_is_removed,
+          a_store_without_symbols_is_still_read)
