@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "cli/contact.h"
+#include "cli/private.h"
 #include "cli/status.h"
 #include "cli/terminal.h"
 
@@ -129,12 +130,7 @@ int contact_recorder(Client **ret, const Options *o, const char *talk_private) {
                 return STATUS_FORBIDDEN;
         } else if (talk_private)
                 talk(o, "No daemon is asked: recording into %s with a private one.", o->store);
-        r = client_start_private(ret, o->store, getenv("FTRACED_TRACEFS"));
-        if (r != 0) {
-                log_error_errno(r < 0 ? r : -EPIPE, "Failed to start a private daemon: %m");
-                return STATUS_FAILED;
-        }
-        return STATUS_OK;
+        return private_start(ret, o);
 }
 
 int contact_call(Client *c, const Options *o, const char *method, json_t *parameters, json_t **ret,

@@ -19,7 +19,7 @@ int contact_daemon(Client **ret, const Options *o);
  * @talk_private: said if a private one stands in for one that does not run; may be NULL
  *
  * Root does not need a daemon to record: a private one is started if none listens, or if --store
- * is given.
+ * is given (cli/private.h).
  */
 int contact_recorder(Client **ret, const Options *o, const char *talk_private);
 

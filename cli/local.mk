@@ -37,6 +37,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/options.h \
 	%D%/outfile.c \
 	%D%/outfile.h \
+	%D%/private.c \
+	%D%/private.h \
 	%D%/reading.c \
 	%D%/record-finder.c \
 	%D%/record-finder.h \

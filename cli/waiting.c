@@ -83,6 +83,10 @@ int waiting_start(json_t **ret, const Options *o, Client *c, json_t *parameters,
                         log_error("interrupted before anything was recorded.");
                         return 128 + SIGINT;
                 }
+                if (r == CLIENT_E_GONE && client_is_private(c)) {
+                        log_error("the private daemon ended before it answered.");
+                        return STATUS_FAILED;
+                }
                 if (r != 0)
                         return contact_failure(o, r, &refusal);
                 if (!continues) {

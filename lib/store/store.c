@@ -364,6 +364,12 @@ uint64_t store_free_bytes(const Store *s) {
         return fstatvfs(store_fd(s), &st) < 0 ? 0 : (uint64_t) st.f_bavail * st.f_frsize;
 }
 
+pid_t store_owner(const Store *s) {
+        _cleanup_close_ int fd = entry_open_file(s->fd, LOCK_NAME, O_RDONLY);
+
+        return fd < 0 ? 0 : read_holder(fd);
+}
+
 const char *store_path(const Store *s) {
         return s->path;
 }

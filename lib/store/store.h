@@ -43,6 +43,8 @@ const char *store_path(const Store *s);
 uint64_t store_free_bytes(const Store *s);
 /* Whether a daemon owns the store: 1, 0, or -errno if that cannot be told. */
 int store_is_owned(const Store *s);
+/* Who that is, or was last; 0: it cannot be told. */
+pid_t store_owner(const Store *s);
 int store_fd(const Store *s); /* borrowed, like the next two */
 int store_sessions_fd(const Store *s);
 int store_symbols_fd(const Store *s); /* -EBADF if there is none */

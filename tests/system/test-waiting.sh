@@ -119,4 +119,27 @@ says 'the reader is named' "sleep \\(pid $reader\\)"
 controls >"$work/after"
 ok 'nothing has changed' diff "$work/foreign" "$work/after"
 ok 'the daemon ends' stop_ftraced
+# --- two private daemons, one store ------------------------------------------------------------
+
+kill "$reader"
+rm "$work/tracefs/trace_pipe"
+echo nop >"$tracer"
+export FTRACED_TRACEFS=$work/tracefs
+own=$work/own
+"$top_builddir/ftracectl" run --store "$own" -n one udp_sendmsg -- sleep 2 >"$work/one.log" 2>&1 &
+one=$!
+ok 'a private daemon records' wait_until 10 grep -q ^Armed "$work/one.log"
+exits 'another command does not get its store' 5 ftracectl run --store "$own" -n two udp_sendmsg -- true
+says 'and is told who has it, and that one may wait' 'another ftraced \(pid [0-9]+\) has the store.*--wait'
+exits 'that is all it says' 0 test "$(grep -c . "$err")" -le 2
+exits 'nor in a short time' 5 ftracectl run --wait=300ms --store "$own" -n two udp_sendmsg -- true
+for i in 1 2; do
+        "$top_builddir/ftracectl" run --wait --store "$own" -n "late$i" udp_sendmsg -- true >"$work/late$i.log" 2>&1 &
+        late[i]=$!
+done
+for i in 1 2; do
+        ok "who waits gets it ($i)" wait "${late[i]}"
+done
+ok 'after the first one' wait "$one"
+is 'and all are kept' "$(cd "$own/sessions" && echo *)" 'late1 late2 one'
 done_testing

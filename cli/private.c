@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The store's lock tells whether somebody has it, and nothing tells when it is given back, so it is
+ * looked at a few times a second.  Of several who wait one is first; the others' daemons end at once,
+ * and they wait on.
+ */
+
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/unit.h"
+#include "cli/private.h"
+#include "cli/source.h"
+#include "cli/status.h"
+#include "cli/terminal.h"
+#include "store/store.h"
+
+#define LOOK_NS (200 * NSEC_PER_MSEC)
+
+static uint64_t now_ns(void) {
+        struct timespec t;
+
+        (void) clock_gettime(CLOCK_MONOTONIC, &t);
+        return (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
+}
+
+/* The signal that came meanwhile, if they are blocked (cli/signals.h), or 0. */
+static int pause_for(uint64_t ns) {
+        struct timespec t = { .tv_sec = (time_t) (ns / NSEC_PER_SEC),
+                              .tv_nsec = (long) (ns % NSEC_PER_SEC) };
+        sigset_t ends;
+        int r;
+
+        (void) sigemptyset(&ends);
+        (void) sigaddset(&ends, SIGINT);
+        (void) sigaddset(&ends, SIGTERM);
+        (void) sigaddset(&ends, SIGHUP);
+        r = sigtimedwait(&ends, NULL, &t);
+        return MAX(r, 0);
+}
+
+/* Whether another daemon has the store at @path, and which. */
+static bool is_taken(const char *path, pid_t *ret_owner) {
+        _cleanup_(store_freep) Store *s = NULL;
+
+        if (store_open(&s, path) < 0 || store_is_owned(s) <= 0)
+                return false;
+        *ret_owner = store_owner(s);
+        return true;
+}
+
+static int wait_for_store(const Options *o, const char *path, uint64_t end_ns, bool *is_told) {
+        pid_t owner;
+
+        while (is_taken(path, &owner)) {
+                int signal;
+
+                if (now_ns() >= end_ns) {
+                        log_error("another ftraced (pid %i) has the store %s. %s, or record into "
+                                  "another one: --store",
+                                  (int) owner, path,
+                                  o->wait_ns > 0 ? "Wait longer for it (--wait)"
+                                                 : "Wait for it with --wait");
+                        return STATUS_BUSY;
+                }
+                if (!*is_told)
+                        talk(o, "Waiting: another ftraced (pid %i) has the store %s.", (int) owner,
+                             path);
+                *is_told = true;
+                signal = pause_for(LOOK_NS);
+                if (signal > 0) {
+                        log_error("interrupted before anything was recorded.");
+                        return 128 + signal;
+                }
+        }
+        return STATUS_OK;
+}
+
+int private_start(Client **ret, const Options *o) {
+        const char *path = o->store ?: SOURCE_DEFAULT_STORE;
+        uint64_t now = now_ns(), end_ns = now + MIN(o->wait_ns, UINT64_MAX - now);
+        bool is_told = false;
+
+        for (;;) {
+                _cleanup_(client_freep) Client *c = NULL;
+                int status, r;
+
+                status = wait_for_store(o, path, end_ns, &is_told);
+                if (status != STATUS_OK)
+                        return status;
+                r = client_start_private(&c, o->store, getenv("FTRACED_TRACEFS"));
+                if (r != 0) {
+                        log_error_errno(r < 0 ? r : -EPIPE, "Failed to start a private daemon: %m");
+                        return STATUS_FAILED;
+                }
+                if (is_told) /* others may have waited, too */
+                        r = client_call(c, "org.varlink.service.GetInfo", NULL, NULL, NULL, NULL);
+                if (r == CLIENT_E_GONE && now_ns() < end_ns)
+                        continue;
+                *ret = TAKE_PTR(c);
+                return STATUS_OK;
+        }
+}
