@@ -10,6 +10,9 @@
 #include "cli/status.h"
 #include "cli/summary.h"
 #include "cli/terminal.h"
+#include "store/silence.h"
+
+#define FEW_EVENTS 20000
 
 static int unknown_format(const Options *o) {
         _cleanup_strv_ Strv names = {};
@@ -110,6 +113,26 @@ int display_count(Census *ret, const Source *s) {
         *ret = census;
         census = (Census){};
         return STATUS_OK;
+}
+
+/* Calls do not come alone in a session with other events, and few of these are counted soon. */
+static bool is_silent(const Source *s) {
+        _cleanup_census_ Census census = {};
+        uint64_t n_events = 0;
+
+        if (*s->meta->id == 0 || silence_is_total(s->meta))
+                return *s->meta->id != 0;
+        for (size_t i = 0; i < s->meta->n_cpus; i++)
+                n_events += s->meta->cpus[i].read_events;
+        return s->meta->spec.events.n > 0 && n_events < FEW_EVENTS &&
+               display_count(&census, s) == STATUS_OK && census.n_trees == 0;
+}
+
+void display_silence(const Options *o, const Source *s) {
+        char text[SUMMARY_SILENCE_MAX];
+
+        if (is_silent(s))
+                talk(o, "%s has no calls: %s.", s->meta->name, summary_silence(text, s->meta));
 }
 
 void display_dropped(const Options *o, const SessionMeta *m) {

@@ -20,6 +20,8 @@ int display_report(const Source *s, const Options *o, const DrawingOptions *d);
 /* Counts what is in @s without drawing it; an exit status. */
 int display_count(Census *ret, const Source *s);
 /* Says what is missing, CPU by CPU, if anything is; not silenced by --quiet. */
+/* Why there are no calls, if there are none.  Counts them only where that is quick. */
+void display_silence(const Options *o, const Source *s);
 /* The same for what a ring dropped, which is no loss. */
 void display_dropped(const Options *o, const SessionMeta *m);
 /* One line about the functions that were not hooked, if any. */

@@ -14,6 +14,7 @@
 #include "base/unit.h"
 #include "cli/summary.h"
 #include "store/format.h"
+#include "store/silence.h"
 #include "store/trace-clock.h"
 
 #define GAP_LINES_MAX 20
@@ -81,6 +82,19 @@ char *summary_dropped(char text[static SUMMARY_MAX], const SessionMeta *m) {
                                 "%s of older data dropped by the ring, kept since %.64s",
                                 format_bytes(size, m->bytes_dropped),
                                 summary_time(since, m->kept_since.realtime_ns));
+        return text;
+}
+
+char *summary_silence(char text[static SUMMARY_SILENCE_MAX], const SessionMeta *m) {
+        _cleanup_free_ char *why = NULL;
+
+        if (!m->silence && silence_explain(&why, m, &(Strv){}) < 0)
+                why = NULL;
+        (void) snprintf(text, SUMMARY_SILENCE_MAX, "%s",
+                        m->silence ?: why ?: "it is not known why");
+        for (char *p = text; *p; p++) /* it may come from a file that anybody wrote */
+                if ((unsigned char) *p < ' ' || *p == 0x7f)
+                        *p = '?';
         return text;
 }
 

@@ -29,6 +29,9 @@ char *summary_clock_step(char text[static SUMMARY_MAX], const SessionMeta *m, si
 /* What a ring has dropped and since when there is data; empty if it dropped nothing. */
 char *summary_dropped(char text[static SUMMARY_MAX], const SessionMeta *m);
 
+#define SUMMARY_SILENCE_MAX 1024
+/* Why there are no calls (store/silence.h), fit for a terminal. */
+char *summary_silence(char text[static SUMMARY_SILENCE_MAX], const SessionMeta *m);
 bool summary_is_complete(const SessionMeta *m);
 /* The state's name; "degraded" of a live session that something is wrong with, "limited" of one that
  * a limit ended. */

@@ -31,6 +31,7 @@ int verb_report(const Options *o) {
                 return status;
         if (session_state_is_live(s->meta->state) && !s->from_store)
                 talk(o, "%s still records; this is what is stored so far.", s->meta->name);
+        display_silence(o, s);
         display_dropped(o, s->meta);
         display_left_out(o, s->meta);
         display_loss(s->meta);

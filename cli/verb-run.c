@@ -129,6 +129,7 @@ static void talk_armed(const Run *r) {
 
 static void talk_recorded(const Run *r, const SessionMeta *m, const Census *census) {
         char roots[SUMMARY_MAX], loss[SUMMARY_MAX], time[UNIT_TEXT_MAX];
+        char silence[SUMMARY_SILENCE_MAX];
         char trees[UNIT_TEXT_MAX], below[UNIT_TEXT_MAX];
         size_t n_cpus = census_n_cpus(census);
 
@@ -137,8 +138,7 @@ static void talk_recorded(const Run *r, const SessionMeta *m, const Census *cens
         loss[0] = loss[0] == 'n' ? 'N' : loss[0]; /* "Nothing lost" */
         format_duration(time, session_meta_length_ns(m));
         if (census->n_trees == 0)
-                talk(r->o, "Recorded no call of %s in %s: nothing called it. %s.", roots, time,
-                     loss);
+                talk(r->o, "Recorded no calls: %s. %s.", summary_silence(silence, m), loss);
         else
                 talk(r->o, "Recorded %s call%s of %s, %s call%s below %s, on %zu CPU%s in %s. %s.",
                      format_count(trees, census->n_trees), census->n_trees == 1 ? "" : "s", roots,

@@ -12,6 +12,7 @@
 #include "cli/table.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "store/silence.h"
 #include "store/trigger.h"
 
 #define ONLY_MAX 50 /* that are shown one by one */
@@ -247,7 +248,8 @@ static void show_file(Buf *out, const SessionMeta *m) {
 int verb_show(const Options *o) {
         _cleanup_(source_freep) Source *s = NULL;
         _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
-        char size[UNIT_TEXT_MAX], disk[UNIT_TEXT_MAX], loss[SUMMARY_MAX];
+        char size[UNIT_TEXT_MAX], disk[UNIT_TEXT_MAX], loss[SUMMARY_MAX],
+                silence[SUMMARY_SILENCE_MAX];
         const SessionMeta *m;
         int r, status;
 
@@ -280,6 +282,8 @@ int verb_show(const Options *o) {
                      format_bytes(disk, s->disk_bytes));
         else
                 line(&out, "Size", "%s", format_bytes(size, session_meta_n_bytes(m)));
+        if (silence_is_total(m))
+                line(&out, "No calls", "%s", summary_silence(silence, m));
         if (*summary_dropped(loss, m))
                 line(&out, "Ring", "%s", loss);
         line(&out, "Loss", "%s", summary_loss(loss, m));

@@ -11,6 +11,7 @@
 #include "cli/summary.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "store/silence.h"
 
 /* Names of the sessions that record; an exit status. */
 static int list_live(Strv *ret, const Options *o, Client *c) {
@@ -69,11 +70,14 @@ static int choose(Strv *ret, const Options *o, Client *c) {
 }
 
 static void describe_end(Buf *out, const SessionMeta *m) {
-        char events[UNIT_TEXT_MAX], size[UNIT_TEXT_MAX], loss[SUMMARY_MAX];
+        char events[UNIT_TEXT_MAX], size[UNIT_TEXT_MAX], loss[SUMMARY_MAX],
+                silence[SUMMARY_SILENCE_MAX];
 
         buf_printf(out, "%s: %s, %s events, %s, %s.\n", m->name, session_state_name(m->state),
                    summary_events(events, m), format_bytes(size, session_meta_n_bytes(m)),
                    summary_loss(loss, m));
+        if (silence_is_total(m))
+                buf_printf(out, "%s: no calls: %s.\n", m->name, summary_silence(silence, m));
         if (m->state == SESSION_FAILED && m->reason)
                 buf_printf(out, "%s: %s\n", m->name, m->reason);
 }

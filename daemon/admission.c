@@ -18,15 +18,18 @@
 #include "daemon/admission.h"
 #include "daemon/knob.h"
 #include "daemon/task-finder.h"
+#include "daemon/untraced.h"
 
 int refuse_no_function(const Functions *f, const char *name, Refusal *refusal) {
         _cleanup_strv_ Strv like = {};
-        _cleanup_free_ char *text = NULL;
+        _cleanup_free_ char *text = NULL, *why = NULL;
         char quoted[NAME_QUOTE_MAX];
         json_t *suggestions;
         int r;
 
         r = functions_suggest(f, name, &like);
+        if (r >= 0)
+                r = untraced_explain(&why, f->root_fd, name);
         if (r < 0)
                 return r;
         text = strv_join(&like, ", ");
@@ -37,9 +40,12 @@ int refuse_no_function(const Functions *f, const char *name, Refusal *refusal) {
                 return -ENOMEM;
         return refusal_set(refusal, REFUSAL_FUNCTION_NOT_FOUND,
                            json_pack("{ss so}", "function", name, "suggestions", suggestions),
-                           "no function \"%s\" can be traced here. %s%s%s",
-                           name_quote(quoted, name),
-                           like.n > 0 ? "Did you mean " : "List them with: ftracectl functions",
+                           "no function \"%s\" can be traced here%s. %s%s%s",
+                           name_quote(quoted, name), why,
+                           like.n > 0 ? "Did you mean "
+                           : *why     ? "List them with: ftracectl functions"
+                                  : "It may be inlined wherever it is called, or be in a module "
+                                    "that is not loaded. List them with: ftracectl functions",
                            text, like.n > 0 ? "?" : "");
 }
 

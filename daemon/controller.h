@@ -156,6 +156,8 @@ int tracer_hook_roots(Tracer *t, const SessionMeta *m);
  */
 int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *ret_back);
 
+/* Adds what explains that nothing was recorded (store/silence.h).  0 or -errno. */
+int tracer_find_silence(const Tracer *t, const SessionMeta *m, Strv *ret);
 /* Where it is programmed; all borrowed.  The directory is "" or "instances/x/". */
 const char *tracer_tracefs(const Tracer *t);
 int tracer_tracefs_fd(const Tracer *t);

@@ -98,6 +98,7 @@ int functions_load(Functions *f, const Tracefs *fs) {
         r = parse(&new);
         if (r < 0)
                 return r;
+        new.root_fd = fs->root_fd;
         functions_done(f);
         *f = TAKE(new, (Functions){});
         return 0;

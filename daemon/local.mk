@@ -22,6 +22,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/bell.h \
 	%D%/controller-dry.c \
 	%D%/controller-lean.c \
+	%D%/controller-silence.c \
 	%D%/controller-trigger.c \
 	%D%/controller-private.h \
 	%D%/controller-roots.c \
@@ -160,6 +161,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/tracing-copy.h \
 	%D%/transition.c \
 	%D%/transition.h \
+	%D%/untraced.c \
+	%D%/untraced.h \
 	%D%/weigh.c \
 	%D%/weigh.h
 daemon_libs = %D%/libdaemon.a $(wire_libs) $(learn_libs) $(codec_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) -lpthread

@@ -18,6 +18,7 @@
 #include "daemon/symbol-watch.h"
 #include "daemon/tracing-copy.h"
 #include "daemon/transition.h"
+#include "store/silence.h"
 
 #define SAVE_RETRY_USEC (2 * USEC_PER_SEC)
 
@@ -292,6 +293,22 @@ static void session_retry(Session *s) {
                 (void) sd_event_source_set_enabled(s->retry, SD_EVENT_ON);
 }
 
+/* Why there is nothing, if there is: asked again as long as it records. */
+static void session_look_at_silence(Session *s) {
+        _cleanup_strv_ Strv found = {};
+        int r;
+
+        free(TAKE_PTR(s->meta->silence));
+        if (!s->tracer || !silence_is_total(s->meta) || tracer_n_waiting(s->tracer) > 0)
+                return;
+        r = tracer_find_silence(s->tracer, s->meta, &found);
+        if (r >= 0)
+                r = silence_explain(&s->meta->silence, s->meta, &found);
+        if (r < 0)
+                log_debug("session", "%s: why it is silent is not known: %s", s->meta->name,
+                          strerror(-r));
+}
+
 /* The readers have ended. */
 static void session_finish(Session *s) {
         char reason[256];
@@ -303,6 +320,7 @@ static void session_finish(Session *s) {
         if (r < 0)
                 session_warn(s, "copying tracing file %s failed: %s", path, strerror(-r));
         health_finish(s->health);
+        session_look_at_silence(s);
         s->health = health_free(s->health);
         rotation_finish(s->rotation);
         s->rotation = rotation_free(s->rotation);
@@ -382,6 +400,8 @@ json_t *session_to_json(Session *s) {
         json_t *o, *cost;
 
         session_refresh(s);
+        if (s->health)
+                session_look_at_silence(s);
         o = session_meta_to_json(session_meta(s));
         cost = session_cost(s);
         if (o && (json_object_set_new(o, "disk_bytes",

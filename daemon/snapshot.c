@@ -179,6 +179,7 @@ static int change_meta(SessionMeta *m, const SnapshotConfig *c, const char *name
         m->armed = m->kept_since = (ClockTuple){};
         m->first_sequence = m->bytes_dropped = m->n_snapshots = 0;
         m->pinned = m->learns = false;
+        free(TAKE_PTR(m->silence));
         strv_done(&m->spec.triggers);
         conditions_done(&m->degraded);
         drop_old_gaps(m);

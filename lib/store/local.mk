@@ -38,6 +38,8 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/sealed.c \
 	%D%/sealed.h \
 	%D%/segment.c \
+	%D%/silence.c \
+	%D%/silence.h \
 	%D%/segment-writer.c \
 	%D%/segment.h \
 	%D%/session-dir.c \

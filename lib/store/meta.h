@@ -68,7 +68,8 @@ typedef struct CpuAccount {
 typedef struct SessionMeta {
         char *name, *id; /* id: 16 hex digits; "" of another program's file */
         SessionState state;
-        char *reason;       /* why it ended or failed, one sentence; NULL while it runs */
+        char *reason;  /* why it ended or failed, one sentence; NULL while it runs */
+        char *silence; /* why there are no calls (store/silence.h); NULL: there are, or may be */
         SessionLimit limit; /* that ended it */
         uid_t owner_uid;
         pid_t owner_pid;

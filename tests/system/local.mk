@@ -7,6 +7,7 @@ system_tests += %D%/test-filters.sh
 system_tests += %D%/test-export.sh
 system_tests += %D%/test-damage.sh %D%/test-tracedat.sh
 EXTRA_DIST += %D%/damage.py
+system_tests += %D%/test-silence.sh
 dist_check_SCRIPTS += $(system_tests)
 TESTS += $(system_tests)
 EXTRA_DIST += %D%/fake-tracefs.sh tests/varlink-client.py tests/varlink-conform.py

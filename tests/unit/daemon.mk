@@ -87,3 +87,9 @@ unit_tests += %D%/test-allowance %D%/test-peer %D%/test-quota %D%/test-settings
 %C%_test_quota_LDADD  = $(daemon_test_libs)
 %C%_test_settings_CFLAGS = $(daemon_test_cflags)
 %C%_test_settings_LDADD  = $(daemon_test_libs)
+
+unit_tests += %D%/test-untraced
+%C%_test_untraced_SOURCES = %D%/test-untraced.c %D%/fake-kernel.c %D%/fake-kernel.h
+%C%_test_untraced_CFLAGS  = $(daemon_test_cflags)
+%C%_test_untraced_LDFLAGS = $(%C%_test_controller_LDFLAGS)
+%C%_test_untraced_LDADD   = $(daemon_test_libs)
