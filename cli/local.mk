@@ -124,3 +124,10 @@ CLEANFILES += %D%/ftracectl
 %D%/ftracectl: %D%/completion.bash
 	$(AM_V_at)$(MKDIR_P) $(@D)
 	$(AM_V_GEN)cp $< $@
+
+EXTRA_DIST += %D%/completion.zsh
+zshcompletion_DATA += %D%/_ftracectl
+CLEANFILES += %D%/_ftracectl
+%D%/_ftracectl: %D%/completion.zsh
+	$(AM_V_at)$(MKDIR_P) $(@D)
+	$(AM_V_GEN)cp $< $@

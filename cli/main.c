@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/name.h"
+#include "base/typo.h"
 #include "cli/fleet.h"
 #include "cli/remote.h"
 #include "cli/status.h"
@@ -190,9 +191,17 @@ static int help_verb(const Verb *v) {
 }
 
 static int unknown_verb(const char *name) {
+        const char *names[ELEMENTSOF(verbs)], *like;
         char quoted[NAME_QUOTE_MAX];
 
-        log_error("unknown verb \"%s\"; see \"ftracectl --help\".", name_quote(quoted, name));
+        for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
+                names[i] = verbs[i].name;
+        like = typo_nearest(name, names, ELEMENTSOF(names));
+        name_quote(quoted, name);
+        if (like)
+                log_error("unknown verb \"%s\". Did you mean \"%s\"?", quoted, like);
+        else
+                log_error("unknown verb \"%s\"; see \"ftracectl --help\".", quoted);
         return STATUS_USAGE;
 }
 

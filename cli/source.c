@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "base/name.h"
+#include "base/typo.h"
 #include "cli/contact.h"
 #include "cli/source.h"
 #include "cli/status.h"
@@ -47,9 +48,19 @@ int source_check_name(const char *name) {
         return STATUS_USAGE;
 }
 
-static int not_found(const char *name, const char *where) {
-        log_error("there is no session \"%s\" in %s; \"ftracectl list\" shows those there are.",
-                  name, where);
+static int not_found(const Store *store, const char *name, const char *where) {
+        _cleanup_strv_ Strv names = {};
+        const char *like = NULL;
+
+        if (store_list(store, &names) >= 0)
+                like = typo_nearest(name, (const char *const *) names.items, names.n);
+        if (like)
+                log_error("there is no session \"%s\" in %s. Did you mean \"%s\"?", name, where,
+                          like);
+        else
+                log_error("there is no session \"%s\" in %s; \"ftracectl list\" shows those there "
+                          "are.",
+                          name, where);
         return STATUS_NOT_FOUND;
 }
 
@@ -160,7 +171,7 @@ static int open_from_store(Source **ret, const Options *o, const char *name) {
         if (r == -ENOENT) {
                 by_id = find_id(store, name);
                 if (!by_id)
-                        return not_found(name, store_dir(o));
+                        return not_found(store, name, store_dir(o));
                 r = store_open_session(store, by_id, &s->dir);
         }
         if (r < 0)

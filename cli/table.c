@@ -7,14 +7,16 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "cli/table.h"
+#include "cli/terminal.h"
 
 #define TABLE_COLUMNS_MAX 16
 
 void table_init(Table *t, const char *titles) {
-        *t = (Table){ .titles = titles };
+        *t = (Table){ .titles = titles, .max_width = terminal_columns() };
         t->error = strv_split(&t->cells, titles, "|");
         t->n_columns = t->cells.n;
 }
@@ -44,6 +46,44 @@ static size_t width(const char *s) {
         return n;
 }
 
+/* Takes what is too much from the widest of the columns that may be cut. */
+static void fit(const Table *t, size_t *widths) {
+        size_t total = 2 * (t->n_columns - 1);
+
+        for (size_t i = 0; i < t->n_columns; i++)
+                total += widths[i];
+        while (t->max_width > 0 && total > t->max_width) {
+                size_t widest = SIZE_MAX;
+
+                for (size_t i = 0; i < t->n_columns; i++)
+                        if (*t->cells.items[i] != '>' && widths[i] > TABLE_COLUMN_MIN &&
+                            (widest == SIZE_MAX || widths[i] > widths[widest]))
+                                widest = i;
+                if (widest == SIZE_MAX)
+                        return;
+                widths[widest]--;
+                total--;
+        }
+}
+
+/* At most @max characters of @cell, the last of them a mark if that is not all. */
+static void add_cut(Buf *out, const char *cell, size_t max) {
+        bool is_utf8 = terminal_is_utf8();
+        const char *end = cell;
+
+        if (width(cell) <= max) {
+                buf_adds(out, cell);
+                return;
+        }
+        for (size_t n = 0; *end; end++) {
+                n += (*end & 0xC0) != 0x80;
+                if (n == max)
+                        break;
+        }
+        buf_add(out, cell, (size_t) (end - cell));
+        buf_adds(out, is_utf8 ? "…" : "~");
+}
+
 int table_print(const Table *t, Buf *out, bool legend) {
         size_t widths[TABLE_COLUMNS_MAX] = {}, n_columns = t->n_columns;
 
@@ -55,6 +95,7 @@ int table_print(const Table *t, Buf *out, bool legend) {
                 widths[i % n_columns] = MAX(widths[i % n_columns],
                                             width(t->cells.items[i]) -
                                                     (i < n_columns && *t->cells.items[i] == '>'));
+        fit(t, widths);
         for (size_t i = legend ? 0 : n_columns; i < t->cells.n; i++) {
                 const char *cell = t->cells.items[i];
                 size_t column = i % n_columns, gap;
@@ -62,10 +103,10 @@ int table_print(const Table *t, Buf *out, bool legend) {
 
                 if (i < n_columns && right)
                         cell++;
-                gap = widths[column] - width(cell);
+                gap = widths[column] - MIN(widths[column], width(cell));
                 if (right)
                         buf_pad(out, gap, ' ');
-                buf_adds(out, cell);
+                add_cut(out, cell, widths[column]);
                 if (!right && !last)
                         buf_pad(out, gap, ' ');
                 if (!last) {

@@ -5,16 +5,20 @@
  * Table: columns as wide as their widest cell
  *
  * Cells are added row by row, left to right; widths count characters, not
- * bytes, of UTF-8.
+ * bytes, of UTF-8.  On a terminal that is too narrow the widest columns that
+ * are not numbers are cut, down to TABLE_COLUMN_MIN.
  */
 
 #include "base/buf.h"
 #include "base/strv.h"
 
+#define TABLE_COLUMN_MIN 8
+
 typedef struct Table {
         const char *titles; /* separated by '|'; a '>' before one: aligned to the right */
         Strv cells;
         size_t n_columns;
+        size_t max_width; /* 0: as wide as it gets */
         int error;
 } Table;
 

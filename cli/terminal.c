@@ -17,6 +17,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "cli/status.h"
+#include "base/unit.h"
 #include "cli/terminal.h"
 
 void talk(const Options *o, const char *format, ...) {
@@ -54,6 +55,18 @@ bool terminal_is_utf8(void) {
 
 /* Whether @n_lines, and a prompt below them, fit stdout's terminal.  A serial line does not know how
  * large what is behind it is, so it is taken for the smallest that is common. */
+size_t terminal_columns(void) {
+        const char *said = getenv("COLUMNS");
+        struct winsize w = {};
+        uint64_t n;
+
+        if (!isatty(STDOUT_FILENO))
+                return 0;
+        if (said && parse_u64(said, 65535, &n) >= 0 && n > 0)
+                return (size_t) n;
+        return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) >= 0 && w.ws_col > 0 ? w.ws_col : 80;
+}
+
 static bool terminal_holds(size_t n_lines) {
         struct winsize w = {};
 

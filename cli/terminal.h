@@ -23,6 +23,8 @@ typedef enum Colour { COLOUR_OFF, COLOUR_GOOD, COLOUR_WARNING, COLOUR_BAD, COLOU
 bool terminal_has_colours(const Options *o);
 const char *terminal_colour(const Options *o, Colour c);
 bool terminal_is_utf8(void);
+/* How wide stdout is; 0: it is no terminal.  COLUMNS in the environment has the last word. */
+size_t terminal_columns(void);
 /*
  * Pager: between us and stdout from pager_open() to pager_close()
  *

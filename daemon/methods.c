@@ -62,8 +62,8 @@ int methods_get_boolean(json_t *parameters, const char *name, bool *ret, Refusal
 }
 
 int methods_get_session(Methods *m, json_t *parameters, Session **ret, Refusal *refusal) {
+        const char *name = NULL, *like;
         char quoted[NAME_QUOTE_MAX];
-        const char *name = NULL;
         Session *s;
         int r;
 
@@ -73,13 +73,15 @@ int methods_get_session(Methods *m, json_t *parameters, Session **ret, Refusal *
         if (!name)
                 return methods_refuse_parameter(refusal, "session", "a string");
         s = sessions_find(m->sessions, name);
-        if (!s)
-                return refusal_set(
-                        refusal, REFUSAL_SESSION_NOT_FOUND,
-                        json_pack("{s:s}", "session", name_quote(quoted, name)),
-                        "there is no session '%s'; `ftracectl list` shows those there are", quoted);
-        *ret = s;
-        return 0;
+        if (s) {
+                *ret = s;
+                return 0;
+        }
+        like = sessions_nearest(m->sessions, name);
+        return refusal_set(refusal, REFUSAL_SESSION_NOT_FOUND,
+                           json_pack("{s:s}", "session", name_quote(quoted, name)),
+                           "there is no session '%s'%s%s%s", quoted, like ? ". Did you mean '" : "",
+                           like ?: "; `ftracectl list` shows those there are", like ? "'?" : "");
 }
 
 static json_t *sessions_json(Methods *m) {

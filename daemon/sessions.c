@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/name.h"
+#include "base/typo.h"
 #include "base/unit.h"
 #include "daemon/allowance.h"
 #include "daemon/guard.h"
@@ -158,6 +159,16 @@ Session *sessions_find(Sessions *s, const char *name) {
                 if (streq(session_meta(s->items[i])->id, name))
                         return s->items[i];
         return NULL;
+}
+
+const char *sessions_nearest(const Sessions *s, const char *name) {
+        const char **names = calloc(s->n + 1, sizeof(*names)), *like;
+
+        for (size_t i = 0; names && i < s->n; i++)
+                names[i] = session_name(s->items[i]);
+        like = names ? typo_nearest(name, names, s->n) : NULL;
+        free(names);
+        return like;
 }
 
 /* "udp_*msg" becomes "udp_msg-4f1c"; so does a profile's name. */

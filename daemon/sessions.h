@@ -51,6 +51,8 @@ int sessions_start(Sessions *s, Session **ret, const SessionRequest *request, Re
 int sessions_look(Sessions *s, const SessionRequest *request, Refusal *refusal);
 /* By name or id; NULL if there is none. */
 Session *sessions_find(Sessions *s, const char *name);
+/* The name that may have been meant by one that there is not; NULL: none. */
+const char *sessions_nearest(const Sessions *s, const char *name);
 size_t sessions_n(const Sessions *s);
 Session *sessions_get(Sessions *s, size_t i);
 size_t sessions_n_live(const Sessions *s);

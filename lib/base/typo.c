@@ -40,3 +40,18 @@ size_t typo_distance(const char *a, const char *b, size_t limit) {
 size_t typo_limit(const char *word) {
         return MAX(strlen(word) / 4, (size_t) 2);
 }
+
+const char *typo_nearest(const char *word, const char *const *words, size_t n) {
+        size_t best = typo_limit(word) + 1;
+        const char *like = NULL;
+
+        for (size_t i = 0; i < n; i++) {
+                size_t d = typo_distance(word, words[i], best);
+
+                if (d < best) {
+                        best = d;
+                        like = words[i];
+                }
+        }
+        return like;
+}

@@ -14,3 +14,5 @@
 size_t typo_distance(const char *a, const char *b, size_t limit);
 /* How far from @word one may be that was meant by it. */
 size_t typo_limit(const char *word);
+/* The one of @n words that may have been meant by @word, the nearest; NULL: none. */
+const char *typo_nearest(const char *word, const char *const *words, size_t n);

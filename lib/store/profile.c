@@ -469,22 +469,14 @@ int profile_list(Strv *ret, const char *root) {
 }
 
 int profile_suggest(char **ret, const char *root, const char *name) {
-        size_t best = typo_limit(name) + 1;
         _cleanup_strv_ Strv names = {};
-        const char *like = NULL;
+        const char *like;
         int r;
 
         r = profile_list(&names, root);
-        for (size_t i = 0; i < names.n; i++) {
-                size_t d = typo_distance(name, names.items[i], best);
-
-                if (d < best) {
-                        best = d;
-                        like = names.items[i];
-                }
-        }
         if (r < 0)
                 return r;
+        like = typo_nearest(name, (const char *const *) names.items, names.n);
         *ret = like ? strdup(like) : NULL;
         return like && !*ret ? -ENOMEM : 0;
 }

@@ -47,7 +47,7 @@ settled() {
 }
 ok 'the last capture ends' wait_until 30 settled
 n=$(ftracectl list --json | jq '[.[] | select(.name | startswith("often-"))] | length')
-ok "two recordings are kept (not $n)" test "$n" -eq 2
+is 'two recordings are kept' "$n" 2
 last=$(ftracectl list --json | jq -r '[.[].name | select(startswith("often-"))] | sort | last')
 ok 'a kept one is complete' ftracectl verify "$last"
 is 'it recorded for its second' "$(session "$last" '.spec.duration_ns / 1e9')" 1
@@ -55,8 +55,8 @@ is_as_before 'the kernel is as it was'
 
 # --- by hand, skipped, masked -------------------------------------------------------------------
 
-exits 'a schedule for another day' 0 ftracectl schedule add rare --calendar=yearly --duration=1s --max-per-day=1 --depth=2 ksys_write
-exits 'somebody else holds the depth' 0 ftracectl start -n holder --depth=3 --duration=5min ksys_read
+exits 'a schedule for another day' 0 ftracectl schedule add rare --calendar=yearly --duration=1s --max-per-day=1 --flat --slower=2ms ksys_write
+exits 'somebody else holds what there is once' 0 ftracectl start -n holder --flat --slower=3ms --duration=5min ksys_read
 exits 'run says that it was skipped' 5 ftracectl schedule run rare
 says 'and why' 'rare: skipped: another one held the tracer' "$out"
 exits 'so does the list' 0 ftracectl schedule list

@@ -2,7 +2,7 @@
 system_tests = %D%/test-disk.sh %D%/test-full-ring.sh %D%/test-guards.sh %D%/test-profiles.sh %D%/test-recordings.sh %D%/test-restart.sh %D%/test-retention.sh \
 	%D%/test-rotation.sh %D%/test-sealing.sh %D%/test-sessions.sh %D%/test-tamper.sh %D%/test-texts.sh %D%/test-waiting.sh \
 	%D%/test-wire.sh
-system_tests += %D%/test-library.sh %D%/test-metrics.sh %D%/test-remote.sh %D%/test-schedule.sh %D%/test-trigger.sh
+system_tests += %D%/test-library.sh %D%/test-manners.sh %D%/test-metrics.sh %D%/test-remote.sh %D%/test-schedule.sh %D%/test-trigger.sh
 system_tests += %D%/test-filters.sh
 system_tests += %D%/test-export.sh
 system_tests += %D%/test-damage.sh %D%/test-tracedat.sh

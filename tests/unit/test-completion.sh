@@ -69,4 +69,18 @@ if data=$(ls "$top_srcdir/tests/data/sessions" 2>/dev/null) && [[ $data ]]; then
 else
         echo "ok $((++n)) - sessions of a store are offered # SKIP no recording in tests/data"
 fi
+if command -v zsh >/dev/null; then
+        report 'zsh can read its completion' "$(zsh -n "$top_srcdir/cli/completion.zsh" 2>&1)"
+        # What _ftracectl adds, with the shell's own functions replaced.
+        expect 'zsh is offered the same verbs' "$verbs" "$(zsh -fc '
+                _describe() { print -l ${(P)4} | cut -d: -f1; }
+                words=(ftracectl ""); CURRENT=2; PREFIX=
+                source "$1"' zsh "$top_srcdir/cli/completion.zsh" | sort)"
+        expect 'and the same options' "$(complete_words ftracectl stop -- | sort)" "$(zsh -fc '
+                compadd() { while [[ $1 != -- ]]; do shift; done; shift; print -l -- $@; }
+                words=(ftracectl stop --); CURRENT=3; PREFIX=--
+                source "$1"' zsh "$top_srcdir/cli/completion.zsh" | sort)"
+else
+        echo "ok $((++n)) - zsh can read its completion # SKIP zsh is not installed"
+fi
 echo "1..$n"

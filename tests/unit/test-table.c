@@ -88,6 +88,36 @@ START_TEST(a_table_without_rows_is_its_titles)
         }
 END_TEST
 
-UNIT_MAIN("table", columns_are_as_wide_as_their_widest_cell, without_legend_titles_take_no_room,
-          characters_are_counted_not_bytes, no_line_ends_with_a_space,
-          a_table_without_rows_is_its_titles)
+START_TEST(a_narrow_terminal_cuts_the_widest_words_and_no_numbers)
+        {
+                _cleanup_table_ Table t = {};
+                _cleanup_free_ char *text = NULL;
+
+                table_init(&t, "NAME|>SIZE|ROOTS");
+                t.max_width = 30;
+                table_add(&t, "a-name");
+                table_add(&t, "1234567890");
+                table_add(&t, "udp_sendmsg, udp_recvmsg");
+                text = print(&t, false);
+                ck_assert_str_eq(text, "a-name  1234567890  udp_sendm~\n");
+        }
+END_TEST
+
+START_TEST(nothing_is_cut_below_what_says_something)
+        {
+                _cleanup_table_ Table t = {};
+                _cleanup_free_ char *text = NULL;
+
+                table_init(&t, "A|B");
+                t.max_width = 5;
+                table_add(&t, "1234567890");
+                table_add(&t, "ä2345678");
+                text = print(&t, false);
+                ck_assert_str_eq(text, "1234567~  ä2345678\n");
+        }
+END_TEST
+
+UNIT_MAIN("table", a_narrow_terminal_cuts_the_widest_words_and_no_numbers,
+          nothing_is_cut_below_what_says_something, columns_are_as_wide_as_their_widest_cell,
+          without_legend_titles_take_no_room, characters_are_counted_not_bytes,
+          no_line_ends_with_a_space, a_table_without_rows_is_its_titles)

@@ -1,0 +1,135 @@
+#!/bin/bash
+# Touches: a fake tracefs and a store, both of its own; a pseudo-terminal.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# How ftracectl behaves towards people and programs, whatever the verb.
+. "$(dirname "$0")/../functions.sh"
+requires jq python3
+
+bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 1
+ok 'the daemon starts' start_ftraced --tracefs "$work/tracefs"
+ftracectl start -n first udp_sendmsg >/dev/null 2>&1
+ftracectl stop -q first
+ftracectl start -n a-session-with-a-long-name --duration=1h udp_sendmsg udp_recvmsg ip_make_skb >/dev/null 2>&1
+
+# On a terminal of so many columns; what it prints goes to $out.
+on_terminal() { # COLUMNS COMMAND...
+        python3 - "$@" >"$out" <<'END'
+import fcntl, os, pty, struct, sys, termios
+columns, command = int(sys.argv[1]), sys.argv[2:]
+pid, fd = pty.fork()
+if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 5, columns, 0, 0))
+    os.execvp(command[0], command)
+while True:
+    try:
+        data = os.read(fd, 65536)
+    except OSError:
+        break
+    if not data:
+        break
+    sys.stdout.buffer.write(data.replace(b'\r\n', b'\n'))
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+END
+}
+client=$(cd "$top_builddir" && pwd)/ftracectl
+widest() {
+        LC_ALL=C.UTF-8 wc -L <"$out"
+}
+unset COLUMNS NO_COLOR SYSTEMD_PAGER PAGER
+
+# --- tables -------------------------------------------------------------------------------------
+
+export LC_ALL=C.UTF-8
+exits 'list is a table' 0 ftracectl list
+wide=$(widest)
+ok 'which needs more than 80 columns' test "$wide" -gt 80
+SYSTEMD_PAGER='' ok 'on a terminal' on_terminal 80 "$client" list
+ok 'it takes what there is' test "$(widest)" -le 80
+ok 'and marks what it cut' grep -q … "$out"
+LC_ALL=C SYSTEMD_PAGER='' ok 'without UTF-8' on_terminal 80 "$client" list
+ok 'the mark is ASCII' not grep -qP '[^\x00-\x7f]' "$out"
+COLUMNS=76 SYSTEMD_PAGER='' ok 'COLUMNS counts more' on_terminal 200 "$client" list
+ok 'than the terminal' test "$(widest)" -le 76
+exits 'what is no terminal' 0 env COLUMNS=40 "$client" list
+ok 'gets all of it' test "$(widest)" -eq "$wide"
+LC_ALL=C exits 'status without UTF-8' 0 ftracectl status
+ok 'is ASCII' not grep -qP '[^\x00-\x7f]' "$out"
+exits '--no-legend leaves lines' 0 ftracectl list --no-legend
+is 'and no titles' "$(awk '{ print $1 }' "$out" | sort | paste -sd' ')" 'a-session-with-a-long-name first'
+
+# --- the pager ----------------------------------------------------------------------------------
+
+SYSTEMD_PAGER="sed 's/^/paged: /'" ok 'a long output on a terminal' on_terminal 80 "$client" functions
+ok 'goes through the pager' grep -q '^paged: ' "$out"
+SYSTEMD_PAGER="sed 's/^/paged: /'" ok 'a short one' on_terminal 80 "$client" list
+ok 'does not' not grep -q '^paged: ' "$out"
+SYSTEMD_PAGER="sed 's/^/paged: /'" ok 'nor with --no-pager' on_terminal 80 "$client" functions --no-pager
+ok 'anything' not grep -q '^paged: ' "$out"
+SYSTEMD_PAGER="sed 's/^/paged: /'" exits 'nor what is no terminal' 0 ftracectl functions
+ok 'is paged' not grep -q '^paged: ' "$out"
+NO_COLOR=1 SYSTEMD_PAGER='' ok 'NO_COLOR' on_terminal 80 "$client" status
+ok 'has no colours' not grep -q $'\033' "$out"
+SYSTEMD_PAGER='' ok 'a terminal' on_terminal 80 "$client" status
+ok 'has' grep -q $'\033' "$out"
+
+# --- JSON ---------------------------------------------------------------------------------------
+
+# VERB, the kind that its JSON is, and what each of a list has at least.
+while read -r kind members verb; do
+        # shellcheck disable=SC2086 # words of a verb
+        exits "$verb has JSON" 0 ftracectl $verb --json=short
+        is 'on one line' "$(wc -l <"$out")" 1
+        is "which is an $kind" "$(jq -r type "$out")" "$kind"
+        is "of which each has $members" \
+                "$(jq --arg m "$members" '($m | split(",")) as $m | [if type == "array" then .[] else . end
+                        | . as $o | $m[] | . as $k | select($o | has($k) | not)] | length' "$out")" 0
+done <<'END'
+object version,pid,kernel,store,store_bytes,store_free_bytes,instances,waiting,sessions status
+array name,id,state,spec,roots,cpus,gaps,kernel,machine,host,boot_id,clock,disk_bytes list
+object name,id,state,spec,roots,cpus,gaps,kernel,machine,host,boot_id,start,stop show first
+array name profile list
+array name,text,state doctor
+array key,value cat-config
+object removed,kept,freed_bytes vacuum --dry-run
+END
+ok 'JSON on a terminal is for people' on_terminal 80 "$client" list --json --no-pager
+ok 'one member a line' test "$(wc -l <"$out")" -gt 20
+
+# --- refusals -----------------------------------------------------------------------------------
+
+exits 'a verb that is mistyped' 2 ftracectl lsit
+says 'is guessed' 'Did you mean "list"'
+exits 'one that is like none' 2 ftracectl xyzzyx
+says 'is not' 'see "ftracectl --help"'
+exits 'a session that is mistyped' 3 ftracectl show frist
+says 'is guessed by the daemon' "Did you mean 'first'"
+exits 'and without it' 3 ftracectl show frist --store "$store"
+says 'as well' 'Did you mean "first"'
+exits 'a function that is mistyped' 3 ftracectl start udp_sendmesg
+says 'too' 'Did you mean udp_sendmsg'
+for verb in $(ftracectl --help | sed -n '/^Verbs/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p'); do
+        exits "$verb refuses an option that nobody has" 2 ftracectl "$verb" --no-such-option
+        is 'in one line' "$(wc -l <"$err")" 1
+        is 'and prints nothing' "$(wc -c <"$out")" 0
+done
+exits 'nobody listens' 1 ftracectl --socket "$work/nothing" status
+says 'and what to do is said' 'ftraced --socket'
+
+# --- Ctrl-C, and who leaves ---------------------------------------------------------------------
+
+ftracectl functions | head -n 1 >"$out"
+is 'who reads one line gets one' "$(wc -l <"$out")" 1
+python3 - "$client" watched <<'END' >"$out" 2>"$err"
+import os, signal, subprocess, sys, time
+p = subprocess.Popen([sys.argv[1], 'follow', 'a-session-with-a-long-name'], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+time.sleep(0.5)
+p.send_signal(signal.SIGINT)
+p.communicate(timeout=10)
+print(p.returncode)
+END
+is 'Ctrl-C ends follow in peace' "$(<"$out")" 0
+is 'and leaves the session alone' "$(session a-session-with-a-long-name .state)" recording
+ftracectl stop -q a-session-with-a-long-name
+ok 'the daemon ends in peace' stop_ftraced
+done_testing
