@@ -9,7 +9,11 @@
  *                           |
  *      records             [ r r r r ]
  *                              |
- *      event                decoded, handed out by cursor_peek()
+ *      batch                 [ e e e ]   decoded, handed out by cursor_peek()
+ *
+ * Usual records are decoded some at a time, by a loop that keeps in registers
+ * what a call for each would load again.  Two batches take turns, because the
+ * event before the current one is still looked at.
  *
  * A loss is a property of the event after it: the page's flag, a torn page, a
  * skipped segment are all remembered until there is an event to attach them to.
@@ -20,6 +24,8 @@
 #include "decode/cursor.h"
 #include "decode/payload.h"
 #include "store/page.h"
+
+#define BATCH_EVENTS 32
 
 struct Cursor {
         CursorHead head;
@@ -41,8 +47,8 @@ struct Cursor {
         uint64_t n_missed;
         uint64_t last_timestamp_ns;
 
-        Event events[2];
-        unsigned i_event; /* the newest; the other is the one before */
+        Event batches[2][BATCH_EVENTS];
+        unsigned i_batch; /* the newest; the other is the one before */
         Payloads payloads;
         CursorCount count;
         CursorDamage damages[CURSOR_DAMAGES_MAX];
@@ -211,9 +217,8 @@ static int enter_page(Cursor *c) {
         return 0;
 }
 
-/* The next event of the page that is walked.  1 if there is one, 0, -ENOMEM. */
-static inline int next_in_page(Cursor *c) {
-        Event *e = &c->events[c->i_event ^ 1];
+/* The next event, whatever it is, as a batch of its own.  1 if there is one, 0, -ENOMEM. */
+static int next_unusual(Cursor *c, Event *e) {
         bool has_payload;
         Record record;
         int r;
@@ -221,7 +226,6 @@ static inline int next_in_page(Cursor *c) {
         while ((r = records_next(&c->records, &record)) == 0) {
                 c->count.n_records++;
                 has_payload = formats_decode(c->formats, &record, e);
-                c->last_timestamp_ns = record.timestamp_ns;
                 if (_unlikely_(e->kind == EVENT_SHORT)) {
                         c->count.n_records_short++;
                         note_loss(c, 0);
@@ -232,11 +236,6 @@ static inline int next_in_page(Cursor *c) {
                         if (r < 0)
                                 return r;
                 }
-                e->cpu = c->head.cpu;
-                e->missed = TAKE(c->missed, false);
-                e->n_missed = TAKE(c->n_missed, 0);
-                c->head.event = e;
-                c->i_event ^= 1;
                 return 1;
         }
         if (r == RECORDS_E_DAMAGED) {
@@ -245,6 +244,53 @@ static inline int next_in_page(Cursor *c) {
         }
         c->in_page = false;
         return 0;
+}
+
+/* Entries and exits of the usual form, as many as come in a row and fit.  How many they are. */
+static uint32_t next_usual(Cursor *c, Event *batch) {
+        const uint8_t *next = c->records.next, *end = c->records.end;
+        uint64_t timestamp_ns = c->records.timestamp_ns;
+        const Formats *formats = c->formats;
+        uint32_t n = 0;
+
+        if (_unlikely_(c->records.is_foreign))
+                return 0;
+        while (n < BATCH_EVENTS && end - next >= 4) {
+                uint32_t head = load_u32(next, false), n_data = (head & 31) * 4;
+                Record record = { timestamp_ns + (head >> 5), next + 4, n_data, false };
+
+                if (_unlikely_((head & 31) - 1 >= 28 || n_data > (size_t) (end - next) - 4 ||
+                               !formats_decode_usual(formats, &record, &batch[n])))
+                        break;
+                batch[n].cpu = c->head.cpu;
+                batch[n].missed = false;
+                batch[n].n_missed = 0;
+                timestamp_ns = record.timestamp_ns;
+                next += 4 + n_data;
+                n++;
+        }
+        c->records.next = next;
+        c->records.timestamp_ns = timestamp_ns;
+        c->count.n_records += n;
+        return n;
+}
+
+/* The next events of the page that is walked.  1 if there is one, 0, -ENOMEM. */
+static int next_in_page(Cursor *c) {
+        Event *batch = c->batches[c->i_batch ^ 1];
+        uint32_t n = next_usual(c, batch);
+        int r = n > 0 ? (int) n : next_unusual(c, batch);
+
+        if (r <= 0)
+                return r;
+        c->last_timestamp_ns = c->records.timestamp_ns;
+        batch->cpu = c->head.cpu;
+        batch->missed = TAKE(c->missed, false);
+        batch->n_missed = TAKE(c->n_missed, 0);
+        c->head.event = batch;
+        c->head.n_ahead = (uint32_t) r - 1;
+        c->i_batch ^= 1;
+        return 1;
 }
 
 static int advance_to_page(Cursor *c) {
@@ -279,7 +325,7 @@ static int advance_to_page(Cursor *c) {
         }
 }
 
-int cursor_advance(Cursor *c) {
+int cursor_go_on(Cursor *c) {
         int r = _likely_(c->in_page) ? next_in_page(c) : 0;
 
         if (_likely_(r > 0))
@@ -369,6 +415,7 @@ int cursor_seek(Cursor *c, uint64_t ns) {
         c->n_missed = 0;
         c->i_page = page;
         c->in_page = false;
+        c->head.n_ahead = 0;
         return cursor_advance(c);
 }
 

@@ -19,13 +19,14 @@
 
 typedef struct Cursor Cursor;
 
-/* What a Cursor begins with, so that its event is at hand without a call. */
+/* What a Cursor begins with, so that its event, and mostly the next one, is at hand without a call. */
 typedef struct CursorHead {
         const Event *event;
+        uint32_t n_ahead; /* decoded already, behind it in memory */
         uint32_t cpu;
 } CursorHead;
 
-/* What a cursor met so far. */
+/* What a cursor met so far, some events ahead. */
 typedef struct CursorCount {
         uint64_t n_segments, n_pages, n_records;
         uint64_t n_segments_damaged; /* not segments at all: skipped */
@@ -70,8 +71,18 @@ static inline const Event *cursor_peek(const Cursor *c) {
         return ((const CursorHead *) c)->event;
 }
 
+/* cursor_advance() where nothing is decoded already. */
+int cursor_go_on(Cursor *c);
 /* To the next event.  0 or -errno. */
-int cursor_advance(Cursor *c);
+static inline int cursor_advance(Cursor *c) {
+        CursorHead *h = (CursorHead *) c;
+
+        if (_unlikely_(h->n_ahead == 0))
+                return cursor_go_on(c);
+        h->n_ahead--;
+        h->event++;
+        return 0;
+}
 /* On to where events from @ns on begin, or somewhat before: pages between are not read, and nothing
  * that is damaged there is counted.  Never back.  0 or -errno. */
 int cursor_seek(Cursor *c, uint64_t ns);

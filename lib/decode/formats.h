@@ -123,20 +123,19 @@ static inline uint64_t formats_load_depth(const Field *f, const uint8_t *data) {
         return f->is_signed ? (uint64_t) (int64_t) (int32_t) v : v;
 }
 
-/*
- * Fills everything but cpu, missed and n_missed.  Entries and exits of a plain layout are decoded
- * here: one load for the common fields, and no field's size is asked for but the depth's.
- */
-static _always_inline_ bool formats_decode(const Formats *f, const Record *record, Event *ret) {
+/* An entry or an exit of a plain layout that carries nothing: one load for the common fields, and no
+ * field's size is asked for but the depth's.  False: it is none, and what is filled means nothing. */
+static _always_inline_ bool formats_decode_usual(const Formats *f, const Record *record,
+                                                 Event *ret) {
         const uint8_t *data = record->data;
-        bool has_payload = false;
         uint64_t head;
 
         if (_unlikely_(!f->is_plain || record->n_data < 8))
-                goto any;
+                return false;
         head = load_u64(data, false);
         ret->id = (uint16_t) head;
-        if (ret->id == f->entry_id && record->n_data >= f->entry.n_bytes) {
+        if (ret->id == f->entry_id && record->n_data >= f->entry.n_bytes &&
+            record->n_data < f->entry.n_with_args) {
                 ret->kind = EVENT_ENTRY;
                 ret->func = load_u64(data + f->entry.func.offset, false);
                 ret->depth = formats_clamp_depth(formats_load_depth(&f->entry.depth, data));
@@ -144,9 +143,6 @@ static _always_inline_ bool formats_decode(const Formats *f, const Record *recor
                 ret->overrun = 0;
                 ret->payload = NULL;
                 ret->n_args = 0;
-                has_payload = record->n_data >= f->entry.n_with_args;
-                if (_unlikely_(has_payload))
-                        formats_take_args(f, record, ret);
         } else if (ret->id == f->exit_id && record->n_data >= f->exit.n_bytes) {
                 ret->kind = EVENT_EXIT;
                 ret->func = load_u64(data + f->exit.func.offset, false);
@@ -158,14 +154,19 @@ static _always_inline_ bool formats_decode(const Formats *f, const Record *recor
                 if (_unlikely_(f->exit.retval.size > 0))
                         ret->retval = load_u64(data + f->exit.retval.offset, false);
         } else
-                goto any;
+                return false;
         ret->timestamp_ns = record->timestamp_ns;
         ret->flags = (uint8_t) (head >> 16);
         ret->preempt_count = (uint8_t) (head >> 24);
         ret->pid = (int32_t) (head >> 32);
         ret->n_bytes = record->n_data;
-        return has_payload;
-any:
+        return true;
+}
+
+/* Fills everything but cpu, missed and n_missed.  Whether there is a payload. */
+static inline bool formats_decode(const Formats *f, const Record *record, Event *ret) {
+        if (_likely_(formats_decode_usual(f, record, ret)))
+                return false;
         formats_decode_any(f, record, ret);
         return ret->payload != NULL;
 }

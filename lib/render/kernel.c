@@ -212,7 +212,8 @@ static bool is_hidden(const Kernel *k, CpuState *cpu, const Step *step) {
 }
 
 /* print_graph_prologue() */
-static inline char *append_prologue(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
+static _always_inline_ char *append_prologue(const Kernel *k, char *p, CpuState *cpu,
+                                             const Step *step) {
         if (_unlikely_(!cpu->has_pid || cpu->pid != step->pid))
                 p = append_switch(p, cpu, step);
         if (_unlikely_(step->function && step->function->is_irq_entry) && step->kind != STEP_LEAVE)
