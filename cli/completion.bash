@@ -50,7 +50,7 @@ __ftracectl_options() { # VERB
         schedule) echo "$record --calendar= --randomize= --max-per-day= --keep --config-root= -j --json" ;;
         arm) echo "$record --in-kernel --on= --do= --max-captures= --min-gap= -j --json" ;;
         stop) echo '-a --all --hosts= -j --json' ;;
-        report) echo "$draw $filter --keep-going" ;;
+        report) echo "$draw $filter --args --retval --keep-going -j --json" ;;
         top) echo "$filter --by= --sort= --limit= --corrected --keep-going -j --json" ;;
         tree) echo "$filter --min= --callers= --corrected --keep-going -j --json" ;;
         slow) echo "$filter -n --number= --min= --corrected --keep-going -j --json" ;;
@@ -67,7 +67,7 @@ __ftracectl_options() { # VERB
         '' | status) echo '--hosts= -j --json' ;;
         list | show | trigger | snapshot | functions | doctor) echo '-j --json' ;;
         esac
-        echo '-q -h -H --host= --socket= --store= --no-pager --no-legend --no-color --quiet --help --version'
+        echo '-q -h -H --host= --socket= --store= --no-pager --no-legend --color= --no-color --quiet --help --version'
 }
 
 _ftracectl() {
@@ -94,7 +94,7 @@ _ftracectl() {
                         --segment-size | --segment-time | --max-functions | --on-full | --lean | \
                         --budget | --max-hooked | --max-event-rate | --max-write-rate | --max-cpu | \
                         --comm | --cgroup | --cpus | --only | --slower | --clock | --on | --do | --max-captures | --min-gap | --format | \
-                        --task | --cpu | --root | --function | --fold | --from | --to | --nth | --slowest | --keep-slower | \
+                        --color | --task | --cpu | --root | --function | --fold | --from | --to | --nth | --slowest | --keep-slower | \
                         --option | --output | --socket | --store | --size | --time | --sessions | \
                         --config-root | --compress | --calendar | --randomize | --max-per-day | --at | --in | --host | --hosts | -H | \
                         -n | -p | -o | -O)
@@ -113,6 +113,7 @@ _ftracectl() {
         --socket | -o | --output | --hosts) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --compress) COMPREPLY=($(compgen -W 'zstd none' -- "$cur")); return ;;
         -H | --host) COMPREPLY=($(compgen -A hostname -- "$cur")); return ;;
+        --color) COMPREPLY=($(compgen -W 'auto always never' -- "$cur")); return ;;
         --on-full) COMPREPLY=($(compgen -W 'wait stop' -- "$cur")); return ;;
         --on) COMPREPLY=($(compgen -W 'function: event: slower: count: at: in: signal command' -- "$cur"))
                 [[ ${COMPREPLY[0]-} == *: ]] && compopt -o nospace 2>/dev/null

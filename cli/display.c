@@ -33,6 +33,9 @@ int display_options(DrawingOptions *ret, const Options *o) {
         *ret = DRAWING_OPTIONS_DEFAULT;
         ret->format = o->format;
         ret->render.header = !o->no_legend;
+        ret->render.colour = terminal_has_colours(o);
+        if (o->spec.retval)
+                ret->render.retval = true;
         if (!renderer_find(o->format))
                 return unknown_format(o);
         for (size_t i = 0; i < o->render.n; i++)

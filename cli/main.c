@@ -66,8 +66,8 @@ static const Verb verbs[] = {
           "thread_indent() has printed, \"-\" for standard input.  A text is drawn as it was, "
           "unless\n"
           "options are given; a line of it that is damaged is named, left out, and makes the exit\n"
-          "status 1.\n",
-          OPTIONS_DRAW | OPTIONS_FILTER | OPTIONS_KEEP_GOING, 1, 1, verb_report },
+          "status 1.  With --json: an object for each call, one a line.\n",
+          OPTIONS_DRAW | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 1, verb_report },
         { "top", "SOURCE [OPTIONS]", "where the time of a recording went",
           "SELF is what a function took without the calls below it, TOTAL with them; recursion\n"
           "counts once.  What was cut off by the beginning or the end counts with what was seen.\n",

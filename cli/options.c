@@ -22,6 +22,17 @@
 
 #define AT(member) offsetof(Options, member)
 
+static int color_from_name(const char *word) {
+        static const char *const names[] = {
+                [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                if (streq(word, names[i]))
+                        return (int) i;
+        return -EINVAL;
+}
+
 static const Option options[] = {
         /* clang-format off */
         { "name",          'n', OPTIONS_RECORD | OPTIONS_KEEP, OPTION_TEXT,     AT(name), "NAME",
@@ -36,9 +47,9 @@ static const Option options[] = {
         { "pid",           'p', OPTIONS_RECORD | OPTIONS_FILTER, OPTION_WORDS, AT(spec.pids), "PID",
           "only what process PID calls; recording, its threads and children, too; may be\n"
           "repeated" },
-        { "args",           0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.args), NULL,
+        { "args",           0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG,     AT(spec.args), NULL,
           "record the calls' arguments, too (linux 6.15 on)" },
-        { "retval",         0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.retval), NULL,
+        { "retval",         0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG,     AT(spec.retval), NULL,
           "and what they return (linux 6.5 on, if it was built for that)" },
         { "event",          0,  OPTIONS_RECORD, OPTION_NAMES,    AT(spec.events), "EVENT",
           "record EVENT beside the calls: SYSTEM:NAME or SYSTEM:NAME:FILTER; may be\n"
@@ -224,8 +235,11 @@ static const Option options[] = {
           "no pager, even on a terminal" },
         { "no-legend",      0,  OPTIONS_GLOBAL, OPTION_FLAG,     AT(no_legend), NULL,
           "no headings above tables" },
+        { "color",          0,  OPTIONS_GLOBAL, OPTION_CHOICE,   AT(color), "auto|always|never",
+          "when to use colours: auto is on a terminal, unless NO_COLOR is set",
+          .choose = color_from_name },
         { "no-color",       0,  OPTIONS_GLOBAL, OPTION_FLAG,     AT(no_color), NULL,
-          "no colours, even on a terminal (or NO_COLOR)" },
+          "no colours, as --color=never" },
         { "quiet",         'q', OPTIONS_GLOBAL, OPTION_FLAG,     AT(quiet), NULL,
           "only results and errors" },
         { "help",          'h', OPTIONS_GLOBAL, OPTION_FLAG,     AT(help), NULL,

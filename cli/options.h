@@ -52,6 +52,9 @@ enum {
         OPTIONS_EXPORT = 1 << 12, /* to what format */
 };
 
+/* --color */
+typedef enum ColorMode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } ColorMode;
+
 typedef enum JsonMode { JSON_OFF, JSON_AUTO, JSON_SHORT, JSON_PRETTY } JsonMode;
 
 /* What of a recording is read, as it was said; depth, notrace, pids and
@@ -89,6 +92,7 @@ typedef struct Options {
         const char *store;        /* NULL: ask the daemon */
         const char *host, *hosts; /* NULL: here */
         JsonMode json;
+        ColorMode color;
         bool no_pager, no_legend, no_color, quiet, help, version;
 
         const char *name, *profile;

@@ -34,7 +34,11 @@ void talk(const Options *o, const char *format, ...) {
 bool terminal_has_colours(const Options *o) {
         const char *e = getenv("NO_COLOR");
 
-        if (o->no_color || (e && *e))
+        if (o->no_color || o->color == COLOR_NEVER)
+                return false;
+        if (o->color == COLOR_ALWAYS)
+                return true;
+        if (e && *e)
                 return false;
         return isatty(STDOUT_FILENO) && !streq_ptr(getenv("TERM"), "dumb");
 }

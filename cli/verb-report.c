@@ -9,6 +9,22 @@
 #include "cli/text-report.h"
 #include "cli/verb.h"
 
+/* One object a call. */
+static int report_json(const Options *o) {
+        Options as = *o;
+
+        as.format = "ndjson";
+        return verb_export(&as);
+}
+
+/* Of a session: a file of another program does not say whether it has any. */
+static void say_absence(const Options *o, const SessionMeta *m) {
+        if (o->spec.args && !m->spec.args && m->spec.functions.n > 0)
+                talk(o,
+                     "%s has no arguments: they have to be recorded, with --args (linux 6.15 on).",
+                     m->name);
+}
+
 int verb_report(const Options *o) {
         _cleanup_reading_ Reading text = {};
         _cleanup_(source_freep) Source *s = NULL;
@@ -16,6 +32,8 @@ int verb_report(const Options *o) {
         DrawingOptions d;
         int status;
 
+        if (o->json != JSON_OFF)
+                return report_json(o);
         status = reading_open_text(&text, o, o->words.items[0]);
         if (status != STATUS_OK || text.text.trace)
                 return status ?: text_report(&text, o);
@@ -29,6 +47,7 @@ int verb_report(const Options *o) {
                 status = display_report(s, o, &d);
         if (status != STATUS_OK && status != STATUS_INCOMPLETE)
                 return status;
+        say_absence(o, s->meta);
         if (session_state_is_live(s->meta->state) && !s->from_store)
                 talk(o, "%s still records; this is what is stored so far.", s->meta->name);
         display_silence(o, s);

@@ -238,6 +238,20 @@ static char overhead_mark(uint64_t duration_ns) {
         return ' ';
 }
 
+/* What a duration of this mark is drawn in. */
+static const char *colour_of(char mark) {
+        switch (mark) {
+        case ' ':
+                return NULL;
+        case '+':
+                return "\033[33m"; /* yellow */
+        case '!':
+                return "\033[31m"; /* red */
+        default:
+                return "\033[1;31m";
+        }
+}
+
 /* As many digits behind the point as fit. */
 static char *append_long_duration(const Kernel *k, char *p, uint64_t duration_ns) {
         uint64_t us = duration_ns / 1000, ns = duration_ns % 1000;
@@ -304,9 +318,28 @@ static char *append_said_duration(const Kernel *k, char *p, const Step *step) {
         return p;
 }
 
-static inline char *append_duration_of(const Kernel *k, char *p, const Step *step) {
+static inline char *append_plain_duration(const Kernel *k, char *p, const Step *step) {
         return _unlikely_(step->said) ? append_said_duration(k, p, step)
                                       : append_duration(k, p, step_duration_ns(step));
+}
+
+/* All of it but the bar behind it. */
+static char *append_coloured_duration(const Kernel *k, char *p, const Step *step) {
+        const char *colour = colour_of(overhead_mark(step_duration_ns(step)));
+        char plain[128];
+        size_t n = (size_t) (append_plain_duration(k, plain, step) - plain), n_bar = 3;
+
+        if (!colour || n <= n_bar || (step->said && step->said->untimed))
+                return append(p, plain, n);
+        p = append(p, colour, strlen(colour));
+        p = append(p, plain, n - n_bar);
+        p = APPEND(p, "\033[0m");
+        return append(p, plain + n - n_bar, n_bar);
+}
+
+static inline char *append_duration_of(const Kernel *k, char *p, const Step *step) {
+        return _unlikely_(k->options.colour) ? append_coloured_duration(k, p, step)
+                                             : append_plain_duration(k, p, step);
 }
 
 /* "(ARGS) { ... NOTE ...", of which a text says what is in it. */

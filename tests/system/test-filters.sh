@@ -49,6 +49,21 @@ is 'all of it' "$(jq '.[] | select(.function == "ip_queue_xmit") | .self_ns == .
 exits 'a part is checked' 0 ftracectl check --json --notrace=ip_queue_xmit "$graph"
 ok 'and is less than all' test "$(jq .entries "$out")" -lt 300
 
+# How it is drawn besides.
+exits 'colours can be had anywhere' 0 ftracectl report --color=always --store "$data" udp_sendmsg-6.12
+ok 'and change nothing else' cmp <(sed 's/\x1b\[[0-9;]*m//g' "$out") "$data/udp_sendmsg-6.12.trace"
+ok 'every duration with a mark has one' test "$(grep -c $'\x1b' "$out")" = \
+        "$(grep -cE '^ [0-9]+\) [-+!#*@$] ' "$data/udp_sendmsg-6.12.trace")"
+exits 'a file is no terminal' 0 env NO_COLOR= "$top_builddir/ftracectl" report "$graph"
+ok 'and has none' cmp "$out" "$graph"
+exits 'a colour is not a time to have them' 2 ftracectl report --color=red "$graph"
+exits 'calls become objects' 0 ftracectl report --json --root=ip_queue_xmit "$graph"
+is 'one a line' "$(jq -r 'select(.depth == 0 or .function == "ip_queue_xmit") | .function' "$out" |
+        sort -u)" ip_queue_xmit
+exits 'arguments that were not recorded are missed' 0 \
+        ftracectl report --args --store "$data" udp_sendmsg-6.12
+says 'which is said' 'udp_sendmsg-6.12 has no arguments'
+
 # What is kept is a recording, with the same records.
 for kernel in 6.1 6.12 new; do
         ftracectl report --store "$data" "udp_sendmsg-$kernel" --keep-slower=p50 >"$work/drawn" 2>"$err"

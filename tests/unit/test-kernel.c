@@ -6,6 +6,8 @@
 #include "step-builder.h"
 #include "unit.h"
 
+static bool has_colours;
+
 /* @options: words apart by spaces.  The caller frees. */
 static char *draw(const char *options, uint32_t n_cpus, const Step *steps, size_t n) {
         RenderContext context = { .options = RENDER_OPTIONS_DEFAULT, .n_possible_cpus = n_cpus };
@@ -15,6 +17,7 @@ static char *draw(const char *options, uint32_t n_cpus, const Step *steps, size_
         void *k;
 
         context.options.header = false;
+        context.options.colour = has_colours;
         ck_assert_int_eq(strv_split(&words, options, " "), 0);
         for (size_t i = 0; i < words.n; i++)
                 ck_assert_int_eq(render_option_set(&context.options, words.items[i]), 0);
@@ -321,9 +324,25 @@ START_TEST(what_interrupts_call_can_be_hidden)
         }
 END_TEST
 
-UNIT_MAIN("kernel", interrupts_have_arrows, what_interrupts_call_can_be_hidden,
-          the_header_follows_the_columns, a_tree_has_calls_leaves_and_braces,
-          durations_fill_eight_columns, a_return_time_before_the_call_is_the_kernels_own_nonsense,
+START_TEST(colours_say_what_the_mark_says)
+        {
+                has_colours = true;
+                EXPECT("", " 0)   9.000 us    |  child();\n", step_leaf(&step_child, 0, 9000));
+                EXPECT("",
+                       " 0) \033[33m+ 10.001 us   \033[0m|  child();\n"
+                       " 0) \033[31m! 100.001 us  \033[0m|  child();\n"
+                       " 0) \033[1;31m# 1000.001 us \033[0m|  child();\n",
+                       step_leaf(&step_child, 0, 10001), step_leaf(&step_child, 0, 100001),
+                       step_leaf(&step_child, 0, 1000001));
+                EXPECT("noduration", " 0) child();\n", step_leaf(&step_child, 0, 10001));
+                has_colours = false;
+        }
+END_TEST
+
+UNIT_MAIN("kernel", colours_say_what_the_mark_says, interrupts_have_arrows,
+          what_interrupts_call_can_be_hidden, the_header_follows_the_columns,
+          a_tree_has_calls_leaves_and_braces, durations_fill_eight_columns,
+          a_return_time_before_the_call_is_the_kernels_own_nonsense,
           a_brace_without_its_call_says_whose_it_is, below_the_kernels_own_array_a_brace_is_bare,
           what_is_open_is_known_for_each_cpu_not_for_each_task, a_cpu_that_changes_its_task_says_so,
           columns_come_and_go, the_cpu_column_is_as_wide_as_the_last_possible_cpu,
