@@ -59,6 +59,7 @@ __ftracectl_options() { # VERB
         check) echo "$filter -j --json" ;;
         fetch) echo '-o --output= --hosts= --v6 --v7 --compress= --full --cpu= --from= --to=' ;;
         metrics) echo '-o --output=' ;;
+        diff) echo "$filter --limit= --keep-going -j --json" ;;
         export) echo "$filter --format= -o --output= --keep-going" ;;
         vacuum) echo '--size= --time= --sessions= --dry-run --config-root= -j --json' ;;
         cat-config | profile) echo '--config-root= -j --json' ;;
@@ -73,7 +74,7 @@ __ftracectl_options() { # VERB
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
         local verbs='run start arm trigger snapshot stop follow status list show report top tree slow hist calls
-                check verify fetch export keep remove pin unpin vacuum cat-config functions profile schedule metrics doctor help version'
+                diff check verify fetch export keep remove pin unpin vacuum cat-config functions profile schedule metrics doctor help version'
         local verb= action= word value i
         local -a where=()
 
@@ -175,7 +176,7 @@ _ftracectl() {
                 esac ;;
         follow)
                 COMPREPLY=($(compgen -W "$(__ftracectl_sessions "${where[@]}") $(__ftracectl_functions "$cur")" -- "$cur")) ;;
-        stop | trigger | snapshot | show | report | top | tree | slow | hist | calls | check | verify | fetch | export | keep | remove | pin | unpin)
+        stop | trigger | snapshot | show | report | top | tree | slow | hist | calls | diff | check | verify | fetch | export | keep | remove | pin | unpin)
                 COMPREPLY=($(compgen -W "$(__ftracectl_sessions "${where[@]}")" -- "$cur")) ;;
         esac
         return 0

@@ -89,6 +89,7 @@ ftracectl_SOURCES = \
 	%D%/verb-calls.c \
 	%D%/verb-cat-config.c \
 	%D%/verb-check.c \
+	%D%/verb-diff.c \
 	%D%/verb-doctor.c \
 	%D%/verb-export.c \
 	%D%/verb-fetch.c \
@@ -116,7 +117,7 @@ ftracectl_SOURCES = \
 	%D%/verb-verify.c \
 	%D%/verb.h
 ftracectl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS)
-ftracectl_LDADD = $(verb_libs) $(export_libs) $(SYSTEMD_LIBS)
+ftracectl_LDADD = $(verb_libs) $(export_libs) -lm $(SYSTEMD_LIBS)
 man_pages += %D%/ftracectl.1
 EXTRA_DIST += %D%/completion.bash
 bashcompletion_DATA += %D%/ftracectl

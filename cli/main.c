@@ -92,6 +92,10 @@ static const Verb verbs[] = {
           "In the order in which they ended; without FUNCTION the outermost calls.  A \"+\" behind a\n"
           "duration: it was cut, and took longer.\n",
           OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2, verb_calls },
+        { "diff", "BEFORE NOW [OPTIONS]", "what has changed from one recording to another",
+          "Compares each root that both have, and the functions below it: what an outermost call\n"
+          "spends in them on average, and how often it calls them.  What may be chance is left out.\n",
+          OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 2, 2, verb_diff },
         { "check", "SOURCE", "what there is in a recording, and what is missing",
           "Counts lines or records of each kind, and names what does not fit.  The exit status is\n"
           "6 if the recording is not complete.  With options that leave something out: what there\n"

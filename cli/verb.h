@@ -45,6 +45,7 @@ int verb_remove(const Options *o);
 int verb_report(const Options *o);
 int verb_fetch(const Options *o);
 int verb_export(const Options *o);
+int verb_diff(const Options *o);
 int verb_pin(const Options *o);
 int verb_unpin(const Options *o);
 int verb_vacuum(const Options *o);

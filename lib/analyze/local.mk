@@ -10,10 +10,14 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/by-root.h \
 	%D%/call-tree.c \
 	%D%/call-tree.h \
+	%D%/diff.c \
+	%D%/diff.h \
 	%D%/floor.c \
 	%D%/floor.h \
 	%D%/pairing.c \
 	%D%/pairing.h \
+	%D%/portrait.c \
+	%D%/portrait.h \
 	%D%/ranges.c \
 	%D%/ranges.h \
 	%D%/role.c \

@@ -30,4 +30,13 @@ uint64_t spread_quantile(const Spread *s, unsigned permille);
 /* How many are at least @from and less than @to; of more than SPREAD_EXACT_MAX those count as the
  * middle of their bucket, so that bounds that are powers of two are exact. */
 uint64_t spread_n_between(const Spread *s, uint64_t from, uint64_t to);
+/* Of the values of two spreads together, the smallest of which has rank 1, equal ones the middle of
+ * theirs. */
+typedef struct SpreadRanks {
+        double sum;  /* of the first one's */
+        double ties; /* t * t * t - t, of each t values that are equal, added up */
+} SpreadRanks;
+
+/* @n_a, @n_b: how many values each shall have; those that it has not are 0.  0 or -ENOMEM. */
+int spread_ranks(const Spread *a, uint64_t n_a, const Spread *b, uint64_t n_b, SpreadRanks *ret);
 void spread_done(Spread *s);

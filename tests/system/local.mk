@@ -4,7 +4,7 @@ system_tests = %D%/test-disk.sh %D%/test-full-ring.sh %D%/test-guards.sh %D%/tes
 	%D%/test-wire.sh
 system_tests += %D%/test-library.sh %D%/test-manners.sh %D%/test-metrics.sh %D%/test-remote.sh %D%/test-schedule.sh %D%/test-trigger.sh
 system_tests += %D%/test-filters.sh
-system_tests += %D%/test-export.sh
+system_tests += %D%/test-export.sh %D%/test-diff.sh
 system_tests += %D%/test-damage.sh %D%/test-tracedat.sh
 EXTRA_DIST += %D%/damage.py
 system_tests += %D%/test-silence.sh

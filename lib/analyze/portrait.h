@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Portrait: what an outermost call of each root consists of
+ *
+ * For each root how long its calls took, and for each function below it what it took in such a call,
+ * its own time and its total, as spreads over the calls; further who called whom.  Functions are
+ * counted by their plain names (analyze/alike.h), recursion counts once, the root is a row of its
+ * own.  Calls of roots that were cut off are counted, and nothing of them is used.
+ *
+ * Memory is in proportion to functions under roots, and to the functions of the outermost calls that
+ * are open.
+ */
+
+#include "analyze/alike.h"
+#include "analyze/pairing.h"
+#include "analyze/spread.h"
+#include "base/cleanup.h"
+
+typedef struct PortraitRow {
+        Alike name;
+        const Function *function;
+        uint32_t root;   /* index of one of the roots */
+        uint64_t n;      /* calls */
+        Spread self_ns;  /* in each outermost call that had any; in the others it is 0 */
+        Spread total_ns; /* the same */
+} PortraitRow;
+
+typedef struct PortraitRoot {
+        Alike name;
+        const Function *function;
+        uint64_t n_cut;
+        Spread duration_ns; /* of those that were not */
+} PortraitRoot;
+
+/* One function calls another one, which is no interrupt; indices of rows of the same root. */
+typedef struct PortraitEdge {
+        uint32_t caller, callee;
+} PortraitEdge;
+
+typedef struct Portrait {
+        PortraitRoot *roots;
+        size_t n_roots;
+        PortraitRow *rows;
+        size_t n_rows;
+        PortraitEdge *edges; /* each once, in no order */
+        size_t n_edges;
+} Portrait;
+
+/* The only sink of @pairing, which must outlive its last step.  0 or -ENOMEM. */
+int portrait_new(Portrait **ret, Pairing *pairing);
+/* The row of a function of this name under a root; NULL: it was not called there. */
+const PortraitRow *portrait_find(const Portrait *p, uint32_t root, const Alike *name);
+/* Whether one row calls another one; indices. */
+bool portrait_has_edge(const Portrait *p, uint32_t caller, uint32_t callee);
+Portrait *portrait_free(Portrait *p);
+DEFINE_CLEANUP(Portrait *, portrait_free);
