@@ -11,11 +11,15 @@ requires trace-cmd jq python3
 
 # The trees of udp_sendmsg by what they call: "COUNT DIGEST" of each form, the most frequent first.
 # Interrupts are not recorded, but now and then a tree differs: memory is short, a page is new.
+# Of functions with several names trace-cmd takes one by chance, which is not always the same.
 forms_of() { # FILE OF trace-cmd report
         python3 - "$1" <<'END'
 import collections, hashlib, re, sys
-trees = {}
+trees, first, names = {}, {}, {}
 forms = collections.Counter()
+for text in open('/proc/kallsyms'):
+    address, _, name = text.split()[:3]
+    names[name] = first.setdefault(address, name)
 line = re.compile(r'^ *(.+)-(\d+) +\[\d+\].* funcgraph_entry: .*\|( +)([^ ;({]+)\(')
 for text in open(sys.argv[1]):
     m = line.match(text)
@@ -27,7 +31,7 @@ for text in open(sys.argv[1]):
             forms['\n'.join(trees[pid])] += 1
         trees[pid] = []
     if pid in trees:
-        trees[pid].append('%d %s' % (depth, function))
+        trees[pid].append('%d %s' % (depth, names.get(function, function)))
 with open(sys.argv[1] + '.form', 'w') as f:
     print(forms.most_common(1)[0][0] if forms else '', file=f)
 for form, n in forms.most_common():
@@ -52,8 +56,6 @@ is 'as many trees are in it' "$(awk '{ n += $1 } END { print n + 1 }' "$work/our
         "$(awk '{ n += $1 } END { print n + 1 }' "$work/theirs.forms")"
 is 'a call of udp_sendmsg is mostly the same in both' "$(head -n 1 "$work/ours.forms" | cut -d ' ' -f 2-)" \
         "$(head -n 1 "$work/theirs.forms" | cut -d ' ' -f 2-)"
-diff "$work/theirs.report.form" "$work/ours.report.form" >"$work/diff"
-show_file "$work/diff"
 diff "$work/theirs.report.form" "$work/ours.report.form" >"$work/diff"
 show_file "$work/diff"
 ok 'which is more than some calls' test "$(head -n 1 "$work/ours.forms" | cut -d ' ' -f 2)" -gt 20

@@ -157,6 +157,95 @@ START_TEST(the_idle_tasks_of_two_cpus_are_two)
         }
 END_TEST
 
+/* It has its parent's name, and none of the calls that were open in the parent. */
+START_TEST(a_child_that_was_forked_has_calls_of_its_own)
+        {
+                _cleanup_(text_trace_freep) TextTrace *t =
+                        trace_of_text(" 0)     sh-10      |               |  kernel_clone() {\n"
+                                      " 0)     sh-11      |               |  schedule_tail() {\n"
+                                      " 0)     sh-11      |   0.100 us    |    finish();\n"
+                                      " 0)     sh-10      |   9.000 us    |  }\n"
+                                      " 0)     sh-11      |   1.000 us    |  }\n");
+
+                expect_step(t, STEP_ENTER, "kernel_clone", 0, 0);
+                expect_step(t, STEP_ENTER, "schedule_tail", 0, 0);
+                expect_step(t, STEP_LEAF, "finish", 1, 100);
+                expect_step(t, STEP_LEAVE, "kernel_clone", 0, 9000);
+                expect_step(t, STEP_LEAVE, "schedule_tail", 0, 1000);
+                expect_end(t);
+                ck_assert_uint_eq(text_trace_count(t)->n_roots, 2);
+                ck_assert_uint_eq(n_remarks(t, TEXT_RETURN_UNMATCHED), 0);
+                ck_assert_uint_eq(n_remarks(t, TEXT_CALL_UNMATCHED), 0);
+        }
+END_TEST
+
+/* The function that is jumped to returns for both, at one moment. */
+START_TEST(a_tail_call_ends_with_its_caller)
+        {
+                _cleanup_(text_trace_freep) TextTrace *t =
+                        trace_of_text("    1.000000 |   0)               |  a() {\n"
+                                      "    1.000001 |   0)               |    b() {\n"
+                                      "    1.000002 |   0)   0.500 us    |      c();\n"
+                                      "    1.000005 |   0)   4.000 us    |    }\n"
+                                      "    1.000005 |   0)   5.000 us    |  }\n"
+                                      "    1.000006 |   0)   0.500 us    |  d();\n");
+                Step b, a;
+
+                for (int i = 0; i < 3; i++)
+                        (void) next(t);
+                b = next(t);
+                ck_assert_str_eq(b.function->label, "b");
+                a = next(t);
+                ck_assert_str_eq(a.function->label, "a");
+                ck_assert_uint_eq(a.timestamp_ns, b.timestamp_ns);
+                expect_step(t, STEP_LEAF, "d", 0, 500);
+                expect_end(t);
+                ck_assert_uint_eq(n_remarks(t, TEXT_TIME_IMPOSSIBLE), 0);
+        }
+END_TEST
+
+START_TEST(cpus_of_two_and_three_digits_have_one_column)
+        {
+                static const char *const texts[] = { "  7)               |  a() {\n"
+                                                     " 15)   0.100 us    |  b();\n"
+                                                     "  7)   1.000 us    |  }\n",
+                                                     "   7)               |  a() {\n"
+                                                     " 127)   0.100 us    |  b();\n"
+                                                     "   7)   1.000 us    |  }\n" };
+
+                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                        _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(texts[i]);
+                        Step s = next(t);
+
+                        ck_assert_uint_eq(s.cpu, 7);
+                        s = next(t);
+                        ck_assert_uint_eq(s.cpu, i == 0 ? 15 : 127);
+                        expect_step(t, STEP_LEAVE, "a", 0, 1000);
+                        expect_end(t);
+                        ck_assert_uint_eq(text_trace_layout(t)->columns.n_cpu_digits, 2 + i);
+                        ck_assert_uint_eq(n_remarks(t, TEXT_COLUMNS_CHANGED), 0);
+                }
+        }
+END_TEST
+
+START_TEST(calls_without_durations_are_calls)
+        {
+                _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(" 0) a() {\n"
+                                                                         " 0)   b();\n"
+                                                                         " 0)   c() {\n"
+                                                                         " 0)   }\n"
+                                                                         " 0) }\n");
+
+                expect_step(t, STEP_ENTER, "a", 0, 0);
+                expect_step(t, STEP_LEAF, "b", 1, 0);
+                expect_step(t, STEP_ENTER, "c", 1, 0);
+                expect_step(t, STEP_LEAVE, "c", 1, 0);
+                expect_step(t, STEP_LEAVE, "a", 0, 0);
+                expect_end(t);
+                ck_assert_uint_eq(n_remarks(t, TEXT_TIME_IMPOSSIBLE), 0);
+        }
+END_TEST
+
 START_TEST(recursion_is_told_apart_by_depth)
         {
                 _cleanup_(text_trace_freep) TextTrace *t =
@@ -349,7 +438,9 @@ START_TEST(an_unmatched_return_does_not_spoil_what_follows)
         }
 END_TEST
 
-UNIT_MAIN("text-trace", a_bare_brace_is_its_calls_return,
+UNIT_MAIN("text-trace", a_child_that_was_forked_has_calls_of_its_own,
+          a_tail_call_ends_with_its_caller, cpus_of_two_and_three_digits_have_one_column,
+          calls_without_durations_are_calls, a_bare_brace_is_its_calls_return,
           an_interrupt_before_a_late_return_is_a_sibling, times_follow_from_durations,
           a_change_of_tasks_names_the_one_before, a_task_that_migrates_keeps_its_calls,
           the_idle_tasks_of_two_cpus_are_two, recursion_is_told_apart_by_depth,
