@@ -2,6 +2,7 @@
 
 /* A heap with the quickest of those that are slow enough on top; at the end it is sorted by number. */
 
+#include "base/grow.h"
 #include "calls/slowest.h"
 
 typedef struct Rank {
@@ -39,13 +40,11 @@ int slowest_add(Slowest *s, uint64_t number, uint64_t duration_ns) {
         Rank rank = { duration_ns, number };
 
         if (s->n < s->n_wanted) {
-                if ((s->n & (s->n - 1)) == 0) {
-                        Rank *p = reallocarray(s->ranks, s->n ? s->n * 2 : 1, sizeof(*p));
+                Rank *p = grow_array(s->ranks, s->n, sizeof(*p));
 
-                        if (!p)
-                                return -ENOMEM;
-                        s->ranks = p;
-                }
+                if (!p)
+                        return -ENOMEM;
+                s->ranks = p;
                 s->ranks[s->n++] = rank;
                 if (s->n == s->n_wanted)
                         for (size_t i = s->n / 2; i-- > 0;)

@@ -16,11 +16,15 @@
 #define SECTIONS_MAX 4096 /* of options, so that a chain that bites its tail ends */
 #define FORMATS_MAX 65536
 #define ACCOUNTS_MAX META_MAX_CPUS
+/* Of formats, and of all that is unpacked or read again to find them: real ones are below 20 MiB, and a
+ * file may name one section as often as it likes. */
+#define WORK_BYTES_MAX ((uint64_t) 128 << 20)
 
 typedef struct Body {
         DatFile *f;
         char **ret_problem;
         uint64_t buffer_offset; /* of version 6: of the first instance's table */
+        uint64_t n_work;        /* bytes, see WORK_BYTES_MAX */
 } Body;
 
 static int fail(Body *b, uint64_t at, const char *what) {
@@ -29,6 +33,13 @@ static int fail(Body *b, uint64_t at, const char *what) {
 
 static int finish(Body *b, const DatBytes *bytes) {
         return bytes->problem ? fail(b, bytes->problem_at, bytes->problem) : 0;
+}
+
+static int add_work(Body *b, uint64_t at, uint64_t n) {
+        b->n_work += MIN(n, WORK_BYTES_MAX);
+        return b->n_work > WORK_BYTES_MAX
+                       ? fail(b, at, "formats and options are larger than any kernel's")
+                       : 0;
 }
 
 /* All of the file from @at on. */
@@ -46,14 +57,18 @@ static DatBytes bytes_at(const Body *b, uint64_t at) {
 /* --- texts ------------------------------------------------------------------------------------ */
 
 /* @system NULL: it is the whole path. */
-static int add_format(Body *b, const char *system, const char *name, size_t n_name,
-                      const char *text, uint64_t n) {
+static int add_format(Body *b, const DatBytes *at, const char *system, const char *name,
+                      size_t n_name, const char *text, uint64_t n) {
         DatFormat *formats = grow_array(b->f->formats, b->f->n_formats, sizeof(*formats)),
                   format = {};
+        int r;
 
         if (!formats)
                 return -ENOMEM;
         b->f->formats = formats;
+        r = add_work(b, at->base + at->at, n);
+        if (r != 0)
+                return r;
         if (system ? asprintf(&format.path, "events/%s/%.*s/format", system, (int) n_name, name) < 0
                    : asprintf(&format.path, "events/%.*s", (int) n_name, name) < 0)
                 return -ENOMEM;
@@ -78,7 +93,7 @@ static int read_header(Body *b, DatBytes *bytes, const char *name) {
                 (void) dat_bytes_fail(bytes, "here the format of pages should be");
         n = dat_bytes_u64(bytes, "the file ends within the format of pages");
         text = dat_bytes_take(bytes, n, "the format of pages reaches beyond the file");
-        return text ? add_format(b, NULL, name, strlen(name), text, n) : finish(b, bytes);
+        return text ? add_format(b, bytes, NULL, name, strlen(name), text, n) : finish(b, bytes);
 }
 
 static int read_headers(Body *b, DatBytes *bytes) {
@@ -103,7 +118,8 @@ static int read_formats(Body *b, DatBytes *bytes, const char *system) {
                         return fail(b, bytes->base + bytes->at, "there are too many formats");
                 end = memchr(text, '\n', n);
                 if (end)
-                        r = add_format(b, system, text + 6, (size_t) (end - text - 6), text, n);
+                        r = add_format(b, bytes, system, text + 6, (size_t) (end - text - 6), text,
+                                       n);
         }
         return r == 0 ? finish(b, bytes) : r;
 }
@@ -222,6 +238,19 @@ static int read_cpustat(Body *b, const char *data, uint32_t n) {
         return 0;
 }
 
+/* What every section begins with; *@ret is behind that. */
+static uint16_t open_head(const Body *b, uint64_t offset, DatBytes *ret, uint64_t *ret_n) {
+        static const char cut[] = "the file ends within a section's head";
+        uint16_t flags;
+
+        *ret = bytes_at(b, offset);
+        (void) dat_bytes_u16(ret, cut);
+        flags = dat_bytes_u16(ret, cut);
+        (void) dat_bytes_u32(ret, cut);
+        *ret_n = dat_bytes_u64(ret, cut);
+        return flags;
+}
+
 /* Of version 7; the head of this file says what is in it. */
 static int read_buffer(Body *b, DatBytes *bytes) {
         uint64_t section = dat_bytes_u64(bytes, "the file ends within a buffer");
@@ -229,15 +258,14 @@ static int read_buffer(Body *b, DatBytes *bytes) {
         const char *clock = dat_bytes_string(bytes, "the file ends within a buffer's clock");
         uint32_t page_bytes = dat_bytes_u32(bytes, "the file ends within a buffer");
         uint32_t n = dat_bytes_u32(bytes, "the file ends within a buffer's table of CPUs");
-        DatBytes head = bytes_at(b, section);
         _cleanup_free_ DatCpu *cpus = NULL;
+        uint64_t n_section;
+        DatBytes head;
         size_t n_cpus = 0;
         bool packed;
         int r = 0;
 
-        (void) dat_bytes_u16(&head, "the file ends within the section of a buffer");
-        packed = (dat_bytes_u16(&head, "the file ends within the section of a buffer") &
-                  DAT_SECTION_PACKED) &&
+        packed = (open_head(b, section, &head, &n_section) & DAT_SECTION_PACKED) &&
                  b->f->compressor != DAT_NONE;
         for (uint32_t i = 0; r == 0 && i < n && !bytes->problem; i++) {
                 uint32_t cpu = dat_bytes_u32(bytes, "a table of CPUs reaches beyond its option");
@@ -266,16 +294,13 @@ static int read_buffer(Body *b, DatBytes *bytes) {
 
 /* The bytes of the section at @offset, unpacked into *@ret_plain if they are packed. */
 static int open_section(Body *b, uint64_t offset, DatBytes *ret, char **ret_plain) {
-        DatBytes bytes = bytes_at(b, offset);
         uint32_t n_stored, n_plain;
         const void *stored;
-        uint16_t flags;
+        DatBytes bytes;
         uint64_t n;
+        uint16_t flags = open_head(b, offset, &bytes, &n);
+        int r;
 
-        (void) dat_bytes_u16(&bytes, "the file ends within a section's head");
-        flags = dat_bytes_u16(&bytes, "the file ends within a section's head");
-        (void) dat_bytes_u32(&bytes, "the file ends within a section's head");
-        n = dat_bytes_u64(&bytes, "the file ends within a section's head");
         if (!bytes.problem && n > bytes.n - bytes.at)
                 (void) dat_bytes_fail(&bytes, "a section reaches beyond the file");
         if (bytes.problem)
@@ -283,15 +308,18 @@ static int open_section(Body *b, uint64_t offset, DatBytes *ret, char **ret_plai
         bytes.n = bytes.at + n;
         if (!(flags & DAT_SECTION_PACKED)) {
                 *ret = bytes;
-                return 0;
+                return add_work(b, offset, n);
         }
         n_stored = dat_bytes_u32(&bytes, "a section ends within its head");
         n_plain = dat_bytes_u32(&bytes, "a section ends within its head");
         stored = dat_bytes_take(&bytes, n_stored, "a packed section reaches beyond its end");
         if (!stored)
                 return finish(b, &bytes);
-        if (b->f->compressor == DAT_NONE || n_plain > DAT_TEXT_MAX)
+        if (b->f->compressor == DAT_NONE)
                 return fail(b, offset, "a section is packed that cannot be");
+        r = add_work(b, offset, n_plain);
+        if (r != 0)
+                return r;
         *ret_plain = malloc((size_t) n_plain + 1);
         if (!*ret_plain)
                 return -ENOMEM;
@@ -306,14 +334,10 @@ static int open_section(Body *b, uint64_t offset, DatBytes *ret, char **ret_plai
 
 /* A text whose section begins with its length, of @n_count bytes. */
 static int read_text_section(Body *b, uint64_t offset, size_t n_count, DatText *ret) {
-        DatBytes bytes = bytes_at(b, offset);
-        uint16_t flags;
+        DatBytes bytes;
         uint64_t n;
+        uint16_t flags = open_head(b, offset, &bytes, &n);
 
-        (void) dat_bytes_u16(&bytes, "the file ends within a section's head");
-        flags = dat_bytes_u16(&bytes, "the file ends within a section's head");
-        (void) dat_bytes_u32(&bytes, "the file ends within a section's head");
-        (void) dat_bytes_u64(&bytes, "the file ends within a section's head");
         if (flags & DAT_SECTION_PACKED) {
                 n = dat_bytes_u32(&bytes, "the file ends within a section's head");
                 ret->n_plain = dat_bytes_u32(&bytes, "the file ends within a section's head");

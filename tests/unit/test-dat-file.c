@@ -192,5 +192,45 @@ START_TEST(a_refusal_names_the_place)
         }
 END_TEST
 
-UNIT_MAIN("dat-file", every_form_holds_the_same, a_file_that_was_cut_is_read_as_far_as_it_goes,
-          no_flipped_bit_leads_outside, a_refusal_names_the_place)
+/* A short file whose options name one section again and again. */
+START_TEST(a_section_that_is_named_without_end_is_given_up)
+        {
+                enum { N = 400000 };
+                const size_t n_format = 1000, at = 34, n_section = 4 + 8 + n_format;
+                size_t n = at + 16 + n_section, n_options = (size_t) N * 14 + 14;
+                _cleanup_free_ char *problem = NULL;
+                Bytes b = { calloc(1, n + 16 + n_options), n + 16 + n_options };
+                DatFile *f = NULL;
+                uint64_t v;
+
+                memcpy(b.data, "\x17\x08\x44tracing7\0\0\10\0\x10\0\0none\0\0", 24);
+                v = n;
+                memcpy(b.data + 24, &v, 8);
+                b.data[at] = 17;
+                v = n_section;
+                memcpy(b.data + at + 8, &v, 8);
+                b.data[at + 16] = 1;
+                v = n_format;
+                memcpy(b.data + at + 20, &v, 8);
+                memcpy(b.data + at + 28, "name: x\n", 8);
+                v = n_options;
+                memcpy(b.data + n + 8, &v, 8);
+                for (size_t i = 0; i < N; i++) {
+                        char *option = b.data + n + 16 + i * 14;
+
+                        option[0] = 17;
+                        option[2] = 8;
+                        option[6] = (char) at;
+                }
+                b.data[n + 16 + (size_t) N * 14 + 2] = 8;
+                ck_assert_int_eq(open_bytes(&f, &b, b.n, &problem), DAT_FILE_E_UNREADABLE);
+                ck_assert_msg(strstr(problem, "larger than any kernel's") ||
+                                      strstr(problem, "too many formats"),
+                              "%s", problem);
+                free(b.data);
+        }
+END_TEST
+
+UNIT_MAIN("dat-file", a_section_that_is_named_without_end_is_given_up, every_form_holds_the_same,
+          a_file_that_was_cut_is_read_as_far_as_it_goes, no_flipped_bit_leads_outside,
+          a_refusal_names_the_place)
