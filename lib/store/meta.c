@@ -14,6 +14,7 @@
 #include "store/meta.h"
 #include "store/symbol-file.h"
 
+#define MACHINE_ID_CHARS 32
 #define ID_CHARS 16
 #define MAX_ROOTS 65536
 #define MAX_SENTENCES 4096
@@ -62,6 +63,10 @@ static bool is_hex(const char *s, size_t n) {
 
 static bool id_is_valid(const char *s) {
         return is_hex(s, ID_CHARS);
+}
+
+static bool machine_id_is_valid(const char *s) {
+        return is_hex(s, MACHINE_ID_CHARS);
 }
 
 #define NUMBER(object, member, kind, to)                                                           \
@@ -115,6 +120,7 @@ static const JsonField meta_fields[] = {
         WORD(machine, 0, NULL),
         WORD(host, 0, NULL),
         WORD(boot_id, 0, NULL),
+        WORD(machine_id, JSON_FIELD_NULLABLE | JSON_FIELD_OMIT, machine_id_is_valid),
         WORD(profile, JSON_FIELD_NULLABLE, session_name_is_valid),
         WORD(instance, JSON_FIELD_NULLABLE, NULL),
         WORD(clock, 0, NULL),

@@ -81,6 +81,7 @@ typedef struct SessionMeta {
         Strv warnings;   /* sentences for whoever looks */
         char *kernel;    /* uname release */
         char *machine, *host, *boot_id;
+        char *machine_id; /* which host, without telling its machine-id(5); NULL: not known */
         char *instance;           /* tracing instance; NULL: the top-level buffer */
         char *clock;              /* trace_clock (store/trace-clock.h) */
         char *symbols;            /* hash of the kallsyms in the store; NULL: hidden */

@@ -50,6 +50,7 @@ n=$(ftracectl list --json | jq '[.[] | select(.name | startswith("often-"))] | l
 is 'two recordings are kept' "$n" 2
 last=$(ftracectl list --json | jq -r '[.[].name | select(startswith("often-"))] | sort | last')
 ok 'a kept one is complete' ftracectl verify "$last"
+is 'it says on which host' "$(session "$last" '.machine_id | length')" 32
 is 'it recorded for its second' "$(session "$last" '.spec.duration_ns / 1e9')" 1
 is_as_before 'the kernel is as it was'
 
