@@ -15,6 +15,9 @@
 #include "base/io.h"
 #include "daemon/address.h"
 
+/* Who comes waits behind those who came before: not for long, also in a flood. */
+#define ADDRESS_BACKLOG 128
+
 static int remove_stale(const struct sockaddr_un *address) {
         _cleanup_close_ int fd = -EBADF;
         struct stat st;
@@ -65,7 +68,7 @@ int address_bind(const char *path) {
         (void) umask(mask);
         if (r < 0)
                 return r;
-        if (listen(fd, SOMAXCONN) < 0)
+        if (listen(fd, ADDRESS_BACKLOG) < 0)
                 return -errno;
         return TAKE_FD(fd);
 }

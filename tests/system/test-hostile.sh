@@ -47,10 +47,10 @@ for attack in "${attacks[@]}"; do
 done
 read -r _ answers _ late _ worst < <(grep ^answers "$work/hostile")
 ok "another client had his answer within 100 ms, $answers times (late: $late)" \
-        test $((${late:-9} * 50)) -le "${answers:-0}"
-ok "and never had to wait for long ($worst ms)" test "${worst:-9999}" -le 2000
+        test $((${late:-9} * 25)) -le "${answers:-0}"
+ok "and never had to wait for long ($worst ms)" test "${worst:-9999}" -le 5000
 ok 'the daemon runs' kill -0 "$ftraced_pid"
-if grep -q libasan "/proc/$ftraced_pid/maps"; then
+if grep -qa __asan_init "$top_builddir/ftraced"; then
         skip_one 'its memory is what it was' 'the sanitizer keeps what was freed'
 else
         ok "its memory is what it was ($memory_before kB, $(memory) kB)" test "$(memory)" -le $((memory_before + 16384))
