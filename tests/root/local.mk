@@ -43,6 +43,7 @@ check-root-native: all
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(root_tests)'
 
 root_tests += %D%/test-guards.sh
+root_tests += %D%/test-hardening.sh
 
 noinst_PROGRAMS += %D%/watch-tracefs
 %C%_watch_tracefs_SOURCES = %D%/watch-tracefs.c

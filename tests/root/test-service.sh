@@ -20,6 +20,7 @@ ftracectl() {
         "$bindir/ftracectl" "$@"
 }
 is 'the installed client runs' "$(ftracectl --version)" "$("$top_builddir/ftracectl" --version)"
+systemd-sysusers "$(sed -n 's/^prefix = //p' "$top_builddir/Makefile")/lib/sysusers.d/ftraced.conf"
 systemctl daemon-reload
 ok 'systemctl start ftraced.socket succeeds' systemctl start ftraced.socket
 is 'the service does not run yet' "$(systemctl is-active ftraced.service)" inactive
