@@ -17,11 +17,11 @@
 #include "base/name.h"
 #include "daemon/admission.h"
 #include "daemon/bell.h"
+#include "daemon/event-set.h"
 #include "daemon/knob.h"
 
 #define BUFFER_KB "16"
 #define STATS_MAX 65536
-#define FILTER_ERROR "parse_error: "
 
 struct Bell {
         const Tracefs *fs;
@@ -94,32 +94,6 @@ static int add_event(Plan *p, const BellPlace *place, const char *dir, const Tri
         return r;
 }
 
-static int refuse_event(const Tracefs *fs, const Trigger *t, Refusal *refusal) {
-        return refusal_set(refusal, REFUSAL_INVALID_SPEC, json_pack("{s:s}", "field", "triggers"),
-                           "the trigger event:%s:%s cannot be: this kernel has no such event; see "
-                           "%s/available_events",
-                           t->system, t->name, fs->path);
-}
-
-/* After a filter was refused its file holds the text, a mark below it and the reason (linux 6.1
- * kernel/trace/trace_events_filter.c, append_filter_err()). */
-static int refuse_filter(const Tracefs *fs, const char *file, const Trigger *t, Refusal *refusal) {
-        _cleanup_free_ char *text = NULL;
-        char *reason = NULL;
-
-        if (file_read(fs->fd, file, &text, NULL, STATS_MAX) >= 0)
-                reason = strstr(text, FILTER_ERROR);
-        if (reason) {
-                reason += strlen(FILTER_ERROR);
-                reason[strcspn(reason, "\n")] = 0;
-        }
-        return refusal_set(refusal, REFUSAL_INVALID_SPEC, json_pack("{s:s}", "field", "triggers"),
-                           "the kernel does not take the filter %s of event:%s:%s%s%.200s; its "
-                           "fields are in %s/events/%s/%s/format",
-                           t->filter, t->system, t->name, reason ? ": " : "", reason ?: "",
-                           fs->path, t->system, t->name);
-}
-
 /* Of a synthetic one a dry plan has but the step that would make it. */
 static bool event_exists(const Plan *p, const Tracefs *fs, const Trigger *t) {
         _cleanup_free_ char *path = NULL;
@@ -143,7 +117,7 @@ int bell_hang(const BellPlace *place, Plan *p, const Trigger *t, const Functions
         if (t->kind == TRIGGER_FUNCTION && !functions_contain(functions, t->name))
                 return refuse_no_function(functions, t->name, refusal);
         if (t->kind == TRIGGER_EVENT && !event_exists(p, fs, t))
-                return refuse_event(fs, t, refusal);
+                return refuse_no_event(fs, t->system, t->name, refusal);
         path = strndup(dir, strlen(dir) - 1);
         if (!path)
                 return -ENOMEM;
@@ -167,7 +141,7 @@ int bell_hang(const BellPlace *place, Plan *p, const Trigger *t, const Functions
         if (r >= 0)
                 r = plan_apply(p, fs, &file);
         if (r == -EINVAL && strstr(file, "/filter"))
-                return refuse_filter(fs, file, t, refusal);
+                return refuse_event_filter(fs, file, "triggers", refusal);
         if (r < 0)
                 return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),
                                    "the trigger cannot be programmed: %s in %s: %s", file, fs->path,

@@ -185,7 +185,7 @@ static int refuse_program(const Tracer *t, const SessionMeta *m, int error, cons
                         return -ENOMEM;
         }
         if (strstr(file, "events/") && streq(strrchr(file, '/'), "/filter") && error == -EINVAL)
-                return refuse_event_filter(fs, file, refusal);
+                return refuse_event_filter(fs, file, "events", refusal);
         if (dir && error == -EBUSY)
                 return refuse_held_pipe(fs, dir, refusal);
         if (dir && error == -ENOSPC)

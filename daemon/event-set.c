@@ -50,14 +50,14 @@ static int admit_values(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
         return 0;
 }
 
-static int refuse_unknown(const Tracefs *fs, const EventChoice *e, Refusal *refusal) {
+int refuse_no_event(const Tracefs *fs, const char *system, const char *event, Refusal *refusal) {
         char name[2 * EVENT_WORD_MAX + 2];
         _cleanup_strv_ Strv all = {}, like = {};
         _cleanup_free_ char *text = NULL, *names = NULL;
         json_t *suggestions;
         int r;
 
-        (void) snprintf(name, sizeof(name), "%s:%s", e->system, e->name);
+        (void) snprintf(name, sizeof(name), "%s:%s", system, event);
         r = file_read(fs->fd, "available_events", &text, NULL, EVENT_LIST_MAX);
         if (r >= 0)
                 r = strv_split(&all, text, "\n");
@@ -92,7 +92,7 @@ int admit_events(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
                                            name_quote(quoted, spec->events.items[i]));
                 event_choice_path(path, &e, "enable");
                 if (faccessat(fs->fd, path, F_OK, 0) < 0)
-                        r = refuse_unknown(fs, &e, refusal);
+                        r = refuse_no_event(fs, e.system, e.name, refusal);
         }
         return r;
 }
@@ -154,10 +154,11 @@ int event_set_plan(const Strv *events, const Strv *threads, Instance *i, Plan *p
         return r;
 }
 
-int refuse_event_filter(const Tracefs *fs, const char *file, Refusal *refusal) {
+int refuse_event_filter(const Tracefs *fs, const char *file, const char *field, Refusal *refusal) {
+        const char *event = strstr(file, "events/") ?: file, *reason;
+        int n_event = (int) (strlen(event) - strlen("/filter"));
         _cleanup_free_ char *text = NULL;
         _cleanup_strv_ Strv lines = {};
-        const char *reason;
         size_t n_before;
         int r;
 
@@ -171,13 +172,12 @@ int refuse_event_filter(const Tracefs *fs, const char *file, Refusal *refusal) {
         reason = lines.n > 2 ? startswith(lines.items[2], "parse_error: ") ?: lines.items[2]
                              : "it does not say why";
         n_before = lines.n > 2 ? strspn(lines.items[1], " ") : 0;
-        return refusal_set(refusal, REFUSAL_INVALID_SPEC, json_pack("{ss}", "field", "events"),
+        return refusal_set(refusal, REFUSAL_INVALID_SPEC, json_pack("{ss}", "field", field),
                            "the kernel does not take the filter \"%s\" of %.*s: %s, at \"%s\". "
                            "%s/%.*s/format has the fields.",
-                           lines.n > 0 ? lines.items[0] : "",
-                           (int) (strlen(file) - strlen("/filter")), file, reason,
+                           lines.n > 0 ? lines.items[0] : "", n_event, event, reason,
                            lines.n > 0 && n_before < strlen(lines.items[0])
                                    ? lines.items[0] + n_before
                                    : "its end",
-                           fs->path, (int) (strlen(file) - strlen("/filter")), file);
+                           fs->path, n_event, event);
 }

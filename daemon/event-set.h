@@ -26,5 +26,7 @@ int admit_events(const Tracefs *fs, const Spec *spec, Refusal *refusal);
 int event_set_plan(const Strv *events, const Strv *threads, Instance *i, Plan *p, const Tracefs *fs,
                    Ledger *l, const char *session);
 /* What became of a filter that the kernel does not take, in its own words.  @file: where it was
- * written, and still stands. */
-int refuse_event_filter(const Tracefs *fs, const char *file, Refusal *refusal);
+ * written, and still stands; @field: of the spec, in which it is. */
+int refuse_event_filter(const Tracefs *fs, const char *file, const char *field, Refusal *refusal);
+/* There is no such event here; names like it are suggested. */
+int refuse_no_event(const Tracefs *fs, const char *system, const char *event, Refusal *refusal);

@@ -107,10 +107,10 @@ ok 'it is in it' test "$(count_roots hrtimer_nanosleep "$work/text")" -ge 3
 exits 'it is stopped' 0 ftracectl stop slow
 is_as_before 'the kernel is as it was'
 
-exits 'an unknown event' 2 ftracectl arm --on event:signal:no_such udp_sendmsg
-says 'is named' 'no such event'
+exits 'an unknown event' 3 ftracectl arm --on event:signal:no_such udp_sendmsg
+says 'is named' 'no event "signal:no_such"'
 exits 'a bad filter' 2 ftracectl arm --on 'event:signal:signal_generate:nosuch==1' udp_sendmsg
-says 'is refused in the kernel'"'"'s words' 'does not take the filter nosuch==1 .*: Field not found'
+says 'is refused in the kernel'"'"'s words' 'does not take the filter "nosuch==1" .*: Field not found'
 exits 'an unknown function' 3 ftracectl arm --on function:no_such_function udp_sendmsg
 is_as_before 'the kernel is as it was'
 

@@ -129,8 +129,8 @@ exits 'an unknown action' 2 ftracectl arm --on signal --do dance udp_sendmsg
 says 'is named' '"dance" is not one of start'
 exits 'an unknown function' 3 ftracectl arm --on function:udp_sendmess udp_sendmsg
 says 'is named' 'no function "udp_sendmess"'
-exits 'an unknown event' 2 ftracectl arm --on event:no:such udp_sendmsg
-says 'is named' 'no such event'
+exits 'an unknown event' 3 ftracectl arm --on event:no:such udp_sendmsg
+says 'is named' 'no event "no:such"'
 exits 'a snapshot of no ring' 2 ftracectl arm --on signal --do snapshot udp_sendmsg
 says 'is refused, with the way out' 'add --in-kernel'
 exits 'so is one of a session' 0 ftracectl start -n plain udp_sendmsg
