@@ -19,6 +19,7 @@ root_tests += \
 	%D%/test-loss.sh \
 	%D%/test-main-job.sh \
 	%D%/test-modules.sh \
+	%D%/test-silence.sh \
 	%D%/test-options.sh \
 	%D%/test-restart.sh \
 	%D%/test-rotation.sh \

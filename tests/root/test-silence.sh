@@ -1,0 +1,43 @@
+#!/bin/bash
+# Touches: function_graph, sysctl kernel.ftrace_enabled; needs root and a kernel with function_graph.
+# SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.12
+#
+# A session without calls says why, whatever it is that kept them away.
+. "$(dirname "$0")/../functions.sh"
+require_kernel
+
+silence() { # NAME PATTERN
+        exits "$1: it stops" 0 ftracectl stop "$1"
+        says "$1: and says why it is empty" "^$1: no calls: $2\\.\$" "$out"
+}
+
+ok 'the daemon starts' start_ftraced
+
+exits 'nobody: a session starts' 0 ftracectl start -n nobody --lean=off udp_sendmsg
+silence nobody 'nothing called udp_sendmsg in [0-9.]+ (ms|s) of recording'
+
+exits 'elsewhere: a session is about one CPU' 0 ftracectl start -n elsewhere --cpus=0 udp_sendmsg
+taskset 2 "$udp_pairs" 3 >/dev/null
+silence elsewhere 'nothing called udp_sendmsg on CPUs 0 in [0-9.]+ (ms|s) of recording'
+
+sleep 300 &
+exits 'gone: a session is about one process' 0 ftracectl start -n gone --pid $! udp_sendmsg
+kill $!
+wait $! || :
+"$udp_pairs" 3 >/dev/null
+silence gone 'process [0-9]+ has ended'
+
+exits 'off: a session starts' 0 ftracectl start -n off udp_sendmsg
+echo 0 >/proc/sys/kernel/ftrace_enabled
+sleep 2
+"$udp_pairs" 3 >/dev/null
+exits 'off: show knows it while it records' 0 ftracectl show off
+says 'off: with the reason' 'No calls: sysctl kernel.ftrace_enabled was 0 for' "$out"
+silence off 'sysctl kernel.ftrace_enabled was 0 for .*'
+echo 1 >/proc/sys/kernel/ftrace_enabled
+
+exits 'a function that is kept from tracing is refused' 3 ftracectl start native_sched_clock
+says 'with that reason' 'cannot be traced|can be traced here: this kernel has it and keeps tracing out of it'
+is_as_before 'the kernel is as it was'
+done_testing
