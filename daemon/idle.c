@@ -45,11 +45,15 @@ int idle_new(Idle **ret, sd_event *event, uint64_t usec, IdleAsk ask, IdleReache
 
         if (!i)
                 return -ENOMEM;
-        *i = (Idle){
-                .usec = usec, .ask = ask, .reached = reached, .userdata = userdata, .is_idle = true
-        };
+        *i = (Idle){ .usec = usec,
+                     .ask = ask,
+                     .reached = reached,
+                     .userdata = userdata,
+                     .is_idle = ask(userdata) };
         r = sd_event_add_time_relative(event, &i->timer, CLOCK_MONOTONIC, usec,
                                        MIN(usec / 10 + 1, (uint64_t) ACCURACY_USEC), on_time, i);
+        if (r >= 0 && !i->is_idle)
+                r = sd_event_source_set_enabled(i->timer, SD_EVENT_OFF);
         if (r >= 0)
                 r = sd_event_add_post(event, &i->post, on_post, i);
         if (r < 0)

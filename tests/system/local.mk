@@ -30,3 +30,5 @@ EXTRA_DIST += %D%/fault.c
 
 system_tests += %D%/test-hostile.sh
 EXTRA_DIST += %D%/hostile.py
+
+system_tests += %D%/test-access.sh

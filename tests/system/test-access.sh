@@ -1,0 +1,103 @@
+#!/bin/bash
+# Touches: a fake tracefs and a store, both of its own.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Who may what, and how a change of ftraced.conf comes to count.
+. "$(dirname "$0")/../functions.sh"
+requires jq setpriv
+
+bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 1
+config() { # TEXT: of [Members]
+        printf '%s\n[Members]\n%s\n' "$no_limits" "$1" >"$FTRACED_CONFIG"
+}
+n_logged() { # PATTERN
+        grep -c -- "$1" "$work/ftraced.log"
+}
+reload() { # PATTERN: of what is logged then
+        local n
+
+        n=$(n_logged "$1")
+        kill -HUP "$ftraced_pid"
+        wait_until 5 eval "(( \$(n_logged '$1') > $n ))"
+}
+
+# --- configuration -------------------------------------------------------------------------------
+
+ok 'the daemon starts' start_ftraced --tracefs "$work/tracefs"
+exits 'a configuration without fault is checked' 0 "$top_builddir/ftraced" --check-config
+config 'MaxDepth=deep'
+exits 'a fault in it is found' 1 "$top_builddir/ftraced" --check-config
+says 'with file and line' "ftraced.conf:[0-9]+: MaxDepth=deep"
+ok 'it is not taken' reload 'not read again, the one before counts'
+says 'and said why' 'MaxDepth=deep' "$work/ftraced.log"
+config 'MaxDepth=5'
+ok 'one without fault is' reload 'The configuration was read again'
+exits 'root is not held by it' 0 ftracectl start -n roots udp_sendmsg
+is 'his depth is what he asked for' "$(session roots .spec.depth)" null
+exits 'doctor tells root his rights' 0 ftracectl doctor
+says 'he may do everything' 'you may do everything' "$out"
+
+# --- members and strangers -----------------------------------------------------------------------
+
+if [[ $(id -u) != 0 ]]; then
+        skip_one 'a member may what ftraced.conf allows' 'needs root, to be somebody else'
+        ok 'the daemon ends in peace' stop_ftraced
+        done_testing
+fi
+chmod 711 "$work"
+member() {
+        setpriv --reuid=64998 --regid=64998 --groups=64999 "$top_builddir/ftracectl" "$@"
+}
+stranger() {
+        setpriv --reuid=64997 --regid=64997 --clear-groups "$top_builddir/ftracectl" "$@"
+}
+chmod 666 "$FTRACED_SOCKET"
+exits 'without a group only root may' 4 member list
+chgrp 64999 "$FTRACED_SOCKET"
+exits 'a stranger who comes as far as the daemon is refused' 4 stranger list
+says 'with a reason' 'user 64997 may not use ftraced'
+chmod 660 "$FTRACED_SOCKET"
+exits 'a stranger does not even come so far' 4 stranger list
+one_sentence 'and is told in one sentence'
+exits 'a member lists' 0 member list
+exits 'what root started he may not stop' 4 member stop roots
+says 'he hears whose it is' "'roots' is user 0's, and you are user 64998"
+exits 'nor remove' 4 member remove roots
+exits 'nor pin' 4 member pin roots
+exits 'nor remove what gets old' 4 member vacuum
+exits 'root stops it' 0 ftracectl stop roots
+exits 'he may not switch off tracers of others' 4 member start --force udp_sendmsg
+exits 'he starts one' 0 member start -n his --depth=9 udp_sendmsg
+is 'as deep as he may' "$(session his .spec.depth)" 5
+is 'for as long as he may' "$(session his .spec.duration_ns)" 3600000000000
+says 'and is told' 'limited to 5 by MaxDepth=' <(session his '.warnings[]')
+is 'it is his' "$(session his .owner_uid)" 64998
+exits 'he stops it' 0 member stop his
+exits 'he hears his rights' 0 member doctor
+says 'in words' "you are in ftraced's group.*depth 5, at most 1h" "$out"
+config 'Functions=tcp_*
+MaxSessions=1'
+ok 'the configuration changes' reload 'The configuration was read again'
+exits 'what it does not allow is refused' 4 member start udp_sendmsg
+says 'with what it does' "may not record the function 'udp_sendmsg': ftraced.conf allows its group only tcp_\\*"
+exits 'a glob that goes beyond it is, too' 4 member start '*_sendmsg'
+exits 'an event is refused' 4 member start --event=sched:sched_switch tcp_sendmsg
+exits 'what it allows is not' 0 member start -n one 'tcp_s*'
+exits 'as often as it allows' 7 member start -n two tcp_sendmsg
+says 'with the way out' 'MaxSessions=.*stop one of them first'
+exits 'root has no such limit, only one tracer' 5 ftracectl start -n two udp_sendmsg
+exits 'he removes his own' 0 member remove his
+exits 'and ends the other' 0 member stop one
+
+says 'each start is logged with user and process' "'one' started by uid 64998 \\(pid [0-9]+\\)" "$work/ftraced.log"
+says 'each stop' "'roots' is stopped by uid 0 \\(pid [0-9]+\\)" "$work/ftraced.log"
+says 'each removal' "'his' is removed by uid 64998 \\(pid [0-9]+\\)" "$work/ftraced.log"
+says 'each refusal' 'Refused uid 64998 \(pid [0-9]+\): you may not record' "$work/ftraced.log"
+ftracectl report one >/dev/null 2>&1
+says 'and each reading' "'one' is read by uid 0 \\(pid [0-9]+\\)" "$work/ftraced.log"
+for ((i = 0; i < 40; i++)); do
+        member stop nobody
+done 2>/dev/null
+ok 'who is refused in a loop does not fill the log' test "$(n_logged "no session 'nobody'")" -le 20
+ok 'the daemon ends in peace' stop_ftraced
+done_testing
