@@ -100,4 +100,23 @@ for ((i = 0; i < 40; i++)); do
 done 2>/dev/null
 ok 'who is refused in a loop does not fill the log' test "$(n_logged "no session 'nobody'")" -le 20
 ok 'the daemon ends in peace' stop_ftraced
+
+# --- as the service has it: root with another group, and nearly no capabilities ------------------
+
+ASAN_OPTIONS=detect_leaks=0 setpriv --regid=64999 --groups=0 --bounding-set=-all,+syslog --inh-caps=-all \
+        "$top_builddir/ftraced" --store "$work/shared" --socket "$FTRACED_SOCKET" --tracefs "$work/tracefs" \
+        >"$work/ftraced.log" 2>&1 </dev/null &
+ftraced_pid=$!
+ok 'a daemon with that group starts' wait_until 20 ftracectl status
+chmod 660 "$FTRACED_SOCKET"
+exits 'it records' 0 ftracectl start -n shared udp_sendmsg
+timeout 20 dd if="$top_srcdir/tests/data/sessions/udp_sendmsg-6.1/cpu0/00000000.seg" bs=4096 skip=1 count=2 \
+        of="$work/tracefs/per_cpu/cpu0/trace_pipe_raw" conv=notrunc status=none
+arrived() {
+        [[ $(sum_of shared n_pages) == 2 ]]
+}
+ok 'pages arrive' wait_until 10 arrived
+exits 'a member draws them from the descriptors that he gets' 0 member report shared
+ok 'all of them' test "$(wc -l <"$out")" -gt 100
+ok 'the daemon ends in peace' stop_ftraced
 done_testing
