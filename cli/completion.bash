@@ -37,7 +37,7 @@ __ftracectl_options() { # VERB
         local record='-n -p --name= --profile= --dry-run --depth= --notrace= --pid= --comm= --cgroup= --cpus= --flat --only=
                 --slower= --no-irqs --no-sleep-time --clock= --duration= --max-size= --ring
                 --segment-size= --segment-time= --buffer-size= --max-functions= --on-full=
-                --args --retval --event= --lean= --budget= --max-hooked= --max-event-rate= --max-write-rate= --max-cpu=
+                --args --retval --event= --sched --lean= --budget= --max-hooked= --max-event-rate= --max-write-rate= --max-cpu=
                 --wait --force'
         local draw='-O --format= --option='
         local live='--task= --cpu= --root= --function= --fold= --nth= --keep-slower= --keep-failed'
@@ -54,6 +54,7 @@ __ftracectl_options() { # VERB
         top) echo "$filter --by= --sort= --limit= --corrected --keep-going -j --json" ;;
         tree) echo "$filter --min= --callers= --corrected --keep-going -j --json" ;;
         slow) echo "$filter -n --number= --min= --corrected --keep-going -j --json" ;;
+        waits) echo "$filter --limit= --keep-going -j --json" ;;
         hist) echo "$filter --limit= --linear --keep-going -j --json" ;;
         calls) echo "$filter --limit= --keep-going -j --json" ;;
         check) echo "$filter -j --json" ;;
@@ -73,7 +74,7 @@ __ftracectl_options() { # VERB
 
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-        local verbs='run start arm trigger snapshot stop follow status list show report top tree slow hist calls
+        local verbs='run start arm trigger snapshot stop follow status list show report top tree slow hist calls waits
                 diff check verify fetch export keep remove pin unpin vacuum cat-config functions profile schedule metrics doctor help version'
         local verb= action= word value i
         local -a where=()
@@ -176,7 +177,7 @@ _ftracectl() {
                 esac ;;
         follow)
                 COMPREPLY=($(compgen -W "$(__ftracectl_sessions "${where[@]}") $(__ftracectl_functions "$cur")" -- "$cur")) ;;
-        stop | trigger | snapshot | show | report | top | tree | slow | hist | calls | diff | check | verify | fetch | export | keep | remove | pin | unpin)
+        stop | trigger | snapshot | show | report | top | tree | slow | hist | calls | waits | diff | check | verify | fetch | export | keep | remove | pin | unpin)
                 COMPREPLY=($(compgen -W "$(__ftracectl_sessions "${where[@]}")" -- "$cur")) ;;
         esac
         return 0

@@ -115,6 +115,7 @@ ftracectl_SOURCES = \
 	%D%/verb-trigger.c \
 	%D%/verb-vacuum.c \
 	%D%/verb-verify.c \
+	%D%/verb-waits.c \
 	%D%/verb.h
 ftracectl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS)
 ftracectl_LDADD = $(verb_libs) $(export_libs) -lm $(SYSTEMD_LIBS)

@@ -88,6 +88,10 @@ static const Verb verbs[] = {
           OPTIONS_SLOW | OPTIONS_TREE | OPTIONS_ANALYZE | OPTIONS_FILTER | OPTIONS_KEEP_GOING |
                   OPTIONS_JSON,
           1, 1, verb_slow },
+        { "waits", "SOURCE [OPTIONS]", "where calls waited, and who woke them",
+          "Of recordings made with --sched.  WAITED is from leaving the CPU to coming back to it,\n"
+          "WAKE-UP the part of it from being woken on, as a median.\n",
+          OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 1, verb_waits },
         { "calls", "SOURCE [FUNCTION] [OPTIONS]", "every call of a function, a line each",
           "In the order in which they ended; without FUNCTION the outermost calls.  A \"+\" behind a\n"
           "duration: it was cut, and took longer.\n",

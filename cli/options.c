@@ -55,6 +55,9 @@ static const Option options[] = {
           "record EVENT beside the calls: SYSTEM:NAME or SYSTEM:NAME:FILTER; may be\n"
           "repeated", .is_valid = event_choice_is_valid,
           .noun = "SYSTEM:NAME or SYSTEM:NAME:FILTER, as in sched:sched_switch" },
+        { "sched",          0,  OPTIONS_RECORD, OPTION_FLAG,     AT(sched), NULL,
+          "record who leaves the CPU and who is woken, too, for \"ftracectl waits\":\n"
+          "--event=sched:sched_switch --event=sched:sched_waking" },
         { "comm",           0,  OPTIONS_RECORD, OPTION_NAMES,    AT(spec.comms), "NAME",
           "only what processes and threads of that name call, those to come too;\n"
           "may be repeated", .is_valid = comm_is_valid,
@@ -340,6 +343,17 @@ int options_said(Strv *ret, const Options *o, unsigned groups, unsigned others) 
         return 0;
 }
 
+/* What tells where tasks wait and who wakes them. */
+static int add_sched(Strv *events) {
+        static const char *const names[] = { "sched:sched_switch", "sched:sched_waking" };
+        int r = 0;
+
+        for (size_t i = 0; i < ELEMENTSOF(names) && r >= 0; i++)
+                if (!strv_contains(events, names[i]))
+                        r = strv_add(events, names[i]);
+        return r;
+}
+
 int options_parse(Options *ret, int argc, char **argv) {
         struct option longs[ELEMENTSOF(options) + 1];
         char letters[3 + 2 * ELEMENTSOF(options)];
@@ -373,6 +387,10 @@ int options_parse(Options *ret, int argc, char **argv) {
                         return status;
         }
         ret->spec.ring = ret->spec.ring || ret->spec.in_kernel;
+        if (ret->sched && add_sched(&ret->spec.events) < 0) {
+                log_error("Failed to read the command line: out of memory");
+                return STATUS_FAILED;
+        }
         ret->command = argv + optind;
         ret->n_command = (size_t) (argc - optind);
         if (streq_ptr(ret->socket, ""))

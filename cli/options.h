@@ -98,7 +98,7 @@ typedef struct Options {
         const char *name, *profile;
         Spec spec;        /* without its functions, which are words */
         uint64_t wait_ns; /* for what another one uses; 0: not at all */
-        bool force;
+        bool force, sched;
         Rules rules; /* spec.triggers to be */
         bool no_report, keep, all, deep, keep_going;
         const char *format;

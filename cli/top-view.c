@@ -182,16 +182,17 @@ static json_t *row_json(const TopView *v, const BreakdownRow *row) {
         }
         (void) json_object_update_new(
                 o,
-                json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+                json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
                           "count", (json_int_t) row->n, "cut", (json_int_t) row->n_cut, "self_ns",
                           (json_int_t) self_of(v, row), "total_ns", (json_int_t) total_of(v, row),
                           "net_ns", (json_int_t) (row->total_ns - MIN(row->total_ns, row->irq_ns)),
-                          "blocked_ns", (json_int_t) row->blocked_ns, "irq_ns",
-                          (json_int_t) row->irq_ns, "min_ns", (json_int_t) row->spread.min,
-                          "max_ns", (json_int_t) row->spread.max, "avg_ns",
-                          (json_int_t) average_of(v, row), "p50_ns", (json_int_t) p50_of(v, row),
-                          "p90_ns", (json_int_t) p90_of(v, row), "p99_ns",
-                          (json_int_t) p99_of(v, row)));
+                          "blocked_ns", (json_int_t) row->blocked_ns, "on_cpu_ns",
+                          (json_int_t) (row->total_ns - MIN(row->total_ns, row->blocked_ns)),
+                          "irq_ns", (json_int_t) row->irq_ns, "min_ns",
+                          (json_int_t) row->spread.min, "max_ns", (json_int_t) row->spread.max,
+                          "avg_ns", (json_int_t) average_of(v, row), "p50_ns",
+                          (json_int_t) p50_of(v, row), "p90_ns", (json_int_t) p90_of(v, row),
+                          "p99_ns", (json_int_t) p99_of(v, row)));
         return o;
 }
 
@@ -245,7 +246,7 @@ int top_view_print(const TopView *v, Buf *out, size_t n, bool legend) {
                 has_waits |= v->rows[i]->blocked_ns > 0;
         }
         (void) snprintf(titles, sizeof(titles), ">SELF|>SELF%%|>TOTAL%s%s%s",
-                        has_irqs ? "|>STOLEN|>NET" : "", has_waits ? "|>BLOCKED" : "",
+                        has_irqs ? "|>STOLEN|>NET" : "", has_waits ? "|>BLOCKED|>ON-CPU" : "",
                         names[v->by]);
         table_init(&t, titles);
         for (size_t i = 0; i < n; i++) {
@@ -259,8 +260,10 @@ int top_view_print(const TopView *v, Buf *out, size_t n, bool legend) {
                         figure_add(&t, row->irq_ns);
                         figure_add(&t, total_of(v, row) - MIN(total_of(v, row), row->irq_ns));
                 }
-                if (has_waits)
+                if (has_waits) {
                         figure_add(&t, row->blocked_ns);
+                        figure_add(&t, total_of(v, row) - MIN(total_of(v, row), row->blocked_ns));
+                }
                 table_add(&t, "%llu", (unsigned long long) row->n);
                 add_round(&t, average_of(v, row));
                 add_round(&t, row->spread.min);

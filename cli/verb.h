@@ -39,6 +39,7 @@ int verb_tree(const Options *o);
 int verb_hist(const Options *o);
 int verb_calls(const Options *o);
 int verb_slow(const Options *o);
+int verb_waits(const Options *o);
 int verb_check(const Options *o);
 int verb_verify(const Options *o);
 int verb_remove(const Options *o);

@@ -24,6 +24,10 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/role.h \
 	%D%/outliers.c \
 	%D%/outliers.h \
+	%D%/sched.c \
+	%D%/sched.h \
 	%D%/spread.c \
-	%D%/spread.h
+	%D%/spread.h \
+	%D%/waits.c \
+	%D%/waits.h
 analyze_libs = %D%/libanalyze.a $(calls_libs)

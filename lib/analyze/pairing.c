@@ -28,7 +28,10 @@ struct Pairing {
         Known *known; /* by function; a power of two of them */
         size_t n_known, n_known_room;
         uint64_t total_ns, n_begun, n_calls, n_cut;
-        bool only_ends;
+        bool only_ends, has_sched;
+        Sched *sched;
+        PairingWait wait;
+        void *wait_userdata;
 };
 
 /* --- what is known of a function -------------------------------------------------------------- */
@@ -106,7 +109,9 @@ static int end_call(Pairing *p, Call *call) {
         call->self_ns = call->duration_ns - frame->below_ns - call->adopted_ns;
         call->irq_ns = frame->role == ROLE_IRQ ? call->duration_ns : frame->irq_ns;
         call->is_root = frame->is_root;
-        if (frame->role == ROLE_WAIT && !frame->has_waited)
+        if (p->has_sched)
+                call->blocked_ns = frame->away_ns;
+        else if (frame->role == ROLE_WAIT && !frame->has_waited)
                 call->blocked_ns = call->self_ns;
         p->n_calls++;
         p->n_cut += call->is_cut;
@@ -226,12 +231,90 @@ static int pair_return(Pairing *p, Stack *stack, const Step *step) {
         return end_seen(p, stack, &frame, step);
 }
 
+/* --- tasks that leave the CPU ----------------------------------------------------------------- */
+
+/* TRACE_FLAG_HARDIRQ, TRACE_FLAG_SOFTIRQ: linux 6.12 include/linux/trace_events.h */
+#define FLAGS_IRQ 0x18
+
+/* What only passes a wake-up on. */
+static bool is_plumbing(const Function *f) {
+        static const char *const names[] = { "try_to_wake_up",
+                                             "ttwu_",
+                                             "default_wake_function",
+                                             "autoremove_wake_function",
+                                             "woken_wake_function",
+                                             "receiver_wake_function",
+                                             "__wake_up",
+                                             "wake_up_",
+                                             "__wake_q",
+                                             "pollwake",
+                                             "select_task_rq" };
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                if (startswith(f->label, names[i]))
+                        return true;
+        return false;
+}
+
+static Waker waker_of(Pairing *p, const Step *step) {
+        const Stack *stack = stacks_find(p->stacks, step);
+        Waker w = { .pid = step->pid, .is_irq = (step->flags & FLAGS_IRQ) != 0 };
+        uint32_t n = stack ? stack->n : 0;
+
+        if (step->comm)
+                memcpy(w.comm, step->comm, strnlen(step->comm, sizeof(w.comm) - 1));
+        if (n == 0)
+                return w;
+        w.is_irq |= stack->frames[n - 1].in_irq;
+        while (n > 1 && is_plumbing(stack->frames[n - 1].function))
+                n--;
+        w.function = stack->frames[n - 1].function;
+        return w;
+}
+
+static int come_back(Pairing *p, const SchedEvent *e, const Step *step) {
+        const Step task = { .pid = e->pid, .cpu = step->cpu };
+        SchedWait wait;
+        Frame *frame;
+        Stack *stack;
+
+        if (!sched_come_back(p->sched, e->pid, step->timestamp_ns, &wait))
+                return 0;
+        stack = stacks_find(p->stacks, &task);
+        if (!stack || stack->n == 0)
+                return 0;
+        frame = &stack->frames[stack->n - 1];
+        frame->away_ns += wait.back_ns - MAX(wait.left_ns, frame->start_ns);
+        stack->last_ns = MAX(stack->last_ns, step->timestamp_ns);
+        if (!p->wait)
+                return 0;
+        return p->wait(p->wait_userdata, &(CallWait){ &wait, stack, frame, step->cpu });
+}
+
+static int note_sched(Pairing *p, const Step *step) {
+        SchedEvent e = sched_parse(step);
+        int r;
+
+        if (e.kind == SCHED_WAKING) {
+                Waker waker = waker_of(p, step);
+
+                sched_wake(p->sched, &e, step->timestamp_ns, &waker);
+        } else if (e.kind == SCHED_SWITCH) {
+                p->has_sched = true;
+                r = sched_leave(p->sched, &e, step->timestamp_ns);
+                return r < 0 ? r : come_back(p, &e, step);
+        }
+        return 0;
+}
+
 int pairing_step(Pairing *p, const Step *step) {
         Stack *stack;
         int r;
 
         if (step->kind == STEP_TASK)
                 return stacks_name_task(p->stacks, step);
+        if (step->kind == STEP_OTHER)
+                return note_sched(p, step);
         if (!step_is_call(step))
                 return 0;
         stack = stacks_get(p->stacks, step);
@@ -271,6 +354,15 @@ uint64_t pairing_n_cut(const Pairing *p) {
         return p->n_cut;
 }
 
+void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata) {
+        p->wait = wait;
+        p->wait_userdata = userdata;
+}
+
+bool pairing_has_sched(const Pairing *p) {
+        return p->has_sched;
+}
+
 void pairing_set_only_ends(Pairing *p) {
         p->only_ends = true;
 }
@@ -287,6 +379,8 @@ int pairing_new(Pairing **ret) {
         if (!p)
                 return -ENOMEM;
         r = stacks_new(&p->stacks);
+        if (r >= 0)
+                r = sched_new(&p->sched);
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(p);
@@ -298,6 +392,7 @@ Pairing *pairing_free(Pairing *p) {
                 return NULL;
         free(p->known);
         stacks_free(p->stacks);
+        sched_free(p->sched);
         free(p);
         return NULL;
 }

@@ -31,6 +31,7 @@
 #include <stdint.h>
 
 #include "analyze/role.h"
+#include "analyze/sched.h"
 #include "base/cleanup.h"
 #include "calls/stacks.h"
 
@@ -46,7 +47,8 @@ typedef struct Call {
         const Step *step;   /* that ended it, or proved that it had; NULL: the end of all */
         uint64_t duration_ns, self_ns;
         uint64_t span_ns;    /* from its beginning to its end, whatever was counted elsewhere */
-        uint64_t blocked_ns; /* of its own time */
+        uint64_t blocked_ns; /* of its own time: off the CPU, or, without events that tell, of
+                              * functions that wait */
         uint64_t irq_ns;     /* of interrupts, itself included */
         uint64_t adopted_ns; /* of the duration: calls that ended before without a caller */
         bool is_cut;         /* the durations are lower bounds */
@@ -60,7 +62,20 @@ typedef int (*PairingBegin)(void *userdata, const Stack *stack, const Frame *cal
                             const Step *step);
 typedef int (*PairingEnd)(void *userdata, const Call *call);
 
+/* A task that is in a call has come back to the CPU. */
+typedef struct CallWait {
+        const SchedWait *wait;
+        const Stack *stack;
+        const Frame *frame; /* in which it left, the innermost; of stack->frames */
+        uint32_t cpu;       /* to which it came back */
+} CallWait;
+typedef int (*PairingWait)(void *userdata, const CallWait *wait);
+
 int pairing_new(Pairing **ret);
+/* One only. */
+void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata);
+/* Whether there were sched_switch events. */
+bool pairing_has_sched(const Pairing *p);
 /* @begin may be NULL.  At most PAIRING_SINKS_MAX, before the first step; only one may use a frame's
  * `user` and `is_nested`, and only one its `data` and a stack's `number`. */
 void pairing_add_sink(Pairing *p, PairingBegin begin, PairingEnd end, void *userdata);

@@ -89,6 +89,12 @@ Stack *stacks_get(Stacks *s, const Step *step) {
         return &s->tasks[s->i_last];
 }
 
+Stack *stacks_find(Stacks *s, const Step *step) {
+        size_t i = find_slot(s, step_task_key(step));
+
+        return s->slots[i] ? &s->tasks[s->slots[i] - 1] : NULL;
+}
+
 int stacks_name_task(Stacks *s, const Step *step) {
         const Step nameless = { .cpu = step->cpu, .pid = STEP_PID_UNKNOWN(step->cpu) };
         Stack *from, *to = stacks_get(s, step);

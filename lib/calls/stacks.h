@@ -32,6 +32,7 @@ typedef struct Frame {
         uint64_t start_ns;
         uint64_t below_ns;   /* durations of the calls directly below that have ended */
         uint64_t blocked_ns; /* waited anywhere below */
+        uint64_t away_ns;    /* off the CPU, and not below; where switches were recorded */
         uint64_t irq_ns;     /* of interrupts anywhere below */
         uint64_t n_below;    /* calls anywhere below that have ended */
         uint64_t n_children; /* calls directly below that have ended */
@@ -74,6 +75,8 @@ typedef struct Stacks Stacks;
 int stacks_new(Stacks **ret);
 /* The step's task's; valid until the next call.  NULL without memory. */
 Stack *stacks_get(Stacks *s, const Step *step);
+/* The same, of a task that has none yet NULL. */
+Stack *stacks_find(Stacks *s, const Step *step);
 /* A STEP_TASK: the nameless task's stack is the named one's.  0 or -ENOMEM. */
 int stacks_name_task(Stacks *s, const Step *step);
 /* All tasks, in no order. */

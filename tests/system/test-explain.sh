@@ -34,6 +34,8 @@ exits 'the slowest call' 0 ftracectl slow -n 1 --json "$stap"
 is 'differs by what it waited' \
         "$(jq -c '.[0] | [.function, .duration_ns, .differences[0].function, ([.differences[] | .self_ns - .usual_self_ns] | add) == .duration_ns - .usual_ns]' "$out")" \
         '["__x64_sys_recvfrom",2521806000,"__skb_wait_for_more_packets",true]'
+exits 'a recording without switches' 0 ftracectl waits "$banner"
+says 'does not tell who waited, and what would' 'record with --sched'
 exits 'a function that was not called' 3 ftracectl hist "$banner" kfree_rcu_work
 says 'is not found' 'there are no calls of "kfree_rcu_work"'
 

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Tasks are found by their pid in a hash that is never emptied: a pid that is used again begins
+ * with a new leaving. */
+
+#include "analyze/sched.h"
+
+typedef struct Task {
+        int32_t pid; /* 0: free */
+        SchedWait wait;
+        bool is_away;
+} Task;
+
+struct Sched {
+        Task *tasks; /* a power of two */
+        size_t n, n_room;
+};
+
+/* --- what events say -------------------------------------------------------------------------- */
+
+/* The number behind the first @key; false: there is none. */
+static bool number_of(const char *text, const char *key, int32_t *ret) {
+        const char *p = strstr(text, key);
+        char *end;
+        long v;
+
+        if (!p)
+                return false;
+        p += strlen(key);
+        v = strtol(p, &end, 10);
+        if (end == p || v < 0 || v > INT32_MAX)
+                return false;
+        *ret = (int32_t) v;
+        return true;
+}
+
+static SchedEvent parse_switch(const char *text) {
+        SchedEvent e = { .kind = SCHED_SWITCH };
+        const char *state = strstr(text, " prev_state="), *arrow = strstr(text, " ==> ");
+
+        if (!state || !arrow || arrow < state || !number_of(text, " prev_pid=", &e.left_pid) ||
+            !number_of(arrow, " next_pid=", &e.pid))
+                return (SchedEvent){};
+        e.left_state = state[strlen(" prev_state=")];
+        return e;
+}
+
+SchedEvent sched_parse(const Step *step) {
+        const char *fields;
+        SchedEvent e = { .kind = SCHED_WAKING };
+
+        if (step->kind != STEP_OTHER || !step->text || !startswith(step->text, "sched_"))
+                return (SchedEvent){};
+        fields = startswith(step->text, "sched_switch: ");
+        if (fields)
+                return parse_switch(fields);
+        fields = startswith(step->text, "sched_waking: ")
+                         ?: startswith(step->text, "sched_wakeup: ");
+        return fields && number_of(fields, " pid=", &e.pid) ? e : (SchedEvent){};
+}
+
+/* --- tasks ------------------------------------------------------------------------------------ */
+
+static Task *find(Task *tasks, size_t n, int32_t pid) {
+        size_t i =
+                (size_t) ((uint64_t) (uint32_t) pid * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (n - 1);
+
+        while (tasks[i].pid != 0 && tasks[i].pid != pid)
+                i = (i + 1) & (n - 1);
+        return &tasks[i];
+}
+
+static int grow(Sched *s) {
+        size_t n = s->n_room ? s->n_room * 2 : 64;
+        Task *tasks = calloc(n, sizeof(*tasks));
+
+        if (!tasks)
+                return -ENOMEM;
+        for (size_t i = 0; i < s->n_room; i++)
+                if (s->tasks[i].pid != 0)
+                        *find(tasks, n, s->tasks[i].pid) = s->tasks[i];
+        free(s->tasks);
+        s->tasks = tasks;
+        s->n_room = n;
+        return 0;
+}
+
+int sched_leave(Sched *s, const SchedEvent *event, uint64_t timestamp_ns) {
+        Task *t;
+
+        if (event->left_pid <= 0)
+                return 0;
+        if (s->n >= s->n_room / 2 && grow(s) < 0)
+                return -ENOMEM;
+        t = find(s->tasks, s->n_room, event->left_pid);
+        s->n += t->pid == 0;
+        *t = (Task){
+                .pid = event->left_pid,
+                .is_away = true,
+                .wait = { .left_ns = timestamp_ns, .state = event->left_state },
+        };
+        return 0;
+}
+
+static Task *away(Sched *s, int32_t pid) {
+        Task *t = s->n_room > 0 && pid > 0 ? find(s->tasks, s->n_room, pid) : NULL;
+
+        return t && t->is_away ? t : NULL;
+}
+
+void sched_wake(Sched *s, const SchedEvent *event, uint64_t timestamp_ns, const Waker *waker) {
+        Task *t = away(s, event->pid);
+
+        if (!t || t->wait.woken_ns > 0)
+                return;
+        t->wait.woken_ns = timestamp_ns;
+        t->wait.waker = *waker;
+}
+
+bool sched_come_back(Sched *s, int32_t pid, uint64_t timestamp_ns, SchedWait *ret) {
+        Task *t = away(s, pid);
+
+        if (!t || timestamp_ns < t->wait.left_ns)
+                return false;
+        t->is_away = false;
+        t->wait.back_ns = timestamp_ns;
+        *ret = t->wait;
+        return true;
+}
+
+int sched_new(Sched **ret) {
+        Sched *s = calloc(1, sizeof(*s));
+
+        if (!s)
+                return -ENOMEM;
+        *ret = s;
+        return 0;
+}
+
+Sched *sched_free(Sched *s) {
+        if (!s)
+                return NULL;
+        free(s->tasks);
+        free(s);
+        return NULL;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Sched: when tasks left the CPU, who woke them, and when they came back
+ *
+ * From what the kernel's events print (linux 6.12 include/trace/events/sched.h; 3.10 to 7.2 are the
+ * same in this):
+ *
+ *      sched_switch: prev_comm=a prev_pid=160 prev_prio=120 prev_state=S ==> next_comm=b next_pid=7 ...
+ *      sched_waking: comm=a pid=160 prio=120 target_cpu=001
+ *      sched_wakeup: the same; by whom is less sure, for another CPU may do it for the waker
+ *
+ * Of the two that wake, whichever came first since the task left the CPU counts.  The idle tasks
+ * are left out.  Memory is in proportion to the tasks met.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "calls/step.h"
+
+typedef struct Sched Sched;
+
+typedef enum SchedKind {
+        SCHED_NONE, /* it is another event */
+        SCHED_SWITCH,
+        SCHED_WAKING,
+} SchedKind;
+
+typedef struct SchedEvent {
+        SchedKind kind;
+        int32_t pid;      /* WAKING: who is woken; SWITCH: who comes to the CPU */
+        int32_t left_pid; /* SWITCH */
+        char left_state;  /* SWITCH: 'R' did not want to leave, 'S', 'D' ... wait */
+} SchedEvent;
+
+/* Who woke a task. */
+typedef struct Waker {
+        int32_t pid;
+        char comm[16];
+        const Function *function; /* that it was in; NULL: none that was recorded */
+        bool is_irq;              /* an interrupt did, while the task ran */
+} Waker;
+
+/* A time off the CPU that has ended. */
+typedef struct SchedWait {
+        uint64_t left_ns, woken_ns, back_ns; /* woken_ns 0: nobody was seen to wake it */
+        char state;
+        Waker waker;
+} SchedWait;
+
+/* What @step, a STEP_OTHER, says. */
+SchedEvent sched_parse(const Step *step);
+
+int sched_new(Sched **ret);
+/* The task of @event's left_pid leaves the CPU.  0 or -ENOMEM. */
+int sched_leave(Sched *s, const SchedEvent *event, uint64_t timestamp_ns);
+void sched_wake(Sched *s, const SchedEvent *event, uint64_t timestamp_ns, const Waker *waker);
+/* @pid comes to the CPU: whether it was seen to leave it. */
+bool sched_come_back(Sched *s, int32_t pid, uint64_t timestamp_ns, SchedWait *ret);
+Sched *sched_free(Sched *s);
+DEFINE_CLEANUP(Sched *, sched_free);

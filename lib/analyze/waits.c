@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Rows are few, and found by comparing them one by one, the last one first. */
+
+#include "analyze/waits.h"
+#include "base/grow.h"
+
+struct Waits {
+        WaitsRow **rows;
+        size_t n_rows;
+};
+
+const Function *waits_function(const CallWait *wait) {
+        static const char *const names[] = { "schedule", "__schedule", "io_schedule",
+                                             "preempt_schedule", "__cond_resched" };
+        const Frame *f = wait->frame;
+
+        for (; f > wait->stack->frames; f--) {
+                bool is_scheduler = false;
+
+                for (size_t i = 0; i < ELEMENTSOF(names) && !is_scheduler; i++)
+                        is_scheduler = startswith(f->function->label, names[i]) != NULL;
+                if (!is_scheduler)
+                        break;
+        }
+        return f->function;
+}
+
+static bool is_same(const WaitsRow *row, const Function *function, const SchedWait *w) {
+        if (row->function != function || row->is_woken != (w->woken_ns > 0) ||
+            row->is_forced != (w->state == 'R'))
+                return false;
+        return !row->is_woken ||
+               (row->waker.function == w->waker.function && row->waker.is_irq == w->waker.is_irq &&
+                (w->waker.is_irq || streq(row->waker.comm, w->waker.comm)));
+}
+
+static WaitsRow *find(Waits *s, const Function *function, const SchedWait *w) {
+        WaitsRow **p, *row;
+
+        for (size_t i = s->n_rows; i > 0; i--)
+                if (is_same(s->rows[i - 1], function, w))
+                        return s->rows[i - 1];
+        p = grow_array(s->rows, s->n_rows, sizeof(WaitsRow *));
+        if (!p)
+                return NULL;
+        s->rows = p;
+        row = calloc(1, sizeof(*row));
+        if (!row)
+                return NULL;
+        row->function = function;
+        row->is_woken = w->woken_ns > 0;
+        row->is_forced = w->state == 'R';
+        row->waker = w->waker;
+        return s->rows[s->n_rows++] = row;
+}
+
+static int note(void *userdata, const CallWait *wait) {
+        const SchedWait *w = wait->wait;
+        WaitsRow *row = find(userdata, waits_function(wait), w);
+        int r;
+
+        if (!row)
+                return -ENOMEM;
+        if (row->waker.pid != w->waker.pid)
+                row->waker.pid = -1;
+        r = spread_add(&row->away, w->back_ns - w->left_ns);
+        if (r >= 0 && w->woken_ns > 0)
+                r = spread_add(&row->latency, w->back_ns - MIN(w->back_ns, w->woken_ns));
+        return r;
+}
+
+static int compare(const void *a, const void *b) {
+        const WaitsRow *x = *(WaitsRow *const *) a, *y = *(WaitsRow *const *) b;
+
+        if (x->away.sum != y->away.sum)
+                return x->away.sum < y->away.sum ? 1 : -1;
+        return strcmp(x->function->label, y->function->label);
+}
+
+const WaitsRow *const *waits_rows(Waits *s, size_t *ret_n) {
+        if (s->n_rows > 0)
+                qsort(s->rows, s->n_rows, sizeof(WaitsRow *), compare);
+        *ret_n = s->n_rows;
+        return (const WaitsRow *const *) s->rows;
+}
+
+int waits_new(Waits **ret, Pairing *pairing) {
+        Waits *s = calloc(1, sizeof(*s));
+
+        if (!s)
+                return -ENOMEM;
+        pairing_set_wait(pairing, note, s);
+        *ret = s;
+        return 0;
+}
+
+Waits *waits_free(Waits *s) {
+        if (!s)
+                return NULL;
+        for (size_t i = 0; i < s->n_rows; i++) {
+                spread_done(&s->rows[i]->away);
+                spread_done(&s->rows[i]->latency);
+                free(s->rows[i]);
+        }
+        free(s->rows);
+        free(s);
+        return NULL;
+}

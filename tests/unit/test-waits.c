@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "analyze/breakdown.h"
+#include "analyze/waits.h"
+#include "step-builder.h"
+#include "unit.h"
+
+typedef struct Fed {
+        Pairing *pairing;
+        Waits *waits;
+        Breakdown *breakdown;
+} Fed;
+
+static const Function schedule = { .label = "schedule" SLACK, .n_label = 8, .n_name = 8 };
+static const Function recv = { .label = "udp_recvmsg" SLACK, .n_label = 11, .n_name = 11 };
+static const Function ready = { .label = "sock_def_readable" SLACK, .n_label = 17, .n_name = 17 };
+static const Function wake = { .label = "try_to_wake_up" SLACK, .n_label = 14, .n_name = 14 };
+
+static Fed fed(void) {
+        Fed f;
+
+        ck_assert_int_eq(pairing_new(&f.pairing), 0);
+        ck_assert_int_eq(waits_new(&f.waits, f.pairing), 0);
+        ck_assert_int_eq(breakdown_new(&f.breakdown, BREAKDOWN_BY_FUNCTION, f.pairing), 0);
+        return f;
+}
+
+static void fed_done(Fed *f) {
+        breakdown_free(f->breakdown);
+        waits_free(f->waits);
+        pairing_free(f->pairing);
+}
+#define _cleanup_fed_ _cleanup_(fed_done)
+
+static void feed(Fed *f, Step s, int32_t pid, const char *comm, uint64_t at_ns) {
+        s.pid = pid;
+        s.comm = comm;
+        s.timestamp_ns = at_ns;
+        ck_assert_int_eq(pairing_step(f->pairing, &s), 0);
+}
+
+static void event(Fed *f, const char *text, int32_t pid, const char *comm, uint64_t at_ns) {
+        feed(f, (Step){ .kind = STEP_OTHER, .text = text }, pid, comm, at_ns);
+}
+
+static void receive(Fed *f, char state) {
+        char text[160];
+
+        feed(f, step_enter(&recv, 0), 17, "server", 1000);
+        feed(f, step_enter(&schedule, 1), 17, "server", 1100);
+        (void) snprintf(
+                text, sizeof(text),
+                "sched_switch: prev_comm=server prev_pid=17 prev_prio=120 prev_state=%c ==> "
+                "next_comm=client next_pid=18 next_prio=120",
+                state);
+        event(f, text, 17, "server", 1200);
+}
+
+static void finish(Fed *f) {
+        feed(f, step_leave(&schedule, 1, 900), 17, "server", 2000);
+        feed(f, step_leave(&recv, 0, 1100), 17, "server", 2100);
+        ck_assert_int_eq(pairing_finish(f->pairing), 0);
+}
+
+static const BreakdownRow *row_of(Fed *f, const Function *function) {
+        const BreakdownRow *const *rows;
+        size_t n;
+
+        rows = breakdown_rows(f->breakdown, &n);
+        for (size_t i = 0; i < n; i++)
+                if (rows[i]->function == function)
+                        return rows[i];
+        ck_abort_msg("no row of %s", function->label);
+}
+
+START_TEST(a_wait_names_who_woke_it_from_where_and_how_long_that_took)
+        {
+                _cleanup_fed_ Fed f = fed();
+                const WaitsRow *const *rows;
+                size_t n;
+
+                receive(&f, 'S');
+                feed(&f, step_enter(&ready, 0), 18, "client", 1400);
+                feed(&f, step_enter(&wake, 1), 18, "client", 1450);
+                event(&f, "sched_waking: comm=server pid=17 prio=120 target_cpu=001", 18, "client",
+                      1500);
+                event(&f, "sched_wakeup: comm=server pid=17 prio=120 target_cpu=001", 0, "<idle>",
+                      1600);
+                event(&f,
+                      "sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> "
+                      "next_comm=server next_pid=17 next_prio=120",
+                      0, "<idle>", 1900);
+                finish(&f);
+                ck_assert(pairing_has_sched(f.pairing));
+                rows = waits_rows(f.waits, &n);
+                ck_assert_uint_eq(n, 1);
+                ck_assert_ptr_eq(rows[0]->function, &recv);
+                ck_assert_str_eq(rows[0]->waker.comm, "client");
+                ck_assert_int_eq(rows[0]->waker.pid, 18);
+                ck_assert_ptr_eq(rows[0]->waker.function, &ready);
+                ck_assert_uint_eq(rows[0]->away.sum, 700);
+                ck_assert_uint_eq(rows[0]->latency.sum, 400);
+                ck_assert(!rows[0]->is_forced);
+                ck_assert_uint_eq(row_of(&f, &recv)->blocked_ns, 700);
+                ck_assert_uint_eq(row_of(&f, &schedule)->self_blocked_ns, 700);
+                ck_assert_uint_eq(row_of(&f, &recv)->self_blocked_ns, 0);
+        }
+END_TEST
+
+START_TEST(who_is_preempted_is_not_woken)
+        {
+                _cleanup_fed_ Fed f = fed();
+                const WaitsRow *const *rows;
+                size_t n;
+
+                receive(&f, 'R');
+                event(&f,
+                      "sched_switch: prev_comm=client prev_pid=18 prev_prio=120 prev_state=S ==> "
+                      "next_comm=server next_pid=17 next_prio=120",
+                      18, "client", 1300);
+                finish(&f);
+                rows = waits_rows(f.waits, &n);
+                ck_assert_uint_eq(n, 1);
+                ck_assert(rows[0]->is_forced && !rows[0]->is_woken);
+                ck_assert_uint_eq(rows[0]->away.sum, 100);
+        }
+END_TEST
+
+START_TEST(an_interrupt_wakes_in_nobodys_name)
+        {
+                _cleanup_fed_ Fed f = fed();
+                const WaitsRow *const *rows;
+                Step s = { .kind = STEP_OTHER,
+                           .text = "sched_waking: comm=server pid=17 prio=120 target_cpu=001",
+                           .flags = 0x10 };
+                size_t n;
+
+                receive(&f, 'S');
+                feed(&f, s, 99, "bystander", 1500);
+                event(&f,
+                      "sched_switch: prev_comm=client prev_pid=18 prev_prio=120 prev_state=S ==> "
+                      "next_comm=server next_pid=17 next_prio=120",
+                      18, "client", 1600);
+                finish(&f);
+                rows = waits_rows(f.waits, &n);
+                ck_assert_uint_eq(n, 1);
+                ck_assert(rows[0]->is_woken && rows[0]->waker.is_irq);
+        }
+END_TEST
+
+START_TEST(damaged_events_are_left_out)
+        {
+                static const char *const texts[] = {
+                        "sched_switch: ",
+                        "sched_switch: prev_comm=a prev_pid=17",
+                        "sched_switch: prev_comm=a prev_pid=17 prev_state=S ==> next_comm=b",
+                        "sched_switch: prev_comm=a prev_pid=-7 prev_state=S ==> next_pid=1",
+                        "sched_switch: prev_pid=99999999999 prev_state=S ==> b next_pid=1",
+                        "sched_waking: comm=server",
+                        "sched_waking: pid=",
+                        "sched_stat_runtime: comm=a pid=17 runtime=1 [ns]",
+                };
+                Step s = { .kind = STEP_OTHER };
+
+                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                        s.text = texts[i];
+                        ck_assert_int_eq(sched_parse(&s).kind, SCHED_NONE);
+                }
+                s.text = NULL;
+                ck_assert_int_eq(sched_parse(&s).kind, SCHED_NONE);
+        }
+END_TEST
+
+START_TEST(a_thousand_tasks_are_told_apart)
+        {
+                _cleanup_(sched_freep) Sched *s = NULL;
+                SchedWait wait;
+
+                ck_assert_int_eq(sched_new(&s), 0);
+                for (int32_t pid = 1; pid <= 1000; pid++) {
+                        SchedEvent e = { .kind = SCHED_SWITCH, .left_pid = pid, .left_state = 'S' };
+
+                        ck_assert_int_eq(sched_leave(s, &e, (uint64_t) pid), 0);
+                }
+                for (int32_t pid = 1; pid <= 1000; pid++) {
+                        ck_assert(sched_come_back(s, pid, 5000, &wait));
+                        ck_assert_uint_eq(wait.left_ns, (uint64_t) pid);
+                        ck_assert(!sched_come_back(s, pid, 5000, &wait));
+                }
+        }
+END_TEST
+
+UNIT_MAIN("waits", a_wait_names_who_woke_it_from_where_and_how_long_that_took,
+          who_is_preempted_is_not_woken, an_interrupt_wakes_in_nobodys_name,
+          damaged_events_are_left_out, a_thousand_tasks_are_told_apart)
