@@ -45,7 +45,7 @@ __ftracectl_options() { # VERB
 
         case $1 in
         run) echo "$record --no-report $draw" ;;
-        follow) echo "$record --keep $draw $live" ;;
+        follow) echo "$record --keep $draw $live --top --by= --sort= --limit= --corrected" ;;
         start) echo "$record --in-kernel --at= --in= --hosts= -j --json" ;;
         schedule) echo "$record --calendar= --randomize= --max-per-day= --keep --config-root= -j --json" ;;
         arm) echo "$record --in-kernel --on= --do= --max-captures= --min-gap= -j --json" ;;

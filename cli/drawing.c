@@ -28,7 +28,9 @@ struct LiveTask {
 struct Drawing {
         Playback *playback;
         const Renderer *renderer;
-        void *rendering;
+        void *rendering; /* NULL: the listener has the steps */
+        int (*listener)(void *userdata, const Step *step);
+        void *userdata;
         bool live;
         bool counts; /* whether anybody asks for the census */
         LiveTask *live_tasks;
@@ -76,9 +78,12 @@ static int draw_until(Drawing *d, uint64_t until_ns) {
                 r = d->counts ? census_step(&d->census, &step) : 0;
                 if (r < 0)
                         return r;
-                d->renderer->step(d->rendering, &step);
-                if (_unlikely_(d->out.error < 0))
-                        return d->out.error;
+                if (d->rendering)
+                        d->renderer->step(d->rendering, &step);
+                else
+                        r = d->listener(d->userdata, &step);
+                if (_unlikely_(r < 0 || d->out.error < 0))
+                        return r < 0 ? r : d->out.error;
         }
 }
 
@@ -103,7 +108,8 @@ int drawing_finish(Drawing *d, Census *ret) {
         if (r >= 0)
                 r = draw_until(d, STREAM_NO_LIMIT);
         if (r >= 0) {
-                d->renderer->end(d->rendering);
+                if (d->rendering)
+                        d->renderer->end(d->rendering);
                 r = buf_flush(&d->out);
         }
         if (r < 0)
@@ -133,6 +139,8 @@ int drawing_new(Drawing **ret, const SessionDir *dir, const SessionMeta *meta,
         if (!d)
                 return -ENOMEM;
         *d = (Drawing){ .renderer = renderer,
+                        .listener = options->listener,
+                        .userdata = options->userdata,
                         .live = options->live,
                         .counts = true,
                         .out = BUF_TO_FD(out_fd) };
@@ -144,10 +152,12 @@ int drawing_new(Drawing **ret, const SessionDir *dir, const SessionMeta *meta,
         r = census_init(&d->census, &meta->roots, meta->spec.slower_ns > 0);
         if (r < 0)
                 return r;
-        r = renderer->new (&d->rendering, &context, &d->out);
-        if (r < 0)
-                return r;
-        renderer->begin(d->rendering);
+        if (!options->listener) {
+                r = renderer->new (&d->rendering, &context, &d->out);
+                if (r < 0)
+                        return r;
+                renderer->begin(d->rendering);
+        }
         *ret = TAKE_PTR(d);
         return 0;
 }

@@ -19,6 +19,9 @@
 #include "store/session-dir.h"
 
 typedef struct DrawingOptions {
+        /* Gets the steps in place of a renderer, whose errors it may return; NULL: they are drawn. */
+        int (*listener)(void *userdata, const Step *step);
+        void *userdata;
         const char *format; /* a renderer's name; NULL: as the kernel draws */
         RenderOptions render;
         uint32_t n_possible_cpus; /* of a text; a recording knows it */

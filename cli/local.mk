@@ -31,6 +31,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/function-list.h \
 	%D%/metrics.c \
 	%D%/metrics.h \
+	%D%/live-top.c \
+	%D%/live-top.h \
 	%D%/option-value.c \
 	%D%/option-value.h \
 	%D%/options.c \

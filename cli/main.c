@@ -53,8 +53,11 @@ static const Verb verbs[] = {
         { "follow", "[SESSION | FUNCTION...] [OPTIONS]", "draw calls live, until Ctrl-C",
           "With FUNCTIONs: records them, and puts the kernel back at the end; the recording is\n"
           "removed unless it has a name (-n) or --keep is given.  With the name of a session that\n"
-          "records: watches it, and leaves it alone.  As root no daemon is needed.\n",
-          OPTIONS_RECORD | OPTIONS_FOLLOW | OPTIONS_DRAW | OPTIONS_LIVE, 0, MANY, verb_follow },
+          "records: watches it, and leaves it alone.  As root no daemon is needed.  With --top\n"
+          "not the calls are drawn, but every second where their time goes; q ends that, too.\n",
+          OPTIONS_RECORD | OPTIONS_FOLLOW | OPTIONS_DRAW | OPTIONS_LIVE | OPTIONS_TOP | OPTIONS_LIMIT |
+                  OPTIONS_ANALYZE,
+          0, MANY, verb_follow },
         { "status", "", "what happens now (the default)", NULL, OPTIONS_FLEET | OPTIONS_JSON, 0, 0,
           verb_status },
         { "list", "", "all sessions, a line each", NULL, OPTIONS_JSON, 0, 0, verb_list },

@@ -136,6 +136,8 @@ static const Option options[] = {
           "nothing is written until a snapshot" },
         { "no-report",      0,  OPTIONS_RUN,    OPTION_FLAG,     AT(no_report), NULL,
           "do not draw the calls" },
+        { "top",            0,  OPTIONS_FOLLOW, OPTION_FLAG,     AT(analysis.live_top), NULL,
+          "not the calls, but a table of where time goes, in place on a terminal" },
         { "keep",           0,  OPTIONS_FOLLOW | OPTIONS_SCHEDULE, OPTION_KEEP, AT(schedule.keep), "N",
           "follow: keep the recording; else only a named one (-n) is kept; schedule:\n"
           "keep the newest N captures", 1, 1000 },

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Columns of what was not met, interrupts and waiting, are left out of the table. */
+/* Columns of what was not met, interrupts and waiting, are left out of the table, and of a terminal
+ * that is not wide those that can be done without. */
 
 #include "base/log.h"
 #include "base/name.h"
 #include "cli/figures.h"
 #include "cli/status.h"
+#include "cli/terminal.h"
 #include "cli/top-view.h"
+
+#define WIDE_COLUMNS 130
 
 static uint64_t self_of(const TopView *v, const BreakdownRow *row) {
         return v->cost ? floor_likely_ns(v->cost, row->self_ns, row->n_calls, row->n_children)
@@ -130,6 +134,8 @@ int top_view_init(TopView *ret, const Options *o, Breakdown *b, BreakdownBy by,
         const BreakdownRow *const *rows;
 
         rows = breakdown_rows(b, &v.n);
+        if (!rows)
+                return -ENOMEM;
         sorted = calloc(v.n + 1, sizeof(*sorted));
         v.rows = calloc(v.n + 1, sizeof(const BreakdownRow *));
         if (!sorted || !v.rows) {
@@ -231,12 +237,12 @@ static void add_round(Table *t, uint64_t ns) {
 
 int top_view_print(const TopView *v, Buf *out, size_t n, bool legend) {
         static const char *const names[] = {
-                [BREAKDOWN_BY_FUNCTION] = "|>CALLS|>AVG|>MIN|>P50|>P90|>P99|>MAX|FUNCTION",
-                [BREAKDOWN_BY_MODULE] = "|>CALLS|>AVG|>MIN|>P50|>P90|>P99|>MAX|MODULE",
-                [BREAKDOWN_BY_TASK] = "|>CALLS|>AVG|>MIN|>P50|>P90|>P99|>MAX|TASK",
-                [BREAKDOWN_BY_CPU] = "|>CALLS|>AVG|>MIN|>P50|>P90|>P99|>MAX|CPU",
-                [BREAKDOWN_BY_ROOT] = "|>TREES|>AVG|>MIN|>P50|>P90|>P99|>MAX|ROOT",
+                [BREAKDOWN_BY_FUNCTION] = "FUNCTION", [BREAKDOWN_BY_MODULE] = "MODULE",
+                [BREAKDOWN_BY_TASK] = "TASK",         [BREAKDOWN_BY_CPU] = "CPU",
+                [BREAKDOWN_BY_ROOT] = "ROOT",
         };
+        size_t columns = terminal_columns();
+        bool wide = columns == 0 || columns >= WIDE_COLUMNS;
         bool has_irqs = false, has_waits = false;
         _cleanup_table_ Table t = {};
         char titles[160];
@@ -245,9 +251,15 @@ int top_view_print(const TopView *v, Buf *out, size_t n, bool legend) {
                 has_irqs |= v->rows[i]->irq_ns > 0;
                 has_waits |= v->rows[i]->blocked_ns > 0;
         }
-        (void) snprintf(titles, sizeof(titles), ">SELF|>SELF%%|>TOTAL%s%s%s",
-                        has_irqs ? "|>STOLEN|>NET" : "", has_waits ? "|>BLOCKED|>ON-CPU" : "",
-                        names[v->by]);
+        (void) snprintf(titles, sizeof(titles), ">SELF|>SELF%%|>TOTAL%s%s|>%s|>AVG%s|>P99%s|%s",
+                        !has_irqs ? ""
+                        : wide    ? "|>STOLEN|>NET"
+                                  : "|>STOLEN",
+                        !has_waits ? ""
+                        : wide     ? "|>BLOCKED|>ON-CPU"
+                                   : "|>BLOCKED",
+                        v->by == BREAKDOWN_BY_ROOT ? "TREES" : "CALLS",
+                        wide ? "|>MIN|>P50|>P90" : "", wide ? "|>MAX" : "", names[v->by]);
         table_init(&t, titles);
         for (size_t i = 0; i < n; i++) {
                 const BreakdownRow *row = v->rows[i];
@@ -256,21 +268,24 @@ int top_view_print(const TopView *v, Buf *out, size_t n, bool legend) {
                 table_add(&t, "%.1f%%",
                           100.0 * (double) self_of(v, row) / (double) MAX(v->all_ns, UINT64_C(1)));
                 figure_add(&t, total_of(v, row));
-                if (has_irqs) {
+                if (has_irqs)
                         figure_add(&t, row->irq_ns);
+                if (has_irqs && wide)
                         figure_add(&t, total_of(v, row) - MIN(total_of(v, row), row->irq_ns));
-                }
-                if (has_waits) {
+                if (has_waits)
                         figure_add(&t, row->blocked_ns);
+                if (has_waits && wide)
                         figure_add(&t, total_of(v, row) - MIN(total_of(v, row), row->blocked_ns));
-                }
                 table_add(&t, "%llu", (unsigned long long) row->n);
                 add_round(&t, average_of(v, row));
-                add_round(&t, row->spread.min);
-                add_round(&t, p50_of(v, row));
-                add_round(&t, p90_of(v, row));
+                if (wide) {
+                        add_round(&t, row->spread.min);
+                        add_round(&t, p50_of(v, row));
+                        add_round(&t, p90_of(v, row));
+                }
                 add_round(&t, p99_of(v, row));
-                add_round(&t, row->spread.max);
+                if (wide)
+                        add_round(&t, row->spread.max);
                 add_name(v, &t, row);
         }
         return table_print(&t, out, legend);

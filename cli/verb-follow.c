@@ -20,6 +20,7 @@
 #include "base/unit.h"
 #include "cli/contact.h"
 #include "cli/display.h"
+#include "cli/live-top.h"
 #include "cli/recording.h"
 #include "cli/signals.h"
 #include "cli/status.h"
@@ -43,6 +44,7 @@ typedef struct Follow {
         int signal_fd;
         Source *source;
         Drawing *drawing;
+        LiveTop *top; /* NULL: calls are drawn */
 } Follow;
 
 /* --- which session ---------------------------------------------------------------------------- */
@@ -131,6 +133,12 @@ static uint64_t watermark(const SessionMeta *m) {
         return now_ns - MIN(now_ns, HOLD_BACK_NS);
 }
 
+static int draw_top(Follow *f, const Census *census, bool is_last) {
+        int r = live_top_draw(f->top, census, is_last);
+
+        return r == -EPIPE ? DRAWING_E_PIPE : r;
+}
+
 /* Until the session ends, somebody wants us to, or nobody reads; 0, or what went wrong as an exit
  * status. */
 static int watch(Follow *f, bool *ret_ended) {
@@ -148,13 +156,16 @@ static int watch(Follow *f, bool *ret_ended) {
 
                 r = client_receive(f->client, &reply, NULL, &continues, &refusal, f->signal_fd,
                                    PUMP_INTERVAL_MS);
-                if (r == CLIENT_E_INTERRUPTED && signals_want_end(f->signal_fd))
+                if ((r == CLIENT_E_INTERRUPTED && signals_want_end(f->signal_fd)) ||
+                    (f->top && live_top_wants_end(f->top)))
                         return STATUS_OK;
                 if (r != 0 && r != -ETIMEDOUT && r != CLIENT_E_INTERRUPTED) {
                         f->is_lost = true;
                         return contact_failure(f->o, r, &refusal);
                 }
                 r = drawing_pump(f->drawing, watermark(f->source->meta));
+                if (r == 0 && f->top)
+                        r = draw_top(f, drawing_census(f->drawing), false);
                 status = display_status(r, f->source->meta, f->o, NULL);
                 if (status != STATUS_OK)
                         return status;
@@ -191,6 +202,8 @@ static int finish(Follow *f, bool has_ended, bool has_reader) {
 
         if (has_reader) {
                 r = drawing_finish(f->drawing, &census);
+                if (r == 0 && f->top)
+                        r = draw_top(f, &census, true);
                 status = display_status(r, f->source->meta, f->o, NULL);
                 has_reader = status == STATUS_OK;
                 if (status != STATUS_OK && status != STATUS_PIPE)
@@ -234,6 +247,10 @@ static int follow(Follow *f) {
         if (f->is_ours)
                 filtering_forget_spec(&f->filtering);
         f->options.filtering = &f->filtering;
+        if (f->top) {
+                f->options.listener = live_top_step;
+                f->options.userdata = f->top;
+        }
         r = drawing_new(&f->drawing, f->source->dir, f->source->meta, &f->options, STDOUT_FILENO,
                         &problem);
         status = display_status(r, f->source->meta, f->o, problem);
@@ -260,6 +277,12 @@ int verb_follow(const Options *o) {
         Follow f = { .o = o, .signal_fd = -EBADF };
         int status;
 
+        if (!o->analysis.live_top &&
+            (o->by || o->analysis.sort || o->limit > 0 || o->analysis.corrected)) {
+                log_error("--by, --sort, --limit and --corrected are of the table that --top asks "
+                          "for.");
+                return STATUS_USAGE;
+        }
         status = display_options(&f.options, o);
         if (status == STATUS_OK)
                 status = filtering_init(&f.filtering, o);
@@ -288,9 +311,13 @@ int verb_follow(const Options *o) {
                         status = recording_dry_run(o, f.client, &o->words);
         } else if (status == STATUS_OK) {
                 f.is_private = client_is_private(f.client);
-                status = follow(&f);
+                if (o->analysis.live_top)
+                        status = live_top_new(&f.top, o);
+                if (status == STATUS_OK)
+                        status = follow(&f);
         }
         drawing_free(f.drawing);
+        live_top_free(f.top);
         filtering_done(&f.filtering);
         client_free(f.client);
         source_free(f.source);

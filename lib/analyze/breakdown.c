@@ -11,7 +11,7 @@
 
 struct Breakdown {
         BreakdownBy by;
-        BreakdownRow **rows;
+        BreakdownRow **rows, **sorted;
         uint64_t *keys; /* of the rows */
         size_t n_rows, n_rows_room;
         uint32_t *slots; /* row + 1, by key; four times n_rows_room */
@@ -215,10 +215,18 @@ static int compare_rows(const void *a, const void *b) {
 }
 
 const BreakdownRow *const *breakdown_rows(Breakdown *p, size_t *ret_n) {
-        if (p->n_rows > 0)
-                qsort(p->rows, p->n_rows, sizeof(*p->rows), compare_rows);
+        BreakdownRow **sorted = reallocarray(p->sorted, p->n_rows + 1, sizeof(BreakdownRow *));
+
+        *ret_n = 0;
+        if (!sorted)
+                return NULL;
+        p->sorted = sorted;
+        if (p->n_rows > 0) {
+                memcpy(sorted, p->rows, p->n_rows * sizeof(BreakdownRow *));
+                qsort(sorted, p->n_rows, sizeof(BreakdownRow *), compare_rows);
+        }
         *ret_n = p->n_rows;
-        return (const BreakdownRow *const *) p->rows;
+        return (const BreakdownRow *const *) sorted;
 }
 
 int breakdown_new(Breakdown **ret, BreakdownBy by, Pairing *pairing) {
@@ -240,6 +248,7 @@ Breakdown *breakdown_free(Breakdown *p) {
                 free(p->rows[i]);
         }
         free(p->rows);
+        free(p->sorted);
         free(p->keys);
         free(p->slots);
         free(p);

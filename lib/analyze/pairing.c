@@ -233,8 +233,9 @@ static int pair_return(Pairing *p, Stack *stack, const Step *step) {
 
 /* --- tasks that leave the CPU ----------------------------------------------------------------- */
 
-/* TRACE_FLAG_HARDIRQ, TRACE_FLAG_SOFTIRQ: linux 6.12 include/linux/trace_events.h */
-#define FLAGS_IRQ 0x18
+/* linux 6.12 include/linux/trace_events.h: TRACE_FLAG_HARDIRQ, TRACE_FLAG_SOFTIRQ */
+#define FLAG_HARDIRQ 0x08
+#define FLAG_SOFTIRQ 0x10
 
 /* What only passes a wake-up on. */
 static bool is_plumbing(const Function *f) {
@@ -258,8 +259,11 @@ static bool is_plumbing(const Function *f) {
 
 static Waker waker_of(Pairing *p, const Step *step) {
         const Stack *stack = stacks_find(p->stacks, step);
-        Waker w = { .pid = step->pid, .is_irq = (step->flags & FLAGS_IRQ) != 0 };
+        Waker w = { .pid = step->pid };
         uint32_t n = stack ? stack->n : 0;
+
+        /* A softirq below a call of the task's own, as where it sends to itself, is the task's. */
+        w.is_irq = (step->flags & (n > 0 ? FLAG_HARDIRQ : FLAG_HARDIRQ | FLAG_SOFTIRQ)) != 0;
 
         if (step->comm)
                 memcpy(w.comm, step->comm, strnlen(step->comm, sizeof(w.comm) - 1));

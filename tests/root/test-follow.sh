@@ -50,6 +50,33 @@ mv "$work/tracefs.before" "$work/tracefs.before.all"
 dump_tracefs "$work/tracefs.before"
 try 'a session that records' theirs
 is 'it is left alone' "$(session theirs .state)" recording
+
+# Two clients at the same time, each with a table of its own.
+followers=()
+for i in 1 2; do
+        env --default-signal=INT "$top_builddir/ftracectl" follow --top --limit=3 theirs \
+                >"$work/top$i" 2>"$work/top$i.err" </dev/null &
+        followers+=($!)
+done
+"$udp_pairs" 100 --pause-us 100000 >/dev/null &
+workload=$!
+shows_rows() { # FILE: a table with its first line, more than once
+        [[ $(grep -c '^Shown ' "$1") -ge 2 ]] && grep -qE ' us +[0-9]+\.[0-9]% .* [a-z_]+$' "$1"
+}
+for i in 1 2; do
+        ok "client $i has a table that goes on" wait_until 60 shows_rows "$work/top$i"
+done
+kill $workload
+wait $workload 2>/dev/null
+for i in 1 2; do
+        status=0
+        kill -INT ${followers[i - 1]}
+        wait ${followers[i - 1]} || status=$?
+        is "client $i ends with status 0" $status 0
+        says "client $i is told of calls a second" '^[0-9,]+ calls, [0-9,]+ a second, nothing lost$' \
+                "$work/top$i"
+done
+is 'it goes on recording' "$(session theirs .state)" recording
 mv "$work/tracefs.before.all" "$work/tracefs.before"
 exits 'it stops' 0 ftracectl stop theirs
 
