@@ -201,6 +201,11 @@ static Span span_of(const Call *call) {
         bool is_ended = step && (step->kind == STEP_LEAF || step->kind == STEP_LEAVE) &&
                         step->function == f->function && step->depth == f->depth;
 
+        uint64_t duration_ns = call->duration_ns;
+
+        /* A Pairing lengthens it by what was recorded below although it had ended. */
+        if (is_ended && step_duration_ns(step) < duration_ns)
+                duration_ns = step_duration_ns(step);
         return (Span){
                 .function = f->function,
                 .number = f->number,
@@ -208,7 +213,7 @@ static Span span_of(const Call *call) {
                 .has_calltime = is_ended,
                 .calltime_ns = is_ended ? step->calltime : 0,
                 .start_ns = f->start_ns,
-                .end_ns = f->start_ns + call->duration_ns,
+                .end_ns = f->start_ns + duration_ns,
                 .cpu = step ? step->cpu : 0,
                 .has_cpu = step,
                 .is_cut = call->is_cut,

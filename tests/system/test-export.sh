@@ -52,6 +52,9 @@ for source in udp_sendmsg-6.1 udp_sendmsg-new; do
                                 { (.key | split(" [")[0]): .value.self_ns }] | add' "$out")" "$wanted"
         done
 done
+ftracectl export --store "$data" udp_sendmsg-new --format=speedscope -o "$work/late"
+exits 'calls that ended before what is recorded below them are exported' 0 read_export speedscope "$work/late"
+is 'with what outermost calls took' "$(jq '[.functions[].self_ns] | add == 34062986' "$out")" true
 exits 'two recordings are compared' 0 \
         ftracectl export --store "$data" udp_sendmsg-6.1 udp_sendmsg-6.12 --format=flame -o "$work/changes.svg"
 exits 'in a picture that is well-formed' 0 read_export flame "$work/changes.svg"

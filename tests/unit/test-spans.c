@@ -95,11 +95,11 @@ START_TEST(what_began_after_its_caller_had_ended_is_not_in_it)
                 seen_init(&seen);
                 call(&seen, STEP_ENTER, &step_root, 0, 2000, 1000, 0);
                 call(&seen, STEP_ENTER, &step_child, 1, 2010, 1010, 0);
-                call(&seen, STEP_LEAF, &step_irq, 2, 2050, 1050, 1070);
-                call(&seen, STEP_LEAVE, &step_child, 1, 2080, 1010, 1040);
+                call(&seen, STEP_LEAF, &step_irq, 2, 2050, 1050, 1095);
+                call(&seen, STEP_LEAVE, &step_child, 1, 2097, 1010, 1040);
                 call(&seen, STEP_LEAVE, &step_root, 0, 2100, 1000, 1100);
                 ck_assert_str_eq(seen.text, "+root 2000, +child 2010, -child 2040, +tick 2050, "
-                                            "-tick 2070, -root 2100");
+                                            "-tick 2095, -root 2100");
         }
 END_TEST
 
