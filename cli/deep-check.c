@@ -55,7 +55,7 @@ static int check_segment(DeepCheck *c, const SessionDir *dir, uint32_t cpu, uint
         return page_source_is_sealed(s) ? check_blocks(c, page_source_sealed(s)) : 0;
 }
 
-int deep_check(const SessionDir *dir, DeepCheck *ret) {
+int deep_check(const SessionDir *dir, Progress *progress, DeepCheck *ret) {
         _cleanup_deep_check_ DeepCheck c = {};
         _cleanup_free_ uint32_t *cpus = NULL;
         size_t n_cpus;
@@ -66,8 +66,11 @@ int deep_check(const SessionDir *dir, DeepCheck *ret) {
                 size_t n = 0;
 
                 r = session_dir_list_segments(dir, cpus[i], &sequences, &n);
-                for (size_t k = 0; r >= 0 && k < n; k++)
+                for (size_t k = 0; r >= 0 && k < n; k++) {
                         r = check_segment(&c, dir, cpus[i], sequences[k]);
+                        if (progress)
+                                progress_write(progress, i * n + k + 1, n_cpus * n);
+                }
         }
         if (r < 0)
                 return r;

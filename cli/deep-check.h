@@ -10,6 +10,7 @@
  */
 
 #include "base/strv.h"
+#include "cli/progress.h"
 #include "store/session-dir.h"
 
 typedef struct DeepCheck {
@@ -19,7 +20,7 @@ typedef struct DeepCheck {
         Strv damages;                     /* sentences, without a full stop */
 } DeepCheck;
 
-/* deep_check_done() @ret.  0 or -errno. */
-int deep_check(const SessionDir *dir, DeepCheck *ret);
+/* deep_check_done() @ret.  @progress: told how far it is; may be NULL.  0 or -errno. */
+int deep_check(const SessionDir *dir, Progress *progress, DeepCheck *ret);
 void deep_check_done(DeepCheck *c);
 #define _cleanup_deep_check_ _cleanup_(deep_check_done)

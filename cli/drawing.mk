@@ -12,6 +12,8 @@ noinst_LIBRARIES += %D%/libdrawing.a
 	%D%/filtering.h \
 	%D%/playback.c \
 	%D%/playback.h \
+	%D%/progress.c \
+	%D%/progress.h \
 	%D%/root-limits.c \
 	%D%/root-limits.h \
 	%D%/sentence.c \

@@ -197,13 +197,16 @@ static int check_text(TextSource *s, const Options *o) {
 
 static int check_session(const Source *s, const Options *o) {
         _cleanup_verify_result_ VerifyResult v = {};
+        Progress progress;
         _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
         Kind kinds[N_KINDS_MAX];
         json_t *json, *problems;
         size_t n;
         int r, status;
 
-        r = verify_session(s->dir, s->meta, &v);
+        progress_begin(&progress, o, "Counting");
+        r = verify_session(s->dir, s->meta, &progress, &v);
+        progress_end(&progress);
         if (r < 0) {
                 log_error_errno(r, "Failed to check session \"%s\": %m", s->meta->name);
                 return STATUS_FAILED;

@@ -63,8 +63,8 @@ static void describe_deep(Buf *out, const DeepCheck *c) {
 }
 
 /* Adds what the deeper look has found, and the other has not. */
-static int verify_deep(const SessionDir *dir, VerifyResult *v, DeepCheck *c) {
-        int r = deep_check(dir, c);
+static int verify_deep(const SessionDir *dir, Progress *progress, VerifyResult *v, DeepCheck *c) {
+        int r = deep_check(dir, progress, c);
 
         for (size_t i = 0; r >= 0 && i < c->damages.n; i++)
                 if (!strv_contains(&v->problems, c->damages.items[i]))
@@ -77,6 +77,7 @@ int verb_verify(const Options *o) {
         _cleanup_(source_freep) Source *s = NULL;
         _cleanup_verify_result_ VerifyResult v = {};
         _cleanup_deep_check_ DeepCheck deep = {};
+        Progress progress;
         _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
         json_t *json;
         int r, status;
@@ -84,9 +85,11 @@ int verb_verify(const Options *o) {
         status = source_open(&s, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
-        r = verify_session(s->dir, s->meta, &v);
+        progress_begin(&progress, o, "Verifying");
+        r = verify_session(s->dir, s->meta, &progress, &v);
         if (r >= 0 && o->deep)
-                r = verify_deep(s->dir, &v, &deep);
+                r = verify_deep(s->dir, &progress, &v, &deep);
+        progress_end(&progress);
         if (r < 0) {
                 log_error_errno(r, "Failed to verify session \"%s\": %m", s->meta->name);
                 return STATUS_FAILED;

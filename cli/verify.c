@@ -136,9 +136,12 @@ static int check_pairs(VerifyResult *v, const SessionMeta *m) {
                                   "of which the call is missing in the middle of the recording");
 }
 
-static int count_steps(VerifyResult *v, const Playback *p) {
+static int count_steps(VerifyResult *v, const Playback *p, Progress *progress) {
+        uint64_t n_events = 0, n = 0;
         int r;
 
+        for (size_t i = 0; i < p->meta->n_cpus; i++)
+                n_events += p->meta->cpus[i].read_events;
         for (;;) {
                 Step step;
 
@@ -148,12 +151,15 @@ static int count_steps(VerifyResult *v, const Playback *p) {
                 r = census_step(&v->census, &step);
                 if (r < 0)
                         return r;
+                n += step.kind == STEP_LEAF ? 2 : 1;
+                progress_step(progress, n, n_events);
         }
         census_finish(&v->census);
         return r;
 }
 
-int verify_session(const SessionDir *dir, const SessionMeta *meta, VerifyResult *ret) {
+int verify_session(const SessionDir *dir, const SessionMeta *meta, Progress *progress,
+                   VerifyResult *ret) {
         _cleanup_(playback_freep) Playback *p = NULL;
         _cleanup_verify_result_ VerifyResult v = {};
         _cleanup_free_ char *reason = NULL;
@@ -167,7 +173,7 @@ int verify_session(const SessionDir *dir, const SessionMeta *meta, VerifyResult 
         if (r == PLAYBACK_E_UNREADABLE)
                 r = sentence_add(&v.problems, "it cannot be decoded: %s", reason);
         else if (r >= 0) {
-                r = count_steps(&v, p);
+                r = count_steps(&v, p, progress);
                 if (r >= 0)
                         r = check_cpus(&v, p, live);
                 if (r >= 0)

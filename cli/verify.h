@@ -12,6 +12,7 @@
 
 #include "base/strv.h"
 #include "calls/census.h"
+#include "cli/progress.h"
 #include "decode/cursor.h"
 #include "store/session-dir.h"
 
@@ -24,12 +25,14 @@ typedef struct VerifyResult {
 
 /*
  * verify_session()
+ * @progress: told how far it is; may be NULL
  * @ret: filled on success; verify_result_done() it
  *
  * A recording that cannot be decoded at all is a result with that problem, not an error.  While
  * a session records, what its daemon has yet to write is no problem.
  * Return: 0 or -errno.
  */
-int verify_session(const SessionDir *dir, const SessionMeta *meta, VerifyResult *ret);
+int verify_session(const SessionDir *dir, const SessionMeta *meta, Progress *progress,
+                   VerifyResult *ret);
 void verify_result_done(VerifyResult *v);
 #define _cleanup_verify_result_ _cleanup_(verify_result_done)

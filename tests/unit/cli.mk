@@ -32,3 +32,6 @@ unit_tests += %D%/test-schedule
 unit_tests += %D%/test-remote
 %C%_test_remote_CFLAGS = $(cli_test_cflags)
 %C%_test_remote_LDADD  = $(cli_test_libs)
+unit_tests += %D%/test-progress
+%C%_test_progress_CFLAGS = $(cli_test_cflags)
+%C%_test_progress_LDADD  = $(cli_test_libs)

@@ -26,7 +26,7 @@ static void expect(const Recording *r, const char *expected) {
         _cleanup_verify_result_ VerifyResult v = {};
         _cleanup_free_ char *text = NULL;
 
-        ck_assert_int_eq(verify_session(r->dir, r->meta, &v), 0);
+        ck_assert_int_eq(verify_session(r->dir, r->meta, NULL, &v), 0);
         text = strv_join(&v.problems, "\n");
         ck_assert_str_eq(text, expected);
         ck_assert_int_eq(v.complete, *expected == 0);
@@ -39,7 +39,7 @@ START_TEST(a_whole_recording_is_complete)
 
                 fill(&r);
                 expect(&r, "");
-                ck_assert_int_eq(verify_session(r.dir, r.meta, &v), 0);
+                ck_assert_int_eq(verify_session(r.dir, r.meta, NULL, &v), 0);
                 ck_assert_uint_eq(v.census.n_trees_complete, 2);
                 ck_assert_uint_eq(v.count.n_records, 8);
         }
