@@ -21,6 +21,7 @@ root_tests += \
 	%D%/test-modules.sh \
 	%D%/test-silence.sh \
 	%D%/test-options.sh \
+	%D%/test-package.sh \
 	%D%/test-restart.sh \
 	%D%/test-rotation.sh \
 	%D%/test-schedule.sh \
