@@ -35,11 +35,11 @@ void *step_copy(const Step *step, size_t n_before, Step **ret_step) {
         block = malloc(n_before + sizeof(*copy) + n_said + n_args + n_strings);
         if (!block)
                 return NULL;
-        copy = (Step *) (block + n_before);
+        copy = (void *) (block + n_before);
         *copy = *step;
         at = (char *) (copy + 1);
         if (said) {
-                text = (StepText *) at;
+                text = (void *) at;
                 at += sizeof(*text);
                 *text = *said;
                 copy->said = text;

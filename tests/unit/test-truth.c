@@ -117,7 +117,7 @@ static World *world(uint64_t seed) {
         w->random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
         w->now_ns = NSEC_PER_SEC;
         name_functions();
-        while (w->n_steps < N_STEPS_MAX / 2) {
+        while (w->n_steps < N_STEPS_MAX / 10) {
                 w->task = chance(w, N_TASKS);
                 w->cpu = chance(w, N_CPUS);
                 w->now_ns += chance(w, 1000);
