@@ -35,6 +35,7 @@ START_TEST(every_format_takes_an_empty_recording_and_hostile_names)
                         _cleanup_free_ char *some = export(*p, steps, ELEMENTSOF(steps));
 
                         ck_assert_ptr_eq(exporter_find((*p)->name), *p);
+                        ck_assert_ptr_nonnull(none);
                         if (startswith(some, "<?xml") || startswith(some, "<!DOC") ||
                             some[0] == '{')
                                 ck_assert_ptr_null(strstr(some, "</script>\""));
