@@ -46,9 +46,9 @@ char *buf_make_room(Buf *b, size_t n) {
 }
 
 void buf_add(Buf *b, const void *data, size_t n) {
-        char *p = buf_reserve(b, n);
+        char *p = n > 0 ? buf_reserve(b, n) : NULL;
 
-        if (p && n > 0) {
+        if (p) {
                 memcpy(p, data, n);
                 b->n_data += n;
         }
