@@ -172,9 +172,13 @@ int dat_file_read_tracing(const DatFile *f, const char *path, char **ret, size_t
                 return read_counted_text(f, &f->printk, 4, ret, ret_n);
         for (size_t i = 0; i < f->n_formats; i++)
                 if (streq(f->formats[i].path, path)) {
-                        *ret = strdup(f->formats[i].text);
+                        /* There may be a NUL in it. */
+                        *ret = malloc(f->formats[i].n + 1);
+                        if (!*ret)
+                                return -ENOMEM;
+                        memcpy(*ret, f->formats[i].text, f->formats[i].n + 1);
                         *ret_n = f->formats[i].n;
-                        return *ret ? 0 : -ENOMEM;
+                        return 0;
                 }
         return -ENOENT;
 }

@@ -19,7 +19,8 @@ struct Occurrence {
         Symbols *symbols;
         const char *text; /* that `symbols` owns */
         size_t n_text;
-        uint8_t *marks; /* a bit for each byte of the text */
+        uint8_t *marks;   /* a bit for each byte of the text */
+        uint64_t highest; /* address of a symbol that is marked */
         uint8_t events[N_IDS / 8];
         uint64_t recent[N_RECENT];
 };
@@ -61,8 +62,11 @@ static void add_address(Occurrence *o, uint64_t address) {
                 return;
         *recent = address;
         /* Absolute ones are offsets, such as those of per-CPU data, and would be in every number. */
-        if (symbols_find(o->symbols, address, &symbol) && symbol.type != 'A' && symbol.type != 'a')
+        if (symbols_find(o->symbols, address, &symbol) && symbol.type != 'A' &&
+            symbol.type != 'a') {
                 set_bit(o->marks, (size_t) (symbol.name - o->text));
+                o->highest = MAX(o->highest, symbol.address);
+        }
 }
 
 /* Fields are aligned to their size from where the record begins, arrays to 4 bytes. */
@@ -92,7 +96,11 @@ bool occurrence_has_event(const Occurrence *o, uint16_t id) {
         return has_bit(o->events, id);
 }
 
-void occurrence_put_symbols(const Occurrence *o, Buf *out) {
+void occurrence_put_symbols(Occurrence *o, Buf *out) {
+        Symbol symbol;
+
+        if (o->highest > 0 && symbols_find_behind(o->symbols, o->highest, &symbol))
+                set_bit(o->marks, (size_t) (symbol.name - o->text));
         for (size_t i = 0; i < o->n_text; i++) {
                 const char *begin = o->text + i, *end;
 

@@ -166,11 +166,10 @@ bool symbol_is_function(const Symbol *s) {
         return strchr("tTwW", s->type) && !startswith(s->name, "__pfx_");
 }
 
-bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret) {
-        size_t low = 0, high = s->n_entries; /* the last one not after it is in [low, high) */
+/* The last one that begins not after @address; there is one. */
+static size_t find_entry(const Symbols *s, uint64_t address) {
+        size_t low = 0, high = s->n_entries; /* it is in [low, high) */
 
-        if (s->hidden || s->n_entries == 0 || s->entries[0].address > address)
-                return false;
         while (high - low > 1) {
                 size_t middle = low + (high - low) / 2;
 
@@ -179,11 +178,33 @@ bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret) {
                 else
                         high = middle;
         }
+        return low;
+}
+
+bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret) {
+        size_t low;
+
+        if (s->hidden || s->n_entries == 0 || s->entries[0].address > address)
+                return false;
+        low = find_entry(s, address);
         while (low > 0 && s->entries[low - 1].address == s->entries[low].address)
                 low--;
         if (address - s->entries[low].address > SYMBOL_BYTES_MAX)
                 return false;
         *ret = symbol_at(s, &s->entries[low]);
+        return true;
+}
+
+bool symbols_find_behind(const Symbols *s, uint64_t address, Symbol *ret) {
+        size_t i = 0;
+
+        if (s->hidden || s->n_entries == 0)
+                return false;
+        if (s->entries[0].address <= address)
+                i = find_entry(s, address) + 1;
+        if (i == s->n_entries)
+                return false;
+        *ret = symbol_at(s, &s->entries[i]);
         return true;
 }
 

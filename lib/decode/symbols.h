@@ -48,6 +48,8 @@ size_t symbols_n(const Symbols *s);
  * too (linux 6.2 on, tools/objtool/elf.c, elf_create_prefix_symbol()). */
 bool symbol_is_function(const Symbol *s);
 bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret);
+/* The first symbol that begins behind @address; false: there is none. */
+bool symbols_find_behind(const Symbols *s, uint64_t address, Symbol *ret);
 /* The first symbol of this name; false if there is none.  Looks at every one. */
 bool symbols_find_name(const Symbols *s, const char *name, Symbol *ret);
 Symbols *symbols_free(Symbols *s);

@@ -40,6 +40,24 @@ START_TEST(an_address_has_the_name_of_the_last_symbol_before_it)
         }
 END_TEST
 
+START_TEST(what_is_behind_an_address_is_the_next_that_begins)
+        {
+                _cleanup_(symbols_freep) Symbols *s =
+                        table("ffffffff81000000 T first\nffffffff81000100 t second\n"
+                              "ffffffff81000100 t alias\nffffffff81000200 t third\n");
+                Symbol y;
+
+                ck_assert(symbols_find_behind(s, 1, &y));
+                ck_assert(startswith(y.name, "first\n"));
+                ck_assert(symbols_find_behind(s, 0xffffffff81000000, &y));
+                ck_assert(startswith(y.name, "second\n"));
+                ck_assert(symbols_find_behind(s, 0xffffffff81000100, &y));
+                ck_assert(startswith(y.name, "third\n"));
+                ck_assert(!symbols_find_behind(s, 0xffffffff81000200, &y));
+                ck_assert(!symbols_find_behind(s, UINT64_MAX, &y));
+        }
+END_TEST
+
 START_TEST(of_equal_addresses_the_first_line_counts)
         {
                 _cleanup_(symbols_freep) Symbols *s = table("ffffffff81000200 t late\n"
@@ -155,7 +173,8 @@ START_TEST(two_hundred_thousand_symbols_are_ready_in_a_moment)
         }
 END_TEST
 
-UNIT_MAIN("symbols", an_address_has_the_name_of_the_last_symbol_before_it,
+UNIT_MAIN("symbols", what_is_behind_an_address_is_the_next_that_begins,
+          an_address_has_the_name_of_the_last_symbol_before_it,
           of_equal_addresses_the_first_line_counts, a_module_is_named_each_time,
           what_is_far_from_any_symbol_has_no_name, hidden_addresses_name_nothing,
           nothing_is_an_empty_table, lines_that_are_no_symbols_are_passed_over,
