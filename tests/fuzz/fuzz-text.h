@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * A text as it may come from anywhere: what is read of it can be drawn, counted and pruned, and
+ * A text as it may come from anywhere: what is read of it can be drawn, counted, pruned and filtered, and
  * what was drawn is a text of the same kind that has no damage.
  */
 
@@ -12,6 +12,7 @@
 #include "analyze/call-tree.h"
 #include "base/io.h"
 #include "calls/census.h"
+#include "calls/filter.h"
 #include "calls/prune.h"
 #include "fuzz.h"
 #include "import/text-trace.h"
@@ -86,6 +87,42 @@ static void fuzz_draw(TextTrace *t, const Renderer *renderer, Buf *out) {
                            text_remark_name(notes[i].remark));
 }
 
+typedef struct FuzzCounted {
+        TextTrace *trace;
+        uint64_t n;
+} FuzzCounted;
+
+static int fuzz_next(void *userdata, uint64_t until_ns, Step *ret) {
+        FuzzCounted *c = userdata;
+        int r = text_trace_next(c->trace, ret);
+
+        c->n += r > 0;
+        return r;
+}
+
+/* Every stage of a filter at once: what comes out is part of what went in. */
+static void fuzz_filter(const uint8_t *data, size_t n_data) {
+        const Strv notrace = { .items = (char *[]){ (char *) "*lock*" }, .n = 1 };
+        const Strv fold = { .items = (char *[]){ (char *) "irq", (char *) "tcp_*" }, .n = 2 };
+        const FilterSpec spec = {
+                .notrace = &notrace, .fold = &fold, .depth = 9, .keep_ns = 2000, .slower_ns = 500
+        };
+        _cleanup_(filter_freep) Filter *f = NULL;
+        FuzzCounted counted = {};
+        uint64_t n = 0;
+        Step s;
+        int r;
+
+        counted.trace = fuzz_open(data, n_data, &r);
+        FUZZ_CHECK(filter_new(&f, &spec) == 0);
+        while (r == 0 && filter_next(f, &(StepSource){ fuzz_next, &counted }, UINT64_MAX, &s) > 0) {
+                fuzz_check_step(&s);
+                n++;
+        }
+        FUZZ_CHECK(n <= counted.n);
+        text_trace_free(counted.trace);
+}
+
 static void fuzz_text(const uint8_t *data, size_t n_data, TextKind kind) {
         const Renderer *renderer = kind == TEXT_GRAPH ? &renderer_kernel : &renderer_indent;
         const Renderer *other = kind == TEXT_GRAPH ? &renderer_indent : &renderer_kernel;
@@ -97,6 +134,7 @@ static void fuzz_text(const uint8_t *data, size_t n_data, TextKind kind) {
         fuzz_draw(t, renderer, &out);
         r = r ?: text_trace_layout(t)->kind != kind;
         text_trace_free(t);
+        fuzz_filter(data, n_data);
         if (r != 0)
                 return;
         t = fuzz_open(out.data, out.n_data, &r);

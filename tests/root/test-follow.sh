@@ -44,6 +44,13 @@ try 'with a daemon' udp_sendmsg
 is 'the recording is not kept unless asked for' "$(ftracectl list --json | jq length)" 0
 try 'kept' -n kept udp_sendmsg
 exits 'what was kept can be drawn again' 0 ftracectl report kept
+try 'a function alone' --function=udp_sendmsg udp_sendmsg
+is 'no other is drawn' "$(grep -E '\|  ' "$work/live" | grep -vcE 'udp_sendmsg|\}')" 0
+try 'slow calls' -n slow --keep-slower=50us udp_sendmsg
+exits 'they can be drawn again' 0 ftracectl report slow --keep-slower=50us
+is 'as many' "$(count_roots udp_sendmsg "$out")" "$(count_roots udp_sendmsg "$work/live")"
+exits 'what is known only at the end is refused' 2 ftracectl follow --keep-slower=p99 udp_sendmsg
+exits 'so is what lies before' 2 ftracectl follow --from=+1s udp_sendmsg
 
 exits 'a session of somebody starts' 0 ftracectl start -n theirs udp_sendmsg
 mv "$work/tracefs.before" "$work/tracefs.before.all"
