@@ -2,11 +2,14 @@
 
 /*
  * A packed CPU is a chain of chunks, each with its two lengths before it, so all that is known
- * beforehand is where the first one is.  The chain is walked once, from head to head, without
- * unpacking: a head that makes no sense ends what can be read.  A chunk that does not unpack costs
- * its own pages.
+ * beforehand is where the first one is.  The chain is walked from head to head as far as pages are
+ * asked for, without unpacking: a head that makes no sense ends what can be read.  A chunk that does
+ * not unpack costs its own pages.  What of the mapped file lies behind is given back, so that it does
+ * not count as the reader's memory.
  */
 
+#include <sys/mman.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include "base/grow.h"
@@ -14,6 +17,8 @@
 #include "codec/dat-pages.h"
 
 #define CHUNK_BYTES_MAX ((uint32_t) 64 << 20) /* trace-cmd packs 10 pages at a time */
+
+#define BEHIND_BYTES ((uint64_t) 1 << 20)
 
 typedef struct Chunk {
         const uint8_t *data;
@@ -25,8 +30,13 @@ struct DatPages {
         const DatFile *f;
         const DatCpu *cpu;
         uint32_t page_bytes;
-        uint64_t n_pages, n_torn;
-        Chunk *chunks; /* NULL: pages lie as they are */
+        uint64_t n_pages, n_torn; /* found so far */
+        bool is_packed;
+        DatBytes heads;        /* packed: at the next one */
+        uint32_t n_said;       /* chunks that there should be */
+        bool is_walked;        /* to the end */
+        const uint8_t *behind; /* what is mapped before this was given back */
+        Chunk *chunks;
         size_t n_chunks;
         size_t i_chunk; /* the one that is unpacked; SIZE_MAX: none */
         uint8_t *pages;
@@ -50,36 +60,77 @@ static int note(DatPages *p, size_t i_chunk, uint64_t n_pages, const char *what)
         return 0;
 }
 
-static int find_chunks(DatPages *p) {
-        DatBytes b = { .data = p->cpu->data,
-                       .n = p->cpu->n,
-                       .swap = dat_file_is_big_endian(p->f) !=
-                               (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) };
-        uint32_t n_said = dat_bytes_u32(&b, "the file ends within the number of chunks");
-        int r = 0;
+/* @now: what is looked at.  Whoever goes back reads from the file again. */
+static void give_back(DatPages *p, const uint8_t *now) {
+        const uint64_t unit = (uint64_t) sysconf(_SC_PAGESIZE);
+        uintptr_t from, to;
 
-        while (p->n_chunks < n_said && !b.problem) {
-                Chunk c = { .first_page = p->n_pages }, *chunks;
+        if (now >= p->behind && (uint64_t) (now - p->behind) < BEHIND_BYTES)
+                return;
+        from = ((uintptr_t) p->behind + unit - 1) / unit * unit;
+        to = (uintptr_t) now / unit * unit;
+        if (to > from)
+                (void) madvise((void *) from, to - from, MADV_DONTNEED);
+        p->behind = now;
+}
 
-                c.n = dat_bytes_u32(&b, "cut off");
-                c.n_plain = dat_bytes_u32(&b, "cut off");
-                c.data = dat_bytes_take(&b, c.n, "cut off");
-                if (!b.problem && (c.n_plain == 0 || c.n_plain > CHUNK_BYTES_MAX ||
-                                   c.n_plain % p->page_bytes != 0))
-                        (void) dat_bytes_fail(&b, "a chunk's length is impossible");
-                if (b.problem)
-                        break;
-                chunks = grow_array(p->chunks, p->n_chunks, sizeof(*chunks));
-                if (!chunks)
-                        return -ENOMEM;
-                p->chunks = chunks;
-                p->chunks[p->n_chunks++] = c;
-                p->n_pages += c.n_plain / p->page_bytes;
+/* The next chunk.  0 or -errno. */
+static int find_chunk_behind(DatPages *p) {
+        DatBytes *b = &p->heads;
+        Chunk c = { .first_page = p->n_pages }, *chunks;
+
+        if (p->n_chunks == p->n_said) {
+                p->is_walked = true;
+                return 0;
         }
+        c.n = dat_bytes_u32(b, "cut off");
+        c.n_plain = dat_bytes_u32(b, "cut off");
+        c.data = dat_bytes_take(b, c.n, "cut off");
+        if (!b->problem &&
+            (c.n_plain == 0 || c.n_plain > CHUNK_BYTES_MAX || c.n_plain % p->page_bytes != 0))
+                (void) dat_bytes_fail(b, "a chunk's length is impossible");
+        if (b->problem) {
+                p->is_walked = true;
+                return p->n_torn == 0 ? note(p, p->n_chunks, 0, b->problem) : 0;
+        }
+        chunks = grow_array(p->chunks, p->n_chunks, sizeof(*chunks));
+        if (!chunks)
+                return -ENOMEM;
+        p->chunks = chunks;
+        p->chunks[p->n_chunks++] = c;
+        p->n_pages += c.n_plain / p->page_bytes;
+        give_back(p, c.data);
+        return 0;
+}
+
+int dat_pages_has(DatPages *p, uint64_t i) {
+        while (i >= p->n_pages && !p->is_walked) {
+                int r = find_chunk_behind(p);
+
+                if (r < 0)
+                        return r;
+        }
+        return i < p->n_pages;
+}
+
+static int begin_walk(DatPages *p) {
+        p->zstd = ZSTD_createDCtx();
+        if (!p->zstd)
+                return -ENOMEM;
+        p->is_packed = true;
+        p->is_walked = false;
+        p->behind = p->cpu->data;
         p->n_torn = p->cpu->n_cut;
-        if (b.problem && p->n_torn == 0)
-                r = note(p, p->n_chunks, 0, b.problem);
-        return r;
+        p->heads = (DatBytes){ .data = p->cpu->data,
+                               .n = p->cpu->n,
+                               .swap = dat_file_is_big_endian(p->f) !=
+                                       (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) };
+        p->n_said = dat_bytes_u32(&p->heads, "the file ends within the number of chunks");
+        if (p->heads.problem) {
+                p->is_walked = true;
+                return p->n_torn == 0 ? note(p, 0, 0, p->heads.problem) : 0;
+        }
+        return 0;
 }
 
 int dat_pages_open(DatPages **ret, const DatFile *f, uint32_t cpu) {
@@ -88,7 +139,9 @@ int dat_pages_open(DatPages **ret, const DatFile *f, uint32_t cpu) {
 
         if (!p)
                 return -ENOMEM;
-        *p = (DatPages){ .f = f, .page_bytes = dat_file_page_bytes(f), .i_chunk = SIZE_MAX };
+        *p = (DatPages){
+                .f = f, .page_bytes = dat_file_page_bytes(f), .i_chunk = SIZE_MAX, .is_walked = true
+        };
         for (size_t i = 0; i < dat_file_n_cpus(f); i++)
                 if (dat_file_cpu(f, i)->cpu == cpu)
                         p->cpu = dat_file_cpu(f, i);
@@ -98,8 +151,7 @@ int dat_pages_open(DatPages **ret, const DatFile *f, uint32_t cpu) {
                 p->n_pages = p->cpu->n / p->page_bytes;
                 p->n_torn = p->cpu->n_cut + p->cpu->n % p->page_bytes;
         } else {
-                p->zstd = ZSTD_createDCtx();
-                r = p->zstd ? find_chunks(p) : -ENOMEM;
+                r = begin_walk(p);
                 if (r < 0)
                         return r;
         }
@@ -115,7 +167,8 @@ uint32_t dat_pages_page_bytes(const DatPages *p) {
         return p->page_bytes;
 }
 
-uint64_t dat_pages_n_pages(const DatPages *p) {
+uint64_t dat_pages_n_pages(DatPages *p) {
+        (void) dat_pages_has(p, UINT64_MAX); /* without memory: as many as are known */
         return p->n_pages;
 }
 
@@ -148,6 +201,7 @@ static int unpack(DatPages *p, size_t i) {
         const Chunk *c = &p->chunks[i];
 
         p->i_chunk = SIZE_MAX;
+        give_back(p, c->data);
         if (p->n_room < c->n_plain) {
                 uint8_t *pages = realloc(p->pages, c->n_plain);
 
@@ -171,11 +225,17 @@ int dat_pages_read(DatPages *p, uint64_t i, const void **ret, uint64_t *ret_n) {
         size_t i_chunk;
         int r = 0;
 
-        if (!p->chunks) {
+        if (!p->is_packed) {
                 *ret = p->cpu->data + i * p->page_bytes;
                 *ret_n = p->n_pages - i;
                 return 0;
         }
+        r = dat_pages_has(p, i);
+        if (r <= 0) {
+                *ret_n = 1;
+                return r < 0 ? r : DAT_PAGES_E_LOST;
+        }
+        r = 0;
         i_chunk = find_chunk(p, i);
         c = &p->chunks[i_chunk];
         *ret_n = c->first_page + c->n_plain / p->page_bytes - i;
@@ -187,7 +247,7 @@ int dat_pages_read(DatPages *p, uint64_t i, const void **ret, uint64_t *ret_n) {
 }
 
 bool dat_pages_are_mapped(const DatPages *p) {
-        return !p->chunks;
+        return !p->is_packed;
 }
 
 const SealedDamage *dat_pages_damages(const DatPages *p, size_t *ret_n) {

@@ -12,16 +12,19 @@ typedef struct DatPages DatPages;
 
 enum { DAT_PAGES_E_LOST = 1 };
 
-/* @f: borrowed.  Packed ones are looked through for where their chunks begin.  0, -ENOENT (no such
- * CPU), -ENOMEM. */
+/* @f: borrowed.  0, -ENOENT (no such CPU), -ENOMEM. */
 int dat_pages_open(DatPages **ret, const DatFile *f, uint32_t cpu);
 uint32_t dat_pages_cpu(const DatPages *p);
 uint32_t dat_pages_page_bytes(const DatPages *p);
-uint64_t dat_pages_n_pages(const DatPages *p);
+/* Whether there is a page @i: 1, 0, -ENOMEM.  Packed ones are looked through for where their chunks
+ * begin only as far as that. */
+int dat_pages_has(DatPages *p, uint64_t i);
+/* Looks through all of them. */
+uint64_t dat_pages_n_pages(DatPages *p);
 /* Bytes that the file should have and has not, or that are no whole page. */
 uint64_t dat_pages_torn_bytes(const DatPages *p);
 /*
- * dat_pages_read() - page @i < n_pages and those that lie behind it in memory
+ * dat_pages_read() - page @i, which is there, and those that lie behind it in memory
  * @ret:   set with 0; valid until a page of another chunk is asked for
  * @ret_n: how many they are; with DAT_PAGES_E_LOST how many are in the chunk that is damaged
  *

@@ -135,6 +135,10 @@ uint64_t page_source_n_pages(const PageSource *s) {
         return s->raw ? segment_n_pages(s->raw) : sealed_reader_n_pages(s->sealed);
 }
 
+int page_source_has_page(const PageSource *s, uint64_t i) {
+        return s->dat ? dat_pages_has(s->dat, i) : i < page_source_n_pages(s);
+}
+
 uint64_t page_source_torn_bytes(const PageSource *s) {
         if (s->dat)
                 return dat_pages_torn_bytes(s->dat);

@@ -310,12 +310,16 @@ static int advance_to_page(Cursor *c) {
                         if (r <= 0)
                                 return r;
                 }
-                if (c->i_page < page_source_n_pages(c->segment)) {
+                r = page_source_has_page(c->segment, c->i_page);
+                if (r < 0)
+                        return r;
+                if (r > 0) {
                         r = enter_page(c);
                         if (r < 0)
                                 return r;
                         continue;
                 }
+                note_damaged_parts(c);
                 /* The last one may still grow. */
                 if (c->i_sequence + 1 >= c->n_sequences) {
                         c->head.event = NULL;
@@ -349,7 +353,7 @@ static bool segment_begin(Cursor *c, uint64_t *ret_ns) {
                 *ret_ns = sealed_reader_entry(sealed, 0)->first_ns;
                 return true;
         }
-        if (page_source_n_pages(c->segment) == 0 ||
+        if (page_source_has_page(c->segment, 0) <= 0 ||
             page_source_read(c->segment, 0, &page, &n) != 0 ||
             page_parse(&info, page, page_source_page_bytes(c->segment), swap) != 0)
                 return false;
