@@ -45,7 +45,7 @@ is 'the recording is not kept unless asked for' "$(ftracectl list --json | jq le
 try 'kept' -n kept udp_sendmsg
 exits 'what was kept can be drawn again' 0 ftracectl report kept
 try 'a function alone' --function=udp_sendmsg udp_sendmsg
-is 'no other is drawn' "$(grep -E '\|  ' "$work/live" | grep -vcE 'udp_sendmsg|\}')" 0
+is 'no other is drawn' "$(grep -vcE '^#|^$|udp_sendmsg|\}|-----| => ' "$work/live")" 0
 try 'slow calls' -n slow --keep-slower=50us udp_sendmsg
 exits 'they can be drawn again' 0 ftracectl report slow --keep-slower=50us
 is 'as many' "$(count_roots udp_sendmsg "$out")" "$(count_roots udp_sendmsg "$work/live")"
