@@ -150,19 +150,21 @@ static int read_text(const DatFile *f, const DatText *t, char **ret, size_t *ret
 /* Packed sections begin with the text's own length. */
 static int read_counted_text(const DatFile *f, const DatText *t, size_t n_count, char **ret,
                              size_t *ret_n) {
+        _cleanup_free_ char *text = NULL;
         size_t n = 0;
-        int r = read_text(f, t, ret, &n);
+        int r = read_text(f, t, &text, &n);
 
-        if (r < 0 || !t->is_packed)
-                *ret_n = n;
-        else if (n < n_count) {
-                free(*ret);
-                r = -EBADMSG;
-        } else {
-                memmove(*ret, *ret + n_count, n - n_count + 1);
-                *ret_n = n - n_count;
+        if (r < 0)
+                return r;
+        if (t->is_packed) {
+                if (n < n_count)
+                        return -EBADMSG;
+                n -= n_count;
+                memmove(text, text + n_count, n + 1);
         }
-        return r;
+        *ret = TAKE_PTR(text);
+        *ret_n = n;
+        return 0;
 }
 
 int dat_file_read_tracing(const DatFile *f, const char *path, char **ret, size_t *ret_n) {
