@@ -283,8 +283,9 @@ static int read_buffer(Body *b, DatBytes *bytes) {
                 r = finish(b, bytes);
         if (r == 0)
                 r = finish(b, &head);
-        if (r == 0)
-                r = take_cpus(b, TAKE_PTR(cpus), n_cpus, name);
+        if (r != 0)
+                return r;
+        r = take_cpus(b, TAKE_PTR(cpus), n_cpus, name);
         if (r <= 0)
                 return r;
         b->f->page_bytes = page_bytes;
