@@ -65,7 +65,7 @@ report 'ftraced(8) has every option' \
 keys=$("$top_builddir/ftracectl" cat-config --config-root=/nonexistent 2>/dev/null | sed -n 's/^#\{0,1\} *\([A-Z][A-Za-z]*\)=.*/\1/p' | sort -u)
 [[ $(wc -l <<<"$keys") -ge 15 ]] && bad= || bad="ftracectl cat-config lists only: $keys"
 report 'ftracectl cat-config lists the keys' "$bad"
-report 'ftraced.conf(5) has every key' "$(sed 's/$/=/' <<<"$keys" | missing_in "$top_srcdir/daemon/ftraced.conf.5.scd")"
+report 'ftraced.conf(5) has every key' "$(while read -r key; do echo "$key="; done <<<"$keys" | missing_in "$top_srcdir/daemon/ftraced.conf.5.scd")"
 report 'ftraced.conf has every key' "$(missing_in "$top_srcdir/systemd/ftraced.conf" <<<"$keys")"
 report 'ftraced.conf(5) has no other' "$(sed -n 's/^\*\([A-Za-z]*\)=\*$/\1/p' "$top_srcdir/daemon/ftraced.conf.5.scd" | sort -u | comm -23 - <(echo "$keys"))"
 report 'the catalog has every message of the journal, and no other' \

@@ -77,8 +77,8 @@ kill $workload
 wait $workload 2>/dev/null
 for i in 1 2; do
         status=0
-        kill -INT ${followers[i - 1]}
-        wait ${followers[i - 1]} || status=$?
+        kill -INT "${followers[i - 1]}"
+        wait "${followers[i - 1]}" || status=$?
         is "client $i ends with status 0" $status 0
         says "client $i is told of calls a second" '^[0-9,]+ calls, [0-9,]+ a second, nothing lost$' \
                 "$work/top$i"
