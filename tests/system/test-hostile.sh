@@ -23,7 +23,7 @@ memory() { # [kB]
         awk '/^VmRSS/ { print $2 }' "/proc/$ftraced_pid/status"
 }
 descriptors() {
-        ls "/proc/$ftraced_pid/fd" | wc -l
+        find "/proc/$ftraced_pid/fd" -mindepth 1 | wc -l
 }
 feed() { # all the while, as from the kernel
         local i
