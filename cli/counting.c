@@ -60,6 +60,12 @@ int counting_run(Counting *c, const Options *o) {
         return STATUS_OK;
 }
 
+int counting_read(Counting *c, const Options *o, const char *word) {
+        int status = counting_open(c, o, word);
+
+        return status == STATUS_OK ? counting_run(c, o) : status;
+}
+
 int counting_end(const Counting *c, const Options *o) {
         if (pairing_n_calls(c->pairing) == 0)
                 talk(o, "There are no calls in it.");

@@ -5,8 +5,7 @@
  * Counting: all calls of a SOURCE, for a verb that adds them up
  *
  *      counting_init()     whatever is added to counting.pairing now is told of the calls
- *      counting_open()
- *      counting_run()      all of them; several times, if the verb draws meanwhile
+ *      counting_read()     all of them; or counting_open() and counting_run(), with something between
  *      counting_headline() what was shown, and how much of it is the tracer's
  *      counting_end()
  */
@@ -28,6 +27,7 @@ int counting_init(Counting *ret);
 /* @c must stay where it is from now on. */
 int counting_open(Counting *c, const Options *o, const char *word);
 int counting_run(Counting *c, const Options *o);
+int counting_read(Counting *c, const Options *o, const char *word);
 /* What the source was short of; also why nothing is shown, if nothing was recorded. */
 int counting_end(const Counting *c, const Options *o);
 void counting_done(Counting *c);

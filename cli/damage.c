@@ -33,8 +33,8 @@ static int damage_add_chunk(Strv *ret, uint32_t cpu, const SealedDamage *d) {
         if (d->n_pages > 0)
                 (void) snprintf(lost, sizeof(lost), ", %s %s lost", format_count(count, d->n_pages),
                                 d->n_pages == 1 ? "page" : "pages");
-        return sentence_add(ret, "CPU %" PRIu32 ": %schunk %" PRIu32 ": %s%s", cpu,
-                            d->n_blocks == 0 ? "all from " : "", d->block, d->what, lost);
+        return strv_addf(ret, "CPU %" PRIu32 ": %schunk %" PRIu32 ": %s%s", cpu,
+                         d->n_blocks == 0 ? "all from " : "", d->block, d->what, lost);
 }
 
 int damage_add_part(Strv *ret, uint32_t cpu, uint64_t sequence, const SealedDamage *part) {
@@ -46,16 +46,16 @@ int damage_add_part(Strv *ret, uint32_t cpu, uint64_t sequence, const SealedDama
                 (void) snprintf(lost, sizeof(lost), ", %s %s lost",
                                 format_count(count, part->n_pages),
                                 part->n_pages == 1 ? "page" : "pages");
-        return sentence_add(ret, "cpu%" PRIu32 "/%08" PRIx64 ".seg: %s: %s%s", cpu, sequence,
-                            which_part(which, part), part->what, lost);
+        return strv_addf(ret, "cpu%" PRIu32 "/%08" PRIx64 ".seg: %s: %s%s", cpu, sequence,
+                         which_part(which, part), part->what, lost);
 }
 
 int damage_add_newer(Strv *ret, uint32_t cpu, uint64_t sequence, uint32_t version) {
-        return sentence_add(ret,
-                            "cpu%" PRIu32 "/%08" PRIx64
-                            ".seg: written by a newer ftraced, format %" PRIu32
-                            ", and skipped; read it with that version",
-                            cpu, sequence, version);
+        return strv_addf(ret,
+                         "cpu%" PRIu32 "/%08" PRIx64
+                         ".seg: written by a newer ftraced, format %" PRIu32
+                         ", and skipped; read it with that version",
+                         cpu, sequence, version);
 }
 
 /* Each by its name, as far as the cursor has kept them. */
@@ -73,8 +73,8 @@ static int describe_damages(Strv *ret, const Cursor *cursor, uint64_t n_all) {
                 if (r < 0)
                         return r;
         }
-        return n_all > n ? sentence_add(ret, "CPU %" PRIu32 ": %s more places are damaged", cpu,
-                                        format_count(text, n_all - n))
+        return n_all > n ? strv_addf(ret, "CPU %" PRIu32 ": %s more places are damaged", cpu,
+                                     format_count(text, n_all - n))
                          : 0;
 }
 
@@ -111,8 +111,8 @@ int damage_describe(const Stream *stream, const Atlas *atlas, bool live, Strv *r
         int r = 0;
 
         if (atlas_is_damaged(atlas))
-                r = sentence_add(ret, "its symbols in the store are damaged: functions are "
-                                      "addresses");
+                r = strv_addf(ret, "its symbols in the store are damaged: functions are "
+                                   "addresses");
 
         for (size_t i = 0; r >= 0 && i < stream_n_cpus(stream); i++) {
                 const Cursor *cursor = stream_cursor(stream, i);

@@ -48,10 +48,10 @@ static int check_segment(DeepCheck *c, const SessionDir *dir, uint32_t cpu, uint
         if (r == PAGE_SOURCE_E_NEWER)
                 return damage_add_newer(&c->damages, cpu, sequence, version);
         if (r > 0)
-                return sentence_add(&c->damages,
-                                    "cpu%" PRIu32 "/%08" PRIx64
-                                    ".seg: not a segment, or one that was put there",
-                                    cpu, sequence);
+                return strv_addf(&c->damages,
+                                 "cpu%" PRIu32 "/%08" PRIx64
+                                 ".seg: not a segment, or one that was put there",
+                                 cpu, sequence);
         return page_source_is_sealed(s) ? check_blocks(c, page_source_sealed(s)) : 0;
 }
 

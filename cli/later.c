@@ -24,17 +24,12 @@ bool later_is_wanted(const Options *o) {
 }
 
 static int make_command(Strv *ret, const Options *o) {
-        char self[PATH_MAX], *text;
-        ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-        int r = n < 0 ? -errno : 0;
+        int r = units_add_self(ret);
 
-        self[MAX(n, (ssize_t) 0)] = 0;
-        if (r >= 0)
-                r = strv_add(ret, self);
         if (r >= 0)
                 r = strv_add(ret, "start");
         if (r >= 0 && o->socket)
-                r = asprintf(&text, "--socket=%s", o->socket) < 0 ? -ENOMEM : strv_take(ret, text);
+                r = strv_addf(ret, "--socket=%s", o->socket);
         if (r >= 0)
                 r = options_said(ret, o, OPTIONS_RECORD | OPTIONS_IN_KERNEL, 0);
         if (r >= 0 && o->words.n > 0)

@@ -326,11 +326,7 @@ static int find_letter(int c, const char *verb) {
 }
 
 static int say(Options *o, const Option *option, const char *value) {
-        char *text;
-
-        if (asprintf(&text, "--%s%s%s", option->name, value ? "=" : "", value ?: "") < 0)
-                return -ENOMEM;
-        return strv_take(&o->said, text);
+        return strv_addf(&o->said, "--%s%s%s", option->name, value ? "=" : "", value ?: "");
 }
 
 int options_said(Strv *ret, const Options *o, unsigned groups, unsigned others) {

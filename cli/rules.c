@@ -10,13 +10,11 @@
 #include "store/trigger.h"
 
 int rules_add_on(Rules *r, const char *trigger) {
-        char *text;
-
         if (r->is_doing) {
                 r->n_complete = r->items.n;
                 r->is_doing = false;
         }
-        return asprintf(&text, " %s", trigger) < 0 ? -ENOMEM : strv_take(&r->items, text);
+        return strv_addf(&r->items, " %s", trigger);
 }
 
 static int add_action(char **rule, const char *action) {

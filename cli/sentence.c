@@ -2,22 +2,8 @@
 
 /* One line of memory handling that every list of findings would otherwise repeat. */
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "base/unit.h"
 #include "cli/sentence.h"
-
-int sentence_add(Strv *list, const char *format, ...) {
-        char *text;
-        va_list ap;
-        int n;
-
-        va_start(ap, format);
-        n = vasprintf(&text, format, ap);
-        va_end(ap);
-        return n < 0 ? -ENOMEM : strv_take(list, text);
-}
 
 int sentence_add_count(Strv *list, const char *where, uint64_t n, const char *one, const char *many,
                        const char *what) {
@@ -25,6 +11,6 @@ int sentence_add_count(Strv *list, const char *where, uint64_t n, const char *on
 
         if (n == 0)
                 return 0;
-        return sentence_add(list, "%s%s %s %s", where, format_count(number, n), n == 1 ? one : many,
-                            what);
+        return strv_addf(list, "%s%s %s %s", where, format_count(number, n), n == 1 ? one : many,
+                         what);
 }

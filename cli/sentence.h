@@ -9,8 +9,6 @@
 
 #include "base/strv.h"
 
-/* 0 or -ENOMEM. */
-int sentence_add(Strv *list, const char *format, ...) _printf_(2, 3);
 /* "CPU 3: 2,646 pages WHAT" with @where in front; nothing if @n is 0. */
 int sentence_add_count(Strv *list, const char *where, uint64_t n, const char *one, const char *many,
                        const char *what);

@@ -48,6 +48,13 @@ static int open_bus(sd_bus **ret) {
         return r;
 }
 
+int units_add_self(Strv *ret) {
+        char self[PATH_MAX];
+        ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+        return n < 0 ? -errno : strv_addn(ret, self, (size_t) n);
+}
+
 int units_open(Units **ret) {
         Units *u = calloc(1, sizeof(*u));
         int r = u ? open_bus(&u->bus) : -ENOMEM;

@@ -16,6 +16,9 @@
 
 typedef struct Units Units;
 
+/* The path of this program, as units need it: 0, -errno. */
+int units_add_self(Strv *ret);
+
 int units_open(Units **ret);
 /* All unit files are read again. */
 int units_reload(Units *u);

@@ -74,14 +74,9 @@ static size_t text_kinds(Kind kinds[static N_KINDS_MAX], const TextTrace *t) {
         return ELEMENTSOF(all);
 }
 
-static size_t record_kinds(Kind kinds[static N_KINDS_MAX], const VerifyResult *v,
-                           const SessionMeta *m) {
-        const Census *c = &v->census;
-        const CursorCount *n = &v->count;
+/* Of what the filters leave. */
+static size_t step_kinds(Kind *kinds, const Census *c) {
         const Kind all[] = {
-                { "segments", "segments", n->n_segments },
-                { "pages", "pages", n->n_pages },
-                { "records", "records", n->n_records },
                 { "entries", "calls", c->n_entries },
                 { "exits", "returns", c->n_exits },
                 { "others", "events of other kinds", c->n_others },
@@ -92,16 +87,34 @@ static size_t record_kinds(Kind kinds[static N_KINDS_MAX], const VerifyResult *v
                 { "returns_unmatched", "returns without their calls", c->n_unmatched_exits },
                 { "calls_unmatched", "calls without their returns", c->n_unmatched_entries },
                 { "losses", "places where events are missing", c->n_gaps },
-                { "events_lost", "events lost", session_meta_events_lost(m) },
-                { "pages_lost", "pages lost", session_meta_pages_lost(m) },
-                { "records_short", "records that are too short", n->n_records_short },
-                { "pages_damaged", "pages that are damaged",
-                  n->n_pages_torn + n->n_pages_damaged + n->n_pages_lost },
-                { "pages_backwards", "pages that go back in time", n->n_pages_backwards },
         };
 
         memcpy(kinds, all, sizeof(all));
         return ELEMENTSOF(all);
+}
+
+static size_t record_kinds(Kind kinds[static N_KINDS_MAX], const VerifyResult *v,
+                           const SessionMeta *m) {
+        const CursorCount *count = &v->count;
+        const Kind before[] = {
+                { "segments", "segments", count->n_segments },
+                { "pages", "pages", count->n_pages },
+                { "records", "records", count->n_records },
+        };
+        const Kind behind[] = {
+                { "events_lost", "events lost", session_meta_events_lost(m) },
+                { "pages_lost", "pages lost", session_meta_pages_lost(m) },
+                { "records_short", "records that are too short", count->n_records_short },
+                { "pages_damaged", "pages that are damaged",
+                  count->n_pages_torn + count->n_pages_damaged + count->n_pages_lost },
+                { "pages_backwards", "pages that go back in time", count->n_pages_backwards },
+        };
+        size_t n = ELEMENTSOF(before);
+
+        memcpy(kinds, before, sizeof(before));
+        n += step_kinds(kinds + n, &v->census);
+        memcpy(kinds + n, behind, sizeof(behind));
+        return n + ELEMENTSOF(behind);
 }
 
 static json_t *kinds_json(const char *name, bool complete, const Kind *kinds, size_t n) {
@@ -228,25 +241,6 @@ static int check_session(const Source *s, const Options *o) {
                 status = stdout_end(&out);
         }
         return status ?: v.complete ? STATUS_OK : STATUS_INCOMPLETE;
-}
-
-/* Of what the filters leave. */
-static size_t step_kinds(Kind kinds[static N_KINDS_MAX], const Census *c) {
-        const Kind all[] = {
-                { "entries", "calls", c->n_entries },
-                { "exits", "returns", c->n_exits },
-                { "others", "events of other kinds", c->n_others },
-                { "trees", "trees", c->n_trees },
-                { "trees_complete", "trees that have an end", c->n_trees_complete },
-                { "returns_cut", "returns of calls before the beginning", c->n_cut_exits },
-                { "calls_cut", "calls cut off by the end", c->n_cut_entries },
-                { "returns_unmatched", "returns without their calls", c->n_unmatched_exits },
-                { "calls_unmatched", "calls without their returns", c->n_unmatched_entries },
-                { "losses", "places where events are missing", c->n_gaps },
-        };
-
-        memcpy(kinds, all, sizeof(all));
-        return ELEMENTSOF(all);
 }
 
 static int count_steps(Census *c, Reading *reading) {

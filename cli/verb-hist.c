@@ -194,9 +194,7 @@ static int hist(const Options *o, const Chosen *chosen) {
         r = by_root_new(&by_root, counting.pairing, chosen->names);
         if (r < 0)
                 return counting_failure(r);
-        status = counting_open(&counting, o, chosen->source);
-        if (status == STATUS_OK)
-                status = counting_run(&counting, o);
+        status = counting_read(&counting, o, chosen->source);
         if (status != STATUS_OK)
                 return status;
         (void) by_root_rows(by_root, &n);

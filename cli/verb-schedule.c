@@ -106,31 +106,20 @@ static int check_add(const Options *o, const Strv *functions) {
 
 /* ftracectl schedule capture NAME OPTIONS FUNCTION... */
 static int make_command(Strv *ret, const Options *o, const Strv *functions) {
-        char self[PATH_MAX], text[64];
-        ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-        int r = n < 0 ? -errno : 0;
+        int r = units_add_self(ret);
 
-        self[MAX(n, (ssize_t) 0)] = 0;
-        if (r >= 0)
-                r = strv_add(ret, self);
         if (r >= 0)
                 r = strv_add(ret, "schedule");
         if (r >= 0)
                 r = strv_add(ret, "capture");
         if (r >= 0)
                 r = strv_add(ret, o->words.items[1]);
-        if (r >= 0 && o->socket) {
-                char *socket;
-
-                r = asprintf(&socket, "--socket=%s", o->socket) < 0 ? -ENOMEM
-                                                                    : strv_take(ret, socket);
-        }
-        (void) snprintf(text, sizeof(text), "--keep=%" PRIu64, o->schedule.keep);
+        if (r >= 0 && o->socket)
+                r = strv_addf(ret, "--socket=%s", o->socket);
         if (r >= 0 && o->schedule.keep > 0)
-                r = strv_add(ret, text);
-        (void) snprintf(text, sizeof(text), "--max-per-day=%" PRIu64, o->schedule.max_per_day);
+                r = strv_addf(ret, "--keep=%" PRIu64, o->schedule.keep);
         if (r >= 0 && o->schedule.max_per_day > 0)
-                r = strv_add(ret, text);
+                r = strv_addf(ret, "--max-per-day=%" PRIu64, o->schedule.max_per_day);
         if (r >= 0)
                 r = options_said(ret, o, OPTIONS_RECORD, 0);
         if (r >= 0 && functions->n > 0)

@@ -187,9 +187,7 @@ int verb_slow(const Options *o) {
                          o->analysis.n_slow > 0 ? (size_t) o->analysis.n_slow : N_DEFAULT);
         if (r < 0)
                 return counting_failure(r);
-        status = counting_open(&counting, &reading_options, o->words.items[0]);
-        if (status == STATUS_OK)
-                status = counting_run(&counting, o);
+        status = counting_read(&counting, &reading_options, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
         r = outliers_finish(outliers);

@@ -40,9 +40,7 @@ int verb_top(const Options *o) {
         r = breakdown_new(&breakdown, by, counting.pairing);
         if (r < 0)
                 return counting_failure(r);
-        status = counting_open(&counting, o, o->words.items[0]);
-        if (status == STATUS_OK)
-                status = counting_run(&counting, o);
+        status = counting_read(&counting, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
         r = top_view_init(&v, o, breakdown, by, o->analysis.corrected ? &counting.cost : NULL,

@@ -87,9 +87,7 @@ int verb_tree(const Options *o) {
         r = call_tree_new(&tree, counting.pairing);
         if (r < 0)
                 return counting_failure(r);
-        status = counting_open(&counting, &reading_options, o->words.items[0]);
-        if (status == STATUS_OK)
-                status = counting_run(&counting, o);
+        status = counting_read(&counting, &reading_options, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
         r = call_tree_finish(tree);

@@ -107,9 +107,7 @@ int verb_waits(const Options *o) {
         r = waits_new(&waits, counting.pairing);
         if (r < 0)
                 return counting_failure(r);
-        status = counting_open(&counting, o, o->words.items[0]);
-        if (status == STATUS_OK)
-                status = counting_run(&counting, o);
+        status = counting_read(&counting, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
         rows = waits_rows(waits, &n);

@@ -25,13 +25,13 @@ static int check_account(VerifyResult *v, const CpuAccount *a, const CursorCount
 
         (void) snprintf(where, sizeof(where), "CPU %u: ", a->cpu);
         if (!live && !is_file && a->n_pages != c->n_pages)
-                r = sentence_add(&v->problems,
-                                 "%s%s pages are stored, but the session's account says %s", where,
-                                 format_count(x, c->n_pages), format_count(y, a->n_pages));
+                r = strv_addf(&v->problems,
+                              "%s%s pages are stored, but the session's account says %s", where,
+                              format_count(x, c->n_pages), format_count(y, a->n_pages));
         if (r >= 0 && !live && is_sound && a->read_events != c->n_records)
-                r = sentence_add(&v->problems,
-                                 "%s%s events are stored, but the kernel handed out %s", where,
-                                 format_count(x, c->n_records), format_count(y, a->read_events));
+                r = strv_addf(&v->problems, "%s%s events are stored, but the kernel handed out %s",
+                              where, format_count(x, c->n_records),
+                              format_count(y, a->read_events));
         if (r >= 0)
                 r = sentence_add_count(
                         &v->problems, where, a->overrun, "event", "events",
@@ -58,7 +58,7 @@ static int check_gaps(VerifyResult *v, const SessionMeta *m) {
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < m->gaps.n; i++)
-                r = sentence_add(&v->problems, "%s", summary_gap(text, m, &m->gaps.items[i]));
+                r = strv_addf(&v->problems, "%s", summary_gap(text, m, &m->gaps.items[i]));
         return r;
 }
 
@@ -91,9 +91,9 @@ static int check_cpus(VerifyResult *v, const Playback *p, bool live) {
 
                 cursor_count(stream_cursor(p->stream, i), &c);
                 if (!live && !is_file && c.n_pages > 0 && !find_account(p->meta, cpu)) {
-                        r = sentence_add(
-                                &v->problems,
-                                "CPU %u: has pages, but the session's account has no entry", cpu);
+                        r = strv_addf(&v->problems,
+                                      "CPU %u: has pages, but the session's account has no entry",
+                                      cpu);
                         if (r < 0)
                                 return r;
                 }
@@ -171,7 +171,7 @@ int verify_session(const SessionDir *dir, const SessionMeta *meta, Progress *pro
                 return r;
         r = playback_open(&p, dir, meta, &reason);
         if (r == PLAYBACK_E_UNREADABLE)
-                r = sentence_add(&v.problems, "it cannot be decoded: %s", reason);
+                r = strv_addf(&v.problems, "it cannot be decoded: %s", reason);
         else if (r >= 0) {
                 r = count_steps(&v, p, progress);
                 if (r >= 0)
@@ -181,10 +181,10 @@ int verify_session(const SessionDir *dir, const SessionMeta *meta, Progress *pro
                 if (r >= 0)
                         r = check_pairs(&v, meta);
                 if (r >= 0 && p->formats.page_bytes != meta->page_bytes && !live)
-                        r = sentence_add(&v.problems,
-                                         "events/header_page says pages of %u bytes, the session's "
-                                         "account %u",
-                                         p->formats.page_bytes, meta->page_bytes);
+                        r = strv_addf(&v.problems,
+                                      "events/header_page says pages of %u bytes, the session's "
+                                      "account %u",
+                                      p->formats.page_bytes, meta->page_bytes);
                 stream_count(p->stream, &v.count);
         }
         if (r < 0)

@@ -266,12 +266,11 @@ static int admit_cgroups(const Tracefs *fs, const Spec *spec, Strv *ret, Refusal
 /* Nobody yet: who sees nothing recorded should know. */
 static int warn_of_nobody(const Strv *names, const char *what, Strv *warnings) {
         _cleanup_free_ char *joined = strv_join(names, ", ");
-        char *text;
 
-        if (!joined || asprintf(&text, "nobody is %s %s yet: nothing is recorded until there is",
-                                what, joined) < 0)
+        if (!joined)
                 return -ENOMEM;
-        return strv_take(warnings, text);
+        return strv_addf(warnings, "nobody is %s %s yet: nothing is recorded until there is", what,
+                         joined);
 }
 
 int find_followed(const Tracefs *fs, const Spec *spec, Strv *ret_threads) {

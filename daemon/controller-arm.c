@@ -232,15 +232,13 @@ static int warn_of_addresses(Controller *c, Strv *warnings) {
 
 static int warn_of_clock_readers(const Strv *clock_readers, Strv *warnings) {
         _cleanup_free_ char *names = strv_join(clock_readers, ", ");
-        char *text;
 
         if (clock_readers->n == 0)
                 return 0;
-        if (!names ||
-            asprintf(&text, "not recorded: %s, with which this kernel reads the trace clock",
-                     names) < 0)
+        if (!names)
                 return -ENOMEM;
-        return strv_take(warnings, text);
+        return strv_addf(warnings, "not recorded: %s, with which this kernel reads the trace clock",
+                         names);
 }
 
 int tracer_fill_meta(Tracer *t, SessionMeta *m, const Aim *aim) {

@@ -6,25 +6,12 @@
  * (daemon/tamper.h).
  */
 
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/cpu-list.h"
 #include "base/io.h"
 #include "daemon/controller-private.h"
 #include "daemon/knob.h"
-
-static int add(Strv *ret, const char *format, ...) _printf_(2, 3);
-static int add(Strv *ret, const char *format, ...) {
-        char *text;
-        va_list ap;
-        int n;
-
-        va_start(ap, format);
-        n = vasprintf(&text, format, ap);
-        va_end(ap);
-        return n < 0 ? -ENOMEM : strv_take(ret, text);
-}
 
 static int find_ended(const Tracefs *fs, const Spec *spec, Strv *ret) {
         _cleanup_free_ char *pids = strv_join(&spec->pids, ", ");
@@ -41,7 +28,7 @@ static int find_ended(const Tracefs *fs, const Spec *spec, Strv *ret) {
         }
         if (spec->pids.n == 0)
                 return 0;
-        return add(ret, "process%s %s has ended", spec->pids.n == 1 ? "" : "es", pids);
+        return strv_addf(ret, "process%s %s has ended", spec->pids.n == 1 ? "" : "es", pids);
 }
 
 /* Among those that are followed is always the one that nobody has (daemon/task-finder.h). */
@@ -56,8 +43,8 @@ static int find_nobody(const Tracefs *fs, const Spec *spec, Strv *ret) {
         r = comms && cgroups ? find_followed(fs, spec, &tasks) : -ENOMEM;
         if (r < 0 || tasks.n > 1)
                 return r;
-        return spec->comms.n > 0 ? add(ret, "no task is called %s", comms)
-                                 : add(ret, "no task is in the control group %s", cgroups);
+        return spec->comms.n > 0 ? strv_addf(ret, "no task is called %s", comms)
+                                 : strv_addf(ret, "no task is in the control group %s", cgroups);
 }
 
 static int find_offline(const Tracefs *fs, const Spec *spec, Strv *ret) {
@@ -79,7 +66,7 @@ static int find_offline(const Tracefs *fs, const Spec *spec, Strv *ret) {
                         if (from <= last && to >= first)
                                 return 0;
                 }
-        return add(ret, "of CPUs %s none is online", cpus);
+        return strv_addf(ret, "of CPUs %s none is online", cpus);
 }
 
 /* Whether @name is in a list of the session's buffer; one that is empty has all. */
@@ -104,11 +91,13 @@ static int find_not_hooked(const Tracer *t, const SessionMeta *m, Strv *ret) {
                 const char *root = m->roots.items[i];
 
                 if (strv_contains(&t->gone, root))
-                        r = add(ret, "the module of %s is not loaded any more", root);
+                        r = strv_addf(ret, "the module of %s is not loaded any more", root);
                 else if (strv_contains(&notrace, root))
-                        r = add(ret, "%s is in set_ftrace_notrace, which leaves it out", root);
+                        r = strv_addf(ret, "%s is in set_ftrace_notrace, which leaves it out",
+                                      root);
                 else if (filter.n > 0 && !strv_contains(&filter, root))
-                        r = add(ret, "%s is not in set_ftrace_filter, which has others", root);
+                        r = strv_addf(ret, "%s is not in set_ftrace_filter, which has others",
+                                      root);
         }
         return r;
 }

@@ -215,7 +215,6 @@ static int look_leftovers(const HostFacts *h, Finding *f) {
                 return 0;
         for (size_t i = 0; i < ELEMENTSOF(leftovers); i++) {
                 _cleanup_free_ char *now = NULL;
-                char *text;
 
                 if (leftovers[i].top_only && h->has_instances > 0)
                         continue;
@@ -230,10 +229,8 @@ static int look_leftovers(const HostFacts *h, Finding *f) {
                 for (char *s = now; *s; s++)
                         if (*s == '\n')
                                 *s = ' ';
-                if (asprintf(&text, "%s is %.40s%s", leftovers[i].file, now,
-                             strlen(now) > 40 ? "..." : "") < 0)
-                        return -ENOMEM;
-                r = strv_take(&found, text);
+                r = strv_addf(&found, "%s is %.40s%s", leftovers[i].file, now,
+                              strlen(now) > 40 ? "..." : "");
                 if (r < 0)
                         return r;
         }

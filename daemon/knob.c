@@ -313,12 +313,9 @@ int knob_remove(int tracefs_fd, const char *path, const Strv *words) {
         _cleanup_strv_ Strv absent = {}, marked = {};
         _cleanup_free_ char *text = NULL;
 
-        for (size_t i = 0; i < words->n; i++) {
-                char *word;
-
-                if (asprintf(&word, "!%s", words->items[i]) < 0 || strv_take(&marked, word) < 0)
+        for (size_t i = 0; i < words->n; i++)
+                if (strv_addf(&marked, "!%s", words->items[i]) < 0)
                         return -ENOMEM;
-        }
         text = strv_join(&marked, "\n");
         return text ? write_words(tracefs_fd, path, text, O_APPEND, &absent) : -ENOMEM;
 }

@@ -319,11 +319,10 @@ static int undo_file(const Tracefs *fs, const LedgerRecord *e, Strv *warnings, s
         if (skipped.n == 0)
                 return 0;
         words = strv_join(&skipped, ", ");
-        if (!words ||
-            asprintf(&text, "%s held %s before, which this kernel no longer takes: left out",
-                     e->file, words) < 0)
+        if (!words)
                 return -ENOMEM;
-        return strv_take(warnings, TAKE_PTR(text));
+        return strv_addf(warnings, "%s held %s before, which this kernel no longer takes: left out",
+                         e->file, words);
 }
 
 /* A line goes by its text with a '!', a dynamic event by its name: "p:ftraced/x f" by "-:ftraced/x". */

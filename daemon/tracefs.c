@@ -247,7 +247,7 @@ static int add_holder(const Tracefs *fs, const char *dir, const char *pid, Strv 
                 return 0; /* it has ended, or is not ours to see */
         while ((e = readdir(d))) {
                 ssize_t n = readlinkat(dirfd(d), e->d_name, target, sizeof(target) - 1);
-                _cleanup_free_ char *comm = NULL, *text = NULL;
+                _cleanup_free_ char *comm = NULL;
 
                 if (n <= 0)
                         continue;
@@ -258,9 +258,7 @@ static int add_holder(const Tracefs *fs, const char *dir, const char *pid, Strv 
                 if (file_read(fs->root_fd, path, &comm, NULL, 4096) < 0)
                         return 0;
                 comm[strcspn(comm, "\n")] = 0;
-                if (asprintf(&text, "%s (pid %s)", comm, pid) < 0)
-                        return -ENOMEM;
-                return strv_take(ret, TAKE_PTR(text));
+                return strv_addf(ret, "%s (pid %s)", comm, pid);
         }
         return 0;
 }

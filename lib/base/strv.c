@@ -3,6 +3,8 @@
 /* An array that doubles. */
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +35,17 @@ int strv_addn(Strv *v, const char *s, size_t n) {
 
 int strv_add(Strv *v, const char *s) {
         return strv_take(v, strdup(s));
+}
+
+int strv_addf(Strv *v, const char *format, ...) {
+        char *text;
+        va_list ap;
+        int n;
+
+        va_start(ap, format);
+        n = vasprintf(&text, format, ap);
+        va_end(ap);
+        return n < 0 ? -ENOMEM : strv_take(v, text);
 }
 
 int strv_copy(Strv *ret, const Strv *v) {

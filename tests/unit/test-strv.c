@@ -70,6 +70,16 @@ START_TEST(an_empty_list_joins_to_nothing)
         }
 END_TEST
 
-UNIT_MAIN("strv", order_and_terminator_are_kept_over_growth, splitting_skips_empty_words,
-          sorting_drops_duplicates_and_growth_goes_on, copies_are_equal_and_independent,
-          an_empty_list_joins_to_nothing)
+START_TEST(a_formatted_string_is_a_string)
+        {
+                _cleanup_strv_ Strv v = {};
+
+                ck_assert_int_eq(strv_addf(&v, "%s-%d", "cpu", 3), 0);
+                ck_assert_uint_eq(v.n, 1);
+                ck_assert_str_eq(v.items[0], "cpu-3");
+        }
+END_TEST
+
+UNIT_MAIN("strv", a_formatted_string_is_a_string, order_and_terminator_are_kept_over_growth,
+          splitting_skips_empty_words, sorting_drops_duplicates_and_growth_goes_on,
+          copies_are_equal_and_independent, an_empty_list_joins_to_nothing)
