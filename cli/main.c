@@ -55,8 +55,8 @@ static const Verb verbs[] = {
           "removed unless it has a name (-n) or --keep is given.  With the name of a session that\n"
           "records: watches it, and leaves it alone.  As root no daemon is needed.  With --top\n"
           "not the calls are drawn, but every second where their time goes; q ends that, too.\n",
-          OPTIONS_RECORD | OPTIONS_FOLLOW | OPTIONS_DRAW | OPTIONS_LIVE | OPTIONS_TOP | OPTIONS_LIMIT |
-                  OPTIONS_ANALYZE,
+          OPTIONS_RECORD | OPTIONS_FOLLOW | OPTIONS_DRAW | OPTIONS_LIVE | OPTIONS_TOP |
+                  OPTIONS_LIMIT | OPTIONS_ANALYZE,
           0, MANY, verb_follow },
         { "status", "", "what happens now (the default)", NULL, OPTIONS_FLEET | OPTIONS_JSON, 0, 0,
           verb_status },
@@ -74,19 +74,25 @@ static const Verb verbs[] = {
         { "top", "SOURCE [OPTIONS]", "where the time of a recording went",
           "SELF is what a function took without the calls below it, TOTAL with them; recursion\n"
           "counts once.  What was cut off by the beginning or the end counts with what was seen.\n",
-          OPTIONS_TOP | OPTIONS_LIMIT | OPTIONS_ANALYZE | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 1, verb_top },
+          OPTIONS_TOP | OPTIONS_LIMIT | OPTIONS_ANALYZE | OPTIONS_FILTER | OPTIONS_KEEP_GOING |
+                  OPTIONS_JSON,
+          1, 1, verb_top },
         { "tree", "SOURCE [OPTIONS]", "the trees of all calls, merged",
-          "A line for each function under the path of its callers: what took longest first, and the\n"
+          "A line for each function under the path of its callers: what took longest first, and "
+          "the\n"
           "way to where most time went marked with \">\".\n",
           OPTIONS_TREE | OPTIONS_CALLERS | OPTIONS_ANALYZE | OPTIONS_FILTER | OPTIONS_KEEP_GOING |
                   OPTIONS_JSON,
           1, 1, verb_tree },
         { "hist", "SOURCE [FUNCTION] [OPTIONS]", "how long calls took, as a histogram",
-          "One for each root; with FUNCTION, a name or a glob, one of all its calls, and how long they\n"
+          "One for each root; with FUNCTION, a name or a glob, one of all its calls, and how long "
+          "they\n"
           "took under each root.\n",
-          OPTIONS_HIST | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2, verb_hist },
+          OPTIONS_HIST | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2,
+          verb_hist },
         { "slow", "SOURCE [OPTIONS]", "the slowest calls of roots, and what they spent",
-          "Each with what it spent and a usual call of the same root does not, and with its own tree.\n"
+          "Each with what it spent and a usual call of the same root does not, and with its own "
+          "tree.\n"
           "\"+\": what the usual one does not call, \"-\": what it does and this one does not.\n",
           OPTIONS_SLOW | OPTIONS_TREE | OPTIONS_ANALYZE | OPTIONS_FILTER | OPTIONS_KEEP_GOING |
                   OPTIONS_JSON,
@@ -96,12 +102,14 @@ static const Verb verbs[] = {
           "WAKE-UP the part of it from being woken on, as a median.\n",
           OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 1, verb_waits },
         { "calls", "SOURCE [FUNCTION] [OPTIONS]", "every call of a function, a line each",
-          "In the order in which they ended; without FUNCTION the outermost calls.  A \"+\" behind a\n"
+          "In the order in which they ended; without FUNCTION the outermost calls.  A \"+\" behind "
+          "a\n"
           "duration: it was cut, and took longer.\n",
           OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2, verb_calls },
         { "diff", "BEFORE NOW [OPTIONS]", "what has changed from one recording to another",
           "Compares each root that both have, and the functions below it: what an outermost call\n"
-          "spends in them on average, and how often it calls them.  What may be chance is left out.\n",
+          "spends in them on average, and how often it calls them.  What may be chance is left "
+          "out.\n",
           OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 2, 2, verb_diff },
         { "check", "SOURCE", "what there is in a recording, and what is missing",
           "Counts lines or records of each kind, and names what does not fit.  The exit status is\n"
@@ -112,18 +120,21 @@ static const Verb verbs[] = {
           "The exit status is 6 if anything is missing or damaged.\n",
           OPTIONS_VERIFY | OPTIONS_JSON, 1, 1, verb_verify },
         { "fetch", "SOURCE -o FILE [OPTIONS]", "a trace.dat for trace-cmd and KernelShark",
-          "Pages are copied as they are, so of a window (--from, --to) there is somewhat more than\n"
+          "Pages are copied as they are, so of a window (--from, --to) there is somewhat more "
+          "than\n"
           "asked for.  What was lost is said, and makes the exit status 6.\n",
           OPTIONS_OUTPUT | OPTIONS_FETCH | OPTIONS_FLEET, 1, 1, verb_fetch },
         { "keep", "SOURCE -n NAME | -o FILE [OPTIONS]", "a part of a recording, as one of its own",
-          "What the options leave of SOURCE becomes a session in the store, which must be no running\n"
+          "What the options leave of SOURCE becomes a session in the store, which must be no "
+          "running\n"
           "daemon's, or a trace.dat.  The records are the same, bit for bit.\n",
           OPTIONS_KEEP | OPTIONS_FILTER | OPTIONS_OUTPUT, 1, 1, verb_keep },
         { "export", "[BEFORE] SOURCE --format=FORMAT [-o FILE]", "pictures, timelines, tables",
           "FORMAT is flame (a flame graph; of two recordings, what has changed), html (a page\n"
           "with everything), folded or dot; chrome, speedscope or perfetto (timelines); csv, json\n"
           "or ndjson (tables of calls).  Without -o it is written to standard output.\n",
-          OPTIONS_EXPORT | OPTIONS_OUTPUT | OPTIONS_FILTER | OPTIONS_KEEP_GOING, 1, 2, verb_export },
+          OPTIONS_EXPORT | OPTIONS_OUTPUT | OPTIONS_FILTER | OPTIONS_KEEP_GOING, 1, 2,
+          verb_export },
         { "remove", "SESSION...", "remove sessions and their data", NULL, 0, 1, MANY, verb_remove },
         { "pin", "SESSION...", "never remove sessions, until unpin",
           "Neither \"remove\" nor a lack of room removes a pinned session; \"list\" marks it with "

@@ -28,9 +28,9 @@ typedef struct RenderOptions {
         bool args;       /* funcgraph-args */
         uint8_t retval;  /* funcgraph-retval; RENDER_AUTO is off, unless its user decides */
         bool retval_hex; /* funcgraph-retval-hex */
-        bool colour;   /* durations by their overhead, with a terminal's escape sequences */
-        bool latency;  /* latency-format's column, of texts that have it */
-        bool tight;    /* "indent": no blank around the arrows */
+        bool colour;     /* durations by their overhead, with a terminal's escape sequences */
+        bool latency;    /* latency-format's column, of texts that have it */
+        bool tight;      /* "indent": no blank around the arrows */
 } RenderOptions;
 
 #define RENDER_AUTO 2

@@ -81,14 +81,14 @@ typedef struct SessionMeta {
         Strv warnings;   /* sentences for whoever looks */
         char *kernel;    /* uname release */
         char *machine, *host, *boot_id;
-        char *machine_id; /* which host, without telling its machine-id(5); NULL: not known */
-        char *instance;           /* tracing instance; NULL: the top-level buffer */
-        char *clock;              /* trace_clock (store/trace-clock.h) */
-        char *symbols;            /* hash of the kallsyms in the store; NULL: hidden */
-        char *modules;            /* hash of the module list there; NULL: not known */
-        char *types;              /* hash of the kernel's types there; NULL: not stored */
-        SymbolMaps symbol_maps;   /* what held later, when modules came and went */
-        uint32_t page_bytes;      /* sub-buffer size */
+        char *machine_id;       /* which host, without telling its machine-id(5); NULL: not known */
+        char *instance;         /* tracing instance; NULL: the top-level buffer */
+        char *clock;            /* trace_clock (store/trace-clock.h) */
+        char *symbols;          /* hash of the kallsyms in the store; NULL: hidden */
+        char *modules;          /* hash of the module list there; NULL: not known */
+        char *types;            /* hash of the kernel's types there; NULL: not stored */
+        SymbolMaps symbol_maps; /* what held later, when modules came and went */
+        uint32_t page_bytes;    /* sub-buffer size */
         uint32_t n_possible_cpus; /* nr_cpu_ids: width of the CPU column */
         bool big_endian;
         uint32_t n_hooked; /* functions that are hooked; 0: all of the kernel's */

@@ -38,9 +38,7 @@ START_TEST(system_calls_are_alike_in_every_era)
 END_TEST
 
 START_TEST(a_module_may_have_become_part_of_the_kernel)
-        {
-                ck_assert(are_alike("nf_hook_slow [nf_conntrack]", "nf_hook_slow"));
-        }
+        { ck_assert(are_alike("nf_hook_slow [nf_conntrack]", "nf_hook_slow")); }
 END_TEST
 
 UNIT_MAIN("alike", clones_are_their_function, system_calls_are_alike_in_every_era,

@@ -236,7 +236,8 @@ START_TEST(symbols_are_read_where_the_session_says)
                 ck_assert_int_eq(session_dir_read_symbols(with, m->symbols, &text, &n), -ENODATA);
                 ck_assert_int_eq(symbol_file_store(s.fd, "T x", 3, hash), 0);
                 m->symbols = strdup(hash);
-                ck_assert_int_eq(session_dir_read_symbols(without, m->symbols, &text, &n), -ENODATA);
+                ck_assert_int_eq(session_dir_read_symbols(without, m->symbols, &text, &n),
+                                 -ENODATA);
                 ck_assert_int_eq(session_dir_read_symbols(with, m->symbols, &text, &n), 0);
                 ck_assert_str_eq(text, "T x");
         }
