@@ -48,8 +48,7 @@ typedef struct Option {
         bool is_limit;                   /* "infinity" is SPEC_UNLIMITED */
         bool (*is_valid)(const char *);
         const char *noun; /* what is_valid() lets through */
-        const char
-                *verb; /* before this verb the letter is another option's; NULL: it is this one's */
+        const char *verb; /* before this verb the letter is another option's */
 } Option;
 
 /* Says what is wrong with the command line, and where help is; STATUS_USAGE. */
