@@ -298,7 +298,7 @@ static int may_write(const Tracefs *fs, const LedgerRecord *e) {
 
 static int undo_file(const Tracefs *fs, const LedgerRecord *e, Strv *warnings, size_t *n) {
         _cleanup_strv_ Strv skipped = {};
-        _cleanup_free_ char *now = NULL, *words = NULL, *text = NULL;
+        _cleanup_free_ char *now = NULL, *words = NULL;
         int r;
 
         r = knob_read(fs->fd, e->file, &now);
