@@ -12,9 +12,9 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/release.h"
+#include "calls/playback.h"
 #include "cli/damage.h"
 #include "cli/drawing.h"
-#include "cli/playback.h"
 
 #define LIVE_TASKS_MAX 4096
 
@@ -146,7 +146,7 @@ int drawing_new(Drawing **ret, const SessionDir *dir, const SessionMeta *meta,
                         .out = BUF_TO_FD(out_fd) };
         r = playback_open(&d->playback, dir, meta, ret_problem);
         if (r == 0 && options->filtering)
-                r = playback_filter(d->playback, options->filtering, ret_problem);
+                r = filtering_apply(options->filtering, d->playback, ret_problem);
         if (r != 0)
                 return r == PLAYBACK_E_UNREADABLE ? DRAWING_E_UNREADABLE : r;
         r = census_init(&d->census, &meta->roots, meta->spec.slower_ns > 0);

@@ -10,8 +10,6 @@ noinst_LIBRARIES += %D%/libdrawing.a
 	%D%/drawing.h \
 	%D%/filtering.c \
 	%D%/filtering.h \
-	%D%/playback.c \
-	%D%/playback.h \
 	%D%/progress.c \
 	%D%/progress.h \
 	%D%/root-limits.c \

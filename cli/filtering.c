@@ -248,6 +248,20 @@ int filtering_resolve(Filtering *f, const SessionMeta *m, uint64_t begin_ns,
         return r;
 }
 
+int filtering_apply(Filtering *f, Playback *p, char **ret_problem) {
+        const char *problem = NULL;
+        uint64_t begin_ns;
+
+        if (filtering_is_empty(f))
+                return 0;
+        (void) stream_begin(p->stream, &begin_ns);
+        if (filtering_resolve(f, p->meta, begin_ns, &problem) != 0) {
+                *ret_problem = strdup(problem);
+                return *ret_problem ? PLAYBACK_E_UNREADABLE : -ENOMEM;
+        }
+        return playback_filter(p, &f->spec, ret_problem);
+}
+
 void filtering_done(Filtering *f) {
         free(f->pids);
         free(f->cpus);

@@ -6,12 +6,14 @@
  *
  *      filtering_init()      what can be checked without the recording
  *      filtering_resolve()   what depends on it: when "+20ms" or "10:42:03" was
+ *      filtering_apply()     both for a recording that is open
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "calls/filter.h"
+#include "calls/playback.h"
 #include "cli/options.h"
 #include "cli/root-limits.h"
 #include "store/meta.h"
@@ -48,6 +50,8 @@ bool filtering_is_empty(const Filtering *f);
 enum { FILTERING_E_UNKNOWN = 1 };
 int filtering_resolve(Filtering *f, const SessionMeta *m, uint64_t begin_ns,
                       const char **ret_problem);
+/* Resolves @f and leaves out of @p what it does not ask for; as playback_filter(). */
+int filtering_apply(Filtering *f, Playback *p, char **ret_problem);
 void filtering_done(Filtering *f);
 #define _cleanup_filtering_ _cleanup_(filtering_done)
 

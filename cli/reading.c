@@ -113,7 +113,7 @@ int reading_open(Reading *ret, const Options *o, const char *word) {
                 return status;
         e = playback_open(&ret->playback, ret->source->dir, ret->source->meta, &problem);
         if (e == 0)
-                e = playback_filter(ret->playback, &ret->filtering, &problem);
+                e = filtering_apply(&ret->filtering, ret->playback, &problem);
         return display_status(e > 0 ? DRAWING_E_UNREADABLE : e, ret->source->meta, o, problem);
 }
 

@@ -8,7 +8,7 @@
  * filters.
  */
 
-#include "cli/playback.h"
+#include "calls/playback.h"
 #include "cli/source.h"
 #include "cli/text-source.h"
 

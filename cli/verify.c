@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 #include "base/unit.h"
+#include "calls/playback.h"
 #include "cli/damage.h"
-#include "cli/playback.h"
 #include "cli/sentence.h"
 #include "cli/summary.h"
 #include "cli/verify.h"

@@ -14,6 +14,8 @@ noinst_LIBRARIES += %D%/libcalls.a
 	%D%/hold.h \
 	%D%/name-set.c \
 	%D%/name-set.h \
+	%D%/playback.c \
+	%D%/playback.h \
 	%D%/prune.c \
 	%D%/prune.h \
 	%D%/slowest.c \

@@ -8,22 +8,15 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "calls/steps.h"
+#include "calls/playback.h"
 #include "codec/dat-file.h"
 #include "import/text-trace.h"
 #include "public/source.h"
-#include "store/event-choice.h"
 
 struct ftraced_source {
         SessionDir *dir;
         SessionMeta *meta;
-        Formats formats;
-        Atlas *atlas;
-        Foreign *foreign;
-        Tasks *tasks;
-        Functions *functions;
-        Stream *stream;
-        Steps *steps;
+        Playback *playback;
         TextTrace *text; /* instead of all that */
         char *description;
         ftraced_event event;
@@ -41,12 +34,7 @@ const char *ftraced_version(void) {
 ftraced_source *ftraced_source_free(ftraced_source *s) {
         if (!s)
                 return NULL;
-        steps_free(s->steps);
-        stream_free(s->stream);
-        functions_free(s->functions);
-        tasks_free(s->tasks);
-        foreign_free(s->foreign);
-        atlas_free(s->atlas);
+        playback_free(s->playback);
         session_meta_free(s->meta);
         session_dir_free(s->dir);
         text_trace_free(s->text);
@@ -57,54 +45,6 @@ ftraced_source *ftraced_source_free(ftraced_source *s) {
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static int open_formats(ftraced_source *s) {
-        static const char *const paths[] = { "events/header_page",
-                                             "events/ftrace/funcgraph_entry/format",
-                                             "events/ftrace/funcgraph_exit/format" };
-        _cleanup_strv_ Strv texts = {};
-        const char *problem;
-        int r = 0;
-
-        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(paths); i++) {
-                char *text = NULL;
-                size_t n;
-
-                r = session_dir_read_tracing(s->dir, paths[i], &text, &n);
-                if (r >= 0)
-                        r = strv_take(&texts, text);
-        }
-        if (r >= 0)
-                r = formats_parse(&s->formats, texts.items[0], texts.items[1], texts.items[2],
-                                  s->meta->big_endian, &problem);
-        return r > 0 || r == -ENOENT ? -EBADMSG : r;
-}
-
-static int open_foreign(ftraced_source *s) {
-        int r = foreign_new(&s->foreign, s->meta->big_endian);
-
-        for (size_t i = 0; r >= 0 && i < s->meta->spec.events.n; i++) {
-                _cleanup_free_ char *text = NULL;
-                char path[EVENT_PATH_MAX];
-                EventChoice e;
-                size_t n;
-
-                if (!event_choice_parse(&e, s->meta->spec.events.items[i]))
-                        continue;
-                event_choice_path(path, &e, "format");
-                if (session_dir_read_tracing(s->dir, path, &text, &n) >= 0)
-                        r = foreign_add(s->foreign, e.system, text);
-        }
-        return MIN(r, 0);
-}
-
-static int open_tasks(ftraced_source *s) {
-        _cleanup_free_ char *text = NULL;
-        size_t n;
-        int r = session_dir_read_tracing(s->dir, "saved_cmdlines", &text, &n);
-
-        return r < 0 && r != -ENOENT ? r : tasks_new(&s->tasks, text);
-}
-
 static int describe(ftraced_source *s) {
         json_auto_t *o = s->meta ? session_meta_to_json(s->meta) : json_object();
 
@@ -114,6 +54,7 @@ static int describe(ftraced_source *s) {
 
 int ftraced_source_take_dir(ftraced_source **ret, SessionDir *dir) {
         _cleanup_(ftraced_source_freep) ftraced_source *s = calloc(1, sizeof(*s));
+        _cleanup_free_ char *problem = NULL;
         int r;
 
         if (!s) {
@@ -122,30 +63,12 @@ int ftraced_source_take_dir(ftraced_source **ret, SessionDir *dir) {
         }
         s->dir = dir;
         r = session_dir_read_meta(dir, &s->meta);
-        if (r > 0)
-                return -EBADMSG;
         if (r == 0)
-                r = open_formats(s);
+                r = playback_open(&s->playback, s->dir, s->meta, &problem);
         if (r == 0)
-                r = atlas_open(&s->atlas, s->dir, s->meta);
-        if (r >= 0)
-                r = open_tasks(s);
-        if (r >= 0)
-                r = functions_new(&s->functions, s->atlas, &s->meta->roots);
-        if (r >= 0)
-                r = open_foreign(s);
-        if (r >= 0)
-                r = stream_open(&s->stream, s->dir, &s->formats);
-        if (r >= 0)
-                r = steps_new(&s->steps, s->stream, s->functions, s->tasks,
-                              s->meta->neighbours.n > 0 && s->meta->roots.n > 0 ? STEPS_IN_TREES
-                                                                                : STEPS_ALL);
-        if (r < 0)
-                return r;
-        steps_set_foreign(s->steps, s->foreign);
-        r = describe(s);
-        if (r < 0)
-                return r;
+                r = describe(s);
+        if (r != 0)
+                return r > 0 ? -EBADMSG : r;
         *ret = TAKE_PTR(s);
         return 0;
 }
@@ -216,7 +139,7 @@ int ftraced_source_next(ftraced_source *s, const ftraced_event **ret) {
 
         do
                 r = s->text ? text_trace_next(s->text, &step)
-                            : steps_next(s->steps, UINT64_MAX, &step);
+                            : playback_next(s->playback, STREAM_NO_LIMIT, &step);
         while (r == 1 && step.kind == STEP_TASK);
         if (r != 1)
                 return r > 1 ? -EBADMSG : r;

@@ -2,7 +2,7 @@
 
 /* What the kernel printed of a buffer, and the recording of the same buffer, are the same steps. */
 
-#include "cli/playback.h"
+#include "calls/playback.h"
 #include "store/store.h"
 #include "text-file.h"
 

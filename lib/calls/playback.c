@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Opens each part in the order in which the next one needs it. */
 
@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/strv.h"
-#include "cli/playback.h"
+#include "calls/playback.h"
 #include "codec/dat-file.h"
 #include "store/event-choice.h"
 
@@ -216,26 +216,21 @@ static int rank(Playback *p, const FilterSpec *spec) {
         return r > 0 ? -EBADMSG : r;
 }
 
-int playback_filter(Playback *p, Filtering *f, char **ret_problem) {
-        const char *problem = NULL;
-        uint64_t begin_ns;
+int playback_filter(Playback *p, const FilterSpec *spec, char **ret_problem) {
         int r;
 
-        if (filtering_is_empty(f))
+        if (filter_spec_is_empty(spec))
                 return 0;
-        (void) stream_begin(p->stream, &begin_ns);
-        if (filtering_resolve(f, p->meta, begin_ns, &problem) != 0)
-                return unreadable(ret_problem, "", problem, "");
-        if (f->spec.keep_failed && p->formats.exit.retval.size == 0)
+        if (spec->keep_failed && p->formats.exit.retval.size == 0)
                 return unreadable(ret_problem, "", "its kernel did not record what calls return",
                                   "");
-        r = filter_new(&p->filter, &f->spec);
+        r = filter_new(&p->filter, spec);
         if (r < 0)
                 return r;
         p->source = (StepSource){ next_step, p->steps };
-        if (filter_spec_needs_rank(&f->spec))
-                r = rank(p, &f->spec);
-        return r >= 0 && f->spec.from_ns > 0 ? stream_seek(p->stream, f->spec.from_ns) : r;
+        if (filter_spec_needs_rank(spec))
+                r = rank(p, spec);
+        return r >= 0 && spec->from_ns > 0 ? stream_seek(p->stream, spec->from_ns) : r;
 }
 
 Playback *playback_free(Playback *p) {

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
 /*
@@ -11,14 +11,14 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "calls/filter.h"
 #include "calls/function.h"
 #include "calls/steps.h"
-#include "cli/filtering.h"
+#include "decode/atlas.h"
 #include "decode/foreign.h"
 #include "decode/formats.h"
-#include "decode/stream.h"
-#include "decode/atlas.h"
 #include "decode/prototypes.h"
+#include "decode/stream.h"
 #include "decode/tasks.h"
 #include "store/session-dir.h"
 
@@ -53,15 +53,15 @@ enum { PLAYBACK_E_UNREADABLE = 1 };
 int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta,
                   char **ret_problem);
 /*
- * playback_filter() - leave out what @f does not ask for
- * @f:           borrowed for the playback's life; resolved here
+ * playback_filter() - leave out what @spec does not ask for
+ * @spec:        borrowed for the playback's life
  * @ret_problem: on PLAYBACK_E_UNREADABLE why it cannot be told what that is
  *
  * Before the first step.  For the slowest trees the recording is read once to find them; what lies
- * before --from is not read at all.
+ * before @spec->from_ns is not read at all.
  * Return: 0, PLAYBACK_E_UNREADABLE, -errno.
  */
-int playback_filter(Playback *p, Filtering *f, char **ret_problem);
+int playback_filter(Playback *p, const FilterSpec *spec, char **ret_problem);
 /* The next step not later than @until_ns: 1, 0 (there is none), -errno. */
 static inline int playback_next(Playback *p, uint64_t until_ns, Step *ret) {
         if (_unlikely_(p->filter != NULL))
