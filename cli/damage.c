@@ -86,6 +86,7 @@ static int describe_cpu(Strv *ret, uint32_t cpu, const CursorCount *c, bool live
                 { c->n_segments_missing, "segment", "segments", "missing from the sequence" },
                 { c->n_segments_gone, "segment", "segments", "removed while it was read" },
                 { c->n_segments_damaged, "segment", "segments", "with a damaged header, skipped" },
+                { live ? 0 : c->n_segments_unbegun, "segment", "segments", "empty" },
                 { live ? 0 : c->n_unclosed, "segment", "segments", "never closed by the daemon" },
                 { live ? 0 : c->n_torn_bytes, "byte", "bytes", "behind the last whole page" },
                 { c->n_pages_torn, "page", "pages", "with an impossible length, skipped" },

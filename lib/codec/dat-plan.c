@@ -51,6 +51,8 @@ static int plan_segment(DatPlan *p, const SessionDir *dir, const DatChoice *choi
 
         if (r < 0)
                 return r == -ENOENT ? 0 : r; /* a ring goes on while it is read */
+        if (r == PAGE_SOURCE_E_UNBEGUN)
+                return 0;
         if (r > 0 || page_source_page_bytes(s) != p->page_bytes) {
                 p->n_unreadable++;
                 return 0;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "codec/dat-pages.h"
@@ -42,8 +43,13 @@ static int take_sealed(SealedReader **ret, int fd, uint32_t *ret_version) {
 int page_source_take_fd(PageSource **ret, int fd, uint32_t *ret_version) {
         _cleanup_(page_source_freep) PageSource *s = NULL;
         _cleanup_close_ int owned = fd, again = -EBADF;
+        struct stat st;
         int r;
 
+        if (fstat(owned, &st) < 0)
+                return -errno;
+        if (st.st_size == 0)
+                return PAGE_SOURCE_E_UNBEGUN;
         s = calloc(1, sizeof(*s));
         if (!s)
                 return -ENOMEM;

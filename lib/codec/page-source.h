@@ -22,13 +22,15 @@ enum {
         PAGE_SOURCE_E_DAMAGED = 1, /* no segment, or not this CPU's and of this number */
         PAGE_SOURCE_E_NEWER = 2,   /* of a format version that this program does not know */
         PAGE_SOURCE_E_LOST = 3,    /* this page cannot be read */
+        PAGE_SOURCE_E_UNBEGUN =
+                4, /* empty: its writer is about to write the header, or died there */
 };
 
 /*
  * page_source_open() - the segment @sequence of @cpu
  * @ret_version: set with PAGE_SOURCE_E_NEWER; may be NULL
  *
- * Return: 0, PAGE_SOURCE_E_DAMAGED, PAGE_SOURCE_E_NEWER, -errno (-ENOENT).
+ * Return: 0, PAGE_SOURCE_E_DAMAGED, PAGE_SOURCE_E_NEWER, PAGE_SOURCE_E_UNBEGUN, -errno (-ENOENT).
  */
 int page_source_open(PageSource **ret, const SessionDir *dir, uint32_t cpu, uint64_t sequence,
                      uint32_t *ret_version);

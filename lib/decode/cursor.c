@@ -90,10 +90,10 @@ static int list_sequences(Cursor *c) {
                 return 0;
         if (r < 0)
                 return r;
-        if (c->segment) /* stay on the one that is open, wherever it is now */
+        if (c->i_sequence < c->n_sequences) /* stay on that one, wherever it is now */
                 while (i < n && sequences[i] < last)
                         i++;
-        else if (c->n_sequences > 0 && c->i_sequence >= c->n_sequences)
+        else if (c->n_sequences > 0)
                 while (i < n && sequences[i] <= c->sequences[c->n_sequences - 1])
                         i++;
         free(c->sequences);
@@ -116,6 +116,11 @@ static void leave_segment(Cursor *c) {
         c->i_sequence++;
 }
 
+/* Whether no segment follows the one at i_sequence, so far. */
+static bool is_last(const Cursor *c) {
+        return c->i_sequence + 1 >= c->n_sequences;
+}
+
 /* 0 and it is open; PAGE_SOURCE_E_*, counted; -errno. */
 static int open_segment(Cursor *c, uint64_t sequence) {
         uint32_t version;
@@ -130,6 +135,8 @@ static int open_segment(Cursor *c, uint64_t sequence) {
                 note_damage(c, (CursorDamage){ .sequence = sequence, .newer_version = version });
         } else if (r == PAGE_SOURCE_E_DAMAGED)
                 c->count.n_segments_damaged++;
+        else if (r == PAGE_SOURCE_E_UNBEGUN && !is_last(c))
+                c->count.n_segments_unbegun++;
         else if (r == -ENOENT) /* a ring goes on while it is read */
                 c->count.n_segments_gone++;
         return r == -ENOENT ? PAGE_SOURCE_E_DAMAGED : r;
@@ -144,7 +151,8 @@ static bool is_after_a_gap(const Cursor *c) {
                previous > c->sequences[c->i_sequence - 1];
 }
 
-/* Opens the segment at i_sequence or the first good one after it.  1 if there is one, else 0. */
+/* Opens the segment at i_sequence or the first good one after it.  1 if there is one, else 0.  A last
+ * one that is empty is waited for: a live recording's writer makes the file, then writes its header. */
 static int enter_segment(Cursor *c) {
         while (c->i_sequence < c->n_sequences) {
                 uint64_t sequence = c->sequences[c->i_sequence];
@@ -164,6 +172,8 @@ static int enter_segment(Cursor *c) {
                         }
                         return 1;
                 }
+                if (r == PAGE_SOURCE_E_UNBEGUN && is_last(c))
+                        return 0;
                 note_loss(c, 0);
                 c->i_sequence++;
         }
@@ -321,7 +331,7 @@ static int advance_to_page(Cursor *c) {
                 }
                 note_damaged_parts(c);
                 /* The last one may still grow. */
-                if (c->i_sequence + 1 >= c->n_sequences) {
+                if (is_last(c)) {
                         c->head.event = NULL;
                         return 0;
                 }
@@ -482,6 +492,8 @@ void cursor_count(const Cursor *c, CursorCount *ret) {
         *ret = c->count;
         if (c->segment)
                 count_end(ret, c->segment);
+        else if (c->i_sequence < c->n_sequences)
+                ret->n_segments_unbegun++;
 }
 
 const CursorDamage *cursor_damages(const Cursor *c, size_t *ret_n) {

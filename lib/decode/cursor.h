@@ -31,6 +31,7 @@ typedef struct CursorCount {
         uint64_t n_segments, n_pages, n_records;
         uint64_t n_segments_damaged; /* not segments at all: skipped */
         uint64_t n_segments_newer;   /* written by a newer version: skipped */
+        uint64_t n_segments_unbegun; /* empty; the last one may still begin */
         uint64_t n_segments_missing; /* gaps: a segment names one before it that is not there */
         uint64_t n_segments_gone;    /* removed while the cursor was on its way to them */
         uint64_t n_parts_damaged;    /* of sealed segments: blocks, headers, indexes */

@@ -232,6 +232,7 @@ void stream_count(const Stream *s, CursorCount *ret) {
                 sum.n_records += c.n_records;
                 sum.n_segments_damaged += c.n_segments_damaged;
                 sum.n_segments_newer += c.n_segments_newer;
+                sum.n_segments_unbegun += c.n_segments_unbegun;
                 sum.n_segments_missing += c.n_segments_missing;
                 sum.n_segments_gone += c.n_segments_gone;
                 sum.n_parts_damaged += c.n_parts_damaged;

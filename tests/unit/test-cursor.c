@@ -315,6 +315,47 @@ START_TEST(what_is_written_meanwhile_is_found_by_a_refresh)
         }
 END_TEST
 
+START_TEST(a_segment_without_its_header_yet_is_waited_for)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_(cursor_freep) Cursor *c = NULL;
+                _cleanup_close_ int fd = -EBADF;
+                Formats f = formats();
+                Page first = page_of(100, 1);
+                SegmentWriter *w;
+                CursorCount n;
+
+                recording_init(&r, layout);
+                recording_add(&r, 0, 0, &first, 1);
+                fd = session_dir_make_cpu(r.dir, 0);
+                safe_close(openat(fd, "00000001.seg", O_WRONLY | O_CREAT | O_EXCL, 0600));
+                c = cursor(&r, &f);
+                ck_assert_str_eq(times(c), "100 ");
+                ck_assert_int_eq(cursor_refresh(c), 0);
+                ck_assert_ptr_null(cursor_peek(c));
+                cursor_count(c, &n);
+                ck_assert_uint_eq(n.n_segments_unbegun, 1);
+
+                ck_assert_int_eq(unlinkat(fd, "00000001.seg", 0), 0);
+                ck_assert_int_eq(segment_create(&w, fd, 1, 0, 4096, r.meta->id), 0);
+                publish(w, 200);
+                ck_assert_int_eq(cursor_refresh(c), 0);
+                ck_assert_str_eq(times(c), "200 210 ");
+                ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+
+                /* Its writer died, and another goes on behind it. */
+                safe_close(openat(fd, "00000002.seg", O_WRONLY | O_CREAT | O_EXCL, 0600));
+                ck_assert_int_eq(segment_create(&w, fd, 3, 0, 4096, r.meta->id), 0);
+                publish(w, 300);
+                ck_assert_int_eq(cursor_refresh(c), 0);
+                ck_assert_str_eq(times(c), "!300 310 ");
+                ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+                cursor_count(c, &n);
+                ck_assert_uint_eq(n.n_segments_unbegun, 1);
+                ck_assert_uint_eq(n.n_segments_damaged, 0);
+        }
+END_TEST
+
 START_TEST(a_sealed_segment_gives_the_same_events)
         {
                 _cleanup_recording_ Recording r;
@@ -498,6 +539,7 @@ UNIT_MAIN("cursor", seeking_finds_what_reading_up_to_there_finds,
           a_sequence_that_a_quiet_cpu_skipped_is_no_damage,
           a_segment_that_a_ring_drops_on_the_way_is_a_loss_and_no_damage,
           short_records_are_counted_not_read, a_page_that_goes_back_in_time_is_counted,
-          what_is_written_meanwhile_is_found_by_a_refresh, a_sealed_segment_gives_the_same_events,
+          what_is_written_meanwhile_is_found_by_a_refresh,
+          a_segment_without_its_header_yet_is_waited_for, a_sealed_segment_gives_the_same_events,
           sealing_does_not_disturb_who_follows, a_damaged_block_is_a_loss_and_has_a_name,
           a_newer_segment_is_skipped_and_has_a_name)
