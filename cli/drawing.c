@@ -102,7 +102,7 @@ int drawing_pump(Drawing *d, uint64_t until_ns) {
         return pipe_or_error(d, r);
 }
 
-int drawing_finish(Drawing *d, Census *ret) {
+static int finish(Drawing *d, Census *ret, bool live, Strv *damage) {
         int r = playback_refresh(d->playback);
 
         if (r >= 0)
@@ -114,10 +114,18 @@ int drawing_finish(Drawing *d, Census *ret) {
         }
         if (r < 0)
                 return pipe_or_error(d, r);
+        if (damage)
+                r = damage_describe(d->playback->stream, d->playback->atlas, live, damage);
+        if (r < 0)
+                return r;
         census_finish(&d->census);
         if (ret)
                 *ret = TAKE(d->census, (Census){});
         return 0;
+}
+
+int drawing_finish(Drawing *d, Census *ret, Strv *damage) {
+        return finish(d, ret, false, damage);
 }
 
 int drawing_new(Drawing **ret, const SessionDir *dir, const SessionMeta *meta,
@@ -191,10 +199,7 @@ int drawing_report(const SessionDir *dir, const SessionMeta *meta, const Drawing
 
         if (r == 0) {
                 d->counts = ret;
-                r = drawing_finish(d, ret);
+                r = finish(d, ret, session_state_is_live(meta->state), damage);
         }
-        if (r == 0 && damage)
-                r = damage_describe(d->playback->stream, d->playback->atlas,
-                                    session_state_is_live(meta->state), damage);
         return r;
 }

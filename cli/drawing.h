@@ -66,8 +66,8 @@ int drawing_new(Drawing **ret, const SessionDir *dir, const SessionMeta *meta,
  * Return: 0, DRAWING_E_PIPE, -errno.
  */
 int drawing_pump(Drawing *d, uint64_t until_ns);
-/* Draws the rest.  @ret: as above.  0, DRAWING_E_PIPE, -errno. */
-int drawing_finish(Drawing *d, Census *ret);
+/* Draws the rest of a recording that has ended.  @ret, @damage: as above.  0, DRAWING_E_PIPE, -errno. */
+int drawing_finish(Drawing *d, Census *ret, Strv *damage);
 /* What was counted so far; not finished (census_finish()). */
 const Census *drawing_census(const Drawing *d);
 Drawing *drawing_free(Drawing *d);

@@ -196,12 +196,13 @@ static int end(Follow *f) {
 
 static int finish(Follow *f, bool has_ended, bool has_reader) {
         _cleanup_census_ Census census = {};
+        _cleanup_strv_ Strv damage = {};
         char trees[UNIT_TEXT_MAX], loss[SUMMARY_MAX];
         const SessionMeta *m;
         int r, status;
 
         if (has_reader) {
-                r = drawing_finish(f->drawing, &census);
+                r = drawing_finish(f->drawing, &census, &damage);
                 if (r == 0 && f->top)
                         r = draw_top(f, &census, true);
                 status = display_status(r, f->source->meta, f->o, NULL);
@@ -219,10 +220,12 @@ static int finish(Follow *f, bool has_ended, bool has_reader) {
              has_ended && m->reason ? m->reason : "", format_count(trees, census.n_trees),
              census.n_trees == 1 ? "" : "s", summary_loss(loss, m),
              f->is_ours ? "; the kernel is as it was" : "");
+        for (size_t i = 0; i < damage.n; i++)
+                log_warning("%s.", damage.items[i]);
         display_loss(m);
         if (m->limit != SESSION_LIMIT_NONE)
                 return STATUS_REFUSED;
-        return summary_is_complete(m) ? STATUS_OK : STATUS_INCOMPLETE;
+        return damage.n == 0 && summary_is_complete(m) ? STATUS_OK : STATUS_INCOMPLETE;
 }
 
 /* It cannot be removed while it is read, by us as little as by others. */

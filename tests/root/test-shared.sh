@@ -114,7 +114,7 @@ begin late inet_sendmsg
 "$udp_pairs" 10 >/dev/null
 end late
 kill -TERM "$follow_pid"
-wait "$follow_pid"
+ok 'live: it says that nothing is missing' wait "$follow_pid"
 is 'live: all calls of its root were drawn' "$(calls_of udp_sendmsg live)" 30
 is 'live: nothing of the neighbour that came meanwhile was' "$(calls_of inet_sendmsg live)" 0
 

@@ -161,7 +161,7 @@ START_TEST(a_live_drawing_ends_up_as_the_whole)
                 page_begin(&p, layout, 1300);
                 page_leave(&p, 1300, 17, F_ROOT, 0, 300);
                 recording_add(&r, 1, 1, &p, 1);
-                ck_assert_int_eq(drawing_finish(d, &census), 0);
+                ck_assert_int_eq(drawing_finish(d, &census, NULL), 0);
                 text = content(fd);
                 ck_assert_int_eq(drawing_report(r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, whole_fd,
                                                 NULL, NULL, NULL),
