@@ -10,9 +10,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/random.h>
 
 #include "base/io.h"
+#include "base/text.h"
 #include "cli/excerpt.h"
 #include "cli/record-finder.h"
 #include "codec/page-maker.h"
@@ -129,22 +129,11 @@ static int copy_all_symbols(Excerpt *e, const Store *store) {
         return r;
 }
 
-static int set_text(char **at, const char *text) {
-        char *copy = strdup(text);
-
-        if (!copy)
-                return -ENOMEM;
-        free(*at);
-        *at = copy;
-        return 0;
-}
-
 /* The other's, but for what is this one's own. */
 static int make_meta(Excerpt *e, const char *name, const char *why) {
         const SessionMeta *of = e->reading->source->meta;
         json_auto_t *json = session_meta_to_json(of);
-        char id[17], reason[512];
-        uint64_t random;
+        char reason[512];
         const char *field;
         int r;
 
@@ -163,17 +152,14 @@ static int make_meta(Excerpt *e, const char *name, const char *why) {
         r = session_meta_from_json(&e->meta, json, &field);
         if (r != 0)
                 return r > 0 ? -EBADMSG : r;
-        if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-                return -errno;
-        (void) snprintf(id, sizeof(id), "%016" PRIx64, random);
         (void) snprintf(reason, sizeof(reason), "kept of %s: %s", of->name, why);
-        r = of->symbols ? set_text(&e->meta->symbols, of->symbols) : 0;
+        r = of->symbols ? text_replace(&e->meta->symbols, of->symbols) : 0;
         if (r >= 0)
-                r = set_text(&e->meta->id, id);
+                r = session_meta_renew_id(e->meta);
         if (r >= 0)
-                r = set_text(&e->meta->reason, reason);
+                r = text_replace(&e->meta->reason, reason);
         if (r >= 0)
-                r = set_text(&e->meta->origin, of->name);
+                r = text_replace(&e->meta->origin, of->name);
         e->meta->n_snapshots = 0;
         e->meta->bytes_dropped = 0;
         return r;

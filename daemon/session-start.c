@@ -6,7 +6,6 @@
  */
 
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/utsname.h>
 #include <systemd/sd-id128.h>
 
@@ -43,16 +42,15 @@ static int meta_add_machine_id(SessionMeta *m) {
 static int meta_add_host(SessionMeta *m) {
         _cleanup_free_ char *boot_id = NULL;
         struct utsname u;
-        uint64_t id;
+        int r;
 
-        if (uname(&u) < 0 || getrandom(&id, sizeof(id), 0) != sizeof(id))
+        if (uname(&u) < 0)
                 return -errno;
+        r = session_meta_renew_id(m);
+        if (r < 0)
+                return r;
         if (file_read(AT_FDCWD, "/proc/sys/kernel/random/boot_id", &boot_id, NULL, 128) >= 0)
                 boot_id[strcspn(boot_id, "\n")] = 0;
-        if (asprintf(&m->id, "%016llx", (unsigned long long) id) < 0) {
-                m->id = NULL;
-                return -ENOMEM;
-        }
         m->kernel = strdup(u.release);
         m->machine = strdup(u.machine);
         m->host = strdup(u.nodename);

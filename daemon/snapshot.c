@@ -7,11 +7,11 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 
 #include "base/log.h"
 #include "base/name.h"
+#include "base/text.h"
 #include "codec/page-source.h"
 #include "daemon/snapshot.h"
 #include "daemon/stock.h"
@@ -127,14 +127,6 @@ static int copy_meta(SessionMeta **ret, const SessionMeta *origin) {
         return r > 0 ? -EINVAL : r;
 }
 
-static int set_text(char **at, char *text) {
-        if (!text)
-                return -ENOMEM;
-        free(*at);
-        *at = text;
-        return 0;
-}
-
 /* Gaps that lie before @m begins are none of its own. */
 static void drop_old_gaps(SessionMeta *m) {
         size_t n = 0;
@@ -149,20 +141,16 @@ static void drop_old_gaps(SessionMeta *m) {
 /* Everything that is not the origin's. */
 static int change_meta(SessionMeta *m, const SnapshotConfig *c, const char *name,
                        const SessionDir *dir) {
-        uint64_t id, first_ns;
-        char text[17];
+        uint64_t first_ns;
         int r;
 
-        if (getrandom(&id, sizeof(id), 0) != sizeof(id))
-                return -errno;
-        (void) snprintf(text, sizeof(text), "%016llx", (unsigned long long) id);
-        r = set_text(&m->id, strdup(text));
+        r = session_meta_renew_id(m);
         if (r >= 0)
-                r = set_text(&m->name, strdup(name));
+                r = text_replace(&m->name, name);
         if (r >= 0)
-                r = set_text(&m->origin, strdup(c->origin->name));
+                r = text_replace(&m->origin, c->origin->name);
         if (r >= 0)
-                r = set_text(&m->reason, strdup(c->reason));
+                r = text_replace(&m->reason, c->reason);
         if (r >= 0)
                 r = stock_count(dir, m);
         if (r < 0)

@@ -9,18 +9,14 @@
  */
 
 #include "base/now.h"
+#include "base/text.h"
 #include "daemon/symbol-watch.h"
 
 #define SKIP_SHIFT_MAX 5U /* 32 looks */
 
+/* What is not there has an empty name. */
 static int replace(char **p, const char *hash) {
-        char *copy = *hash ? strdup(hash) : NULL;
-
-        if (*hash && !copy)
-                return -ENOMEM;
-        free(*p);
-        *p = copy;
-        return 0;
+        return text_replace(p, *hash ? hash : NULL);
 }
 
 int symbol_watch_begin(KernelSymbols *k, int symbols_fd, SessionMeta *m) {

@@ -23,6 +23,7 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/release.h \
 	%D%/strv.c \
 	%D%/strv.h \
+	%D%/text.h \
 	%D%/typo.c \
 	%D%/typo.h \
 	%D%/unit.c \

@@ -6,9 +6,14 @@
  * the same code, so a text that is shown has lost its control characters and a list has a bound.
  */
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/random.h>
+
 #include "base/cleanup.h"
 #include "base/name.h"
 #include "base/now.h"
+#include "base/text.h"
 #include "store/format.h"
 #include "store/json-field.h"
 #include "store/meta.h"
@@ -175,6 +180,16 @@ int session_meta_new(SessionMeta **ret) {
         m->spec = SPEC_INIT;
         *ret = m;
         return 0;
+}
+
+int session_meta_renew_id(SessionMeta *m) {
+        char text[17];
+        uint64_t id;
+
+        if (getrandom(&id, sizeof(id), 0) != sizeof(id))
+                return -errno;
+        (void) snprintf(text, sizeof(text), "%016" PRIx64, id);
+        return text_replace(&m->id, text);
 }
 
 SessionMeta *session_meta_free(SessionMeta *m) {

@@ -116,6 +116,8 @@ typedef struct SessionMeta {
 } SessionMeta;
 
 int session_meta_new(SessionMeta **ret); /* all empty, the spec SPEC_INIT */
+/* Another recording from now on: a random id.  0 or -errno. */
+int session_meta_renew_id(SessionMeta *m);
 SessionMeta *session_meta_free(SessionMeta *m);
 DEFINE_CLEANUP(SessionMeta *, session_meta_free);
 
