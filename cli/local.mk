@@ -5,6 +5,8 @@ include %D%/drawing.mk
 noinst_LIBRARIES += %D%/libverb.a
 %C%_libverb_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_libverb_a_SOURCES = \
+	%D%/action.c \
+	%D%/action.h \
 	%D%/calendar.c \
 	%D%/calendar.h \
 	%D%/capture-log.c \

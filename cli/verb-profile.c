@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "base/typo.h"
+#include "cli/action.h"
 #include "cli/contact.h"
 #include "cli/selection.h"
 #include "cli/status.h"
@@ -310,34 +311,12 @@ static int check(const Options *o, const char *word) {
 
 /* --- which of them ---------------------------------------------------------------------------- */
 
-static const struct {
-        const char *name;
-        size_t min_words, max_words;
-        int (*run)(const Options *o, const char *word);
-} actions[] = {
-        { "list", 0, 0, list },
-        { "show", 1, 1, show },
-        { "check", 0, 1, check },
+static const Action actions[] = {
+        { "list", 0, 0, "no argument", list },
+        { "show", 1, 1, "one argument", show },
+        { "check", 0, 1, "one argument at most", check },
 };
 
 int verb_profile(const Options *o) {
-        const char *name = o->words.n > 0 ? o->words.items[0] : "list";
-        size_t n = o->words.n > 0 ? o->words.n - 1 : 0;
-        char quoted[NAME_QUOTE_MAX];
-
-        for (size_t i = 0; i < ELEMENTSOF(actions); i++) {
-                if (!streq(actions[i].name, name))
-                        continue;
-                if (n >= actions[i].min_words && n <= actions[i].max_words)
-                        return actions[i].run(o, n > 0 ? o->words.items[1] : NULL);
-                log_error("\"profile %s\" takes %s; see \"ftracectl profile --help\".", name,
-                          actions[i].max_words == 0   ? "no argument"
-                          : actions[i].min_words == 0 ? "one argument at most"
-                                                      : "one argument");
-                return STATUS_USAGE;
-        }
-        log_error("\"profile\" does not know \"%s\": list, show or check; see \"ftracectl profile "
-                  "--help\".",
-                  name_quote(quoted, name));
-        return STATUS_USAGE;
+        return action_run(o, "profile", actions, ELEMENTSOF(actions), "list, show or check");
 }

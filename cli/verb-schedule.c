@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
+#include "cli/action.h"
 #include "cli/calendar.h"
 #include "cli/capture-log.h"
 #include "cli/capture.h"
@@ -380,32 +381,14 @@ static int capture(const Options *o, const char *name) {
         return status == STATUS_OK ? capture_run(o, name, &functions) : status;
 }
 
-static const struct {
-        const char *name;
-        size_t min_words, max_words; /* behind it */
-        int (*run)(const Options *o, const char *name);
-} actions[] = {
-        { "list", 0, 0, list_all },          { "add", 1, SIZE_MAX, add },
-        { "remove", 1, 1, remove_one },      { "run", 1, 1, run },
-        { "capture", 1, SIZE_MAX, capture },
+static const Action actions[] = {
+        { "list", 0, 0, "no argument", list_all },
+        { "add", 1, SIZE_MAX, "the name of a schedule", add },
+        { "remove", 1, 1, "the name of a schedule", remove_one },
+        { "run", 1, 1, "the name of a schedule", run },
+        { "capture", 1, SIZE_MAX, "the name of a schedule", capture },
 };
 
 int verb_schedule(const Options *o) {
-        const char *name = o->words.n > 0 ? o->words.items[0] : "list";
-        size_t n = o->words.n > 0 ? o->words.n - 1 : 0;
-        char quoted[NAME_QUOTE_MAX];
-
-        for (size_t i = 0; i < ELEMENTSOF(actions); i++) {
-                if (!streq(actions[i].name, name))
-                        continue;
-                if (n >= actions[i].min_words && n <= actions[i].max_words)
-                        return actions[i].run(o, n > 0 ? o->words.items[1] : NULL);
-                log_error("\"schedule %s\" takes %s; see \"ftracectl schedule --help\".", name,
-                          actions[i].max_words == 0 ? "no argument" : "the name of a schedule");
-                return STATUS_USAGE;
-        }
-        log_error("\"schedule\" does not know \"%s\": list, add, remove or run; see \"ftracectl "
-                  "schedule --help\".",
-                  name_quote(quoted, name));
-        return STATUS_USAGE;
+        return action_run(o, "schedule", actions, ELEMENTSOF(actions), "list, add, remove or run");
 }
