@@ -16,13 +16,13 @@
 #include <signal.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 
 #include "base/name.h"
 #include "base/now.h"
 #include "base/unit.h"
 #include "cli/client.h"
+#include "wire/dial.h"
 
 #define CLIENT_LEAVE_MS (10 * 1000) /* for a private daemon to put everything back */
 
@@ -48,32 +48,20 @@ static int client_new(Client **ret, int fd) {
 }
 
 int client_connect(Client **ret, const char *socket_path) {
-        struct sockaddr_un sa = { .sun_family = AF_UNIX };
-        _cleanup_close_ int fd = -EBADF;
+        _cleanup_close_ int fd = dial(socket_path);
         int r;
 
-        if (strlen(socket_path) >= sizeof(sa.sun_path))
-                return -ENAMETOOLONG;
-        strcpy(sa.sun_path, socket_path);
-
-        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (fd < 0)
-                return -errno;
-        do
-                r = connect(fd, (struct sockaddr *) &sa, sizeof(sa));
-        while (r < 0 && errno == EINTR);
-        if (r < 0)
-                switch (errno) {
-                case ENOENT:
-                case ECONNREFUSED:
-                        return CLIENT_E_NO_DAEMON;
-                case EACCES:
-                case EPERM:
-                        return CLIENT_E_FORBIDDEN;
-                default:
-                        return -errno;
-                }
-
+        switch (fd) {
+        case -ENOENT:
+        case -ECONNREFUSED:
+                return CLIENT_E_NO_DAEMON;
+        case -EACCES:
+        case -EPERM:
+                return CLIENT_E_FORBIDDEN;
+        default:
+                if (fd < 0)
+                        return fd;
+        }
         r = client_new(ret, fd);
         if (r < 0)
                 return r;

@@ -6,16 +6,14 @@
  */
 
 #include <stdio.h>
-#include <systemd/sd-bus.h>
 
 #include "base/log.h"
 #include "cli/status.h"
 #include "cli/units.h"
+#include "wire/manager-bus.h"
 
-#define SYSTEMD_SOCKET "unix:path=/run/systemd/private"
-#define SYSTEMD_NAME "org.freedesktop.systemd1"
 #define SYSTEMD_PATH "/org/freedesktop/systemd1"
-#define MANAGER SYSTEMD_NAME ".Manager"
+#define MANAGER MANAGER_NAME ".Manager"
 #define JOB_FOR_EVER UINT64_MAX
 
 struct Units {
@@ -27,27 +25,6 @@ typedef struct Job {
         char *path, *result; /* NULL until it is known */
 } Job;
 
-static int open_bus(sd_bus **ret) {
-        sd_bus *bus = NULL;
-        int r = -EPERM;
-
-        if (geteuid() == 0) {
-                r = sd_bus_new(&bus);
-                if (r >= 0)
-                        r = sd_bus_set_address(bus, SYSTEMD_SOCKET);
-                if (r >= 0)
-                        r = sd_bus_start(bus);
-        }
-        if (r < 0) {
-                sd_bus_unref(bus);
-                bus = NULL;
-                r = sd_bus_open_system(&bus);
-        }
-        if (r >= 0)
-                *ret = bus;
-        return r;
-}
-
 int units_add_self(Strv *ret) {
         char self[PATH_MAX];
         ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -57,7 +34,7 @@ int units_add_self(Strv *ret) {
 
 int units_open(Units **ret) {
         Units *u = calloc(1, sizeof(*u));
-        int r = u ? open_bus(&u->bus) : -ENOMEM;
+        int r = u ? manager_bus_open(&u->bus) : -ENOMEM;
 
         if (r < 0) {
                 free(u);
@@ -90,7 +67,7 @@ static int failure(const char *what, const char *unit, int r, const sd_bus_error
 
 int units_reload(Units *u) {
         sd_bus_error e = SD_BUS_ERROR_NULL;
-        int r = sd_bus_call_method(u->bus, SYSTEMD_NAME, SYSTEMD_PATH, MANAGER, "Reload", &e, NULL,
+        int r = sd_bus_call_method(u->bus, MANAGER_NAME, SYSTEMD_PATH, MANAGER, "Reload", &e, NULL,
                                    NULL);
         int status = r < 0 ? failure("reload", "its units", r, &e) : STATUS_OK;
 
@@ -103,10 +80,10 @@ static int install(Units *u, const char *unit, bool enable) {
         int r, status;
 
         if (enable)
-                r = sd_bus_call_method(u->bus, SYSTEMD_NAME, SYSTEMD_PATH, MANAGER,
+                r = sd_bus_call_method(u->bus, MANAGER_NAME, SYSTEMD_PATH, MANAGER,
                                        "EnableUnitFiles", &e, NULL, "asbb", 1, unit, false, true);
         else
-                r = sd_bus_call_method(u->bus, SYSTEMD_NAME, SYSTEMD_PATH, MANAGER,
+                r = sd_bus_call_method(u->bus, MANAGER_NAME, SYSTEMD_PATH, MANAGER,
                                        "DisableUnitFiles", &e, NULL, "asb", 1, unit, false);
         status = r < 0 ? failure(enable ? "enable" : "disable", unit, r, &e) : units_reload(u);
         sd_bus_error_free(&e);
@@ -157,7 +134,7 @@ static int run_job(Units *u, const char *method, const char *what, const char *u
         r = sd_bus_match_signal(u->bus, &slot, NULL, SYSTEMD_PATH, MANAGER, "JobRemoved",
                                 on_job_removed, &job);
         if (r >= 0)
-                r = sd_bus_call_method(u->bus, SYSTEMD_NAME, SYSTEMD_PATH, MANAGER, method, &e,
+                r = sd_bus_call_method(u->bus, MANAGER_NAME, SYSTEMD_PATH, MANAGER, method, &e,
                                        &reply, "ss", unit, "replace");
         if (r >= 0)
                 r = sd_bus_message_read(reply, "o", &path);
@@ -194,10 +171,10 @@ static int read_timer(Units *u, const char *path, TimerState *ret, sd_bus_error 
         _cleanup_free_ char *load = NULL, *active = NULL;
         int r;
 
-        r = sd_bus_get_property_string(u->bus, SYSTEMD_NAME, path, SYSTEMD_NAME ".Unit",
+        r = sd_bus_get_property_string(u->bus, MANAGER_NAME, path, MANAGER_NAME ".Unit",
                                        "LoadState", e, &load);
         if (r >= 0)
-                r = sd_bus_get_property_string(u->bus, SYSTEMD_NAME, path, SYSTEMD_NAME ".Unit",
+                r = sd_bus_get_property_string(u->bus, MANAGER_NAME, path, MANAGER_NAME ".Unit",
                                                "ActiveState", e, &active);
         if (r < 0)
                 return r;
@@ -205,10 +182,10 @@ static int read_timer(Units *u, const char *path, TimerState *ret, sd_bus_error 
                              .is_active = streq(active, "active") };
         if (ret->is_masked)
                 return 0;
-        r = sd_bus_get_property_trivial(u->bus, SYSTEMD_NAME, path, SYSTEMD_NAME ".Timer",
+        r = sd_bus_get_property_trivial(u->bus, MANAGER_NAME, path, MANAGER_NAME ".Timer",
                                         "NextElapseUSecRealtime", e, 't', &ret->next_us);
         if (r >= 0)
-                r = sd_bus_get_property_trivial(u->bus, SYSTEMD_NAME, path, SYSTEMD_NAME ".Timer",
+                r = sd_bus_get_property_trivial(u->bus, MANAGER_NAME, path, MANAGER_NAME ".Timer",
                                                 "LastTriggerUSec", e, 't', &ret->last_us);
         if (ret->next_us == UINT64_MAX)
                 ret->next_us = 0;
@@ -222,7 +199,7 @@ int units_timer_state(Units *u, const char *unit, TimerState *ret) {
         int r, status;
 
         *ret = (TimerState){};
-        r = sd_bus_call_method(u->bus, SYSTEMD_NAME, SYSTEMD_PATH, MANAGER, "LoadUnit", &e, &reply,
+        r = sd_bus_call_method(u->bus, MANAGER_NAME, SYSTEMD_PATH, MANAGER, "LoadUnit", &e, &reply,
                                "s", unit);
         if (r >= 0)
                 r = sd_bus_message_read(reply, "o", &path);
@@ -340,7 +317,7 @@ int units_start_transient(Units *u, const TransientTimer *t) {
         sd_bus_message *m = NULL;
         int r, status;
 
-        r = sd_bus_message_new_method_call(u->bus, &m, SYSTEMD_NAME, SYSTEMD_PATH, MANAGER,
+        r = sd_bus_message_new_method_call(u->bus, &m, MANAGER_NAME, SYSTEMD_PATH, MANAGER,
                                            "StartTransientUnit");
         if (r >= 0)
                 r = describe_transient(m, t);

@@ -4,8 +4,7 @@
 /*
  * Units: what ftracectl asks of systemd, process 1
  *
- * Over D-Bus: as root on systemd's own socket, which needs no bus daemon, otherwise on the system
- * bus.  Functions return an exit status (cli/status.h) after having said what systemd said.
+ * Over D-Bus (wire/manager-bus.h).  Functions return an exit status (cli/status.h) after having said what systemd said.
  */
 
 #include <stdbool.h>

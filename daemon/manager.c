@@ -1,37 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Two properties: the unit's job, and the job's type.  The manager's private socket serves root
- * without a bus daemon, which servers may lack.
+ * Two properties: the unit's job, and the job's type.
  */
 
-#include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-login.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "daemon/manager.h"
-
-#define MANAGER_SOCKET "unix:path=/run/systemd/private"
-#define MANAGER_NAME "org.freedesktop.systemd1"
+#include "wire/manager-bus.h"
 
 static int connect_manager(sd_bus **ret) {
-        sd_bus *bus = NULL;
-        int r;
+        sd_bus *bus;
+        int r = manager_bus_open(&bus);
 
-        r = sd_bus_new(&bus);
-        if (r >= 0)
-                r = sd_bus_set_address(bus, MANAGER_SOCKET);
-        if (r >= 0)
-                r = sd_bus_start(bus);
-        if (r < 0) {
-                sd_bus_unref(bus);
-                bus = NULL;
-                r = sd_bus_open_system(&bus);
-        }
-        if (r >= 0)
-                r = sd_bus_set_method_call_timeout(bus, MANAGER_TIMEOUT_US);
+        if (r < 0)
+                return r;
+        r = sd_bus_set_method_call_timeout(bus, MANAGER_TIMEOUT_US);
         if (r < 0) {
                 sd_bus_flush_close_unref(bus);
                 return r;

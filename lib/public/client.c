@@ -3,10 +3,9 @@
 /* A frame (wire/frame.h) that waits: one call, one reply.  Whoever calls keeps what it needs of it. */
 
 #include <poll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 #include "public/source.h"
+#include "wire/dial.h"
 #include "wire/frame.h"
 
 #define DEFAULT_SOCKET RUNSTATEDIR "/ftraced/org.ftraced"
@@ -38,7 +37,6 @@ ftraced_client *ftraced_client_free(ftraced_client *c) {
 
 int ftraced_client_connect(ftraced_client **ret, const char *socket_path) {
         _cleanup_(ftraced_client_freep) ftraced_client *c = calloc(1, sizeof(*c));
-        struct sockaddr_un sa = { .sun_family = AF_UNIX };
         _cleanup_close_ int fd = -EBADF;
         int r;
 
@@ -46,19 +44,9 @@ int ftraced_client_connect(ftraced_client **ret, const char *socket_path) {
                 return -ENOMEM;
         for (size_t i = 0; i < FRAME_FDS_MAX; i++)
                 c->fds[i] = -EBADF;
-        if (!socket_path)
-                socket_path = DEFAULT_SOCKET;
-        if (strlen(socket_path) >= sizeof(sa.sun_path))
-                return -ENAMETOOLONG;
-        strcpy(sa.sun_path, socket_path);
-        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        fd = dial(socket_path ?: DEFAULT_SOCKET);
         if (fd < 0)
-                return -errno;
-        do
-                r = connect(fd, (struct sockaddr *) &sa, sizeof(sa));
-        while (r < 0 && errno == EINTR);
-        if (r < 0)
-                return -errno;
+                return fd;
         r = frame_new(&c->frame, fd, FRAME_REPLY_MAX);
         if (r < 0)
                 return r;

@@ -1,10 +1,14 @@
 # lib/wire
 noinst_LIBRARIES += %D%/libwire.a
-%C%_libwire_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+%C%_libwire_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS)
 %C%_libwire_a_SOURCES = \
+	%D%/dial.c \
+	%D%/dial.h \
 	%D%/frame.c \
 	%D%/frame.h \
 	%D%/interface.h \
+	%D%/manager-bus.c \
+	%D%/manager-bus.h \
 	%D%/refusal.c \
 	%D%/refusal.h
 nodist_%C%_libwire_a_SOURCES = %D%/interface.c
