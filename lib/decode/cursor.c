@@ -256,7 +256,8 @@ static int next_unusual(Cursor *c, Event *e) {
         return 0;
 }
 
-/* Entries and exits of the usual form, as many as come in a row and fit.  How many they are. */
+/* Entries and exits of the usual form, as many as come in a row and fit.  How many they are.  Their
+ * CPU is in the batch already, and only the first has a loss before it. */
 static uint32_t next_usual(Cursor *c, Event *batch) {
         const uint8_t *next = c->records.next, *end = c->records.end;
         uint64_t timestamp_ns = c->records.timestamp_ns;
@@ -272,9 +273,6 @@ static uint32_t next_usual(Cursor *c, Event *batch) {
                 if (_unlikely_((head & 31) - 1 >= 28 || n_data > (size_t) (end - next) - 4 ||
                                !formats_decode_usual(formats, &record, &batch[n])))
                         break;
-                batch[n].cpu = c->head.cpu;
-                batch[n].missed = false;
-                batch[n].n_missed = 0;
                 timestamp_ns = record.timestamp_ns;
                 next += 4 + n_data;
                 n++;
@@ -478,6 +476,8 @@ int cursor_open(Cursor **ret, const SessionDir *dir, const Formats *formats, uin
         if (!c)
                 return -ENOMEM;
         *c = (Cursor){ .head.cpu = cpu, .dir = dir, .formats = formats };
+        for (size_t i = 0; i < BATCH_EVENTS; i++)
+                c->batches[0][i].cpu = c->batches[1][i].cpu = cpu;
         r = list_sequences(c);
         if (r < 0)
                 return r;

@@ -10,15 +10,15 @@
 #include "decode/stream.h"
 
 struct Stream {
+        StreamHead head; /* last: heap[0], or exhausted */
         const SessionDir *dir;
         const Formats *formats;
         Cursor **cursors; /* all, in order of their CPUs */
         size_t n_cursors;
         Cursor **heap; /* those that have an event */
         size_t n_heap;
-        Cursor *last; /* whose event was handed out last: heap[0], or exhausted */
         bool top_is_stale;
-        uint64_t ahead_ns; /* the top's events before this one come before all others */
+        uint64_t lead_ns; /* the top's events before this one come before all others */
 };
 
 static inline bool before(const Cursor *a, const Cursor *b) {
@@ -49,13 +49,13 @@ static void sift_down(Stream *s, size_t i) {
 static void measure_lead(Stream *s) {
         const Cursor *second;
 
-        s->ahead_ns = UINT64_MAX;
+        s->lead_ns = UINT64_MAX;
         if (s->n_heap < 2)
                 return;
         second = s->n_heap > 2 && before(s->heap[2], s->heap[1]) ? s->heap[2] : s->heap[1];
-        s->ahead_ns = cursor_peek(second)->timestamp_ns;
-        if (cursor_cpu(s->heap[0]) < cursor_cpu(second) && s->ahead_ns < UINT64_MAX)
-                s->ahead_ns++;
+        s->lead_ns = cursor_peek(second)->timestamp_ns;
+        if (cursor_cpu(s->heap[0]) < cursor_cpu(second) && s->lead_ns < UINT64_MAX)
+                s->lead_ns++;
 }
 
 static void build_heap(Stream *s) {
@@ -78,13 +78,14 @@ static void settle(Stream *s) {
         measure_lead(s);
 }
 
-int stream_next(Stream *s, uint64_t until_ns, const Event **ret) {
+int stream_go_on(Stream *s, uint64_t until_ns, const Event **ret) {
         const Event *e;
         int r;
 
+        s->head.ahead_ns = 0; /* until it is the last one's again */
         if (s->top_is_stale) {
                 e = cursor_peek(s->heap[0]);
-                if (_unlikely_(!e || e->timestamp_ns >= s->ahead_ns))
+                if (!e || e->timestamp_ns >= s->lead_ns)
                         settle(s);
         }
         if (s->n_heap == 0)
@@ -92,21 +93,14 @@ int stream_next(Stream *s, uint64_t until_ns, const Event **ret) {
         e = cursor_peek(s->heap[0]);
         if (e->timestamp_ns > until_ns)
                 return 0;
-        s->last = s->heap[0];
+        s->head.last = s->heap[0];
+        s->head.ahead_ns = s->lead_ns;
         s->top_is_stale = true;
-        r = cursor_advance(s->last);
+        r = cursor_advance(s->head.last);
         if (r < 0)
                 return r;
         *ret = e;
         return 1;
-}
-
-const Event *stream_peek_same_cpu(const Stream *s) {
-        return s->last ? cursor_peek(s->last) : NULL;
-}
-
-int stream_drop_same_cpu(Stream *s) {
-        return cursor_advance(s->last);
 }
 
 /* Brings the list of cursors up to the directories there are. */
@@ -187,7 +181,7 @@ int stream_seek(Stream *s, uint64_t ns) {
                 if (r < 0)
                         return r;
         }
-        s->last = NULL;
+        s->head.last = NULL;
         build_heap(s);
         return 0;
 }
@@ -203,7 +197,7 @@ int stream_refresh(Stream *s) {
         r = open_cursors(s);
         if (r < 0)
                 return r;
-        s->last = NULL;
+        s->head.last = NULL;
         build_heap(s);
         return 0;
 }

@@ -21,17 +21,48 @@ typedef struct Stream Stream;
 /* @dir, @formats: borrowed for the stream's life.  0 or -errno. */
 int stream_open(Stream **ret, const SessionDir *dir, const Formats *formats);
 
+/* What a Stream begins with, so that a run of events of one CPU is handed out without a call. */
+typedef struct StreamHead {
+        Cursor *last;      /* whose event was handed out last; NULL: none yet */
+        uint64_t ahead_ns; /* its events before this one come before all others */
+} StreamHead;
+
+/* stream_next() where another CPU may be next. */
+int stream_go_on(Stream *s, uint64_t until_ns, const Event **ret);
+
+/* The event that follows the last one on the same CPU, or NULL; valid until the next call. */
+static inline const Event *stream_peek_same_cpu(const Stream *s) {
+        const Cursor *last = ((const StreamHead *) s)->last;
+
+        return last ? cursor_peek(last) : NULL;
+}
+
 /*
  * stream_next() - the next event not later than @until_ns
  * @ret: valid until the next call of this or of stream_drop_same_cpu()
  *
  * Return: 1 and *@ret is set, 0 if there is none, -errno.
  */
-int stream_next(Stream *s, uint64_t until_ns, const Event **ret);
-/* The event that follows the last one on the same CPU, or NULL; valid until the next call. */
-const Event *stream_peek_same_cpu(const Stream *s);
-/* Takes that one out of the stream.  0 or -errno. */
-int stream_drop_same_cpu(Stream *s);
+static inline int stream_next(Stream *s, uint64_t until_ns, const Event **ret) {
+        const StreamHead *h = (const StreamHead *) s;
+        const Event *e = stream_peek_same_cpu(s);
+        int r;
+
+        if (_unlikely_(!e || e->timestamp_ns >= h->ahead_ns))
+                return stream_go_on(s, until_ns, ret);
+        if (_unlikely_(e->timestamp_ns > until_ns))
+                return 0;
+        r = cursor_advance(h->last);
+        if (_unlikely_(r < 0))
+                return r;
+        *ret = e;
+        return 1;
+}
+
+/* Takes the one of stream_peek_same_cpu() out of the stream.  0 or -errno. */
+static inline int stream_drop_same_cpu(Stream *s) {
+        return cursor_advance(((const StreamHead *) s)->last);
+}
 
 /* When the first event is that has not been asked for; false: there is none. */
 bool stream_begin(const Stream *s, uint64_t *ret_ns);
