@@ -22,6 +22,8 @@
 #define _noreturn_ __attribute__((noreturn))
 #define _must_check_ __attribute__((warn_unused_result))
 #define _always_inline_ inline __attribute__((always_inline))
+#define _cold_                                                                                     \
+        __attribute__((cold, noinline)) /* seldom called, and not worth a caller's registers */
 #define _likely_(x) __builtin_expect(!!(x), 1)
 #define _unlikely_(x) __builtin_expect(!!(x), 0)
 

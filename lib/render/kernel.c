@@ -141,7 +141,7 @@ static inline char *append_cpu(char *p, const CpuState *cpu) {
 }
 
 /* verif_pid() */
-static char *append_switch(char *p, CpuState *cpu, const Step *step) {
+static _cold_ char *append_switch(char *p, CpuState *cpu, const Step *step) {
         bool first = !cpu->has_pid;
 
         if (!first) {
@@ -160,8 +160,8 @@ static char *append_switch(char *p, CpuState *cpu, const Step *step) {
         return p;
 }
 
-static inline char *append_columns(const Kernel *k, char *p, const CpuState *cpu,
-                                   const Step *step) {
+static _always_inline_ char *append_columns(const Kernel *k, char *p, const CpuState *cpu,
+                                            const Step *step) {
         if (k->options.abstime) {
                 p = append_number(p, step->timestamp_ns / 1000000000, 5, ' ');
                 *p++ = '.';
@@ -183,8 +183,8 @@ static inline char *append_columns(const Kernel *k, char *p, const CpuState *cpu
 }
 
 /* print_graph_irq(): where an interrupt begins or ends. */
-static char *append_irq(const Kernel *k, char *p, const CpuState *cpu, const Step *step,
-                        const char *arrow) {
+static _cold_ char *append_irq(const Kernel *k, char *p, const CpuState *cpu, const Step *step,
+                               const char *arrow) {
         p = append_columns(k, p, cpu, step);
         if (k->options.duration)
                 p = APPEND(p, "  ");
@@ -253,7 +253,7 @@ static const char *colour_of(char mark) {
 }
 
 /* As many digits behind the point as fit. */
-static char *append_long_duration(const Kernel *k, char *p, uint64_t duration_ns) {
+static _cold_ char *append_long_duration(const Kernel *k, char *p, uint64_t duration_ns) {
         uint64_t us = duration_ns / 1000, ns = duration_ns % 1000;
         char *begin;
         int n;
@@ -307,7 +307,7 @@ static inline char *append_fill(const Kernel *k, char *p) {
 }
 
 /* As a text had it. */
-static char *append_said_duration(const Kernel *k, char *p, const Step *step) {
+static _cold_ char *append_said_duration(const Kernel *k, char *p, const Step *step) {
         char *begin = p;
 
         if (step->said->untimed)
@@ -324,7 +324,7 @@ static inline char *append_plain_duration(const Kernel *k, char *p, const Step *
 }
 
 /* All of it but the bar behind it. */
-static char *append_coloured_duration(const Kernel *k, char *p, const Step *step) {
+static _cold_ char *append_coloured_duration(const Kernel *k, char *p, const Step *step) {
         const char *colour = colour_of(overhead_mark(step_duration_ns(step)));
         char plain[128];
         size_t n = (size_t) (append_plain_duration(k, plain, step) - plain), n_bar = 3;
@@ -343,7 +343,7 @@ static inline char *append_duration_of(const Kernel *k, char *p, const Step *ste
 }
 
 /* "(ARGS) { ... NOTE ...", of which a text says what is in it. */
-static char *append_said_end(const Kernel *k, char *p, const Step *step, bool leaf) {
+static _cold_ char *append_said_end(const Kernel *k, char *p, const Step *step, bool leaf) {
         const StepText *said = step->said;
 
         *p++ = '(';
@@ -360,7 +360,7 @@ static char *append_said_end(const Kernel *k, char *p, const Step *step, bool le
 }
 
 /* print_graph_irq() */
-static char *append_irq_marker(const Kernel *k, char *p, const char *arrow) {
+static _cold_ char *append_irq_marker(const Kernel *k, char *p, const char *arrow) {
         if (k->options.duration)
                 p = APPEND(p, "  ");
         p = append(p, arrow, strlen(arrow));
@@ -373,13 +373,13 @@ static inline const Function **entered_slot(CpuState *cpu, const Step *step) {
 }
 
 /* print_graph_retval(): " ret=0x0", until 6.13 " = 0x0". */
-static char *append_retval(const Kernel *k, char *p, const Step *step) {
+static _cold_ char *append_retval(const Kernel *k, char *p, const Step *step) {
         p = k->bare_retval ? APPEND(p, " = ") : APPEND(p, " ret=");
         return retval_append(p, step->retval, k->options.retval_hex);
 }
 
 /* What follows an entered function's name, where it is more than "()". */
-static char *append_values(const Kernel *k, char *p, const Step *step) {
+static _cold_ char *append_values(const Kernel *k, char *p, const Step *step) {
         p = step->n_args > 0 && k->options.args ? arguments_append(p, step) : APPEND(p, "()");
         if (step->kind == STEP_ENTER)
                 return APPEND(p, " {\n");
@@ -446,7 +446,7 @@ static char *append_return(const Kernel *k, char *p, CpuState *cpu, const Step *
 }
 
 /* print_graph_comment() */
-static char *append_comment(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
+static _cold_ char *append_comment(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
         p = append_fill(k, p);
         if (step->said)
                 p = append_indent(p, step->depth);
@@ -491,7 +491,7 @@ static inline CpuState *cpu_state(Kernel *k, uint32_t cpu) {
         return &k->cpus[cpu];
 }
 
-static void fill_column(const Kernel *k, CpuState *cpu, uint32_t number) {
+static _cold_ void fill_column(const Kernel *k, CpuState *cpu, uint32_t number) {
         char *p = cpu->column;
 
         *p++ = ' ';
@@ -501,7 +501,7 @@ static void fill_column(const Kernel *k, CpuState *cpu, uint32_t number) {
 }
 
 /* print_lost_events(), kernel/trace/trace.c: print_trace_line() */
-static void draw_lost(Kernel *k, const Step *step) {
+static _cold_ void draw_lost(Kernel *k, const Step *step) {
         char *begin = buf_reserve(k->out, LINE_MAX_BYTES), *p = begin;
 
         if (!begin)
