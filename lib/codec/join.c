@@ -274,11 +274,10 @@ typedef struct Run {
         uint64_t at;   /* in COLUMN_BITS */
         uint32_t level;
         unsigned after_exit;
-        const uint8_t *next[TOKENS_N];
 } Run;
 
 static _always_inline_ Run run_begin(const Join *j) {
-        Run r = {
+        return (Run){
                 .p = j->p,
                 .now = j->m->now,
                 .call_offset = j->m->call_offset,
@@ -288,10 +287,6 @@ static _always_inline_ Run run_begin(const Join *j) {
                 .level = j->m->task->level,
                 .after_exit = j->m->after_exit,
         };
-
-        for (unsigned i = 0; i < TOKENS_N; i++)
-                r.next[i] = j->c->of[COLUMN_TOKENS + i].next;
-        return r;
 }
 
 static _always_inline_ void run_end(const Run *r, Join *j) {
@@ -302,8 +297,6 @@ static _always_inline_ void run_end(const Run *r, Join *j) {
         j->m->task->level = r->level;
         j->m->after_exit = r->after_exit;
         j->c->at = r->at;
-        for (unsigned i = 0; i < TOKENS_N; i++)
-                j->c->of[COLUMN_TOKENS + i].next = (uint8_t *) r->next[i];
 }
 
 static _always_inline_ uint64_t run_bits(Run *r, const Column *bits, unsigned n) {
@@ -316,15 +309,14 @@ static _always_inline_ uint64_t run_bits(Run *r, const Column *bits, unsigned n)
 }
 
 /* columns_get_number() */
-static _always_inline_ bool run_number(Run *r, const Columns *c, unsigned tokens, uint64_t *ret) {
+static _always_inline_ bool run_number(Run *r, Columns *c, unsigned tokens, uint64_t *ret) {
         const Column *bits = &c->of[COLUMN_BITS];
-        const uint8_t *p = r->next[tokens];
+        Column *from = &c->of[COLUMN_TOKENS + tokens];
         unsigned token, n;
 
-        if (_unlikely_(p == c->of[COLUMN_TOKENS + tokens].end))
+        if (_unlikely_(from->next == from->end))
                 return false;
-        token = *p;
-        r->next[tokens] = p + 1;
+        token = *from->next++;
         if (_likely_(token < 255)) {
                 n = MAX(token / 8U, 1U) - 1;
                 *ret = (uint64_t) (token - n * 8) << n | run_bits(r, bits, n);
@@ -336,8 +328,8 @@ static _always_inline_ bool run_number(Run *r, const Columns *c, unsigned tokens
 }
 
 /* put_call() of the expected symbol. */
-static _always_inline_ bool run_call(Run *r, Model *m, const Columns *c, const uint8_t *end,
-                                     Task *task, uint64_t pid) {
+static _always_inline_ bool run_call(Run *r, Model *m, Columns *c, const uint8_t *end, Task *task,
+                                     uint64_t pid) {
         uint32_t symbol = m->next[model_place(r->path)], depth;
         const Symbol *s = &m->symbols[symbol];
         const RecordKind *k = &m->kinds[s->kind];
