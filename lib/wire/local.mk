@@ -20,7 +20,8 @@ CLEANFILES += %D%/interface.c
 # The interface files as C strings, named for the file with '_' for '.'.
 %D%/interface.c: $(interface_files)
 	$(AM_V_at)$(MKDIR_P) $(@D)
-	$(AM_V_GEN){ echo '#include "wire/interface.h"'; for f in $^; do \
+	$(AM_V_GEN){ echo '/* SPDX-License-Identifier: LGPL-2.1-or-later */'; \
+	  echo '#include "wire/interface.h"'; for f in $^; do \
 	  n=`basename $$f .varlink | tr . _`; echo "const char interface_$$n[] ="; \
 	  $(SED) -e 's/[\\"]/\\&/g' -e 's/.*/        "&\\n"/' $$f; echo '        ;'; done; } >$@.tmp && mv $@.tmp $@
 
