@@ -10,6 +10,7 @@ to_build=(autoconf automake pkg-config gcc make libc6-dev libtracefs-dev libtrac
         libsystemd-dev libjansson-dev libzstd-dev libxxhash-dev zlib1g-dev check scdoc)
 to_boot=(qemu-system-x86 cpio xz-utils zstd kmod)
 to_test=(clang shellcheck jq python3 trace-cmd systemd systemd-sysv procps iproute2 graphviz sqlite3)
+to_package=(dpkg-dev debhelper lintian)
 to_view=(chromium protobuf-compiler)
 
 say() {

@@ -5,7 +5,7 @@
 # needs: systemd
 . "$(dirname "$0")/../functions.sh"
 require_kernel
-requires systemctl dpkg dpkg-deb
+requires systemctl dpkg dpkg-deb pkg-config
 [[ -d /run/systemd/system ]] || skip "systemd does not run here"
 [[ $(systemd-detect-virt 2>/dev/null) != none ]] || skip "installs into the system: only in a virtual machine"
 shopt -s nullglob
@@ -17,6 +17,8 @@ ftracectl() {
 }
 export DEBIAN_FRONTEND=noninteractive
 rm -f /usr/sbin/policy-rc.d # a container's, which lets packages start nothing; gone in this guest alone
+rm -f /var/lib/man-db/auto-update # every manual page of the machine would be looked at, four times
+echo force-unsafe-io >/etc/dpkg/dpkg.cfg.d/in-memory
 mkdir -p /etc/ftraced/ftraced.conf.d
 echo "$no_limits" >/etc/ftraced/ftraced.conf.d/test.conf
 
@@ -38,6 +40,11 @@ for page in ftraced.8 ftracectl.1 ftraced.conf.5 ftraced.profile.5 ftraced-store
         ok "there is $page" test -e "/usr/share/man/man${page##*.}/$page.gz" -o -e "/usr/share/man/man${page##*.}/$page"
 done
 exits 'it records' 0 ftracectl run -n first --flat ksys_write -- "$udp_pairs" 2
+read -ra flags <<<"$(pkg-config --cflags --libs libftraced)"
+ok 'a program compiles with libftraced-dev' "${CC:-cc}" -o "$work/walk" "$top_srcdir/tests/workload/walk.c" "${flags[@]}"
+exits 'it walks a recording' 0 "$work/walk" /var/lib/ftraced/sessions/first
+ok 'and its calls' test "$(jq '.enter + .leaf' "$out")" -gt 0
+exits 'it calls the daemon' 0 "$work/walk" -c /run/ftraced/org.ftraced GetStatus
 
 # --- an upgrade while it records ----------------------------------------------------------------
 
@@ -51,7 +58,7 @@ done
 exits 'a recording begins' 0 ftracectl start -n through --flat --buffer-size=16M udp_sendmsg
 "$udp_pairs" 10 >/dev/null
 pid=$(systemctl show -P MainPID ftraced.service)
-(for _ in {1..40}; do "$udp_pairs" 5 >/dev/null; sleep 0.2; done) &
+(for _ in {1..40}; do "$udp_pairs" 5 >/dev/null; sleep 0.1; done) &
 workload=$!
 ok 'a new version is installed meanwhile' dpkg -i "$work"/new/*.deb
 wait "$workload"
