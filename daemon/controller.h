@@ -65,7 +65,7 @@ int controller_tracefs_fd(const Controller *c);      /* borrowed, or -EBADF */
 bool controller_has_instances(Controller *c);        /* function_graph may run in an instance */
 /* Names that can be traced: a memfd, sorted, one a line, sealed; the caller owns it; or -errno. */
 int controller_list_functions(Controller *c, size_t *ret_n);
-/* JSON array of Check (org.ftraced.varlink); NULL without memory. */
+/* JSON array of CheckResult (org.ftraced.varlink); NULL without memory. */
 json_t *controller_check(Controller *c);
 /* How many changes an earlier daemon had left behind and this one undid, for the journal. */
 size_t controller_n_restored(const Controller *c);

@@ -27,7 +27,7 @@ typedef struct HostFacts {
         MemoryUse memory;
 } HostFacts;
 
-/* JSON array of Check (org.ftraced.varlink); NULL without memory. */
+/* JSON array of CheckResult (org.ftraced.varlink); NULL without memory. */
 json_t *host_check(const HostFacts *facts);
 /* The first thing without which nothing can be armed at all: 0, REFUSED, -errno. */
 int host_admit(const HostFacts *facts, Refusal *refusal);

@@ -39,7 +39,7 @@ int methods_reply(ServerCall *call, const char *name, json_t *value);
 /* The session that a call names.  0, REFUSED. */
 int methods_get_session(Methods *m, json_t *parameters, Session **ret, Refusal *refusal);
 
-/* methods-access.c: the same for who wants to change something about it; a Check (org.ftraced.varlink)
+/* methods-access.c: the same for who wants to change something about it; a CheckResult (org.ftraced.varlink)
  * of what the caller may do. */
 int methods_get_own_session(Methods *m, const ServerCall *call, json_t *parameters, Session **ret,
                             Refusal *refusal);

@@ -59,7 +59,7 @@ size_t sessions_n_live(const Sessions *s);
 /* Removes an ended session and its data.  0 or -errno. */
 int sessions_remove(Sessions *s, Session *session);
 
-/* Adds a Check (org.ftraced.varlink) of how near the live sessions are to their limits. */
+/* Adds a CheckResult (org.ftraced.varlink) of how near the live sessions are to their limits. */
 void sessions_check(Sessions *s, json_t *checks);
 /* SIGUSR2: how many sessions waited for it. */
 size_t sessions_signal(Sessions *s);

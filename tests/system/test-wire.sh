@@ -25,6 +25,9 @@ for interface in org.ftraced org.varlink.service; do
                 cmp "$work/served" "$top_srcdir/lib/wire/$interface.varlink"
 done
 
+is 'no name in it means two things' "$(grep -oE '^(type|method|error) \w+' "$top_srcdir/lib/wire/org.ftraced.varlink" |
+        cut -d' ' -f2 | sort | uniq -d)" ''
+
 # The interface against the method table: each method is known, whatever it says of empty parameters.
 while read -r method; do
         varlink "org.ftraced.$method" '{}' --more >"$out" 2>&1 </dev/null
@@ -86,6 +89,25 @@ done < <(cut -c1-300 "$out")
 show_file "$err"
 echo 'List = Busy' | python3 "$top_srcdir/tests/varlink-conform.py" "$FTRACED_SOCKET" org.ftraced >"$out"
 says 'what does not conform is told' '^not ok List' "$out"
+
+# --- systemd's client ---------------------------------------------------------------------------
+
+# Of systemd 255 and later; VARLINKCTL names one that is somewhere else.
+varlinkctl=${VARLINKCTL:-varlinkctl}
+if command -v "$varlinkctl" >/dev/null; then
+        exits 'varlinkctl learns what it is' 0 "$varlinkctl" info "$FTRACED_SOCKET"
+        says 'and its interfaces' '^Interfaces: org.ftraced$' "$out"
+        exits 'it parses the interface' 0 "$varlinkctl" introspect "$FTRACED_SOCKET" org.ftraced
+        exits 'and finds nothing wrong with it' 0 "$varlinkctl" validate-idl "$top_srcdir/lib/wire/org.ftraced.varlink"
+        exits 'it calls a method' 0 "$varlinkctl" call "$FTRACED_SOCKET" org.ftraced.Describe '{"session":"typed"}'
+        is 'and prints the reply' "$(jq -r .session.name "$out")" typed
+        exits 'it takes many replies' 0 "$varlinkctl" call --more "$FTRACED_SOCKET" org.ftraced.Watch '{"session":"typed"}'
+        is 'up to the last' "$(jq -rs '.[-1].session.state' "$out")" sealed
+        exits 'an error is one' 1 "$varlinkctl" call "$FTRACED_SOCKET" org.ftraced.Describe '{"session":"two"}'
+        says 'with its parameters' "there is no session 'two'" "$out"
+else
+        skip_one 'varlinkctl calls methods' 'varlinkctl is not installed'
+fi
 
 # One byte and good bye, as kills perf daemon.
 python3 - "$FTRACED_SOCKET" <<'P'
