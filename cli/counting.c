@@ -52,7 +52,11 @@ int counting_run(Counting *c, const Options *o) {
         r = pairing_finish(c->pairing);
         if (r < 0)
                 return counting_failure(r);
-        c->has_cost = floor_cost(c->floor, &c->cost);
+        if (c->reading.source)
+                c->calibration = c->reading.source->meta->calibration;
+        c->has_found = floor_cost(c->floor, &c->found);
+        c->has_cost = floor_join(&c->cost, c->has_found ? &c->found : NULL,
+                                 c->calibration.inner_low_ns, c->calibration.inner_ns);
         if (o->analysis.corrected && !c->has_cost) {
                 log_error("--corrected: too few calls were recorded to tell what tracing costs.");
                 return STATUS_FAILED;
@@ -99,6 +103,18 @@ static void add_range(Buf *out, uint64_t low_ns, uint64_t high_ns) {
                 buf_printf(out, "%s to %s", low, high);
 }
 
+/* Where that is from: what one call below another adds. */
+static void add_sources(const Counting *c, Buf *out) {
+        buf_adds(out, " A call adds ");
+        if (c->has_found) {
+                add_range(out, c->found.caller_low_ns + c->found.leaf_ns,
+                          c->found.caller_high_ns + c->found.leaf_ns);
+                buf_adds(out, " as recorded, ");
+        }
+        add_range(out, c->calibration.inner_low_ns, c->calibration.inner_ns);
+        buf_adds(out, " as measured when it was armed.");
+}
+
 static void add_cost(const Counting *c, const FloorShown *s, Buf *out) {
         uint64_t awake_ns = s->total_ns - MIN(s->total_ns, s->blocked_ns);
         uint64_t low_ns = floor_real_ns(&c->cost, awake_ns, s->n, s->n_below, false);
@@ -131,7 +147,23 @@ void counting_headline(const Counting *c, Buf *out) {
                            figure_round(shown, s.root ? s.blocked_ns / s.n : s.blocked_ns));
         if (c->has_cost)
                 add_cost(c, &s, out);
-        buf_adds(out, ".\n");
+        buf_adds(out, ".");
+        if (calibration_is_set(&c->calibration))
+                add_sources(c, out);
+        buf_adds(out, "\n");
+}
+
+static json_t *calibration_json(const Counting *c) {
+        return calibration_is_set(&c->calibration) ? calibration_to_json(&c->calibration)
+                                                   : json_null();
+}
+
+static json_t *found_json(const Counting *c) {
+        if (!c->has_found)
+                return json_null();
+        return json_pack("{s:I, s:I, s:I}", "caller_low_ns", (json_int_t) c->found.caller_low_ns,
+                         "caller_high_ns", (json_int_t) c->found.caller_high_ns, "leaf_ns",
+                         (json_int_t) c->found.leaf_ns);
 }
 
 json_t *counting_cost_json(const Counting *c) {
@@ -139,12 +171,13 @@ json_t *counting_cost_json(const Counting *c) {
 
         if (!c->has_cost)
                 return json_null();
-        return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "caller_low_ns",
+        return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "caller_low_ns",
                          (json_int_t) c->cost.caller_low_ns, "caller_high_ns",
                          (json_int_t) c->cost.caller_high_ns, "leaf_ns",
                          (json_int_t) c->cost.leaf_ns, "shown_ns", (json_int_t) s.total_ns, "calls",
                          (json_int_t) s.n, "real_low_ns",
                          (json_int_t) floor_real_ns(&c->cost, s.total_ns, s.n, s.n_below, false),
                          "real_high_ns",
-                         (json_int_t) floor_real_ns(&c->cost, s.total_ns, s.n, s.n_below, true));
+                         (json_int_t) floor_real_ns(&c->cost, s.total_ns, s.n, s.n_below, true),
+                         "floor", found_json(c), "calibration", calibration_json(c));
 }

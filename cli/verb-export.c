@@ -76,6 +76,8 @@ static int describe(const Reading *r, const Options *o, ExportInfo *ret, char **
                 .host = m->host,
                 .kernel = m->kernel,
                 .has_only_ends = m->spec.slower_ns > 0,
+                .inner_low_ns = m->calibration.inner_low_ns,
+                .inner_ns = m->calibration.inner_ns,
         };
         if (clock_tuple_is_set(&m->start))
                 ret->to_boottime_ns = (int64_t) (m->start.boottime_ns - m->start.trace_ns);

@@ -48,10 +48,9 @@ ClaimValues controller_claim_values(const Controller *c, const Spec *spec) {
                               .args = spec->args && shares };
 }
 
-/* What has one value for all instances; the first session sets it and the last one leaves it. */
-static int plan_shared(Controller *c, Plan *p, const SessionMeta *m, const Claim *claim) {
-        _cleanup_free_ char *roots = strv_join(&claim->roots, "\n"), *now = NULL,
-                            *notrace = strv_join(&claim->notrace, "\n");
+int controller_plan_shared(Controller *c, Plan *p, const SharedSettings *s) {
+        _cleanup_free_ char *roots = strv_join(s->roots, "\n"), *now = NULL,
+                            *notrace = strv_join(s->notrace, "\n");
         const struct {
                 const char *file, *value;
         } files[] = { { GRAPH_NOTRACE, notrace }, { GRAPH_FUNCTION, roots } };
@@ -60,9 +59,8 @@ static int plan_shared(Controller *c, Plan *p, const SessionMeta *m, const Claim
 
         if (!roots || !notrace)
                 return -ENOMEM;
-        (void) snprintf(depth, sizeof(depth), "%llu", (unsigned long long) m->spec.depth);
-        (void) snprintf(thresh, sizeof(thresh), "%llu",
-                        (unsigned long long) claim->values.thresh_us);
+        (void) snprintf(depth, sizeof(depth), "%llu", (unsigned long long) s->depth);
+        (void) snprintf(thresh, sizeof(thresh), "%llu", (unsigned long long) s->thresh_us);
         r = plan_add(p, &c->fs, c->ledger, LEDGER_SHARED, "tracing_thresh", thresh);
         if (r >= 0)
                 r = plan_add(p, &c->fs, c->ledger, LEDGER_SHARED, "max_graph_depth", depth);
@@ -133,6 +131,8 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Aim *aim, Plan *p,
 
         *ret_file = "instances";
         r = instance_create(t->instance, p, c->ledger, session);
+        if (r >= 0 && !p->is_dry)
+                r = tracer_calibrate(t, m, ret_file);
         if (r < 0)
                 return r;
 
@@ -159,7 +159,12 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Aim *aim, Plan *p,
                 r = event_set_plan(&m->spec.events, &aim->threads, t->instance, p, &c->fs,
                                    c->ledger, session);
         if (r >= 0 && c->arbiter.n == 1)
-                r = plan_shared(c, p, m, t->claim);
+                r = controller_plan_shared(
+                        c, p,
+                        &(SharedSettings){ .roots = &t->claim->roots,
+                                           .notrace = &t->claim->notrace,
+                                           .depth = m->spec.depth,
+                                           .thresh_us = t->claim->values.thresh_us });
         if (r < 0)
                 return r;
 
@@ -285,6 +290,7 @@ int tracer_fill_meta(Tracer *t, SessionMeta *m, const Aim *aim) {
         free(m->clock);
         m->clock = TAKE_PTR(clock);
         m->page_bytes = page_bytes;
+        m->calibration = controller_calibration(t->c, m);
         m->n_possible_cpus = cpus[n - 1] + 1;
         return 0;
 }

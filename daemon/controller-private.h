@@ -4,7 +4,8 @@
 /*
  * The controller's inside, for daemon/controller.c (what is armed, and its undoing),
  * daemon/controller-arm.c (arming), daemon/controller-dry.c (what arming would write),
- * daemon/controller-adopt.c (going on with what an earlier daemon armed) and
+ * daemon/controller-adopt.c (going on with what an earlier daemon armed),
+ * daemon/controller-gauge.c (what recording a call costs) and
  * daemon/controller-lean.c (learning and narrowing).
  */
 
@@ -36,6 +37,9 @@ struct Controller {
         bool has_address; /* set_graph_function had one of a function that went (controller-roots.c) */
         Strv stale_roots; /* names of what is at addresses that went, as set_graph_function shows them */
         ConfigShare memory_limit;
+        Calibration calibration;
+        char *calibration_clock; /* of what it was measured with */
+        bool calibration_args;
 };
 
 struct Tracer {
@@ -77,6 +81,23 @@ int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, bool force
 /* Plans all and makes it: the ledger of the controller is committed before each change.  0, or
  * -errno, and *@ret_file says of what (as long as @p lives). */
 int tracer_program(Tracer *t, const SessionMeta *m, const Aim *aim, Plan *p, const char **ret_file);
+/* What has one value for all instances. */
+typedef struct SharedSettings {
+        const Strv *roots, *notrace;
+        uint64_t depth, thresh_us;
+} SharedSettings;
+/* The first session sets it and the last one leaves it.  0 or -errno. */
+int controller_plan_shared(Controller *c, Plan *p, const SharedSettings *s);
+/*
+ * tracer_calibrate() - controller-gauge.c: measure what recording a call costs, if that is not known
+ *
+ * @t's buffer is there and its tracer is nop, before and after.  Only the first live session can:
+ * the others' would be the first one's roots.  A measurement that fails is no failure.
+ * Return: 0; -errno: the tracer could not be switched off again, *@ret_file.
+ */
+int tracer_calibrate(Tracer *t, const SessionMeta *m, const char **ret_file);
+/* What was measured for sessions like @m's; not set: nothing. */
+Calibration controller_calibration(const Controller *c, const SessionMeta *m);
 /* What controller_arm() fills. */
 int tracer_fill_meta(Tracer *t, SessionMeta *m, const Aim *aim);
 /* controller_has_instances() as far as it can be told without making one. */

@@ -21,6 +21,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/bell.c \
 	%D%/bell.h \
 	%D%/controller-dry.c \
+	%D%/controller-gauge.c \
 	%D%/controller-lean.c \
 	%D%/controller-silence.c \
 	%D%/controller-trigger.c \
@@ -36,6 +37,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/fdstore.h \
 	%D%/functions.c \
 	%D%/functions.h \
+	%D%/gauge.c \
+	%D%/gauge.h \
 	%D%/guard.c \
 	%D%/guard.h \
 	%D%/health.c \

@@ -80,6 +80,22 @@ bool floor_cost(const Floor *f, FloorCost *ret) {
         return true;
 }
 
+bool floor_join(FloorCost *ret, const FloorCost *floor, uint64_t inner_low_ns, uint64_t inner_ns) {
+        FloorCost cost = floor ? *floor : (FloorCost){};
+
+        if (!floor && inner_low_ns == 0)
+                return false;
+        if (inner_low_ns > 0) {
+                uint64_t low_ns = inner_low_ns - MIN(inner_low_ns, cost.leaf_ns),
+                         high_ns = inner_ns - MIN(inner_ns, cost.leaf_ns);
+
+                cost.caller_low_ns = floor ? MIN(cost.caller_low_ns, low_ns) : low_ns;
+                cost.caller_high_ns = MAX(cost.caller_high_ns, high_ns);
+        }
+        *ret = cost;
+        return true;
+}
+
 FloorShown floor_shown(const Floor *f) {
         FloorShown s = f->shown;
 

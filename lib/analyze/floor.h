@@ -19,6 +19,10 @@
  *
  * "Lowest" is the lowest thousandth, which of up to a thousand is the minimum: of millions one or
  * the other is wrong.  Memory does not depend on the calls.
+ *
+ * What was measured when the session was armed (store/calibration.h) is another opinion of the same:
+ * it knows the sum of both parts.  The costs that come of the two together reach from the lower one
+ * to the higher one; if one is missing, the other has to do.
  */
 
 #include <stdbool.h>
@@ -47,6 +51,16 @@ typedef struct FloorShown {
 int floor_new(Floor **ret, Pairing *pairing);
 /* False: too little was seen to tell. */
 bool floor_cost(const Floor *f, FloorCost *ret);
+/*
+ * floor_join() - what the floor and a calibration say together
+ * @floor:        NULL: nothing was seen
+ * @inner_low_ns: what recording a call below another one took at least, in both of its parts; 0: not
+ *                measured
+ * @inner_ns:     what it took usually
+ *
+ * Return: false: neither is there.
+ */
+bool floor_join(FloorCost *ret, const FloorCost *floor, uint64_t inner_low_ns, uint64_t inner_ns);
 FloorShown floor_shown(const Floor *f);
 Floor *floor_free(Floor *f);
 DEFINE_CLEANUP(Floor *, floor_free);

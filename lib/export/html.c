@@ -150,11 +150,15 @@ static void add_summary(Html *h) {
 static void add_cost(Html *h) {
         Buf *out = h->t.out;
         FloorShown shown = floor_shown(h->floor);
-        FloorCost cost;
+        FloorCost cost, found;
         uint64_t low_ns, high_ns;
+        bool has_floor;
 
         buf_adds(out, "<h2>What tracing itself cost</h2>\n<p id=\"cost\">");
-        if (shown.n == 0 || shown.total_ns == 0 || !floor_cost(h->floor, &cost)) {
+        has_floor = floor_cost(h->floor, &found);
+        if (shown.n == 0 || shown.total_ns == 0 ||
+            !floor_join(&cost, has_floor ? &found : NULL, h->t.info->inner_low_ns,
+                        h->t.info->inner_ns)) {
                 buf_adds(out, "Too little was recorded to tell.</p>\n");
                 return;
         }
@@ -166,9 +170,15 @@ static void add_cost(Html *h) {
         add_us(out, MIN(low_ns, high_ns) / shown.n);
         buf_adds(out, " to ");
         add_us(out, MAX(low_ns, high_ns) / shown.n);
-        buf_printf(out, " of it real, %.0f to %.0f %% is what tracing costs.</p>\n",
+        buf_printf(out, " of it real, %.0f to %.0f %% is what tracing costs.",
                    100 - 100 * (double) MAX(low_ns, high_ns) / (double) shown.total_ns,
                    100 - 100 * (double) MIN(low_ns, high_ns) / (double) shown.total_ns);
+        if (h->t.info->inner_low_ns > 0)
+                buf_printf(out,
+                           " A call added %" PRIu64 " to %" PRIu64
+                           " ns as measured when it was armed.",
+                           h->t.info->inner_low_ns, h->t.info->inner_ns);
+        buf_adds(out, "</p>\n");
 }
 
 static void add_function(Buf *out, const Function *f) {

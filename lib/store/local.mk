@@ -2,6 +2,8 @@
 noinst_LIBRARIES += %D%/libstore.a
 %C%_libstore_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS) $(XXHASH_CFLAGS)
 %C%_libstore_a_SOURCES = \
+	%D%/calibration.c \
+	%D%/calibration.h \
 	%D%/clock.c \
 	%D%/clock.h \
 	%D%/captures.c \

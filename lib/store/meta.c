@@ -256,6 +256,8 @@ json_t *session_meta_to_json(const SessionMeta *m) {
              json_object_set_new(o, "clock_steps", clock_steps_to_json(&m->clock_steps)) < 0) ||
             (clock_tuple_is_set(&m->kept_since) &&
              json_object_set_new(o, "kept_since", clock_tuple_to_json(&m->kept_since)) < 0) ||
+            (calibration_is_set(&m->calibration) &&
+             json_object_set_new(o, "calibration", calibration_to_json(&m->calibration)) < 0) ||
             (clock_tuple_is_set(&m->armed) &&
              json_object_set_new(o, "armed", clock_tuple_to_json(&m->armed)) < 0) ||
             ((m->captures.n > 0 || m->captures.n_triggers > 0) &&
@@ -298,6 +300,10 @@ static int read_kept_since(SessionMeta *m, const json_t *v, const char **field) 
 
 static int read_clock_steps(SessionMeta *m, const json_t *v, const char **field) {
         return clock_steps_from_json(&m->clock_steps, v);
+}
+
+static int read_calibration(SessionMeta *m, const json_t *v, const char **field) {
+        return calibration_from_json(&m->calibration, v);
 }
 
 static int read_armed(SessionMeta *m, const json_t *v, const char **field) {
@@ -359,6 +365,7 @@ static const struct {
         { "symbol_maps", read_symbol_maps },
         { "kept_since", read_kept_since },
         { "clock_steps", read_clock_steps },
+        { "calibration", read_calibration },
         { "armed", read_armed },
         { "captures", read_captures },
         { "cpus", read_cpus },

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "base/strv.h"
+#include "store/calibration.h"
 #include "store/clock.h"
 #include "store/captures.h"
 #include "store/condition.h"
@@ -99,6 +100,7 @@ typedef struct SessionMeta {
         uint64_t narrowed_ns; /* since when on the trace clock only these; 0: from the beginning */
         bool learns;          /* what is seen under the roots is learned for lean */
         uint64_t arm_ns;      /* how long programming took */
+        Calibration calibration; /* what recording a call costs here; not set: not measured */
         uint64_t first_sequence; /* of a ring: the first that is kept; dropped ones came before */
         uint64_t bytes_dropped;  /* by the ring, in segments */
         bool pinned;             /* not to be removed */

@@ -48,6 +48,8 @@ static inline void fake_kernel_freep(FakeKernel **k) {
 /* Sets a control file, or a file of the fake "/", behind everybody's back. */
 void fake_put(FakeKernel *k, const char *path, const char *text);
 void fake_put_root(FakeKernel *k, const char *path, const char *text);
+/* What recording a call costs can be measured: it has the functions for it, and fewer others. */
+void fake_put_gauge(FakeKernel *k);
 /* Content of a control file; the caller frees. */
 char *fake_get(FakeKernel *k, const char *path);
 /* All control files and their contents in one text; the caller frees. */

@@ -405,9 +405,20 @@ static void story(FakeKernel *k) {
         }
 }
 
-/* Runs story() in a child with the fault at every step in turn; the next controller must find or
+/* One session is armed, for which the cost of a call is measured. */
+static void short_story(FakeKernel *k) {
+        _cleanup_(controller_freep) Controller *c = controller(k);
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        _cleanup_refusal_ Refusal refusal = {};
+        Tracer *t;
+
+        if (arm(c, &t, &m, &refusal, "a", "udp_sendmsg", 0) == 0)
+                (void) tracer_disarm(t);
+}
+
+/* Runs the story in a child with the fault at every step in turn; the next controller must find or
  * make tracefs as it was. */
-static void survive(FakeFault fault, bool instances) {
+static void survive(FakeFault fault, bool instances, bool is_short) {
         unsigned n_faults = 0;
 
         for (unsigned at = 1;; at++) {
@@ -419,13 +430,15 @@ static void survive(FakeFault fault, bool instances) {
 
                 leave_over(k);
                 fake_put(k, "tracing_on", "1\n");
+                if (is_short)
+                        fake_put_gauge(k);
                 before = fake_dump(k);
                 pid = fork();
                 ck_assert_int_ge(pid, 0);
                 if (pid == 0) {
                         k->fault = fault;
                         k->fault_at = at;
-                        story(k);
+                        (is_short ? short_story : story)(k);
                         fake_put_root(k, "done", k->n_steps < at ? "all\n" : "some\n");
                         _exit(0);
                 }
@@ -451,27 +464,31 @@ static void survive(FakeFault fault, bool instances) {
 }
 
 START_TEST(death_at_any_step_is_undone_by_the_next_controller)
-        { survive(FAKE_DIE, false); }
+        { survive(FAKE_DIE, false, false); }
 END_TEST
 
 START_TEST(death_at_any_step_with_instances_is_undone_by_the_next_controller)
-        { survive(FAKE_DIE, true); }
+        { survive(FAKE_DIE, true, false); }
+END_TEST
+
+START_TEST(death_at_any_step_of_measuring_is_undone_by_the_next_controller)
+        { survive(FAKE_DIE, false, true); }
 END_TEST
 
 START_TEST(failure_at_any_step_leaves_nothing_behind)
-        { survive(FAKE_FAIL, false); }
+        { survive(FAKE_FAIL, false, false); }
 END_TEST
 
 START_TEST(failure_at_any_step_with_instances_leaves_nothing_behind)
-        { survive(FAKE_FAIL, true); }
+        { survive(FAKE_FAIL, true, false); }
 END_TEST
 
 START_TEST(a_short_write_at_any_step_leaves_nothing_behind)
-        { survive(FAKE_SHORT, false); }
+        { survive(FAKE_SHORT, false, false); }
 END_TEST
 
 START_TEST(a_short_write_at_any_step_with_instances_leaves_nothing_behind)
-        { survive(FAKE_SHORT, true); }
+        { survive(FAKE_SHORT, true, false); }
 END_TEST
 
 START_TEST(a_tracer_held_open_keeps_its_records_until_it_is_free)
@@ -631,6 +648,7 @@ UNIT_MAIN("controller", a_list_is_hooked_by_its_lines_and_taken_back,
           what_this_host_cannot_do_is_refused_with_the_way_out,
           death_at_any_step_is_undone_by_the_next_controller,
           death_at_any_step_with_instances_is_undone_by_the_next_controller,
+          death_at_any_step_of_measuring_is_undone_by_the_next_controller,
           failure_at_any_step_leaves_nothing_behind,
           failure_at_any_step_with_instances_leaves_nothing_behind,
           a_short_write_at_any_step_leaves_nothing_behind,

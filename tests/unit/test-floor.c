@@ -91,5 +91,29 @@ START_TEST(several_roots_have_no_name)
         }
 END_TEST
 
-UNIT_MAIN("floor", callers_of_one_leaf_tell_the_cost, few_calls_tell_nothing,
-          one_of_thousands_is_no_floor, several_roots_have_no_name)
+START_TEST(a_calibration_widens_the_range_and_does_alone)
+        {
+                const FloorCost found = { 200, 210, 30 };
+                FloorCost c = {};
+
+                ck_assert(!floor_join(&c, NULL, 0, 0));
+                ck_assert(floor_join(&c, &found, 0, 0));
+                ck_assert_uint_eq(c.caller_low_ns, 200);
+                ck_assert_uint_eq(c.caller_high_ns, 210);
+                ck_assert(floor_join(&c, &found, 215, 235)); /* 185 to 205 besides the leaf's */
+                ck_assert_uint_eq(c.caller_low_ns, 185);
+                ck_assert_uint_eq(c.caller_high_ns, 210);
+                ck_assert_uint_eq(c.leaf_ns, 30);
+                ck_assert(floor_join(&c, &found, 250, 260));
+                ck_assert_uint_eq(c.caller_low_ns, 200);
+                ck_assert_uint_eq(c.caller_high_ns, 230);
+                ck_assert(floor_join(&c, NULL, 215, 235));
+                ck_assert_uint_eq(floor_real_ns(&c, 10000, 1, 2, true), 10000 - 2 * 215);
+                ck_assert_uint_eq(floor_real_ns(&c, 10000, 1, 2, false), 10000 - 2 * 235);
+                ck_assert(floor_join(&c, &found, 10, 20)); /* less than a leaf: nothing besides */
+                ck_assert_uint_eq(c.caller_low_ns, 0);
+        }
+END_TEST
+
+UNIT_MAIN("floor", a_calibration_widens_the_range_and_does_alone, callers_of_one_leaf_tell_the_cost,
+          few_calls_tell_nothing, one_of_thousands_is_no_floor, several_roots_have_no_name)

@@ -7,6 +7,10 @@
 #include "store/meta.h"
 #include "unit.h"
 
+/* One with @n calls and a median of @inner_ns. */
+#define CALIBRATION(n, inner_ns)                                                                   \
+        ",\"calibration\":{\"calls\":" n ",\"outer_ns\":300,\"inner_low_ns\":240,"                 \
+        "\"inner_ns\":" inner_ns ",\"inner_high_ns\":260,\"realtime_ns\":1}"
 #define SMALLEST                                                                                   \
         "\"version\":1,\"name\":\"boot\",\"id\":\"0123456789abcdef\",\"state\":\"sealed\","        \
         "\"spec\":{\"functions\":[\"f\"]}"
@@ -100,6 +104,12 @@ START_TEST(every_refusal_names_its_key)
                         { "{" SMALLEST ",\"n_possible_cpus\":8193}", "n_possible_cpus" },
                         { "{" SMALLEST ",\"big_endian\":1}", "big_endian" },
                         { "{" SMALLEST ",\"arm_ns\":-1}", "arm_ns" },
+                        { "{" SMALLEST ",\"calibration\":[]}", "calibration" },
+                        { "{" SMALLEST ",\"calibration\":{}}", "calibration" },
+                        { "{" SMALLEST CALIBRATION("0", "250") "}", "calibration" },
+                        { "{" SMALLEST CALIBRATION("1000", "250.5") "}", "calibration" },
+                        { "{" SMALLEST CALIBRATION("1000", "100") "}", "calibration" },
+                        { "{" SMALLEST CALIBRATION("1000", "1000001") "}", "calibration" },
                         { "{" SMALLEST ",\"start\":[]}", "start" },
                         { "{" SMALLEST ",\"stop\":{\"trace_ns\":-5}}", "stop" },
                         { "{" SMALLEST ",\"cpus\":{}}", "cpus" },
@@ -262,6 +272,12 @@ static SessionMeta *random_meta(void) {
         m->n_possible_cpus = (uint32_t) (random() % 9000);
         m->big_endian = random() % 2;
         m->arm_ns = random_number();
+        if (random() % 2)
+                m->calibration = (Calibration){ .n = 1 + random_number() / 2,
+                                                .outer_ns = 300,
+                                                .inner_low_ns = 250,
+                                                .inner_ns = 250,
+                                                .inner_high_ns = CALIBRATION_MAX_NS };
         m->first_sequence = random_number() % (UINT64_C(1) << 33);
         m->bytes_dropped = random() % 2 ? random_number() : 0;
         m->pinned = random() % 2;
