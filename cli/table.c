@@ -13,7 +13,7 @@
 #include "cli/table.h"
 #include "cli/terminal.h"
 
-#define TABLE_COLUMNS_MAX 16
+#define TABLE_COLUMNS_MAX 24
 
 void table_init(Table *t, const char *titles) {
         *t = (Table){ .titles = titles, .max_width = terminal_columns() };

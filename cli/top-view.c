@@ -188,17 +188,21 @@ static json_t *row_json(const TopView *v, const BreakdownRow *row) {
         }
         (void) json_object_update_new(
                 o,
-                json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+                json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+                          "s:I, s:I, s:I}",
                           "count", (json_int_t) row->n, "cut", (json_int_t) row->n_cut, "self_ns",
                           (json_int_t) self_of(v, row), "total_ns", (json_int_t) total_of(v, row),
                           "net_ns", (json_int_t) (row->total_ns - MIN(row->total_ns, row->irq_ns)),
                           "blocked_ns", (json_int_t) row->blocked_ns, "on_cpu_ns",
                           (json_int_t) (row->total_ns - MIN(row->total_ns, row->blocked_ns)),
-                          "irq_ns", (json_int_t) row->irq_ns, "min_ns",
-                          (json_int_t) row->spread.min, "max_ns", (json_int_t) row->spread.max,
-                          "avg_ns", (json_int_t) average_of(v, row), "p50_ns",
-                          (json_int_t) p50_of(v, row), "p90_ns", (json_int_t) p90_of(v, row),
-                          "p99_ns", (json_int_t) p99_of(v, row)));
+                          "irq_ns", (json_int_t) row->irq_ns, "softirq_ns",
+                          (json_int_t) row->softirq_ns, "wake_ns", (json_int_t) row->wake_ns,
+                          "net_of_all_ns",
+                          (json_int_t) (row->total_ns - MIN(row->total_ns, row->aside_ns)),
+                          "min_ns", (json_int_t) row->spread.min, "max_ns",
+                          (json_int_t) row->spread.max, "avg_ns", (json_int_t) average_of(v, row),
+                          "p50_ns", (json_int_t) p50_of(v, row), "p90_ns",
+                          (json_int_t) p90_of(v, row), "p99_ns", (json_int_t) p99_of(v, row)));
         return o;
 }
 
@@ -243,18 +247,21 @@ int top_view_print(const TopView *v, Buf *out, size_t n, bool legend) {
         };
         size_t columns = terminal_columns();
         bool wide = columns == 0 || columns >= WIDE_COLUMNS;
-        bool has_irqs = false, has_waits = false;
+        bool has_irqs = false, has_waits = false, has_softirqs = false, has_wakes = false;
         _cleanup_table_ Table t = {};
-        char titles[160];
+        char titles[192];
 
         for (size_t i = 0; i < v->n; i++) {
                 has_irqs |= v->rows[i]->irq_ns > 0;
+                has_softirqs |= wide && v->rows[i]->softirq_ns > 0;
+                has_wakes |= wide && v->rows[i]->wake_ns > 0;
                 has_waits |= v->rows[i]->blocked_ns > 0;
         }
-        (void) snprintf(titles, sizeof(titles), ">SELF|>SELF%%|>TOTAL%s%s|>%s|>AVG%s|>P99%s|%s",
-                        !has_irqs ? ""
-                        : wide    ? "|>STOLEN|>NET"
-                                  : "|>STOLEN",
+        (void) snprintf(titles, sizeof(titles),
+                        ">SELF|>SELF%%|>TOTAL%s%s%s%s%s|>%s|>AVG%s|>P99%s|%s",
+                        has_irqs ? "|>STOLEN" : "", has_softirqs ? "|>SOFTIRQ" : "",
+                        has_wakes ? "|>WAKING" : "",
+                        wide && (has_irqs || has_softirqs || has_wakes) ? "|>NET" : "",
                         !has_waits ? ""
                         : wide     ? "|>BLOCKED|>ON-CPU"
                                    : "|>BLOCKED",
@@ -270,8 +277,12 @@ int top_view_print(const TopView *v, Buf *out, size_t n, bool legend) {
                 figure_add(&t, total_of(v, row));
                 if (has_irqs)
                         figure_add(&t, row->irq_ns);
-                if (has_irqs && wide)
-                        figure_add(&t, total_of(v, row) - MIN(total_of(v, row), row->irq_ns));
+                if (has_softirqs)
+                        figure_add(&t, row->softirq_ns);
+                if (has_wakes)
+                        figure_add(&t, row->wake_ns);
+                if (wide && (has_irqs || has_softirqs || has_wakes))
+                        figure_add(&t, total_of(v, row) - MIN(total_of(v, row), row->aside_ns));
                 if (has_waits)
                         figure_add(&t, row->blocked_ns);
                 if (has_waits && wide)

@@ -93,7 +93,8 @@ static json_t *line_json(const Call *call, const char *args) {
         figure_function_json(o, f->function);
         (void) json_object_update_new(
                 o,
-                json_pack("{s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o}",
+                json_pack("{s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, "
+                          "s:o}",
                           "start_ns", (json_int_t) f->start_ns, "cpu",
                           step ? json_integer(step->cpu) : json_null(), "task",
                           call->stack->comm[0] ? json_string(call->stack->comm) ?: json_string("?")
@@ -103,8 +104,9 @@ static json_t *line_json(const Call *call, const char *args) {
                           "duration_ns", (json_int_t) call->duration_ns, "self_ns",
                           (json_int_t) call->self_ns, "blocked_ns",
                           (json_int_t) (f->blocked_ns + call->blocked_ns), "irq_ns",
-                          (json_int_t) f->irq_ns, "below", (json_int_t) f->n_below, "cut",
-                          call->is_cut, "caller",
+                          (json_int_t) f->irq_ns, "softirq_ns", (json_int_t) f->softirq_ns,
+                          "wake_ns", (json_int_t) f->wake_ns, "below", (json_int_t) f->n_below,
+                          "cut", call->is_cut, "caller",
                           call->caller ? json_string(call->caller->function->label) : json_null(),
                           "args", args ? json_string(args) ?: json_null() : json_null(), "retval",
                           step && step->kind != STEP_ENTER && step->has_retval

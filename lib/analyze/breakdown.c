@@ -193,6 +193,9 @@ static int end(void *userdata, const Call *call) {
                 row->n_below += frame->n_below;
                 row->total_ns += call->duration_ns;
                 row->irq_ns += frame->irq_ns;
+                row->softirq_ns += frame->softirq_ns;
+                row->wake_ns += frame->wake_ns;
+                row->aside_ns += frame->aside_ns;
                 row->blocked_ns += frame->blocked_ns + call->blocked_ns;
         }
         if (call->is_cut || (is_of_trees(p) && !frame->is_root))

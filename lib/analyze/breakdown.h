@@ -49,6 +49,9 @@ typedef struct BreakdownRow {
         uint64_t n_below;         /* calls anywhere below these */
         uint64_t total_ns;
         uint64_t irq_ns;     /* of the total, in interrupts below */
+        uint64_t softirq_ns; /* in softirqs */
+        uint64_t wake_ns;    /* waking others */
+        uint64_t aside_ns;   /* in any of the three */
         uint64_t blocked_ns; /* of the total, waited */
         Spread spread;       /* of durations: of all calls; TASK, CPU, ROOT: of trees */
 } BreakdownRow;

@@ -108,6 +108,9 @@ static int end_call(Pairing *p, Call *call) {
         call->caller = caller;
         call->self_ns = call->duration_ns - frame->below_ns - call->adopted_ns;
         call->irq_ns = frame->role == ROLE_IRQ ? call->duration_ns : frame->irq_ns;
+        call->softirq_ns = frame->role == ROLE_SOFTIRQ ? call->duration_ns : frame->softirq_ns;
+        call->wake_ns = frame->role == ROLE_WAKE ? call->duration_ns : frame->wake_ns;
+        call->aside_ns = frame->role >= ROLE_IRQ ? call->duration_ns : frame->aside_ns;
         call->is_root = frame->is_root;
         if (p->has_sched)
                 call->blocked_ns = frame->away_ns;
@@ -125,6 +128,9 @@ static int end_call(Pairing *p, Call *call) {
                 caller->below_ns += call->duration_ns;
                 caller->blocked_ns += frame->blocked_ns + call->blocked_ns;
                 caller->irq_ns += call->irq_ns;
+                caller->softirq_ns += call->softirq_ns;
+                caller->wake_ns += call->wake_ns;
+                caller->aside_ns += call->aside_ns;
                 caller->n_below += frame->n_below + 1;
                 caller->n_children++;
                 caller->has_waited |= frame->has_waited || frame->role == ROLE_WAIT;

@@ -50,6 +50,7 @@ typedef struct Call {
         uint64_t blocked_ns; /* of its own time: off the CPU, or, without events that tell, of
                               * functions that wait */
         uint64_t irq_ns;     /* of interrupts, itself included */
+        uint64_t softirq_ns, wake_ns, aside_ns; /* likewise (calls/stacks.h) */
         uint64_t adopted_ns; /* of the duration: calls that ended before without a caller */
         bool is_cut;         /* the durations are lower bounds */
         bool is_adopter;     /* ends without beginnings: calls below it ended without a caller */

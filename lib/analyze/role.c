@@ -12,6 +12,7 @@ static const struct {
         const char *name;
         Role role;
 } roles[] = {
+        { "__do_softirq", ROLE_SOFTIRQ },
         { "__schedule", ROLE_WAIT },
         { "__skb_wait_for_more_packets", ROLE_WAIT },
         { "__sysvec_apic_timer_interrupt", ROLE_IRQ },
@@ -23,16 +24,21 @@ static const struct {
         { "common_interrupt", ROLE_IRQ },
         { "do_IRQ", ROLE_IRQ },
         { "do_nanosleep", ROLE_WAIT },
+        { "do_softirq", ROLE_SOFTIRQ },
+        { "do_softirq_own_stack", ROLE_SOFTIRQ },
         { "ep_poll", ROLE_WAIT },
         { "futex_wait_queue", ROLE_WAIT },
         { "futex_wait_queue_me", ROLE_WAIT },
+        { "handle_softirqs", ROLE_SOFTIRQ },
         { "inet_csk_wait_for_connect", ROLE_WAIT },
+        { "invoke_softirq", ROLE_SOFTIRQ },
         { "io_schedule", ROLE_WAIT },
         { "io_schedule_timeout", ROLE_WAIT },
         { "pipe_wait", ROLE_WAIT },
         { "preempt_schedule", ROLE_WAIT },
         { "preempt_schedule_common", ROLE_WAIT },
         { "preempt_schedule_irq", ROLE_WAIT },
+        { "sched_ttwu_pending", ROLE_WAKE },
         { "schedule", ROLE_WAIT },
         { "schedule_hrtimeout_range", ROLE_WAIT },
         { "schedule_hrtimeout_range_clock", ROLE_WAIT },
@@ -52,11 +58,16 @@ static const struct {
         { "sysvec_call_function_single", ROLE_IRQ },
         { "sysvec_irq_work", ROLE_IRQ },
         { "sysvec_reschedule_ipi", ROLE_IRQ },
+        { "try_to_wake_up", ROLE_WAKE },
+        { "ttwu_do_activate", ROLE_WAKE },
+        { "ttwu_do_wakeup", ROLE_WAKE },
+        { "ttwu_queue_wakelist", ROLE_WAKE },
         { "unix_stream_data_wait", ROLE_WAIT },
         { "wait_for_completion", ROLE_WAIT },
         { "wait_for_completion_interruptible", ROLE_WAIT },
         { "wait_for_completion_timeout", ROLE_WAIT },
         { "wait_woken", ROLE_WAIT },
+        { "wake_up_new_task", ROLE_WAKE },
 };
 
 size_t role_plain_name(const Function *function) {

@@ -10,10 +10,13 @@
 
 #include "calls/function.h"
 
+/* From ROLE_IRQ on they are what a call is kept from its own business by. */
 typedef enum Role {
         ROLE_NONE,
-        ROLE_WAIT, /* its own time is mostly spent off the CPU */
-        ROLE_IRQ,  /* where an interrupt enters the kernel */
+        ROLE_WAIT,    /* its own time is mostly spent off the CPU */
+        ROLE_IRQ,     /* where an interrupt enters the kernel */
+        ROLE_SOFTIRQ, /* where softirqs are worked off */
+        ROLE_WAKE,    /* it wakes a task */
 } Role;
 
 Role role_of(const Function *function);

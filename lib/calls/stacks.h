@@ -34,6 +34,9 @@ typedef struct Frame {
         uint64_t blocked_ns; /* waited anywhere below */
         uint64_t away_ns;    /* off the CPU, and not below; where switches were recorded */
         uint64_t irq_ns;     /* of interrupts anywhere below */
+        uint64_t softirq_ns; /* of softirqs */
+        uint64_t wake_ns;    /* of waking others */
+        uint64_t aside_ns;   /* of any of these three, once */
         uint64_t n_below;    /* calls anywhere below that have ended */
         uint64_t n_children; /* calls directly below that have ended */
         uint64_t n_line;     /* where a text has it */

@@ -30,6 +30,22 @@ is 'each with its time' "$(jq -c 'map(.duration_ns / 1000)' "$out")" '[2521621,6
 exits 'of interrupts the stolen time is told' 0 ftracectl top --json "$graph"
 is 'gross and net' "$(jq -c '.[] | select(.function == "nf_iterate") | [.total_ns, .irq_ns, .net_ns]' "$out")" \
         '[29597,755,28842]'
+is 'softirqs and wake-ups apart' \
+        "$(jq -c '.[] | select(.function == "SyS_write") | [.irq_ns, .softirq_ns, .wake_ns, .net_of_all_ns]' "$out")" \
+        '[755,41568,16396,58434]'
+cat >"$work/all.txt" <<'END'
+ 0)               |  f() {
+ 0)   1.000 us    |    do_softirq();
+ 0)   1.000 us    |    try_to_wake_up();
+ 0)   1.000 us    |    schedule();
+ 0)   1.000 us    |    smp_reschedule_interrupt();
+ 0)   9.000 us    |  }
+END
+exits 'of all that keeps a call busy' 0 ftracectl top "$work/all.txt"
+says 'each has a column' 'TOTAL +STOLEN +SOFTIRQ +WAKING +NET +BLOCKED +ON-CPU +CALLS .* MAX +FUNCTION$' "$out"
+says 'and what they leave is told' '^5.000 us +[0-9.]+% +9.000 us +1.000 us +1.000 us +1.000 us +6.000 us +1.000 us +8.000 us ' "$out"
+exits 'folded' 0 ftracectl top --json --fold=try_to_wake_up "$graph"
+is 'a wake-up is one function' "$(jq -c '.[] | select(.function == "try_to_wake_up") | [.self_ns, .total_ns]' "$out")" '[16396,16396]'
 exits 'the slowest call' 0 ftracectl slow -n 1 --json "$stap"
 is 'differs by what it waited' \
         "$(jq -c '.[0] | [.function, .duration_ns, .differences[0].function, ([.differences[] | .self_ns - .usual_self_ns] | add) == .duration_ns - .usual_ns]' "$out")" \

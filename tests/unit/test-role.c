@@ -19,6 +19,11 @@ START_TEST(waits_and_interrupts_are_known_by_name)
                 ck_assert_int_eq(role("wait_woken"), ROLE_WAIT);
                 ck_assert_int_eq(role("smp_reschedule_interrupt"), ROLE_IRQ);
                 ck_assert_int_eq(role("__sysvec_apic_timer_interrupt"), ROLE_IRQ);
+                ck_assert_int_eq(role("do_softirq.part.20"), ROLE_SOFTIRQ);
+                ck_assert_int_eq(role("handle_softirqs"), ROLE_SOFTIRQ);
+                ck_assert_int_eq(role("try_to_wake_up"), ROLE_WAKE);
+                ck_assert_int_eq(role("ttwu_do_activate.constprop.93"), ROLE_WAKE);
+                ck_assert_int_eq(role("wake_up_new_task"), ROLE_WAKE);
                 ck_assert_int_eq(role("schedul"), ROLE_NONE);
                 ck_assert_int_eq(role("schedule_timeouts"), ROLE_NONE);
                 ck_assert_int_eq(role("a"), ROLE_NONE);
