@@ -69,6 +69,8 @@ static int work(const LearnWorkerJob *job, const char *format, const Sources *so
         int r;
 
         r = tally_new(&t, format, job->field, job->windows, job->n_windows);
+        if (r >= 0)
+                r = tally_set_pids(t, job->pids, job->n_pids);
         for (size_t i = 0; r >= 0 && i < job->n_sources; i++)
                 r = sources->segments
                             ? count_segment(t, sources->segments[i])

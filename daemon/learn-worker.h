@@ -28,6 +28,8 @@ typedef struct LearnWorkerJob {
         uint32_t n_windows;
         char field[20];
         TallyWindow windows[TALLY_MAX_WINDOWS];
+        uint32_t pids[TALLY_MAX_PIDS]; /* n_pids of them: whose events count; 0: everybody's */
+        uint32_t n_pids;
 } LearnWorkerJob;
 
 /* Locks itself up, counts, and gives the exit status: 0 if all could be read. */

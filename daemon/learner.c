@@ -98,15 +98,19 @@ static int write_job(const LearnerJob *job) {
         _cleanup_close_ int fd = memfd_create("job", MFD_CLOEXEC);
         LearnWorkerJob j = { .n_sources = (uint32_t) job->n_fds,
                              .page_bytes = job->page_bytes,
-                             .n_windows = (uint32_t) job->n_windows };
+                             .n_windows = (uint32_t) job->n_windows,
+                             .n_pids = (uint32_t) job->n_pids };
         int r;
 
         if (fd < 0)
                 return -errno;
-        if (job->n_windows > TALLY_MAX_WINDOWS || strlen(job->field) >= sizeof(j.field))
+        if (job->n_windows > TALLY_MAX_WINDOWS || job->n_pids > TALLY_MAX_PIDS ||
+            strlen(job->field) >= sizeof(j.field))
                 return -EINVAL;
         memcpy(j.windows, job->windows, job->n_windows * sizeof(*job->windows));
         memcpy(j.field, job->field, strlen(job->field));
+        if (job->n_pids > 0)
+                memcpy(j.pids, job->pids, job->n_pids * sizeof(*job->pids));
         r = write_full(fd, &j, sizeof(j));
         if (r >= 0)
                 r = write_full(fd, job->format, strlen(job->format));

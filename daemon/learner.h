@@ -28,6 +28,8 @@ typedef struct LearnerJob {
         const char *format, *field;
         const TallyWindow *windows;
         size_t n_windows;
+        const uint32_t *pids; /* whose events count; n_pids 0: everybody's */
+        size_t n_pids;
         const char *const *worker; /* program and arguments; NULL: our own */
 } LearnerJob;
 

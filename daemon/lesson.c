@@ -109,7 +109,9 @@ static int ask_for_hits(Lesson *l) {
                                             .format = l->weighing.format,
                                             .field = "ip",
                                             .windows = windows,
-                                            .n_windows = ELEMENTSOF(windows) },
+                                            .n_windows = ELEMENTSOF(windows),
+                                            .pids = l->weighing.touchstone.pids,
+                                            .n_pids = l->weighing.touchstone.n_pids },
                              on_hits, l);
 }
 

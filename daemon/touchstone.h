@@ -19,7 +19,8 @@ typedef enum TouchstoneTask {
         TOUCHSTONE_CALL, /* the cheapest system call; its time stands for that of a hook */
         TOUCHSTONE_READ,
         TOUCHSTONE_FILE,
-        TOUCHSTONE_PIPE,
+        TOUCHSTONE_PIPE, /* between two of which this one has had more than its share of time */
+        TOUCHSTONE_PIPE_BACK, /* and the other one; schedulers call other functions then */
         TOUCHSTONE_OPEN,
         TOUCHSTONE_FAULT,
         TOUCHSTONE_FORK,
@@ -33,9 +34,13 @@ typedef struct TouchstoneTime {
         uint32_t n;
 } TouchstoneTime;
 
+#define TOUCHSTONE_MAX_PIDS 32
+
 typedef struct Touchstone {
         TouchstoneTime tasks[_TOUCHSTONE_N];
-        uint32_t cpu; /* all of it ran there */
+        uint32_t cpu;                       /* all of it ran there */
+        uint32_t pids[TOUCHSTONE_MAX_PIDS]; /* n_pids processes that did it */
+        uint32_t n_pids;
 } Touchstone;
 
 typedef struct TouchstoneChild TouchstoneChild;
@@ -43,7 +48,6 @@ typedef struct TouchstoneChild TouchstoneChild;
 const char *touchstone_task_name(TouchstoneTask t);
 /* Forks a child that waits, on the CPU it will work on.  0 or -errno. */
 int touchstone_start(TouchstoneChild **ret);
-pid_t touchstone_pid(const TouchstoneChild *c);
 uint32_t touchstone_cpu(const TouchstoneChild *c);
 /* Lets it work and waits for its end, at most TOUCHSTONE_MAX_MS.  0, -ETIME, -errno. */
 #define TOUCHSTONE_MAX_MS 5000

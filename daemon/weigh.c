@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
+ * All tasks' calls are recorded, and whoever counts takes the touchstone's: with set_ftrace_pid the
+ * function tracer leaves out what is called between the decision to switch tasks and the switch,
+ * switch_mm_irqs_off() for one (linux 6.1 to 7.2 kernel/trace/ftrace.c,
+ * ftrace_pid_func()).
+ *
  * The instance is in the ledger under a name that no session can have, so that whoever dies in
  * between leaves nothing behind.  The order is that of every tracer: set it, open the pipe, record,
  * read, close the pipe, nop, remove.
@@ -36,22 +41,16 @@ static int set(const Tracefs *fs, const char *file, const char *value) {
         return knob_write(fs->fd, path, value);
 }
 
-static int program(const Tracefs *fs, const Hooks *hooks, pid_t pid) {
+static int program(const Tracefs *fs, const Hooks *hooks) {
         _cleanup_free_ char *lines = strv_join(&hooks->lines, "\n"),
                             *names = strv_join(&hooks->names, "\n"), *now = NULL;
-        char text[32];
         int r;
 
         if (!lines || !names)
                 return -ENOMEM;
-        (void) snprintf(text, sizeof(text), "%i", (int) pid);
         r = set(fs, "tracing_on", "0");
         if (r >= 0)
                 r = set(fs, "trace_clock", SPEC_DEFAULT_CLOCK);
-        if (r >= 0)
-                r = set(fs, "set_ftrace_pid", text);
-        if (r >= 0)
-                r = set(fs, "options/function-fork", "1");
         if (r >= 0)
                 r = set(fs, "set_ftrace_filter", lines);
         if (r >= 0)
@@ -140,7 +139,7 @@ static int weigh_in_instance(Weighing *w, const Tracefs *fs, const Hooks *hooks)
                 return r < 0 ? r : -EOPNOTSUPP;
         r = touchstone_start(&child);
         if (r >= 0)
-                r = program(fs, hooks, touchstone_pid(child));
+                r = program(fs, hooks);
         if (r >= 0)
                 r = set_buffer(fs, touchstone_cpu(child));
         if (r >= 0)
@@ -193,5 +192,7 @@ uint32_t weigh_ppm(const Touchstone *quiet, const Touchstone *loud, TouchstoneTa
 }
 
 uint32_t weigh_fixed_ppm(const Touchstone *quiet, TouchstoneTask t) {
-        return t == TOUCHSTONE_PIPE && quiet->tasks[t].n > 0 ? share(quiet, t, 2.0 / 3) : 0;
+        return (t == TOUCHSTONE_PIPE || t == TOUCHSTONE_PIPE_BACK) && quiet->tasks[t].n > 0
+                       ? share(quiet, t, 2.0 / 3)
+                       : 0;
 }

@@ -4,9 +4,9 @@
 /*
  * Weigh: what hooked functions cost ordinary work
  *
- * The function tracer runs in an instance of its own, with these functions and for the touchstone's
- * processes alone (daemon/touchstone.h), and what it recorded is handed out as pages: counting
- * is for whoever may look into them (daemon/learner.h).
+ * The function tracer runs in an instance of its own, with these functions, while the touchstone
+ * (daemon/touchstone.h) works.  What it recorded is handed out as pages: counting what the
+ * touchstone's processes call is for whoever may look into them (daemon/learner.h).
  */
 
 #include "daemon/instance.h"

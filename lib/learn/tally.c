@@ -40,6 +40,8 @@ struct Tally {
         Field address, pid, depth;
         TallyWindow windows[TALLY_MAX_WINDOWS];
         size_t n_windows;
+        uint32_t pids[TALLY_MAX_PIDS];
+        size_t n_pids; /* 0: everybody's events count */
         Place *places; /* n_places of them, a power of two, at most half of them taken */
         size_t n_places, n;
 };
@@ -95,6 +97,15 @@ int tally_new(Tally **ret, const char *format, const char *field, const TallyWin
         if (!t->places)
                 return -ENOMEM;
         *ret = TAKE_PTR(t);
+        return 0;
+}
+
+int tally_set_pids(Tally *t, const uint32_t *pids, size_t n) {
+        if (n > TALLY_MAX_PIDS || (n > 0 && t->pid.size == 0))
+                return -EINVAL;
+        if (n > 0)
+                memcpy(t->pids, pids, n * sizeof(*pids));
+        t->n_pids = n;
         return 0;
 }
 
@@ -170,6 +181,18 @@ static int count(Tally *t, uint64_t address, uint64_t caller, uint64_t timestamp
         return 0;
 }
 
+static bool is_wanted(const Tally *t, const Record *r) {
+        size_t i = 0;
+
+        if (t->n_pids == 0)
+                return true;
+        if (!record_has(r, &t->pid))
+                return false;
+        while (i < t->n_pids && t->pids[i] != record_get(r, &t->pid))
+                i++;
+        return i < t->n_pids;
+}
+
 int tally_add_page(Tally *t, const void *page, size_t n_bytes) {
         Path path = {};
         PageInfo info;
@@ -185,7 +208,7 @@ int tally_add_page(Tally *t, const void *page, size_t n_bytes) {
                 uint64_t address;
 
                 if (record.n_data < TYPE_BYTES || !record_has(&record, &t->address) ||
-                    load_u16(record.data, false) != t->type)
+                    load_u16(record.data, false) != t->type || !is_wanted(t, &record))
                         continue;
                 address = record_get(&record, &t->address);
                 r = count(t, address, follow(t, &path, &record, address), record.timestamp_ns);

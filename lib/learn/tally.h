@@ -15,6 +15,7 @@
 #include "base/buf.h"
 
 #define TALLY_MAX_WINDOWS 16
+#define TALLY_MAX_PIDS 32
 #define TALLY_MAX_CALLERS 4 /* of a function */
 
 /* Events from from_ns up to, not including, to_ns of the trace clock. */
@@ -35,6 +36,14 @@ typedef struct Tally Tally;
  */
 int tally_new(Tally **ret, const char *format, const char *field, const TallyWindow *windows,
               size_t n_windows);
+/*
+ * tally_set_pids() - count what these tasks call, and nothing else
+ *
+ * @n: 0: everybody's
+ *
+ * Return: 0, -EINVAL (too many, or the events have no common_pid).
+ */
+int tally_set_pids(Tally *t, const uint32_t *pids, size_t n);
 /* One page of this machine's byte order; what is damaged in it is left out.  0 or -ENOMEM. */
 int tally_add_page(Tally *t, const void *page, size_t n_bytes);
 size_t tally_n(const Tally *t); /* different addresses */

@@ -71,6 +71,33 @@ START_TEST(each_window_counts_from_its_beginning_up_to_its_end)
         }
 END_TEST
 
+START_TEST(only_what_the_wanted_tasks_call_is_counted)
+        {
+                const TallyWindow always = { 0, UINT64_MAX };
+                const uint32_t pids[TALLY_MAX_PIDS + 1] = { 9, 8 };
+                const char *const without =
+                        "ID: 11\nformat:\n\tfield:unsigned long func;\toffset:8;\tsize:8;\n";
+                _cleanup_(tally_freep) Tally *t = NULL, *nobodys = NULL;
+                _cleanup_buf_ Buf out = BUF_INIT;
+                _cleanup_free_ char *text = NULL;
+                Page p = {};
+
+                fill(&p, &layouts[LAYOUT_6_12]);
+                page_enter(&p, 3000, 8, F_LEAF, 0);
+                page_enter(&p, 3001, 9, F_LEAF, 0);
+                ck_assert_int_eq(tally_new(&t, layouts[LAYOUT_6_12].entry, "func", &always, 1), 0);
+                ck_assert_int_eq(tally_set_pids(t, pids, ELEMENTSOF(pids)), -EINVAL);
+                ck_assert_int_eq(tally_set_pids(t, pids, 2), 0);
+                ck_assert_int_eq(tally_add_page(t, p.bytes, sizeof(p.bytes)), 0);
+                ck_assert_int_eq(tally_name(t, symbols, &out), 0);
+                ck_assert_int_eq(buf_take_string(&out, &text), 0);
+                ck_assert_str_eq(text, "kfree 2\n");
+                ck_assert_int_eq(tally_new(&nobodys, without, "func", &always, 1), 0);
+                ck_assert_int_eq(tally_set_pids(nobodys, pids, 1), -EINVAL);
+                ck_assert_int_eq(tally_set_pids(nobodys, NULL, 0), 0);
+        }
+END_TEST
+
 START_TEST(callers_are_told_below_each_function_where_a_page_shows_them)
         {
                 const TallyWindow always = { 0, UINT64_MAX };
@@ -136,5 +163,6 @@ END_TEST
 
 UNIT_MAIN("tally", entries_are_counted_by_name_in_every_layout_and_exits_are_not,
           each_window_counts_from_its_beginning_up_to_its_end,
+          only_what_the_wanted_tasks_call_is_counted,
           callers_are_told_below_each_function_where_a_page_shows_them,
           a_format_without_the_field_is_refused, any_bytes_at_all_are_only_counted)
