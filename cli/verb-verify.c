@@ -14,19 +14,24 @@
 #include "cli/verb.h"
 #include "cli/verify.h"
 
-static json_t *result_json(const SessionMeta *m, const VerifyResult *v) {
-        json_t *problems = json_array();
+static json_t *sentences_json(const Strv *sentences) {
+        json_t *ret = json_array();
 
-        for (size_t i = 0; i < v->problems.n; i++)
-                (void) json_array_append_new(problems, json_string(v->problems.items[i]));
-        return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "name", m->name,
-                         "complete", v->complete, "trees", (json_int_t) v->census.n_trees,
+        for (size_t i = 0; i < sentences->n; i++)
+                (void) json_array_append_new(ret, json_string(sentences->items[i]));
+        return ret;
+}
+
+static json_t *result_json(const SessionMeta *m, const VerifyResult *v) {
+        return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "name",
+                         m->name, "complete", v->complete, "trees", (json_int_t) v->census.n_trees,
                          "trees_complete", (json_int_t) v->census.n_trees_complete, "entries",
                          (json_int_t) v->census.n_entries, "exits", (json_int_t) v->census.n_exits,
                          "events_lost", (json_int_t) session_meta_events_lost(m), "pages_lost",
                          (json_int_t) session_meta_pages_lost(m), "pages_dropped",
                          (json_int_t) session_meta_pages_dropped(m), "gaps", gaps_to_json(&m->gaps),
-                         "problems", problems);
+                         "problems", sentences_json(&v->problems), "notes",
+                         sentences_json(&v->notes));
 }
 
 static void describe(Buf *out, const SessionMeta *m, const VerifyResult *v) {
@@ -41,6 +46,8 @@ static void describe(Buf *out, const SessionMeta *m, const VerifyResult *v) {
                 buf_printf(out, "  %s.\n", dropped);
         for (size_t i = 0; i < v->problems.n; i++)
                 buf_printf(out, "  %s.\n", v->problems.items[i]);
+        for (size_t i = 0; i < v->notes.n; i++)
+                buf_printf(out, "  Note: %s.\n", v->notes.items[i]);
 }
 
 static json_t *deep_json(const DeepCheck *c) {

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "base/release.h"
 #include "base/unit.h"
 #include "calls/playback.h"
 #include "cli/damage.h"
@@ -116,6 +117,19 @@ static int check_cpus(VerifyResult *v, const Playback *p, bool live) {
         return 0;
 }
 
+/* How many of the returns that are missing the kernel is known not to record (calls/census.c). */
+static uint64_t count_dropped(const Census *c, const SessionMeta *m) {
+        return release_compare(m->kernel, 6, 17) == RELEASE_SINCE ? c->n_unmatched_irq_exits : 0;
+}
+
+static int note_dropped(VerifyResult *v, const SessionMeta *m) {
+        return sentence_add_count(
+                &v->notes, "", count_dropped(&v->census, m), "return of irq_exit_rcu()",
+                "returns of irq_exit_rcu()",
+                "not recorded: this kernel leaves it out where an interrupt comes "
+                "while the tracer traces itself");
+}
+
 /* Without a loss every exit has its entry; only other users of function_graph explain the rest
  *  (6.12 delivers exits of functions that we never asked for), what a ring dropped, which does not
  * end at one moment on all CPUs, and CPUs and tasks that were not recorded: a task in the middle of a
@@ -128,7 +142,8 @@ static int check_pairs(VerifyResult *v, const SessionMeta *m) {
             session_meta_pages_dropped(m) > 0 || m->spec.cpus.n > 0 || m->spec.comms.n > 0 ||
             m->spec.cgroups.n > 0)
                 return 0;
-        r = sentence_add_count(&v->problems, "", c->n_unmatched_entries, "call", "calls",
+        r = sentence_add_count(&v->problems, "", c->n_unmatched_entries - count_dropped(c, m),
+                               "call", "calls",
                                "of which the return is missing in the middle of the recording");
         if (r < 0)
                 return r;
@@ -180,6 +195,8 @@ int verify_session(const SessionDir *dir, const SessionMeta *meta, Progress *pro
                         r = check_gaps(&v, meta);
                 if (r >= 0)
                         r = check_pairs(&v, meta);
+                if (r >= 0)
+                        r = note_dropped(&v, meta);
                 if (r >= 0 && p->formats.page_bytes != meta->page_bytes && !live)
                         r = strv_addf(&v.problems,
                                       "events/header_page says pages of %u bytes, the session's "
@@ -197,6 +214,7 @@ int verify_session(const SessionDir *dir, const SessionMeta *meta, Progress *pro
 
 void verify_result_done(VerifyResult *v) {
         strv_done(&v->problems);
+        strv_done(&v->notes);
         census_done(&v->census);
         *v = (VerifyResult){};
 }

@@ -18,6 +18,7 @@
 
 typedef struct VerifyResult {
         Strv problems;     /* sentences, without a full stop */
+        Strv notes;        /* likewise: what is known to be of no consequence */
         bool complete;     /* no problem: every event that happened is in the recording */
         Census census;     /* of all steps, finished */
         CursorCount count; /* of all CPUs */

@@ -6,12 +6,11 @@
  *
  * The clock `mono` reads the clock source.  read_tsc() and the hypervisors' clocks cannot be
  * traced, but read_hpet() and acpi_pm_read() can: each event's time stamp is then an event of its
- * own, and where an interrupt meets one the ring buffer's protection against recursion drops
- * others.  Seen on 7.2 with the HPET: 38,193 of 49,851 entries were read_hpet(), and 27 returns
- * were missing; no kernel counts them as lost.  So they go into the session's set_ftrace_notrace.
+ * own, and where an interrupt meets one the protection against recursion drops others
+ * (calls/census.c).  Seen on 7.2 with the HPET: 38,193 of 49,851 entries were read_hpet(), and 27
+ * returns were missing; no kernel counts them as lost.  So they go into the session's set_ftrace_notrace.
  *
- * Source: linux 6.12 arch/x86/kernel/hpet.c, drivers/clocksource/acpi_pm.c, kernel/time/jiffies.c;
- * kernel/trace/ring_buffer.c, trace_recursive_lock().
+ * Source: linux 6.12 arch/x86/kernel/hpet.c, drivers/clocksource/acpi_pm.c, kernel/time/jiffies.c.
  */
 
 #include "base/strv.h"

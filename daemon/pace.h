@@ -7,8 +7,8 @@
  * The kernel wakes a reader that waits in poll() by an interrupt it sends to itself in the middle
  * of recording an event (irq_work; linux 6.12 kernel/trace/ring_buffer.c, rb_wakeups()).  The
  * functions that send it are then recorded below the root, as if it had called them, and where
- * another interrupt meets them the buffer's protection against recursion drops an event without
- * counting it (7.2; trace_recursive_lock()).  So poll() is for bursts, and a steady stream is
+ * another interrupt meets them the return of irq_exit_rcu() is dropped without being counted
+ * (7.2; calls/census.c).  So poll() is for bursts, and a steady stream is
  * fetched by the clock, before poll() would have anything to say.
  */
 

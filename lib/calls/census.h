@@ -32,15 +32,16 @@ typedef struct Census {
         uint64_t n_entries, n_exits; /* a leaf is one of each */
         uint64_t n_others;           /* events of other kinds */
         uint64_t n_gaps, n_lost;
-        uint64_t n_trees;             /* begun */
-        uint64_t n_trees_complete;    /* and ended */
-        uint64_t n_below;             /* entries inside trees, their roots not counted */
-        uint64_t n_unmatched_entries; /* whose exit is missing */
-        uint64_t n_unmatched_exits;   /* whose entry is missing */
-        uint64_t n_cut_entries;       /* still open when the recording ended */
-        uint64_t n_cut_exits;         /* of calls that were open when it began */
-        uint64_t first_ns, last_ns;   /* trace clock; 0 if there is nothing */
-        CensusRoot *roots;            /* in the order of the list given */
+        uint64_t n_trees;               /* begun */
+        uint64_t n_trees_complete;      /* and ended */
+        uint64_t n_below;               /* entries inside trees, their roots not counted */
+        uint64_t n_unmatched_entries;   /* whose exit is missing */
+        uint64_t n_unmatched_irq_exits; /* of these: ends of interrupts, which linux 7.2 may drop */
+        uint64_t n_unmatched_exits;     /* whose entry is missing */
+        uint64_t n_cut_entries;         /* still open when the recording ended */
+        uint64_t n_cut_exits;           /* of calls that were open when it began */
+        uint64_t first_ns, last_ns;     /* trace clock; 0 if there is nothing */
+        CensusRoot *roots;              /* in the order of the list given */
         size_t n_roots;
         CensusCpu *cpus; /* by number; n_cpus is the highest with data plus 1 */
         size_t n_cpus;

@@ -22,7 +22,10 @@ calls_of() { # FUNCTION NAME: how often it is drawn, at whatever depth
 }
 is_whole() { # NAME TREES NEIGHBOURS
         is "$1: all its trees are there, and no others" "$(jq .trees "$work/$1.verify")" "$2"
-        is "$1: entries equal exits" "$(jq .entries "$work/$1.verify")" "$(jq .exits "$work/$1.verify")"
+        # Two users at once make what linux 7.2 leaves out (lib/calls/census.c) the rule.
+        is "$1: entries equal exits, but for those that are known not to" \
+                "$(jq '.entries - ([.notes[] | split(" ")[0] | tonumber] | add // 0)' "$work/$1.verify")" \
+                "$(jq .exits "$work/$1.verify")"
         is "$1: nothing is missing" "$(session "$1" '(.gaps // []) | length')" 0
         is "$1: its neighbours are named" "$(session "$1" '.neighbours | sort | join(" ")')" "$3"
 }

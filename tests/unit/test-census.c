@@ -137,6 +137,27 @@ START_TEST(a_return_that_never_comes_is_missing_once_its_caller_has_returned)
         }
 END_TEST
 
+START_TEST(ends_of_interrupts_without_a_return_are_counted_apart)
+        {
+                const Function irq_exit = { .label = "irq_exit_rcu", .n_label = 12, .root = -1 };
+                _cleanup_census_ Census c = census();
+
+                feed(&c, step_enter(&step_root, 0));
+                feed(&c, step_enter(&irq_exit, 1));
+                feed(&c, step_leave(&irq_exit, 1, 5));
+                feed(&c, step_enter(&irq_exit, 1));
+                feed(&c, step_leaf(&step_child, 1, 5));
+                feed(&c, step_enter(&step_child, 1));
+                feed(&c, step_leave(&step_root, 0, 5));
+                feed(&c, step_enter(&step_root, 0));
+                feed(&c, step_enter(&irq_exit, 1)); /* the end cuts it off */
+                census_finish(&c);
+                ck_assert_uint_eq(c.n_unmatched_entries, 2);
+                ck_assert_uint_eq(c.n_unmatched_irq_exits, 1);
+                ck_assert_uint_eq(c.n_cut_entries, 2);
+        }
+END_TEST
+
 START_TEST(losses_are_counted_for_each_cpu)
         {
                 _cleanup_census_ Census c = census();
@@ -178,5 +199,5 @@ UNIT_MAIN("census", whole_trees_have_everything_in_pairs,
           what_the_ends_cut_off_is_not_called_missing, what_is_missing_in_the_middle_is_counted,
           an_interrupt_before_the_record_of_a_return_is_a_sibling,
           a_return_that_never_comes_is_missing_once_its_caller_has_returned,
-          losses_are_counted_for_each_cpu, where_only_ends_are_recorded_each_is_a_call,
-          the_deepest_possible_stack_is_counted)
+          ends_of_interrupts_without_a_return_are_counted_apart, losses_are_counted_for_each_cpu,
+          where_only_ends_are_recorded_each_is_a_call, the_deepest_possible_stack_is_counted)
