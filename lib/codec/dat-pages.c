@@ -3,9 +3,15 @@
 /*
  * A packed CPU is a chain of chunks, each with its two lengths before it, so all that is known
  * beforehand is where the first one is.  The chain is walked from head to head as far as pages are
- * asked for, without unpacking: a head that makes no sense ends what can be read.  A chunk that does
- * not unpack costs its own pages.  What of the mapped file lies behind is given back, so that it does
- * not count as the reader's memory.
+ * asked for, without unpacking: a head that makes no sense ends what can be read.  Where every 64th
+ * begins is kept, and from there it is walked again to whatever else is wanted, so that a recording
+ * of 10 GiB needs some 60 KiB for it:
+ *
+ *      chunks   h....h....h....h....h....h....h....h....
+ *      marks    ^                   ^
+ *
+ * A chunk that does not unpack costs its own pages.  What of the mapped file lies behind is given
+ * back, so that it does not count as the reader's memory.
  */
 
 #include <sys/mman.h>
@@ -19,12 +25,20 @@
 #define CHUNK_BYTES_MAX ((uint32_t) 64 << 20) /* trace-cmd packs 10 pages at a time */
 
 #define BEHIND_BYTES ((uint64_t) 1 << 20)
+#define MARK_CHUNKS 64U
 
 typedef struct Chunk {
         const uint8_t *data;
-        uint32_t n, n_plain;
+        uint32_t n, n_plain; /* n_plain 0: there is none */
+        uint32_t number;
         uint64_t first_page;
 } Chunk;
+
+/* Before the head of a chunk. */
+typedef struct Mark {
+        uint64_t at; /* in the CPU's bytes */
+        uint64_t first_page;
+} Mark;
 
 struct DatPages {
         const DatFile *f;
@@ -33,12 +47,14 @@ struct DatPages {
         uint64_t n_pages, n_torn; /* found so far */
         bool is_packed;
         DatBytes heads;        /* packed: at the next one */
-        uint32_t n_said;       /* chunks that there should be */
+        uint32_t n_said;       /* chunks that there should be, */
+        uint32_t n_chunks;     /* and that were walked over */
         bool is_walked;        /* to the end */
         const uint8_t *behind; /* what is mapped before this was given back */
-        Chunk *chunks;
-        size_t n_chunks;
-        size_t i_chunk; /* the one that is unpacked; SIZE_MAX: none */
+        Mark *marks;
+        size_t n_marks;
+        Chunk now; /* the one that was asked for last */
+        bool is_unpacked;
         uint8_t *pages;
         uint32_t n_room;
         ZSTD_DCtx *zstd;
@@ -46,14 +62,14 @@ struct DatPages {
         size_t n_damages;
 };
 
-static int note(DatPages *p, size_t i_chunk, uint64_t n_pages, const char *what) {
+static int note(DatPages *p, uint32_t number, uint64_t n_pages, const char *what) {
         SealedDamage *d = reallocarray(p->damages, p->n_damages + 1, sizeof(*d));
 
         if (!d)
                 return -ENOMEM;
         p->damages = d;
         d[p->n_damages++] = (SealedDamage){ .part = SEALED_PART_CHUNK,
-                                            .block = (uint32_t) i_chunk,
+                                            .block = number,
                                             .n_blocks = n_pages > 0,
                                             .n_pages = n_pages,
                                             .what = what };
@@ -74,30 +90,46 @@ static void give_back(DatPages *p, const uint8_t *now) {
         p->behind = now;
 }
 
-/* The next chunk.  0 or -errno. */
-static int find_chunk_behind(DatPages *p) {
+/* The chunk that begins where @b is; false: it makes no sense. */
+static bool take_chunk(DatBytes *b, uint32_t page_bytes, Chunk *ret) {
+        ret->n = dat_bytes_u32(b, "cut off");
+        ret->n_plain = dat_bytes_u32(b, "cut off");
+        ret->data = dat_bytes_take(b, ret->n, "cut off");
+        if (!b->problem &&
+            (ret->n_plain == 0 || ret->n_plain > CHUNK_BYTES_MAX || ret->n_plain % page_bytes != 0))
+                (void) dat_bytes_fail(b, "a chunk's length is impossible");
+        return !b->problem;
+}
+
+static int add_mark(DatPages *p, uint64_t at) {
+        Mark *marks = grow_array(p->marks, p->n_marks, sizeof(*marks));
+
+        if (!marks)
+                return -ENOMEM;
+        p->marks = marks;
+        marks[p->n_marks++] = (Mark){ .at = at, .first_page = p->n_pages };
+        return 0;
+}
+
+/* Over the next chunk.  0 or -errno. */
+static int walk_on(DatPages *p) {
         DatBytes *b = &p->heads;
-        Chunk c = { .first_page = p->n_pages }, *chunks;
+        uint64_t at = b->at;
+        Chunk c;
+        int r;
 
         if (p->n_chunks == p->n_said) {
                 p->is_walked = true;
                 return 0;
         }
-        c.n = dat_bytes_u32(b, "cut off");
-        c.n_plain = dat_bytes_u32(b, "cut off");
-        c.data = dat_bytes_take(b, c.n, "cut off");
-        if (!b->problem &&
-            (c.n_plain == 0 || c.n_plain > CHUNK_BYTES_MAX || c.n_plain % p->page_bytes != 0))
-                (void) dat_bytes_fail(b, "a chunk's length is impossible");
-        if (b->problem) {
+        if (!take_chunk(b, p->page_bytes, &c)) {
                 p->is_walked = true;
                 return p->n_torn == 0 ? note(p, p->n_chunks, 0, b->problem) : 0;
         }
-        chunks = grow_array(p->chunks, p->n_chunks, sizeof(*chunks));
-        if (!chunks)
-                return -ENOMEM;
-        p->chunks = chunks;
-        p->chunks[p->n_chunks++] = c;
+        r = p->n_chunks % MARK_CHUNKS == 0 ? add_mark(p, at) : 0;
+        if (r < 0)
+                return r;
+        p->n_chunks++;
         p->n_pages += c.n_plain / p->page_bytes;
         give_back(p, c.data);
         return 0;
@@ -105,7 +137,7 @@ static int find_chunk_behind(DatPages *p) {
 
 int dat_pages_has(DatPages *p, uint64_t i) {
         while (i >= p->n_pages && !p->is_walked) {
-                int r = find_chunk_behind(p);
+                int r = walk_on(p);
 
                 if (r < 0)
                         return r;
@@ -139,9 +171,7 @@ int dat_pages_open(DatPages **ret, const DatFile *f, uint32_t cpu) {
 
         if (!p)
                 return -ENOMEM;
-        *p = (DatPages){
-                .f = f, .page_bytes = dat_file_page_bytes(f), .i_chunk = SIZE_MAX, .is_walked = true
-        };
+        *p = (DatPages){ .f = f, .page_bytes = dat_file_page_bytes(f), .is_walked = true };
         for (size_t i = 0; i < dat_file_n_cpus(f); i++)
                 if (dat_file_cpu(f, i)->cpu == cpu)
                         p->cpu = dat_file_cpu(f, i);
@@ -176,31 +206,64 @@ uint64_t dat_pages_torn_bytes(const DatPages *p) {
         return p->n_torn;
 }
 
-static size_t find_chunk(const DatPages *p, uint64_t page) {
-        size_t low = 0, high = p->n_chunks;
+/* The last mark that is not behind @page; the first one is before all. */
+static const Mark *find_mark(const DatPages *p, uint64_t page) {
+        size_t low = 0, high = p->n_marks;
 
-        if (p->i_chunk < p->n_chunks) { /* mostly this one or the next */
-                low = p->i_chunk;
-                if (page < p->chunks[low].first_page)
-                        low = 0;
-                else if (low + 2 < high && page < p->chunks[low + 2].first_page)
-                        high = low + 2;
-        }
         while (high - low > 1) {
                 size_t middle = low + (high - low) / 2;
 
-                if (p->chunks[middle].first_page <= page)
+                if (p->marks[middle].first_page <= page)
                         low = middle;
                 else
                         high = middle;
         }
-        return low;
+        return &p->marks[low];
 }
 
-static int unpack(DatPages *p, size_t i) {
-        const Chunk *c = &p->chunks[i];
+static bool is_in(const DatPages *p, const Chunk *c, uint64_t page) {
+        return page >= c->first_page && page - c->first_page < c->n_plain / p->page_bytes;
+}
 
-        p->i_chunk = SIZE_MAX;
+/* The heads were good when they were walked over, but somebody may write into the file. */
+static bool go_to(DatPages *p, uint64_t at, uint32_t number, uint64_t first_page) {
+        DatBytes b = { .data = p->cpu->data, .n = p->cpu->n, .at = at, .swap = p->heads.swap };
+        Chunk c = { .number = number, .first_page = first_page };
+
+        p->is_unpacked = false;
+        p->now = (Chunk){};
+        if (at > b.n || !take_chunk(&b, p->page_bytes, &c))
+                return false;
+        p->now = c;
+        return true;
+}
+
+static bool go_on(DatPages *p) {
+        const Chunk *c = &p->now;
+
+        return go_to(p, (uint64_t) (c->data - p->cpu->data) + c->n, c->number + 1,
+                     c->first_page + c->n_plain / p->page_bytes);
+}
+
+/* Makes the chunk of @page, which was walked over, the one that is asked for. */
+static bool find_chunk(DatPages *p, uint64_t page) {
+        const Mark *mark;
+        bool good = true;
+
+        if (is_in(p, &p->now, page) || (p->now.n_plain > 0 && go_on(p) && is_in(p, &p->now, page)))
+                return true;
+        mark = find_mark(p, page);
+        for (good = go_to(p, mark->at, (uint32_t) (mark - p->marks) * MARK_CHUNKS,
+                          mark->first_page);
+             good && !is_in(p, &p->now, page); good = go_on(p))
+                if (p->now.first_page > page)
+                        return false;
+        return good;
+}
+
+static int unpack(DatPages *p) {
+        const Chunk *c = &p->now;
+
         give_back(p, c->data);
         if (p->n_room < c->n_plain) {
                 uint8_t *pages = realloc(p->pages, c->n_plain);
@@ -212,38 +275,38 @@ static int unpack(DatPages *p, size_t i) {
         }
         if (dat_unpack(dat_file_compressor(p->f), p->zstd, c->data, c->n, p->pages, c->n_plain) !=
             0) {
-                int r = note(p, i, c->n_plain / p->page_bytes, "does not unpack");
+                int r = note(p, c->number, c->n_plain / p->page_bytes, "does not unpack");
 
                 return r < 0 ? r : DAT_PAGES_E_LOST;
         }
-        p->i_chunk = i;
+        p->is_unpacked = true;
         return 0;
 }
 
-int dat_pages_read(DatPages *p, uint64_t i, const void **ret, uint64_t *ret_n) {
-        const Chunk *c;
-        size_t i_chunk;
-        int r = 0;
+static int read_packed(DatPages *p, uint64_t i, const void **ret, uint64_t *ret_n) {
+        const Chunk *c = &p->now;
+        int r = dat_pages_has(p, i);
 
-        if (!p->is_packed) {
-                *ret = p->cpu->data + i * p->page_bytes;
-                *ret_n = p->n_pages - i;
-                return 0;
-        }
-        r = dat_pages_has(p, i);
-        if (r <= 0) {
-                *ret_n = 1;
+        *ret_n = 1;
+        if (r <= 0)
+                return r < 0 ? r : DAT_PAGES_E_LOST;
+        if (!find_chunk(p, i)) {
+                r = note(p, p->n_chunks, 1, "has changed since it was looked at");
                 return r < 0 ? r : DAT_PAGES_E_LOST;
         }
-        r = 0;
-        i_chunk = find_chunk(p, i);
-        c = &p->chunks[i_chunk];
         *ret_n = c->first_page + c->n_plain / p->page_bytes - i;
-        if (p->i_chunk != i_chunk)
-                r = unpack(p, i_chunk);
+        r = p->is_unpacked ? 0 : unpack(p);
         if (r == 0)
                 *ret = p->pages + (i - c->first_page) * p->page_bytes;
         return r;
+}
+
+int dat_pages_read(DatPages *p, uint64_t i, const void **ret, uint64_t *ret_n) {
+        if (p->is_packed)
+                return read_packed(p, i, ret, ret_n);
+        *ret = p->cpu->data + i * p->page_bytes;
+        *ret_n = p->n_pages - i;
+        return 0;
 }
 
 bool dat_pages_are_mapped(const DatPages *p) {
@@ -258,7 +321,7 @@ const SealedDamage *dat_pages_damages(const DatPages *p, size_t *ret_n) {
 DatPages *dat_pages_free(DatPages *p) {
         if (!p)
                 return NULL;
-        free(p->chunks);
+        free(p->marks);
         free(p->pages);
         free(p->damages);
         (void) ZSTD_freeDCtx(p->zstd);

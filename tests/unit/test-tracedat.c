@@ -472,6 +472,36 @@ START_TEST(what_is_too_large_to_be_compressed_is_not)
         }
 END_TEST
 
+START_TEST(compressed_pages_are_found_in_any_order)
+        {
+                enum { N = 2000 }; /* 200 chunks */
+                _cleanup_(dat_pages_freep) DatPages *pages = NULL;
+                _cleanup_(dat_file_freep) DatFile *f = NULL;
+                _cleanup_free_ Page *p = calloc(N, sizeof(*p));
+                _cleanup_recording_ Recording r;
+                TracedatResult result;
+
+                recording_init(&r, &layouts[LAYOUT_6_1]);
+                fill_pages(p, N, &layouts[LAYOUT_6_1], 5, 100);
+                recording_add(&r, 0, 0, p, N);
+                f = back(&r,
+                         &(TracedatSpec){ .version = 7,
+                                          .is_packed = true,
+                                          .can_seek = true,
+                                          .window = &(Filtering){} },
+                         &result);
+                ck_assert_int_eq(dat_pages_open(&pages, f, 0), 0);
+                for (uint64_t i = 0; i < N; i++) {
+                        uint64_t at = i % 2 ? N - i : i * 757 % N, n;
+                        const void *data;
+
+                        ck_assert_int_eq(dat_pages_read(pages, at, &data, &n), 0);
+                        ck_assert_uint_eq(n, 10 - at % 10);
+                        ck_assert_mem_eq(data, p[at].bytes, BUILT_PAGE_BYTES);
+                }
+        }
+END_TEST
+
 static int stop_writing(void *userdata, uint64_t n, uint64_t n_total) {
         unsigned *n_left = userdata;
 
@@ -506,8 +536,8 @@ END_TEST
 UNIT_MAIN("tracedat", every_form_brings_every_page_back, another_byte_order_is_kept,
           formats_and_symbols_that_do_not_occur_are_left_out,
           a_window_has_the_pages_that_reach_into_it, a_cpu_can_be_left_out,
-          what_is_too_large_to_be_compressed_is_not, whoever_is_told_of_progress_can_end_it,
-          a_sealed_recording_becomes_the_same_file, every_part_is_where_the_format_says,
-          pages_that_cannot_be_read_are_left_out,
+          what_is_too_large_to_be_compressed_is_not, compressed_pages_are_found_in_any_order,
+          whoever_is_told_of_progress_can_end_it, a_sealed_recording_becomes_the_same_file,
+          every_part_is_where_the_format_says, pages_that_cannot_be_read_are_left_out,
           a_recording_without_formats_is_refused_with_the_reason,
           each_module_that_was_ever_loaded_is_in_its_symbols)
