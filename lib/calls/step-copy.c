@@ -30,7 +30,8 @@ void *step_copy(const Step *step, size_t n_before, Step **ret_step) {
         Step *copy;
 
         if (said)
-                n_strings += (size_t) said->n_args + said->n_note + said->n_latency + 3;
+                n_strings +=
+                        (size_t) said->n_args + said->n_note + said->n_latency + said->n_change + 4;
         n_before = (n_before + 15) / 16 * 16;
         block = malloc(n_before + sizeof(*copy) + n_said + n_args + n_strings);
         if (!block)
@@ -54,6 +55,7 @@ void *step_copy(const Step *step, size_t n_before, Step **ret_step) {
                 text->args = put(&at, said->args, said->n_args);
                 text->note = put(&at, said->note, said->n_note);
                 text->latency = put(&at, said->latency, said->n_latency);
+                text->change = put(&at, said->change, said->n_change);
         }
         *ret_step = copy;
         return block;

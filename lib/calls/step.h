@@ -43,7 +43,8 @@ typedef struct StepText {
         const char *args; /* of a call: what stands in its parentheses, or behind it; not ended */
         const char *note; /* what stands in a comment behind it, without a name in front */
         const char *latency; /* the column of the option latency-format */
-        uint32_t n_args, n_note, n_latency;
+        const char *change;  /* the line of the change of tasks before it, if cpu_untold */
+        uint32_t n_args, n_note, n_latency, n_change;
         uint64_t line;   /* where it is, from 1 */
         Closing closing; /* LEAVE: whether the brace has its function's name */
         char mark;       /* of the overhead; 0: as computed */
@@ -51,6 +52,7 @@ typedef struct StepText {
         bool irq_begin;  /* before it "==========>" */
         bool irq_end;    /* behind it "<==========" */
         bool has_overrun;
+        bool cpu_untold;  /* its line says the task and not the CPU: changes are not computed */
         bool trimmed;     /* its line has lost the blanks it should begin with */
         bool has_base;    /* the next two are there: the text is indented, not drawn as a graph */
         int32_t depth;    /* at which the line stands; the step's own unless lines are missing */

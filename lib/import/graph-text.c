@@ -3,7 +3,8 @@
 /*
  * Each line of a call or return is a step.  Which task it is of is in the line,
  * if that has the column, else it is the one that the CPU's last change of tasks
- * has named.  A marker of an interrupt belongs to the call behind or before it,
+ * has named.  Where lines say the task and not the CPU, nobody can tell whose
+ * change comes next, so the ones in the text are kept for the step behind them.  A marker of an interrupt belongs to the call behind or before it,
  * for which the beginning of the next line is looked at.
  */
 
@@ -40,6 +41,15 @@ static bool is_task(const TextCpu *cpu, const GraphTask *task) {
         return cpu->known && cpu->pid == task->pid;
 }
 
+static void keep_change(TextTrace *t, const Line *line) {
+        t->n_change = (uint32_t) MIN(line->n_text, sizeof(t->change));
+        memcpy(t->change, line->text, t->n_change);
+}
+
+static bool is_cpu_untold(const GraphColumns *c) {
+        return c->proc && !c->cpu;
+}
+
 /* A STEP_TASK if nobody knew who ran here. */
 static int change_task(TextTrace *t, const Line *line, const GraphLine *l, Step *ret) {
         TextCpu *cpu = text_cpu(t, l->cpu);
@@ -49,6 +59,9 @@ static int change_task(TextTrace *t, const Line *line, const GraphLine *l, Step 
                 return -ENOMEM;
         t->count.n_switches++;
         t->count.n_switch_lines++;
+        keep_change(t, line);
+        if (t->has_layout && is_cpu_untold(&t->layout.columns))
+                return 0;
         if (!cpu->known) {
                 set_task(cpu, &l->task);
                 memcpy(t->comm, cpu->comm, sizeof(t->comm));
@@ -220,6 +233,12 @@ static int step_of(TextTrace *t, const Line *line, const GraphLine *l, Step *ret
                 set_task(cpu, &l->task);
         t->said = l->said;
         t->said.line = line->number;
+        t->said.cpu_untold = is_cpu_untold(&l->columns);
+        if (t->said.cpu_untold && t->n_change > 0) {
+                t->said.change = t->change;
+                t->said.n_change = t->n_change;
+        }
+        t->n_change = 0;
         *ret = (Step){
                 .kind = STEP_ENTER,
                 .cpu = l->cpu,

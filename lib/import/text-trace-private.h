@@ -10,6 +10,7 @@
 #include "import/text-trace.h"
 
 #define N_PENDING 64
+#define TEXT_CHANGE_BYTES 128
 
 /* What a text says of a CPU. */
 typedef struct TextCpu {
@@ -29,10 +30,12 @@ struct TextTrace {
         uint64_t n_line; /* of the step */
         TextCpu *cpus;
         size_t n_cpus;
-        uint64_t now_ns; /* INDENT: the latest step's */
-        bool irq_begin;  /* GRAPH: the next call is an interrupt */
-        bool after_rule; /* GRAPH: the last line was one around a change of tasks */
-        char comm[17];   /* INDENT: of the step */
+        uint64_t now_ns;                /* INDENT: the latest step's */
+        bool irq_begin;                 /* GRAPH: the next call is an interrupt */
+        bool after_rule;                /* GRAPH: the last line was one around a change of tasks */
+        char comm[17];                  /* INDENT: of the step */
+        char change[TEXT_CHANGE_BYTES]; /* GRAPH: the last change of tasks, that no step has had */
+        uint32_t n_change;
         StepText said;
         char event[LINES_MAX_BYTES + 1]; /* the step's text */
         Step pending[N_PENDING];         /* found while looking for the layout */

@@ -160,6 +160,20 @@ static _cold_ char *append_switch(char *p, CpuState *cpu, const Step *step) {
         return p;
 }
 
+/* As a text had it that says tasks and no CPUs. */
+static _cold_ char *append_said_change(char *p, CpuState *cpu, const Step *step) {
+        if (step->said->change) {
+                p = APPEND(p, RULE);
+                p = append(p, step->said->change, step->said->n_change);
+                p = APPEND(p, "\n" RULE "\n");
+        }
+        if (!cpu->has_pid || cpu->pid != step->pid)
+                fill_proc(cpu, step->comm, step->pid);
+        cpu->has_pid = true;
+        cpu->pid = step->pid;
+        return p;
+}
+
 static _always_inline_ char *append_columns(const Kernel *k, char *p, const CpuState *cpu,
                                             const Step *step) {
         if (k->options.abstime) {
@@ -542,7 +556,10 @@ static void kernel_step(void *userdata, const Step *step) {
         begin = buf_reserve(k->out, LINE_MAX_BYTES + extra_bytes(step));
         if (!begin)
                 return;
-        p = append_prologue(k, begin, cpu, step);
+        p = begin;
+        if (_unlikely_(step->said && step->said->cpu_untold))
+                p = append_said_change(p, cpu, step);
+        p = append_prologue(k, p, cpu, step);
         if (_unlikely_(step->said && step->said->irq_begin)) {
                 p = append_irq_marker(k, p, "==========>");
                 p = append_prologue(k, p, cpu, step);

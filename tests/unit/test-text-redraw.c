@@ -225,6 +225,34 @@ START_TEST(changes_of_tasks_are_kept)
         }
 END_TEST
 
+START_TEST(changes_of_tasks_of_unsaid_cpus_are_kept)
+        {
+                expect_same("   cat-123     |               |  a() {\n"
+                            "   <idle>-0    |   0.100 us    |  c();\n"
+                            " ------------------------------------------\n"
+                            " 1)    cat-123     =>     bash-9    \n"
+                            " ------------------------------------------\n"
+                            "\n"
+                            "    bash-9     |               |  b() {\n"
+                            "   <idle>-0    |   0.100 us    |  c();\n"
+                            " ------------------------------------------\n"
+                            " 0)    <idle>-0    =>    cat-123    \n"
+                            " ------------------------------------------\n"
+                            "\n"
+                            "   cat-123     |   ==========> |\n"
+                            "   cat-123     |               |    irq() {\n"
+                            "    bash-9     |   1.000 us    |  }\n"
+                            " ------------------------------------------\n"
+                            " 1)     bash-9     =>    <idle>-0   \n"
+                            " ------------------------------------------\n"
+                            "\n"
+                            "   <idle>-0    |               |  /* sched_waking: comm=a */\n"
+                            "   cat-123     |   0.100 us    |    }\n"
+                            "   cat-123     |   <========== |\n"
+                            "   cat-123     |   1.000 us    |  }\n");
+        }
+END_TEST
+
 START_TEST(durations_of_any_size_are_kept)
         {
                 expect_same(" 0)   0.000 us    |  f();\n"
@@ -264,5 +292,5 @@ UNIT_MAIN("text-redraw", files_are_drawn_again_as_they_were,
           leaving_out_a_subtree_removes_exactly_its_lines, all_columns_are_drawn_again,
           columns_may_be_missing, marks_of_old_kernels_and_none_are_kept,
           values_and_names_behind_calls_are_kept, interrupts_events_losses_and_overruns_are_kept,
-          changes_of_tasks_are_kept, durations_of_any_size_are_kept,
-          indented_texts_of_all_kinds_are_kept)
+          changes_of_tasks_are_kept, changes_of_tasks_of_unsaid_cpus_are_kept,
+          durations_of_any_size_are_kept, indented_texts_of_all_kinds_are_kept)
