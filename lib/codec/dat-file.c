@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "base/io.h"
 #include "codec/dat-format.h"
 #include "codec/dat-private.h"
 #include "store/format.h"
@@ -109,7 +110,8 @@ int dat_file_take_fd(DatFile **ret, int fd, char **ret_problem) {
         *ret_problem = NULL;
         if (!f)
                 return -ENOMEM;
-        r = map_file(f, owned);
+        f->fd = TAKE_FD(owned);
+        r = map_file(f, f->fd);
         if (r != 0)
                 return r;
         head = (DatBytes){ .data = f->map, .n = f->n_map };
@@ -333,6 +335,13 @@ size_t dat_file_n_other_buffers(const DatFile *f) {
         return f->n_buffers > 1 ? f->n_buffers - 1 : 0;
 }
 
+ssize_t dat_file_read_cpu(const DatFile *f, const DatCpu *cpu, uint64_t at, void *ret, size_t n) {
+        if (at >= cpu->n)
+                return 0;
+        return pread_up_to(f->fd, ret, MIN((uint64_t) n, cpu->n - at),
+                           (uint64_t) (cpu->data - f->map) + at);
+}
+
 uint64_t dat_file_n_bytes(const DatFile *f) {
         return f->n_map;
 }
@@ -342,6 +351,7 @@ DatFile *dat_file_free(DatFile *f) {
                 return NULL;
         if (f->map)
                 (void) munmap(f->map, f->n_map);
+        safe_close(f->fd);
         for (size_t i = 0; i < f->n_formats; i++) {
                 free(f->formats[i].path);
                 free(f->formats[i].text);

@@ -81,6 +81,8 @@ const char *dat_file_format_text(const DatFile *f, size_t i);
 /* Ascending by number. */
 size_t dat_file_n_cpus(const DatFile *f);
 const DatCpu *dat_file_cpu(const DatFile *f, size_t i);
+/* @n of the CPU's bytes from @at on, without mapping them: how many there are, or -errno. */
+ssize_t dat_file_read_cpu(const DatFile *f, const DatCpu *cpu, uint64_t at, void *ret, size_t n);
 uint32_t dat_file_page_bytes(const DatFile *f);
 /* Of the pages. */
 DatCompressor dat_file_compressor(const DatFile *f);

@@ -10,25 +10,25 @@
  *      chunks   h....h....h....h....h....h....h....h....
  *      marks    ^                   ^
  *
- * A chunk that does not unpack costs its own pages.  What of the mapped file lies behind is given
- * back, so that it does not count as the reader's memory.
+ * A chunk that does not unpack costs its own pages.
+ *
+ * Packed pages are read, not mapped: what a fault maps is the kernel's choice, up to 2 MiB at a time,
+ * all of which counts as the reader's memory.
  */
 
-#include <sys/mman.h>
-#include <unistd.h>
+#include <byteswap.h>
 #include <zstd.h>
 
 #include "base/grow.h"
-#include "codec/dat-bytes.h"
 #include "codec/dat-pages.h"
 
 #define CHUNK_BYTES_MAX ((uint32_t) 64 << 20) /* trace-cmd packs 10 pages at a time */
-
-#define BEHIND_BYTES ((uint64_t) 1 << 20)
+#define HEAD_BYTES 8U
+#define WINDOW_BYTES ((size_t) 256 << 10)
 #define MARK_CHUNKS 64U
 
 typedef struct Chunk {
-        const uint8_t *data;
+        uint64_t at;         /* of what is packed, in the CPU's bytes */
         uint32_t n, n_plain; /* n_plain 0: there is none */
         uint32_t number;
         uint64_t first_page;
@@ -46,11 +46,13 @@ struct DatPages {
         uint32_t page_bytes;
         uint64_t n_pages, n_torn; /* found so far */
         bool is_packed;
-        DatBytes heads;        /* packed: at the next one */
-        uint32_t n_said;       /* chunks that there should be, */
-        uint32_t n_chunks;     /* and that were walked over */
-        bool is_walked;        /* to the end */
-        const uint8_t *behind; /* what is mapped before this was given back */
+        uint64_t at;       /* packed: of the next head */
+        uint32_t n_said;   /* chunks that there should be, */
+        uint32_t n_chunks; /* and that were walked over */
+        bool is_walked;    /* to the end */
+        uint8_t *window;   /* n_window of the CPU's bytes */
+        uint64_t window_at;
+        size_t n_window, n_window_room;
         Mark *marks;
         size_t n_marks;
         Chunk now; /* the one that was asked for last */
@@ -76,29 +78,67 @@ static int note(DatPages *p, uint32_t number, uint64_t n_pages, const char *what
         return 0;
 }
 
-/* @now: what is looked at.  Whoever goes back reads from the file again. */
-static void give_back(DatPages *p, const uint8_t *now) {
-        const uint64_t unit = (uint64_t) sysconf(_SC_PAGESIZE);
-        uintptr_t from, to;
-
-        if (now >= p->behind && (uint64_t) (now - p->behind) < BEHIND_BYTES)
-                return;
-        from = ((uintptr_t) p->behind + unit - 1) / unit * unit;
-        to = (uintptr_t) now / unit * unit;
-        if (to > from)
-                (void) madvise((void *) from, to - from, MADV_DONTNEED);
-        p->behind = now;
+/* @n of the CPU's bytes; false: they are not there. */
+static bool read_bytes(const DatPages *p, uint64_t at, void *ret, size_t n) {
+        if (at >= p->window_at && at - p->window_at < p->n_window &&
+            p->n_window - (at - p->window_at) >= n) {
+                memcpy(ret, p->window + (at - p->window_at), n);
+                return true;
+        }
+        return dat_file_read_cpu(p->f, p->cpu, at, ret, n) == (ssize_t) n;
 }
 
-/* The chunk that begins where @b is; false: it makes no sense. */
-static bool take_chunk(DatBytes *b, uint32_t page_bytes, Chunk *ret) {
-        ret->n = dat_bytes_u32(b, "cut off");
-        ret->n_plain = dat_bytes_u32(b, "cut off");
-        ret->data = dat_bytes_take(b, ret->n, "cut off");
-        if (!b->problem &&
-            (ret->n_plain == 0 || ret->n_plain > CHUNK_BYTES_MAX || ret->n_plain % page_bytes != 0))
-                (void) dat_bytes_fail(b, "a chunk's length is impossible");
-        return !b->problem;
+static bool read_number(const DatPages *p, uint64_t at, uint32_t *ret) {
+        uint32_t v;
+
+        if (!read_bytes(p, at, &v, sizeof(v)))
+                return false;
+        *ret = dat_file_is_big_endian(p->f) == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+                       ? v
+                       : bswap_32(v);
+        return true;
+}
+
+/* The chunk whose head is @at; NULL, or what is wrong. */
+static const char *read_chunk(const DatPages *p, uint64_t at, Chunk *ret) {
+        if (!read_number(p, at, &ret->n) || !read_number(p, at + 4, &ret->n_plain) ||
+            ret->n > p->cpu->n - at - HEAD_BYTES)
+                return "cut off";
+        if (ret->n_plain == 0 || ret->n_plain > CHUNK_BYTES_MAX ||
+            ret->n_plain % p->page_bytes != 0 || ret->n > ZSTD_COMPRESSBOUND(CHUNK_BYTES_MAX))
+                return "a chunk's length is impossible";
+        ret->at = at + HEAD_BYTES;
+        return NULL;
+}
+
+static uint64_t chunk_end(const Chunk *c) {
+        return c->at + c->n;
+}
+
+/* What is packed of a chunk: 0, DAT_PAGES_E_LOST (it is not there any more), -ENOMEM. */
+static int load(DatPages *p, const Chunk *c, const uint8_t **ret) {
+        uint64_t n_left = p->cpu->n - c->at;
+        size_t n = n_left < WINDOW_BYTES ? (size_t) n_left : MAX((size_t) c->n, WINDOW_BYTES);
+        ssize_t n_read;
+
+        if (c->at < p->window_at || chunk_end(c) > p->window_at + p->n_window) {
+                p->n_window = 0;
+                if (p->n_window_room < n) {
+                        uint8_t *window = realloc(p->window, n);
+
+                        if (!window)
+                                return -ENOMEM;
+                        p->window = window;
+                        p->n_window_room = n;
+                }
+                n_read = dat_file_read_cpu(p->f, p->cpu, c->at, p->window, n);
+                if (n_read < (ssize_t) c->n)
+                        return DAT_PAGES_E_LOST;
+                p->window_at = c->at;
+                p->n_window = (size_t) n_read;
+        }
+        *ret = p->window + (c->at - p->window_at);
+        return 0;
 }
 
 static int add_mark(DatPages *p, uint64_t at) {
@@ -113,8 +153,7 @@ static int add_mark(DatPages *p, uint64_t at) {
 
 /* Over the next chunk.  0 or -errno. */
 static int walk_on(DatPages *p) {
-        DatBytes *b = &p->heads;
-        uint64_t at = b->at;
+        const char *problem;
         Chunk c;
         int r;
 
@@ -122,16 +161,17 @@ static int walk_on(DatPages *p) {
                 p->is_walked = true;
                 return 0;
         }
-        if (!take_chunk(b, p->page_bytes, &c)) {
+        problem = read_chunk(p, p->at, &c);
+        if (problem) {
                 p->is_walked = true;
-                return p->n_torn == 0 ? note(p, p->n_chunks, 0, b->problem) : 0;
+                return p->n_torn == 0 ? note(p, p->n_chunks, 0, problem) : 0;
         }
-        r = p->n_chunks % MARK_CHUNKS == 0 ? add_mark(p, at) : 0;
+        r = p->n_chunks % MARK_CHUNKS == 0 ? add_mark(p, p->at) : 0;
         if (r < 0)
                 return r;
+        p->at = chunk_end(&c);
         p->n_chunks++;
         p->n_pages += c.n_plain / p->page_bytes;
-        give_back(p, c.data);
         return 0;
 }
 
@@ -151,16 +191,12 @@ static int begin_walk(DatPages *p) {
                 return -ENOMEM;
         p->is_packed = true;
         p->is_walked = false;
-        p->behind = p->cpu->data;
         p->n_torn = p->cpu->n_cut;
-        p->heads = (DatBytes){ .data = p->cpu->data,
-                               .n = p->cpu->n,
-                               .swap = dat_file_is_big_endian(p->f) !=
-                                       (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) };
-        p->n_said = dat_bytes_u32(&p->heads, "the file ends within the number of chunks");
-        if (p->heads.problem) {
+        p->at = sizeof(p->n_said);
+        if (!read_number(p, 0, &p->n_said)) {
                 p->is_walked = true;
-                return p->n_torn == 0 ? note(p, 0, 0, p->heads.problem) : 0;
+                return p->n_torn == 0 ? note(p, 0, 0, "the file ends within the number of chunks")
+                                      : 0;
         }
         return 0;
 }
@@ -227,12 +263,11 @@ static bool is_in(const DatPages *p, const Chunk *c, uint64_t page) {
 
 /* The heads were good when they were walked over, but somebody may write into the file. */
 static bool go_to(DatPages *p, uint64_t at, uint32_t number, uint64_t first_page) {
-        DatBytes b = { .data = p->cpu->data, .n = p->cpu->n, .at = at, .swap = p->heads.swap };
         Chunk c = { .number = number, .first_page = first_page };
 
         p->is_unpacked = false;
         p->now = (Chunk){};
-        if (at > b.n || !take_chunk(&b, p->page_bytes, &c))
+        if (read_chunk(p, at, &c))
                 return false;
         p->now = c;
         return true;
@@ -241,8 +276,7 @@ static bool go_to(DatPages *p, uint64_t at, uint32_t number, uint64_t first_page
 static bool go_on(DatPages *p) {
         const Chunk *c = &p->now;
 
-        return go_to(p, (uint64_t) (c->data - p->cpu->data) + c->n, c->number + 1,
-                     c->first_page + c->n_plain / p->page_bytes);
+        return go_to(p, chunk_end(c), c->number + 1, c->first_page + c->n_plain / p->page_bytes);
 }
 
 /* Makes the chunk of @page, which was walked over, the one that is asked for. */
@@ -263,8 +297,11 @@ static bool find_chunk(DatPages *p, uint64_t page) {
 
 static int unpack(DatPages *p) {
         const Chunk *c = &p->now;
+        const uint8_t *data;
+        int r = load(p, c, &data);
 
-        give_back(p, c->data);
+        if (r < 0)
+                return r;
         if (p->n_room < c->n_plain) {
                 uint8_t *pages = realloc(p->pages, c->n_plain);
 
@@ -273,9 +310,9 @@ static int unpack(DatPages *p) {
                 p->pages = pages;
                 p->n_room = c->n_plain;
         }
-        if (dat_unpack(dat_file_compressor(p->f), p->zstd, c->data, c->n, p->pages, c->n_plain) !=
-            0) {
-                int r = note(p, c->number, c->n_plain / p->page_bytes, "does not unpack");
+        if (r > 0 ||
+            dat_unpack(dat_file_compressor(p->f), p->zstd, data, c->n, p->pages, c->n_plain) != 0) {
+                r = note(p, c->number, c->n_plain / p->page_bytes, "does not unpack");
 
                 return r < 0 ? r : DAT_PAGES_E_LOST;
         }
@@ -322,6 +359,7 @@ DatPages *dat_pages_free(DatPages *p) {
         if (!p)
                 return NULL;
         free(p->marks);
+        free(p->window);
         free(p->pages);
         free(p->damages);
         (void) ZSTD_freeDCtx(p->zstd);

@@ -23,6 +23,7 @@ typedef struct DatFormat {
 
 struct DatFile {
         char *name; /* of the recording; NULL until it stands in for a directory */
+        int fd;
         uint8_t *map;
         uint64_t n_map;
         bool big_endian, swap;
