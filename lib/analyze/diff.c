@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "analyze/diff.h"
+#include "base/grow.h"
 
 static double absolute(double x) {
         return x < 0 ? -x : x;
@@ -81,33 +82,87 @@ static int compare_functions(const void *a, const void *b) {
         return by > 0 ? 1 : by < 0 ? -1 : strcmp(f->label, g->label);
 }
 
-/* What is called in @p, and not in @other. */
-static int compare_edges(DiffRoot *root, const Portrait *p, uint32_t i_root, const Portrait *other,
+/* --- what belongs to a root ------------------------------------------------------------------- */
+
+/* Rows or edges by root: those of root i are items[first[i]] to items[first[i + 1]]. */
+typedef struct Sorted {
+        uint32_t *items;
+        size_t *first;
+} Sorted;
+
+/* One recording. */
+typedef struct Half {
+        const Portrait *p;
+        Sorted rows, edges;
+        size_t *functions; /* which DiffFunction a row has become, + 1 */
+} Half;
+
+static void half_done(Half *h) {
+        free(h->rows.items);
+        free(h->rows.first);
+        free(h->edges.items);
+        free(h->edges.first);
+        free(h->functions);
+}
+
+static uint32_t root_of_row(const Portrait *p, size_t i) {
+        return p->rows[i].root;
+}
+
+static uint32_t root_of_edge(const Portrait *p, size_t i) {
+        return p->rows[p->edges[i].caller].root;
+}
+
+static int sort(Sorted *ret, const Portrait *p, size_t n,
+                uint32_t (*root_of)(const Portrait *p, size_t i)) {
+        ret->items = calloc(n + 1, sizeof(*ret->items));
+        ret->first = calloc(p->n_roots + 2, sizeof(*ret->first));
+        if (!ret->items || !ret->first)
+                return -ENOMEM;
+        /* Counted one place further, so that filling moves each to where it belongs. */
+        for (size_t i = 0; i < n; i++)
+                ret->first[root_of(p, i) + 2]++;
+        for (size_t i = 2; i < p->n_roots + 2; i++)
+                ret->first[i] += ret->first[i - 1];
+        for (size_t i = 0; i < n; i++)
+                ret->items[ret->first[root_of(p, i) + 1]++] = (uint32_t) i;
+        return 0;
+}
+
+static int half_init(Half *h, const Portrait *p) {
+        int r;
+
+        h->p = p;
+        h->functions = calloc(p->n_rows + 1, sizeof(*h->functions));
+        if (!h->functions)
+                return -ENOMEM;
+        r = sort(&h->rows, p, p->n_rows, root_of_row);
+        return r < 0 ? r : sort(&h->edges, p, p->n_edges, root_of_edge);
+}
+
+/* What is called in @h, and not in @other. */
+static int compare_edges(DiffRoot *root, const Half *h, uint32_t i_root, const Half *other,
                          uint32_t i_other, bool is_new) {
-        for (size_t i = 0; i < p->n_edges; i++) {
-                const PortraitRow *caller = &p->rows[p->edges[i].caller];
-                const PortraitRow *callee = &p->rows[p->edges[i].callee], *a, *b;
+        const Portrait *p = h->p, *q = other->p;
+
+        for (size_t i = h->edges.first[i_root]; i < h->edges.first[i_root + 1]; i++) {
+                const PortraitEdge *e = &p->edges[h->edges.items[i]];
+                const PortraitRow *caller = &p->rows[e->caller], *callee = &p->rows[e->callee];
+                const PortraitRow *a, *b;
                 DiffPath *bigger;
 
-                if (caller->root != i_root || !used(caller) || !used(callee))
+                if (!used(caller) || !used(callee))
                         continue;
-                a = used(portrait_find(other, i_other, &caller->name));
-                b = used(portrait_find(other, i_other, &callee->name));
+                a = used(portrait_find(q, i_other, &caller->name));
+                b = used(portrait_find(q, i_other, &callee->name));
                 if (a && !b) {
-                        for (size_t k = 0; k < root->n_functions; k++) {
-                                DiffFunction *f = &root->functions[k];
-
-                                if ((is_new ? f->now.function : f->before.function) ==
-                                    callee->function)
-                                        f->is_top = true;
-                        }
+                        root->functions[h->functions[e->callee] - 1].is_top = true;
                         continue;
                 }
                 if (!a || !b ||
-                    portrait_has_edge(other, (uint32_t) (a - other->rows),
-                                      (uint32_t) (b - other->rows)))
+                    portrait_has_edge(q, (uint32_t) (a - q->rows), (uint32_t) (b - q->rows)))
                         continue;
-                bigger = realloc(root->paths, (root->n_paths + 1) * sizeof(*bigger));
+                bigger = grow_array(root->paths, root->n_paths, sizeof(*bigger));
                 if (!bigger)
                         return -ENOMEM;
                 root->paths = bigger;
@@ -118,9 +173,32 @@ static int compare_edges(DiffRoot *root, const Portrait *p, uint32_t i_root, con
         return 0;
 }
 
-static int compare_root(DiffRoot *ret, const Portrait *before, uint32_t i_before,
-                        const Portrait *now, uint32_t i_now) {
-        const PortraitRoot *a = &before->roots[i_before], *b = &now->roots[i_now];
+/* The functions of a root of @h; if that is now, those that were not there before. */
+static int add_functions(DiffRoot *ret, const Half *h, uint32_t i_root, const Half *other,
+                         uint32_t i_other, bool is_before) {
+        for (size_t i = h->rows.first[i_root]; i < h->rows.first[i_root + 1]; i++) {
+                const PortraitRow *row = &h->p->rows[h->rows.items[i]], *twin;
+                int r;
+
+                if (!used(row))
+                        continue;
+                twin = used(portrait_find(other->p, i_other, &row->name));
+                if (!is_before && twin)
+                        continue;
+                r = compare_rows(&ret->functions[ret->n_functions++], is_before ? row : twin,
+                                 ret->n_before, is_before ? twin : row, ret->n_now);
+                if (r < 0)
+                        return r;
+                h->functions[h->rows.items[i]] = ret->n_functions;
+        }
+        return 0;
+}
+
+static int compare_root(DiffRoot *ret, const Half *before, uint32_t i_before, const Half *now,
+                        uint32_t i_now) {
+        const PortraitRoot *a = &before->p->roots[i_before], *b = &now->p->roots[i_now];
+        size_t n_rows = before->rows.first[i_before + 1] - before->rows.first[i_before] +
+                        now->rows.first[i_now + 1] - now->rows.first[i_now];
         int r;
 
         *ret = (DiffRoot){
@@ -137,32 +215,14 @@ static int compare_root(DiffRoot *ret, const Portrait *before, uint32_t i_before
                 .is_enough = a->duration_ns.n >= DIFF_N_MIN && b->duration_ns.n >= DIFF_N_MIN,
         };
         r = test(&a->duration_ns, a->duration_ns.n, &b->duration_ns, b->duration_ns.n, &ret->p);
-        ret->functions =
-                r < 0 ? NULL : calloc(before->n_rows + now->n_rows + 1, sizeof(*ret->functions));
+        ret->functions = r < 0 ? NULL : calloc(n_rows + 1, sizeof(*ret->functions));
         if (!ret->functions)
                 return -ENOMEM;
-        for (size_t i = 0; i < before->n_rows; i++) {
-                const PortraitRow *row = &before->rows[i];
-
-                if (row->root != i_before || !used(row))
-                        continue;
-                r = compare_rows(&ret->functions[ret->n_functions++], row, ret->n_before,
-                                 used(portrait_find(now, i_now, &row->name)), ret->n_now);
-                if (r < 0)
-                        return r;
-        }
-        for (size_t i = 0; i < now->n_rows; i++) {
-                const PortraitRow *row = &now->rows[i];
-
-                if (row->root != i_now || !used(row) ||
-                    used(portrait_find(before, i_before, &row->name)))
-                        continue;
-                r = compare_rows(&ret->functions[ret->n_functions++], NULL, ret->n_before, row,
-                                 ret->n_now);
-                if (r < 0)
-                        return r;
-        }
-        r = compare_edges(ret, now, i_now, before, i_before, true);
+        r = add_functions(ret, before, i_before, now, i_now, true);
+        if (r >= 0)
+                r = add_functions(ret, now, i_now, before, i_before, false);
+        if (r >= 0)
+                r = compare_edges(ret, now, i_now, before, i_before, true);
         if (r >= 0)
                 r = compare_edges(ret, before, i_before, now, i_now, false);
         qsort(ret->functions, ret->n_functions, sizeof(*ret->functions), compare_functions);
@@ -183,21 +243,28 @@ static int compare_roots(const void *a, const void *b) {
 
 int diff_new(Diff **ret, const Portrait *before, const Portrait *now) {
         _cleanup_(diff_freep) Diff *d = calloc(1, sizeof(*d));
+        _cleanup_(half_done) Half a = {}, b = {};
         int r;
 
         if (!d)
                 return -ENOMEM;
+        r = half_init(&a, before);
+        if (r >= 0)
+                r = half_init(&b, now);
+        if (r < 0)
+                return r;
         d->roots = calloc(now->n_roots + 1, sizeof(*d->roots));
         if (!d->roots)
                 return -ENOMEM;
-        for (uint32_t i = 0; i < now->n_roots; i++)
-                for (uint32_t k = 0; k < before->n_roots; k++) {
-                        if (!alike_equal(&now->roots[i].name, &before->roots[k].name))
-                                continue;
-                        r = compare_root(&d->roots[d->n_roots++], before, k, now, i);
-                        if (r < 0)
-                                return r;
-                }
+        for (uint32_t i = 0; i < now->n_roots; i++) {
+                uint32_t k;
+
+                if (!portrait_find_root(before, &now->roots[i].name, &k))
+                        continue;
+                r = compare_root(&d->roots[d->n_roots++], &a, k, &b, i);
+                if (r < 0)
+                        return r;
+        }
         qsort(d->roots, d->n_roots, sizeof(*d->roots), compare_roots);
         *ret = TAKE_PTR(d);
         return 0;

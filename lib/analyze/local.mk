@@ -28,6 +28,8 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/sched.h \
 	%D%/spread.c \
 	%D%/spread.h \
+	%D%/twins.c \
+	%D%/twins.h \
 	%D%/waits.c \
 	%D%/waits.h
 analyze_libs = %D%/libanalyze.a $(calls_libs)

@@ -42,7 +42,7 @@ typedef struct PortraitData {
         size_t n_roots_room, n_rows_room, n_edges_room;
         Pointer *pointers; /* which row a function is */
         size_t n_pointers, n_pointers_room;
-        Index by_pointer, by_name, by_edge;
+        Index by_root, by_pointer, by_name, by_edge;
         Open *open; /* index + 1 is the stack's number */
         size_t n_open, n_open_room;
         uint32_t *free; /* of them, those that are nobody's */
@@ -83,6 +83,10 @@ static uint64_t hash_name(const PortraitData *d, uint32_t i) {
         return mix(alike_hash(&d->p.rows[i].name) ^ (uint64_t) d->p.rows[i].root << 48);
 }
 
+static uint64_t hash_root(const PortraitData *d, uint32_t i) {
+        return mix(alike_hash(&d->p.roots[i].name));
+}
+
 static uint64_t hash_edge(const PortraitData *d, uint32_t i) {
         return mix((uint64_t) d->p.edges[i].caller << 32 | d->p.edges[i].callee);
 }
@@ -116,18 +120,35 @@ static int index_add(const PortraitData *d, Index *index, Hash hash) {
 
 /* --- roots, rows, edges ----------------------------------------------------------------------- */
 
+bool portrait_find_root(const Portrait *p, const Alike *name, uint32_t *ret) {
+        const Index *index = &((const PortraitData *) p)->by_root;
+
+        for (size_t i = (size_t) mix(alike_hash(name)); index->n_slots > 0; i++) {
+                uint32_t root = index->slots[i & (index->n_slots - 1)];
+
+                if (root == 0)
+                        break;
+                if (alike_equal(&p->roots[root - 1].name, name)) {
+                        *ret = root - 1;
+                        return true;
+                }
+        }
+        return false;
+}
+
 static int find_root(PortraitData *d, const Function *function, uint32_t *ret) {
         Alike name = alike_of(function);
+        int r;
 
-        for (uint32_t i = 0; i < d->p.n_roots; i++)
-                if (alike_equal(&d->p.roots[i].name, &name)) {
-                        *ret = i;
-                        return 0;
-                }
+        if (portrait_find_root(&d->p, &name, ret))
+                return 0;
         if (make_room(&d->p.roots, d->p.n_roots, &d->n_roots_room, sizeof(*d->p.roots)) < 0)
                 return -ENOMEM;
-        *ret = (uint32_t) d->p.n_roots;
-        d->p.roots[d->p.n_roots++] = (PortraitRoot){ .name = name, .function = function };
+        d->p.roots[d->p.n_roots] = (PortraitRoot){ .name = name, .function = function };
+        r = index_add(d, &d->by_root, hash_root);
+        if (r < 0)
+                return r;
+        *ret = (uint32_t) d->p.n_roots++;
         return 0;
 }
 
@@ -374,6 +395,7 @@ Portrait *portrait_free(Portrait *p) {
         free(p->edges);
         free(d->pointers);
         free(d->by_pointer.slots);
+        free(d->by_root.slots);
         free(d->by_name.slots);
         free(d->by_edge.slots);
         free(d->open);

@@ -50,6 +50,8 @@ typedef struct Portrait {
 
 /* The only sink of @pairing, which must outlive its last step.  0 or -ENOMEM. */
 int portrait_new(Portrait **ret, Pairing *pairing);
+/* The root of this name; false: there is none. */
+bool portrait_find_root(const Portrait *p, const Alike *name, uint32_t *ret);
 /* The row of a function of this name under a root; NULL: it was not called there. */
 const PortraitRow *portrait_find(const Portrait *p, uint32_t root, const Alike *name);
 /* Whether one row calls another one; indices. */

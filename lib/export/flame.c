@@ -14,7 +14,7 @@
 
 #include <inttypes.h>
 
-#include "analyze/alike.h"
+#include "analyze/twins.h"
 #include "base/unit.h"
 #include "export/escape.h"
 #include "export/flame.h"
@@ -31,7 +31,8 @@ typedef struct Drawing {
         Buf *out;
         const Flame *flame;
         const CallNode *root;
-        uint64_t min_ns; /* of what is drawn */
+        const Twins *twins; /* of what it is compared with */
+        uint64_t min_ns;    /* of what is drawn */
         int32_t n_levels;
         uint64_t n_left_out;
         uint64_t n_calls, n_before_calls; /* outermost */
@@ -46,17 +47,9 @@ static uint64_t count_outermost(const CallNode *root) {
         return n;
 }
 
-/* The child of @parent that is the same function; NULL: there is none, or no @parent. */
-static const CallNode *find_alike(const CallNode *parent, const Function *function) {
-        Alike wanted = alike_of(function);
-
-        for (const CallNode *c = parent ? parent->children : NULL; c; c = c->next) {
-                Alike a = alike_of(c->function);
-
-                if (alike_equal(&a, &wanted))
-                        return c;
-        }
-        return NULL;
+static const CallNode *find_twin(const Drawing *d, const CallNode *before,
+                                 const Function *function) {
+        return d->twins ? twins_find(d->twins, before, function) : NULL;
 }
 
 static double per_call(const CallNode *node, uint64_t n_calls) {
@@ -70,7 +63,7 @@ static double change_of(const Drawing *d, const CallNode *node, const CallNode *
 
 static void find_most(Drawing *d, const CallNode *parent, const CallNode *before) {
         for (const CallNode *c = parent->children; c; c = c->next) {
-                const CallNode *b = find_alike(before, c->function);
+                const CallNode *b = find_twin(d, before, c->function);
                 double change = change_of(d, c, b);
 
                 d->most = MAX(d->most, change < 0 ? -change : change);
@@ -168,7 +161,7 @@ static bool is_drawn(const Drawing *d, const CallNode *node) {
 
 static void draw_below(Drawing *d, const CallNode *parent, const CallNode *before, uint64_t x_ns) {
         for (const CallNode *c = parent->children; c; c = c->next) {
-                const CallNode *b = find_alike(before, c->function);
+                const CallNode *b = find_twin(d, before, c->function);
 
                 if (is_drawn(d, c)) {
                         draw_frame(d, c, b, x_ns);
@@ -199,10 +192,17 @@ static void add_text(Drawing *d, const char *class, int x, int y, const char *te
         buf_printf(d->out, "<text class=\"%s\" x=\"%d\" y=\"%d\">%s</text>\n", class, x, y, text);
 }
 
-void flame_write(Buf *out, const Flame *flame) {
+int flame_write(Buf *out, const Flame *flame) {
         Drawing d = { .out = out, .flame = flame, .root = call_tree_root(flame->tree) };
-        int height;
+        _cleanup_(twins_freep) Twins *twins = NULL;
+        int height, r;
 
+        if (flame->before) {
+                r = twins_new(&twins, flame->before);
+                if (r < 0)
+                        return r;
+                d.twins = twins;
+        }
         measure(&d);
         height = TOP + (d.n_levels + 1) * ROW + BOTTOM;
         buf_printf(out,
@@ -236,4 +236,5 @@ void flame_write(Buf *out, const Flame *flame) {
         if (flame->has_script)
                 buf_printf(out, "<script><![CDATA[%s]]></script>\n", flame_script);
         buf_adds(out, "</svg>\n");
+        return 0;
 }

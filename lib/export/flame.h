@@ -26,8 +26,8 @@ typedef struct Flame {
         bool has_script; /* in it, for a file of its own */
 } Flame;
 
-/* The <svg> element. */
-void flame_write(Buf *out, const Flame *flame);
+/* The <svg> element.  0 or -ENOMEM. */
+int flame_write(Buf *out, const Flame *flame);
 /* What makes it answer: a script that has neither "</" nor "]]>" in it. */
 extern const char flame_script[];
 extern const char flame_style[];

@@ -331,7 +331,9 @@ static int html_end(void *p) {
         add_summary(h);
         add_cost(h);
         buf_adds(out, "<h2>Flame graph</h2>\n");
-        flame_write(out, &(Flame){ .title = h->t.info->title, .tree = h->t.tree });
+        r = flame_write(out, &(Flame){ .title = h->t.info->title, .tree = h->t.tree });
+        if (r < 0)
+                return r;
         add_tree(h);
         add_histogram(h);
         add_slowest(h);

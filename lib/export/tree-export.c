@@ -82,12 +82,11 @@ static int flame_end(void *p) {
         if (r < 0)
                 return r;
         buf_adds(t->out, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n");
-        flame_write(t->out, &(Flame){ .title = t->info->title,
-                                      .tree = t->tree,
-                                      .before = t->info->before,
-                                      .before_title = t->info->before_title,
-                                      .has_script = true });
-        return 0;
+        return flame_write(t->out, &(Flame){ .title = t->info->title,
+                                             .tree = t->tree,
+                                             .before = t->info->before,
+                                             .before_title = t->info->before_title,
+                                             .has_script = true });
 }
 
 const Exporter exporter_flame = {

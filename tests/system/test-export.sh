@@ -107,6 +107,31 @@ for format in csv json ndjson chrome speedscope perfetto folded flame html; do
         exits "and well-formed as $format" 0 read_export $format "$work/evil.$format"
 done
 
+# As many functions as a kernel has: what is looked up is not looked for.  A second of CPU time is
+# enough for each; a minute is not for what compares each with each.
+many() { # FIRST
+        awk -v first="$1" 'BEGIN {
+                print " 0)               |  root() {"
+                for (i = first; i < first + 100000; i++)
+                        printf " 0)   0.100 us    |    f%d();\n", i
+                print " 0) ! 90000.00 us |  }" }'
+}
+many 0 >"$work/many.txt"
+many 50000 >"$work/more.txt"
+limited() {
+        bash -c 'ulimit -t 20 && exec "$@"' limited "$top_builddir/ftracectl" "$@"
+}
+for format in csv ndjson chrome speedscope perfetto folded flame html dot; do
+        exits "100,000 functions are exported as $format" 0 \
+                limited export --quiet "$work/many.txt" --format=$format -o "$work/many.$format"
+done
+exits 'and compared in a picture' 0 \
+        limited export "$work/many.txt" "$work/more.txt" --format=flame -o "$work/compared.svg"
+exits 'and in a table' 0 limited diff --json "$work/many.txt" "$work/more.txt"
+is 'with who came and who went' \
+        "$(jq -c '[.[0].functions[].kind] | group_by(.) | map([.[0], length])' "$out")" \
+        '[["gone",50000],["new",50000],["same",50001]]'
+
 # Databases.
 if command -v sqlite3 >/dev/null; then
         ftracectl export --store "$data" udp_sendmsg-6.12 --format=csv -o "$work/calls.csv"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "analyze/alike.h"
+#include "analyze/twins.h"
 #include "unit.h"
 
 static bool are_alike(const char *a, const char *b) {
@@ -41,5 +42,46 @@ START_TEST(a_module_may_have_become_part_of_the_kernel)
         { ck_assert(are_alike("nf_hook_slow [nf_conntrack]", "nf_hook_slow")); }
 END_TEST
 
-UNIT_MAIN("alike", clones_are_their_function, system_calls_are_alike_in_every_era,
-          a_module_may_have_become_part_of_the_kernel)
+/* A child of @parent. */
+static CallNode *child(CallTree *t, CallNode *parent, const Function *function) {
+        CallNode *n = call_tree_child(t, parent, function);
+
+        ck_assert_ptr_nonnull(n);
+        n->n = 1;
+        return n;
+}
+
+START_TEST(a_twin_has_the_same_callers)
+        {
+                static const Function functions[] = {
+                        { .label = "a.part.3", .n_label = 8, .n_name = 8 },
+                        { .label = "b", .n_label = 1, .n_name = 1 },
+                        { .label = "SyS_write", .n_label = 9, .n_name = 9 },
+                        { .label = "a", .n_label = 1, .n_name = 1 },
+                        { .label = "__x64_sys_write", .n_label = 15, .n_name = 15 },
+                };
+                const Function *a_part = &functions[0], *b = &functions[1], *write = &functions[2];
+                _cleanup_(call_tree_freep) CallTree *t = NULL;
+                _cleanup_(twins_freep) Twins *twins = NULL;
+                CallNode *root, *a, *a_b, *w, *w_b;
+
+                ck_assert_int_eq(call_tree_new(&t, NULL), 0);
+                root = call_tree_root(t);
+                a = child(t, root, a_part);
+                a_b = child(t, a, b);
+                w = child(t, root, write);
+                w_b = child(t, w, b);
+                ck_assert_int_eq(call_tree_finish(t), 0);
+                ck_assert_int_eq(twins_new(&twins, t), 0);
+                ck_assert_ptr_eq(twins_find(twins, root, &functions[3]), a);
+                ck_assert_ptr_eq(twins_find(twins, root, &functions[4]), w);
+                ck_assert_ptr_eq(twins_find(twins, a, b), a_b);
+                ck_assert_ptr_eq(twins_find(twins, w, b), w_b);
+                ck_assert_ptr_null(twins_find(twins, root, b));
+                ck_assert_ptr_null(twins_find(twins, a, a_part));
+                ck_assert_ptr_null(twins_find(twins, NULL, b));
+        }
+END_TEST
+
+UNIT_MAIN("alike", a_twin_has_the_same_callers, clones_are_their_function,
+          system_calls_are_alike_in_every_era, a_module_may_have_become_part_of_the_kernel)
