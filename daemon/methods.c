@@ -322,6 +322,7 @@ static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, v
         r = methods_get_session(m, parameters, &session, refusal);
         if (r != 0)
                 return r;
+        session_save_tasks(session);
         r = store_open_session(m->store, session_name(session), &dir);
         if (r < 0)
                 return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),

@@ -198,6 +198,18 @@ void session_set_watched(Session *s, bool watched) {
                 recorder_set_watched(s->recorder, watched);
 }
 
+void session_save_tasks(Session *s) {
+        const char *path;
+        int r;
+
+        if (!s->tracer || s->meta->state != SESSION_RECORDING)
+                return;
+        r = tracing_copy_end(s->dir, s->tracer, &path);
+        if (r < 0)
+                log_debug("session", "%s: copying tracing file %s failed: %s", s->meta->name, path,
+                          strerror(-r));
+}
+
 /* --- stopping -------------------------------------------------------------------------------- */
 
 void session_stop(Session *s, const char *reason) {

@@ -70,6 +70,9 @@ int session_adopt(Session **ret, const SessionContext *context, const char *name
 bool session_leave(Session *s);
 bool session_is_leaving(const Session *s);
 
+/* For whoever is about to read what is still being recorded: the names of tasks so far. */
+void session_save_tasks(Session *s);
+
 /* Ends the recording, saying why; the end is reported later.  Nothing if it has been told before.
  */
 void session_stop(Session *s, const char *reason);

@@ -14,5 +14,5 @@
 /* Formats, header_page, options: once armed.  @events: recorded beside the calls
  * (store/event-choice.h).  0 or -errno; *@ret_path is the file, or the event, it failed at. */
 int tracing_copy_begin(SessionDir *dir, Tracer *tracer, const Strv *events, const char **ret_path);
-/* What is complete only after the recording: names of tasks. */
+/* What is complete only after the recording, and as complete as it is before: names of tasks. */
 int tracing_copy_end(SessionDir *dir, Tracer *tracer, const char **ret_path);

@@ -7,6 +7,7 @@
 requires jq
 
 bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 2
+cp "$top_srcdir/tests/data/sessions/udp_sendmsg-6.1/tracing/saved_cmdlines" "$work/tracefs/"
 controls() {
         # The clock is written as "local" and read, from a kernel, as "[local] global ...".
         (cd "$work/tracefs" && grep -r -D skip . . | sed 's/\[\(local\)\] .*/\1/' | sort)
@@ -45,6 +46,11 @@ for cpu in 0 1; do
                         "$store/sessions/fake/cpu$cpu/00000000.seg"
         done
 done
+exits 'it is drawn while it records' 0 ftracectl report --no-legend -O funcgraph-proc fake
+is 'with the names of its tasks' "$(grep -c '<\.\.\.>' "$out")" 0
+exits 'it is fetched while it records' 0 ftracectl fetch -q fake -o "$work/live.dat"
+exits 'what was fetched is drawn' 0 ftracectl report --no-legend -O funcgraph-proc "$work/live.dat"
+is 'with their names, too' "$(grep -c '<\.\.\.>' "$out")" 0
 exits 'it is stopped' 0 ftracectl stop fake
 is 'it is sealed' "$(session fake .state)" sealed
 is 'no page is missing' "$(sum_of fake n_pages)" "$pages"
