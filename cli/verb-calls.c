@@ -2,9 +2,11 @@
 
 /*
  * Every call of a function, a line each, when it ends: what an outlier looks like, and when it was.
- * What a call was given is kept from its beginning to its end, at its frame.
+ * What a call was given, and who woke it meanwhile, is kept until its end, at its frame.
  */
 
+#include "analyze/waits.h"
+#include "base/grow.h"
 #include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
@@ -40,6 +42,34 @@ static char *arguments_of(const Step *step) {
         return text;
 }
 
+/* What is known of a call that is under way; a frame without one has none. */
+typedef struct Note {
+        char *args;
+        struct Waited {
+                const Function *function; /* that waited */
+                SchedWait wait;
+        } * waits;
+        size_t n_waits;
+} Note;
+
+static void note_free(Note *note) {
+        if (!note)
+                return;
+        free(note->args);
+        free(note->waits);
+        free(note);
+}
+
+static inline void note_freep(Note **note) {
+        note_free(*note);
+}
+
+static Note *note_of(Frame *frame) {
+        if (!frame->data)
+                frame->data = calloc(1, sizeof(Note));
+        return frame->data;
+}
+
 static bool is_wanted(Listing *l, const Frame *frame, int *ret) {
         int r = l->names ? name_set_has(l->names, frame->function) : frame->is_root;
 
@@ -54,12 +84,110 @@ static int begin(void *userdata, const Stack *stack, const Frame *caller, Frame 
 
         (void) stack;
         (void) caller;
-        if (is_wanted(l, frame, &r))
-                frame->data = arguments_of(step);
+        if (is_wanted(l, frame, &r)) {
+                _cleanup_free_ char *args = arguments_of(step);
+                Note *note = args ? note_of(frame) : NULL;
+
+                if (args && !note)
+                        return -ENOMEM;
+                if (note)
+                        note->args = TAKE_PTR(args);
+        }
         return r;
 }
 
-static void print_line(Listing *l, const Call *call, const char *args) {
+/* All calls that are wanted and that the wait is in get to know of it. */
+static int waited(void *userdata, const CallWait *wait) {
+        Listing *l = userdata;
+        int r = 0;
+
+        for (Frame *f = wait->stack->frames; f <= wait->frame && r >= 0; f++) {
+                struct Waited *waits;
+                Note *note;
+
+                if (!is_wanted(l, f, &r))
+                        continue;
+                note = note_of(f);
+                waits = note ? grow_array(note->waits, note->n_waits, sizeof(*waits)) : NULL;
+                if (!waits)
+                        return -ENOMEM;
+                note->waits = waits;
+                waits[note->n_waits++] =
+                        (struct Waited){ .function = waits_function(wait), .wait = *wait->wait };
+        }
+        return r;
+}
+
+static uint64_t away_ns(const SchedWait *w) {
+        return w->back_ns - MIN(w->back_ns, w->left_ns);
+}
+
+static uint64_t latency_ns(const SchedWait *w) {
+        return w->back_ns - MIN(w->back_ns, w->woken_ns);
+}
+
+static void print_waker(Buf *out, const SchedWait *w) {
+        const Waker *waker = &w->waker;
+        char quoted[NAME_QUOTE_MAX], latency[FIGURE_MAX];
+
+        if (w->woken_ns == 0) {
+                buf_adds(out, w->state == 'R' ? ", preempted" : ", woken by nobody that was seen");
+                return;
+        }
+        if (waker->is_irq)
+                buf_adds(out, ", woken by an interrupt");
+        else
+                buf_printf(out, ", woken by %s-%d", name_quote(quoted, waker->comm), waker->pid);
+        if (waker->function)
+                buf_printf(out, " in %s", waker->function->label);
+        buf_printf(out, ", ran %s later", figure_round(latency, latency_ns(w)));
+}
+
+/* The longest wait, and how many there were. */
+static void print_waits(Buf *out, const Note *note) {
+        const struct Waited *longest = NULL;
+        char away[FIGURE_MAX];
+
+        for (size_t i = 0; note && i < note->n_waits; i++)
+                if (!longest || away_ns(&note->waits[i].wait) > away_ns(&longest->wait))
+                        longest = &note->waits[i];
+        if (!longest)
+                return;
+        buf_printf(out, "  waited %s", figure_round(away, away_ns(&longest->wait)));
+        print_waker(out, &longest->wait);
+        if (note->n_waits > 1)
+                buf_printf(out, " (the longest of %zu waits)", note->n_waits);
+}
+
+static json_t *label_json(const Function *f) {
+        return f ? json_stringn(f->label, f->n_label) ?: json_string("?") : json_null();
+}
+
+static json_t *waits_json(const Note *note) {
+        json_t *list = json_array();
+
+        for (size_t i = 0; note && i < note->n_waits; i++) {
+                const SchedWait *w = &note->waits[i].wait;
+                bool is_woken = w->woken_ns > 0, is_task = is_woken && !w->waker.is_irq;
+
+                (void) json_array_append_new(
+                        list,
+                        json_pack("{s:o, s:I, s:o, s:b, s:b, s:o, s:o, s:o}", "in",
+                                  label_json(note->waits[i].function), "away_ns",
+                                  (json_int_t) away_ns(w), "latency_ns",
+                                  is_woken ? json_integer((json_int_t) latency_ns(w)) : json_null(),
+                                  "preempted", w->state == 'R', "interrupt",
+                                  is_woken && w->waker.is_irq, "woken_by",
+                                  is_task ? json_string(w->waker.comm) ?: json_string("?")
+                                          : json_null(),
+                                  "woken_by_pid",
+                                  is_task ? json_integer(w->waker.pid) : json_null(), "woken_in",
+                                  label_json(is_woken ? w->waker.function : NULL)));
+        }
+        return list;
+}
+
+static void print_line(Listing *l, const Call *call, const Note *note) {
         const Step *step = call->step;
         const Frame *f = call->frame;
         char quoted[NAME_QUOTE_MAX], duration[FIGURE_MAX], self[FIGURE_MAX], pid[16] = "";
@@ -75,17 +203,20 @@ static void print_line(Listing *l, const Call *call, const char *args) {
         (void) name_quote(quoted, call->stack->comm);
         buf_printf(&l->out, "%20s%-8s  %13s%s  %13s  %s%s", quoted, pid,
                    figure_exact(duration, call->duration_ns), call->is_cut ? "+" : " ",
-                   figure_exact(self, call->self_ns), f->function->label, args ?: "");
+                   figure_exact(self, call->self_ns), f->function->label,
+                   note && note->args ? note->args : "");
         if (step && step->kind != STEP_ENTER && step->has_retval) {
                 char text[RETVAL_ROOM + 1];
 
                 *retval_append(text, step->retval, false) = 0;
                 buf_printf(&l->out, "  %s", text);
         }
+        print_waits(&l->out, note);
         buf_adds(&l->out, "\n");
 }
 
-static json_t *line_json(const Call *call, const char *args) {
+static json_t *line_json(const Call *call, const Note *note) {
+        const char *args = note ? note->args : NULL;
         const Step *step = call->step;
         const Frame *f = call->frame;
         json_t *o = json_object();
@@ -112,11 +243,12 @@ static json_t *line_json(const Call *call, const char *args) {
                           step && step->kind != STEP_ENTER && step->has_retval
                                   ? json_integer((json_int_t) step->retval)
                                   : json_null()));
+        (void) json_object_set_new(o, "waits", waits_json(note));
         return o;
 }
 
-static int print_json(Listing *l, const Call *call, const char *args) {
-        json_auto_t *o = line_json(call, args);
+static int print_json(Listing *l, const Call *call, const Note *note) {
+        json_auto_t *o = line_json(call, note);
         _cleanup_free_ char *text = json_dumps(o, JSON_COMPACT);
 
         if (!text)
@@ -128,7 +260,7 @@ static int print_json(Listing *l, const Call *call, const char *args) {
 }
 
 static int end(void *userdata, const Call *call) {
-        _cleanup_free_ char *args = call->frame->data;
+        _cleanup_(note_freep) Note *note = call->frame->data;
         Listing *l = userdata;
         int r;
 
@@ -138,8 +270,8 @@ static int end(void *userdata, const Call *call) {
                 return 0;
         l->n++;
         if (l->o->json != JSON_OFF)
-                return print_json(l, call, args);
-        print_line(l, call, args);
+                return print_json(l, call, note);
+        print_line(l, call, note);
         return l->out.error;
 }
 
@@ -152,6 +284,7 @@ static int list(Listing *l, const Chosen *chosen) {
         status = counting_init(&counting);
         if (status == STATUS_OK) {
                 pairing_add_sink(counting.pairing, begin, end, l);
+                pairing_set_wait(counting.pairing, waited, l);
                 status = counting_open(&counting, l->o, chosen->source);
         }
         if (status != STATUS_OK)

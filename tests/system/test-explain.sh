@@ -77,6 +77,26 @@ for kernel in 6.1 6.12 new; do
         is "$kernel: of as many" "$(jq '[.all.count + .all.cut, (.all.ranges | map(.count) | add)] | .[0]' "$out")" "$count"
 done
 
+# Who woke whom.
+cat >"$work/wakes.txt" <<'END'
+     1.000000 |   1)    server-17    |               |  __x64_sys_recvfrom() {
+     1.000010 |   1)    server-17    |               |    schedule() {
+     1.000020 |   1)    server-17    |               |      /* sched_switch: prev_comm=server prev_pid=17 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120 */
+     1.000300 |   0)    client-16    |               |  sock_def_readable() {
+     1.000310 |   0)    client-16    |               |    /* sched_waking: comm=server pid=17 prio=120 target_cpu=001 */
+     1.000350 |   0)    client-16    | + 50.000 us   |  }
+     1.000353 |   1)    <idle>-0     |               |  /* sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=server next_pid=17 next_prio=120 */
+     1.000360 |   1)    server-17    | ! 350.000 us  |    }
+     1.000370 |   1)    server-17    | ! 370.000 us  |  }
+END
+exits 'calls that waited are listed' 0 ftracectl calls "$work/wakes.txt" __x64_sys_recvfrom
+says 'with who woke them, from where, and how long that took' \
+        '__x64_sys_recvfrom  waited 333.0 us, woken by client-16 in sock_def_readable, ran 43.0 us later$' "$out"
+exits 'and as JSON' 0 ftracectl calls --json "$work/wakes.txt" '*'
+is 'the waits of a call are those of the calls below it' \
+        "$(jq -c 'map([.function, (.waits[] | .away_ns, .latency_ns, .woken_by, .woken_by_pid, .woken_in)])' "$out")" \
+        '[["sock_def_readable"],["schedule",333000,43000,"client",16,"sock_def_readable"],["__x64_sys_recvfrom",333000,43000,"client",16,"sock_def_readable"]]'
+
 : >"$work/empty.txt"
 printf ' 0)   1.234 us    |  kfree();\n' >"$work/one.txt"
 printf 'CPU:0 [LOST 17 EVENTS]\n 0)   1.234 us    |  kfree();\n' >"$work/lost.txt"
