@@ -47,6 +47,10 @@ typedef enum Wake {
         WAKE_KICK,
 } Wake;
 
+static uint64_t now_ms(void) {
+        return now_ns(CLOCK_MONOTONIC) / NSEC_PER_MSEC;
+}
+
 static void reader_wake_main(Reader *r) {
         uint64_t one = 1;
 
@@ -368,7 +372,7 @@ static void reader_leave(Reader *r) {
 }
 
 static void reader_finish(Reader *r) {
-        uint64_t since_ms = now_ns(CLOCK_MONOTONIC) / NSEC_PER_MSEC;
+        uint64_t since_ms = now_ms();
         int k;
 
         if (atomic_load(&r->shared->leaving)) {
@@ -380,7 +384,7 @@ static void reader_finish(Reader *r) {
                 reader_set_error(r, k);
                 if (k >= 0)
                         break;
-                if (now_ns(CLOCK_MONOTONIC) / NSEC_PER_MSEC - since_ms >= r->shared->give_up_ms) {
+                if (now_ms() - since_ms >= r->shared->give_up_ms) {
                         reader_abandon(r);
                         break;
                 }
@@ -511,17 +515,22 @@ static void *reader_run(void *userdata) {
         Pace pace = PACE_INIT(r->shared->goal_bytes, r->shared->idle_ms);
         bool is_deaf = false; /* do not listen to the raw descriptor in the next wait */
         unsigned timeout_ms = PACE_FIRST_MS;
-        uint64_t since_ms = now_ns(CLOCK_MONOTONIC) / NSEC_PER_MSEC;
+        uint64_t since_ms = now_ms();
+        char name[16];
 
+        (void) snprintf(name, sizeof(name), "cpu%u", r->cpu);
+        /* Another thread's needs a /proc that can be written to. */
+        (void) pthread_setname_np(pthread_self(), name);
         atomic_store(&r->counters.tid, gettid());
         for (;;) {
                 uint64_t n_before = atomic_load(&r->counters.n_bytes), until_ms;
                 Wake wake;
                 int k;
 
-                atomic_store(&r->counters.waiting, true);
+                atomic_store(&r->counters.wait_until_ms,
+                             timeout_ms == READER_FOREVER_MS ? UINT64_MAX : now_ms() + timeout_ms);
                 wake = reader_wait(r, is_deaf || atomic_load(&r->shared->held), timeout_ms);
-                atomic_store(&r->counters.waiting, false);
+                atomic_store(&r->counters.wait_until_ms, 0);
                 atomic_fetch_add(&r->counters.progress, 1);
                 if (atomic_load(&r->shared->stopping))
                         break;
@@ -543,7 +552,7 @@ static void *reader_run(void *userdata) {
                 is_deaf = k < 0 || (k == 0 && wake == WAKE_READABLE);
                 if (wake == WAKE_READABLE)
                         pace_wake(&pace);
-                until_ms = now_ns(CLOCK_MONOTONIC) / NSEC_PER_MSEC;
+                until_ms = now_ms();
                 timeout_ms = reader_timeout(r, &pace, atomic_load(&r->counters.n_bytes) - n_before,
                                             until_ms - since_ms, k);
                 if (is_deaf && k == 0)
@@ -587,7 +596,6 @@ void reader_kick(Reader *r) {
 int reader_start(Reader *r) {
         sigset_t all, before;
         pthread_attr_t attr;
-        char name[16];
         int k;
 
         k = pthread_attr_init(&attr);
@@ -604,8 +612,6 @@ int reader_start(Reader *r) {
         if (k != 0)
                 return -k;
 
-        (void) snprintf(name, sizeof(name), "cpu%u", r->cpu);
-        (void) pthread_setname_np(r->thread, name);
         r->is_started = true;
         return 0;
 }

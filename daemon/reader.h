@@ -100,9 +100,11 @@ typedef struct ReaderCounters {
         /* The last flush that is done: what the kernel had is in segments, and if there was a cut
          * before it none of an older sequence is open. */
         atomic_uint_fast64_t flushed;
-        atomic_int error;    /* errno of what goes wrong at the moment, 0: nothing */
-        atomic_int tid;      /* of the thread; 0: it has not begun */
-        atomic_bool waiting; /* for data: no progress is expected */
+        atomic_int error; /* errno of what goes wrong at the moment, 0: nothing */
+        atomic_int tid;   /* of the thread; 0: it has not begun */
+        /* It waits for data until then at the latest (CLOCK_MONOTONIC), and no progress is expected; 0:
+         * it does not wait. */
+        atomic_uint_fast64_t wait_until_ms;
         atomic_bool offline; /* the CPU is not online; a kick makes the reader look again */
         atomic_bool ended;   /* the thread returns next */
 } ReaderCounters;

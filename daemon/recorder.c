@@ -11,9 +11,12 @@
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <time.h>
 
 #include "base/io.h"
 #include "base/name.h"
+#include "base/now.h"
+#include "base/unit.h"
 #include "daemon/pace.h"
 #include "daemon/reader.h"
 #include "daemon/recorder.h"
@@ -265,6 +268,12 @@ int recorder_error(const Recorder *r) {
         return 0;
 }
 
+/* Neither over nor in a wait that may still be going on. */
+static bool is_to_move(const ReaderCounters *c) {
+        return !atomic_load(&c->ended) &&
+               now_ns(CLOCK_MONOTONIC) / NSEC_PER_MSEC > atomic_load(&c->wait_until_ms);
+}
+
 bool recorder_made_progress(Recorder *r) {
         bool moved = true;
 
@@ -272,8 +281,7 @@ bool recorder_made_progress(Recorder *r) {
                 const ReaderCounters *c = reader_counters(r->readers[i]);
                 uint64_t progress = atomic_load(&c->progress);
 
-                if (progress == r->progress[i] && !atomic_load(&c->waiting) &&
-                    !atomic_load(&c->ended))
+                if (progress == r->progress[i] && is_to_move(c))
                         moved = false;
                 r->progress[i] = progress;
         }
@@ -298,8 +306,8 @@ bool recorder_is_hung(const Recorder *r) {
                 const ReaderCounters *c = reader_counters(r->readers[i]);
                 int tid = atomic_load(&c->tid);
 
-                if (tid > 0 && atomic_load(&c->progress) == r->progress[i] &&
-                    !atomic_load(&c->waiting) && !atomic_load(&c->ended) && !is_in_disk_sleep(tid))
+                if (tid > 0 && atomic_load(&c->progress) == r->progress[i] && is_to_move(c) &&
+                    !is_in_disk_sleep(tid))
                         return true;
         }
         return false;

@@ -77,7 +77,7 @@ uint64_t recorder_oldest_open(const Recorder *r);
 bool recorder_has_ended(const Recorder *r); /* every reader drained and ended */
 bool recorder_is_full(const Recorder *r);   /* max_bytes have been stored */
 int recorder_error(const Recorder *r);      /* errno that some reader is stuck with, 0: none */
-/* Whether every reader has moved since the last call. */
+/* Whether every reader has moved since the last call, or is in a wait that is not over yet. */
 bool recorder_made_progress(Recorder *r);
 /* Whether a reader neither waits for data nor for the disk, and has not moved since the last call of
  * the one above: nothing outside of this process holds it up. */

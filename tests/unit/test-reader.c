@@ -284,7 +284,7 @@ START_TEST(an_idle_reader_sleeps_and_says_that_it_waits)
                 c = reader_counters(f.reader);
                 (void) usleep(1200 * 1000);
                 ck_assert_uint_le(atomic_load(&c->n_wakeups), 1);
-                ck_assert(atomic_load(&c->waiting));
+                ck_assert(atomic_load(&c->wait_until_ms) > 0);
                 fixture_stop(&f);
                 fixture_done(&f);
         }
