@@ -12,6 +12,7 @@
 #include "base/grow.h"
 #include "cli/kallsyms-text.h"
 #include "cli/tracedat.h"
+#include "codec/dat-origin.h"
 #include "codec/dat-writer.h"
 #include "decode/occurrence.h"
 #include "decode/stream.h"
@@ -45,7 +46,7 @@ typedef struct Work {
         Text header_page, header_event, printk, tasks, symbols;
         Format *formats;
         size_t n_formats;
-        char *uname;
+        char *uname, *origin;
 } Work;
 
 static void work_done(Work *w) {
@@ -57,6 +58,7 @@ static void work_done(Work *w) {
                 free(w->formats[i].text.data);
         free(w->formats);
         free(w->uname);
+        free(w->origin);
         (void) occurrence_free(w->occurrence);
         dat_plan_done(&w->plan);
 }
@@ -158,6 +160,8 @@ static int read_texts(Work *w) {
                 w->uname = NULL;
                 r = -ENOMEM;
         }
+        if (r == 0 && clock_tuple_is_set(&w->meta->start))
+                r = dat_origin_format(&w->origin, w->meta);
         return r;
 }
 
@@ -302,6 +306,7 @@ static int gather_and_write(const Work *w, int out_fd, TracedatResult *ret) {
                 .n_cpus = MAX(w->plan.n_cpus, n_possible_cpus),
                 .clock = m->clock ?: "local",
                 .uname = w->uname,
+                .origin = w->origin,
         };
 
         if (!events)

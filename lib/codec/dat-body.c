@@ -393,6 +393,10 @@ static int read_option(Body *b, uint16_t id, DatBytes data) {
                 free(b->f->uname);
                 b->f->uname = strndup(text, n);
                 return b->f->uname ? 0 : -ENOMEM;
+        case DAT_OPTION_VERSION:
+                free(b->f->origin);
+                b->f->origin = strndup(text, n);
+                return b->f->origin ? 0 : -ENOMEM;
         case DAT_OPTION_CPUCOUNT:
                 b->f->n_possible_cpus = dat_bytes_u32(&data, "an option is too short");
                 return finish(b, &data);

@@ -11,6 +11,7 @@
 
 #include "base/io.h"
 #include "codec/dat-format.h"
+#include "codec/dat-origin.h"
 #include "codec/dat-private.h"
 #include "store/format.h"
 
@@ -232,6 +233,8 @@ int dat_file_meta(const DatFile *f, SessionMeta **ret) {
                 r = copy(&m->symbols, "trace.dat", 9);
         if (r >= 0)
                 r = fill_uname(m, f->uname);
+        if (r >= 0 && f->origin)
+                r = dat_origin_apply(m, f->origin);
         if (r < 0)
                 return r;
         m->state = SESSION_SEALED;
@@ -362,6 +365,7 @@ DatFile *dat_file_free(DatFile *f) {
         free(f->name);
         free(f->clock);
         free(f->uname);
+        free(f->origin);
         free(f->instance);
         free(f);
         return NULL;

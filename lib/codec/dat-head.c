@@ -149,6 +149,8 @@ static void put_common_options(Buf *b, const DatHead *h) {
                 put_stat(b, h, &h->accounts[i]);
         put_option(b, h, DAT_OPTION_TRACECLOCK, clock, MIN((size_t) n + 1, sizeof(clock)));
         put_option(b, h, DAT_OPTION_UNAME, h->uname, strlen(h->uname) + 1);
+        if (h->origin)
+                put_option(b, h, DAT_OPTION_VERSION, h->origin, strlen(h->origin) + 1);
 }
 
 static void pad_to_page(Buf *b, const DatHead *h) {

@@ -39,7 +39,7 @@ struct DatFile {
         uint32_t n_possible_cpus;
         CpuAccount *accounts;
         size_t n_accounts;
-        char *clock, *uname, *instance;
+        char *clock, *uname, *origin, *instance;
         size_t n_buffers;      /* with pages */
         uint64_t first_option; /* of version 7 */
 };

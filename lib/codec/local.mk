@@ -13,6 +13,8 @@ noinst_LIBRARIES += %D%/libcodec.a
 	%D%/dat-format.h \
 	%D%/dat-head.c \
 	%D%/dat-head.h \
+	%D%/dat-origin.c \
+	%D%/dat-origin.h \
 	%D%/dat-pages.c \
 	%D%/dat-pages.h \
 	%D%/dat-plan.c \

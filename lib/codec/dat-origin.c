@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Members are read alone: one that is missing or not as it should be is as if it were not known. */
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/dat-origin.h"
+
+#define WRITER "ftraced "
+#define TEXT_MAX 128 /* of an id */
+
+int dat_origin_format(char **ret, const SessionMeta *m) {
+        _cleanup_free_ char *text = NULL;
+        json_t *o;
+        int n;
+
+        o = json_pack("{s:s?, s:s?, s:o, s:o, s:o}", "boot_id", m->boot_id, "machine_id",
+                      m->machine_id, "start", clock_tuple_to_json(&m->start), "stop",
+                      clock_tuple_to_json(&m->stop), "clock_steps",
+                      clock_steps_to_json(&m->clock_steps));
+        if (!o)
+                return -ENOMEM;
+        text = json_dumps(o, JSON_COMPACT);
+        json_decref(o);
+        if (!text)
+                return -ENOMEM;
+        n = asprintf(ret, WRITER "%s", text);
+        if (n < 0)
+                *ret = NULL;
+        return n < 0 ? -ENOMEM : 0;
+}
+
+static int take_text(char **ret, const json_t *o, const char *member) {
+        const char *text = json_string_value(json_object_get(o, member));
+
+        if (!text || strlen(text) > TEXT_MAX)
+                return 0;
+        free(*ret);
+        *ret = strdup(text);
+        return *ret ? 0 : -ENOMEM;
+}
+
+int dat_origin_apply(SessionMeta *m, const char *text) {
+        ClockSteps steps = {};
+        ClockTuple start, stop;
+        json_t *o;
+        int r;
+
+        if (!startswith(text, WRITER))
+                return 0;
+        o = json_loads(text + strlen(WRITER), JSON_REJECT_DUPLICATES, NULL);
+        if (!json_is_object(o)) {
+                json_decref(o);
+                return 0;
+        }
+        r = take_text(&m->boot_id, o, "boot_id");
+        if (r == 0)
+                r = take_text(&m->machine_id, o, "machine_id");
+        if (r == 0 && clock_tuple_from_json(&start, json_object_get(o, "start")) == 0 &&
+            clock_tuple_from_json(&stop, json_object_get(o, "stop")) == 0) {
+                r = clock_steps_from_json(&steps, json_object_get(o, "clock_steps"));
+                if (r == 0) {
+                        m->start = start;
+                        m->stop = stop;
+                        clock_steps_done(&m->clock_steps);
+                        m->clock_steps = TAKE(steps, (ClockSteps){});
+                }
+                clock_steps_done(&steps);
+        }
+        json_decref(o);
+        return r < 0 ? r : 0;
+}
