@@ -128,21 +128,27 @@ int drawing_finish(Drawing *d, Census *ret, Strv *damage) {
         return finish(d, ret, false, damage);
 }
 
+RenderContext drawing_context(const SessionMeta *meta, const RenderOptions *options) {
+        RenderContext context = {
+                .options = *options,
+                .n_possible_cpus = meta->n_possible_cpus,
+                .bare_retval = release_compare(meta->kernel, 6, 13) == RELEASE_BEFORE,
+        };
+
+        if (context.options.retval == RENDER_AUTO)
+                context.options.retval = meta->spec.retval;
+        return context;
+}
+
 int drawing_new(Drawing **ret, const SessionDir *dir, const SessionMeta *meta,
                 const DrawingOptions *options, int out_fd, char **ret_problem) {
         _cleanup_(drawing_freep) Drawing *d = NULL;
         const Renderer *renderer = renderer_find(options->format);
-        RenderContext context = {
-                .options = options->render,
-                .n_possible_cpus = meta->n_possible_cpus,
-                .bare_retval = release_compare(meta->kernel, 6, 13) == RELEASE_BEFORE,
-        };
+        RenderContext context = drawing_context(meta, &options->render);
         int r;
 
         if (!renderer)
                 return DRAWING_E_FORMAT;
-        if (context.options.retval == RENDER_AUTO)
-                context.options.retval = meta->spec.retval;
         d = malloc(sizeof(*d));
         if (!d)
                 return -ENOMEM;

@@ -39,6 +39,9 @@ enum {
 
 typedef struct Drawing Drawing;
 
+/* What a renderer of this recording is to know; RENDER_AUTO has become an answer. */
+RenderContext drawing_context(const SessionMeta *meta, const RenderOptions *options);
+
 /*
  * drawing_report() - draw all there is
  * @out_fd:      borrowed

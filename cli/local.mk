@@ -34,6 +34,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/metrics.c \
 	%D%/metrics.h \
 	%D%/live-top.c \
+	%D%/merged-report.c \
+	%D%/merged-report.h \
 	%D%/live-top.h \
 	%D%/option-value.c \
 	%D%/option-value.h \

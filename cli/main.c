@@ -62,15 +62,17 @@ static const Verb verbs[] = {
           verb_status },
         { "list", "", "all sessions, a line each", NULL, OPTIONS_JSON, 0, 0, verb_list },
         { "show", "SOURCE", "everything about one session", NULL, OPTIONS_JSON, 1, 1, verb_show },
-        { "report", "SOURCE [OPTIONS]", "draw the calls of a recording",
+        { "report", "SOURCE... [OPTIONS]", "draw the calls of a recording",
           "Draws on standard output; what was lost is said on standard error, and makes the exit\n"
           "status 6.  SOURCE is a session, or a file: a trace.dat, or a text that the kernel's\n"
           "function_graph, perf-tools' funcgraph, \"perf ftrace\" or a SystemTap script with\n"
           "thread_indent() has printed, \"-\" for standard input.  A text is drawn as it was, "
           "unless\n"
           "options are given; a line of it that is damaged is named, left out, and makes the exit\n"
-          "status 1.  With --json: an object for each call, one a line.\n",
-          OPTIONS_DRAW | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 1, verb_report },
+          "status 1.  With --json: an object for each call, one a line.  Several recordings, of "
+          "one\n"
+          "host or of many, are merged by the clock on the wall.\n",
+          OPTIONS_DRAW | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, MANY, verb_report },
         { "top", "SOURCE [OPTIONS]", "where the time of a recording went",
           "SELF is what a function took without the calls below it, TOTAL with them; recursion\n"
           "counts once.  What was cut off by the beginning or the end counts with what was seen.\n",

@@ -2,7 +2,9 @@
 
 /* A session that still records is drawn as far as it is stored. */
 
+#include "base/log.h"
 #include "cli/display.h"
+#include "cli/merged-report.h"
 #include "cli/status.h"
 #include "cli/summary.h"
 #include "cli/terminal.h"
@@ -32,8 +34,16 @@ int verb_report(const Options *o) {
         DrawingOptions d;
         int status;
 
+        if (o->words.n > 1 && o->json != JSON_OFF) {
+                log_error(
+                        "--json has one recording at a time: call \"ftracectl report --json\" for "
+                        "each.");
+                return STATUS_USAGE;
+        }
         if (o->json != JSON_OFF)
                 return report_json(o);
+        if (o->words.n > 1)
+                return merged_report(o);
         status = reading_open_text(&text, o, o->words.items[0]);
         if (status != STATUS_OK || text.text.trace)
                 return status ?: text_report(&text, o);
