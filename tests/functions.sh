@@ -155,6 +155,15 @@ says() { # DESCRIPTION PATTERN [FILE]: a line of the last command's stderr match
         fi
 }
 
+conforms() { # DESCRIPTION TYPE: the last command's stdout, as tests/json-tables.py has it
+        if python3 "$top_srcdir/tests/json-tables.py" "$2" <"$out" >"$work/said" 2>&1; then
+                pass "$1"
+        else
+                fail "$1"
+                show_file "$work/said"
+        fi
+}
+
 one_sentence() { # DESCRIPTION: the last command's stderr is one line
         is "$1" "$(wc -l <"$err")" 1
 }

@@ -9,7 +9,8 @@ system_tests = %D%/test-access.sh %D%/test-damage.sh %D%/test-diff.sh %D%/test-d
 	%D%/test-tracedat.sh %D%/test-trigger.sh %D%/test-waiting.sh %D%/test-wire.sh
 dist_check_SCRIPTS += $(system_tests)
 TESTS += $(system_tests)
-EXTRA_DIST += %D%/fake-tracefs.sh %D%/damage.py %D%/hostile.py tests/varlink-client.py tests/varlink-conform.py
+EXTRA_DIST += %D%/fake-tracefs.sh %D%/damage.py %D%/hostile.py tests/varlink-client.py tests/varlink-conform.py \
+	tests/json-tables.py tests/tables.varlink
 
 noinst_PROGRAMS += %D%/service-manager
 %C%_service_manager_SOURCES = %D%/service-manager.c

@@ -17,6 +17,7 @@ ok 'the daemon starts' start_ftraced --tracefs "$work/tracefs" --config-root="$r
 exits 'profiles are listed' 0 ftracectl profile list
 is 'a line each' "$(tail -n +2 "$out" | awk '{ print $1 }' | paste -sd' ')" 'tcp-send udp-send vfs-read'
 exits 'as JSON too' 0 ftracectl profile list --json
+conforms 'of its type' '[]Profile'
 is 'with their descriptions' "$(jq -r '.[1].description' "$out")" 'UDP: every datagram that is sent'
 for profile in "$top_srcdir"/systemd/profiles.d/*.conf; do
         exits "what we ship is good: ${profile##*/}" 0 ftracectl profile check "$profile"
@@ -39,6 +40,7 @@ printf '[Profile]\nFunctions=udp_sendmesg\n' >"$local/typo.conf"
 exits 'a function that is not there is a warning' 0 ftracectl profile check typo
 says 'with the nearest' 'typo.conf:2: .*"udp_sendmesg"; did you mean "udp_sendmsg".*warning' "$out"
 exits 'as JSON too' 0 ftracectl profile check --json typo
+conforms 'of its type' '[]ProfileChecked'
 is 'a warning is no problem' "$(jq -c '.[0] | [(.warnings | length), (.problems | length)]' "$out")" '[1,0]'
 cp "$work/wrong.conf" "$local"
 exits 'a profile with errors is not used' 2 ftracectl start --profile wrong udp_sendmsg
@@ -81,6 +83,7 @@ says 'what, and what it replaces' '^echo udp_sendmsg > set_graph_function +# was
 says 'the way back' '^echo nop > current_tracer$' "$work/script"
 ok 'a shell can read it' sh -n "$work/script"
 exits 'as steps too' 0 ftracectl start --dry-run --json -n dry --depth 3 udp_sendmsg
+conforms 'of their type' 'DryRun()'
 is 'each with a file' "$(jq '[.steps[], .undo[] | select(.file == null)] | length' "$out")" 0
 is 'the last one records' "$(jq -r '.steps[-1] | .file + " " + .text' "$out")" 'tracing_on 1'
 exits 'run has it' 0 ftracectl run --dry-run -n dry --depth 3 udp_sendmsg -- false

@@ -83,6 +83,7 @@ exits 'one that is not reached fails the whole' 1 ftracectl status --hosts "$wor
 says 'in its line' '^unreachable: ssh: connect to host' "$out"
 says 'and in the sum' '3 of 4 hosts'
 exits 'as JSON' 1 ftracectl status --json --hosts "$work/hosts"
+conforms 'of its type' '[]Answered'
 is 'with what each said' "$(jq -c 'map(select(.host == "web-1"))[0] | [.status, .output.sessions[0].name]' "$out")" '[0,"one"]'
 is 'or what went wrong' "$(jq -r 'map(select(.host == "unreachable"))[0] | .error' "$out" | cut -d: -f1)" ssh
 printf 'a\nb\n' >"$work/hosts"

@@ -40,6 +40,7 @@ if [[ -z $requires_calendar ]]; then
         exits 'it is listed' 0 schedule list
         says 'with what it keeps' '^nightly +off .* 0 of 14$' "$out"
         exits 'as JSON too' 0 schedule list --json
+        conforms 'of its type' '[]Schedule'
         is 'with its calendar' "$(jq -r '.[0].calendar' "$out")" 'Mon..Fri 02:00'
         exits 'without headings' 0 schedule list --no-legend
         is 'a line is left' "$(wc -l <"$out")" 1
