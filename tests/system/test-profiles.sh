@@ -83,7 +83,7 @@ says 'what, and what it replaces' '^echo udp_sendmsg > set_graph_function +# was
 says 'the way back' '^echo nop > current_tracer$' "$work/script"
 ok 'a shell can read it' sh -n "$work/script"
 exits 'as steps too' 0 ftracectl start --dry-run --json -n dry --depth 3 udp_sendmsg
-conforms 'of their type' 'DryRun()'
+conforms 'of their type' DryRun
 is 'each with a file' "$(jq '[.steps[], .undo[] | select(.file == null)] | length' "$out")" 0
 is 'the last one records' "$(jq -r '.steps[-1] | .file + " " + .text' "$out")" 'tracing_on 1'
 exits 'run has it' 0 ftracectl run --dry-run -n dry --depth 3 udp_sendmsg -- false
