@@ -32,7 +32,7 @@ endif
 
 # The house rules that a script can check.
 house_tests = %D%/check-layers.sh %D%/check-size.sh %D%/check-headers.sh %D%/check-docs.sh
-EXTRA_DIST += %D%/read-export.py %D%/consumers/test-viewers.sh
+EXTRA_DIST += %D%/check-tables.py %D%/read-export.py %D%/consumers/test-viewers.sh
 EXTRA_DIST += %D%/layers.txt %D%/functions.sh %D%/setup.sh %D%/demo %D%/run-all
 dist_check_SCRIPTS += $(house_tests)
 TESTS += $(house_tests)

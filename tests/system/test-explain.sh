@@ -97,6 +97,34 @@ is 'the waits of a call are those of the calls below it' \
         "$(jq -c 'map([.function, (.waits[] | .away_ns, .latency_ns, .woken_by, .woken_by_pid, .woken_in)])' "$out")" \
         '[["sock_def_readable"],["schedule",333000,43000,"client",16,"sock_def_readable"],["__x64_sys_recvfrom",333000,43000,"client",16,"sock_def_readable"]]'
 
+# What is printed is what the schema says.
+if command -v python3 >/dev/null; then
+        conforms() { # NAME VERB [WORD...]
+                ftracectl "${@:2}" --json >"$work/table.json" &&
+                        python3 "$top_srcdir/tests/check-tables.py" "$top_srcdir/cli/tables.schema.json" "$1" "$work/table.json"
+        }
+        # A recording with interrupts, a text with them and without times, one with waits that are
+        # known by name, one with switches.
+        for what in "${recordings[*]} udp_sendmsg-6.12" "$graph" "$stap" "$work/wakes.txt"; do
+                read -ra words <<<"$what"
+                for verb in top tree hist slow; do
+                        exits "$verb of ${words[-1]##*/} conforms" 0 conforms $verb $verb "${words[@]}"
+                done
+                exits "calls of ${words[-1]##*/} conform" 0 conforms calls calls "${words[@]}" '*'
+                exits "${words[-1]##*/} compared with itself conforms" 0 conforms diff diff "${words[@]}" "${words[-1]}"
+        done
+        for by in module task cpu root; do
+                exits "top by $by conforms" 0 conforms top top --by=$by "$graph"
+        done
+        exits 'waits conform' 0 conforms waits waits "$work/wakes.txt"
+        exits 'callers conform' 0 conforms tree tree --callers=nf_hook_slow "$banner"
+        exits 'other functions: what came and went conforms' 0 \
+                conforms diff diff --root=udp_sendmsg "${recordings[@]}" udp_sendmsg-6.1 udp_sendmsg-6.12
+        exits 'a table that is another one does not' 1 conforms tree top "$graph"
+else
+        skip_one 'tables conform to their schema' 'python3 is not installed'
+fi
+
 : >"$work/empty.txt"
 printf ' 0)   1.234 us    |  kfree();\n' >"$work/one.txt"
 printf 'CPU:0 [LOST 17 EVENTS]\n 0)   1.234 us    |  kfree();\n' >"$work/lost.txt"
