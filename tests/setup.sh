@@ -9,7 +9,8 @@ top_srcdir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 to_build=(autoconf automake pkg-config gcc make libc6-dev libtracefs-dev libtraceevent-dev
         libsystemd-dev libjansson-dev libzstd-dev libxxhash-dev zlib1g-dev check scdoc)
 to_boot=(qemu-system-x86 cpio xz-utils zstd kmod)
-to_test=(clang shellcheck jq python3 trace-cmd systemd systemd-sysv procps iproute2 graphviz sqlite3)
+to_test=(clang shellcheck jq python3 trace-cmd systemd systemd-sysv procps iproute2 graphviz sqlite3
+        openssh-client openssh-server)
 to_package=(dpkg-dev debhelper lintian)
 to_view=(chromium protobuf-compiler)
 
