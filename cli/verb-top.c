@@ -17,6 +17,10 @@ static int print_table(const Options *o, const Counting *counting, const TopView
         pager_open(&pager, o, n + 3);
         if (!o->no_legend)
                 counting_headline(counting, &out);
+        if (!o->no_legend && o->analysis.corrected)
+                buf_adds(&out,
+                         "SELF, TOTAL and AVG are corrected; MIN, MAX and the quantiles are as "
+                         "they were recorded.\n");
         if (n > 0)
                 r = top_view_print(v, &out, n, !o->no_legend);
         if (r >= 0)

@@ -19,6 +19,8 @@ exits 'the same as a tree' 0 ftracectl tree "$banner"
 says 'the hottest path is marked' '^ *34\.175 us +43\.5% +0\.556 us +1 +34\.175 us  > +ip_output$' "$out"
 exits 'callers of a function' 0 ftracectl tree --callers=nf_hook_slow --depth=2 --json "$banner"
 is 'add up to its calls' "$(jq -c '.tree[0] | [.count, ([.children[].count] | add)]' "$out")" '[2,2]'
+exits 'without what tracing costs' 0 ftracectl top --corrected "$banner"
+says 'it is said which figures are' '^SELF, TOTAL and AVG are corrected; MIN, MAX and the quantiles are as they were recorded\.$' "$out"
 exits 'what it took without the tracer' 0 ftracectl tree --corrected --json "$banner"
 is 'is in the middle of the range that was told' \
         "$(jq '.total_ns == ((.tracing.real_low_ns + .tracing.real_high_ns) / 2 | floor)' "$out")" true
