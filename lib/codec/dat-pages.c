@@ -23,7 +23,6 @@
 #include "codec/dat-pages.h"
 
 #define CHUNK_BYTES_MAX ((uint32_t) 64 << 20) /* trace-cmd packs 10 pages at a time */
-#define HEAD_BYTES 8U
 #define WINDOW_BYTES ((size_t) 256 << 10)
 #define MARK_CHUNKS 64U
 
@@ -88,26 +87,28 @@ static bool read_bytes(const DatPages *p, uint64_t at, void *ret, size_t n) {
         return dat_file_read_cpu(p->f, p->cpu, at, ret, n) == (ssize_t) n;
 }
 
-static bool read_number(const DatPages *p, uint64_t at, uint32_t *ret) {
-        uint32_t v;
+static bool read_numbers(const DatPages *p, uint64_t at, uint32_t *ret, size_t n) {
+        bool swap = dat_file_is_big_endian(p->f) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 
-        if (!read_bytes(p, at, &v, sizeof(v)))
+        if (!read_bytes(p, at, ret, n * sizeof(*ret)))
                 return false;
-        *ret = dat_file_is_big_endian(p->f) == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-                       ? v
-                       : bswap_32(v);
+        for (size_t i = 0; swap && i < n; i++)
+                ret[i] = bswap_32(ret[i]);
         return true;
 }
 
 /* The chunk whose head is @at; NULL, or what is wrong. */
 static const char *read_chunk(const DatPages *p, uint64_t at, Chunk *ret) {
-        if (!read_number(p, at, &ret->n) || !read_number(p, at + 4, &ret->n_plain) ||
-            ret->n > p->cpu->n - at - HEAD_BYTES)
+        uint32_t head[2];
+
+        if (!read_numbers(p, at, head, 2) || head[0] > p->cpu->n - at - sizeof(head))
                 return "cut off";
-        if (ret->n_plain == 0 || ret->n_plain > CHUNK_BYTES_MAX ||
-            ret->n_plain % p->page_bytes != 0 || ret->n > ZSTD_COMPRESSBOUND(CHUNK_BYTES_MAX))
+        if (head[1] == 0 || head[1] > CHUNK_BYTES_MAX || head[1] % p->page_bytes != 0 ||
+            head[0] > ZSTD_COMPRESSBOUND(CHUNK_BYTES_MAX))
                 return "a chunk's length is impossible";
-        ret->at = at + HEAD_BYTES;
+        ret->at = at + sizeof(head);
+        ret->n = head[0];
+        ret->n_plain = head[1];
         return NULL;
 }
 
@@ -193,7 +194,7 @@ static int begin_walk(DatPages *p) {
         p->is_walked = false;
         p->n_torn = p->cpu->n_cut;
         p->at = sizeof(p->n_said);
-        if (!read_number(p, 0, &p->n_said)) {
+        if (!read_numbers(p, 0, &p->n_said, 1)) {
                 p->is_walked = true;
                 return p->n_torn == 0 ? note(p, 0, 0, "the file ends within the number of chunks")
                                       : 0;

@@ -223,31 +223,6 @@ static uint64_t find_sealed(SealedReader *r, uint64_t ns) {
         return low > 0 ? sealed_reader_entry(r, low)->first_page : 0;
 }
 
-int page_source_find(PageSource *s, uint64_t ns, bool swap, uint64_t *ret) {
-        uint64_t low = 0, high = page_source_n_pages(s);
-
-        if (s->sealed) {
-                *ret = find_sealed(s->sealed, ns);
-                return 0;
-        }
-        while (high - low > 1) {
-                uint64_t middle = low + (high - low) / 2, n;
-                PageInfo info;
-                const void *page;
-                int r = page_source_read(s, middle, &page, &n);
-
-                if (r < 0)
-                        return r;
-                if (r == 0 && page_parse(&info, page, page_source_page_bytes(s), swap) == 0 &&
-                    info.timestamp <= ns)
-                        low = middle;
-                else
-                        high = middle;
-        }
-        *ret = low;
-        return 0;
-}
-
 static bool read_time(PageSource *s, uint64_t i, bool swap, uint64_t *ret) {
         const void *page;
         PageInfo info;
@@ -258,6 +233,46 @@ static bool read_time(PageSource *s, uint64_t i, bool swap, uint64_t *ret) {
                 return false;
         *ret = info.timestamp;
         return true;
+}
+
+/* So many pages that the next one begins behind @ns, or all.  Of compressed ones no more are looked
+ * through than twice as many as are wanted. */
+static int find_bound(PageSource *s, uint64_t ns, bool swap, uint64_t *ret) {
+        for (uint64_t i = 1; s->dat; i *= 2) {
+                int r = page_source_has_page(s, i);
+                uint64_t begin_ns;
+
+                if (r < 0)
+                        return r;
+                if (r == 0)
+                        break;
+                if (!read_time(s, i, swap, &begin_ns) || begin_ns > ns) {
+                        *ret = i;
+                        return 0;
+                }
+        }
+        *ret = page_source_n_pages(s);
+        return 0;
+}
+
+int page_source_find(PageSource *s, uint64_t ns, bool swap, uint64_t *ret) {
+        uint64_t low = 0, high;
+        int r;
+
+        if (s->sealed) {
+                *ret = find_sealed(s->sealed, ns);
+                return 0;
+        }
+        r = find_bound(s, ns, swap, &high);
+        if (r < 0)
+                return r;
+        while (high - low > 1) {
+                uint64_t middle = low + (high - low) / 2, begin_ns;
+
+                *(read_time(s, middle, swap, &begin_ns) && begin_ns <= ns ? &low : &high) = middle;
+        }
+        *ret = low;
+        return 0;
 }
 
 static int span_of_blocks(SealedReader *r, uint64_t *ret_first_ns, uint64_t *ret_last_ns) {
