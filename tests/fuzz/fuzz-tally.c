@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         FUZZ_CHECK(tally_add_page(t, data + at, n_data - at) == 0);
         FUZZ_CHECK(tally_n(t) <= n_data / 8);
         FUZZ_CHECK(tally_name(t, symbols, &out) == 0);
-        for (const char *s = out.data, *end = s + out.n_data; s < end; n_lines++) {
+        for (const char *s = out.data ?: "", *end = s + out.n_data; s < end; n_lines++) {
                 const char *space = memchr(s, ' ', (size_t) (end - s)),
                            *newline = memchr(s, '\n', (size_t) (end - s));
 

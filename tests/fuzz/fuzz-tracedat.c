@@ -17,6 +17,7 @@
 #include "fuzz.h"
 
 #define EVENTS_MAX 200000
+#define WINDOW_NS UINT64_C(1000000)
 
 static const char *const paths[] = { "events/header_page",
                                      "events/header_event",
@@ -26,10 +27,11 @@ static const char *const paths[] = { "events/header_page",
                                      "printk_formats" };
 
 static void read_events(const SessionDir *dir, char *const texts[]) {
-        _cleanup_(stream_freep) Stream *s = NULL;
+        _cleanup_(stream_freep) Stream *s = NULL, *again = NULL;
         const char *problem;
         const Event *e;
         Formats formats;
+        uint64_t begin_ns;
 
         if (!texts[0] || !texts[2] || !texts[3] ||
             formats_parse(&formats, texts[0], texts[2], texts[3],
@@ -39,6 +41,11 @@ static void read_events(const SessionDir *dir, char *const texts[]) {
                 return;
         for (size_t i = 0; i < EVENTS_MAX && stream_next(s, STREAM_NO_LIMIT, &e) == 1; i++)
                 FUZZ_CHECK(e->depth >= 0 && e->depth <= EVENT_DEPTH_MAX);
+        /* A window is found without reading what is before it. */
+        if (stream_open(&again, dir, &formats) < 0 || !stream_begin(again, &begin_ns))
+                return;
+        FUZZ_CHECK(stream_seek(again, begin_ns + WINDOW_NS) == 0);
+        (void) stream_next(again, STREAM_NO_LIMIT, &e);
 }
 
 static uint64_t count_pages(const DatFile *f) {
