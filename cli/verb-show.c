@@ -158,6 +158,10 @@ static void show_when(Buf *out, const SessionMeta *m) {
         for (size_t i = 0; i < m->clock_steps.n; i++)
                 line(out, "Clock", "%s", summary_clock_step(stop, m, i));
         line(out, "Armed in", "%s", format_duration(arm, m->arm_ns));
+        if (calibration_is_set(&m->calibration))
+                line(out, "A call costs",
+                     "%" PRIu64 " to %" PRIu64 " ns, as measured when it was armed",
+                     m->calibration.inner_low_ns, m->calibration.inner_ns);
 }
 
 /* A line for each: whose own time it is part of. */
