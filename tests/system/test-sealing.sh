@@ -91,8 +91,8 @@ ok 'it ends' stop_ftraced
 
 # --- a worker that is killed, and a session that is removed under its hands ----------------------
 
-make_session second 60
-make_session third 60
+make_session second 200
+make_session third 200
 catch_worker second &
 catcher=$!
 ok 'a daemon starts on two longer sessions' start_ftraced --tracefs "$work/tracefs"
