@@ -4,19 +4,19 @@
 # kernels: 6.1 6.12
 # needs: systemd
 #
-# One recording over kills, restarts and an upgrade of the service loses nothing; process 1, which
-# holds the descriptors meanwhile, is not woken by the tracer; a stop ends it; and a daemon that
+# One recording over kills, restarts, a thread that hangs and an upgrade of the service loses nothing;
+# process 1, which holds the descriptors meanwhile, is not woken by the tracer; a stop ends it; and a daemon that
 # cannot be started any more leaves nothing in the kernel.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
-requires systemctl make
+requires systemctl make python3
 [[ -d /run/systemd/system ]] || skip "systemd does not run here"
 [[ $(systemd-detect-virt 2>/dev/null) != none ]] || skip "installs into the system: only in a virtual machine"
 runstatedir=$(sed -n 's/^runstatedir = //p' "$top_builddir/Makefile")
 [[ $runstatedir == /run ]] ||
         skip "configured with --runstatedir=$runstatedir; a service needs --prefix=/usr --sysconfdir=/etc --localstatedir=/var --runstatedir=/run"
 unset FTRACED_SOCKET
-kills=${KILLS:-8} restarts=${RESTARTS:-4}
+kills=${KILLS:-6} restarts=${RESTARTS:-3}
 store=/var/lib/ftraced
 
 ok 'make install succeeds' make -C "$top_builddir" install
@@ -63,7 +63,8 @@ is_whole() { # DESCRIPTION NAME
                         "$store/sessions/$2/session.json")" 0
 }
 
-exits 'a session starts' 0 ftracectl start -n long --buffer-size=16M udp_sendmsg
+# Room for what comes while a thread of ours is stopped.
+exits 'a session starts' 0 ftracectl start -n long --buffer-size=64M udp_sendmsg
 n_cpus=$(session long '.cpus | length')
 is 'systemd holds two descriptors of each CPU' \
         "$(systemctl show -P NFileDescriptorStore ftraced.service)" $((2 * n_cpus))
@@ -90,6 +91,27 @@ for ((i = 0; i < restarts; i++)); do
         wait_until 60 is_new "$pid" || break
 done
 is "$restarts restarts succeed" "$i" "$restarts"
+
+# A thread that reads and does not move any more is not seen from the main thread's loop, which runs on.
+mkdir -p /run/systemd/system/ftraced.service.d
+printf '[Service]\nWatchdogSec=9s\n' >/run/systemd/system/ftraced.service.d/watchdog.conf
+systemctl daemon-reload
+pid=$(main_pid)
+systemctl restart ftraced.service
+ok 'with a shorter watchdog it starts again' wait_until 60 is_new "$pid"
+pid=$(main_pid)
+python3 "$top_srcdir/tests/hold-thread.py" "$pid" >"$work/held" &
+held_pid=$!
+ok 'a thread that reads is stopped' wait_until 20 test -s "$work/held"
+ok 'the others work meanwhile' ftracectl show long
+ok 'the watchdog ends that daemon' wait_until 150 is_new "$pid"
+wait "$held_pid"
+journalctl --sync 2>/dev/null
+journalctl -u ftraced.service -o cat >"$work/journal" 2>/dev/null
+says 'since it was told nothing any more' "for session 'long' does not move" "$work/journal"
+says 'by systemd' 'Watchdog timeout' "$work/journal"
+rm -r /run/systemd/system/ftraced.service.d
+systemctl daemon-reload
 is 'the session goes on' "$(session long .state)" recording
 is 'systemd holds as many descriptors as before' \
         "$(systemctl show -P NFileDescriptorStore ftraced.service)" $((2 * n_cpus))
