@@ -34,7 +34,7 @@ cleanup_fn end_witness
 mkdir "$work/ledger"
 exits "death after any of the calls, every $every of them, is put back" 0 \
         "$top_builddir/tests/root/kill-every" "$tracefs" "$work/ledger" \
-        udp_sendmsg inet_sendmsg ip_make_skb "$every" "${SECONDS_MAX:-300}"
+        udp_sendmsg inet_sendmsg ip_make_skb "$every" "${SECONDS_MAX:-360}"
 note "$(cat "$out")"
 ok 'there were deaths' grep -qE '^deaths [0-9]*[1-9][0-9] of' "$out"
 is_as_before 'tracefs is as it was'
