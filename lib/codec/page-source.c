@@ -223,16 +223,17 @@ static uint64_t find_sealed(SealedReader *r, uint64_t ns) {
         return low > 0 ? sealed_reader_entry(r, low)->first_page : 0;
 }
 
-static bool read_time(PageSource *s, uint64_t i, bool swap, uint64_t *ret) {
+/* When page @i begins.  1; 0: it does not say; -errno. */
+static int read_time(PageSource *s, uint64_t i, bool swap, uint64_t *ret) {
         const void *page;
         PageInfo info;
         uint64_t n;
+        int r = page_source_read(s, i, &page, &n);
 
-        if (page_source_read(s, i, &page, &n) != 0 ||
-            page_parse(&info, page, page_source_page_bytes(s), swap) != 0)
-                return false;
+        if (r != 0 || page_parse(&info, page, page_source_page_bytes(s), swap) != 0)
+                return MIN(r, 0);
         *ret = info.timestamp;
-        return true;
+        return 1;
 }
 
 /* So many pages that the next one begins behind @ns, or all.  Of compressed ones no more are looked
@@ -246,7 +247,10 @@ static int find_bound(PageSource *s, uint64_t ns, bool swap, uint64_t *ret) {
                         return r;
                 if (r == 0)
                         break;
-                if (!read_time(s, i, swap, &begin_ns) || begin_ns > ns) {
+                r = read_time(s, i, swap, &begin_ns);
+                if (r < 0)
+                        return r;
+                if (r == 0 || begin_ns > ns) {
                         *ret = i;
                         return 0;
                 }
@@ -269,7 +273,10 @@ int page_source_find(PageSource *s, uint64_t ns, bool swap, uint64_t *ret) {
         while (high - low > 1) {
                 uint64_t middle = low + (high - low) / 2, begin_ns;
 
-                *(read_time(s, middle, swap, &begin_ns) && begin_ns <= ns ? &low : &high) = middle;
+                r = read_time(s, middle, swap, &begin_ns);
+                if (r < 0)
+                        return r;
+                *(r > 0 && begin_ns <= ns ? &low : &high) = middle;
         }
         *ret = low;
         return 0;
@@ -294,9 +301,9 @@ int page_source_span(PageSource *s, bool swap, uint64_t *ret_first_ns, uint64_t 
 
         if (s->sealed)
                 return span_of_blocks(s->sealed, ret_first_ns, ret_last_ns);
-        while (first < last && !read_time(s, first, swap, ret_first_ns))
+        while (first < last && read_time(s, first, swap, ret_first_ns) <= 0)
                 first++;
-        while (last > first && !read_time(s, last - 1, swap, ret_last_ns))
+        while (last > first && read_time(s, last - 1, swap, ret_last_ns) <= 0)
                 last--;
         return first < last ? 0 : -ENODATA;
 }
