@@ -3,7 +3,7 @@
 /*
  * A session's buffer is programmed twice: for a moment to record what the daemon's own thread does in
  * one small system call, to time that (daemon/gauge.h), and then for the session.  The functions
- * hooked are two, the tracer was nop before and is nop afterwards, and every file is in the ledger as
+ * hooked are three, the tracer was nop before and is nop afterwards, and every file is in the ledger as
  * the session's, so there is nothing to put back in between.  Setting a tracer empties the buffer
  * (linux 6.1 kernel/trace/trace.c, tracer_init()), so nothing of it is in the recording.
  */
@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "base/now.h"
+#include "base/text.h"
 #include "daemon/controller-private.h"
 #include "daemon/gauge.h"
 #include "daemon/knob.h"
@@ -141,13 +142,11 @@ Calibration controller_calibration(const Controller *c, const SessionMeta *m) {
 }
 
 static int keep(Controller *c, const Tracer *t, const SessionMeta *m, Calibration *calibration) {
-        char *clock = strdup(t->clock);
+        int r = text_replace(&c->calibration_clock, t->clock);
 
-        if (!clock)
-                return -ENOMEM;
+        if (r < 0)
+                return r;
         calibration->realtime_ns = now_ns(CLOCK_REALTIME);
-        free(c->calibration_clock);
-        c->calibration_clock = clock;
         c->calibration_args = m->spec.args;
         c->calibration = *calibration;
         return 0;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "codec/dat-origin.h"
 
 #define WRITER "ftraced "
@@ -37,11 +38,7 @@ int dat_origin_format(char **ret, const SessionMeta *m) {
 static int take_text(char **ret, const json_t *o, const char *member) {
         const char *text = json_string_value(json_object_get(o, member));
 
-        if (!text || strlen(text) > TEXT_MAX)
-                return 0;
-        free(*ret);
-        *ret = strdup(text);
-        return *ret ? 0 : -ENOMEM;
+        return text && strlen(text) <= TEXT_MAX ? text_replace(ret, text) : 0;
 }
 
 int dat_origin_apply(SessionMeta *m, const char *text) {
