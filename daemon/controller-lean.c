@@ -17,7 +17,7 @@ void tracer_look_at_quiet(Tracer *t) {
 
         r = touchstone_start(&child);
         if (r >= 0)
-                r = touchstone_run(child, &t->quiet);
+                r = touchstone_run(child, false, &t->quiet);
         t->is_weighed = r >= 0;
         if (r < 0)
                 log_debug("lean", "ordinary work could not be timed: %s", strerror(-r));

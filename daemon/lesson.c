@@ -78,7 +78,8 @@ static void on_hits(const char *text, int error, void *userdata) {
 
                 for (size_t w = 0; f && w < ELEMENTSOF(hits); w++)
                         f->ppm[w] = weigh_ppm(&l->quiet, &l->weighing.touchstone,
-                                              (TouchstoneTask) (w + 1), hits[w]);
+                                              (TouchstoneTask) (w + 1), hits[w],
+                                              hits[TOUCHSTONE_SPIN - 1]);
         }
         if (error >= 0 && r == LEARNER_E_INVALID)
                 error = -EBADMSG;

@@ -2,20 +2,25 @@
 
 /*
  * The child writes its times into memory that it shares with the daemon, and stays on one CPU with
- * its own children, so that all that it does is in one buffer and in order.
+ * its own children, so that all that it does is in one buffer and in order.  Where it waits it spins: an
+ * idle CPU calls what a busy one does not.
  */
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "base/io.h"
 #include "base/now.h"
 #include "base/unit.h"
 #include "daemon/touchstone.h"
@@ -28,6 +33,8 @@
  * 2.8 ms at most (linux 7.2 kernel/sched/fair.c, entity_lag()). */
 #define FAVOUR_ROUNDS 40
 #define FAVOUR_NS (200 * NSEC_PER_USEC)
+#define SETTLE_NS (TOUCHSTONE_SETTLE_MS * NSEC_PER_MSEC)
+#define TURNS 200000 /* some 0.1 ms */
 
 struct TouchstoneChild {
         Touchstone *shared;
@@ -42,6 +49,7 @@ typedef struct Bench {
         int zero_fd, null_fd, file_fd;
         int there[2], back[2]; /* pipes to the partner */
         pid_t partner;
+        bool is_counted;
 } Bench;
 
 static void note_pid(Touchstone *t, pid_t pid) {
@@ -73,6 +81,16 @@ static void spin(uint64_t ns) {
 
         while (now_ns(CLOCK_MONOTONIC) - since_ns < ns)
                 ;
+}
+
+/* Without the kernel, which has to be asked for the time where the clock is not a CPU's own. */
+static void let_pass(uint64_t ns) {
+        uint64_t since_ns = now_ns(CLOCK_MONOTONIC);
+
+        do
+                for (volatile uint32_t i = 0; i < TURNS; i++)
+                        ;
+        while (now_ns(CLOCK_MONOTONIC) - since_ns < ns);
 }
 
 /* There and back; the partner may take its time. */
@@ -124,20 +142,29 @@ static int do_fork(Bench *b) {
         return 0;
 }
 
+static int do_spin(Bench *b) {
+        if (!b->is_counted)
+                return -EOPNOTSUPP;
+        let_pass(SETTLE_NS / ROUNDS);
+        return 0;
+}
+
 static const struct {
         const char *name;
         int (*once)(Bench *b);
         uint32_t n;               /* in a round */
         int (*prepare)(Bench *b); /* before the first, FAVOUR_ROUNDS times */
+        bool leaves_work;         /* that is done later */
 } tasks[_TOUCHSTONE_N] = {
         [TOUCHSTONE_CALL] = { "call", do_call, 100 },
         [TOUCHSTONE_READ] = { "read", do_read, 20 },
         [TOUCHSTONE_FILE] = { "file", do_file, 20 },
         [TOUCHSTONE_PIPE] = { "pipe", do_pipe, 20, favour_us },
         [TOUCHSTONE_PIPE_BACK] = { "pipe-back", do_pipe, 20, favour_partner },
-        [TOUCHSTONE_OPEN] = { "open", do_open, 20 },
-        [TOUCHSTONE_FAULT] = { "fault", do_fault, 10 },
-        [TOUCHSTONE_FORK] = { "fork", do_fork, 3 },
+        [TOUCHSTONE_OPEN] = { "open", do_open, 20, .leaves_work = true },
+        [TOUCHSTONE_FAULT] = { "fault", do_fault, 10, .leaves_work = true },
+        [TOUCHSTONE_FORK] = { "fork", do_fork, 3, .leaves_work = true },
+        [TOUCHSTONE_SPIN] = { "spin", do_spin, 1 },
 };
 
 const char *touchstone_task_name(TouchstoneTask t) {
@@ -196,9 +223,32 @@ static void measure(Bench *b, TouchstoneTask t, TouchstoneTime *ret) {
                                 return;
                 time.once_ns = MIN(time.once_ns, (now_ns(CLOCK_MONOTONIC) - before) / tasks[t].n);
         }
+        if (b->is_counted && tasks[t].leaves_work)
+                let_pass(SETTLE_NS);
         time.to_ns = now_ns(CLOCK_MONOTONIC);
         time.n = ROUNDS * tasks[t].n;
         *ret = time;
+}
+
+/* The kernel's threads that may do what was left to do: those of this CPU's soft interrupts and of RCU.
+ * They are as old as the CPUs are. */
+static void note_helpers(Touchstone *t, uint32_t cpu) {
+        long n_cpus = sysconf(_SC_NPROCESSORS_CONF);
+        char names[4][32] = { "rcu_preempt\n", "rcu_sched\n" };
+
+        (void) snprintf(names[2], sizeof(names[2]), "ksoftirqd/%" PRIu32 "\n", cpu);
+        (void) snprintf(names[3], sizeof(names[3]), "rcuc/%" PRIu32 "\n", cpu);
+        for (pid_t pid = 3; pid < 64 + 16 * MAX(n_cpus, 1L); pid++) {
+                _cleanup_free_ char *comm = NULL;
+                char path[32];
+
+                (void) snprintf(path, sizeof(path), "/proc/%i/comm", (int) pid);
+                if (file_read(AT_FDCWD, path, &comm, NULL, 64) < 0)
+                        continue;
+                for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                        if (strcmp(comm, names[i]) == 0)
+                                note_pid(t, pid);
+        }
 }
 
 static _noreturn_ void be_child(Touchstone *shared, int go_fd, uint32_t cpu) {
@@ -215,6 +265,11 @@ static _noreturn_ void be_child(Touchstone *shared, int go_fd, uint32_t cpu) {
         (void) sched_setaffinity(0, sizeof(one), &one);
         if (read(3, &c, 1) != 1 || bench_init(&b) < 0)
                 _exit(1);
+        b.is_counted = c;
+        if (b.is_counted) {
+                note_helpers(shared, cpu);
+                let_pass(SETTLE_NS); /* what was there before */
+        }
         note_pid(shared, getpid());
         note_pid(shared, b.partner);
         for (TouchstoneTask t = 0; t < _TOUCHSTONE_N; t++)
@@ -257,14 +312,15 @@ uint32_t touchstone_cpu(const TouchstoneChild *c) {
         return c->cpu;
 }
 
-int touchstone_run(TouchstoneChild *c, Touchstone *ret) {
+int touchstone_run(TouchstoneChild *c, bool is_counted, Touchstone *ret) {
         _cleanup_close_ int pid_fd = (int) syscall(SYS_pidfd_open, c->pid, 0);
         struct pollfd p = { .fd = pid_fd, .events = POLLIN };
+        char go = is_counted;
         int r;
 
         if (pid_fd < 0)
                 return -errno;
-        if (write(c->go_fd, "", 1) != 1)
+        if (write(c->go_fd, &go, 1) != 1)
                 return -EIO;
         do
                 r = poll(&p, 1, TOUCHSTONE_MAX_MS);

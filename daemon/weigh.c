@@ -28,6 +28,13 @@
 #define RARE 8 /* called less than once in so many times: an interrupt that came by, not the task */
 #define MAX_BYTES ((size_t) 64 << 20)
 
+/* How many hooks what a task costs whatever is hooked is worth; see weigh_fixed_ppm(). */
+static const double fixed_hooks[_TOUCHSTONE_N] = {
+        [TOUCHSTONE_PIPE] = 2.0 / 3,
+        [TOUCHSTONE_PIPE_BACK] = 2.0 / 3,
+        [TOUCHSTONE_FORK] = 8,
+};
+
 void weighing_done(Weighing *w) {
         free(w->format);
         w->format = NULL;
@@ -106,7 +113,7 @@ static int record(const Tracefs *fs, TouchstoneChild *child, Weighing *w) {
         r = set(fs, "tracing_on", "1");
         if (r < 0)
                 return r;
-        r = touchstone_run(child, &w->touchstone);
+        r = touchstone_run(child, true, &w->touchstone);
         k = set(fs, "tracing_on", "0");
         if (r >= 0)
                 r = k;
@@ -184,15 +191,31 @@ static uint32_t share(const Touchstone *quiet, TouchstoneTask t, double n_hooks)
         return ppm < UINT32_MAX ? (uint32_t) ppm : UINT32_MAX;
 }
 
+static uint64_t lasts_ns(const TouchstoneTime *t) {
+        return t->n > 0 && t->to_ns > t->from_ns ? t->to_ns - t->from_ns : 0;
+}
+
+/* Hits in a second while nothing is done. */
+static double rate(const Touchstone *loud, uint64_t n_spin_hits) {
+        uint64_t ns = lasts_ns(&loud->tasks[TOUCHSTONE_SPIN]);
+
+        return ns > 0 ? (double) n_spin_hits * 1e9 / (double) ns : 0;
+}
+
 uint32_t weigh_ppm(const Touchstone *quiet, const Touchstone *loud, TouchstoneTask t,
-                   uint64_t n_hits) {
-        if (quiet->tasks[t].n == 0 || n_hits * RARE < loud->tasks[t].n || loud->tasks[t].n == 0)
+                   uint64_t n_hits, uint64_t n_spin_hits) {
+        const TouchstoneTime *time = &loud->tasks[t];
+        double hz = rate(loud, n_spin_hits), own,
+               by_time = hz * (double) quiet->tasks[TOUCHSTONE_CALL].once_ns / 1e3;
+
+        if (time->n == 0 || (quiet->tasks[t].n == 0 && t != TOUCHSTONE_SPIN))
                 return 0;
-        return share(quiet, t, (double) n_hits / loud->tasks[t].n);
+        own = t == TOUCHSTONE_SPIN ? 0 : (double) n_hits - hz * (double) lasts_ns(time) / 1e9;
+        if (own * RARE >= time->n)
+                by_time += share(quiet, t, own / time->n);
+        return by_time < UINT32_MAX ? (uint32_t) by_time : UINT32_MAX;
 }
 
 uint32_t weigh_fixed_ppm(const Touchstone *quiet, TouchstoneTask t) {
-        return (t == TOUCHSTONE_PIPE || t == TOUCHSTONE_PIPE_BACK) && quiet->tasks[t].n > 0
-                       ? share(quiet, t, 2.0 / 3)
-                       : 0;
+        return quiet->tasks[t].n > 0 ? share(quiet, t, fixed_hooks[t]) : 0;
 }
