@@ -142,6 +142,17 @@ static int do_fork(Bench *b) {
         return 0;
 }
 
+static int do_spawn(Bench *b) {
+        pid_t pid = vfork();
+
+        if (pid == 0)
+                _exit(0);
+        if (pid < 0 || waitpid(pid, NULL, 0) < 0)
+                return -errno;
+        note_pid(b->shared, pid);
+        return 0;
+}
+
 static int do_spin(Bench *b) {
         if (!b->is_counted)
                 return -EOPNOTSUPP;
@@ -164,6 +175,7 @@ static const struct {
         [TOUCHSTONE_OPEN] = { "open", do_open, 20, .leaves_work = true },
         [TOUCHSTONE_FAULT] = { "fault", do_fault, 10, .leaves_work = true },
         [TOUCHSTONE_FORK] = { "fork", do_fork, 3, .leaves_work = true },
+        [TOUCHSTONE_SPAWN] = { "spawn", do_spawn, 3, .leaves_work = true },
         [TOUCHSTONE_SPIN] = { "spin", do_spin, 1 },
 };
 

@@ -28,7 +28,8 @@ typedef enum TouchstoneTask {
         TOUCHSTONE_PIPE_BACK, /* and the other one; schedulers call other functions then */
         TOUCHSTONE_OPEN,
         TOUCHSTONE_FAULT,
-        TOUCHSTONE_FORK,
+        TOUCHSTONE_FORK, /* of the daemon's child, with more memory than many have */
+        TOUCHSTONE_SPAWN, /* with no memory of its own, as posix_spawn() does: next to nothing else */
         TOUCHSTONE_SPIN, /* not a system call; only where calls are counted */
         _TOUCHSTONE_N,
 } TouchstoneTask;
@@ -40,7 +41,7 @@ typedef struct TouchstoneTime {
         uint32_t n;
 } TouchstoneTime;
 
-#define TOUCHSTONE_MAX_PIDS 32
+#define TOUCHSTONE_MAX_PIDS 64
 
 typedef struct Touchstone {
         TouchstoneTime tasks[_TOUCHSTONE_N];
@@ -57,7 +58,7 @@ int touchstone_start(TouchstoneChild **ret);
 uint32_t touchstone_cpu(const TouchstoneChild *c);
 /*
  * touchstone_run() - let it work and wait for its end, at most TOUCHSTONE_MAX_MS
- * @is_counted: its calls are counted; takes five times TOUCHSTONE_SETTLE_MS longer
+ * @is_counted: its calls are counted; takes six times TOUCHSTONE_SETTLE_MS longer
  *
  * Return: 0, -ETIME, -errno.
  */

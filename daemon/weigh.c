@@ -33,6 +33,7 @@ static const double fixed_hooks[_TOUCHSTONE_N] = {
         [TOUCHSTONE_PIPE] = 2.0 / 3,
         [TOUCHSTONE_PIPE_BACK] = 2.0 / 3,
         [TOUCHSTONE_FORK] = 8,
+        [TOUCHSTONE_SPAWN] = 8,
 };
 
 void weighing_done(Weighing *w) {

@@ -15,7 +15,7 @@
 #include "base/buf.h"
 
 #define TALLY_MAX_WINDOWS 16
-#define TALLY_MAX_PIDS 32
+#define TALLY_MAX_PIDS 64
 #define TALLY_MAX_CALLERS 4 /* of a function */
 
 /* Events from from_ns up to, not including, to_ns of the trace clock. */
