@@ -173,7 +173,7 @@ static const struct {
         [TOUCHSTONE_PIPE] = { "pipe", do_pipe, 20, favour_us },
         [TOUCHSTONE_PIPE_BACK] = { "pipe-back", do_pipe, 20, favour_partner },
         [TOUCHSTONE_OPEN] = { "open", do_open, 20, .leaves_work = true },
-        [TOUCHSTONE_FAULT] = { "fault", do_fault, 10, .leaves_work = true },
+        [TOUCHSTONE_FAULT] = { "fault", do_fault, 10 },
         [TOUCHSTONE_FORK] = { "fork", do_fork, 3, .leaves_work = true },
         [TOUCHSTONE_SPAWN] = { "spawn", do_spawn, 3, .leaves_work = true },
         [TOUCHSTONE_SPIN] = { "spin", do_spin, 1 },
@@ -278,10 +278,8 @@ static _noreturn_ void be_child(Touchstone *shared, int go_fd, uint32_t cpu) {
         if (read(3, &c, 1) != 1 || bench_init(&b) < 0)
                 _exit(1);
         b.is_counted = c;
-        if (b.is_counted) {
+        if (b.is_counted)
                 note_helpers(shared, cpu);
-                let_pass(SETTLE_NS); /* what was there before */
-        }
         note_pid(shared, getpid());
         note_pid(shared, b.partner);
         for (TouchstoneTask t = 0; t < _TOUCHSTONE_N; t++)

@@ -58,12 +58,12 @@ int touchstone_start(TouchstoneChild **ret);
 uint32_t touchstone_cpu(const TouchstoneChild *c);
 /*
  * touchstone_run() - let it work and wait for its end, at most TOUCHSTONE_MAX_MS
- * @is_counted: its calls are counted; takes six times TOUCHSTONE_SETTLE_MS longer
+ * @is_counted: its calls are counted; takes four times TOUCHSTONE_SETTLE_MS longer
  *
  * Return: 0, -ETIME, -errno.
  */
 #define TOUCHSTONE_MAX_MS 5000
-#define TOUCHSTONE_SETTLE_MS 48 /* two grace periods and some ticks, at 250 of them a second */
+#define TOUCHSTONE_SETTLE_MS 40 /* two grace periods, at 250 ticks a second */
 int touchstone_run(TouchstoneChild *c, bool is_counted, Touchstone *ret);
 /* Ends it if need be. */
 TouchstoneChild *touchstone_free(TouchstoneChild *c);
