@@ -13,6 +13,7 @@
 #include "store/silence.h"
 
 #define FEW_EVENTS 20000
+#define CLOCK_LINES_MAX 20
 
 static int unknown_format(const Options *o) {
         _cleanup_strv_ Strv names = {};
@@ -143,6 +144,16 @@ void display_dropped(const Options *o, const SessionMeta *m) {
 
         if (*summary_dropped(text, m))
                 talk(o, "%s: %s.", m->name, text);
+}
+
+void display_clock(const Options *o, const SessionMeta *m) {
+        char text[SUMMARY_MAX];
+
+        for (size_t i = 0; i < MIN(m->clock_steps.n, (size_t) CLOCK_LINES_MAX); i++)
+                talk(o, "%s: at %s.", m->name, summary_clock_step(text, m, i));
+        if (m->clock_steps.n > CLOCK_LINES_MAX)
+                talk(o, "%s: and so %zu times more; \"ftracectl show %s\" lists them.", m->name,
+                     m->clock_steps.n - CLOCK_LINES_MAX, m->name);
 }
 
 void display_left_out(const Options *o, const SessionMeta *m) {

@@ -24,6 +24,8 @@ int display_count(Census *ret, const Source *s);
 void display_silence(const Options *o, const Source *s);
 /* The same for what a ring dropped, which is no loss. */
 void display_dropped(const Options *o, const SessionMeta *m);
+/* A line for each time that the host slept or its clock was set, which the times drawn do not show. */
+void display_clock(const Options *o, const SessionMeta *m);
 /* One line about the functions that were not hooked, if any. */
 void display_left_out(const Options *o, const SessionMeta *m);
 void display_loss(const SessionMeta *m);

@@ -148,6 +148,7 @@ int reading_finish(const Reading *r, const Options *o) {
                 return display_status(e, m, o, NULL);
         for (size_t i = 0; i < damage.n; i++)
                 log_warning("%s.", damage.items[i]);
+        display_clock(o, m);
         display_left_out(o, m);
         display_loss(m);
         return damage.n > 0 || !summary_is_complete(m) ? STATUS_INCOMPLETE : STATUS_OK;

@@ -64,7 +64,7 @@ char *summary_clock_step(char text[static SUMMARY_MAX], const SessionMeta *m, si
                 (void) snprintf(slept_text, sizeof(slept_text), ", the host slept for %s",
                                 format_duration(slept, (uint64_t) shift.slept_ns));
         if (shift.set_ns >= CLOCK_STEP_NS_MIN || shift.set_ns <= -CLOCK_STEP_NS_MIN)
-                (void) snprintf(set_text, sizeof(set_text), ", set %s by %s",
+                (void) snprintf(set_text, sizeof(set_text), ", the clock was set %s by %s",
                                 is_back ? "back" : "forward",
                                 format_duration(set, is_back ? 0 - (uint64_t) shift.set_ns
                                                              : (uint64_t) shift.set_ns));

@@ -24,7 +24,7 @@ char *summary_roots(char text[static SUMMARY_MAX], const SessionMeta *m, size_t 
 char *summary_time(char text[static SUMMARY_MAX], uint64_t realtime_ns);
 /* "nothing lost", "2,646 events lost", "12 events and 1 page lost" */
 char *summary_loss(char text[static SUMMARY_MAX], const SessionMeta *m);
-/* The @i-th of its clock_steps: "2026-11-21 09:12:04, set forward by 1h 0min", by the new time. */
+/* The @i-th of its clock_steps: "2026-11-21 09:12:04, the clock was set forward by 1h 0min", by the new time. */
 char *summary_clock_step(char text[static SUMMARY_MAX], const SessionMeta *m, size_t i);
 /* What a ring has dropped and since when there is data; empty if it dropped nothing. */
 char *summary_dropped(char text[static SUMMARY_MAX], const SessionMeta *m);

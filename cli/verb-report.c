@@ -62,6 +62,7 @@ int verb_report(const Options *o) {
                 talk(o, "%s still records; this is what is stored so far.", s->meta->name);
         display_silence(o, s);
         display_dropped(o, s->meta);
+        display_clock(o, s->meta);
         display_left_out(o, s->meta);
         display_loss(s->meta);
         return summary_is_complete(s->meta) ? status : STATUS_INCOMPLETE;
