@@ -29,6 +29,7 @@ root_tests += \
 	%D%/test-shared.sh \
 	%D%/test-selftests.sh \
 	%D%/test-service.sh \
+	%D%/test-suspend.sh \
 	%D%/test-tamper.sh \
 	%D%/test-texts.sh \
 	%D%/test-tracedat.sh \

@@ -67,10 +67,13 @@ static bool send_number(int fd, const struct sockaddr_in *to, unsigned long i) {
                (ssize_t) sizeof(i);
 }
 
+/* A wait with a limit is not begun again by the kernel after a host's sleep: the freezer is a signal
+ * to it (linux 6.1 include/net/sock.h, sock_intr_errno()). */
 static bool receive_number(int fd, unsigned long i) {
         unsigned long got;
+        ssize_t n = TEMP_FAILURE_RETRY(recv(fd, &got, sizeof(got), 0));
 
-        return recv(fd, &got, sizeof(got), 0) == (ssize_t) sizeof(got) && got == i;
+        return n == (ssize_t) sizeof(got) && got == i;
 }
 
 /* Both return how many datagrams they sent. */
