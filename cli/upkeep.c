@@ -2,16 +2,21 @@
 
 /* Each has two ways, the call and the deed, which say the same of what they refuse. */
 
+#include <signal.h>
 #include <sys/statvfs.h>
 
 #include "base/log.h"
 #include "base/name.h"
 #include "cli/contact.h"
+#include "cli/progress.h"
+#include "cli/signals.h"
 #include "cli/source.h"
 #include "cli/status.h"
 #include "cli/upkeep.h"
 #include "store/config.h"
 #include "store/vacuum.h"
+
+#define VACUUMING "Removing sessions"
 
 int upkeep_connect(Client **ret, const Options *o) {
         int r;
@@ -161,10 +166,6 @@ int upkeep_pin(const Options *o, Client *c, const char *name, bool pinned) {
 
 /* --- vacuum ----------------------------------------------------------------------------------- */
 
-static int remove_one(const char *name, void *userdata) {
-        return store_remove_session(userdata, name);
-}
-
 /* What a daemon with this machine's ftraced.conf would go by. */
 static int configured_limits(RetainLimits *ret, const Options *o, const Store *store) {
         _cleanup_strv_ Strv problems = {};
@@ -186,10 +187,29 @@ static int configured_limits(RetainLimits *ret, const Options *o, const Store *s
         return STATUS_OK;
 }
 
+/* What a removal in the store itself is told to. */
+typedef struct StoreWork {
+        Store *store;
+        Progress bar;
+} StoreWork;
+
+static int remove_one(const char *name, void *userdata) {
+        StoreWork *w = userdata;
+
+        return store_remove_session(w->store, name);
+}
+
+static void show_one(const VacuumProgress *p, void *userdata) {
+        StoreWork *w = userdata;
+
+        progress_write(&w->bar, p->done_bytes, p->total_bytes);
+}
+
 static int vacuum_store(json_t **ret, const Options *o, const RetainLimits *limits, bool dry_run) {
         _cleanup_(store_freep) Store *store = NULL;
         _cleanup_vacuum_ Vacuum v = {};
         RetainLimits l = *limits;
+        StoreWork work = {};
         int r, status;
 
         status = open_store(&store, o, "remove sessions");
@@ -197,21 +217,69 @@ static int vacuum_store(json_t **ret, const Options *o, const RetainLimits *limi
                 status = configured_limits(&l, o, store);
         if (status != STATUS_OK)
                 return status;
-        r = vacuum_run(&v, store, &l, dry_run ? NULL : remove_one, store);
+        work.store = store;
+        progress_begin(&work.bar, o, VACUUMING);
+        r = vacuum_run(&v, store, &l,
+                       &(VacuumWork){ .remove = dry_run ? NULL : remove_one,
+                                      .tell = show_one,
+                                      .userdata = &work });
+        progress_end(&work.bar);
         if (r < 0)
                 return failure(o, "look at the sessions", NULL, r);
         *ret = vacuum_to_json(&v);
         return *ret ? STATUS_OK : failure(o, "list the sessions", NULL, -ENOMEM);
 }
 
+/* The replies up to the last one, and how far it is in between.  An exit status. */
+static int follow_vacuum(json_t **ret, const Options *o, Client *c, int signals_fd) {
+        _cleanup_progress_ Progress bar;
+        VacuumProgress p = {};
+
+        progress_begin(&bar, o, VACUUMING);
+        for (;;) {
+                _cleanup_refusal_ Refusal refusal = {};
+                json_auto_t *reply = NULL;
+                bool continues = false;
+                int r = client_receive(c, &reply, NULL, &continues, &refusal, signals_fd, -1);
+
+                if (r == CLIENT_E_INTERRUPTED && !signals_want_end(signals_fd))
+                        continue;
+                if (r != 0)
+                        progress_end(&bar);
+                if (r == CLIENT_E_INTERRUPTED) {
+                        log_error("interrupted: the other sessions stay; \"ftracectl list\" shows "
+                                  "them.");
+                        return 128 + SIGINT;
+                }
+                if (r != 0)
+                        return contact_failure(o, r, &refusal);
+                if (!continues) {
+                        *ret = TAKE_PTR(reply);
+                        return STATUS_OK;
+                }
+                if (json_unpack(reply, "{s:{s:I, s:I}}", "progress", "done_bytes", &p.done_bytes,
+                                "total_bytes", &p.total_bytes) == 0)
+                        progress_write(&bar, p.done_bytes, p.total_bytes);
+        }
+}
+
 int upkeep_vacuum(json_t **ret, const Options *o, Client *c, const RetainLimits *limits,
                   bool dry_run) {
+        _cleanup_signals_ int signals_fd = -EBADF;
+        json_t *parameters;
+        int r;
+
         if (!c)
                 return vacuum_store(ret, o, limits, dry_run);
-        return contact_call(c, o, "Vacuum",
-                            json_pack("{s:I, s:I, s:I, s:b}", "max_bytes",
-                                      (json_int_t) limits->max_use_bytes, "max_age_ns",
-                                      (json_int_t) limits->max_age_ns, "max_sessions",
-                                      (json_int_t) limits->max_sessions, "dry_run", dry_run),
-                            ret, NULL);
+        parameters =
+                json_pack("{s:I, s:I, s:I, s:b}", "max_bytes", (json_int_t) limits->max_use_bytes,
+                          "max_age_ns", (json_int_t) limits->max_age_ns, "max_sessions",
+                          (json_int_t) limits->max_sessions, "dry_run", dry_run);
+        signals_fd = signals_open();
+        if (signals_fd < 0) {
+                json_decref(parameters);
+                return contact_failure(o, signals_fd, NULL);
+        }
+        r = client_send(c, "Vacuum", parameters, true);
+        return r == 0 ? follow_vacuum(ret, o, c, signals_fd) : contact_failure(o, r, NULL);
 }

@@ -300,6 +300,23 @@ int server_call_reply(ServerCall *call, json_t *parameters, const int *fds, size
                            n_fds);
 }
 
+int server_call_reply_text(ServerCall *call, char *text) {
+        Connection *c = call->connection;
+        int r = 0;
+
+        if (!server_call_is_connected(call) || call->oneway)
+                free(text);
+        else
+                r = frame_send_text(c->frame, text);
+        if (!server_call_is_connected(call))
+                return 0;
+        if (r < 0)
+                connection_kill(c, r == -ENOBUFS ? "it does not read its answers" : strerror(-r));
+        connection_drop_call(c);
+        connection_update(c);
+        return r;
+}
+
 int server_call_continue(ServerCall *call, json_t *parameters, const int *fds, size_t n_fds) {
         int r;
 

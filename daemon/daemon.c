@@ -188,7 +188,7 @@ static bool daemon_has_nothing_to_do(void *userdata) {
         Daemon *d = userdata;
 
         return server_n_connections(d->server) == 0 && sessions_n_live(d->sessions) == 0 &&
-               !(d->sealer && sealer_is_busy(d->sealer));
+               !janitor_is_busy(d->janitor) && !(d->sealer && sealer_is_busy(d->sealer));
 }
 
 static void daemon_on_idle(void *userdata) {
@@ -335,6 +335,15 @@ static int daemon_make_sessions(Daemon *d) {
         return 0;
 }
 
+static void daemon_on_sealed(const char *session, uint32_t cpu, uint64_t sequence,
+                             uint64_t n_before, uint64_t n_bytes, void *userdata) {
+        Daemon *d = userdata;
+        Session *s = sessions_find(d->sessions, session);
+
+        if (s)
+                session_forget_disk_bytes(s);
+}
+
 static int daemon_make_sealer(Daemon *d) {
         int r;
 
@@ -343,6 +352,8 @@ static int daemon_make_sealer(Daemon *d) {
         r = sealer_new(&d->sealer, &(SealerConfig){
                                            .event = d->event,
                                            .store = d->store,
+                                           .done = daemon_on_sealed,
+                                           .userdata = d,
                                    });
         for (size_t i = 0; r >= 0 && i < sessions_n(d->sessions); i++)
                 r = sealer_add_session(d->sealer, session_name(sessions_get(d->sessions, i)));
@@ -372,12 +383,14 @@ static int daemon_add_sockets(Daemon *d) {
 
 /* A store that somebody named for a single recording is nobody's to tidy up. */
 static int daemon_make_janitor(Daemon *d) {
-        int r;
+        bool is_asked_only = d->config.private_fd >= 0 && !streq(d->config.store, DAEMON_STORE);
+        int r = janitor_new(&d->janitor, d->event, d->store, d->sessions, &d->settings.limits,
+                            is_asked_only);
 
-        if (d->config.private_fd >= 0 && !streq(d->config.store, DAEMON_STORE))
-                return 0;
-        r = janitor_new(&d->janitor, d->event, d->store, d->sessions, &d->settings.limits);
-        return r < 0 ? log_error_errno(r, "Cannot watch over the store's size: %m") : 0;
+        if (r < 0)
+                return log_error_errno(r, "Cannot watch over the store's size: %m");
+        methods_set_upkeep(d->methods, d->janitor);
+        return 0;
 }
 
 static int daemon_listen(Daemon *d) {

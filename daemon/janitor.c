@@ -2,23 +2,53 @@
 
 /*
  * Changes of state are told from deep inside a session, and what is removed is freed, so the look is
- * put off until the loop is free.  Many changes at once are one look.
+ * put off until the loop is free.  Many changes at once are one look.  Jobs wait in a line, and the
+ * first goes through
+ *
+ *      WAITING until what was removed before is off the disk, so that what is free can be believed
+ *      LOOKING at those that would go, for a reason to keep them
+ *      REMOVING one after the other
+ *
+ * in slices of a few milliseconds.  What is known of all sessions is in memory.
  */
 
 #include <inttypes.h>
 #include <time.h>
 
 #include "base/log.h"
+#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/janitor.h"
 
 #define ACCURACY_US (60 * 1000000ULL) /* at most; a tenth of what is kept */
+#define SLICE_NS (10 * NSEC_PER_MSEC)
+#define TELL_NS (100 * NSEC_PER_MSEC)
+
+typedef struct Waiting Waiting;
+struct Waiting {
+        Waiting *next;
+        JanitorJob job;
+};
 
 struct Janitor {
         Store *store;
         Sessions *sessions;
         const Limits *limits;
         sd_event_source *soon, *timer;
+        bool is_asked_only;
+        bool is_to_look; /* by itself */
+        Waiting *waiting;
+
+        /* of the job that is under way */
+        enum { NOTHING, WAITING, LOOKING, REMOVING } phase;
+        JanitorJob job;
+        bool is_own;
+        bool is_called_off;
+        Vacuum vacuum;
+        VacuumProgress progress;
+        size_t i_item;
+        bool is_clearing; /* the item before */
+        uint64_t clearing_from_bytes, next_tell_ns;
 };
 
 RetainLimits janitor_limits(const Limits *limits) {
@@ -30,38 +60,32 @@ RetainLimits janitor_limits(const Limits *limits) {
         };
 }
 
-static int remove_session(const char *name, void *userdata) {
-        Session *s = sessions_find(userdata, name);
+/* --- a job ------------------------------------------------------------------------------------ */
 
-        /* What the daemon could not read when it started it does not remove either. */
-        return s ? sessions_remove(userdata, s) : -EBUSY;
-}
+static bool janitor_begin(Janitor *j) {
+        Waiting *w = j->waiting;
 
-int janitor_vacuum(Vacuum *ret, Store *store, Sessions *sessions, const RetainLimits *limits,
-                   bool dry_run) {
-        int r;
-
-        r = vacuum_run(ret, store, limits, dry_run ? NULL : remove_session, sessions);
-        for (size_t i = 0; r >= 0 && !dry_run && i < ret->n; i++) {
-                const VacuumItem *item = &ret->items[i];
-                char size[UNIT_TEXT_MAX];
-
-                if (item->verdict == RETAIN_KEEP)
-                        continue;
-                if (item->error < 0)
-                        log_warning("Session '%s' (%s) cannot be removed: %s", item->name,
-                                    format_bytes(size, item->n_bytes), strerror(-item->error));
-                else
-                        log_info("Session '%s' (%s) removed: %s.", item->name,
-                                 format_bytes(size, item->n_bytes),
-                                 retain_verdict_text(item->verdict));
-        }
-        return r;
+        if (w) {
+                j->waiting = w->next;
+                j->job = w->job;
+                free(w);
+        } else if (j->is_to_look)
+                j->job = (JanitorJob){ .limits = janitor_limits(j->limits) };
+        else
+                return false;
+        j->is_own = !w;
+        if (j->is_own)
+                j->is_to_look = false;
+        j->is_called_off = j->is_clearing = false;
+        j->i_item = 0;
+        j->next_tell_ns = 0;
+        j->phase = WAITING;
+        return true;
 }
 
 /* Sets the timer to when the next session is too old, if ever one is. */
-static void set_timer(Janitor *j, const Vacuum *v) {
-        uint64_t next_ns = vacuum_next_ns(v, j->limits->max_retention_ns);
+static void set_timer(Janitor *j) {
+        uint64_t next_ns = vacuum_next_ns(&j->vacuum, j->limits->max_retention_ns);
 
         if (next_ns == UINT64_MAX) {
                 (void) sd_event_source_set_enabled(j->timer, SD_EVENT_OFF);
@@ -71,40 +95,215 @@ static void set_timer(Janitor *j, const Vacuum *v) {
         (void) sd_event_source_set_enabled(j->timer, SD_EVENT_ONESHOT);
 }
 
-static int janitor_run(Janitor *j) {
-        RetainLimits limits = janitor_limits(j->limits);
-        _cleanup_vacuum_ Vacuum v = {};
+/* The job is over; @error: 0 or -errno. */
+static void janitor_finish(Janitor *j, int error) {
+        _cleanup_vacuum_ Vacuum v = TAKE(j->vacuum, (Vacuum){});
+
+        j->phase = NOTHING;
+        if (j->is_own && error < 0)
+                log_warning_errno(error, "Cannot look for sessions to remove: %m");
+        if (j->job.done)
+                j->job.done(error < 0 ? NULL : &v, error, j->job.userdata);
+}
+
+static bool janitor_goes_on(Janitor *j) {
+        uint64_t now = now_ns(CLOCK_MONOTONIC);
+
+        if (!j->job.tell || now < j->next_tell_ns)
+                return true;
+        j->next_tell_ns = now + TELL_NS;
+        return j->job.tell(&j->progress, j->job.userdata);
+}
+
+static int janitor_list(Janitor *j) {
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < sessions_n(j->sessions); i++) {
+                Session *s = sessions_get(j->sessions, i);
+                const SessionMeta *m = session_meta(s);
+
+                r = vacuum_add(&j->vacuum,
+                               &(VacuumItem){
+                                       .name = m->name,
+                                       .n_bytes = session_disk_bytes(s),
+                                       .ended_ns = m->stop.realtime_ns ?: m->start.realtime_ns,
+                                       .is_live = m->state == SESSION_NEW || session_is_live(s),
+                                       .keep = m->pinned ? KEEP_PINNED : KEEP_NOT,
+                               });
+        }
+        return r < 0 ? r : vacuum_decide(&j->vacuum, j->store, &j->job.limits);
+}
+
+/* A Keep, or -errno. */
+static int look_at(Janitor *j, VacuumItem *item, Session **ret) {
+        *ret = sessions_find(j->sessions, item->name);
+        if (!*ret)
+                return -ENOENT; /* removed meanwhile */
+        if (session_is_live(*ret))
+                return KEEP_IN_USE;
+        free(TAKE_PTR(item->foreign));
+        return session_look_keep(*ret, &item->foreign);
+}
+
+/* At one of those that would go; when that was the last one the decision is made again. */
+static int janitor_look_at_next(Janitor *j) {
+        VacuumItem *item = vacuum_next(&j->vacuum);
+        Session *s;
         int r;
 
-        r = janitor_vacuum(&v, j->store, j->sessions, &limits, false);
+        if (!item) {
+                j->progress = vacuum_progress_of(&j->vacuum);
+                j->phase = REMOVING;
+                j->is_called_off = !janitor_goes_on(j);
+                return 0;
+        }
+        r = look_at(j, item, &s);
+        if (r == -ENOMEM)
+                return r;
+        item->is_looked_at = true;
+        if (r != KEEP_NOT)
+                item->keep = r < 0 ? KEEP_IN_USE : (Keep) r;
+        return vacuum_next(&j->vacuum) ? 0 : vacuum_decide(&j->vacuum, j->store, &j->job.limits);
+}
+
+static int remove_item(Janitor *j, VacuumItem *item) {
+        char size[UNIT_TEXT_MAX];
+        Session *s;
+        int r;
+
+        if (j->job.dry_run)
+                return 0;
+        r = look_at(j, item, &s);
+        if (r == KEEP_NOT)
+                r = sessions_remove(j->sessions, s);
+        else if (r > 0) {
+                item->keep = (Keep) r; /* since the decision */
+                r = -EBUSY;
+        }
         if (r < 0)
-                log_warning_errno(r, "Cannot look for sessions to remove: %m");
+                log_warning("Session '%s' (%s) cannot be removed: %s", item->name,
+                            format_bytes(size, item->n_bytes), strerror(-r));
         else
-                set_timer(j, &v);
-        return 0;
+                log_info("Session '%s' (%s) removed: %s.", item->name,
+                         format_bytes(size, item->n_bytes), retain_verdict_text(item->verdict));
+        return r;
+}
+
+/* Whether there is more to do. */
+static bool janitor_remove_some(Janitor *j, uint64_t until_ns) {
+        if (j->is_clearing) {
+                if (sessions_clear(j->sessions, until_ns, &j->progress.done_bytes))
+                        return true;
+                j->is_clearing = false;
+                j->progress.n_done++;
+                j->progress.done_bytes =
+                        j->clearing_from_bytes + j->vacuum.items[j->i_item++].n_bytes;
+        }
+        for (; j->i_item < j->vacuum.n; j->i_item++) {
+                VacuumItem *item = &j->vacuum.items[j->i_item];
+
+                if (item->verdict == RETAIN_KEEP)
+                        continue;
+                if (j->is_called_off) {
+                        item->verdict = RETAIN_KEEP;
+                        continue;
+                }
+                vacuum_went(&j->vacuum, item, remove_item(j, item));
+                if (j->job.dry_run)
+                        continue;
+                j->clearing_from_bytes = j->progress.done_bytes;
+                j->is_clearing = true;
+                return true;
+        }
+        return false;
+}
+
+static void janitor_work(Janitor *j, uint64_t until_ns) {
+        bool has_more = true;
+        int r = 0;
+
+        do
+                switch (j->phase) {
+                case NOTHING:
+                        has_more = janitor_begin(j);
+                        break;
+                case WAITING:
+                        if (sessions_clear(j->sessions, until_ns, NULL))
+                                break;
+                        r = janitor_list(j);
+                        if (r >= 0 && j->is_own)
+                                set_timer(j);
+                        j->phase = LOOKING;
+                        break;
+                case LOOKING:
+                        r = janitor_look_at_next(j);
+                        break;
+                case REMOVING:
+                        if (!janitor_remove_some(j, until_ns))
+                                janitor_finish(j, 0);
+                        break;
+                }
+        while (r >= 0 && has_more && now_ns(CLOCK_MONOTONIC) < until_ns);
+        if (r < 0)
+                janitor_finish(j, r);
+        if (j->phase == REMOVING && !janitor_goes_on(j))
+                j->is_called_off = true;
 }
 
 static int on_soon(sd_event_source *source, void *userdata) {
-        return janitor_run(userdata);
+        Janitor *j = userdata;
+
+        janitor_work(j, now_ns(CLOCK_MONOTONIC) + SLICE_NS);
+        return sd_event_source_set_enabled(source, janitor_is_busy(j) ? SD_EVENT_ON : SD_EVENT_OFF);
+}
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+bool janitor_is_busy(const Janitor *j) {
+        return j && (j->phase != NOTHING || j->waiting || j->is_to_look);
+}
+
+void janitor_look(Janitor *j) {
+        if (!j || j->is_asked_only)
+                return;
+        j->is_to_look = true;
+        (void) sd_event_source_set_enabled(j->soon, SD_EVENT_ON);
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
-        return janitor_run(userdata);
+        janitor_look(userdata);
+        return 0;
+}
+
+int janitor_vacuum(Janitor *j, const JanitorJob *job) {
+        Waiting *w = malloc(sizeof(*w)), **at = &j->waiting;
+
+        if (!w)
+                return -ENOMEM;
+        *w = (Waiting){ .job = *job };
+        while (*at)
+                at = &(*at)->next;
+        *at = w;
+        (void) sd_event_source_set_enabled(j->soon, SD_EVENT_ON);
+        return 0;
 }
 
 int janitor_new(Janitor **ret, sd_event *event, Store *store, Sessions *sessions,
-                const Limits *limits) {
+                const Limits *limits, bool is_asked_only) {
         _cleanup_(janitor_freep) Janitor *j = calloc(1, sizeof(*j));
         uint64_t accuracy_us;
         int r;
 
         if (!j)
                 return -ENOMEM;
-        *j = (Janitor){ .store = store, .sessions = sessions, .limits = limits };
+        *j = (Janitor){ .store = store,
+                        .sessions = sessions,
+                        .limits = limits,
+                        .is_asked_only = is_asked_only };
         accuracy_us = limits->max_retention_ns / NSEC_PER_USEC / 10;
         r = sd_event_add_defer(event, &j->soon, on_soon, j);
         if (r >= 0)
-                r = sd_event_source_set_enabled(j->soon, SD_EVENT_ONESHOT);
+                r = sd_event_source_set_enabled(j->soon, SD_EVENT_OFF);
         if (r >= 0)
                 r = sd_event_source_set_priority(j->soon, SD_EVENT_PRIORITY_IDLE);
         if (r >= 0)
@@ -114,18 +313,21 @@ int janitor_new(Janitor **ret, sd_event *event, Store *store, Sessions *sessions
                 r = sd_event_source_set_enabled(j->timer, SD_EVENT_OFF);
         if (r < 0)
                 return r;
+        janitor_look(j);
         *ret = TAKE_PTR(j);
         return 0;
-}
-
-void janitor_look(Janitor *j) {
-        if (j)
-                (void) sd_event_source_set_enabled(j->soon, SD_EVENT_ONESHOT);
 }
 
 Janitor *janitor_free(Janitor *j) {
         if (!j)
                 return NULL;
+        if (j->phase != NOTHING)
+                janitor_finish(j, -ECANCELED);
+        j->is_to_look = false;
+        while (j->waiting) {
+                (void) janitor_begin(j);
+                janitor_finish(j, -ECANCELED);
+        }
         (void) sd_event_source_disable_unref(j->soon);
         (void) sd_event_source_disable_unref(j->timer);
         free(j);

@@ -2,10 +2,11 @@
 #pragma once
 
 /*
- * Janitor: keeps the store within its limits
+ * Janitor: keeps the store within its limits, and within others when asked
  *
  * Looks after every change (janitor_look()), and when a session becomes too old; there is no timer
- * when nothing can become too old.
+ * when nothing can become too old.  However many sessions there are, it never keeps the loop for
+ * longer than a moment.
  */
 
 #include <systemd/sd-event.h>
@@ -17,16 +18,28 @@
 
 typedef struct Janitor Janitor;
 
-/* Everything is borrowed, and lives longer. */
+/* Everything is borrowed, and lives longer.  @is_asked_only: never looks by itself. */
 int janitor_new(Janitor **ret, sd_event *event, Store *store, Sessions *sessions,
-                const Limits *limits);
+                const Limits *limits, bool is_asked_only);
 /* Something has changed: looks once the loop is free.  @j may be NULL. */
 void janitor_look(Janitor *j);
 /* The limits that it goes by. */
 RetainLimits janitor_limits(const Limits *limits);
+/* Whether anything is under way; @j may be NULL. */
+bool janitor_is_busy(const Janitor *j);
 Janitor *janitor_free(Janitor *j);
 DEFINE_CLEANUP(Janitor *, janitor_free);
 
-/* Vacuums now, and says what went.  0 or -errno. */
-int janitor_vacuum(Vacuum *ret, Store *store, Sessions *sessions, const RetainLimits *limits,
-                   bool dry_run);
+typedef struct JanitorJob {
+        RetainLimits limits;
+        bool dry_run;
+        /* Before the first session, and a few times a second.  Whether to go on: if not, no other session is removed. */
+        bool (*tell)(const VacuumProgress *p, void *userdata);
+        /* Once, at the end: what went and what stays; or NULL and -errno. */
+        void (*done)(const Vacuum *v, int error, void *userdata);
+        void *userdata;
+} JanitorJob;
+
+/* Vacuums, when what was asked for before is done.  Both callbacks come from the loop.
+ * 0 or -ENOMEM: neither does. */
+int janitor_vacuum(Janitor *j, const JanitorJob *job);

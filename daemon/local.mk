@@ -77,6 +77,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/lesson.c \
 	%D%/lesson.h \
 	%D%/listener.c \
+	%D%/listing.c \
+	%D%/listing.h \
 	%D%/listener.h \
 	%D%/live.c \
 	%D%/live.h \
@@ -90,6 +92,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/methods-private.h \
 	%D%/methods-start.c \
 	%D%/methods-trigger.c \
+	%D%/methods-upkeep.c \
 	%D%/methods-trigger.h \
 	%D%/methods.c \
 	%D%/methods.h \
@@ -113,6 +116,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/reader.h \
 	%D%/recorder.c \
 	%D%/recorder.h \
+	%D%/removal.c \
+	%D%/removal.h \
 	%D%/request.c \
 	%D%/request.h \
 	%D%/rotation.c \

@@ -6,6 +6,7 @@
  * and daemon/methods-access.c (who may what).
  */
 
+#include "daemon/listing.h"
 #include "daemon/methods.h"
 #include "daemon/starts.h"
 
@@ -20,6 +21,8 @@ struct Methods {
         const char *config_root; /* before the paths of profiles; NULL: none */
         Waiter *waiters;
         Starts *starts;
+        Listings *listings;
+        Janitor *janitor;
         sd_event_source *tick; /* while somebody watches */
         uid_t refused_uid;     /* who was refused last, since when, how often */
         uint64_t refused_since_ns;
@@ -44,6 +47,9 @@ int methods_get_session(Methods *m, json_t *parameters, Session **ret, Refusal *
 int methods_get_own_session(Methods *m, const ServerCall *call, json_t *parameters, Session **ret,
                             Refusal *refusal);
 json_t *methods_check_rights(const Methods *m, const ServerCall *call);
+
+/* methods-upkeep.c */
+int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
 
 /* methods-start.c */
 int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);

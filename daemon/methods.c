@@ -10,7 +10,6 @@
 
 #include "base/log.h"
 #include "base/name.h"
-#include "daemon/janitor.h"
 #include "daemon/journal.h"
 #include "daemon/methods-private.h"
 #include "daemon/methods-trigger.h"
@@ -82,18 +81,6 @@ int methods_get_session(Methods *m, json_t *parameters, Session **ret, Refusal *
                            json_pack("{s:s}", "session", name_quote(quoted, name)),
                            "there is no session '%s'%s%s%s", quoted, like ? ". Did you mean '" : "",
                            like ?: "; `ftracectl list` shows those there are", like ? "'?" : "");
-}
-
-static json_t *sessions_json(Methods *m) {
-        json_t *list = json_array();
-
-        for (size_t i = 0; list && i < sessions_n(m->sessions); i++)
-                if (json_array_append_new(list, session_to_json(sessions_get(m->sessions, i))) <
-                    0) {
-                        json_decref(list);
-                        return NULL;
-                }
-        return list;
 }
 
 int methods_reply(ServerCall *call, const char *name, json_t *value) {
@@ -223,29 +210,25 @@ static int method_get_status(ServerCall *call, json_t *parameters, Refusal *refu
         const char *tracefs = controller_tracefs(m->controller);
         uint64_t store_bytes = 0;
         struct utsname u;
-        json_t *sessions, *reply;
+        json_t *reply;
 
         for (size_t i = 0; i < sessions_n(m->sessions); i++)
                 store_bytes += session_disk_bytes(sessions_get(m->sessions, i));
         if (uname(&u) < 0)
                 return -errno;
-        sessions = sessions_json(m);
-        if (!sessions)
-                return -ENOMEM;
-
-        reply = json_pack("{s:s, s:i, s:s, s:s, s:I, s:I, s:b, s:I, s:o}", "version",
-                          PACKAGE_VERSION, "pid", (int) getpid(), "kernel", u.release, "store",
-                          store_path(m->store), "store_bytes", (json_int_t) store_bytes,
-                          "store_free_bytes", (json_int_t) store_free_bytes(m->store), "instances",
+        reply = json_pack("{s:s, s:i, s:s, s:s, s:I, s:I, s:b, s:I}", "version", PACKAGE_VERSION,
+                          "pid", (int) getpid(), "kernel", u.release, "store", store_path(m->store),
+                          "store_bytes", (json_int_t) store_bytes, "store_free_bytes",
+                          (json_int_t) store_free_bytes(m->store), "instances",
                           controller_has_instances(m->controller), "waiting",
-                          (json_int_t) starts_n(m->starts), "sessions", sessions);
+                          (json_int_t) starts_n(m->starts));
         if (!reply)
                 return -ENOMEM;
         if (tracefs && json_object_set_new(reply, "tracefs", json_string(tracefs)) < 0) {
                 json_decref(reply);
                 return -ENOMEM;
         }
-        return server_call_reply(call, reply, NULL, 0);
+        return listings_answer(m->listings, call, reply);
 }
 
 static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
@@ -298,7 +281,9 @@ static int method_snapshot(ServerCall *call, json_t *parameters, Refusal *refusa
 }
 
 static int method_list(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        return methods_reply(call, "sessions", sessions_json(userdata));
+        Methods *m = userdata;
+
+        return listings_answer(m->listings, call, json_object());
 }
 
 static int method_describe(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
@@ -440,35 +425,6 @@ static int method_pin(ServerCall *call, json_t *parameters, Refusal *refusal, vo
         return methods_reply(call, "session", session_to_json(session));
 }
 
-static int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        bool dry_run = false;
-        json_t *reply;
-        _cleanup_vacuum_ Vacuum v = {};
-        RetainLimits limits = {};
-        Methods *m = userdata;
-        int r;
-
-        r = methods_get_number(parameters, "max_bytes", &limits.max_use_bytes, refusal);
-        if (r == 0)
-                r = methods_get_number(parameters, "max_age_ns", &limits.max_age_ns, refusal);
-        if (r == 0)
-                r = methods_get_number(parameters, "max_sessions", &limits.max_sessions, refusal);
-        if (r == 0)
-                r = methods_get_boolean(parameters, "dry_run", &dry_run, refusal);
-        if (r != 0)
-                return r;
-        if (!limits.max_use_bytes && !limits.max_age_ns && !limits.max_sessions)
-                limits = janitor_limits(m->limits);
-
-        r = janitor_vacuum(&v, m->store, m->sessions, &limits, dry_run);
-        if (r < 0)
-                return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),
-                                   "the sessions in %s cannot be looked at: %s",
-                                   store_path(m->store), strerror(-r));
-        reply = vacuum_to_json(&v);
-        return reply ? server_call_reply(call, reply, NULL, 0) : -ENOMEM;
-}
-
 static int method_list_functions(ServerCall *call, json_t *parameters, Refusal *refusal,
                                  void *userdata) {
         Methods *m = userdata;
@@ -548,12 +504,18 @@ int methods_new(Methods **ret, sd_event *event, Controller *controller, Store *s
                         .limits = limits,
                         .config_root = config_root };
         r = starts_new(&m->starts, event, sessions);
+        if (r >= 0)
+                r = listings_new(&m->listings, event, sessions);
         if (r < 0) {
-                free(m);
+                (void) methods_free(m);
                 return r;
         }
         *ret = m;
         return 0;
+}
+
+void methods_set_upkeep(Methods *m, Janitor *janitor) {
+        m->janitor = janitor;
 }
 
 Methods *methods_free(Methods *m) {
@@ -568,6 +530,7 @@ Methods *methods_free(Methods *m) {
                 free(w);
         }
         (void) starts_free(m->starts);
+        (void) listings_free(m->listings);
         (void) sd_event_source_disable_unref(m->tick);
         free(m);
         return NULL;

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "daemon/controller.h"
+#include "daemon/janitor.h"
 #include "daemon/server.h"
 #include "daemon/sessions.h"
 
@@ -17,6 +18,8 @@ typedef struct Methods Methods;
 /* Everything is borrowed. */
 int methods_new(Methods **ret, sd_event *event, Controller *controller, Store *store,
                 Sessions *sessions, const Limits *limits, const char *config_root);
+/* Before the first call; borrowed. */
+void methods_set_upkeep(Methods *m, Janitor *janitor);
 /* The table for server_new(), whose userdata is the Methods. */
 const ServerMethod *methods_table(size_t *ret_n);
 /* A ServerGone: ends what was attached to the connection, and forgets who waited on it. */

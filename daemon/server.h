@@ -78,6 +78,8 @@ bool server_call_wants_more(const ServerCall *c);
  */
 int server_call_reply(ServerCall *c, json_t *parameters, const int *fds,
                       size_t n_fds); /* the last reply */
+/* The same with the whole message, "{\"parameters\":{...}}"; @text is consumed. */
+int server_call_reply_text(ServerCall *c, char *text);
 int server_call_continue(ServerCall *c, json_t *parameters, const int *fds,
                          size_t n_fds); /* more follow */
 int server_call_refuse(ServerCall *c, const Refusal *refusal);

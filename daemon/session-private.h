@@ -48,6 +48,8 @@ struct Session {
 
         sd_event_source *retry; /* of writing session.json, once it has ended */
         bool is_saved;          /* session.json says what meta says */
+        bool is_measured;       /* it has ended, and disk_bytes is what it takes */
+        uint64_t disk_bytes;
         PipeMarks *marks;       /* while nobody holds the pipes */
         bool is_held;           /* the service manager has copies of the descriptors */
         bool is_leaving;        /* another daemon goes on with it */

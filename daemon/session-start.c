@@ -378,7 +378,7 @@ static void session_undo(Session *s) {
         }
         if (s->dir) {
                 s->dir = session_dir_free(s->dir);
-                r = store_remove_session(s->context->store, s->meta->name);
+                r = store_discard_session(s->context->store, s->meta->name);
                 if (r < 0)
                         log_error_errno(r,
                                         "Could not remove session '%s', which failed to start: %m",

@@ -399,6 +399,8 @@ int session_load(Session **ret, const SessionContext *context, const char *name)
                            name);
         }
 
+        s->disk_bytes = stock_n_bytes(s->dir);
+        s->is_measured = true;
         s->dir = session_dir_free(s->dir);
         *ret = TAKE_PTR(s);
         return 0;
@@ -447,9 +449,17 @@ uint64_t session_disk_bytes(Session *s) {
 
         if (s->dir)
                 return stock_n_bytes(s->dir);
+        if (s->is_measured)
+                return s->disk_bytes;
         if (store_open_session(s->context->store, s->meta->name, &dir) < 0)
                 return 0;
-        return stock_n_bytes(dir);
+        s->disk_bytes = stock_n_bytes(dir);
+        s->is_measured = true;
+        return s->disk_bytes;
+}
+
+void session_forget_disk_bytes(Session *s) {
+        s->is_measured = false;
 }
 
 int session_set_pinned(Session *s, bool pinned) {

@@ -113,8 +113,10 @@ bool session_is_hung(const Session *s);
 uint64_t session_peer(const Session *s);
 /* Which limit a live session is nearest to, and how near (daemon/guard.h); -1: none. */
 int session_guard_nearest(const Session *s, unsigned *ret_percent);
-/* What it takes in the store. */
+/* What it takes in the store; of one that has ended that is remembered until it is said to have
+ * changed. */
 uint64_t session_disk_bytes(Session *s);
+void session_forget_disk_bytes(Session *s);
 
 /* 0 or -errno: it is as it was. */
 int session_set_pinned(Session *s, bool pinned);

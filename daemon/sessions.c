@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * An array, oldest first.  There are hundreds of sessions at most, so that
- * everything is a walk.
+ * An array, oldest first.  There are hundreds of sessions, thousands at most, so that everything is a
+ * walk, but through memory only.
  */
 
 #include <ctype.h>
@@ -16,6 +16,7 @@
 #include "daemon/allowance.h"
 #include "daemon/guard.h"
 #include "daemon/kernel-symbols.h"
+#include "daemon/removal.h"
 #include "daemon/sessions.h"
 
 #define NAME_STEM_MAX 48 /* characters of a generated name before the -XXXX */
@@ -30,6 +31,8 @@ struct Sessions {
         void *userdata;
         Session **items;
         size_t n;
+        size_t n_unreadable; /* in the store, and not here */
+        Removal *removal;
 };
 
 static void sessions_on_change(Session *session, void *userdata) {
@@ -40,6 +43,15 @@ static void sessions_on_change(Session *session, void *userdata) {
 }
 
 static int sessions_make_room(Sessions *s);
+
+static int sessions_add_symbols(Strv *ret, void *userdata) {
+        const Sessions *s = userdata;
+        int r = s->n_unreadable > 0 ? STORE_E_UNKNOWN : 0;
+
+        for (size_t i = 0; r == 0 && i < s->n; i++)
+                r = store_add_symbols_in_use(ret, session_meta(s->items[i]));
+        return r;
+}
 
 static int sessions_on_found(const char *name, void *userdata) {
         Sessions *s = userdata;
@@ -63,6 +75,8 @@ int sessions_new(Sessions **ret, sd_event *event, Controller *controller, Store 
         if (!s)
                 return -ENOMEM;
         r = kernel_symbols_new(&s->symbols, "/proc");
+        if (r >= 0)
+                r = removal_new(&s->removal, event, store, sessions_add_symbols, s);
         if (r < 0)
                 return r;
         s->context = (SessionContext){
@@ -137,11 +151,13 @@ int sessions_load(Sessions *s) {
                         s->n++;
                 else if (r == -ENOMEM)
                         return r;
-                else
+                else {
+                        s->n_unreadable++;
                         log_warning("Session '%s' in %s is left alone: its session.json cannot be "
                                     "read (%s).",
                                     names.items[i], store_path(s->context.store),
                                     r > 0 ? "not what ftraced writes" : strerror(-r));
+                }
         }
         (void) fdstore_drop_rest(s->context.fdstore);
         if (s->n > 0)
@@ -371,7 +387,7 @@ int sessions_remove(Sessions *s, Session *session) {
 
         if (session_is_live(session))
                 return -EBUSY;
-        r = store_remove_session(s->context.store, session_name(session));
+        r = removal_add(s->removal, session_name(session));
         if (r < 0 && r != -ENOENT)
                 return r;
 
@@ -383,6 +399,10 @@ int sessions_remove(Sessions *s, Session *session) {
                 }
         (void) session_free(session);
         return 0;
+}
+
+bool sessions_clear(Sessions *s, uint64_t until_ns, uint64_t *freed_bytes) {
+        return removal_go_on(s->removal, until_ns, freed_bytes);
 }
 
 void sessions_check(Sessions *s, json_t *checks) {
@@ -473,6 +493,7 @@ Sessions *sessions_free(Sessions *s) {
                 return NULL;
 
         s->changed = NULL;
+        (void) removal_free(s->removal);
         for (size_t i = 0; i < s->n; i++)
                 (void) session_free(s->items[i]);
         free(s->items);

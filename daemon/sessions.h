@@ -56,8 +56,10 @@ const char *sessions_nearest(const Sessions *s, const char *name);
 size_t sessions_n(const Sessions *s);
 Session *sessions_get(Sessions *s, size_t i);
 size_t sessions_n_live(const Sessions *s);
-/* Removes an ended session and its data.  0 or -errno. */
+/* Removes an ended session; its data go after it (daemon/removal.h).  0 or -errno. */
 int sessions_remove(Sessions *s, Session *session);
+/* removal_go_on() of that data: whether anything is left to do. */
+bool sessions_clear(Sessions *s, uint64_t until_ns, uint64_t *freed_bytes);
 
 /* Adds a CheckResult (org.ftraced.varlink) of how near the live sessions are to their limits. */
 void sessions_check(Sessions *s, json_t *checks);

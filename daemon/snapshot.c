@@ -210,7 +210,7 @@ int snapshot_make(char **ret_name, const SnapshotConfig *config) {
                 r = -ENOMEM;
         if (r != 0) {
                 dir = session_dir_free(dir);
-                k = store_remove_session(config->store, name);
+                k = store_discard_session(config->store, name);
                 if (k < 0)
                         (void) log_warning_errno(
                                 k, "Cannot remove the unfinished snapshot '%s': %m", name);

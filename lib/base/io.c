@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/now.h"
 
 int write_full(int fd, const void *data, size_t n) {
         const char *p = data;
@@ -176,12 +177,27 @@ int dir_open(int dir_fd, const char *path) {
         return fd < 0 ? -errno : fd;
 }
 
-int tree_remove(int dir_fd, const char *path) {
+/* That will be free without it. */
+static uint64_t disk_bytes_of(int dir_fd, const char *path) {
+        struct stat st;
+
+        if (fstatat(dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) ||
+            st.st_nlink > 1)
+                return 0;
+        return (uint64_t) st.st_blocks * 512;
+}
+
+/* What cannot be removed does not keep the rest: the first error is told at the end. */
+int tree_remove_until(int dir_fd, const char *path, uint64_t until_ns, uint64_t *freed_bytes) {
+        uint64_t n_bytes = freed_bytes ? disk_bytes_of(dir_fd, path) : 0;
         _cleanup_(closedirp) DIR *d = NULL;
         int fd, r = 0;
 
-        if (unlinkat(dir_fd, path, 0) >= 0)
+        if (unlinkat(dir_fd, path, 0) >= 0) {
+                if (freed_bytes)
+                        *freed_bytes += n_bytes;
                 return 0;
+        }
         if (errno != EISDIR && errno != EPERM)
                 return -errno;
         fd = dir_open(dir_fd, path);
@@ -205,11 +221,17 @@ int tree_remove(int dir_fd, const char *path) {
                 }
                 if (streq(e->d_name, ".") || streq(e->d_name, ".."))
                         continue;
-                k = tree_remove(dirfd(d), e->d_name);
+                k = tree_remove_until(dirfd(d), e->d_name, until_ns, freed_bytes);
                 if (k < 0 && r == 0)
                         r = k;
+                if (r == 0 && (k == TREE_GOES_ON || now_ns(CLOCK_MONOTONIC) >= until_ns))
+                        return TREE_GOES_ON;
         }
         if (unlinkat(dir_fd, path, AT_REMOVEDIR) < 0 && r == 0)
                 r = -errno;
         return r;
+}
+
+int tree_remove(int dir_fd, const char *path) {
+        return tree_remove_until(dir_fd, path, UINT64_MAX, NULL);
 }

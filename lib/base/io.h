@@ -31,6 +31,14 @@ int file_replace(int dir_fd, const char *path, const void *data, size_t n, mode_
 
 /* Removes @path and all below it; never follows a symbolic link. */
 int tree_remove(int dir_fd, const char *path);
+/*
+ * The same in parts: at least one entry each time, and more until @until_ns (CLOCK_MONOTONIC).
+ * @freed_bytes: what the files that went took on disk is added; may be NULL
+ *
+ * Return: 0: nothing is left; TREE_GOES_ON; -errno.
+ */
+enum { TREE_GOES_ON = 1 };
+int tree_remove_until(int dir_fd, const char *path, uint64_t until_ns, uint64_t *freed_bytes);
 
 /* mkdir() that is content with an existing directory. */
 int dir_make(int dir_fd, const char *path, mode_t mode);

@@ -40,7 +40,9 @@ typedef enum RetainVerdict {
  * retain_decide()
  * @ret:        a verdict for each of @items
  * @free_bytes: on the file system now; removing is taken to add what an item has on disk
+ *
+ * Return: 0 or -ENOMEM.
  */
-void retain_decide(RetainVerdict *ret, const RetainItem *items, size_t n,
-                   const RetainLimits *limits, uint64_t now_ns, uint64_t free_bytes);
+int retain_decide(RetainVerdict *ret, const RetainItem *items, size_t n, const RetainLimits *limits,
+                  uint64_t now_ns, uint64_t free_bytes);
 const char *retain_verdict_text(RetainVerdict v); /* "older than allowed" */

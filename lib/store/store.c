@@ -428,24 +428,38 @@ int store_open_session(const Store *s, const char *name, SessionDir **ret) {
         return session_dir_open(ret, s->sessions_fd, name, s->symbols_fd);
 }
 
-static int add_symbols(Strv *ret, const SessionMeta *m) {
-        int r = strv_add(ret, m->symbols);
+static int add_once(Strv *ret, const char *hash) {
+        return !hash || strv_contains(ret, hash) ? 0 : strv_add(ret, hash);
+}
 
-        if (r >= 0 && m->modules)
-                r = strv_add(ret, m->modules);
+static int add_symbols(Strv *ret, const SessionMeta *m) {
+        int r = add_once(ret, m->symbols);
+
+        if (r >= 0)
+                r = add_once(ret, m->modules);
         for (size_t i = 0; r >= 0 && i < m->symbol_maps.n; i++) {
                 const SymbolMap *map = &m->symbol_maps.items[i];
 
-                r = strv_add(ret, map->symbols);
-                if (r >= 0 && map->modules)
-                        r = strv_add(ret, map->modules);
+                r = add_once(ret, map->symbols);
+                if (r >= 0)
+                        r = add_once(ret, map->modules);
         }
         return r;
 }
 
+int store_add_symbols_in_use(Strv *ret, const SessionMeta *m) {
+        int r = add_once(ret, m->types);
+
+        if (r < 0)
+                return r;
+        if (m->symbols)
+                return add_symbols(ret, m);
+        return m->state == SESSION_NEW || session_state_is_live(m->state) ? STORE_E_UNKNOWN : 0;
+}
+
 /*
- * Hashes of all symbols that sessions refer to.  Return: 0; 1 if that cannot be known, because a
- * session's file cannot be read, or a session that is beginning has not named its symbols yet.
+ * Hashes of all symbols that sessions refer to.  Return: 0; STORE_E_UNKNOWN if that cannot be known,
+ * because a session's file cannot be read, or one has not named its symbols yet.
  */
 static int list_symbols_in_use(const Store *s, Strv *ret) {
         _cleanup_strv_ Strv sessions = {};
@@ -457,13 +471,10 @@ static int list_symbols_in_use(const Store *s, Strv *ret) {
 
                 if (store_open_session(s, sessions.items[i], &d) < 0 ||
                     session_dir_read_meta(d, &m) != 0)
-                        return 1;
-                if (m->types)
-                        r = strv_add(ret, m->types);
-                if (r >= 0 && m->symbols)
-                        r = add_symbols(ret, m);
-                else if (r >= 0 && (m->state == SESSION_NEW || session_state_is_live(m->state)))
-                        return 1;
+                        return STORE_E_UNKNOWN;
+                r = store_add_symbols_in_use(ret, m);
+                if (r > 0)
+                        return r;
         }
         return r < 0 ? r : 0;
 }
@@ -506,9 +517,8 @@ int store_settle_session(Store *s, const char *name) {
         return renameat(s->sessions_fd, made, s->sessions_fd, name) < 0 ? -errno : 0;
 }
 
-int store_remove_session(Store *s, const char *name) {
+int store_hide_session(Store *s, const char *name) {
         char removed[HIDDEN_NAME_MAX], made[HIDDEN_NAME_MAX];
-        _cleanup_strv_ Strv used = {};
         const char *from = name;
         int fd, r;
 
@@ -528,13 +538,36 @@ int store_remove_session(Store *s, const char *name) {
         r = tree_remove(s->sessions_fd, removed); /* of an earlier session of that name */
         if (r < 0 && r != -ENOENT)
                 return r;
-        if (renameat(s->sessions_fd, from, s->sessions_fd, removed) < 0)
-                return -errno;
-        r = tree_remove(s->sessions_fd, removed);
-        if (r < 0)
-                return r;
-        r = list_symbols_in_use(s, &used);
+        return renameat(s->sessions_fd, from, s->sessions_fd, removed) < 0 ? -errno : 0;
+}
+
+int store_clear_hidden(Store *s, const char *name, uint64_t until_ns, uint64_t *freed_bytes) {
+        char removed[HIDDEN_NAME_MAX];
+        int r;
+
+        (void) snprintf(removed, sizeof(removed), REMOVED_PREFIX "%s", name);
+        r = tree_remove_until(s->sessions_fd, removed, until_ns, freed_bytes);
+        return r == -ENOENT ? 0 : r;
+}
+
+int store_drop_symbols(Store *s, const Strv *used) {
+        return for_each_name(s->symbols_fd, remove_unused_symbols, (void *) used);
+}
+
+int store_discard_session(Store *s, const char *name) {
+        int r = store_hide_session(s, name);
+
+        return r == 0 ? store_clear_hidden(s, name, UINT64_MAX, NULL) : r;
+}
+
+int store_remove_session(Store *s, const char *name) {
+        _cleanup_strv_ Strv used = {};
+        int r;
+
+        r = store_discard_session(s, name);
+        if (r == 0)
+                r = list_symbols_in_use(s, &used);
         if (r != 0)
                 return r < 0 ? r : 0;
-        return for_each_name(s->symbols_fd, remove_unused_symbols, &used);
+        return store_drop_symbols(s, &used);
 }

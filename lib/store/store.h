@@ -72,5 +72,20 @@ int store_settle_session(Store *s, const char *name);
  * -ENOENT, -EINVAL, other -errno.
  */
 int store_remove_session(Store *s, const char *name);
+/* The same at once of one that nobody but its maker knew; what symbols came with it go with the next. */
+int store_discard_session(Store *s, const char *name);
+/*
+ * The same in parts, for whoever has other things to do:
+ *   - store_hide_session(): it is a session no more, and what it holds is gone after a crash, too
+ *   - store_clear_hidden(): as tree_remove_until() (base/io.h)
+ *   - store_drop_symbols(): all but those @used
+ */
+int store_hide_session(Store *s, const char *name);
+int store_clear_hidden(Store *s, const char *name, uint64_t until_ns, uint64_t *freed_bytes);
+int store_drop_symbols(Store *s, const Strv *used);
+/* Adds what the session refers to.  0; STORE_E_UNKNOWN: it is beginning and has not named its
+ * symbols yet, so that all have to be kept; -ENOMEM. */
+enum { STORE_E_UNKNOWN = 1 };
+int store_add_symbols_in_use(Strv *ret, const SessionMeta *m);
 Store *store_free(Store *s);
 DEFINE_CLEANUP(Store *, store_free);

@@ -33,8 +33,28 @@ void vacuum_done(Vacuum *v) {
         *v = (Vacuum){};
 }
 
-/* 1 if it is an item, 0 if it cannot be read, -ENOMEM. */
-static int look_at(VacuumItem *ret, const Store *store, const char *name) {
+int vacuum_add(Vacuum *v, const VacuumItem *item) {
+        VacuumItem *items = v->items;
+
+        if (v->n == v->n_room) {
+                size_t n_room = MAX(v->n_room * 2, (size_t) 16);
+
+                items = reallocarray(items, n_room, sizeof(*items));
+                if (!items)
+                        return -ENOMEM;
+                v->items = items;
+                v->n_room = n_room;
+        }
+        items[v->n] = *item;
+        items[v->n].name = strdup(item->name);
+        if (!items[v->n].name)
+                return -ENOMEM;
+        v->n++;
+        return 0;
+}
+
+/* What cannot be read is no item. */
+static int add_from(Vacuum *v, const Store *store, const char *name) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         _cleanup_(session_dir_freep) SessionDir *d = NULL;
         int r;
@@ -44,21 +64,14 @@ static int look_at(VacuumItem *ret, const Store *store, const char *name) {
         r = session_dir_read_meta(d, &m);
         if (r != 0)
                 return r == -ENOMEM ? r : 0;
-        *ret = (VacuumItem){
-                .name = strdup(name),
-                .n_bytes = session_dir_n_bytes(d),
-                .ended_ns = m->stop.realtime_ns ?: m->start.realtime_ns,
-                .is_live = m->state == SESSION_NEW || session_state_is_live(m->state),
-        };
-        if (!ret->name)
-                return -ENOMEM;
-        r = ret->is_live ? KEEP_NOT : keep_look(d, m, &ret->foreign);
-        if (r < 0) {
-                item_done(ret);
-                return r == -ENOMEM ? r : 0;
-        }
-        ret->keep = (Keep) r;
-        return 1;
+        return vacuum_add(
+                v, &(VacuumItem){
+                           .name = (char *) name,
+                           .n_bytes = session_dir_n_bytes(d),
+                           .ended_ns = m->stop.realtime_ns ?: m->start.realtime_ns,
+                           .is_live = m->state == SESSION_NEW || session_state_is_live(m->state),
+                           .keep = m->pinned ? KEEP_PINNED : KEEP_NOT,
+                   });
 }
 
 static int list(Vacuum *v, const Store *store) {
@@ -66,24 +79,16 @@ static int list(Vacuum *v, const Store *store) {
         int r;
 
         r = store_list(store, &names);
-        if (r < 0)
-                return r;
-        v->items = calloc(names.n + 1, sizeof(*v->items));
-        if (!v->items)
-                return -ENOMEM;
-        for (size_t i = 0; i < names.n; i++) {
-                r = look_at(&v->items[v->n], store, names.items[i]);
-                if (r < 0)
-                        return r;
-                v->n += (size_t) r;
-        }
-        return 0;
+        for (size_t i = 0; r >= 0 && i < names.n; i++)
+                r = add_from(v, store, names.items[i]);
+        return r;
 }
 
-static int decide(Vacuum *v, const Store *store, const RetainLimits *limits) {
+int vacuum_decide(Vacuum *v, const Store *store, const RetainLimits *limits) {
         _cleanup_free_ RetainItem *items = calloc(v->n + 1, sizeof(*items));
         _cleanup_free_ RetainVerdict *verdicts = calloc(v->n + 1, sizeof(*verdicts));
         struct statvfs fs;
+        int r;
 
         if (!items || !verdicts)
                 return -ENOMEM;
@@ -96,33 +101,94 @@ static int decide(Vacuum *v, const Store *store, const RetainLimits *limits) {
                         .is_live = v->items[i].is_live,
                         .must_stay = v->items[i].keep != KEEP_NOT,
                 };
-        retain_decide(verdicts, items, v->n, limits, now_ns(CLOCK_REALTIME),
-                      (uint64_t) fs.f_bavail * fs.f_frsize);
+        r = retain_decide(verdicts, items, v->n, limits, now_ns(CLOCK_REALTIME),
+                          (uint64_t) fs.f_bavail * fs.f_frsize);
+        if (r < 0)
+                return r;
+        v->i_next = 0;
         for (size_t i = 0; i < v->n; i++)
                 v->items[i].verdict = verdicts[i];
         return 0;
 }
 
-int vacuum_run(Vacuum *ret, const Store *store, const RetainLimits *limits, VacuumRemove remove,
-               void *userdata) {
+VacuumItem *vacuum_next(Vacuum *v) {
+        for (; v->i_next < v->n; v->i_next++) {
+                VacuumItem *item = &v->items[v->i_next];
+
+                if (item->verdict != RETAIN_KEEP && !item->is_looked_at)
+                        return item;
+        }
+        return NULL;
+}
+
+VacuumProgress vacuum_progress_of(const Vacuum *v) {
+        VacuumProgress p = {};
+
+        for (size_t i = 0; i < v->n; i++)
+                if (v->items[i].verdict != RETAIN_KEEP) {
+                        p.n_total++;
+                        p.total_bytes += v->items[i].n_bytes;
+                }
+        return p;
+}
+
+void vacuum_went(Vacuum *v, VacuumItem *item, int r) {
+        item->error = r;
+        if (r == 0)
+                v->freed_bytes += item->n_bytes;
+}
+
+/* Looks at all that would go until nothing is new.  One that cannot be looked at is left alone. */
+static int look_at_chosen(Vacuum *v, const Store *store, const RetainLimits *limits) {
+        VacuumItem *item;
+        int r = vacuum_decide(v, store, limits);
+
+        while (r >= 0 && (item = vacuum_next(v))) {
+                for (; item; item = vacuum_next(v)) {
+                        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                        _cleanup_(session_dir_freep) SessionDir *d = NULL;
+
+                        r = store_open_session(store, item->name, &d);
+                        if (r == 0)
+                                r = session_dir_read_meta(d, &m);
+                        if (r == 0)
+                                r = keep_look(d, m, &item->foreign);
+                        if (r == -ENOMEM)
+                                return r;
+                        item->keep = r < 0 ? KEEP_IN_USE : (Keep) r;
+                        item->is_looked_at = true;
+                }
+                r = vacuum_decide(v, store, limits);
+        }
+        return MIN(r, 0);
+}
+
+int vacuum_run(Vacuum *ret, const Store *store, const RetainLimits *limits,
+               const VacuumWork *work) {
         _cleanup_vacuum_ Vacuum v = {};
+        VacuumProgress p;
         int r;
 
         r = list(&v, store);
         if (r >= 0)
-                r = decide(&v, store, limits);
+                r = look_at_chosen(&v, store, limits);
         if (r < 0)
                 return r;
+        p = vacuum_progress_of(&v);
         for (size_t i = 0; i < v.n; i++) {
                 VacuumItem *item = &v.items[i];
 
                 if (item->verdict == RETAIN_KEEP)
                         continue;
-                if (remove)
-                        item->error = MIN(remove(item->name, userdata), 0);
-                if (item->error == 0)
-                        v.freed_bytes += item->n_bytes;
+                if (work->tell)
+                        work->tell(&p, work->userdata);
+                vacuum_went(&v, item,
+                            work->remove ? MIN(work->remove(item->name, work->userdata), 0) : 0);
+                p.n_done++;
+                p.done_bytes += item->n_bytes;
         }
+        if (work->tell)
+                work->tell(&p, work->userdata);
         *ret = TAKE(v, (Vacuum){});
         return 0;
 }

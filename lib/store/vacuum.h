@@ -15,32 +15,61 @@ typedef struct VacuumItem {
         char *name;
         uint64_t n_bytes, ended_ns;
         bool is_live;
+        bool is_looked_at; /* keep is known, not only whether it is pinned */
         Keep keep;
         char *foreign; /* with KEEP_FOREIGN */
         RetainVerdict verdict;
-        int error; /* -errno: it had to go and could not */
+        int error; /* -errno: it had to go and could not; 0 with a verdict: it went */
 } VacuumItem;
 
 typedef struct Vacuum {
         VacuumItem *items;
-        size_t n;
+        size_t n, n_room;
+        size_t i_next;        /* of vacuum_next() */
         uint64_t freed_bytes; /* of what went, or would */
 } Vacuum;
 
-/* Removes an ended session.  0 or -errno. */
-typedef int (*VacuumRemove)(const char *name, void *userdata);
+/* How far it is: sessions that had to go, and what they took on disk. */
+typedef struct VacuumProgress {
+        uint64_t n_done, n_total, done_bytes, total_bytes;
+} VacuumProgress;
 
 /*
- * vacuum_run()
- * @ret:    every session that could be read, vacuum_done() it
- * @remove: NULL: only decide
+ * What a vacuum is made of, for whoever does it bit by bit:
+ *
+ *   vacuum_add() of each session -> vacuum_decide() <-> vacuum_next() and a look at it, until there
+ *   is none -> removing what has a verdict
+ *
+ * To look at all sessions closely takes long, so only those are that would go: what has to stay of
+ * them is marked, and the decision made again.
+ *   - vacuum_add(): takes a copy of the name.  0 or -ENOMEM.
+ *   - vacuum_decide(): 0 or -errno
+ *   - vacuum_next(): one with a verdict that is not looked at; NULL: none
+ *   - vacuum_went(): what became of one: 0 or -errno
+ */
+int vacuum_add(Vacuum *v, const VacuumItem *item);
+int vacuum_decide(Vacuum *v, const Store *store, const RetainLimits *limits);
+VacuumItem *vacuum_next(Vacuum *v);
+void vacuum_went(Vacuum *v, VacuumItem *item, int r);
+VacuumProgress vacuum_progress_of(const Vacuum *v); /* when nothing is done yet */
+void vacuum_done(Vacuum *v);
+#define _cleanup_vacuum_ _cleanup_(vacuum_done)
+
+typedef struct VacuumWork {
+        /* Removes an ended session.  0 or -errno.  NULL: only decide. */
+        int (*remove)(const char *name, void *userdata);
+        /* Before each session, and at the end; may be NULL. */
+        void (*tell)(const VacuumProgress *p, void *userdata);
+        void *userdata;
+} VacuumWork;
+
+/*
+ * vacuum_run() - all of it, at once
+ * @ret: every session that could be read, vacuum_done() it
  *
  * That one cannot be removed is noted with it, and the others go on.  0 or -errno.
  */
-int vacuum_run(Vacuum *ret, const Store *store, const RetainLimits *limits, VacuumRemove remove,
-               void *userdata);
-void vacuum_done(Vacuum *v);
-#define _cleanup_vacuum_ _cleanup_(vacuum_done)
+int vacuum_run(Vacuum *ret, const Store *store, const RetainLimits *limits, const VacuumWork *work);
 
 /* When the next session becomes too old; UINT64_MAX: none does.  CLOCK_REALTIME [ns]. */
 uint64_t vacuum_next_ns(const Vacuum *v, uint64_t max_age_ns);

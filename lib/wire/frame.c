@@ -337,19 +337,16 @@ static size_t out_bytes(const FrameOut *o) {
         return sizeof(*o) + o->n_text;
 }
 
-int frame_send(Frame *f, const json_t *message, const int *fds, size_t n_fds) {
-        _cleanup_(out_freep) FrameOut *o = NULL;
+/* @text: consumed */
+static int send_text(Frame *f, char *text, const int *fds, size_t n_fds) {
+        _cleanup_(out_freep) FrameOut *o = malloc(sizeof(*o));
         int r;
 
-        if (n_fds > FRAME_FDS_MAX)
-                return -EINVAL;
-
-        o = malloc(sizeof(*o));
-        if (!o)
+        if (!o) {
+                free(text);
                 return -ENOMEM;
-        *o = (FrameOut){ .text = json_dumps(message, JSON_COMPACT) };
-        if (!o->text)
-                return json_is_object(message) ? -ENOMEM : -EINVAL;
+        }
+        *o = (FrameOut){ .text = text };
         o->n_text = strlen(o->text) + 1;
         if (f->n_out + out_bytes(o) > FRAME_OUT_MAX)
                 return -ENOBUFS;
@@ -370,6 +367,21 @@ int frame_send(Frame *f, const json_t *message, const int *fds, size_t n_fds) {
 
         r = frame_flush(f);
         return r < 0 ? r : 0;
+}
+
+int frame_send(Frame *f, const json_t *message, const int *fds, size_t n_fds) {
+        char *text;
+
+        if (n_fds > FRAME_FDS_MAX)
+                return -EINVAL;
+        text = json_dumps(message, JSON_COMPACT);
+        if (!text)
+                return json_is_object(message) ? -ENOMEM : -EINVAL;
+        return send_text(f, text, fds, n_fds);
+}
+
+int frame_send_text(Frame *f, char *text) {
+        return send_text(f, text, NULL, 0);
 }
 
 bool frame_wants_write(const Frame *f) {

@@ -20,7 +20,7 @@
 #include "base/cleanup.h"
 
 #define FRAME_CALL_MAX ((size_t) 64 << 10)  /* bytes, for what a daemon accepts */
-#define FRAME_REPLY_MAX ((size_t) 16 << 20) /* bytes, for what a client accepts */
+#define FRAME_REPLY_MAX ((size_t) 32 << 20) /* bytes, for what a client accepts */
 #define FRAME_OUT_MAX ((size_t) 32 << 20)   /* bytes queued for a peer that does not read */
 #define FRAME_FDS_MAX 8
 #define FRAME_DEPTH_MAX 32
@@ -66,6 +66,8 @@ const char *frame_problem(const Frame *f);
  * Return: 0, -ENOBUFS when more than FRAME_OUT_MAX wait, -errno; then close it.  Raises no SIGPIPE.
  */
 int frame_send(Frame *f, const json_t *message, const int *fds, size_t n_fds);
+/* The same with a message that is text already, whole and valid; consumed. */
+int frame_send_text(Frame *f, char *text);
 bool frame_wants_write(const Frame *f);
 int frame_flush(Frame *f); /* 0 when all is written, FRAME_E_AGAIN, -errno */
 Frame *frame_free(Frame *f);

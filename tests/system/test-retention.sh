@@ -85,6 +85,38 @@ exits 'sessions of the future are not too old' 0 ftracectl vacuum --time=1h
 is 'nothing went' "$(names)" a
 exits 'it is removed' 0 ftracectl vacuum --size=1
 is 'nothing is left' "$(names)" ''
+
+# How far it is is told to who asks for that, and who hangs up wants no more of it.
+for name in e f g h; do
+        record $name
+done
+cat >"$work/vacuum.py" <<'END'
+import json, socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+call = {"method": "org.ftraced.Vacuum", "parameters": {"max_sessions": int(sys.argv[2])}, "more": True}
+s.sendall(json.dumps(call).encode() + b"\0")
+if sys.argv[3] == "leave":
+    sys.exit()
+data = b""
+while True:
+    data += s.recv(65536)
+    *whole, data = data.split(b"\0")
+    for text in whole:
+        print(text.decode())
+        if "continues" not in json.loads(text):
+            sys.exit()
+END
+python3 "$work/vacuum.py" "$FTRACED_SOCKET" 3 stay >"$work/replies"
+is 'before the first session it is told how many there are' \
+        "$(head -1 "$work/replies" | jq -c '[.continues, (.parameters | keys), .parameters.progress.done, .parameters.progress.total]')" \
+        '[true,["progress"],0,1]'
+is 'the last reply tells what went' "$(tail -1 "$work/replies" | jq -r '.parameters.removed[].name')" e
+python3 "$work/vacuum.py" "$FTRACED_SOCKET" 1 leave
+ok 'the others are whole or gone when a client hangs up' wait_until 30 eval \
+        '[[ -z $(find "$store/sessions" -maxdepth 1 -name ".removed-*") && $(names) == "$(ls "$store/sessions" | xargs)" ]]'
+exits 'the daemon goes on' 0 ftracectl vacuum --size=1
+is 'nothing is left in the end' "$(names)$(ls -A "$store/sessions")" ''
 ok 'the daemon ends in peace' stop_ftraced
 
 # --- by itself ---------------------------------------------------------------------------------

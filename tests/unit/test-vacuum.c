@@ -76,7 +76,9 @@ static char *left_after(const RetainLimits *limits, Vacuum *v) {
         _cleanup_strv_ Strv names = {};
         char *text;
 
-        ck_assert_int_eq(vacuum_run(v, store, limits, remove_it, store), 0);
+        ck_assert_int_eq(vacuum_run(v, store, limits,
+                                    &(VacuumWork){ .remove = remove_it, .userdata = store }),
+                         0);
         ck_assert_int_eq(store_list(store, &names), 0);
         text = strv_join(&names, " ");
         ck_assert_ptr_nonnull(text);
@@ -165,8 +167,9 @@ START_TEST(a_dry_run_removes_nothing_and_says_the_same)
                 setup();
                 add("a", 5, false);
                 add("b", 6, false);
-                ck_assert_int_eq(
-                        vacuum_run(&v, store, &(RetainLimits){ .max_sessions = 1 }, NULL, NULL), 0);
+                ck_assert_int_eq(vacuum_run(&v, store, &(RetainLimits){ .max_sessions = 1 },
+                                            &(VacuumWork){}),
+                                 0);
                 ck_assert_uint_ge(v.freed_bytes, 10 * PAGE);
                 expect_reason(&v, "a", "there are too many");
                 ck_assert_int_eq(store_list(store, &names), 0);
@@ -200,7 +203,7 @@ START_TEST(the_next_one_to_become_too_old_is_known)
                 add("b", 400, false);
                 add("pinned", 300, true);
                 add("live", 0, false);
-                ck_assert_int_eq(vacuum_run(&v, store, &none, NULL, NULL), 0);
+                ck_assert_int_eq(vacuum_run(&v, store, &none, &(VacuumWork){}), 0);
                 ck_assert_uint_eq(vacuum_next_ns(&v, 100), 500);
                 ck_assert_uint_eq(vacuum_next_ns(&v, 0), UINT64_MAX);
                 teardown();
