@@ -71,11 +71,13 @@ is 'slower, not flat: none was quicker' "$(durations "$work/slow-all.text" | awk
 ok 'slower, not flat: what they call is there' test "$(drawn_functions "$work/slow-all.text" | wc -w)" -gt 1
 verified slow-all
 
-record irqs --only=hrtimer_interrupt udp_sendmsg -- "$udp_pairs" 300
-record no-irqs --no-irqs --only=hrtimer_interrupt udp_sendmsg -- "$udp_pairs" 300
+# Calls that are long enough for the timer to come in.
+long_calls=(dd if=/dev/zero of=/dev/null bs=64M count=8 status=none)
+record irqs --only=hrtimer_interrupt read_zero -- "${long_calls[@]}"
+record no-irqs --no-irqs --only=hrtimer_interrupt read_zero -- "${long_calls[@]}"
 ok 'interrupts are recorded' grep -q hrtimer_interrupt "$work/irqs.text"
 is 'no-irqs: they are not' "$(grep -c hrtimer_interrupt "$work/no-irqs.text")" 0
-is 'no-irqs: the calls are all there' "$(count_roots udp_sendmsg "$work/no-irqs.text")" 600
+is 'no-irqs: the calls are all there' "$(count_roots read_zero "$work/no-irqs.text")" 8
 
 record sleep --flat hrtimer_nanosleep -- sleep 0.5
 record no-sleep --flat --no-sleep-time hrtimer_nanosleep -- sleep 0.5
@@ -112,13 +114,22 @@ is_as_before 'clock: the kernel is as it was'
 
 # --- whose --------------------------------------------------------------------------------------
 
-# Shells called "named" and "other": each waits for a word, then sends 20 datagrams.
+# Shells called "named" and "other": each waits for a word, then sends 20 datagrams, of one byte (those
+# of the workload have eight).
 cp /bin/bash "$work/named"
 cp /bin/bash "$work/other"
 mkfifo "$work/go"
 sends='for ((i = 0; i < 20; i++)); do echo >/dev/udp/127.0.0.1/9; done 2>/dev/null'
 
-exits 'comm: start works though there is nobody' 0 ftracectl start -n comm --flat --comm=named udp_sendmsg
+of_a_byte="net_dev_queue: dev=lo .* len=$((14 + 20 + 8 + 1)) "
+of_eight="net_dev_queue: dev=lo .* len=$((14 + 20 + 8 + 8)) "
+queued() { # NAME: how many datagrams of one byte, and of eight, its events tell of
+        ftracectl report "$1" >"$work/$1.text" 2>"$err"
+        echo "$(grep -c "$of_a_byte" "$work/$1.text") $(grep -c "$of_eight" "$work/$1.text")"
+}
+
+exits 'comm: start works though there is nobody' 0 \
+        ftracectl start -n comm --flat --comm=named --event=net:net_dev_queue udp_sendmsg
 says 'comm: that there is nobody is told' 'nobody is called named yet' <(session comm '.warnings[]')
 kill_ftraced
 ok 'comm: the daemon is killed, the next one goes on' start_ftraced
@@ -130,12 +141,14 @@ echo >"$work/go"
 wait "$task"
 exits 'comm: stop works' 0 ftracectl stop comm
 is 'comm: calls of that task are there, not those of others nor of what it became' "$(trees comm)" 20
+is 'comm: its events are there, no others' "$(queued comm)" '20 0'
 is_as_before 'comm: the kernel is as it was'
 
 groups=/sys/fs/cgroup
 [[ -e $groups/cgroup.procs ]] || mount -t cgroup2 none $groups
 mkdir -p $groups/ftraced-test/below
-exits 'cgroup: start works' 0 ftracectl start -n cgroup --flat --cgroup=/ftraced-test udp_sendmsg
+exits 'cgroup: start works' 0 \
+        ftracectl start -n cgroup --flat --cgroup=/ftraced-test --event=net:net_dev_queue udp_sendmsg
 "$work/other" -c "read -r <\"\$1\"; $sends" - "$work/go" &
 task=$!
 echo $task >$groups/ftraced-test/below/cgroup.procs
@@ -145,6 +158,7 @@ echo >"$work/go"
 wait "$task"
 exits 'cgroup: stop works' 0 ftracectl stop cgroup
 is 'cgroup: calls of its task are there, no others' "$(trees cgroup)" 20
+is 'cgroup: its events are there, no others' "$(queued cgroup)" '20 0'
 rmdir $groups/ftraced-test/below $groups/ftraced-test
 is_as_before 'cgroup: the kernel is as it was'
 

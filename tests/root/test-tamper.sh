@@ -28,7 +28,7 @@ is 'nothing that the daemon does is tampering' "$(session quiet '.gaps | length'
 exits 'it is complete' 0 ftracectl verify quiet
 is_as_before 'the kernel is as it was'
 
-exits 'a session starts' 0 ftracectl start -n s udp_sendmsg
+exits 'a session starts' 0 ftracectl start -n s --event='net:net_dev_queue:len > 0' udp_sendmsg
 buffer=$(buffer_of s)
 "$udp_pairs" 5 >/dev/null
 
@@ -64,6 +64,15 @@ ok 'set_graph_function: noticed' wait_until $second is_degraded s filter_changed
 # The kernel takes no single name back: "!name" does.
 echo '!udp_recvmsg' >>"$tracefs/set_graph_function"
 ok 'set_graph_function: that it is back is noticed' wait_until $second is_degraded s ''
+
+tampered() { # FILE OF-SOMEBODY-ELSE OURS: of an event
+        echo "$2" >"$buffer/events/net/net_dev_queue/$1"
+        ok "$1 of an event: noticed" wait_until $second is_degraded s filter_changed
+        echo "$3" >"$buffer/events/net/net_dev_queue/$1"
+        ok "$1 of an event: that it is back is noticed" wait_until $second is_degraded s ''
+}
+tampered enable 0 1
+tampered filter 'len > 5' 'len > 0'
 
 if [[ -w /proc/sys/kernel/ftrace_enabled ]]; then
         cleanup_fn sysctl -qw kernel.ftrace_enabled=1
