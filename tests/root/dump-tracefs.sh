@@ -25,47 +25,47 @@ is_data() {
         esac
 }
 
-# The size that the kernel expands "7 (expanded: 1408)" to, from the number behind the colon.
-expand() {
-        local kib=${1##*: }
-        echo $(((${kib%?} * 1024 + 4079) / 4080 * 4080 / 1024))
-}
-
-# FILE TEXT
-normalise() {
-        local top
-        top=$(<"$tracefs/buffer_size_kb")
-        case ${1##*/}/$2 in
-        buffer_size_kb/*"(expanded: "*) expand "$2" ;;
-        "buffer_size_kb/${top% (expanded: *}") # of one CPU
-                case $top in
-                *" (expanded: "*) expand "$top" ;;
-                *) echo "$2" ;;
-                esac
-                ;;
-        *) echo "$2" ;;
-        esac
-}
-
-dump_directory() {
-        local f text
+# Names of what to read in one directory, each on a line.
+list_directory() { # DIR
+        local f
 
         for f in "$1"/* "$1"/options/* "$1"/per_cpu/*/buffer_size_kb "$1"/osnoise/* "$1"/events/enable; do
                 [[ -f $f && -r $f ]] || continue
-                if is_data "$f"; then continue; fi
-                { text=$(<"$f"); } 2>/dev/null || text='(cannot be read)'
-                printf '== %s\n%s\n' "${f#"$tracefs"/}" "$(normalise "$f" "$text")"
+                is_data "$f" || echo "$f"
         done
+}
+
+# What cannot be read has no heading.  One process for all files: on an emulated CPU a process each
+# would take most of the time of many stories.
+dump_directory() { # DIR, below $tracefs
+        local files
+
+        mapfile -t files < <(list_directory "$1")
+        { tail -n +1 "${files[@]}" 2>/dev/null || true; } | awk -v top="$(<buffer_size_kb)" '
+                function expand(text) { # "7 (expanded: 1408)"
+                        sub(/.*: /, "", text)
+                        return int(int((int(text) * 1024 + 4079) / 4080) * 4080 / 1024)
+                }
+                BEGIN {
+                        unexpanded = top
+                        if (!sub(/ \(expanded: .*/, "", unexpanded))
+                                unexpanded = "none"
+                }
+                /^==> .* <==$/ { sub(/^==> (\.\/)?/, "== "); sub(/ <==$/, ""); name = $2 }
+                name ~ /(^|\/)buffer_size_kb$/ && !/^==/ && /\(expanded: / { $0 = expand($0) }
+                name ~ /(^|\/)buffer_size_kb$/ && !/^==/ && $0 == unexpanded { $0 = expand(top) } # of one CPU
+                { print }'
 }
 
 [[ -e $tracefs/current_tracer ]] || {
         echo "dump-tracefs.sh: $tracefs is not tracefs" >&2
         exit 1
 }
-dump_directory "$tracefs"
-for i in "$tracefs"/instances/*/; do
+cd "$tracefs"
+dump_directory .
+for i in instances/*/; do
         [[ -d $i ]] || continue
-        echo "== instance ${i#"$tracefs"/}"
+        echo "== instance $i"
         dump_directory "${i%/}"
 done
 echo "== kernel.ftrace_enabled"
