@@ -11,6 +11,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/allowance.h \
 	%D%/arbiter.c \
 	%D%/arbiter.h \
+	%D%/aside.c \
+	%D%/aside.h \
 	%D%/clock-reader.c \
 	%D%/clock-reader.h \
 	%D%/clock-watch.c \
@@ -104,6 +106,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/peer.h \
 	%D%/pipe-marks.c \
 	%D%/pipe-marks.h \
+	%D%/plan-apply.c \
 	%D%/plan.c \
 	%D%/plan.h \
 	%D%/privilege.c \

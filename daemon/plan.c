@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * An array of steps.  The split into "add" and "apply" is what lets one write of the ledger precede
- * any number of changes, and what lets a plan be printed instead.
+ * An array of steps.  The split into "add" and "apply" (plan-apply.c) is what lets one write of the
+ * ledger precede any number of changes, and what lets a plan be printed instead.
  */
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/log.h"
@@ -255,69 +253,6 @@ int plan_append(Plan *p, const Tracefs *fs, const char *file, const Strv *words)
                 return 0;
         r = plan_read(p, fs, file, &now);
         return r < 0 ? r : plan_step(p, PLAN_APPEND, file, now, text, NULL);
-}
-
-/* --- making ----------------------------------------------------------------------------------- */
-
-/* Newer kernels round a size up to whole pages and say so. */
-static bool is_applied(const char *file, const char *now, const char *value) {
-        if (knob_equal(file, now, value))
-                return true;
-        return strstr(file, "buffer_size_kb") && *now != 'X' &&
-               strtoul(now, NULL, 10) >= strtoul(value, NULL, 10);
-}
-
-static int apply_set(const PlanStep *s, const Tracefs *fs) {
-        _cleanup_free_ char *now = NULL;
-        int r;
-
-        r = knob_write(fs->fd, s->file, s->text ?: s->value);
-        if (r >= 0)
-                r = knob_read(fs->fd, s->file, &now);
-        if (r < 0 || is_applied(s->file, now, s->value))
-                return MIN(r, 0);
-        log_debug("knob", "%s says \"%.200s\" after \"%.200s\" was written", s->file, now,
-                  s->value);
-        return -EIO;
-}
-
-static int apply_words(const PlanStep *s, const Tracefs *fs,
-                       int (*change)(int tracefs_fd, const char *path, const Strv *words)) {
-        _cleanup_strv_ Strv words = {};
-        int r = strv_split(&words, s->value, "\n");
-
-        return r < 0 ? r : change(fs->fd, s->file, &words);
-}
-
-static int apply(const PlanStep *s, const Tracefs *fs) {
-        switch (s->kind) {
-        case PLAN_MKDIR:
-                log_debug("knob", "mkdir %s", s->file);
-                return mkdirat(fs->fd, s->file, 0700) < 0 ? -errno : 0;
-        case PLAN_SET:
-                return apply_set(s, fs);
-        case PLAN_LINE:
-        case PLAN_APPEND:
-                return apply_words(s, fs, knob_append);
-        case PLAN_REMOVE:
-                return apply_words(s, fs, knob_remove);
-        case PLAN_RMDIR:
-                log_debug("knob", "rmdir %s", s->file);
-                return unlinkat(fs->fd, s->file, AT_REMOVEDIR) < 0 ? -errno : 0;
-        }
-        return -EINVAL;
-}
-
-int plan_apply(Plan *p, const Tracefs *fs, const char **ret_file) {
-        for (; !p->is_dry && p->n_applied < p->n; p->n_applied++) {
-                int r = apply(&p->steps[p->n_applied], fs);
-
-                if (r < 0) {
-                        *ret_file = p->steps[p->n_applied].file;
-                        return r;
-                }
-        }
-        return 0;
 }
 
 void plan_done(Plan *p) {

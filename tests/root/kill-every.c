@@ -3,8 +3,8 @@
  * kill-every: dies after every system call of arming and disarming, and looks what is left
  *
  * A child arms a session and another one beside it, records for a moment, and disarms both, while
- * this process follows it with ptrace() and kills it with SIGKILL when its k-th system call has
- * returned; then what the next daemon would do is done, and all control files are compared with what
+ * this process follows its threads with ptrace() and kills it with SIGKILL when its k-th system call
+ * has returned; then what the next daemon would do is done, and all control files are compared with what
  * they said before.  For k = 1 until a child comes to its end.  The putting back is killed as well,
  * now and then, after a system call that moves with k, and done again.
  *
@@ -42,6 +42,7 @@
 #define RESTORE_EVERY 4  /* so often the putting back is killed, too */
 #define RESTORE_CALLS 31 /* within so many calls */
 #define MAX_FDS 1024
+#define MAX_THREADS 8
 #define TRACEFS_MAGIC 0x74726163 /* linux/magic.h */
 
 typedef struct Setting {
@@ -118,22 +119,57 @@ static void put_back(const Setting *s) {
 
 /* --- which calls matter ----------------------------------------------------------------------- */
 
+/* A thread of it. */
+typedef struct Follower {
+        pid_t tid;                           /* 0: none */
+        bool in_call, is_opening, is_change; /* the call that it is in */
+} Follower;
+
 /* A child that is followed. */
 typedef struct Victim {
         pid_t pid;
-        bool in_call, is_opening, is_change; /* the call that it is in */
+        Follower threads[MAX_THREADS];
         bool is_fake;
         bool is_written[MAX_FDS]; /* descriptors that may be written to */
 } Victim;
 
 static bool is_change(const Victim *v, uint64_t nr, const uint64_t *args, bool *ret_opening) {
         static const int looks[] = {
-                SYS_read,     SYS_pread64, SYS_readlink,      SYS_readlinkat,      SYS_getdents64,
-                SYS_fstat,    SYS_stat,    SYS_lstat,         SYS_newfstatat,      SYS_statx,
-                SYS_lseek,    SYS_fcntl,   SYS_faccessat,     SYS_faccessat2,      SYS_access,
-                SYS_mmap,     SYS_munmap,  SYS_brk,           SYS_getpid,          SYS_gettid,
-                SYS_getuid,   SYS_uname,   SYS_clock_gettime, SYS_rt_sigprocmask,  SYS_futex,
-                SYS_mprotect, SYS_fstatfs, SYS_nanosleep,     SYS_clock_nanosleep,
+                SYS_read,
+                SYS_pread64,
+                SYS_readlink,
+                SYS_readlinkat,
+                SYS_getdents64,
+                SYS_fstat,
+                SYS_stat,
+                SYS_lstat,
+                SYS_newfstatat,
+                SYS_statx,
+                SYS_lseek,
+                SYS_fcntl,
+                SYS_faccessat,
+                SYS_faccessat2,
+                SYS_access,
+                SYS_mmap,
+                SYS_munmap,
+                SYS_brk,
+                SYS_getpid,
+                SYS_gettid,
+                SYS_getuid,
+                SYS_uname,
+                SYS_clock_gettime,
+                SYS_rt_sigprocmask,
+                SYS_futex,
+                SYS_mprotect,
+                SYS_fstatfs,
+                SYS_nanosleep,
+                SYS_clock_nanosleep,
+                SYS_clone,
+                SYS_clone3,
+                SYS_rseq,
+                SYS_set_robust_list,
+                SYS_exit,
+                SYS_madvise,
         };
 
         *ret_opening = nr == SYS_openat && (args[2] & (O_ACCMODE | O_CREAT | O_TRUNC)) != O_RDONLY;
@@ -168,30 +204,91 @@ static int stop_at_calls(void) {
 }
 
 /* At a stop before a call, or after one that matters.  1: one that may change something has returned. */
-static int look_at_call(Victim *v) {
+static int look_at_call(Victim *v, Follower *t) {
         struct __ptrace_syscall_info info;
 
-        if (ptrace(PTRACE_GET_SYSCALL_INFO, v->pid, sizeof(info), &info) < 0)
+        if (ptrace(PTRACE_GET_SYSCALL_INFO, t->tid, sizeof(info), &info) < 0)
                 return -errno;
         if (info.op == PTRACE_SYSCALL_INFO_SECCOMP) {
-                v->is_change = is_change(v, info.seccomp.nr, info.seccomp.args, &v->is_opening);
-                v->in_call = v->is_change || v->is_opening;
+                t->is_change = is_change(v, info.seccomp.nr, info.seccomp.args, &t->is_opening);
+                t->in_call = t->is_change || t->is_opening;
                 return 0;
         }
-        if (info.op != PTRACE_SYSCALL_INFO_EXIT || !v->in_call)
+        if (info.op != PTRACE_SYSCALL_INFO_EXIT || !t->in_call)
                 return 0;
-        v->in_call = false;
-        if (v->is_opening && info.exit.rval >= 0 && info.exit.rval < MAX_FDS)
+        t->in_call = false;
+        if (t->is_opening && info.exit.rval >= 0 && info.exit.rval < MAX_FDS)
                 v->is_written[info.exit.rval] = true;
-        return v->is_change;
+        return t->is_change;
+}
+
+/* One that has not been seen yet is new; NULL: there are too many. */
+static Follower *find_thread(Victim *v, pid_t tid, bool *ret_new) {
+        Follower *empty = NULL;
+
+        *ret_new = false;
+        for (size_t i = 0; i < MAX_THREADS; i++) {
+                if (v->threads[i].tid == tid)
+                        return &v->threads[i];
+                if (v->threads[i].tid == 0 && !empty)
+                        empty = &v->threads[i];
+        }
+        if (empty)
+                *empty = (Follower){ .tid = tid };
+        *ret_new = true;
+        return empty;
 }
 
 /* --- death ------------------------------------------------------------------------------------ */
 
+/* Threads before the process itself, as it must be.  Whether it has died of the signal, or -1. */
+static int kill_victim(const Victim *v) {
+        int status = 0;
+        pid_t tid;
+
+        (void) kill(v->pid, SIGKILL);
+        do
+                tid = waitpid(-1, &status, __WALL);
+        while (tid >= 0 && (tid != v->pid || WIFSTOPPED(status)));
+        return tid == v->pid && WIFSIGNALED(status) ? 1 : -1;
+}
+
+/* Until @n calls have returned or it has ended: 1, or how it ended: 0, -1. */
+static int follow(Victim *v, unsigned n) {
+        unsigned n_calls = 0;
+        pid_t tid = v->pid;
+        int status = 0;
+
+        for (;;) {
+                bool is_new;
+                Follower *t = find_thread(v, tid, &is_new);
+                int signal = WSTOPSIG(status);
+
+                if (!t)
+                        return -1;
+                /* A thread begins with a SIGSTOP; stops with bit 7 and events are ptrace()'s own. */
+                if (is_new || signal == (SIGTRAP | 0x80) || status >> 16 != 0)
+                        signal = 0;
+                if (signal == 0 && !is_new)
+                        n_calls += look_at_call(v, t) > 0;
+                if (n_calls >= n)
+                        return 1;
+                if (ptrace(t->in_call ? PTRACE_SYSCALL : PTRACE_CONT, tid, NULL, signal) < 0 &&
+                    errno != ESRCH)
+                        return -1;
+                while ((tid = waitpid(-1, &status, __WALL)) >= 0 && !WIFSTOPPED(status)) {
+                        if (tid == v->pid)
+                                return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
+                        find_thread(v, tid, &is_new)->tid = 0;
+                }
+                if (tid < 0)
+                        return -1;
+        }
+}
+
 /* Runs @f in a child that dies after @n system calls; 0: it does not.  Whether it died so, or -1. */
 static int run_until(const Setting *s, void (*f)(const Setting *), unsigned n) {
-        unsigned n_calls = 0;
-        int status, signal = 0;
+        int status, r;
         pid_t pid = fork();
         Victim v = { .pid = pid, .is_fake = s->is_fake };
 
@@ -209,28 +306,13 @@ static int run_until(const Setting *s, void (*f)(const Setting *), unsigned n) {
         }
         if (waitpid(pid, &status, n > 0 ? WUNTRACED : 0) != pid)
                 return -1;
-        if (n > 0 && WIFSTOPPED(status))
-                (void) ptrace(PTRACE_SETOPTIONS, pid, NULL,
-                              PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACESECCOMP | PTRACE_O_EXITKILL);
-        while (WIFSTOPPED(status)) {
-                if (ptrace(v.in_call ? PTRACE_SYSCALL : PTRACE_CONT, pid, NULL, signal) < 0 ||
-                    waitpid(pid, &status, 0) != pid)
-                        return -1;
-                if (!WIFSTOPPED(status))
-                        break;
-                signal =
-                        WSTOPSIG(status) == (SIGTRAP | 0x80) || status >> 16 == PTRACE_EVENT_SECCOMP
-                                ? 0
-                                : WSTOPSIG(status);
-                if (signal != 0)
-                        continue;
-                n_calls += look_at_call(&v) > 0;
-                if (n_calls < n)
-                        continue;
-                (void) kill(pid, SIGKILL);
-                return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) ? 1 : -1;
-        }
-        return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
+        if (!WIFSTOPPED(status))
+                return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
+        (void) ptrace(PTRACE_SETOPTIONS, pid, NULL,
+                      PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE |
+                              PTRACE_O_EXITKILL);
+        r = follow(&v, n);
+        return r > 0 ? kill_victim(&v) : r;
 }
 
 /* --- what is left ----------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -34,6 +35,7 @@ int __wrap_unlinkat(int dir_fd, const char *path, int flags);
 int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to);
 
 static FakeKernel *the;
+static pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; /* plans have two threads */
 static struct {
         char *path; /* relative to tracefs; NULL: not one of ours */
         bool is_list;
@@ -286,7 +288,18 @@ static bool is_list(const char *path) {
                startswith(name, "set_event_");
 }
 
+static pthread_mutex_t *lock(void) {
+        (void) pthread_mutex_lock(&mutex);
+        return &mutex;
+}
+
+static void unlock(pthread_mutex_t **m) {
+        (void) pthread_mutex_unlock(*m);
+}
+#define _locked_ _cleanup_(unlock) pthread_mutex_t *locked __attribute__((unused)) = lock()
+
 int __wrap_openat(int dir_fd, const char *path, int flags, ...) {
+        _locked_;
         _cleanup_free_ char *rel = relative(dir_fd, path);
         mode_t mode = 0;
         int fd;
@@ -403,6 +416,7 @@ static int write_file(int fd, const char *text) {
 }
 
 ssize_t __wrap_write(int fd, const void *data, size_t n) {
+        _locked_;
         _cleanup_free_ char *text = NULL;
         int r;
 
@@ -435,6 +449,7 @@ ssize_t __wrap_write(int fd, const void *data, size_t n) {
 }
 
 int __wrap_close(int fd) {
+        _locked_;
         bool fails;
 
         if (fd < 0 || fd >= MAX_FDS || !files[fd].path)
@@ -461,6 +476,7 @@ int __wrap_close(int fd) {
 }
 
 int __wrap_mkdirat(int dir_fd, const char *path, mode_t mode) {
+        _locked_;
         _cleanup_free_ char *rel = relative(dir_fd, path), *dir = NULL;
 
         if (!rel || !startswith(rel, "instances/"))
@@ -478,6 +494,7 @@ int __wrap_mkdirat(int dir_fd, const char *path, mode_t mode) {
 }
 
 int __wrap_unlinkat(int dir_fd, const char *path, int flags) {
+        _locked_;
         _cleanup_free_ char *rel = relative(dir_fd, path);
         static bool inside;
         char dir[PATH_MAX];
@@ -505,6 +522,7 @@ int __wrap_unlinkat(int dir_fd, const char *path, int flags) {
 
 /* The ledger's rename is a step too: a full disk, a death before it. */
 int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to) {
+        _locked_;
         if (the && streq(to, "ledger") && step()) {
                 errno = ENOSPC;
                 return -1;

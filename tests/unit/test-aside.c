@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <check.h>
+#include <semaphore.h>
+#include <stdbool.h>
+
+#include "daemon/aside.h"
+#include "unit.h"
+
+/* What happened, a letter each. */
+static char story[64];
+
+static void note(char c) {
+        size_t n = strlen(story);
+
+        ck_assert_uint_lt(n + 1, sizeof(story));
+        story[n] = c;
+        story[n + 1] = 0;
+}
+
+typedef struct Job {
+        char began, returned; /* what it notes */
+        sem_t may_return;
+        Aside *aside;
+        struct Job *then; /* is begun in the middle of it */
+        bool settles;
+} Job;
+
+static void job_run(void *userdata) {
+        Job *j = userdata;
+
+        note(j->began);
+        if (j->settles)
+                aside_settle(j->aside);
+        if (j->then)
+                ck_assert_int_eq(aside_run(j->aside, job_run, j->then), 0);
+        aside_leave();
+        (void) sem_wait(&j->may_return);
+        aside_return();
+        note(j->returned);
+}
+
+#define JOB(a, b) (&(Job){ .began = (a), .returned = (b) })
+
+static Job *job_init(Job *j, Aside *a, unsigned permits) {
+        j->aside = a;
+        ck_assert_int_eq(sem_init(&j->may_return, 0, permits), 0);
+        return j;
+}
+
+static void setup(sd_event **event, Aside **a) {
+        story[0] = 0;
+        ck_assert_int_ge(sd_event_new(event), 0);
+        ck_assert_int_eq(aside_new(a, *event), 0);
+}
+
+static void teardown(sd_event *event, Aside *a) {
+        a = aside_free(a);
+        (void) sd_event_unref(event);
+}
+
+static void run_until_idle(sd_event *event, Aside *a) {
+        while (aside_is_busy(a))
+                ck_assert_int_ge(sd_event_run(event, 10000000), 0);
+}
+
+START_TEST(the_loop_goes_on_between_leaving_and_returning_only)
+        {
+                sd_event *event;
+                Aside *a;
+                Job *j = JOB('a', 'b');
+
+                setup(&event, &a);
+                ck_assert_int_eq(aside_run(a, job_run, job_init(j, a, 0)), 0);
+                note('-'); /* it has begun, and left */
+                ck_assert(aside_is_busy(a));
+                (void) sem_post(&j->may_return);
+                ck_assert_str_eq(story, "a-"); /* it wants to go on, and may not yet */
+                run_until_idle(event, a);
+                ck_assert_str_eq(story, "a-b");
+                teardown(event, a);
+        }
+END_TEST
+
+START_TEST(tasks_run_one_after_the_other)
+        {
+                sd_event *event;
+                Aside *a;
+                Job *j = JOB('a', 'b'), *k = JOB('c', 'd');
+
+                setup(&event, &a);
+                ck_assert_int_eq(aside_run(a, job_run, job_init(j, a, 0)), 0);
+                ck_assert_int_eq(aside_run(a, job_run, job_init(k, a, 1)), 0);
+                ck_assert_str_eq(story, "a");
+                (void) sem_post(&j->may_return);
+                run_until_idle(event, a);
+                ck_assert_str_eq(story, "abcd");
+                teardown(event, a);
+        }
+END_TEST
+
+START_TEST(a_task_that_a_task_begins_comes_after_it)
+        {
+                sd_event *event;
+                Aside *a;
+                Job *j = JOB('a', 'b'), *k = JOB('c', 'd');
+
+                setup(&event, &a);
+                j->then = job_init(k, a, 1);
+                ck_assert_int_eq(aside_run(a, job_run, job_init(j, a, 1)), 0);
+                run_until_idle(event, a);
+                ck_assert_str_eq(story, "abcd");
+                teardown(event, a);
+        }
+END_TEST
+
+START_TEST(settling_ends_all_of_them_without_the_loop)
+        {
+                sd_event *event;
+                Aside *a;
+                Job *j = JOB('a', 'b'), *k = JOB('c', 'd');
+
+                setup(&event, &a);
+                ck_assert_int_eq(aside_run(a, job_run, job_init(j, a, 0)), 0);
+                ck_assert_int_eq(aside_run(a, job_run, job_init(k, a, 1)), 0);
+                (void) sem_post(&j->may_return);
+                aside_settle(a);
+                ck_assert(!aside_is_busy(a));
+                ck_assert_str_eq(story, "abcd");
+                ck_assert_int_eq(sd_event_run(event, 0),
+                                 1); /* that it wanted to go on is no news */
+                ck_assert_int_eq(sd_event_run(event, 0), 0);
+                teardown(event, a);
+        }
+END_TEST
+
+START_TEST(a_task_that_settles_waits_for_nobody)
+        {
+                sd_event *event;
+                Aside *a;
+                Job *j = JOB('a', 'b');
+
+                setup(&event, &a);
+                j->settles = true;
+                ck_assert_int_eq(aside_run(a, job_run, job_init(j, a, 1)), 0);
+                run_until_idle(event, a);
+                ck_assert_str_eq(story, "ab");
+                teardown(event, a);
+        }
+END_TEST
+
+START_TEST(without_an_aside_a_task_is_a_call)
+        {
+                Job *j = JOB('a', 'b');
+
+                story[0] = 0;
+                ck_assert_int_eq(aside_run(NULL, job_run, job_init(j, NULL, 1)), 0);
+                ck_assert_str_eq(story, "ab");
+                ck_assert(!aside_is_busy(NULL));
+                aside_settle(NULL);
+        }
+END_TEST
+
+UNIT_MAIN("aside", the_loop_goes_on_between_leaving_and_returning_only,
+          tasks_run_one_after_the_other, a_task_that_a_task_begins_comes_after_it,
+          settling_ends_all_of_them_without_the_loop, a_task_that_settles_waits_for_nobody,
+          without_an_aside_a_task_is_a_call)
