@@ -351,6 +351,7 @@ int controller_look(Controller *c, const SessionMeta *m, bool force, Refusal *re
         const char *what;
         int r;
 
+        aside_settle(c->aside);
         r = admit(c, m, force, false, &aim, refusal);
         if (r != 0)
                 return r;
@@ -438,6 +439,7 @@ int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, bool force, Refu
         Tracer *t;
         int r, k;
 
+        aside_settle(c->aside);
         r = tracer_prepare(c, &t, m, force, false, &aim, refusal);
         if (r != 0)
                 return r;

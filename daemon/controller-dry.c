@@ -129,6 +129,7 @@ int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta
         Tracer *t;
         int r;
 
+        aside_settle(c->aside);
         r = ledger_new_dry(&dry);
         if (r >= 0)
                 r = tracer_prepare(c, &t, m, force, true, &aim, refusal);

@@ -35,6 +35,7 @@ int controller_narrow(Controller *c, Tracer *t, SessionMeta *m) {
         const char *file = NULL;
         int r;
 
+        aside_settle(c->aside);
         r = lean_choose(&choice, c->store_fd, c->fs.root_fd, &c->functions, &m->spec, &m->roots,
                         &m->notrace, &warnings, &refusal);
         if (r != 0 || choice.hooks.lines.n == 0)
@@ -54,6 +55,7 @@ int controller_weigh(Controller *c, Weighing *ret, const Strv *names) {
         _cleanup_(hooks_done) Hooks hooks = {};
         int r;
 
+        aside_settle(c->aside);
         r = functions_load(&c->functions, &c->fs);
         for (size_t i = 0; r >= 0 && i < names->n; i++)
                 if (functions_contain(&c->functions, names->items[i]))

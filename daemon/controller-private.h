@@ -24,6 +24,7 @@
 
 struct Controller {
         Tracefs fs;
+        Aside *aside;      /* whose tasks write, too */
         char *wanted_path; /* where the caller says tracefs is, or NULL */
         Ledger *ledger;
         Arbiter arbiter;

@@ -100,6 +100,7 @@ int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *re
         _cleanup_strv_ Strv gone = {}, back = {};
         int r;
 
+        aside_settle(t->c->aside);
         r = drop_strangers(t);
         if (r >= 0)
                 r = add_missing(t, GRAPH_FUNCTION, &m->roots, &gone, &back);
@@ -124,6 +125,8 @@ int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *re
 int tracer_get_roots(const Tracer *t, Strv *ret, Strv *ret_gone) {
         int r = 0;
 
+        if (aside_is_busy(t->c->aside))
+                return -EBUSY;
         /* While a module is loaded what is at an address has no name yet. */
         if (t->c->has_address)
                 r = drop_strangers(t);

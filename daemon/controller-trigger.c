@@ -119,8 +119,10 @@ int tracer_plan_switches(const Tracer *t, Plan *p, const SessionMeta *m) {
 
 int tracer_put_switch(Tracer *t, size_t i, const Trigger *trigger, bool on) {
         _cleanup_trigger_ Trigger s = {};
-        int r = get_switch(t, i, trigger, &s);
+        int r;
 
+        aside_settle(t->c->aside);
+        r = get_switch(t, i, trigger, &s);
         return r < 0 ? r
                      : switch_put(&t->c->fs, t->c->ledger, t->claim->session,
                                   instance_dir(t->instance), &s, on);
@@ -169,6 +171,7 @@ static int hook(Tracer *t, const Hooks *hooks) {
         Controller *c = t->c;
         int r;
 
+        aside_settle(c->aside);
         r = instance_plan_hooks(t->instance, &plan, c->ledger, t->claim->session, hooks);
         if (r >= 0)
                 r = ledger_commit(c->ledger, c->fs.path);

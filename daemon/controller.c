@@ -246,6 +246,8 @@ size_t controller_n_restored(const Controller *c) {
 }
 
 bool controller_has_instances(Controller *c) {
+        if (c->has_instances < 0)
+                aside_settle(c->aside);
         if (controller_attach(c) >= 0 && c->has_instances < 0 &&
             tracefs_has_tracer(&c->fs, "", "function_graph") > 0)
                 c->has_instances = instance_probe(&c->fs, c->ledger);
@@ -277,6 +279,10 @@ int controller_own_dirs(const Controller *c, Strv *ret) {
         return 0;
 }
 
+void controller_set_aside(Controller *c, Aside *aside) {
+        c->aside = aside;
+}
+
 void controller_set_memory_limit(Controller *c, ConfigShare limit) {
         c->memory_limit = limit;
 }
@@ -292,6 +298,7 @@ MemoryUse controller_memory_use(const Controller *c) {
 json_t *controller_check(Controller *c) {
         _cleanup_strv_ Strv ours = {};
 
+        aside_settle(c->aside); /* half of a change would look like a fault */
         (void) controller_has_instances(c);
         if (controller_own_dirs(c, &ours) < 0)
                 return NULL;
@@ -371,6 +378,7 @@ int tracer_disarm(Tracer *t) {
         Controller *c = t->c;
         int r;
 
+        aside_settle(c->aside);
         r = tracer_end(t);
         if (r >= 0)
                 controller_retry(c);

@@ -6,7 +6,7 @@
  *
  * The one door to tracefs.  It knows what this kernel can do, who holds what
  * exists only once per kernel, and writes every change into the ledger before
- * it makes it.  One per daemon; the daemon's main thread only.
+ * it makes it.  One per daemon; the daemon's loop and its tasks (daemon/aside.h).
  *
  * Order of arming:
  *
@@ -23,6 +23,7 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
+#include "daemon/aside.h"
 #include "daemon/bell.h"
 #include "daemon/instance.h"
 #include "daemon/lean-cache.h"
@@ -52,6 +53,9 @@ int controller_new(Controller **ret, const char *tracefs, int ledger_dir_fd, boo
 int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, int root_fd);
 /* What all buffers together may take of the memory that is available; half of it unless said. */
 void controller_set_memory_limit(Controller *c, ConfigShare limit);
+/* The loop's tasks, which arm and disarm; NULL, as at first: there are none.  Whoever calls anything
+ * below that writes, and is no task, waits until these have ended. */
+void controller_set_aside(Controller *c, Aside *aside);
 /* Undoes what nobody took up. */
 void controller_settle(Controller *c);
 /* From now on what is programmed stays, also in controller_free(): another daemon takes it up. */
@@ -163,7 +167,8 @@ const char *tracer_tracefs(const Tracer *t);
 int tracer_tracefs_fd(const Tracer *t);
 const char *tracer_dir(const Tracer *t);
 /* What set_graph_function holds as long as nobody else writes it: the roots of all sessions, but
- * perhaps for those whose module has gone.  Takes out what became of their addresses. */
+ * perhaps for those whose module has gone.  Takes out what became of their addresses.  -EBUSY: a task
+ * is about to write it. */
 int tracer_get_roots(const Tracer *t, Strv *ret, Strv *ret_gone);
 /* Adds directories of buffers in which somebody else has function_graph on.  0 or -errno. */
 int tracer_find_strangers(const Tracer *t, Strv *ret);

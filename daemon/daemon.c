@@ -18,6 +18,7 @@
 #include "base/now.h"
 #include "base/unit.h"
 #include "daemon/address.h"
+#include "daemon/aside.h"
 #include "daemon/controller.h"
 #include "daemon/daemon.h"
 #include "daemon/fdstore.h"
@@ -40,6 +41,7 @@ struct Daemon {
         sd_event *event;
         Store *store;
         FdStore *fdstore;
+        Aside *aside;
         Controller *controller;
         Sessions *sessions;
         Sealer *sealer; /* NULL in a private daemon, which leaves when its client does */
@@ -93,7 +95,8 @@ static int daemon_on_post(sd_event_source *source, void *userdata) {
         Daemon *d = userdata;
         bool is_abandoned = d->config.private_fd >= 0 && server_n_connections(d->server) == 0;
 
-        if ((d->is_stopping || is_abandoned) && sessions_have_ended(d->sessions))
+        if ((d->is_stopping || is_abandoned) && !aside_is_busy(d->aside) &&
+            sessions_have_ended(d->sessions))
                 return sd_event_exit(d->event, 0);
         return 0;
 }
@@ -133,6 +136,7 @@ static int daemon_on_signal(sd_event_source *source, const struct signalfd_sigin
                 return 0;
         d->is_stopping = true;
         (void) sd_notify(0, "STOPPING=1");
+        aside_settle(d->aside);
         methods_end(d->methods);
         if (daemon_is_followed(si->ssi_signo))
                 daemon_leave(d);
@@ -188,7 +192,8 @@ static bool daemon_has_nothing_to_do(void *userdata) {
         Daemon *d = userdata;
 
         return server_n_connections(d->server) == 0 && sessions_n_live(d->sessions) == 0 &&
-               !janitor_is_busy(d->janitor) && !(d->sealer && sealer_is_busy(d->sealer));
+               !aside_is_busy(d->aside) && !janitor_is_busy(d->janitor) &&
+               !(d->sealer && sealer_is_busy(d->sealer));
 }
 
 static void daemon_on_idle(void *userdata) {
@@ -318,7 +323,11 @@ static int daemon_make_fdstore(Daemon *d) {
 static int daemon_make_sessions(Daemon *d) {
         int r;
 
-        r = sessions_new(&d->sessions, d->event, d->controller, d->store, d->fdstore);
+        r = aside_new(&d->aside, d->event);
+        if (r < 0)
+                return log_error_errno(r, "Cannot make room for tasks: %m");
+        controller_set_aside(d->controller, d->aside);
+        r = sessions_new(&d->sessions, d->event, d->aside, d->controller, d->store, d->fdstore);
         if (r < 0)
                 return log_error_errno(r, "Cannot make room for sessions: %m");
         sessions_set_limits(d->sessions, &d->settings.limits);
@@ -327,7 +336,7 @@ static int daemon_make_sessions(Daemon *d) {
         if (r < 0)
                 return log_error_errno(r, "Cannot list the sessions in %s: %m", d->config.store);
         daemon_settle(d);
-        r = methods_new(&d->methods, d->event, d->controller, d->store, d->sessions,
+        r = methods_new(&d->methods, d->event, d->aside, d->controller, d->store, d->sessions,
                         &d->settings.limits, d->config.config_root);
         if (r < 0)
                 return log_error_errno(r, "Cannot set up the methods: %m");
@@ -595,6 +604,7 @@ Daemon *daemon_free(Daemon *d) {
                 return NULL;
 
         had_controller = d->controller;
+        aside_settle(d->aside);
         if (d->sessions && !d->has_run)
                 daemon_leave(
                         d); /* what it has just taken up is not to end because of a start that fails */
@@ -608,6 +618,7 @@ Daemon *daemon_free(Daemon *d) {
         (void) sessions_free(d->sessions); /* ends what still records */
         (void) methods_free(d->methods);
         (void) controller_free(d->controller); /* puts the kernel back */
+        (void) aside_free(d->aside);
         if (had_controller)
                 daemon_log_end(d);
         (void) fdstore_free(d->fdstore);

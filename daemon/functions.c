@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/name.h"
+#include "daemon/aside.h"
 #include "daemon/functions.h"
 #include "daemon/suggest.h"
 
@@ -92,10 +93,11 @@ int functions_load(Functions *f, const Tracefs *fs) {
                 return r;
         if (f->n > 0 && streq_ptr(f->modules, new.modules))
                 return 0;
+        aside_leave();
         r = file_read(fs->fd, "available_filter_functions", &new.text, &new.n_text, MAX_LIST_BYTES);
-        if (r < 0)
-                return r;
-        r = parse(&new);
+        if (r >= 0)
+                r = parse(&new);
+        aside_return();
         if (r < 0)
                 return r;
         new.root_fd = fs->root_fd;

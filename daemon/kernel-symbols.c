@@ -17,6 +17,7 @@
 
 #include "base/buf.h"
 #include "base/io.h"
+#include "daemon/aside.h"
 #include "daemon/kernel-symbols.h"
 #include "store/symbol-file.h"
 
@@ -134,11 +135,26 @@ static int is_current(const KernelSymbols *k, int proc_fd, int symbols_fd) {
                is_stored(symbols_fd, k->names.modules);
 }
 
+static int read_and_store(int proc_fd, int symbols_fd, char **ret_modules, SymbolNames *ret) {
+        _cleanup_free_ char *text = NULL;
+        size_t n;
+        int r;
+
+        r = read_both(proc_fd, ret_modules, &text, &n);
+        if (r < 0)
+                return r;
+        if (!symbols_have_addresses(text))
+                return KERNEL_SYMBOLS_E_HIDDEN;
+        r = symbol_file_store(symbols_fd, text, n, ret->symbols);
+        if (r >= 0 && **ret_modules)
+                r = symbol_file_store(symbols_fd, *ret_modules, strlen(*ret_modules), ret->modules);
+        return MIN(r, 0);
+}
+
 int kernel_symbols_store(KernelSymbols *k, int symbols_fd, const SymbolNames **ret) {
-        _cleanup_free_ char *modules = NULL, *text = NULL;
+        _cleanup_free_ char *modules = NULL;
         _cleanup_close_ int proc_fd = -EBADF;
         SymbolNames names = {};
-        size_t n;
         int r;
 
         proc_fd = dir_open(AT_FDCWD, k->proc);
@@ -148,15 +164,10 @@ int kernel_symbols_store(KernelSymbols *k, int symbols_fd, const SymbolNames **r
         if (r < 0)
                 return r;
         if (r == 0) {
-                r = read_both(proc_fd, &modules, &text, &n);
-                if (r < 0)
-                        return r;
-                if (!symbols_have_addresses(text))
-                        return KERNEL_SYMBOLS_E_HIDDEN;
-                r = symbol_file_store(symbols_fd, text, n, names.symbols);
-                if (r >= 0 && *modules)
-                        r = symbol_file_store(symbols_fd, modules, strlen(modules), names.modules);
-                if (r < 0)
+                aside_leave();
+                r = read_and_store(proc_fd, symbols_fd, &modules, &names);
+                aside_return();
+                if (r != 0)
                         return r;
                 free(k->modules);
                 k->modules = TAKE_PTR(modules);

@@ -15,6 +15,7 @@
 
 #include "base/io.h"
 #include "base/log.h"
+#include "daemon/aside.h"
 #include "daemon/knob.h"
 #include "daemon/ledger.h"
 
@@ -164,7 +165,9 @@ static int commit(Ledger *l, const char *tracefs_path) {
         json_decref(root);
         if (!text)
                 return -ENOMEM;
+        aside_leave();
         r = file_replace(l->dir_fd, LEDGER_NAME, text, strlen(text), 0640);
+        aside_return();
         free(text);
         return r;
 }
@@ -310,9 +313,11 @@ static int undo_file(const Tracefs *fs, const LedgerRecord *e, Strv *warnings, s
         if (streq(e->file, "current_tracer") ||
             (knob_equal(e->file, now, e->old) && !knob_hides(e->file, now)))
                 return 0;
+        aside_leave();
         r = may_write(fs, e);
         if (r >= 0)
                 r = knob_restore(fs->fd, e->file, e->old, &skipped);
+        aside_return();
         if (r < 0)
                 return r;
         (*n)++;
@@ -345,8 +350,10 @@ static int undo_line(const Tracefs *fs, const LedgerRecord *e, size_t *n) {
         int r;
 
         r = line ? strv_take(&lines, line) : -ENOMEM;
+        aside_leave();
         if (r >= 0)
                 r = knob_append(fs->fd, e->file, &lines);
+        aside_return();
         *n += r >= 0;
         return r == -ENOENT || r == -ENODEV || r == -EINVAL || r == -ESRCH ? 0 : r;
 }
@@ -363,10 +370,12 @@ static int undo_stop(const Ledger *l, const Tracefs *fs, const char *session) {
                         continue;
                 if (e->kind == LEDGER_TRACER)
                         continue;
+                aside_leave();
                 if (e->kind == LEDGER_INSTANCE)
                         r = asprintf(&dir, "%s/", e->file) < 0 ? -ENOMEM : stop_tracer(fs, dir);
                 else if (streq(e->file, "current_tracer"))
                         r = stop_tracer(fs, "");
+                aside_return();
                 if (r < 0 && ret == 0)
                         ret = r;
         }
@@ -400,8 +409,10 @@ static int undo_tracer(const Ledger *l, const Tracefs *fs, const LedgerRecord *e
         r = knob_read(fs->fd, e->file, &now);
         if (r == -ENOENT || r == -ENODEV || (r >= 0 && !streq(now, "nop")))
                 return 0;
+        aside_leave();
         if (r >= 0)
                 r = knob_write(fs->fd, e->file, e->old);
+        aside_return();
         if (r >= 0)
                 (*n)++;
         return r;
@@ -432,7 +443,9 @@ static int undo_session(Ledger *l, const Tracefs *fs, const char *session, Strv 
 
                 if (e->kind != LEDGER_INSTANCE || !streq(e->session, session))
                         continue;
+                aside_leave();
                 r = remove_instance(fs, e->file);
+                aside_return();
                 if (r >= 0)
                         n++;
                 else if (r != -ENOENT) {

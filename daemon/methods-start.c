@@ -212,7 +212,7 @@ int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *u
         if (!json_is_integer(json_object_get(parameters, "wait_ns")))
                 wait_ns = profile.wait_ns;
         request.peer = is_attached ? server_call_peer(call) : 0;
-        return starts_begin(m->starts, call, &request, wait_ns, refusal);
+        return starts_begin(m->starts, call, &request, wait_ns);
 }
 
 /* The reply of DryRun. */

@@ -490,7 +490,7 @@ const ServerMethod *methods_table(size_t *ret_n) {
         return table;
 }
 
-int methods_new(Methods **ret, sd_event *event, Controller *controller, Store *store,
+int methods_new(Methods **ret, sd_event *event, Aside *aside, Controller *controller, Store *store,
                 Sessions *sessions, const Limits *limits, const char *config_root) {
         Methods *m = calloc(1, sizeof(*m));
         int r;
@@ -503,7 +503,7 @@ int methods_new(Methods **ret, sd_event *event, Controller *controller, Store *s
                         .sessions = sessions,
                         .limits = limits,
                         .config_root = config_root };
-        r = starts_new(&m->starts, event, sessions);
+        r = starts_new(&m->starts, event, aside, sessions);
         if (r >= 0)
                 r = listings_new(&m->listings, event, sessions);
         if (r < 0) {

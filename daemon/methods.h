@@ -16,7 +16,7 @@
 typedef struct Methods Methods;
 
 /* Everything is borrowed. */
-int methods_new(Methods **ret, sd_event *event, Controller *controller, Store *store,
+int methods_new(Methods **ret, sd_event *event, Aside *aside, Controller *controller, Store *store,
                 Sessions *sessions, const Limits *limits, const char *config_root);
 /* Before the first call; borrowed. */
 void methods_set_upkeep(Methods *m, Janitor *janitor);

@@ -13,13 +13,17 @@
 #define SESSION_LEARN_US (UINT64_C(10) * 1000000)
 #define SESSION_LEARN_MAX_US (UINT64_C(3600) * 1000000)
 
-static void narrow(Session *s) {
+/* A task: it may be stopped meanwhile. */
+static void narrow(void *userdata) {
+        Session *s = userdata;
         ClockTuple now;
         int r, k;
 
+        if (s->meta->state != SESSION_RECORDING)
+                return;
         health_end_watch(s->health);
         r = controller_narrow(s->context->controller, s->tracer, s->meta);
-        k = health_watch_again(s->health);
+        k = s->meta->state == SESSION_RECORDING ? health_watch_again(s->health) : 0;
         if (k < 0)
                 (void) log_warning_errno(k, "Session '%s' is not watched any more: %m",
                                          s->meta->name);
@@ -48,8 +52,8 @@ static void on_lesson(int error, void *userdata) {
         s->lesson = lesson_free(s->lesson);
         if (!s->tracer || s->meta->state != SESSION_RECORDING)
                 return;
-        if (error >= 0)
-                narrow(s);
+        if (error >= 0 && aside_run(s->context->aside, narrow, s) < 0)
+                narrow(s); /* the loop waits */
         if (s->meta->learns)
                 (void) set_timer(s);
 }

@@ -53,6 +53,7 @@ struct Session {
         PipeMarks *marks;       /* while nobody holds the pipes */
         bool is_held;           /* the service manager has copies of the descriptors */
         bool is_leaving;        /* another daemon goes on with it */
+        bool is_finishing;      /* its readers have ended, and session_finish() was asked for */
 };
 
 /* Once the readers have the sequence that they begin or go on with.  0 or -errno. */

@@ -145,7 +145,7 @@ void session_on_cut(void *userdata) {
         }
 }
 
-static void session_finish(Session *s);
+static void session_finish(void *userdata);
 
 void session_on_recorder(void *userdata) {
         Session *s = userdata;
@@ -169,8 +169,12 @@ void session_on_recorder(void *userdata) {
                                 format_bytes(text, s->meta->spec.max_bytes));
                 session_stop(s, reason);
         }
-        if (recorder_has_ended(s->recorder) && s->meta->state == SESSION_DRAINING)
-                session_finish(s);
+        if (recorder_has_ended(s->recorder) && s->meta->state == SESSION_DRAINING &&
+            !s->is_finishing) {
+                s->is_finishing = true;
+                if (aside_run(s->context->aside, session_finish, s) < 0)
+                        session_finish(s); /* the loop waits */
+        }
 }
 
 bool session_add_neighbour(Session *s, const char *name) {
@@ -321,8 +325,9 @@ static void session_look_at_silence(Session *s) {
                           strerror(-r));
 }
 
-/* The readers have ended. */
-static void session_finish(Session *s) {
+/* The readers have ended.  A task: putting the kernel back takes it a while. */
+static void session_finish(void *userdata) {
+        Session *s = userdata;
         char reason[256];
         const char *path;
         int r;

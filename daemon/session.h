@@ -13,6 +13,7 @@
 #include <systemd/sd-event.h>
 
 #include "base/cleanup.h"
+#include "daemon/aside.h"
 #include "daemon/controller.h"
 #include "daemon/fdstore.h"
 #include "daemon/kernel-symbols.h"
@@ -29,6 +30,7 @@ typedef void (*SessionChanged)(Session *s, void *userdata);
 /* What sessions need of the daemon; outlives them. */
 typedef struct SessionContext {
         sd_event *event;
+        Aside *aside; /* that sessions end in */
         Controller *controller;
         Store *store;
         KernelSymbols *symbols;

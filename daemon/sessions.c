@@ -33,6 +33,7 @@ struct Sessions {
         size_t n;
         size_t n_unreadable; /* in the store, and not here */
         Removal *removal;
+        bool is_starting; /* one more is about to be among them */
 };
 
 static void sessions_on_change(Session *session, void *userdata) {
@@ -66,8 +67,8 @@ static int sessions_on_found(const char *name, void *userdata) {
         return 0;
 }
 
-int sessions_new(Sessions **ret, sd_event *event, Controller *controller, Store *store,
-                 FdStore *fdstore) {
+int sessions_new(Sessions **ret, sd_event *event, Aside *aside, Controller *controller,
+                 Store *store, FdStore *fdstore) {
         _cleanup_(sessions_freep) Sessions *s = NULL;
         int r;
 
@@ -81,6 +82,7 @@ int sessions_new(Sessions **ret, sd_event *event, Controller *controller, Store 
                 return r;
         s->context = (SessionContext){
                 .event = event,
+                .aside = aside,
                 .controller = controller,
                 .store = store,
                 .symbols = s->symbols,
@@ -103,7 +105,7 @@ void sessions_set_handler(Sessions *s, SessionChanged changed, void *userdata) {
 }
 
 static int sessions_make_room(Sessions *s) {
-        Session **items = reallocarray(s->items, s->n + 1, sizeof(*items));
+        Session **items = reallocarray(s->items, s->n + 1 + s->is_starting, sizeof(*items));
 
         if (!items)
                 return -ENOMEM;
@@ -350,34 +352,46 @@ int sessions_look(Sessions *s, const SessionRequest *q, Refusal *refusal) {
         return r != 0 ? r : controller_look(s->context.controller, m, q->force, refusal);
 }
 
+/* First, so that whoever draws them live is ready for what the new roots bring.  @told: the ids of
+ * those for whom it is news. */
+static int tell_neighbours(Sessions *s, const SessionMeta *m, Strv *told) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < s->n; i++)
+                if (session_add_neighbour(s->items[i], m->name))
+                        r = strv_add(told, session_meta(s->items[i])->id);
+        return r;
+}
+
 int sessions_start(Sessions *s, Session **ret, const SessionRequest *q, Refusal *refusal) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        _cleanup_free_ bool *told = NULL; /* by index */
+        _cleanup_strv_ Strv told = {};
+        Session *session = NULL;
         int r;
 
         r = sessions_make_room(s);
         if (r >= 0)
                 r = sessions_prepare(s, &m, q, refusal);
+        if (r == 0)
+                r = controller_look(s->context.controller, m, q->force, refusal);
         if (r != 0)
                 return r;
-        r = controller_look(s->context.controller, m, q->force, refusal);
-        if (r != 0)
-                return r;
-        told = calloc(s->n + 1, sizeof(*told));
-        if (!told)
-                return -ENOMEM;
-        /* First, so that whoever draws them live is ready for what the new roots bring. */
-        for (size_t i = 0; i < s->n; i++)
-                told[i] = session_add_neighbour(s->items[i], m->name);
-        r = session_start(&s->items[s->n], &s->context, m, q->peer, q->force, refusal);
+        s->is_starting = true;
+        r = tell_neighbours(s, m, &told);
+        if (r >= 0)
+                r = session_start(&session, &s->context, m, q->peer, q->force, refusal);
+        s->is_starting = false;
         if (r != 0) {
-                for (size_t i = 0; i < s->n; i++)
-                        if (told[i])
-                                session_drop_neighbour(s->items[i], m->name);
+                for (size_t i = 0; i < told.n; i++) {
+                        Session *other = sessions_find(s, told.items[i]);
+
+                        if (other)
+                                session_drop_neighbour(other, m->name);
+                }
                 return r;
         }
         TAKE_PTR(m);
-        *ret = s->items[s->n++];
+        *ret = s->items[s->n++] = session;
         sessions_on_change(*ret, s);
         return 0;
 }

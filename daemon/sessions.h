@@ -17,8 +17,8 @@
 typedef struct Sessions Sessions;
 
 /* Everything is borrowed. */
-int sessions_new(Sessions **ret, sd_event *event, Controller *controller, Store *store,
-                 FdStore *fdstore);
+int sessions_new(Sessions **ret, sd_event *event, Aside *aside, Controller *controller,
+                 Store *store, FdStore *fdstore);
 /* What a spec leaves open, and how far it may go.  Lives longer; NULL, as at first: nothing is set. */
 void sessions_set_limits(Sessions *s, const Limits *limits);
 /* Called after every change of any session's state; one handler. */
@@ -44,7 +44,7 @@ typedef struct SessionRequest {
  * 0, REFUSED, -errno. */
 int sessions_prepare(Sessions *s, SessionMeta **ret, const SessionRequest *request,
                      Refusal *refusal);
-/* 0, REFUSED, -errno. */
+/* A task (daemon/aside.h).  0, REFUSED, -errno. */
 int sessions_start(Sessions *s, Session **ret, const SessionRequest *request, Refusal *refusal);
 /* Whether sessions_start() would be refused for what can be seen without arming, at little cost.
  * 0, REFUSED, -errno. */

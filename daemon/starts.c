@@ -5,6 +5,8 @@
  * them from the front and starts what can be started, so that whoever came later finds taken what
  * the one before has just got.  A look says nothing of what only arming tells, a kernel that has no
  * room for one more tracer for one: then the next try is AGAIN_USEC later.
+ *
+ * Turns are taken by a task, in which the loop may add to the end of the list, and takes nothing away.
  */
 
 #include "base/log.h"
@@ -23,6 +25,7 @@ struct Waiting {
         SessionRequest request; /* of what is below */
         char *name, *profile;
         Spec spec;
+        bool may_wait;
         uint64_t since_us, end_us; /* end: UINT64_MAX: never */
         uint64_t again_us;         /* not tried before */
         Refusal why;               /* the last one */
@@ -32,9 +35,12 @@ struct Waiting {
 
 struct Starts {
         sd_event *event;
+        Aside *aside;
         Sessions *sessions;
         Waiting *first;
         sd_event_source *turn; /* while anybody waits */
+        bool is_running;       /* a task takes turns, or will */
+        bool again;            /* somebody has come or something ended meanwhile */
 };
 
 static Waiting *waiting_free(Waiting *w) {
@@ -82,21 +88,23 @@ static void tell(Waiting *w, size_t n_ahead) {
         char *text;
         json_t *o;
 
-        if (!server_call_wants_more(w->call) ||
-            (streq_ptr(w->told, message) && w->told_ahead == n_ahead))
+        if (!w->told)
+                log_info("Uid %u (pid %i) waits: %s", (unsigned) server_call_uid(w->call),
+                         (int) server_call_pid(w->call), message);
+        if (streq_ptr(w->told, message) && w->told_ahead == n_ahead)
                 return;
         text = strdup(message);
-        o = json_pack("{s:{s:s, s:I}}", "waiting", "message", message, "ahead",
-                      (json_int_t) n_ahead);
-        if (!text || !o) { /* the next turn tries again */
-                free(text);
-                json_decref(o);
-                return;
-        }
+        if (!text)
+                return; /* the next turn tries again */
         free(w->told);
         w->told = text;
         w->told_ahead = n_ahead;
-        (void) server_call_continue(w->call, o, NULL, 0);
+        if (!server_call_wants_more(w->call))
+                return;
+        o = json_pack("{s:{s:s, s:I}}", "waiting", "message", message, "ahead",
+                      (json_int_t) n_ahead);
+        if (o)
+                (void) server_call_continue(w->call, o, NULL, 0);
 }
 
 static void refuse_at_last(Waiting *w, uint64_t now) {
@@ -113,7 +121,7 @@ static void refuse_at_last(Waiting *w, uint64_t now) {
 static void fail(Waiting *w, int error) {
         _cleanup_refusal_ Refusal refusal = {};
 
-        log_error_errno(error, "A start that had waited failed: %m");
+        log_error_errno(error, "A start failed: %m");
         (void) refusal_set(&refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -error),
                            "starting failed: %s", strerror(-error));
         (void) server_call_refuse(w->call, &refusal);
@@ -136,6 +144,15 @@ static int try(Starts *s, Waiting *w, uint64_t now, Session **ret) {
         return r;
 }
 
+static int answer(Starts *s, Waiting *w, Session *session) {
+        if (server_call_is_connected(w->call))
+                return reply_session(w->call, session);
+        log_start(w->call, session);
+        if (w->request.peer != 0)
+                sessions_peer_gone(s->sessions, w->request.peer); /* while it was armed */
+        return 0;
+}
+
 /* Whether it is done with, answered or gone. */
 static bool take_turn(Starts *s, Waiting *w, size_t n_ahead) {
         uint64_t now = now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC;
@@ -146,8 +163,8 @@ static bool take_turn(Starts *s, Waiting *w, size_t n_ahead) {
                 return true;
         r = try(s, w, now, &session);
         if (r == 0)
-                r = reply_session(w->call, session);
-        else if (r == REFUSED && w->why.kind == REFUSAL_BUSY) {
+                r = answer(s, w, session);
+        else if (r == REFUSED && w->why.kind == REFUSAL_BUSY && w->may_wait) {
                 if (now < w->end_us) {
                         tell(w, n_ahead);
                         return !server_call_is_connected(w->call);
@@ -183,19 +200,44 @@ static void take_turns(Starts *s) {
                         at = &w->next;
                 }
         }
+}
+
+/* A task. */
+static void run(void *userdata) {
+        Starts *s = userdata;
+
+        do {
+                s->again = false;
+                take_turns(s);
+        } while (s->again);
+        s->is_running = false;
         set_timer(s);
 }
 
+static int begin_turns(Starts *s) {
+        int r;
+
+        if (TAKE(s->is_running, true)) {
+                s->again = true;
+                return 0;
+        }
+        r = aside_run(s->aside, run, s);
+        if (r < 0)
+                s->is_running = false;
+        return r;
+}
+
 static int on_turn(sd_event_source *source, uint64_t usec, void *userdata) {
-        take_turns(userdata);
+        Starts *s = userdata;
+
+        if (begin_turns(s) < 0)
+                set_timer(s); /* no memory: later */
         return 0;
 }
 
-static int enqueue(Starts *s, ServerCall *call, const SessionRequest *q, uint64_t wait_ns,
-                   Refusal *why) {
+int starts_begin(Starts *s, ServerCall *call, const SessionRequest *q, uint64_t wait_ns) {
         _cleanup_(waiting_freep) Waiting *w = calloc(1, sizeof(*w));
         Waiting **end = &s->first;
-        size_t n_ahead = 0;
 
         if (!w)
                 return -ENOMEM;
@@ -208,38 +250,25 @@ static int enqueue(Starts *s, ServerCall *call, const SessionRequest *q, uint64_
         w->request.name = w->name;
         w->request.profile = w->profile;
         w->request.spec = &w->spec;
+        w->may_wait = wait_ns > 0;
         w->since_us = now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC;
         w->end_us = wait_ns >= STARTS_FOR_EVER ? UINT64_MAX : w->since_us + wait_ns / NSEC_PER_USEC;
-        w->why = TAKE(*why, (Refusal){});
         w->call = server_call_ref(call);
-        for (; *end; end = &(*end)->next)
-                n_ahead++;
-        log_info("Uid %u (pid %i) waits: %s", (unsigned) server_call_uid(call),
-                 (int) server_call_pid(call), refusal_message(&w->why));
-        tell(w, n_ahead);
+        while (*end)
+                end = &(*end)->next;
         *end = TAKE_PTR(w);
-        set_timer(s);
+        if (begin_turns(s) < 0)
+                set_timer(s);
         return 0;
 }
 
-int starts_begin(Starts *s, ServerCall *call, const SessionRequest *request, uint64_t wait_ns,
-                 Refusal *refusal) {
-        Session *session;
-        int r;
-
-        if (s->first)
-                take_turns(s); /* what has just become free is theirs */
-        r = sessions_start(s->sessions, &session, request, refusal);
-        if (r == 0)
-                return reply_session(call, session);
-        if (r == REFUSED && refusal->kind == REFUSAL_BUSY && wait_ns > 0)
-                return enqueue(s, call, request, wait_ns, refusal);
-        return r;
-}
-
 void starts_wake(Starts *s) {
-        if (s->first)
+        if (s->is_running)
+                s->again = true;
+        else if (s->first) {
                 (void) sd_event_source_set_time(s->turn, 0);
+                (void) sd_event_source_set_enabled(s->turn, SD_EVENT_ONESHOT);
+        }
 }
 
 static void drop(Waiting **at) {
@@ -250,6 +279,10 @@ static void drop(Waiting **at) {
 }
 
 void starts_drop_gone(Starts *s) {
+        if (s->is_running) {
+                s->again = true; /* the next turn drops them */
+                return;
+        }
         for (Waiting **at = &s->first; *at;)
                 if (server_call_is_connected((*at)->call))
                         at = &(*at)->next;
@@ -277,13 +310,13 @@ size_t starts_n(const Starts *s) {
         return n;
 }
 
-int starts_new(Starts **ret, sd_event *event, Sessions *sessions) {
+int starts_new(Starts **ret, sd_event *event, Aside *aside, Sessions *sessions) {
         _cleanup_(starts_freep) Starts *s = calloc(1, sizeof(*s));
         int r;
 
         if (!s)
                 return -ENOMEM;
-        *s = (Starts){ .event = event, .sessions = sessions };
+        *s = (Starts){ .event = event, .aside = aside, .sessions = sessions };
         r = sd_event_add_time(event, &s->turn, CLOCK_MONOTONIC, 0, 1000, on_turn, s);
         if (r >= 0)
                 r = sd_event_source_set_enabled(s->turn, SD_EVENT_OFF);

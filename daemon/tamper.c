@@ -93,6 +93,7 @@ struct Tamper {
         Watch *watches;
         size_t n_watches;
         sd_event_source *looking; /* deferred */
+        bool is_unsure;           /* set_graph_function could not be told */
         bool is_ftrace_off;
 };
 
@@ -108,9 +109,11 @@ static bool is_in_roots(const Watch *w, const char *now) {
         _cleanup_strv_ Strv wanted = {}, gone = {}, words = {};
         bool has_address = false;
 
-        if (w->tamper->config.get_roots(&wanted, &gone, w->tamper->config.userdata) < 0 ||
-            strv_split(&words, now, "\n") < 0)
-                return true; /* it cannot be told */
+        w->tamper->is_unsure =
+                w->tamper->config.get_roots(&wanted, &gone, w->tamper->config.userdata) < 0 ||
+                strv_split(&words, now, "\n") < 0;
+        if (w->tamper->is_unsure)
+                return true;
         for (size_t i = 0; i < words.n; i++)
                 if (startswith(words.items[i], "0x"))
                         has_address = true; /* of a function whose module has gone */
@@ -256,7 +259,8 @@ static void poll_ftrace_enabled(Tamper *t) {
 void tamper_poll(Tamper *t) {
         poll_ftrace_enabled(t);
         for (size_t i = 0; i < t->n_watches; i++)
-                if ((t->watches[i].file->flags & POLL) || !t->watches[i].source)
+                if ((t->watches[i].file->flags & POLL) || !t->watches[i].source ||
+                    (t->is_unsure && t->watches[i].file->check == CHECK_ROOTS))
                         look_at(&t->watches[i]);
 }
 

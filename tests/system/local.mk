@@ -5,7 +5,7 @@ system_tests = %D%/test-access.sh %D%/test-damage.sh %D%/test-diff.sh %D%/test-d
 	%D%/test-metrics.sh \
 	%D%/test-profiles.sh %D%/test-recordings.sh %D%/test-remote.sh %D%/test-restart.sh \
 	%D%/test-retention.sh %D%/test-rotation.sh %D%/test-schedule.sh %D%/test-sealing.sh \
-	%D%/test-sessions.sh %D%/test-silence.sh %D%/test-ssh.sh %D%/test-store.sh %D%/test-tamper.sh %D%/test-texts.sh \
+	%D%/test-sessions.sh %D%/test-silence.sh %D%/test-slow-kernel.sh %D%/test-ssh.sh %D%/test-store.sh %D%/test-tamper.sh %D%/test-texts.sh \
 	%D%/test-tracedat.sh %D%/test-trigger.sh %D%/test-waiting.sh %D%/test-watchdog.sh \
 	%D%/test-wire.sh
 dist_check_SCRIPTS += $(system_tests)
@@ -16,9 +16,13 @@ EXTRA_DIST += %D%/fake-tracefs.sh %D%/damage.py %D%/hostile.py tests/varlink-cli
 noinst_PROGRAMS += %D%/service-manager
 %C%_service_manager_SOURCES = %D%/service-manager.c
 
-# Preloaded into a daemon whose disk is to fail.
-check_DATA += %D%/fault.so
-CLEANFILES += %D%/fault.so
-EXTRA_DIST += %D%/fault.c
+# Preloaded into daemons: a disk that fails, a kernel that is slow.
+preloaded = %D%/fault.so %D%/slow.so
+check_DATA += $(preloaded)
+CLEANFILES += $(preloaded)
+EXTRA_DIST += %D%/fault.c %D%/slow.c
+preload = $(AM_V_CC)$(MKDIR_P) %D% && $(CC) $(FTRACED_CFLAGS) -fvisibility=default -D_GNU_SOURCE $(CFLAGS) -fPIC -shared
 %D%/fault.so: %D%/fault.c
-	$(AM_V_CC)$(MKDIR_P) %D% && $(CC) $(FTRACED_CFLAGS) -fvisibility=default -D_GNU_SOURCE $(CFLAGS) -fPIC -shared -o $@ $< -ldl
+	$(preload) -o $@ $< -ldl
+%D%/slow.so: %D%/slow.c
+	$(preload) -o $@ $< -ldl
