@@ -47,7 +47,8 @@ static int sessions_make_room(Sessions *s);
 
 static int sessions_add_symbols(Strv *ret, void *userdata) {
         const Sessions *s = userdata;
-        int r = s->n_unreadable > 0 ? STORE_E_UNKNOWN : 0;
+        /* One that is about to be has its symbols already. */
+        int r = s->n_unreadable > 0 || s->is_starting ? STORE_E_UNKNOWN : 0;
 
         for (size_t i = 0; r == 0 && i < s->n; i++)
                 r = store_add_symbols_in_use(ret, session_meta(s->items[i]));
