@@ -211,22 +211,45 @@ void health_look_at_disk(Health *h) {
         changed(h, true);
 }
 
-/* A write that neither succeeds nor fails: a reader does not move, and does not wait for data. */
+/* Neither success nor failure: a reader does not move, and does not wait for data. */
 static bool look_at_progress(Health *h) {
-        char reason[1024];
+        char reason[1024], who[RECORDER_STUCK_MAX];
+        GapCause cause = GAP_DAEMON_GONE;
+        bool was_disk;
 
         h->n_stuck = recorder_made_progress(h->config.recorder) ? 0 : h->n_stuck + 1;
         if (h->error != 0)
                 return false; /* more is known than that */
-        if (h->n_stuck == 0)
-                return clear_condition(h, GAP_DISK_FAILED);
+        if (h->n_stuck == 0) {
+                was_disk = clear_condition(h, GAP_DISK_FAILED);
+                return clear_condition(h, GAP_DAEMON_GONE) || was_disk;
+        }
         if (h->n_stuck * HEALTH_LOOK_S < HEALTH_STUCK_S)
                 return false;
-        (void) snprintf(reason, sizeof(reason),
-                        "the disk of %s has not answered for %u s and more: pages wait in the "
-                        "kernel's buffer",
-                        h->config.store, HEALTH_STUCK_S);
-        return set_condition(h, GAP_DISK_FAILED, reason);
+        switch (recorder_find_stuck(h->config.recorder, who)) {
+        case STUCK_NOT:
+                return false;
+        case STUCK_DISK:
+                cause = GAP_DISK_FAILED;
+                (void) snprintf(reason, sizeof(reason),
+                                "the disk of %s has not answered for %u s and more (%s): pages "
+                                "wait in the kernel's buffer",
+                                h->config.store, HEALTH_STUCK_S, who);
+                break;
+        case STUCK_TRACEFS:
+                (void) snprintf(reason, sizeof(reason),
+                                "tracefs has not answered for %u s and more (%s): pages wait in "
+                                "the kernel's buffer",
+                                HEALTH_STUCK_S, who);
+                break;
+        case STUCK_ITSELF:
+                (void) snprintf(reason, sizeof(reason),
+                                "%s has not moved for %u s and more, though neither the disk nor "
+                                "tracefs holds it up: pages wait in the kernel's buffer",
+                                who, HEALTH_STUCK_S);
+                break;
+        }
+        return set_condition(h, cause, reason);
 }
 
 bool health_is_hung(const Health *h) {

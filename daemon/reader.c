@@ -307,8 +307,10 @@ static int reader_splice(Reader *r, uint64_t max_bytes) {
                         return k;
 
                 reader_mark(r, PIPE_MARK_MOVING);
+                atomic_store(&r->counters.asks_tracefs, true);
                 n = splice(r->raw_fd, NULL, r->pipe_fds[1], NULL, READER_PIPE_BYTES,
                            SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+                atomic_store(&r->counters.asks_tracefs, false);
                 reader_mark(r, n > 0 ? (uint64_t) n : 0);
                 if (n < 0 && errno == EINTR)
                         continue;
@@ -405,13 +407,15 @@ static void reader_finish(Reader *r) {
 }
 
 /* One page with read().  1: @page is filled, 0: there is none, -errno. */
-static int read_page(const Reader *r, uint8_t *page) {
+static int read_page(Reader *r, uint8_t *page) {
         size_t n_page = r->shared->page_bytes;
         ssize_t n;
 
+        atomic_store(&r->counters.asks_tracefs, true);
         do
                 n = read(r->raw_fd, page, n_page);
         while (n < 0 && errno == EINTR);
+        atomic_store(&r->counters.asks_tracefs, false);
         if (n < 0)
                 return errno == EAGAIN || errno == ENODEV ? 0 : -errno;
         if (n > 0)

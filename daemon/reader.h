@@ -105,6 +105,7 @@ typedef struct ReaderCounters {
         /* It waits for data until then at the latest (CLOCK_MONOTONIC), and no progress is expected; 0:
          * it does not wait. */
         atomic_uint_fast64_t wait_until_ms;
+        atomic_bool asks_tracefs; /* it is in a call that only tracefs answers, and no disk */
         atomic_bool offline; /* the CPU is not online; a kick makes the reader look again */
         atomic_bool ended;   /* the thread returns next */
 } ReaderCounters;

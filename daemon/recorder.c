@@ -288,28 +288,64 @@ bool recorder_made_progress(Recorder *r) {
         return moved;
 }
 
-/* Whether a thread is in a sleep that only a disk ends (proc(5), /proc/PID/stat). */
-static bool is_in_disk_sleep(int tid) {
+/* What proc(5) says in /proc/PID/stat: 'D' is a sleep in the kernel that no signal ends; 0: nothing. */
+static char state_of(int tid) {
         _cleanup_free_ char *text = NULL;
         const char *state;
         char path[64];
 
         (void) snprintf(path, sizeof(path), "/proc/self/task/%i/stat", tid);
         if (file_read(AT_FDCWD, path, &text, NULL, 4096) < 0)
-                return true; /* not to be told */
+                return 0;
         state = strrchr(text, ')');
-        return state && startswith(state, ") D");
+        return state && state[1] == ' ' ? state[2] : 0;
+}
+
+/* The kernel's function that the thread sleeps in, where it tells; the caller frees. */
+static char *wait_of(int tid) {
+        _cleanup_free_ char *text = NULL;
+        char path[64];
+
+        (void) snprintf(path, sizeof(path), "/proc/self/task/%i/wchan", tid);
+        if (file_read(AT_FDCWD, path, &text, NULL, 256) < 0 || !*text || streq(text, "0"))
+                return NULL;
+        return TAKE_PTR(text);
+}
+
+static RecorderStuck look_at(const ReaderCounters *c, uint64_t progress) {
+        int tid = atomic_load(&c->tid);
+        char state;
+
+        if (tid <= 0 || atomic_load(&c->progress) != progress || !is_to_move(c))
+                return STUCK_NOT;
+        if (atomic_load(&c->asks_tracefs))
+                return STUCK_TRACEFS;
+        state = state_of(tid);
+        return state == 'D' || state == 0 ? STUCK_DISK : STUCK_ITSELF;
+}
+
+RecorderStuck recorder_find_stuck(const Recorder *r, char ret_text[static RECORDER_STUCK_MAX]) {
+        for (size_t i = 0; i < r->n_readers; i++) {
+                const ReaderCounters *c = reader_counters(r->readers[i]);
+                RecorderStuck stuck = look_at(c, r->progress[i]);
+                _cleanup_free_ char *in = NULL;
+                int tid = atomic_load(&c->tid);
+
+                if (stuck == STUCK_NOT)
+                        continue;
+                in = wait_of(tid);
+                (void) snprintf(
+                        ret_text, RECORDER_STUCK_MAX, "thread %i that reads CPU %" PRIu32 "%s%s",
+                        tid, reader_cpu(r->readers[i]), in ? ", in the kernel's " : "", in ?: "");
+                return stuck;
+        }
+        return STUCK_NOT;
 }
 
 bool recorder_is_hung(const Recorder *r) {
-        for (size_t i = 0; i < r->n_readers; i++) {
-                const ReaderCounters *c = reader_counters(r->readers[i]);
-                int tid = atomic_load(&c->tid);
-
-                if (tid > 0 && atomic_load(&c->progress) == r->progress[i] && is_to_move(c) &&
-                    !is_in_disk_sleep(tid))
+        for (size_t i = 0; i < r->n_readers; i++)
+                if (look_at(reader_counters(r->readers[i]), r->progress[i]) == STUCK_ITSELF)
                         return true;
-        }
         return false;
 }
 

@@ -79,6 +79,16 @@ bool recorder_is_full(const Recorder *r);   /* max_bytes have been stored */
 int recorder_error(const Recorder *r);      /* errno that some reader is stuck with, 0: none */
 /* Whether every reader has moved since the last call, or is in a wait that is not over yet. */
 bool recorder_made_progress(Recorder *r);
+/*
+ * recorder_find_stuck() - a reader that has not moved since the last call of the one above, and is in
+ *                         no wait of its own
+ *
+ * What it waits for: STUCK_NOT (there is none), STUCK_DISK, STUCK_TRACEFS, STUCK_ITSELF (nothing
+ * outside of this process, or somebody stopped it).  @ret_text: the thread, for a sentence.
+ */
+typedef enum RecorderStuck { STUCK_NOT, STUCK_DISK, STUCK_TRACEFS, STUCK_ITSELF } RecorderStuck;
+#define RECORDER_STUCK_MAX 160
+RecorderStuck recorder_find_stuck(const Recorder *r, char ret_text[static RECORDER_STUCK_MAX]);
 /* Whether a reader neither waits for data nor for the disk, and has not moved since the last call of
  * the one above: nothing outside of this process holds it up. */
 bool recorder_is_hung(const Recorder *r);

@@ -39,6 +39,8 @@ is_noticed() {
         grep -q "for session 'long' does not move" "$work/ftraced.log"
 }
 ok 'that is noticed' wait_until 150 is_noticed
+is 'neither the disk nor tracefs is said to be stuck' "$(session long '[.degraded[].cause] | join(" ")')" daemon_gone
+ok 'the thread is named' eval '[[ $(session long ".degraded[0].reason") == "thread $(cat "$work/held") that reads CPU "*" has not moved "* ]]'
 sleep 0.5 # for what was said before
 before=$(n_fed)
 sleep 3
