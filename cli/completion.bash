@@ -59,7 +59,7 @@ __ftracectl_options() { # VERB
         calls) echo "$filter --limit= --keep-going -j --json" ;;
         check) echo "$filter -j --json" ;;
         fetch) echo '-o --output= --hosts= --v6 --v7 --compress= --full --cpu= --from= --to=' ;;
-        metrics) echo '-o --output=' ;;
+        metrics) echo '-o --output= -j --json' ;;
         diff) echo "$filter --limit= --keep-going -j --json" ;;
         export) echo "$filter --format= -o --output= --keep-going" ;;
         vacuum) echo '--size= --time= --sessions= --dry-run --config-root= -j --json' ;;

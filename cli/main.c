@@ -168,7 +168,7 @@ static const Verb verbs[] = {
         { "metrics", "[-o FILE]", "numbers for a monitoring system",
           "Prints OpenMetrics; with -o writes FILE at once, for node_exporter's textfile\n"
           "collector.\n",
-          OPTIONS_OUTPUT, 0, 0, verb_metrics },
+          OPTIONS_OUTPUT | OPTIONS_JSON, 0, 0, verb_metrics },
         { "doctor", "", "what stands in the way, and what to do about it",
           "The exit status is 1 if nothing can be recorded.\n", OPTIONS_JSON, 0, 0, verb_doctor },
         { "help", "[VERB]", "this text, or a verb's", NULL, 0, 0, 1, verb_help },

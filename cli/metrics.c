@@ -146,73 +146,122 @@ static void add_escaped(Buf *out, const char *s) {
                 }
 }
 
-static void add_label(Buf *out, const char *name, const char *value) {
-        buf_printf(out, "{%s=\"", name);
-        add_escaped(out, value);
-        buf_adds(out, "\"}");
+/* Where it goes: text, or families as JSON. */
+typedef struct Sink {
+        Buf *out;
+        MetricsFormat format;
+        json_t *families; /* NULL: text */
+        bool has_failed;
+} Sink;
+
+typedef struct Family {
+        const char *name;
+        Kind kind;
+        const char *unit, *help;
+} Family;
+
+static const struct {
+        const char *type, *old_type, *suffix; /* of the samples */
+} kinds[] = {
+        [KIND_GAUGE] = { "gauge", "gauge", "" },
+        [KIND_COUNTER] = { "counter", "counter", "_total" },
+        [KIND_INFO] = { "info", "gauge", "_info" },
+};
+
+static void add_family(Sink *s, const Family *f) {
+        const char *suffix = s->format == METRICS_PROMETHEUS ? kinds[f->kind].suffix : "";
+
+        if (s->families) {
+                if (json_array_append_new(s->families,
+                                          json_pack("{s:s, s:s, s:s?, s:s, s:[]}", "name", f->name,
+                                                    "type", kinds[f->kind].type, "unit", f->unit,
+                                                    "help", f->help, "samples")) < 0)
+                        s->has_failed = true;
+                return;
+        }
+        buf_printf(s->out, "# HELP %s%s %s\n", f->name, suffix, f->help);
+        buf_printf(s->out, "# TYPE %s%s %s\n", f->name, suffix,
+                   s->format == METRICS_PROMETHEUS ? kinds[f->kind].old_type : kinds[f->kind].type);
+        if (f->unit && s->format == METRICS_OPENMETRICS)
+                buf_printf(s->out, "# UNIT %s %s\n", f->name, f->unit);
 }
 
-static void add_family(Buf *out, MetricsFormat f, const char *name, Kind kind, const char *unit,
-                       const char *help) {
-        static const struct {
-                const char *type, *old_type, *suffix; /* of the samples */
-        } kinds[] = {
-                [KIND_GAUGE] = { "gauge", "gauge", "" },
-                [KIND_COUNTER] = { "counter", "counter", "_total" },
-                [KIND_INFO] = { "info", "gauge", "_info" },
-        };
-        const char *suffix = f == METRICS_PROMETHEUS ? kinds[kind].suffix : "";
-
-        buf_printf(out, "# HELP %s%s %s\n", name, suffix, help);
-        buf_printf(out, "# TYPE %s%s %s\n", name, suffix,
-                   f == METRICS_PROMETHEUS ? kinds[kind].old_type : kinds[kind].type);
-        if (unit && f == METRICS_OPENMETRICS)
-                buf_printf(out, "# UNIT %s %s\n", name, unit);
+/* A number as JSON has it: an integer where it is one. */
+static json_t *number_to_json(double value) {
+        return value >= 0 && value < 0x1p63 && value == (double) (json_int_t) value
+                       ? json_integer((json_int_t) value)
+                       : json_real(value);
 }
 
-static void add_gauge(Buf *out, MetricsFormat f, const char *name, const char *unit,
-                      const char *help, uint64_t value) {
-        add_family(out, f, name, KIND_GAUGE, unit, help);
-        buf_printf(out, "%s %" PRIu64 "\n", name, value);
+/* Of the family that was added last.  @label: NULL: none. */
+static void add_sample(Sink *s, const Family *f, const char *label, const char *label_value,
+                       double value) {
+        if (s->families) {
+                json_t *family = json_array_get(s->families, json_array_size(s->families) - 1);
+                json_t *labels = json_object(), *sample = NULL;
+
+                if (label)
+                        (void) json_object_set_new(labels, label, json_string(label_value));
+                sample = json_pack("{s:o, s:o}", "labels", labels, "value", number_to_json(value));
+                if (json_array_append_new(json_object_get(family, "samples"), sample) < 0)
+                        s->has_failed = true;
+                return;
+        }
+        buf_printf(s->out, "%s%s", f->name, kinds[f->kind].suffix);
+        if (label) {
+                buf_printf(s->out, "{%s=\"", label);
+                add_escaped(s->out, label_value);
+                buf_adds(s->out, "\"}");
+        }
+        buf_printf(s->out, " %.17g\n", value);
 }
 
-static void write_sessions(Buf *out, MetricsFormat f, const Live *live, size_t n) {
+static void add_sessions(Sink *s, const Live *live, size_t n) {
         for (size_t i = 0; n > 0 && i < ELEMENTSOF(of_session); i++) {
-                add_family(out, f, of_session[i].name, of_session[i].kind, of_session[i].unit,
-                           of_session[i].help);
-                for (size_t k = 0; k < n; k++) {
-                        buf_adds(out, of_session[i].name);
-                        if (of_session[i].kind == KIND_COUNTER)
-                                buf_adds(out, "_total");
-                        add_label(out, "session", live[k].meta->name);
-                        buf_printf(out, " %.17g\n", of_session[i].value(&live[k]));
-                }
+                Family f = { of_session[i].name, of_session[i].kind, of_session[i].unit,
+                             of_session[i].help };
+
+                add_family(s, &f);
+                for (size_t k = 0; k < n; k++)
+                        add_sample(s, &f, "session", live[k].meta->name,
+                                   of_session[i].value(&live[k]));
         }
 }
 
-static void write_daemon(Buf *out, MetricsFormat f, const json_t *status,
-                         const size_t states[static _SESSION_STATE_N]) {
+static void add_daemon(Sink *s, const json_t *status,
+                       const size_t states[static _SESSION_STATE_N]) {
+        static const Family build = { "ftraced_build", KIND_INFO, NULL, "The daemon, always 1." },
+                            sessions = { "ftraced_sessions", KIND_GAUGE, NULL,
+                                         "Sessions in the store." };
+        static const struct {
+                Family family;
+                const char *key;
+        } gauges[] = {
+                { { "ftraced_waiting_starts", KIND_GAUGE, NULL,
+                    "Starts that wait for what another session uses." },
+                  "waiting" },
+                { { "ftraced_store_bytes", KIND_GAUGE, "bytes", "What all sessions take on disk." },
+                  "store_bytes" },
+                { { "ftraced_store_free_bytes", KIND_GAUGE, "bytes",
+                    "What the store's file system has free." },
+                  "store_free_bytes" },
+        };
         const char *version = json_string_value(json_object_get(status, "version"));
 
-        add_family(out, f, "ftraced_build", KIND_INFO, NULL, "The daemon, always 1.");
-        buf_adds(out, "ftraced_build_info");
-        add_label(out, "version", version ?: "");
-        buf_adds(out, " 1\n");
-        add_family(out, f, "ftraced_sessions", KIND_GAUGE, NULL, "Sessions in the store.");
-        for (int i = 0; i < _SESSION_STATE_N; i++) {
-                buf_adds(out, "ftraced_sessions");
-                add_label(out, "state", session_state_name((SessionState) i));
-                buf_printf(out, " %zu\n", states[i]);
+        add_family(s, &build);
+        add_sample(s, &build, "version", version ?: "", 1);
+        add_family(s, &sessions);
+        for (int i = 0; i < _SESSION_STATE_N; i++)
+                add_sample(s, &sessions, "state", session_state_name((SessionState) i),
+                           count(states[i]));
+        for (size_t i = 0; i < ELEMENTSOF(gauges); i++) {
+                add_family(s, &gauges[i].family);
+                add_sample(s, &gauges[i].family, NULL, NULL,
+                           count(number_of(status, gauges[i].key)));
         }
-        add_gauge(out, f, "ftraced_waiting_starts", NULL,
-                  "Starts that wait for what another session uses.", number_of(status, "waiting"));
-        add_gauge(out, f, "ftraced_store_bytes", "bytes", "What all sessions take on disk.",
-                  number_of(status, "store_bytes"));
-        add_gauge(out, f, "ftraced_store_free_bytes", "bytes",
-                  "What the store's file system has free.", number_of(status, "store_free_bytes"));
 }
 
-int metrics_write(Buf *out, const json_t *status, MetricsFormat format) {
+static int add_all(Sink *sink, const json_t *status) {
         const json_t *sessions = json_object_get(status, "sessions");
         Live *live = calloc(json_array_size(sessions) + 1, sizeof(*live));
         size_t states[_SESSION_STATE_N] = {}, n = 0, i;
@@ -234,13 +283,31 @@ int metrics_write(Buf *out, const json_t *status, MetricsFormat format) {
                         live[n].meta = session_meta_free(live[n].meta);
         }
         if (r == 0) {
-                write_daemon(out, format, status, states);
-                write_sessions(out, format, live, n);
-                if (format == METRICS_OPENMETRICS)
-                        buf_adds(out, "# EOF\n");
+                add_daemon(sink, status, states);
+                add_sessions(sink, live, n);
         }
         for (i = 0; i < n; i++)
                 session_meta_free(live[i].meta);
         free(live);
         return r > 0 ? METRICS_E_INVALID : r;
+}
+
+int metrics_write(Buf *out, const json_t *status, MetricsFormat format) {
+        int r = add_all(&(Sink){ .out = out, .format = format }, status);
+
+        if (r == 0 && format == METRICS_OPENMETRICS)
+                buf_adds(out, "# EOF\n");
+        return r;
+}
+
+int metrics_to_json(json_t **ret, const json_t *status) {
+        Sink sink = { .families = json_array() };
+        int r = sink.families ? add_all(&sink, status) : -ENOMEM;
+
+        if (r == 0 && !sink.has_failed) {
+                *ret = sink.families;
+                return 0;
+        }
+        json_decref(sink.families);
+        return r ?: -ENOMEM;
 }

@@ -25,3 +25,5 @@ typedef enum MetricsFormat {
  */
 enum { METRICS_E_INVALID = 1 };
 int metrics_write(Buf *out, const json_t *status, MetricsFormat format);
+/* The same families as `metrics` of cli/tables.schema.json; the caller owns *@ret. */
+int metrics_to_json(json_t **ret, const json_t *status);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * To standard output for whoever scrapes by a command, in a file for node_exporter's textfile
+ * To standard output for whoever scrapes by a command or, as JSON, looks himself; in a file for node_exporter's textfile
  * collector, which takes the older of the two formats and must never see half a file.
  */
 
@@ -45,7 +45,17 @@ int verb_metrics(const Options *o) {
                 status = contact_call(c, o, "GetStatus", NULL, &reply, NULL);
         if (status != STATUS_OK)
                 return status;
-        if (o->output && streq(o->output, "-")) {
+        if (o->json != JSON_OFF) {
+                json_t *families = NULL;
+
+                if (o->output) {
+                        log_error("--json goes to standard output; leave out -o.");
+                        return STATUS_USAGE;
+                }
+                r = metrics_to_json(&families, reply);
+                if (r == 0)
+                        return stdout_json(o, families);
+        } else if (o->output && streq(o->output, "-")) {
                 r = metrics_write(&out, reply, METRICS_PROMETHEUS);
                 if (r == 0)
                         return stdout_end(&out);

@@ -32,6 +32,14 @@ is 'which others may read' "$(stat -c %a "$work/one.prom")" "$(printf %o $((0644
 is 'and nothing else' "$(find "$work" -name 'one.prom*' | wc -l)" 1
 ok 'it has no mark of the newer format' not grep -qE '^# (EOF|UNIT)' "$work/one.prom"
 ok 'both have the same series' cmp <(grep -v '^#' "$work/one.om" | cut -d' ' -f1) <(grep -v '^#' "$work/one.prom" | cut -d' ' -f1)
+exits 'there is JSON of it' 0 ftracectl metrics --json
+cp "$out" "$work/one.json"
+ok 'as the schema has it' python3 "$top_srcdir/tests/check-tables.py" "$top_srcdir/cli/tables.schema.json" metrics "$work/one.json"
+suffixes='{"gauge":"","counter":"_total","info":"_info"}'
+ok 'with the same series' cmp <(grep -v '^#' "$work/one.om" | cut -d' ' -f1) <(jq -r --argjson s "$suffixes" \
+        '.[] | . as $f | .samples[] | $f.name + $s[$f.type] + (.labels | to_entries | map("{\(.key)=\"\(.value)\"}") | join(""))' "$work/one.json")
+is 'and the same values' "$(jq '.[] | select(.name == "ftraced_session_root_functions") | .samples[0].value' "$work/one.json")" 1
+exits 'it is not written to a file' 2 ftracectl metrics --json -o "$work/one.prom"
 exits 'a directory that is not there is an error' 1 ftracectl metrics -o "$work/nowhere/one.prom"
 
 cat >"$work/check.py" <<'END'
