@@ -67,7 +67,17 @@ exits 'one that is not there is not found' 3 schedule remove nothing
 # --- captures -----------------------------------------------------------------------------------
 
 ok 'the daemon starts' start_ftraced --tracefs "$work/tracefs" --config-root="$root"
+# The list, whose schedule s has a last capture with this RESULT.
+lists_last() { # RESULT
+        [[ -z $requires_calendar ]] || return 0
+        exits "its schedule is listed as $1" 0 schedule list --json
+        conforms 'which is its type' '[]Schedule'
+        is 'with that as the last result' "$(jq -r '.[] | select(.name == "s") | .last.result' "$out")" "$1"
+        exits 'as a table, too' 0 schedule list
+}
+[[ -n $requires_calendar ]] || exits 'a schedule of that name is added' 0 schedule add s --calendar=daily --duration=50ms udp_sendmsg
 exits 'a capture records and ends' 0 capture --keep=2 udp_sendmsg
+lists_last sealed
 is 'its session has the schedule'"'"'s name' "$(kept)" s-1
 is 'the log says so' "$(captures s '.captures[0] | [.session, .result] | join(" ")')" 's-1 sealed'
 ftracectl start -n s-2 --duration=300ms --quiet udp_sendmsg >/dev/null # a stranger in our names
@@ -83,6 +93,10 @@ is 'a pinned one stays' "$(kept)" 's-2 s-4 s-6'
 exits 'somebody else records' 0 ftracectl start -n holder udp_recvmsg
 exits 'a capture is skipped' 5 capture udp_sendmsg
 is 'which the log has' "$(captures s '.captures[-1] | .result + ": " + .reason')" 'skipped: another one held the tracer'
+lists_last skipped
+exits 'one of what cannot be traced fails' 3 capture no_such_function
+lists_last failed
+says 'and where the reason is' '^s .* failed: it could not begin; its journal says why' "$out"
 printf '[Profile]\nFunctions=udp_sendmsg\nDuration=50ms\nWait=infinity\n' >"$root/usr/local/lib/ftraced/profiles.d/patient.conf"
 ftracectl schedule capture s --config-root="$root" --profile=patient >/dev/null 2>&1 &
 patient=$!
