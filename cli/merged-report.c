@@ -27,6 +27,7 @@
 typedef struct Lane {
         Reading reading;
         const char *word, *label;
+        char *both; /* host and session */
         void *rendering;
         Buf drawn;
         Step step; /* the next one, if has_step */
@@ -45,6 +46,7 @@ typedef struct Merge {
 static void lane_done(Lane *l, const Renderer *renderer) {
         if (l->rendering)
                 renderer->free(l->rendering);
+        free(l->both);
         buf_done(&l->drawn);
         reading_done(&l->reading);
 }
@@ -98,6 +100,11 @@ static const char *label_host(const Lane *l) {
         return lane_meta(l)->host ?: "";
 }
 
+/* Of several hosts, of which one has more than one recording: "db-1:slow-dns". */
+static const char *label_both(const Lane *l) {
+        return l->both ?: "";
+}
+
 static const char *label_session(const Lane *l) {
         return lane_meta(l)->name;
 }
@@ -123,6 +130,23 @@ static bool set_labels(Merge *m, const char *(*label)(const Lane *) ) {
         return differ;
 }
 
+/* By host, if that tells them apart; else by session, with the host if there are several. */
+static void choose_labels(Merge *m) {
+        bool one_host = true;
+
+        for (size_t i = 0; i < m->n_lanes; i++) {
+                Lane *l = &m->lanes[i];
+
+                one_host = one_host && streq(label_host(l), label_host(&m->lanes[0]));
+                if (*label_host(l) &&
+                    asprintf(&l->both, "%s:%s", label_host(l), label_session(l)) < 0)
+                        l->both = NULL;
+        }
+        if (!set_labels(m, label_host) && (one_host || !set_labels(m, label_both)) &&
+            !set_labels(m, label_session))
+                (void) set_labels(m, label_word);
+}
+
 static int open_lanes(Merge *m, const Options *o) {
         int status = STATUS_OK;
 
@@ -139,8 +163,8 @@ static int open_lanes(Merge *m, const Options *o) {
                 if (status == STATUS_OK)
                         status = check_clock(l);
         }
-        if (status == STATUS_OK && !set_labels(m, label_host) && !set_labels(m, label_session))
-                (void) set_labels(m, label_word);
+        if (status == STATUS_OK)
+                choose_labels(m);
         return status;
 }
 
@@ -193,10 +217,13 @@ static void pass_on(Merge *m, Lane *l) {
 static void put_legend(Merge *m) {
         for (size_t i = 0; i < m->n_lanes; i++) {
                 const SessionMeta *s = lane_meta(&m->lanes[i]);
+                const char *label = m->lanes[i].label, *host = s->host ?: "?";
+                bool says_host = startswith(label, host);
                 char start[SUMMARY_MAX];
 
-                buf_printf(&m->out, "# %s: %s, Linux %s, from %s\n", m->lanes[i].label, s->name,
-                           s->kernel ?: "?", summary_time(start, s->start.realtime_ns));
+                buf_printf(&m->out, "# %s: %s%s%s, Linux %s, from %s\n", label, s->name,
+                           says_host ? "" : " on ", says_host ? "" : host, s->kernel ?: "?",
+                           summary_time(start, s->start.realtime_ns));
         }
         buf_adds(&m->out, "#\n");
 }

@@ -72,6 +72,12 @@ ok 'are merged as well' cmp "$out" "$work/lines"
 change $other '.host = "web-1"'
 exits 'two sessions of one host' 0 report --no-legend $one $other
 is 'have their own names' "$(awk '{ print $2 }' "$out" | sort -u | paste -sd' ')" "$one $other"
+change $other '.host = "db-1"'
+change udp_sendmsg-new '.host = "db-1"'
+exits 'three of two hosts' 0 report $one $other udp_sendmsg-new
+is 'have both names where one is not enough' \
+        "$(grep -c "^# web-1:$one: \|^# db-1:$other: \|^# db-1:udp_sendmsg-new: " "$out")" 3
+change $other '.host = "web-1"'
 exits 'three are merged' 0 report --no-legend $one $other udp_sendmsg-new
 is 'all of them' "$(awk '{ print $2 }' "$out" | sort -u | wc -l)" 3
 
