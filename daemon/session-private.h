@@ -50,6 +50,7 @@ struct Session {
         bool is_saved;          /* session.json says what meta says */
         bool is_measured;       /* it has ended, and disk_bytes is what it takes */
         uint64_t disk_bytes;
+        uint64_t next_tasks_ns; /* CLOCK_MONOTONIC: their names are not copied again before */
         PipeMarks *marks;       /* while nobody holds the pipes */
         bool is_held;           /* the service manager has copies of the descriptors */
         bool is_leaving;        /* another daemon goes on with it */

@@ -9,6 +9,7 @@
 
 #include "base/io.h"
 #include "base/log.h"
+#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/health.h"
 #include "daemon/journal.h"
@@ -21,6 +22,7 @@
 #include "store/silence.h"
 
 #define SAVE_RETRY_USEC (2 * USEC_PER_SEC)
+#define TASKS_GAP_FACTOR 10 /* between two copies of their names: of what one takes */
 
 /* --- state and what is written of it --------------------------------------------------------- */
 
@@ -203,12 +205,15 @@ void session_set_watched(Session *s, bool watched) {
 }
 
 void session_save_tasks(Session *s) {
+        uint64_t from_ns = now_ns(CLOCK_MONOTONIC), until_ns;
         const char *path;
         int r;
 
-        if (!s->tracer || s->meta->state != SESSION_RECORDING)
+        if (!s->tracer || s->meta->state != SESSION_RECORDING || from_ns < s->next_tasks_ns)
                 return;
         r = tracing_copy_end(s->dir, s->tracer, &path);
+        until_ns = now_ns(CLOCK_MONOTONIC);
+        s->next_tasks_ns = until_ns + TASKS_GAP_FACTOR * (until_ns - from_ns);
         if (r < 0)
                 log_debug("session", "%s: copying tracing file %s failed: %s", s->meta->name, path,
                           strerror(-r));

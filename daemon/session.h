@@ -72,7 +72,8 @@ int session_adopt(Session **ret, const SessionContext *context, const char *name
 bool session_leave(Session *s);
 bool session_is_leaving(const Session *s);
 
-/* For whoever is about to read what is still being recorded: the names of tasks so far. */
+/* For whoever is about to read what is still being recorded: the names of tasks so far, or until a
+ * moment ago: however often it is called, that never takes more than a tenth of the time. */
 void session_save_tasks(Session *s);
 
 /* Ends the recording, saying why; the end is reported later.  Nothing if it has been told before.

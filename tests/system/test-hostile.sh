@@ -64,6 +64,27 @@ fed() {
         [[ $(sum_of busy n_pages) == $((n_rounds * n_pages)) ]]
 }
 ok 'all pages arrived meanwhile' wait_until 10 fed
+
+# To read the names of 500,000 tasks takes the daemon a while, which the next who open it have not to
+# wait for.
+seq 500000 | sed 's/$/ somebody/' >"$work/tracefs/saved_cmdlines"
+python3 - "$FTRACED_SOCKET" "$store/sessions/busy/tracing/saved_cmdlines" >"$work/copies" <<'END'
+import os, socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+copies = set()
+for _ in range(200):
+    s.sendall(b'{"method":"org.ftraced.Open","parameters":{"session":"busy"}}\0')
+    data = b""
+    while not data.endswith(b"\0"):
+        data += s.recv(65536)
+    st = os.stat(sys.argv[2])
+    copies.add((st.st_ino, st.st_mtime_ns))
+print(len(copies), os.stat(sys.argv[2]).st_size)
+END
+read -r copies size <"$work/copies"
+ok 'the names of tasks were copied' test "${size:-0}" -gt 5000000
+ok "but not each time that somebody opened the session ($copies of 200)" test "${copies:-200}" -le 100
 exits 'the session stops' 0 ftracectl stop busy
 is 'nothing of it is lost' "$(sum_of busy pages_lost)" 0
 ok 'the daemon ends in peace' stop_ftraced
