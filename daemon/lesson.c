@@ -22,6 +22,7 @@
 
 struct Lesson {
         sd_event *event;
+        Aside *aside;
         Controller *controller;
         LessonDone done;
         void *userdata;
@@ -32,11 +33,16 @@ struct Lesson {
         Learner *learner;
         LeanCache learned;
         Weighing weighing;
+        bool is_weighing;  /* a task has it */
+        bool is_abandoned; /* nobody wants its answer */
 };
 
 Lesson *lesson_free(Lesson *l) {
         if (!l)
                 return NULL;
+        l->is_abandoned = true;
+        if (l->is_weighing)
+                aside_settle(l->aside);
         (void) learner_free(l->learner);
         lean_cache_done(&l->learned);
         weighing_done(&l->weighing);
@@ -168,6 +174,18 @@ static int read_functions(Lesson *l, const char *text) {
         return r == LEARNER_E_INVALID ? -EBADMSG : 0;
 }
 
+/* A task. */
+static void weigh_them(void *userdata) {
+        Lesson *l = userdata;
+        int r = l->is_abandoned ? -ECANCELED : weigh_learned(l);
+
+        l->is_weighing = false;
+        if (r >= 0 || l->is_abandoned)
+                return;
+        log_debug("lean", "%s: nothing was weighed: %s", l->session, strerror(-r));
+        finish(l, 0);
+}
+
 static void on_functions(const char *text, int error, void *userdata) {
         Lesson *l = userdata;
         int r;
@@ -178,11 +196,9 @@ static void on_functions(const char *text, int error, void *userdata) {
                 finish(l, r);
                 return;
         }
-        r = weigh_learned(l);
-        if (r < 0) {
-                log_debug("lean", "%s: nothing was weighed: %s", l->session, strerror(-r));
-                finish(l, 0);
-        }
+        l->is_weighing = true;
+        if (aside_run(l->aside, weigh_them, l) < 0)
+                weigh_them(l); /* the loop waits */
 }
 
 /* --- the beginning --------------------------------------------------------------------------- */
@@ -255,7 +271,7 @@ static int ask_for_functions(Lesson *l, const SessionDir *dir) {
         return r;
 }
 
-int lesson_start(Lesson **ret, sd_event *event, Controller *c, const SessionDir *dir,
+int lesson_start(Lesson **ret, sd_event *event, Aside *aside, Controller *c, const SessionDir *dir,
                  const SessionMeta *m, const Touchstone *quiet, LessonDone done, void *userdata) {
         _cleanup_(lesson_freep) Lesson *l = calloc(1, sizeof(*l));
         int r;
@@ -263,6 +279,7 @@ int lesson_start(Lesson **ret, sd_event *event, Controller *c, const SessionDir 
         if (!l)
                 return -ENOMEM;
         l->event = event;
+        l->aside = aside;
         l->controller = c;
         l->done = done;
         l->userdata = userdata;

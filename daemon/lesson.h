@@ -23,12 +23,13 @@ typedef void (*LessonDone)(int error, void *userdata);
 
 /*
  * lesson_start()
+ * @aside:   weighing is a task
  * @dir, @m: of the session; not needed after the call
  * @quiet:   how long ordinary work takes with nothing hooked; NULL: nothing is weighed
  *
  * Return: 0; -ENODATA: nothing was stored; -errno.
  */
-int lesson_start(Lesson **ret, sd_event *event, Controller *c, const SessionDir *dir,
+int lesson_start(Lesson **ret, sd_event *event, Aside *aside, Controller *c, const SessionDir *dir,
                  const SessionMeta *m, const Touchstone *quiet, LessonDone done, void *userdata);
 /* Ends it without an answer. */
 Lesson *lesson_free(Lesson *l);

@@ -63,8 +63,8 @@ static void look(Session *s) {
 
         if (s->lesson)
                 return;
-        r = lesson_start(&s->lesson, s->context->event, s->context->controller, s->dir, s->meta,
-                         tracer_quiet(s->tracer), on_lesson, s);
+        r = lesson_start(&s->lesson, s->context->event, s->context->aside, s->context->controller,
+                         s->dir, s->meta, tracer_quiet(s->tracer), on_lesson, s);
         if (r < 0 && r != -ENODATA)
                 (void) log_warning_errno(r, "Session '%s': cannot learn what it calls: %m",
                                          s->meta->name);

@@ -19,6 +19,7 @@
 
 #include "base/io.h"
 #include "base/log.h"
+#include "daemon/aside.h"
 #include "daemon/knob.h"
 #include "daemon/weigh.h"
 #include "store/spec.h"
@@ -176,7 +177,9 @@ int weigh(Weighing *ret, const Tracefs *fs, Ledger *l, const Hooks *hooks) {
         if (r < 0)
                 return r;
         log_debug("knob", "mkdir %s", DIR_PATH);
+        aside_leave();
         r = mkdirat(fs->fd, DIR_PATH, 0700) < 0 ? -errno : weigh_in_instance(&w, fs, hooks);
+        aside_return();
         k = ledger_undo(l, fs, SESSION, &warnings, NULL);
         if (r < 0 || k < 0)
                 return r < 0 ? r : k;
