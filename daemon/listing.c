@@ -134,7 +134,7 @@ static int listing_begin(Listing **ret, Sessions *sessions, ServerCall *call, co
 int listings_answer(Listings *l, ServerCall *call, json_t *head) {
         json_auto_t *consumed = head;
         _cleanup_(listing_freep) Listing *one = NULL;
-        int r = head ? listing_begin(&one, l->sessions, call, head) : -ENOMEM;
+        int r = consumed ? listing_begin(&one, l->sessions, call, head) : -ENOMEM;
 
         if (r < 0 || listing_go_on(one, l->sessions, now_ns(CLOCK_MONOTONIC) + SLICE_NS))
                 return r;
