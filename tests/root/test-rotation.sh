@@ -6,7 +6,7 @@
 # Nothing is lost or doubled where segments are cut, and a ring keeps the newest.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
-pairs=${ROTATION_PAIRS:-1500}
+pairs=${ROTATION_PAIRS:-800}
 
 verifies() { # NAME TREES
         exits "$1: verify is content" 0 ftracectl verify --json "$1"
