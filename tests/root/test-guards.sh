@@ -88,6 +88,8 @@ is 'each step is as long as it was' "$(session clock '[.start, .clock_steps[]] |
         map(. / 60 | round) | @json')" '[60,-120,60]'
 exits 'show tells of them' 0 ftracectl show clock
 is 'of each' "$(grep -cE 'Clock: .*set (forward|back) by (1h|2h|59min|60min)' "$out")" 3
+exits 'report draws it' 0 ftracectl report clock
+is 'report tells of each too' "$(grep -cE '^clock: at .*, the clock was set (forward|back) by ' "$err")" 3
 cuts=$store/sessions/clock/cuts
 ok 'periods went on to be cut' test "$(wc -l <"$cuts")" -ge 2
 ok 'their moments do not go back' sort -C -n -k 2 "$cuts"
