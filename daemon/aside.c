@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * A task has a thread of its own, and one word says whose turn it is.  Whoever gives it away waits
- * until it comes back, but for a task that has left: that one asks for it through an eventfd, which the
- * loop gets to when it is done with what it is at.
+ * Tasks have a thread, and one word says whose turn it is.  Whoever gives it away waits until it comes
+ * back, but for a task that has left: that one asks for it through an eventfd, which the loop gets to
+ * when it is done with what it is at.
+ *
+ * The thread lives as long as there may be tasks: what a task forks and is to die with the daemon would
+ * die with the thread (PR_SET_PDEATHSIG).
  */
 
 #include <errno.h>
@@ -34,11 +37,13 @@ struct Aside {
         int fd;             /* eventfd of it */
         Task *first, **end; /* the first is under way */
         pthread_t thread;
+        bool has_thread;
         pthread_mutex_t lock; /* of all below */
         pthread_cond_t changed;
         Turn turn;
-        bool has_ended;
+        bool has_ended;   /* the task that had the last turn */
         bool is_settling; /* nobody leaves */
+        bool quits;       /* the thread is to end */
 };
 
 static _Thread_local Aside *own;   /* in a task's thread */
@@ -73,17 +78,31 @@ void aside_return(void) {
         (void) pthread_mutex_unlock(&own->lock);
 }
 
+/* Until there is a task, and it has its first turn; false: there will be none. */
+static bool wait_for_task(Aside *a) {
+        bool quits;
+
+        (void) pthread_mutex_lock(&a->lock);
+        while (a->turn != TURN_TASK && !a->quits)
+                (void) pthread_cond_wait(&a->changed, &a->lock);
+        quits = a->quits;
+        (void) pthread_mutex_unlock(&a->lock);
+        return !quits;
+}
+
 static void *thread_run(void *userdata) {
         Aside *a = userdata;
 
         (void) pthread_setname_np(pthread_self(), "aside");
         own = a;
-        a->first->run(a->first->userdata);
-        (void) pthread_mutex_lock(&a->lock);
-        a->turn = TURN_LOOP;
-        a->has_ended = true;
-        (void) pthread_cond_broadcast(&a->changed);
-        (void) pthread_mutex_unlock(&a->lock);
+        while (wait_for_task(a)) {
+                a->first->run(a->first->userdata);
+                (void) pthread_mutex_lock(&a->lock);
+                a->turn = TURN_LOOP;
+                a->has_ended = true;
+                (void) pthread_cond_broadcast(&a->changed);
+                (void) pthread_mutex_unlock(&a->lock);
+        }
         return NULL;
 }
 
@@ -105,14 +124,24 @@ static int thread_start(Aside *a) {
         sigset_t all, before;
         int k;
 
-        a->turn = TURN_TASK;
-        a->has_ended = false;
+        if (a->has_thread)
+                return 0;
         /* The thread inherits the mask: signals are the main thread's. */
         (void) sigfillset(&all);
         (void) pthread_sigmask(SIG_SETMASK, &all, &before);
         k = pthread_create(&a->thread, NULL, thread_run, a);
         (void) pthread_sigmask(SIG_SETMASK, &before, NULL);
+        a->has_thread = k == 0;
         return -k;
+}
+
+/* The first of the list. */
+static void begin(Aside *a) {
+        (void) pthread_mutex_lock(&a->lock);
+        a->turn = TURN_TASK;
+        a->has_ended = false;
+        (void) pthread_cond_broadcast(&a->changed);
+        (void) pthread_mutex_unlock(&a->lock);
 }
 
 static void pop(Aside *a) {
@@ -137,7 +166,6 @@ static bool set_settling(Aside *a, bool is_settling) {
 static void run_here(Aside *a) {
         bool was_settling = set_settling(a, true);
 
-        a->turn = TURN_LOOP;
         own = a;
         a->first->run(a->first->userdata);
         own = NULL;
@@ -152,10 +180,11 @@ static void run_tasks(Aside *a) {
                 if (r < 0) {
                         log_debug("aside", "no thread: %s", strerror(-r));
                         run_here(a);
-                } else if (wait_for_end(a))
-                        (void) pthread_join(a->thread, NULL);
-                else
-                        return;
+                } else {
+                        begin(a);
+                        if (!wait_for_end(a))
+                                return;
+                }
                 pop(a);
         }
 }
@@ -170,7 +199,6 @@ static void resume(Aside *a) {
         (void) pthread_mutex_unlock(&a->lock);
         if (!wait_for_end(a))
                 return;
-        (void) pthread_join(a->thread, NULL);
         pop(a);
         run_tasks(a);
 }
@@ -243,6 +271,13 @@ Aside *aside_free(Aside *a) {
         if (!a)
                 return NULL;
         aside_settle(a);
+        if (a->has_thread) {
+                (void) pthread_mutex_lock(&a->lock);
+                a->quits = true;
+                (void) pthread_cond_broadcast(&a->changed);
+                (void) pthread_mutex_unlock(&a->lock);
+                (void) pthread_join(a->thread, NULL);
+        }
         (void) sd_event_source_disable_unref(a->asked);
         if (a->fd >= 0)
                 (void) close(a->fd);

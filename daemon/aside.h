@@ -9,7 +9,7 @@
  * (aside_leave()) and where it is through (aside_return()).  In between the loop goes on, and only
  * there: at any moment either the loop or one task runs, never two of them, so that tasks use the
  * daemon's structures as the loop does, without locks.  What a task has looked at before it left may
- * have changed when it returns.
+ * have changed when it returns.  Tasks share a thread that lives as long as the Aside.
  *
  * Tasks run one after the other, in the order of coming.
  */

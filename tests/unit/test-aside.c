@@ -3,6 +3,7 @@
 #include <check.h>
 #include <semaphore.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 #include "daemon/aside.h"
 #include "unit.h"
@@ -149,6 +150,27 @@ START_TEST(a_task_that_settles_waits_for_nobody)
         }
 END_TEST
 
+static void note_thread(void *userdata) {
+        pid_t *tid = userdata;
+
+        *tid = gettid();
+}
+
+START_TEST(all_tasks_have_one_thread_which_is_not_the_loop_s)
+        {
+                pid_t first = 0, second = 0;
+                sd_event *event;
+                Aside *a;
+
+                setup(&event, &a);
+                ck_assert_int_eq(aside_run(a, note_thread, &first), 0);
+                ck_assert_int_eq(aside_run(a, note_thread, &second), 0);
+                ck_assert_int_eq(first, second);
+                ck_assert_int_ne(first, gettid());
+                teardown(event, a);
+        }
+END_TEST
+
 START_TEST(without_an_aside_a_task_is_a_call)
         {
                 Job *j = JOB('a', 'b');
@@ -164,4 +186,4 @@ END_TEST
 UNIT_MAIN("aside", the_loop_goes_on_between_leaving_and_returning_only,
           tasks_run_one_after_the_other, a_task_that_a_task_begins_comes_after_it,
           settling_ends_all_of_them_without_the_loop, a_task_that_settles_waits_for_nobody,
-          without_an_aside_a_task_is_a_call)
+          all_tasks_have_one_thread_which_is_not_the_loop_s, without_an_aside_a_task_is_a_call)
