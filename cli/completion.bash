@@ -67,7 +67,7 @@ __ftracectl_options() { # VERB
         keep) echo "-n --name= -o --output= $filter" ;;
         verify) echo '--deep -j --json' ;;
         '' | status) echo '--hosts= -j --json' ;;
-        list | show | trigger | snapshot | functions | doctor) echo '-j --json' ;;
+        list | show | seal | trigger | snapshot | functions | doctor) echo '-j --json' ;;
         esac
         echo '-q -h -H --host= --socket= --store= --no-pager --no-legend --color= --no-color --quiet --help --version'
 }
@@ -75,7 +75,7 @@ __ftracectl_options() { # VERB
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
         local verbs='run start arm trigger snapshot stop follow status list show report top tree slow hist calls waits
-                diff check verify fetch export keep remove pin unpin vacuum cat-config functions profile schedule metrics doctor help version'
+                diff check verify fetch export keep remove pin unpin seal vacuum cat-config functions profile schedule metrics doctor help version'
         local verb= action= word value i
         local -a where=()
 

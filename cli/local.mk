@@ -119,6 +119,7 @@ ftracectl_SOURCES = \
 	%D%/verb-top.c \
 	%D%/verb-tree.c \
 	%D%/verb-trigger.c \
+	%D%/verb-seal.c \
 	%D%/verb-vacuum.c \
 	%D%/verb-verify.c \
 	%D%/verb-waits.c \

@@ -143,6 +143,9 @@ static const Verb verbs[] = {
           "a *.\n",
           0, 1, MANY, verb_pin },
         { "unpin", "SESSION...", "let sessions be removed again", NULL, 0, 1, MANY, verb_unpin },
+        { "seal", "SESSION...", "wait until recordings take as little room as they can",
+          "What has ended is sealed by itself, one file after the other.\n", OPTIONS_JSON, 1, MANY,
+          verb_seal },
         { "vacuum", "[OPTIONS]", "remove old sessions, now",
           "Removes sessions that have ended, the oldest first, until what the options say is\n"
           "true; without any, what ftraced.conf says.  What is pinned or being read stays.\n",

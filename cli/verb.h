@@ -49,6 +49,7 @@ int verb_export(const Options *o);
 int verb_diff(const Options *o);
 int verb_pin(const Options *o);
 int verb_unpin(const Options *o);
+int verb_seal(const Options *o);
 int verb_vacuum(const Options *o);
 int verb_cat_config(const Options *o);
 int verb_functions(const Options *o);

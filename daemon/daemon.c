@@ -353,6 +353,12 @@ static void daemon_on_sealed(const char *session, uint32_t cpu, uint64_t sequenc
                 session_forget_disk_bytes(s);
 }
 
+static void daemon_on_seal_moved(const char *session, void *userdata) {
+        Daemon *d = userdata;
+
+        methods_sealer_moved(d->methods, session);
+}
+
 static int daemon_make_sealer(Daemon *d) {
         int r;
 
@@ -362,11 +368,15 @@ static int daemon_make_sealer(Daemon *d) {
                                            .event = d->event,
                                            .store = d->store,
                                            .done = daemon_on_sealed,
+                                           .moved = daemon_on_seal_moved,
                                            .userdata = d,
                                    });
         for (size_t i = 0; r >= 0 && i < sessions_n(d->sessions); i++)
                 r = sealer_add_session(d->sealer, session_name(sessions_get(d->sessions, i)));
-        return r < 0 ? log_error_errno(r, "Cannot set up the sealing of segments: %m") : 0;
+        if (r < 0)
+                return log_error_errno(r, "Cannot set up the sealing of segments: %m");
+        methods_set_sealer(d->methods, d->sealer);
+        return 0;
 }
 
 /* Those that systemd handed over; how many. */
@@ -398,7 +408,7 @@ static int daemon_make_janitor(Daemon *d) {
 
         if (r < 0)
                 return log_error_errno(r, "Cannot watch over the store's size: %m");
-        methods_set_upkeep(d->methods, d->janitor);
+        methods_set_janitor(d->methods, d->janitor);
         return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "daemon/starts.h"
 
 typedef struct Waiter Waiter;
+typedef struct Sealing Sealing; /* methods-upkeep.c: a call of Seal */
 
 struct Methods {
         sd_event *event;
@@ -23,6 +24,8 @@ struct Methods {
         Starts *starts;
         Listings *listings;
         Janitor *janitor;
+        Sealer *sealer; /* NULL: nothing is sealed */
+        Sealing *sealings;
         sd_event_source *tick; /* while somebody watches */
         uid_t refused_uid;     /* who was refused last, since when, how often */
         uint64_t refused_since_ns;
@@ -50,6 +53,8 @@ json_t *methods_check_rights(const Methods *m, const ServerCall *call);
 
 /* methods-upkeep.c */
 int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_seal(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+void methods_drop_sealings(Methods *m);
 
 /* methods-start.c */
 int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);

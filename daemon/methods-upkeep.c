@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "daemon/janitor.h"
 #include "daemon/methods-private.h"
+#include "daemon/sealer.h"
 
 typedef struct Asked {
         ServerCall *call;
@@ -57,6 +58,10 @@ static void on_vacuumed(const Vacuum *v, int error, void *userdata) {
         free(asked);
 }
 
+void methods_set_janitor(Methods *m, Janitor *janitor) {
+        m->janitor = janitor;
+}
+
 int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         JanitorJob job = { .tell = on_progress, .done = on_vacuumed };
         RetainLimits *l = &job.limits;
@@ -86,4 +91,126 @@ int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *
                 free(asked);
         }
         return r;
+}
+
+/* --- sealing ---------------------------------------------------------------------------------- */
+
+struct Sealing {
+        Sealing *next;
+        ServerCall *call;
+        char *session;
+        size_t n_total; /* files, once they are counted */
+};
+
+static Sealing *sealing_free(Sealing *s) {
+        if (!s)
+                return NULL;
+        (void) server_call_unref(s->call);
+        free(s->session);
+        free(s);
+        return NULL;
+}
+DEFINE_CLEANUP(Sealing *, sealing_free);
+
+void methods_set_sealer(Methods *m, Sealer *sealer) {
+        m->sealer = sealer;
+}
+
+void methods_drop_sealings(Methods *m) {
+        while (m->sealings) {
+                Sealing *s = m->sealings;
+
+                m->sealings = s->next;
+                (void) sealing_free(s);
+        }
+}
+
+static int refuse_full(Refusal *refusal, const Methods *m, const char *session) {
+        return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", ENOSPC),
+                           "session '%s' cannot be sealed: there is no room in %s; it stays as it "
+                           "is and is tried again every minute",
+                           session, store_path(m->store));
+}
+
+/* What is to be said now; whether that was the last reply. */
+static bool sealing_answer(Sealing *s, Methods *m) {
+        _cleanup_refusal_ Refusal refusal = {};
+        bool is_known;
+        size_t n_left = sealer_n_left(m->sealer, s->session, &is_known);
+        Session *session = sessions_find(m->sessions, s->session);
+
+        if (!server_call_is_connected(s->call))
+                return true;
+        if (n_left == 0 && session) {
+                (void) methods_reply(s->call, "session", session_to_json(session));
+                return true;
+        }
+        if (n_left > 0 && sealer_is_full(m->sealer)) {
+                if (refuse_full(&refusal, m, s->session) == REFUSED)
+                        (void) server_call_refuse(s->call, &refusal);
+                return true;
+        }
+        if (!session) {
+                if (refusal_set(&refusal, REFUSAL_SESSION_NOT_FOUND,
+                                json_pack("{s:s}", "session", s->session),
+                                "session '%s' was removed meanwhile", s->session) == REFUSED)
+                        (void) server_call_refuse(s->call, &refusal);
+                return true;
+        }
+        if (is_known && server_call_wants_more(s->call)) {
+                s->n_total = MAX(s->n_total, n_left);
+                (void) server_call_continue(s->call,
+                                            json_pack("{s:{s:I, s:I}}", "progress", "done",
+                                                      (json_int_t) (s->n_total - n_left), "total",
+                                                      (json_int_t) s->n_total),
+                                            NULL, 0);
+        }
+        return false;
+}
+
+void methods_sealer_moved(Methods *m, const char *session) {
+        for (Sealing **at = &m->sealings; *at;) {
+                Sealing *s = *at;
+
+                if (streq(s->session, session) && sealing_answer(s, m)) {
+                        *at = s->next;
+                        (void) sealing_free(s);
+                } else
+                        at = &s->next;
+        }
+}
+
+int method_seal(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        _cleanup_(sealing_freep) Sealing *s = NULL;
+        Methods *m = userdata;
+        Session *session;
+        int r;
+
+        r = methods_get_session(m, parameters, &session, refusal);
+        if (r != 0)
+                return r;
+        if (session_is_live(session))
+                return refusal_set(refusal, REFUSAL_SESSION_STATE,
+                                   json_pack("{s:s, s:s}", "session", session_name(session),
+                                             "state",
+                                             session_state_name(session_meta(session)->state)),
+                                   "session '%s' still records, and is sealed when it has ended: "
+                                   "`ftracectl stop %s`",
+                                   session_name(session), session_name(session));
+        if (!m->sealer)
+                return refusal_set(refusal, REFUSAL_NOT_SUPPORTED,
+                                   json_pack("{s:s}", "what", "sealing"),
+                                   "a private daemon seals nothing; the service does");
+        s = calloc(1, sizeof(*s));
+        if (!s || !(s->session = strdup(session_name(session))))
+                return -ENOMEM;
+        r = sealer_add_session(m->sealer, s->session);
+        if (r < 0)
+                return r;
+        if (sealer_is_full(m->sealer))
+                return refuse_full(refusal, m, s->session);
+        s->call = server_call_ref(call);
+        s->next = m->sealings;
+        m->sealings = TAKE_PTR(s);
+        return 0;
 }

@@ -479,6 +479,7 @@ static const ServerMethod table[] = {
           .for_members = true },
         { "org.ftraced.Remove", method_remove, PARAMETERS("session"), .for_members = true },
         { "org.ftraced.Pin", method_pin, PARAMETERS("session", "pinned"), .for_members = true },
+        { "org.ftraced.Seal", method_seal, PARAMETERS("session"), .for_members = true },
         { "org.ftraced.Vacuum", method_vacuum,
           PARAMETERS("max_bytes", "max_age_ns", "max_sessions", "dry_run") },
         { "org.ftraced.ListFunctions", method_list_functions, PARAMETERS(), .for_members = true },
@@ -514,10 +515,6 @@ int methods_new(Methods **ret, sd_event *event, Aside *aside, Controller *contro
         return 0;
 }
 
-void methods_set_upkeep(Methods *m, Janitor *janitor) {
-        m->janitor = janitor;
-}
-
 Methods *methods_free(Methods *m) {
         if (!m)
                 return NULL;
@@ -531,6 +528,7 @@ Methods *methods_free(Methods *m) {
         }
         (void) starts_free(m->starts);
         (void) listings_free(m->listings);
+        methods_drop_sealings(m);
         (void) sd_event_source_disable_unref(m->tick);
         free(m);
         return NULL;

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "daemon/controller.h"
 #include "daemon/janitor.h"
+#include "daemon/sealer.h"
 #include "daemon/server.h"
 #include "daemon/sessions.h"
 
@@ -19,7 +20,10 @@ typedef struct Methods Methods;
 int methods_new(Methods **ret, sd_event *event, Aside *aside, Controller *controller, Store *store,
                 Sessions *sessions, const Limits *limits, const char *config_root);
 /* Before the first call; borrowed. */
-void methods_set_upkeep(Methods *m, Janitor *janitor);
+void methods_set_janitor(Methods *m, Janitor *janitor);
+void methods_set_sealer(Methods *m, Sealer *sealer);
+/* A SealerMoved. */
+void methods_sealer_moved(Methods *m, const char *session);
 /* The table for server_new(), whose userdata is the Methods. */
 const ServerMethod *methods_table(size_t *ret_n);
 /* A ServerGone: ends what was attached to the connection, and forgets who waited on it. */

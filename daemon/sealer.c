@@ -70,10 +70,27 @@ static Job *first_job(Sealer *s) {
         return &s->jobs[s->i_first];
 }
 
-static void drop_first(Sealer *s) {
-        free(first_job(s)->session);
+static void tell_moved(Sealer *s, const char *session) {
+        if (s->config.moved)
+                s->config.moved(session, s->config.userdata);
+}
+
+/* Returns whose it was; the caller frees. */
+static char *drop_first(Sealer *s) {
+        char *session = first_job(s)->session;
+
         s->i_first = (s->i_first + 1) % s->n_room;
         s->n--;
+        return session;
+}
+
+/* The first job is over. */
+static void finish_first(Sealer *s) {
+        _cleanup_free_ char *session = drop_first(s);
+
+        if (s->n > 0)
+                (void) sd_event_source_set_enabled(s->next, SD_EVENT_ONESHOT);
+        tell_moved(s, session);
 }
 
 static int make_room(Sealer *s) {
@@ -125,6 +142,26 @@ int sealer_add_session(Sealer *s, const char *session) {
 
 bool sealer_is_busy(const Sealer *s) {
         return s->n > 0;
+}
+
+bool sealer_is_full(const Sealer *s) {
+        return s->is_waiting;
+}
+
+size_t sealer_n_left(const Sealer *s, const char *session, bool *ret_is_known) {
+        size_t n = 0;
+
+        *ret_is_known = true;
+        for (size_t i = 0; i < s->n; i++) {
+                const Job *job = &s->jobs[(s->i_first + i) % s->n_room];
+
+                if (!streq(job->session, session))
+                        continue;
+                if (job->cpu == WHOLE_SESSION)
+                        *ret_is_known = false;
+                n++;
+        }
+        return n;
 }
 
 static char *format_temporary(char ret[static TEMPORARY_MAX], uint64_t sequence) {
@@ -308,6 +345,7 @@ static void wait_for_space(Sealer *s, const char *why) {
         s->is_waiting = s->is_said = true;
         (void) sd_event_source_set_time_relative(s->retry, RETRY_US);
         (void) sd_event_source_set_enabled(s->retry, SD_EVENT_ONESHOT);
+        tell_moved(s, job->session);
 }
 
 static void say_failure(const Job *job, const char *why) {
@@ -395,9 +433,7 @@ static int on_child(sd_event_source *source, const siginfo_t *si, void *userdata
                 wait_for_space(s, seal_worker_problem(SEAL_WORKER_E_NO_SPACE));
                 return 0;
         }
-        drop_first(s);
-        if (s->n > 0)
-                (void) sd_event_source_set_enabled(s->next, SD_EVENT_ONESHOT);
+        finish_first(s);
         return 0;
 }
 
@@ -423,9 +459,7 @@ static int on_next(sd_event_source *source, void *userdata) {
         }
         if (r < 0 && r != -ENOENT && job.cpu != WHOLE_SESSION)
                 say_failure(&job, strerror(-r));
-        drop_first(s);
-        if (s->n > 0)
-                (void) sd_event_source_set_enabled(s->next, SD_EVENT_ONESHOT);
+        finish_first(s);
         return 0;
 }
 
@@ -468,7 +502,7 @@ Sealer *sealer_free(Sealer *s) {
         (void) sd_event_source_disable_unref(s->retry);
         leave_job(s);
         while (s->n > 0)
-                drop_first(s);
+                free(drop_first(s));
         free(s->jobs);
         free(s);
         return NULL;

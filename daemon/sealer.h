@@ -22,12 +22,16 @@ typedef struct Sealer Sealer;
 typedef void (*SealerDone)(const char *session, uint32_t cpu, uint64_t sequence, uint64_t n_before,
                            uint64_t n_bytes, void *userdata);
 
+/* Something of the session is not to be done any more, or cannot be done now (sealer_is_full()). */
+typedef void (*SealerMoved)(const char *session, void *userdata);
+
 typedef struct SealerConfig {
         sd_event *event;
         Store *store; /* borrowed, like the next two */
         const char *const
-                *worker; /* program and arguments, without the byte order; NULL: our own */
-        SealerDone done; /* may be NULL */
+                *worker;   /* program and arguments, without the byte order; NULL: our own */
+        SealerDone done;   /* may be NULL, as the next */
+        SealerMoved moved; /* from the loop */
         void *userdata;
 } SealerConfig;
 
@@ -43,6 +47,10 @@ int sealer_add(Sealer *s, const char *session, uint32_t cpu, uint64_t sequence);
 int sealer_add_session(Sealer *s, const char *session);
 /* Whether anything is left to do. */
 bool sealer_is_busy(const Sealer *s);
+/* Files of the session that are left; *@ret_is_known: whether they have been counted. */
+size_t sealer_n_left(const Sealer *s, const char *session, bool *ret_is_known);
+/* Whether it waits for room on the disk. */
+bool sealer_is_full(const Sealer *s);
 /* Ends the worker, if one runs, and forgets the rest. */
 Sealer *sealer_free(Sealer *s);
 DEFINE_CLEANUP(Sealer *, sealer_free);
