@@ -37,7 +37,7 @@ struct Aside {
         int fd;             /* eventfd of it */
         Task *first, **end; /* the first is under way */
         pthread_t thread;
-        bool has_thread;
+        bool is_open, has_thread;
         pthread_mutex_t lock; /* of all below */
         pthread_cond_t changed;
         Turn turn;
@@ -124,6 +124,8 @@ static int thread_start(Aside *a) {
         sigset_t all, before;
         int k;
 
+        if (!a->is_open)
+                return -EAGAIN;
         if (a->has_thread)
                 return 0;
         /* The thread inherits the mask: signals are the main thread's. */
@@ -265,6 +267,10 @@ int aside_new(Aside **ret, sd_event *event) {
                 return r;
         *ret = TAKE_PTR(a);
         return 0;
+}
+
+void aside_open(Aside *a) {
+        a->is_open = true;
 }
 
 Aside *aside_free(Aside *a) {

@@ -22,11 +22,13 @@
 typedef struct Aside Aside;
 typedef void (*AsideTask)(void *userdata);
 
-/* 0 or -errno. */
+/* Tasks run from beginning to end until aside_open().  0 or -errno. */
 int aside_new(Aside **ret, sd_event *event);
 /* Ends all tasks first; NULL is fine. */
 Aside *aside_free(Aside *a);
 DEFINE_CLEANUP(Aside *, aside_free);
+/* The loop is about to run, and this thread has the privileges that tasks are to have. */
+void aside_open(Aside *a);
 
 /*
  * aside_run() - begin @task, or put it behind those that are under way

@@ -190,6 +190,7 @@ int tracer_hook_roots(Tracer *t, const SessionMeta *m) {
         _cleanup_(hooks_done) Hooks hooks = {};
         int r;
 
+        aside_settle(t->c->aside); /* it may be being narrowed */
         if (t->waits || m->n_hooked > 0)
                 return 0;
         r = functions_load(&t->c->functions, &t->c->fs);

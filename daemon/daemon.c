@@ -526,6 +526,11 @@ static int daemon_drop_privileges(Daemon *d) {
         return r < 0 ? log_error_errno(r, "Cannot give up privileges: %m") : 0;
 }
 
+static int daemon_open_aside(Daemon *d) {
+        aside_open(d->aside);
+        return 0;
+}
+
 static int daemon_make_loop(Daemon *d) {
         int r;
 
@@ -559,6 +564,7 @@ static int (*const set_up[])(Daemon *d) = {
         daemon_make_sealer,     /* whose segments it finishes */
         daemon_make_server,     /* who connects is answered when the loop runs */
         daemon_add_watchdog,    daemon_add_idle, daemon_drop_privileges, /* all is open */
+        daemon_open_aside, /* whose thread has what is left of them */
 };
 
 int daemon_new(Daemon **ret, const DaemonConfig *config) {

@@ -28,6 +28,7 @@ struct KernelSymbols {
         const char *proc;
         char *modules; /* the list when `names` were made; NULL: not yet */
         SymbolNames names;
+        bool is_reading; /* somebody who has left meanwhile */
 };
 
 static const char *const anchors[] = { " T _stext\n", " T _text\n", " T startup_64\n" };
@@ -164,9 +165,12 @@ int kernel_symbols_store(KernelSymbols *k, int symbols_fd, const SymbolNames **r
         if (r < 0)
                 return r;
         if (r == 0) {
+                if (TAKE(k->is_reading, true))
+                        return KERNEL_SYMBOLS_E_BUSY;
                 aside_leave();
                 r = read_and_store(proc_fd, symbols_fd, &modules, &names);
                 aside_return();
+                k->is_reading = false;
                 if (r != 0)
                         return r;
                 free(k->modules);

@@ -27,7 +27,8 @@ typedef struct SymbolNames {
 } SymbolNames;
 
 enum {
-        KERNEL_SYMBOLS_E_HIDDEN = 1
+        KERNEL_SYMBOLS_E_HIDDEN = 1,
+        KERNEL_SYMBOLS_E_BUSY, /* a task of the daemon's is at it (daemon/aside.h) */
 }; /* every address reads as 0: kptr_restrict, or no CAP_SYSLOG */
 
 /* Where the kernel's symbols are: $FTRACED_KALLSYMS, for where a sandbox covers /proc/kallsyms, or
@@ -41,7 +42,7 @@ int kernel_symbols_new(KernelSymbols **ret, const char *proc);
  *
  * Cheap while nothing changed: /proc/kallsyms is read again only if the list of modules is another,
  * or a stored file went.
- * Return: 0, KERNEL_SYMBOLS_E_HIDDEN, -errno.
+ * Return: 0, KERNEL_SYMBOLS_E_HIDDEN, KERNEL_SYMBOLS_E_BUSY, -errno.
  */
 int kernel_symbols_store(KernelSymbols *k, int symbols_fd, const SymbolNames **ret);
 KernelSymbols *kernel_symbols_free(KernelSymbols *k);

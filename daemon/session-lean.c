@@ -13,17 +13,21 @@
 #define SESSION_LEARN_US (UINT64_C(10) * 1000000)
 #define SESSION_LEARN_MAX_US (UINT64_C(3600) * 1000000)
 
-/* A task: it may be stopped meanwhile. */
-static void narrow(void *userdata) {
-        Session *s = userdata;
+/* Not while the kernel's buffer is being moved: nobody watches its files then. */
+static bool is_watched(const Session *s) {
+        return s->meta->state == SESSION_RECORDING && !(s->snapshot && s->meta->spec.in_kernel);
+}
+
+static void narrow(Session *s) {
         ClockTuple now;
         int r, k;
 
-        if (s->meta->state != SESSION_RECORDING)
-                return;
         health_end_watch(s->health);
+        s->is_narrowing = true;
         r = controller_narrow(s->context->controller, s->tracer, s->meta);
-        k = s->meta->state == SESSION_RECORDING ? health_watch_again(s->health) : 0;
+        s->is_narrowing = false;
+        k = is_watched(s) ? health_watch_again(s->health)
+                          : 0; /* it may have been stopped meanwhile */
         if (k < 0)
                 (void) log_warning_errno(k, "Session '%s' is not watched any more: %m",
                                          s->meta->name);
@@ -46,16 +50,26 @@ static void narrow(void *userdata) {
 
 static int set_timer(Session *s);
 
+/* A task. */
+static void take_lesson(void *userdata) {
+        Session *s = userdata;
+
+        if (is_watched(s))
+                narrow(s);
+        if (s->meta->learns && s->meta->state == SESSION_RECORDING)
+                (void) set_timer(s);
+}
+
 static void on_lesson(int error, void *userdata) {
         Session *s = userdata;
 
         s->lesson = lesson_free(s->lesson);
         if (!s->tracer || s->meta->state != SESSION_RECORDING)
                 return;
-        if (error >= 0 && aside_run(s->context->aside, narrow, s) < 0)
-                narrow(s); /* the loop waits */
-        if (s->meta->learns)
+        if (error < 0)
                 (void) set_timer(s);
+        else if (aside_run(s->context->aside, take_lesson, s) < 0)
+                take_lesson(s); /* the loop waits */
 }
 
 static void look(Session *s) {

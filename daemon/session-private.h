@@ -39,6 +39,7 @@ struct Session {
         sd_event_source *lesson_timer; /* daemon/session-lean.c */
         uint64_t lesson_us;
         Lesson *lesson; /* goes on after the end */
+        bool is_narrowing;
         Health *health;
         Following *following; /* of tasks that may join those who are recorded */
         Guard guard;

@@ -45,7 +45,7 @@ void session_look_at_roots(Session *s) {
         if (s->meta->n_hooked > 0)
                 health_end_watch(s->health);
         r = tracer_renew_roots(s->tracer, s->meta, &gone, &back);
-        if (s->meta->n_hooked > 0)
+        if (s->meta->n_hooked > 0 && s->meta->state == SESSION_RECORDING)
                 k = health_watch_again(s->health);
         if (r < 0 || k < 0)
                 (void) log_warning_errno(r < 0 ? r : k,

@@ -70,8 +70,11 @@ static void freeze(Session *s) {
 }
 
 static void thaw(Session *s) {
-        int r = tracer_set_recording(s->tracer, true);
+        int r;
 
+        if (s->is_narrowing)
+                aside_settle(s->context->aside);
+        r = tracer_set_recording(s->tracer, true);
         if (r < 0)
                 session_warn(s, "recording could not be switched on again after a snapshot: %s",
                              strerror(-r));

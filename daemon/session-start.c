@@ -359,8 +359,11 @@ static int session_begin(Session *s, Refusal *refusal) {
 static void session_undo(Session *s) {
         int r;
 
+        s->is_finishing = true; /* whatever its readers say */
         session_triggers_end(s);
         session_triggers_free(s);
+        s->clock_watch = clock_watch_free(s->clock_watch);
+        s->deadline = sd_event_source_disable_unref(s->deadline);
         s->health = health_free(s->health);
         if (s->tracer)
                 (void) tracer_set_recording(s->tracer, false);
@@ -407,8 +410,6 @@ int session_start(Session **ret, const SessionContext *context, SessionMeta *m, 
                 r = start_steps[i](s, refusal);
         if (r != 0) {
                 session_undo(s);
-                (void) sd_event_source_disable_unref(s->deadline);
-                (void) clock_watch_free(s->clock_watch);
                 session_lean_done(s);
                 free(s);
                 return r;

@@ -152,6 +152,8 @@ static void session_finish(void *userdata);
 void session_on_recorder(void *userdata) {
         Session *s = userdata;
 
+        if (s->is_finishing)
+                return;
         health_look_at_disk(s->health);
         if (s->is_leaving)
                 return;
@@ -171,8 +173,7 @@ void session_on_recorder(void *userdata) {
                                 format_bytes(text, s->meta->spec.max_bytes));
                 session_stop(s, reason);
         }
-        if (recorder_has_ended(s->recorder) && s->meta->state == SESSION_DRAINING &&
-            !s->is_finishing) {
+        if (recorder_has_ended(s->recorder) && s->meta->state == SESSION_DRAINING) {
                 s->is_finishing = true;
                 if (aside_run(s->context->aside, session_finish, s) < 0)
                         session_finish(s); /* the loop waits */

@@ -370,11 +370,11 @@ int sessions_start(Sessions *s, Session **ret, const SessionRequest *q, Refusal 
         Session *session = NULL;
         int r;
 
-        r = sessions_make_room(s);
-        if (r >= 0)
-                r = sessions_prepare(s, &m, q, refusal);
+        r = sessions_prepare(s, &m, q, refusal);
         if (r == 0)
                 r = controller_look(s->context.controller, m, q->force, refusal);
+        if (r == 0)
+                r = sessions_make_room(s);
         if (r != 0)
                 return r;
         s->is_starting = true;

@@ -129,6 +129,8 @@ static bool is_in_roots(const Watch *w, const char *now) {
 /* Whether the file says what it should; *@ret_now is what it says, NULL if it cannot be read. */
 static bool is_as_wanted(const Watch *w, char **ret_now) {
         *ret_now = NULL;
+        if (w->file->check == CHECK_ROOTS)
+                w->tamper->is_unsure = false;
         if (w->file->check == CHECK_NONE || (w->file->check == CHECK_VALUE && !w->wanted))
                 return true;
         if (knob_read(w->tamper->config.tracefs_fd, w->path, ret_now) < 0) {
@@ -205,6 +207,10 @@ static void look_at(Watch *w) {
         if (was_written && (w->file->flags & EMPTIES))
                 report_emptied(w);
         w->is_changed = !is_as_wanted(w, &now);
+        if (w->file->check == CHECK_ROOTS && w->tamper->is_unsure) {
+                w->is_changed = was_changed; /* tamper_poll() looks again */
+                return;
+        }
         if (w->is_changed && !was_changed)
                 report_began(w, now);
         else if (!w->is_changed && was_changed)

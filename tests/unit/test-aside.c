@@ -53,6 +53,7 @@ static void setup(sd_event **event, Aside **a) {
         story[0] = 0;
         ck_assert_int_ge(sd_event_new(event), 0);
         ck_assert_int_eq(aside_new(a, *event), 0);
+        aside_open(*a);
 }
 
 static void teardown(sd_event *event, Aside *a) {
@@ -171,6 +172,21 @@ START_TEST(all_tasks_have_one_thread_which_is_not_the_loop_s)
         }
 END_TEST
 
+START_TEST(before_it_is_open_a_task_is_a_call_by_the_same_thread)
+        {
+                pid_t tid = 0;
+                sd_event *event;
+                Aside *a;
+
+                ck_assert_int_ge(sd_event_new(&event), 0);
+                ck_assert_int_eq(aside_new(&a, event), 0);
+                ck_assert_int_eq(aside_run(a, note_thread, &tid), 0);
+                ck_assert_int_eq(tid, gettid());
+                ck_assert(!aside_is_busy(a));
+                teardown(event, a);
+        }
+END_TEST
+
 START_TEST(without_an_aside_a_task_is_a_call)
         {
                 Job *j = JOB('a', 'b');
@@ -186,4 +202,5 @@ END_TEST
 UNIT_MAIN("aside", the_loop_goes_on_between_leaving_and_returning_only,
           tasks_run_one_after_the_other, a_task_that_a_task_begins_comes_after_it,
           settling_ends_all_of_them_without_the_loop, a_task_that_settles_waits_for_nobody,
-          all_tasks_have_one_thread_which_is_not_the_loop_s, without_an_aside_a_task_is_a_call)
+          all_tasks_have_one_thread_which_is_not_the_loop_s,
+          before_it_is_open_a_task_is_a_call_by_the_same_thread, without_an_aside_a_task_is_a_call)
