@@ -34,6 +34,8 @@ struct Methods {
 
 /* REFUSED: what parameter @name should have been. */
 int methods_refuse_parameter(Refusal *refusal, const char *name, const char *wanted);
+/* Of a session that has to have ended. */
+int methods_refuse_live(Refusal *refusal, Session *session);
 /* A string that may be absent or null: *@ret is NULL then.  0, REFUSED. */
 int methods_get_string(json_t *parameters, const char *name, const char **ret, Refusal *refusal);
 /* The same for a number (0) and a boolean (false). */

@@ -190,13 +190,7 @@ int method_seal(ServerCall *call, json_t *parameters, Refusal *refusal, void *us
         if (r != 0)
                 return r;
         if (session_is_live(session))
-                return refusal_set(refusal, REFUSAL_SESSION_STATE,
-                                   json_pack("{s:s, s:s}", "session", session_name(session),
-                                             "state",
-                                             session_state_name(session_meta(session)->state)),
-                                   "session '%s' still records, and is sealed when it has ended: "
-                                   "`ftracectl stop %s`",
-                                   session_name(session), session_name(session));
+                return methods_refuse_live(refusal, session);
         if (!m->sealer)
                 return refusal_set(refusal, REFUSAL_NOT_SUPPORTED,
                                    json_pack("{s:s}", "what", "sealing"),

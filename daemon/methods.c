@@ -83,6 +83,14 @@ int methods_get_session(Methods *m, json_t *parameters, Session **ret, Refusal *
                            like ?: "; `ftracectl list` shows those there are", like ? "'?" : "");
 }
 
+int methods_refuse_live(Refusal *refusal, Session *session) {
+        return refusal_set(refusal, REFUSAL_SESSION_STATE,
+                           json_pack("{s:s, s:s}", "session", session_name(session), "state",
+                                     session_state_name(session_meta(session)->state)),
+                           "session '%s' still records; end it with `ftracectl stop %s` first",
+                           session_name(session), session_name(session));
+}
+
 int methods_reply(ServerCall *call, const char *name, json_t *value) {
         json_t *reply = value ? json_pack("{s:o}", name, value) : NULL;
 
@@ -383,13 +391,7 @@ static int method_remove(ServerCall *call, json_t *parameters, Refusal *refusal,
         if (r != 0)
                 return r;
         if (session_is_live(session))
-                return refusal_set(refusal, REFUSAL_SESSION_STATE,
-                                   json_pack("{s:s, s:s}", "session", session_name(session),
-                                             "state",
-                                             session_state_name(session_meta(session)->state)),
-                                   "session '%s' still records; end it with `ftracectl stop %s` "
-                                   "first",
-                                   session_name(session), session_name(session));
+                return methods_refuse_live(refusal, session);
 
         r = refuse_to_remove(session, refusal);
         if (r != 0)

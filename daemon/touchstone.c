@@ -131,15 +131,20 @@ static int do_fault(Bench *b) {
         return munmap(p, PAGES * page) < 0 ? -errno : 0;
 }
 
+/* What fork() or vfork() said, in the parent. */
+static int see_off(Bench *b, pid_t pid) {
+        if (pid < 0 || waitpid(pid, NULL, 0) < 0)
+                return -errno;
+        note_pid(b->shared, pid);
+        return 0;
+}
+
 static int do_fork(Bench *b) {
         pid_t pid = fork();
 
         if (pid == 0)
                 _exit(0);
-        if (pid < 0 || waitpid(pid, NULL, 0) < 0)
-                return -errno;
-        note_pid(b->shared, pid);
-        return 0;
+        return see_off(b, pid);
 }
 
 static int do_spawn(Bench *b) {
@@ -147,10 +152,7 @@ static int do_spawn(Bench *b) {
 
         if (pid == 0)
                 _exit(0);
-        if (pid < 0 || waitpid(pid, NULL, 0) < 0)
-                return -errno;
-        note_pid(b->shared, pid);
-        return 0;
+        return see_off(b, pid);
 }
 
 static int do_spin(Bench *b) {

@@ -229,11 +229,12 @@ count_roots() { # FUNCTION FILE
         grep -cE "\\|  $1(\\(\\)| \\[)" "$2"
 }
 
-# The daemon, by hand, on a socket and a store below $work.
+# The daemon, by hand, on a socket and a store below $work; with the library $preload in it, if that is set.
 start_ftraced() { # [OPTION...]
         # The leak checker of a sanitized build attaches to itself when it ends, which a process that
         # dropped its capabilities may not: it can then wait for ever.  Unit tests check for leaks.
-        ASAN_OPTIONS=detect_leaks=0 "$top_builddir/ftraced" --store "$store" --socket "$FTRACED_SOCKET" "$@" \
+        ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 LD_PRELOAD=${preload:-} \
+                "$top_builddir/ftraced" --store "$store" --socket "$FTRACED_SOCKET" "$@" \
                 >"$work/ftraced.log" 2>&1 </dev/null &
         ftraced_pid=$!
         if ! wait_until 20 ftracectl status; then

@@ -7,8 +7,8 @@
 . "$(dirname "$0")/../functions.sh"
 requires jq
 
-fault=$top_builddir/tests/system/fault.so
-[[ -e $fault ]] || skip "$fault is not built"
+preload=$top_builddir/tests/system/fault.so
+[[ -e $preload ]] || skip "$preload is not built"
 declare -A errnos=([ENOSPC]=28 [EDQUOT]=122 [EIO]=5 [EROFS]=30)
 declare -A causes=([ENOSPC]=no_space [EDQUOT]=no_space [EIO]=disk_failed [EROFS]=disk_failed)
 declare -A words=([ENOSPC]='No space left' [EDQUOT]='quota exceeded' [EIO]='Input/output error'
@@ -22,13 +22,6 @@ raw=$work/tracefs/per_cpu/cpu0/trace_pipe_raw
 printf '[Store]\nMaxUse=0\nKeepFree=0\n' >"$work/ftraced.conf"
 export FTRACED_CONFIG=$work/ftraced.conf
 
-start_on_bad_disk() {
-        ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 LD_PRELOAD=$fault \
-                "$top_builddir/ftraced" --store "$store" --socket "$FTRACED_SOCKET" --tracefs "$work/tracefs" \
-                >"$work/ftraced.log" 2>&1 </dev/null &
-        ftraced_pid=$!
-        wait_until 20 ftracectl status
-}
 disk() { # good|ENOSPC|...
         if [[ $1 == good ]]; then
                 rm -f "$FAULT_FILE"
@@ -57,7 +50,7 @@ pages_in() { # NAME: the numbers of all pages in the store, in order
         done
 }
 
-ok 'the daemon starts' start_on_bad_disk
+ok 'the daemon starts' start_ftraced --tracefs "$work/tracefs"
 for error in ENOSPC EDQUOT EIO EROFS; do
         page=0
         exits "$error: a session starts" 0 ftracectl start -n "s-$error" udp_sendmsg

@@ -6,20 +6,13 @@
 # the daemon or comes with another session meanwhile gets what is due.
 . "$(dirname "$0")/../functions.sh"
 requires jq
-slow=$top_builddir/tests/system/slow.so
-[[ -e $slow ]] || skip "$slow is not built"
+preload=$top_builddir/tests/system/slow.so
+[[ -e $preload ]] || skip "$preload is not built"
 export SLOW_DIR=$work/tracefs SLOW_FILE=$work/slow
 
 bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 1
 controls() {
         (cd "$work/tracefs" && grep -r -D skip . . | grep -v set_graph_ | sed 's/\[\(local\)\] .*/\1/' | sort)
-}
-start_on_slow_kernel() {
-        ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 LD_PRELOAD=$slow \
-                "$top_builddir/ftraced" --store "$store" --socket "$FTRACED_SOCKET" --tracefs "$work/tracefs" \
-                >"$work/ftraced.log" 2>&1 </dev/null &
-        ftraced_pid=$!
-        wait_until 20 ftracectl status
 }
 hold() { # FILE: whoever writes to it waits
         rm -f "$SLOW_FILE.reached"
@@ -47,7 +40,7 @@ state_is() { # NAME STATE
 }
 
 controls >"$work/before"
-ok 'the daemon starts' start_on_slow_kernel
+ok 'the daemon starts' start_ftraced --tracefs "$work/tracefs"
 
 # --- arming -------------------------------------------------------------------------------------
 
