@@ -372,8 +372,6 @@ int sessions_start(Sessions *s, Session **ret, const SessionRequest *q, Refusal 
 
         r = sessions_prepare(s, &m, q, refusal);
         if (r == 0)
-                r = controller_look(s->context.controller, m, q->force, refusal);
-        if (r == 0)
                 r = sessions_make_room(s);
         if (r != 0)
                 return r;

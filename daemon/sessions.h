@@ -44,7 +44,8 @@ typedef struct SessionRequest {
  * 0, REFUSED, -errno. */
 int sessions_prepare(Sessions *s, SessionMeta **ret, const SessionRequest *request,
                      Refusal *refusal);
-/* A task (daemon/aside.h).  0, REFUSED, -errno. */
+/* A task (daemon/aside.h).  After sessions_look(), which finds out what can be before anybody is told of
+ * a neighbour.  0, REFUSED, -errno. */
 int sessions_start(Sessions *s, Session **ret, const SessionRequest *request, Refusal *refusal);
 /* Whether sessions_start() would be refused for what can be seen without arming, at little cost.
  * 0, REFUSED, -errno. */
