@@ -15,7 +15,7 @@
                 SRunner *runner;                                                                   \
                 int n_failed;                                                                      \
                                                                                                    \
-                tcase_set_timeout(tcase, 60);                                                      \
+                tcase_set_timeout(tcase, 240); /* a busy disk, sanitizers */                       \
                 for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)                      \
                         tcase_add_test(tcase, tests[i]);                                           \
                 suite_add_tcase(suite, tcase);                                                     \
