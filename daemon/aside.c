@@ -11,13 +11,13 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "daemon/aside.h"
+#include "daemon/thread.h"
 
 typedef struct Task Task;
 struct Task {
@@ -120,21 +120,16 @@ static bool wait_for_end(Aside *a) {
         return has_ended;
 }
 
-static int thread_start(Aside *a) {
-        sigset_t all, before;
-        int k;
+static int need_thread(Aside *a) {
+        int r;
 
         if (!a->is_open)
                 return -EAGAIN;
         if (a->has_thread)
                 return 0;
-        /* The thread inherits the mask: signals are the main thread's. */
-        (void) sigfillset(&all);
-        (void) pthread_sigmask(SIG_SETMASK, &all, &before);
-        k = pthread_create(&a->thread, NULL, thread_run, a);
-        (void) pthread_sigmask(SIG_SETMASK, &before, NULL);
-        a->has_thread = k == 0;
-        return -k;
+        r = thread_start(&a->thread, 0, thread_run, a);
+        a->has_thread = r >= 0;
+        return r;
 }
 
 /* The first of the list. */
@@ -177,7 +172,7 @@ static void run_here(Aside *a) {
 /* Runs tasks, the first of which is not begun, until one leaves. */
 static void run_tasks(Aside *a) {
         while (a->first) {
-                int r = thread_start(a);
+                int r = need_thread(a);
 
                 if (r < 0) {
                         log_debug("aside", "no thread: %s", strerror(-r));
@@ -285,8 +280,7 @@ Aside *aside_free(Aside *a) {
                 (void) pthread_join(a->thread, NULL);
         }
         (void) sd_event_source_disable_unref(a->asked);
-        if (a->fd >= 0)
-                (void) close(a->fd);
+        (void) safe_close(a->fd);
         (void) pthread_cond_destroy(&a->changed);
         (void) pthread_mutex_destroy(&a->lock);
         free(a);

@@ -166,6 +166,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/task-filter.h \
 	%D%/task-finder.c \
 	%D%/task-finder.h \
+	%D%/thread.c \
+	%D%/thread.h \
 	%D%/tracefs.c \
 	%D%/tracefs.h \
 	%D%/tracing-copy.c \

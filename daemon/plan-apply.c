@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include "daemon/aside.h"
 #include "daemon/knob.h"
 #include "daemon/plan.h"
+#include "daemon/thread.h"
 
 /* Newer kernels round a size up to whole pages and say so. */
 static bool is_applied(const char *file, const char *now, const char *value) {
@@ -97,18 +97,6 @@ static void *lane_run(void *userdata) {
         return NULL;
 }
 
-static int lane_start(Lane *lane, pthread_t *ret) {
-        sigset_t all, before;
-        int k;
-
-        /* The thread inherits the mask: signals are the main thread's. */
-        (void) sigfillset(&all);
-        (void) pthread_sigmask(SIG_SETMASK, &all, &before);
-        k = pthread_create(ret, NULL, lane_run, lane);
-        (void) pthread_sigmask(SIG_SETMASK, &before, NULL);
-        return -k;
-}
-
 /* Whoever stops a session, or undoes a start, counts on nothing happening in between. */
 static bool is_quick(const Plan *p) {
         for (size_t i = p->n_applied; i < p->n; i++) {
@@ -139,7 +127,7 @@ int plan_apply(Plan *p, const Tracefs *fs, const char **ret_file) {
         if (leaves)
                 aside_leave();
         if (has_both(p))
-                is_beside = lane_start(&lanes[1], &thread) >= 0;
+                is_beside = thread_start(&thread, 0, lane_run, &lanes[1]) >= 0;
         (void) lane_run(&lanes[0]);
         if (is_beside)
                 (void) pthread_join(thread, NULL);

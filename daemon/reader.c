@@ -21,7 +21,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -33,6 +32,7 @@
 #include "base/unit.h"
 #include "daemon/pace.h"
 #include "daemon/reader-private.h"
+#include "daemon/thread.h"
 #include "store/page.h"
 #include "store/segment.h"
 
@@ -598,26 +598,10 @@ void reader_kick(Reader *r) {
 }
 
 int reader_start(Reader *r) {
-        sigset_t all, before;
-        pthread_attr_t attr;
-        int k;
+        int k = thread_start(&r->thread, READER_STACK_BYTES, reader_run, r);
 
-        k = pthread_attr_init(&attr);
-        if (k != 0)
-                return -k;
-        (void) pthread_attr_setstacksize(&attr, READER_STACK_BYTES);
-
-        /* The thread inherits the mask: signals are the main thread's. */
-        (void) sigfillset(&all);
-        (void) pthread_sigmask(SIG_SETMASK, &all, &before);
-        k = pthread_create(&r->thread, &attr, reader_run, r);
-        (void) pthread_sigmask(SIG_SETMASK, &before, NULL);
-        (void) pthread_attr_destroy(&attr);
-        if (k != 0)
-                return -k;
-
-        r->is_started = true;
-        return 0;
+        r->is_started = k >= 0;
+        return k;
 }
 
 const ReaderCounters *reader_counters(const Reader *r) {
