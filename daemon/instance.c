@@ -429,7 +429,7 @@ int instance_set_recording(Instance *i, bool on) {
         const char *file;
         int r = instance_plan_recording(i, &plan, on);
 
-        return r < 0 ? r : plan_apply(&plan, i->fs, &file);
+        return r < 0 ? r : plan_apply_at_once(&plan, i->fs, &file);
 }
 
 int instance_read_account(Instance *i, CpuAccount *ret) {

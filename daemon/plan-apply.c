@@ -97,17 +97,6 @@ static void *lane_run(void *userdata) {
         return NULL;
 }
 
-/* Whoever stops a session, or undoes a start, counts on nothing happening in between. */
-static bool is_quick(const Plan *p) {
-        for (size_t i = p->n_applied; i < p->n; i++) {
-                const char *slash = strrchr(p->steps[i].file, '/');
-
-                if (!streq(slash ? slash + 1 : p->steps[i].file, "tracing_on"))
-                        return false;
-        }
-        return true;
-}
-
 static bool has_both(const Plan *p) {
         size_t n = 0;
 
@@ -116,16 +105,14 @@ static bool has_both(const Plan *p) {
         return n > 0 && n < p->n - p->n_applied;
 }
 
-int plan_apply(Plan *p, const Tracefs *fs, const char **ret_file) {
+int plan_apply_at_once(Plan *p, const Tracefs *fs, const char **ret_file) {
         Lane lanes[] = { { .plan = p, .fs = fs }, { .plan = p, .fs = fs, .compares = true } };
-        bool leaves = !is_quick(p), is_beside = false;
+        bool is_beside = false;
         const Lane *failed;
         pthread_t thread;
 
         if (p->is_dry)
                 return 0;
-        if (leaves)
-                aside_leave();
         if (has_both(p))
                 is_beside = thread_start(&thread, 0, lane_run, &lanes[1]) >= 0;
         (void) lane_run(&lanes[0]);
@@ -133,8 +120,6 @@ int plan_apply(Plan *p, const Tracefs *fs, const char **ret_file) {
                 (void) pthread_join(thread, NULL);
         else
                 (void) lane_run(&lanes[1]);
-        if (leaves)
-                aside_return();
 
         failed = lanes[0].error < 0 ? &lanes[0] : &lanes[1];
         if (failed->error < 0) {
@@ -143,4 +128,13 @@ int plan_apply(Plan *p, const Tracefs *fs, const char **ret_file) {
         }
         p->n_applied = p->n;
         return 0;
+}
+
+int plan_apply(Plan *p, const Tracefs *fs, const char **ret_file) {
+        int r;
+
+        aside_leave();
+        r = plan_apply_at_once(p, fs, ret_file);
+        aside_return();
+        return r;
 }

@@ -71,8 +71,10 @@ int plan_append(Plan *p, const Tracefs *fs, const char *file, const Strv *words)
 /* knob_read(), and in a dry plan what the steps would have left. */
 int plan_read(const Plan *p, const Tracefs *fs, const char *file, char **ret);
 /* Makes the steps that it has not made: writes, reads back, compares.  A task leaves meanwhile
- * (daemon/aside.h), unless all there is to do is to switch recording.  -errno, -EIO if the file does not
- * say what was written; then *@ret_file is the file (as long as @p lives). */
+ * (daemon/aside.h).  -errno, -EIO if the file does not say what was written; then *@ret_file is the
+ * file (as long as @p lives). */
 int plan_apply(Plan *p, const Tracefs *fs, const char **ret_file);
+/* The same for what takes no time: nothing happens in between. */
+int plan_apply_at_once(Plan *p, const Tracefs *fs, const char **ret_file);
 void plan_done(Plan *p);
 #define _cleanup_plan_ _cleanup_(plan_done)
