@@ -155,7 +155,7 @@ FakeKernel *fake_kernel_new(bool has_instances) {
         FakeKernel *k = the = calloc(1, sizeof(*k));
 
         ck_assert_ptr_nonnull(k);
-        k->scratch = SCRATCH;
+        k->scratch = scratch_new_in_memory(); /* as the kernel's own files are */
         k->has_instances = has_instances;
         ck_assert_int_eq(dir_make(k->scratch.fd, "tracefs", 0700), 0);
         ck_assert_int_eq(dir_make(k->scratch.fd, "tracefs/instances", 0700), 0);

@@ -10,7 +10,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/io.h"
@@ -21,15 +23,24 @@ typedef struct Scratch {
         int fd;
 } Scratch;
 
-static inline Scratch scratch_new(void) {
+static inline Scratch scratch_new_in(const char *where) {
         Scratch s = {};
 
-        (void) snprintf(s.path, sizeof(s.path), "%s/ftraced-test-XXXXXX",
-                        getenv("TMPDIR") ?: "/tmp");
+        (void) snprintf(s.path, sizeof(s.path), "%s/ftraced-test-XXXXXX", where);
         ck_assert_ptr_nonnull(mkdtemp(s.path));
         s.fd = dir_open(AT_FDCWD, s.path);
         ck_assert_int_ge(s.fd, 0);
         return s;
+}
+
+static inline Scratch scratch_new(void) {
+        return scratch_new_in(getenv("TMPDIR") ?: "/tmp");
+}
+
+/* In memory if there is a place: for whoever writes and syncs thousands of files, to which a disk would
+ * add nothing but time. */
+static inline Scratch scratch_new_in_memory(void) {
+        return access("/dev/shm", W_OK) == 0 ? scratch_new_in("/dev/shm") : scratch_new();
 }
 
 static inline void scratch_done(Scratch *s) {
