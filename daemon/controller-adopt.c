@@ -44,6 +44,21 @@ static int has_roots(const Controller *c, const SessionMeta *m) {
         return n_missing <= n_addresses;
 }
 
+/* Whether nothing but the roots is hooked of one that waits for a trigger, or did so: the daemon may have
+ * ended in the middle of changing that. */
+static int look_at_hooks(Tracer *t, const SessionMeta *m) {
+        _cleanup_free_ char *path = NULL, *hooked = NULL;
+        int r;
+
+        if (m->n_hooked > 0 || !controller_waits_for_start(&m->spec))
+                return 0;
+        if (asprintf(&path, "%sset_ftrace_filter", instance_dir(t->instance)) < 0)
+                return -ENOMEM;
+        r = knob_read(t->c->fs.fd, path, &hooked);
+        t->waits = r >= 0 && *hooked;
+        return r;
+}
+
 static int tracer_adopt(Tracer *t, const SessionMeta *m, const char **ret_why) {
         Controller *c = t->c;
         _cleanup_strv_ Strv users = {};
@@ -82,7 +97,7 @@ static int tracer_adopt(Tracer *t, const SessionMeta *m, const char **ret_why) {
         r = has_roots(c, m);
         if (r == 0)
                 *ret_why = "somebody has changed set_graph_function meanwhile";
-        return MIN(r, 0);
+        return r < 0 ? r : look_at_hooks(t, m);
 }
 
 int controller_adopt(Controller *c, Tracer **ret, const SessionMeta *m, const char **ret_why) {
@@ -109,7 +124,6 @@ int controller_adopt(Controller *c, Tracer **ret, const SessionMeta *m, const ch
                 tracer_free(t);
                 return r;
         }
-        t->waits = m->state == SESSION_ARMED && m->n_hooked == 0;
         t->next = c->tracers;
         c->tracers = t;
         c->has_instances = m->instance != NULL;

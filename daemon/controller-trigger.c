@@ -165,6 +165,10 @@ bool tracer_waits(const Tracer *t) {
         return t->waits;
 }
 
+bool tracer_can_wait(const Tracer *t, const SessionMeta *m) {
+        return !t->waits && m->n_hooked == 0;
+}
+
 static int hook(Tracer *t, const Hooks *hooks) {
         _cleanup_plan_ Plan plan = {};
         const char *file = NULL;
@@ -191,14 +195,15 @@ int tracer_hook_roots(Tracer *t, const SessionMeta *m) {
         int r;
 
         aside_settle(t->c->aside); /* it may be being narrowed */
-        if (t->waits || m->n_hooked > 0)
+        if (!tracer_can_wait(t, m))
                 return 0;
+        t->waits = true;
         r = functions_load(&t->c->functions, &t->c->fs);
         if (r >= 0)
                 r = hook_roots(&t->c->functions, &m->roots, &hooks);
         if (r >= 0)
                 r = hook(t, &hooks);
-        if (r >= 0)
-                t->waits = true;
+        if (r < 0)
+                t->waits = false;
         return r;
 }

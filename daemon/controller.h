@@ -147,7 +147,10 @@ int tracer_take_switch(Tracer *t, size_t i, const Trigger *trigger, bool on);
  * So it is if every function would be, which costs everybody while nothing is recorded.
  */
 bool tracer_waits(const Tracer *t);
-/* Ends and begins that: hooks what a recording needs, or the roots alone.  0 or -errno. */
+/* Whether that could begin. */
+bool tracer_can_wait(const Tracer *t, const SessionMeta *m);
+/* Tasks (daemon/aside.h) that end and begin it: hook what a recording needs, or the roots alone.  Until
+ * the one is through, and as soon as the other begins, tracer_waits().  0 or -errno. */
 int tracer_hook_all(Tracer *t);
 int tracer_hook_roots(Tracer *t, const SessionMeta *m);
 

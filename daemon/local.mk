@@ -139,6 +139,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/session-guard.c \
 	%D%/session-private.h \
 	%D%/session-tasks.c \
+	%D%/session-hooks.c \
 	%D%/session-lean.c \
 	%D%/session-snapshot.c \
 	%D%/session-trigger.c \

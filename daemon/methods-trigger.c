@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * A trigger is answered at once, with what the session has become.  A snapshot takes the readers a
- * moment, so its call is kept until session_snapshot() tells.
+ * A trigger is answered with what the session has become, when all that it records is hooked, so that
+ * whoever goes on then finds it all recorded.  A snapshot takes the readers a moment, so its call is
+ * kept until session_snapshot() tells.
  */
 
 #include <stdio.h>
@@ -31,6 +32,13 @@ static int refuse_state(Refusal *refusal, const Session *s, const char *text) {
                            "session '%s' is %s%s", name, state, text);
 }
 
+static void on_hooked(Session *s, void *userdata) {
+        ServerCall *call = userdata;
+
+        (void) reply_session(call, s); /* or whoever asked has gone */
+        (void) server_call_unref(call);
+}
+
 int methods_trigger(ServerCall *call, Session *s, Refusal *refusal) {
         char who[64];
         int r;
@@ -43,7 +51,13 @@ int methods_trigger(ServerCall *call, Session *s, Refusal *refusal) {
                                     "begins one that does");
         if (r == -EBUSY)
                 return refuse_state(refusal, s, ": its trigger has nothing to do now");
-        return r < 0 ? r : reply_session(call, s);
+        if (r < 0)
+                return r;
+        r = session_when_hooked(s, on_hooked, server_call_ref(call));
+        if (r >= 0)
+                return 0;
+        (void) server_call_unref(call);
+        return reply_session(call, s);
 }
 
 static void on_snapshot(Session *s, const char *name, int error, void *userdata) {

@@ -357,9 +357,11 @@ static void session_go_on(Session *s, const char *why) {
                 session_stop(s, "the daemon was restarted, and its triggers could not be taken up");
                 return;
         }
-        if (s->meta->state == SESSION_ARMED)
+        if (s->meta->state == SESSION_ARMED) {
+                session_hook(s, 0);
                 return;
-        r = health_watch(s->health);
+        }
+        r = session_hooks_are_due(s) ? 0 : health_watch(s->health);
         if (r < 0)
                 log_warning_errno(r,
                                   "Cannot watch the control files of session '%s': %m; what others "
@@ -379,8 +381,11 @@ static void session_go_on(Session *s, const char *why) {
         }
         session_watch_clocks(s);
         session_guard_begin(s);
-        (void) session_lean_begin(s); /* without it everything stays hooked */
-        session_on_recorder(s);       /* it may have been full */
+        if (session_hooks_are_due(s))
+                session_hook(s, 0);
+        else
+                (void) session_lean_begin(s); /* without it everything stays hooked */
+        session_on_recorder(s);               /* it may have been full */
 }
 
 /* As if it had never been looked at: what it changed in the kernel controller_settle() undoes. */

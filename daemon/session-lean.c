@@ -13,11 +13,6 @@
 #define SESSION_LEARN_US (UINT64_C(10) * 1000000)
 #define SESSION_LEARN_MAX_US (UINT64_C(3600) * 1000000)
 
-/* Not while the kernel's buffer is being moved: nobody watches its files then. */
-static bool is_watched(const Session *s) {
-        return s->meta->state == SESSION_RECORDING && !(s->snapshot && s->meta->spec.in_kernel);
-}
-
 static void narrow(Session *s) {
         ClockTuple now;
         int r, k;
@@ -26,8 +21,8 @@ static void narrow(Session *s) {
         s->is_narrowing = true;
         r = controller_narrow(s->context->controller, s->tracer, s->meta);
         s->is_narrowing = false;
-        k = is_watched(s) ? health_watch_again(s->health)
-                          : 0; /* it may have been stopped meanwhile */
+        /* It may have been stopped meanwhile, or be about to be hooked. */
+        k = session_is_watched(s) && !s->is_hooking ? health_watch(s->health) : 0;
         if (k < 0)
                 (void) log_warning_errno(k, "Session '%s' is not watched any more: %m",
                                          s->meta->name);
@@ -54,8 +49,10 @@ static int set_timer(Session *s);
 static void take_lesson(void *userdata) {
         Session *s = userdata;
 
-        if (is_watched(s))
+        if (session_is_watched(s)) {
                 narrow(s);
+                session_triggers_hooked(s);
+        }
         if (s->meta->learns && s->meta->state == SESSION_RECORDING)
                 (void) set_timer(s);
 }

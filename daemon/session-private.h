@@ -21,6 +21,8 @@
 typedef struct Following Following;
 typedef struct SessionTriggers SessionTriggers;
 typedef struct SessionSnapshot SessionSnapshot;
+/* daemon/session-hooks.c */
+typedef struct HookWish HookWish;
 
 struct Session {
         const SessionContext *context;
@@ -40,6 +42,9 @@ struct Session {
         uint64_t lesson_us;
         Lesson *lesson; /* goes on after the end */
         bool is_narrowing;
+        bool is_hooking;        /* daemon/session-hooks.c: a task is under way, or will be */
+        uint64_t hook_since_ns; /* CLOCK_MONOTONIC: its trigger fired; 0: before this daemon */
+        HookWish *hook_wishes;
         Health *health;
         Following *following; /* of tasks that may join those who are recorded */
         Guard guard;
@@ -87,6 +92,21 @@ void session_let_go(Session *s);
 /* The readers of a session that session_leave() left: waits for them and writes down where they are. */
 void session_end_leaving(Session *s);
 
+/*
+ * session-hooks.c: what is hooked follows the state, beside the loop:
+ *   - session_hook() after a change between RECORDING and ARMED; @since_ns: as hook_since_ns
+ *   - session_hooks_change() while a task changes it: a look at the control files finds half of it, and
+ *     a line that is written to set_ftrace_filter meanwhile may undo the change
+ *   - session_hooks_are_due() if it changes or has to
+ *   - session_hooks_interrupt() before a recording ends: says what it lacks
+ */
+void session_hook(Session *s, uint64_t since_ns);
+bool session_hooks_change(const Session *s);
+bool session_hooks_are_due(const Session *s);
+void session_hooks_interrupt(Session *s);
+/* Whether its control files are to be watched as long as the hooks stay. */
+bool session_is_watched(const Session *s);
+
 /* session-clock.c: recording has begun or goes on; a moment to look, @userdata is the session. */
 void session_watch_clocks(Session *s);
 void session_look_at_clocks(void *userdata);
@@ -122,6 +142,7 @@ void session_snapshot_cancel(Session *s);
  *   - session_triggers_begin() when all is programmed: listens; to what an earlier daemon had hung
  *     too, whatever rang meanwhile
  *   - session_triggers_look() after a change of state, and when a snapshot is done
+ *   - session_triggers_hooked() when session_hooks_change() has ended: does what was put off
  *   - session_triggers_end() before recording is switched off for good: listens no more
  *   - session_triggers_free() before the tracer is disarmed, which bells in use would hinder; never
  *     from within a trigger
@@ -129,6 +150,7 @@ void session_snapshot_cancel(Session *s);
 int session_triggers_new(Session *s, Refusal *refusal);
 int session_triggers_begin(Session *s, bool is_adopted);
 void session_triggers_look(Session *s);
+void session_triggers_hooked(Session *s);
 void session_triggers_end(Session *s);
 void session_triggers_free(Session *s);
 /* Whether it waits for a trigger to begin recording. */

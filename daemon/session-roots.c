@@ -39,6 +39,8 @@ void session_look_at_roots(Session *s) {
         _cleanup_strv_ Strv gone = {}, back = {};
         int r, k = 0;
 
+        if (session_hooks_change(s)) /* the next look */
+                return;
         if (!TAKE(s->modules_changed, false) || s->meta->state != SESSION_RECORDING)
                 return;
         /* The kernel takes functions of a module out of the filter: that is nobody's tampering. */

@@ -72,13 +72,11 @@ static void freeze(Session *s) {
 static void thaw(Session *s) {
         int r;
 
-        if (s->is_narrowing)
-                aside_settle(s->context->aside);
         r = tracer_set_recording(s->tracer, true);
         if (r < 0)
                 session_warn(s, "recording could not be switched on again after a snapshot: %s",
                              strerror(-r));
-        r = health_watch_again(s->health);
+        r = session_hooks_are_due(s) ? 0 : health_watch(s->health); /* or when they are there */
         if (r < 0)
                 log_warning_errno(r, "Session '%s' is not watched any more: %m", s->meta->name);
 }

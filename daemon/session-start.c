@@ -259,26 +259,13 @@ static int go_record(Session *s) {
         return r;
 }
 
-/* Last of all, for it takes long: what the roots call is recorded only from then on. */
-static int go_hook(Session *s) {
-        uint64_t since_ns = now_ns(CLOCK_MONOTONIC);
-        char text[UNIT_TEXT_MAX];
-        int r;
-
-        if (!tracer_waits(s->tracer))
-                return 0;
-        r = tracer_hook_all(s->tracer);
-        if (r >= 0)
-                session_warn(s,
-                             "nothing but the roots was hooked while it waited: what they call is "
-                             "recorded from about %s after the trigger on; --lean=FILE, or --lean "
-                             "once it has learned, hooks it from the beginning",
-                             format_duration(text, now_ns(CLOCK_MONOTONIC) - since_ns));
-        return r;
+/* Once all is hooked, if it is not. */
+static int go_watch(Session *s) {
+        return session_hooks_are_due(s) ? 0 : health_watch(s->health);
 }
 
-static int go_watch(Session *s) {
-        return health_watch(s->health);
+static int go_learn(Session *s) {
+        return session_hooks_are_due(s) ? 0 : session_lean_begin(s);
 }
 
 static const struct {
@@ -286,13 +273,14 @@ static const struct {
         const char *what, *object;
 } go_steps[] = {
         { go_record, "writing", "tracing_on" },
-        { go_hook, "writing", "set_ftrace_filter" },
         { go_watch, "watching", "the control files of tracefs" },
         { session_set_deadline, "setting", "the timer of its duration" },
-        { session_lean_begin, "setting", "the timer of learning" },
+        { go_learn, "setting", "the timer of learning" },
 };
 
 int session_go(Session *s, const char **ret_what, const char **ret_object) {
+        uint64_t since_ns = now_ns(CLOCK_MONOTONIC);
+
         for (size_t i = 0; i < ELEMENTSOF(go_steps); i++) {
                 int r = go_steps[i].step(s);
 
@@ -306,6 +294,7 @@ int session_go(Session *s, const char **ret_what, const char **ret_object) {
         if (!s->clock_watch)
                 session_watch_clocks(s);
         session_guard_begin(s);
+        session_hook(s, since_ns); /* what the roots call is recorded only from then on */
         return 0;
 }
 

@@ -40,6 +40,8 @@ struct SessionTriggers {
         bool keeps;                /* some rule makes snapshots */
         bool has_begun;
         bool stops_next; /* when the snapshot that is under way is done */
+        Rule *fired;     /* what else it does waits until all is hooked */
+        char *fired_why;
 };
 
 static void look(SessionTriggers *t);
@@ -62,6 +64,8 @@ static bool can_act(const Rule *r) {
         const SessionTriggers *t = r->all;
         SessionState state = t->session->meta->state;
 
+        if (t->session->is_leaving)
+                return false;
         if (r->trigger.does[TRIGGER_START])
                 return state == SESSION_ARMED && !t->session->snapshot;
         if (state != SESSION_RECORDING)
@@ -143,6 +147,19 @@ static void order(const Rule *r, TriggerAction action, const char *why) {
         now[action](t, why);
 }
 
+static void order_the_rest(const Rule *r, const char *why) {
+        order(r, TRIGGER_SNAPSHOT, why);
+        order(r, TRIGGER_STOP, why);
+}
+
+static void put_off(Rule *r, const char *why) {
+        SessionTriggers *t = r->all;
+
+        free(t->fired_why);
+        t->fired_why = strdup(why);
+        t->fired = r;
+}
+
 static void act(Rule *r, const char *why) {
         Session *s = r->all->session;
         const char *what, *object;
@@ -161,9 +178,14 @@ static void act(Rule *r, const char *why) {
                         session_stop(s, "its trigger fired, and it could not record");
                         return;
                 }
+                if (session_hooks_change(s)) {
+                        put_off(r, why);
+                        return;
+                }
+                if (s->meta->state != SESSION_RECORDING)
+                        return; /* it could not be hooked */
         }
-        order(r, TRIGGER_SNAPSHOT, why);
-        order(r, TRIGGER_STOP, why);
+        order_the_rest(r, why);
 }
 
 /* @n: how often it happened; once is enough, the rest came too soon after. */
@@ -173,6 +195,8 @@ static void fire(Rule *r, uint64_t n) {
         bool is_capture = trigger_is_capture(&r->trigger);
         _cleanup_free_ char *why = NULL;
 
+        if (s->is_leaving) /* the next daemon's */
+                return;
         if (!can_act(r) || (is_capture && wait_ns(r->all) > 0)) {
                 count->suppressed += is_capture ? n : 0;
                 return;
@@ -199,6 +223,8 @@ static void hear(Rule *r) {
         uint64_t n = 0;
 
         r->listens = false;
+        if (r->all->session->is_leaving)
+                return; /* the next daemon hears of it */
         if (bell_count(r->bell, &n) < 0 || n == 0) {
                 look(r->all);
                 return;
@@ -244,7 +270,10 @@ static void put_switch(Rule *r) {
                              rule_text(r), strerror(-k));
 }
 
+/* What is written to set_ftrace_filter must not come between. */
 static void take_switch(Rule *r) {
+        if (session_hooks_change(r->all->session))
+                return;
         if (TAKE(r->has_switch, false))
                 (void) tracer_take_switch(r->all->session->tracer, r->i, &r->trigger,
                                           switch_of(r) > 0);
@@ -296,7 +325,7 @@ static void look(SessionTriggers *t) {
                 session_stop(t->session, "as many captures were made as --max-captures allows");
                 return;
         }
-        for (size_t i = 0; i < t->n; i++) {
+        for (size_t i = 0; i < t->n && !session_hooks_change(t->session); i++) {
                 Rule *r = &t->rules[i];
                 bool wants = can_act(r) && (wait == 0 || !trigger_is_capture(&r->trigger));
 
@@ -322,6 +351,34 @@ void session_triggers_look(Session *s) {
                 do_stop(t, "stopped by its trigger");
         if (session_is_live(s))
                 look(t);
+}
+
+/* Its end was asked for meanwhile: switches stayed, and one may have switched recording on again. */
+static void take_left_switches(SessionTriggers *t) {
+        bool has_any = false;
+
+        for (size_t i = 0; i < t->n; i++) {
+                has_any = has_any || t->rules[i].has_switch;
+                take_switch(&t->rules[i]);
+        }
+        if (has_any && t->session->tracer)
+                (void) tracer_set_recording(t->session->tracer, false);
+}
+
+void session_triggers_hooked(Session *s) {
+        SessionTriggers *t = s->triggers;
+        Rule *fired;
+
+        if (!t || session_hooks_change(s))
+                return;
+        if (s->meta->state != SESSION_RECORDING && s->meta->state != SESSION_ARMED) {
+                take_left_switches(t);
+                return;
+        }
+        fired = TAKE(t->fired, NULL);
+        if (fired && s->meta->state == SESSION_RECORDING)
+                order_the_rest(fired, t->fired_why ?: "its trigger fired");
+        session_triggers_look(s);
 }
 
 /* --- times ------------------------------------------------------------------------------------ */
@@ -535,5 +592,7 @@ void session_triggers_free(Session *s) {
                 (void) sd_event_source_disable_unref(t->stop);
                 (void) sd_event_source_disable_unref(t->snapshot);
         }
+        if (t)
+                free(t->fired_why);
         free(t);
 }

@@ -229,6 +229,7 @@ void session_stop(Session *s, const char *reason) {
             (s->meta->state != SESSION_RECORDING && s->meta->state != SESSION_ARMED))
                 return;
 
+        session_hooks_interrupt(s);
         session_triggers_end(s);
         session_look_at_clocks(s);
         s->clock_watch = clock_watch_free(s->clock_watch);
@@ -256,6 +257,7 @@ void session_pause(Session *s, const char *reason) {
 
         if (s->meta->state != SESSION_RECORDING || s->is_leaving)
                 return;
+        session_hooks_interrupt(s);
         health_end_watch(s->health);
         r = tracer_set_recording(s->tracer, false);
         if (r < 0)
@@ -266,12 +268,7 @@ void session_pause(Session *s, const char *reason) {
         r = session_snapshot(s, reason, NULL, NULL);
         if (r < 0)
                 session_warn(s, "what was recorded could not be kept apart: %s", strerror(-r));
-        r = tracer_hook_roots(s->tracer, s->meta);
-        if (r < 0)
-                session_warn(s,
-                             "what it calls stays hooked while it waits: set_ftrace_filter could "
-                             "not be written: %s",
-                             strerror(-r));
+        session_hook(s, 0);
         session_save(s);
         s->context->changed(s, s->context->userdata);
 }

@@ -96,9 +96,14 @@ int session_triggers_admit(const Spec *spec, Refusal *refusal);
 /*
  * session_trigger() - as if the first of the rules had fired that wait for a command, or if there is
  *                     none the first of all; caps do not hold it back
+ * A recording that begins may lack what the roots call for a moment: session_when_hooked().
  * Return: 0, -EINVAL (it has no triggers), -EBUSY (there is nothing to do in the state it is in).
  */
 int session_trigger(Session *s, const char *who);
+/* Calls @done, once, when what it records is hooked, or it has ended before.  0, -EINVAL (it is, or it
+ * waits for a trigger), -ENOMEM. */
+typedef void (*SessionHooked)(Session *s, void *userdata);
+int session_when_hooked(Session *s, SessionHooked done, void *userdata);
 /* SIGUSR2: whether it waits for that. */
 bool session_signal(Session *s);
 

@@ -95,6 +95,36 @@ ok '22 are' wait_until 10 records count
 exits 'it is stopped' 0 ftracectl stop count
 is_as_before 'the kernel is as it was'
 
+hooked() { # SESSION: what its roots call is recorded
+        [[ $(session "$1" '.warnings[]') == *'recorded from about'* ]]
+}
+exits 'a session waits with its root alone hooked' 0 ftracectl arm -n bare --on function:$bell --do start udp_sendmsg
+ring
+ok 'it records when its trigger fires' wait_until 20 records bare
+"$udp_pairs" 3 >/dev/null
+ring
+ok 'and then everything is hooked' wait_until 120 hooked bare
+"$udp_pairs" 5 >/dev/null
+exits 'it is stopped' 0 ftracectl stop bare
+is 'the trigger fired once' "$(fired bare)" 1
+ftracectl report bare >"$work/text" 2>"$err"
+is 'no call is missing' "$(count_roots udp_sendmsg "$work/text")" 16
+ok 'of the later ones all is there' test "$(grep -c 'ip_make_skb' "$work/text")" -ge 10
+exits 'it is complete' 0 ftracectl verify bare
+is_as_before 'the kernel is as it was'
+
+exits 'one' 0 ftracectl arm -n cut --on function:$bell --do start udp_sendmsg
+exits 'that is fired' 0 ftracectl trigger cut
+exits 'is stopped' 0 ftracectl stop cut
+exits 'and one' 0 ftracectl arm -n short --on function:$bell --do start udp_sendmsg
+ring
+ok 'that records' wait_until 20 records short
+ftracectl stop short &
+ring
+wait $!
+is 'while it is being hooked, too' "$(session short .state)" sealed
+is_as_before 'the kernel is as it was'
+
 exits 'a flight recorder waits for a slow call' 0 ftracectl arm -n slow --in-kernel --buffer-size=64K --min-gap=1h \
         --on slower:1s --lean="$work/functions" hrtimer_nanosleep
 sleep 0.05

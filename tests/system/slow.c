@@ -3,8 +3,9 @@
 /*
  * A kernel that takes its time, preloaded into a daemon
  *
- * As long as the file $SLOW_FILE names a file below $SLOW_DIR, write() to that one does not return, and
- * $SLOW_FILE.reached is there once somebody has called it.
+ * As long as the file $SLOW_FILE names a file below $SLOW_DIR, write() to that one does not return, nor
+ * does close() of one that may be written, which is when the kernel hooks (linux 6.1
+ * kernel/trace/ftrace.c, ftrace_regex_release()); $SLOW_FILE.reached is there once somebody has called it.
  */
 
 #include <dlfcn.h>
@@ -37,7 +38,7 @@ static void say_reached(void) {
         char path[PATH_MAX];
 
         (void) snprintf(path, sizeof(path), "%s.reached", getenv("SLOW_FILE"));
-        (void) close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+        (void) REAL(close)(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 }
 
 static void hold(int fd) {
@@ -65,4 +66,12 @@ static void hold(int fd) {
 ssize_t write(int fd, const void *data, size_t n) {
         hold(fd);
         return REAL(write)(fd, data, n);
+}
+
+int close(int fd) {
+        int flags = fcntl(fd, F_GETFL);
+
+        if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY)
+                hold(fd);
+        return REAL(close)(fd);
 }

@@ -2,17 +2,18 @@
 # Touches: a fake tracefs and a store, both of its own.
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# While the kernel takes its time over arming and disarming the daemon answers others, and who leaves, stops
-# the daemon or comes with another session meanwhile gets what is due.
+# While the kernel takes its time over arming, disarming and hooking what a trigger begins, the daemon
+# answers others, and who leaves, stops the session or the daemon, or comes with another session or
+# trigger meanwhile gets what is due.
 . "$(dirname "$0")/../functions.sh"
-requires jq
+requires jq python3
 preload=$top_builddir/tests/system/slow.so
 [[ -e $preload ]] || skip "$preload is not built"
 export SLOW_DIR=$work/tracefs SLOW_FILE=$work/slow
 
 bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 1
 controls() {
-        (cd "$work/tracefs" && grep -r -D skip . . | grep -v set_graph_ | sed 's/\[\(local\)\] .*/\1/' | sort)
+        (cd "$work/tracefs" && grep -r -D skip . . | grep -v -e set_graph_ -e ':####' | sed 's/\[\(local\)\] .*/\1/' | sort)
 }
 hold() { # FILE: whoever writes to it waits
         rm -f "$SLOW_FILE.reached"
@@ -79,6 +80,120 @@ ok 'the session ends' wait "$stop"
 ok 'the third begins' wait "$third"
 ok 'the third records' state_is third recording
 exits 'the third stops' 0 ftracectl stop third
+controls >"$work/after"
+ok 'the kernel is as it was' diff "$work/before" "$work/after"
+
+# --- a trigger, after which everything is hooked ----------------------------------------------------
+
+filter_is() { # TEXT
+        [[ $(<"$work/tracefs/set_ftrace_filter") == "$1" ]]
+}
+feed() { # N: pages without events
+        timeout 60 python3 - "$1" >"$work/tracefs/per_cpu/cpu0/trace_pipe_raw" <<'END' || fail 'the kernel takes no pages'
+import os, struct, sys
+for i in range(int(sys.argv[1])):
+    sys.stdout.buffer.write(struct.pack("=QQ", 1000 * (i + 1), 0) + os.urandom(4080))
+    sys.stdout.buffer.flush()
+END
+}
+arm() { # NAME [OPTION...]
+        ok "$1 is armed" ftracectl arm -n "$1" --on command --do start "${@:2}" udp_sendmsg
+        ok 'with nothing but its root hooked' filter_is udp_sendmsg
+}
+trigger() { # NAME: its trigger fires, and the kernel is at hooking
+        hold set_ftrace_filter
+        begin "trigger-$1" trigger "$1"
+        trigger=$begun_pid
+        ok 'hooking waits for the kernel' is_held
+}
+
+arm waits --on signal --do stop --max-captures=9 --min-gap=1ms
+trigger waits
+exits 'status is answered then, too' 0 answers status
+is 'it records already' "$(session waits .state) $(<"$work/tracefs/tracing_on")" 'recording 1'
+exits 'a second trigger is answered' 1 answers trigger waits
+says 'that there is nothing to do' 'has nothing to do now'
+ok 'who fired it waits until everything is hooked' kill -0 "$trigger"
+feed 1
+let_go
+ok 'and is told then' wait "$trigger"
+ok 'what is missing is said' eval '[[ $(session waits ".warnings[]") == *"recorded from about"* ]]'
+
+hold set_ftrace_filter
+kill -USR2 "$ftraced_pid"
+ok 'when it waits again hooking the root waits for the kernel' is_held
+exits 'status is answered' 0 answers status
+ok 'what it recorded is there' wait_until 30 state_is waits-snap-1 sealed
+is 'it waits' "$(session waits .state)" armed
+begin again trigger waits
+trigger=$begun_pid
+ok 'a trigger is heard meanwhile' wait_until 30 state_is waits recording
+let_go
+ok 'who fired that one is told' wait "$trigger"
+ok 'everything is hooked' filter_is ''
+kill -USR2 "$ftraced_pid"
+ok 'it waits again' wait_until 30 state_is waits armed
+ok 'with its root hooked' wait_until 30 filter_is udp_sendmsg
+
+trigger waits
+kill -USR2 "$ftraced_pid"
+ok 'one that is to wait again meanwhile does' wait_until 30 state_is waits armed
+exits 'the daemon answers' 0 answers status
+let_go
+ok 'who fired it is told' wait "$trigger"
+ok 'with its root hooked at last' wait_until 30 filter_is udp_sendmsg
+
+trigger waits
+begin stop stop waits
+stop=$begun_pid
+ok 'it is stopped meanwhile' wait_until 30 state_is waits draining
+is 'nothing is recorded any more' "$(<"$work/tracefs/tracing_on")" 0
+exits 'others are answered' 0 answers status
+exits 'it cannot be removed yet' 1 answers remove waits
+let_go
+ok 'it ends' wait "$stop"
+ok 'who fired it is told' wait "$trigger"
+is 'it has ended' "$(session waits .state)" sealed
+ok 'it says what it lacks' eval '[[ $(session waits ".warnings[]") == *"ended before more than its roots was hooked"* ]]'
+exits 'it is removed' 0 ftracectl remove waits
+controls >"$work/after"
+ok 'the kernel is as it was' diff "$work/before" "$work/after"
+
+arm short --duration=1s
+trigger short
+ok 'the time of one that is short is over meanwhile' wait_until 30 state_is short draining
+kill -KILL "$trigger"
+wait "$trigger" 2>/dev/null
+exits 'and its client gone' 0 answers status
+let_go
+ok 'it ends' wait_until 30 state_is short sealed
+says 'for that reason' 'duration reached' <(session short .reason)
+controls >"$work/after"
+ok 'the kernel is as it was' diff "$work/before" "$work/after"
+
+arm left
+trigger left
+kill -USR1 "$ftraced_pid"
+let_go
+ok 'a daemon that leaves it to the next one ends' wait "$ftraced_pid"
+ftraced_pid=
+wait "$trigger" 2>/dev/null
+ok 'everything is hooked' filter_is ''
+ok 'the next daemon starts' start_ftraced --tracefs "$work/tracefs"
+is 'it goes on' "$(session left .state)" recording
+exits 'until it is stopped' 0 ftracectl stop left
+
+arm killed
+trigger killed
+kill_ftraced
+wait "$trigger" 2>/dev/null
+let_go
+echo udp_sendmsg >"$work/tracefs/set_ftrace_filter" # the kernel had not come to it
+ok 'a daemon that is killed has a successor' start_ftraced --tracefs "$work/tracefs"
+is 'it records' "$(session killed .state)" recording
+ok 'everything is hooked' filter_is ''
+ok 'it says from when on' eval '[[ $(session killed ".warnings[]") == *"hooked when the daemon ended"* ]]'
+exits 'it is stopped' 0 ftracectl stop killed
 controls >"$work/after"
 ok 'the kernel is as it was' diff "$work/before" "$work/after"
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What a session that waits for a trigger has hooked, on a fake tracefs. */
+
+#include "daemon/controller.h"
+#include "fake-kernel.h"
+
+static Controller *controller(FakeKernel *k) {
+        Controller *c = NULL;
+
+        ck_assert_int_eq(controller_new_at(&c, k->tracefs, k->ledger_fd, k->root_fd), 0);
+        return c;
+}
+
+static void expect_file(FakeKernel *k, const char *path, const char *text) {
+        _cleanup_free_ char *now = fake_get(k, path);
+
+        ck_assert_str_eq(now, text);
+}
+
+/* One that waits for a command to record. */
+static Tracer *arm_waiting(Controller *c, SessionMeta **ret_m) {
+        _cleanup_refusal_ Refusal refusal = {};
+        SessionMeta *m = NULL;
+        Tracer *t = NULL;
+
+        ck_assert_int_eq(session_meta_new(&m), 0);
+        *ret_m = m;
+        m->name = strdup("x");
+        ck_assert_int_eq(strv_add(&m->spec.functions, "udp_sendmsg"), 0);
+        ck_assert_int_eq(strv_add(&m->spec.triggers, "start command"), 0);
+        ck_assert_int_eq(controller_arm(c, &t, m, false, &refusal), 0);
+        return t;
+}
+
+static const char *filter_of(bool instances) {
+        return instances ? "instances/ftraced-x/set_ftrace_filter" : "set_ftrace_filter";
+}
+
+START_TEST(what_waits_has_its_root_alone_hooked_until_it_is_to_record)
+        {
+                for (int instances = 0; instances < 2; instances++) {
+                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
+                        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                        _cleanup_free_ char *before = fake_dump(k), *after = NULL;
+                        _cleanup_(controller_freep) Controller *c = controller(k);
+                        Tracer *t = arm_waiting(c, &m);
+
+                        for (int again = 0; again < 2; again++) {
+                                ck_assert(tracer_waits(t));
+                                ck_assert(!tracer_can_wait(t, m));
+                                expect_file(k, filter_of(instances), "udp_sendmsg\n");
+                                ck_assert_int_eq(tracer_hook_all(t), 0);
+                                ck_assert(!tracer_waits(t));
+                                ck_assert(tracer_can_wait(t, m));
+                                expect_file(k, filter_of(instances),
+                                            "#### all functions enabled ####\n");
+                                ck_assert_int_eq(tracer_hook_roots(t, m), 0);
+                        }
+                        ck_assert_int_eq(tracer_disarm(t), 0);
+                        after = fake_dump(k);
+                        ck_assert_str_eq(before, after);
+                }
+        }
+END_TEST
+
+START_TEST(what_cannot_be_hooked_waits_as_before)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                Tracer *t = arm_waiting(c, &m);
+
+                k->fault = FAKE_FAIL;
+                k->fault_at = k->n_steps + 1;
+                ck_assert_int_lt(tracer_hook_all(t), 0);
+                ck_assert(tracer_waits(t));
+                ck_assert_int_eq(tracer_hook_all(t), 0);
+                k->fault_at = k->n_steps + 1;
+                ck_assert_int_lt(tracer_hook_roots(t, m), 0);
+                ck_assert(!tracer_waits(t));
+                ck_assert_int_eq(tracer_hook_roots(t, m), 0);
+                ck_assert(tracer_waits(t));
+                ck_assert_int_eq(tracer_disarm(t), 0);
+        }
+END_TEST
+
+START_TEST(who_takes_a_session_up_looks_what_is_hooked)
+        {
+                for (int instances = 0; instances < 2; instances++) {
+                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
+                        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                        _cleanup_(controller_freep) Controller *c = controller(k);
+                        Tracer *t = arm_waiting(c, &m);
+                        const char *why;
+
+                        /* As if a daemon had ended before, and after, it had everything hooked. */
+                        m->state = SESSION_RECORDING;
+                        tracer_forget(t);
+                        ck_assert_int_eq(controller_adopt(c, &t, m, &why), 0);
+                        ck_assert(tracer_waits(t));
+                        ck_assert_int_eq(tracer_hook_all(t), 0);
+                        m->state = SESSION_ARMED;
+                        tracer_forget(t);
+                        ck_assert_int_eq(controller_adopt(c, &t, m, &why), 0);
+                        ck_assert(!tracer_waits(t));
+                        ck_assert(tracer_can_wait(t, m));
+                        ck_assert_int_eq(tracer_disarm(t), 0);
+                }
+        }
+END_TEST
+
+UNIT_MAIN("waiting-hooks", what_waits_has_its_root_alone_hooked_until_it_is_to_record,
+          what_cannot_be_hooked_waits_as_before, who_takes_a_session_up_looks_what_is_hooked)
