@@ -74,45 +74,6 @@ int controller_plan_shared(Controller *c, Plan *p, const SharedSettings *s) {
         return r;
 }
 
-/* Whether set_graph_function is the roots of all sessions.  A live session's root may have gone with
- * its module meanwhile, which leaves its address in the list. */
-static int check_roots(const Tracer *t, const Plan *p) {
-        _cleanup_strv_ Strv all = {}, now = {};
-        _cleanup_free_ char *text = NULL;
-        Controller *c = t->c;
-        int r;
-
-        r = arbiter_all_roots(&c->arbiter, &all);
-        if (r >= 0)
-                r = plan_read(p, &c->fs, GRAPH_FUNCTION, &text);
-        if (r >= 0)
-                r = strv_split(&now, text, "\n");
-        if (r < 0)
-                return r;
-        for (size_t i = 0; i < t->claim->roots.n; i++)
-                if (!strv_contains(&now, t->claim->roots.items[i]))
-                        return -EIO;
-        for (size_t i = 0; i < now.n; i++)
-                if (!strv_contains(&all, now.items[i]) && !startswith(now.items[i], "0x"))
-                        return -EIO;
-        return 0;
-}
-
-/* Adds the roots of one more session to those of the live ones. */
-static int add_roots(Tracer *t, Plan *p, const char **ret_file) {
-        _cleanup_strv_ Strv own = {};
-        Controller *c = t->c;
-        int r;
-
-        *ret_file = GRAPH_FUNCTION;
-        r = arbiter_own_roots(&c->arbiter, t->claim, &own);
-        if (r >= 0)
-                r = plan_append(p, &c->fs, GRAPH_FUNCTION, &own);
-        if (r >= 0)
-                r = plan_apply(p, &c->fs, ret_file);
-        return r < 0 ? r : check_roots(t, p);
-}
-
 int tracer_program(Tracer *t, const SessionMeta *m, const Aim *aim, Plan *p,
                    const char **ret_file) {
         Controller *c = t->c;
@@ -172,8 +133,10 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Aim *aim, Plan *p,
         r = ledger_commit(c->ledger, c->fs.path);
         if (r >= 0)
                 r = plan_apply(p, &c->fs, ret_file);
-        if (r >= 0 && c->arbiter.n > 1)
-                r = add_roots(t, p, ret_file);
+        if (r >= 0 && c->arbiter.n > 1) {
+                *ret_file = GRAPH_FUNCTION;
+                r = tracer_add_roots(t, p);
+        }
         return r < 0 ? r : instance_start(t->instance, p, ret_file);
 }
 
@@ -246,6 +209,21 @@ static int warn_of_clock_readers(const Strv *clock_readers, Strv *warnings) {
                          names);
 }
 
+/* Those who record already are told by their gaps; who comes, by a sentence. */
+static int warn_of_hush(const Tracer *t, Strv *warnings) {
+        _cleanup_free_ char *names = strv_join(&t->hushed, ", ");
+        char text[UNIT_TEXT_MAX];
+
+        if (t->hushed.n == 0)
+                return 0;
+        if (!names)
+                return -ENOMEM;
+        return strv_addf(warnings,
+                         "%s recorded nothing for %s, while the functions of this session were "
+                         "added to the kernel's list",
+                         names, format_duration(text, t->hushed_ns));
+}
+
 int tracer_fill_meta(Tracer *t, SessionMeta *m, const Aim *aim) {
         _cleanup_strv_ Strv neighbours = {}, new_roots = {}, new_notrace = {};
         _cleanup_free_ char *clock = strdup(t->clock), *name = NULL;
@@ -276,6 +254,8 @@ int tracer_fill_meta(Tracer *t, SessionMeta *m, const Aim *aim) {
                 r = lean_choice_tell(&aim->lean, m);
         for (size_t i = 0; r >= 0 && i < aim->warnings.n; i++)
                 r = strv_add(&m->warnings, aim->warnings.items[i]);
+        if (r >= 0)
+                r = warn_of_hush(t, &m->warnings);
         if (r < 0)
                 return r;
 

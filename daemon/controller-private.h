@@ -5,7 +5,8 @@
  * The controller's inside, for daemon/controller.c (what is armed, and its undoing),
  * daemon/controller-arm.c (arming), daemon/controller-dry.c (what arming would write),
  * daemon/controller-adopt.c (going on with what an earlier daemon armed),
- * daemon/controller-gauge.c (what recording a call costs) and
+ * daemon/controller-gauge.c (what recording a call costs),
+ * daemon/controller-filter.c (roots that come and go beside live tracers) and
  * daemon/controller-lean.c (learning and narrowing).
  */
 
@@ -36,6 +37,8 @@ struct Controller {
         bool leaving;     /* what is programmed stays when the controller goes */
         int store_fd;     /* where lean/ is */
         bool has_address; /* set_graph_function had one of a function that went (controller-roots.c) */
+        Strv kept_roots;  /* of sessions that ended, which could not be taken out (controller-filter.c) */
+        Strv recovered;   /* instances that a daemon which died had hushed */
         Strv stale_roots; /* names of what is at addresses that went, as set_graph_function shows them */
         ConfigShare memory_limit;
         Calibration calibration;
@@ -55,6 +58,10 @@ struct Tracer {
         Strv gone;             /* roots whose module has gone */
         bool is_weighed;
         Touchstone quiet; /* if so */
+        Strv hushed;      /* sessions that were, while its roots came */
+        uint64_t hushed_ns;
+        TracerHushed on_hushed; /* or NULL */
+        void *userdata;         /* of it */
 };
 
 /* What a spec comes to on this host. */
@@ -120,8 +127,22 @@ void tracer_look_at_quiet(Tracer *t);
 int controller_undo_orphans(Controller *c, size_t *n_undone);
 /* Puts everything back that @t changed, and frees it unless its tracer is still on.  0 or -errno. */
 int tracer_end(Tracer *t);
-/* Adds to @p that the roots leave set_graph_function which only @t has there. */
+/*
+ * controller_change_roots() - words are added to or taken out of set_graph_function, whoever records
+ * @ret_ns, @ret_hushed: for how long which sessions were hushed (daemon/hush.h), and are told; or NULL
+ *
+ * Return: 0; -EBUSY: somebody else's tracer is on, nothing was changed; -errno.
+ */
+int controller_change_roots(Controller *c, const Strv *words, bool removes, uint64_t *ret_ns,
+                            Strv *ret_hushed);
+/* Adds those of one more session to those of the live ones, and checks all.  In a dry plan: steps. */
+int tracer_add_roots(Tracer *t, Plan *p);
+/* Takes out those that only @t has there.  The tracer is off, and others' are in the list. */
+int tracer_remove_roots(const Tracer *t);
+/* The same, in a dry plan. */
 int tracer_plan_roots_away(const Tracer *t, Plan *p);
+/* Tries again with those that could not be taken out. */
+void controller_drop_kept(Controller *c);
 /* tracefs may appear after the daemon.  0 or -errno. */
 int controller_attach(Controller *c);
 /* Tries again what could not be undone. */

@@ -13,6 +13,11 @@
 #include "daemon/controller-private.h"
 #include "daemon/knob.h"
 
+static int append(const Tracer *t, const char *path, const Strv *words) {
+        return streq(path, GRAPH_FUNCTION) ? controller_change_roots(t->c, words, false, NULL, NULL)
+                                           : knob_append(t->c->fs.fd, path, words);
+}
+
 /* Adds those of @roots that the file lacks.  Those that it does not take are added to @ret_gone, and
  * those that it does to @ret_back. */
 static int add_missing(Tracer *t, const char *path, const Strv *roots, Strv *ret_gone,
@@ -31,7 +36,7 @@ static int add_missing(Tracer *t, const char *path, const Strv *roots, Strv *ret
                     strv_contains(ret_gone, roots->items[i]))
                         continue;
                 r = strv_add(&one, roots->items[i]);
-                if (r >= 0 && knob_append(t->c->fs.fd, path, &one) < 0)
+                if (r >= 0 && append(t, path, &one) < 0)
                         r = strv_add(ret_gone, roots->items[i]);
                 else if (r >= 0 && !strv_contains(ret_back, roots->items[i]))
                         r = strv_add(ret_back, roots->items[i]);
@@ -84,11 +89,12 @@ static int drop_strangers(const Tracer *t) {
                         has_address = true;
                 else if (strv_contains(&wanted, now.items[i]))
                         has_root = true;
-                else if (!strv_contains(&t->c->stale_roots, now.items[i]))
+                else if (!strv_contains(&t->c->stale_roots, now.items[i]) &&
+                         !strv_contains(&t->c->kept_roots, now.items[i]))
                         r = strv_add(&strangers, now.items[i]);
         }
         if (r >= 0 && t->c->has_address && has_root && strangers.n > 0) {
-                (void) knob_remove(t->c->fs.fd, GRAPH_FUNCTION, &strangers);
+                (void) controller_change_roots(t->c, &strangers, true, NULL, NULL);
                 r = note_stale(t, &strangers);
         }
         t->c->has_address = has_address || t->c->stale_roots.n > 0;
@@ -122,6 +128,17 @@ int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *re
         return 0;
 }
 
+static int add_to_both(const Strv *words, Strv *a, Strv *b) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < words->n; i++) {
+                r = strv_add(a, words->items[i]);
+                if (r >= 0)
+                        r = strv_add(b, words->items[i]);
+        }
+        return r;
+}
+
 int tracer_get_roots(const Tracer *t, Strv *ret, Strv *ret_gone) {
         int r = 0;
 
@@ -135,10 +152,7 @@ int tracer_get_roots(const Tracer *t, Strv *ret, Strv *ret_gone) {
         for (const Tracer *i = t->c->tracers; i; i = i->next)
                 for (size_t k = 0; r >= 0 && k < i->gone.n; k++)
                         r = strv_add(ret_gone, i->gone.items[k]);
-        for (size_t k = 0; r >= 0 && k < t->c->stale_roots.n; k++) {
-                r = strv_add(ret, t->c->stale_roots.items[k]);
-                if (r >= 0)
-                        r = strv_add(ret_gone, t->c->stale_roots.items[k]);
-        }
-        return r;
+        if (r >= 0)
+                r = add_to_both(&t->c->stale_roots, ret, ret_gone);
+        return r < 0 ? r : add_to_both(&t->c->kept_roots, ret, ret_gone);
 }

@@ -20,6 +20,7 @@
 #include "daemon/admission.h"
 #include "daemon/controller-private.h"
 #include "daemon/host-check.h"
+#include "daemon/hush.h"
 #include "daemon/knob.h"
 #include "daemon/task-filter.h"
 
@@ -80,6 +81,9 @@ int controller_attach(Controller *c) {
         r = tracefs_attach(&c->fs, c->wanted_path);
         if (r < 0)
                 return r;
+        r = hush_recover(c->ledger, &c->fs, &c->recovered);
+        if (r < 0)
+                (void) log_warning_errno(r, "A list of processes could not be put back yet: %m");
         if (!c->keeps)
                 controller_undo_rest(c);
         return 0;
@@ -138,6 +142,7 @@ void tracer_free(Tracer *t) {
         (void) instance_free(t->instance);
         free(t->clock);
         strv_done(&t->gone);
+        strv_done(&t->hushed);
         free(t);
 }
 
@@ -147,27 +152,6 @@ static bool tracer_is_on(const Tracer *t) {
         /* If it cannot be told, it is. */
         return tracefs_find_graph_users(&t->c->fs, &users) < 0 ||
                strv_contains(&users, instance_dir(t->instance));
-}
-
-/* Takes the claim's own roots out again.  The tracer is off, and others' roots are in the list. */
-int tracer_plan_roots_away(const Tracer *t, Plan *p) {
-        _cleanup_strv_ Strv own = {};
-        _cleanup_free_ char *words = NULL;
-        int r;
-
-        r = arbiter_own_roots(&t->c->arbiter, t->claim, &own);
-        if (r < 0 || own.n == 0)
-                return r;
-        words = strv_join(&own, "\n");
-        return words ? plan_step(p, PLAN_REMOVE, GRAPH_FUNCTION, NULL, words, NULL) : -ENOMEM;
-}
-
-static int remove_roots(Tracer *t) {
-        _cleanup_plan_ Plan plan = {};
-        const char *file;
-        int r = tracer_plan_roots_away(t, &plan);
-
-        return r < 0 ? r : plan_apply(&plan, &t->c->fs, &file);
 }
 
 /* Puts everything back that @t changed, and frees it unless its tracer is still on. */
@@ -183,11 +167,12 @@ int tracer_end(Tracer *t) {
                 return ret;
         }
         if (c->arbiter.n > 1)
-                r = remove_roots(t);
+                r = tracer_remove_roots(t);
         tracer_free(t);
         ret = ret ?: r;
         if (c->arbiter.n == 0) {
                 strv_done(&c->stale_roots);
+                strv_done(&c->kept_roots);
                 r = ledger_undo(c->ledger, &c->fs, LEDGER_SHARED, &warnings, NULL);
                 ret = ret ?: r;
         }
@@ -205,6 +190,7 @@ void controller_retry(Controller *c) {
         }
         if (ledger_n(c->ledger) > 0)
                 (void) controller_undo_orphans(c, &n);
+        controller_drop_kept(c);
         if (ledger_is_stale(c->ledger))
                 (void) ledger_commit(c->ledger, c->fs.path);
 }
@@ -222,6 +208,8 @@ Controller *controller_free(Controller *c) {
                 tracer_free(c->tracers);
         arbiter_done(&c->arbiter);
         strv_done(&c->stale_roots);
+        strv_done(&c->kept_roots);
+        strv_done(&c->recovered);
         functions_done(&c->functions);
         c->ledger = ledger_free(c->ledger);
         tracefs_detach(&c->fs);
@@ -333,6 +321,15 @@ int tracer_find_strangers(const Tracer *t, Strv *ret) {
                 if (!strv_contains(&ours, users.items[i]))
                         r = strv_add(ret, users.items[i]);
         return MIN(r, 0);
+}
+
+void tracer_on_hushed(Tracer *t, TracerHushed on_hushed, void *userdata) {
+        t->on_hushed = on_hushed;
+        t->userdata = userdata;
+}
+
+bool tracer_was_hushed(const Tracer *t) {
+        return strv_contains(&t->c->recovered, instance_dir(t->instance));
 }
 
 int tracer_open_raw(Tracer *t, uint32_t cpu) {

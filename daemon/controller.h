@@ -178,6 +178,14 @@ int tracer_find_strangers(const Tracer *t, Strv *ret);
 /* per_cpu/cpuN/trace_pipe_raw of a possible CPU, non-blocking; the caller owns it; -ENOENT, -errno.
  */
 int tracer_open_raw(Tracer *t, uint32_t cpu);
+/*
+ * For a moment, in the trace's clock, @t recorded no call, since set_graph_function was changed for
+ * others (daemon/hush.h).  Called by the loop or a task.
+ */
+typedef void (*TracerHushed)(uint64_t from_ns, uint64_t to_ns, void *userdata);
+void tracer_on_hushed(Tracer *t, TracerHushed on_hushed, void *userdata);
+/* Whether an earlier daemon died in such a moment. */
+bool tracer_was_hushed(const Tracer *t);
 int tracer_set_recording(Tracer *t, bool on);
 /* What wakes whoever follows tasks (daemon/task-filter.h); not blocking; the caller owns it; -errno. */
 int tracer_open_tasks(const Tracer *t);

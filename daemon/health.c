@@ -16,6 +16,7 @@
 #include "base/now.h"
 #include "base/unit.h"
 #include "daemon/health.h"
+#include "daemon/hush.h"
 #include "daemon/journal.h"
 #include "daemon/tamper.h"
 
@@ -181,6 +182,17 @@ void health_note_gap(Health *h, GapCause cause) {
                                   .from_ns = from_ns,
                                   .to_ns = h->looked_ns,
                                   .n_events = GAP_UNKNOWN });
+}
+
+void health_note_hush(Health *h, uint64_t from_ns, uint64_t to_ns) {
+        (void) add_gap(h, &(Gap){ .cpu = GAP_ALL_CPUS,
+                                  .cause = GAP_ROOTS_CHANGED,
+                                  .from_ns = from_ns,
+                                  .to_ns = to_ns,
+                                  .n_events = GAP_UNKNOWN });
+        if (h->tamper)
+                tamper_excuse(h->tamper, "set_ftrace_pid", HUSH_CLOSES);
+        changed(h, true);
 }
 
 void health_look_at_disk(Health *h) {

@@ -229,17 +229,12 @@ static int write_word(int fd, const char *path, const char *word, size_t n_word)
         return (size_t) n == n_word + 1 ? 0 : -EIO;
 }
 
-static int write_words(int tracefs_fd, const char *path, const char *words, int flags,
-                       Strv *skipped) {
+/* @skipped as for knob_restore(). */
+static int write_each(int fd, const char *path, const char *words, Strv *skipped) {
         KnobKind kind = kind_of(path);
         bool at_once = kind == KNOB_PIDS || kind == KNOB_EVENT_PIDS;
-        int fd, r = 0;
+        int r = 0;
 
-        if (flags & O_TRUNC)
-                log_debug("knob", "truncate %s", path);
-        fd = openat(tracefs_fd, path, O_WRONLY | O_CLOEXEC | flags);
-        if (fd < 0)
-                return -errno;
         while (*words && r >= 0) {
                 size_t n = at_once ? strlen(words) : strcspn(words, "\n");
 
@@ -251,6 +246,19 @@ static int write_words(int tracefs_fd, const char *path, const char *words, int 
                 words += n;
                 words += *words == '\n';
         }
+        return r;
+}
+
+static int write_words(int tracefs_fd, const char *path, const char *words, int flags,
+                       Strv *skipped) {
+        int fd, r;
+
+        if (flags & O_TRUNC)
+                log_debug("knob", "truncate %s", path);
+        fd = openat(tracefs_fd, path, O_WRONLY | O_CLOEXEC | flags);
+        if (fd < 0)
+                return -errno;
+        r = write_each(fd, path, words, skipped);
         if (close(fd) < 0 && r >= 0)
                 r = -errno;
         return r;
@@ -309,13 +317,44 @@ int knob_append(int tracefs_fd, const char *path, const Strv *words) {
         return text ? write_words(tracefs_fd, path, text, O_APPEND, NULL) : -ENOMEM;
 }
 
+/* As they are written to be taken out. */
+static int mark_words(const Strv *words, Strv *ret) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < words->n; i++)
+                r = strv_addf(ret, "!%s", words->items[i]);
+        return r;
+}
+
 int knob_remove(int tracefs_fd, const char *path, const Strv *words) {
         _cleanup_strv_ Strv absent = {}, marked = {};
         _cleanup_free_ char *text = NULL;
 
-        for (size_t i = 0; i < words->n; i++)
-                if (strv_addf(&marked, "!%s", words->items[i]) < 0)
-                        return -ENOMEM;
+        if (mark_words(words, &marked) < 0)
+                return -ENOMEM;
         text = strv_join(&marked, "\n");
         return text ? write_words(tracefs_fd, path, text, O_APPEND, &absent) : -ENOMEM;
+}
+
+int knob_prepare(int tracefs_fd, const char *path, const Strv *words, bool removes, int *ret_fd) {
+        _cleanup_strv_ Strv absent = {}, marked = {};
+        _cleanup_free_ char *text = NULL;
+        int r = removes ? mark_words(words, &marked) : 0;
+
+        *ret_fd = -EBADF;
+        if (r < 0)
+                return r;
+        text = strv_join(removes ? &marked : words, "\n");
+        if (!text)
+                return -ENOMEM;
+        *ret_fd = openat(tracefs_fd, path, O_WRONLY | O_CLOEXEC | O_APPEND);
+        if (*ret_fd < 0)
+                return -errno;
+        return write_each(*ret_fd, path, text, removes ? &absent : NULL);
+}
+
+int knob_install(int fd) {
+        if (fd < 0)
+                return 0;
+        return close(fd) < 0 ? -errno : 0;
 }

@@ -67,6 +67,16 @@ int knob_write(int tracefs_fd, const char *path, const char *value);
 int knob_append(int tracefs_fd, const char *path, const Strv *words);
 /* Takes words out of a list; words that are not in it are fine. */
 int knob_remove(int tracefs_fd, const char *path, const Strv *words);
+/*
+ * knob_prepare() - knob_append() or knob_remove() up to where it acts
+ * @ret_fd: knob_install() it, also after a failure: what was taken before cannot be given back;
+ *          negative: there is nothing to install
+ *
+ * The kernel compares every name with a function's word while it is written, which takes long, and acts
+ * at close (linux 6.1 kernel/trace/ftrace.c, ftrace_graph_write(), ftrace_graph_release()).
+ */
+int knob_prepare(int tracefs_fd, const char *path, const Strv *words, bool removes, int *ret_fd);
+int knob_install(int fd);
 
 /*
  * knob_restore() - knob_write() that does what can be done

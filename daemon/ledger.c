@@ -122,6 +122,13 @@ void ledger_drop_line(Ledger *l, const char *session, const char *file, const ch
                 remove_at(l, i);
 }
 
+void ledger_drop(Ledger *l, const char *session, const char *file) {
+        size_t i = find(l, session, LEDGER_FILE, file, NULL);
+
+        if (i < l->n)
+                remove_at(l, i);
+}
+
 int ledger_add(Ledger *l, const char *session, LedgerKind kind, const char *file, const char *old) {
         LedgerRecord new = { .kind = kind };
         LedgerRecord *records;

@@ -76,6 +76,8 @@ int ledger_get_sessions(const Ledger *l, Strv *ret);
 int ledger_add(Ledger *l, const char *session, LedgerKind kind, const char *file, const char *old);
 /* Somebody else's line turned out to be there: it is not to be undone. */
 void ledger_drop_line(Ledger *l, const char *session, const char *file, const char *line);
+/* A file was put back by other means; the name in its record may be @file. */
+void ledger_drop(Ledger *l, const char *session, const char *file);
 /* What is written into a command file to take the line of a LEDGER_LINE out; the caller frees; NULL
  * without memory. */
 char *ledger_line_out(const LedgerRecord *e);

@@ -23,6 +23,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/bell.c \
 	%D%/bell.h \
 	%D%/controller-dry.c \
+	%D%/controller-filter.c \
 	%D%/controller-gauge.c \
 	%D%/controller-lean.c \
 	%D%/controller-silence.c \
@@ -47,6 +48,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/health.h \
 	%D%/host-check.c \
 	%D%/host-check.h \
+	%D%/hush.c \
+	%D%/hush.h \
 	%D%/instance.c \
 	%D%/instance.h \
 	%D%/idle.c \

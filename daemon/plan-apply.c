@@ -66,6 +66,9 @@ static int apply(const PlanStep *s, const Tracefs *fs) {
         case PLAN_RMDIR:
                 log_debug("knob", "rmdir %s", s->file);
                 return unlinkat(fs->fd, s->file, AT_REMOVEDIR) < 0 ? -errno : 0;
+        case PLAN_SELF:
+        case PLAN_CLOSE:
+                break;
         }
         return -EINVAL;
 }

@@ -127,7 +127,7 @@ static int change_list(const PlanStep *s, const char *now, char **ret) {
         for (size_t i = 0; r >= 0 && i < words.n; i++)
                 if (!strv_contains(&change, words.items[i]))
                         r = strv_add(&rest, words.items[i]);
-        for (size_t i = 0; r >= 0 && s->kind == PLAN_APPEND && i < change.n; i++)
+        for (size_t i = 0; r >= 0 && s->kind != PLAN_REMOVE && i < change.n; i++)
                 r = strv_add(&rest, change.items[i]);
         if (r < 0)
                 return r;

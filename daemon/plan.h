@@ -28,15 +28,18 @@ typedef enum PlanKind {
         PLAN_REMOVE, /* they are taken out of it */
         PLAN_LINE,   /* a command file is told @value, which may have spaces */
         PLAN_RMDIR,
+        PLAN_SELF,  /* of a dry plan alone: whoever writes is added to a list of processes */
+        PLAN_CLOSE, /* likewise: a list that @stays_open acts only now */
 } PlanKind;
 
 typedef struct PlanStep {
         PlanKind kind;
-        char *file;  /* relative to tracefs; of PLAN_MKDIR and PLAN_RMDIR the directory */
-        char *now;   /* what it says before (daemon/knob.h); NULL: of no interest */
-        char *value; /* what it says afterwards, or the words */
-        char *text;  /* what is written so that it does; NULL: @value */
-        bool is_new; /* it is in an instance that the plan makes, and @now from a table */
+        char *file;      /* relative to tracefs; of PLAN_MKDIR and PLAN_RMDIR the directory */
+        char *now;       /* what it says before (daemon/knob.h); NULL: of no interest */
+        char *value;     /* what it says afterwards, or the words */
+        char *text;      /* what is written so that it does; NULL: @value */
+        bool is_new;     /* it is in an instance that the plan makes, and @now from a table */
+        bool stays_open; /* until PLAN_CLOSE */
 } PlanStep;
 
 typedef struct Plan {

@@ -22,6 +22,7 @@ static const char *op(PlanKind kind) {
         static const char *const names[] = {
                 [PLAN_MKDIR] = "mkdir",   [PLAN_SET] = "write",   [PLAN_APPEND] = "append",
                 [PLAN_REMOVE] = "remove", [PLAN_LINE] = "append", [PLAN_RMDIR] = "rmdir",
+                [PLAN_SELF] = "append",   [PLAN_CLOSE] = "close",
         };
 
         return names[kind];
@@ -133,9 +134,16 @@ static void write_echo(Buf *out, const PlanStep *s) {
                 out->error = out->error ?: -ENOMEM;
                 return;
         }
-        buf_adds(out, "echo");
-        write_words(out, text, s->kind == PLAN_REMOVE ? "!" : "");
-        buf_printf(out, " %s %s", s->kind == PLAN_SET ? ">" : ">>", s->file);
+        if (s->stays_open)
+                buf_printf(out, "exec 3>> %s # which acts when it is closed\n", s->file);
+        begin = out->n_data;
+        buf_adds(out, s->kind == PLAN_SELF ? "echo $$" : "echo");
+        if (s->kind != PLAN_SELF)
+                write_words(out, text, s->kind == PLAN_REMOVE ? "!" : "");
+        if (s->stays_open)
+                buf_adds(out, " >&3");
+        else
+                buf_printf(out, " %s %s", s->kind == PLAN_SET ? ">" : ">>", s->file);
         if (s->kind != PLAN_REMOVE && s->now) {
                 n = out->n_data - begin;
                 buf_pad(out, n < COMMENT_COLUMN ? COMMENT_COLUMN - n : 2, ' ');
@@ -150,6 +158,8 @@ static void write_steps(Buf *out, const Plan *p, size_t from, size_t to) {
 
                 if (s->kind == PLAN_MKDIR || s->kind == PLAN_RMDIR)
                         buf_printf(out, "%s %s\n", op(s->kind), s->file);
+                else if (s->kind == PLAN_CLOSE)
+                        buf_adds(out, "exec 3>&-\n");
                 else
                         write_echo(out, s);
         }
@@ -196,7 +206,7 @@ json_t *script_steps(const Plan *p, size_t from, size_t to) {
                 _cleanup_free_ char *text = NULL;
                 json_t *o;
 
-                if (s->value && step_text(s, &text) < 0)
+                if (s->value && s->kind != PLAN_CLOSE && step_text(s, &text) < 0)
                         o = NULL;
                 else
                         o = json_pack("{ss ss ss* ss* ss* sb}", "op", op(s->kind), "file", s->file,

@@ -149,8 +149,8 @@ static uint64_t last_page_ns(const Session *s, uint32_t cpu) {
         return s->meta->start.trace_ns;
 }
 
-/* What was in the pipe of @cpu died with its daemon. */
-static int session_add_gap(Session *s, uint32_t cpu) {
+/* What was in the pipe of @cpu died with its daemon, or nothing was recorded when it did. */
+static int session_add_gap(Session *s, uint32_t cpu, GapCause cause) {
         ClockTuple now;
         int r;
 
@@ -158,7 +158,7 @@ static int session_add_gap(Session *s, uint32_t cpu) {
         if (r < 0)
                 return r;
         return gaps_add(&s->meta->gaps, &(Gap){ .cpu = cpu,
-                                                .cause = GAP_DAEMON_GONE,
+                                                .cause = cause,
                                                 .from_ns = last_page_ns(s, cpu),
                                                 .to_ns = now.trace_ns,
                                                 .n_events = GAP_UNKNOWN });
@@ -242,8 +242,10 @@ static int session_adopt_cpus(Session *s, const Live *live) {
                 r = session_adopt_fds(s, cpu);
                 if (r == 0 && !live->left && session_lost_bytes(marks, i) > 0) {
                         n_lost += session_lost_bytes(marks, i);
-                        r = session_add_gap(s, cpu);
+                        r = session_add_gap(s, cpu, GAP_DAEMON_GONE);
                 }
+                if (r >= 0 && tracer_was_hushed(s->tracer))
+                        r = session_add_gap(s, cpu, GAP_ROOTS_CHANGED);
                 if (r >= 0)
                         r = session_resume_counters(s, live, &s->meta->cpus[i]);
                 if (r >= 0)
@@ -296,6 +298,7 @@ static int session_rebuild(Session *s, const char **why, char text[static 160]) 
         }
         if (r < 0)
                 return r;
+        tracer_on_hushed(s->tracer, session_on_hushed, s);
         *why = session_read_live(s, &live, text) ?: changed;
         r = session_adopt_cpus(s, &live);
         if (r >= 0)

@@ -76,6 +76,7 @@ int session_set_deadline(Session *s);
 void session_on_recorder(void *userdata);
 void session_on_health(bool is_new, void *userdata);
 void session_on_look(void *userdata);
+void session_on_hushed(uint64_t from_ns, uint64_t to_ns, void *userdata);
 void session_on_cut(void *userdata); /* whoever made it, a reader or a timer */
 int session_on_deadline(sd_event_source *source, uint64_t usec, void *userdata);
 

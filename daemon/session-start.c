@@ -113,6 +113,7 @@ static int session_arm(Session *s, Refusal *refusal) {
         if (r > 0)
                 return r;
         s->meta->arm_ns = now_ns(CLOCK_MONOTONIC) - since_ns;
+        tracer_on_hushed(s->tracer, session_on_hushed, s);
         session_enter(s, SESSION_EVENT_ARM, NULL);
         return 0;
 }

@@ -125,6 +125,14 @@ void session_on_look(void *userdata) {
         session_guard_look(userdata);
 }
 
+/* One that waits armed loses nothing, and nobody watches its files. */
+void session_on_hushed(uint64_t from_ns, uint64_t to_ns, void *userdata) {
+        Session *s = userdata;
+
+        if (s->health && s->meta->state == SESSION_RECORDING)
+                health_note_hush(s->health, from_ns, to_ns);
+}
+
 int session_on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
         Session *s = userdata;
         char text[UNIT_TEXT_MAX], reason[64];

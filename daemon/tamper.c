@@ -84,6 +84,7 @@ typedef struct Watch {
         char *wanted; /* what it said at the beginning; NULL: not compared */
         sd_event_source *source;
         unsigned n_closes; /* writers that were done with it since the last look */
+        unsigned n_ours;   /* of them the daemon itself, at most */
         bool is_written;   /* since the last look */
         bool is_changed;   /* it does not say what it should */
 } Watch;
@@ -200,10 +201,10 @@ static void report_ended(const Watch *w) {
 static void look_at(Watch *w) {
         _cleanup_free_ char *now = NULL;
         bool was_changed = w->is_changed, was_written = w->is_written;
-        unsigned n_closes = w->n_closes;
+        unsigned n_closes = w->n_closes - MIN(w->n_closes, w->n_ours);
 
         w->is_written = false;
-        w->n_closes = 0;
+        w->n_closes = w->n_ours = 0;
         if (was_written && (w->file->flags & EMPTIES))
                 report_emptied(w);
         w->is_changed = !is_as_wanted(w, &now);
@@ -218,6 +219,12 @@ static void look_at(Watch *w) {
         else if (!w->is_changed && n_closes > 1 && w->file->check == CHECK_VALUE && w->wanted &&
                  !(w->file->flags & (EMPTIES | NOTE)))
                 report_flicked(w);
+}
+
+void tamper_excuse(Tamper *t, const char *file, unsigned n_closes) {
+        for (size_t i = 0; i < t->n_watches; i++)
+                if (streq(t->watches[i].file->name, file))
+                        t->watches[i].n_ours += n_closes;
 }
 
 static int on_look(sd_event_source *source, void *userdata) {

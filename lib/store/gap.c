@@ -32,6 +32,8 @@ static const struct {
         [GAP_NO_SPACE] = { "no_space", "the store's disk was full" },
         [GAP_DISK_FAILED] = { "disk_failed", "the store's disk refused to take pages" },
         [GAP_ROOT_GONE] = { "root_gone", "the module of a root was loaded again" },
+        [GAP_ROOTS_CHANGED] = { "roots_changed",
+                                "functions of another session or of a module came or went" },
         [GAP_DAEMON_GONE] = { "daemon_gone", "no daemon read the kernel's buffer" },
 };
 

@@ -37,6 +37,7 @@ typedef enum GapCause {
         GAP_DISK_FAILED,    /* the disk refused otherwise (EIO, EROFS, ...): the same */
         GAP_DAEMON_GONE,    /* nobody read the buffer, or what was in a pipe died with its daemon */
         GAP_ROOT_GONE,      /* a root's module came back, and it was not a root again yet */
+        GAP_ROOTS_CHANGED,  /* the tracer was hushed while roots of others came or went */
         _GAP_CAUSE_N,
 } GapCause;
 

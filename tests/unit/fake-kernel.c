@@ -171,6 +171,8 @@ FakeKernel *fake_kernel_new(bool has_instances) {
         fake_put_root(k, "proc/sys/kernel/random/boot_id", "this-boot\n");
         fake_put_root(k, "proc/sys/kernel/ftrace_enabled", "1\n");
         fake_put_root(k, "proc/meminfo", "MemTotal: 1 kB\nMemAvailable: 1048576 kB\n");
+        if (has_instances)
+                fake_put_root(k, "proc/sys/kernel/osrelease", "6.13.0\n");
         fake_put_root(k, "proc/kallsyms", "ffffffff81000000 T _text\n");
         fake_put_root(k, "proc/modules", "nf_conntrack 1 0 - Live 0x0\n");
         k->n_steps = 0;
@@ -252,6 +254,63 @@ static bool any_on(void) {
         }
         (void) closedir(d);
         return on;
+}
+
+/* Whether a list of processes has @word. */
+static bool names(const char *dir, const char *file, const char *word) {
+        char path[PATH_MAX];
+        _cleanup_free_ char *text = NULL;
+        _cleanup_strv_ Strv words = {};
+
+        (void) snprintf(path, sizeof(path), "%.4000s%.90s", dir, file);
+        return file_read(the->tracefs_fd, path, &text, NULL, 1 << 20) >= 0 &&
+               strv_split(&words, text, "\n") >= 0 && strv_contains(&words, word);
+}
+
+/* Whether the tracer in @dir records nobody but this thread. */
+static bool is_hushed(const char *dir) {
+        char path[PATH_MAX], self[32];
+        _cleanup_free_ char *text = NULL;
+        _cleanup_strv_ Strv pids = {};
+
+        (void) snprintf(self, sizeof(self), "%d", (int) gettid());
+        (void) snprintf(path, sizeof(path), "%.4000sset_ftrace_pid", dir);
+        if (file_read(the->tracefs_fd, path, &text, NULL, 1 << 20) < 0)
+                return true;
+        ck_assert_int_eq(MIN(strv_split(&pids, text, "\n"), 0), 0);
+        for (size_t i = 0; i < pids.n; i++)
+                if (!streq(pids.items[i], self) &&
+                    !names(dir, "set_ftrace_notrace_pid", pids.items[i]))
+                        return false;
+        return true;
+}
+
+static bool all_hushed(void) {
+        DIR *d = fdopendir(dir_open(the->tracefs_fd, "instances"));
+        bool hushed = true;
+        struct dirent *e;
+
+        while ((e = readdir(d))) {
+                char dir[PATH_MAX];
+
+                (void) snprintf(dir, sizeof(dir), "instances/%.255s/", e->d_name);
+                hushed = hushed && (e->d_name[0] == '.' || !is_on(dir) || is_hushed(dir));
+        }
+        (void) closedir(d);
+        return hushed;
+}
+
+static bool any_instance_on(void) {
+        return the->has_instances && !is_on("") && any_on();
+}
+
+/* The other rule; set_graph_function is about to change. */
+static void check_hush(void) {
+        if (the->waits_for_cpus || !any_instance_on() || (all_hushed() && the->has_waited))
+                return;
+        fprintf(stderr, "set_graph_function changes beside a tracer that %s (step %u)\n",
+                all_hushed() ? "was not waited for" : "looks into it", the->n_steps);
+        _exit(FAKE_BROKEN);
 }
 
 /* The rule. */
@@ -401,6 +460,8 @@ static int write_file(int fd, const char *text) {
 
         if (strstr(path, "current_tracer") && the->is_busy)
                 return -EBUSY;
+        if (strstr(path, "current_tracer"))
+                the->has_waited = false;
         if (strstr(path, "trace_clock") && !streq(text, "mono") && !streq(text, "local") &&
             !streq(text, "boot"))
                 return -EINVAL;
@@ -431,6 +492,9 @@ ssize_t __wrap_write(int fd, const void *data, size_t n) {
         if (strstr(files[fd].path, "_pid")) {
                 size_t n_before = files[fd].words.n;
 
+                if (n_before > 0 && all_hushed())
+                        the->has_waited = true; /* linux 6.12 kernel/trace/ftrace.c, pid_write() */
+
                 r = strv_split(&files[fd].words, text, " \n");
                 for (size_t i = n_before; i < files[fd].words.n; i++)
                         take_note("write", files[fd].path, files[fd].words.items[i]);
@@ -455,6 +519,8 @@ int __wrap_close(int fd) {
         if (fd < 0 || fd >= MAX_FDS || !files[fd].path)
                 return __real_close(fd);
         fails = step();
+        if (streq(files[fd].path, "set_graph_function"))
+                check_hush();
         if (files[fd].is_list) {
                 _cleanup_free_ char *text = strv_join(&files[fd].words, "\n"), *all = NULL;
 
@@ -466,6 +532,7 @@ int __wrap_close(int fd) {
                     : strstr(files[fd].path, "notrace") ? "#### no functions disabled ####\n"
                                                         : ALL_ENABLED);
         }
+        the->has_waited = the->has_waited && all_hushed();
         free(files[fd].path);
         files[fd].path = NULL;
         strv_done(&files[fd].words);

@@ -9,6 +9,10 @@
  * kernel's do: a list takes one word for each write() and is installed at close(), an unknown
  * function is refused, a tracer whose pipe is open is busy, a new instance is full of files.
  *
+ * Where there are instances, it is also the kernel that does not wait for those who look into the graph
+ * filter (daemon/hush.h): changing it while a tracer in an instance records anybody but the caller, or
+ * before its CPUs were waited for, ends the process the same way.
+ *
  * Each such call is a step.  A test may let one fail, come short, or be the last thing the process
  * does.  After every step the rule is checked that an empty set_graph_function never meets a
  * function_graph that is on; breaking it ends the process with FAKE_BROKEN.
@@ -31,6 +35,8 @@ typedef struct FakeKernel {
         bool has_instances;                 /* function_graph may run in one */
         bool shares_options;                /* function_graph's, between instances */
         bool is_busy;                       /* somebody holds a pipe of every buffer open */
+        bool waits_for_cpus;                /* itself, so that nobody need be hushed */
+        bool has_waited; /* the CPUs were waited for, since all tracers were hushed */
         FakeFault fault;
         unsigned fault_at, n_steps; /* steps count from 1 */
         Strv log; /* "write FILE TEXT", "truncate FILE" (a list), "mkdir DIR", "rmdir DIR" */

@@ -405,6 +405,27 @@ static void story(FakeKernel *k) {
         }
 }
 
+/* One that records a process alone, and one that comes and goes beside it. */
+static void filtered_story(FakeKernel *k) {
+        _cleanup_(controller_freep) Controller *c = NULL;
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+        _cleanup_refusal_ Refusal refusal = {};
+        Tracer *t, *u;
+
+        fake_put_root(k, "proc/700/task/700/comm", "x\n");
+        fake_put_root(k, "proc/700/task/701/comm", "x\n");
+        c = controller(k);
+        ck_assert_int_eq(session_meta_new(&m), 0);
+        m->name = strdup("a");
+        ck_assert_int_eq(strv_add(&m->spec.functions, "udp_sendmsg"), 0);
+        ck_assert_int_eq(strv_add(&m->spec.pids, "700"), 0);
+        if (controller_arm(c, &t, m, false, &refusal) == 0) {
+                if (arm(c, &u, &n, &refusal, "b", "tcp_sendmsg", 0) == 0)
+                        (void) tracer_disarm(u);
+                (void) tracer_disarm(t);
+        }
+}
+
 /* One session is armed, for which the cost of a call is measured. */
 static void short_story(FakeKernel *k) {
         _cleanup_(controller_freep) Controller *c = controller(k);
@@ -418,7 +439,7 @@ static void short_story(FakeKernel *k) {
 
 /* Runs the story in a child with the fault at every step in turn; the next controller must find or
  * make tracefs as it was. */
-static void survive(FakeFault fault, bool instances, bool is_short) {
+static void survive(FakeFault fault, bool instances, void (*tell)(FakeKernel *k)) {
         unsigned n_faults = 0;
 
         for (unsigned at = 1;; at++) {
@@ -430,7 +451,7 @@ static void survive(FakeFault fault, bool instances, bool is_short) {
 
                 leave_over(k);
                 fake_put(k, "tracing_on", "1\n");
-                if (is_short)
+                if (tell == short_story)
                         fake_put_gauge(k);
                 before = fake_dump(k);
                 pid = fork();
@@ -438,7 +459,7 @@ static void survive(FakeFault fault, bool instances, bool is_short) {
                 if (pid == 0) {
                         k->fault = fault;
                         k->fault_at = at;
-                        (is_short ? short_story : story)(k);
+                        tell(k);
                         fake_put_root(k, "done", k->n_steps < at ? "all\n" : "some\n");
                         _exit(0);
                 }
@@ -464,31 +485,39 @@ static void survive(FakeFault fault, bool instances, bool is_short) {
 }
 
 START_TEST(death_at_any_step_is_undone_by_the_next_controller)
-        { survive(FAKE_DIE, false, false); }
+        { survive(FAKE_DIE, false, story); }
 END_TEST
 
 START_TEST(death_at_any_step_with_instances_is_undone_by_the_next_controller)
-        { survive(FAKE_DIE, true, false); }
+        { survive(FAKE_DIE, true, story); }
 END_TEST
 
 START_TEST(death_at_any_step_of_measuring_is_undone_by_the_next_controller)
-        { survive(FAKE_DIE, false, true); }
+        { survive(FAKE_DIE, false, short_story); }
 END_TEST
 
 START_TEST(failure_at_any_step_leaves_nothing_behind)
-        { survive(FAKE_FAIL, false, false); }
+        { survive(FAKE_FAIL, false, story); }
 END_TEST
 
 START_TEST(failure_at_any_step_with_instances_leaves_nothing_behind)
-        { survive(FAKE_FAIL, true, false); }
+        { survive(FAKE_FAIL, true, story); }
 END_TEST
 
 START_TEST(a_short_write_at_any_step_leaves_nothing_behind)
-        { survive(FAKE_SHORT, false, false); }
+        { survive(FAKE_SHORT, false, story); }
 END_TEST
 
 START_TEST(a_short_write_at_any_step_with_instances_leaves_nothing_behind)
-        { survive(FAKE_SHORT, true, false); }
+        { survive(FAKE_SHORT, true, story); }
+END_TEST
+
+START_TEST(death_at_any_step_beside_a_filtered_session_is_undone_by_the_next_controller)
+        { survive(FAKE_DIE, true, filtered_story); }
+END_TEST
+
+START_TEST(failure_at_any_step_beside_a_filtered_session_leaves_nothing_behind)
+        { survive(FAKE_FAIL, true, filtered_story); }
 END_TEST
 
 START_TEST(a_tracer_held_open_keeps_its_records_until_it_is_free)
@@ -653,6 +682,8 @@ UNIT_MAIN("controller", a_list_is_hooked_by_its_lines_and_taken_back,
           failure_at_any_step_with_instances_leaves_nothing_behind,
           a_short_write_at_any_step_leaves_nothing_behind,
           a_short_write_at_any_step_with_instances_leaves_nothing_behind,
+          death_at_any_step_beside_a_filtered_session_is_undone_by_the_next_controller,
+          failure_at_any_step_beside_a_filtered_session_leaves_nothing_behind,
           a_tracer_held_open_keeps_its_records_until_it_is_free,
           the_ledger_of_another_boot_is_dropped,
           a_ledger_that_makes_no_sense_is_set_aside_and_nothing_guessed,

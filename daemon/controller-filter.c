@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * set_graph_function while tracers are on: roots come and go with sessions and with modules.  The kernel
+ * takes long over the names and acts at close; where it must not be looked into then, the names are
+ * written first, and for the close the tracers are hushed (daemon/hush.h).
+ *
+ * Nothing hushes the tracer of somebody else.  While there is one, no root comes, and those that should
+ * go stay, until a later change finds it gone; the last session's end clears the list in any case.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/now.h"
+#include "daemon/controller-private.h"
+#include "daemon/hush.h"
+#include "daemon/knob.h"
+
+static Tracer *find_tracer(const Controller *c, const char *dir) {
+        for (Tracer *t = c->tracers; t; t = t->next)
+                if (streq(instance_dir(t->instance), dir))
+                        return t;
+        return NULL;
+}
+
+/* Whose function_graph is on.  -EBUSY: also somebody else's. */
+static int find_users(const Controller *c, Strv *ret) {
+        int r = tracefs_find_graph_users(&c->fs, ret);
+
+        for (size_t i = 0; r >= 0 && i < ret->n; i++)
+                if (!find_tracer(c, ret->items[i]))
+                        return -EBUSY;
+        return MIN(r, 0);
+}
+
+/* Each has its own clock. */
+static int read_clocks(const Controller *c, const Strv *users, uint64_t *ret) {
+        for (size_t i = 0; i < users->n; i++) {
+                Tracer *t = find_tracer(c, users->items[i]);
+                ClockTuple now = {};
+                int r = t ? tracer_read_clocks(t, &now) : 0;
+
+                if (r < 0)
+                        return r;
+                ret[i] = now.trace_ns;
+        }
+        return 0;
+}
+
+static void tell(const Controller *c, const Strv *users, const uint64_t *from_ns,
+                 const uint64_t *to_ns) {
+        for (size_t i = 0; i < users->n; i++) {
+                const Tracer *t = find_tracer(c, users->items[i]);
+
+                if (t && t->on_hushed)
+                        t->on_hushed(from_ns[i], to_ns[i], t->userdata);
+        }
+}
+
+/* Lets what was prepared act, with everybody hushed.  It does in any case: whatever closes the file, the
+ * end of the process as well. */
+static int install_hushed(Controller *c, Hush *hush, int fd, const Strv *users, uint64_t *ret_ns) {
+        _cleanup_free_ uint64_t *from_ns = calloc(users->n + 1, sizeof(*from_ns)),
+                                *to_ns = calloc(users->n + 1, sizeof(*to_ns));
+        int ret, r = from_ns && to_ns ? read_clocks(c, users, from_ns) : -ENOMEM;
+        bool has_clocks = r >= 0;
+        uint64_t since_ns = now_ns(CLOCK_MONOTONIC);
+
+        r = hush_begin(hush, users);
+        if (r < 0)
+                (void) log_warning_errno(r, "The tracers could not be hushed while " GRAPH_FUNCTION
+                                            " changes (ftraced(8), KNOWN FAULTS OF KERNELS): %m");
+        ret = knob_install(fd);
+        r = hush_end(hush);
+        if (r < 0)
+                (void) log_error_errno(r, "A list of processes could not be put back yet: %m");
+        if (ret_ns)
+                *ret_ns = now_ns(CLOCK_MONOTONIC) - since_ns;
+        if (has_clocks && read_clocks(c, users, to_ns) >= 0)
+                tell(c, users, from_ns, to_ns);
+        return ret;
+}
+
+static int change_at_once(const Controller *c, const Strv *words, bool removes) {
+        int r;
+
+        aside_leave();
+        r = removes ? knob_remove(c->fs.fd, GRAPH_FUNCTION, words)
+                    : knob_append(c->fs.fd, GRAPH_FUNCTION, words);
+        aside_return();
+        return r;
+}
+
+int controller_change_roots(Controller *c, const Strv *words, bool removes, uint64_t *ret_ns,
+                            Strv *ret_hushed) {
+        _cleanup_(hush_done) Hush hush = {};
+        _cleanup_strv_ Strv users = {};
+        int fd, r, k;
+
+        if (words->n == 0)
+                return 0;
+        if (!hush_is_needed(&c->fs))
+                return change_at_once(c, words, removes);
+        r = find_users(c, &users);
+        if (r >= 0)
+                r = hush_prepare(&hush, c->ledger, &c->fs, &users);
+        if (r < 0)
+                return r;
+        aside_leave();
+        r = knob_prepare(c->fs.fd, GRAPH_FUNCTION, words, removes, &fd);
+        aside_return();
+        if (fd < 0)
+                return r;
+        k = install_hushed(c, &hush, fd, &users, ret_ns);
+        for (size_t i = 0; ret_hushed && i < users.n; i++) {
+                const Tracer *t = find_tracer(c, users.items[i]);
+
+                if (t && strv_add(ret_hushed, t->claim->session) < 0)
+                        return -ENOMEM;
+        }
+        return r < 0 ? r : k;
+}
+
+/* --- of sessions ------------------------------------------------------------------------------ */
+
+/* Whether set_graph_function is the roots of all sessions.  A live session's root may have gone with
+ * its module meanwhile, which leaves its address in the list. */
+static int check_roots(const Tracer *t, const Plan *p) {
+        _cleanup_strv_ Strv all = {}, now = {};
+        _cleanup_free_ char *text = NULL;
+        Controller *c = t->c;
+        int r;
+
+        r = arbiter_all_roots(&c->arbiter, &all);
+        if (r >= 0)
+                r = plan_read(p, &c->fs, GRAPH_FUNCTION, &text);
+        if (r >= 0)
+                r = strv_split(&now, text, "\n");
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < t->claim->roots.n; i++)
+                if (!strv_contains(&now, t->claim->roots.items[i]))
+                        return -EIO;
+        for (size_t i = 0; i < now.n; i++)
+                if (!strv_contains(&all, now.items[i]) && !startswith(now.items[i], "0x") &&
+                    !strv_contains(&c->kept_roots, now.items[i]))
+                        return -EIO;
+        return 0;
+}
+
+static int plan_words(const Controller *c, Plan *p, const Strv *words, bool removes) {
+        _cleanup_free_ char *text = strv_join(words, "\n");
+
+        if (!text)
+                return -ENOMEM;
+        return removes ? plan_step(p, PLAN_REMOVE, GRAPH_FUNCTION, NULL, text, NULL)
+                       : plan_append(p, &c->fs, GRAPH_FUNCTION, words);
+}
+
+/* What would be written, hushing included. */
+static int plan_change(const Controller *c, Plan *p, const Strv *words, bool removes) {
+        _cleanup_strv_ Strv users = {};
+        int r;
+
+        if (words->n == 0)
+                return 0;
+        r = plan_words(c, p, words, removes);
+        if (r < 0 || !hush_is_needed(&c->fs))
+                return r;
+        p->steps[p->n - 1].stays_open = true;
+        r = tracefs_find_graph_users(&c->fs, &users);
+        if (r >= 0)
+                r = hush_plan(p, &c->fs, &users, true);
+        if (r >= 0)
+                r = plan_step(p, PLAN_CLOSE, GRAPH_FUNCTION, NULL, "", NULL);
+        return r < 0 ? r : hush_plan(p, &c->fs, &users, false);
+}
+
+int tracer_add_roots(Tracer *t, Plan *p) {
+        _cleanup_strv_ Strv own = {};
+        Controller *c = t->c;
+        int r;
+
+        r = arbiter_own_roots(&c->arbiter, t->claim, &own);
+        if (r >= 0)
+                r = p->is_dry ? plan_change(c, p, &own, false)
+                              : controller_change_roots(c, &own, false, &t->hushed_ns, &t->hushed);
+        return r < 0 ? r : check_roots(t, p);
+}
+
+int tracer_plan_roots_away(const Tracer *t, Plan *p) {
+        _cleanup_strv_ Strv own = {};
+        int r = arbiter_own_roots(&t->c->arbiter, t->claim, &own);
+
+        return r < 0 ? r : plan_change(t->c, p, &own, true);
+}
+
+/* Takes out what was kept and nobody records now. */
+void controller_drop_kept(Controller *c) {
+        _cleanup_strv_ Strv wanted = {}, unwanted = {};
+        int r;
+
+        if (c->kept_roots.n == 0 || c->arbiter.n == 0)
+                return;
+        r = arbiter_all_roots(&c->arbiter, &wanted);
+        for (size_t i = 0; r >= 0 && i < c->kept_roots.n; i++)
+                if (!strv_contains(&wanted, c->kept_roots.items[i]))
+                        r = strv_add(&unwanted, c->kept_roots.items[i]);
+        if (r >= 0)
+                r = controller_change_roots(c, &unwanted, true, NULL, NULL);
+        if (r >= 0)
+                strv_done(&c->kept_roots);
+        else
+                log_debug("knob", "roots of sessions that ended stay: %s", strerror(-r));
+}
+
+int tracer_remove_roots(const Tracer *t) {
+        _cleanup_strv_ Strv own = {};
+        Controller *c = t->c;
+        int r = arbiter_own_roots(&c->arbiter, t->claim, &own);
+
+        if (r >= 0)
+                r = controller_change_roots(c, &own, true, NULL, NULL);
+        for (size_t i = 0; r < 0 && i < own.n; i++)
+                if (!strv_contains(&c->kept_roots, own.items[i]) &&
+                    strv_add(&c->kept_roots, own.items[i]) < 0)
+                        return -ENOMEM;
+        return r == -EBUSY ? 0 : r;
+}

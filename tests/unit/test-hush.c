@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Sessions beside which set_graph_function changes, on the kernel that does not wait (fake-kernel.h),
+ * which ends the test if they are not hushed. */
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "daemon/controller.h"
+#include "fake-kernel.h"
+
+#define A "instances/ftraced-a/"
+
+typedef struct Told {
+        unsigned n;
+        uint64_t from_ns, to_ns;
+} Told;
+
+static void on_hushed(uint64_t from_ns, uint64_t to_ns, void *userdata) {
+        Told *told = userdata;
+
+        told->n++;
+        told->from_ns = from_ns;
+        told->to_ns = to_ns;
+}
+
+static Controller *controller(FakeKernel *k) {
+        Controller *c = NULL;
+
+        ck_assert_int_eq(controller_new_at(&c, k->tracefs, k->ledger_fd, k->root_fd), 0);
+        return c;
+}
+
+static int arm(Controller *c, Tracer **ret, SessionMeta **ret_m, const char *name,
+               const char *function, const char *pid) {
+        _cleanup_refusal_ Refusal refusal = {};
+        SessionMeta *m = NULL;
+
+        ck_assert_int_eq(session_meta_new(&m), 0);
+        m->name = strdup(name);
+        ck_assert_int_eq(strv_add(&m->spec.functions, function), 0);
+        if (pid)
+                ck_assert_int_eq(strv_add(&m->spec.pids, pid), 0);
+        *ret_m = m;
+        return controller_arm(c, ret, m, false, &refusal);
+}
+
+static void expect_file(FakeKernel *k, const char *path, const char *text) {
+        _cleanup_free_ char *now = fake_get(k, path);
+
+        ck_assert_str_eq(now, text);
+}
+
+/* Where @line is in what was written, from @from on; it must be there. */
+static size_t find_line(const FakeKernel *k, size_t from, const char *line) {
+        for (size_t i = from; i < k->log.n; i++)
+                if (streq(k->log.items[i], line))
+                        return i;
+        ck_abort_msg("\"%s\" was not written", line);
+}
+
+START_TEST(a_neighbour_is_hushed_for_the_change_alone_and_told)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+                char self[128];
+                Tracer *t, *u;
+                Told told = {};
+                size_t i;
+
+                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
+                ck_assert_uint_eq(m->warnings.n, 0);
+                tracer_on_hushed(t, on_hushed, &told);
+                ck_assert_int_eq(arm(c, &u, &n, "b", "tcp_sendmsg", NULL), 0);
+                ck_assert_uint_eq(told.n, 1);
+                ck_assert_uint_lt(told.from_ns, told.to_ns);
+                ck_assert_uint_eq(n->warnings.n, 1);
+                ck_assert_ptr_nonnull(startswith(n->warnings.items[0], "a recorded nothing for "));
+                expect_file(k, A "set_ftrace_pid", "no pid\n");
+
+                (void) snprintf(self, sizeof(self), "write " A "set_ftrace_pid %d", (int) gettid());
+                i = find_line(k, 0, "write set_graph_function tcp_sendmsg");
+                i = find_line(k, i, self);     /* who is hushed waits for nobody's comparing */
+                i = find_line(k, i + 1, self); /* and is waited for */
+                (void) find_line(k, i, "truncate " A "set_ftrace_pid");
+
+                ck_assert_int_eq(tracer_disarm(u), 0);
+                ck_assert_uint_eq(told.n, 2);
+                expect_file(k, "set_graph_function", "udp_sendmsg\n");
+                expect_file(k, A "set_ftrace_pid", "no pid\n");
+                ck_assert_int_eq(tracer_disarm(t), 0);
+        }
+END_TEST
+
+START_TEST(sessions_of_the_same_functions_do_not_disturb_one_another)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+                Told told = {};
+                Tracer *t, *u;
+
+                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
+                tracer_on_hushed(t, on_hushed, &told);
+                ck_assert_int_eq(arm(c, &u, &n, "b", "udp_sendmsg", NULL), 0);
+                ck_assert_int_eq(tracer_disarm(u), 0);
+                ck_assert_uint_eq(told.n, 0);
+                ck_assert_uint_eq(n->warnings.n, 0);
+        }
+END_TEST
+
+START_TEST(who_records_some_processes_keeps_their_list)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+                Tracer *t, *u;
+                size_t i;
+
+                fake_put_root(k, "proc/700/task/700/comm", "x\n");
+                fake_put_root(k, "proc/700/task/701/comm", "x\n");
+                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", "700"), 0);
+                fake_put(k, A "set_ftrace_notrace_pid", "99\n"); /* one who left (task-filter.h) */
+                ck_assert_int_eq(arm(c, &u, &n, "b", "tcp_sendmsg", NULL), 0);
+                expect_file(k, A "set_ftrace_pid", "700\n701\n");
+                expect_file(k, A "set_ftrace_notrace_pid", "99\n");
+                i = find_line(k, 0, "write set_graph_function tcp_sendmsg");
+                i = find_line(k, i, "write " A "set_ftrace_notrace_pid 700");
+                i = find_line(k, i, "write " A "set_ftrace_notrace_pid 701");
+                (void) find_line(k, i, "truncate " A "set_ftrace_notrace_pid");
+        }
+END_TEST
+
+START_TEST(a_kernel_that_waits_is_not_hushed)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+                Told told = {};
+                Tracer *t, *u;
+
+                fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.117+deb12-amd64\n");
+                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
+                tracer_on_hushed(t, on_hushed, &told);
+                k->waits_for_cpus = true;
+                ck_assert_int_eq(arm(c, &u, &n, "b", "tcp_sendmsg", NULL), 0);
+                ck_assert_int_eq(tracer_disarm(u), 0);
+                ck_assert_uint_eq(told.n, 0);
+                for (size_t i = 0; i < k->log.n; i++)
+                        ck_assert_ptr_null(strstr(k->log.items[i], A "set_ftrace_pid"));
+        }
+END_TEST
+
+START_TEST(beside_the_tracer_of_somebody_else_roots_stay_until_it_is_gone)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL, *o = NULL;
+                _cleanup_strv_ Strv roots = {}, gone = {};
+                Tracer *t, *u, *v;
+
+                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
+                ck_assert_int_eq(arm(c, &u, &n, "b", "tcp_sendmsg", NULL), 0);
+                fake_put(k, "instances/foo/current_tracer", "function_graph\n");
+                fake_put(k, "instances/foo/set_ftrace_pid", "no pid\n");
+                ck_assert_int_eq(tracer_disarm(u), 0);
+                expect_file(k, "set_graph_function", "udp_sendmsg\ntcp_sendmsg\n");
+                /* Whoever watches is told that this is all right. */
+                ck_assert_int_eq(tracer_get_roots(t, &roots, &gone), 0);
+                ck_assert(strv_contains(&roots, "tcp_sendmsg"));
+                ck_assert(strv_contains(&gone, "tcp_sendmsg"));
+
+                fake_put(k, "instances/foo/current_tracer", "nop\n");
+                ck_assert_int_eq(arm(c, &v, &o, "c", "udp_recvmsg", NULL), 0);
+                expect_file(k, "set_graph_function", "udp_sendmsg\nudp_recvmsg\n");
+                ck_assert_int_eq(tracer_disarm(v), 0);
+                expect_file(k, "set_graph_function", "udp_sendmsg\n");
+        }
+END_TEST
+
+START_TEST(what_a_daemon_that_died_had_hushed_is_put_back_and_known)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                static const char ledger[] =
+                        "{ \"version\": 1, \"boot_id\": \"this-boot\", \"tracefs\": \"\", "
+                        "\"records\": [ { \"session\": \".hush\", \"kind\": \"file\", \"file\": "
+                        "\"instances/ftraced-a/set_ftrace_pid\", \"old\": \"\" }, "
+                        "{ \"session\": \".hush\", \"kind\": \"file\", \"file\": "
+                        "\"instances/ftraced-gone/set_ftrace_pid\", \"old\": \"\" } ] }";
+                _cleanup_(controller_freep) Controller *c = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                Tracer *t;
+
+                fake_put(k, A "set_ftrace_pid", "812\n");
+                ck_assert_int_eq(file_replace(k->ledger_fd, "ledger", ledger, strlen(ledger), 0600),
+                                 0);
+                c = controller(k);
+                expect_file(k, A "set_ftrace_pid", "no pid\n");
+                ck_assert_int_ne(faccessat(k->ledger_fd, "ledger", F_OK, 0), 0);
+                ck_assert_int_eq(tree_remove(k->tracefs_fd, "instances/ftraced-a"), 0);
+                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
+                ck_assert(tracer_was_hushed(t));
+        }
+END_TEST
+
+UNIT_MAIN("hush", a_neighbour_is_hushed_for_the_change_alone_and_told,
+          sessions_of_the_same_functions_do_not_disturb_one_another,
+          who_records_some_processes_keeps_their_list, a_kernel_that_waits_is_not_hushed,
+          beside_the_tracer_of_somebody_else_roots_stay_until_it_is_gone,
+          what_a_daemon_that_died_had_hushed_is_put_back_and_known)
