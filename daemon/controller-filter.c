@@ -78,8 +78,11 @@ static int install_hushed(Controller *c, Hush *hush, int fd, const Strv *users, 
                 (void) log_error_errno(r, "A list of processes could not be put back yet: %m");
         if (ret_ns)
                 *ret_ns = now_ns(CLOCK_MONOTONIC) - since_ns;
+        /* Before the turn is left to the loop: who watches the lists must know whose doing it was. */
         if (has_clocks && read_clocks(c, users, to_ns) >= 0)
                 tell(c, users, from_ns, to_ns);
+        if (ledger_commit(c->ledger, c->fs.path) < 0)
+                log_debug("ledger", "the ledger is stale");
         return ret;
 }
 

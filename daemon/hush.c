@@ -202,8 +202,6 @@ int hush_end(Hush *h) {
                         ledger_drop(h->ledger, LEDGER_HUSH, h->files.items[i]);
                 ret = ret ?: r;
         }
-        if (ledger_commit(h->ledger, h->fs->path) < 0)
-                log_debug("ledger", "the ledger is stale");
         hush_done(h);
         return ret;
 }

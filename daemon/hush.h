@@ -41,6 +41,7 @@ typedef struct Hush {
  *
  * The first writes the ledger, and nothing is changed.  After the second, whatever it returns, the
  * third has to come; in between no task may leave (daemon/aside.h) and nobody else may write these lists.
+ * Then the ledger is to be committed.
  * Return: 0 or -errno; hush_begin(): -EBUSY: processes come faster than they can be named; hush_end():
  * what could not be put back stays in the ledger.
  */
