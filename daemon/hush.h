@@ -13,7 +13,7 @@
  * What a tracer is not to record at all it does not look up either (kernel/trace/fgraph.c,
  * fgraph_pid_func()).  So its list of processes is made to name nobody but the thread that makes the
  * change; a second write to it waits until every CPU has left what it was in before (ftrace.c,
- * pid_write(), synchronize_rcu()).  Calls that begin meanwhile are missing: some 20 ms.
+ * pid_write(), synchronize_rcu()).  Calls that begin meanwhile are missing.
  */
 
 #include "base/strv.h"

@@ -54,6 +54,7 @@ trap run_cleanups EXIT
 trap 'exit 1' INT TERM
 
 done_testing() {
+        [[ ! -e $work/faults.before ]] || kernel_is_well
         echo "1..$n_tests"
         [[ $n_failed == 0 ]]
         exit
@@ -272,6 +273,18 @@ require_kernel() {
         # A tracer's first use expands the buffers for good ("7 (expanded: 1408)" before).
         echo 1408 >"$tracefs/buffer_size_kb"
         dump_tracefs "$work/tracefs.before"
+        kernel_faults >"$work/faults.before"
+}
+
+# An emulator's stalls are none.
+kernel_faults() {
+        dmesg | grep -E 'Oops|kernel BUG at|BUG: (unable|KASAN)|general protection|refcount_t: |ftrace bug'
+}
+# Whatever the story is about.
+kernel_is_well() {
+        kernel_faults | grep -vxFf "$work/faults.before" >"$work/faults"
+        ok 'the kernel has met no fault' not test -s "$work/faults"
+        show_file "$work/faults"
 }
 
 dump_tracefs() { # FILE
