@@ -42,6 +42,7 @@ struct Daemon {
         Store *store;
         FdStore *fdstore;
         Aside *aside;
+        Aside *sweeper; /* of what is removed, which no start waits for */
         Controller *controller;
         Sessions *sessions;
         Sealer *sealer; /* NULL in a private daemon, which leaves when its client does */
@@ -98,6 +99,8 @@ static int daemon_on_post(sd_event_source *source, void *userdata) {
         if ((d->is_stopping || is_abandoned) && !aside_is_busy(d->aside) &&
             sessions_have_ended(d->sessions))
                 return sd_event_exit(d->event, 0);
+        if (!aside_is_busy(d->aside))
+                sessions_tidy(d->sessions);
         return 0;
 }
 
@@ -192,8 +195,8 @@ static bool daemon_has_nothing_to_do(void *userdata) {
         Daemon *d = userdata;
 
         return server_n_connections(d->server) == 0 && sessions_n_live(d->sessions) == 0 &&
-               !aside_is_busy(d->aside) && !janitor_is_busy(d->janitor) &&
-               !(d->sealer && sealer_is_busy(d->sealer));
+               !aside_is_busy(d->aside) && !aside_is_busy(d->sweeper) &&
+               !janitor_is_busy(d->janitor) && !(d->sealer && sealer_is_busy(d->sealer));
 }
 
 static void daemon_on_idle(void *userdata) {
@@ -326,8 +329,12 @@ static int daemon_make_sessions(Daemon *d) {
         r = aside_new(&d->aside, d->event);
         if (r < 0)
                 return log_error_errno(r, "Cannot make room for tasks: %m");
+        r = aside_new(&d->sweeper, d->event);
+        if (r < 0)
+                return log_error_errno(r, "Cannot make room for removals: %m");
         controller_set_aside(d->controller, d->aside);
-        r = sessions_new(&d->sessions, d->event, d->aside, d->controller, d->store, d->fdstore);
+        r = sessions_new(&d->sessions, d->event, d->aside, d->sweeper, d->controller, d->store,
+                         d->fdstore);
         if (r < 0)
                 return log_error_errno(r, "Cannot make room for sessions: %m");
         sessions_set_limits(d->sessions, &d->settings.limits);
@@ -528,6 +535,7 @@ static int daemon_drop_privileges(Daemon *d) {
 
 static int daemon_open_aside(Daemon *d) {
         aside_open(d->aside);
+        aside_open(d->sweeper);
         return 0;
 }
 
@@ -635,6 +643,7 @@ Daemon *daemon_free(Daemon *d) {
         (void) methods_free(d->methods);
         (void) controller_free(d->controller); /* puts the kernel back */
         (void) aside_free(d->aside);
+        (void) aside_free(d->sweeper);
         if (had_controller)
                 daemon_log_end(d);
         (void) fdstore_free(d->fdstore);

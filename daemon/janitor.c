@@ -9,7 +9,8 @@
  *      LOOKING at those that would go, for a reason to keep them
  *      REMOVING one after the other
  *
- * in slices of a few milliseconds.  What is known of all sessions is in memory.
+ * in slices of a few milliseconds.  While the disk has to forget a session (daemon/removal.h) it rests.
+ * What is known of all sessions is in memory.
  */
 
 #include <inttypes.h>
@@ -48,6 +49,7 @@ struct Janitor {
         VacuumProgress progress;
         size_t i_item;
         bool is_clearing; /* the item before */
+        bool rests;       /* until on_cleared() */
         uint64_t clearing_from_bytes, next_tell_ns;
 };
 
@@ -190,9 +192,10 @@ static int remove_item(Janitor *j, VacuumItem *item) {
 }
 
 /* Whether there is more to do. */
-static bool janitor_remove_some(Janitor *j, uint64_t until_ns) {
+static bool janitor_remove_some(Janitor *j) {
         if (j->is_clearing) {
-                if (sessions_clear(j->sessions, until_ns, &j->progress.done_bytes))
+                j->rests = !sessions_are_cleared(j->sessions, &j->progress.done_bytes);
+                if (j->rests)
                         return true;
                 j->is_clearing = false;
                 j->progress.n_done++;
@@ -222,13 +225,15 @@ static void janitor_work(Janitor *j, uint64_t until_ns) {
         bool has_more = true;
         int r = 0;
 
+        j->rests = false;
         do
                 switch (j->phase) {
                 case NOTHING:
                         has_more = janitor_begin(j);
                         break;
                 case WAITING:
-                        if (sessions_clear(j->sessions, until_ns, NULL))
+                        j->rests = !sessions_are_cleared(j->sessions, NULL);
+                        if (j->rests)
                                 break;
                         r = janitor_list(j);
                         if (r >= 0 && j->is_own)
@@ -239,11 +244,11 @@ static void janitor_work(Janitor *j, uint64_t until_ns) {
                         r = janitor_look_at_next(j);
                         break;
                 case REMOVING:
-                        if (!janitor_remove_some(j, until_ns))
+                        if (!janitor_remove_some(j))
                                 janitor_finish(j, 0);
                         break;
                 }
-        while (r >= 0 && has_more && now_ns(CLOCK_MONOTONIC) < until_ns);
+        while (r >= 0 && has_more && !j->rests && now_ns(CLOCK_MONOTONIC) < until_ns);
         if (r < 0)
                 janitor_finish(j, r);
         if (j->phase == REMOVING && !janitor_goes_on(j))
@@ -254,7 +259,15 @@ static int on_soon(sd_event_source *source, void *userdata) {
         Janitor *j = userdata;
 
         janitor_work(j, now_ns(CLOCK_MONOTONIC) + SLICE_NS);
-        return sd_event_source_set_enabled(source, janitor_is_busy(j) ? SD_EVENT_ON : SD_EVENT_OFF);
+        return sd_event_source_set_enabled(source, janitor_is_busy(j) && !j->rests ? SD_EVENT_ON
+                                                                                   : SD_EVENT_OFF);
+}
+
+static void on_cleared(void *userdata) {
+        Janitor *j = userdata;
+
+        if (j->rests)
+                (void) sd_event_source_set_enabled(j->soon, SD_EVENT_ON);
 }
 
 /* --- asking ----------------------------------------------------------------------------------- */
@@ -313,6 +326,7 @@ int janitor_new(Janitor **ret, sd_event *event, Store *store, Sessions *sessions
                 r = sd_event_source_set_enabled(j->timer, SD_EVENT_OFF);
         if (r < 0)
                 return r;
+        sessions_set_cleared(sessions, on_cleared, j);
         janitor_look(j);
         *ret = TAKE_PTR(j);
         return 0;
@@ -321,6 +335,7 @@ int janitor_new(Janitor **ret, sd_event *event, Store *store, Sessions *sessions
 Janitor *janitor_free(Janitor *j) {
         if (!j)
                 return NULL;
+        sessions_set_cleared(j->sessions, NULL, NULL);
         if (j->phase != NOTHING)
                 janitor_finish(j, -ECANCELED);
         j->is_to_look = false;

@@ -47,8 +47,10 @@ static int sessions_make_room(Sessions *s);
 
 static int sessions_add_symbols(Strv *ret, void *userdata) {
         const Sessions *s = userdata;
-        /* One that is about to be has its symbols already. */
-        int r = s->n_unreadable > 0 || s->is_starting ? STORE_E_UNKNOWN : 0;
+        /* One that is about to be has its symbols already, and a task may be storing some. */
+        int r = s->n_unreadable > 0                                 ? STORE_E_UNKNOWN
+                : s->is_starting || aside_is_busy(s->context.aside) ? REMOVAL_E_LATER
+                                                                    : 0;
 
         for (size_t i = 0; r == 0 && i < s->n; i++)
                 r = store_add_symbols_in_use(ret, session_meta(s->items[i]));
@@ -68,8 +70,8 @@ static int sessions_on_found(const char *name, void *userdata) {
         return 0;
 }
 
-int sessions_new(Sessions **ret, sd_event *event, Aside *aside, Controller *controller,
-                 Store *store, FdStore *fdstore) {
+int sessions_new(Sessions **ret, sd_event *event, Aside *aside, Aside *sweeper,
+                 Controller *controller, Store *store, FdStore *fdstore) {
         _cleanup_(sessions_freep) Sessions *s = NULL;
         int r;
 
@@ -78,7 +80,7 @@ int sessions_new(Sessions **ret, sd_event *event, Aside *aside, Controller *cont
                 return -ENOMEM;
         r = kernel_symbols_new(&s->symbols, "/proc");
         if (r >= 0)
-                r = removal_new(&s->removal, event, store, sessions_add_symbols, s);
+                r = removal_new(&s->removal, event, sweeper, store, sessions_add_symbols, s);
         if (r < 0)
                 return r;
         s->context = (SessionContext){
@@ -414,8 +416,16 @@ int sessions_remove(Sessions *s, Session *session) {
         return 0;
 }
 
-bool sessions_clear(Sessions *s, uint64_t until_ns, uint64_t *freed_bytes) {
-        return removal_go_on(s->removal, until_ns, freed_bytes);
+bool sessions_are_cleared(Sessions *s, uint64_t *freed_bytes) {
+        return removal_is_done(s->removal, freed_bytes);
+}
+
+void sessions_tidy(Sessions *s) {
+        removal_look(s->removal);
+}
+
+void sessions_set_cleared(Sessions *s, void (*moved)(void *userdata), void *userdata) {
+        removal_set_handler(s->removal, moved, userdata);
 }
 
 void sessions_check(Sessions *s, json_t *checks) {
@@ -506,7 +516,7 @@ Sessions *sessions_free(Sessions *s) {
                 return NULL;
 
         s->changed = NULL;
-        (void) removal_free(s->removal);
+        s->removal = removal_free(s->removal);
         for (size_t i = 0; i < s->n; i++)
                 (void) session_free(s->items[i]);
         free(s->items);

@@ -16,9 +16,9 @@
 
 typedef struct Sessions Sessions;
 
-/* Everything is borrowed. */
-int sessions_new(Sessions **ret, sd_event *event, Aside *aside, Controller *controller,
-                 Store *store, FdStore *fdstore);
+/* Everything is borrowed.  @sweeper: for what is removed, which nothing else waits for. */
+int sessions_new(Sessions **ret, sd_event *event, Aside *aside, Aside *sweeper,
+                 Controller *controller, Store *store, FdStore *fdstore);
 /* What a spec leaves open, and how far it may go.  Lives longer; NULL, as at first: nothing is set. */
 void sessions_set_limits(Sessions *s, const Limits *limits);
 /* Called after every change of any session's state; one handler. */
@@ -59,8 +59,12 @@ Session *sessions_get(Sessions *s, size_t i);
 size_t sessions_n_live(const Sessions *s);
 /* Removes an ended session; its data go after it (daemon/removal.h).  0 or -errno. */
 int sessions_remove(Sessions *s, Session *session);
-/* removal_go_on() of that data: whether anything is left to do. */
-bool sessions_clear(Sessions *s, uint64_t until_ns, uint64_t *freed_bytes);
+/* removal_is_done() and removal_set_handler() of that data. */
+bool sessions_are_cleared(Sessions *s, uint64_t *freed_bytes);
+void sessions_set_cleared(Sessions *s, void (*moved)(void *userdata), void *userdata);
+
+/* No task is under way: what waits for that may go on. */
+void sessions_tidy(Sessions *s);
 
 /* Adds a CheckResult (org.ftraced.varlink) of how near the live sessions are to their limits. */
 void sessions_check(Sessions *s, json_t *checks);

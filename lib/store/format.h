@@ -16,7 +16,7 @@
  *                                 printk_formats
  *          cpuN/SSSSSSSS.seg      segments, sequence in 8 hex digits from 00000000
  *          cuts                   when each sequence began (store/cut-log.h)
- *        sessions/.removed-NAME   being removed: not a session any more
+ *        sessions/.removed-NAME   being removed: not a session any more; with .N behind it if there is one
  *        sessions/.making-NAME    being made: not a session yet
  *
  * Directories are 0750, files 0640.

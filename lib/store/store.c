@@ -27,6 +27,7 @@
 #define REMOVED_PREFIX ".removed-"
 #define MADE_PREFIX ".making-"
 #define HIDDEN_NAME_MAX (sizeof(REMOVED_PREFIX) + SESSION_NAME_MAX)
+#define HIDDEN_TRIES 10000 /* of sessions of one name, removed one after the other */
 #define LOCK_NAME "lock"
 #define SESSIONS_NAME "sessions"
 #define SYMBOLS_NAME "symbols"
@@ -517,10 +518,22 @@ int store_settle_session(Store *s, const char *name) {
         return renameat(s->sessions_fd, made, s->sessions_fd, name) < 0 ? -errno : 0;
 }
 
-int store_hide_session(Store *s, const char *name) {
-        char removed[HIDDEN_NAME_MAX], made[HIDDEN_NAME_MAX];
+/* To a name that nothing has, for who has it may be being cleared. */
+static int rename_free(int dir_fd, const char *from, const char *to) {
+        if (renameat2(dir_fd, from, dir_fd, to, RENAME_NOREPLACE) >= 0)
+                return 0;
+        if (errno != EINVAL && errno != ENOSYS)
+                return -errno;
+        /* The file system does not know this, and nobody else writes here. */
+        if (faccessat(dir_fd, to, F_OK, AT_SYMLINK_NOFOLLOW) >= 0)
+                return -EEXIST;
+        return renameat(dir_fd, from, dir_fd, to) < 0 ? -errno : 0;
+}
+
+int store_hide_session(Store *s, const char *name, char **ret_hidden) {
+        char made[HIDDEN_NAME_MAX];
         const char *from = name;
-        int fd, r;
+        int fd, r = -EEXIST;
 
         assert(s->lock_fd >= 0);
 
@@ -534,19 +547,26 @@ int store_hide_session(Store *s, const char *name) {
                 return fd;
         safe_close(fd);
 
-        (void) snprintf(removed, sizeof(removed), REMOVED_PREFIX "%s", name);
-        r = tree_remove(s->sessions_fd, removed); /* of an earlier session of that name */
-        if (r < 0 && r != -ENOENT)
-                return r;
-        return renameat(s->sessions_fd, from, s->sessions_fd, removed) < 0 ? -errno : 0;
+        /* Earlier sessions of that name may be being removed still. */
+        for (unsigned i = 0; r == -EEXIST && i < HIDDEN_TRIES; i++) {
+                _cleanup_free_ char *hidden = NULL;
+
+                if ((i == 0 ? asprintf(&hidden, REMOVED_PREFIX "%s", name)
+                            : asprintf(&hidden, REMOVED_PREFIX "%s.%u", name, i)) < 0) {
+                        hidden = NULL;
+                        return -ENOMEM;
+                }
+                r = rename_free(s->sessions_fd, from, hidden);
+                if (r == 0)
+                        *ret_hidden = TAKE_PTR(hidden);
+        }
+        return r;
 }
 
-int store_clear_hidden(Store *s, const char *name, uint64_t until_ns, uint64_t *freed_bytes) {
-        char removed[HIDDEN_NAME_MAX];
-        int r;
+int store_clear_hidden(const Store *s, const char *hidden, uint64_t until_ns,
+                       uint64_t *freed_bytes) {
+        int r = tree_remove_until(s->sessions_fd, hidden, until_ns, freed_bytes);
 
-        (void) snprintf(removed, sizeof(removed), REMOVED_PREFIX "%s", name);
-        r = tree_remove_until(s->sessions_fd, removed, until_ns, freed_bytes);
         return r == -ENOENT ? 0 : r;
 }
 
@@ -555,9 +575,10 @@ int store_drop_symbols(Store *s, const Strv *used) {
 }
 
 int store_discard_session(Store *s, const char *name) {
-        int r = store_hide_session(s, name);
+        _cleanup_free_ char *hidden = NULL;
+        int r = store_hide_session(s, name, &hidden);
 
-        return r == 0 ? store_clear_hidden(s, name, UINT64_MAX, NULL) : r;
+        return r == 0 ? store_clear_hidden(s, hidden, UINT64_MAX, NULL) : r;
 }
 
 int store_remove_session(Store *s, const char *name) {

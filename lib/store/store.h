@@ -76,12 +76,14 @@ int store_remove_session(Store *s, const char *name);
 int store_discard_session(Store *s, const char *name);
 /*
  * The same in parts, for whoever has other things to do:
- *   - store_hide_session(): it is a session no more, and what it holds is gone after a crash, too
- *   - store_clear_hidden(): as tree_remove_until() (base/io.h)
+ *   - store_hide_session(): it is a session no more, and what it holds is gone after a crash, too;
+ *     the caller frees *@ret_hidden, by which
+ *   - store_clear_hidden() knows it: as tree_remove_until() (base/io.h), and in any thread
  *   - store_drop_symbols(): all but those @used
  */
-int store_hide_session(Store *s, const char *name);
-int store_clear_hidden(Store *s, const char *name, uint64_t until_ns, uint64_t *freed_bytes);
+int store_hide_session(Store *s, const char *name, char **ret_hidden);
+int store_clear_hidden(const Store *s, const char *hidden, uint64_t until_ns,
+                       uint64_t *freed_bytes);
 int store_drop_symbols(Store *s, const Strv *used);
 /* Adds what the session refers to.  0; STORE_E_UNKNOWN: it is beginning and has not named its
  * symbols yet, so that all have to be kept; -ENOMEM. */

@@ -52,6 +52,10 @@ unit_tests += %D%/test-event-set
 %C%_test_controller_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=openat,--wrap=__openat_2,--wrap=write \
 	-Wl,--wrap=close,--wrap=mkdirat,--wrap=unlinkat,--wrap=renameat
 %C%_test_controller_LDADD   = $(daemon_test_libs)
+unit_tests += %D%/test-removal
+%C%_test_removal_CFLAGS  = $(daemon_test_cflags)
+%C%_test_removal_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=unlinkat
+%C%_test_removal_LDADD   = $(daemon_test_libs)
 unit_tests += %D%/test-waiting-hooks
 %C%_test_waiting_hooks_SOURCES = %D%/test-waiting-hooks.c %D%/fake-kernel.c %D%/fake-kernel.h
 %C%_test_waiting_hooks_CFLAGS  = $(daemon_test_cflags)

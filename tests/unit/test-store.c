@@ -303,6 +303,29 @@ START_TEST(symbols_are_kept_while_a_session_may_still_name_them)
         }
 END_TEST
 
+START_TEST(what_is_removed_under_one_name_twice_is_told_apart)
+        {
+                _cleanup_free_ char *first = NULL, *second = NULL;
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(store_freep) Store *w = NULL;
+                int fd;
+
+                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
+                fd = store_sessions_fd(w);
+                add_session(w, "a", SESSION_SEALED, NULL);
+                ck_assert_int_eq(store_hide_session(w, "a", &first), 0);
+                add_session(w, "a", SESSION_SEALED, NULL);
+                ck_assert_int_eq(store_hide_session(w, "a", &second), 0);
+                ck_assert_str_ne(first, second);
+                ck_assert_int_eq(store_clear_hidden(w, second, UINT64_MAX, NULL), 0);
+                ck_assert_int_eq(faccessat(fd, first, F_OK, 0), 0);
+                ck_assert_int_ne(faccessat(fd, second, F_OK, 0), 0);
+                ck_assert_int_eq(store_clear_hidden(w, first, UINT64_MAX, NULL), 0);
+                ck_assert_int_ne(faccessat(fd, first, F_OK, 0), 0);
+                ck_assert_int_eq(store_clear_hidden(w, first, UINT64_MAX, NULL), 0);
+        }
+END_TEST
+
 START_TEST(a_removal_that_was_interrupted_is_finished)
         {
                 _cleanup_scratch_ Scratch s = SCRATCH;
@@ -315,11 +338,13 @@ START_TEST(a_removal_that_was_interrupted_is_finished)
                 ck_assert_int_eq(renameat(fd, "a", fd, ".removed-a"), 0);
                 add_session(w, "a", SESSION_SEALED, NULL);
                 ck_assert_int_eq(store_remove_session(w, "a"), 0);
-                ck_assert_int_ne(faccessat(fd, ".removed-a", F_OK, 0), 0);
+                ck_assert_int_eq(faccessat(fd, ".removed-a", F_OK, 0), 0);
+                ck_assert_int_ne(faccessat(fd, ".removed-a.1", F_OK, 0), 0);
                 add_session(w, "b", SESSION_SEALED, NULL);
                 ck_assert_int_eq(renameat(fd, "b", fd, ".removed-b"), 0);
                 w = store_free(w);
                 ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
+                ck_assert_int_ne(faccessat(store_sessions_fd(w), ".removed-a", F_OK, 0), 0);
                 ck_assert_int_ne(faccessat(store_sessions_fd(w), ".removed-b", F_OK, 0), 0);
         }
 END_TEST
@@ -390,6 +415,7 @@ UNIT_MAIN("store", a_store_is_made_with_its_modes_and_read, only_the_last_direct
           the_list_is_sorted_and_has_sessions_only, removal_takes_the_session_and_its_symbols_alone,
           later_maps_and_lists_of_modules_go_with_their_last_session,
           symbols_are_kept_while_a_session_may_still_name_them,
+          what_is_removed_under_one_name_twice_is_told_apart,
           a_removal_that_was_interrupted_is_finished,
           what_is_being_made_is_no_session_until_it_has_settled,
           what_had_not_settled_when_its_maker_died_is_removed,
