@@ -16,8 +16,16 @@ filter_of() { # NAME: the file that says what is hooked for it
         fi
 }
 
-has_learned() {
-        grep -qs '^ftraced lean' "$store"/lean/* && [[ ! -e $tracefs/instances/ftraced.weigh ]]
+has_learned() { # without a process, for it is asked often, while others work for it
+        local file first
+
+        for file in "$store"/lean/*; do
+                if [[ -e $file ]] && read -r first <"$file" && [[ $first == 'ftraced lean'* ]]; then
+                        [[ ! -e $tracefs/instances/ftraced.weigh ]]
+                        return
+                fi
+        done
+        return 1
 }
 
 record() { # NAME OPTION...: the workload, and how many are hooked, in $hooked
