@@ -40,10 +40,12 @@ exits 'report draws it again, without a daemon' 0 ftracectl report "$name"
 ok 'the second drawing equals the first' cmp "$work/first" "$out"
 exits 'list shows it, without a daemon' 0 ftracectl list
 says 'it is sealed' "^$name +sealed" "$out"
+echo udp_sendmsg >"$work/hooked" # all functions take long on an emulated CPU, and nothing is called here
 exits 'the exit status of run is the status of the command' 7 \
-        ftracectl run --store "$store" udp_sendmsg -- bash -c 'exit 7'
+        ftracectl run --store "$store" --lean="$work/hooked" udp_sendmsg -- bash -c 'exit 7'
 is_as_before 'the kernel is as it was after a command that failed'
-exits 'a command that does not exist is 127' 127 ftracectl run --store "$store" udp_sendmsg -- /no/such/command
+exits 'a command that does not exist is 127' 127 \
+        ftracectl run --store "$store" --lean="$work/hooked" udp_sendmsg -- /no/such/command
 is_as_before 'the kernel is as it was after a command that does not exist'
 
 # --- with a daemon ------------------------------------------------------------------------------
