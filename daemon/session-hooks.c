@@ -49,9 +49,11 @@ void session_hooks_interrupt(Session *s) {
 static int hook_all(Session *s) {
         int r = tracer_hook_all(s->tracer);
 
-        if (r >= 0 && s->meta->state == SESSION_RECORDING)
-                warn_late(s);
-        return r;
+        if (r < 0 || s->meta->state != SESSION_RECORDING)
+                return r;
+        warn_late(s);
+        s->was_hooked = true;
+        return 0;
 }
 
 static int hook_roots(Session *s) {

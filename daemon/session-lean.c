@@ -109,7 +109,8 @@ int session_lean_begin(Session *s) {
 
 void session_lean_end(Session *s) {
         s->lesson_timer = sd_event_source_disable_unref(s->lesson_timer);
-        if (s->meta->learns && s->tracer)
+        /* What has its roots alone hooked does not see what they call. */
+        if (s->meta->learns && s->tracer && (s->was_hooked || !tracer_waits(s->tracer)))
                 look(s);
 }
 

@@ -44,6 +44,7 @@ struct Session {
         bool is_narrowing;
         bool is_hooking;        /* daemon/session-hooks.c: a task is under way, or will be */
         uint64_t hook_since_ns; /* CLOCK_MONOTONIC: its trigger fired; 0: before this daemon */
+        bool was_hooked;        /* and not its roots alone, while it recorded */
         HookWish *hook_wishes;
         Health *health;
         Following *following; /* of tasks that may join those who are recorded */
