@@ -71,7 +71,7 @@ int controller_plan_shared(Controller *c, Plan *p, const SharedSettings *s) {
                 r = knob_read(c->fs.fd, GRAPH_FUNCTION, &now);
         if (r >= 0)
                 r = ledger_add(c->ledger, LEDGER_SHARED, LEDGER_FILE, GRAPH_FUNCTION, now);
-        return r;
+        return r < 0 ? r : controller_note_roots(c, s->roots);
 }
 
 int tracer_program(Tracer *t, const SessionMeta *m, const Aim *aim, Plan *p,

@@ -126,6 +126,82 @@ int controller_change_roots(Controller *c, const Strv *words, bool removes, uint
         return r < 0 ? r : k;
 }
 
+/* --- what the ledger knows of them ------------------------------------------------------------ */
+
+static char *noted_file(const char *word) {
+        char *file;
+
+        return asprintf(&file, LEDGER_ROOTS_DIR "%s", word) < 0 ? NULL : file;
+}
+
+int controller_note_roots(Controller *c, const Strv *words) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < words->n; i++) {
+                _cleanup_free_ char *file = noted_file(words->items[i]);
+
+                r = file ? ledger_add(c->ledger, LEDGER_ROOTS, LEDGER_FILE, file, "") : -ENOMEM;
+        }
+        return r;
+}
+
+static int get_noted(const Controller *c, Strv *ret) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < ledger_n(c->ledger); i++) {
+                const LedgerRecord *e = ledger_get(c->ledger, i);
+                const char *word = startswith(e->file, LEDGER_ROOTS_DIR);
+
+                if (streq(e->session, LEDGER_ROOTS) && word)
+                        r = strv_add(ret, word);
+        }
+        return r;
+}
+
+/* These are not in the list any more. */
+static void forget(Controller *c, const Strv *words) {
+        for (size_t i = 0; i < words->n; i++) {
+                _cleanup_free_ char *file = noted_file(words->items[i]);
+
+                if (file)
+                        ledger_drop(c->ledger, LEDGER_ROOTS, file);
+        }
+        if (words->n > 0 && ledger_commit(c->ledger, c->fs.path) < 0)
+                log_debug("ledger", "the ledger is stale");
+}
+
+void controller_forget_roots(Controller *c) {
+        _cleanup_strv_ Strv noted = {};
+
+        strv_done(&c->kept_roots);
+        if (get_noted(c, &noted) >= 0)
+                forget(c, &noted);
+}
+
+static int keep(Controller *c, const Strv *words) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < words->n; i++)
+                if (!strv_contains(&c->kept_roots, words->items[i]))
+                        r = strv_add(&c->kept_roots, words->items[i]);
+        return r;
+}
+
+int controller_recover_roots(Controller *c) {
+        _cleanup_strv_ Strv noted = {};
+        int r;
+
+        if (c->arbiter.n == 0) {
+                controller_forget_roots(c);
+                return 0;
+        }
+        r = get_noted(c, &noted);
+        if (r >= 0)
+                r = keep(c, &noted);
+        controller_drop_kept(c);
+        return r;
+}
+
 /* --- of sessions ------------------------------------------------------------------------------ */
 
 /* Whether set_graph_function is the roots of all sessions.  A live session's root may have gone with
@@ -188,6 +264,10 @@ int tracer_add_roots(Tracer *t, Plan *p) {
 
         r = arbiter_own_roots(&c->arbiter, t->claim, &own);
         if (r >= 0)
+                r = controller_note_roots(c, &own);
+        if (r >= 0)
+                r = ledger_commit(c->ledger, c->fs.path);
+        if (r >= 0)
                 r = p->is_dry ? plan_change(c, p, &own, false)
                               : controller_change_roots(c, &own, false, &t->hushed_ns, &t->hushed);
         return r < 0 ? r : check_roots(t, p);
@@ -213,10 +293,12 @@ void controller_drop_kept(Controller *c) {
                         r = strv_add(&unwanted, c->kept_roots.items[i]);
         if (r >= 0)
                 r = controller_change_roots(c, &unwanted, true, NULL, NULL);
-        if (r >= 0)
-                strv_done(&c->kept_roots);
-        else
+        if (r < 0) {
                 log_debug("knob", "roots of sessions that ended stay: %s", strerror(-r));
+                return;
+        }
+        forget(c, &unwanted);
+        strv_done(&c->kept_roots);
 }
 
 int tracer_remove_roots(const Tracer *t) {
@@ -226,9 +308,9 @@ int tracer_remove_roots(const Tracer *t) {
 
         if (r >= 0)
                 r = controller_change_roots(c, &own, true, NULL, NULL);
-        for (size_t i = 0; r < 0 && i < own.n; i++)
-                if (!strv_contains(&c->kept_roots, own.items[i]) &&
-                    strv_add(&c->kept_roots, own.items[i]) < 0)
-                        return -ENOMEM;
+        if (r >= 0)
+                forget(c, &own);
+        else if (keep(c, &own) < 0)
+                return -ENOMEM;
         return r == -EBUSY ? 0 : r;
 }

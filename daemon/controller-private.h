@@ -37,8 +37,8 @@ struct Controller {
         bool leaving;     /* what is programmed stays when the controller goes */
         int store_fd;     /* where lean/ is */
         bool has_address; /* set_graph_function had one of a function that went (controller-roots.c) */
-        Strv kept_roots;  /* of sessions that ended, which could not be taken out (controller-filter.c) */
-        Strv recovered;   /* instances that a daemon which died had hushed */
+        Strv kept_roots; /* of sessions that ended, which could not be taken out (controller-filter.c) */
+        Strv recovered; /* instances that a daemon which died had hushed */
         Strv stale_roots; /* names of what is at addresses that went, as set_graph_function shows them */
         ConfigShare memory_limit;
         Calibration calibration;
@@ -141,6 +141,12 @@ int tracer_add_roots(Tracer *t, Plan *p);
 int tracer_remove_roots(const Tracer *t);
 /* The same, in a dry plan. */
 int tracer_plan_roots_away(const Tracer *t, Plan *p);
+/* The ledger has them before they are written, so that whoever comes after us knows whose they are. */
+int controller_note_roots(Controller *c, const Strv *words);
+/* Those that the ledger has and no session that was taken up are taken out; without one, it forgets them. */
+int controller_recover_roots(Controller *c);
+/* There is no session any more. */
+void controller_forget_roots(Controller *c);
 /* Tries again with those that could not be taken out. */
 void controller_drop_kept(Controller *c);
 /* tracefs may appear after the daemon.  0 or -errno. */

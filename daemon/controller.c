@@ -57,8 +57,12 @@ int controller_undo_orphans(Controller *c, size_t *n_undone) {
 }
 
 static void controller_undo_rest(Controller *c) {
-        int r = ledger_n(c->ledger) > 0 ? controller_undo_orphans(c, &c->n_restored) : 0;
+        int r = 0;
 
+        if (ledger_n(c->ledger) > 0) {
+                r = controller_undo_orphans(c, &c->n_restored);
+                r = controller_recover_roots(c) ?: r; /* when their tracers are gone */
+        }
         if (r < 0)
                 (void) log_warning_errno(r,
                                          "Some changes of an earlier ftraced to %s could not be "
@@ -119,8 +123,9 @@ static int controller_make(Controller **ret, const char *tracefs, int ledger_dir
         return 0;
 }
 
-int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, int root_fd) {
-        return controller_make(ret, tracefs, ledger_dir_fd, root_fd, false);
+int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, bool keeps,
+                      int root_fd) {
+        return controller_make(ret, tracefs, ledger_dir_fd, root_fd, keeps);
 }
 
 int controller_new(Controller **ret, const char *tracefs, int ledger_dir_fd, bool keeps) {
@@ -172,7 +177,7 @@ int tracer_end(Tracer *t) {
         ret = ret ?: r;
         if (c->arbiter.n == 0) {
                 strv_done(&c->stale_roots);
-                strv_done(&c->kept_roots);
+                controller_forget_roots(c);
                 r = ledger_undo(c->ledger, &c->fs, LEDGER_SHARED, &warnings, NULL);
                 ret = ret ?: r;
         }

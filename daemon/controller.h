@@ -48,9 +48,10 @@ typedef struct Tracer Tracer; /* function_graph, programmed for one session */
  * Return: 0 or -errno.
  */
 int controller_new(Controller **ret, const char *tracefs, int ledger_dir_fd, bool keeps);
-/* The same, keeping nothing, with another directory in the place of "/" for what is read in /proc
- * and /sys (dup()ed): for tests. */
-int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, int root_fd);
+/* The same with another directory in the place of "/" for what is read in /proc and /sys (dup()ed):
+ * for tests. */
+int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, bool keeps,
+                      int root_fd);
 /* What all buffers together may take of the memory that is available; half of it unless said. */
 void controller_set_memory_limit(Controller *c, ConfigShare limit);
 /* The loop's tasks, which arm and disarm; NULL, as at first: there are none.  Whoever calls anything

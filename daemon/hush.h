@@ -24,7 +24,7 @@
 bool hush_is_needed(const Tracefs *fs);
 
 /* Whose records the ledger has meanwhile; no session has this name. */
-#define LEDGER_HUSH ".hush"
+#define LEDGER_HUSH "(hush)"
 
 /* How often it is closed by a hush at most, for whoever watches set_ftrace_pid. */
 #define HUSH_CLOSES 3

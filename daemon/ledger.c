@@ -484,7 +484,8 @@ int ledger_get_sessions(const Ledger *l, Strv *ret) {
         for (size_t i = 0; i < l->n; i++) {
                 int r;
 
-                if (streq(l->records[i].session, LEDGER_SHARED))
+                if (streq(l->records[i].session, LEDGER_SHARED) ||
+                    streq(l->records[i].session, LEDGER_ROOTS))
                         continue;
                 r = strv_add(ret, l->records[i].session);
                 if (r < 0)

@@ -34,6 +34,14 @@
 
 #define LEDGER_SHARED "" /* session of the records that the live sessions share */
 
+/*
+ * Session of the names in set_graph_function, each of which some session has brought there: a "file"
+ * below LEDGER_ROOTS_DIR.  Nothing is put back for them by ledger_undo(), and an older daemon that does not
+ * know of them finds no such file, and drops them.
+ */
+#define LEDGER_ROOTS "(roots)"
+#define LEDGER_ROOTS_DIR "instances/(roots)/"
+
 typedef enum LedgerKind {
         LEDGER_FILE,     /* a file said "old" */
         LEDGER_INSTANCE, /* a directory was not there */

@@ -11,7 +11,7 @@
 static Controller *controller(FakeKernel *k) {
         Controller *c = NULL;
 
-        ck_assert_int_eq(controller_new_at(&c, k->tracefs, k->ledger_fd, k->root_fd), 0);
+        ck_assert_int_eq(controller_new_at(&c, k->tracefs, k->ledger_fd, false, k->root_fd), 0);
         return c;
 }
 
@@ -381,8 +381,9 @@ START_TEST(what_this_host_cannot_do_is_refused_with_the_way_out)
                 fake_put(k, "available_tracers", "function_graph nop\n");
                 fake_put_root(k, "proc/meminfo", "MemAvailable: 10240 kB\n");
                 expect_refusal(k, c, "udp_sendmsg", REFUSAL_NO_MEMORY, "--buffer-size=");
-                ck_assert_int_eq(controller_new_at(&none, "/nonexistent", k->ledger_fd, k->root_fd),
-                                 0);
+                ck_assert_int_eq(
+                        controller_new_at(&none, "/nonexistent", k->ledger_fd, false, k->root_fd),
+                        0);
                 ck_assert_ptr_null(controller_tracefs(none));
                 expect_refusal(k, none, "udp_sendmsg", REFUSAL_NOT_SUPPORTED,
                                "mount -t tracefs tracefs /nonexistent");
@@ -587,7 +588,7 @@ START_TEST(a_ledger_that_makes_no_sense_is_set_aside_and_nothing_guessed)
                                 0);
                         k->n_steps = 0;
                         ck_assert_int_eq(
-                                controller_new_at(&c, k->tracefs, k->ledger_fd, k->root_fd),
+                                controller_new_at(&c, k->tracefs, k->ledger_fd, false, k->root_fd),
                                 -EBADMSG);
                         ck_assert_int_eq(faccessat(k->ledger_fd, "ledger.bad", F_OK, 0), 0);
                         ck_assert_uint_eq(k->n_steps, 0);

@@ -10,7 +10,7 @@
 static Controller *controller(FakeKernel *k) {
         Controller *c = NULL;
 
-        ck_assert_int_eq(controller_new_at(&c, k->tracefs, k->ledger_fd, k->root_fd), 0);
+        ck_assert_int_eq(controller_new_at(&c, k->tracefs, k->ledger_fd, false, k->root_fd), 0);
         return c;
 }
 

@@ -145,7 +145,8 @@ START_TEST(the_cost_of_a_call_is_measured_before_the_roots_are_put_in)
                         fake_put(k, "set_ftrace_pid", "812\n");
                         fake_put(k, "set_ftrace_filter", "vfs_read\n");
                         ck_assert_int_eq(
-                                controller_new_at(&c, k->tracefs, k->ledger_fd, k->root_fd), 0);
+                                controller_new_at(&c, k->tracefs, k->ledger_fd, false, k->root_fd),
+                                0);
                         ck_assert_uint_eq(n_switched_on(k, c, "without"), 1);
                         fake_put_gauge(k);
                         fake_put_root(k, "proc/modules", "");

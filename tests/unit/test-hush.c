@@ -27,7 +27,7 @@ static void on_hushed(uint64_t from_ns, uint64_t to_ns, void *userdata) {
 static Controller *controller(FakeKernel *k) {
         Controller *c = NULL;
 
-        ck_assert_int_eq(controller_new_at(&c, k->tracefs, k->ledger_fd, k->root_fd), 0);
+        ck_assert_int_eq(controller_new_at(&c, k->tracefs, k->ledger_fd, false, k->root_fd), 0);
         return c;
 }
 
@@ -184,9 +184,9 @@ START_TEST(what_a_daemon_that_died_had_hushed_is_put_back_and_known)
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
                 static const char ledger[] =
                         "{ \"version\": 1, \"boot_id\": \"this-boot\", \"tracefs\": \"\", "
-                        "\"records\": [ { \"session\": \".hush\", \"kind\": \"file\", \"file\": "
+                        "\"records\": [ { \"session\": \"(hush)\", \"kind\": \"file\", \"file\": "
                         "\"instances/ftraced-a/set_ftrace_pid\", \"old\": \"\" }, "
-                        "{ \"session\": \".hush\", \"kind\": \"file\", \"file\": "
+                        "{ \"session\": \"(hush)\", \"kind\": \"file\", \"file\": "
                         "\"instances/ftraced-gone/set_ftrace_pid\", \"old\": \"\" } ] }";
                 _cleanup_(controller_freep) Controller *c = NULL;
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
@@ -204,8 +204,38 @@ START_TEST(what_a_daemon_that_died_had_hushed_is_put_back_and_known)
         }
 END_TEST
 
+START_TEST(roots_that_a_daemon_which_died_had_added_are_taken_out)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = controller(k), *next = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+                const char *why;
+                Told told = {};
+                Tracer *t, *u;
+
+                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
+                ck_assert_int_eq(arm(c, &u, &n, "b", "tcp_sendmsg", NULL), 0);
+                controller_leave(c); /* it dies; b was never written down */
+                c = controller_free(c);
+                expect_file(k, "set_graph_function", "udp_sendmsg\ntcp_sendmsg\n");
+
+                ck_assert_int_eq(
+                        controller_new_at(&next, k->tracefs, k->ledger_fd, true, k->root_fd), 0);
+                ck_assert_int_eq(controller_adopt(next, &t, m, &why), 0);
+                ck_assert(!tracer_was_hushed(t));
+                tracer_on_hushed(t, on_hushed, &told);
+                controller_settle(next);
+                expect_file(k, "set_graph_function", "udp_sendmsg\n");
+                ck_assert_uint_eq(told.n, 1);
+                ck_assert_int_eq(tracer_disarm(t), 0);
+                expect_file(k, "set_graph_function", "#### all functions enabled ####\n");
+                ck_assert_int_ne(faccessat(k->ledger_fd, "ledger", F_OK, 0), 0);
+        }
+END_TEST
+
 UNIT_MAIN("hush", a_neighbour_is_hushed_for_the_change_alone_and_told,
           sessions_of_the_same_functions_do_not_disturb_one_another,
-          who_records_some_processes_keeps_their_list, a_kernel_that_waits_is_not_hushed,
+          who_records_some_processes_keeps_their_list,
+          roots_that_a_daemon_which_died_had_added_are_taken_out, a_kernel_that_waits_is_not_hushed,
           beside_the_tracer_of_somebody_else_roots_stay_until_it_is_gone,
           what_a_daemon_that_died_had_hushed_is_put_back_and_known)
