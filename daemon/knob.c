@@ -15,6 +15,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "daemon/knob.h"
+#include "daemon/spawn.h"
 
 typedef enum KnobKind {
         KNOB_VALUE,
@@ -251,7 +252,7 @@ static int write_each(int fd, const char *path, const char *words, Strv *skipped
 
 static int write_words(int tracefs_fd, const char *path, const char *words, int flags,
                        Strv *skipped) {
-        int fd, r;
+        int fd, r, k;
 
         if (flags & O_TRUNC)
                 log_debug("knob", "truncate %s", path);
@@ -259,9 +260,8 @@ static int write_words(int tracefs_fd, const char *path, const char *words, int 
         if (fd < 0)
                 return -errno;
         r = write_each(fd, path, words, skipped);
-        if (close(fd) < 0 && r >= 0)
-                r = -errno;
-        return r;
+        k = spawn_close(fd);
+        return r < 0 ? r : k;
 }
 
 /* Of "1408)" four bytes. */
@@ -270,15 +270,14 @@ static size_t n_value(KnobKind kind, const char *value) {
 }
 
 static int write_value(int tracefs_fd, const char *path, KnobKind kind, const char *value) {
-        int fd, r;
+        int fd, r, k;
 
         fd = openat(tracefs_fd, path, O_WRONLY | O_TRUNC | O_CLOEXEC);
         if (fd < 0)
                 return -errno;
         r = write_word(fd, path, value, n_value(kind, value));
-        if (close(fd) < 0 && r >= 0)
-                r = -errno;
-        return r;
+        k = spawn_close(fd);
+        return r < 0 ? r : k;
 }
 
 /* What is written of a value, before it is cut to n_value() or split into words. */
@@ -354,7 +353,5 @@ int knob_prepare(int tracefs_fd, const char *path, const Strv *words, bool remov
 }
 
 int knob_install(int fd) {
-        if (fd < 0)
-                return 0;
-        return close(fd) < 0 ? -errno : 0;
+        return fd < 0 ? 0 : spawn_close(fd);
 }

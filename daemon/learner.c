@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -20,8 +19,7 @@
 #include "base/unit.h"
 #include "daemon/kernel-symbols.h"
 #include "daemon/learner.h"
-
-#define WORKER_WORDS_MAX 16
+#include "daemon/spawn.h"
 
 struct Learner {
         LearnerDone done;
@@ -119,49 +117,9 @@ static int write_job(const LearnerJob *job) {
         return lseek(fd, 0, SEEK_SET) < 0 ? -errno : TAKE_FD(fd);
 }
 
-/* The worker's descriptors in their order, each moved above all of them first. */
-static int spawn(pid_t *ret, const char *const *command, const int *fds, size_t n) {
-        static const char *const self[] = { "/proc/self/exe", LEARN_WORKER_OPTION, NULL };
-        _cleanup_free_ int *moved = calloc(n, sizeof(*moved));
-        char *words[WORKER_WORDS_MAX + 1] = {};
-        posix_spawn_file_actions_t actions;
-        posix_spawnattr_t attributes;
-        sigset_t none, all;
-        size_t n_moved = 0;
-        int r = 0;
-
-        if (!moved)
-                return -ENOMEM;
-        for (size_t i = 0; i < WORKER_WORDS_MAX && (command ?: self)[i]; i++)
-                words[i] = (char *) (command ?: self)[i];
-        (void) sigemptyset(&none);
-        (void) sigfillset(&all);
-        (void) posix_spawn_file_actions_init(&actions);
-        (void) posix_spawnattr_init(&attributes);
-        (void) posix_spawnattr_setsigmask(&attributes, &none);
-        (void) posix_spawnattr_setsigdefault(&attributes, &all);
-        (void) posix_spawnattr_setflags(&attributes,
-                                        POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-        for (; r == 0 && n_moved < n; n_moved++) {
-                moved[n_moved] = fcntl(fds[n_moved], F_DUPFD_CLOEXEC, (int) n);
-                if (moved[n_moved] < 0) {
-                        r = errno;
-                        break;
-                }
-                r = posix_spawn_file_actions_adddup2(&actions, moved[n_moved], (int) n_moved);
-        }
-        if (r == 0)
-                r = posix_spawn_file_actions_addclosefrom_np(&actions, (int) n);
-        if (r == 0)
-                r = posix_spawn(ret, words[0], &actions, &attributes, words, environ);
-        (void) posix_spawnattr_destroy(&attributes);
-        (void) posix_spawn_file_actions_destroy(&actions);
-        for (size_t i = 0; i < n_moved; i++)
-                (void) safe_close(moved[i]);
-        return -r;
-}
-
+/* The worker's descriptors in their order. */
 static int spawn_job(Learner *l, const LearnerJob *job, int out_fd) {
+        static const char *const self[] = { "/proc/self/exe", LEARN_WORKER_OPTION, NULL };
         _cleanup_close_ int job_fd = write_job(job), null_fd = -EBADF, symbols_fd = -EBADF;
         _cleanup_free_ int *fds = calloc(LEARN_WORKER_FD_PAGES + job->n_fds, sizeof(*fds));
 
@@ -181,7 +139,7 @@ static int spawn_job(Learner *l, const LearnerJob *job, int out_fd) {
         fds[LEARN_WORKER_FD_SYMBOLS] = symbols_fd;
         for (size_t i = 0; i < job->n_fds; i++)
                 fds[LEARN_WORKER_FD_PAGES + i] = job->fds[i];
-        return spawn(&l->pid, job->worker, fds, LEARN_WORKER_FD_PAGES + job->n_fds);
+        return spawn_worker(&l->pid, job->worker ?: self, fds, LEARN_WORKER_FD_PAGES + job->n_fds);
 }
 
 int learner_start(Learner **ret, sd_event *event, const LearnerJob *job, LearnerDone done,

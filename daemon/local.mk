@@ -158,6 +158,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/sessions.h \
 	%D%/starts.c \
 	%D%/starts.h \
+	%D%/spawn.c \
+	%D%/spawn.h \
 	%D%/stock.c \
 	%D%/stopwatch.c \
 	%D%/stopwatch.h \

@@ -14,7 +14,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -26,12 +25,12 @@
 #include "base/unit.h"
 #include "daemon/seal-worker.h"
 #include "daemon/sealer.h"
+#include "daemon/spawn.h"
 #include "store/sealed.h"
 
 #define RETRY_US (60 * UINT64_C(1000000))
 #define WHOLE_SESSION UINT32_MAX /* as a job's cpu */
 #define TEMPORARY_MAX 24
-#define WORKER_WORDS_MAX 16
 
 typedef struct Job {
         char *session;
@@ -215,62 +214,27 @@ static int gather_formats(const SessionDir *dir) {
         return lseek(fd, 0, SEEK_SET) < 0 ? -errno : TAKE_FD(fd);
 }
 
-/* Above all descriptors that the worker is to have, so that none overwrites another. */
-static int move_up(int *fd) {
-        int moved = fcntl(*fd, F_DUPFD_CLOEXEC, SEAL_WORKER_FD_FORMATS + 1);
-
-        if (moved < 0)
-                return -errno;
-        safe_close(*fd);
-        *fd = moved;
-        return 0;
-}
-
 /* Consumes nothing.  0 or -errno. */
 static int spawn(Sealer *s, const int fds[static 4], bool big_endian, pid_t *ret) {
         static const char *const self[] = { "/proc/self/exe", SEAL_WORKER_OPTION, NULL };
         const char *const *command = s->config.worker ?: self;
-        char *words[WORKER_WORDS_MAX + 2];
-        posix_spawn_file_actions_t actions;
-        posix_spawnattr_t attributes;
-        sigset_t none, all;
+        const char *words[SPAWN_WORDS_MAX + 1] = {};
         size_t n = 0;
-        int r;
 
-        for (; command[n] && n < WORKER_WORDS_MAX; n++)
-                words[n] = (char *) command[n];
-        words[n++] = (char *) (big_endian ? "big" : "little");
-        words[n] = NULL;
-
-        (void) sigemptyset(&none);
-        (void) sigfillset(&all);
-        if (posix_spawn_file_actions_init(&actions) != 0)
-                return -ENOMEM;
-        if (posix_spawnattr_init(&attributes) != 0) {
-                (void) posix_spawn_file_actions_destroy(&actions);
-                return -ENOMEM;
-        }
-        r = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-        (void) posix_spawnattr_setsigmask(&attributes, &none);
-        (void) posix_spawnattr_setsigdefault(&attributes, &all);
-        for (int i = 0; r == 0 && i < 4; i++)
-                r = posix_spawn_file_actions_adddup2(&actions, fds[i], i);
-        if (r == 0)
-                r = posix_spawn(ret, words[0], &actions, &attributes, words, environ);
-        (void) posix_spawn_file_actions_destroy(&actions);
-        (void) posix_spawnattr_destroy(&attributes);
-        return -r;
+        for (; command[n] && n < SPAWN_WORDS_MAX - 1; n++)
+                words[n] = command[n];
+        words[n] = big_endian ? "big" : "little";
+        return spawn_worker(ret, words, fds, 4);
 }
 
 static int on_child(sd_event_source *source, const siginfo_t *si, void *userdata);
 
-static int start_worker(Sealer *s, const SessionDir *dir, int *in_fd) {
+static int start_worker(Sealer *s, const SessionDir *dir, int in_fd) {
         _cleanup_close_ int formats_fd = gather_formats(dir),
                             null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
         _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
-        int *const fds[] = { in_fd, &s->out_fd, &null_fd, &formats_fd };
         pid_t pid;
-        int r = 0;
+        int r;
 
         if (formats_fd < 0)
                 return formats_fd;
@@ -278,11 +242,8 @@ static int start_worker(Sealer *s, const SessionDir *dir, int *in_fd) {
                 return -errno;
         if (session_dir_read_meta(dir, &meta) != 0)
                 return -ENODATA;
-        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(fds); i++)
-                r = move_up(fds[i]);
-        if (r >= 0)
-                r = spawn(s, (const int[]){ *in_fd, s->out_fd, null_fd, formats_fd },
-                          meta->big_endian, &pid);
+        r = spawn(s, (const int[]){ in_fd, s->out_fd, null_fd, formats_fd }, meta->big_endian,
+                  &pid);
         if (r < 0)
                 return r;
         r = sd_event_add_child(s->config.event, &s->child, pid, WEXITED, on_child, s);
@@ -328,7 +289,7 @@ static int start_segment(Sealer *s, const Job *job) {
                            STORE_FILE_MODE);
         if (s->out_fd < 0)
                 return -errno;
-        r = start_worker(s, s->dir, &in_fd);
+        r = start_worker(s, s->dir, in_fd);
         return r < 0 ? r : JOB_STARTED;
 }
 
