@@ -56,7 +56,8 @@ static int hook_all(Session *s) {
         return 0;
 }
 
-static int hook_roots(Session *s) {
+/* Whether they are; a session that waits can do without. */
+static bool hook_roots(Session *s) {
         int r = tracer_hook_roots(s->tracer, s->meta);
 
         if (r < 0)
@@ -64,7 +65,7 @@ static int hook_roots(Session *s) {
                              "what it calls stays hooked while it waits: set_ftrace_filter could "
                              "not be written: %s",
                              strerror(-r));
-        return 0;
+        return r >= 0;
 }
 
 /* Whether what is hooked is not what the state asks for. */
@@ -76,12 +77,14 @@ static bool is_due(const Session *s) {
 
 /* The state may change meanwhile. */
 static int follow_state(Session *s) {
-        while (is_due(s)) {
-                int r = s->meta->state == SESSION_RECORDING ? hook_all(s) : hook_roots(s);
+        while (is_due(s))
+                if (s->meta->state == SESSION_RECORDING) {
+                        int r = hook_all(s);
 
-                if (r < 0)
-                        return r;
-        }
+                        if (r < 0)
+                                return r;
+                } else if (!hook_roots(s))
+                        break;
         return 0;
 }
 

@@ -77,6 +77,24 @@ is 'and has nothing of them itself' "$(stored again)" 0
 is 'they say whose they are' "$(session again-snap-1 .origin)" again
 exits 'they are complete' 0 ftracectl verify again-snap-2
 
+cpu_ticks() { # of the daemon
+        awk '{ print $14 + $15 }' "/proc/$ftraced_pid/stat"
+}
+exits 'one that will not be narrowed' 0 \
+        ftracectl arm -n stuck --on command --do start --on signal --do stop --min-gap=1ms udp_sendmsg
+exits 'records' 0 ftracectl trigger stuck
+mv "$work/tracefs/set_ftrace_filter" "$work/filter"
+mkdir "$work/tracefs/set_ftrace_filter"
+kill -USR2 "$ftraced_pid"
+ok 'and says so when it waits again' \
+        wait_until 10 eval '[[ $(session stuck "[.warnings[] | select(test(\"stays hooked while it waits\"))] | length") == 1 ]]'
+before=$(cpu_ticks)
+sleep 1
+ok 'it is not tried again and again' test $(($(cpu_ticks) - before)) -lt 50
+rmdir "$work/tracefs/set_ftrace_filter"
+mv "$work/filter" "$work/tracefs/set_ftrace_filter"
+exits 'it is stopped' 0 ftracectl stop stuck
+
 exits 'a flight recorder starts' 0 ftracectl start -n flight --in-kernel udp_sendmsg
 feed 100 5
 sleep 0.5
