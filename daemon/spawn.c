@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * posix_spawn() returns when the child has closed what is to be closed (it waits as vfork() does), so
- * holding a lock around it is enough, and makes whoever closes wait for milliseconds.
+ * posix_spawn() returns when the child has closed what is to be closed (it waits as vfork() does): a
+ * matter of milliseconds.  Closing may take the kernel long, so nobody waits for that: whoever has closed
+ * waits for the children that were being made, each of which may have closed the last copy.
  */
 
 #include <errno.h>
@@ -17,7 +18,22 @@
 #include "base/io.h"
 #include "daemon/spawn.h"
 
-static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of n_making */
+static pthread_cond_t made = PTHREAD_COND_INITIALIZER;
+static unsigned n_making;
+
+static void begin_making(void) {
+        (void) pthread_mutex_lock(&lock);
+        n_making++;
+        (void) pthread_mutex_unlock(&lock);
+}
+
+static void end_making(void) {
+        (void) pthread_mutex_lock(&lock);
+        n_making--;
+        (void) pthread_cond_broadcast(&made);
+        (void) pthread_mutex_unlock(&lock);
+}
 
 static int spawn(pid_t *ret, char *const *words, const posix_spawn_file_actions_t *actions) {
         posix_spawnattr_t attributes;
@@ -33,9 +49,9 @@ static int spawn(pid_t *ret, char *const *words, const posix_spawn_file_actions_
         (void) posix_spawnattr_setsigdefault(&attributes, &all);
         (void) posix_spawnattr_setflags(&attributes,
                                         POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-        (void) pthread_mutex_lock(&making);
+        begin_making();
         r = posix_spawn(ret, words[0], actions, &attributes, words, environ);
-        (void) pthread_mutex_unlock(&making);
+        end_making();
         (void) posix_spawnattr_destroy(&attributes);
         return -r;
 }
@@ -74,10 +90,11 @@ int spawn_worker(pid_t *ret, const char *const *words, const int *fds, size_t n)
 }
 
 int spawn_close(int fd) {
-        int r;
+        int r = close(fd) < 0 ? -errno : 0;
 
-        (void) pthread_mutex_lock(&making);
-        r = close(fd) < 0 ? -errno : 0;
-        (void) pthread_mutex_unlock(&making);
+        (void) pthread_mutex_lock(&lock);
+        while (n_making > 0)
+                (void) pthread_cond_wait(&made, &lock);
+        (void) pthread_mutex_unlock(&lock);
         return r;
 }

@@ -20,5 +20,5 @@
  */
 #define SPAWN_WORDS_MAX 16
 int spawn_worker(pid_t *ret, const char *const *words, const int *fds, size_t n);
-/* close(), when no child is between the two.  0 or -errno. */
+/* close(), and nobody has a copy when this returns.  Others are not held up meanwhile.  0 or -errno. */
 int spawn_close(int fd);
