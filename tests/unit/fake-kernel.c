@@ -179,6 +179,13 @@ FakeKernel *fake_kernel_new(bool has_instances) {
         return k;
 }
 
+Controller *fake_controller(FakeKernel *k) {
+        Controller *c = NULL;
+
+        ck_assert_int_eq(controller_new_at(&c, k->tracefs, k->ledger_fd, false, k->root_fd), 0);
+        return c;
+}
+
 void fake_kernel_free(FakeKernel *k) {
         the = NULL;
         safe_close(k->tracefs_fd);

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 
 #include "base/strv.h"
+#include "daemon/controller.h"
 #include "scratch.h"
 
 #define FAKE_DIED 77
@@ -51,6 +52,8 @@ static inline void fake_kernel_freep(FakeKernel **k) {
 }
 #define _cleanup_fake_kernel_ _cleanup_(fake_kernel_freep)
 
+/* One on it, that keeps nothing of a predecessor's; controller_free() it. */
+Controller *fake_controller(FakeKernel *k);
 /* Sets a control file, or a file of the fake "/", behind everybody's back. */
 void fake_put(FakeKernel *k, const char *path, const char *text);
 void fake_put_root(FakeKernel *k, const char *path, const char *text);

@@ -8,13 +8,6 @@
 #include "daemon/controller.h"
 #include "fake-kernel.h"
 
-static Controller *controller(FakeKernel *k) {
-        Controller *c = NULL;
-
-        ck_assert_int_eq(controller_new_at(&c, k->tracefs, k->ledger_fd, false, k->root_fd), 0);
-        return c;
-}
-
 /* Arms @name for the functions in @functions, separated by spaces. */
 static int arm(Controller *c, Tracer **ret, SessionMeta **ret_m, Refusal *refusal, const char *name,
                const char *functions, uint64_t depth) {
@@ -80,7 +73,7 @@ START_TEST(a_list_is_hooked_by_its_lines_and_taken_back)
 
                         fake_put(k, "set_ftrace_filter", "vfs_read\n");
                         before = fake_dump(k);
-                        c = controller(k);
+                        c = fake_controller(k);
                         ck_assert_int_eq(session_meta_new(&m), 0);
                         m->name = strdup("x");
                         ck_assert_int_eq(strv_add(&m->spec.functions, "udp_sendmsg"), 0);
@@ -111,7 +104,7 @@ START_TEST(a_session_leaves_leftovers_as_it_found_them)
 
                         leave_over(k);
                         before = fake_dump(k);
-                        c = controller(k);
+                        c = fake_controller(k);
                         ck_assert_int_eq(arm(c, &t, &m, &refusal, "x", "udp_*", 5), 0);
                         ck_assert_uint_eq(m->roots.n, 2);
                         ck_assert_uint_eq(m->page_bytes, 4096);
@@ -146,7 +139,7 @@ START_TEST(the_function_that_reads_the_trace_clock_is_not_hooked)
                               "hpet\n");
                 leave_over(k);
                 before = fake_dump(k);
-                c = controller(k);
+                c = fake_controller(k);
                 ck_assert_int_eq(arm(c, &t, &m, &refusal, "x", "udp_*", 0), 0);
                 expect_file(k, "set_ftrace_notrace", "read_hpet\n");
                 ck_assert_uint_eq(m->warnings.n, 1);
@@ -160,7 +153,7 @@ END_TEST
 START_TEST(a_process_is_all_its_threads_and_none_is_left_behind)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                 _cleanup_free_ char *before = fake_dump(k), *after = NULL;
                 _cleanup_refusal_ Refusal refusal = {};
@@ -190,7 +183,7 @@ END_TEST
 START_TEST(names_are_refused_before_anything_is_written)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
 
                 expect_refusal(k, c, "udp_sendmesg", REFUSAL_FUNCTION_NOT_FOUND,
                                "no function \"udp_sendmesg\" can be traced here. Did you mean "
@@ -207,7 +200,7 @@ END_TEST
 START_TEST(more_roots_than_allowed_are_refused_with_their_number)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                 _cleanup_refusal_ Refusal refusal = {};
                 Tracer *t;
@@ -228,7 +221,7 @@ END_TEST
 START_TEST(without_instances_the_second_session_is_refused_and_the_first_named)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                 _cleanup_refusal_ Refusal refusal = {};
                 Tracer *t;
@@ -244,7 +237,7 @@ END_TEST
 START_TEST(sessions_in_instances_share_roots_and_take_only_their_own_away)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
                 _cleanup_free_ char *before = fake_dump(k), *after = NULL;
                 _cleanup_refusal_ Refusal refusal = {};
@@ -266,7 +259,7 @@ END_TEST
 START_TEST(a_root_that_went_with_its_module_is_not_in_the_way_of_the_next_session)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
                 _cleanup_refusal_ Refusal refusal = {};
                 Tracer *t, *u;
@@ -284,7 +277,7 @@ END_TEST
 START_TEST(a_root_whose_module_comes_back_is_a_root_again)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                 _cleanup_strv_ Strv gone = {}, back = {}, away = {}, none = {};
                 _cleanup_refusal_ Refusal refusal = {};
@@ -324,7 +317,7 @@ END_TEST
 START_TEST(a_depth_that_differs_from_a_live_session_is_refused)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                 _cleanup_refusal_ Refusal refusal = {};
                 Tracer *t;
@@ -337,7 +330,7 @@ END_TEST
 START_TEST(a_tracer_of_somebody_else_is_left_alone)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
 
                 fake_put(k, "set_graph_function", "kfree\n");
                 fake_put(k, "current_tracer", "function_graph\n");
@@ -351,7 +344,7 @@ END_TEST
 START_TEST(function_graph_in_a_foreign_instance_is_in_the_way_and_function_is_not)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                 _cleanup_refusal_ Refusal refusal = {};
                 Tracer *t;
@@ -369,7 +362,7 @@ END_TEST
 START_TEST(what_this_host_cannot_do_is_refused_with_the_way_out)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = controller(k), *none = NULL;
+                _cleanup_(controller_freep) Controller *c = fake_controller(k), *none = NULL;
 
                 fake_put_root(k, "proc/sys/kernel/ftrace_enabled", "0\n");
                 expect_refusal(k, c, "udp_sendmsg", REFUSAL_NOT_SUPPORTED,
@@ -392,7 +385,7 @@ END_TEST
 
 /* What the steps are counted over: two sessions come and go, or one where only one can be. */
 static void story(FakeKernel *k) {
-        _cleanup_(controller_freep) Controller *c = controller(k);
+        _cleanup_(controller_freep) Controller *c = fake_controller(k);
         _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
         _cleanup_refusal_ Refusal refusal = {};
         Tracer *t, *u;
@@ -415,7 +408,7 @@ static void filtered_story(FakeKernel *k) {
 
         fake_put_root(k, "proc/700/task/700/comm", "x\n");
         fake_put_root(k, "proc/700/task/701/comm", "x\n");
-        c = controller(k);
+        c = fake_controller(k);
         ck_assert_int_eq(session_meta_new(&m), 0);
         m->name = strdup("a");
         ck_assert_int_eq(strv_add(&m->spec.functions, "udp_sendmsg"), 0);
@@ -429,7 +422,7 @@ static void filtered_story(FakeKernel *k) {
 
 /* One session is armed, for which the cost of a call is measured. */
 static void short_story(FakeKernel *k) {
-        _cleanup_(controller_freep) Controller *c = controller(k);
+        _cleanup_(controller_freep) Controller *c = fake_controller(k);
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         _cleanup_refusal_ Refusal refusal = {};
         Tracer *t;
@@ -473,7 +466,7 @@ static void survive(FakeFault fault, bool instances, void (*tell)(FakeKernel *k)
                         ck_assert_int_eq(file_read(k->root_fd, "done", &done, NULL, 10), 0);
                         n_steps = streq(done, "all\n") ? at : 0;
                 }
-                controller_free(controller(k));
+                controller_free(fake_controller(k));
                 after = fake_dump(k);
                 ck_assert_msg(streq(before, after), "step %u: before\n%s\nafter\n%s", at, before,
                               after);
@@ -526,7 +519,7 @@ START_TEST(a_tracer_held_open_keeps_its_records_until_it_is_free)
                 for (int instances = 0; instances < 2; instances++) {
                         _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
                         _cleanup_free_ char *before = fake_dump(k), *after = NULL;
-                        _cleanup_(controller_freep) Controller *c = controller(k);
+                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
                         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                         _cleanup_refusal_ Refusal refusal = {};
                         Tracer *t;
@@ -537,7 +530,7 @@ START_TEST(a_tracer_held_open_keeps_its_records_until_it_is_free)
                         expect_file(k, "set_graph_function", "udp_sendmsg\n");
                         c = controller_free(c);
                         expect_file(k, "set_graph_function", "udp_sendmsg\n");
-                        c = controller(k);
+                        c = fake_controller(k);
                         ck_assert_uint_eq(controller_n_restored(c), 0);
                         expect_refusal(k, c, "tcp_sendmsg", REFUSAL_BUSY,
                                        "left on by an earlier ftraced");
@@ -560,7 +553,7 @@ START_TEST(the_ledger_of_another_boot_is_dropped)
 
                 ck_assert_int_eq(file_replace(k->ledger_fd, "ledger", ledger, strlen(ledger), 0600),
                                  0);
-                c = controller(k);
+                c = fake_controller(k);
                 expect_file(k, "tracing_thresh", "0\n");
                 ck_assert_int_ne(faccessat(k->ledger_fd, "ledger", F_OK, 0), 0);
         }
@@ -592,7 +585,7 @@ START_TEST(a_ledger_that_makes_no_sense_is_set_aside_and_nothing_guessed)
                                 -EBADMSG);
                         ck_assert_int_eq(faccessat(k->ledger_fd, "ledger.bad", F_OK, 0), 0);
                         ck_assert_uint_eq(k->n_steps, 0);
-                        controller_free(controller(k));
+                        controller_free(fake_controller(k));
                 }
         }
 END_TEST
@@ -600,7 +593,7 @@ END_TEST
 START_TEST(the_account_counts_from_arming_and_survives_a_cleared_buffer)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                 _cleanup_refusal_ Refusal refusal = {};
                 CpuAccount a = { .cpu = 0, .n_pages = 5 };
@@ -641,7 +634,7 @@ static const char *state_of(const json_t *checks, const char *name) {
 START_TEST(checks_tell_good_from_leftover_from_bad)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 json_t *checks = controller_check(c);
 
                 ck_assert_str_eq(state_of(checks, "tracefs"), "good");

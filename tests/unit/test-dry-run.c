@@ -7,13 +7,6 @@
 #include "daemon/script.h"
 #include "fake-kernel.h"
 
-static Controller *controller(FakeKernel *k) {
-        Controller *c = NULL;
-
-        ck_assert_int_eq(controller_new_at(&c, k->tracefs, k->ledger_fd, false, k->root_fd), 0);
-        return c;
-}
-
 static SessionMeta *meta(const char *name, const char *functions) {
         SessionMeta *m = NULL;
 
@@ -159,7 +152,7 @@ static void expect_text(const char *text, const char *wanted) {
 START_TEST(the_top_level_is_programmed_and_put_back_by_these_lines)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_*");
                 _cleanup_free_ char *text = NULL;
 
@@ -193,7 +186,7 @@ END_TEST
 START_TEST(an_instance_is_made_beside_those_of_others_by_these_lines)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_(session_meta_freep) SessionMeta *m = meta("y", "tcp_sendmsg udp_recvmsg"),
                                                           *other = meta("a", "udp_recvmsg");
                 _cleanup_refusal_ Refusal refusal = {};
@@ -241,7 +234,7 @@ END_TEST
 START_TEST(triggers_are_hung_by_these_lines_and_taken_down_again)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_sendmsg");
                 _cleanup_free_ char *text = NULL;
 
@@ -291,7 +284,7 @@ END_TEST
 START_TEST(a_stopwatch_is_made_by_these_lines_and_removed_again)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_sendmsg");
                 _cleanup_free_ char *text = NULL;
 
@@ -339,7 +332,7 @@ END_TEST
 /* With all that a session overrides set otherwise. */
 static void compare_all(bool instances, bool shares_options) {
         _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
-        _cleanup_(controller_freep) Controller *c = controller(k);
+        _cleanup_(controller_freep) Controller *c = fake_controller(k);
         _cleanup_(session_meta_freep)
                 SessionMeta *m = meta("x", "udp_*"),
                             *n = meta("y", "tcp_* udp_recvmsg"), *o = meta("z", "vfs_read"),
@@ -395,7 +388,7 @@ START_TEST(whether_there_are_instances_is_told_by_the_release_without_making_one
 
                 for (size_t i = 0; i < ELEMENTSOF(releases); i++) {
                         _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                        _cleanup_(controller_freep) Controller *c = controller(k);
+                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
                         _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_sendmsg");
                         _cleanup_free_ char *text = NULL;
 
@@ -410,7 +403,7 @@ END_TEST
 START_TEST(what_arming_refuses_a_dry_run_refuses)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_sendmesg"),
                                                           *n = meta("x", "udp_sendmsg");
                 _cleanup_refusal_ Refusal refusal = {};
@@ -432,7 +425,7 @@ END_TEST
 START_TEST(steps_are_json_with_what_they_replace)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_sendmsg");
                 _cleanup_refusal_ Refusal refusal = {};
                 _cleanup_plan_ Plan plan = {};

@@ -7,13 +7,6 @@
 #include "daemon/controller.h"
 #include "fake-kernel.h"
 
-static Controller *controller(FakeKernel *k) {
-        Controller *c = NULL;
-
-        ck_assert_int_eq(controller_new_at(&c, k->tracefs, k->ledger_fd, false, k->root_fd), 0);
-        return c;
-}
-
 static void expect_file(FakeKernel *k, const char *path, const char *text) {
         _cleanup_free_ char *now = fake_get(k, path);
 
@@ -49,7 +42,7 @@ START_TEST(an_event_is_on_with_its_filter_and_off_again)
                         fake_put_root(k, "proc/812/task/812/comm", "x\n");
                         fake_put(k, "events/sched/sched_switch/filter", "next_pid == 7\n");
                         before = fake_dump(k);
-                        c = controller(k);
+                        c = fake_controller(k);
                         ck_assert_int_eq(arm_event(c, &t, &m, &refusal,
                                                    "sched:sched_switch:prev_pid > 0", "812"),
                                          0);
@@ -89,7 +82,7 @@ START_TEST(a_list_of_processes_that_have_all_ended_is_put_back_although_it_looks
                 Tracer *t;
 
                 fake_put_root(k, "proc/812/task/812/comm", "x\n");
-                c = controller(k);
+                c = fake_controller(k);
                 ck_assert_int_eq(arm_event(c, &t, &m, &refusal, "sched:sched_switch", "812"), 0);
                 fake_put(k, "set_event_pid", "");
                 strv_done(&k->log);
@@ -115,7 +108,7 @@ START_TEST(what_cannot_be_recorded_beside_calls_is_refused_with_the_reason)
                         _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(i % 2);
                         _cleanup_free_ char *before = fake_dump(k), *after = NULL;
                         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                        _cleanup_(controller_freep) Controller *c = controller(k);
+                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
                         _cleanup_refusal_ Refusal refusal = {};
                         Tracer *t;
 
@@ -134,7 +127,7 @@ START_TEST(arguments_are_recorded_where_the_kernel_can)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_refusal_ Refusal refusal = {};
                 Tracer *t;
 

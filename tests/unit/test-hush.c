@@ -24,13 +24,6 @@ static void on_hushed(uint64_t from_ns, uint64_t to_ns, void *userdata) {
         told->to_ns = to_ns;
 }
 
-static Controller *controller(FakeKernel *k) {
-        Controller *c = NULL;
-
-        ck_assert_int_eq(controller_new_at(&c, k->tracefs, k->ledger_fd, false, k->root_fd), 0);
-        return c;
-}
-
 static int arm(Controller *c, Tracer **ret, SessionMeta **ret_m, const char *name,
                const char *function, const char *pid) {
         _cleanup_refusal_ Refusal refusal = {};
@@ -62,7 +55,7 @@ static size_t find_line(const FakeKernel *k, size_t from, const char *line) {
 START_TEST(a_neighbour_is_hushed_for_the_change_alone_and_told)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
                 char self[128];
                 Tracer *t, *u;
@@ -96,7 +89,7 @@ END_TEST
 START_TEST(sessions_of_the_same_functions_do_not_disturb_one_another)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
                 Told told = {};
                 Tracer *t, *u;
@@ -113,7 +106,7 @@ END_TEST
 START_TEST(who_records_some_processes_keeps_their_list)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
                 Tracer *t, *u;
                 size_t i;
@@ -135,7 +128,7 @@ END_TEST
 START_TEST(a_kernel_that_waits_is_not_hushed)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
                 Told told = {};
                 Tracer *t, *u;
@@ -155,7 +148,7 @@ END_TEST
 START_TEST(beside_the_tracer_of_somebody_else_roots_stay_until_it_is_gone)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL, *o = NULL;
                 _cleanup_strv_ Strv roots = {}, gone = {};
                 Tracer *t, *u, *v;
@@ -195,7 +188,7 @@ START_TEST(what_a_daemon_that_died_had_hushed_is_put_back_and_known)
                 fake_put(k, A "set_ftrace_pid", "812\n");
                 ck_assert_int_eq(file_replace(k->ledger_fd, "ledger", ledger, strlen(ledger), 0600),
                                  0);
-                c = controller(k);
+                c = fake_controller(k);
                 expect_file(k, A "set_ftrace_pid", "no pid\n");
                 ck_assert_int_ne(faccessat(k->ledger_fd, "ledger", F_OK, 0), 0);
                 ck_assert_int_eq(tree_remove(k->tracefs_fd, "instances/ftraced-a"), 0);
@@ -207,7 +200,7 @@ END_TEST
 START_TEST(roots_that_a_daemon_which_died_had_added_are_taken_out)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = controller(k), *next = NULL;
+                _cleanup_(controller_freep) Controller *c = fake_controller(k), *next = NULL;
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
                 const char *why;
                 Told told = {};

@@ -8,13 +8,6 @@
 #include "daemon/controller.h"
 #include "fake-kernel.h"
 
-static Controller *controller(FakeKernel *k) {
-        Controller *c = NULL;
-
-        ck_assert_int_eq(controller_new_at(&c, k->tracefs, k->ledger_fd, false, k->root_fd), 0);
-        return c;
-}
-
 static SessionMeta *meta(const char *name, const char *functions, uint64_t depth) {
         SessionMeta *m = NULL;
 
@@ -52,7 +45,7 @@ START_TEST(force_switches_the_tracer_off_and_sets_it_again)
                         _cleanup_fake_kernel_ FakeKernel *k = kernel_in_use(instances);
                         _cleanup_(session_meta_freep) SessionMeta *m = meta("a", "udp_sendmsg", 0);
                         _cleanup_free_ char *before = fake_dump(k), *after = NULL;
-                        _cleanup_(controller_freep) Controller *c = controller(k);
+                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
                         _cleanup_refusal_ Refusal refusal = {};
                         Tracer *t;
 
@@ -78,7 +71,7 @@ START_TEST(it_is_set_again_when_the_last_session_ends)
                 _cleanup_(session_meta_freep) SessionMeta *m = meta("a", "udp_sendmsg", 0);
                 _cleanup_(session_meta_freep) SessionMeta *n = meta("b", "tcp_sendmsg", 0);
                 _cleanup_free_ char *before = fake_dump(k), *after = NULL;
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_refusal_ Refusal refusal = {};
                 Tracer *t, *u;
 
@@ -96,7 +89,7 @@ START_TEST(what_its_owner_has_set_meanwhile_is_left_alone)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = kernel_in_use(true);
                 _cleanup_(session_meta_freep) SessionMeta *m = meta("a", "udp_sendmsg", 0);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_refusal_ Refusal refusal = {};
                 Tracer *t;
 
@@ -114,7 +107,7 @@ START_TEST(an_open_pipe_is_not_overridden)
                         _cleanup_fake_kernel_ FakeKernel *k = kernel_in_use(instances);
                         _cleanup_(session_meta_freep) SessionMeta *m = meta("a", "udp_sendmsg", 0);
                         _cleanup_free_ char *before = fake_dump(k), *after = NULL;
-                        _cleanup_(controller_freep) Controller *c = controller(k);
+                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
                         _cleanup_refusal_ Refusal refusal = {};
                         Tracer *t;
 
@@ -149,7 +142,7 @@ static void survive(FakeFault fault, bool instances) {
 
                         k->fault = fault;
                         k->fault_at = at;
-                        c = controller(k);
+                        c = fake_controller(k);
                         if (controller_arm(c, &t, m, true, &refusal) == 0)
                                 (void) tracer_disarm(t);
                         c = controller_free(c);
@@ -166,7 +159,7 @@ static void survive(FakeFault fault, bool instances) {
                         if (streq(done, "all\n"))
                                 n_steps = at;
                 }
-                controller_free(controller(k));
+                controller_free(fake_controller(k));
                 after = fake_dump(k);
                 ck_assert_msg(streq(before, after), "step %u: before\n%s\nafter\n%s", at, before,
                               after);
@@ -194,7 +187,7 @@ START_TEST(a_depth_is_shared_by_sessions_with_the_same_functions_only)
                 _cleanup_(session_meta_freep) SessionMeta *m = meta("a", "udp_sendmsg", 3);
                 _cleanup_(session_meta_freep) SessionMeta *n = meta("b", "tcp_sendmsg", 3);
                 _cleanup_(session_meta_freep) SessionMeta *o = meta("c", "udp_sendmsg", 3);
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_refusal_ Refusal refusal = {};
                 Tracer *t, *u;
 

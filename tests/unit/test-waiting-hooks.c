@@ -5,13 +5,6 @@
 #include "daemon/controller.h"
 #include "fake-kernel.h"
 
-static Controller *controller(FakeKernel *k) {
-        Controller *c = NULL;
-
-        ck_assert_int_eq(controller_new_at(&c, k->tracefs, k->ledger_fd, false, k->root_fd), 0);
-        return c;
-}
-
 static void expect_file(FakeKernel *k, const char *path, const char *text) {
         _cleanup_free_ char *now = fake_get(k, path);
 
@@ -43,7 +36,7 @@ START_TEST(what_waits_has_its_root_alone_hooked_until_it_is_to_record)
                         _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
                         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                         _cleanup_free_ char *before = fake_dump(k), *after = NULL;
-                        _cleanup_(controller_freep) Controller *c = controller(k);
+                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
                         Tracer *t = arm_waiting(c, &m);
 
                         for (int again = 0; again < 2; again++) {
@@ -68,7 +61,7 @@ START_TEST(what_cannot_be_hooked_waits_as_before)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                _cleanup_(controller_freep) Controller *c = controller(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 Tracer *t = arm_waiting(c, &m);
 
                 k->fault = FAKE_FAIL;
@@ -90,7 +83,7 @@ START_TEST(who_takes_a_session_up_looks_what_is_hooked)
                 for (int instances = 0; instances < 2; instances++) {
                         _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
                         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                        _cleanup_(controller_freep) Controller *c = controller(k);
+                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
                         Tracer *t = arm_waiting(c, &m);
                         const char *why;
 
