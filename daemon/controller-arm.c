@@ -71,7 +71,7 @@ int controller_plan_shared(Controller *c, Plan *p, const SharedSettings *s) {
                 r = knob_read(c->fs.fd, GRAPH_FUNCTION, &now);
         if (r >= 0)
                 r = ledger_add(c->ledger, LEDGER_SHARED, LEDGER_FILE, GRAPH_FUNCTION, now);
-        return r < 0 ? r : controller_note_roots(c, s->roots);
+        return r;
 }
 
 int tracer_program(Tracer *t, const SessionMeta *m, const Aim *aim, Plan *p,
@@ -130,7 +130,9 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Aim *aim, Plan *p,
                 return r;
 
         *ret_file = "the ledger";
-        r = ledger_commit(c->ledger, c->fs.path);
+        r = controller_note_roots(c, &t->claim->roots);
+        if (r >= 0)
+                r = ledger_commit(c->ledger, c->fs.path);
         if (r >= 0)
                 r = plan_apply(p, &c->fs, ret_file);
         if (r >= 0 && c->arbiter.n > 1) {

@@ -35,18 +35,14 @@ static int find_users(const Controller *c, Strv *ret) {
         return MIN(r, 0);
 }
 
-/* Each has its own clock. */
-static int read_clocks(const Controller *c, const Strv *users, uint64_t *ret) {
+/* Each has its own clock; one that cannot be read says @unknown. */
+static void read_clocks(const Controller *c, const Strv *users, uint64_t unknown, uint64_t *ret) {
         for (size_t i = 0; i < users->n; i++) {
                 Tracer *t = find_tracer(c, users->items[i]);
-                ClockTuple now = {};
-                int r = t ? tracer_read_clocks(t, &now) : 0;
+                ClockTuple now;
 
-                if (r < 0)
-                        return r;
-                ret[i] = now.trace_ns;
+                ret[i] = t && tracer_read_clocks(t, &now) >= 0 ? now.trace_ns : unknown;
         }
-        return 0;
 }
 
 static void tell(const Controller *c, const Strv *users, const uint64_t *from_ns,
@@ -61,13 +57,12 @@ static void tell(const Controller *c, const Strv *users, const uint64_t *from_ns
 
 /* Lets what was prepared act, with everybody hushed.  It does in any case: whatever closes the file, the
  * end of the process as well. */
-static int install_hushed(Controller *c, Hush *hush, int fd, const Strv *users, uint64_t *ret_ns) {
-        _cleanup_free_ uint64_t *from_ns = calloc(users->n + 1, sizeof(*from_ns)),
-                                *to_ns = calloc(users->n + 1, sizeof(*to_ns));
-        int ret, r = from_ns && to_ns ? read_clocks(c, users, from_ns) : -ENOMEM;
-        bool has_clocks = r >= 0;
+static int install_hushed(Controller *c, Hush *hush, int fd, const Strv *users, uint64_t *from_ns,
+                          uint64_t *to_ns, uint64_t *ret_ns) {
         uint64_t since_ns = now_ns(CLOCK_MONOTONIC);
+        int ret, r;
 
+        read_clocks(c, users, 0, from_ns);
         r = hush_begin(hush, users);
         if (r < 0)
                 (void) log_warning_errno(r, "The tracers could not be hushed while " GRAPH_FUNCTION
@@ -79,8 +74,8 @@ static int install_hushed(Controller *c, Hush *hush, int fd, const Strv *users, 
         if (ret_ns)
                 *ret_ns = now_ns(CLOCK_MONOTONIC) - since_ns;
         /* Before the turn is left to the loop: who watches the lists must know whose doing it was. */
-        if (has_clocks && read_clocks(c, users, to_ns) >= 0)
-                tell(c, users, from_ns, to_ns);
+        read_clocks(c, users, GAP_OPEN, to_ns);
+        tell(c, users, from_ns, to_ns);
         if (ledger_commit(c->ledger, c->fs.path) < 0)
                 log_debug("ledger", "the ledger is stale");
         return ret;
@@ -96,27 +91,28 @@ static int change_at_once(const Controller *c, const Strv *words, bool removes) 
         return r;
 }
 
-int controller_change_roots(Controller *c, const Strv *words, bool removes, uint64_t *ret_ns,
-                            Strv *ret_hushed) {
+static int change_hushed(Controller *c, const Strv *words, bool removes, uint64_t *ret_ns,
+                         Strv *ret_hushed) {
+        _cleanup_free_ uint64_t *from_ns = NULL, *to_ns = NULL;
         _cleanup_(hush_done) Hush hush = {};
         _cleanup_strv_ Strv users = {};
         int fd, r, k;
 
-        if (words->n == 0)
-                return 0;
-        if (!hush_is_needed(&c->fs))
-                return change_at_once(c, words, removes);
         r = find_users(c, &users);
         if (r >= 0)
                 r = hush_prepare(&hush, c->ledger, &c->fs, &users);
         if (r < 0)
                 return r;
+        from_ns = calloc(users.n + 1, sizeof(*from_ns));
+        to_ns = calloc(users.n + 1, sizeof(*to_ns));
+        if (!from_ns || !to_ns)
+                return -ENOMEM;
         aside_leave();
         r = knob_prepare(c->fs.fd, GRAPH_FUNCTION, words, removes, &fd);
         aside_return();
         if (fd < 0)
                 return r;
-        k = install_hushed(c, &hush, fd, &users, ret_ns);
+        k = install_hushed(c, &hush, fd, &users, from_ns, to_ns, ret_ns);
         for (size_t i = 0; ret_hushed && i < users.n; i++) {
                 const Tracer *t = find_tracer(c, users.items[i]);
 
@@ -124,6 +120,37 @@ int controller_change_roots(Controller *c, const Strv *words, bool removes, uint
                         return -ENOMEM;
         }
         return r < 0 ? r : k;
+}
+
+/* Those of @words that are in the list: to take out others would disturb everybody for nothing. */
+static int pick_present(const Controller *c, const Strv *words, Strv *ret) {
+        _cleanup_free_ char *text = NULL;
+        _cleanup_strv_ Strv now = {};
+        int r = knob_read(c->fs.fd, GRAPH_FUNCTION, &text);
+
+        if (r >= 0)
+                r = strv_split(&now, text, "\n");
+        for (size_t i = 0; r >= 0 && i < words->n; i++)
+                if (strv_contains(&now, words->items[i]))
+                        r = strv_add(ret, words->items[i]);
+        return r;
+}
+
+int controller_change_roots(Controller *c, const Strv *words, bool removes, uint64_t *ret_ns,
+                            Strv *ret_hushed) {
+        _cleanup_strv_ Strv present = {};
+        int r;
+
+        if (removes) {
+                r = pick_present(c, words, &present);
+                if (r < 0)
+                        return r;
+                words = &present;
+        }
+        if (words->n == 0)
+                return 0;
+        return hush_is_needed(&c->fs) ? change_hushed(c, words, removes, ret_ns, ret_hushed)
+                                      : change_at_once(c, words, removes);
 }
 
 /* --- what the ledger knows of them ------------------------------------------------------------ */
@@ -263,10 +290,6 @@ int tracer_add_roots(Tracer *t, Plan *p) {
         int r;
 
         r = arbiter_own_roots(&c->arbiter, t->claim, &own);
-        if (r >= 0)
-                r = controller_note_roots(c, &own);
-        if (r >= 0)
-                r = ledger_commit(c->ledger, c->fs.path);
         if (r >= 0)
                 r = p->is_dry ? plan_change(c, p, &own, false)
                               : controller_change_roots(c, &own, false, &t->hushed_ns, &t->hushed);

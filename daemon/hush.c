@@ -262,10 +262,10 @@ static int plan_name_nobody(Plan *p, const Tracefs *fs, const char *file) {
 }
 
 static int plan_wait(Plan *p, const char *file) {
-        const PlanStep *last = &p->steps[p->n - 1];
+        const PlanStep *last = p->n > 0 ? &p->steps[p->n - 1] : NULL;
         _cleanup_free_ char *word = NULL;
 
-        if (p->n == 0 || !streq(last->file, file))
+        if (!last || !streq(last->file, file))
                 return 0;
         word = strndup(last->value, strcspn(last->value, "\n"));
         return word ? plan_step(p, last->kind, file, NULL, word, NULL) : -ENOMEM;

@@ -197,6 +197,51 @@ START_TEST(what_a_daemon_that_died_had_hushed_is_put_back_and_known)
         }
 END_TEST
 
+START_TEST(a_start_that_fails_before_its_functions_came_disturbs_nobody)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+                _cleanup_refusal_ Refusal refusal = {};
+                Told told = {};
+                Tracer *t, *u;
+
+                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
+                tracer_on_hushed(t, on_hushed, &told);
+                ck_assert_int_eq(session_meta_new(&n), 0);
+                n->name = strdup("b");
+                ck_assert_int_eq(strv_add(&n->spec.functions, "tcp_sendmsg"), 0);
+                ck_assert_int_eq(strv_add(&n->spec.events, "sched:sched_switch:no_such==1"), 0);
+                ck_assert_int_eq(controller_arm(c, &u, n, false, &refusal), REFUSED);
+                ck_assert_uint_eq(told.n, 0);
+                expect_file(k, "set_graph_function", "udp_sendmsg\n");
+        }
+END_TEST
+
+START_TEST(a_session_that_is_taken_up_is_not_disturbed)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = NULL, *next = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                const char *why;
+                Told told = {};
+                Tracer *t;
+
+                fake_put_gauge(k); /* the cost of a call is measured before, with other roots */
+                c = fake_controller(k);
+                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
+                controller_leave(c);
+                c = controller_free(c);
+                ck_assert_int_eq(
+                        controller_new_at(&next, k->tracefs, k->ledger_fd, true, k->root_fd), 0);
+                ck_assert_int_eq(controller_adopt(next, &t, m, &why), 0);
+                tracer_on_hushed(t, on_hushed, &told);
+                controller_settle(next);
+                ck_assert_uint_eq(told.n, 0);
+                expect_file(k, "set_graph_function", "udp_sendmsg\n");
+        }
+END_TEST
+
 START_TEST(roots_that_a_daemon_which_died_had_added_are_taken_out)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
@@ -229,6 +274,8 @@ END_TEST
 UNIT_MAIN("hush", a_neighbour_is_hushed_for_the_change_alone_and_told,
           sessions_of_the_same_functions_do_not_disturb_one_another,
           who_records_some_processes_keeps_their_list,
+          a_start_that_fails_before_its_functions_came_disturbs_nobody,
+          a_session_that_is_taken_up_is_not_disturbed,
           roots_that_a_daemon_which_died_had_added_are_taken_out, a_kernel_that_waits_is_not_hushed,
           beside_the_tracer_of_somebody_else_roots_stay_until_it_is_gone,
           what_a_daemon_that_died_had_hushed_is_put_back_and_known)
