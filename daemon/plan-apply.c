@@ -43,12 +43,11 @@ static int apply_set(const PlanStep *s, const Tracefs *fs) {
         return -EIO;
 }
 
-static int apply_words(const PlanStep *s, const Tracefs *fs,
-                       int (*change)(int tracefs_fd, const char *path, const Strv *words)) {
-        _cleanup_strv_ Strv words = {};
-        int r = strv_split(&words, s->value, "\n");
+static int apply_line(const PlanStep *s, const Tracefs *fs) {
+        _cleanup_strv_ Strv lines = {};
+        int r = strv_split(&lines, s->value, "\n");
 
-        return r < 0 ? r : change(fs->fd, s->file, &words);
+        return r < 0 ? r : knob_append(fs->fd, s->file, &lines);
 }
 
 static int apply(const PlanStep *s, const Tracefs *fs) {
@@ -59,16 +58,15 @@ static int apply(const PlanStep *s, const Tracefs *fs) {
         case PLAN_SET:
                 return apply_set(s, fs);
         case PLAN_LINE:
-        case PLAN_APPEND:
-                return apply_words(s, fs, knob_append);
-        case PLAN_REMOVE:
-                return apply_words(s, fs, knob_remove);
+                return apply_line(s, fs);
         case PLAN_RMDIR:
                 log_debug("knob", "rmdir %s", s->file);
                 return unlinkat(fs->fd, s->file, AT_REMOVEDIR) < 0 ? -errno : 0;
+        case PLAN_APPEND:
+        case PLAN_REMOVE:
         case PLAN_SELF:
         case PLAN_CLOSE:
-                break;
+                break; /* of a dry plan */
         }
         return -EINVAL;
 }

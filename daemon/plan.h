@@ -23,13 +23,14 @@
 
 typedef enum PlanKind {
         PLAN_MKDIR,
-        PLAN_SET,    /* the file says @value from now on */
+        PLAN_SET,  /* the file says @value from now on */
+        PLAN_LINE, /* a command file is told @value, which may have spaces */
+        PLAN_RMDIR,
+        /* Of a dry plan alone: what daemon/controller-filter.c writes by itself. */
         PLAN_APPEND, /* the words in @value are added to a list */
         PLAN_REMOVE, /* they are taken out of it */
-        PLAN_LINE,   /* a command file is told @value, which may have spaces */
-        PLAN_RMDIR,
-        PLAN_SELF,  /* of a dry plan alone: whoever writes is added to a list of processes */
-        PLAN_CLOSE, /* likewise: a list that @stays_open acts only now */
+        PLAN_SELF,   /* whoever writes is added to a list of processes */
+        PLAN_CLOSE,  /* a list that @stays_open acts only now */
 } PlanKind;
 
 typedef struct PlanStep {
@@ -68,7 +69,7 @@ int plan_make_dir(Plan *p, const Tracefs *fs, Ledger *l, const char *session, co
                   const char **ret_file);
 /* A line for a command file, which the ledger will take out again. */
 int plan_add_line(Plan *p, Ledger *l, const char *session, const char *file, const char *line);
-/* Words are to be added to a list.  Nothing becomes a record. */
+/* Words are to be added to a list, in a dry plan.  Nothing becomes a record. */
 int plan_append(Plan *p, const Tracefs *fs, const char *file, const Strv *words);
 
 /* knob_read(), and in a dry plan what the steps would have left. */
