@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "daemon/hush.h"
 #include "daemon/knob.h"
+#include "daemon/task-list.h"
 
 #define PIDS "set_ftrace_pid"
 #define NOT_PIDS "set_ftrace_notrace_pid"
@@ -80,36 +81,18 @@ static int append(const Tracefs *fs, const char *file, const Strv *words) {
         return r;
 }
 
-static int read_tasks(const Tracefs *fs, const char *file, Strv *ret) {
-        _cleanup_free_ char *text = NULL;
-        int r = knob_read(fs->fd, file, &text);
-
-        if (r < 0 || streq(text, KNOB_PIDS_ENDED))
-                return r;
-        r = strv_split(ret, text, "\n");
-        strv_sort_unique(ret);
-        return r;
-}
-
 /* Those in the list that belongs to @file who are not left out yet. */
 static int find_tasks(const Tracefs *fs, const char *file, Strv *ret) {
         _cleanup_free_ char *pids = NULL;
         _cleanup_strv_ Strv tasks = {}, left_out = {};
-        size_t k = 0;
         int r;
 
         if (asprintf(&pids, "%.*s" PIDS, (int) (strlen(file) - strlen(NOT_PIDS)), file) < 0)
                 return -ENOMEM;
-        r = read_tasks(fs, file, &left_out);
+        r = task_list_read(fs, file, &left_out);
         if (r >= 0)
-                r = read_tasks(fs, pids, &tasks);
-        for (size_t i = 0; r >= 0 && i < tasks.n; i++) {
-                while (k < left_out.n && strcmp(left_out.items[k], tasks.items[i]) < 0)
-                        k++;
-                if (k == left_out.n || !streq(left_out.items[k], tasks.items[i]))
-                        r = strv_add(ret, tasks.items[i]);
-        }
-        return r;
+                r = task_list_read(fs, pids, &tasks);
+        return r < 0 ? r : task_list_pick(&tasks, &left_out, false, ret);
 }
 
 static int leave_all_out(const Tracefs *fs, const char *file) {
@@ -145,7 +128,7 @@ static int name_nobody(const Tracefs *fs, const char *file) {
 static int wait_for_cpus(const Tracefs *fs, const Strv *files) {
         for (size_t i = files->n; i-- > 0;) {
                 _cleanup_strv_ Strv tasks = {}, one = {};
-                int r = read_tasks(fs, files->items[i], &tasks);
+                int r = task_list_read(fs, files->items[i], &tasks);
 
                 if (r >= 0 && tasks.n > 0)
                         r = strv_add(&one, tasks.items[0]);

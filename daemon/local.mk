@@ -170,6 +170,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/touchstone.h \
 	%D%/task-filter.c \
 	%D%/task-filter.h \
+	%D%/task-list.c \
+	%D%/task-list.h \
 	%D%/task-finder.c \
 	%D%/task-finder.h \
 	%D%/thread.c \

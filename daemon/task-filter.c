@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "daemon/knob.h"
 #include "daemon/task-filter.h"
+#include "daemon/task-list.h"
 
 #define DIR_FORMAT "instances/ftraced.tasks-%s"
 #define RENAME "events/task/task_rename"
@@ -76,47 +77,22 @@ int task_filter_open(const Tracefs *fs, const char *session) {
         return fd < 0 ? -errno : fd;
 }
 
-/* The numbers in a list of processes; none if all have ended. */
-static int read_tasks(const Tracefs *fs, const char *path, Strv *ret) {
-        _cleanup_free_ char *text = NULL;
-        int r = knob_read(fs->fd, path, &text);
-
-        if (r >= 0 && !streq(text, KNOB_PIDS_ENDED))
-                r = strv_split(ret, text, "\n");
-        strv_sort_unique(ret);
-        return r;
-}
-
-/* What of @a is (not) in @b; both sorted. */
-static int pick(const Strv *a, const Strv *b, bool in_both, Strv *ret) {
-        size_t k = 0;
-        int r = 0;
-
-        for (size_t i = 0; r >= 0 && i < a->n; i++) {
-                while (k < b->n && strcmp(b->items[k], a->items[i]) < 0)
-                        k++;
-                if ((k < b->n && streq(b->items[k], a->items[i])) == in_both)
-                        r = strv_add(ret, a->items[i]);
-        }
-        return r;
-}
-
 /* Those who are left out: @gone joins them, and who is wanted is not among them any more. */
 static int leave_out(const Tracefs *fs, const char *path, const Strv *gone, const Strv *wanted) {
         _cleanup_strv_ Strv left_out = {}, again = {}, still = {}, more = {};
         _cleanup_free_ char *text = NULL;
         int r;
 
-        r = read_tasks(fs, path, &left_out);
+        r = task_list_read(fs, path, &left_out);
         if (r >= 0)
-                r = pick(&left_out, wanted, true, &again);
+                r = task_list_pick(&left_out, wanted, true, &again);
         if (r >= 0)
-                r = pick(gone, &left_out, false, &more);
+                r = task_list_pick(gone, &left_out, false, &more);
         if (r < 0 || again.n + more.n == 0)
                 return r;
         if (again.n == 0)
                 return knob_append(fs->fd, path, &more);
-        r = pick(&left_out, wanted, false, &still);
+        r = task_list_pick(&left_out, wanted, false, &still);
         for (size_t i = 0; r >= 0 && i < more.n; i++)
                 r = strv_add(&still, more.items[i]);
         if (r < 0)
@@ -135,11 +111,11 @@ static int set_kind(const Tracefs *fs, const char *dir, const char *kind, const 
                 return -ENOMEM;
         if (asprintf(&not_path, "%sset_%s_notrace_pid", dir, kind) < 0)
                 return -ENOMEM;
-        r = read_tasks(fs, path, &now);
+        r = task_list_read(fs, path, &now);
         if (r >= 0)
-                r = pick(wanted, &now, false, &new);
+                r = task_list_pick(wanted, &now, false, &new);
         if (r >= 0)
-                r = pick(&now, wanted, false, &gone);
+                r = task_list_pick(&now, wanted, false, &gone);
         if (r >= 0 && new.n > 0)
                 r = knob_append(fs->fd, path, &new);
         if (r >= 0)
