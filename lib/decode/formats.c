@@ -14,6 +14,7 @@
 #include <event-parse.h>
 
 #include "base/cleanup.h"
+#include "decode/format-text.h"
 #include "decode/formats.h"
 #include "store/format.h"
 #include "store/page.h"
@@ -45,7 +46,8 @@ static int parse_text(struct tep_handle *tep, const char *head, const char *text
                 return FORMATS_E_INVALID;
         if (asprintf(&s, "%s%.*s\nprint fmt: \"\"\n", head, (int) n, text) < 0)
                 return -ENOMEM;
-        return tep_parse_event(tep, s, strlen(s), "ftrace") == TEP_ERRNO__SUCCESS
+        return format_text_is_valid(s) &&
+                               tep_parse_event(tep, s, strlen(s), "ftrace") == TEP_ERRNO__SUCCESS
                        ? 0
                        : FORMATS_E_INVALID;
 }
