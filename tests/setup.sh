@@ -9,10 +9,12 @@ top_srcdir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 to_build=(autoconf automake pkg-config gcc make libc6-dev libtracefs-dev libtraceevent-dev
         libsystemd-dev libjansson-dev libzstd-dev libxxhash-dev zlib1g-dev check scdoc)
 to_boot=(qemu-system-x86 cpio xz-utils zstd kmod)
-to_test=(clang shellcheck jq python3 trace-cmd systemd systemd-sysv procps iproute2 graphviz sqlite3
+to_test=(g++ clang shellcheck jq python3 trace-cmd systemd systemd-sysv procps iproute2 graphviz sqlite3
         openssh-client openssh-server)
-to_package=(dpkg-dev debhelper lintian)
+to_package=(build-essential debhelper lintian)
 to_view=(chromium protobuf-compiler)
+
+apt_wait_s=600 # for whoever else installs something: a host that has just booted does so by itself
 
 say() {
         printf '\n== %s\n' "$*"
@@ -20,6 +22,30 @@ say() {
 
 is_installed() { # PACKAGE
         [[ $(dpkg-query -W -f '${Status}' "$1" 2>/dev/null) == 'install ok installed' ]]
+}
+
+# apt-get, again and again while another program holds a lock that it wants.  By itself it can wait for
+# those of dpkg alone (DPkg::Lock::Timeout; apt 2.6, apt-pkg/deb/debsystem.cc): those of the lists and of what
+# it fetches end it at once.
+apt_patiently() { # WORD...
+        local log=$build/apt.log end=$((SECONDS + apt_wait_s)) said='' held
+
+        until LC_ALL=C DEBIAN_FRONTEND=noninteractive \
+                apt-get -qq -o Acquire::Retries=3 -o DPkg::Use-Pty=0 -o DPkg::Lock::Timeout=0 \
+                "$@" >"$log" 2>&1 </dev/null; do
+                held=$(sed -n 's/^E: Could not get lock //p' "$log" | head -n 1)
+                if [[ -z $held ]]; then
+                        tail -n 20 "$log" >&2
+                        return 1
+                fi
+                if ((SECONDS >= end)); then
+                        echo "apt-get did not get its lock within $apt_wait_s s: $held" >&2
+                        return 1
+                fi
+                [[ -n $said ]] || echo "Waiting for apt's lock, up to $apt_wait_s s: $held"
+                said=1
+                sleep 2
+        done
 }
 
 # Installs what is missing of these packages; as an ordinary user says how.
@@ -39,12 +65,8 @@ install_packages() { # PACKAGE...
                 return 1
         fi
         say "Installing ${missing[*]}"
-        export DEBIAN_FRONTEND=noninteractive
-        if ! { apt-get -qq -o Acquire::Retries=3 update &&
-                apt-get -qq -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 install -y --no-install-recommends \
-                        "${missing[@]}"; } >"$build/apt.log" 2>&1; then
-                tail -n 20 "$build/apt.log" >&2
-                echo "apt-get could not install: ${missing[*]} (no network?)" >&2
+        if ! { apt_patiently update && apt_patiently install -y --no-install-recommends "${missing[@]}"; }; then
+                echo "apt-get could not install: ${missing[*]}" >&2
                 return 1
         fi
 }
