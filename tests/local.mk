@@ -31,7 +31,7 @@ TESTS += $(unit_tests)
 endif
 
 # The house rules that a script can check.
-house_tests = %D%/check-layers.sh %D%/check-size.sh %D%/check-headers.sh %D%/check-docs.sh
+house_tests = %D%/check-layers.sh %D%/check-size.sh %D%/check-headers.sh %D%/check-docs.sh %D%/check-lists.sh
 EXTRA_DIST += %D%/check-tables.py %D%/read-export.py %D%/consumers/test-viewers.sh
 EXTRA_DIST += %D%/layers.txt %D%/functions.sh %D%/setup.sh %D%/demo %D%/run-all
 dist_check_SCRIPTS += $(house_tests)
