@@ -22,6 +22,9 @@ ftraced_pid=
 export FTRACED_SOCKET=$work/socket
 store=$work/store
 unset FTRACED_DEBUG FTRACED_STORE
+# Whatever whoever tests likes to see; a terminal is one that has colours.
+unset NO_COLOR COLUMNS PAGER SYSTEMD_PAGER SYSTEMD_LESS
+export TERM=xterm
 # No limits but those that a story sets: the disk of whoever tests may be nearly full, and an emulated
 # CPU takes long for everything.
 export FTRACED_CONFIG=$work/ftraced.conf
