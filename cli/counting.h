@@ -10,7 +10,7 @@
  *      counting_end()
  */
 
-#include "analyze/floor.h"
+#include "analyze/overhead.h"
 #include "analyze/pairing.h"
 #include "cli/reading.h"
 
@@ -18,9 +18,8 @@ typedef struct Counting {
         Reading reading;
         Pairing *pairing;
         Floor *floor;
-        FloorCost cost, found; /* in all, and of it what the recording itself says */
         Calibration calibration;
-        bool has_cost, has_found; /* they are known, after counting_run() */
+        Overhead overhead; /* after counting_run() */
 } Counting;
 
 /* All of these: an exit status, after having said why. */
@@ -37,9 +36,7 @@ void counting_done(Counting *c);
 /* Says that adding up failed with @r; STATUS_FAILED. */
 int counting_failure(int r);
 
-/* "Shown 191.1 us a call of udp_sendmsg; about 40 to 43 us of it real, 77 to 79 % is what tracing
- * costs. A call adds 230 to 250 ns as recorded, 221 to 236 ns as measured when it was armed."
- * Nothing, if there are no calls. */
+/* A line with overhead_describe(); nothing, if there are no calls. */
 void counting_headline(const Counting *c, Buf *out);
 /* The same for JSON; NULL without memory. */
 json_t *counting_cost_json(const Counting *c);

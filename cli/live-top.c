@@ -8,7 +8,7 @@
 #include <termios.h>
 
 #include "analyze/breakdown.h"
-#include "analyze/floor.h"
+#include "analyze/overhead.h"
 #include "base/now.h"
 #include "base/unit.h"
 #include "cli/counting.h"
@@ -67,24 +67,24 @@ static size_t n_rows(const LiveTop *t, size_t n) {
         return MIN(n, (size_t) (w.ws_row > ROWS_BESIDES ? w.ws_row : 24) - ROWS_BESIDES);
 }
 
-int live_top_draw(LiveTop *t, const Census *census, bool is_last) {
+int live_top_draw(LiveTop *t, const Census *census, const Calibration *calibration, bool is_last) {
         _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
         _cleanup_top_view_ TopView v = {};
-        Counting shown = { .floor = t->floor };
+        Overhead overhead = overhead_of(t->floor, calibration->inner_low_ns, calibration->inner_ns);
         uint64_t now = now_ns(CLOCK_MONOTONIC);
         int r;
 
         if (!is_last && now - t->drawn_ns < INTERVAL_NS)
                 return 0;
-        shown.has_cost = floor_cost(t->floor, &shown.cost);
         r = top_view_init(&v, t->o, t->breakdown, t->by,
-                          t->o->analysis.corrected && shown.has_cost ? &shown.cost : NULL,
+                          t->o->analysis.corrected && overhead.has_cost ? &overhead.cost : NULL,
                           pairing_total_ns(t->pairing));
         if (r < 0)
                 return r;
         buf_adds(&out, t->in_place ? "\033[H\033[J" : t->drawn_ns > 0 ? "\n" : "");
         add_state(t, census, now, &out);
-        counting_headline(&shown, &out);
+        overhead_describe(&overhead, &out);
+        buf_adds(&out, overhead.shown.n > 0 ? "\n" : "");
         if (v.n > 0)
                 r = top_view_print(&v, &out, n_rows(t, v.n), !t->o->no_legend);
         t->drawn_ns = now;

@@ -10,6 +10,7 @@
 
 #include "calls/census.h"
 #include "cli/options.h"
+#include "store/calibration.h"
 
 typedef struct LiveTop LiveTop;
 
@@ -18,8 +19,8 @@ int live_top_new(LiveTop **ret, const Options *o);
 /* For DrawingOptions: @userdata is the live top.  0 or -errno. */
 int live_top_step(void *userdata, const Step *step);
 /* Draws, unless the last time was less than a second ago, or, if @is_last, anyhow.  @census: what
- * was lost so far.  0 or -errno, -EPIPE if nobody reads any more. */
-int live_top_draw(LiveTop *t, const Census *census, bool is_last);
+ * was lost so far; @calibration: the session's.  0 or -errno, -EPIPE if nobody reads any more. */
+int live_top_draw(LiveTop *t, const Census *census, const Calibration *calibration, bool is_last);
 /* Whether q was pressed. */
 bool live_top_wants_end(LiveTop *t);
 /* Gives the terminal back. */

@@ -134,7 +134,7 @@ static uint64_t watermark(const SessionMeta *m) {
 }
 
 static int draw_top(Follow *f, const Census *census, bool is_last) {
-        int r = live_top_draw(f->top, census, is_last);
+        int r = live_top_draw(f->top, census, &f->source->meta->calibration, is_last);
 
         return r == -EPIPE ? DRAWING_E_PIPE : r;
 }

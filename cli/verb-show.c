@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <pwd.h>
 
+#include "base/figure.h"
 #include "base/unit.h"
 #include "cli/source.h"
 #include "cli/status.h"
@@ -144,7 +145,8 @@ static void show_caps(Buf *out, const SessionMeta *m) {
 }
 
 static void show_when(Buf *out, const SessionMeta *m) {
-        char start[SUMMARY_MAX], stop[SUMMARY_MAX], length[UNIT_TEXT_MAX], arm[UNIT_TEXT_MAX];
+        char start[SUMMARY_MAX], stop[SUMMARY_MAX], length[UNIT_TEXT_MAX], arm[UNIT_TEXT_MAX],
+                cost[FIGURE_MAX];
 
         if (m->start.realtime_ns == 0)
                 return;
@@ -159,9 +161,8 @@ static void show_when(Buf *out, const SessionMeta *m) {
                 line(out, "Clock", "%s", summary_clock_step(stop, m, i));
         line(out, "Armed in", "%s", format_duration(arm, m->arm_ns));
         if (calibration_is_set(&m->calibration))
-                line(out, "A call costs",
-                     "%" PRIu64 " to %" PRIu64 " ns, as measured when it was armed",
-                     m->calibration.inner_low_ns, m->calibration.inner_ns);
+                line(out, "A call costs", "%s, as measured when it was armed",
+                     figure_range(cost, m->calibration.inner_low_ns, m->calibration.inner_ns));
 }
 
 /* A line for each: whose own time it is part of. */

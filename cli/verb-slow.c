@@ -88,7 +88,7 @@ static int add_one(Buf *out, const Options *o, const Counting *counting, const O
         if (r < 0)
                 return r;
         tree_view_init(&view, o, call_tree_root(v->tree),
-                       o->analysis.corrected ? &counting->cost : NULL, MIN_PPM_DEFAULT);
+                       o->analysis.corrected ? &counting->overhead.cost : NULL, MIN_PPM_DEFAULT);
         table_init(&t, TREE_VIEW_TITLES);
         return tree_view_add(&view, &t) > 0 ? table_print(&t, out, !o->no_legend) : 0;
 }
@@ -140,7 +140,7 @@ static json_t *invocation_json(const Options *o, const Counting *counting, const
         TreeView view;
 
         tree_view_init(&view, o, call_tree_root(v->tree),
-                       o->analysis.corrected ? &counting->cost : NULL, 0);
+                       o->analysis.corrected ? &counting->overhead.cost : NULL, 0);
         figure_function_json(object, v->root);
         (void) json_object_update_new(
                 object,

@@ -47,7 +47,8 @@ int verb_top(const Options *o) {
         status = counting_read(&counting, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
-        r = top_view_init(&v, o, breakdown, by, o->analysis.corrected ? &counting.cost : NULL,
+        r = top_view_init(&v, o, breakdown, by,
+                          o->analysis.corrected ? &counting.overhead.cost : NULL,
                           pairing_total_ns(counting.pairing));
         if (r < 0)
                 return counting_failure(r);

@@ -45,7 +45,7 @@ static int show(const Options *o, const Counting *counting, CallTree *tree) {
         TreeView v;
         int status;
 
-        tree_view_init(&v, o, call_tree_root(tree), o->analysis.corrected ? &counting->cost : NULL,
+        tree_view_init(&v, o, call_tree_root(tree), o->analysis.corrected ? &counting->overhead.cost : NULL,
                        as_json ? 0 : MIN_PPM_DEFAULT);
         status = as_json ? print_json(o, counting, &v) : print_table(o, counting, &v);
         if (status == STATUS_OK && v.n_left_out > 0 && o->analysis.min_ppm == UINT64_MAX)

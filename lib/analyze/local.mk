@@ -14,6 +14,8 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/diff.h \
 	%D%/floor.c \
 	%D%/floor.h \
+	%D%/overhead.c \
+	%D%/overhead.h \
 	%D%/pairing.c \
 	%D%/pairing.h \
 	%D%/portrait.c \

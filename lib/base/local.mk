@@ -9,6 +9,8 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/conf-files.h \
 	%D%/cpu-list.c \
 	%D%/cpu-list.h \
+	%D%/figure.c \
+	%D%/figure.h \
 	%D%/grow.h \
 	%D%/ini.c \
 	%D%/ini.h \

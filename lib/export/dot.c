@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-#include "base/unit.h"
+#include "base/figure.h"
 #include "export/escape.h"
 #include "export/intern.h"
 #include "export/tree-export.h"
@@ -122,21 +122,23 @@ static void draw_vertex(Buf *out, const Graph *g, uint32_t i, double all) {
         const Function *f = g->functions.items[i];
         const Vertex *v = &g->vertices[i];
         double share = (double) v->self_ns / all;
+        char self[FIGURE_MAX], total[FIGURE_MAX];
 
         buf_printf(out, "  f%u [label=\"", i);
         escape_dot(out, f->label, f->n_label);
         buf_printf(out,
-                   "\\nself %.3f us (%.1f %%)\\ntotal %.3f us (%.1f %%)\\n%" PRIu64
+                   "\\nself %s (%.1f %%)\\ntotal %s (%.1f %%)\\n%" PRIu64
                    " calls\" self_ns=%" PRIu64 " total_ns=%" PRIu64 " calls=%" PRIu64
                    " fillcolor=\"0.05 %.3f 1.0\"]\n",
-                   (double) v->self_ns / NSEC_PER_USEC, 100 * share,
-                   (double) v->total_ns / NSEC_PER_USEC, 100 * (double) v->total_ns / all, v->n,
-                   v->self_ns, v->total_ns, v->n, MIN(1.0, 0.05 + 2 * share));
+                   figure_exact(self, v->self_ns), 100 * share, figure_exact(total, v->total_ns),
+                   100 * (double) v->total_ns / all, v->n, v->self_ns, v->total_ns, v->n,
+                   MIN(1.0, 0.05 + 2 * share));
 }
 
 static void draw(TreeExport *t, Graph *g, uint64_t least_ns) {
         double all = (double) MAX(call_tree_root(t->tree)->total_ns, UINT64_C(1));
         uint32_t n_left_out = 0;
+        char least[FIGURE_MAX];
 
         buf_adds(t->out, "digraph \"");
         escape_dot(t->out, t->info->title, strlen(t->info->title));
@@ -164,9 +166,8 @@ static void draw(TreeExport *t, Graph *g, uint64_t least_ns) {
                            MIN(6.0, 0.5 + 6 * (double) e.total_ns / all));
         }
         if (n_left_out > 0)
-                buf_printf(t->out,
-                           "  label=\"%u functions that took less than %.3f us are left out\"\n",
-                           n_left_out, (double) least_ns / NSEC_PER_USEC);
+                buf_printf(t->out, "  label=\"%u functions that took less than %s are left out\"\n",
+                           n_left_out, figure_exact(least, least_ns));
         buf_adds(t->out, "}\n");
 }
 

@@ -15,6 +15,7 @@
 #include <inttypes.h>
 
 #include "analyze/twins.h"
+#include "base/figure.h"
 #include "base/unit.h"
 #include "export/escape.h"
 #include "export/flame.h"
@@ -107,12 +108,14 @@ static void add_colour(Drawing *d, const CallNode *node, double change) {
 }
 
 static void add_figures(Drawing *d, const CallNode *node, const CallNode *before) {
-        char count[UNIT_TEXT_MAX];
+        char count[UNIT_TEXT_MAX], total[FIGURE_MAX], self[FIGURE_MAX], change[FIGURE_MAX];
         double all = (double) MAX(d->root->total_ns, UINT64_C(1));
 
-        buf_printf(d->out, "total %.3f us (%.2f %%)\nself %.3f us (%.2f %%)",
-                   (double) node->total_ns / NSEC_PER_USEC, 100 * (double) node->total_ns / all,
-                   (double) node->self_ns / NSEC_PER_USEC, 100 * (double) node->self_ns / all);
+        buf_printf(d->out, "total %s (%.2f %%)\nself %s (%.2f %%)",
+                   figure_exact(total, node->total_ns), 100 * (double) node->total_ns / all,
+                   figure_exact(self, node->self_ns), 100 * (double) node->self_ns / all);
+        if (node->in_irq)
+                buf_adds(d->out, node->is_irq ? "\nan interrupt" : "\nin an interrupt");
         if (node->function)
                 buf_printf(d->out, "\n%s calls", format_count(count, node->n));
         if (node->n_cut > 0)
@@ -121,10 +124,10 @@ static void add_figures(Drawing *d, const CallNode *node, const CallNode *before
                 return;
         if (!before)
                 buf_adds(d->out, "\nnew");
-        buf_printf(d->out, "\nself for each outermost call %.3f us, before %.3f us (%+.3f us)",
-                   per_call(node, d->n_calls) / NSEC_PER_USEC,
-                   per_call(before, d->n_before_calls) / NSEC_PER_USEC,
-                   change_of(d, node, before) / NSEC_PER_USEC);
+        buf_printf(d->out, "\nself for each outermost call %s, before %s (%s)",
+                   figure_mean(self, per_call(node, d->n_calls)),
+                   figure_mean(total, per_call(before, d->n_before_calls)),
+                   figure_change(change, change_of(d, node, before)));
 }
 
 static void draw_frame(Drawing *d, const CallNode *node, const CallNode *before, uint64_t x_ns) {

@@ -10,7 +10,9 @@
 #include <inttypes.h>
 
 #include "analyze/by-root.h"
-#include "analyze/floor.h"
+#include "analyze/overhead.h"
+#include "analyze/ranges.h"
+#include "base/figure.h"
 #include "base/unit.h"
 #include "export/escape.h"
 #include "export/flame.h"
@@ -23,7 +25,6 @@
 #define N_TREE_MAX 5000     /* nodes that are shown */
 #define TREE_MIN_PERMILLE 1 /* of all, what a node must have taken to be shown */
 #define OPEN_PERMILLE 200   /* what is unfolded from the beginning */
-#define N_BUCKETS 64
 
 typedef struct Slow {
         const Function *function;
@@ -102,8 +103,10 @@ static void add_text(Buf *out, const char *s) {
         escape_xml(out, s, strlen(s));
 }
 
-static void add_us(Buf *out, uint64_t ns) {
-        buf_printf(out, "%.3f us", (double) ns / NSEC_PER_USEC);
+static void add_time(Buf *out, uint64_t ns) {
+        char text[FIGURE_MAX];
+
+        buf_adds(out, figure_exact(text, ns));
 }
 
 static void add_row(Buf *out, const char *title, const char *text) {
@@ -112,16 +115,21 @@ static void add_row(Buf *out, const char *title, const char *text) {
         buf_adds(out, "</td></tr>\n");
 }
 
+static void add_figure(Buf *out, const char *title, const char *id, uint64_t n, const char *text) {
+        buf_printf(out, "<tr><th>%s</th><td id=\"%s\" data-value=\"%" PRIu64 "\">%s</td></tr>\n",
+                   title, id, n, text);
+}
+
 static void add_number(Buf *out, const char *title, const char *id, uint64_t n) {
         char text[UNIT_TEXT_MAX];
 
-        buf_printf(out, "<tr><th>%s</th><td id=\"%s\" data-value=\"%" PRIu64 "\">%s</td></tr>\n",
-                   title, id, n, format_count(text, n));
+        add_figure(out, title, id, n, format_count(text, n));
 }
 
 static void add_summary(Html *h) {
         Buf *out = h->t.out;
-        char text[UNIT_TEXT_MAX];
+        char text[UNIT_TEXT_MAX], figure[FIGURE_MAX];
+        uint64_t total_ns = call_tree_root(h->t.tree)->total_ns;
 
         buf_adds(out, "<table>\n");
         if (h->t.info->recording)
@@ -135,8 +143,8 @@ static void add_summary(Html *h) {
         add_number(out, "Calls", "calls", h->n_calls);
         add_number(out, "Outermost calls", "outermost", h->n_outermost);
         add_number(out, "Cut off by the beginning, the end or a loss", "cut", h->n_cut);
-        add_number(out, "Time of the outermost calls [ns]", "total",
-                   call_tree_root(h->t.tree)->total_ns);
+        add_figure(out, "Time of the outermost calls", "total", total_ns,
+                   figure_exact(figure, total_ns));
         buf_adds(out, "<tr><th>Lost</th><td id=\"lost\" class=\"");
         if (h->n_losses == 0)
                 buf_adds(out, "good\">nothing</td></tr>\n");
@@ -148,37 +156,15 @@ static void add_summary(Html *h) {
 }
 
 static void add_cost(Html *h) {
+        Overhead o = overhead_of(h->floor, h->t.info->inner_low_ns, h->t.info->inner_ns);
+        _cleanup_buf_ Buf text = BUF_INIT;
         Buf *out = h->t.out;
-        FloorShown shown = floor_shown(h->floor);
-        FloorCost cost, found;
-        uint64_t low_ns, high_ns;
-        bool has_floor;
 
         buf_adds(out, "<h2>What tracing itself cost</h2>\n<p id=\"cost\">");
-        has_floor = floor_cost(h->floor, &found);
-        if (shown.n == 0 || shown.total_ns == 0 ||
-            !floor_join(&cost, has_floor ? &found : NULL, h->t.info->inner_low_ns,
-                        h->t.info->inner_ns)) {
-                buf_adds(out, "Too little was recorded to tell.</p>\n");
-                return;
-        }
-        low_ns = floor_real_ns(&cost, shown.total_ns, shown.n, shown.n_below, false);
-        high_ns = floor_real_ns(&cost, shown.total_ns, shown.n, shown.n_below, true);
-        buf_adds(out, "Shown ");
-        add_us(out, shown.total_ns / shown.n);
-        buf_adds(out, " an outermost call; about ");
-        add_us(out, MIN(low_ns, high_ns) / shown.n);
-        buf_adds(out, " to ");
-        add_us(out, MAX(low_ns, high_ns) / shown.n);
-        buf_printf(out, " of it real, %.0f to %.0f %% is what tracing costs.",
-                   100 - 100 * (double) MAX(low_ns, high_ns) / (double) shown.total_ns,
-                   100 - 100 * (double) MIN(low_ns, high_ns) / (double) shown.total_ns);
-        if (h->t.info->inner_low_ns > 0)
-                buf_printf(out,
-                           " A call added %" PRIu64 " to %" PRIu64
-                           " ns as measured when it was armed.",
-                           h->t.info->inner_low_ns, h->t.info->inner_ns);
-        buf_adds(out, "</p>\n");
+        overhead_describe(&o, &text);
+        escape_xml(out, text.data, text.n_data);
+        buf_adds(out, o.has_cost && o.shown.n > 0 ? "</p>\n"
+                                                  : " Too little was recorded to tell.</p>\n");
 }
 
 static void add_function(Buf *out, const Function *f) {
@@ -203,10 +189,11 @@ static void add_node(Html *h, const CallNode *node) {
         buf_adds(out, is_leaf ? "" : "<summary>");
         add_function(out, node->function);
         buf_printf(out, " <b>%.1f %%</b> total ", 100 * share);
-        add_us(out, node->total_ns);
+        add_time(out, node->total_ns);
         buf_adds(out, ", self ");
-        add_us(out, node->self_ns);
-        buf_printf(out, ", %" PRIu64 " call%s%s\n", node->n, node->n == 1 ? "" : "s",
+        add_time(out, node->self_ns);
+        buf_printf(out, ", %" PRIu64 " call%s%s%s%s\n", node->n, node->n == 1 ? "" : "s",
+                   node->is_irq ? " (interrupt)" : "", node->n_cut > 0 ? " (cut)" : "",
                    is_leaf ? "" : "</summary>");
         for (const CallNode *c = node->children; c; c = c->next) {
                 uint64_t n = 0, ns = 0;
@@ -220,7 +207,7 @@ static void add_node(Html *h, const CallNode *node) {
                         ns += c->total_ns;
                 }
                 buf_printf(out, "<div class=\"node rest\">%" PRIu64 " smaller calls, ", n);
-                add_us(out, ns);
+                add_time(out, ns);
                 buf_adds(out, "</div>\n");
                 break;
         }
@@ -242,38 +229,31 @@ static void add_tree(Html *h) {
 static void add_histogram(Html *h) {
         const Spread *s = &by_root_all(h->roots)->spread;
         Buf *out = h->t.out;
-        uint64_t counts[N_BUCKETS] = {}, most = 1;
-        int first = N_BUCKETS, last = -1;
+        Range ranges[RANGES_MAX];
+        size_t n = ranges_of(ranges, s, false);
+        uint64_t most = 1;
 
         buf_adds(out, "<h2>How long the outermost calls took</h2>\n");
-        for (int i = 0; i < N_BUCKETS; i++) {
-                uint64_t from = i == 0 ? 0 : UINT64_C(1) << i;
-                uint64_t to = i == N_BUCKETS - 1 ? UINT64_MAX : UINT64_C(2) << i;
-
-                counts[i] = spread_n_between(s, from, to);
-                if (counts[i] == 0)
-                        continue;
-                first = MIN(first, i);
-                last = i;
-                most = MAX(most, counts[i]);
-        }
+        for (size_t i = 0; i < n; i++)
+                most = MAX(most, ranges[i].n);
         buf_adds(out, "<p>Median ");
-        add_us(out, spread_quantile(s, 500));
+        add_time(out, spread_quantile(s, 500));
         buf_adds(out, ", 99 % of them at most ");
-        add_us(out, spread_quantile(s, 990));
+        add_time(out, spread_quantile(s, 990));
         buf_adds(out, ", the slowest ");
-        add_us(out, s->max);
+        add_time(out, s->max);
         buf_adds(out, ".</p>\n<table id=\"histogram\">\n");
-        for (int i = first; i <= last; i++) {
-                char from[UNIT_TEXT_MAX], to[UNIT_TEXT_MAX];
+        for (size_t i = 0; i < n; i++) {
+                char from[FIGURE_MAX], to[FIGURE_MAX];
 
                 buf_printf(out,
                            "<tr><td>%s</td><td>to %s</td><td class=\"n\">%" PRIu64
                            "</td><td><svg width=\"400\" height=\"12\"><rect width=\"%.1f\" "
                            "height=\"12\" fill=\"#e8883a\"/></svg></td></tr>\n",
-                           format_duration(from, i == 0 ? 0 : UINT64_C(1) << i),
-                           format_duration(to, UINT64_C(2) << MIN(i, N_BUCKETS - 2)), counts[i],
-                           400 * (double) counts[i] / (double) most);
+                           figure_round(from, ranges[i].from_ns),
+                           ranges[i].to_ns == UINT64_MAX ? "..."
+                                                         : figure_round(to, ranges[i].to_ns),
+                           ranges[i].n, 400 * (double) ranges[i].n / (double) most);
         }
         buf_adds(out, "</table>\n");
 }
@@ -288,7 +268,7 @@ static void add_slowest(Html *h) {
 
                 buf_printf(out, "<tr data-duration=\"%" PRIu64 "\"><td class=\"n\">",
                            s->duration_ns);
-                add_us(out, s->duration_ns);
+                add_time(out, s->duration_ns);
                 buf_adds(out, "</td><td>");
                 add_function(out, s->function);
                 buf_adds(out, "</td><td>");

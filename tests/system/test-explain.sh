@@ -113,7 +113,7 @@ is 'what a call costs reaches from the lower to the higher one' \
         "$(jq '.tracing | .caller_low_ns == ([.floor.caller_low_ns, 1400 - .floor.leaf_ns] | min) and
                 .caller_high_ns == ([.floor.caller_high_ns, 1450 - .floor.leaf_ns] | max)' "$out")" true
 exits 'a session is shown' 0 ftracectl show --store "$work/data" udp_sendmsg-6.12
-says 'with it' 'A call costs:? +1400 to 1450 ns, as measured when it was armed$' "$out"
+says 'with it' 'A call costs:? +1\.40 to 1\.45 us, as measured when it was armed$' "$out"
 cp -r "$work/data" "$work/calibrated"
 jq 'del(.calibration.calls)' "$meta" >"$work/meta.json" && cp "$work/meta.json" "$meta"
 exits 'one that makes no sense is refused' 1 ftracectl top --store "$work/data" udp_sendmsg-6.12

@@ -1,6 +1,6 @@
 # unit tests of analyze
 analyze_test_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
-unit_tests += %D%/test-expected %D%/test-breakdown %D%/test-call-tree %D%/test-floor %D%/test-outliers %D%/test-pairing %D%/test-ranges %D%/test-truth %D%/test-waits %D%/test-role %D%/test-spread
+unit_tests += %D%/test-expected %D%/test-breakdown %D%/test-call-tree %D%/test-floor %D%/test-overhead %D%/test-outliers %D%/test-pairing %D%/test-ranges %D%/test-truth %D%/test-waits %D%/test-role %D%/test-spread
 %C%_test_expected_CFLAGS = $(analyze_test_cflags)
 %C%_test_expected_LDADD  = $(import_libs) $(analyze_libs) $(CHECK_LIBS) $(JANSSON_LIBS) -lm
 %C%_test_breakdown_CFLAGS  = $(analyze_test_cflags)
@@ -15,6 +15,8 @@ unit_tests += %D%/test-expected %D%/test-breakdown %D%/test-call-tree %D%/test-f
 %C%_test_pairing_LDADD  = $(analyze_libs) $(CHECK_LIBS)
 %C%_test_floor_CFLAGS = $(analyze_test_cflags)
 %C%_test_floor_LDADD  = $(analyze_libs) $(CHECK_LIBS)
+%C%_test_overhead_CFLAGS = $(analyze_test_cflags)
+%C%_test_overhead_LDADD  = $(analyze_libs) $(CHECK_LIBS)
 %C%_test_ranges_CFLAGS = $(analyze_test_cflags)
 %C%_test_ranges_LDADD  = $(analyze_libs) $(CHECK_LIBS)
 %C%_test_truth_CFLAGS = $(analyze_test_cflags)

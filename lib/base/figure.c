@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The unit is that of what is printed: 999,999,999 ns to three digits after the point are "1.000 s",
+ * not "1000.000 ms". */
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/figure.h"
+#include "base/unit.h"
+
+char *figure_exact(char text[static FIGURE_MAX], uint64_t ns) {
+        static const struct {
+                uint64_t below_ns, ns;
+                const char *name;
+        } units[] = {
+                { NSEC_PER_MSEC, NSEC_PER_USEC, "us" },
+                { NSEC_PER_SEC - NSEC_PER_USEC / 2, NSEC_PER_MSEC, "ms" },
+                { UINT64_MAX, NSEC_PER_SEC, "s" },
+        };
+        size_t i = 0;
+        uint64_t thousandth, n;
+
+        while (i < ELEMENTSOF(units) - 1 && ns >= units[i].below_ns)
+                i++;
+        thousandth = units[i].ns / 1000;
+        n = ns / thousandth + (ns % thousandth * 2 >= thousandth);
+        (void) snprintf(text, FIGURE_MAX, "%" PRIu64 ".%03" PRIu64 " %s", n / 1000, n % 1000,
+                        units[i].name);
+        return text;
+}
+
+char *figure_round(char text[static FIGURE_MAX], uint64_t ns) {
+        static const struct {
+                double ns;
+                const char *name;
+        } units[] = { { 1e3, "us" }, { 1e6, "ms" }, { 1e9, "s" } };
+        size_t i = 0;
+        double v;
+
+        while (i < ELEMENTSOF(units) - 1 && (double) ns >= 999.95 * units[i].ns)
+                i++;
+        v = (double) ns / units[i].ns;
+        (void) snprintf(text, FIGURE_MAX, "%.*f %s", v < 9.995 ? 2 : 1, v, units[i].name);
+        return text;
+}
+
+char *figure_mean(char text[static FIGURE_MAX], double ns) {
+        return figure_exact(text, ns > 0 ? (uint64_t) (ns + 0.5) : 0);
+}
+
+char *figure_change(char text[static FIGURE_MAX], double ns) {
+        char size[FIGURE_MAX];
+
+        (void) snprintf(text, FIGURE_MAX, "%c%.40s", ns < 0 ? '-' : '+',
+                        figure_mean(size, ns < 0 ? -ns : ns));
+        return text;
+}
+
+char *figure_range(char text[static FIGURE_MAX], uint64_t low_ns, uint64_t high_ns) {
+        char low[FIGURE_MAX], high[FIGURE_MAX];
+        const char *unit;
+
+        unit = strchr(figure_round(low, low_ns), ' ');
+        if (streq(low, figure_round(high, high_ns)))
+                (void) snprintf(text, FIGURE_MAX, "%.20s", high);
+        else if (streq(unit, strchr(high, ' ')))
+                (void) snprintf(text, FIGURE_MAX, "%.*s to %.20s", (int) (unit - low), low, high);
+        else
+                (void) snprintf(text, FIGURE_MAX, "%.20s to %.20s", low, high);
+        return text;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Figures: how times that were measured are written
+ *
+ * One way for tables, sentences and labels, so that whoever looks for a time in one place finds it in
+ * the other.  (What lasts, as a recording does, is written by format_duration(); what the kernel's
+ * own text has, by the renderers.)
+ */
+
+#include <stdint.h>
+
+#define FIGURE_MAX 48
+
+/* All return @text. */
+
+/* As exact as the tracer is, or nearly: "6.650 us", "1.250 ms", "3.000 s". */
+char *figure_exact(char text[static FIGURE_MAX], uint64_t ns);
+/* For a sentence, three or four digits: "191.1 us", "12.9 us", "0.45 us", "1.00 ms". */
+char *figure_round(char text[static FIGURE_MAX], uint64_t ns);
+/* Of a mean: as figure_exact(), of the nearest nanosecond. */
+char *figure_mean(char text[static FIGURE_MAX], double ns);
+/* Of a difference: the same with its sign, "+1.250 ms", "-6.650 us". */
+char *figure_change(char text[static FIGURE_MAX], double ns);
+/* "40.0 to 43.2 us", "0.98 us to 1.02 ms"; "40.0 us" of two that look alike. */
+char *figure_range(char text[static FIGURE_MAX], uint64_t low_ns, uint64_t high_ns);
