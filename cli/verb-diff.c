@@ -9,6 +9,7 @@
 
 #include "analyze/diff.h"
 #include "base/log.h"
+#include "base/name.h"
 #include "base/unit.h"
 #include "cli/figures.h"
 #include "cli/reading.h"
@@ -87,16 +88,30 @@ static int no_common_root(const Options *o, const Portrait *before, const Portra
 
 /* --- as text ---------------------------------------------------------------------------------- */
 
-/* "+1.500 us" */
 static void add_change(Table *t, double ns) {
-        table_add(t, "%+.3f us", ns / NSEC_PER_USEC);
+        char text[FIGURE_MAX];
+
+        table_add(t, "%s", figure_change(text, ns));
 }
 
 static void add_side(Table *t, const DiffSide *side) {
+        char text[FIGURE_MAX];
+
         if (side->function)
-                table_add(t, "%.3f us", side->self_ns / NSEC_PER_USEC);
+                table_add(t, "%s", figure_mean(text, side->self_ns));
         else
                 table_add(t, "-");
+}
+
+/* As in a tree; a function that interrupts call besides has a row for that. */
+static void add_function(Table *t, const DiffFunction *f) {
+        const Function *function = f->now.function ?: f->before.function;
+        char quoted[NAME_QUOTE_MAX];
+
+        table_add(t, "%s%s", name_quote(quoted, function->label),
+                  f->is_irq   ? "  (interrupt)"
+                  : f->in_irq ? "  (in an interrupt)"
+                              : "");
 }
 
 static void add_calls(Table *t, const DiffSide *side) {
@@ -126,11 +141,11 @@ static const char *describe_chance(const DiffRoot *root, char text[static 48]) {
 static void print_headline(Buf *out, const DiffRoot *root) {
         char before[FIGURE_MAX], now[FIGURE_MAX], n_before[UNIT_TEXT_MAX], n_now[UNIT_TEXT_MAX];
         double change = (double) root->median_now_ns - (double) root->median_before_ns;
-        char chance[48];
+        char chance[48], by[FIGURE_MAX];
 
-        buf_printf(out, "%.*s: median %s -> %s (%+.3f us", (int) root->now->n_name,
-                   root->now->label, figure_exact(before, root->median_before_ns),
-                   figure_exact(now, root->median_now_ns), change / NSEC_PER_USEC);
+        buf_printf(out, "%.*s: median %s -> %s (%s", (int) root->now->n_name, root->now->label,
+                   figure_exact(before, root->median_before_ns),
+                   figure_exact(now, root->median_now_ns), figure_change(by, change));
         if (root->median_before_ns > 0)
                 buf_printf(out, ", %+.0f %%", 100 * change / (double) root->median_before_ns);
         buf_printf(out, ") over %s and %s calls%s\n", format_count(n_before, root->n_before),
@@ -160,7 +175,7 @@ static int print_root(const Options *o, Buf *out, const DiffRoot *root) {
                 }
                 n_shown++;
                 table_add(&t, "%s", whats[f->kind]);
-                figure_add_function(&t, f->now.function ?: f->before.function);
+                add_function(&t, f);
                 add_change(&t, f->change_ns);
                 add_side(&t, &f->before);
                 add_side(&t, &f->now);
@@ -173,10 +188,10 @@ static int print_root(const Options *o, Buf *out, const DiffRoot *root) {
         for (size_t i = 0; i < MIN(root->n_paths, n_paths); i++) {
                 const DiffPath *p = &root->paths[i];
 
-                buf_printf(out, "  %s %.*s %s %.*s\n", p->is_new ? ">" : "<",
+                buf_printf(out, "  %s %.*s %s %.*s%s\n", p->is_new ? ">" : "<",
                            (int) p->caller->n_name, p->caller->label,
                            p->is_new ? "now calls" : "no longer calls", (int) p->callee->n_name,
-                           p->callee->label);
+                           p->callee->label, p->in_irq ? "  (in an interrupt)" : "");
         }
         if (root->n_paths > n_paths)
                 buf_printf(out, "  %zu more changes of who calls whom.\n", root->n_paths - n_paths);
@@ -216,16 +231,18 @@ static json_t *function_json(const DiffFunction *f) {
 
         figure_function_json(o, f->now.function ?: f->before.function);
         (void) json_object_update_new(
-                o, json_pack("{s:s, s:b, s:f, s:f, s:o, s:o}", "kind", kinds[f->kind], "top",
-                             (int) f->is_top, "change_ns", f->change_ns, "p", f->p, "before",
+                o, json_pack("{s:s, s:b, s:b, s:b, s:f, s:f, s:o, s:o}", "kind", kinds[f->kind],
+                             "top", (int) f->is_top, "interrupt", (int) f->is_irq, "in_interrupt",
+                             (int) f->in_irq, "change_ns", f->change_ns, "p", f->p, "before",
                              side_json(&f->before), "now", side_json(&f->now)));
         return o;
 }
 
 static json_t *path_json(const DiffPath *p) {
-        return json_pack("{s:s%, s:s%, s:s}", "caller", p->caller->label,
+        return json_pack("{s:s%, s:s%, s:s, s:b}", "caller", p->caller->label,
                          (size_t) p->caller->n_name, "callee", p->callee->label,
-                         (size_t) p->callee->n_name, "kind", p->is_new ? "new" : "gone");
+                         (size_t) p->callee->n_name, "kind", p->is_new ? "new" : "gone",
+                         "in_interrupt", (int) p->in_irq);
 }
 
 static json_t *calls_json(uint64_t n, uint64_t n_cut, uint64_t median_ns, uint64_t p90_ns) {

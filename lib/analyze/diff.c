@@ -56,7 +56,10 @@ static int compare_rows(DiffFunction *ret, const PortraitRow *before, uint64_t n
         double calls;
         int r;
 
-        *ret = (DiffFunction){ .before = side_of(before, n_before), .now = side_of(now, n_now) };
+        *ret = (DiffFunction){ .before = side_of(before, n_before),
+                               .now = side_of(now, n_now),
+                               .is_irq = (now ?: before)->is_irq,
+                               .in_irq = (now ?: before)->in_irq };
         r = test(before ? &before->self_ns : &none, n_before, now ? &now->self_ns : &none, n_now,
                  &ret->p);
         if (r < 0)
@@ -153,8 +156,8 @@ static int compare_edges(DiffRoot *root, const Half *h, uint32_t i_root, const H
 
                 if (!used(caller) || !used(callee))
                         continue;
-                a = used(portrait_find(q, i_other, &caller->name));
-                b = used(portrait_find(q, i_other, &callee->name));
+                a = used(portrait_find(q, i_other, &caller->name, caller->in_irq));
+                b = used(portrait_find(q, i_other, &callee->name, callee->in_irq));
                 if (a && !b) {
                         root->functions[h->functions[e->callee] - 1].is_top = true;
                         continue;
@@ -168,7 +171,8 @@ static int compare_edges(DiffRoot *root, const Half *h, uint32_t i_root, const H
                 root->paths = bigger;
                 root->paths[root->n_paths++] = (DiffPath){ .caller = caller->function,
                                                            .callee = callee->function,
-                                                           .is_new = is_new };
+                                                           .is_new = is_new,
+                                                           .in_irq = callee->in_irq };
         }
         return 0;
 }
@@ -182,7 +186,7 @@ static int add_functions(DiffRoot *ret, const Half *h, uint32_t i_root, const Ha
 
                 if (!used(row))
                         continue;
-                twin = used(portrait_find(other->p, i_other, &row->name));
+                twin = used(portrait_find(other->p, i_other, &row->name, row->in_irq));
                 if (!is_before && twin)
                         continue;
                 r = compare_rows(&ret->functions[ret->n_functions++], is_before ? row : twin,

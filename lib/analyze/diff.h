@@ -35,6 +35,8 @@ typedef struct DiffFunction {
         DiffSide before, now;
         double p;         /* of its own time */
         bool is_top;      /* new, gone: who calls it is not */
+        bool is_irq;      /* it is an interrupt */
+        bool in_irq;      /* or below one; the same function outside of interrupts is another row */
         double change_ns; /* CHANGED, SAME: of its own time; NEW, GONE: of its total */
 } DiffFunction;
 
@@ -42,6 +44,7 @@ typedef struct DiffFunction {
 typedef struct DiffPath {
         const Function *caller, *callee;
         bool is_new; /* else gone */
+        bool in_irq; /* both are below an interrupt, or the caller is one */
 } DiffPath;
 
 typedef struct DiffRoot {

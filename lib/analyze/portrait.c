@@ -35,6 +35,7 @@ typedef struct Index {
 typedef struct Pointer {
         const Function *function;
         uint32_t root, row;
+        bool in_irq;
 } Pointer;
 
 typedef struct PortraitData {
@@ -75,12 +76,21 @@ static uint64_t mix(uint64_t x) {
         return x ^ x >> 32;
 }
 
+/* Under a root, in an interrupt or not. */
+static uint64_t mix_place(uint64_t hash, uint32_t root, bool in_irq) {
+        return mix(hash ^ (uint64_t) root << 48 ^ (uint64_t) in_irq << 47);
+}
+
 static uint64_t hash_pointer(const PortraitData *d, uint32_t i) {
-        return mix((uintptr_t) d->pointers[i].function >> 4 ^ (uint64_t) d->pointers[i].root << 48);
+        const Pointer *p = &d->pointers[i];
+
+        return mix_place((uintptr_t) p->function >> 4, p->root, p->in_irq);
 }
 
 static uint64_t hash_name(const PortraitData *d, uint32_t i) {
-        return mix(alike_hash(&d->p.rows[i].name) ^ (uint64_t) d->p.rows[i].root << 48);
+        const PortraitRow *row = &d->p.rows[i];
+
+        return mix_place(alike_hash(&row->name), row->root, row->in_irq);
 }
 
 static uint64_t hash_root(const PortraitData *d, uint32_t i) {
@@ -152,25 +162,28 @@ static int find_root(PortraitData *d, const Function *function, uint32_t *ret) {
         return 0;
 }
 
-const PortraitRow *portrait_find(const Portrait *p, uint32_t root, const Alike *name) {
+const PortraitRow *portrait_find(const Portrait *p, uint32_t root, const Alike *name, bool in_irq) {
         const PortraitData *d = (const PortraitData *) p;
         const Index *index = &d->by_name;
-        uint64_t hash = mix(alike_hash(name) ^ (uint64_t) root << 48);
+        uint64_t hash = mix_place(alike_hash(name), root, in_irq);
 
         for (size_t i = (size_t) hash; index->n_slots > 0; i++) {
-                uint32_t row = index->slots[i & (index->n_slots - 1)];
+                uint32_t slot = index->slots[i & (index->n_slots - 1)];
+                const PortraitRow *row;
 
-                if (row == 0)
+                if (slot == 0)
                         break;
-                if (p->rows[row - 1].root == root && alike_equal(&p->rows[row - 1].name, name))
-                        return &p->rows[row - 1];
+                row = &p->rows[slot - 1];
+                if (row->root == root && row->in_irq == in_irq && alike_equal(&row->name, name))
+                        return row;
         }
         return NULL;
 }
 
-static int find_row(PortraitData *d, uint32_t root, const Function *function, uint32_t *ret) {
+static int find_row(PortraitData *d, uint32_t root, const Frame *frame, uint32_t *ret) {
+        const Function *function = frame->function;
         const PortraitRow *row;
-        Pointer pointer = { .function = function, .root = root };
+        Pointer pointer = { .function = function, .root = root, .in_irq = frame->in_irq };
         Alike name;
         int r;
 
@@ -184,18 +197,22 @@ static int find_row(PortraitData *d, uint32_t root, const Function *function, ui
                 if (slot == 0)
                         break;
                 if (d->pointers[slot - 1].function == function &&
-                    d->pointers[slot - 1].root == root) {
+                    d->pointers[slot - 1].root == root &&
+                    d->pointers[slot - 1].in_irq == pointer.in_irq) {
                         *ret = d->pointers[slot - 1].row;
                         return 0;
                 }
         }
         name = alike_of(function);
-        row = portrait_find(&d->p, root, &name);
+        row = portrait_find(&d->p, root, &name, pointer.in_irq);
         if (!row) {
                 if (make_room(&d->p.rows, d->p.n_rows, &d->n_rows_room, sizeof(*row)) < 0)
                         return -ENOMEM;
-                d->p.rows[d->p.n_rows] =
-                        (PortraitRow){ .name = name, .function = function, .root = root };
+                d->p.rows[d->p.n_rows] = (PortraitRow){ .name = name,
+                                                        .function = function,
+                                                        .root = root,
+                                                        .is_irq = frame->role == ROLE_IRQ,
+                                                        .in_irq = frame->in_irq };
                 r = index_add(d, &d->by_name, hash_name);
                 if (r < 0)
                         return r;
@@ -251,13 +268,13 @@ static int begin(void *userdata, const Stack *stack, const Frame *caller, Frame 
         else
                 r = find_root(d, frame->function, &root);
         if (r >= 0)
-                r = find_row(d, root, frame->function, &frame->user);
+                r = find_row(d, root, frame, &frame->user);
         if (r < 0 || !caller)
                 return r;
         for (uint32_t i = 0; i < stack->n && !frame->is_nested; i++)
                 frame->is_nested = stack->frames[i].user == frame->user &&
                                    stack->frames[i].depth < frame->depth;
-        /* Whom an interrupt meets is chance. */
+        /* Nobody calls an interrupt. */
         if (frame->role == ROLE_IRQ || caller->user == frame->user)
                 return 0;
         return note_edge(d, caller->user, frame->user);

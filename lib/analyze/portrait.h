@@ -9,6 +9,9 @@
  * counted by their plain names (analyze/alike.h), recursion counts once, the root is a row of its
  * own.  Calls of roots that were cut off are counted, and nothing of them is used.
  *
+ * What interrupts do has rows of its own, also of functions that the root calls: whom an interrupt
+ * meets, and how many there are, is chance.
+ *
  * Memory is in proportion to functions under roots, and to the functions of the outermost calls that
  * are open.
  */
@@ -22,6 +25,8 @@ typedef struct PortraitRow {
         Alike name;
         const Function *function;
         uint32_t root;   /* index of one of the roots */
+        bool is_irq;     /* it is an interrupt */
+        bool in_irq;     /* or below one */
         uint64_t n;      /* calls */
         Spread self_ns;  /* in each outermost call that had any; in the others it is 0 */
         Spread total_ns; /* the same */
@@ -53,7 +58,7 @@ int portrait_new(Portrait **ret, Pairing *pairing);
 /* The root of this name; false: there is none. */
 bool portrait_find_root(const Portrait *p, const Alike *name, uint32_t *ret);
 /* The row of a function of this name under a root; NULL: it was not called there. */
-const PortraitRow *portrait_find(const Portrait *p, uint32_t root, const Alike *name);
+const PortraitRow *portrait_find(const Portrait *p, uint32_t root, const Alike *name, bool in_irq);
 /* Whether one row calls another one; indices. */
 bool portrait_has_edge(const Portrait *p, uint32_t caller, uint32_t callee);
 Portrait *portrait_free(Portrait *p);

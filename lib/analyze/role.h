@@ -2,10 +2,11 @@
 #pragma once
 
 /*
- * Role: what a function's name alone tells of it
+ * Role: what a function tells of its calls by itself
  *
- * Suffixes that a compiler adds to clones (".isra.4", ".part.20.cold") make no
- * difference.  The lists are of x86 and of common code, from 3.10 to 7.2.
+ * By its name, in which suffixes that a compiler adds to clones (".isra.4", ".part.20.cold") make no
+ * difference; the lists are of x86, of arm64 and of common code, from 3.10 to 7.2.  And an interrupt
+ * is also what lies where the kernel keeps their entries (calls/function.h).
  */
 
 #include "calls/function.h"
@@ -14,7 +15,7 @@
 typedef enum Role {
         ROLE_NONE,
         ROLE_WAIT,    /* its own time is mostly spent off the CPU */
-        ROLE_IRQ,     /* where an interrupt enters the kernel */
+        ROLE_IRQ,     /* of an interrupt, and called by nobody */
         ROLE_SOFTIRQ, /* where softirqs are worked off */
         ROLE_WAKE,    /* it wakes a task */
 } Role;

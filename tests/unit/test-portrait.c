@@ -11,7 +11,7 @@ static void feed(Pairing *pairing, Step s) {
 static const PortraitRow *row_of(const Portrait *p, uint32_t root, const Function *f) {
         Alike name = alike_of(f);
 
-        return portrait_find(p, root, &name);
+        return portrait_find(p, root, &name, false);
 }
 
 START_TEST(an_outermost_call_is_one_sample)
@@ -104,6 +104,34 @@ START_TEST(a_long_outermost_call_is_added_up_in_between)
         }
 END_TEST
 
-UNIT_MAIN("portrait", an_outermost_call_is_one_sample, recursion_counts_once,
+START_TEST(what_interrupts_do_is_apart_and_nobody_calls_them)
+        {
+                static const Function irq = { .label = "irq_enter_rcu" SLACK,
+                                              .n_label = 13,
+                                              .n_name = 13 };
+                _cleanup_(pairing_freep) Pairing *pairing = NULL;
+                _cleanup_(portrait_freep) Portrait *p = NULL;
+                Alike name = alike_of(&step_child);
+
+                ck_assert_int_eq(pairing_new(&pairing), 0);
+                ck_assert_int_eq(portrait_new(&p, pairing), 0);
+                feed(pairing, step_enter(&step_root, 0));
+                feed(pairing, step_leaf(&step_child, 1, 3));
+                feed(pairing, step_leaf(&irq, 1, 1));
+                feed(pairing, step_enter(&step_irq, 1));
+                feed(pairing, step_leaf(&step_child, 2, 40));
+                feed(pairing, step_leave(&step_irq, 1, 50));
+                feed(pairing, step_leave(&step_root, 0, 100));
+                ck_assert_uint_eq(row_of(p, 0, &step_child)->self_ns.sum, 3);
+                ck_assert_uint_eq(portrait_find(p, 0, &name, true)->self_ns.sum, 40);
+                ck_assert(!portrait_find(p, 0, &name, true)->is_irq);
+                name = alike_of(&irq);
+                ck_assert(portrait_find(p, 0, &name, true)->is_irq);
+                ck_assert_uint_eq(p->n_edges, 2); /* root and tick call child */
+        }
+END_TEST
+
+UNIT_MAIN("portrait", what_interrupts_do_is_apart_and_nobody_calls_them,
+          an_outermost_call_is_one_sample, recursion_counts_once,
           tasks_do_not_mix_and_what_is_cut_off_does_not_count,
           a_long_outermost_call_is_added_up_in_between)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "analyze/role.h"
+#include "step-builder.h"
 #include "unit.h"
 
 static Role role(const char *label) {
@@ -19,6 +20,15 @@ START_TEST(waits_and_interrupts_are_known_by_name)
                 ck_assert_int_eq(role("wait_woken"), ROLE_WAIT);
                 ck_assert_int_eq(role("smp_reschedule_interrupt"), ROLE_IRQ);
                 ck_assert_int_eq(role("__sysvec_apic_timer_interrupt"), ROLE_IRQ);
+                ck_assert_int_eq(role("sysvec_hyperv_stimer0"), ROLE_IRQ);
+                ck_assert_int_eq(role("irq_enter_rcu"), ROLE_IRQ);
+                ck_assert_int_eq(role("irq_exit_rcu"), ROLE_IRQ);
+                ck_assert_int_eq(role("raw_irqentry_exit_cond_resched"), ROLE_IRQ);
+                ck_assert_int_eq(role("__common_interrupt"), ROLE_IRQ);
+                ck_assert_int_eq(role("gic_handle_irq"), ROLE_IRQ);
+                ck_assert_int_eq(role("rcu_sched_clock_irq"), ROLE_NONE);
+                ck_assert_int_eq(role_of(&step_irq),
+                                 ROLE_IRQ); /* where the kernel has their entries */
                 ck_assert_int_eq(role("do_softirq.part.20"), ROLE_SOFTIRQ);
                 ck_assert_int_eq(role("handle_softirqs"), ROLE_SOFTIRQ);
                 ck_assert_int_eq(role("try_to_wake_up"), ROLE_WAKE);
