@@ -2,7 +2,7 @@
 system_tests = %D%/test-access.sh %D%/test-damage.sh %D%/test-diff.sh %D%/test-disk.sh \
 	%D%/test-every-call.sh %D%/test-explain.sh %D%/test-export.sh %D%/test-filters.sh %D%/test-full-ring.sh \
 	%D%/test-guards.sh %D%/test-hostile.sh %D%/test-library.sh %D%/test-live-top.sh %D%/test-manners.sh %D%/test-merging.sh \
-	%D%/test-metrics.sh \
+	%D%/test-metrics.sh %D%/test-one-truth.sh \
 	%D%/test-profiles.sh %D%/test-recordings.sh %D%/test-remote.sh %D%/test-restart.sh \
 	%D%/test-retention.sh %D%/test-rotation.sh %D%/test-schedule.sh %D%/test-sealing.sh \
 	%D%/test-sessions.sh %D%/test-setup.sh %D%/test-silence.sh %D%/test-slow-disk.sh %D%/test-slow-kernel.sh %D%/test-ssh.sh %D%/test-store.sh %D%/test-tamper.sh %D%/test-texts.sh \
@@ -11,7 +11,7 @@ system_tests = %D%/test-access.sh %D%/test-damage.sh %D%/test-diff.sh %D%/test-d
 dist_check_SCRIPTS += $(system_tests)
 TESTS += $(system_tests)
 EXTRA_DIST += %D%/fake-tracefs.sh %D%/damage.py %D%/hostile.py tests/varlink-client.py tests/varlink-conform.py \
-	tests/hold-thread.py tests/json-tables.py tests/tables.varlink
+	tests/hold-thread.py tests/json-tables.py tests/one-truth.py tests/tables.varlink
 
 noinst_PROGRAMS += %D%/service-manager
 %C%_service_manager_SOURCES = %D%/service-manager.c

@@ -1,0 +1,65 @@
+#!/bin/bash
+# Touches: nothing; reads the recordings and texts in tests/data.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What one verb says of a recording, all others say: times, calls, quantiles, interrupts, and what tracing
+# cost; and a time is written in the same way wherever it stands.
+. "$(dirname "$0")/../functions.sh"
+requires python3
+
+data=$top_srcdir/tests/data
+agrees() { # SOURCE...
+        FTRACED_STORE=${store_here:-$data} python3 "$top_srcdir/tests/one-truth.py" "$top_builddir/ftracectl" "$@"
+}
+
+for kernel in 6.1 6.12 new; do
+        exits "$kernel: everybody says the same of a recording" 0 agrees "udp_sendmsg-$kernel"
+        exits "$kernel: of a trace.dat" 0 agrees "$data/udp_sendmsg-$kernel.dat"
+        exits "$kernel: of a text" 0 agrees "$data/udp_sendmsg-$kernel.trace"
+done
+for text in "$data"/text/*.txt; do
+        exits "of ${text##*/}, too" 0 agrees "$text"
+done
+
+# Waiting, interrupts, several roots, tasks and CPUs, a beginning and an end that were cut off.
+cat >"$work/all.txt" <<'END'
+     1.000000 |   0)    client-16    |   2.000 us    |  } /* lost */
+     1.000001 |   1)    server-17    |               |  __x64_sys_recvfrom() {
+     1.000010 |   1)    server-17    |               |    schedule() {
+     1.000020 |   1)    server-17    |               |      /* sched_switch: prev_comm=server prev_pid=17 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120 */
+     1.000300 |   0)    client-16    |               |  sock_def_readable() {
+     1.000301 |   0)    client-16    |   0.700 us    |    __rcu_read_lock();
+     1.000302 |   0)    client-16    |   1.100 us    |    irq_enter_rcu();
+     1.000304 |   0)    client-16    |               |    __sysvec_apic_timer_interrupt() {
+     1.000305 |   0)    client-16    |   0.900 us    |      __rcu_read_lock();
+     1.000306 |   0)    client-16    |   3.000 us    |    }
+     1.000308 |   0)    client-16    |   0.300 us    |    irq_exit_rcu();
+     1.000310 |   0)    client-16    |               |    /* sched_waking: comm=server pid=17 prio=120 target_cpu=001 */
+     1.000350 |   0)    client-16    | + 50.000 us   |  }
+     1.020353 |   1)    <idle>-0     |               |  /* sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=server next_pid=17 next_prio=120 */
+     1.020360 |   1)    server-17    | * 20350.00 us |    }
+     1.020371 |   1)    server-17    | * 20370.00 us |  }
+     1.020380 |   0)    client-16    |               |  udp_sendmsg() {
+     1.020381 |   0)    client-16    |   1.000 us    |    ip_make_skb();
+END
+exits 'of a text that has everything' 0 agrees "$work/all.txt"
+
+# With a calibration, which is another opinion of what tracing costs.
+cp -r "$data" "$work/data"
+chmod -R u+w "$work/data"
+meta=$work/data/sessions/udp_sendmsg-6.12/session.json
+sed -i '1s/{/{ "calibration": { "calls": 1000, "outer_ns": 1600, "inner_low_ns": 1400, "inner_ns": 1450, "inner_high_ns": 1500, "realtime_ns": 1 },/' "$meta"
+store_here=$work/data exits 'of a recording that was calibrated' 0 agrees udp_sendmsg-6.12
+exits 'whose calibration is read' 0 ftracectl top --store "$work/data" udp_sendmsg-6.12
+says 'by all' ' as recorded, 1\.40 to 1\.45 us as measured when it was armed\.$' "$out"
+
+# Whom an interrupt meets is chance.
+sed -E '/irq_enter|irq_exit|1\.00030[456]/d' "$work/all.txt" >"$work/quiet.txt"
+exits 'a recording is compared with one that an interrupt met' 0 ftracectl diff --json "$work/quiet.txt" "$work/all.txt"
+is 'nobody calls it' "$(jq -c '[.[].paths[]]' "$out")" '[]'
+is 'what it did is its own' \
+        "$(jq -c '[.[] | select(.function == "sock_def_readable") | .functions[] | select(.in_interrupt) | [.function, .interrupt]] | sort' "$out")" \
+        '[["__rcu_read_lock",false],["__sysvec_apic_timer_interrupt",true],["irq_enter_rcu",true],["irq_exit_rcu",true]]'
+is 'and not that of whom it met' \
+        "$(jq -c '.[] | select(.function == "sock_def_readable") | .functions[] | select(.function == "__rcu_read_lock" and (.in_interrupt | not)) | .change_ns' "$out")" 0
+done_testing
