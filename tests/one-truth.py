@@ -103,10 +103,10 @@ in_page = [
         r'class="node"[^>]* data-n="(\d+)" data-total="(\d+)" data-self="(\d+)">'
         r"(?:<summary>)?<code>(.*?)</code>(.*)", page)
 ]
-diff = json.loads(run("diff", "--json", source[0]) if len(source) == 1 else run("diff", "--json", source[-1]))
+diff = table("diff", source[0])
 texts = {
     "top": run("top"), "tree": run("tree", "--min=0"), "hist": run("hist"), "slow": run("slow"),
-    "calls": run("calls", "*"), "diff": run("diff", source[-1]), "waits": run("waits"),
+    "calls": run("calls", "*"), "diff": run("diff", source[0]), "waits": run("waits"),
     "flame": "\n".join(g["title"] for g in flame), "dot": export("dot"),
     "html": re.sub(r"<style>.*?</style>|<script>.*?</script>", "", page, flags=re.S),
 }

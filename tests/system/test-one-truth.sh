@@ -21,6 +21,10 @@ for text in "$data"/text/*.txt; do
         exits "of ${text##*/}, too" 0 agrees "$text"
 done
 
+for filter in --function=ip_output --root=__ip_append_data --fold=irq --cpu=1; do
+        exits "with $filter, too" 0 agrees udp_sendmsg-6.12 "$filter"
+done
+
 # Waiting, interrupts, several roots, tasks and CPUs, a beginning and an end that were cut off.
 cat >"$work/all.txt" <<'END'
      1.000000 |   0)    client-16    |   2.000 us    |  } /* lost */
