@@ -62,15 +62,15 @@ DEFINE_CLEANUP(Waiting *, waiting_free);
 static void log_start(ServerCall *call, const Session *session) {
         const SessionMeta *m = session_meta(session);
         _cleanup_free_ char *roots = strv_join(&m->roots, " ");
+        char arm[UNIT_TEXT_MAX];
 
         journal_tell(
                 &(JournalEntry){ JOURNAL_STARTED, .meta = m, .call = call },
-                "Session '%s' started by uid %u (pid %i): %.200s%s on %zu CPUs%s%s, armed in %llu "
-                "ms.",
+                "Session '%s' started by uid %u (pid %i): %.200s%s on %zu CPUs%s%s, armed in %s.",
                 m->name, (unsigned) server_call_uid(call), (int) server_call_pid(call), roots ?: "",
                 roots && strlen(roots) > 200 ? "..." : "", m->n_cpus,
                 m->instance ? ", instance " : "", m->instance ?: "",
-                (unsigned long long) (m->arm_ns / 1000000));
+                format_duration(arm, m->arm_ns));
 }
 
 static int reply_session(ServerCall *call, Session *session) {
