@@ -11,7 +11,6 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/pidfd.h>
@@ -96,8 +95,22 @@ static int daemon_path(char **ret) {
         return 0;
 }
 
+/* What the daemon has besides the standard ones; the second until execv(). */
+enum { FD_CONNECTION = 3, FD_ERROR = 4, FD_BEHIND = 5 };
+
+/* Above all that it is to have first, so that none overwrites another. */
+static int move_descriptors(int fd, int error_fd) {
+        fd = fcntl(fd, F_DUPFD_CLOEXEC, FD_BEHIND);
+        error_fd = fcntl(error_fd, F_DUPFD_CLOEXEC, FD_BEHIND);
+        if (fd < 0 || error_fd < 0 || dup2(fd, FD_CONNECTION) < 0 ||
+            dup3(error_fd, FD_ERROR, O_CLOEXEC) < 0)
+                return errno;
+        closefrom(FD_BEHIND);
+        return 0;
+}
+
 /* In the child, between fork() and execv(): async-signal-safe calls only.  Returns errno. */
-static int become_daemon(char *const *args, int fd) {
+static int become_daemon(char *const *args) {
         sigset_t none;
         int null_fd;
 
@@ -110,14 +123,20 @@ static int become_daemon(char *const *args, int fd) {
                 return errno;
 
         /* Whoever waits for our output to end must not wait for the daemon. */
-        null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+        null_fd = open("/dev/null", O_RDWR);
         if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0 || dup2(null_fd, STDOUT_FILENO) < 0)
                 return errno;
-        if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) < 0 || fcntl(fd, F_SETFD, 0) < 0)
-                return errno;
+        if (null_fd > STDERR_FILENO)
+                (void) close(null_fd);
 
         execv(args[0], args);
         return errno;
+}
+
+static _noreturn_ void give_up(int error_fd, int error) {
+        while (write(error_fd, &error, sizeof(error)) < 0 && errno == EINTR)
+                ;
+        _exit(127);
 }
 
 /* @fd: the daemon's end.  The pid, or -errno, of execv() too. */
@@ -129,7 +148,7 @@ static pid_t spawn(const char *path, int fd, const char *store, const char *trac
         ssize_t n;
         pid_t pid;
 
-        if (asprintf(&private_arg, "--private=%i", fd) < 0) {
+        if (asprintf(&private_arg, "--private=%i", FD_CONNECTION) < 0) {
                 private_arg = NULL;
                 return -ENOMEM;
         }
@@ -158,10 +177,10 @@ static pid_t spawn(const char *path, int fd, const char *store, const char *trac
         if (pid < 0)
                 return -errno;
         if (pid == 0) {
-                error = become_daemon(args, fd);
-                while (write(error_write_fd, &error, sizeof(error)) < 0 && errno == EINTR)
-                        ;
-                _exit(127);
+                error = move_descriptors(fd, error_write_fd);
+                if (error != 0)
+                        give_up(error_write_fd, error);
+                give_up(FD_ERROR, become_daemon(args));
         }
 
         /* The pipe closes with nothing in it when execv() succeeds. */

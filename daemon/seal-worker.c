@@ -79,7 +79,7 @@ int seal_worker(const char *byte_order) {
         if (!streq(byte_order, "little") && !streq(byte_order, "big"))
                 return SEAL_WORKER_E_USAGE;
         source.big_endian = streq(byte_order, "big");
-        (void) close_range(SEAL_WORKER_FD_FORMATS + 1, ~0U, 0);
+        closefrom(SEAL_WORKER_FD_FORMATS + 1);
         r = fd_read(SEAL_WORKER_FD_FORMATS, &formats, &source.n_formats, FORMATS_BYTES_MAX);
         n_in = lseek(SEAL_WORKER_FD_IN, 0, SEEK_END);
         if (r < 0 || n_in < 0)

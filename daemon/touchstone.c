@@ -272,7 +272,7 @@ static _noreturn_ void be_child(Touchstone *shared, int go_fd, uint32_t cpu) {
 
         (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
         (void) dup3(go_fd, 3, 0);
-        (void) close_range(4, ~0U, 0);
+        closefrom(4);
         CPU_ZERO(&one);
         if (cpu < CPU_SETSIZE)
                 CPU_SET(cpu, &one);

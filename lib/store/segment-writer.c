@@ -227,19 +227,30 @@ static int allocate(SegmentWriter *w, size_t n) {
         return pwrite_full(w->fd, zeroes, n, end_of(w));
 }
 
+/* One byte of each page of memory onto itself, by the kernel. */
+static int touch(const SegmentWriter *w, void *p, size_t n, uint64_t at) {
+        const size_t n_page = (size_t) sysconf(_SC_PAGESIZE);
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < n; i += n_page)
+                r = pread(w->fd, (char *) p + i, 1, (off_t) (at + i)) < 0 ? -errno : 0;
+        return r;
+}
+
 /*
- * Makes the mapping present and writable, so that read() into it does not fault: a fault of a
- * process that is being killed fails, and would cut the copy of a page in two.  Kernels before 5.14
- * do not know the word.  What the file system refuses is an error here and not a SIGBUS.
+ * Makes the mapping of @n bytes at @at present and writable, so that read() into it does not fault: a
+ * fault of a process that is being killed fails, and would cut the copy of a page in two.  What the
+ * file system refuses is an error here and not a SIGBUS, also on kernels that do not know the word
+ * (before 5.14).
  */
-static int populate(void *p, size_t n) {
+static int populate(const SegmentWriter *w, void *p, size_t n, uint64_t at) {
         int r = madvise(p, n, MADV_POPULATE_WRITE) < 0 ? -errno : 0;
 
-        if (r < 0 && r != -EINVAL) {
+        if (r == -EINVAL)
+                r = touch(w, p, n, at);
+        if (r < 0)
                 (void) munmap(p, n);
-                return r;
-        }
-        return 0;
+        return r;
 }
 
 int segment_tail(SegmentWriter *w, void **ret) {
@@ -263,7 +274,7 @@ int segment_tail(SegmentWriter *w, void **ret) {
                 if (p == MAP_FAILED)
                         r = -errno;
                 else
-                        r = populate(p, n_before + w->page_bytes);
+                        r = populate(w, p, n_before + w->page_bytes, at - n_before);
         }
         if (r < 0) {
                 if (is_new)
