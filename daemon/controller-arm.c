@@ -285,7 +285,8 @@ static int admit(Controller *c, const SessionMeta *m, bool force, bool is_dry, A
         int r;
 
         (void) controller_attach(c);
-        r = host_admit(&(HostFacts){ .fs = &c->fs, .has_instances = c->has_instances }, refusal);
+        r = host_admit(&(HostFacts){ .fs = &c->fs, .has_instances = controller_guess_instances(c) },
+                       refusal);
         if (r != 0)
                 return r;
         if (!is_dry)

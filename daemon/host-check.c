@@ -258,6 +258,24 @@ static int look_events(const HostFacts *h, Finding *f) {
                    "events are enabled in the top-level buffer, which a session shares and clears");
 }
 
+/* Kernels whose per_cpu/cpuN/buffer_size_kb has a mode of 0444 (5.10) do not take back what was there from
+ * a daemon without CAP_DAC_OVERRIDE; the common size can always be set. */
+static int look_sizes(const HostFacts *h, Finding *f) {
+        _cleanup_free_ char *size = NULL;
+        int r;
+
+        if (h->fs->fd < 0 || h->has_instances != 0 || h->n_live > 0)
+                return 0;
+        r = knob_read(h->fs->fd, "buffer_size_kb", &size);
+        if (r < 0)
+                return r;
+        if (*size != 'X' || !knob_is_read_only(h->fs->fd, "per_cpu/cpu0/buffer_size_kb"))
+                return 0;
+        return say(f, GRADE_BAD, "give all CPUs one size: echo 1408 > buffer_size_kb",
+                   "the CPUs' buffers have different sizes, which this kernel does not let "
+                   "ftraced put back (per_cpu/cpu0/buffer_size_kb is read-only)");
+}
+
 static int look_ledger(const HostFacts *h, Finding *f) {
         size_t n = ledger_n(h->ledger);
 
@@ -309,6 +327,7 @@ static const struct {
         { "tracer", look_tracer, false },
         { "leftovers", look_leftovers, false },
         { "events", look_events, false },
+        { "sizes", look_sizes, true },
         { "ledger", look_ledger, false },
         { "memory", look_memory, false },
 };

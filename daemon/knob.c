@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -83,6 +84,13 @@ static bool kind_is_list(KnobKind kind) {
 
 bool knob_hides(const char *path, const char *value) {
         return kind_of(path) == KNOB_EVENT_PIDS && *value == 0;
+}
+
+bool knob_is_read_only(int tracefs_fd, const char *path) {
+        struct stat st;
+
+        return fstatat(tracefs_fd, path, &st, 0) >= 0 &&
+               (st.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0;
 }
 
 bool knob_is_list(const char *path) {

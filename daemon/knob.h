@@ -89,5 +89,8 @@ int knob_restore(int tracefs_fd, const char *path, const char *value, Strv *skip
 int knob_text(const char *path, const char *value, char **ret);
 /* What the file shows when a list is empty, without its newline; "" for the other kinds. */
 const char *knob_shown_empty(const char *path);
+/* Whether its mode lets nobody write it: whoever has no CAP_DAC_OVERRIDE is refused, whatever it does
+ * with what is written. */
+bool knob_is_read_only(int tracefs_fd, const char *path);
 /* Kinds that hold lists; their values split at '\n'. */
 bool knob_is_list(const char *path);

@@ -199,6 +199,18 @@ int plan_add(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const c
         return plan_add_text(p, fs, l, session, file, value, NULL);
 }
 
+/*
+ * Without buffer_percent the kernel wakes readers when their buffers are half full, which is late but not too
+ * late for who looks by the clock as well (daemon/pace.h), and who listens to all CPUs' at once, whatever
+ * it says.  Old kernels refuse it to whoever lacks CAP_DAC_OVERRIDE (linux 5.10 kernel/trace/trace.c,
+ * init_tracer_tracefs(): 0444; ring_buffer.c, ring_buffer_poll_wait(): full is 0 for all CPUs).
+ */
+static bool is_withheld(const Plan *p, const Tracefs *fs, const char *file) {
+        const char *name = find_in_new(p, resolve(p, file)) ?: file, *slash = strrchr(name, '/');
+
+        return streq(slash ? slash + 1 : name, "buffer_percent") && knob_is_read_only(fs->fd, name);
+}
+
 int plan_add_text(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *file,
                   const char *value, const char *text) {
         _cleanup_free_ char *now = NULL;
@@ -209,7 +221,7 @@ int plan_add_text(Plan *p, const Tracefs *fs, Ledger *l, const char *session, co
                 return 0;
         if (r < 0)
                 return r;
-        if (knob_equal(file, now, value))
+        if (knob_equal(file, now, value) || is_withheld(p, fs, file))
                 return 0;
         if (session) {
                 if (streq(file, "buffer_size_kb") && *now == 'X')

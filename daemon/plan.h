@@ -6,8 +6,9 @@
  *
  * Every change that arming makes is a step of a plan: added first, with what is there now, which
  * goes into the ledger; the ledger is committed; then plan_apply() makes it.  More steps may follow,
- * and another plan_apply(), which makes those.  Files that this kernel does not have and files that
- * already say the right thing are no step.
+ * and another plan_apply(), which makes those.  Files that this kernel does not have, files that
+ * already say the right thing, and what this kernel lets nobody set and nothing depends on
+ * (buffer_percent) are no step.
  *
  * A dry plan is the same list with nothing made of it: plan_apply() does nothing, what is read of a
  * file is what the steps before would have left there, and an instance that a step would make is

@@ -1,8 +1,9 @@
 # Tests with the real programs and no kernel: part of `make check`.
 system_tests = %D%/test-access.sh %D%/test-damage.sh %D%/test-diff.sh %D%/test-disk.sh \
-	%D%/test-every-call.sh %D%/test-explain.sh %D%/test-export.sh %D%/test-filters.sh %D%/test-full-ring.sh \
-	%D%/test-guards.sh %D%/test-hostile.sh %D%/test-library.sh %D%/test-live-top.sh %D%/test-manners.sh %D%/test-merging.sh \
-	%D%/test-metrics.sh %D%/test-one-truth.sh \
+	%D%/test-every-call.sh %D%/test-explain.sh %D%/test-export.sh %D%/test-filters.sh \
+	%D%/test-full-ring.sh %D%/test-guards.sh %D%/test-hostile.sh %D%/test-library.sh \
+	%D%/test-live-top.sh %D%/test-manners.sh %D%/test-merging.sh %D%/test-metrics.sh \
+	%D%/test-old-kernel.sh %D%/test-one-truth.sh \
 	%D%/test-profiles.sh %D%/test-recordings.sh %D%/test-remote.sh %D%/test-restart.sh \
 	%D%/test-retention.sh %D%/test-rotation.sh %D%/test-schedule.sh %D%/test-sealing.sh \
 	%D%/test-sessions.sh %D%/test-setup.sh %D%/test-silence.sh %D%/test-slow-disk.sh %D%/test-slow-kernel.sh %D%/test-ssh.sh %D%/test-store.sh %D%/test-tamper.sh %D%/test-texts.sh \
@@ -13,8 +14,9 @@ TESTS += $(system_tests)
 EXTRA_DIST += %D%/fake-tracefs.sh %D%/damage.py %D%/hostile.py tests/varlink-client.py tests/varlink-conform.py \
 	tests/hold-thread.py tests/json-tables.py tests/one-truth.py tests/tables.varlink
 
-noinst_PROGRAMS += %D%/service-manager
+noinst_PROGRAMS += %D%/service-manager %D%/old-kernel
 %C%_service_manager_SOURCES = %D%/service-manager.c
+%C%_old_kernel_SOURCES = %D%/old-kernel.c
 
 # Preloaded into daemons: a disk that fails, a kernel that is slow.
 preloaded = %D%/fault.so %D%/slow.so

@@ -422,6 +422,46 @@ START_TEST(what_arming_refuses_a_dry_run_refuses)
         }
 END_TEST
 
+/* As on Linux 5.10: who has no CAP_DAC_OVERRIDE cannot write them.  Tests may have it. */
+static void make_read_only(FakeKernel *k, const char *path) {
+        ck_assert_int_eq(fchmodat(k->tracefs_fd, path, 0444, 0), 0);
+}
+
+START_TEST(how_full_a_buffer_wakes_is_not_set_where_nobody_may_set_it)
+        {
+                for (int has_instances = 0; has_instances <= 1; has_instances++) {
+                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(has_instances);
+                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                        _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_sendmsg");
+                        _cleanup_free_ char *text = NULL;
+
+                        make_read_only(k, "buffer_percent");
+                        text = script(k, c, m);
+                        ck_assert(strstr(text, "buffer_size_kb"));
+                        ck_assert_msg(!strstr(text, "buffer_percent"), "it is:\n%s", text);
+                }
+        }
+END_TEST
+
+START_TEST(sizes_that_could_not_be_put_back_are_a_refusal_with_a_way_out)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_sendmsg");
+                _cleanup_refusal_ Refusal refusal = {};
+                _cleanup_plan_ Plan plan = {};
+                size_t n_arm;
+
+                fake_put_root(k, "proc/sys/kernel/osrelease", "5.10.0-46-amd64\n");
+                fake_put(k, "buffer_size_kb", "X\n");
+                make_read_only(k, "per_cpu/cpu0/buffer_size_kb");
+                ck_assert_int_eq(controller_rehearse(c, &plan, &n_arm, m, false, &refusal),
+                                 REFUSED);
+                ck_assert_int_eq((int) refusal.kind, REFUSAL_NOT_SUPPORTED);
+                ck_assert(strstr(refusal_message(&refusal), "> buffer_size_kb"));
+        }
+END_TEST
+
 START_TEST(steps_are_json_with_what_they_replace)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
@@ -455,4 +495,6 @@ UNIT_MAIN("dry-run", the_top_level_is_programmed_and_put_back_by_these_lines,
           triggers_are_hung_by_these_lines_and_taken_down_again,
           a_stopwatch_is_made_by_these_lines_and_removed_again, what_is_printed_is_what_is_written,
           whether_there_are_instances_is_told_by_the_release_without_making_one,
-          what_arming_refuses_a_dry_run_refuses, steps_are_json_with_what_they_replace)
+          what_arming_refuses_a_dry_run_refuses,
+          how_full_a_buffer_wakes_is_not_set_where_nobody_may_set_it,
+          sizes_that_could_not_be_put_back_are_a_refusal_with_a_way_out, steps_are_json_with_what_they_replace)
