@@ -400,23 +400,26 @@ int client_call(Client *c, const char *method, json_t *parameters, json_t **ret,
         return client_receive(c, ret, ret_fds, NULL, refusal, -EBADF, -1);
 }
 
-/* Until the private daemon has left, or does not. */
-static void wait_for_leave(pid_t pid) {
-        _cleanup_close_ int fd = pidfd_open(pid, 0);
-        struct pollfd p = { .fd = fd, .events = POLLIN };
+bool client_leave(Client *c, uint64_t ms) {
+        _cleanup_close_ int fd = -EBADF;
+        struct pollfd p = { .events = POLLIN };
 
-        if (fd >= 0)
-                (void) poll_until(&p, 1, now_ns(CLOCK_MONOTONIC) + CLIENT_LEAVE_MS * NSEC_PER_MSEC);
-        (void) waitpid(pid, NULL, WNOHANG);
+        c->frame = frame_free(c->frame);
+        if (c->pid <= 0)
+                return true;
+        p.fd = fd = pidfd_open(c->pid, 0);
+        if (fd >= 0 && poll_until(&p, 1, now_ns(CLOCK_MONOTONIC) + ms * NSEC_PER_MSEC) < 0)
+                return false;
+        if (waitpid(c->pid, NULL, WNOHANG) == c->pid)
+                c->pid = 0;
+        return true;
 }
 
 Client *client_free(Client *c) {
         if (!c)
                 return NULL;
 
-        frame_free(c->frame);
-        if (c->pid > 0)
-                wait_for_leave(c->pid);
+        (void) client_leave(c, CLIENT_LEAVE_MS);
         free(c);
         return NULL;
 }

@@ -63,6 +63,8 @@ int client_send(Client *c, const char *method, json_t *parameters, bool more);
 int client_receive(Client *c, json_t **ret, int *ret_fds, bool *ret_continues, Refusal *refusal,
                    int wake_fd, int timeout_ms);
 
+/* Closes; whether a private daemon has left within @ms.  Only client_free() is for it afterwards. */
+bool client_leave(Client *c, uint64_t ms);
 /* Closes; of a private daemon waits until it has left (at most some seconds) and put everything
  * back. */
 Client *client_free(Client *c);

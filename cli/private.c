@@ -19,6 +19,7 @@
 #include "store/store.h"
 
 #define LOOK_NS (200 * NSEC_PER_MSEC)
+#define NOTICED_MS 300
 
 static uint64_t now_ns(void) {
         struct timespec t;
@@ -103,4 +104,11 @@ int private_start(Client **ret, const Options *o) {
                 *ret = TAKE_PTR(c);
                 return STATUS_OK;
         }
+}
+
+Client *private_end(Client *c, const Options *o, const SessionMeta *m) {
+        if (c && m && m->learns && !client_leave(c, NOTICED_MS))
+                talk(o,
+                     "Learning what was called, so that --lean hooks nothing else the next time.");
+        return client_free(c);
 }

@@ -10,6 +10,10 @@
 
 #include "cli/client.h"
 #include "cli/options.h"
+#include "store/meta.h"
 
 /* Starts it on --store, or the usual store; waits for that as long as --wait says.  An exit status. */
 int private_start(Client **ret, const Options *o);
+/* Ends with @c, and with a private daemon, which first learns what @m, if there is one, says it is to; if
+ * that takes a while, says so. */
+Client *private_end(Client *c, const Options *o, const SessionMeta *m);

@@ -167,8 +167,7 @@ int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *
                 json_decref(parameters);
                 return out_of_memory();
         }
-        status = o->wait_ns > 0 ? waiting_start(&reply, o, c, parameters, wake_fd)
-                                : contact_call(c, o, "Start", parameters, &reply, NULL);
+        status = waiting_start(&reply, o, c, parameters, wake_fd);
         if (status != STATUS_OK)
                 return status;
         return source_meta_from_reply(ret, reply);

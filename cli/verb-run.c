@@ -18,6 +18,7 @@
 #include "cli/command.h"
 #include "cli/contact.h"
 #include "cli/display.h"
+#include "cli/private.h"
 #include "cli/recording.h"
 #include "cli/signals.h"
 #include "cli/status.h"
@@ -262,7 +263,7 @@ static int run(Run *r, const DrawingOptions *d) {
         }
         wait_for_command(r);
         status = r->gone ? r->status : end(r, &s);
-        r->client = client_free(r->client);
+        r->client = private_end(r->client, r->o, r->meta);
         signals_close(&r->signal_fd);
         return status == STATUS_OK ? tell(r, s, d) : r->status ?: status;
 }

@@ -23,6 +23,7 @@
 
 typedef struct Clock {
         bool is_shown; /* on a terminal */
+        bool is_due;   /* it waits, and is not just armed */
         bool is_written;
         uint64_t since_ns;
 } Clock;
@@ -71,7 +72,7 @@ int waiting_start(json_t **ret, const Options *o, Client *c, json_t *parameters,
                 r = client_receive(c, &reply, NULL, &continues, &refusal, wake_fd,
                                    clock.is_shown ? CLOCK_INTERVAL_MS : -1);
                 if (r == -ETIMEDOUT) {
-                        if (clock.is_written ||
+                        if (clock.is_due &&
                             now_ns(CLOCK_MONOTONIC) - clock.since_ns >= 2 * NSEC_PER_SEC)
                                 clock_write(&clock);
                         continue;
@@ -94,5 +95,6 @@ int waiting_start(json_t **ret, const Options *o, Client *c, json_t *parameters,
                         return STATUS_OK;
                 }
                 say(o, json_object_get(reply, "waiting"));
+                clock.is_due = true;
         }
 }

@@ -327,7 +327,8 @@ static int admit(Controller *c, const SessionMeta *m, bool force, bool is_dry, A
         return r < 0 ? r : admit_tracer(&c->fs, c->ledger, ret->has_instances, &ours, refusal);
 }
 
-int controller_look(Controller *c, const SessionMeta *m, bool force, Refusal *refusal) {
+int controller_look(Controller *c, bool *ret_is_learning, const SessionMeta *m, bool force,
+                    Refusal *refusal) {
         _cleanup_(aim_done) Aim aim = {};
         ClaimValues values;
         const Claim *holder;
@@ -342,6 +343,8 @@ int controller_look(Controller *c, const SessionMeta *m, bool force, Refusal *re
         if (arbiter_look(&c->arbiter, &aim.roots, &aim.notrace, &values, &holder, &what) ==
             ARBITER_E_HELD)
                 return refuse_held(holder, what, m->spec.depth, refusal);
+        if (ret_is_learning)
+                *ret_is_learning = controller_is_learning_of(c, &m->spec, &aim.roots);
         return r;
 }
 
@@ -398,7 +401,9 @@ int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, bool force
         r = admit(c, m, force, is_dry, aim, refusal);
         if (r == 0)
                 r = lean_choose(&aim->lean, c->store_fd, c->fs.root_fd, &c->functions, &m->spec,
-                                &aim->roots, &aim->notrace, &aim->warnings, refusal);
+                                &aim->roots, &aim->notrace,
+                                controller_is_learning_of(c, &m->spec, &aim->roots), &aim->warnings,
+                                refusal);
         if (r == 0)
                 r = warn_of_addresses(c, &aim->warnings);
         if (r == 0)

@@ -27,6 +27,37 @@ const Touchstone *tracer_quiet(const Tracer *t) {
         return t->is_weighed ? &t->quiet : NULL;
 }
 
+int controller_begin_lesson(Controller *c, const Strv *roots) {
+        const Strv **lessons = reallocarray(c->lessons, c->n_lessons + 1, sizeof(*lessons));
+
+        if (!lessons)
+                return -ENOMEM;
+        c->lessons = lessons;
+        c->lessons[c->n_lessons++] = roots;
+        return 0;
+}
+
+void controller_end_lesson(Controller *c, const Strv *roots) {
+        for (size_t i = 0; i < c->n_lessons; i++)
+                if (c->lessons[i] == roots) {
+                        c->lessons[i] = c->lessons[--c->n_lessons];
+                        return;
+                }
+}
+
+bool controller_is_learning(const Controller *c) {
+        return c->n_lessons > 0;
+}
+
+bool controller_is_learning_of(const Controller *c, const Spec *spec, const Strv *roots) {
+        if (!lean_asks(spec))
+                return false;
+        for (size_t i = 0; i < c->n_lessons; i++)
+                if (strv_equal(c->lessons[i], roots))
+                        return true;
+        return false;
+}
+
 int controller_narrow(Controller *c, Tracer *t, SessionMeta *m) {
         _cleanup_strv_ Strv warnings = {};
         _cleanup_lean_choice_ LeanChoice choice = {};
@@ -37,7 +68,7 @@ int controller_narrow(Controller *c, Tracer *t, SessionMeta *m) {
 
         aside_settle(c->aside);
         r = lean_choose(&choice, c->store_fd, c->fs.root_fd, &c->functions, &m->spec, &m->roots,
-                        &m->notrace, &warnings, &refusal);
+                        &m->notrace, false, &warnings, &refusal);
         if (r != 0 || choice.hooks.lines.n == 0)
                 return MIN(r, 0);
         r = instance_plan_hooks(t->instance, &plan, c->ledger, t->claim->session, &choice.hooks);

@@ -40,6 +40,8 @@ struct Controller {
         Strv kept_roots; /* of sessions that ended, which could not be taken out (controller-filter.c) */
         Strv recovered; /* instances that a daemon which died had hushed */
         Strv stale_roots; /* names of what is at addresses that went, as set_graph_function shows them */
+        const Strv **lessons; /* the roots of each that is under way (controller-lean.c) */
+        size_t n_lessons;
         ConfigShare memory_limit;
         Calibration calibration;
         char *calibration_clock; /* of what it was measured with */
@@ -89,6 +91,8 @@ int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, bool force
 /* Plans all and makes it: the ledger of the controller is committed before each change.  0, or
  * -errno, and *@ret_file says of what (as long as @p lives). */
 int tracer_program(Tracer *t, const SessionMeta *m, const Aim *aim, Plan *p, const char **ret_file);
+/* Whether a lesson is under way that would tell what is to be hooked for @spec. */
+bool controller_is_learning_of(const Controller *c, const Spec *spec, const Strv *roots);
 /* What has one value for all instances. */
 typedef struct SharedSettings {
         const Strv *roots, *notrace;

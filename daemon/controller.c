@@ -221,6 +221,7 @@ Controller *controller_free(Controller *c) {
         safe_close(c->fs.root_fd);
         safe_close(c->store_fd);
         free(c->wanted_path);
+        free(c->lessons);
         free(c->calibration_clock);
         free(c);
         return NULL;

@@ -77,11 +77,13 @@ size_t controller_n_restored(const Controller *c);
 
 /*
  * controller_look() - what controller_arm() would refuse before it writes anything
- * @m: not changed
+ * @ret_is_learning: what its roots call is learned at this moment: soon less will be hooked; may be NULL
+ * @m:               not changed
  *
  * 0, REFUSED, -errno.
  */
-int controller_look(Controller *c, const SessionMeta *m, bool force, Refusal *refusal);
+int controller_look(Controller *c, bool *ret_is_learning, const SessionMeta *m, bool force,
+                    Refusal *refusal);
 /*
  * controller_arm() - program everything; nothing is recorded yet
  * @ret:   tracer_disarm() it
@@ -124,6 +126,11 @@ void tracer_forget(Tracer *t);
 int controller_narrow(Controller *c, Tracer *t, SessionMeta *m);
 /* daemon/weigh.h, for functions by name. */
 int controller_weigh(Controller *c, Weighing *ret, const Strv *names);
+/* Between the two what @roots call is being learned (daemon/lesson.h); borrowed meanwhile.
+ * 0 or -ENOMEM. */
+int controller_begin_lesson(Controller *c, const Strv *roots);
+void controller_end_lesson(Controller *c, const Strv *roots);
+bool controller_is_learning(const Controller *c); /* of any roots */
 /* daemon/lean.h, lean_learn(). */
 int controller_learn(Controller *c, const Strv *roots, const char *kernel, const LeanCache *new);
 

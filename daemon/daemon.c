@@ -34,24 +34,24 @@
 #include "daemon/settings.h"
 #include "store/store.h"
 
-#define TRACEFS_MAGIC 0x74726163 /* linux/magic.h */
+#define LESSON_USEC (5 * USEC_PER_SEC) /* a client waits longer for it to leave (cli/client.c) */
+#define TRACEFS_MAGIC 0x74726163       /* linux/magic.h */
 
 struct Daemon {
         DaemonConfig config;
         sd_event *event;
         Store *store;
         FdStore *fdstore;
-        Aside *aside;
-        Aside *sweeper; /* of what is removed, which no start waits for */
+        Aside *aside, *sweeper; /* the latter's, what is removed, no start waits for */
         Controller *controller;
         Sessions *sessions;
         Sealer *sealer; /* NULL in a private daemon, which leaves when its client does */
         Methods *methods;
         Server *server;
         Settings settings;
-        Idle *idle;       /* NULL: it does not leave by itself */
-        Janitor *janitor; /* NULL: nothing is removed by itself */
-        sd_event_source *watchdog;
+        Idle *idle;                             /* NULL: it does not leave by itself */
+        Janitor *janitor;                       /* NULL: nothing is removed by itself */
+        sd_event_source *watchdog, *lesson_end; /* the latter of a private one that learns */
         uint64_t watchdog_us;
         bool is_stopping, has_run, is_hung, has_systemd_socket;
         size_t n_left; /* sessions that another daemon goes on with */
@@ -91,13 +91,29 @@ static void daemon_on_session(Session *s, void *userdata) {
         daemon_notify_status(d);
 }
 
+static int daemon_on_lesson_end(sd_event_source *source, uint64_t usec, void *userdata) {
+        Daemon *d = userdata;
+
+        log_warning("Learning for --lean took too long and was broken off.");
+        d->is_stopping = true;
+        return 0;
+}
+
+/* A private one leaves when its client has, but nobody else learns of what that recorded. */
+static bool daemon_is_learning(Daemon *d) {
+        return controller_is_learning(d->controller) &&
+               (d->lesson_end ||
+                sd_event_add_time_relative(d->event, &d->lesson_end, CLOCK_MONOTONIC, LESSON_USEC,
+                                           0, daemon_on_lesson_end, d) >= 0);
+}
+
 /* After every event: leaves the loop if there is a reason to and nothing left to do. */
 static int daemon_on_post(sd_event_source *source, void *userdata) {
         Daemon *d = userdata;
         bool is_abandoned = d->config.private_fd >= 0 && server_n_connections(d->server) == 0;
 
-        if ((d->is_stopping || is_abandoned) && !aside_is_busy(d->aside) &&
-            sessions_have_ended(d->sessions))
+        if ((d->is_stopping || (is_abandoned && !daemon_is_learning(d))) &&
+            !aside_is_busy(d->aside) && sessions_have_ended(d->sessions))
                 return sd_event_exit(d->event, 0);
         if (!aside_is_busy(d->aside))
                 sessions_tidy(d->sessions);
@@ -195,8 +211,9 @@ static bool daemon_has_nothing_to_do(void *userdata) {
         Daemon *d = userdata;
 
         return server_n_connections(d->server) == 0 && sessions_n_live(d->sessions) == 0 &&
-               !aside_is_busy(d->aside) && !aside_is_busy(d->sweeper) &&
-               !janitor_is_busy(d->janitor) && !(d->sealer && sealer_is_busy(d->sealer));
+               !controller_is_learning(d->controller) && !aside_is_busy(d->aside) &&
+               !aside_is_busy(d->sweeper) && !janitor_is_busy(d->janitor) &&
+               !(d->sealer && sealer_is_busy(d->sealer));
 }
 
 static void daemon_on_idle(void *userdata) {
@@ -240,8 +257,7 @@ static int daemon_on_watchdog(sd_event_source *source, uint64_t usec, void *user
         return sd_event_source_set_time_relative(source, d->watchdog_us / 3);
 }
 
-/* --- setting up --------------------------------------------------------------------------------
- */
+/* --- setting up ------------------------------------------------------------------------------- */
 
 static int daemon_load_config(Daemon *d) {
         _cleanup_strv_ Strv problems = {};
@@ -629,12 +645,12 @@ Daemon *daemon_free(Daemon *d) {
 
         had_controller = d->controller;
         aside_settle(d->aside);
-        if (d->sessions && !d->has_run)
-                daemon_leave(
-                        d); /* what it has just taken up is not to end because of a start that fails */
+        if (d->sessions && !d->has_run) /* what it took up is not to end for a start that fails */
+                daemon_leave(d);
         (void) server_free(d->server);
         (void) idle_free(d->idle);
         (void) sd_event_source_disable_unref(d->watchdog);
+        (void) sd_event_source_disable_unref(d->lesson_end);
         (void) janitor_free(d->janitor);
         d->janitor = NULL;
         (void) sealer_free(d->sealer);

@@ -7,6 +7,8 @@
  */
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #include "base/log.h"
 #include "base/name.h"
@@ -166,8 +168,48 @@ static int choose_list(LeanChoice *ret, const Functions *f, const Spec *spec, co
         return r != 0 ? r : finish(ret, f, roots, notrace);
 }
 
+bool lean_asks(const Spec *spec) {
+        return spec->lean != LEAN_OFF && !spec->flat && spec->hooked.n == 0;
+}
+
+/* Why all is hooked, which everybody pays for.  @c: what is known, not enough. */
+static int explain(Strv *warnings, const LeanCache *c, const Strv *roots, bool learns,
+                   bool is_being_learned) {
+        char who[NAME_QUOTE_MAX + 16], text[2 * sizeof(who) + 256];
+        bool is_one = roots->n == 1;
+
+        if (is_one)
+                (void) snprintf(who, sizeof(who), "%s", roots->items[0]);
+        else
+                (void) snprintf(who, sizeof(who), "the %zu functions", roots->n);
+        if (is_being_learned)
+                (void) snprintf(text, sizeof(text),
+                                "what %s call%s is still being learned; all functions are hooked "
+                                "meanwhile",
+                                who, is_one ? "s" : "");
+        else if (!learns)
+                (void) snprintf(text, sizeof(text),
+                                "what %s call%s is not known, and is not learned from a part of it "
+                                "(--depth, --notrace, --slower, --no-irqs); all functions are "
+                                "hooked",
+                                who, is_one ? "s" : "");
+        else if (c->n > 0 && c->n_calls < LEAN_MIN_CALLS)
+                (void) snprintf(text, sizeof(text),
+                                "too few calls of %s were seen (%" PRIu64 " of %i) to say what "
+                                "%s; all functions are hooked until there are more",
+                                who, c->n_calls, LEAN_MIN_CALLS, is_one ? "it calls" : "they call");
+        else
+                (void) snprintf(text, sizeof(text),
+                                "what %s call%s is not known %s; all functions are hooked until it "
+                                "is learned",
+                                who, is_one ? "s" : "",
+                                c->n > 0 ? "any more, after a week" : "yet");
+        return strv_add(warnings, text);
+}
+
 int lean_choose(LeanChoice *ret, int store_fd, int root_fd, const Functions *f, const Spec *spec,
-                const Strv *roots, const Strv *notrace, Strv *warnings, Refusal *refusal) {
+                const Strv *roots, const Strv *notrace, bool is_being_learned, Strv *warnings,
+                Refusal *refusal) {
         _cleanup_lean_choice_ LeanChoice choice = {};
         _cleanup_lean_cache_ LeanCache cache = {};
         int r;
@@ -178,7 +220,7 @@ int lean_choose(LeanChoice *ret, int store_fd, int root_fd, const Functions *f, 
                         *ret = TAKE(choice, (LeanChoice){});
                 return r;
         }
-        if (spec->lean == LEAN_OFF)
+        if (!lean_asks(spec))
                 return 0;
         r = load(&cache, store_fd, root_fd, f, roots, warnings);
         if (r < 0)
@@ -187,7 +229,7 @@ int lean_choose(LeanChoice *ret, int store_fd, int root_fd, const Functions *f, 
                 /* Less than all that the roots call teaches less. */
                 ret->learns = spec->depth == 0 && spec->notrace.n == 0 && spec->slower_ns == 0 &&
                               !spec->no_irqs;
-                return 0;
+                return explain(warnings, &cache, roots, ret->learns, is_being_learned);
         }
         r = lean_select(&cache, roots,
                         spec->lean == LEAN_FULL ? UINT64_MAX

@@ -27,18 +27,24 @@ typedef struct LeanChoice {
         bool learns;                /* what is seen is to be learned */
 } LeanChoice;
 
+/* Whether what was learned of its roots decides what is hooked. */
+bool lean_asks(const Spec *spec);
+
 /*
  * lean_choose()
  * @store_fd: the store's directory
  * @root_fd:  where proc/ and sys/ are
  * @roots:    sorted
  * @notrace:  what is left out with all below it
+ * @is_being_learned: what the roots call, from another session, at this moment
+ * @warnings: if everything is hooked although lean was asked for, why
  *
  * A flat spec hooks the roots alone, one with a list that list, whatever lean is.
  * Return: 0; REFUSED (a function in spec->hooked that there is not); -errno.
  */
 int lean_choose(LeanChoice *ret, int store_fd, int root_fd, const Functions *f, const Spec *spec,
-                const Strv *roots, const Strv *notrace, Strv *warnings, Refusal *refusal);
+                const Strv *roots, const Strv *notrace, bool is_being_learned, Strv *warnings,
+                Refusal *refusal);
 void lean_choice_done(LeanChoice *c);
 /* Fills what @m says of it.  0 or -ENOMEM. */
 int lean_choice_tell(const LeanChoice *c, SessionMeta *m);

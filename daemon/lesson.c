@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Two questions to the worker, one after the other, with the weighing in between.  If the second
- * cannot be asked the functions are learned without weights: hooking more than the budget allows is
- * better than learning nothing.
+ * Two questions to the worker, one after the other, with the weighing in between.  What the first tells
+ * is kept at once, for the second may not be asked any more: hooking more than the budget allows is better
+ * than learning nothing.
  */
 
 #include <errno.h>
@@ -40,6 +40,7 @@ struct Lesson {
 Lesson *lesson_free(Lesson *l) {
         if (!l)
                 return NULL;
+        controller_end_lesson(l->controller, &l->roots);
         l->is_abandoned = true;
         if (l->is_weighing)
                 aside_settle(l->aside);
@@ -55,18 +56,28 @@ Lesson *lesson_free(Lesson *l) {
 
 /* --- the end --------------------------------------------------------------------------------- */
 
+/* Calls count once, however often what they taught is written down. */
+static int keep(Lesson *l) {
+        int r = l->learned.n == 0
+                        ? 0
+                        : controller_learn(l->controller, &l->roots, l->kernel, &l->learned);
+
+        if (r >= 0)
+                l->learned.n_calls = 0;
+        return r;
+}
+
 static void finish(Lesson *l, int error) {
         l->learner = learner_free(l->learner);
-        if (error >= 0 && l->learned.n > 0)
-                error = controller_learn(l->controller, &l->roots, l->kernel, &l->learned);
+        if (error >= 0)
+                error = keep(l);
         if (error < 0)
                 (void) log_warning_errno(error,
                                          "Session '%s': what it called could not be learned for "
                                          "lean: %m; the next one hooks every function again.",
                                          l->session);
         else
-                log_debug("lean", "%s: learned %zu functions from %" PRIu64 " calls", l->session,
-                          l->learned.n, l->learned.n_calls);
+                log_debug("lean", "%s: learned %zu functions", l->session, l->learned.n);
         l->done(error, l->userdata);
 }
 
@@ -196,6 +207,12 @@ static void on_functions(const char *text, int error, void *userdata) {
                 finish(l, r);
                 return;
         }
+        /* Weights take longest, and whoever cannot wait for them does without. */
+        r = keep(l);
+        if (r < 0) {
+                finish(l, r);
+                return;
+        }
         l->is_weighing = true;
         if (aside_run(l->aside, weigh_them, l) < 0)
                 weigh_them(l); /* the loop waits */
@@ -292,6 +309,8 @@ int lesson_start(Lesson **ret, sd_event *event, Aside *aside, Controller *c, con
         if (!l->session || !l->kernel)
                 return -ENOMEM;
         r = strv_copy(&l->roots, &m->roots);
+        if (r >= 0)
+                r = controller_begin_lesson(c, &l->roots);
         if (r >= 0)
                 r = ask_for_functions(l, dir);
         if (r < 0)

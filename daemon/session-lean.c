@@ -61,6 +61,7 @@ static void on_lesson(int error, void *userdata) {
         Session *s = userdata;
 
         s->lesson = lesson_free(s->lesson);
+        s->context->changed(s, s->context->userdata); /* starts may wait for it */
         if (!s->tracer || s->meta->state != SESSION_RECORDING)
                 return;
         if (error < 0)

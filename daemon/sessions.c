@@ -347,12 +347,14 @@ int sessions_prepare(Sessions *s, SessionMeta **ret, const SessionRequest *q, Re
         return r != 0 ? r : sessions_make_meta(s, ret, q, &use);
 }
 
-int sessions_look(Sessions *s, const SessionRequest *q, Refusal *refusal) {
+int sessions_look(Sessions *s, bool *ret_is_learning, const SessionRequest *q, Refusal *refusal) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         int r;
 
         r = sessions_prepare(s, &m, q, refusal);
-        return r != 0 ? r : controller_look(s->context.controller, m, q->force, refusal);
+        return r != 0 ? r
+                      : controller_look(s->context.controller, ret_is_learning, m, q->force,
+                                        refusal);
 }
 
 /* First, so that whoever draws them live is ready for what the new roots bring.  @told: the ids of

@@ -47,9 +47,10 @@ int sessions_prepare(Sessions *s, SessionMeta **ret, const SessionRequest *reque
 /* A task (daemon/aside.h).  After sessions_look(), which finds out what can be before anybody is told of
  * a neighbour.  0, REFUSED, -errno. */
 int sessions_start(Sessions *s, Session **ret, const SessionRequest *request, Refusal *refusal);
-/* Whether sessions_start() would be refused for what can be seen without arming, at little cost.
- * 0, REFUSED, -errno. */
-int sessions_look(Sessions *s, const SessionRequest *request, Refusal *refusal);
+/* Whether sessions_start() would be refused for what can be seen without arming, at little cost; and
+ * whether less would be hooked in a moment, when what is being learned is known.  0, REFUSED, -errno. */
+int sessions_look(Sessions *s, bool *ret_is_learning, const SessionRequest *request,
+                  Refusal *refusal);
 /* By name or id; NULL if there is none. */
 Session *sessions_find(Sessions *s, const char *name);
 /* The name that may have been meant by one that there is not; NULL: none. */

@@ -9,6 +9,8 @@
  * Turns are taken by a task, in which the loop may add to the end of the list, and takes nothing away.
  */
 
+#include <stdio.h>
+
 #include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"
@@ -17,6 +19,9 @@
 
 #define TURN_USEC USEC_PER_SEC
 #define AGAIN_USEC (5 * USEC_PER_SEC)
+#define LESSON_USEC (5 * USEC_PER_SEC)
+#define LESSON_TELL_USEC (USEC_PER_SEC * 3 / 10)
+#define STARTS_E_LEARNING 2 /* besides REFUSED */
 
 typedef struct Waiting Waiting;
 struct Waiting {
@@ -28,6 +33,7 @@ struct Waiting {
         bool may_wait;
         uint64_t since_us, end_us; /* end: UINT64_MAX: never */
         uint64_t again_us;         /* not tried before */
+        uint64_t lesson_us;        /* since when it waits for a lesson; 0: not yet */
         Refusal why;               /* the last one */
         char *told;                /* what it was told it waits for */
         size_t told_ahead;
@@ -83,8 +89,7 @@ static int reply_session(ServerCall *call, Session *session) {
 }
 
 /* Tells a caller that wants to know what it waits for, if that is news. */
-static void tell(Waiting *w, size_t n_ahead) {
-        const char *message = refusal_message(&w->why);
+static void tell(Waiting *w, const char *message, size_t n_ahead) {
         char *text;
         json_t *o;
 
@@ -105,6 +110,18 @@ static void tell(Waiting *w, size_t n_ahead) {
                       (json_int_t) n_ahead);
         if (o)
                 (void) server_call_continue(w->call, o, NULL, 0);
+}
+
+static void tell_of_lesson(Waiting *w, uint64_t now) {
+        char text[512];
+
+        if (now < w->lesson_us + LESSON_TELL_USEC)
+                return;
+        (void) snprintf(text, sizeof(text),
+                        "what %s%s call%s is being learned, so that nothing else is hooked",
+                        w->spec.functions.items[0], w->spec.functions.n > 1 ? " and others" : "",
+                        w->spec.functions.n > 1 ? "" : "s");
+        tell(w, text, 0);
 }
 
 static void refuse_at_last(Waiting *w, uint64_t now) {
@@ -129,15 +146,25 @@ static void fail(Waiting *w, int error) {
 
 /* --- the queue -------------------------------------------------------------------------------- */
 
-/* Looks, and starts if nothing is in the way.  0, REFUSED with w->why, -errno. */
+/* A lesson that takes longer than that, or another one, is not waited for again. */
+static bool may_wait_for_lesson(Waiting *w, uint64_t now) {
+        if (w->lesson_us == 0)
+                w->lesson_us = now;
+        return now < w->lesson_us + LESSON_USEC;
+}
+
+/* Looks, and starts if nothing is in the way.  0, REFUSED with w->why, STARTS_E_LEARNING, -errno. */
 static int try(Starts *s, Waiting *w, uint64_t now, Session **ret) {
+        bool is_learning = false;
         int r;
 
         if (w->again_us > now)
                 return REFUSED;
-        r = sessions_look(s->sessions, &w->request, &w->why);
+        r = sessions_look(s->sessions, &is_learning, &w->request, &w->why);
         if (r != 0)
                 return r;
+        if (is_learning && may_wait_for_lesson(w, now))
+                return STARTS_E_LEARNING;
         r = sessions_start(s->sessions, ret, &w->request, &w->why);
         if (r == REFUSED)
                 w->again_us = now + AGAIN_USEC;
@@ -162,11 +189,15 @@ static bool take_turn(Starts *s, Waiting *w, size_t n_ahead) {
         if (!server_call_is_connected(w->call))
                 return true;
         r = try(s, w, now, &session);
+        if (r == STARTS_E_LEARNING) {
+                tell_of_lesson(w, now);
+                return !server_call_is_connected(w->call);
+        }
         if (r == 0)
                 r = answer(s, w, session);
         else if (r == REFUSED && w->why.kind == REFUSAL_BUSY && w->may_wait) {
                 if (now < w->end_us) {
-                        tell(w, n_ahead);
+                        tell(w, refusal_message(&w->why), n_ahead);
                         return !server_call_is_connected(w->call);
                 }
                 refuse_at_last(w, now);
@@ -180,8 +211,11 @@ static bool take_turn(Starts *s, Waiting *w, size_t n_ahead) {
 static void set_timer(Starts *s) {
         uint64_t at = now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC + TURN_USEC;
 
-        for (const Waiting *w = s->first; w; w = w->next)
+        for (const Waiting *w = s->first; w; w = w->next) {
                 at = MIN(at, w->end_us);
+                if (w->lesson_us != 0 && !w->told)
+                        at = MIN(at, w->lesson_us + LESSON_TELL_USEC);
+        }
         (void) sd_event_source_set_time(s->turn, at);
         (void) sd_event_source_set_enabled(s->turn, s->first ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
 }

@@ -10,6 +10,9 @@
  * Who may wait is refused nothing that another one uses at the moment: the call is kept and tried
  * again when a session ends, and about once a second, since nobody tells when a stranger's tracer
  * goes.  Who came first is tried first; who can begin at once is not held up by those who cannot.
+ *
+ * Who has lean decide what is hooked waits for what is being learned of the same roots, asked or not, but
+ * a moment only: a session that has just ended leaves it to be counted for one to three seconds.
  */
 
 #include <systemd/sd-event.h>
@@ -30,7 +33,7 @@ int starts_new(Starts **ret, sd_event *event, Aside *aside, Sessions *sessions);
  * @wait_ns: how long it may wait; 0: not at all
  *
  * While it waits, and if it was called with `more`, it is told for what at first and at every
- * change.  Return: 0 or -ENOMEM.
+ * change; of a lesson if that takes longer than one notices.  Return: 0 or -ENOMEM.
  */
 int starts_begin(Starts *s, ServerCall *call, const SessionRequest *request, uint64_t wait_ns);
 /* Something has ended: the queue is tried when the loop comes round. */

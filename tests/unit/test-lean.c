@@ -31,6 +31,9 @@ static void add_root(Strv *roots) {
         ck_assert_int_eq(strv_add(roots, "udp_sendmsg"), 0);
 }
 
+static bool is_being_learned; /* what the next choose() is told */
+static uint64_t depth;        /* of its spec */
+
 static int choose(LeanChoice *ret, const Scratch *s, const Functions *f, SpecLean lean,
                   Strv *warnings) {
         _cleanup_strv_ Strv roots = {};
@@ -39,8 +42,9 @@ static int choose(LeanChoice *ret, const Scratch *s, const Functions *f, SpecLea
 
         add_root(&roots);
         spec.lean = lean;
+        spec.depth = depth;
         *ret = (LeanChoice){};
-        return lean_choose(ret, s->fd, s->fd, f, &spec, &roots, &(Strv){}, warnings, &refusal);
+        return lean_choose(ret, s->fd, s->fd, f, &spec, &roots, &(Strv){}, is_being_learned, warnings, &refusal);
 }
 
 /* Writes @text where the cache of udp_sendmsg is. */
@@ -192,12 +196,59 @@ START_TEST(what_is_not_known_is_learned_with_everything_hooked)
                 put_cache(&s, &f, "ftraced lean 2\nlearned 1\ncalls 600\nkfree\n");
                 ck_assert_int_eq(choose(&choice, &s, &f, LEAN_AUTO, &warnings), 0);
                 ck_assert_msg(choice.learns, "1970 was not too long ago");
-                ck_assert_uint_eq(warnings.n, 0);
+                strv_done(&warnings);
 
                 put_cache(&s, &f, "garbage\n");
                 ck_assert_int_eq(choose(&choice, &s, &f, LEAN_AUTO, &warnings), 0);
                 ck_assert(choice.learns);
-                ck_assert_uint_eq(warnings.n, 1);
+                ck_assert_uint_eq(warnings.n, 2);
+                ck_assert(strstr(warnings.items[0], "damaged"));
+        }
+END_TEST
+
+START_TEST(whoever_has_all_functions_hooked_is_told_why)
+        {
+                static const struct {
+                        const char *cache;
+                        SpecLean lean;
+                        uint64_t depth;
+                        bool is_being_learned;
+                        const char *why; /* NULL: nothing is said */
+                } cases[] = {
+                        { NULL, LEAN_AUTO, 0, false, "is not known yet; all functions are hooked" },
+                        { NULL, LEAN_FULL, 0, true,
+                          "what udp_sendmsg calls is still being learned; all functions are hooked" },
+                        { NULL, LEAN_AUTO, 3, false, "is not learned from a part of it (--depth" },
+                        { NULL, LEAN_OFF, 0, true, NULL },
+                        { "learned 9000000000000000000\ncalls 99\nkfree\n", LEAN_AUTO, 0, false,
+                          "too few calls of udp_sendmsg were seen (99 of 100)" },
+                        { "learned 1\ncalls 600\nkfree\n", LEAN_AUTO, 0, false,
+                          "not known any more, after a week; all functions are hooked" },
+                        { "learned 9000000000000000000\ncalls 600\nkfree\n", LEAN_AUTO, 0, true,
+                          NULL },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_scratch_ Scratch s = SCRATCH;
+                        _cleanup_(functions_done) Functions f = {};
+                        _cleanup_lean_choice_ LeanChoice choice = {};
+                        _cleanup_strv_ Strv warnings = {};
+                        char text[128];
+                        Tracefs fs;
+
+                        set_up(&s, &fs, &f);
+                        (void) snprintf(text, sizeof(text), "ftraced lean 2\n%s",
+                                        cases[i].cache ?: "");
+                        if (cases[i].cache)
+                                put_cache(&s, &f, text);
+                        depth = cases[i].depth;
+                        is_being_learned = cases[i].is_being_learned;
+                        ck_assert_int_eq(choose(&choice, &s, &f, cases[i].lean, &warnings), 0);
+                        ck_assert_uint_eq(warnings.n, cases[i].why != NULL);
+                        if (cases[i].why)
+                                ck_assert_msg(strstr(warnings.items[0], cases[i].why), "%s",
+                                              warnings.items[0]);
+                }
         }
 END_TEST
 
@@ -273,5 +324,6 @@ UNIT_MAIN("lean", a_cache_that_is_not_as_we_write_it_is_invalid, what_was_writte
           modules_and_roots_make_another_key_and_the_order_of_modules_does_not,
           what_costs_most_is_left_out_until_the_rest_fits_and_roots_stay,
           what_is_not_known_is_learned_with_everything_hooked,
+          whoever_has_all_functions_hooked_is_told_why,
           what_the_kernel_does_not_have_is_not_hooked_and_the_root_always_is,
           learning_adds_to_what_is_known, an_answer_of_the_worker_that_is_no_answer_is_refused)

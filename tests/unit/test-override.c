@@ -49,9 +49,9 @@ START_TEST(force_switches_the_tracer_off_and_sets_it_again)
                         _cleanup_refusal_ Refusal refusal = {};
                         Tracer *t;
 
-                        ck_assert_int_eq(controller_look(c, m, false, &refusal), REFUSED);
+                        ck_assert_int_eq(controller_look(c, NULL, m, false, &refusal), REFUSED);
                         ck_assert_int_eq(controller_arm(c, &t, m, false, &refusal), REFUSED);
-                        ck_assert_int_eq(controller_look(c, m, true, &refusal), 0);
+                        ck_assert_int_eq(controller_look(c, NULL, m, true, &refusal), 0);
                         ck_assert_int_eq(controller_arm(c, &t, m, true, &refusal), 0);
                         expect_file(k, files[instances], instances ? "nop\n" : "function_graph\n");
                         expect_file(k, "set_graph_function", "udp_sendmsg\n");
