@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
+ * A table says for each member of a Spec what has to be allowed if a call has it.
+ *
  * A glob is not expanded to see whether it is allowed: what it stands for changes with the modules
  * that are loaded.  It is compared as text, by a rule that can only err on the side of refusing.
  */
@@ -12,26 +14,85 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "daemon/allowance.h"
+#include "store/event-choice.h"
+#include "store/trigger.h"
 
 #define GLOB_CHARS "*?[\\"
 
-unsigned allowance_asked(const json_t *given, bool has_profile) {
-        static const struct {
-                const char *member;
-                unsigned bit;
-        } members[] = {
-                { "functions", ALLOWANCE_FUNCTIONS }, { "events", ALLOWANCE_EVENTS },
-                { "depth", ALLOWANCE_DEPTH },         { "duration_ns", ALLOWANCE_DURATION },
-                { "max_bytes", ALLOWANCE_SIZE },
-        };
-        unsigned asked = 0;
+/* Changes what is seen of the functions and events that are named, or when: those of a profile are
+ * allowed as they stand, and not otherwise. */
+#define VIEW (ALLOWANCE_FUNCTIONS | ALLOWANCE_EVENTS | ALLOWANCE_TRIGGERS)
+/* Neither names anything nor shows more; what it costs is limited elsewhere (sessions.c, memory.c). */
+#define COST 0
 
-        if (!has_profile)
-                return ALLOWANCE_ALL;
+/*
+ * Tasks and control groups may be named by whoever may record the functions: a recording has every
+ * task's id and name in it, so that one of all tasks tells more than one of a few.
+ */
+static const struct {
+        const char *member;
+        unsigned bits;
+} members[] = {
+        { "functions", ALLOWANCE_FUNCTIONS },
+        { "notrace", ALLOWANCE_NOTRACE | VIEW },
+        { "hooked", ALLOWANCE_HOOKED | VIEW },
+        { "events", ALLOWANCE_EVENTS },
+        { "triggers", VIEW },
+        { "pids", VIEW },
+        { "comms", VIEW },
+        { "cgroups", VIEW },
+        { "cpus", VIEW },
+        { "flat", VIEW },
+        { "slower_ns", VIEW },
+        { "no_irqs", VIEW },
+        { "no_sleep_time", VIEW },
+        { "args", VIEW },
+        { "retval", VIEW },
+        { "ring", VIEW },
+        { "in_kernel", VIEW },
+        { "max_captures", VIEW },
+        { "max_captures_a_day", VIEW },
+        { "min_gap_ns", VIEW },
+        { "depth", ALLOWANCE_DEPTH },
+        { "duration_ns", ALLOWANCE_DURATION },
+        { "max_bytes", ALLOWANCE_SIZE },
+        { "clock", COST },
+        { "segment_bytes", COST },
+        { "segment_ns", COST },
+        { "buffer_bytes", COST },
+        { "max_functions", COST },
+        { "on_full", COST },
+        { "lean", COST },
+        { "budget_ppm", COST },
+        { "max_hooked", COST },
+        { "max_event_rate", COST },
+        { "max_write_rate", COST },
+        { "max_cpu_ppm", COST },
+};
+
+static int find_bits(const char *member, unsigned *ret) {
         for (size_t i = 0; i < ELEMENTSOF(members); i++)
-                if (json_object_get(given, members[i].member))
-                        asked |= members[i].bit;
-        return asked;
+                if (streq(members[i].member, member)) {
+                        *ret |= members[i].bits;
+                        return 0;
+                }
+        return -ENOENT;
+}
+
+int allowance_ask(unsigned *ret, const json_t *given, bool has_profile, Refusal *refusal) {
+        unsigned asked = has_profile ? 0 : ALLOWANCE_ALL;
+        char quoted[NAME_QUOTE_MAX];
+        const char *member;
+        json_t *value;
+
+        json_object_foreach ((json_t *) given, member, value)
+                if (find_bits(member, &asked) < 0)
+                        return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
+                                           "only root may say '%s': nothing in ftraced.conf allows "
+                                           "it. Ask root for a profile that has it",
+                                           name_quote(quoted, member));
+        *ret = asked;
+        return 0;
 }
 
 bool allowance_covers(const Strv *allowed, const char *pattern) {
@@ -50,42 +111,134 @@ bool allowance_covers(const Strv *allowed, const char *pattern) {
         return false;
 }
 
-static int refuse_one(const Strv *allowed, const char *what, const char *key, const char *asked,
-                      Refusal *refusal) {
-        _cleanup_free_ char *list = strv_join(allowed, " ");
+/* A list of [Members], and what it is about. */
+typedef struct Allowed {
+        const Strv *list; /* NULL: everything */
+        const char *what, *key;
+} Allowed;
+
+static int refuse_one(const Allowed *a, const char *verb, const char *asked, Refusal *refusal) {
+        _cleanup_free_ char *list = strv_join(a->list, " ");
         char quoted[NAME_QUOTE_MAX];
 
         if (!list)
                 return -ENOMEM;
         return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
-                           "you may not record the %s '%s': ftraced.conf allows its group %s %s "
+                           "you may not %s the %s '%s': ftraced.conf allows its group %s %s "
                            "(%s= in [Members]). Ask root for that, or for a profile that has it",
-                           what, name_quote(quoted, asked), allowed->n > 0 ? "only" : "none", list,
-                           key);
+                           verb, a->what, name_quote(quoted, asked),
+                           a->list->n > 0 ? "only" : "none", list, a->key);
+}
+
+static int check_name(const Allowed *a, const char *verb, const char *asked, Refusal *refusal) {
+        return !a->list || allowance_covers(a->list, asked) ? 0
+                                                            : refuse_one(a, verb, asked, refusal);
+}
+
+static int check_names(const Allowed *a, const char *verb, const Strv *asked, Refusal *refusal) {
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < asked->n; i++)
+                r = check_name(a, verb, asked->items[i], refusal);
+        return r;
+}
+
+/* A filter may compare what is in the event, which could be recorded, and with .ustring what is in the
+ * memory of whoever passes it, which could not (linux 6.1 kernel/trace/trace_events_filter.c,
+ * parse_pred()). */
+static int check_event(const Allowed *a, const char *verb, const char *system, const char *name,
+                       const char *filter, Refusal *refusal) {
+        _cleanup_free_ char *text = NULL;
+        char quoted[NAME_QUOTE_MAX];
+        int r;
+
+        if (asprintf(&text, "%s:%s", system, name) < 0)
+                return -ENOMEM;
+        r = check_name(a, verb, text, refusal);
+        if (r != 0 || !filter || !strstr(filter, ".ustring"))
+                return r;
+        return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
+                           "only root may filter the event '%s' by what is in a process's memory "
+                           "(.ustring). Ask root for a profile that does",
+                           name_quote(quoted, text));
+}
+
+static int check_events(const Allowed *a, const Strv *events, Refusal *refusal) {
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < events->n; i++) {
+                EventChoice e;
+
+                if (!event_choice_parse(&e, events->items[i]))
+                        return refuse_one(a, "record", events->items[i], refusal);
+                r = check_event(a, "record", e.system, e.name, e.filter, refusal);
+        }
+        return r;
+}
+
+/* What a trigger waits for; one that is not here is nobody's but root's. */
+static const enum {
+        WAITS_UNDECIDED,
+        WAITS_FOR_OWN, /* the session's own functions, a time, or who may end it anyway */
+        WAITS_FOR_FUNCTION,
+        WAITS_FOR_EVENT,
+} waits[_TRIGGER_KIND_N] = {
+        [TRIGGER_COMMAND] = WAITS_FOR_OWN,
+        [TRIGGER_SIGNAL] = WAITS_FOR_OWN,
+        [TRIGGER_FUNCTION] = WAITS_FOR_FUNCTION,
+        [TRIGGER_EVENT] = WAITS_FOR_EVENT,
+        [TRIGGER_SLOWER] = WAITS_FOR_OWN,
+        [TRIGGER_COUNT] = WAITS_FOR_OWN,
+        [TRIGGER_AT] = WAITS_FOR_OWN,
+        [TRIGGER_IN] = WAITS_FOR_OWN,
+};
+
+static int check_trigger(const Allowed *functions, const Allowed *events, const char *rule,
+                         Refusal *refusal) {
+        _cleanup_trigger_ Trigger t = {};
+        char why[TRIGGER_WHY_MAX], quoted[NAME_QUOTE_MAX];
+        int r = trigger_parse(&t, rule, why);
+
+        if (r < 0)
+                return r;
+        switch (r == 0 ? waits[t.kind] : WAITS_UNDECIDED) {
+        case WAITS_FOR_OWN:
+                return 0;
+        case WAITS_FOR_FUNCTION:
+                return check_name(functions, "wait for", t.name, refusal);
+        case WAITS_FOR_EVENT:
+                return check_event(events, "wait for", t.system, t.name, t.filter, refusal);
+        case WAITS_UNDECIDED:
+                break;
+        }
+        return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
+                           "only root may wait for '%s'. Ask root for a profile that does",
+                           name_quote(quoted, trigger_rule_on(rule)));
 }
 
 int allowance_check(const Limits *l, const Spec *spec, unsigned asked, Refusal *refusal) {
         static const Strv none = {};
-        const Strv *events = l->member_events ?: &none;
+        const Allowed functions = { l->member_functions, "function", "Functions" },
+                      events = { l->member_events ?: &none, "event", "Events" };
+        const struct {
+                unsigned bit;
+                const Strv *names;
+                const char *verb;
+        } lists[] = {
+                { ALLOWANCE_FUNCTIONS, &spec->functions, "record" },
+                { ALLOWANCE_NOTRACE, &spec->notrace, "leave out" },
+                { ALLOWANCE_HOOKED, &spec->hooked, "choose" },
+        };
+        int r = 0;
 
-        if ((asked & ALLOWANCE_FUNCTIONS) && l->member_functions)
-                for (size_t i = 0; i < spec->functions.n; i++)
-                        if (!allowance_covers(l->member_functions, spec->functions.items[i]))
-                                return refuse_one(l->member_functions, "function", "Functions",
-                                                  spec->functions.items[i], refusal);
-        if (asked & ALLOWANCE_EVENTS)
-                for (size_t i = 0; i < spec->events.n; i++) {
-                        const char *e = spec->events.items[i], *colon = strchr(e, ':');
-                        size_t n = colon ? (size_t) (colon - e) + 1 + strcspn(colon + 1, ":")
-                                         : strlen(e);
-                        _cleanup_free_ char *name = strndup(e, n);
-
-                        if (!name)
-                                return -ENOMEM;
-                        if (!allowance_covers(events, name))
-                                return refuse_one(events, "event", "Events", name, refusal);
-                }
-        return 0;
+        for (size_t i = 0; r == 0 && i < ELEMENTSOF(lists); i++)
+                if (asked & lists[i].bit)
+                        r = check_names(&functions, lists[i].verb, lists[i].names, refusal);
+        if (r == 0 && (asked & ALLOWANCE_EVENTS))
+                r = check_events(&events, &spec->events, refusal);
+        for (size_t i = 0; r == 0 && (asked & ALLOWANCE_TRIGGERS) && i < spec->triggers.n; i++)
+                r = check_trigger(&functions, &events, spec->triggers.items[i], refusal);
+        return r;
 }
 
 int allowance_admit(const Limits *l, const AllowanceUse *use, Refusal *refusal) {

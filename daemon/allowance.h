@@ -6,7 +6,12 @@
  *
  * [Members] of ftraced.conf says it.  A profile is root's, so that what it says is allowed as it
  * stands; what a call says besides, or without a profile, is looked at: functions and events that are
- * not allowed are refused, and where it asks for too much, or for no limit, it gets the limit.
+ * not allowed are refused, wherever they are named (as roots, beside them, in a trigger, since what
+ * fires tells as much as what is recorded), and where it asks for too much, or for no limit, it gets
+ * the limit.
+ *
+ * One table in allowance.c has an answer for each member of a Spec.  A member that it does not have is
+ * refused, so that a new one is root's alone until somebody has decided.
  */
 
 #include <stdbool.h>
@@ -15,21 +20,32 @@
 #include "store/spec.h"
 #include "wire/refusal.h"
 
-/* What a call says itself. */
+/* What has to be allowed of a spec. */
 typedef enum AllowanceAsked {
         ALLOWANCE_FUNCTIONS = 1 << 0,
-        ALLOWANCE_EVENTS = 1 << 1,
-        ALLOWANCE_DEPTH = 1 << 2,
-        ALLOWANCE_DURATION = 1 << 3,
-        ALLOWANCE_SIZE = 1 << 4,
-        ALLOWANCE_ALL = (1 << 5) - 1,
+        ALLOWANCE_NOTRACE = 1 << 1,
+        ALLOWANCE_HOOKED = 1 << 2,
+        ALLOWANCE_EVENTS = 1 << 3,
+        ALLOWANCE_TRIGGERS = 1 << 4,
+        ALLOWANCE_DEPTH = 1 << 5,
+        ALLOWANCE_DURATION = 1 << 6,
+        ALLOWANCE_SIZE = 1 << 7,
+        ALLOWANCE_ALL = (1 << 8) - 1,
 } AllowanceAsked;
 
-/* Bits of AllowanceAsked.  @given: the spec in the call, may be NULL. */
-unsigned allowance_asked(const json_t *given, bool has_profile);
+/*
+ * allowance_ask() - what a call says itself
+ * @ret:   bits of AllowanceAsked; all without a profile
+ * @given: the spec in the call, may be NULL
+ *
+ * A call that changes what is seen of a profile's functions, whose calls for one, is asked for those
+ * functions as if it had named them.  Return: 0; REFUSED: there is a member that nobody has decided on.
+ */
+int allowance_ask(unsigned *ret, const json_t *given, bool has_profile, Refusal *refusal);
 
 /* Whether every name, and every glob, that was asked for stays within what is allowed.  A glob does
- * if it is itself on the list, or if one there that has nothing but a * at its end begins as it does. */
+ * if it is itself on the list, or if one there that has nothing but a * at its end begins as it does.
+ * 0, REFUSED, -ENOMEM. */
 int allowance_check(const Limits *l, const Spec *spec, unsigned asked, Refusal *refusal);
 bool allowance_covers(const Strv *allowed, const char *pattern);
 

@@ -152,6 +152,7 @@ static int read_request(const Methods *m, const ServerCall *call, json_t *parame
         json_auto_t *spec = NULL;
         char quoted[NAME_QUOTE_MAX];
         const char *name = NULL, *profile = NULL, *field;
+        unsigned asked = 0;
         bool force = false;
         int r;
 
@@ -181,6 +182,9 @@ static int read_request(const Methods *m, const ServerCall *call, json_t *parame
                 return r;
         if (r > 0)
                 return refuse_spec(spec, field, refusal);
+        if (r == 0 && !server_call_may_all(call))
+                r = allowance_ask(&asked, json_object_get(parameters, "spec"), ret_profile->name,
+                                  refusal);
         *ret = (SessionRequest){ .name = name,
                                  .profile = ret_profile->name,
                                  .spec = ret_spec,
@@ -188,8 +192,7 @@ static int read_request(const Methods *m, const ServerCall *call, json_t *parame
                                  .owner_pid = server_call_pid(call),
                                  .force = force,
                                  .is_member = !server_call_may_all(call),
-                                 .asked = allowance_asked(json_object_get(parameters, "spec"),
-                                                          ret_profile->name) };
+                                 .asked = asked };
         return r;
 }
 

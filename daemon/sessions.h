@@ -37,7 +37,7 @@ typedef struct SessionRequest {
         uint64_t peer;  /* the connection whose end stops it, 0: none */
         bool force;     /* a tracer of somebody else is switched off meanwhile */
         bool is_member; /* not root's: within [Members] of ftraced.conf */
-        unsigned asked; /* what the spec says besides the profile (daemon/allowance.h) */
+        unsigned asked; /* of a member: what has to be allowed (daemon/allowance.h) */
 } SessionRequest;
 
 /* What the session would begin with: a name that is free, a spec within the limits.

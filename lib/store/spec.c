@@ -132,6 +132,10 @@ static const JsonField fields[] = {
         NUMBER(min_gap_ns, 0, INT64_MAX, SPEC_DEFAULT_GAP_NS),
 };
 
+const char *spec_member(size_t i) {
+        return i < ELEMENTSOF(fields) ? fields[i].key : NULL;
+}
+
 json_t *spec_to_json(const Spec *spec) {
         json_t *o = json_object();
 

@@ -104,6 +104,10 @@ typedef struct Spec {
 /* A new JSON object, which the caller owns; NULL without memory. */
 json_t *spec_to_json(const Spec *spec);
 
+/* The JSON key of the @i-th member; NULL: there are no more.  Whoever lets some of them through and not
+ * others has to have an answer for each (daemon/allowance.c). */
+const char *spec_member(size_t i);
+
 /* Adds the member at @offset in a Spec to @o, also if it has its default.  0, -ENOENT, -ENOMEM. */
 int spec_member_to_json(json_t *o, const Spec *spec, size_t offset);
 

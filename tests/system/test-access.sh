@@ -23,7 +23,10 @@ reload() { # PATTERN: of what is logged then
 
 # --- configuration -------------------------------------------------------------------------------
 
-ok 'the daemon starts' start_ftraced --tracefs "$work/tracefs"
+profiles=$work/root/usr/lib/ftraced/profiles.d
+mkdir -p "$profiles"
+printf '[Profile]\nFunctions=udp_sendmsg\nComm=backup\nTrigger=start function:udp_recvmsg\n' >"$profiles/roots.conf"
+ok 'the daemon starts' start_ftraced --tracefs "$work/tracefs" --config-root="$work/root"
 exits 'a configuration without fault is checked' 0 "$top_builddir/ftraced" --check-config
 config 'MaxDepth=deep'
 exits 'a fault in it is found' 1 "$top_builddir/ftraced" --check-config
@@ -82,6 +85,22 @@ exits 'what it does not allow is refused' 4 member start udp_sendmsg
 says 'with what it does' "may not record the function 'udp_sendmsg': ftraced.conf allows its group only tcp_\\*"
 exits 'a glob that goes beyond it is, too' 4 member start '*_sendmsg'
 exits 'an event is refused' 4 member start --event=sched:sched_switch tcp_sendmsg
+# What a session waits for tells as much as what it records, and so may any name.
+exits 'a trigger waits for no function that is not allowed' 4 member arm tcp_sendmsg --on function:udp_sendmsg
+says 'which is named' "may not wait for the function 'udp_sendmsg': ftraced.conf allows its group only tcp_\\*"
+exits 'nor does the end of a recording' 4 member arm tcp_sendmsg --on command --on function:udp_sendmsg --do=stop
+exits 'nor for an event' 4 member arm tcp_sendmsg --on 'event:sched:sched_process_exec:filename ~ "*passwd*"'
+says 'whatever its filter' "may not wait for the event 'sched:sched_process_exec'"
+exits 'a dry run tells nothing of it either' 4 member arm --dry-run tcp_sendmsg --on function:udp_sendmsg
+exits 'what is left out is allowed, too' 4 member start tcp_sendmsg --notrace udp_sendmsg
+exits 'and what is chosen' 4 member start tcp_sendmsg --only 'udp_*'
+exits 'a profile goes beyond it as it stands' 0 member start --dry-run --profile roots
+exits 'but not with the tasks of others' 4 member start --dry-run --profile roots --comm=bash
+says 'its functions are then asked for' "may not record the function 'udp_sendmsg'"
+exits 'nor with other triggers' 4 member arm --dry-run --profile roots --on command
+exits 'nor with the arguments' 4 member start --dry-run --profile roots --args
+exits 'shorter it may be' 0 member start --dry-run --profile roots --duration=1s
+exits 'what may be recorded may be waited for' 0 member arm --dry-run tcp_sendmsg --on function:tcp_sendmsg
 exits 'what it allows is not' 0 member start -n one 'tcp_s*'
 exits 'as often as it allows' 7 member start -n two tcp_sendmsg
 says 'with the way out' 'MaxSessions=.*stop one of them first'

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include <stddef.h>
+
 #include "daemon/allowance.h"
 #include "tests/unit/unit.h"
 
@@ -47,15 +49,139 @@ START_TEST(a_pattern_is_covered_only_if_all_it_can_stand_for_is)
         }
 END_TEST
 
+static unsigned ask(const char *given, bool has_profile) {
+        _cleanup_refusal_ Refusal refusal = {};
+        json_t *o = json_loads(given, 0, NULL);
+        unsigned asked = 0;
+
+        ck_assert_ptr_nonnull(o);
+        ck_assert_int_eq(allowance_ask(&asked, o, has_profile, &refusal), 0);
+        json_decref(o);
+        return asked;
+}
+
 START_TEST(what_a_profile_says_is_not_asked_for)
         {
-                json_t *given = json_pack("{s:[s], s:i}", "functions", "vfs_read", "depth", 3);
+                _cleanup_refusal_ Refusal refusal = {};
+                unsigned asked = 1;
 
-                ck_assert_uint_eq(allowance_asked(given, false), ALLOWANCE_ALL);
-                ck_assert_uint_eq(allowance_asked(given, true),
+                ck_assert_uint_eq(ask("{\"functions\": [\"vfs_read\"], \"depth\": 3}", false),
+                                  ALLOWANCE_ALL);
+                ck_assert_uint_eq(ask("{\"functions\": [\"vfs_read\"], \"depth\": 3}", true),
                                   ALLOWANCE_FUNCTIONS | ALLOWANCE_DEPTH);
-                ck_assert_uint_eq(allowance_asked(NULL, true), 0);
-                json_decref(given);
+                ck_assert_uint_eq(ask("{\"lean\": \"auto\"}", true), 0);
+                ck_assert_int_eq(allowance_ask(&asked, NULL, true, &refusal), 0);
+                ck_assert_uint_eq(asked, 0);
+        }
+END_TEST
+
+START_TEST(who_changes_what_is_seen_of_a_profile_is_asked_for_all_of_it)
+        {
+                const unsigned names = ALLOWANCE_FUNCTIONS | ALLOWANCE_EVENTS | ALLOWANCE_TRIGGERS;
+
+                ck_assert_uint_eq(ask("{\"comms\": []}", true), names);
+                ck_assert_uint_eq(ask("{\"triggers\": []}", true), names);
+                ck_assert_uint_eq(ask("{\"args\": true}", true), names);
+                ck_assert_uint_eq(ask("{\"notrace\": []}", true), names | ALLOWANCE_NOTRACE);
+                ck_assert_uint_eq(ask("{\"hooked\": []}", true), names | ALLOWANCE_HOOKED);
+        }
+END_TEST
+
+START_TEST(every_member_of_a_spec_has_an_answer)
+        {
+                for (size_t i = 0; spec_member(i); i++) {
+                        _cleanup_refusal_ Refusal refusal = {};
+                        json_t *o = json_pack("{s:n}", spec_member(i));
+                        unsigned asked;
+
+                        ck_assert_msg(allowance_ask(&asked, o, true, &refusal) == 0,
+                                      "nobody has decided what a member may say of '%s': "
+                                      "daemon/allowance.c has a table",
+                                      spec_member(i));
+                        json_decref(o);
+                }
+        }
+END_TEST
+
+START_TEST(a_member_of_a_spec_without_an_answer_is_refused_by_name)
+        {
+                for (int has_profile = 0; has_profile < 2; has_profile++) {
+                        _cleanup_refusal_ Refusal refusal = {};
+                        json_t *o = json_pack("{s:[s], s:b}", "functions", "vfs_read",
+                                              "reads_minds", 1);
+                        unsigned asked;
+
+                        ck_assert_int_eq(allowance_ask(&asked, o, has_profile, &refusal), REFUSED);
+                        ck_assert_int_eq(refusal.kind, REFUSAL_PERMISSION_DENIED);
+                        ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), "reads_minds"));
+                        json_decref(o);
+                }
+        }
+END_TEST
+
+/* One list of a spec has @word in it. */
+static int check_one(size_t offset, const char *word, char **ret_message) {
+        _cleanup_strv_ Strv functions = words("udp_*"), events = words("sched:*");
+        Limits l = { .member_functions = &functions, .member_events = &events };
+        _cleanup_refusal_ Refusal refusal = {};
+        _cleanup_spec_ Spec spec = SPEC_INIT;
+        Strv *list = (void *) ((char *) &spec + offset);
+        int r;
+
+        spec.functions = words("udp_sendmsg");
+        ck_assert_int_ge(strv_add(list, word), 0);
+        r = allowance_check(&l, &spec, ALLOWANCE_ALL, &refusal);
+        *ret_message = strdup(r == REFUSED ? refusal_message(&refusal) : "");
+        ck_assert(r == 0 || refusal.kind == REFUSAL_PERMISSION_DENIED);
+        return r;
+}
+
+START_TEST(a_name_is_looked_at_wherever_it_stands)
+        {
+                static const struct {
+                        size_t offset;
+                        const char *good, *bad;
+                        const char *named; /* in the refusal */
+                } cases[] = {
+                        { offsetof(Spec, functions), "udp_rcv", "do_unlinkat",
+                          "record the function 'do_" },
+                        { offsetof(Spec, notrace), "udp_rcv", "ip_*",
+                          "leave out the function 'ip_*'" },
+                        { offsetof(Spec, hooked), "udp_r*", "*", "choose the function '*'" },
+                        { offsetof(Spec, events), "sched:sched_switch:prev_pid==1",
+                          "irq:irq_handler_entry", "record the event 'irq:irq_handler_entry'" },
+                        { offsetof(Spec, events), "sched:x:a==1", "sched:x:a.ustring ~ \"p*\"",
+                          "'sched:x' by what is in a process's memory" },
+                        { offsetof(Spec, triggers), "start function:udp_rcv",
+                          "start function:do_unlinkat", "wait for the function 'do_unlinkat'" },
+                        { offsetof(Spec, triggers), "stop:1s function:udp_rcv",
+                          "stop:1s function:do_unlinkat", "wait for the function 'do_unlinkat'" },
+                        { offsetof(Spec, triggers), "snapshot event:sched:sched_process_exec:pid>1",
+                          "snapshot event:syscalls:sys_enter_openat:flags==1",
+                          "wait for the event 'syscalls:sys_enter_openat'" },
+                        { offsetof(Spec, triggers), "start event:sched:x",
+                          "start event:sched:x:filename.ustring~\"*passwd*\"",
+                          "'sched:x' by what is in a process's memory" },
+                        { offsetof(Spec, triggers), "start,stop:1s slower:5ms", "start nonsense",
+                          "wait for 'nonsense'" },
+                        { offsetof(Spec, triggers), "start count:10", "start function:udp_*",
+                          "wait for 'function:udp_*'" },
+                        { offsetof(Spec, pids), "1", NULL, NULL },
+                        { offsetof(Spec, comms), "passwd", NULL, NULL },
+                        { offsetof(Spec, cgroups), "/", NULL, NULL },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_free_ char *good = NULL, *bad = NULL;
+
+                        ck_assert_msg(check_one(cases[i].offset, cases[i].good, &good) == 0,
+                                      "%s: %s", cases[i].good, good);
+                        if (!cases[i].bad)
+                                continue;
+                        ck_assert_msg(check_one(cases[i].offset, cases[i].bad, &bad) == REFUSED,
+                                      "%s is allowed", cases[i].bad);
+                        ck_assert_msg(strstr(bad, cases[i].named), "%s: %s", cases[i].bad, bad);
+                }
         }
 END_TEST
 
@@ -132,5 +258,9 @@ END_TEST
 
 UNIT_MAIN("allowance", a_pattern_is_covered_only_if_all_it_can_stand_for_is,
           what_a_profile_says_is_not_asked_for,
+          who_changes_what_is_seen_of_a_profile_is_asked_for_all_of_it,
+          every_member_of_a_spec_has_an_answer,
+          a_member_of_a_spec_without_an_answer_is_refused_by_name,
+          a_name_is_looked_at_wherever_it_stands,
           functions_and_events_that_are_not_allowed_are_refused_by_name,
           too_much_becomes_as_much_as_is_allowed, who_has_enough_gets_no_more)
