@@ -49,59 +49,86 @@ int refuse_no_function(const Functions *f, const char *name, Refusal *refusal) {
                            text, like.n > 0 ? "?" : "");
 }
 
-/* How many functions a list may stand for, and how a sentence about more ends. */
+/* Which list it is, how many functions it may stand for, and how a sentence about more ends. */
 typedef struct ListLimit {
+        const char *field;
         uint64_t n;
         const char *what, *way_out;
 } ListLimit;
 
+static int refuse_nothing(const Functions *f, const char *pattern, Refusal *refusal) {
+        char quoted[NAME_QUOTE_MAX];
+
+        if (!function_pattern_is_glob(pattern))
+                return refuse_no_function(f, pattern, refusal);
+        return refusal_set(refusal, REFUSAL_NO_FUNCTION_MATCHES,
+                           json_pack("{ss}", "pattern", pattern),
+                           "\"%s\" matches no function that can be traced here. "
+                           "List them with: ftracectl functions",
+                           name_quote(quoted, pattern));
+}
+
+static int refuse_many(const Strv *patterns, const ListLimit *limit, size_t n, Refusal *refusal) {
+        char quoted[NAME_QUOTE_MAX], counted[UNIT_TEXT_MAX];
+        _cleanup_free_ char *joined = strv_join(patterns, " ");
+
+        if (!joined)
+                return -ENOMEM;
+        return refusal_set(
+                refusal, REFUSAL_TOO_MANY_FUNCTIONS,
+                json_pack("{ss sI sI}", "pattern", joined, "count", (json_int_t) n, "limit",
+                          (json_int_t) limit->n),
+                "\"%s\" match%s %s functions; at most %" PRIu64 " may be %s. Name fewer%s%s.",
+                name_quote(quoted, joined), patterns->n == 1 ? "es" : "", format_count(counted, n),
+                limit->n, limit->what, limit->way_out ? ", or raise " : "", limit->way_out ?: "");
+}
+
 static int admit_list(const Functions *f, const Strv *patterns, const ListLimit *limit, Strv *ret,
                       Refusal *refusal) {
         _cleanup_strv_ Strv all = {};
-        char quoted[NAME_QUOTE_MAX], counted[UNIT_TEXT_MAX];
-        _cleanup_free_ char *joined = NULL;
+        char quoted[NAME_QUOTE_MAX];
+        size_t n;
+        int r;
 
-        for (size_t i = 0; i < patterns->n; i++) {
-                const char *pattern = patterns->items[i];
-                int r;
-
-                if (!function_pattern_is_valid(pattern))
-                        return refusal_set(refusal, REFUSAL_INVALID_NAME,
-                                           json_pack("{ss}", "name", name_quote(quoted, pattern)),
-                                           "\"%s\" is no function name and no glob over them.",
-                                           name_quote(quoted, pattern));
-                r = functions_expand(f, pattern, &all);
-                if (r < 0)
-                        return r;
-                if (r == 0 && !function_pattern_is_glob(pattern))
-                        return refuse_no_function(f, pattern, refusal);
-                if (r == 0)
-                        return refusal_set(refusal, REFUSAL_NO_FUNCTION_MATCHES,
-                                           json_pack("{ss}", "pattern", pattern),
-                                           "\"%s\" matches no function that can be traced here. "
-                                           "List them with: ftracectl functions",
-                                           name_quote(quoted, pattern));
-        }
-        strv_sort_unique(&all);
-        if (all.n > limit->n) {
-                joined = strv_join(patterns, " ");
-                if (!joined)
-                        return -ENOMEM;
-                return refusal_set(refusal, REFUSAL_TOO_MANY_FUNCTIONS,
-                                   json_pack("{ss sI sI}", "pattern", joined, "count",
-                                             (json_int_t) all.n, "limit", (json_int_t) limit->n),
-                                   "\"%s\" match%s %s functions; at most %" PRIu64
-                                   " may be %s. Name fewer, or raise %s.",
-                                   name_quote(quoted, joined), patterns->n == 1 ? "es" : "",
-                                   format_count(counted, all.n), limit->n, limit->what,
-                                   limit->way_out);
-        }
+        for (size_t i = 0; i < patterns->n; i++)
+                if (!function_pattern_is_valid(patterns->items[i]))
+                        return refusal_set(
+                                refusal, REFUSAL_INVALID_NAME,
+                                json_pack("{ss}", "name", name_quote(quoted, patterns->items[i])),
+                                "\"%s\" is no function name and no glob over them.",
+                                name_quote(quoted, patterns->items[i]));
+        r = functions_expand(f, patterns, limit->n, &all, &n);
+        if (r == FUNCTIONS_E_NOTHING)
+                return refuse_nothing(f, patterns->items[n], refusal);
+        if (r == FUNCTIONS_E_COSTLY)
+                return refusal_set(refusal, REFUSAL_INVALID_SPEC,
+                                   json_pack("{ss}", "field", limit->field),
+                                   "so many globs like \"%s\" take too long to be compared with "
+                                   "%s functions. Name fewer, or begin them with letters.",
+                                   name_quote(quoted, patterns->items[n]),
+                                   format_count((char[UNIT_TEXT_MAX]){}, f->n));
+        if (r < 0)
+                return r;
+        if (n > limit->n)
+                return refuse_many(patterns, limit, n, refusal);
         *ret = TAKE(all, (Strv){});
         return 0;
 }
 
+/* Above this no option helps: the kernel goes through all its functions for each name. */
+static ListLimit limit_of(const Spec *spec, const char *field, const char *what) {
+        bool may_raise = spec->max_functions < SPEC_MAX_ROOTS;
+
+        return (ListLimit){ .field = field,
+                            .n = may_raise ? spec->max_functions : SPEC_MAX_ROOTS,
+                            .what = what,
+                            .way_out = may_raise ? "--max-functions" : NULL };
+}
+
 int admit_names(const Functions *f, const Spec *spec, Strv *ret_roots, Strv *ret_notrace,
                 Refusal *refusal) {
+        const ListLimit roots_limit = limit_of(spec, "functions", "roots"),
+                        notrace_limit = limit_of(spec, "notrace", "left out");
         _cleanup_strv_ Strv roots = {};
         int r;
 
@@ -109,13 +136,9 @@ int admit_names(const Functions *f, const Spec *spec, Strv *ret_roots, Strv *ret
                 return refusal_set(refusal, REFUSAL_INVALID_SPEC,
                                    json_pack("{ss}", "field", "functions"),
                                    "no function is named: a session needs at least one root.");
-        r = admit_list(f, &spec->functions,
-                       &(ListLimit){ spec->max_functions, "roots", "--max-functions" }, &roots,
-                       refusal);
+        r = admit_list(f, &spec->functions, &roots_limit, &roots, refusal);
         if (r == 0)
-                r = admit_list(f, &spec->notrace,
-                               &(ListLimit){ spec->max_functions, "left out", "--max-functions" },
-                               ret_notrace, refusal);
+                r = admit_list(f, &spec->notrace, &notrace_limit, ret_notrace, refusal);
         if (r == 0)
                 *ret_roots = TAKE(roots, (Strv){});
         return r;
@@ -123,14 +146,14 @@ int admit_names(const Functions *f, const Spec *spec, Strv *ret_roots, Strv *ret
 
 int admit_hooked(const Functions *f, const Spec *spec, Strv *ret, Refusal *refusal) {
         return admit_list(f, &spec->hooked,
-                          &(ListLimit){ spec->max_hooked ?: SPEC_UNLIMITED, "hooked",
+                          &(ListLimit){ "hooked", spec->max_hooked ?: SPEC_UNLIMITED, "hooked",
                                         "--max-hooked (MaxHookedFunctions= in ftraced.conf)" },
                           ret, refusal);
 }
 
 static bool leaves_nothing(const Strv *roots, const Strv *notrace) {
         for (size_t i = 0; i < roots->n; i++)
-                if (!strv_contains(notrace, roots->items[i]))
+                if (!strv_finds(notrace, roots->items[i]))
                         return false;
         return true;
 }

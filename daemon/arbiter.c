@@ -74,6 +74,7 @@ int arbiter_join(Arbiter *a, Claim **ret, const char *session, uid_t uid, const 
                 claim_free(c);
                 return -ENOMEM;
         }
+        strv_sort_unique(&c->roots); /* they are; but for what an adopted session.json says */
         *ret = a->claims[a->n++] = c;
         return 0;
 }
@@ -103,7 +104,7 @@ int arbiter_own_roots(const Arbiter *a, const Claim *claim, Strv *ret) {
 
                 for (size_t k = 0; k < a->n && !shared; k++)
                         shared = a->claims[k] != claim &&
-                                 strv_contains(&a->claims[k]->roots, claim->roots.items[i]);
+                                 strv_finds(&a->claims[k]->roots, claim->roots.items[i]);
                 if (shared)
                         continue;
                 r = strv_add(ret, claim->roots.items[i]);

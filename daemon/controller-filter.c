@@ -130,8 +130,9 @@ static int pick_present(const Controller *c, const Strv *words, Strv *ret) {
 
         if (r >= 0)
                 r = strv_split(&now, text, "\n");
+        strv_sort_unique(&now);
         for (size_t i = 0; r >= 0 && i < words->n; i++)
-                if (strv_contains(&now, words->items[i]))
+                if (strv_finds(&now, words->items[i]))
                         r = strv_add(ret, words->items[i]);
         return r;
 }
@@ -246,11 +247,12 @@ static int check_roots(const Tracer *t, const Plan *p) {
                 r = strv_split(&now, text, "\n");
         if (r < 0)
                 return r;
+        strv_sort_unique(&now);
         for (size_t i = 0; i < t->claim->roots.n; i++)
-                if (!strv_contains(&now, t->claim->roots.items[i]))
+                if (!strv_finds(&now, t->claim->roots.items[i]))
                         return -EIO;
         for (size_t i = 0; i < now.n; i++)
-                if (!strv_contains(&all, now.items[i]) && !startswith(now.items[i], "0x") &&
+                if (!strv_finds(&all, now.items[i]) && !startswith(now.items[i], "0x") &&
                     !strv_contains(&c->kept_roots, now.items[i]))
                         return -EIO;
         return 0;

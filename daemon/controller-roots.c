@@ -87,7 +87,7 @@ static int drop_strangers(const Tracer *t) {
         for (size_t i = 0; r >= 0 && i < now.n; i++) {
                 if (is_address(now.items[i]))
                         has_address = true;
-                else if (strv_contains(&wanted, now.items[i]))
+                else if (strv_finds(&wanted, now.items[i]))
                         has_root = true;
                 else if (!strv_contains(&t->c->stale_roots, now.items[i]) &&
                          !strv_contains(&t->c->kept_roots, now.items[i]))

@@ -87,15 +87,17 @@ static int find_not_hooked(const Tracer *t, const SessionMeta *m, Strv *ret) {
         r = read_list(t, "set_ftrace_filter", &filter);
         if (r >= 0)
                 r = read_list(t, "set_ftrace_notrace", &notrace);
+        strv_sort_unique(&filter);
+        strv_sort_unique(&notrace);
         for (size_t i = 0; r >= 0 && i < m->roots.n; i++) {
                 const char *root = m->roots.items[i];
 
                 if (strv_contains(&t->gone, root))
                         r = strv_addf(ret, "the module of %s is not loaded any more", root);
-                else if (strv_contains(&notrace, root))
+                else if (strv_finds(&notrace, root))
                         r = strv_addf(ret, "%s is in set_ftrace_notrace, which leaves it out",
                                       root);
-                else if (filter.n > 0 && !strv_contains(&filter, root))
+                else if (filter.n > 0 && !strv_finds(&filter, root))
                         r = strv_addf(ret, "%s is not in set_ftrace_filter, which has others",
                                       root);
         }

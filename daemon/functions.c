@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * One block of text, one array of pointers into it, sorted.  An exact name is a binary search, a
- * glob a walk, and a name that does not exist is compared with every other by the number of typing
- * errors between them.
+ * One block of text, one array of pointers into it, sorted.  An exact name is a binary search, and a
+ * name that does not exist is compared with every other by the number of typing errors between them.
  */
 
 #include <errno.h>
@@ -152,85 +151,6 @@ int functions_find_lines(const Functions *f, const Strv *names, Strv *ret) {
                                 return r;
                 }
         return 0;
-}
-
-/* Whether @c is in the class that begins after '['; *@end is set behind its ']', or to NULL if it
- * has none.  The first character may be ']' itself. */
-static bool class_matches(const char *class, char c, const char **end) {
-        const char *s = class + (*class == '!');
-        bool found = false;
-
-        do {
-                unsigned char low = (unsigned char) *s++, high = low;
-
-                if (low == 0) {
-                        *end = NULL;
-                        return false;
-                }
-                if (s[0] == '-' && s[1] != ']' && s[1] != 0) {
-                        high = (unsigned char) s[1];
-                        s += 2;
-                }
-                found = found || (low <= (unsigned char) c && (unsigned char) c <= high);
-        } while (*s != ']');
-        *end = s + 1;
-        return found != (*class == '!');
-}
-
-bool function_glob_matches(const char *pattern, const char *name) {
-        const char *star = NULL, *from = NULL; /* the last '*', and where it was tried last */
-
-        while (*name) {
-                const char *next = pattern + 1;
-                bool matches;
-
-                if (*pattern == '*') {
-                        star = ++pattern;
-                        from = name;
-                        continue;
-                }
-                if (*pattern == '?')
-                        matches = true;
-                else if (*pattern == '[') {
-                        const char *end;
-
-                        matches = class_matches(pattern + 1, *name, &end);
-                        if (end)
-                                next = end;
-                        else
-                                matches = *name == '[';
-                } else
-                        matches = *pattern == *name;
-                if (matches) {
-                        pattern = next;
-                        name++;
-                } else if (star) {
-                        pattern = star;
-                        name = ++from;
-                } else
-                        return false;
-        }
-        return pattern[strspn(pattern, "*")] == 0;
-}
-
-int functions_expand(const Functions *f, const char *pattern, Strv *ret) {
-        int n = 0, r;
-
-        if (!function_pattern_is_glob(pattern)) {
-                if (!functions_contain(f, pattern))
-                        return 0;
-                r = strv_add(ret, pattern);
-                return r < 0 ? r : 1;
-        }
-        for (size_t i = 0; i < f->n; i++) {
-                if (!function_glob_matches(pattern, f->names[i]))
-                        continue;
-                r = strv_add(ret, f->names[i]);
-                if (r < 0)
-                        return r;
-                n++;
-        }
-        return n;
 }
 
 int functions_suggest(const Functions *f, const char *name, Strv *ret) {

@@ -40,13 +40,18 @@ void functions_done(Functions *f);
 const char *functions_module(const Functions *f, size_t i);
 bool functions_contain(const Functions *f, const char *name);
 /*
- * functions_expand() - every function that @pattern names
+ * functions_expand() - every function that @patterns stand for
+ * @ret:   they are added, sorted, each once; none if there are more than @max
+ * @ret_n: how many there are, or which pattern it was
  *
  * Globs have the kernel's meaning (linux 6.1 lib/glob.c, glob_match()): '*', '?', "[a-z]", and a
- * '[' that is never closed stands for itself.
- * Return: how many were added to @ret (there may be none), or -ENOMEM.
+ * '[' that is never closed stands for itself.  Names, and globs that begin with some letters or have some
+ * side by side, are found quickly; of others there may be so many, and so much in each, that it would
+ * take more than about a tenth of a second.
+ * Return: 0, FUNCTIONS_E_NOTHING (a pattern stands for none), FUNCTIONS_E_COSTLY, -ENOMEM.
  */
-int functions_expand(const Functions *f, const char *pattern, Strv *ret);
+enum { FUNCTIONS_E_NOTHING = 1, FUNCTIONS_E_COSTLY = 2 };
+int functions_expand(const Functions *f, const Strv *patterns, size_t max, Strv *ret, size_t *ret_n);
 /*
  * functions_find_lines() - where @names are in available_filter_functions
  * @ret: decimal line numbers are added; a name that occurs several times has several, and one that

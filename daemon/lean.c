@@ -70,7 +70,7 @@ int lean_select(const LeanCache *c, const Strv *roots, uint64_t budget_ppm, Strv
                         if (!out[i] && c->functions[i].ppm[task] > 0 &&
                             (worst == c->n ||
                              c->functions[i].ppm[task] > c->functions[worst].ppm[task]) &&
-                            !strv_contains(roots, c->functions[i].name))
+                            !strv_finds(roots, c->functions[i].name))
                                 worst = i;
                 if (worst == c->n) { /* only roots are left, which are what is asked for */
                         sums[task] = 0;

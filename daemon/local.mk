@@ -39,6 +39,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/fdstore.c \
 	%D%/fdstore.h \
 	%D%/functions.c \
+	%D%/functions-expand.c \
 	%D%/functions.h \
 	%D%/gauge.c \
 	%D%/gauge.h \

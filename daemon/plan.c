@@ -118,14 +118,17 @@ static int read_new(const Tracefs *fs, const char *name, char **ret) {
 
 /* What @s leaves of a list that says @now. */
 static int change_list(const PlanStep *s, const char *now, char **ret) {
-        _cleanup_strv_ Strv words = {}, change = {}, rest = {};
+        _cleanup_strv_ Strv words = {}, change = {}, sorted = {}, rest = {};
         int r;
 
         r = strv_split(&words, now, "\n");
         if (r >= 0)
                 r = strv_split(&change, s->value, "\n");
+        if (r >= 0)
+                r = strv_copy(&sorted, &change);
+        strv_sort_unique(&sorted);
         for (size_t i = 0; r >= 0 && i < words.n; i++)
-                if (!strv_contains(&change, words.items[i]))
+                if (!strv_finds(&sorted, words.items[i]))
                         r = strv_add(&rest, words.items[i]);
         for (size_t i = 0; r >= 0 && s->kind != PLAN_REMOVE && i < change.n; i++)
                 r = strv_add(&rest, change.items[i]);

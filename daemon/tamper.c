@@ -115,13 +115,15 @@ static bool is_in_roots(const Watch *w, const char *now) {
                 strv_split(&words, now, "\n") < 0;
         if (w->tamper->is_unsure)
                 return true;
+        strv_sort_unique(&words);
+        strv_sort_unique(&wanted);
         for (size_t i = 0; i < words.n; i++)
                 if (startswith(words.items[i], "0x"))
                         has_address = true; /* of a function whose module has gone */
-                else if (!strv_contains(&wanted, words.items[i]))
+                else if (!strv_finds(&wanted, words.items[i]))
                         return false;
         for (size_t i = 0; i < wanted.n && !has_address; i++)
-                if (!strv_contains(&words, wanted.items[i]) &&
+                if (!strv_finds(&words, wanted.items[i]) &&
                     !strv_contains(&gone, wanted.items[i]))
                         return false;
         return true;

@@ -93,6 +93,11 @@ static int compare(const void *a, const void *b) {
         return strcmp(*(char *const *) a, *(char *const *) b);
 }
 
+bool strv_finds(const Strv *sorted, const char *s) {
+        return sorted->n > 0 &&
+               bsearch(&s, sorted->items, sorted->n, sizeof(*sorted->items), compare);
+}
+
 void strv_sort_unique(Strv *v) {
         size_t kept = 0, n = v->n;
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include <stdio.h>
 #include <sys/mman.h>
+#include <time.h>
 
+#include "base/buf.h"
+#include "base/now.h"
 #include "daemon/functions.h"
 #include "scratch.h"
 
@@ -63,6 +67,138 @@ START_TEST(globs_mean_what_they_mean_to_the_kernel)
         }
 END_TEST
 
+/* How many functions one pattern stands for; they are added. */
+static int expand(const Functions *f, const char *pattern, Strv *ret) {
+        _cleanup_strv_ Strv patterns = {};
+        size_t n = SIZE_MAX;
+        int r;
+
+        ck_assert_int_eq(strv_add(&patterns, pattern), 0);
+        r = functions_expand(f, &patterns, SIZE_MAX, ret, &n);
+        if (r == FUNCTIONS_E_NOTHING) {
+                ck_assert_uint_eq(n, 0);
+                return 0;
+        }
+        ck_assert_int_eq(r, 0);
+        return (int) n;
+}
+
+/* Functions called by all words of three letters out of @letters. */
+static void load_many(Functions *f, const Scratch *s, const char *letters) {
+        _cleanup_buf_ Buf b = BUF_INIT;
+        Tracefs fs = fake_tracefs(s);
+
+        for (const char *x = letters; *x; x++)
+                for (const char *y = letters; *y; y++)
+                        for (const char *z = letters; *z; z++)
+                                for (int n = 0; n < 3; n++)
+                                        buf_printf(&b, "%c%c_%c%.*s\n", *x, *y, *z, n, "xy");
+        ck_assert_int_eq(file_replace(s->fd, "available_filter_functions", b.data, b.n_data, 0600),
+                         0);
+        ck_assert_int_eq(functions_load(f, &fs), 0);
+}
+
+static const char *const fragments[] = { "a", "b",    "_",    "ab", "_c", "x",  "*",
+                                         "?", "[ab]", "[!a]", "*",  "xy", "[a", "*" };
+
+START_TEST(many_globs_together_stand_for_what_each_stands_for)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(functions_done) Functions f = {};
+                unsigned seed = (unsigned) time(NULL);
+
+                printf("# seed %u\n", seed);
+                load_many(&f, &s, "abcdefg");
+                for (int round = 0; round < 50; round++) {
+                        _cleanup_strv_ Strv patterns = {}, found = {}, wanted = {};
+                        size_t n_patterns = 1 + (size_t) rand_r(&seed) % 40, n = 0;
+
+                        while (patterns.n < n_patterns) {
+                                char text[64] = "";
+                                bool any = false;
+
+                                for (int k = rand_r(&seed) % 5; k >= 0; k--)
+                                        strcat(text, fragments[(size_t) rand_r(&seed) %
+                                                               ELEMENTSOF(fragments)]);
+                                for (size_t i = 0; i < f.n; i++)
+                                        if (function_glob_matches(text, f.names[i])) {
+                                                ck_assert_int_eq(strv_add(&wanted, f.names[i]), 0);
+                                                any = true;
+                                        }
+                                if (any)
+                                        ck_assert_int_eq(strv_add(&patterns, text), 0);
+                        }
+                        strv_sort_unique(&wanted);
+                        ck_assert_int_eq(functions_expand(&f, &patterns, SIZE_MAX, &found, &n), 0);
+                        ck_assert_uint_eq(n, wanted.n);
+                        ck_assert(strv_equal(&found, &wanted));
+                }
+        }
+END_TEST
+
+START_TEST(more_than_are_wanted_are_counted_and_not_told)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(functions_done) Functions f = {};
+                _cleanup_strv_ Strv patterns = {}, found = {};
+                size_t n;
+
+                load_many(&f, &s, "abcd");
+                for (int i = 0; i < 30; i++) /* all of them, each time */
+                        ck_assert_int_eq(strv_addf(&patterns, "*%.*s", i, "******************"), 0);
+                ck_assert_int_eq(functions_expand(&f, &patterns, 10, &found, &n), 0);
+                ck_assert_uint_eq(n, f.n);
+                ck_assert_uint_eq(found.n, 0);
+        }
+END_TEST
+
+START_TEST(the_pattern_that_stands_for_nothing_is_told)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(functions_done) Functions f = {};
+                _cleanup_strv_ Strv patterns = {}, found = {};
+                size_t n;
+
+                load_many(&f, &s, "abcd");
+                for (int i = 0; i < 20; i++)
+                        ck_assert_int_eq(strv_add(&patterns, i == 17 ? "*b*zz*" : "*b*"), 0);
+                ck_assert_int_eq(functions_expand(&f, &patterns, SIZE_MAX, &found, &n),
+                                 FUNCTIONS_E_NOTHING);
+                ck_assert_uint_eq(n, 17);
+        }
+END_TEST
+
+/* The work counts, whatever it is of: names that many globs nearly match, or one glob that goes back and
+ * forth in each. */
+START_TEST(what_would_take_long_is_not_done)
+        {
+                static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCD";
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(functions_done) Functions f = {};
+                _cleanup_strv_ Strv patterns = {}, quick = {}, found = {};
+                uint64_t since_ns;
+                size_t n;
+
+                load_many(&f, &s, letters); /* 81,000 */
+                for (int i = 0; i < 4096; i++)
+                        ck_assert_int_eq(strv_addf(&patterns, "?%c*%c*%c*%.*s", letters[i % 30],
+                                                   letters[i / 30 % 30], "xy_"[i % 2], i % 7,
+                                                   "*******"),
+                                         0);
+                since_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+                ck_assert_int_eq(functions_expand(&f, &patterns, SIZE_MAX, &found, &n),
+                                 FUNCTIONS_E_COSTLY);
+                ck_assert_uint_lt(now_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns, 2 * NSEC_PER_SEC);
+
+                for (int i = 0; i < 4096; i++) /* as many that are quickly found */
+                        ck_assert_int_eq(
+                                strv_addf(&quick, "*%c_%c*", letters[i % 30], letters[i / 30 % 30]),
+                                0);
+                ck_assert_int_eq(functions_expand(&f, &quick, 0, &found, &n), 0);
+                ck_assert_uint_eq(n, f.n);
+        }
+END_TEST
+
 START_TEST(modules_are_dropped_from_names_and_invalid_places_from_the_list)
         {
                 _cleanup_scratch_ Scratch s = SCRATCH;
@@ -74,8 +210,8 @@ START_TEST(modules_are_dropped_from_names_and_invalid_places_from_the_list)
                 ck_assert_uint_eq(f.n, 6);
                 ck_assert(functions_contain(&f, "nf_conntrack_in"));
                 ck_assert(!functions_contain(&f, "__ftrace_invalid_address___17"));
-                ck_assert_int_eq(functions_expand(&f, "*", &found), 6);
-                ck_assert_int_eq(functions_expand(&f, "__ftrace*", &found), 0);
+                ck_assert_int_eq(expand(&f, "*", &found), 6);
+                ck_assert_int_eq(expand(&f, "__ftrace*", &found), 0);
         }
 END_TEST
 
@@ -87,8 +223,8 @@ START_TEST(an_exact_name_stands_for_itself_alone)
                 Tracefs fs = fake_tracefs(&s);
 
                 ck_assert_int_eq(functions_load(&f, &fs), 0);
-                ck_assert_int_eq(functions_expand(&f, "udp_sendmsg", &found), 1);
-                ck_assert_int_eq(functions_expand(&f, "udp_send", &found), 0);
+                ck_assert_int_eq(expand(&f, "udp_sendmsg", &found), 1);
+                ck_assert_int_eq(expand(&f, "udp_send", &found), 0);
                 ck_assert_uint_eq(found.n, 1);
         }
 END_TEST
@@ -152,6 +288,9 @@ START_TEST(the_memfd_cannot_be_changed_by_who_gets_it)
 END_TEST
 
 UNIT_MAIN("functions", globs_mean_what_they_mean_to_the_kernel,
+          many_globs_together_stand_for_what_each_stands_for,
+          more_than_are_wanted_are_counted_and_not_told,
+          the_pattern_that_stands_for_nothing_is_told, what_would_take_long_is_not_done,
           modules_are_dropped_from_names_and_invalid_places_from_the_list,
           an_exact_name_stands_for_itself_alone,
           the_list_is_read_again_when_modules_come_and_not_when_they_are_used,
