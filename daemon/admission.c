@@ -300,8 +300,8 @@ int find_followed(const Tracefs *fs, const Spec *spec, Strv *ret_threads) {
         _cleanup_strv_ Strv threads = {};
         int r = strv_add(&threads, TASK_NOBODY);
 
-        for (size_t i = 0; r >= 0 && i < spec->comms.n; i++)
-                r = task_find_by_comm(fs, spec->comms.items[i], &threads);
+        if (r >= 0 && spec->comms.n > 0)
+                r = task_find_by_comms(fs, &spec->comms, &threads);
         for (size_t i = 0; r >= 0 && i < spec->cgroups.n; i++) {
                 r = task_find_by_cgroup(fs, spec->cgroups.items[i], &threads);
                 r = r == -ENOENT ? 0 : r; /* removed meanwhile, and may be made again */

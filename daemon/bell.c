@@ -104,6 +104,16 @@ static bool event_exists(const Plan *p, const Tracefs *fs, const Trigger *t) {
                faccessat(fs->fd, path, F_OK, 0) >= 0;
 }
 
+int bell_admit(const Tracefs *fs, const Trigger *t, const Functions *functions, Refusal *refusal) {
+        static const Plan none = {};
+
+        if (t->kind == TRIGGER_FUNCTION && !functions_contain(functions, t->name))
+                return refuse_no_function(functions, t->name, refusal);
+        if (t->kind == TRIGGER_EVENT && !event_exists(&none, fs, t))
+                return refuse_no_event(fs, t->system, t->name, refusal);
+        return 0;
+}
+
 int bell_hang(const BellPlace *place, Plan *p, const Trigger *t, const Functions *functions,
               const Strv *roots, const Strv *threads, Refusal *refusal) {
         _cleanup_free_ char *dir = make_dir(place), *path = NULL;

@@ -44,6 +44,8 @@ typedef struct BellPlace {
         size_t number; /* of the trigger in the session */
 } BellPlace;
 
+/* Whether there is what @t waits for.  0, REFUSED, -errno. */
+int bell_admit(const Tracefs *fs, const Trigger *t, const Functions *functions, Refusal *refusal);
 /*
  * bell_hang() - make the instance and program it
  * @p:         has the steps; they are made, unless it is dry

@@ -317,6 +317,23 @@ int server_call_reply_text(ServerCall *call, char *text) {
         return r;
 }
 
+int server_call_continue_text(ServerCall *call, char *text) {
+        Connection *c = call->connection;
+        int r = 0;
+
+        assert(call->wants_more);
+
+        if (!server_call_is_connected(call) || call->oneway) {
+                free(text);
+                return 0;
+        }
+        r = frame_send_text(c->frame, text);
+        if (r < 0)
+                connection_kill(c, r == -ENOBUFS ? "it does not read its answers" : strerror(-r));
+        connection_update(c);
+        return r;
+}
+
 int server_call_continue(ServerCall *call, json_t *parameters, const int *fds, size_t n_fds) {
         int r;
 

@@ -11,6 +11,8 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/admission.h"
+#include "daemon/aside.h"
+#include "daemon/bell.h"
 #include "daemon/clock-reader.h"
 #include "daemon/controller-private.h"
 #include "daemon/event-set.h"
@@ -22,6 +24,7 @@
 #include "daemon/plan.h"
 #include "daemon/task-filter.h"
 #include "store/format.h"
+#include "store/trigger.h"
 
 #define GRAPH_NOTRACE "set_graph_notrace"
 
@@ -277,6 +280,46 @@ int tracer_fill_meta(Tracer *t, SessionMeta *m, const Aim *aim) {
         return 0;
 }
 
+/* Functions and events that triggers wait for. */
+static int admit_triggers(const Controller *c, const Spec *spec, Refusal *refusal) {
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < spec->triggers.n; i++) {
+                _cleanup_trigger_ Trigger t = {};
+                char why[TRIGGER_WHY_MAX];
+
+                if (trigger_parse(&t, spec->triggers.items[i], why) == 0)
+                        r = bell_admit(&c->fs, &t, &c->functions, refusal);
+        }
+        return r;
+}
+
+/*
+ * What the spec comes to, which may take a while: names are compared, and every process is looked at.  All
+ * this needs stays as it is while the loop goes on: where tracefs is, and the list of functions, which
+ * is read by tasks alone.
+ */
+static int admit_spec(const Controller *c, const SessionMeta *m, const MemoryUse *use, Aim *ret,
+                      Refusal *refusal) {
+        const Spec *spec = &m->spec;
+        int r;
+
+        r = admit_names(&c->functions, spec, &ret->roots, &ret->notrace, refusal);
+        if (r == 0)
+                r = admit_together(spec, &ret->roots, &ret->notrace, refusal);
+        if (r == 0)
+                r = admit_triggers(c, spec, refusal);
+        if (r == 0)
+                r = admit_cpus(&c->fs, spec, refusal);
+        if (r == 0)
+                r = admit_clock(&c->fs, spec, refusal);
+        if (r == 0)
+                r = admit_events(&c->fs, spec, refusal);
+        if (r == 0)
+                r = admit_processes(&c->fs, spec, &ret->threads, &ret->warnings, refusal);
+        return r == 0 ? memory_admit(&c->fs, spec, use, refusal) : r;
+}
+
 /* All questions that need no write but that for instances, which is asked only without @is_dry. */
 static int admit(Controller *c, const SessionMeta *m, bool force, bool is_dry, Aim *ret,
                  Refusal *refusal) {
@@ -292,20 +335,11 @@ static int admit(Controller *c, const SessionMeta *m, bool force, bool is_dry, A
         if (!is_dry)
                 controller_retry(c);
         r = functions_load(&c->functions, &c->fs);
-        if (r == 0)
-                r = admit_names(&c->functions, &m->spec, &ret->roots, &ret->notrace, refusal);
-        if (r == 0)
-                r = admit_together(&m->spec, &ret->roots, &ret->notrace, refusal);
-        if (r == 0)
-                r = admit_cpus(&c->fs, &m->spec, refusal);
-        if (r == 0)
-                r = admit_clock(&c->fs, &m->spec, refusal);
-        if (r == 0)
-                r = admit_events(&c->fs, &m->spec, refusal);
-        if (r == 0)
-                r = admit_processes(&c->fs, &m->spec, &ret->threads, &ret->warnings, refusal);
-        if (r == 0)
-                r = memory_admit(&c->fs, &m->spec, &use, refusal);
+        if (r != 0)
+                return r;
+        aside_leave();
+        r = admit_spec(c, m, &use, ret, refusal);
+        aside_return();
         if (r != 0)
                 return r;
 
@@ -399,11 +433,14 @@ int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, bool force
         int r;
 
         r = admit(c, m, force, is_dry, aim, refusal);
-        if (r == 0)
+        if (r == 0) {
+                bool is_learning = controller_is_learning_of(c, &m->spec, &aim->roots);
+
+                aside_leave();
                 r = lean_choose(&aim->lean, c->store_fd, c->fs.root_fd, &c->functions, &m->spec,
-                                &aim->roots, &aim->notrace,
-                                controller_is_learning_of(c, &m->spec, &aim->roots), &aim->warnings,
-                                refusal);
+                                &aim->roots, &aim->notrace, is_learning, &aim->warnings, refusal);
+                aside_return();
+        }
         if (r == 0)
                 r = warn_of_addresses(c, &aim->warnings);
         if (r == 0)

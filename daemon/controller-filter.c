@@ -199,11 +199,12 @@ static void forget(Controller *c, const Strv *words) {
 }
 
 void controller_forget_roots(Controller *c) {
-        _cleanup_strv_ Strv noted = {};
+        size_t n = ledger_n(c->ledger);
 
         strv_done(&c->kept_roots);
-        if (get_noted(c, &noted) >= 0)
-                forget(c, &noted);
+        ledger_drop_all(c->ledger, LEDGER_ROOTS);
+        if (ledger_n(c->ledger) < n && ledger_commit(c->ledger, c->fs.path) < 0)
+                log_debug("ledger", "the ledger is stale");
 }
 
 static int keep(Controller *c, const Strv *words) {

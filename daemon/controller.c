@@ -240,8 +240,9 @@ size_t controller_n_restored(const Controller *c) {
 }
 
 bool controller_has_instances(Controller *c) {
-        if (c->has_instances < 0)
-                aside_settle(c->aside);
+        if (c->has_instances < 0 && aside_is_busy(c->aside))
+                return controller_guess_instances(
+                        c); /* who arms finds out, and nobody waits for it */
         if (controller_attach(c) >= 0 && c->has_instances < 0 &&
             tracefs_has_tracer(&c->fs, "", "function_graph") > 0)
                 c->has_instances = instance_probe(&c->fs, c->ledger);
@@ -251,12 +252,15 @@ bool controller_has_instances(Controller *c) {
 int controller_list_functions(Controller *c, size_t *ret_n) {
         int r, fd;
 
+        aside_settle(c->aside);
         r = controller_attach(c);
         if (r >= 0)
                 r = functions_load(&c->functions, &c->fs);
         if (r < 0)
                 return r;
+        aside_leave();
         fd = functions_to_memfd(&c->functions);
+        aside_return();
         if (fd >= 0 && ret_n)
                 *ret_n = c->functions.n;
         return fd;

@@ -99,15 +99,27 @@ bool ledger_covers(const Ledger *l, const char *dir) {
         return false;
 }
 
+/* Tells most records apart without a look at them: there may be thousands. */
+static uint32_t hash_of(const char *session, const char *file) {
+        uint32_t h = 2166136261;
+
+        for (const char *s = session; *s; s++)
+                h = (h ^ (unsigned char) *s) * 16777619;
+        for (const char *s = file; *s; s++)
+                h = (h ^ (unsigned char) *s) * 16777619;
+        return h;
+}
+
 /* Where @session's record for this is, or l->n. */
 static size_t find(const Ledger *l, const char *session, LedgerKind kind, const char *file,
                    const char *old) {
+        uint32_t hash = hash_of(session, file);
         size_t i;
 
         for (i = 0; i < l->n; i++) {
                 const LedgerRecord *e = &l->records[i];
 
-                if (streq(e->session, session) && streq(e->file, file) &&
+                if (e->hash == hash && streq(e->session, session) && streq(e->file, file) &&
                     (kind == LEDGER_LINE) == (e->kind == LEDGER_LINE) &&
                     (kind != LEDGER_LINE || streq(e->old, old)))
                         break;
@@ -129,8 +141,19 @@ void ledger_drop(Ledger *l, const char *session, const char *file) {
                 remove_at(l, i);
 }
 
+void ledger_drop_all(Ledger *l, const char *session) {
+        size_t kept = 0;
+
+        for (size_t i = 0; i < l->n; i++)
+                if (streq(l->records[i].session, session))
+                        record_done(&l->records[i]);
+                else
+                        l->records[kept++] = l->records[i];
+        l->n = kept;
+}
+
 int ledger_add(Ledger *l, const char *session, LedgerKind kind, const char *file, const char *old) {
-        LedgerRecord new = { .kind = kind };
+        LedgerRecord new = { .kind = kind, .hash = hash_of(session, file) };
         LedgerRecord *records;
 
         if (find(l, session, kind, file, old) < l->n)

@@ -28,6 +28,7 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/cleanup.h"
 #include "daemon/tracefs.h"
@@ -53,6 +54,7 @@ typedef enum LedgerKind {
 typedef struct LedgerRecord {
         char *session, *file, *old;
         LedgerKind kind;
+        uint32_t hash; /* of session and file */
 } LedgerRecord;
 
 typedef struct Ledger Ledger;
@@ -85,6 +87,7 @@ int ledger_add(Ledger *l, const char *session, LedgerKind kind, const char *file
 /* Somebody else's line turned out to be there: it is not to be undone. */
 void ledger_drop_line(Ledger *l, const char *session, const char *file, const char *line);
 /* A file was put back by other means; the name in its record may be @file. */
+void ledger_drop_all(Ledger *l, const char *session);
 void ledger_drop(Ledger *l, const char *session, const char *file);
 /* What is written into a command file to take the line of a LEDGER_LINE out; the caller frees; NULL
  * without memory. */

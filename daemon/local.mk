@@ -96,6 +96,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/memory.h \
 	%D%/methods-access.c \
 	%D%/methods-private.h \
+	%D%/methods-aside.c \
 	%D%/methods-start.c \
 	%D%/methods-trigger.c \
 	%D%/methods-upkeep.c \

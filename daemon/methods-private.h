@@ -10,11 +10,13 @@
 #include "daemon/methods.h"
 #include "daemon/starts.h"
 
+typedef struct Errand Errand; /* methods-aside.c */
 typedef struct Waiter Waiter;
 typedef struct Sealing Sealing; /* methods-upkeep.c: a call of Seal */
 
 struct Methods {
         sd_event *event;
+        Aside *aside;
         Controller *controller;
         Store *store;
         Sessions *sessions;
@@ -26,6 +28,9 @@ struct Methods {
         Janitor *janitor;
         Sealer *sealer; /* NULL: nothing is sealed */
         Sealing *sealings;
+        Errand *errands;       /* wait for their turn */
+        bool errand_runs;      /* one is among the tasks */
+        uid_t errand_uid;      /* whose the last one was */
         sd_event_source *tick; /* while somebody watches */
         uid_t refused_uid;     /* who was refused last, since when, how often */
         uint64_t refused_since_ns;
@@ -52,6 +57,10 @@ int methods_get_session(Methods *m, json_t *parameters, Session **ret, Refusal *
 int methods_get_own_session(Methods *m, const ServerCall *call, json_t *parameters, Session **ret,
                             Refusal *refusal);
 json_t *methods_check_rights(const Methods *m, const ServerCall *call);
+
+/* methods-aside.c: @run is called by a task, as a method is by the server.  0 or -ENOMEM. */
+int methods_run_aside(Methods *m, ServerCall *call, json_t *parameters, ServerMethodHandler run);
+void methods_drop_errands(Methods *m);
 
 /* methods-upkeep.c */
 int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);

@@ -9,6 +9,7 @@
 
 #include "base/name.h"
 #include "daemon/allowance.h"
+#include "daemon/aside.h"
 #include "daemon/methods-private.h"
 #include "daemon/script.h"
 #include "store/profile.h"
@@ -246,7 +247,15 @@ static json_t *plan_to_json(const Methods *m, const Plan *p, size_t n_arm,
                          "warnings", warnings);
 }
 
-int method_dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+/* The whole message; it may be long. */
+static char *plan_to_text(const Methods *m, const Plan *p, size_t n_arm, const SessionMeta *meta) {
+        json_t *plan = plan_to_json(m, p, n_arm, meta);
+        json_auto_t *reply = plan ? json_pack("{s:o}", "parameters", plan) : NULL;
+
+        return reply ? json_dumps(reply, JSON_COMPACT) : NULL;
+}
+
+static int dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
         _cleanup_profile_ Profile profile = PROFILE_INIT;
         _cleanup_plan_ Plan plan = {};
@@ -254,7 +263,7 @@ int method_dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void 
         Methods *m = userdata;
         SessionRequest request;
         size_t n_arm;
-        json_t *reply;
+        char *text;
         int r;
 
         r = read_request(m, call, parameters, &request, &spec, &profile, refusal);
@@ -266,6 +275,12 @@ int method_dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void 
                 r = controller_rehearse(m->controller, &plan, &n_arm, meta, request.force, refusal);
         if (r != 0)
                 return r;
-        reply = plan_to_json(m, &plan, n_arm, meta);
-        return reply ? server_call_reply(call, reply, NULL, 0) : -ENOMEM;
+        aside_leave(); /* with what is ours alone */
+        text = plan_to_text(m, &plan, n_arm, meta);
+        aside_return();
+        return text ? server_call_reply_text(call, text) : -ENOMEM;
+}
+
+int method_dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        return methods_run_aside(userdata, call, parameters, dry_run);
 }

@@ -118,10 +118,27 @@ static void methods_drop_waiter(Methods *m, Waiter **at) {
                 (void) sd_event_source_set_enabled(m->tick, SD_EVENT_OFF);
 }
 
+/* What is said of a session, for all who wait for it: it may be long. */
+typedef struct News {
+        const Session *session;
+        bool is_last;
+        char *text; /* the message */
+} News;
+
+static char *make_news(Session *session, bool is_last) {
+        json_t *json = session_to_json(session);
+        json_auto_t *message = !json     ? NULL
+                               : is_last ? json_pack("{s:{s:o}}", "parameters", "session", json)
+                                         : json_pack("{s:{s:o}, s:b}", "parameters", "session",
+                                                     json, "continues", 1);
+
+        return message ? json_dumps(message, JSON_COMPACT) : NULL;
+}
+
 /* Tells @w of its session; whether that was its last reply. */
-static bool waiter_answer(Waiter *w) {
+static bool waiter_answer(Waiter *w, News *news) {
         bool is_last = !session_is_live(w->session);
-        json_t *session, *reply;
+        char *text;
         int r;
 
         if (!server_call_is_connected(w->call))
@@ -129,25 +146,31 @@ static bool waiter_answer(Waiter *w) {
         if (!is_last && !w->is_watch)
                 return false;
 
-        session = session_to_json(w->session);
-        reply = session ? json_pack("{s:o}", "session", session) : NULL;
-        if (!reply)
+        if (news->session != w->session || news->is_last != is_last || !news->text) {
+                free(news->text);
+                *news = (News){ w->session, is_last, make_news(w->session, is_last) };
+        }
+        text = news->text ? strdup(news->text) : NULL;
+        if (!text)
                 return false; /* no memory now: the next change or tick tries again */
-        r = is_last ? server_call_reply(w->call, reply, NULL, 0)
-                    : server_call_continue(w->call, reply, NULL, 0);
+        r = is_last ? server_call_reply_text(w->call, text)
+                    : server_call_continue_text(w->call, text);
         return is_last || r < 0;
 }
 
 /* @session: NULL: all that are watched. */
 static void methods_answer(Methods *m, Session *session) {
+        News news = {};
+
         for (Waiter **at = &m->waiters; *at;) {
                 bool concerned = session ? (*at)->session == session : (*at)->is_watch;
 
-                if (concerned && waiter_answer(*at))
+                if (concerned && waiter_answer(*at, &news))
                         methods_drop_waiter(m, at);
                 else
                         at = &(*at)->next;
         }
+        free(news.text);
 }
 
 static int methods_on_tick(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -273,11 +296,16 @@ static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, v
         return 0;
 }
 
-static int method_trigger(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+static int trigger(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Session *session;
         int r = methods_get_own_session(userdata, call, parameters, &session, refusal);
 
         return r != 0 ? r : methods_trigger(call, session, refusal);
+}
+
+/* What it writes waits for whoever is being armed. */
+static int method_trigger(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        return methods_run_aside(userdata, call, parameters, trigger);
 }
 
 static int method_snapshot(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
@@ -344,6 +372,7 @@ static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, v
 static int method_watch(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Methods *m = userdata;
         Session *session;
+        News news = {};
         int r;
 
         r = methods_get_session(m, parameters, &session, refusal);
@@ -353,8 +382,9 @@ static int method_watch(ServerCall *call, json_t *parameters, Refusal *refusal, 
         if (r < 0)
                 return r;
         /* It stands first in the list.  An ended session is answered once and for all. */
-        if (waiter_answer(m->waiters))
+        if (waiter_answer(m->waiters, &news))
                 methods_drop_waiter(m, &m->waiters);
+        free(news.text);
         return 0;
 }
 
@@ -427,8 +457,7 @@ static int method_pin(ServerCall *call, json_t *parameters, Refusal *refusal, vo
         return methods_reply(call, "session", session_to_json(session));
 }
 
-static int method_list_functions(ServerCall *call, json_t *parameters, Refusal *refusal,
-                                 void *userdata) {
+static int list_functions(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Methods *m = userdata;
         _cleanup_close_ int fd = -EBADF;
         json_t *reply;
@@ -445,7 +474,12 @@ static int method_list_functions(ServerCall *call, json_t *parameters, Refusal *
         return reply ? server_call_reply(call, reply, &fd, 1) : -ENOMEM;
 }
 
-static int method_check(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+static int method_list_functions(ServerCall *call, json_t *parameters, Refusal *refusal,
+                                 void *userdata) {
+        return methods_run_aside(userdata, call, parameters, list_functions);
+}
+
+static int check(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Methods *m = userdata;
 
         json_t *checks = controller_check(m->controller);
@@ -457,6 +491,10 @@ static int method_check(ServerCall *call, json_t *parameters, Refusal *refusal, 
         if (checks)
                 sessions_check(m->sessions, checks);
         return methods_reply(call, "checks", checks);
+}
+
+static int method_check(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        return methods_run_aside(userdata, call, parameters, check);
 }
 
 #define PARAMETERS(...) ((const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
@@ -501,6 +539,7 @@ int methods_new(Methods **ret, sd_event *event, Aside *aside, Controller *contro
         if (!m)
                 return -ENOMEM;
         *m = (Methods){ .event = event,
+                        .aside = aside,
                         .controller = controller,
                         .store = store,
                         .sessions = sessions,
@@ -531,6 +570,7 @@ Methods *methods_free(Methods *m) {
         (void) starts_free(m->starts);
         (void) listings_free(m->listings);
         methods_drop_sealings(m);
+        methods_drop_errands(m);
         (void) sd_event_source_disable_unref(m->tick);
         free(m);
         return NULL;

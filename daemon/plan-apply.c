@@ -134,6 +134,8 @@ int plan_apply_at_once(Plan *p, const Tracefs *fs, const char **ret_file) {
 int plan_apply(Plan *p, const Tracefs *fs, const char **ret_file) {
         int r;
 
+        if (p->is_dry)
+                return 0;
         aside_leave();
         r = plan_apply_at_once(p, fs, ret_file);
         aside_return();

@@ -13,6 +13,7 @@ struct QuotaAccount {
         QuotaAccount *next;
         uid_t uid;
         size_t n_connections, n_calls;
+        uint64_t owed_us, charged_us; /* what he took that he has not rested for, and when */
         uint64_t rests_until_us;
 };
 
@@ -87,11 +88,17 @@ void quota_remove_call(Quota *q, const Peer *peer) {
 
 void quota_charge(Quota *q, const Peer *peer, uint64_t from_us, uint64_t to_us) {
         QuotaAccount *a = find(q, peer->uid);
-        uint64_t took = to_us > from_us ? to_us - from_us : 0;
+        uint64_t took = to_us > from_us ? to_us - from_us : 0, rested;
 
-        if (!a || peer->right == PEER_ALL || took < QUOTA_SHORT_US)
+        if (!a || peer->right == PEER_ALL)
                 return;
-        a->rests_until_us = MAX(a->rests_until_us, to_us) + QUOTA_REST * took;
+        rested = from_us > a->charged_us ? (from_us - a->charged_us) / QUOTA_REST : 0;
+        a->owed_us -= MIN(a->owed_us, rested);
+        a->owed_us += took;
+        a->charged_us = MAX(a->charged_us, to_us);
+        if (a->owed_us < QUOTA_SHORT_US)
+                return;
+        a->rests_until_us = MAX(a->rests_until_us, to_us) + QUOTA_REST * TAKE(a->owed_us, 0);
 }
 
 uint64_t quota_rests_until(const Quota *q, const Peer *peer) {

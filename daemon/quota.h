@@ -5,9 +5,9 @@
  * Quota: what each user has of the server, and how much more he may have
  *
  * Connections and calls that wait for their answers are counted.  The loop's time is not counted but
- * kept fair: who took it for a while rests three times as long, all his connections alike, so that a
- * user who calls in a loop has a quarter of it and others the rest.  Root and the daemon's own user
- * never rest.
+ * kept fair: who took it for a while, at once or bit by bit, rests three times as long, all his
+ * connections alike, so that a user who calls in a loop has a quarter of it and others the rest.  Root
+ * and the daemon's own user never rest.
  */
 
 #include <stdbool.h>
@@ -23,7 +23,7 @@ typedef struct QuotaLimits {
 } QuotaLimits;
 
 #define QUOTA_REST 3        /* times what he took */
-#define QUOTA_SHORT_US 1000 /* is not worth a rest */
+#define QUOTA_SHORT_US 1000 /* is not worth a rest, unless there is more of it */
 
 typedef struct QuotaAccount QuotaAccount;
 

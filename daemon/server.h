@@ -82,6 +82,8 @@ int server_call_reply(ServerCall *c, json_t *parameters, const int *fds,
 int server_call_reply_text(ServerCall *c, char *text);
 int server_call_continue(ServerCall *c, json_t *parameters, const int *fds,
                          size_t n_fds); /* more follow */
+/* As server_call_reply_text(), with "continues":true beside the parameters. */
+int server_call_continue_text(ServerCall *c, char *text);
 int server_call_refuse(ServerCall *c, const Refusal *refusal);
 bool server_call_is_connected(const ServerCall *c);
 ServerCall *server_call_ref(ServerCall *c);

@@ -48,7 +48,7 @@ static const char *next_number(DIR *d) {
         return NULL;
 }
 
-static bool has_comm(int dir_fd, const char *id, const char *comm) {
+static bool has_comm(int dir_fd, const char *id, const Strv *comms) {
         _cleanup_free_ char *text = NULL;
         char path[32];
 
@@ -56,11 +56,11 @@ static bool has_comm(int dir_fd, const char *id, const char *comm) {
         if (file_read(dir_fd, path, &text, NULL, 256) < 0)
                 return false;
         text[strcspn(text, "\n")] = 0;
-        return streq(text, comm);
+        return strv_contains(comms, text);
 }
 
-/* Threads of a process; only those called @comm, unless that is NULL. */
-static int add_threads(int proc_fd, const char *pid, const char *comm, Strv *ret) {
+/* Threads of a process; only those called one of @comms, unless that is NULL. */
+static int add_threads(int proc_fd, const char *pid, const Strv *comms, Strv *ret) {
         _cleanup_(closedirp) DIR *d = NULL;
         const char *id;
         char path[32];
@@ -71,19 +71,19 @@ static int add_threads(int proc_fd, const char *pid, const char *comm, Strv *ret
         if (r < 0)
                 return r == -ENOENT ? 0 : r;
         while (r >= 0 && (id = next_number(d)))
-                if (!comm || has_comm(dirfd(d), id, comm))
+                if (!comms || has_comm(dirfd(d), id, comms))
                         r = strv_add(ret, id);
         return r;
 }
 
-int task_find_by_comm(const Tracefs *fs, const char *comm, Strv *ret) {
+int task_find_by_comms(const Tracefs *fs, const Strv *comms, Strv *ret) {
         _cleanup_(closedirp) DIR *d = NULL;
         const char *pid;
         int r;
 
         r = open_dir(fs->root_fd, "proc", &d);
         while (r >= 0 && (pid = next_number(d)))
-                r = add_threads(dirfd(d), pid, has_comm(dirfd(d), pid, comm) ? NULL : comm, ret);
+                r = add_threads(dirfd(d), pid, has_comm(dirfd(d), pid, comms) ? NULL : comms, ret);
         return r;
 }
 

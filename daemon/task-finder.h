@@ -15,8 +15,9 @@
  * read as "no pid" (kernel/trace/ftrace.c, FTRACE_NO_PIDS). */
 #define TASK_NOBODY "4194305"
 
-/* Adds all threads of processes called @comm, and threads of others that are.  0 or -errno. */
-int task_find_by_comm(const Tracefs *fs, const char *comm, Strv *ret);
+/* Adds all threads of processes that are called one of @comms, and threads of others that are.  0 or
+ * -errno. */
+int task_find_by_comms(const Tracefs *fs, const Strv *comms, Strv *ret);
 /*
  * task_find_by_cgroup() - add all threads of the processes in a control group and those below it
  * @path: below /sys/fs/cgroup, which may stand before it

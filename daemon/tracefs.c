@@ -21,6 +21,7 @@
 #include "base/io.h"
 #include "base/release.h"
 #include "base/unit.h"
+#include "daemon/aside.h"
 #include "daemon/knob.h"
 #include "daemon/tracefs.h"
 
@@ -263,7 +264,7 @@ static int add_holder(const Tracefs *fs, const char *dir, const char *pid, Strv 
         return 0;
 }
 
-int tracefs_find_pipe_holders(const Tracefs *fs, const char *dir, Strv *ret) {
+static int find_pipe_holders(const Tracefs *fs, const char *dir, Strv *ret) {
         _cleanup_(closedirp) DIR *d = NULL;
         struct dirent *e;
         int r;
@@ -280,6 +281,16 @@ int tracefs_find_pipe_holders(const Tracefs *fs, const char *dir, Strv *ret) {
                         return r;
         }
         return 0;
+}
+
+/* Any user may have as many descriptors as he likes. */
+int tracefs_find_pipe_holders(const Tracefs *fs, const char *dir, Strv *ret) {
+        int r;
+
+        aside_leave();
+        r = find_pipe_holders(fs, dir, ret);
+        aside_return();
+        return r;
 }
 
 char *tracefs_where(const Tracefs *fs, const char *dir) {
