@@ -35,6 +35,18 @@ static void step_done(PlanStep *s) {
         free(s->text);
 }
 
+/* The file that @file is another name of. */
+static const char *resolve(const Plan *p, const char *file) {
+        const char *option = p->shares_options && startswith(file, "instances/")
+                                     ? strstr(file, "/options/")
+                                     : NULL;
+
+        if (option &&
+            (startswith(option, "/options/funcgraph-") || streq(option, "/options/sleep-time")))
+                return option + 1;
+        return file;
+}
+
 int plan_step(Plan *p, PlanKind kind, const char *file, const char *now, const char *value,
               const char *text) {
         PlanStep *steps = reallocarray(p->steps, p->n + 1, sizeof(*steps)), s = { .kind = kind };
@@ -50,6 +62,7 @@ int plan_step(Plan *p, PlanKind kind, const char *file, const char *now, const c
                 step_done(&s);
                 return -ENOMEM;
         }
+        s.place = resolve(p, s.file);
         p->steps[p->n++] = s;
         return 0;
 }
@@ -59,22 +72,13 @@ int plan_step(Plan *p, PlanKind kind, const char *file, const char *now, const c
 /* The path below a directory that the plan makes, or NULL. */
 static const char *find_in_new(const Plan *p, const char *file) {
         for (size_t i = 0; p->is_dry && i < p->n; i++) {
-                const char *rest = startswith(file, p->steps[i].file);
+                const char *rest =
+                        p->steps[i].kind == PLAN_MKDIR ? startswith(file, p->steps[i].file) : NULL;
 
-                if (p->steps[i].kind == PLAN_MKDIR && rest && *rest == '/')
+                if (rest && *rest == '/')
                         return rest + 1;
         }
         return NULL;
-}
-
-/* The file that @file is another name of. */
-static const char *resolve(const Plan *p, const char *file) {
-        const char *option = strstr(file, "/options/");
-
-        if (p->shares_options && startswith(file, "instances/") && option &&
-            (startswith(option, "/options/funcgraph-") || streq(option, "/options/sleep-time")))
-                return option + 1;
-        return file;
 }
 
 /* As tracing_cpumask has it. */
@@ -147,11 +151,11 @@ static bool is_set(const Plan *p, const char *file) {
 }
 
 int plan_read(const Plan *p, const Tracefs *fs, const char *file, char **ret) {
-        const char *name = find_in_new(p, resolve(p, file));
+        const char *place = resolve(p, file), *name = find_in_new(p, place);
         _cleanup_free_ char *now = NULL;
         int r;
 
-        r = name ? read_new(fs, name, &now) : knob_read(fs->fd, resolve(p, file), &now);
+        r = name ? read_new(fs, name, &now) : knob_read(fs->fd, place, &now);
         if (r == -ENOENT && is_set(p, file)) { /* of an event that a step would make */
                 now = strdup("");
                 r = now ? 0 : -ENOMEM;
@@ -160,7 +164,7 @@ int plan_read(const Plan *p, const Tracefs *fs, const char *file, char **ret) {
                 const PlanStep *s = &p->steps[i];
                 char *then = NULL;
 
-                if (s->kind == PLAN_LINE || !streq(resolve(p, s->file), resolve(p, file)))
+                if (s->kind == PLAN_LINE || !streq(s->place, place))
                         continue;
                 if (s->kind == PLAN_SET)
                         r = (then = strdup(s->value)) ? 0 : -ENOMEM;

@@ -36,12 +36,13 @@ typedef enum PlanKind {
 
 typedef struct PlanStep {
         PlanKind kind;
-        char *file;      /* relative to tracefs; of PLAN_MKDIR and PLAN_RMDIR the directory */
-        char *now;       /* what it says before (daemon/knob.h); NULL: of no interest */
-        char *value;     /* what it says afterwards, or the words */
-        char *text;      /* what is written so that it does; NULL: @value */
-        bool is_new;     /* it is in an instance that the plan makes, and @now from a table */
-        bool stays_open; /* until PLAN_CLOSE */
+        char *file;        /* relative to tracefs; of PLAN_MKDIR and PLAN_RMDIR the directory */
+        const char *place; /* in @file: what it is another name of */
+        char *now;         /* what it says before (daemon/knob.h); NULL: of no interest */
+        char *value;       /* what it says afterwards, or the words */
+        char *text;        /* what is written so that it does; NULL: @value */
+        bool is_new;       /* it is in an instance that the plan makes, and @now from a table */
+        bool stays_open;   /* until PLAN_CLOSE */
 } PlanStep;
 
 typedef struct Plan {

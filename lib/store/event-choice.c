@@ -72,13 +72,6 @@ bool event_choice_from_path(EventChoice *ret, const char *path) {
         return true;
 }
 
-bool event_choice_is_same(const char *a, const char *b) {
-        EventChoice x, y;
-
-        return event_choice_parse(&x, a) && event_choice_parse(&y, b) &&
-               strcmp(x.system, y.system) == 0 && strcmp(x.name, y.name) == 0;
-}
-
 void event_choice_path(char ret[static EVENT_PATH_MAX], const EventChoice *e, const char *file) {
         (void) snprintf(ret, EVENT_PATH_MAX, "events/%s/%s/%s", e->system, e->name, file);
 }

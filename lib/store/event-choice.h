@@ -29,7 +29,5 @@ bool event_choice_parse(EventChoice *ret, const char *text);
 bool event_choice_is_valid(const char *text);
 /* The reverse of event_choice_path() with "format"; no filter.  False: it is no event's. */
 bool event_choice_from_path(EventChoice *ret, const char *path);
-/* Whether two are for one event, whatever their filters. */
-bool event_choice_is_same(const char *a, const char *b);
 /* "events/sched/sched_switch/FILE"; @file: "enable", "filter", "format" */
 void event_choice_path(char ret[static EVENT_PATH_MAX], const EventChoice *e, const char *file);

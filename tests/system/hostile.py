@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """hostile.py SOCKET DAEMON_PID ATTACK...
+hostile.py --functions
+
+The second prints the 60,000 functions that the attacks whose names begin with "expensive" are about.
 
 Attacks the daemon in one way after the other while another client asks it for its status all the time,
 and prints "ATTACK ok" or "ATTACK not ok: WHY" for each.  The last line is "answers N late N worst MS",
 of what the other client waited for: late is what took more than 100 ms, and on a machine that is busy
 with other things more than twice as long as a process that only gives back what it is sent.  Run as
-root the attackers are another user, in the group GROUP of the socket.
+root the attackers are another user, in the group GROUP of the socket; expensive calls are made by three
+of them at the same time, and nobody else's answer may be late because of them: in one of three rounds,
+for the machine has its moments.
 """
 
 import array
 import json
 import os
+import re
 import resource
 import select
 import socket
@@ -22,8 +28,11 @@ import time
 USER = GROUP = 64999
 STATUS = b'{"method":"org.ftraced.GetStatus"}\0'
 INFO = b'{"method":"org.varlink.service.GetInfo"}\0'
-path = sys.argv[1]
-daemon = int(sys.argv[2])
+N_USERS = 3
+
+if sys.argv[1:] != ["--functions"]:
+    path = sys.argv[1]
+    daemon = int(sys.argv[2])
 
 
 def connect():
@@ -260,6 +269,152 @@ def loop():
         s.close()
 
 
+# --- expensive calls -----------------------------------------------------------------------------
+
+
+def functions():
+    """As many as a large kernel has, of words that are in their names."""
+    words = (
+        "alloc bio cache check cpu dev dma do drop entry file find flush free get handle hash init inode insert "
+        "ioctl irq kfree list lock lookup map mem migrate move next node notify open page parse pci poll proc put "
+        "queue read register release remove reset rx send set show skb start stop sync tcp timer tx udp unlock "
+        "update user vfs wait wake work write xattr zone"
+    ).split()
+    n = len(words)
+    yield from ("udp_sendmsg", "udp_recvmsg", "tcp_sendmsg")
+    for i in range(59997):
+        a, b, c = words[i % n], words[i // n % n], words[i * 7 // 5 % n]
+        yield f"{a}_{b}_{c}_{i}" if i % 3 else f"{a}_{b}_{i}"
+
+
+def call(method, parameters=None, more=False):
+    """Its last answer."""
+    message = {"method": "org.ftraced." + method, "parameters": parameters or {}}
+    if more:
+        message["more"] = True
+    data = json.dumps(message, separators=(",", ":")).encode()
+    check(len(data) < 65536, f"a call of {method} is longer than any may be")
+    with connect() as s:
+        s.settimeout(100)
+        s.sendall(data + b"\0")
+        answer = receive(s)
+    check(answer is not None, f"{method} is not answered")
+    check(method == "Vacuum" or not answer.get("error", "").startswith("org.varlink"), f"{method}: {answer}")
+    return answer
+
+
+def specs():
+    """The dearest that are valid and fit into a call, one kind after the other."""
+    for spec in all_specs():
+        while len(json.dumps(spec, separators=(",", ":"))) > 65000:
+            longest = max((v for v in spec.values() if isinstance(v, list)), key=len)
+            del longest[len(longest) * 9 // 10 :]
+        yield spec
+
+
+def all_specs():
+    names = list(functions())
+    letters = "etaosrinlucdp"
+    few = {"functions": ["udp_sendmsg"]}
+    wide = {"max_functions": 65536, "max_hooked": 1 << 40}
+    globs = [
+        [f"{n[:9]}*" for n in names[:4000]],
+        [f"*{n[3:11]}*" for n in names[:4000]],
+        [f"*{n[-5:]}" for n in names[:4000]],
+        [f"?*{n[-4:]}" for n in names[:4000]],
+        [f"[a-z_]*{n[-4:]}" for n in names[:4000]],
+        [f"*{a}*{b}*{c}*{d}*" for a in letters for b in letters for c in letters for d in "123456789"][:4000],
+        ["*" + "_*" * (i % 3 + 1) + "?" * (i % 5) + "*" + "*" * (i % 7) for i in range(3000)],
+        ["*" + "[a-z]*" * 38 + str(i) for i in range(240)],
+        ["*_*"] * 4096,
+    ]
+    for g in globs:
+        yield {"functions": g[:], **wide}
+    for g in globs[:5]:
+        yield {**few, "notrace": g[:], **wide}
+        yield {**few, "hooked": g * 2, **wide}
+    yield {"functions": names[:2500], **wide}
+    yield {"functions": ["udp_*", "tcp_*", "vfs_*", "zone_*"], **wide}
+    yield {**few, "hooked": ["*_*"], **wide}
+    for name in ("tcp_sendmgs_copy_user_pages_now", "a" * 255, "alloc_cpu_chekc_59", "x_" * 30):
+        yield {"functions": [name]}
+        yield {**few, "notrace": [name]}
+        yield {**few, "triggers": ["start function:" + name]}
+    yield {**few, "events": [f"many:event{i}:common_pid==1" for i in range(256)]}
+    yield {**few, "events": [f"many:event{i}:" + "||".join(["common_pid==1"] * 100) for i in range(30)]}
+    yield {**few, "events": [f"many:evnet{i}" for i in range(256)]}
+    yield {**few, "triggers": [f"start,stop:{i + 1}s function:udp_recvmsg" for i in range(8)]}
+    yield {**few, "triggers": ["start event:many:event1:" + "||".join(["common_pid==1"] * 60)] * 8}
+    yield {**few, "pids": ["1"] * 4000}
+    yield {**few, "comms": [f"nobody{i}" for i in range(16)]}
+    yield {**few, "cgroups": ["/"] * 64}
+    yield {**few, "cpus": ["0"] * 4000}
+
+
+def expensive_dry_runs():
+    for spec in specs():
+        call("DryRun", {"spec": spec})
+
+
+def expensive_starts():
+    """Those that can begin end at once, those that cannot look again and again."""
+    for i, spec in enumerate(specs()):
+        if i % 3 == 0:
+            with connect() as s:
+                s.sendall(json.dumps({"method": "org.ftraced.Start", "parameters": {"spec": spec, "wait_ns": 10**9, "attach": True}}).encode() + b"\0")
+                s.settimeout(100)
+                receive(s)
+
+
+def expensive_questions():
+    for _ in range(15):
+        for method in ("ListFunctions", "Check", "GetStatus", "List", "ListProfiles"):
+            call(method)
+        call("GetProfile", {"profile": "x" * 60000})
+        for method in ("Describe", "Open", "Stop", "Trigger", "Snapshot", "Remove", "Seal"):
+            call(method, {"session": "x" * 60000})
+        call("Pin", {"session": "y" * 60000, "pinned": True})
+        call("Vacuum", {"max_sessions": 1, "dry_run": True})
+
+
+def expensive_session():
+    """One of as many functions as there may be, which all look at: only one can be recorded at a time."""
+    name = f"big{os.getuid()}"
+    spec = {"functions": ["udp_*", "tcp_*", "vfs_*", "zone_*"], "max_functions": 4096, "ring": True, "max_bytes": 1 << 20,
+            "triggers": ["snapshot command"]}
+    call("Start", {"name": name, "spec": spec, "wait_ns": 10**9})
+    sessions = [s["name"] for s in call("List")["parameters"]["sessions"]]
+    big = next((s for s in sessions if s.startswith("big")), name)
+    watching = []
+    for _ in range(15):
+        s = connect()
+        s.sendall(json.dumps({"method": "org.ftraced.Watch", "parameters": {"session": big}, "more": True}).encode() + b"\0")
+        watching.append(s)
+    for _ in range(10):
+        for method in ("Describe", "Open", "Trigger", "Snapshot", "List"):
+            call(method, {"session": big} if method != "List" else None)
+        call("Pin", {"session": name, "pinned": False})
+    end = time.monotonic() + 1.5
+    while time.monotonic() < end:
+        for s in select.select(watching, [], [], 0.1)[0]:
+            s.recv(1 << 20)
+    for s in watching:
+        s.close()
+    for method in ("Stop", "Seal", "Remove"):
+        call(method, {"session": name})
+
+
+def expensive_methods():
+    """Whoever adds a method adds it here."""
+    with connect() as s:
+        s.sendall(b'{"method":"org.varlink.service.GetInterfaceDescription","parameters":{"interface":"org.ftraced"}}\0')
+        text = receive(s)["parameters"]["description"]
+    with open(__file__, encoding="utf-8") as f:
+        source = f.read()
+    for method in re.findall(r"^method (\w+)", text, re.M):
+        check(f'"{method}"' in source or f"org.ftraced.{method}" in source, f"{method} is called by no attack")
+
+
 # --- the other client ----------------------------------------------------------------------------
 
 
@@ -322,29 +477,44 @@ class Witness:
         return struct.unpack("3d", data) if len(data) == 24 else (0, 1, 1e9)
 
 
-def attack(name):
-    """In a process of its own, as another user if we may."""
+def attack(name, user):
+    """In a process of its own, as another user if we may; whether it did what it should."""
     pid = os.fork()
     if pid == 0:
         try:
             if os.getuid() == 0 and name != "descriptors":
                 os.setgroups([])
                 os.setgid(GROUP)
-                os.setuid(USER)
+                os.setuid(user)
             globals()[name]()
-            print(f"{name} ok", flush=True)
         except BaseException as e:
             print(f"{name} not ok: {type(e).__name__} {e}", flush=True)
+            os._exit(1)
         os._exit(0)
-    os.waitpid(pid, 0)
+    return pid
 
 
+def wait_for(pids):
+    return all([os.waitpid(pid, 0)[1] == 0 for pid in pids])
+
+
+if sys.argv[1:] == ["--functions"]:
+    print("\n".join(functions()))
+    sys.exit()
 n_answers = n_late = worst = 0
 for name in sys.argv[3:]:
-    witness = Witness(name == "descriptors")
-    attack(name)
-    n, late, took = witness.end()
-    print(f"# {name}: {n:.0f} answers, the worst took {took * 1000:.1f} ms", flush=True)
+    is_expensive = name.startswith("expensive")
+    for n_left in (2, 1, 0) if is_expensive else (0,):
+        witness = Witness(name == "descriptors")
+        good = wait_for([attack(name, USER + i) for i in range(N_USERS if is_expensive else 1)])
+        n, late, took = witness.end()
+        print(f"# {name}: {n:.0f} answers, {late:.0f} late, the worst took {took * 1000:.1f} ms", flush=True)
+        if not good or not late:
+            break
+    if is_expensive and late and good:
+        print(f"{name} not ok: somebody else waited {took * 1000:.0f} ms", flush=True)
+    elif good:
+        print(f"{name} ok", flush=True)
     n_answers += n
     n_late += late
     worst = max(worst, took)

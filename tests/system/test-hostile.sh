@@ -88,4 +88,28 @@ ok "but not each time that somebody opened the session ($copies of 200)" test "$
 exits 'the session stops' 0 ftracectl stop busy
 is 'nothing of it is lost' "$(sum_of busy pages_lost)" 0
 ok 'the daemon ends in peace' stop_ftraced
+
+# --- calls that are valid, and take long ----------------------------------------------------------
+
+expensive=(expensive_dry_runs expensive_starts expensive_questions expensive_session expensive_methods)
+python3 "$(dirname "$0")/hostile.py" --functions >"$work/tracefs/available_filter_functions"
+mkdir -p "$work/tracefs/events/many"/event{0..255}
+for ((i = 0; i < 256; i++)); do
+        echo 0 >"$work/tracefs/events/many/event$i/enable"
+        echo none >"$work/tracefs/events/many/event$i/filter"
+        echo "many:event$i"
+done >"$work/tracefs/available_events"
+printf '%s\n[Members]\nEvents=*\nMaxSessions=0\nMaxStored=0\n' "$no_limits" >"$FTRACED_CONFIG"
+ok 'a daemon starts where there are many functions' start_ftraced --tracefs "$work/tracefs"
+if [[ $(id -u) == 0 ]]; then
+        chgrp 64999 "$FTRACED_SOCKET" && chmod 660 "$FTRACED_SOCKET"
+fi
+timeout 600 python3 "$(dirname "$0")/hostile.py" "$FTRACED_SOCKET" "$ftraced_pid" "${expensive[@]}" >"$work/hostile"
+sed -n 's/^# //p' "$work/hostile" >"$work/answers"
+show_file "$work/answers"
+for attack in "${expensive[@]}"; do
+        is "${attack//_/ } keep nobody else waiting" "$(sed -n "s/^$attack //p" "$work/hostile")" ok
+done
+ok 'the daemon runs' kill -0 "$ftraced_pid"
+ok 'and ends in peace' stop_ftraced
 done_testing
