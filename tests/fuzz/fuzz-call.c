@@ -18,16 +18,30 @@ static const Limits limits = { .member = { .max_depth = 3,
                                            .max_bytes = 5000,
                                            .max_stored_bytes = 4000 } };
 
+static void check_names(const Strv *names) {
+        for (size_t i = 0; i < names->n; i++)
+                FUZZ_CHECK(strncmp(names->items[i], "udp_", 4) == 0);
+}
+
 static void check_allowance(Spec *spec, const json_t *given) {
         _cleanup_strv_ Strv allowed = {}, warnings = {};
         _cleanup_refusal_ Refusal refusal = {};
         Limits l = limits;
+        unsigned asked;
 
         FUZZ_CHECK(strv_add(&allowed, "udp_*") == 0);
         l.member_functions = &allowed;
-        if (allowance_check(&l, spec, allowance_asked(given, false), &refusal) == 0)
-                for (size_t i = 0; i < spec->functions.n; i++)
-                        FUZZ_CHECK(strncmp(spec->functions.items[i], "udp_", 4) == 0);
+        FUZZ_CHECK(allowance_ask(&asked, given, false, &refusal) == 0);
+        if (allowance_check(&l, spec, asked, &refusal) == 0) {
+                check_names(&spec->functions);
+                check_names(&spec->notrace);
+                check_names(&spec->hooked);
+                FUZZ_CHECK(spec->events.n == 0);
+                for (size_t i = 0; i < spec->triggers.n; i++)
+                        FUZZ_CHECK(!strstr(spec->triggers.items[i], " event:") &&
+                                   (!strstr(spec->triggers.items[i], " function:") ||
+                                    strstr(spec->triggers.items[i], " function:udp_")));
+        }
         FUZZ_CHECK(allowance_narrow(&l, &(AllowanceUse){ .stored_bytes = 1000 }, ALLOWANCE_ALL,
                                     spec, &warnings) == 0);
         FUZZ_CHECK(spec->depth > 0 && spec->depth <= 3);
