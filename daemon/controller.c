@@ -249,18 +249,22 @@ bool controller_has_instances(Controller *c) {
         return c->has_instances > 0;
 }
 
-int controller_list_functions(Controller *c, size_t *ret_n) {
-        int r, fd;
+bool controller_has_functions(const Controller *c) {
+        return c->fs.fd >= 0 && functions_are_current(&c->functions, &c->fs);
+}
 
-        aside_settle(c->aside);
-        r = controller_attach(c);
-        if (r >= 0)
-                r = functions_load(&c->functions, &c->fs);
+int controller_list_functions(Controller *c, size_t *ret_n) {
+        int r = 0, fd;
+
+        if (!controller_has_functions(c)) {
+                aside_settle(c->aside); /* the list is read by tasks alone */
+                r = controller_attach(c);
+                if (r >= 0)
+                        r = functions_load(&c->functions, &c->fs);
+        }
         if (r < 0)
                 return r;
-        aside_leave();
-        fd = functions_to_memfd(&c->functions);
-        aside_return();
+        fd = functions_open_list(&c->functions);
         if (fd >= 0 && ret_n)
                 *ret_n = c->functions.n;
         return fd;

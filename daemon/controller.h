@@ -69,6 +69,8 @@ const char *controller_tracefs(const Controller *c); /* path, or NULL */
 int controller_tracefs_fd(const Controller *c);      /* borrowed, or -EBADF */
 bool controller_has_instances(Controller *c);        /* function_graph may run in an instance */
 /* Names that can be traced: a memfd, sorted, one a line, sealed; the caller owns it; or -errno. */
+/* Whether they are known, so that the next has no more to do than to hand them out. */
+bool controller_has_functions(const Controller *c);
 int controller_list_functions(Controller *c, size_t *ret_n);
 /* JSON array of CheckResult (org.ftraced.varlink); NULL without memory. */
 json_t *controller_check(Controller *c);

@@ -83,6 +83,33 @@ static int parse(Functions *f) {
         return 0;
 }
 
+static int write_list(const Functions *f) {
+        _cleanup_close_ int fd = memfd_create("functions", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+        _cleanup_buf_ Buf b = BUF_TO_FD(fd);
+        int r;
+
+        if (fd < 0)
+                return -errno;
+        for (size_t i = 0; i < f->n; i++) {
+                const char *module = functions_module(f, i);
+
+                buf_printf(&b, "%s%s%s\n", f->names[i], module ? " " : "", module ?: "");
+        }
+        r = buf_flush(&b);
+        if (r < 0)
+                return r;
+        if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+                return -errno;
+        return TAKE_FD(fd);
+}
+
+bool functions_are_current(const Functions *f, const Tracefs *fs) {
+        _cleanup_free_ char *modules = NULL;
+
+        return f->n > 0 && read_modules(fs->root_fd, &modules) >= 0 &&
+               streq_ptr(f->modules, modules);
+}
+
 int functions_load(Functions *f, const Tracefs *fs) {
         _cleanup_(functions_done) Functions new = {};
         int r;
@@ -96,6 +123,8 @@ int functions_load(Functions *f, const Tracefs *fs) {
         r = file_read(fs->fd, "available_filter_functions", &new.text, &new.n_text, MAX_LIST_BYTES);
         if (r >= 0)
                 r = parse(&new);
+        if (r >= 0 && new.n > 0)
+                new.list_fd = r = write_list(&new);
         aside_return();
         if (r < 0)
                 return r;
@@ -106,6 +135,8 @@ int functions_load(Functions *f, const Tracefs *fs) {
 }
 
 void functions_done(Functions *f) {
+        if (f->n > 0)
+                safe_close(f->list_fd);
         free(f->text);
         free(f->names);
         free(f->lines);
@@ -157,23 +188,16 @@ int functions_suggest(const Functions *f, const char *name, Strv *ret) {
         return suggest_names(f->names, f->n, name, ret);
 }
 
-int functions_to_memfd(const Functions *f) {
-        _cleanup_close_ int fd = memfd_create("functions", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-        _cleanup_buf_ Buf b = BUF_TO_FD(fd);
-        int r;
+int functions_open_list(const Functions *f) {
+        char path[sizeof("/proc/self/fd/") + 11];
+        int fd;
 
-        if (fd < 0)
-                return -errno;
-        for (size_t i = 0; i < f->n; i++) {
-                const char *module = functions_module(f, i);
-
-                buf_printf(&b, "%s%s%s\n", f->names[i], module ? " " : "", module ?: "");
-        }
-        r = buf_flush(&b);
-        if (r < 0)
-                return r;
-        if (lseek(fd, 0, SEEK_SET) < 0 ||
-            fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
-                return -errno;
-        return TAKE_FD(fd);
+        if (f->n == 0)
+                return write_list(f);
+        (void) snprintf(path, sizeof(path), "/proc/self/fd/%i", f->list_fd);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd >= 0)
+                return fd;
+        fd = write_list(f); /* there is no /proc */
+        return fd < 0 || lseek(fd, 0, SEEK_SET) >= 0 ? fd : -errno;
 }

@@ -10,6 +10,7 @@
  * filters match the name alone.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,11 +30,14 @@ typedef struct Functions {
         FunctionLine *lines; /* n_lines of them, sorted by name, then line; names may repeat */
         size_t n_lines;
         char *modules; /* names and sizes of the modules loaded when it was read */
+        int list_fd;   /* functions_open_list(); of meaning if n > 0 */
         int root_fd;   /* borrowed: where that was */
 } Functions;
 
 /* Reads the list if there is none or the modules have changed.  0 or -errno. */
 int functions_load(Functions *f, const Tracefs *fs);
+/* Whether there is nothing to read. */
+bool functions_are_current(const Functions *f, const Tracefs *fs);
 void functions_done(Functions *f);
 
 /* The module of the @i-th function as "[module]", or NULL. */
@@ -51,7 +55,8 @@ bool functions_contain(const Functions *f, const char *name);
  * Return: 0, FUNCTIONS_E_NOTHING (a pattern stands for none), FUNCTIONS_E_COSTLY, -ENOMEM.
  */
 enum { FUNCTIONS_E_NOTHING = 1, FUNCTIONS_E_COSTLY = 2 };
-int functions_expand(const Functions *f, const Strv *patterns, size_t max, Strv *ret, size_t *ret_n);
+int functions_expand(const Functions *f, const Strv *patterns, size_t max, Strv *ret,
+                     size_t *ret_n);
 /*
  * functions_find_lines() - where @names are in available_filter_functions
  * @ret: decimal line numbers are added; a name that occurs several times has several, and one that
@@ -64,8 +69,9 @@ int functions_expand(const Functions *f, const Strv *patterns, size_t max, Strv 
 int functions_find_lines(const Functions *f, const Strv *names, Strv *ret);
 /* At most three names like @name, the nearest first. */
 int functions_suggest(const Functions *f, const char *name, Strv *ret);
-/* A sealed memfd with all functions, "name" or "name [module]", one a line; the caller owns it; or -errno. */
-int functions_to_memfd(const Functions *f);
+/* A sealed memfd with all functions, "name" or "name [module]", one a line: a descriptor of it with its
+ * own place, which the caller owns, or -errno.  It was written when they were loaded. */
+int functions_open_list(const Functions *f);
 
 /* One glob against one name, as the kernel would. */
 bool function_glob_matches(const char *pattern, const char *name);

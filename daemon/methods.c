@@ -296,16 +296,11 @@ static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, v
         return 0;
 }
 
-static int trigger(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+static int method_trigger(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Session *session;
         int r = methods_get_own_session(userdata, call, parameters, &session, refusal);
 
         return r != 0 ? r : methods_trigger(call, session, refusal);
-}
-
-/* What it writes waits for whoever is being armed. */
-static int method_trigger(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        return methods_run_aside(userdata, call, parameters, trigger);
 }
 
 static int method_snapshot(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
@@ -476,7 +471,12 @@ static int list_functions(ServerCall *call, json_t *parameters, Refusal *refusal
 
 static int method_list_functions(ServerCall *call, json_t *parameters, Refusal *refusal,
                                  void *userdata) {
-        return methods_run_aside(userdata, call, parameters, list_functions);
+        Methods *m = userdata;
+
+        /* To read them takes a while; to hand them out does not, and waits for nobody. */
+        return controller_has_functions(m->controller)
+                       ? list_functions(call, parameters, refusal, m)
+                       : methods_run_aside(m, call, parameters, list_functions);
 }
 
 static int check(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {

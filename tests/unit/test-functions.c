@@ -277,7 +277,7 @@ START_TEST(the_memfd_cannot_be_changed_by_who_gets_it)
                 Tracefs fs = fake_tracefs(&s);
 
                 ck_assert_int_eq(functions_load(&f, &fs), 0);
-                fd = functions_to_memfd(&f);
+                fd = functions_open_list(&f);
                 ck_assert_int_ge(fd, 0);
                 ck_assert_int_lt(write(fd, "x", 1), 0);
                 ck_assert_int_lt(ftruncate(fd, 0), 0);
