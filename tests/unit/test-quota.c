@@ -80,6 +80,28 @@ START_TEST(who_had_the_loop_rests_three_times_as_long_also_after_hanging_up)
         }
 END_TEST
 
+START_TEST(many_small_calls_are_charged_like_a_long_one)
+        {
+                const uint64_t took = QUOTA_SHORT_US / 4;
+                Quota q = { .limits = LIMITS };
+                uint64_t at = 1000;
+
+                ck_assert_int_eq(quota_add_connection(&q, &alice, 0), 0);
+                for (int i = 0; i < 100; i++) { /* now and then: it rests by itself */
+                        quota_charge(&q, &alice, at, at + took);
+                        ck_assert_uint_eq(quota_rests_until(&q, &alice), 0);
+                        at += took + QUOTA_REST * took;
+                }
+                at += QUOTA_REST * took;
+                for (int i = 0; i < 4;
+                     i++, at += took) /* on many connections, one after the other */
+                        quota_charge(&q, &alice, at, at + took);
+                ck_assert_uint_eq(quota_rests_until(&q, &alice), at + QUOTA_REST * QUOTA_SHORT_US);
+                quota_done(&q);
+        }
+END_TEST
+
 UNIT_MAIN("quota", one_user_does_not_take_the_places_of_others,
           calls_that_wait_are_counted_for_all_of_a_users_connections,
-          who_had_the_loop_rests_three_times_as_long_also_after_hanging_up)
+          who_had_the_loop_rests_three_times_as_long_also_after_hanging_up,
+          many_small_calls_are_charged_like_a_long_one)
