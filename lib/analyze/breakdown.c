@@ -136,7 +136,7 @@ static uint32_t find_row(Breakdown *p, const Function *f, const Stack *stack, co
         size_t i;
 
         if (p->by == BREAKDOWN_BY_ROOT && caller)
-                return stack->frames[0].user;
+                return caller->user;
         key = row_key(p, f, stack, step);
         i = p->n_rows_room ? row_slot(p, key) : 0;
         if (p->n_rows_room && p->slots[i])

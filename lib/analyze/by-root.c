@@ -69,7 +69,7 @@ static int end(void *userdata, const Call *call) {
 
         if (r <= 0)
                 return r;
-        row = row_of(b, call->caller ? call->stack->frames[0].function : call->frame->function);
+        row = row_of(b, call->frame->root);
         if (!row)
                 return -ENOMEM;
         row->n_cut += call->is_cut;

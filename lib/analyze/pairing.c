@@ -72,9 +72,18 @@ static int role_known(Pairing *p, const Function *function) {
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
+/* Two calls of one depth follow each other: the first, whose end is late or lost, calls nothing
+ * any more. */
+static Frame *caller_at(Stack *stack, int32_t depth) {
+        for (uint32_t i = stack->n; i > 0; i--)
+                if (stack->frames[i - 1].depth < depth && !stack->frames[i - 1].is_over)
+                        return &stack->frames[i - 1];
+        return NULL;
+}
+
 /* Fills what a call inherits, and tells of it. */
 static int begin_call(Pairing *p, Stack *stack, const Step *step, Frame *frame) {
-        const Frame *caller = stack_caller(stack, frame->depth);
+        const Frame *caller = caller_at(stack, frame->depth);
         int r = role_known(p, frame->function);
 
         if (r < 0)
@@ -86,6 +95,7 @@ static int begin_call(Pairing *p, Stack *stack, const Step *step, Frame *frame) 
         frame->is_root = !caller;
         frame->number = ++p->n_begun;
         frame->parent = caller ? caller->number : 0;
+        frame->root = caller ? caller->root : frame->function;
         frame->in_irq = frame->role == ROLE_IRQ || (caller && caller->in_irq);
         r = 0;
         for (size_t i = 0; i < p->n_sinks && r >= 0; i++)
@@ -97,7 +107,7 @@ static int begin_call(Pairing *p, Stack *stack, const Step *step, Frame *frame) 
 /* @call->frame has come off @call->stack, or was never on it. */
 static int end_call(Pairing *p, Call *call) {
         const Frame *frame = call->frame;
-        Frame *caller = stack_caller(call->stack, frame->depth);
+        Frame *caller = caller_at(call->stack, frame->depth);
         int r = 0;
 
         /* Of what is below it some must be another call's, which was lost. */
@@ -168,6 +178,7 @@ static int end_seen(Pairing *p, Stack *stack, const Frame *frame, const Step *st
                 .frame = frame,
                 .stack = stack,
                 .step = step,
+                .has_end = true,
                 .duration_ns = duration_ns,
                 .span_ns = duration_ns,
         };
@@ -185,6 +196,8 @@ static int pair_call(Pairing *p, Stack *stack, const Step *step) {
                 return r;
         (void) stack_adopt(stack, step->depth);
         stack->has_called = true;
+        for (uint32_t i = stack->n; i > 0 && stack->frames[i - 1].depth == step->depth; i--)
+                stack->frames[i - 1].is_over = true;
         frame = (Frame){ .function = step->function,
                          .depth = step->depth,
                          .start_ns = step->timestamp_ns };
@@ -204,7 +217,9 @@ static int pair_call(Pairing *p, Stack *stack, const Step *step) {
 static int pair_late(Pairing *p, Stack *stack, const Step *step) {
         Frame frame = { .function = step->function, .depth = step->depth };
         uint64_t adopted_ns = stack_adopt(stack, step->depth);
-        Call call = { .frame = &frame, .stack = stack, .step = step };
+        Call call = {
+                .frame = &frame, .stack = stack, .step = step, .has_end = true, .is_late = true
+        };
         int r;
 
         call.span_ns = call.duration_ns = duration_of(step);

@@ -52,6 +52,8 @@ typedef struct Call {
         uint64_t irq_ns;     /* of interrupts, itself included */
         uint64_t softirq_ns, wake_ns, aside_ns; /* likewise (calls/stacks.h) */
         uint64_t adopted_ns; /* of the duration: calls that ended before without a caller */
+        bool has_end;        /* @step is its own end */
+        bool is_late;        /* which is all that was seen of it */
         bool is_cut;         /* the durations are lower bounds */
         bool is_adopter;     /* ends without beginnings: calls below it ended without a caller */
         bool is_root;        /* nobody was seen who called it */

@@ -30,23 +30,25 @@ typedef struct Frame {
         const Function *function;
         int32_t depth;
         uint64_t start_ns;
-        uint64_t below_ns;   /* durations of the calls directly below that have ended */
-        uint64_t blocked_ns; /* waited anywhere below */
-        uint64_t away_ns;    /* off the CPU, and not below; where switches were recorded */
-        uint64_t irq_ns;     /* of interrupts anywhere below */
-        uint64_t softirq_ns; /* of softirqs */
-        uint64_t wake_ns;    /* of waking others */
-        uint64_t aside_ns;   /* of any of these three, once */
-        uint64_t n_below;    /* calls anywhere below that have ended */
-        uint64_t n_children; /* calls directly below that have ended */
-        uint64_t n_line;     /* where a text has it */
-        uint64_t number;     /* in the order of beginnings, from 1; the caller's, like the next */
-        uint64_t parent;     /* of who called it; 0: nobody that was seen */
-        bool in_irq;         /* it is an interrupt, or below one */
-        bool has_waited;     /* it or a call below it is one that waits */
-        bool is_nested;      /* it is below another one that is counted with it */
-        bool is_root;        /* nobody was seen who called it */
-        uint8_t role;        /* the caller's, like the next two */
+        uint64_t below_ns;    /* durations of the calls directly below that have ended */
+        uint64_t blocked_ns;  /* waited anywhere below */
+        uint64_t away_ns;     /* off the CPU, and not below; where switches were recorded */
+        uint64_t irq_ns;      /* of interrupts anywhere below */
+        uint64_t softirq_ns;  /* of softirqs */
+        uint64_t wake_ns;     /* of waking others */
+        uint64_t aside_ns;    /* of any of these three, once */
+        uint64_t n_below;     /* calls anywhere below that have ended */
+        uint64_t n_children;  /* calls directly below that have ended */
+        uint64_t n_line;      /* where a text has it */
+        uint64_t number;      /* in the order of beginnings, from 1; the caller's, like the next */
+        uint64_t parent;      /* of who called it; 0: nobody that was seen */
+        const Function *root; /* of the outermost of its callers that was seen, itself perhaps */
+        bool in_irq;          /* it is an interrupt, or below one */
+        bool has_waited;      /* it or a call below it is one that waits */
+        bool is_nested;       /* it is below another one that is counted with it */
+        bool is_root;         /* nobody was seen who called it */
+        bool is_over;         /* another call has begun at its depth */
+        uint8_t role;         /* the caller's, like the next two */
         uint32_t user;
         void *data;
 } Frame;

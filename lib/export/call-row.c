@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The root of a call that has a caller is the outermost frame of its task. */
-
 #include <stddef.h>
 
 #include "export/call-row.h"
@@ -31,11 +29,6 @@ const size_t call_columns_n = ELEMENTSOF(call_columns);
 void call_row_fill(CallRow *ret, const Call *call) {
         const Frame *frame = call->frame;
         const Function *f = frame->function;
-        const Function *root =
-                call->is_root || call->stack->n == 0 ? f : call->stack->frames[0].function;
-        /* What ended unseen was not ended by this step. */
-        bool is_ended = call->step && call->step->function == f && step_is_call(call->step) &&
-                        call->step->kind != STEP_ENTER;
 
         *ret = (CallRow){
                 .id = frame->number,
@@ -52,8 +45,8 @@ void call_row_fill(CallRow *ret, const Call *call) {
                 .has_pid = call->stack->pid >= 0,
                 .depth = frame->depth,
                 .is_cut = call->is_cut,
-                .retval = is_ended ? (int64_t) call->step->retval : 0,
-                .has_retval = is_ended && call->step->has_retval,
+                .retval = call->has_end ? (int64_t) call->step->retval : 0,
+                .has_retval = call->has_end && call->step->has_retval,
         };
         if (call->stack->comm[0]) {
                 ret->task.text = call->stack->comm;
@@ -65,6 +58,6 @@ void call_row_fill(CallRow *ret, const Call *call) {
                 ret->module.text = f->label + f->n_name + 2;
                 ret->module.n = f->n_label - f->n_name - 3;
         }
-        ret->root.text = root->label;
-        ret->root.n = root->n_name;
+        ret->root.text = frame->root->label;
+        ret->root.n = frame->root->n_name;
 }
