@@ -24,7 +24,6 @@ typedef struct Chrome {
         Buf *out;
         Spans *spans;
         uint64_t begin_ns;
-        size_t n_named; /* tasks */
         bool is_first;
         uint64_t tid; /* of what is being written */
 } Chrome;
@@ -99,10 +98,8 @@ static int chrome_spans(void *userdata, const SpansTask *task, Span *spans, size
         Chrome *c = userdata;
 
         c->tid = tid_of(task);
-        if (task->index >= c->n_named) {
-                c->n_named = task->index + 1;
+        if (task->is_new)
                 name_task(c, task);
-        }
         return spans_walk(spans, n, visit, c);
 }
 

@@ -146,8 +146,186 @@ START_TEST(tasks_are_told_apart_by_the_hundred)
         }
 END_TEST
 
+/* Two calls of depth 0, and what the later of them calls. */
+START_TEST(what_follows_a_call_whose_end_is_lost_is_not_in_it)
+        {
+                _cleanup_(seen_done) Seen seen;
+
+                seen_init(&seen);
+                call(&seen, STEP_ENTER, &step_root, 0, 2000, 0, 0);
+                call(&seen, STEP_LEAF, &step_child, 0, 2100, 1100, 1200);
+                call(&seen, STEP_LEAF, &step_module, 1, 2300, 1300, 1400);
+                ck_assert_int_eq(pairing_finish(seen.pairing), 0);
+                ck_assert_str_eq(seen.text, "+root 2000, -root 2100, +child 2100, -child 2200, "
+                                            "+leaf 2300, -leaf 2400");
+        }
+END_TEST
+
+START_TEST(an_end_of_another_call_does_not_move_what_follows)
+        {
+                _cleanup_(seen_done) Seen seen;
+
+                seen_init(&seen);
+                call(&seen, STEP_ENTER, &step_root, 0, 2000, 1000, 0);
+                call(&seen, STEP_LEAF, &step_child, 0, 2100, 1100, 1200);
+                call(&seen, STEP_LEAVE, &step_root, 0, 5002000, 5000900, 5001000);
+                call(&seen, STEP_LEAF, &step_child, 0, 6000000, 5999000, 5999100);
+                ck_assert_str_eq(seen.text, "+root 2000, -root 2100, +child 2100, -child 2200, "
+                                            "+child 6000000, -child 6000100");
+        }
+END_TEST
+
+START_TEST(an_end_without_a_beginning_ends_when_it_did)
+        {
+                _cleanup_(seen_done) Seen seen;
+
+                seen_init(&seen);
+                call(&seen, STEP_LEAF, &step_child, 1, 2100, 1100, 1200);
+                call(&seen, STEP_LEAVE, &step_root, 0, 2300, 0, 1300);
+                ck_assert_str_eq(seen.text, "+child 2100, -child 2200, +root 2200, -root 2300");
+        }
+END_TEST
+
+START_TEST(a_task_that_gets_its_name_takes_its_open_calls_along)
+        {
+                _cleanup_(seen_done) Seen seen;
+                Step name = step_of(STEP_TASK, NULL, 0), s = step_enter(&step_root, 0);
+
+                seen_init(&seen);
+                ck_assert_int_eq(pairing_step(seen.pairing, &s), 0);
+                s = step_leaf(&step_child, 1, 5);
+                ck_assert_int_eq(pairing_step(seen.pairing, &s), 0);
+                s = step_enter(&step_irq, 0);
+                s.pid = STEP_PID_UNKNOWN(0);
+                ck_assert_int_eq(pairing_step(seen.pairing, &s), 0);
+                s = step_leaf(&step_module, 1, 7);
+                s.pid = STEP_PID_UNKNOWN(0);
+                ck_assert_int_eq(pairing_step(seen.pairing, &s), 0);
+                ck_assert_int_eq(spans_name_task(seen.spans, &name), 0);
+                ck_assert_int_eq(pairing_step(seen.pairing, &name), 0);
+                ck_assert_int_eq(pairing_finish(seen.pairing), 0);
+                ck_assert_ptr_nonnull(strstr(seen.text, "+root"));
+                ck_assert_ptr_nonnull(strstr(seen.text, "+child"));
+                ck_assert_ptr_nonnull(strstr(seen.text, "+tick"));
+                ck_assert_ptr_nonnull(strstr(seen.text, "+leaf"));
+        }
+END_TEST
+
+START_TEST(times_end_where_numbers_do)
+        {
+                _cleanup_(seen_done) Seen seen;
+
+                seen_init(&seen);
+                call(&seen, STEP_LEAF, &step_child, 0, UINT64_MAX - 10, 0, INT64_MAX);
+                call(&seen, STEP_LEAF, &step_module, 0, 1000, 0, INT64_MAX);
+                ck_assert_str_eq(seen.text,
+                                 "+child 9223372036854775807, -child 9223372036854775807, "
+                                 "+leaf 9223372036854775807, -leaf 9223372036854775807");
+        }
+END_TEST
+
+typedef struct Checked {
+        Spans *spans;
+        uint64_t n, last_ns[8];
+} Checked;
+
+static int check_spans(void *userdata, const SpansTask *task, Span *spans, size_t n) {
+        Checked *c = userdata;
+        uint64_t *last_ns = &c->last_ns[task->index];
+
+        for (size_t i = 0; i < n; i++) {
+                const Span *span = &spans[i], *parent = NULL;
+                size_t open = i - 1;
+
+                ck_assert_uint_le(span->start_ns, span->end_ns);
+                ck_assert_uint_le(span->end_ns, SPANS_END_NS);
+                if (span->i_parent == SIZE_MAX) {
+                        ck_assert_uint_ge(span->start_ns, *last_ns);
+                        *last_ns = span->end_ns;
+                        continue;
+                }
+                ck_assert_uint_lt(span->i_parent, i);
+                parent = &spans[span->i_parent];
+                ck_assert_uint_ge(span->start_ns, parent->start_ns);
+                ck_assert_uint_le(span->end_ns, parent->end_ns);
+                for (; open != span->i_parent; open = spans[open].i_parent) {
+                        ck_assert_uint_ne(open, SIZE_MAX);
+                        ck_assert_uint_le(spans[open].end_ns, span->start_ns);
+                }
+        }
+        c->n += n;
+        return 0;
+}
+
+static int pass_checked(void *userdata, const Call *call) {
+        return spans_call(((Checked *) userdata)->spans, call);
+}
+
+static uint64_t next_random(uint64_t *state) {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        return *state >> 16;
+}
+
+/* Any steps in any order, as after losses. */
+static void nest_random(uint64_t seed) {
+        static const Function *const functions[] = { &step_root, &step_child, &step_irq,
+                                                     &step_module };
+        uint64_t random = UINT64_C(0x9e3779b97f4a7c15) * seed, now = 1000;
+        _cleanup_(pairing_freep) Pairing *pairing = NULL;
+        Checked c = {};
+
+        ck_assert_int_eq(pairing_new(&pairing), 0);
+        ck_assert_int_eq(spans_new(&c.spans, check_spans, &c), 0);
+        pairing_add_sink(pairing, NULL, pass_checked, &c);
+        for (size_t i = 0; i < 400; i++) {
+                Step s = step_of((StepKind) (next_random(&random) % 3),
+                                 functions[next_random(&random) % 4],
+                                 (int32_t) (next_random(&random) % 4));
+
+                now += next_random(&random) % 100;
+                s.timestamp_ns = now;
+                s.calltime = now - next_random(&random) % 300;
+                s.rettime = s.calltime + next_random(&random) % 200;
+                s.pid = next_random(&random) % 2 ? 17 : STEP_PID_UNKNOWN(0);
+                if (next_random(&random) % 50 == 0) {
+                        s.kind = STEP_TASK;
+                        s.pid = 17;
+                        ck_assert_int_eq(spans_name_task(c.spans, &s), 0);
+                }
+                ck_assert_int_eq(pairing_step(pairing, &s), 0);
+        }
+        ck_assert_int_eq(pairing_finish(pairing), 0);
+        ck_assert_uint_eq(c.n, pairing_n_calls(pairing));
+        spans_free(c.spans);
+}
+
+START_TEST(spans_nest_whatever_is_lost)
+        {
+                for (uint64_t seed = 1; seed <= 500; seed++)
+                        nest_random(seed);
+        }
+END_TEST
+
+START_TEST(a_parent_that_is_not_open_is_refused)
+        {
+                const Span spans[] = { { .function = &step_root, .i_parent = SIZE_MAX },
+                                       { .function = &step_child, .i_parent = SIZE_MAX },
+                                       { .function = &step_module, .i_parent = 0 } };
+                Seen seen = {};
+
+                ck_assert_int_eq(spans_walk(spans, 3, note, &seen), -EINVAL);
+        }
+END_TEST
+
 UNIT_MAIN("spans", spans_have_exactly_the_durations_of_calls,
           an_interrupt_before_a_late_return_follows_the_call,
           what_began_after_its_caller_had_ended_is_not_in_it,
           a_caller_whose_reading_was_moved_by_sleep_contains_its_calls,
-          what_is_cut_off_ends_with_the_recording, tasks_are_told_apart_by_the_hundred)
+          what_is_cut_off_ends_with_the_recording, tasks_are_told_apart_by_the_hundred,
+          what_follows_a_call_whose_end_is_lost_is_not_in_it,
+          an_end_of_another_call_does_not_move_what_follows,
+          an_end_without_a_beginning_ends_when_it_did,
+          a_task_that_gets_its_name_takes_its_open_calls_along, times_end_where_numbers_do,
+          spans_nest_whatever_is_lost, a_parent_that_is_not_open_is_refused)
