@@ -20,6 +20,7 @@ _noreturn_ static void child(char *const *argv, int go_fd, int error_fd) {
         if (n != 1)
                 _exit(0);
         (void) signal(SIGPIPE, SIG_DFL);
+        (void) signal(SIGXFSZ, SIG_DFL);
         (void) execvp(argv[0], argv);
         error = errno;
         (void) write_full(error_fd, &error, sizeof(error));

@@ -64,6 +64,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/source.c \
 	%D%/source.h \
 	%D%/status.h \
+	%D%/sweeper.c \
+	%D%/sweeper.h \
 	%D%/table.c \
 	%D%/text-report.c \
 	%D%/text-report.h \

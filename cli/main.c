@@ -255,6 +255,7 @@ int main(int argc, char **argv) {
 
         (void) setlocale(LC_CTYPE, "");
         (void) signal(SIGPIPE, SIG_IGN);
+        (void) signal(SIGXFSZ, SIG_IGN);
         log_setup("ftracectl");
         status = options_parse(&o, argc, argv);
         if (status != STATUS_OK)

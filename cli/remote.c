@@ -136,6 +136,7 @@ pid_t remote_spawn(const Strv *command, int in_fd, int out_fd, int err_fd) {
                 return pid < 0 ? -errno : pid;
         (void) prctl(PR_SET_PDEATHSIG, SIGTERM);
         (void) signal(SIGPIPE, SIG_DFL);
+        (void) signal(SIGXFSZ, SIG_DFL);
         if (getppid() != parent || dup2(in_fd, STDIN_FILENO) < 0 ||
             dup2(out_fd, STDOUT_FILENO) < 0 || dup2(err_fd, STDERR_FILENO) < 0)
                 _exit(REMOTE_SSH_FAILED);

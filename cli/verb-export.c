@@ -87,7 +87,7 @@ static int describe(const Reading *r, const Options *o, ExportInfo *ret, char **
 static int failure(const Options *o, const Exporter *exporter, int r) {
         if (r == -EPIPE)
                 return STATUS_PIPE;
-        if (r == -EFBIG) {
+        if (r == -EOVERFLOW) {
                 log_error("%s is too much for --format=%s: %s.", subject(o), exporter->name,
                           exporter->viewer_advice);
                 return STATUS_REFUSED;

@@ -5,7 +5,6 @@
  * is then made of a session in a store of its own that is thrown away.
  */
 
-#include <ftw.h>
 #include <inttypes.h>
 
 #include "base/buf.h"
@@ -17,6 +16,7 @@
 #include "cli/status.h"
 #include "cli/terminal.h"
 #include "cli/tracedat.h"
+#include "cli/sweeper.h"
 #include "cli/verb.h"
 
 #define TRACEDAT_MODE 0640
@@ -106,10 +106,6 @@ static int keep(const Options *o, const char *path, const char *name, Reading *r
 
 /* --- into a file ------------------------------------------------------------------------------- */
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw) {
-        return kind == FTW_DP ? rmdir(path) : unlink(path);
-}
-
 /* What keep() has made below @path, as a trace.dat. */
 static int fetch(const char *path, const char *output) {
         _cleanup_(store_freep) Store *store = NULL;
@@ -143,6 +139,7 @@ static int fetch(const char *path, const char *output) {
 
 static int keep_in_file(const Options *o, Reading *reading) {
         _cleanup_free_ char *path = NULL;
+        _cleanup_close_ int sweeper_fd = -EBADF;
         int status, fetched;
 
         if (asprintf(&path, "%s/ftracectl-XXXXXX", getenv("TMPDIR") ?: "/tmp") < 0) {
@@ -153,12 +150,13 @@ static int keep_in_file(const Options *o, Reading *reading) {
                 log_error_errno(-errno, "Failed to make the directory %s: %m", path);
                 return STATUS_FAILED;
         }
+        sweeper_fd = sweeper_start(path);
         status = keep(o, path, PART, reading, o->output);
         if (status == STATUS_OK || status == STATUS_INCOMPLETE) {
                 fetched = fetch(path, o->output);
                 status = fetched != STATUS_OK ? fetched : status;
         }
-        (void) nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        (void) sweeper_remove(path);
         return status;
 }
 

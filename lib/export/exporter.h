@@ -71,7 +71,7 @@ typedef struct Export Export;
 
 /* All borrowed.  0 or -errno. */
 int export_new(Export **ret, const Exporter *exporter, const ExportInfo *info, Buf *out);
-/* 0; -errno, also of @out; -EFBIG: it is more than the format's viewers, and memory, can take. */
+/* 0; -errno, also of @out; -EOVERFLOW: it is more than the format's viewers, and memory, can take. */
 int export_step(Export *e, const Step *step);
 /* Ends what is open.  No more steps after this. */
 int export_finish(Export *e);

@@ -88,7 +88,7 @@ static int speedscope_spans(void *userdata, const SpansTask *task, Span *spans, 
         n_before = s->profile->events.n_data;
         r = spans_walk(spans, n, visit, s);
         s->n_bytes += s->profile->events.n_data - n_before;
-        return r < 0 ? r : s->n_bytes > MAX_BYTES ? -EFBIG : 0;
+        return r < 0 ? r : s->n_bytes > MAX_BYTES ? -EOVERFLOW : 0;
 }
 
 static int speedscope_begin(void *userdata, uint64_t begin_ns) {

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "base/io.h"
 #include "cli/outfile.h"
@@ -102,5 +106,91 @@ START_TEST(a_missing_directory_is_an_error)
         }
 END_TEST
 
+/* Waits for a sweeper, which lives longer than we do. */
+static void expect_nothing(void) {
+        for (unsigned i = 0; i < 5000; i++) {
+                _cleanup_(closedirp) DIR *dir = opendir(".");
+                unsigned n = 0;
+
+                while (readdir(dir))
+                        n++;
+                if (n == 2)
+                        return;
+                (void) usleep(1000);
+        }
+        ck_abort_msg("something is left");
+}
+
+static void die_writing(int (*open_it)(Outfile *ret, const char *path, mode_t mode), int number) {
+        struct rlimit no_core = {};
+        Outfile f = OUTFILE_INIT;
+        pid_t pid = fork();
+        int status;
+
+        if (pid == 0) {
+                (void) setrlimit(RLIMIT_CORE, &no_core);
+                (void) signal(number, SIG_DFL); /* check has its own */
+                if (open_it(&f, "file", 0640) < 0 || write_full(f.fd, "text", 4) < 0)
+                        _exit(1);
+                (void) raise(number);
+                _exit(1);
+        }
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == number);
+}
+
+START_TEST(no_death_leaves_anything)
+        {
+                static const int numbers[] = { SIGINT,  SIGTERM, SIGHUP,  SIGPIPE,
+                                               SIGXFSZ, SIGKILL, SIGABRT, SIGBUS };
+
+                enter_directory();
+                for (size_t i = 0; i < ELEMENTSOF(numbers); i++) {
+                        die_writing(outfile_open_named, numbers[i]);
+                        expect_nothing();
+                        die_writing(outfile_open, numbers[i]);
+                        expect_nothing();
+                }
+                leave_directory();
+        }
+END_TEST
+
+START_TEST(a_file_with_a_temporary_name_is_the_same)
+        {
+                Outfile f = OUTFILE_INIT;
+                struct stat st;
+
+                enter_directory();
+                write_file("file", "old");
+                (void) umask(027);
+                ck_assert_int_eq(outfile_open_named(&f, "file", 0666), 0);
+                ck_assert_int_eq(write_full(f.fd, "new", 3), 0);
+                expect("file", "old");
+                ck_assert_int_eq(outfile_commit(&f), 0);
+                outfile_done(&f);
+                expect("file", "new");
+                ck_assert_int_eq(stat("file", &st), 0);
+                ck_assert_int_eq(st.st_mode & 0777, 0640);
+                leave_directory();
+        }
+END_TEST
+
+START_TEST(what_cannot_be_put_in_its_place_is_gone)
+        {
+                Outfile f = OUTFILE_INIT;
+
+                enter_directory();
+                ck_assert_int_eq(outfile_open(&f, "file", 0640), 0);
+                ck_assert_int_eq(mkdir("file", 0700), 0);
+                ck_assert_int_lt(outfile_commit(&f), 0);
+                outfile_done(&f);
+                ck_assert_int_eq(rmdir("file"), 0);
+                expect_nothing();
+                leave_directory();
+        }
+END_TEST
+
 UNIT_MAIN("outfile", the_old_file_stays_until_the_new_one_is_whole, a_link_stays_a_link,
-          a_device_is_not_replaced, the_mode_obeys_the_umask, a_missing_directory_is_an_error)
+          a_device_is_not_replaced, the_mode_obeys_the_umask, a_missing_directory_is_an_error,
+          no_death_leaves_anything, a_file_with_a_temporary_name_is_the_same,
+          what_cannot_be_put_in_its_place_is_gone)
