@@ -20,6 +20,8 @@ typedef struct Root {
 struct Outliers {
         Invocation **open; /* by number - 1; NULL: free */
         size_t n_open;
+        uint32_t *vacant; /* numbers of those that are free; room for n_open */
+        size_t n_vacant;
         Invocation **spare;
         size_t n_spare, n_spare_room;
         Invocation **heap; /* the fastest of them first */
@@ -75,24 +77,35 @@ static int drop(Outliers *s, Invocation *v) {
         return --v->n_uses == 0 ? give_back(s, v) : 0;
 }
 
+static int make_vacant(Outliers *s) {
+        size_t n = s->n_open ? s->n_open * 2 : 16;
+        Invocation **p = realloc(s->open, n * sizeof(Invocation *));
+        uint32_t *vacant;
+
+        if (!p)
+                return -ENOMEM;
+        s->open = p;
+        vacant = realloc(s->vacant, n * sizeof(*vacant));
+        if (!vacant)
+                return -ENOMEM;
+        s->vacant = vacant;
+        memset(p + s->n_open, 0, (n - s->n_open) * sizeof(Invocation *));
+        while (s->n_open < n)
+                s->vacant[s->n_vacant++] = (uint32_t) ++s->n_open;
+        return 0;
+}
+
 /* The number of a new open invocation; 0 without memory. */
 static uint32_t open_one(Outliers *s) {
-        size_t i = 0;
+        Invocation *v;
 
-        while (i < s->n_open && s->open[i])
-                i++;
-        if (i == s->n_open) {
-                size_t n = s->n_open ? s->n_open * 2 : 16;
-                Invocation **p = realloc(s->open, n * sizeof(Invocation *));
-
-                if (!p)
-                        return 0;
-                memset(p + s->n_open, 0, (n - s->n_open) * sizeof(Invocation *));
-                s->open = p;
-                s->n_open = n;
-        }
-        s->open[i] = take_spare(s);
-        return s->open[i] ? (uint32_t) i + 1 : 0;
+        if (s->n_vacant == 0 && make_vacant(s) < 0)
+                return 0;
+        v = take_spare(s);
+        if (!v)
+                return 0;
+        s->open[s->vacant[s->n_vacant - 1] - 1] = v;
+        return s->vacant[--s->n_vacant];
 }
 
 /* --- which are kept --------------------------------------------------------------------------- */
@@ -213,6 +226,7 @@ static int end(void *userdata, const Call *call) {
         if (!call->is_root)
                 return 0;
         s->open[f->user - 1] = NULL;
+        s->vacant[s->n_vacant++] = f->user;
         v->root = f->function;
         v->start_ns = f->start_ns;
         v->duration_ns = call->duration_ns;
@@ -386,6 +400,7 @@ Outliers *outliers_free(Outliers *s) {
                 spread_done(&s->roots[i].spread);
         }
         free(s->open);
+        free(s->vacant);
         free(s->spare);
         free(s->heap);
         free(s);

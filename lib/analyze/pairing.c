@@ -27,7 +27,7 @@ struct Pairing {
         Stacks *stacks;
         Known *known; /* by function; a power of two of them */
         size_t n_known, n_known_room;
-        uint64_t total_ns, n_begun, n_calls, n_cut;
+        uint64_t total_ns, self_ns, n_begun, n_calls, n_cut;
         bool only_ends, has_sched;
         Sched *sched;
         PairingWait wait;
@@ -104,19 +104,34 @@ static int begin_call(Pairing *p, Stack *stack, const Step *step, Frame *frame) 
         return r;
 }
 
+/* Sets what of @call's time is its own. */
+static void set_self(Pairing *p, Call *call) {
+        uint64_t below_ns = call->frame->below_ns + call->adopted_ns, excess_ns;
+
+        /* Of what is below it some must be another call's, which was lost. */
+        if (_unlikely_(call->duration_ns < below_ns)) {
+                call->duration_ns = below_ns;
+                call->is_cut = true;
+        }
+        call->self_ns = call->duration_ns - below_ns;
+        if (_unlikely_(call->self_ns > PAIRING_NS_MAX - p->self_ns)) {
+                excess_ns = call->self_ns - (PAIRING_NS_MAX - p->self_ns);
+                call->self_ns -= excess_ns;
+                call->duration_ns -= excess_ns;
+                call->span_ns -= MIN(call->span_ns, excess_ns);
+                call->is_cut = true;
+        }
+        p->self_ns += call->self_ns;
+}
+
 /* @call->frame has come off @call->stack, or was never on it. */
 static int end_call(Pairing *p, Call *call) {
         const Frame *frame = call->frame;
         Frame *caller = caller_at(call->stack, frame->depth);
         int r = 0;
 
-        /* Of what is below it some must be another call's, which was lost. */
-        if (_unlikely_(call->duration_ns < frame->below_ns + call->adopted_ns)) {
-                call->duration_ns = frame->below_ns + call->adopted_ns;
-                call->is_cut = true;
-        }
+        set_self(p, call);
         call->caller = caller;
-        call->self_ns = call->duration_ns - frame->below_ns - call->adopted_ns;
         call->irq_ns = frame->role == ROLE_IRQ ? call->duration_ns : frame->irq_ns;
         call->softirq_ns = frame->role == ROLE_SOFTIRQ ? call->duration_ns : frame->softirq_ns;
         call->wake_ns = frame->role == ROLE_WAKE ? call->duration_ns : frame->wake_ns;
@@ -299,6 +314,7 @@ static Waker waker_of(Pairing *p, const Step *step) {
 
 static int come_back(Pairing *p, const SchedEvent *e, const Step *step) {
         const Step task = { .pid = e->pid, .cpu = step->cpu };
+        uint64_t since_ns;
         SchedWait wait;
         Frame *frame;
         Stack *stack;
@@ -309,7 +325,8 @@ static int come_back(Pairing *p, const SchedEvent *e, const Step *step) {
         if (!stack || stack->n == 0)
                 return 0;
         frame = &stack->frames[stack->n - 1];
-        frame->away_ns += wait.back_ns - MAX(wait.left_ns, frame->start_ns);
+        since_ns = MAX(wait.left_ns, frame->start_ns);
+        frame->away_ns += wait.back_ns - MIN(wait.back_ns, since_ns);
         stack->last_ns = MAX(stack->last_ns, step->timestamp_ns);
         if (!p->wait)
                 return 0;

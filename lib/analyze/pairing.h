@@ -36,6 +36,9 @@
 #include "calls/stacks.h"
 
 #define PAIRING_SINKS_MAX 4
+/* Self times add up to no more, so that no sum of them runs over: 146 years.  What a text says beyond
+ * is cut. */
+#define PAIRING_NS_MAX (UINT64_C(1) << 62)
 
 typedef struct Pairing Pairing;
 

@@ -27,7 +27,7 @@ char *buf_make_room(Buf *b, size_t n) {
                 return NULL;
         if (b->fd >= 0 && b->n_data >= BUF_FLUSH_BYTES && buf_flush(b) < 0)
                 return NULL;
-        if (b->n_room - b->n_data < n) {
+        if (b->n_room - b->n_data <= n) {
                 size_t n_room = MAX(b->n_data + n, b->n_room * 2);
                 char *data;
 

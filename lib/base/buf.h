@@ -36,7 +36,7 @@ char *buf_make_room(Buf *b, size_t n);
 /* Room for @n more bytes: a pointer to fill, then b->n_data += what was used.  NULL after an error.
  */
 static inline char *buf_reserve(Buf *b, size_t n) {
-        if (_likely_(b->error == 0 && b->n_room - b->n_data >= n &&
+        if (_likely_(b->error == 0 && b->n_room - b->n_data > n &&
                      (b->fd < 0 || b->n_data < BUF_FLUSH_BYTES)))
                 return b->data + b->n_data;
         return buf_make_room(b, n);

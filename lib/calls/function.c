@@ -103,6 +103,8 @@ static Function *function_new(Functions *f, uint64_t address) {
                 symbol.n_name =
                         (size_t) snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long) address);
         }
+        symbol.n_name = MIN(symbol.n_name, (size_t) FUNCTION_SYMBOL_MAX);
+        symbol.n_module = MIN(symbol.n_module, (size_t) FUNCTION_MODULE_MAX);
         n_label = symbol.n_name + (symbol.module ? symbol.n_module + 3 : 0);
         ret = malloc(sizeof(*ret) + n_label + 1 + FUNCTION_SLACK);
         if (!ret)

@@ -20,6 +20,8 @@
 #include "decode/prototypes.h"
 
 #define FUNCTION_SLACK 32
+#define FUNCTION_SYMBOL_MAX 511 /* KSYM_NAME_LEN is 512 (linux 6.1); what is longer is cut */
+#define FUNCTION_MODULE_MAX 63  /* MODULE_NAME_LEN is 64 less a long */
 
 typedef struct Function {
         uint64_t address;

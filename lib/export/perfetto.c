@@ -80,8 +80,8 @@ typedef struct Cpu {
 
 /* Has been woken, and was not seen running yet. */
 typedef struct Arrow {
-        int32_t pid;
-        uint64_t flow;
+        int32_t pid;   /* 0: free */
+        uint64_t flow; /* 0: has been seen */
 } Arrow;
 
 typedef struct Perfetto {
@@ -94,7 +94,7 @@ typedef struct Perfetto {
         size_t n_tracks, n_tracks_room;
         Cpu *cpus;
         size_t n_cpus;
-        Arrow *arrows;
+        Arrow *arrows; /* a hash */
         size_t n_arrows, n_arrows_room;
         uint64_t n_flows;
         uint64_t track;   /* of the task whose spans are written */
@@ -377,33 +377,51 @@ static int write_loss(Perfetto *p, const Step *step) {
 
 /* --- wake-ups --------------------------------------------------------------------------------- */
 
+static Arrow *arrow_slot(Arrow *arrows, size_t n, int32_t pid) {
+        size_t i =
+                (size_t) ((uint64_t) (uint32_t) pid * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (n - 1);
+
+        while (arrows[i].pid != 0 && arrows[i].pid != pid)
+                i = (i + 1) & (n - 1);
+        return &arrows[i];
+}
+
+/* 1: @ret_flow begins here; 0: another waking was first, or it is an idle task; -ENOMEM. */
 static int note_woken(Perfetto *p, int32_t pid, uint64_t *ret_flow) {
-        for (size_t i = 0; i < p->n_arrows; i++)
-                if (p->arrows[i].pid == pid)
-                        return 0;
-        if (p->n_arrows == p->n_arrows_room) {
+        Arrow *slot;
+
+        if (pid == 0)
+                return 0;
+        if (p->n_arrows >= p->n_arrows_room / 2) {
                 size_t n = p->n_arrows_room ? p->n_arrows_room * 2 : 64;
-                Arrow *arrows = realloc(p->arrows, n * sizeof(*arrows));
+                Arrow *arrows = calloc(n, sizeof(*arrows));
 
                 if (!arrows)
                         return -ENOMEM;
+                for (size_t i = 0; i < p->n_arrows_room; i++)
+                        if (p->arrows[i].pid != 0)
+                                *arrow_slot(arrows, n, p->arrows[i].pid) = p->arrows[i];
+                free(p->arrows);
                 p->arrows = arrows;
                 p->n_arrows_room = n;
         }
-        *ret_flow = ++p->n_flows;
-        p->arrows[p->n_arrows++] = (Arrow){ .pid = pid, .flow = *ret_flow };
+        slot = arrow_slot(p->arrows, p->n_arrows_room, pid);
+        if (slot->flow > 0)
+                return 0;
+        p->n_arrows += slot->pid == 0;
+        *slot = (Arrow){ .pid = pid, .flow = ++p->n_flows };
+        *ret_flow = slot->flow;
         return 1;
 }
 
 static uint64_t take_woken(Perfetto *p, int32_t pid) {
-        for (size_t i = 0; i < p->n_arrows; i++)
-                if (p->arrows[i].pid == pid) {
-                        uint64_t flow = p->arrows[i].flow;
+        Arrow *slot =
+                p->n_arrows > 0 && pid != 0 ? arrow_slot(p->arrows, p->n_arrows_room, pid) : NULL;
+        uint64_t flow = slot ? slot->flow : 0;
 
-                        p->arrows[i] = p->arrows[--p->n_arrows];
-                        return flow;
-                }
-        return 0;
+        if (flow > 0)
+                slot->flow = 0;
+        return flow;
 }
 
 static int write_wake(Perfetto *p, const Step *step, Wake wake, const Woken *who) {

@@ -29,40 +29,103 @@ void tree_export_free(void *p) {
 
 /* --- folded: "udp_sendmsg;ip_make_skb 180", the stack and its own time ------------------------ */
 
+/* Paths are as long as trees are deep.  What is more than these for a node on average is left out,
+ * beginning with what took least, and counted under its caller as "(smaller)": no real recording
+ * comes near. */
+#define FOLDED_FIXED_BYTES ((uint64_t) 512 << 10)
+#define FOLDED_NODE_BYTES 2048
+#define FIGURE_BYTES 22
+
+/* The path to a node, as the nodes are visited one after the other. */
+typedef struct Path {
+        Buf text;
+        size_t *ends; /* by level */
+        size_t n_room;
+} Path;
+
+static void path_done(Path *p) {
+        buf_done(&p->text);
+        free(p->ends);
+}
+
+/* 0 or -ENOMEM. */
+static int path_enter(Path *p, const CallNode *n) {
+        size_t level = (size_t) n->level;
+
+        if (level >= p->n_room) {
+                size_t *bigger = realloc(p->ends, (level + 64) * sizeof(*p->ends));
+
+                if (!bigger)
+                        return -ENOMEM;
+                p->ends = bigger;
+                p->n_room = level + 64;
+        }
+        p->text.n_data = level > 1 ? p->ends[level - 1] : 0;
+        buf_adds(&p->text, level > 1 ? ";" : "");
+        escape_folded(&p->text, n->function->label, n->function->n_label);
+        p->ends[level] = p->text.n_data;
+        return p->text.error;
+}
+
+static unsigned magnitude(uint64_t ns) {
+        return ns > 0 ? 64 - (unsigned) __builtin_clzll(ns) : 0;
+}
+
+/* What a node must have taken so that all that have fit. */
+static int find_least(const CallTree *t, const CallNode *root, uint64_t *ret) {
+        _cleanup_(path_done) Path path = { .text = BUF_INIT };
+        uint64_t n_bytes[65] = {}, sum = 0, most;
+        unsigned i = ELEMENTSOF(n_bytes);
+        int r = 0;
+
+        most = FOLDED_FIXED_BYTES + FOLDED_NODE_BYTES * (uint64_t) call_tree_n_nodes(t);
+        for (const CallNode *n = call_node_next(root, root); n && r >= 0;
+             n = call_node_next(root, n)) {
+                r = path_enter(&path, n);
+                n_bytes[magnitude(n->total_ns)] += path.text.n_data + FIGURE_BYTES;
+        }
+        while (i > 0 && sum + n_bytes[i - 1] <= most)
+                sum += n_bytes[--i];
+        *ret = i > 0 ? UINT64_C(1) << (i - 1) : 0;
+        return r;
+}
+
+static void add_stack(Buf *out, const Path *path, const char *more, uint64_t ns) {
+        buf_add(out, path->text.data, path->text.n_data);
+        buf_adds(out, more);
+        escape_u64(out, ns);
+        buf_add(out, "\n", 1);
+}
+
 static int folded_end(void *p) {
+        _cleanup_(path_done) Path path = { .text = BUF_INIT };
         TreeExport *t = p;
-        _cleanup_buf_ Buf stack = BUF_INIT;
-        _cleanup_free_ size_t *ends = NULL; /* of the stack, by level */
-        const CallNode *root;
-        size_t n_room = 0;
+        const CallNode *root, *n;
+        uint64_t least_ns = 0;
         int r = call_tree_finish(t->tree);
 
         if (r < 0)
                 return r;
         root = call_tree_root(t->tree);
-        for (const CallNode *n = call_node_next(root, root); n; n = call_node_next(root, n)) {
-                size_t level = (size_t) n->level;
+        r = find_least(t->tree, root, &least_ns);
+        n = call_node_next(root, root);
+        while (n && r >= 0) {
+                uint64_t rest_ns = 0;
 
-                if (level >= n_room) {
-                        size_t *bigger = realloc(ends, (level + 64) * sizeof(*ends));
-
-                        if (!bigger)
-                                return -ENOMEM;
-                        ends = bigger;
-                        n_room = level + 64;
-                }
-                stack.n_data = level > 1 ? ends[level - 1] : 0;
-                buf_adds(&stack, level > 1 ? ";" : "");
-                escape_folded(&stack, n->function->label, n->function->n_label);
-                ends[level] = stack.n_data;
-                if (n->self_ns == 0)
+                if (n->total_ns < least_ns) {
+                        n = call_node_skip(root, n);
                         continue;
-                buf_add(t->out, stack.data, stack.n_data);
-                buf_add(t->out, " ", 1);
-                escape_u64(t->out, n->self_ns);
-                buf_add(t->out, "\n", 1);
+                }
+                r = path_enter(&path, n);
+                if (n->self_ns > 0)
+                        add_stack(t->out, &path, " ", n->self_ns);
+                for (const CallNode *c = n->children; c; c = c->next)
+                        rest_ns += c->total_ns < least_ns ? c->total_ns : 0;
+                if (rest_ns > 0)
+                        add_stack(t->out, &path, ";(smaller) ", rest_ns);
+                n = call_node_next(root, n);
         }
-        return stack.error;
+        return r;
 }
 
 const Exporter exporter_folded = {
