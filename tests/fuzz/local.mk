@@ -9,12 +9,16 @@ fuzz_targets = \
 	%D%/fuzz-block-roundtrip \
 	%D%/fuzz-call \
 	%D%/fuzz-config \
+	%D%/fuzz-cuts \
+	%D%/fuzz-everything \
 	%D%/fuzz-foreign \
 	%D%/fuzz-formats \
 	%D%/fuzz-frame \
 	%D%/fuzz-graph-text \
 	%D%/fuzz-indent-text \
 	%D%/fuzz-lean \
+	%D%/fuzz-ledger \
+	%D%/fuzz-live \
 	%D%/fuzz-meta \
 	%D%/fuzz-profile \
 	%D%/fuzz-prototypes \
@@ -23,6 +27,7 @@ fuzz_targets = \
 	%D%/fuzz-segment \
 	%D%/fuzz-symbols \
 	%D%/fuzz-tally \
+	%D%/fuzz-tasks \
 	%D%/fuzz-tracedat \
 	%D%/fuzz-trigger
 %C%_fuzz_block_CFLAGS = $(fuzz_cflags)
@@ -37,6 +42,12 @@ fuzz_targets = \
 %C%_fuzz_config_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_config_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_config_LDADD = $(store_libs) $(fuzz_libs)
+%C%_fuzz_cuts_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_cuts_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_cuts_LDADD = $(store_libs) $(fuzz_libs)
+%C%_fuzz_everything_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_everything_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_everything_LDADD = $(verb_libs) $(export_libs) $(fuzz_libs) -lm
 %C%_fuzz_foreign_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_foreign_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_foreign_LDADD = $(decode_libs) $(fuzz_libs)
@@ -58,6 +69,12 @@ fuzz_targets = \
 %C%_fuzz_trigger_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_trigger_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_trigger_LDADD = $(store_libs) $(fuzz_libs)
+%C%_fuzz_ledger_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_ledger_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_ledger_LDADD = $(daemon_libs) $(fuzz_libs)
+%C%_fuzz_live_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_live_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_live_LDADD = $(daemon_libs) $(fuzz_libs)
 %C%_fuzz_meta_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_meta_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_meta_LDADD = $(store_libs) $(fuzz_libs)
@@ -82,12 +99,15 @@ fuzz_targets = \
 %C%_fuzz_tally_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_tally_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_tally_LDADD = $(learn_libs) $(fuzz_libs)
+%C%_fuzz_tasks_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_tasks_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_tasks_LDADD = $(decode_libs) $(fuzz_libs)
 %C%_fuzz_tracedat_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_tracedat_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_tracedat_LDADD = $(drawing_libs) $(fuzz_libs)
 
 fuzz_cflags = $(AM_CFLAGS) $(JANSSON_CFLAGS) -I$(top_srcdir)/%D%
-EXTRA_DIST += %D%/corpus %D%/fuzz.h %D%/fuzz-text.h %D%/replay.c %D%/run-long
+EXTRA_DIST += %D%/corpus %D%/fuzz.h %D%/fuzz-scratch.h %D%/fuzz-steps.h %D%/fuzz-text.h %D%/replay.c %D%/run-long
 if ENABLE_FUZZERS
 AM_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined
 AM_LDFLAGS += -fsanitize=address,undefined

@@ -142,6 +142,30 @@ else
         skip_one 'a database loads the table' 'sqlite3 is not installed'
 fi
 
+# What is lost anywhere: spans nest all the same, and no file grows beyond measure.
+printf ' 0)               |  a() {\n 0)   0.668 us    |  b();\n 0)   0.650 us    |    c();\n' >"$work/sibling.txt"
+awk 'NR < 20 || NR % 7 && NR % 11' "$graph" >"$work/holes.txt"
+for format in $(ftracectl export "$graph" 2>&1 | sed 's/.*: //; s/[.,]//g'); do
+        for name in sibling holes; do
+                exits "a text with holes ($name) is exported as $format" 0 timeout 60 \
+                        "$top_builddir/ftracectl" export --quiet --keep-going "$work/$name.txt" --format="$format" -o "$work/$name.$format"
+                ok 'in proportion' test "$(stat -c %s "$work/$name.$format")" -le \
+                        $((100000 + 50 * $(stat -c %s "$work/$name.txt")))
+        done
+done
+for format in chrome speedscope perfetto; do
+        exits "holes as $format are well-formed" 0 read_export "$format" "$work/holes.$format"
+done
+
+# No death leaves anything.
+mkdir "$work/empty"
+(
+        ulimit -f 8
+        exec "$top_builddir/ftracectl" export "$graph" --format=chrome -o "$work/empty/x"
+) >"$work/limited" 2>&1
+is 'a file that gets too large is an error' $? 1
+is 'that leaves nothing' "$(ls -A "$work/empty")" ''
+
 # Bad input.
 exits 'a format that does not exist is refused' 2 ftracectl export "$graph" --format=xls
 says 'with those that do' 'is none of flame, html,'

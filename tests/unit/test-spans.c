@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "export/spans.h"
+#include "span-check.h"
 #include "step-builder.h"
 #include "unit.h"
 
@@ -231,28 +232,8 @@ typedef struct Checked {
 
 static int check_spans(void *userdata, const SpansTask *task, Span *spans, size_t n) {
         Checked *c = userdata;
-        uint64_t *last_ns = &c->last_ns[task->index];
 
-        for (size_t i = 0; i < n; i++) {
-                const Span *span = &spans[i], *parent = NULL;
-                size_t open = i - 1;
-
-                ck_assert_uint_le(span->start_ns, span->end_ns);
-                ck_assert_uint_le(span->end_ns, SPANS_END_NS);
-                if (span->i_parent == SIZE_MAX) {
-                        ck_assert_uint_ge(span->start_ns, *last_ns);
-                        *last_ns = span->end_ns;
-                        continue;
-                }
-                ck_assert_uint_lt(span->i_parent, i);
-                parent = &spans[span->i_parent];
-                ck_assert_uint_ge(span->start_ns, parent->start_ns);
-                ck_assert_uint_le(span->end_ns, parent->end_ns);
-                for (; open != span->i_parent; open = spans[open].i_parent) {
-                        ck_assert_uint_ne(open, SIZE_MAX);
-                        ck_assert_uint_le(spans[open].end_ns, span->start_ns);
-                }
-        }
+        ck_assert(span_check(spans, n, &c->last_ns[task->index]));
         c->n += n;
         return 0;
 }

@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * From the bytes of any source, through filters and analysis, to every exporter in the table, and to
+ * what the verbs draw from: nothing is read or written that is not there, sums are what was added
+ * up, spans nest, and what comes out is in proportion to what went in: no exporter writes more than
+ * FIXED_BYTES, and for each step STEP_BYTES and NAMES times its function's name.
+ *
+ * Input: a trace.dat, a text, or "STEPS" and four bytes for each step (fuzz-steps.h).  Its length
+ * says which filters there are.  For speed inputs of more than SMALL_BYTES go to every third exporter;
+ * which, their bytes say, so that each gets them all when it is mutated.
+ */
+
+#include <sys/mman.h>
+
+#include "../unit/span-check.h"
+#include "analyze/breakdown.h"
+#include "analyze/by-root.h"
+#include "analyze/call-tree.h"
+#include "analyze/diff.h"
+#include "analyze/floor.h"
+#include "analyze/outliers.h"
+#include "analyze/ranges.h"
+#include "analyze/waits.h"
+#include "base/io.h"
+#include "calls/census.h"
+#include "calls/playback.h"
+#include "cli/top-view.h"
+#include "cli/tree-view.h"
+#include "codec/dat-pages.h"
+#include "export/exporter.h"
+#include "fuzz-steps.h"
+#include "fuzz.h"
+#include "import/text-trace.h"
+
+#define STEPS_MAX 100000
+#define SMALL_BYTES 1024
+#define FIXED_BYTES ((uint64_t) 1 << 20)
+#define STEP_BYTES 4096
+#define NAMES 24 /* times six, escaped */
+#define N_EXPORTERS_MAX 16
+#define N_BY (BREAKDOWN_BY_ROOT + 1)
+#define PARSED_BYTES_MAX ((size_t) 64 << 10)
+
+/* --- sources ---------------------------------------------------------------------------------- */
+
+typedef struct Input {
+        FuzzSteps steps;
+        TextTrace *text;
+        SessionDir *dir;
+        SessionMeta *meta;
+        Playback *playback;
+        uint64_t n;
+} Input;
+
+static int input_next(void *userdata, uint64_t until_ns, Step *ret) {
+        Input *in = userdata;
+
+        if (in->n++ >= STEPS_MAX)
+                return 0;
+        if (in->text)
+                return text_trace_next(in->text, ret);
+        return in->playback ? playback_next(in->playback, until_ns, ret)
+                            : fuzz_steps_next(&in->steps, ret);
+}
+
+static void input_done(Input *in) {
+        text_trace_free(in->text);
+        playback_free(in->playback);
+        session_meta_free(in->meta);
+        session_dir_free(in->dir);
+        *in = (Input){};
+}
+
+static int make_fd(const uint8_t *data, size_t n) {
+        int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+        FUZZ_CHECK(fd >= 0 && write_full(fd, data, n) == 0 && lseek(fd, 0, SEEK_SET) == 0);
+        return fd;
+}
+
+/* False: nothing can be read from it. */
+static bool input_open(Input *in, const uint8_t *data, size_t n) {
+        static const uint8_t dat_magic[] = { 0x17, 0x08, 0x44, 't', 'r', 'a', 'c' };
+        char *problem = NULL;
+        DatFile *f;
+
+        *in = (Input){};
+        if (fuzz_steps_open(&in->steps, data, n))
+                return true;
+        if (n < sizeof(dat_magic) || memcmp(data, dat_magic, sizeof(dat_magic)) != 0)
+                return text_trace_take_fd(&in->text, make_fd(data, n)) == 0;
+        if (dat_file_take_fd(&f, make_fd(data, n), &problem) == 0 &&
+            dat_file_to_dir(&in->dir, f, "fuzz") == 0 &&
+            session_dir_read_meta(in->dir, &in->meta) == 0 &&
+            playback_open(&in->playback, in->dir, in->meta, &problem) == 0)
+                return true;
+        free(problem);
+        return false;
+}
+
+/* --- what comes out --------------------------------------------------------------------------- */
+
+typedef struct Checked {
+        Spans *spans;
+        uint64_t *last_ns; /* by task */
+        size_t n_tasks;
+        uint64_t n;
+} Checked;
+
+static int check_spans(void *userdata, const SpansTask *task, Span *spans, size_t n) {
+        Checked *c = userdata;
+
+        FUZZ_CHECK(task->is_new == (task->index >= c->n_tasks || c->last_ns[task->index] == 0));
+        if (task->index >= c->n_tasks) {
+                c->last_ns = reallocarray(c->last_ns, task->index + 1, sizeof(*c->last_ns));
+                for (; c->n_tasks <= task->index; c->n_tasks++)
+                        c->last_ns[c->n_tasks] = 0;
+        }
+        c->last_ns[task->index] -= c->last_ns[task->index] > 0; /* which says that it is known */
+        FUZZ_CHECK(span_check(spans, n, &c->last_ns[task->index]));
+        c->last_ns[task->index]++;
+        c->n += n;
+        return 0;
+}
+
+static int pass_call(void *userdata, const Call *call) {
+        const Frame *f = call->frame;
+
+        FUZZ_CHECK(call->duration_ns == call->self_ns + f->below_ns + call->adopted_ns);
+        FUZZ_CHECK(call->duration_ns <= PAIRING_NS_MAX && call->self_ns <= call->duration_ns);
+        FUZZ_CHECK(f->parent < f->number && f->is_root == (f->parent == 0));
+        FUZZ_CHECK(!f->is_root == (call->caller && call->caller->number == f->parent));
+        return spans_call(((Checked *) userdata)->spans, call);
+}
+
+/* All that adds steps up. */
+typedef struct Sums {
+        Pairing *pairings[4];
+        Breakdown *by[N_BY];
+        CallTree *tree;
+        Floor *floor;
+        ByRoot *roots;
+        Outliers *outliers;
+        Portrait *portrait;
+        Waits *waits;
+        Checked checked;
+        Census census;
+        uint64_t n_bytes; /* what an exporter may write */
+} Sums;
+
+static void sums_init(Sums *s, bool has_only_ends) {
+        Strv none = {};
+
+        *s = (Sums){ .n_bytes = FIXED_BYTES };
+        for (size_t i = 0; i < ELEMENTSOF(s->pairings); i++) {
+                FUZZ_CHECK(pairing_new(&s->pairings[i]) == 0);
+                if (has_only_ends)
+                        pairing_set_only_ends(s->pairings[i]);
+        }
+        FUZZ_CHECK(spans_new(&s->checked.spans, check_spans, &s->checked) == 0);
+        pairing_add_sink(s->pairings[0], NULL, pass_call, &s->checked);
+        FUZZ_CHECK(floor_new(&s->floor, s->pairings[0]) == 0);
+        FUZZ_CHECK(by_root_new(&s->roots, s->pairings[0], NULL) == 0);
+        FUZZ_CHECK(call_tree_new(&s->tree, s->pairings[1]) == 0);
+        FUZZ_CHECK(waits_new(&s->waits, s->pairings[1]) == 0);
+        FUZZ_CHECK(outliers_new(&s->outliers, s->pairings[2], 5) == 0);
+        FUZZ_CHECK(portrait_new(&s->portrait, s->pairings[3]) == 0);
+        FUZZ_CHECK(census_init(&s->census, &none, false) == 0);
+}
+
+static void sums_done(Sums *s) {
+        spans_free(s->checked.spans);
+        free(s->checked.last_ns);
+        floor_free(s->floor);
+        by_root_free(s->roots);
+        call_tree_free(s->tree);
+        waits_free(s->waits);
+        outliers_free(s->outliers);
+        portrait_free(s->portrait);
+        census_done(&s->census);
+        for (size_t i = 0; i < ELEMENTSOF(s->pairings); i++)
+                pairing_free(s->pairings[i]);
+}
+
+static void sums_step(Sums *s, const Step *step) {
+        if (step->kind == STEP_TASK)
+                FUZZ_CHECK(spans_name_task(s->checked.spans, step) == 0);
+        for (size_t i = 0; i < ELEMENTSOF(s->pairings); i++)
+                FUZZ_CHECK(pairing_step(s->pairings[i], step) == 0);
+        FUZZ_CHECK(census_step(&s->census, step) == 0);
+        s->n_bytes += STEP_BYTES;
+        if (step->function)
+                s->n_bytes += (uint64_t) NAMES * step->function->n_label;
+}
+
+static bool any(void *userdata, const Function *function) {
+        return true;
+}
+
+static void draw_tree(CallTree *tree, const FloorCost *cost) {
+        const Options o = {};
+        _cleanup_buf_ Buf out = BUF_INIT;
+        _cleanup_table_ Table t = {};
+        TreeView v;
+        json_t *json;
+
+        tree_view_init(&v, &o, call_tree_root(tree), cost, 1000);
+        table_init(&t, TREE_VIEW_TITLES);
+        (void) tree_view_add(&v, &t);
+        FUZZ_CHECK(table_print(&t, &out, true) == 0);
+        json = tree_view_json(&v);
+        FUZZ_CHECK(json);
+        json_decref(json);
+}
+
+static void draw_top(Breakdown *b, BreakdownBy by, const FloorCost *cost, uint64_t total_ns) {
+        const Options o = {};
+        _cleanup_top_view_ TopView v = {};
+        _cleanup_buf_ Buf out = BUF_INIT;
+        json_t *json;
+
+        FUZZ_CHECK(top_view_init(&v, &o, b, by, cost, total_ns) == 0);
+        FUZZ_CHECK(top_view_print(&v, &out, MIN(v.n, (size_t) TOP_VIEW_LIMIT), true) == 0);
+        json = top_view_json(&v, v.n);
+        FUZZ_CHECK(json);
+        json_decref(json);
+}
+
+static void check_breakdown(Breakdown *b, const Pairing *p) {
+        uint64_t self_ns = 0, n_calls = 0;
+        size_t n;
+        const BreakdownRow *const *rows = breakdown_rows(b, &n);
+
+        FUZZ_CHECK(rows);
+        for (size_t i = 0; i < n; i++) {
+                self_ns += rows[i]->self_ns;
+                n_calls += rows[i]->n_calls;
+        }
+        FUZZ_CHECK(self_ns == pairing_total_ns(p) && n_calls == pairing_n_calls(p));
+}
+
+static void check_outliers(Outliers *s) {
+        FUZZ_CHECK(outliers_finish(s) == 0);
+        for (size_t i = 0; i < outliers_n(s); i++) {
+                const Invocation *v = outliers_get(s, i), *usual = outliers_usual(s, v);
+                Difference *list;
+                size_t n;
+
+                FUZZ_CHECK(i == 0 || v->duration_ns <= outliers_get(s, i - 1)->duration_ns);
+                FUZZ_CHECK(v->is_cut || v->duration_ns >= call_tree_root(v->tree)->total_ns);
+                if (!usual)
+                        continue;
+                FUZZ_CHECK(outliers_compare(&list, &n, v, usual) == 0);
+                free(list);
+        }
+}
+
+static void sums_finish(Sums *s, bool has_only_ends) {
+        _cleanup_(call_tree_freep) CallTree *callers = NULL;
+        _cleanup_(diff_freep) Diff *d = NULL;
+        Range ranges[RANGES_MAX];
+        const Spread *all = &by_root_all(s->roots)->spread;
+        uint64_t n = 0, total_ns;
+        FloorCost cost;
+        bool has_cost;
+        size_t n_ranges, n_rows;
+
+        for (size_t i = 0; i < ELEMENTSOF(s->pairings); i++)
+                FUZZ_CHECK(pairing_finish(s->pairings[i]) == 0);
+        census_finish(&s->census);
+        total_ns = pairing_total_ns(s->pairings[0]);
+        FUZZ_CHECK(total_ns <= PAIRING_NS_MAX);
+        FUZZ_CHECK(s->checked.n == pairing_n_calls(s->pairings[0]));
+        FUZZ_CHECK(call_tree_finish(s->tree) == 0);
+        FUZZ_CHECK(call_tree_root(s->tree)->total_ns == total_ns);
+        FUZZ_CHECK(call_tree_root(s->tree)->n_below == pairing_n_calls(s->pairings[0]));
+        FUZZ_CHECK(call_tree_callers(&callers, s->tree, any, NULL) == 0);
+        FUZZ_CHECK(call_tree_root(callers)->self_ns == total_ns);
+        has_cost = floor_cost(s->floor, &cost);
+        draw_tree(s->tree, has_cost ? &cost : NULL);
+        draw_tree(callers, NULL);
+        (void) waits_rows(s->waits, &n_rows);
+        (void) by_root_rows(s->roots, &n_rows);
+        if (!has_only_ends)
+                check_outliers(s->outliers);
+        FUZZ_CHECK(diff_new(&d, s->portrait, s->portrait) == 0);
+        for (size_t i = 0; i < d->n_roots; i++)
+                FUZZ_CHECK(d->roots[i].n_before == d->roots[i].n_now && d->roots[i].n_paths == 0);
+        for (int linear = 0; linear < 2; linear++) {
+                n_ranges = ranges_of(ranges, all, linear);
+                n = 0;
+                for (size_t i = 0; i < n_ranges; i++)
+                        n += ranges[i].n;
+                FUZZ_CHECK(n_ranges <= RANGES_MAX && n <= all->n);
+        }
+}
+
+/* --- exports ---------------------------------------------------------------------------------- */
+
+typedef struct Exports {
+        const Exporter *exporters[N_EXPORTERS_MAX];
+        Export *items[N_EXPORTERS_MAX];
+        Buf outs[N_EXPORTERS_MAX];
+        size_t n;
+} Exports;
+
+/* Every @step'th, from @first on. */
+static void exports_init(Exports *x, const ExportInfo *info, size_t first, size_t step) {
+        *x = (Exports){};
+        for (size_t i = 0; exporters[i]; i++) {
+                if (i % step != first)
+                        continue;
+                FUZZ_CHECK(x->n < N_EXPORTERS_MAX);
+                x->exporters[x->n] = exporters[i];
+                x->outs[x->n] = BUF_INIT;
+                FUZZ_CHECK(export_new(&x->items[x->n], exporters[i], info, &x->outs[x->n]) == 0);
+                x->n++;
+        }
+}
+
+static void exports_step(Exports *x, const Step *step) {
+        for (size_t i = 0; i < x->n; i++)
+                FUZZ_CHECK(export_step(x->items[i], step) == 0);
+}
+
+/* Messages, one after the other, as protobuf has them. */
+static void check_packets(const Buf *out) {
+        const uint8_t *p = (const uint8_t *) out->data, *end = p + out->n_data;
+
+        while (p < end) {
+                uint64_t n = 0;
+
+                FUZZ_CHECK(*p++ == (1 << 3 | 2));
+                for (unsigned shift = 0;; shift += 7) {
+                        FUZZ_CHECK(p < end && shift < 64);
+                        n |= (uint64_t) (*p & 0x7f) << shift;
+                        if (*p++ < 0x80)
+                                break;
+                }
+                FUZZ_CHECK(n <= (uint64_t) (end - p));
+                p += n;
+        }
+}
+
+/* Every line has as many fields as the first. */
+static void check_csv(const Buf *out) {
+        size_t n_fields = 1, n_wanted = 0;
+        bool quoted = false;
+
+        for (size_t i = 0; i < out->n_data; i++) {
+                char c = out->data[i];
+
+                quoted ^= c == '"';
+                n_fields += !quoted && c == ',';
+                if (quoted || c != '\n')
+                        continue;
+                n_wanted = n_wanted ?: n_fields;
+                FUZZ_CHECK(n_fields == n_wanted);
+                n_fields = 1;
+        }
+        FUZZ_CHECK(!quoted && n_fields == 1);
+}
+
+static void check_json(const char *text, size_t n) {
+        json_t *json = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);
+
+        FUZZ_CHECK(json);
+        json_decref(json);
+}
+
+static void check_output(const Exporter *e, const Buf *out) {
+        if (e == &exporter_perfetto)
+                check_packets(out);
+        else if (e == &exporter_csv)
+                check_csv(out);
+        else if (out->n_data <= PARSED_BYTES_MAX &&
+                 (e == &exporter_chrome || e == &exporter_speedscope || e == &exporter_json))
+                check_json(out->data, out->n_data);
+}
+
+static void exports_finish(Exports *x, uint64_t n_bytes) {
+        for (size_t i = 0; i < x->n; i++) {
+                FUZZ_CHECK(export_finish(x->items[i]) == 0);
+                FUZZ_CHECK(x->outs[i].n_data <= n_bytes);
+                check_output(x->exporters[i], &x->outs[i]);
+                export_free(x->items[i]);
+                buf_done(&x->outs[i]);
+        }
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static const Strv locks = { .items = (char *[]){ (char *) "*lock*" }, .n = 1 };
+static const Strv folded = { .items = (char *[]){ (char *) "irq", (char *) "tcp_*" }, .n = 2 };
+
+/* False: all is passed on. */
+static bool choose_filter(size_t n, FilterSpec *ret) {
+        const FilterSpec specs[] = {
+                { .notrace = &locks, .fold = &folded, .depth = 9, .slower_ns = 500 },
+                { .keep_ns = 2000, .keep_failed = true },
+                { .n_slowest = 2 },
+        };
+
+        if (n % 8 >= ELEMENTSOF(specs))
+                return false;
+        *ret = specs[n % 8];
+        return true;
+}
+
+/* NULL: none. */
+static Filter *make_filter(const FilterSpec *spec, const uint8_t *data, size_t n) {
+        _cleanup_(input_done) Input in = {};
+        Filter *f = NULL;
+
+        FUZZ_CHECK(input_open(&in, data, n));
+        FUZZ_CHECK(filter_new(&f, spec) == 0);
+        if (filter_spec_needs_rank(spec))
+                (void) filter_rank(f, &(StepSource){ input_next, &in });
+        return f;
+}
+
+static int next_step(Filter *f, Input *in, Step *ret) {
+        const StepSource source = { input_next, in };
+
+        return f ? filter_next(f, &source, UINT64_MAX, ret) : input_next(in, UINT64_MAX, ret);
+}
+
+/* The tree that a flame graph is compared with: of what has a breakdown, too. */
+static void add_before(const uint8_t *data, size_t n, CallTree **ret, Pairing **ret_pairing,
+                       Input *in) {
+        _cleanup_(pairing_freep) Pairing *p = NULL;
+        Breakdown *by[N_BY] = {};
+        Step s;
+
+        FUZZ_CHECK(pairing_new(ret_pairing) == 0 && pairing_new(&p) == 0);
+        FUZZ_CHECK(call_tree_new(ret, *ret_pairing) == 0);
+        FUZZ_CHECK(input_open(in, data, n));
+        FUZZ_CHECK(breakdown_new(&by[n % N_BY], (BreakdownBy) (n % N_BY), p) == 0);
+        while (input_next(in, UINT64_MAX, &s) > 0)
+                FUZZ_CHECK(pairing_step(*ret_pairing, &s) == 0 && pairing_step(p, &s) == 0);
+        FUZZ_CHECK(pairing_finish(*ret_pairing) == 0 && pairing_finish(p) == 0);
+        FUZZ_CHECK(call_tree_finish(*ret) == 0);
+        check_breakdown(by[n % N_BY], p);
+        draw_top(by[n % N_BY], (BreakdownBy) (n % N_BY), NULL, pairing_total_ns(p));
+        breakdown_free(by[n % N_BY]);
+}
+
+static uint32_t hash_of(const uint8_t *data, size_t n) {
+        uint32_t h = 2166136261;
+
+        for (size_t i = 0; i < n; i++)
+                h = (h ^ data[i]) * 16777619;
+        return h ^ h >> 16;
+}
+
+/* Most of the time would be the sanitizer's. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void) {
+        return "quarantine_size_mb=16:malloc_context_size=4";
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
+        _cleanup_(pairing_freep) Pairing *before_pairing = NULL;
+        _cleanup_(call_tree_freep) CallTree *before = NULL;
+        _cleanup_(input_done) Input in = {}, other = {};
+        _cleanup_(filter_freep) Filter *f = NULL;
+        ExportInfo info = { .title = "fuzz", .before_title = "before" };
+        bool is_small = n_data <= SMALL_BYTES;
+        uint32_t hash = hash_of(data, n_data);
+        FilterSpec spec;
+        Exports exports;
+        Sums sums;
+        Step s;
+
+        if (!input_open(&in, data, n_data))
+                return 0;
+        f = choose_filter(n_data, &spec) ? make_filter(&spec, data, n_data) : NULL;
+        if (is_small || hash % 4 == 0)
+                add_before(data, n_data, &before, &before_pairing, &other);
+        info.is_timeless = n_data % 3 == 0;
+        info.has_only_ends = n_data % 5 == 0;
+        info.before = n_data % 2 ? before : NULL;
+        exports_init(&exports, &info, is_small ? 0 : hash % 3, is_small ? 1 : 3);
+        sums_init(&sums, info.has_only_ends);
+        while (next_step(f, &in, &s) > 0) {
+                exports_step(&exports, &s);
+                sums_step(&sums, &s);
+        }
+        sums_finish(&sums, info.has_only_ends);
+        exports_finish(&exports, sums.n_bytes);
+        sums_done(&sums);
+        return 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Whatever is in a ledger: it is kept apart once as one that cannot be understood, or its records name
+ * nothing outside of tracefs and are the same when they were written and read again.
+ *
+ * Input: the file, of the boot "boot".
+ */
+
+#include <sys/stat.h>
+
+#include "daemon/ledger.h"
+#include "fuzz-scratch.h"
+
+static void check_record(const LedgerRecord *e) {
+        FUZZ_CHECK(e->kind >= 0 && e->kind < _LEDGER_KIND_N);
+        FUZZ_CHECK(e->file[0] != 0 && e->file[0] != '/' && !strstr(e->file, ".."));
+        FUZZ_CHECK(e->session && (e->kind == LEDGER_INSTANCE) == !e->old);
+}
+
+static void check_same(const Ledger *l, const Ledger *again) {
+        FUZZ_CHECK(ledger_n(again) == ledger_n(l));
+        for (size_t i = 0; i < ledger_n(l); i++) {
+                const LedgerRecord *a = ledger_get(l, i), *b = ledger_get(again, i);
+
+                FUZZ_CHECK(a->kind == b->kind && streq(a->session, b->session) &&
+                           streq(a->file, b->file) && streq_ptr(a->old, b->old));
+        }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
+        static const char *const dirs[] = { "proc", "proc/sys", "proc/sys/kernel",
+                                            "proc/sys/kernel/random" };
+        _cleanup_fuzz_scratch_ FuzzScratch s = fuzz_scratch_new();
+        _cleanup_(ledger_freep) Ledger *l = NULL, *again = NULL;
+        int r;
+
+        for (size_t i = 0; i < ELEMENTSOF(dirs); i++)
+                FUZZ_CHECK(mkdirat(s.fd, dirs[i], 0700) == 0);
+        fuzz_write(&s, "proc/sys/kernel/random/boot_id", "boot\n", 5);
+        fuzz_write(&s, "ledger", data, n_data);
+        r = ledger_open(&l, s.fd, s.fd);
+        FUZZ_CHECK(r == 0 || (r == -EBADMSG && !l));
+        if (r < 0) {
+                FUZZ_CHECK(faccessat(s.fd, "ledger.bad", F_OK, 0) == 0);
+                FUZZ_CHECK(ledger_open(&l, s.fd, s.fd) == 0 && ledger_n(l) == 0);
+                return 0;
+        }
+        for (size_t i = 0; i < ledger_n(l); i++)
+                check_record(ledger_get(l, i));
+        FUZZ_CHECK(ledger_commit(l, "/sys/kernel/tracing") == 0);
+        FUZZ_CHECK(ledger_open(&again, s.fd, s.fd) == 0);
+        check_same(l, again);
+        return 0;
+}
