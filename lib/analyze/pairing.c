@@ -27,7 +27,7 @@ struct Pairing {
         Stacks *stacks;
         Known *known; /* by function; a power of two of them */
         size_t n_known, n_known_room;
-        uint64_t total_ns, self_ns, n_begun, n_calls, n_cut;
+        uint64_t total_ns, self_ns, away_ns, n_begun, n_calls, n_cut;
         bool only_ends, has_sched;
         Sched *sched;
         PairingWait wait;
@@ -314,7 +314,7 @@ static Waker waker_of(Pairing *p, const Step *step) {
 
 static int come_back(Pairing *p, const SchedEvent *e, const Step *step) {
         const Step task = { .pid = e->pid, .cpu = step->cpu };
-        uint64_t since_ns;
+        uint64_t since_ns, away_ns;
         SchedWait wait;
         Frame *frame;
         Stack *stack;
@@ -326,7 +326,10 @@ static int come_back(Pairing *p, const SchedEvent *e, const Step *step) {
                 return 0;
         frame = &stack->frames[stack->n - 1];
         since_ns = MAX(wait.left_ns, frame->start_ns);
-        frame->away_ns += wait.back_ns - MIN(wait.back_ns, since_ns);
+        away_ns = wait.back_ns - MIN(wait.back_ns, since_ns);
+        away_ns = MIN(away_ns, PAIRING_NS_MAX - p->away_ns);
+        p->away_ns += away_ns;
+        frame->away_ns += away_ns;
         stack->last_ns = MAX(stack->last_ns, step->timestamp_ns);
         if (!p->wait)
                 return 0;

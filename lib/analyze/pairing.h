@@ -36,7 +36,7 @@
 #include "calls/stacks.h"
 
 #define PAIRING_SINKS_MAX 4
-/* Self times add up to no more, so that no sum of them runs over: 146 years.  What a text says beyond
+/* Self times, and times off the CPU, add up to no more, so that no sum of them runs over: 146 years.  What a text says beyond
  * is cut. */
 #define PAIRING_NS_MAX (UINT64_C(1) << 62)
 
