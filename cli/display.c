@@ -166,8 +166,8 @@ void display_left_out(const Options *o, const SessionMeta *m) {
 }
 
 void display_loss(const SessionMeta *m) {
-        _cleanup_buf_ Buf out = BUF_INIT;
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDERR_FILENO);
 
         summary_loss_lines(&out, m);
-        (void) write_full(STDERR_FILENO, out.data, out.n_data);
+        (void) buf_flush(&out);
 }

@@ -157,7 +157,7 @@ int drawing_new(Drawing **ret, const SessionDir *dir, const SessionMeta *meta,
                         .userdata = options->userdata,
                         .live = options->live,
                         .counts = true,
-                        .out = BUF_TO_FD(out_fd) };
+                        .out = BUF_OF_TEXT(out_fd) };
         r = playback_open(&d->playback, dir, meta, ret_problem);
         if (r == 0 && options->filtering)
                 r = filtering_apply(options->filtering, d->playback, ret_problem);

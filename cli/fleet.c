@@ -143,6 +143,13 @@ static bool is_good(int status) {
         return status == STATUS_OK || status == STATUS_INCOMPLETE;
 }
 
+static void say(const Member *m, const char *line, const char *more) {
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+
+        buf_printf(&out, "%s: %s%s\n", m->name, line, more);
+        (void) buf_flush(&out);
+}
+
 static void end(Member *m, Fleet *f) {
         _cleanup_free_ char *line = NULL;
         json_t *result;
@@ -164,19 +171,20 @@ static void end(Member *m, Fleet *f) {
                 json_t *said = json_loadb(m->out.data ?: "", m->out.n_data, 0, NULL);
 
                 line = line_of(&m->err, true);
-                result = json_pack("{s:s, s:i, s:o, s:s?}", "host", m->name, "status", m->status,
+                result = json_pack("{s:s, s:i, s:o, s:o}", "host", m->name, "status", m->status,
                                    "output", said ?: json_null(), "error",
-                                   is_good(m->status) ? NULL : line);
+                                   is_good(m->status) || !line
+                                           ? json_null()
+                                           : terminal_json_text(line, strlen(line)));
                 (void) json_array_append_new(f->results, result);
                 return;
         }
         line = is_good(m->status) ? line_of(&m->out, false) : line_of(&m->err, true);
-        (void) printf("%s: %s%s\n", m->name,
-                      line && *line        ? line
-                      : is_good(m->status) ? "done"
-                                           : "failed",
-                      m->status == STATUS_INCOMPLETE ? " (incomplete)" : "");
-        (void) fflush(stdout);
+        say(m,
+            line && *line        ? line
+            : is_good(m->status) ? "done"
+                                 : "failed",
+            m->status == STATUS_INCOMPLETE ? " (incomplete)" : "");
 }
 
 static void fail_to_begin(Member *m, Fleet *f, int r) {
@@ -186,7 +194,7 @@ static void fail_to_begin(Member *m, Fleet *f, int r) {
                         f->results, json_pack("{s:s, s:i, s:n, s:s}", "host", m->name, "status",
                                               m->status, "output", "error", strerror(-r)));
         else
-                (void) printf("%s: %s\n", m->name, strerror(-r));
+                say(m, strerror(-r), "");
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */

@@ -40,7 +40,7 @@ static int make_command(Strv *ret, const Options *o) {
 }
 
 static int print(const Options *o, const char *unit, const char *when) {
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         char delay[UNIT_TEXT_MAX];
 
         talk(o,

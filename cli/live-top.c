@@ -68,7 +68,7 @@ static size_t n_rows(const LiveTop *t, size_t n) {
 }
 
 int live_top_draw(LiveTop *t, const Census *census, const Calibration *calibration, bool is_last) {
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_top_view_ TopView v = {};
         Overhead overhead = overhead_of(t->floor, calibration->inner_low_ns, calibration->inner_ns);
         uint64_t now = now_ns(CLOCK_MONOTONIC);
@@ -81,7 +81,7 @@ int live_top_draw(LiveTop *t, const Census *census, const Calibration *calibrati
                           pairing_total_ns(t->pairing));
         if (r < 0)
                 return r;
-        buf_adds(&out, t->in_place ? "\033[H\033[J" : t->drawn_ns > 0 ? "\n" : "");
+        buf_add_code(&out, t->in_place ? "\033[H\033[J" : t->drawn_ns > 0 ? "\n" : "");
         add_state(t, census, now, &out);
         overhead_describe(&overhead, &out);
         buf_adds(&out, overhead.shown.n > 0 ? "\n" : "");

@@ -186,7 +186,7 @@ static const Verb *find_verb(const char *name) {
 }
 
 static int help_all(void) {
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
 
         buf_adds(&out,
                  "ftracectl: record what the kernel does under the functions you name\n\n"
@@ -202,7 +202,7 @@ static int help_all(void) {
 }
 
 static int help_verb(const Verb *v) {
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
 
         buf_printf(&out, "ftracectl %s%s%s\n%s.\n", v->name, *v->synopsis ? " " : "", v->synopsis,
                    v->summary);
@@ -242,7 +242,7 @@ static int verb_help(const Options *o) {
 }
 
 static int verb_version(const Options *o) {
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
 
         buf_adds(&out, PACKAGE_STRING "\n");
         return stdout_end(&out);

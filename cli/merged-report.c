@@ -296,7 +296,7 @@ static int new_renderings(Merge *m, const DrawingOptions *d) {
 }
 
 int merged_report(const Options *o) {
-        _cleanup_(merge_done) Merge m = { .out = BUF_TO_FD(STDOUT_FILENO) };
+        _cleanup_(merge_done) Merge m = { .out = BUF_OF_TEXT(STDOUT_FILENO) };
         _cleanup_pager_ Pager pager = PAGER_INIT;
         DrawingOptions d;
         int r, status;

@@ -174,7 +174,7 @@ int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *
 }
 
 int recording_dry_run(const Options *o, Client *c, const Strv *functions) {
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *reply = NULL;
         json_t *parameters;
         int status;

@@ -31,6 +31,14 @@ void table_add(Table *t, const char *format, ...) {
         if (vasprintf(&text, format, ap) < 0)
                 text = NULL;
         va_end(ap);
+        if (text && plain_length(text, strlen(text), PLAIN_WORD) < strlen(text)) {
+                _cleanup_free_ char *said = TAKE_PTR(text);
+                _cleanup_buf_ Buf plain = BUF_INIT;
+
+                buf_add_plain(&plain, said, strlen(said), PLAIN_WORD);
+                if (buf_take_string(&plain, &text) < 0)
+                        text = NULL;
+        }
         t->error = text ? strv_take(&t->cells, text) : -ENOMEM;
 }
 

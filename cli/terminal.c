@@ -21,14 +21,49 @@
 #include "cli/terminal.h"
 
 void talk(const Options *o, const char *format, ...) {
+        _cleanup_buf_ Buf line = BUF_INIT;
+        char *text = NULL;
         va_list ap;
 
         if (o->quiet)
                 return;
         va_start(ap, format);
-        (void) vfprintf(stderr, format, ap);
+        if (vasprintf(&text, format, ap) < 0)
+                text = NULL;
         va_end(ap);
-        (void) fputc('\n', stderr);
+        if (!text)
+                return;
+        buf_add_plain(&line, text, strlen(text), PLAIN_WORD);
+        free(text);
+        buf_adds(&line, "\n");
+        (void) fwrite(line.data, 1, line.n_data, stderr);
+}
+
+char *terminal_json(const json_t *value, size_t flags) {
+        _cleanup_free_ char *text = json_dumps(value, flags);
+        _cleanup_buf_ Buf out = BUF_INIT;
+        char *ret = NULL;
+
+        if (text)
+                buf_add_plain(&out, text, strlen(text), PLAIN_JSON);
+        return text && buf_take_string(&out, &ret) >= 0 ? ret : NULL;
+}
+
+json_t *terminal_json_text(const char *s, size_t n) {
+        _cleanup_buf_ Buf out = BUF_INIT;
+
+        for (size_t i = 0, length; i < n; i += length) {
+                uint32_t c;
+
+                length = utf8_decode(s + i, n - i, &c);
+                if (length > 0) {
+                        buf_add(&out, s + i, length);
+                        continue;
+                }
+                buf_adds(&out, "\xef\xbf\xbd");
+                length = 1;
+        }
+        return out.error < 0 ? NULL : json_stringn(out.data ?: "", out.n_data);
 }
 
 bool terminal_has_colours(const Options *o) {
@@ -43,14 +78,20 @@ bool terminal_has_colours(const Options *o) {
         return isatty(STDOUT_FILENO) && !streq_ptr(getenv("TERM"), "dumb");
 }
 
-const char *terminal_colour(const Options *o, Colour c) {
+void terminal_add(Buf *out, const Options *o, Colour c, const char *text) {
         static const char *const codes[] = {
-                [COLOUR_OFF] = "\033[0m",      [COLOUR_GOOD] = "\033[32m",
-                [COLOUR_WARNING] = "\033[33m", [COLOUR_BAD] = "\033[31m",
+                [COLOUR_GOOD] = "\033[32m",
+                [COLOUR_WARNING] = "\033[33m",
+                [COLOUR_BAD] = "\033[31m",
                 [COLOUR_BOLD] = "\033[1m",
         };
+        bool is_coloured = terminal_has_colours(o);
 
-        return terminal_has_colours(o) ? codes[c] : "";
+        if (is_coloured)
+                buf_add_code(out, codes[c]);
+        buf_add_plain(out, text, strlen(text), PLAIN_WORD);
+        if (is_coloured)
+                buf_add_code(out, "\033[0m");
 }
 
 bool terminal_is_utf8(void) {
@@ -154,11 +195,11 @@ int stdout_end(Buf *out) {
 int stdout_json(const Options *o, json_t *value) {
         bool pretty = o->json == JSON_PRETTY || (o->json == JSON_AUTO && isatty(STDOUT_FILENO));
         _cleanup_free_ char *text = NULL;
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
 
         if (value)
-                text = json_dumps(value,
-                                  JSON_ENCODE_ANY | (pretty ? JSON_INDENT(2) : JSON_COMPACT));
+                text = terminal_json(value,
+                                     JSON_ENCODE_ANY | (pretty ? JSON_INDENT(2) : JSON_COMPACT));
         json_decref(value);
         if (!text) {
                 log_error("Failed to print JSON: out of memory");

@@ -18,10 +18,11 @@
 
 void talk(const Options *o, const char *format, ...) _printf_(2, 3);
 
-/* Colours of stdout: escape sequences, or "" where colours are not wanted. */
-typedef enum Colour { COLOUR_OFF, COLOUR_GOOD, COLOUR_WARNING, COLOUR_BAD, COLOUR_BOLD } Colour;
+/* Colours of stdout, where they are wanted. */
+typedef enum Colour { COLOUR_GOOD, COLOUR_WARNING, COLOUR_BAD, COLOUR_BOLD } Colour;
 bool terminal_has_colours(const Options *o);
-const char *terminal_colour(const Options *o, Colour c);
+/* Adds @text in that colour; a name like a word (base/plain-text.h). */
+void terminal_add(Buf *out, const Options *o, Colour c, const char *text);
 bool terminal_is_utf8(void);
 /* How wide stdout is; 0: it is no terminal.  COLUMNS in the environment has the last word. */
 size_t terminal_columns(void);
@@ -50,5 +51,9 @@ int pager_end(Pager *p, int r);
 int stdout_status(int r);
 /* Flushes @out, which writes to stdout; an exit status. */
 int stdout_end(Buf *out);
+/* JSON as json_dumps() makes it, of which a terminal may have all; the caller frees. */
+char *terminal_json(const json_t *value, size_t flags);
+/* A string of what need not be UTF-8: U+FFFD stands for what is not. */
+json_t *terminal_json_text(const char *s, size_t n);
 /* Prints @o as o->json wants it; an exit status.  Consumes @value; NULL: no memory. */
 int stdout_json(const Options *o, json_t *value);

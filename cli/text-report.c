@@ -35,7 +35,7 @@ static int draw(Reading *reading, const Renderer *renderer, void *rendering, Buf
 int text_report(Reading *reading, const Options *o) {
         TextSource *s = &reading->text;
         _cleanup_pager_ Pager pager = PAGER_INIT;
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         const Renderer *renderer;
         RenderContext context;
         void *rendering = NULL;

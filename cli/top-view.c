@@ -162,7 +162,7 @@ void top_view_done(TopView *v) {
 /* --- JSON ------------------------------------------------------------------------------------- */
 
 static json_t *text_json(const char *s, uint32_t n) {
-        return s ? json_stringn(s, n) ?: json_string("?") : json_null();
+        return s ? terminal_json_text(s, n) : json_null();
 }
 
 static json_t *row_json(const TopView *v, const BreakdownRow *row) {

@@ -29,7 +29,7 @@ static void talk_armed(const Options *o, const SessionMeta *m) {
 int verb_arm(const Options *o) {
         _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
         _cleanup_(client_freep) Client *c = NULL;
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         Rules rules = { .n_complete = o->rules.n_complete };
         Options armed = *o;
         int r, status;

@@ -160,7 +160,7 @@ static void print_waits(Buf *out, const Note *note) {
 }
 
 static json_t *label_json(const Function *f) {
-        return f ? json_stringn(f->label, f->n_label) ?: json_string("?") : json_null();
+        return f ? terminal_json_text(f->label, f->n_label) : json_null();
 }
 
 static json_t *waits_json(const Note *note) {
@@ -178,7 +178,7 @@ static json_t *waits_json(const Note *note) {
                                   is_woken ? json_integer((json_int_t) latency_ns(w)) : json_null(),
                                   "preempted", w->state == 'R', "interrupt",
                                   is_woken && w->waker.is_irq, "woken_by",
-                                  is_task ? json_string(w->waker.comm) ?: json_string("?")
+                                  is_task ? terminal_json_text(w->waker.comm, strlen(w->waker.comm))
                                           : json_null(),
                                   "woken_by_pid",
                                   is_task ? json_integer(w->waker.pid) : json_null(), "woken_in",
@@ -228,8 +228,9 @@ static json_t *line_json(const Call *call, const Note *note) {
                           "s:o}",
                           "start_ns", (json_int_t) f->start_ns, "cpu",
                           step ? json_integer(step->cpu) : json_null(), "task",
-                          call->stack->comm[0] ? json_string(call->stack->comm) ?: json_string("?")
-                                               : json_null(),
+                          call->stack->comm[0]
+                                  ? terminal_json_text(call->stack->comm, strlen(call->stack->comm))
+                                  : json_null(),
                           "pid",
                           call->stack->pid >= 0 ? json_integer(call->stack->pid) : json_null(),
                           "duration_ns", (json_int_t) call->duration_ns, "self_ns",
@@ -239,7 +240,8 @@ static json_t *line_json(const Call *call, const Note *note) {
                           "wake_ns", (json_int_t) f->wake_ns, "below", (json_int_t) f->n_below,
                           "cut", call->is_cut, "caller",
                           call->caller ? json_string(call->caller->function->label) : json_null(),
-                          "args", args ? json_string(args) ?: json_null() : json_null(), "retval",
+                          "args", args ? terminal_json_text(args, strlen(args)) : json_null(),
+                          "retval",
                           step && step->kind != STEP_ENTER && step->has_retval
                                   ? json_integer((json_int_t) step->retval)
                                   : json_null()));
@@ -249,7 +251,7 @@ static json_t *line_json(const Call *call, const Note *note) {
 
 static int print_json(Listing *l, const Call *call, const Note *note) {
         json_auto_t *o = line_json(call, note);
-        _cleanup_free_ char *text = json_dumps(o, JSON_COMPACT);
+        _cleanup_free_ char *text = terminal_json(o, JSON_COMPACT);
 
         if (!text)
                 return -ENOMEM;
@@ -308,7 +310,7 @@ static int list(Listing *l, const Chosen *chosen) {
 }
 
 int verb_calls(const Options *o) {
-        Listing l = { .o = o, .out = BUF_TO_FD(STDOUT_FILENO), .is_first = true };
+        Listing l = { .o = o, .out = BUF_OF_TEXT(STDOUT_FILENO), .is_first = true };
         _cleanup_chosen_ Chosen chosen = {};
         int status = chosen_init(&chosen, o);
 

@@ -47,7 +47,7 @@ static json_t *to_json(const Config *c) {
 }
 
 int verb_cat_config(const Options *o) {
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_strv_ Strv problems = {};
         _cleanup_config_ Config c = CONFIG_INIT;
         int r;

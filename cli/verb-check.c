@@ -182,7 +182,7 @@ static void print_notes(Buf *out, const TextSource *s) {
 }
 
 static int check_text(TextSource *s, const Options *o) {
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         Kind kinds[N_KINDS_MAX];
         bool complete;
         size_t n;
@@ -211,7 +211,7 @@ static int check_text(TextSource *s, const Options *o) {
 static int check_session(const Source *s, const Options *o) {
         _cleanup_verify_result_ VerifyResult v = {};
         Progress progress;
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         Kind kinds[N_KINDS_MAX];
         json_t *json, *problems;
         size_t n;
@@ -229,7 +229,9 @@ static int check_session(const Source *s, const Options *o) {
                 json = kinds_json(s->meta->name, v.complete, kinds, n);
                 problems = json_array();
                 for (size_t i = 0; i < v.problems.n; i++)
-                        (void) json_array_append_new(problems, json_string(v.problems.items[i]));
+                        (void) json_array_append_new(
+                                problems, terminal_json_text(v.problems.items[i],
+                                                             strlen(v.problems.items[i])));
                 (void) json_object_set_new(json, "problems", problems);
                 status = stdout_json(o, json);
         } else {
@@ -269,7 +271,7 @@ static int check_part(const Options *o) {
         const char *word = o->words.items[0];
         _cleanup_reading_ Reading reading = {};
         _cleanup_census_ Census c = {};
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         int status = reading_open(&reading, o, word), finish;
         Kind kinds[N_KINDS_MAX];
         bool complete;

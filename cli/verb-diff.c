@@ -199,7 +199,7 @@ static int print_root(const Options *o, Buf *out, const DiffRoot *root) {
 }
 
 static int print_text(const Options *o, const Diff *d) {
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_pager_ Pager pager = PAGER_INIT;
         int r = 0;
 

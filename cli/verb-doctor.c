@@ -154,9 +154,8 @@ static void print_check(Buf *out, const Options *o, const json_t *check) {
         for (size_t i = 0; i < ELEMENTSOF(marks); i++)
                 if (streq_ptr(marks[i].state, state))
                         mark = &marks[i];
-        buf_printf(out, "%s%s%s %s", terminal_colour(o, mark->colour),
-                   terminal_is_utf8() ? mark->utf8 : mark->ascii, terminal_colour(o, COLOUR_OFF),
-                   text ?: "?");
+        terminal_add(out, o, mark->colour, terminal_is_utf8() ? mark->utf8 : mark->ascii);
+        buf_printf(out, " %s", text ?: "?");
         if (fix)
                 buf_printf(out, "%s  Fix: %s",
                            text && *text && text[strlen(text) - 1] == '.' ? "" : ".", fix);
@@ -165,7 +164,7 @@ static void print_check(Buf *out, const Options *o, const json_t *check) {
 
 int verb_doctor(const Options *o) {
         _cleanup_(client_freep) Client *c = NULL;
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *checks = json_array();
         json_t *check;
         bool is_bad = false;

@@ -36,6 +36,7 @@ typedef struct Fetch {
 /* Only of what takes a while, and over itself. */
 static void show_progress(Fetch *f, uint64_t n, uint64_t n_total) {
         uint64_t now = now_ns(CLOCK_MONOTONIC);
+        char quoted[NAME_QUOTE_MAX];
 
         if (f->o->quiet || !isatty(STDERR_FILENO) || now < f->shown_ns + PROGRESS_NS)
                 return;
@@ -44,7 +45,7 @@ static void show_progress(Fetch *f, uint64_t n, uint64_t n_total) {
                 (void) fprintf(stderr, "\r\033[KLooking through %llu pages",
                                (unsigned long long) n);
         else
-                (void) fprintf(stderr, "\r\033[KWriting %s: %u%%", f->path,
+                (void) fprintf(stderr, "\r\033[KWriting %s: %u%%", name_quote(quoted, f->path),
                                (unsigned) (n * 100 / n_total % 101));
 }
 

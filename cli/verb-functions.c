@@ -64,7 +64,7 @@ int verb_functions(const Options *o) {
         _cleanup_function_list_ FunctionList list = {};
         _cleanup_pager_ Pager pager = PAGER_INIT;
         _cleanup_strv_ Strv names = {};
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         char quoted[NAME_QUOTE_MAX];
         int status;
 

@@ -109,7 +109,7 @@ static int print_roots(Buf *out, const Options *o, const ByRootRow *const *rows,
 
 static int print(const Options *o, const Chosen *chosen, const Counting *counting, ByRoot *by_root,
                  size_t limit) {
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_pager_ Pager pager = PAGER_INIT;
         const ByRootRow *const *rows;
         size_t n;

@@ -86,7 +86,7 @@ static int add_rows(Table *t, json_t *sessions) {
 int verb_list(const Options *o) {
         _cleanup_table_ Table t = {};
         _cleanup_pager_ Pager pager = PAGER_INIT;
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *sessions = NULL;
         int r, status;
 

@@ -36,7 +36,7 @@ static int write_file(const Options *o, const json_t *status) {
 
 int verb_metrics(const Options *o) {
         _cleanup_(client_freep) Client *c = NULL;
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *reply = NULL;
         int r, status;
 

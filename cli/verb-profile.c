@@ -120,7 +120,7 @@ static int get_one(json_t **ret, Client **c, const Options *o, const char *name)
 
 static int list(const Options *o, const char *word) {
         _cleanup_(client_freep) Client *c = NULL;
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_table_ Table t = {};
         json_auto_t *profiles = NULL;
         json_t *p;
@@ -153,7 +153,7 @@ static int list(const Options *o, const char *word) {
 
 static int show(const Options *o, const char *word) {
         _cleanup_(client_freep) Client *c = NULL;
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *p = NULL;
         json_t *item;
         size_t i;
@@ -269,7 +269,7 @@ static bool is_file(const char *word) {
 
 static int check(const Options *o, const char *word) {
         _cleanup_(client_freep) Client *c = NULL;
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_function_list_ FunctionList functions = {};
         json_auto_t *profiles = json_array(), *result = json_array();
         bool is_bad = false, has_functions;

@@ -237,7 +237,7 @@ static void describe_result(Buf *out, const json_t *c) {
 static int run(const Options *o, const char *name) {
         _cleanup_capture_log_ CaptureLog l = {};
         _cleanup_(units_freep) Units *units = NULL;
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         char service[SCHEDULE_UNIT_MAX];
         const char *session;
         json_t *last;
@@ -328,7 +328,7 @@ static void add_row(Table *t, const json_t *s) {
 
 static int print_list(const Options *o, const json_t *list) {
         _cleanup_pager_ Pager pager = PAGER_INIT;
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_table_ Table t = {};
         json_t *s;
         size_t i;

@@ -59,7 +59,7 @@ static int seal_one(json_t **ret, const Options *o, Client *c, const char *name,
 
 int verb_seal(const Options *o) {
         _cleanup_(client_freep) Client *c = NULL;
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_signals_ int signals_fd = -EBADF;
         json_auto_t *sealed = json_array();
         int status = STATUS_OK, result = STATUS_OK;

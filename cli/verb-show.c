@@ -252,7 +252,7 @@ static void show_file(Buf *out, const SessionMeta *m) {
 
 int verb_show(const Options *o) {
         _cleanup_(source_freep) Source *s = NULL;
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         char size[UNIT_TEXT_MAX], disk[UNIT_TEXT_MAX], loss[SUMMARY_MAX],
                 silence[SUMMARY_SILENCE_MAX];
         const SessionMeta *m;
@@ -264,8 +264,8 @@ int verb_show(const Options *o) {
         m = s->meta;
         if (o->json != JSON_OFF)
                 return stdout_json(o, session_meta_to_json(m));
-        buf_printf(&out, "%s%s%s (%s)\n", terminal_colour(o, COLOUR_BOLD), m->name,
-                   terminal_colour(o, COLOUR_OFF), *m->id ? m->id : "trace.dat");
+        terminal_add(&out, o, COLOUR_BOLD, m->name);
+        buf_printf(&out, " (%s)\n", *m->id ? m->id : "trace.dat");
         if (*m->id == 0) {
                 show_file(&out, m);
                 line(&out, "Loss", "%s", summary_loss(loss, m));

@@ -94,7 +94,7 @@ static int add_one(Buf *out, const Options *o, const Counting *counting, const O
 }
 
 static int print(const Options *o, const Counting *counting, const Outliers *outliers) {
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_pager_ Pager pager = PAGER_INIT;
         int r = 0;
 
@@ -149,8 +149,8 @@ static json_t *invocation_json(const Options *o, const Counting *counting, const
                           "duration_ns", (json_int_t) v->duration_ns, "blocked_ns",
                           (json_int_t) v->blocked_ns, "irq_ns", (json_int_t) v->irq_ns, "cpu",
                           (json_int_t) v->cpu, "task",
-                          *v->comm ? json_string(v->comm) ?: json_string("?") : json_null(), "pid",
-                          v->pid >= 0 ? json_integer(v->pid) : json_null(), "cut", v->is_cut,
+                          *v->comm ? terminal_json_text(v->comm, strlen(v->comm)) : json_null(),
+                          "pid", v->pid >= 0 ? json_integer(v->pid) : json_null(), "cut", v->is_cut,
                           "median_ns",
                           spread ? json_integer((json_int_t) spread_quantile(spread, 500))
                                  : json_null(),

@@ -14,7 +14,7 @@
 int verb_start(const Options *o) {
         _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
         _cleanup_(client_freep) Client *c = NULL;
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         char roots[SUMMARY_MAX], time[UNIT_TEXT_MAX];
         int status;
 

@@ -113,10 +113,10 @@ static void first_line(Buf *out, const Options *o, const json_t *reply, const Co
         struct utsname u = {};
 
         (void) uname(&u);
-        buf_printf(out, "%s%s%s ftraced %s on %s (%s): %zu recording%s, %zu kept",
-                   terminal_colour(o, COLOUR_GOOD), terminal_is_utf8() ? "●" : "*",
-                   terminal_colour(o, COLOUR_OFF), version ?: "?", u.nodename, kernel ?: "?",
-                   count->n_live, count->n_live == 1 ? "" : "s", count->n_kept);
+        terminal_add(out, o, COLOUR_GOOD, terminal_is_utf8() ? "●" : "*");
+        buf_printf(out, " ftraced %s on %s (%s): %zu recording%s, %zu kept", version ?: "?",
+                   u.nodename, kernel ?: "?", count->n_live, count->n_live == 1 ? "" : "s",
+                   count->n_kept);
         if (count->n_failed > 0)
                 buf_printf(out, ", %zu failed", count->n_failed);
         if (n_waiting > 0)
@@ -131,7 +131,7 @@ static void first_line(Buf *out, const Options *o, const json_t *reply, const Co
 int verb_status(const Options *o) {
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_table_ Table t = {};
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO), troubles = BUF_INIT;
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO), troubles = BUF_INIT;
         json_auto_t *reply = NULL;
         Count count = {};
         int r, status;

@@ -85,7 +85,7 @@ static void describe_end(Buf *out, const SessionMeta *m) {
 int verb_stop(const Options *o) {
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_strv_ Strv names = {};
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *ended = json_array();
         int status, result = STATUS_OK;
 

@@ -10,7 +10,7 @@
 #include "cli/verb.h"
 
 static int print_table(const Options *o, const Counting *counting, const TopView *v, size_t n) {
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_pager_ Pager pager = PAGER_INIT;
         int r = 0;
 

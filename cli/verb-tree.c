@@ -16,7 +16,7 @@
 #define MIN_PPM_DEFAULT 5000
 
 static int print_table(const Options *o, const Counting *counting, TreeView *v) {
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_pager_ Pager pager = PAGER_INIT;
         _cleanup_table_ Table t = {};
         size_t n;

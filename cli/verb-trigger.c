@@ -40,7 +40,7 @@ int verb_trigger(const Options *o) {
 
 int verb_snapshot(const Options *o) {
         _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         char size[UNIT_TEXT_MAX], length[UNIT_TEXT_MAX];
         json_auto_t *reply = NULL;
         int status;

@@ -29,7 +29,7 @@ int verb_vacuum(const Options *o) {
         RetainLimits limits = { .max_use_bytes = o->vacuum_bytes,
                                 .max_age_ns = o->vacuum_age_ns,
                                 .max_sessions = o->vacuum_sessions };
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_(client_freep) Client *c = NULL;
         json_auto_t *reply = NULL;
         json_int_t n_freed;

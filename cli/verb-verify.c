@@ -18,7 +18,8 @@ static json_t *sentences_json(const Strv *sentences) {
         json_t *ret = json_array();
 
         for (size_t i = 0; i < sentences->n; i++)
-                (void) json_array_append_new(ret, json_string(sentences->items[i]));
+                (void) json_array_append_new(
+                        ret, terminal_json_text(sentences->items[i], strlen(sentences->items[i])));
         return ret;
 }
 
@@ -85,7 +86,7 @@ int verb_verify(const Options *o) {
         _cleanup_verify_result_ VerifyResult v = {};
         _cleanup_deep_check_ DeepCheck deep = {};
         Progress progress;
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_t *json;
         int r, status;
 

@@ -29,7 +29,7 @@ static void add_waker(Table *t, const WaitsRow *row) {
 
 static int print(const Options *o, const Counting *counting, const WaitsRow *const *rows,
                  size_t n) {
-        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_pager_ Pager pager = PAGER_INIT;
         _cleanup_table_ Table t = {};
         int r = 0;
@@ -63,8 +63,9 @@ static json_t *waker_json(const WaitsRow *row) {
         if (!row->is_woken)
                 return json_null();
         o = json_pack("{s:o, s:o, s:b}", "task",
-                      *row->waker.comm ? json_string(row->waker.comm) ?: json_string("?")
-                                       : json_null(),
+                      *row->waker.comm
+                              ? terminal_json_text(row->waker.comm, strlen(row->waker.comm))
+                              : json_null(),
                       "pid", row->waker.pid >= 0 ? json_integer(row->waker.pid) : json_null(),
                       "interrupt", row->waker.is_irq);
         if (row->waker.function)

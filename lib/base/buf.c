@@ -9,7 +9,42 @@
 #include "base/buf.h"
 #include "base/io.h"
 
+/* What is not plain from n_plain on, of which @n_before bytes are. */
+static _cold_ void make_plain(Buf *b, size_t n_before) {
+        size_t n_kept = b->n_plain + n_before;
+        _cleanup_buf_ Buf plain = BUF_INIT;
+
+        buf_add_plain(&plain, b->data + n_kept, b->n_data - n_kept, PLAIN_LINES);
+        b->error = b->error ?: plain.error;
+        b->n_data = n_kept;
+        if (b->n_room - n_kept < plain.n_data) {
+                char *data = realloc(b->data, n_kept + plain.n_data);
+
+                if (!data) {
+                        b->error = -ENOMEM;
+                        return;
+                }
+                b->data = data;
+                b->n_room = n_kept + plain.n_data;
+        }
+        memcpy(b->data + n_kept, plain.data, plain.n_data);
+        b->n_data += plain.n_data;
+}
+
+static void settle(Buf *b) {
+        size_t n, n_plain;
+
+        if (!b->is_text || b->n_data <= b->n_plain)
+                return;
+        n = b->n_data - b->n_plain;
+        n_plain = plain_length(b->data + b->n_plain, n, PLAIN_LINES);
+        if (_unlikely_(n_plain < n))
+                make_plain(b, n_plain);
+        b->n_plain = b->n_data;
+}
+
 int buf_flush(Buf *b) {
+        settle(b);
         if (b->error < 0)
                 return b->error;
         if (b->fd >= 0 && b->n_data > 0) {
@@ -17,7 +52,7 @@ int buf_flush(Buf *b) {
 
                 if (r < 0)
                         return b->error = r;
-                b->n_data = 0;
+                b->n_data = b->n_plain = 0;
         }
         return 0;
 }
@@ -56,6 +91,27 @@ void buf_add(Buf *b, const void *data, size_t n) {
 
 void buf_adds(Buf *b, const char *s) {
         buf_add(b, s, strlen(s));
+}
+
+void buf_add_code(Buf *b, const char *code) {
+        settle(b);
+        buf_adds(b, code);
+        b->n_plain = b->n_data;
+}
+
+void buf_add_plain(Buf *b, const char *s, size_t n, PlainStyle style) {
+        size_t n_plain = plain_length(s, n, style), n_added;
+        char *p;
+
+        buf_add(b, s, n_plain);
+        if (n_plain == n)
+                return;
+        p = buf_reserve(b, (n - n_plain) * PLAIN_BYTES_MAX + 1);
+        if (!p)
+                return;
+        (void) plain_copy(p, (n - n_plain) * PLAIN_BYTES_MAX + 1, s + n_plain, n - n_plain, style,
+                          &n_added);
+        b->n_data += n_added;
 }
 
 void buf_pad(Buf *b, size_t n, char c) {

@@ -8,7 +8,9 @@
  * visibly: the first failure is kept in `error` and later calls do nothing, so
  * a renderer checks once, at its end.  With `fd` >= 0 the buffer empties itself
  * into that descriptor (borrowed) whenever BUF_FLUSH_BYTES have gathered, and
- * buf_flush() writes the rest; with fd = -EBADF it grows.
+ * buf_flush() writes the rest; with fd = -EBADF it grows.  What people read
+ * goes to their terminal or pipe as a BUF_OF_TEXT: whatever is not plain
+ * (base/plain-text.h) is escaped on the way, but for what buf_add_code() adds.
  */
 
 #include <stdbool.h>
@@ -16,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "base/plain-text.h"
 
 #define BUF_FLUSH_BYTES ((size_t) 256 * 1024)
 
@@ -25,10 +28,13 @@ typedef struct Buf {
         size_t n_room;
         int fd;
         int error; /* 0, or the first -errno */
+        bool is_text;
+        size_t n_plain; /* of the data: made plain already */
 } Buf;
 
 #define BUF_INIT ((Buf){ .fd = -EBADF })
 #define BUF_TO_FD(f) ((Buf){ .fd = (f) })
+#define BUF_OF_TEXT(f) ((Buf){ .fd = (f), .is_text = true })
 
 /* buf_reserve() where there is no room, or enough to be written. */
 char *buf_make_room(Buf *b, size_t n);
@@ -46,6 +52,9 @@ void buf_add(Buf *b, const void *data, size_t n);
 void buf_adds(Buf *b, const char *s);
 void buf_pad(Buf *b, size_t n, char c); /* @n times @c */
 void buf_printf(Buf *b, const char *format, ...) _printf_(2, 3);
+/* What is meant for the terminal itself, like a colour: passes as it is. */
+void buf_add_code(Buf *b, const char *code);
+void buf_add_plain(Buf *b, const char *s, size_t n, PlainStyle style);
 int buf_flush(Buf *b); /* 0 or the sticky error */
 void buf_done(Buf *b); /* frees; does not flush */
 /* The bytes as a NUL-terminated string, which the caller then owns; -ENOMEM or the sticky error. */

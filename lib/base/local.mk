@@ -21,6 +21,8 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/name.c \
 	%D%/name.h \
 	%D%/now.h \
+	%D%/plain-text.c \
+	%D%/plain-text.h \
 	%D%/release.c \
 	%D%/release.h \
 	%D%/strv.c \

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/log.h"
+#include "base/plain-text.h"
 
 static const char *log_program;
 static bool log_prefix;
@@ -40,11 +41,13 @@ bool log_is_journal(void) {
 }
 
 _printf_(2, 0) static void log_messagev(int priority, const char *format, va_list ap) {
-        char line[2048];
+        char said[2048], line[sizeof(said) * 2];
+        size_t n;
 
         if (!log_is_shown(priority))
                 return;
-        (void) vsnprintf(line, sizeof(line), format, ap);
+        (void) vsnprintf(said, sizeof(said), format, ap);
+        (void) plain_copy(line, sizeof(line), said, strlen(said), PLAIN_WORD, &n);
         if (log_prefix)
                 fprintf(stderr, "<%i>%s\n", priority, line);
         else if (log_program)

@@ -4,7 +4,7 @@
 /*
  * Messages for people
  *
- * One line to stderr each, prefixed `<N>` (sd-daemon(3)) when stderr is the
+ * One line to stderr each, of plain text (base/plain-text.h), prefixed `<N>` (sd-daemon(3)) when stderr is the
  * journal or --log-prefix asks for it, plain on a terminal.  lib/ logs at
  * LOG_DEBUG only; programs log at their edges.  Debug messages have a domain
  * and are printed when FTRACED_DEBUG names it ("reader,store", or "all").

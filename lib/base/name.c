@@ -2,10 +2,10 @@
 
 /* Allow lists only: a character that nobody thought of is a refused one. */
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/name.h"
+#include "base/plain-text.h"
 
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define DIGITS "0123456789"
@@ -69,18 +69,12 @@ bool cgroup_path_is_valid(const char *s) {
 }
 
 char *name_quote(char text[static NAME_QUOTE_MAX], const char *s) {
-        size_t n = 0;
+        size_t n = strlen(s), n_out;
 
-        for (; *s; s++) {
-                bool plain = *s >= ' ' && *s < 127;
-
-                if (n + 8 >= NAME_QUOTE_MAX) { /* room for one \xNN, "..." and the NUL */
-                        n += (size_t) snprintf(text + n, NAME_QUOTE_MAX - n, "...");
-                        break;
-                }
-                n += (size_t) snprintf(text + n, NAME_QUOTE_MAX - n, plain ? "%c" : "\\x%02x",
-                                       plain ? *s : (unsigned char) *s);
+        if (plain_copy(text, NAME_QUOTE_MAX, s, n, PLAIN_WORD, &n_out) < n) {
+                /* Again, with room for the mark. */
+                (void) plain_copy(text, NAME_QUOTE_MAX - 3, s, n, PLAIN_WORD, &n_out);
+                memcpy(text + n_out, "...", 4);
         }
-        text[n] = 0;
         return text;
 }

@@ -37,8 +37,8 @@ bool cgroup_path_is_valid(const char *s);
 /*
  * name_quote() - a hostile string made fit for a message
  *
- * Copies @s into @text, printable ASCII kept, all else as \xNN, cut with "..."
- * at the size.  Returns @text.
+ * Copies @s into @text, all that is not plain (base/plain-text.h) as \xNN, cut
+ * with "..." at the size.  Returns @text.
  */
 #define NAME_QUOTE_MAX 96
 char *name_quote(char text[static NAME_QUOTE_MAX], const char *s);

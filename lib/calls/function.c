@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "calls/function.h"
 
 typedef struct Slots {
@@ -88,11 +89,11 @@ static int compare_names(const void *a, const void *b) {
 }
 
 static Function *function_new(Functions *f, uint64_t address) {
-        char hex[24];
+        _cleanup_buf_ Buf label = BUF_INIT;
+        char hex[24], *copy, **root = NULL;
         Symbol symbol;
         Function *ret;
-        size_t n_label;
-        char *label, **root = NULL;
+        size_t n_name;
 
         if (atlas_span_find(&f->span, address, &symbol)) {
                 if (f->roots->n > 0)
@@ -105,23 +106,24 @@ static Function *function_new(Functions *f, uint64_t address) {
         }
         symbol.n_name = MIN(symbol.n_name, (size_t) FUNCTION_SYMBOL_MAX);
         symbol.n_module = MIN(symbol.n_module, (size_t) FUNCTION_MODULE_MAX);
-        n_label = symbol.n_name + (symbol.module ? symbol.n_module + 3 : 0);
-        ret = malloc(sizeof(*ret) + n_label + 1 + FUNCTION_SLACK);
+        buf_add_plain(&label, symbol.name, symbol.n_name, PLAIN_WORD);
+        n_name = label.n_data;
+        if (symbol.module) {
+                buf_adds(&label, " [");
+                buf_add_plain(&label, symbol.module, symbol.n_module, PLAIN_WORD);
+                buf_adds(&label, "]");
+        }
+        ret = label.error < 0 ? NULL : malloc(sizeof(*ret) + label.n_data + 1 + FUNCTION_SLACK);
         if (!ret)
                 return NULL;
-        label = (char *) (ret + 1);
-        memcpy(label, symbol.name, symbol.n_name);
-        if (symbol.module) {
-                memcpy(label + symbol.n_name, " [", 2);
-                memcpy(label + symbol.n_name + 2, symbol.module, symbol.n_module);
-                label[n_label - 1] = ']';
-        }
-        memset(label + n_label, 0, 1 + FUNCTION_SLACK);
+        copy = (char *) (ret + 1);
+        memcpy(copy, label.data ?: "", label.n_data);
+        memset(copy + label.n_data, 0, 1 + FUNCTION_SLACK);
         *ret = (Function){
                 .address = address,
-                .label = label,
-                .n_label = (uint32_t) n_label,
-                .n_name = (uint32_t) symbol.n_name,
+                .label = copy,
+                .n_label = (uint32_t) label.n_data,
+                .n_name = (uint32_t) n_name,
                 .root = root ? (int32_t) (root - f->roots->items) : -1,
                 .is_irq_entry = address - f->irq_begin < f->irq_end - f->irq_begin,
                 .prototype = f->prototypes

@@ -26,7 +26,7 @@
 typedef struct Function {
         uint64_t address;
         /* As the kernel's %ps prints it: "udp_sendmsg", "ovl_open [overlay]", and
-         * "0xffffffff81000000" without a symbol.  Another FUNCTION_SLACK bytes can be read behind
+         * "0xffffffff81000000" without a symbol; what is not plain text is escaped.  Another FUNCTION_SLACK bytes can be read behind
          * its NUL, so that copying needs no exact length. */
         const char *label;
         uint32_t n_label;  /* bytes */

@@ -9,60 +9,39 @@
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* What stands for @c, perhaps made in @room; NULL: @c itself. */
-typedef const char *(*Language)(unsigned char c, char room[static 8]);
-
-static bool is_continuation(unsigned char c) {
-        return (c & 0xc0) == 0x80;
-}
-
-/* Bytes of the character at @p, of @n; 0: it is none, or one that XML does not have. */
-static size_t character_length(const unsigned char *p, size_t n) {
-        if (*p >= 0xc2 && *p <= 0xdf)
-                return n >= 2 && is_continuation(p[1]) ? 2 : 0;
-        if (*p >= 0xe0 && *p <= 0xef) {
-                if (n < 3 || !is_continuation(p[1]) || !is_continuation(p[2]) ||
-                    (*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f))
-                        return 0;
-                return *p == 0xef && p[1] == 0xbf && p[2] >= 0xbe ? 0 : 3;
-        }
-        if (*p >= 0xf0 && *p <= 0xf4)
-                return n >= 4 && is_continuation(p[1]) && is_continuation(p[2]) &&
-                                       is_continuation(p[3]) && !(*p == 0xf0 && p[1] < 0x90) &&
-                                       !(*p == 0xf4 && p[1] > 0x8f)
-                               ? 4
-                               : 0;
-        return 0;
-}
+/* What stands for @c, which is ASCII or not plain text, perhaps made in @room; NULL: @c itself. */
+typedef const char *(*Language)(uint32_t c, char room[static 8]);
 
 static void escape(Buf *out, const char *s, size_t n, Language language) {
-        const unsigned char *p = (const unsigned char *) s;
         size_t i = 0, begin = 0;
         char room[8];
 
         while (i < n) {
-                size_t length = p[i] < 0x80 ? 1 : character_length(p + i, n - i);
-                const char *instead = length == 0    ? REPLACEMENT
-                                      : p[i] >= 0x80 ? NULL
-                                                     : language(p[i], room);
+                uint32_t c;
+                size_t length = utf8_decode(s + i, n - i, &c);
+                const char *instead = length == 0                        ? REPLACEMENT
+                                      : c < 0x80 || !plain_code_point(c) ? language(c, room)
+                                                                         : NULL;
 
                 if (instead) {
                         buf_add(out, s + begin, i - begin);
                         buf_adds(out, instead);
-                        begin = i + 1;
+                        begin = i + MAX(length, (size_t) 1);
                 }
                 i += MAX(length, (size_t) 1);
         }
         buf_add(out, s + begin, n - begin);
 }
 
-static const char *in_json(unsigned char c, char room[static 8]) {
+static const char *in_json(uint32_t c, char room[static 8]) {
         if (c == '"')
                 return "\\\"";
         if (c == '\\')
                 return "\\\\";
-        if (c >= ' ' && c != 0x7f && c != '<' && c != '>' && c != '&')
+        if (plain_code_point(c) && c != '<' && c != '>' && c != '&')
                 return NULL;
+        if (c > 0xffff)
+                return REPLACEMENT;
         (void) snprintf(room, 8, "\\u%04x", c);
         return room;
 }
@@ -71,8 +50,8 @@ void escape_json(Buf *out, const char *s, size_t n) {
         escape(out, s, n, in_json);
 }
 
-static const char *in_quotes(unsigned char c, char room[static 8]) {
-        return c == '"' ? "\"\"" : c == 0 ? REPLACEMENT : NULL;
+static const char *in_quotes(uint32_t c, char room[static 8]) {
+        return c == '"' ? "\"\"" : c == '\n' || plain_code_point(c) ? NULL : REPLACEMENT;
 }
 
 void escape_csv(Buf *out, const char *s, size_t n) {
@@ -88,7 +67,7 @@ void escape_csv(Buf *out, const char *s, size_t n) {
 }
 
 /* XML has no control characters but three, not even escaped. */
-static const char *in_xml(unsigned char c, char room[static 8]) {
+static const char *in_xml(uint32_t c, char room[static 8]) {
         switch (c) {
         case '&':
                 return "&amp;";
@@ -106,7 +85,7 @@ static const char *in_xml(unsigned char c, char room[static 8]) {
                 (void) snprintf(room, 8, "&#%u;", c);
                 return room;
         default:
-                return c < ' ' || c == 0x7f ? REPLACEMENT : NULL;
+                return plain_code_point(c) ? NULL : REPLACEMENT;
         }
 }
 
@@ -114,7 +93,7 @@ void escape_xml(Buf *out, const char *s, size_t n) {
         escape(out, s, n, in_xml);
 }
 
-static const char *in_dot(unsigned char c, char room[static 8]) {
+static const char *in_dot(uint32_t c, char room[static 8]) {
         switch (c) {
         case '"':
                 return "\\\"";
@@ -125,7 +104,7 @@ static const char *in_dot(unsigned char c, char room[static 8]) {
         case '\n':
                 return "\\n";
         default:
-                return c < ' ' || c == 0x7f ? REPLACEMENT : NULL;
+                return plain_code_point(c) ? NULL : REPLACEMENT;
         }
 }
 
@@ -133,16 +112,16 @@ void escape_dot(Buf *out, const char *s, size_t n) {
         escape(out, s, n, in_dot);
 }
 
-static const char *in_folded(unsigned char c, char room[static 8]) {
-        return c == ';' ? ":" : c < ' ' || c == 0x7f ? "?" : NULL;
+static const char *in_folded(uint32_t c, char room[static 8]) {
+        return c == ';' ? ":" : plain_code_point(c) ? NULL : "?";
 }
 
 void escape_folded(Buf *out, const char *s, size_t n) {
         escape(out, s, n, in_folded);
 }
 
-static const char *in_utf8(unsigned char c, char room[static 8]) {
-        return c == 0 ? REPLACEMENT : NULL;
+static const char *in_utf8(uint32_t c, char room[static 8]) {
+        return c == 0 || c == 0xfffe || c == 0xffff ? REPLACEMENT : NULL;
 }
 
 void escape_utf8(Buf *out, const char *s, size_t n) {

@@ -5,7 +5,8 @@
  * Escape: names made fit for the languages of exports
  *
  * A task may call itself what it likes (prctl(2), PR_SET_NAME), any bytes but NUL.  What is not
- * UTF-8 becomes U+FFFD in all of them, so that a file is text whatever was recorded.
+ * UTF-8 becomes U+FFFD in all of them, so that a file is text whatever was recorded.  What is UTF-8
+ * and may not reach a terminal (base/plain-text.h) is escaped where the language can, else replaced.
  */
 
 #include "base/buf.h"
@@ -22,7 +23,7 @@ void escape_dot(Buf *out, const char *s, size_t n);
 /* A frame of a folded stack, which has no escapes: ';' is ':', a control character '?'. */
 void escape_folded(Buf *out, const char *s, size_t n);
 
-/* Any text as UTF-8. */
+/* Any text as UTF-8, of which a terminal may not have all. */
 void escape_utf8(Buf *out, const char *s, size_t n);
 
 /* Numbers in decimal. */

@@ -2,6 +2,7 @@
 
 /* Open addressing over pointers; the hash is FNV-1a's. */
 
+#include "base/buf.h"
 #include "import/labels.h"
 
 struct Labels {
@@ -62,11 +63,25 @@ static int grow(Labels *l) {
         return 0;
 }
 
+/* A name that is no plain text is known by what it is shown as. */
+static _cold_ const Function *get_plain(Labels *l, const char *label, size_t n_label,
+                                        size_t n_name) {
+        _cleanup_buf_ Buf plain = BUF_INIT;
+        size_t n_plain_name;
+
+        buf_add_plain(&plain, label, n_name, PLAIN_WORD);
+        n_plain_name = plain.n_data;
+        buf_add_plain(&plain, label + n_name, n_label - n_name, PLAIN_WORD);
+        return plain.error < 0 ? NULL : labels_get(l, plain.data, plain.n_data, n_plain_name);
+}
+
 const Function *labels_get(Labels *l, const char *label, size_t n_label, size_t n_name) {
         size_t i = find(l->slots, l->n_slots, label, n_label);
 
         if (l->slots[i])
                 return l->slots[i];
+        if (_unlikely_(plain_length(label, n_label, PLAIN_WORD) < n_label))
+                return get_plain(l, label, n_label, n_name);
         if (l->n == LABELS_MAX)
                 return NULL;
         if (l->n >= l->n_slots / 2) {

@@ -29,9 +29,12 @@ static void draw_line(Indent *d, const Step *step, const char *arrow, uint64_t s
         const StepText *said = step->said;
         bool is_indent = said && said->has_base;
 
-        buf_printf(d->out, "%*llu %s(%d):", is_indent && said->trimmed ? 0 : USEC_COLUMNS,
-                   (unsigned long long) (since_ns / 1000), step->comm ?: "<...>",
-                   MAX(step->pid, 0));
+        const char *comm = step->comm ?: "<...>";
+
+        buf_printf(d->out, "%*llu ", is_indent && said->trimmed ? 0 : USEC_COLUMNS,
+                   (unsigned long long) (since_ns / 1000));
+        buf_add_plain(d->out, comm, strlen(comm), PLAIN_WORD);
+        buf_printf(d->out, "(%d):", MAX(step->pid, 0));
         buf_pad(d->out, (size_t) MAX(depth, 0), ' ');
         buf_adds(d->out, d->options.tight ? "" : " ");
         buf_adds(d->out, arrow);

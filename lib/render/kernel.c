@@ -25,14 +25,15 @@
 #define RET_DEPTH 50 /* FTRACE_RETFUNC_DEPTH, include/linux/ftrace.h */
 #define PROC_COLUMNS 14
 #define PROC_COMM_CHARS 7
-#define PROC_TEXT_MAX 40
+#define PROC_TEXT_MAX 48
 #define INDENT 2
 /* All columns, a full indentation of 1023 levels, the text around two names. */
 #define LINE_MAX_BYTES 4096
 
 #define RULE " ------------------------------------------\n"
 #define FILL_FULL "              |  "
-#define COPY_BYTES 32 /* copied at once, of what is mostly shorter */
+#define COLOURED_BAR 3 /* "|  " behind a duration, which is not coloured */
+#define COPY_BYTES 32  /* copied at once, of what is mostly shorter */
 
 typedef struct CpuState {
         bool has_pid;
@@ -54,6 +55,9 @@ typedef struct Kernel {
         CpuState *cpus;
         size_t n_cpus;
         struct {
+                const char *code, *begin, *end; /* a part of the present line; code NULL: none */
+        } coloured;
+        struct {
                 char text[4];   /* "1", "44", "999" */
                 char padded[4]; /* "001", "044", "999" */
         } thousand[1000];
@@ -68,6 +72,17 @@ typedef struct Kernel {
 static inline char *append(char *p, const char *s, size_t n) {
         memcpy(p, s, n);
         return p + n;
+}
+
+/* A name or a message that anybody may have made. */
+static _cold_ char *append_plain(char *p, const char *s, size_t n) {
+        size_t n_plain = plain_length(s, n, PLAIN_WORD), n_out = 0;
+
+        p = append(p, s, n_plain);
+        if (n_plain < n)
+                (void) plain_copy(p, (n - n_plain) * PLAIN_BYTES_MAX + 1, s + n_plain, n - n_plain,
+                                  PLAIN_WORD, &n_out);
+        return p + n_out;
 }
 
 /* From text that can be read COPY_BYTES behind its end. */
@@ -112,7 +127,7 @@ static void fill_proc(CpuState *cpu, const char *comm, int32_t pid) {
         char text[PROC_TEXT_MAX], *p = text;
         size_t n, n_spaces;
 
-        p = append(p, comm, strnlen(comm, PROC_COMM_CHARS));
+        p = append_plain(p, comm, strnlen(comm, PROC_COMM_CHARS));
         *p++ = '-';
         if (pid < 0)
                 *p++ = '-';
@@ -337,21 +352,40 @@ static inline char *append_plain_duration(const Kernel *k, char *p, const Step *
                                       : append_duration(k, p, step_duration_ns(step));
 }
 
-/* All of it but the bar behind it. */
-static _cold_ char *append_coloured_duration(const Kernel *k, char *p, const Step *step) {
-        const char *colour = colour_of(overhead_mark(step_duration_ns(step)));
-        char plain[128];
-        size_t n = (size_t) (append_plain_duration(k, plain, step) - plain), n_bar = 3;
+/* All of it but the bar behind it; add_coloured() then makes it so. */
+static _cold_ char *append_coloured_duration(Kernel *k, char *p, const Step *step) {
+        char *begin = p;
 
-        if (!colour || n <= n_bar || (step->said && step->said->untimed))
-                return append(p, plain, n);
-        p = append(p, colour, strlen(colour));
-        p = append(p, plain, n - n_bar);
-        p = APPEND(p, "\033[0m");
-        return append(p, plain + n - n_bar, n_bar);
+        p = append_plain_duration(k, p, step);
+        k->coloured.code = NULL;
+        if (p - begin > COLOURED_BAR && !(step->said && step->said->untimed)) {
+                k->coloured.code = colour_of(overhead_mark(step_duration_ns(step)));
+                k->coloured.begin = begin;
+                k->coloured.end = p - COLOURED_BAR;
+        }
+        return p;
 }
 
-static inline char *append_duration_of(const Kernel *k, char *p, const Step *step) {
+/* A line up to @p, which is where the Buf ends. */
+static _cold_ void add_coloured(Kernel *k, const char *begin, const char *p) {
+        size_t n_before = (size_t) (k->coloured.begin - begin), n = (size_t) (p - begin);
+        size_t n_until = (size_t) (k->coloured.end - begin);
+        _cleanup_free_ char *line = malloc(n);
+
+        if (!line) {
+                k->out->error = k->out->error ?: -ENOMEM;
+                return;
+        }
+        memcpy(line, begin, n);
+        k->out->n_data += n_before;
+        buf_add_code(k->out, k->coloured.code);
+        buf_add(k->out, line + n_before, n_until - n_before);
+        buf_add_code(k->out, "\033[0m");
+        buf_add(k->out, line + n_until, n - n_until);
+        k->coloured.code = NULL;
+}
+
+static inline char *append_duration_of(Kernel *k, char *p, const Step *step) {
         return _unlikely_(k->options.colour) ? append_coloured_duration(k, p, step)
                                              : append_plain_duration(k, p, step);
 }
@@ -405,7 +439,7 @@ static _cold_ char *append_values(const Kernel *k, char *p, const Step *step) {
 }
 
 /* print_graph_entry_leaf(), print_graph_entry_nested() */
-static char *append_entry(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
+static char *append_entry(Kernel *k, char *p, CpuState *cpu, const Step *step) {
         const Function **slot = entered_slot(cpu, step);
         bool leaf = step->kind == STEP_LEAF;
 
@@ -423,7 +457,7 @@ static char *append_entry(const Kernel *k, char *p, CpuState *cpu, const Step *s
 }
 
 /* print_graph_return() */
-static char *append_return(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
+static char *append_return(Kernel *k, char *p, CpuState *cpu, const Step *step) {
         const Function **slot = entered_slot(cpu, step);
         bool valued = k->options.retval && step->has_retval && !step->said;
         bool named = k->options.tail || valued || (slot && *slot != step->function);
@@ -468,7 +502,7 @@ static _cold_ char *append_comment(const Kernel *k, char *p, CpuState *cpu, cons
                 p = append_chars(p, ' ', (size_t) (cpu->depth + 1) * INDENT);
         p = APPEND(p, "/* ");
         if (step->text)
-                p = append(p, step->text, strlen(step->text));
+                p = append_plain(p, step->text, strlen(step->text));
         else {
                 p = APPEND(p, "event ");
                 p = append_number(p, step->event_id, 1, ' ');
@@ -481,7 +515,7 @@ static inline size_t extra_bytes(const Step *step) {
         size_t n = step->function ? step->function->n_label : 0;
 
         if (_unlikely_(step->kind == STEP_OTHER && step->text))
-                n += strlen(step->text);
+                n += strlen(step->text) * PLAIN_BYTES_MAX + 1;
         else if (_unlikely_(step->n_args > 0))
                 n += arguments_room(step);
         if (_unlikely_(step->said != NULL))
@@ -582,7 +616,10 @@ static void kernel_step(void *userdata, const Step *step) {
         }
         if (_unlikely_(step->function && step->function->is_irq_entry) && step->kind != STEP_ENTER)
                 p = append_irq(k, p, cpu, step, "<==========");
-        k->out->n_data += (size_t) (p - begin);
+        if (_unlikely_(k->coloured.code != NULL))
+                add_coloured(k, begin, p);
+        else
+                k->out->n_data += (size_t) (p - begin);
 }
 
 /* __print_graph_headers_flags() */

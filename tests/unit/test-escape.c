@@ -80,7 +80,36 @@ START_TEST(what_is_not_utf8_is_replaced)
                 BECOMES(escape_utf8, "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
                 BECOMES(escape_utf8, "\xf4\x90\x80\x80",
                         "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
-                BECOMES(escape_utf8, "\xef\xbf\xbf", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+                BECOMES(escape_utf8, "\xef\xbf\xbf", "\xef\xbf\xbd");
+        }
+END_TEST
+
+START_TEST(no_language_lets_through_what_a_terminal_obeys)
+        {
+                static void (*const escapes[])(Buf *, const char *,
+                                               size_t) = { escape_json, escape_csv, escape_xml,
+                                                           escape_dot, escape_folded };
+                static const char *const words[] = { "\x1b[31m",
+                                                     "\xc2\x9b"
+                                                     "31m",
+                                                     "\x9b"
+                                                     "31m",
+                                                     "\xe2\x80\xae"
+                                                     "txt",
+                                                     "\b\b",
+                                                     "\x7f",
+                                                     "\r" };
+
+                for (size_t i = 0; i < ELEMENTSOF(escapes) * ELEMENTSOF(words); i++) {
+                        const char *word = words[i % ELEMENTSOF(words)];
+                        _cleanup_buf_ Buf out = BUF_INIT;
+
+                        escapes[i / ELEMENTSOF(words)](&out, word, strlen(word));
+                        ck_assert_int_eq(out.error, 0);
+                        ck_assert_msg(plain_length(out.data, out.n_data, PLAIN_WORD) == out.n_data,
+                                      "%.*s", (int) out.n_data, out.data);
+                }
+                BECOMES(escape_json, "\xc2\x9b\xe2\x80\xae", "\\u009b\\u202e");
         }
 END_TEST
 
@@ -102,4 +131,5 @@ END_TEST
 UNIT_MAIN("escape", ordinary_names_stay_as_they_are, json_may_stand_in_a_script,
           a_field_is_in_quotes_where_it_must_be, xml_has_neither_tags_nor_ends_of_attributes,
           dot_keeps_its_quotes_and_backslashes, a_folded_frame_is_one_frame,
-          what_is_not_utf8_is_replaced, numbers_are_exact)
+          what_is_not_utf8_is_replaced, no_language_lets_through_what_a_terminal_obeys,
+          numbers_are_exact)

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Plain text: what may reach a terminal
+ *
+ * Any local user can name a task, and strangers' files can hold anything.  Plain are the printable
+ * characters of Unicode in UTF-8.  Not plain are bytes that are no UTF-8, control characters (C0,
+ * DEL, and C1, which some terminals obey as well: U+009B is "ESC ["), what changes the direction of
+ * the text around it, separators of lines and paragraphs, invisible tags, and non-characters.
+ *
+ * This is the only place that decides.  Texts pass it at the latest where they leave the program:
+ * stdout in buf_flush() of a BUF_OF_TEXT, stderr in log_message(); exports have languages of their
+ * own (export/escape.h) that ask plain_code_point().
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum PlainStyle {
+        PLAIN_WORD,  /* each byte that is not plain becomes "\xNN" */
+        PLAIN_LINES, /* the same, but newlines and tabs stay */
+        PLAIN_JSON,  /* of JSON text: "\u009b"; what is no UTF-8 becomes U+FFFD */
+} PlainStyle;
+
+#define PLAIN_BYTES_MAX 6 /* that a byte may become */
+
+/* Bytes of the character at @s, of @n (at least 1); 0: it is no UTF-8. */
+size_t utf8_decode(const char *s, size_t n, uint32_t *ret);
+bool plain_code_point(uint32_t c);
+
+/* How many of @n bytes are plain, up to the first that is not. */
+size_t plain_length(const char *s, size_t n, PlainStyle style);
+/*
+ * plain_copy() - @n bytes made plain
+ * @out:    ends with a NUL; n * PLAIN_BYTES_MAX + 1 bytes are always enough
+ * @ret_n:  bytes in @out without the NUL
+ *
+ * Return: how many bytes of @s were taken: what does not fit whole is left.
+ */
+size_t plain_copy(char *out, size_t n_room, const char *s, size_t n, PlainStyle style,
+                  size_t *ret_n);
