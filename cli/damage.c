@@ -16,6 +16,8 @@ static const char *which_part(char text[static WHICH_MAX], const SealedDamage *d
                 return "header";
         if (d->part == SEALED_PART_INDEX)
                 return "index";
+        if (d->part == SEALED_PART_HOLE || d->part == SEALED_PART_CPU)
+                return "pages";
         if (d->n_blocks == 0)
                 (void) snprintf(text, WHICH_MAX, "all from block %" PRIu32 " on", d->block);
         else if (d->n_blocks == 1)
@@ -46,6 +48,11 @@ int damage_add_part(Strv *ret, uint32_t cpu, uint64_t sequence, const SealedDama
                 (void) snprintf(lost, sizeof(lost), ", %s %s lost",
                                 format_count(count, part->n_pages),
                                 part->n_pages == 1 ? "page" : "pages");
+        if (part->part == SEALED_PART_SEGMENT)
+                return strv_addf(ret, "cpu%" PRIu32 "/%08" PRIx64 ".seg: %s", cpu, sequence,
+                                 part->what);
+        if (part->part == SEALED_PART_CPU)
+                return strv_addf(ret, "CPU %" PRIu32 ": %s%s", cpu, part->what, lost);
         return strv_addf(ret, "cpu%" PRIu32 "/%08" PRIx64 ".seg: %s: %s%s", cpu, sequence,
                          which_part(which, part), part->what, lost);
 }
@@ -85,7 +92,6 @@ static int describe_cpu(Strv *ret, uint32_t cpu, const CursorCount *c, bool live
         } checks[] = {
                 { c->n_segments_missing, "segment", "segments", "missing from the sequence" },
                 { c->n_segments_gone, "segment", "segments", "removed while it was read" },
-                { c->n_segments_damaged, "segment", "segments", "with a damaged header, skipped" },
                 { live ? 0 : c->n_segments_unbegun, "segment", "segments", "empty" },
                 { live ? 0 : c->n_unclosed, "segment", "segments", "never closed by the daemon" },
                 { live ? 0 : c->n_torn_bytes, "byte", "bytes", "behind the last whole page" },
@@ -122,7 +128,9 @@ int damage_describe(const Stream *stream, const Atlas *atlas, bool live, Strv *r
                 cursor_count(cursor, &c);
                 r = describe_cpu(ret, cursor_cpu(cursor), &c, live);
                 if (r >= 0)
-                        r = describe_damages(ret, cursor, c.n_parts_damaged + c.n_segments_newer);
+                        r = describe_damages(ret, cursor,
+                                             c.n_parts_damaged + c.n_segments_newer +
+                                                     c.n_segments_damaged);
         }
         return r;
 }

@@ -18,6 +18,7 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "daemon/lean-cache.h"
+#include "store/entry.h"
 #include "store/format.h"
 
 #define MAGIC "ftraced lean 2\n"
@@ -204,7 +205,7 @@ int lean_cache_read(LeanCache *ret, int store_fd, const char *key) {
         int r;
 
         make_path(path, key);
-        r = file_read(store_fd, path, &text, &n, MAX_FILE_BYTES);
+        r = entry_read(store_fd, path, &text, &n, MAX_FILE_BYTES);
         if (r == -EFBIG)
                 return LEAN_CACHE_E_INVALID;
         if (r < 0)

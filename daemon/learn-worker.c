@@ -32,8 +32,10 @@ static int count_segment(Tally *t, PageSource *s) {
                 const void *pages;
                 int r = page_source_read(s, i, &pages, &n);
 
-                if (r != 0)
-                        return r < 0 ? r : -EIO;
+                if (r < 0)
+                        return r;
+                if (r > 0) /* lost */
+                        continue;
                 for (uint64_t k = 0; k < n; k++) {
                         r = tally_add_page(t, (const char *) pages + k * page_bytes, page_bytes);
                         if (r < 0)

@@ -18,6 +18,7 @@
 #include "daemon/aside.h"
 #include "daemon/knob.h"
 #include "daemon/ledger.h"
+#include "store/entry.h"
 
 #define LEDGER_NAME "ledger"
 #define LEDGER_VERSION 1
@@ -278,7 +279,7 @@ int ledger_open(Ledger **ret, int dir_fd, int root_fd) {
                 return r;
         l->boot_id[strcspn(l->boot_id, "\n")] = 0;
 
-        r = file_read(l->dir_fd, LEDGER_NAME, &text, NULL, LEDGER_MAX_BYTES);
+        r = entry_read(l->dir_fd, LEDGER_NAME, &text, NULL, LEDGER_MAX_BYTES);
         if (r >= 0)
                 r = parse(l, text);
         else if (r == -ENOENT)

@@ -18,7 +18,6 @@
 #include "store/format.h"
 
 #define MAX_SEGMENTS 512
-#define PATH_BYTES (16 + SEGMENT_NAME_MAX)
 
 struct Lesson {
         sd_event *event;
@@ -222,14 +221,10 @@ static void on_functions(const char *text, int error, void *userdata) {
 
 static int add_segment(const SessionDir *dir, uint32_t cpu, uint64_t sequence, int *ret_fd,
                        uint64_t *n_bytes) {
-        char path[PATH_BYTES], name[SEGMENT_NAME_MAX];
-        int fd;
+        int fd = session_dir_open_segment_file(dir, cpu, sequence);
 
-        (void) snprintf(path, sizeof(path), "cpu%" PRIu32 "/%s", cpu,
-                        segment_format_name(name, sequence));
-        fd = openat(session_dir_fd(dir), path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
         if (fd < 0)
-                return -errno;
+                return fd;
         *n_bytes += (uint64_t) MAX(lseek(fd, 0, SEEK_END), (off_t) 0);
         (void) lseek(fd, 0, SEEK_SET);
         *ret_fd = fd;

@@ -24,7 +24,7 @@ static const struct {
         int status;
         const char *text;
 } problems[] = {
-        { SEAL_WORKER_E_UNFIT, "it is not closed, or not as long as it says" },
+        { SEAL_WORKER_E_UNFIT, "it is not closed, not as long as it says, or has holes" },
         { SEAL_WORKER_E_DIFFERS, "what was written could not be read back" },
         { SEAL_WORKER_E_LOCKDOWN, "the worker cannot lock itself up on this system" },
         { SEAL_WORKER_E_NO_SPACE, "no space is left" },

@@ -84,10 +84,38 @@ ssize_t pread_up_to(int fd, void *data, size_t n, uint64_t at) {
         return (ssize_t) done;
 }
 
+uint64_t fd_hole_bytes(int fd, uint64_t at, uint64_t end) {
+        off_t data = at < end ? lseek(fd, (off_t) at, SEEK_DATA) : 0;
+
+        if (data < 0)
+                return errno == ENXIO ? end - at : 0;
+        return (uint64_t) data > at ? MIN((uint64_t) data, end) - at : 0;
+}
+
+uint64_t fd_next_hole(int fd, uint64_t at, uint64_t end) {
+        off_t hole = at < end ? lseek(fd, (off_t) at, SEEK_HOLE) : -1;
+
+        return hole < 0 ? end : MIN((uint64_t) hole, end);
+}
+
+uint64_t fd_data_end(int fd, uint64_t begin, uint64_t end) {
+        uint64_t data_end = begin;
+
+        for (uint64_t at = begin; at < end;) {
+                at += fd_hole_bytes(fd, at, end);
+                if (at < end)
+                        data_end = at = fd_next_hole(fd, at, end);
+        }
+        return data_end;
+}
+
 int fd_read(int fd, char **ret, size_t *ret_n, size_t max) {
         _cleanup_free_ char *data = NULL;
         size_t n = 0, n_room = 0;
+        struct stat st;
 
+        if (fstat(fd, &st) >= 0 && S_ISREG(st.st_mode) && (uint64_t) MAX(st.st_size, 0) > max)
+                return -EFBIG;
         for (;;) {
                 ssize_t k;
 

@@ -26,6 +26,16 @@ ssize_t pread_up_to(int fd, void *data, size_t n, uint64_t at);
 int file_read(int dir_fd, const char *path, char **ret, size_t *ret_n, size_t max);
 int fd_read(int fd, char **ret, size_t *ret_n, size_t max);
 
+/*
+ * Holes: what a file has without having it on disk
+ *
+ * A file that claims 900 GB may be made in no time, and it takes hours to read.  Where a file system
+ * does not tell, everything is data.  All three move the descriptor's offset.
+ */
+uint64_t fd_hole_bytes(int fd, uint64_t at, uint64_t end);  /* from @at on; 0: there is data */
+uint64_t fd_next_hole(int fd, uint64_t at, uint64_t end);   /* where; @end: there is none before */
+uint64_t fd_data_end(int fd, uint64_t begin, uint64_t end); /* of the last data; @begin: none */
+
 /* Writes @path by way of a temporary beside it and rename(): readers see old or new, never half. */
 int file_replace(int dir_fd, const char *path, const void *data, size_t n, mode_t mode);
 

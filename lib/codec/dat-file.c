@@ -345,6 +345,11 @@ ssize_t dat_file_read_cpu(const DatFile *f, const DatCpu *cpu, uint64_t at, void
                            (uint64_t) (cpu->data - f->map) + at);
 }
 
+int dat_file_fd(const DatFile *f, const DatCpu *cpu, uint64_t *ret_at) {
+        *ret_at = (uint64_t) (cpu->data - f->map);
+        return f->fd;
+}
+
 uint64_t dat_file_n_bytes(const DatFile *f) {
         return f->n_map;
 }

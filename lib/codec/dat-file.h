@@ -89,6 +89,8 @@ DatCompressor dat_file_compressor(const DatFile *f);
 bool dat_file_is_big_endian(const DatFile *f);
 /* How many other buffers with pages there are. */
 size_t dat_file_n_other_buffers(const DatFile *f);
+/* The file, borrowed, and where in it the CPU's bytes begin. */
+int dat_file_fd(const DatFile *f, const DatCpu *cpu, uint64_t *ret_at);
 uint64_t dat_file_n_bytes(const DatFile *f);
 DatFile *dat_file_free(DatFile *f);
 DEFINE_CLEANUP(DatFile *, dat_file_free);

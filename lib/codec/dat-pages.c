@@ -347,6 +347,10 @@ int dat_pages_read(DatPages *p, uint64_t i, const void **ret, uint64_t *ret_n) {
         return 0;
 }
 
+int dat_pages_fd(const DatPages *p, uint64_t *ret_at) {
+        return dat_file_fd(p->f, p->cpu, ret_at);
+}
+
 bool dat_pages_are_mapped(const DatPages *p) {
         return !p->is_packed;
 }

@@ -32,6 +32,8 @@ uint64_t dat_pages_torn_bytes(const DatPages *p);
  */
 int dat_pages_read(DatPages *p, uint64_t i, const void **ret, uint64_t *ret_n);
 /* Whether pages lie in the mapped file, not in memory of ours. */
+/* Of pages that are mapped: the file, borrowed, and where in it page 0 begins. */
+int dat_pages_fd(const DatPages *p, uint64_t *ret_at);
 bool dat_pages_are_mapped(const DatPages *p);
 /* What was found so far; a block is a chunk. */
 const SealedDamage *dat_pages_damages(const DatPages *p, size_t *ret_n);

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+#include "base/io.h"
 #include "codec/dat-pages.h"
 #include "codec/page-source.h"
 #include "store/page.h"
@@ -25,7 +27,43 @@ struct PageSource {
         Segment *raw;          /* or */
         DatPages *dat;         /* or */
         SealedReader *sealed;
+        int fd; /* of mapped pages, borrowed, and where in it the first one is */
+        uint64_t begin;
+        uint64_t first_hole; /* number of the first page that is in a hole; UINT64_MAX: none is */
+        uint64_t n_data;     /* pages up to the last one that is not */
+        SealedDamage *holes; /* n_holes that were met */
+        size_t n_holes;
+        uint64_t last_hole; /* the page that the last of them begins with */
 };
+
+static PageSource *page_source_new(void) {
+        PageSource *s = calloc(1, sizeof(*s));
+
+        if (s) {
+                s->fd = -EBADF;
+                s->first_hole = UINT64_MAX;
+        }
+        return s;
+}
+
+static uint64_t page_at(const PageSource *s, uint64_t i) {
+        return s->begin + i * page_source_page_bytes(s);
+}
+
+/* What was recorded has no holes: a file that has some is of another kind, and may be of any size. */
+static void look_for_holes(PageSource *s) {
+        uint64_t end, hole;
+
+        s->first_hole = UINT64_MAX;
+        s->n_data = page_source_n_pages(s);
+        end = page_at(s, s->n_data);
+        hole = fd_next_hole(s->fd, s->begin, end);
+        if (hole == end)
+                return;
+        s->first_hole = (hole - s->begin) / page_source_page_bytes(s);
+        s->n_data = (fd_data_end(s->fd, s->begin, end) - s->begin + page_source_page_bytes(s) - 1) /
+                    page_source_page_bytes(s);
+}
 
 static int take_sealed(SealedReader **ret, int fd, uint32_t *ret_version) {
         int r = sealed_reader_take_fd(ret, fd, ret_version);
@@ -50,7 +88,7 @@ int page_source_take_fd(PageSource **ret, int fd, uint32_t *ret_version) {
                 return -errno;
         if (st.st_size == 0)
                 return PAGE_SOURCE_E_UNBEGUN;
-        s = calloc(1, sizeof(*s));
+        s = page_source_new();
         if (!s)
                 return -ENOMEM;
         again = fcntl(owned, F_DUPFD_CLOEXEC, 3);
@@ -61,20 +99,30 @@ int page_source_take_fd(PageSource **ret, int fd, uint32_t *ret_version) {
                 r = take_sealed(&s->sealed, TAKE_FD(again), ret_version);
         if (r != 0)
                 return r;
+        if (s->raw) {
+                s->fd = segment_fd(s->raw);
+                s->begin = SEGMENT_HEADER_BYTES;
+                look_for_holes(s);
+        }
         *ret = TAKE_PTR(s);
         return 0;
 }
 
 static int open_dat(PageSource **ret, const DatFile *f, uint32_t cpu) {
-        _cleanup_(page_source_freep) PageSource *s = calloc(1, sizeof(*s));
+        _cleanup_(page_source_freep) PageSource *s = page_source_new();
         int r;
 
         if (!s)
                 return -ENOMEM;
         r = dat_pages_open(&s->dat, f, cpu);
-        if (r == 0)
-                *ret = TAKE_PTR(s);
-        return r;
+        if (r != 0)
+                return r;
+        if (dat_pages_are_mapped(s->dat)) {
+                s->fd = dat_pages_fd(s->dat, &s->begin);
+                look_for_holes(s);
+        }
+        *ret = TAKE_PTR(s);
+        return 0;
 }
 
 int page_source_open(PageSource **ret, const SessionDir *dir, uint32_t cpu, uint64_t sequence,
@@ -100,7 +148,14 @@ int page_source_open(PageSource **ret, const SessionDir *dir, uint32_t cpu, uint
 
 int page_source_refresh(PageSource *s) {
         s->behind = NULL; /* it may be mapped elsewhere */
-        return s->raw ? segment_refresh(s->raw) : 0;
+        if (s->raw) {
+                int r = segment_refresh(s->raw);
+
+                if (r >= 0)
+                        look_for_holes(s);
+                return r;
+        }
+        return 0;
 }
 
 uint32_t page_source_cpu(const PageSource *s) {
@@ -192,20 +247,67 @@ static void give_back(PageSource *s, const uint8_t *now) {
         s->behind = now;
 }
 
-int page_source_read(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_n) {
-        if (s->dat) {
-                int r = dat_pages_read(s->dat, i, ret, ret_n);
+/* How many pages from @i on are in a hole; of what is not, *@ret_n becomes what is before one. */
+static _cold_ uint64_t n_in_hole(const PageSource *s, uint64_t i, uint64_t *ret_n) {
+        uint64_t end = page_at(s, page_source_n_pages(s)), at = page_at(s, i);
+        uint64_t n = fd_hole_bytes(s->fd, at, end) / page_source_page_bytes(s);
 
-                if (r == 0 && dat_pages_are_mapped(s->dat))
-                        give_back(s, *ret);
-                return r == DAT_PAGES_E_LOST ? PAGE_SOURCE_E_LOST : r;
-        }
-        if (!s->raw)
-                return read_sealed(s->sealed, i, ret, ret_n);
-        *ret = segment_page(s->raw, i);
-        *ret_n = segment_n_pages(s->raw) - i;
-        give_back(s, *ret);
+        *ret_n = (fd_next_hole(s->fd, page_at(s, i + 1) - 1, end) - at) / page_source_page_bytes(s);
+        *ret_n = MAX(*ret_n, (uint64_t) 1);
+        return n;
+}
+
+/* Once, however often it is met. */
+static int note_hole(PageSource *s, uint64_t i, uint64_t n) {
+        SealedDamage *holes;
+
+        if (s->n_holes > 0 && i <= s->last_hole)
+                return 0;
+        holes = grow_array(s->holes, s->n_holes, sizeof(*holes));
+        if (!holes)
+                return -ENOMEM;
+        s->holes = holes;
+        s->last_hole = i;
+        holes[s->n_holes++] = (SealedDamage){
+                .part = s->dat ? SEALED_PART_CPU : SEALED_PART_HOLE,
+                .n_pages = n,
+                .what = "a hole in the file, where nothing was ever written",
+        };
         return 0;
+}
+
+static int read_mapped(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_n) {
+        uint64_t n;
+        int r = 0;
+
+        if (_unlikely_(i >= s->first_hole)) {
+                uint64_t n_lost = n_in_hole(s, i, &n);
+
+                if (n_lost > 0) {
+                        *ret_n = n_lost;
+                        r = note_hole(s, i, n_lost);
+                        return r < 0 ? r : PAGE_SOURCE_E_LOST;
+                }
+        } else
+                n = MIN(page_source_n_pages(s), s->first_hole) - i;
+        if (s->dat)
+                r = dat_pages_read(s->dat, i, ret, ret_n);
+        else
+                *ret = segment_page(s->raw, i);
+        *ret_n = n;
+        give_back(s, *ret);
+        return r;
+}
+
+int page_source_read(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_n) {
+        int r;
+
+        if (s->sealed)
+                return read_sealed(s->sealed, i, ret, ret_n);
+        if (s->raw || dat_pages_are_mapped(s->dat))
+                return read_mapped(s, i, ret, ret_n);
+        r = dat_pages_read(s->dat, i, ret, ret_n);
+        return r == DAT_PAGES_E_LOST ? PAGE_SOURCE_E_LOST : r;
 }
 
 /* The last block that begins at @ns or before. */
@@ -297,12 +399,13 @@ static int span_of_blocks(SealedReader *r, uint64_t *ret_first_ns, uint64_t *ret
 }
 
 int page_source_span(PageSource *s, bool swap, uint64_t *ret_first_ns, uint64_t *ret_last_ns) {
-        uint64_t first = 0, last = page_source_n_pages(s);
+        uint64_t first = 0, last, n;
 
         if (s->sealed)
                 return span_of_blocks(s->sealed, ret_first_ns, ret_last_ns);
+        last = s->fd >= 0 ? s->n_data : page_source_n_pages(s);
         while (first < last && read_time(s, first, swap, ret_first_ns) <= 0)
-                first++;
+                first += MAX(first >= s->first_hole ? n_in_hole(s, first, &n) : 0, (uint64_t) 1);
         while (last > first && read_time(s, last - 1, swap, ret_last_ns) <= 0)
                 last--;
         return first < last ? 0 : -ENODATA;
@@ -313,6 +416,10 @@ SealedReader *page_source_sealed(PageSource *s) {
 }
 
 const SealedDamage *page_source_damages(const PageSource *s, size_t *ret_n) {
+        if (s->fd >= 0) {
+                *ret_n = s->n_holes;
+                return s->holes;
+        }
         if (s->dat)
                 return dat_pages_damages(s->dat, ret_n);
         if (s->sealed)
@@ -327,6 +434,7 @@ PageSource *page_source_free(PageSource *s) {
         segment_free(s->raw);
         dat_pages_free(s->dat);
         sealed_reader_free(s->sealed);
+        free(s->holes);
         free(s);
         return NULL;
 }

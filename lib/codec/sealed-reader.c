@@ -6,6 +6,9 @@
  * checksum and belongs to this segment and behind the last one; gaps in the blocks' numbers then
  * say what is missing.
  *
+ * What is looked through is no more than what the header's pages can take, and no hole, of which a
+ * file that claims 900 GB is made.
+ *
  * The file is read, not mapped: a block is copied by decoding anyway, and a file that somebody cuts
  * meanwhile is a short read instead of SIGBUS.
  */
@@ -119,6 +122,18 @@ static int look_at(SealedReader *r, uint64_t offset, SealedBlock *ret) {
         return 0;
 }
 
+/* The largest that a segment of the header's pages can be: each in a block of its own, which has
+ * become larger by being packed. */
+static uint64_t file_bytes_max(const SealedHeader *h) {
+        uint64_t n_page = 2 * (uint64_t) h->page_bytes + SEALED_BLOCK_HEADER_BYTES +
+                          sizeof(SealedEntry),
+                 n;
+
+        return __builtin_mul_overflow(h->n_pages, n_page, &n)
+                       ? UINT64_MAX
+                       : n + MIN(UINT64_MAX - n, SEALED_HEADER_BYTES + sizeof(SealedFooter));
+}
+
 /* Moves *@offset to the next block's header, or to the file's end. */
 static int search(SealedReader *r, uint64_t *offset, SealedBlock *ret, bool *ret_found) {
         _cleanup_free_ uint8_t *data = malloc(SEARCH_BYTES);
@@ -128,9 +143,13 @@ static int search(SealedReader *r, uint64_t *offset, SealedBlock *ret, bool *ret
                 return -ENOMEM;
         *ret_found = false;
         for (;;) {
-                ssize_t n = pread_up_to(r->fd, data, SEARCH_BYTES, *offset);
                 const uint8_t *at = data;
+                ssize_t n;
 
+                *offset += fd_hole_bytes(r->fd, *offset, r->n_file);
+                if (*offset >= r->n_file)
+                        return 0;
+                n = pread_up_to(r->fd, data, MIN(SEARCH_BYTES, r->n_file - *offset), *offset);
                 if (n < 0)
                         return (int) n;
                 while ((at = memmem(at, (size_t) (data + n - at), SEALED_BLOCK_MAGIC, n_magic))) {
@@ -164,7 +183,7 @@ static int scan(SealedReader *r) {
                         k = search(r, &offset, &b, &found);
                 if (k < 0)
                         return k;
-                if (!found)
+                if (!found || offset >= r->n_file)
                         return 0;
                 if (!r->has_identity)
                         identify_by(r, &b);
@@ -232,6 +251,9 @@ static int read_index(SealedReader *r) {
                 return (int) n;
         if (sealed_footer_parse(&footer, data, (size_t) n, r->n_file) != 0)
                 return SEALED_E_DAMAGED;
+        if ((r->has_header && footer.n_blocks > r->n_pages) ||
+            fd_next_hole(r->fd, footer.index_offset, r->n_file) < r->n_file)
+                return SEALED_E_DAMAGED;
         n_entries = footer.n_blocks * sizeof(*entries);
         entries = malloc(n_entries ?: 1);
         if (!entries)
@@ -271,13 +293,16 @@ static int identify_by_index(SealedReader *r) {
 }
 
 static int find_blocks(SealedReader *r) {
-        int k = read_index(r);
+        int k = r->has_header && r->n_file > file_bytes_max(&r->identity) ? SEALED_E_DAMAGED
+                                                                          : read_index(r);
 
         if (k == 0 && !r->has_identity)
                 k = identify_by_index(r);
         if (k != SEALED_E_DAMAGED)
                 return k;
         r->n_found = 0;
+        if (r->has_header)
+                r->n_file = MIN(r->n_file, file_bytes_max(&r->identity));
         k = scan(r);
         if (k < 0)
                 return k;

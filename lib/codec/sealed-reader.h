@@ -21,7 +21,10 @@ typedef enum SealedPart {
         SEALED_PART_HEADER,
         SEALED_PART_INDEX,
         SEALED_PART_BLOCK,
-        SEALED_PART_CHUNK, /* of a trace.dat (codec/dat-pages.h), which is no segment */
+        SEALED_PART_CHUNK,   /* of a trace.dat (codec/dat-pages.h), which is no segment */
+        SEALED_PART_HOLE,    /* of a segment that is not sealed (codec/page-source.h) */
+        SEALED_PART_CPU,     /* the same of a trace.dat */
+        SEALED_PART_SEGMENT, /* all of it */
 } SealedPart;
 
 typedef struct SealedDamage {

@@ -54,6 +54,10 @@ static int check_source(SealedWriter *w) {
             ((uint64_t) n_file - SEGMENT_HEADER_BYTES) % h->page_bytes != 0 ||
             ((uint64_t) n_file - SEGMENT_HEADER_BYTES) / h->page_bytes != h->n_pages)
                 return SEALED_WRITE_E_UNFIT;
+        /* Nothing of ours has holes; whatever made them, it would be blown up. */
+        if (fd_next_hole(w->source->fd, SEGMENT_HEADER_BYTES, (uint64_t) n_file) <
+            (uint64_t) n_file)
+                return SEALED_WRITE_E_UNFIT;
         return 0;
 }
 

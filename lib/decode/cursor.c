@@ -123,6 +123,10 @@ static bool is_last(const Cursor *c) {
 
 /* 0 and it is open; PAGE_SOURCE_E_*, counted; -errno. */
 static int open_segment(Cursor *c, uint64_t sequence) {
+        static const SealedDamage not_a_segment = {
+                .part = SEALED_PART_SEGMENT,
+                .what = "not a segment, or one of another place or size of pages; skipped",
+        };
         uint32_t version;
         int r = page_source_open(&c->segment, c->dir, c->head.cpu, sequence, &version);
 
@@ -133,9 +137,10 @@ static int open_segment(Cursor *c, uint64_t sequence) {
         if (r == PAGE_SOURCE_E_NEWER) {
                 c->count.n_segments_newer++;
                 note_damage(c, (CursorDamage){ .sequence = sequence, .newer_version = version });
-        } else if (r == PAGE_SOURCE_E_DAMAGED)
+        } else if (r == PAGE_SOURCE_E_DAMAGED) {
                 c->count.n_segments_damaged++;
-        else if (r == PAGE_SOURCE_E_UNBEGUN && !is_last(c))
+                note_damage(c, (CursorDamage){ .sequence = sequence, .part = not_a_segment });
+        } else if (r == PAGE_SOURCE_E_UNBEGUN && !is_last(c))
                 c->count.n_segments_unbegun++;
         else if (r == -ENOENT) /* a ring goes on while it is read */
                 c->count.n_segments_gone++;

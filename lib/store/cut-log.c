@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/io.h"
@@ -26,13 +27,18 @@ static int format_line(char line[static LINE_MAX_BYTES], const Cut *c) {
 }
 
 int cut_log_append(const SessionDir *d, const Cut *cut) {
-        _cleanup_close_ int fd =
-                openat(session_dir_fd(d), CUTS_NAME,
-                       O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, STORE_FILE_MODE);
+        /* A FIFO that was put there does not hold us. */
+        _cleanup_close_ int fd = openat(session_dir_fd(d), CUTS_NAME,
+                                        O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC |
+                                                O_NONBLOCK | O_NOCTTY,
+                                        STORE_FILE_MODE);
         char line[LINE_MAX_BYTES];
         int n = format_line(line, cut);
+        struct stat st;
 
-        return fd < 0 ? -errno : write_full(fd, line, (size_t) n);
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return -errno;
+        return S_ISREG(st.st_mode) ? write_full(fd, line, (size_t) n) : -EBADFD;
 }
 
 /* Takes a line off *@text; false if it is none. */

@@ -21,9 +21,13 @@
 
 int segment_drop_empty(int fd, uint32_t page_bytes, uint64_t *n_pages) {
         _cleanup_free_ char *page = malloc(page_bytes);
+        uint64_t end;
 
         if (!page)
                 return -ENOMEM;
+        /* All that is behind the last data is empty, however much. */
+        end = fd_data_end(fd, SEGMENT_HEADER_BYTES, SEGMENT_HEADER_BYTES + *n_pages * page_bytes);
+        *n_pages = (end - SEGMENT_HEADER_BYTES + page_bytes - 1) / page_bytes;
         for (; *n_pages > 0; (*n_pages)--) {
                 uint64_t at = SEGMENT_HEADER_BYTES + (*n_pages - 1) * page_bytes;
                 ssize_t n = pread_up_to(fd, page, page_bytes, at);

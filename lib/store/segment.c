@@ -110,6 +110,27 @@ static int remap(Segment *s, uint64_t n_pages) {
         return 0;
 }
 
+/* Pages up to where the file is on disk no more. */
+static uint64_t pages_until(const Segment *s, uint64_t end) {
+        return (end - SEGMENT_HEADER_BYTES + s->page_bytes - 1) / s->page_bytes;
+}
+
+/* Maps as many of @n_pages as have anything on disk behind them: a file may claim any length.  If
+ * that is more than there are addresses, those before the first hole. */
+static int map_pages(Segment *s, uint64_t *n_pages) {
+        uint64_t end = SEGMENT_HEADER_BYTES + *n_pages * s->page_bytes;
+        uint64_t hole = fd_next_hole(s->fd, SEGMENT_HEADER_BYTES, end);
+        int r;
+
+        if (hole < end)
+                *n_pages = pages_until(s, fd_data_end(s->fd, SEGMENT_HEADER_BYTES, end));
+        r = remap(s, *n_pages);
+        if (r != -ENOMEM || hole == end)
+                return r;
+        *n_pages = pages_until(s, hole);
+        return remap(s, *n_pages);
+}
+
 /* Takes n_pages and state from the mapped header and bounds them by the file. */
 static int look(Segment *s) {
         const SegmentHeader *h = s->map;
@@ -128,7 +149,7 @@ static int look(Segment *s) {
         if (n_body < 0)
                 return (int) n_body;
         n_pages = MIN(n_pages, (uint64_t) n_body / s->page_bytes);
-        r = remap(s, n_pages);
+        r = map_pages(s, &n_pages);
         if (r < 0)
                 return r;
         s->closed = closed;
@@ -181,6 +202,10 @@ int segment_refresh(Segment *s) {
         int r = look(s);
 
         return r < 0 ? r : s->n_pages > n_before;
+}
+
+int segment_fd(const Segment *s) {
+        return s->fd;
 }
 
 uint32_t segment_cpu(const Segment *s) {

@@ -119,6 +119,7 @@ int segment_take_fd(Segment **ret, int fd);
  * if the header has gone, other -errno (then nothing has changed).  After somebody cut the file
  * there are fewer: touching a page that was cut off before the next refresh is SIGBUS. */
 int segment_refresh(Segment *s);
+int segment_fd(const Segment *s); /* borrowed */
 uint32_t segment_cpu(const Segment *s);
 uint64_t segment_sequence(const Segment *s);
 /* The sequence of this CPU's segment before it; UINT64_MAX: none, or not known. */

@@ -85,6 +85,7 @@ def first_segment(session):
     return os.path.join("cpu0", sorted(os.listdir(directory))[0])
 
 
+HUGE = 900 << 30
 session = os.path.join(data, "sessions", "udp_sendmsg-6.12")
 events = "tracing/events/"
 kinds = {
@@ -105,17 +106,59 @@ for kind, (source, path) in kinds.items():
     copy_tree(source, target)
     os.unlink(os.path.join(target, path))
     os.symlink(os.path.basename(path), os.path.join(target, path))
+    # 900 GB that were made in no time: behind what there was, and of nothing else.
+    for way, whole in (("sparse", read(os.path.join(source, path))), ("hole", b"")):
+        target = os.path.join(out, "store/sessions", kind + "-" + way)
+        copy_tree(source, target)
+        write(os.path.join(target, path), whole)
+        os.truncate(os.path.join(target, path), HUGE)
+    target = os.path.join(out, "store/sessions", kind + "-fifo")
+    copy_tree(source, target)
+    os.unlink(os.path.join(target, path))
+    os.mkfifo(os.path.join(target, path))
     target = os.path.join(out, "store/sessions", kind + "-directory")
     copy_tree(source, target)
     os.unlink(os.path.join(target, path))
     os.mkdir(os.path.join(target, path))
 copy_tree(os.path.join(data, "symbols"), os.path.join(out, "store/symbols"))
 
+
+def huge(kind, source, path, *parts):
+    """A file that says itself that it is huge, with (offset, bytes) in it."""
+    target = os.path.join(out, "store/sessions", kind)
+    copy_tree(source, target)
+    with open(os.path.join(target, path), "r+b") as f:
+        f.truncate(HUGE)
+        for at, content in parts:
+            f.seek(at)
+            f.write(content)
+
+
+path = first_segment(session)
+n_pages = struct.pack("<Q", (HUGE - 4096) // 4096)
+page = read(os.path.join(session, path))[4096:8192]
+huge("raw-claims", session, path, (56, n_pages))
+huge("raw-claims-far", session, path, (56, n_pages), (HUGE // 4096 // 2 * 4096, page), (HUGE - 4096, page))
+huge("raw-unclosed", session, path, (48, bytes(4)), (56, n_pages))
+huge("raw-interrupted", session, path, (48, bytes(4)))
+path = first_segment(sealed)
+huge("sealed-headless", sealed, path, (0, bytes(80)))
+huge("sealed-headless-far", sealed, path, (0, bytes(80)), (HUGE - 4096, b"ftracBLK" * 512))
+
 for way, damage in ways.items():
     for name in os.listdir(os.path.join(data, "symbols")):
         path = os.path.join(data, "symbols", name)
         write(os.path.join(out, "symbols", way, "symbols", name), damage(read(path)))
     copy_tree(session, os.path.join(out, "symbols", way, "sessions/it"))
+for way in ("sparse", "fifo"):
+    copy_tree(session, os.path.join(out, "symbols", way, "sessions/it"))
+    for name in os.listdir(os.path.join(data, "symbols")):
+        path = os.path.join(out, "symbols", way, "symbols", name)
+        write(path, b"")
+        os.truncate(path, HUGE)
+        if way == "fifo":
+            os.unlink(path)
+            os.mkfifo(path)
 
 for kind in ("v6", "v7", "zstd"):
     whole = read(os.path.join(out, kind + ".dat"))
@@ -124,6 +167,18 @@ for kind in ("v6", "v7", "zstd"):
         write(os.path.join(out, "files", kind + "-" + way + ".dat"), damage(whole))
         # The head is little of it, and where most of what can be wrong is.
         write(os.path.join(out, "files", kind + "-head-" + way + ".dat"), damage(head) + whole[6000:])
+    for way, content in (("sparse", whole), ("hole", whole[:20]), ("head-sparse", head)):
+        name = os.path.join(out, "files", kind + "-" + way + ".dat")
+        write(name, content)
+        os.truncate(name, HUGE)
+# Where the pages of a CPU are, and that they are all that there may be: pairs of numbers behind "flyrecord".
+whole = read(os.path.join(out, "v6.dat"))
+at = whole.index(b"flyrecord\0") + 10
+name = os.path.join(out, "files/v6-claims.dat")
+last = max(range(2), key=lambda cpu: struct.unpack_from("<Q", whole, at + 16 * cpu)[0])
+begin = struct.unpack_from("<Q", whole, at + 16 * last)[0]
+write(name, whole[:at + 16 * last + 8] + struct.pack("<Q", HUGE - begin) + whole[at + 16 * last + 16:])
+os.truncate(name, HUGE)
 # Options whose next ones they are themselves.
 v7 = read(os.path.join(out, "v7.dat"))
 at = struct.unpack("<Q", v7[24:32])[0] if v7[18:24] == b"none\0\0" else 0

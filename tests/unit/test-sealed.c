@@ -221,6 +221,77 @@ START_TEST(only_a_whole_closed_segment_is_sealed)
         }
 END_TEST
 
+#define HUGE_PAGES (((uint64_t) 900 << 30) / BUILT_PAGE_BYTES)
+
+/* A closed segment of HUGE_PAGES, of which the first @n and the last are on disk. */
+static void claim(Recording *r, Page *pages, size_t n) {
+        uint64_t n_pages = htole64(HUGE_PAGES);
+        _cleanup_close_ int fd = -EBADF;
+
+        fill(r, pages, n);
+        fd = openat(session_dir_fd(r->dir), "cpu1/00000000.seg", O_RDWR | O_CLOEXEC);
+        ck_assert_int_eq(pwrite_full(fd, &n_pages, 8, offsetof(SegmentHeader, n_pages)), 0);
+        ck_assert_int_eq(pwrite_full(fd, pages[0].bytes, BUILT_PAGE_BYTES,
+                                     SEGMENT_HEADER_BYTES + (HUGE_PAGES - 1) * BUILT_PAGE_BYTES),
+                         0);
+}
+
+START_TEST(a_hole_is_lost_at_once_and_what_is_behind_it_is_read)
+        {
+                _cleanup_(page_source_freep) PageSource *s = NULL;
+                _cleanup_recording_ Recording r;
+                uint64_t n = 0, first_ns, last_ns;
+                const SealedDamage *damages;
+                Page pages[4];
+                size_t n_damages;
+                const void *p;
+
+                claim(&r, pages, ELEMENTSOF(pages));
+                s = source_of(&r);
+                ck_assert_uint_eq(page_source_n_pages(s), HUGE_PAGES);
+                ck_assert_int_eq(page_source_read(s, 0, &p, &n), 0);
+                ck_assert_uint_eq(n, 4);
+                for (unsigned i = 0; i < 2; i++) {
+                        ck_assert_int_eq(page_source_read(s, 4, &p, &n), PAGE_SOURCE_E_LOST);
+                        ck_assert_uint_eq(n, HUGE_PAGES - 5);
+                }
+                ck_assert_int_eq(page_source_read(s, HUGE_PAGES - 1, &p, &n), 0);
+                ck_assert_uint_eq(n, 1);
+                ck_assert_mem_eq(p, pages[0].bytes, BUILT_PAGE_BYTES);
+                damages = page_source_damages(s, &n_damages);
+                ck_assert_uint_eq(n_damages, 1);
+                ck_assert_int_eq(damages[0].part, SEALED_PART_HOLE);
+                ck_assert_uint_eq(damages[0].n_pages, HUGE_PAGES - 5);
+                ck_assert_int_eq(page_source_span(s, false, &first_ns, &last_ns), 0);
+                ck_assert_int_eq(try_to_seal(&r), SEALED_WRITE_E_UNFIT);
+        }
+END_TEST
+
+START_TEST(no_more_is_looked_through_than_the_header_says)
+        {
+                for (unsigned has_header = 0; has_header < 2; has_header++) {
+                        _cleanup_(page_source_freep) PageSource *s = NULL;
+                        _cleanup_recording_ Recording r;
+                        _cleanup_close_ int fd = -EBADF;
+                        static const char zeros[SEALED_HEADER_BYTES];
+                        Page pages[8];
+                        const void *p;
+                        uint64_t n;
+
+                        fill(&r, pages, ELEMENTSOF(pages));
+                        (void) seal(r.dir, 1, 0, 4 * 4096);
+                        fd = openat(session_dir_fd(r.dir), "cpu1/00000000.seg", O_RDWR | O_CLOEXEC);
+                        ck_assert_int_eq(ftruncate(fd, (off_t) 900 << 30), 0);
+                        if (!has_header)
+                                ck_assert_int_eq(pwrite_full(fd, zeros, sizeof(zeros), 0), 0);
+                        s = source_of(&r);
+                        ck_assert_uint_eq(page_source_n_pages(s), ELEMENTSOF(pages));
+                        ck_assert_int_eq(page_source_read(s, 5, &p, &n), 0);
+                        ck_assert_mem_eq(p, pages[5].bytes, BUILT_PAGE_BYTES);
+                }
+        }
+END_TEST
+
 START_TEST(what_does_not_decode_to_what_was_read_is_noticed)
         {
                 _cleanup_close_ int in = -EBADF, out = memfd_create("out", MFD_CLOEXEC);
@@ -267,5 +338,7 @@ UNIT_MAIN("sealed", a_sealed_segment_gives_the_same_pages_as_before,
           a_block_is_decoded_once_for_pages_in_order, the_index_says_when_and_what_was_lost,
           its_span_is_known_without_decoding_and_does_not_change_by_sealing,
           a_segment_without_pages_is_sealed, only_a_whole_closed_segment_is_sealed,
+          a_hole_is_lost_at_once_and_what_is_behind_it_is_read,
+          no_more_is_looked_through_than_the_header_says,
           what_does_not_decode_to_what_was_read_is_noticed,
           a_segment_elsewhere_than_it_says_is_damaged)
