@@ -48,6 +48,13 @@ static inline char *buf_reserve(Buf *b, size_t n) {
         return buf_make_room(b, n);
 }
 
+/* @n of the reserved bytes are used; @is_plain: they need not be looked at again in a BUF_OF_TEXT. */
+static inline void buf_advance(Buf *b, size_t n, bool is_plain) {
+        if (is_plain && b->n_plain == b->n_data)
+                b->n_plain += n;
+        b->n_data += n;
+}
+
 void buf_add(Buf *b, const void *data, size_t n);
 void buf_adds(Buf *b, const char *s);
 void buf_pad(Buf *b, size_t n, char c); /* @n times @c */

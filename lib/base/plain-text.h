@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
+
 typedef enum PlainStyle {
         PLAIN_WORD,  /* each byte that is not plain becomes "\xNN" */
         PLAIN_LINES, /* the same, but newlines and tabs stay */
@@ -26,9 +28,20 @@ typedef enum PlainStyle {
 
 #define PLAIN_BYTES_MAX 6 /* that a byte may become */
 
+size_t utf8_decode_long(const char *s, size_t n, uint32_t *ret);
+bool plain_code_point_beyond_ascii(uint32_t c);
+
 /* Bytes of the character at @s, of @n (at least 1); 0: it is no UTF-8. */
-size_t utf8_decode(const char *s, size_t n, uint32_t *ret);
-bool plain_code_point(uint32_t c);
+static inline size_t utf8_decode(const char *s, size_t n, uint32_t *ret) {
+        if (_unlikely_((unsigned char) *s >= 0x80))
+                return utf8_decode_long(s, n, ret);
+        *ret = (unsigned char) *s;
+        return 1;
+}
+
+static inline bool plain_code_point(uint32_t c) {
+        return _likely_(c < 0x7f) ? c >= ' ' : plain_code_point_beyond_ascii(c);
+}
 
 /* How many of @n bytes are plain, up to the first that is not. */
 size_t plain_length(const char *s, size_t n, PlainStyle style);

@@ -618,8 +618,8 @@ static void kernel_step(void *userdata, const Step *step) {
                 p = append_irq(k, p, cpu, step, "<==========");
         if (_unlikely_(k->coloured.code != NULL))
                 add_coloured(k, begin, p);
-        else
-                k->out->n_data += (size_t) (p - begin);
+        else /* names are words; what a text says, and types' names, are whatever they are */
+                buf_advance(k->out, (size_t) (p - begin), !step->said && step->n_args == 0);
 }
 
 /* __print_graph_headers_flags() */
