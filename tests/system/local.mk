@@ -6,12 +6,14 @@ system_tests = %D%/test-access.sh %D%/test-damage.sh %D%/test-diff.sh %D%/test-d
 	%D%/test-old-kernel.sh %D%/test-one-truth.sh \
 	%D%/test-profiles.sh %D%/test-recordings.sh %D%/test-remote.sh %D%/test-restart.sh \
 	%D%/test-retention.sh %D%/test-rotation.sh %D%/test-schedule.sh %D%/test-sealing.sh \
-	%D%/test-sessions.sh %D%/test-setup.sh %D%/test-silence.sh %D%/test-slow-disk.sh %D%/test-slow-kernel.sh %D%/test-ssh.sh %D%/test-store.sh %D%/test-tamper.sh %D%/test-texts.sh \
+	%D%/test-sessions.sh %D%/test-setup.sh %D%/test-silence.sh %D%/test-slow-disk.sh \
+	%D%/test-slow-kernel.sh %D%/test-ssh.sh %D%/test-store.sh %D%/test-tamper.sh \
+	%D%/test-terminal.sh %D%/test-texts.sh \
 	%D%/test-tracedat.sh %D%/test-trigger.sh %D%/test-waiting.sh %D%/test-watchdog.sh \
 	%D%/test-wire.sh
 dist_check_SCRIPTS += $(system_tests)
 TESTS += $(system_tests)
-EXTRA_DIST += %D%/fake-tracefs.sh %D%/damage.py %D%/hostile.py tests/varlink-client.py tests/varlink-conform.py \
+EXTRA_DIST += %D%/fake-tracefs.sh %D%/damage.py %D%/hostile.py %D%/terminal.py tests/varlink-client.py tests/varlink-conform.py \
 	tests/hold-thread.py tests/json-tables.py tests/one-truth.py tests/tables.varlink
 
 noinst_PROGRAMS += %D%/service-manager %D%/old-kernel
