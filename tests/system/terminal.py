@@ -140,12 +140,13 @@ for i, word in enumerate(evil[:7]):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     run([*sources[i % 3][:1], "fetch", sources[i % 3][1], "-q", b"-o" + path])
     sources.append((path,))
-graph = b"# tracer: function_graph\n" + 40 * b" 0)  good-1  |   0.500 us    |  good();\n"
+graph = b"# tracer: function_graph\n" + 40 * b" 0)     good-1     |   0.500 us    |  good();\n"
 for i, word in enumerate(evil):
-    graph += b" 0)  %s-%d  |               |  f%s() {\n" % (word[:7], 10 + i, word)
-    graph += b" 0)  %s-%d  |   0.500 us    |    g%s [m%s]();\n" % (word[:7], 10 + i, word, word)
-    graph += b" 0)  %s-%d  |               |    /* sched_switch: %s */\n" % (word[:7], 10 + i, word)
-    graph += b" 0)  %s-%d  |   1.500 us    |  } /* %s */\n" % (word[:7], 10 + i, word)
+    task = b" 0) " + (b"%s-%d" % (word[:7], 10 + i)).center(14) + b" | "
+    graph += task + b"              |  f%s() {\n" % word
+    graph += task + b"  0.500 us    |    g%s [m%s]();\n" % (word, word)
+    graph += task + b"              |    /* sched_switch: %s */\n" % word
+    graph += task + b"  1.500 us    |  } /* %s */\n" % word
 indent = 40 * b"     0 good(1): -> good\n     9 good(1): <- good\n" + b"".join(b"     0 %s(%d): -> f%s\n     9 %s(%d): <- f%s\n" % (w, i, w, w, i, w) for i, w in enumerate(evil))
 for name, content in (("graph", graph), ("indent", indent)):
     path = os.path.join(work.encode(), b"files", name.encode() + evil[1] + b".txt")
