@@ -14,6 +14,7 @@
 #include "fuzz.h"
 
 static void read_all(PageSource *s) {
+        const size_t page_bytes = page_source_page_bytes(s);
         uint64_t n_lost = 0, n_named = 0, n;
         const SealedDamage *damages;
         unsigned sum = 0;
@@ -33,7 +34,7 @@ static void read_all(PageSource *s) {
                         continue;
                 }
                 bytes = pages;
-                for (size_t k = 0; k < n * page_source_page_bytes(s); k++)
+                for (size_t k = 0; k < n * page_bytes; k++)
                         sum += bytes[k];
         }
         damages = page_source_damages(s, &n_damages);
