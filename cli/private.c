@@ -47,29 +47,27 @@ static int pause_for(uint64_t ns) {
 static bool is_taken(const char *path, pid_t *ret_owner) {
         _cleanup_(store_freep) Store *s = NULL;
 
-        if (store_open(&s, path) < 0 || store_is_owned(s) <= 0)
-                return false;
-        *ret_owner = store_owner(s);
-        return true;
+        return store_open(&s, path) >= 0 && store_is_owned(s, ret_owner) > 0;
 }
 
 static int wait_for_store(const Options *o, const char *path, uint64_t end_ns, bool *is_told) {
+        char text[STORE_OWNER_MAX];
         pid_t owner;
 
         while (is_taken(path, &owner)) {
                 int signal;
 
                 if (now_ns() >= end_ns) {
-                        log_error("another ftraced (pid %i) has the store %s. %s, or record into "
+                        log_error("another ftraced (%s) has the store %s. %s, or record into "
                                   "another one: --store",
-                                  (int) owner, path,
+                                  store_owner_text(text, owner), path,
                                   o->wait_ns > 0 ? "Wait longer for it (--wait)"
                                                  : "Wait for it with --wait");
                         return STATUS_BUSY;
                 }
                 if (!*is_told)
-                        talk(o, "Waiting: another ftraced (pid %i) has the store %s.", (int) owner,
-                             path);
+                        talk(o, "Waiting: another ftraced (%s) has the store %s.",
+                             store_owner_text(text, owner), path);
                 *is_told = true;
                 signal = pause_for(LOOK_NS);
                 if (signal > 0) {

@@ -22,11 +22,20 @@
 #include "store/store.h"
 #include "store/vacuum.h"
 
+static Source *source_new(void) {
+        Source *s = calloc(1, sizeof(*s));
+
+        if (s)
+                s->readers_fd = -EBADF;
+        return s;
+}
+
 Source *source_free(Source *s) {
         if (!s)
                 return NULL;
         session_dir_free(s->dir);
         session_meta_free(s->meta);
+        safe_close(s->readers_fd);
         free(s);
         return NULL;
 }
@@ -129,7 +138,7 @@ static int read_meta(SessionMeta **ret, const SessionDir *dir, const char *name)
 
 /* A live session in a store that nobody owns is not: its daemon died. */
 static void mend_state(SessionMeta *m, const Store *store) {
-        if (!session_state_is_live(m->state) || store_is_owned(store) != 0)
+        if (!session_state_is_live(m->state) || store_is_owned(store, NULL) != 0)
                 return;
         m->state = SESSION_INTERRUPTED;
         free(m->reason);
@@ -163,7 +172,7 @@ static int open_from_store(Source **ret, const Options *o, const char *name) {
         status = open_store(&store, o);
         if (status != STATUS_OK)
                 return status;
-        s = calloc(1, sizeof(*s));
+        s = source_new();
         if (!s)
                 return out_of_memory();
         s->from_store = true;
@@ -176,7 +185,7 @@ static int open_from_store(Source **ret, const Options *o, const char *name) {
         }
         if (r < 0)
                 return store_failure(o, name, r);
-        keep_lock(s->dir);
+        s->readers_fd = keep_lock(s->dir);
         status = read_meta(&s->meta, s->dir, name);
         if (status != STATUS_OK)
                 return status;
@@ -263,7 +272,7 @@ static int open_failure(const char *path, int r, char *problem) {
 }
 
 static int open_file(Source **ret, const Options *o, const char *path) {
-        _cleanup_(source_freep) Source *s = calloc(1, sizeof(*s));
+        _cleanup_(source_freep) Source *s = source_new();
         const char *slash = strrchr(path, '/');
         char *problem = NULL;
         DatFile *f = NULL;
@@ -316,6 +325,8 @@ static int take_descriptors(Source *s, const json_t *reply, int *fds) {
         if (n_symbols >= 0)
                 symbols_fd = TAKE_FD(fds[n_symbols]);
         r = session_dir_take_fds(&s->dir, TAKE_FD(fds[directory]), symbols_fd);
+        if (r >= 0)
+                s->readers_fd = keep_lock(s->dir);
         return r;
 }
 
@@ -324,7 +335,7 @@ int source_open_client(Source **ret, const Options *o, Client *c, const char *na
         json_auto_t *reply = NULL;
         int fds[FRAME_FDS_MAX], r, status;
 
-        s = calloc(1, sizeof(*s));
+        s = source_new();
         if (!s)
                 return out_of_memory();
         status = contact_call(c, o, "Open", json_pack("{s:s}", "session", name), &reply, fds);
@@ -381,7 +392,7 @@ int source_describe(Source **ret, const Options *o, const char *name) {
         status = contact_call(c, o, "Describe", json_pack("{s:s}", "session", name), &reply, NULL);
         if (status != STATUS_OK)
                 return status;
-        s = calloc(1, sizeof(*s));
+        s = source_new();
         if (!s)
                 return out_of_memory();
         status = source_meta_from_reply(&s->meta, reply);

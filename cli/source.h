@@ -23,6 +23,7 @@ typedef struct Source {
         SessionDir *dir;
         SessionMeta *meta;
         uint64_t disk_bytes; /* what it takes in the store; of source_describe(); 0: not known */
+        int readers_fd;      /* keeps it from being removed (store/keep.h), or negative */
         bool from_store;     /* not through a daemon: nothing is known to be alive */
 } Source;
 

@@ -74,14 +74,15 @@ static int failure(const Options *o, const char *what, const char *name, int r) 
 }
 
 static int open_store(Store **ret, const Options *o, const char *what) {
+        char text[STORE_OWNER_MAX];
         pid_t holder = 0;
         int r = store_open_for_writing(ret, store_dir(o), &holder);
 
         if (r == 0)
                 return STATUS_OK;
         if (r == STORE_E_LOCKED) {
-                log_error("ftraced (pid %i) owns the store %s; ask it, without --store.",
-                          (int) holder, store_dir(o));
+                log_error("ftraced (%s) owns the store %s; ask it, without --store.",
+                          store_owner_text(text, holder), store_dir(o));
                 return STATUS_BUSY;
         }
         return failure(o, what, NULL, r < 0 ? r : -EPERM);

@@ -46,11 +46,13 @@ static int failure(const Reading *reading, const char *where, int r) {
 }
 
 static int store_failure(const char *path, int r, pid_t holder) {
+        char text[STORE_OWNER_MAX];
+
         if (r == STORE_E_LOCKED) {
-                log_error("the store %s belongs to a daemon that runs (pid %d), which alone writes "
+                log_error("the store %s belongs to a daemon that runs (%s), which alone writes "
                           "to it: write a file instead (-o FILE.dat), or into another store "
                           "(--store DIR).",
-                          path, (int) holder);
+                          path, store_owner_text(text, holder));
                 return STATUS_BUSY;
         }
         if (r == -EACCES || r == -EPERM) {

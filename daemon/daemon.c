@@ -281,7 +281,7 @@ static const char *const store_refusals[_STORE_E_N] = {
         [STORE_E_OWNER] = "it belongs to another user; chown it, or give another",
         [STORE_E_WRITABLE] = "others may write to it; chmod go-w it, or give another",
         [STORE_E_ENTRY] =
-                "\"lock\" or \"ledger\" in it is no regular file, or \"sessions\" or "
+                "\"lock\", \"readers\" or \"ledger\" in it is no regular file, or \"sessions\" or "
                 "\"symbols\" no directory, so ftraced did not make it; move that away, or "
                 "give another",
         [STORE_E_READ_ONLY] = "its file system is read-only; remount it, read what is there with "
@@ -293,14 +293,15 @@ static const char *const store_refusals[_STORE_E_N] = {
 };
 
 static int daemon_open_store(Daemon *d) {
+        char text[STORE_OWNER_MAX];
         pid_t holder = 0;
         int r;
 
         r = store_open_for_writing(&d->store, d->config.store, &holder);
         if (r == STORE_E_LOCKED) {
-                log_error("Another ftraced (pid %i) owns the store %s; talk to that one, or give "
+                log_error("Another ftraced (%s) owns the store %s; talk to that one, or give "
                           "this one another with --store.",
-                          (int) holder, d->config.store);
+                          store_owner_text(text, holder), d->config.store);
                 return -EBUSY;
         }
         if (r > 0) {

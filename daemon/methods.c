@@ -345,7 +345,6 @@ static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, v
                                    "the data of session '%s' in %s cannot be opened: %s",
                                    session_name(session), store_path(m->store), strerror(-r));
 
-        keep_lock(dir); /* goes with the descriptor */
         json = session_to_json(session);
         if (!json)
                 return -ENOMEM;

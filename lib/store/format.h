@@ -5,7 +5,8 @@
  * What a store looks like on disk
  *
  *      STORE/
- *        lock                     flock()ed by the daemon that owns the store; holds its pid
+ *        lock                     flock()ed by the daemon that owns the store; holds its pid (store/lock.h)
+ *        readers                  whom a removal waits for (store/keep.h)
  *        ledger                   undo log of tracefs changes (daemon/ledger.h)
  *        symbols/HASH.zst         kallsyms, or a list of modules (daemon/kernel-symbols.h), zstd,
  *                                 named by the XXH3-128 of the plain text (32 hex digits)
@@ -19,7 +20,7 @@
  *        sessions/.removed-NAME   being removed: not a session any more; with .N behind it if there is one
  *        sessions/.making-NAME    being made: not a session yet
  *
- * Directories are 0750, files 0640.
+ * Directories are 0750, files 0640, but lock and readers 0600.
  *
  * All CPUs are cut together: segments of one sequence hold the same period of the recording.  A CPU
  * that was quiet in a period has no segment of its sequence, so that sequences of one CPU may have

@@ -4,9 +4,10 @@
 /*
  * Keep: what stands against removing a session
  *
- * Whoever reads a session holds a shared flock(2) on a descriptor of its directory; a lock goes
- * away with the last descriptor of its opening, so that a reader that is killed holds nothing.  The
- * daemon takes the lock on what it hands out before it does, so that its clients need not.
+ * The owner of a store, root as a rule, who reads a session holds a shared lock (F_OFD_SETLK) of one byte,
+ * the number of the session directory's inode, in STORE/readers, which nobody else can open (0600).  It
+ * goes with the last descriptor of its opening, so that a reader that is killed holds nothing.  Whoever
+ * may only read can lock nothing that counts: what he reads is removed all the same.
  */
 
 #include "store/session-dir.h"
@@ -14,16 +15,18 @@
 typedef enum Keep {
         KEEP_NOT,     /* nothing does */
         KEEP_PINNED,  /* somebody asked for it */
-        KEEP_IN_USE,  /* somebody reads it */
+        KEEP_IN_USE,  /* the owner of the store reads it */
         KEEP_FOREIGN, /* there is a file in it that ftraced did not make */
 } Keep;
 
-/* Says that @d is being read, until its descriptor and all copies of it are closed. */
-void keep_lock(const SessionDir *d);
+#define KEEP_READERS_NAME "readers"
+
+/* Says that @d is being read until what this returns is closed: a descriptor that the caller owns, or
+ * -errno: -EACCES of those who are not waited for, -ENOENT of what is in no store. */
+int keep_lock(const SessionDir *d);
 
 /*
  * keep_look() - whether a session that has ended may be removed
- * @d:           opened for this, and locked by nobody through this opening
  * @ret_foreign: with KEEP_FOREIGN the path of the file in the session; the caller frees
  *
  * Return: a Keep, or -errno.

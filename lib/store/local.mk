@@ -25,6 +25,8 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/json-field.h \
 	%D%/keep.c \
 	%D%/keep.h \
+	%D%/lock.c \
+	%D%/lock.h \
 	%D%/meta.c \
 	%D%/meta.h \
 	%D%/page.c \

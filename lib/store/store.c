@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * One directory, one lock, one owner.  The daemon holds the lock for as long as it lives; readers
- * need none, because everything they can see was put there by a rename, or only grows.  Removal
+ * One directory, one lock (store/lock.h), one owner.  The daemon holds the lock for as long as it
+ * lives; readers need none, because everything they can see was put there by a rename, or only grows.  Removal
  * begins with a rename too: from then on nobody sees half a session, and what a crash leaves behind
  * is cleared away by the next daemon.
  */
@@ -11,7 +11,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -19,8 +18,9 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/name.h"
-#include "base/unit.h"
 #include "store/entry.h"
+#include "store/keep.h"
+#include "store/lock.h"
 #include "store/store.h"
 #include "store/symbol-file.h"
 
@@ -28,17 +28,13 @@
 #define MADE_PREFIX ".making-"
 #define HIDDEN_NAME_MAX (sizeof(REMOVED_PREFIX) + SESSION_NAME_MAX)
 #define HIDDEN_TRIES 10000 /* of sessions of one name, removed one after the other */
-#define LOCK_NAME "lock"
 #define SESSIONS_NAME "sessions"
 #define SYMBOLS_NAME "symbols"
-#define LOCK_TRIES 10
-#define LOCK_TRY_USEC 10000
-#define PID_MAX 4194304 /* PID_MAX_LIMIT, linux 6.1 include/linux/threads.h, 64 bit */
 
 struct Store {
         char *path;
         int fd, sessions_fd, symbols_fd;
-        int lock_fd; /* -EBADF: open for reading */
+        Lock lock; /* not held: open for reading */
 };
 
 Store *store_free(Store *s) {
@@ -47,7 +43,7 @@ Store *store_free(Store *s) {
         safe_close(s->symbols_fd);
         safe_close(s->sessions_fd);
         safe_close(s->fd);
-        safe_close(s->lock_fd); /* last: nobody else may begin before we have let go */
+        lock_done(&s->lock); /* last: nobody else may begin before we have let go */
         free(s->path);
         free(s);
         return NULL;
@@ -63,7 +59,7 @@ static int store_new(Store **ret, const char *path) {
                 .fd = -EBADF,
                 .sessions_fd = -EBADF,
                 .symbols_fd = -EBADF,
-                .lock_fd = -EBADF,
+                .lock = LOCK_INIT,
         };
         if (!s->path) {
                 store_free(s);
@@ -151,10 +147,9 @@ static int check_entries(const Store *s) {
                 const char *name;
                 mode_t type;
         } entries[] = {
-                { LOCK_NAME, S_IFREG },
+                { "lock", S_IFREG },        { KEEP_READERS_NAME, S_IFREG },
                 { "ledger", S_IFREG }, /* the daemon's, daemon/ledger.h */
-                { SESSIONS_NAME, S_IFDIR },
-                { SYMBOLS_NAME, S_IFDIR },
+                { SESSIONS_NAME, S_IFDIR }, { SYMBOLS_NAME, S_IFDIR },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(entries); i++) {
@@ -169,71 +164,44 @@ static int check_entries(const Store *s) {
         return 0;
 }
 
-/* Who holds the lock, as its file says; 0: it does not say (yet). */
-static pid_t read_holder(int lock_fd) {
-        char text[32];
-        uint64_t pid = 0;
-        ssize_t n = pread_up_to(lock_fd, text, sizeof(text) - 1, 0);
-
-        if (n <= 0)
-                return 0;
-        text[n] = 0;
-        text[strcspn(text, "\n")] = 0;
-        return parse_u64(text, PID_MAX, &pid) < 0 ? 0 : (pid_t) pid;
-}
-
-/* Writes over what another daemon's pid takes already, so that it works on a full disk as well. */
-static int write_holder(int lock_fd) {
-        char text[32];
-        int n = snprintf(text, sizeof(text), "%ld\n", (long) getpid());
-        int r = pwrite_full(lock_fd, text, (size_t) n, 0);
-
-        if (r < 0)
-                return refuse_to_make(-r);
-        return ftruncate(lock_fd, n) < 0 ? -errno : 0;
-}
-
-static bool is_full(int fd) {
-        struct statvfs st;
-
-        return fstatvfs(fd, &st) >= 0 && st.f_blocks > 0 && st.f_bavail == 0;
-}
-
 static int take_lock(Store *s, pid_t *ret_holder, bool *ret_is_new) {
-        *ret_is_new = false;
-        s->lock_fd = entry_open_file(s->fd, LOCK_NAME, O_RDWR);
-        if (s->lock_fd == -ENOENT && is_full(s->fd))
-                return STORE_E_FULL; /* not even the directory's time changes */
-        if (s->lock_fd == -ENOENT) {
-                s->lock_fd = openat(s->fd, LOCK_NAME, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-                                    STORE_FILE_MODE);
-                if (s->lock_fd < 0)
-                        return refuse_to_make(errno);
-                *ret_is_new = true;
-        }
-        if (s->lock_fd == -ELOOP || s->lock_fd == -EISDIR || s->lock_fd == -EBADFD)
-                return STORE_E_ENTRY;
-        if (s->lock_fd < 0)
-                return refuse_to_make(-s->lock_fd);
-        for (unsigned i = 0; flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0; i++) {
-                if (errno != EWOULDBLOCK)
-                        return -errno;
-                if (i < LOCK_TRIES) { /* somebody may be asking store_is_owned() */
-                        (void) usleep(LOCK_TRY_USEC);
-                        continue;
-                }
-                if (ret_holder)
-                        *ret_holder = read_holder(s->lock_fd);
+        int r = lock_take(&s->lock, s->fd, ret_holder, ret_is_new);
+
+        switch (r) {
+        case 0:
+                return 0;
+        case LOCK_E_HELD:
                 return STORE_E_LOCKED;
+        case LOCK_E_FULL:
+                return STORE_E_FULL;
+        case -ELOOP:
+        case -EISDIR:
+        case -EBADFD:
+                return STORE_E_ENTRY;
+        default:
+                return refuse_to_make(-r);
         }
-        return write_holder(s->lock_fd);
+}
+
+/* What readers lock, who may be waited for. */
+static int make_readers(const Store *s) {
+        int fd = entry_open_file(s->fd, KEEP_READERS_NAME, O_RDONLY);
+
+        if (fd == -ENOENT) {
+                fd = openat(s->fd, KEEP_READERS_NAME,
+                            O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, LOCK_FILE_MODE);
+                if (fd < 0)
+                        return refuse_to_make(errno);
+        }
+        safe_close(fd);
+        return MIN(fd, 0);
 }
 
 /* Whether segments can be mapped here, shared and writable, as their tails must be: tried on the
  * lock's file, which is never empty. */
 static int check_mapping(const Store *s) {
         size_t n = (size_t) sysconf(_SC_PAGESIZE);
-        void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, s->lock_fd, 0);
+        void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, s->lock.fd, 0);
 
         if (p == MAP_FAILED)
                 return errno == EINVAL || errno == ENODEV ? STORE_E_UNMAPPABLE : -errno;
@@ -302,13 +270,16 @@ static int fill(Store *s, pid_t *ret_holder) {
         if (r == 0)
                 r = check_mapping(s);
         if (r == 0)
+                r = make_readers(s);
+        if (r == 0)
                 r = make_subdir(s, SESSIONS_NAME, &s->sessions_fd);
         if (r == 0)
                 r = make_subdir(s, SYMBOLS_NAME, &s->symbols_fd);
         if (r != 0 && is_new) {
                 (void) unlinkat(s->fd, SYMBOLS_NAME, AT_REMOVEDIR); /* only while they are empty */
                 (void) unlinkat(s->fd, SESSIONS_NAME, AT_REMOVEDIR);
-                (void) unlinkat(s->fd, LOCK_NAME, 0);
+                (void) unlinkat(s->fd, KEEP_READERS_NAME, 0);
+                (void) unlinkat(s->fd, "lock", 0);
         }
         return r;
 }
@@ -340,23 +311,13 @@ int store_open_for_writing(Store **ret, const char *path, pid_t *ret_holder) {
         return 0;
 }
 
-/*
- * Asked by trying: a shared lock can be had as long as there is no exclusive one, and is given back at
- * once; take_lock() is patient enough for that.
- */
-int store_is_owned(const Store *s) {
-        _cleanup_close_ int fd = -EBADF;
+int store_is_owned(const Store *s, pid_t *ret_owner) {
+        pid_t owner = 0;
+        int r = s->lock.fd >= 0 ? 1 : lock_look(s->fd, &owner);
 
-        if (s->lock_fd >= 0)
-                return 1;
-        fd = entry_open_file(s->fd, LOCK_NAME, O_RDONLY);
-        if (fd == -ENOENT)
-                return 0;
-        if (fd < 0)
-                return fd;
-        if (flock(fd, LOCK_SH | LOCK_NB) >= 0)
-                return 0;
-        return errno == EWOULDBLOCK ? 1 : -errno;
+        if (r > 0 && ret_owner)
+                *ret_owner = s->lock.fd >= 0 ? getpid() : owner;
+        return r;
 }
 
 uint64_t store_free_bytes(const Store *s) {
@@ -365,10 +326,12 @@ uint64_t store_free_bytes(const Store *s) {
         return fstatvfs(store_fd(s), &st) < 0 ? 0 : (uint64_t) st.f_bavail * st.f_frsize;
 }
 
-pid_t store_owner(const Store *s) {
-        _cleanup_close_ int fd = entry_open_file(s->fd, LOCK_NAME, O_RDONLY);
-
-        return fd < 0 ? 0 : read_holder(fd);
+const char *store_owner_text(char text[static STORE_OWNER_MAX], pid_t owner) {
+        if (owner > 0)
+                (void) snprintf(text, STORE_OWNER_MAX, "pid %ld", (long) owner);
+        else
+                (void) snprintf(text, STORE_OWNER_MAX, "its pid cannot be seen from here");
+        return text;
 }
 
 const char *store_path(const Store *s) {
@@ -498,7 +461,7 @@ int store_make_session(Store *s, const char *name, SessionDir **ret) {
         char made[HIDDEN_NAME_MAX];
         int r;
 
-        assert(s->lock_fd >= 0);
+        assert(s->lock.fd >= 0);
 
         if (!session_name_is_valid(name))
                 return -EINVAL;
@@ -535,7 +498,7 @@ int store_hide_session(Store *s, const char *name, char **ret_hidden) {
         const char *from = name;
         int fd, r = -EEXIST;
 
-        assert(s->lock_fd >= 0);
+        assert(s->lock.fd >= 0);
 
         if (!session_name_is_valid(name))
                 return -EINVAL;

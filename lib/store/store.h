@@ -16,13 +16,13 @@ typedef struct Store Store;
 
 /* Why a directory cannot be a daemon's store.  Nothing was touched. */
 enum {
-        STORE_E_LOCKED = 1, /* another daemon owns it: *ret_holder is its pid, 0 if unknown */
+        STORE_E_LOCKED = 1, /* another daemon owns it: *ret_holder is a pid that lives, or 0 */
         STORE_E_NO_PARENT,  /* the directory above it is missing */
         STORE_E_LINK,       /* it is a symbolic link */
         STORE_E_NO_DIR,     /* it is a file */
         STORE_E_OWNER,      /* it belongs to another user */
         STORE_E_WRITABLE,   /* its group or everybody may write to it */
-        STORE_E_ENTRY, /* "lock" or "ledger" in it is no regular file, or "sessions" or "symbols"
+        STORE_E_ENTRY, /* "lock", "readers" or "ledger" in it is no regular file, or "sessions" or "symbols"
                              * no directory */
         STORE_E_READ_ONLY,  /* its file system is read-only */
         STORE_E_FULL,       /* its file system has no room for what a new store needs */
@@ -41,10 +41,12 @@ int store_open_for_writing(Store **ret, const char *path, pid_t *ret_holder);
 const char *store_path(const Store *s);
 /* What its file system has free for ordinary users; 0 if that cannot be told. */
 uint64_t store_free_bytes(const Store *s);
-/* Whether a daemon owns the store: 1, 0, or -errno if that cannot be told. */
-int store_is_owned(const Store *s);
-/* Who that is, or was last; 0: it cannot be told. */
-pid_t store_owner(const Store *s);
+/* Whether a daemon owns the store: 1 (*@ret_owner, which may be NULL, as @ret_holder above), 0, or -errno
+ * if that cannot be told. */
+int store_is_owned(const Store *s, pid_t *ret_owner);
+/* "pid 812", or of 0 a few words: for between parentheses. */
+#define STORE_OWNER_MAX 40
+const char *store_owner_text(char text[static STORE_OWNER_MAX], pid_t owner);
 int store_fd(const Store *s); /* borrowed, like the next two */
 int store_sessions_fd(const Store *s);
 int store_symbols_fd(const Store *s); /* -EBADF if there is none */

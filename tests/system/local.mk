@@ -1,5 +1,6 @@
 # Tests with the real programs and no kernel: part of `make check`.
 system_tests = %D%/test-access.sh %D%/test-damage.sh %D%/test-diff.sh %D%/test-disk.sh \
+	%D%/test-locks.sh \
 	%D%/test-every-call.sh %D%/test-explain.sh %D%/test-export.sh %D%/test-filters.sh \
 	%D%/test-full-ring.sh %D%/test-guards.sh %D%/test-hostile.sh %D%/test-library.sh \
 	%D%/test-live-top.sh %D%/test-manners.sh %D%/test-merging.sh %D%/test-metrics.sh \
@@ -13,7 +14,7 @@ system_tests = %D%/test-access.sh %D%/test-damage.sh %D%/test-diff.sh %D%/test-d
 	%D%/test-wire.sh
 dist_check_SCRIPTS += $(system_tests)
 TESTS += $(system_tests)
-EXTRA_DIST += %D%/fake-tracefs.sh %D%/damage.py %D%/hostile.py %D%/terminal.py tests/varlink-client.py tests/varlink-conform.py \
+EXTRA_DIST += %D%/fake-tracefs.sh %D%/damage.py %D%/hostile.py %D%/locker.py %D%/terminal.py tests/varlink-client.py tests/varlink-conform.py \
 	tests/hold-thread.py tests/json-tables.py tests/one-truth.py tests/tables.varlink
 
 noinst_PROGRAMS += %D%/service-manager %D%/old-kernel

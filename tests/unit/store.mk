@@ -1,6 +1,6 @@
 # unit tests of store
 unit_tests += %D%/test-retain %D%/test-vacuum %D%/test-config %D%/test-cut-log %D%/test-periods
-unit_tests += %D%/test-entry %D%/test-gap %D%/test-meta %D%/test-page %D%/test-recover %D%/test-segment %D%/test-silence \
+unit_tests += %D%/test-entry %D%/test-gap %D%/test-lock %D%/test-meta %D%/test-page %D%/test-recover %D%/test-segment %D%/test-silence \
 	%D%/test-session-dir %D%/test-spec %D%/test-store %D%/test-symbol-file
 store_test_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 store_test_libs   = $(store_libs) $(CHECK_LIBS)
@@ -17,6 +17,8 @@ unit_tests += %D%/test-clock
 %C%_test_clock_LDADD        = $(store_test_libs)
 %C%_test_silence_CFLAGS     = $(store_test_cflags)
 %C%_test_silence_LDADD      = $(store_test_libs)
+%C%_test_lock_CFLAGS        = $(store_test_cflags)
+%C%_test_lock_LDADD         = $(store_test_libs)
 %C%_test_gap_CFLAGS         = $(store_test_cflags)
 %C%_test_gap_LDADD          = $(store_test_libs)
 %C%_test_meta_CFLAGS        = $(store_test_cflags)

@@ -179,12 +179,14 @@ START_TEST(who_asks_for_the_owner_is_told_and_is_not_in_the_way)
                 _cleanup_scratch_ Scratch s = SCRATCH;
                 _cleanup_(store_freep) Store *r = NULL;
                 Store *w = NULL;
+                pid_t owner = 42;
 
                 ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
                 ck_assert_int_eq(store_open(&r, store_in(&s)), 0);
-                ck_assert_int_eq(store_is_owned(r), 1);
+                ck_assert_int_eq(store_is_owned(r, &owner), 1);
+                ck_assert_int_eq(owner, getpid());
                 store_free(w);
-                ck_assert_int_eq(store_is_owned(r), 0);
+                ck_assert_int_eq(store_is_owned(r, NULL), 0);
                 ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), 0);
                 store_free(w);
         }

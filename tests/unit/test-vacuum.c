@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "base/io.h"
@@ -100,6 +101,7 @@ START_TEST(what_is_pinned_read_live_or_not_ours_stays)
         {
                 _cleanup_(session_dir_freep) SessionDir *reader = NULL;
                 _cleanup_free_ char *left = NULL;
+                _cleanup_close_ int lock_fd = -EBADF;
                 _cleanup_vacuum_ Vacuum v = {};
 
                 setup();
@@ -109,7 +111,8 @@ START_TEST(what_is_pinned_read_live_or_not_ours_stays)
                 add("read", 3, false);
                 add("with-notes", 2, false);
                 ck_assert_int_eq(store_open_session(store, "read", &reader), 0);
-                keep_lock(reader);
+                lock_fd = keep_lock(reader);
+                ck_assert_int_ge(lock_fd, 0);
                 scratch_write(store_sessions_fd(store), "with-notes/cpu12/notes.txt", "mine", 4);
                 left = left_after(&everything, &v);
                 ck_assert_str_eq(left, "live pinned read with-notes");
@@ -131,7 +134,7 @@ START_TEST(a_reader_that_is_done_holds_nothing)
                 setup();
                 add("a", 5, false);
                 ck_assert_int_eq(store_open_session(store, "a", &reader), 0);
-                keep_lock(reader);
+                safe_close(keep_lock(reader));
                 reader = session_dir_free(reader);
                 left = left_after(&everything, &v);
                 ck_assert_str_eq(left, "");
@@ -139,23 +142,56 @@ START_TEST(a_reader_that_is_done_holds_nothing)
         }
 END_TEST
 
-START_TEST(a_copy_of_the_descriptor_holds_as_well)
+START_TEST(a_copy_of_the_lock_holds_as_well)
         {
                 _cleanup_(session_dir_freep) SessionDir *reader = NULL;
                 _cleanup_free_ char *left = NULL;
                 _cleanup_vacuum_ Vacuum v = {};
-                int copy;
+                int fd, copy;
 
                 setup();
                 add("a", 5, false);
                 ck_assert_int_eq(store_open_session(store, "a", &reader), 0);
-                keep_lock(reader);
-                copy = fcntl(session_dir_fd(reader), F_DUPFD_CLOEXEC, 3); /* as SCM_RIGHTS makes */
-                reader = session_dir_free(reader);
+                fd = keep_lock(reader);
+                copy = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* as fork() makes */
+                safe_close(fd);
                 left = left_after(&everything, &v);
                 ck_assert_str_eq(left, "a");
                 (void) close(copy);
                 teardown();
+        }
+END_TEST
+
+START_TEST(what_a_reader_can_open_holds_nothing)
+        {
+                static const char *const paths[] = { ".",     "session.json",
+                                                     "cpu12", "cpu12/000000ab.seg",
+                                                     "..",    "../../symbols" };
+                struct flock all = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+                int fds[ELEMENTSOF(paths)];
+
+                for (int how = LOCK_SH; how <= LOCK_EX; how++) {
+                        _cleanup_(session_dir_freep) SessionDir *d = NULL;
+                        _cleanup_free_ char *left = NULL;
+                        _cleanup_vacuum_ Vacuum v = {};
+
+                        setup();
+                        add("a", 5, false);
+                        ck_assert_int_eq(store_open_session(store, "a", &d), 0);
+                        for (size_t i = 0; i < ELEMENTSOF(paths); i++) {
+                                fds[i] = openat(session_dir_fd(d), paths[i], O_RDONLY | O_CLOEXEC);
+                                ck_assert_int_ge(fds[i], 0);
+                                ck_assert_int_eq(flock(fds[i], how), 0);
+                                (void) fcntl(fds[i], F_OFD_SETLK, &all);
+                        }
+                        ck_assert_int_eq(flock(session_dir_fd(d), LOCK_SH | LOCK_NB),
+                                         how == LOCK_SH ? 0 : -1);
+                        left = left_after(&everything, &v);
+                        ck_assert_str_eq(left, "");
+                        for (size_t i = 0; i < ELEMENTSOF(paths); i++)
+                                (void) close(fds[i]);
+                        teardown();
+                }
         }
 END_TEST
 
@@ -288,6 +324,7 @@ START_TEST(a_link_or_fifo_of_our_name_is_foreign)
 END_TEST
 
 UNIT_MAIN("vacuum", what_is_pinned_read_live_or_not_ours_stays, a_reader_that_is_done_holds_nothing,
-          a_copy_of_the_descriptor_holds_as_well, a_dry_run_removes_nothing_and_says_the_same,
-          a_session_that_cannot_be_read_is_left_alone, the_next_one_to_become_too_old_is_known,
-          what_ftraced_did_not_make_is_foreign, a_link_or_fifo_of_our_name_is_foreign)
+          a_copy_of_the_lock_holds_as_well, what_a_reader_can_open_holds_nothing,
+          a_dry_run_removes_nothing_and_says_the_same, a_session_that_cannot_be_read_is_left_alone,
+          the_next_one_to_become_too_old_is_known, what_ftraced_did_not_make_is_foreign,
+          a_link_or_fifo_of_our_name_is_foreign)
