@@ -18,9 +18,9 @@
 #include "cli/status.h"
 #include "cli/terminal.h"
 #include "codec/dat-file.h"
+#include "store/footprint.h"
 #include "store/keep.h"
 #include "store/store.h"
-#include "store/vacuum.h"
 
 static Source *source_new(void) {
         Source *s = calloc(1, sizeof(*s));
@@ -198,8 +198,9 @@ static int open_from_store(Source **ret, const Options *o, const char *name) {
 static json_t *session_json(const SessionMeta *meta, const SessionDir *dir) {
         json_t *o = session_meta_to_json(meta);
 
-        if (o && json_object_set_new(o, "disk_bytes",
-                                     json_integer((json_int_t) session_dir_n_bytes(dir))) < 0) {
+        if (o &&
+            json_object_set_new(o, "disk_bytes",
+                                json_integer((json_int_t) footprint_measure(dir).n_bytes)) < 0) {
                 json_decref(o);
                 return NULL;
         }
@@ -386,7 +387,7 @@ int source_describe(Source **ret, const Options *o, const char *name) {
         if (!c) {
                 status = open_from_store(ret, o, name);
                 if (status == STATUS_OK)
-                        (*ret)->disk_bytes = session_dir_n_bytes((*ret)->dir);
+                        (*ret)->disk_bytes = footprint_measure((*ret)->dir).n_bytes;
                 return status;
         }
         status = contact_call(c, o, "Describe", json_pack("{s:s}", "session", name), &reply, NULL);

@@ -18,6 +18,7 @@
 #include "store/trigger.h"
 
 #define GLOB_CHARS "*?[\\"
+#define BUFFER_BYTES_MIN 16384 /* what the kernel needs */
 
 /* Changes what is seen of the functions and events that are named, or when: those of a profile are
  * allowed as they stand, and not otherwise. */
@@ -242,7 +243,7 @@ int allowance_check(const Limits *l, const Spec *spec, unsigned asked, Refusal *
 }
 
 int allowance_admit(const Limits *l, const AllowanceUse *use, Refusal *refusal) {
-        char used[UNIT_TEXT_MAX], limit[UNIT_TEXT_MAX];
+        char used[UNIT_TEXT_MAX], new[UNIT_TEXT_MAX], limit[UNIT_TEXT_MAX];
         const MemberLimits *m = &l->member;
 
         if (m->max_sessions > 0 && use->n_sessions >= m->max_sessions)
@@ -252,15 +253,33 @@ int allowance_admit(const Limits *l, const AllowanceUse *use, Refusal *refusal) 
                                    "%zu sessions of yours have not ended, and ftraced.conf allows "
                                    "no more (MaxSessions= in [Members]); stop one of them first",
                                    use->n_sessions);
-        if (m->max_stored_bytes > 0 && use->stored_bytes >= m->max_stored_bytes)
+        if (m->max_stored_bytes > 0 && (use->stored_bytes >= m->max_stored_bytes ||
+                                        use->new_bytes > m->max_stored_bytes - use->stored_bytes))
                 return refusal_set(refusal, REFUSAL_QUOTA_EXCEEDED,
                                    json_pack("{s:s, s:I}", "quota", "MaxStored", "limit",
                                              (json_int_t) m->max_stored_bytes),
-                                   "your sessions take %s on disk, and ftraced.conf allows %s "
-                                   "(MaxStored= in [Members]); remove some of them first",
-                                   format_bytes(used, use->stored_bytes),
+                                   "the sessions of user %u count as %s on disk%s%s, and "
+                                   "ftraced.conf allows %s (MaxStored= in [Members]); remove some "
+                                   "of them first",
+                                   (unsigned) use->uid, format_bytes(used, use->stored_bytes),
+                                   use->new_bytes > 0 ? ", this one takes " : "",
+                                   use->new_bytes > 0 ? format_bytes(new, use->new_bytes) : "",
                                    format_bytes(limit, m->max_stored_bytes));
         return 0;
+}
+
+int allowance_admit_pin(const Limits *l, uint64_t n_bytes, Refusal *refusal) {
+        char pinned[UNIT_TEXT_MAX], limit[UNIT_TEXT_MAX];
+
+        if (l->max_use_bytes == 0 || n_bytes <= l->max_use_bytes / 2)
+                return 0;
+        return refusal_set(refusal, REFUSAL_QUOTA_EXCEEDED,
+                           json_pack("{s:s, s:I}", "quota", "MaxUse", "limit",
+                                     (json_int_t) (l->max_use_bytes / 2)),
+                           "members may pin %s together, half of MaxUse= in ftraced.conf, and with "
+                           "this one it would be %s; unpin others, or ask root to pin it",
+                           format_bytes(limit, l->max_use_bytes / 2),
+                           format_bytes(pinned, n_bytes));
 }
 
 /* Whether @value, of which 0 is no limit, had to become smaller. */
@@ -273,13 +292,25 @@ static bool narrow(uint64_t *value, uint64_t limit) {
         return true;
 }
 
+/* 0: no limit. */
+static uint64_t room_for_data(const MemberLimits *m, const AllowanceUse *use) {
+        uint64_t taken = use->stored_bytes + use->new_bytes;
+
+        if (m->max_stored_bytes == 0)
+                return 0;
+        return m->max_stored_bytes > taken ? m->max_stored_bytes - taken : 1;
+}
+
+/* Never 0, which would be no limit. */
+static uint64_t room_beside(uint64_t room, uint64_t n_bytes) {
+        return room > n_bytes ? room - n_bytes : 1;
+}
+
 int allowance_narrow(const Limits *l, const AllowanceUse *use, unsigned asked, Spec *spec,
                      Strv *warnings) {
         const MemberLimits *m = &l->member;
         char text[UNIT_TEXT_MAX], warning[160];
-        uint64_t room = m->max_stored_bytes > use->stored_bytes
-                                ? m->max_stored_bytes - use->stored_bytes
-                                : 0;
+        uint64_t room = room_for_data(m, use), n_cpus = use->n_cpus;
         int r = 0;
 
         if ((asked & ALLOWANCE_DEPTH) && narrow(&spec->depth, m->max_depth)) {
@@ -301,6 +332,17 @@ int allowance_narrow(const Limits *l, const AllowanceUse *use, unsigned asked, S
                                 format_bytes(text, spec->max_bytes));
                 r = strv_add(warnings, warning);
         }
+        /* When it ends what is in the kernel's buffers is stored besides. */
+        if (r >= 0 && room > 0 && n_cpus > 0 &&
+            narrow(&spec->buffer_bytes, MAX(room / 2 / n_cpus, (uint64_t) BUFFER_BYTES_MIN))) {
+                (void) snprintf(warning, sizeof(warning),
+                                "its buffers are limited to %s for each CPU, by what your sessions "
+                                "leave of MaxStored= in [Members]",
+                                format_bytes(text, spec->buffer_bytes));
+                r = strv_add(warnings, warning);
+        }
+        if (room > 0 && n_cpus > 0)
+                room = room_beside(room, spec->buffer_bytes * n_cpus);
         if (r >= 0 && narrow(&spec->max_bytes, room)) {
                 (void) snprintf(warning, sizeof(warning),
                                 "its size is limited to %s, what your sessions leave of MaxStored= "

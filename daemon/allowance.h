@@ -15,6 +15,7 @@
  */
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "store/config.h"
 #include "store/spec.h"
@@ -49,14 +50,27 @@ int allowance_ask(unsigned *ret, const json_t *given, bool has_profile, Refusal 
 int allowance_check(const Limits *l, const Spec *spec, unsigned asked, Refusal *refusal);
 bool allowance_covers(const Strv *allowed, const char *pattern);
 
-/* What a user has already. */
+/*
+ * What a user has already, and what one more would take at first: at least ALLOWANCE_NEW_BYTES, for
+ * what it is read by.  Each session counts as ALLOWANCE_SESSION_BYTES at least, since every one is read
+ * when the daemon starts, and in its memory.
+ */
+#define ALLOWANCE_NEW_BYTES (64U << 10)
+#define ALLOWANCE_SESSION_BYTES (256U << 10)
+
 typedef struct AllowanceUse {
-        size_t n_sessions;
+        size_t n_sessions; /* that have not ended */
         uint64_t stored_bytes;
+        uint64_t new_bytes;
+        size_t n_cpus; /* whose buffers are stored at a recording's end; 0: not looked at */
+        uid_t uid;
 } AllowanceUse;
 
-/* Whether he may have one more. */
+/* Whether he may have one more.  0, REFUSED, -errno; so does the next. */
 int allowance_admit(const Limits *l, const AllowanceUse *use, Refusal *refusal);
+/* Whether so much of members' sessions may be pinned together, half of MaxUse= at most: what is pinned
+ * must not leave the store without anything that can go. */
+int allowance_admit_pin(const Limits *l, uint64_t n_bytes, Refusal *refusal);
 /* Makes what was asked for as small as is allowed; a sentence for each.  0 or -ENOMEM. */
 int allowance_narrow(const Limits *l, const AllowanceUse *use, unsigned asked, Spec *spec,
                      Strv *warnings);

@@ -153,6 +153,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/snapshot.c \
 	%D%/snapshot.h \
 	%D%/session-roots.c \
+	%D%/session-share.c \
 	%D%/session-start.c \
 	%D%/session.c \
 	%D%/session.h \

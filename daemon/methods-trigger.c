@@ -97,6 +97,9 @@ int methods_snapshot(ServerCall *call, Sessions *sessions, Session *s, Refusal *
                                     "stored can be drawn while it records");
         if (session_meta(s)->state != SESSION_RECORDING)
                 return refuse_state(refusal, s, ", so there is nothing to keep a snapshot of");
+        r = sessions_admit_snapshot(sessions, s, refusal);
+        if (r != 0)
+                return r;
         asked = malloc(sizeof(*asked));
         if (!asked)
                 return -ENOMEM;

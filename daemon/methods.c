@@ -443,6 +443,11 @@ static int method_pin(ServerCall *call, json_t *parameters, Refusal *refusal, vo
                 return r;
         if (!json_is_boolean(pinned))
                 return methods_refuse_parameter(refusal, "pinned", "a boolean");
+        if (json_is_true(pinned)) {
+                r = sessions_admit_pin(m->sessions, session, server_call_may_all(call), refusal);
+                if (r != 0)
+                        return r;
+        }
         r = session_set_pinned(session, json_is_true(pinned));
         if (r < 0)
                 return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),

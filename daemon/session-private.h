@@ -16,6 +16,7 @@
 #include "daemon/session.h"
 #include "daemon/symbol-watch.h"
 #include "daemon/transition.h"
+#include "store/footprint.h"
 
 /* daemon/session-tasks.c */
 typedef struct Following Following;
@@ -55,8 +56,10 @@ struct Session {
 
         sd_event_source *retry; /* of writing session.json, once it has ended */
         bool is_saved;          /* session.json says what meta says */
-        bool is_measured;       /* it has ended, and disk_bytes is what it takes */
-        uint64_t disk_bytes;
+        Footprint footprint;
+        uint64_t
+                over_share_ns; /* CLOCK_MONOTONIC: since when its owner has too much; 0: he has not */
+        uint64_t measured_ns;   /* CLOCK_MONOTONIC: when that was so; 0: it is not known */
         uint64_t next_tasks_ns; /* CLOCK_MONOTONIC: their names are not copied again before */
         PipeMarks *marks;       /* while nobody holds the pipes */
         bool is_held;           /* the service manager has copies of the descriptors */
@@ -112,6 +115,13 @@ bool session_is_watched(const Session *s);
 /* session-clock.c: recording has begun or goes on; a moment to look, @userdata is the session. */
 void session_watch_clocks(Session *s);
 void session_look_at_clocks(void *userdata);
+
+/* session-share.c: whether its owner's sessions are within his share: one moment to look, which may end
+ * it.  0, or -EDQUOT: a snapshot would go beyond it. */
+void session_share_look(Session *s);
+int session_share_admit_snapshot(Session *s);
+/* A snapshot takes the data along. */
+bool session_snapshot_is_moved(const Session *s);
 
 /* session-roots.c: may end it. */
 void session_look_at_roots(Session *s);

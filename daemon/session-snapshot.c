@@ -25,10 +25,6 @@ struct SessionSnapshot {
         bool is_frozen; /* recording was switched off for it */
 };
 
-static bool is_moved(const Session *s) {
-        return s->meta->spec.in_kernel || !s->meta->spec.ring;
-}
-
 static SessionSnapshot *snapshot_free(SessionSnapshot *p) {
         if (!p)
                 return NULL;
@@ -90,6 +86,9 @@ int session_snapshot(Session *s, const char *reason, SnapshotDone done, void *us
         if (!s->recorder || s->is_leaving ||
             (s->meta->state != SESSION_RECORDING && s->meta->state != SESSION_ARMED))
                 return -EINVAL;
+        r = session_share_admit_snapshot(s);
+        if (r < 0)
+                return r;
         p = calloc(1, sizeof(*p));
         if (!p)
                 return -ENOMEM;
@@ -123,28 +122,36 @@ static void session_snapshot_end(Session *s, const char *name, int error) {
 static void make(Session *s) {
         SessionSnapshot *p = s->snapshot;
         _cleanup_free_ char *name = NULL;
+        bool is_refused;
         int r;
 
         (void) health_refresh(s->health);
-        r = snapshot_make(&name,
-                          &(SnapshotConfig){ .store = s->context->store,
-                                             .origin = s->meta,
-                                             .dir = s->dir,
-                                             .tracer = s->tracer,
-                                             .end_sequence = recorder_oldest_open(s->recorder),
-                                             .stop = p->stop,
-                                             .reason = p->reason });
+        session_forget_disk_bytes(s);
+        r = session_share_admit_snapshot(s);
+        is_refused = r < 0;
+        if (r == 0)
+                r = snapshot_make(
+                        &name, &(SnapshotConfig){ .store = s->context->store,
+                                                  .origin = s->meta,
+                                                  .dir = s->dir,
+                                                  .tracer = s->tracer,
+                                                  .end_sequence = recorder_oldest_open(s->recorder),
+                                                  .stop = p->stop,
+                                                  .reason = p->reason });
         if (r == 0) {
                 s->meta->n_snapshots++;
-                if (is_moved(s))
+                if (session_snapshot_is_moved(s))
                         rotation_move_out(s->rotation);
                 session_save(s);
                 r = s->context->found(name, s->context->userdata);
         }
+        if (is_refused && s->meta->spec.in_kernel)
+                rotation_move_out(s->rotation); /* it is a ring, and this is not to stay instead */
+        session_forget_disk_bytes(s);
         if (r == SNAPSHOT_E_EMPTY)
                 log_notice("Session '%s': nothing was recorded; there is no snapshot.",
                            s->meta->name);
-        else if (r < 0)
+        else if (r < 0 && !is_refused) /* which was told */
                 session_warn(s, "a snapshot could not be kept: %s", strerror(-r));
         else
                 log_info("Session '%s': kept as '%s' (%s).", s->meta->name, name, p->reason);

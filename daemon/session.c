@@ -22,7 +22,8 @@
 #include "store/silence.h"
 
 #define SAVE_RETRY_USEC (2 * USEC_PER_SEC)
-#define TASKS_GAP_FACTOR 10 /* between two copies of their names: of what one takes */
+#define MEASURED_NS (200 * NSEC_PER_MSEC) /* so long what a live one takes is taken for that */
+#define TASKS_GAP_FACTOR 10               /* between two copies of their names: of what one takes */
 
 /* --- state and what is written of it --------------------------------------------------------- */
 
@@ -123,6 +124,7 @@ void session_on_health(bool is_new, void *userdata) {
 void session_on_look(void *userdata) {
         session_look_at_roots(userdata);
         session_guard_look(userdata);
+        session_share_look(userdata);
 }
 
 /* One that waits armed loses nothing, and nobody watches its files. */
@@ -169,6 +171,7 @@ void session_on_recorder(void *userdata) {
         if (session_is_refused(s) && s->meta->state == SESSION_RECORDING)
                 session_stop(s, "the disk took no more pages (--on-full=stop)");
         session_on_cut(s);
+        session_share_look(s);
         if (recorder_wants_look(s->recorder) && s->meta->state == SESSION_RECORDING) {
                 if (health_refresh(s->health))
                         session_save(s);
@@ -374,6 +377,7 @@ static void session_finish(void *userdata) {
         session_save(s);
         live_remove(s->dir);
         session_log_end(s);
+        session_forget_disk_bytes(s);
         if (s->is_saved)
                 s->dir = session_dir_free(s->dir);
         else
@@ -382,6 +386,11 @@ static void session_finish(void *userdata) {
 }
 
 /* --- ended sessions -------------------------------------------------------------------------- */
+
+static void session_measure(Session *s, const SessionDir *dir) {
+        s->footprint = footprint_measure(dir);
+        s->measured_ns = now_ns(CLOCK_MONOTONIC);
+}
 
 int session_load(Session **ret, const SessionContext *context, const char *name) {
         _cleanup_(session_freep) Session *s = NULL;
@@ -415,8 +424,7 @@ int session_load(Session **ret, const SessionContext *context, const char *name)
                            name);
         }
 
-        s->disk_bytes = stock_n_bytes(s->dir);
-        s->is_measured = true;
+        session_measure(s, s->dir);
         s->dir = session_dir_free(s->dir);
         *ret = TAKE_PTR(s);
         return 0;
@@ -460,22 +468,33 @@ uint64_t session_peer(const Session *s) {
         return s->peer;
 }
 
-uint64_t session_disk_bytes(Session *s) {
+static const Footprint *session_footprint(Session *s) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
 
+        if (s->measured_ns > 0 &&
+            (!s->dir || now_ns(CLOCK_MONOTONIC) - s->measured_ns < MEASURED_NS))
+                return &s->footprint;
         if (s->dir)
-                return stock_n_bytes(s->dir);
-        if (s->is_measured)
-                return s->disk_bytes;
-        if (store_open_session(s->context->store, s->meta->name, &dir) < 0)
-                return 0;
-        s->disk_bytes = stock_n_bytes(dir);
-        s->is_measured = true;
-        return s->disk_bytes;
+                session_measure(s, s->dir);
+        else if (store_open_session(s->context->store, s->meta->name, &dir) >= 0)
+                session_measure(s, dir);
+        else
+                s->footprint = (Footprint){};
+        return &s->footprint;
+}
+
+uint64_t session_disk_bytes(Session *s) {
+        return session_footprint(s)->n_bytes;
+}
+
+uint64_t session_own_bytes(Session *s) {
+        const Footprint *f = session_footprint(s);
+
+        return f->n_bytes - f->segment_bytes;
 }
 
 void session_forget_disk_bytes(Session *s) {
-        s->is_measured = false;
+        s->measured_ns = 0;
 }
 
 int session_set_pinned(Session *s, bool pinned) {

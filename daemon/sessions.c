@@ -21,6 +21,7 @@
 
 #define NAME_STEM_MAX 48 /* characters of a generated name before the -XXXX */
 #define NAME_TRIES 64
+#define AHEAD_PARTS 16  /* of what a member may store */
 #define NEAR_PERCENT 80 /* of a limit is worth a word of doctor's */
 
 struct Sessions {
@@ -34,6 +35,7 @@ struct Sessions {
         size_t n_unreadable; /* in the store, and not here */
         Removal *removal;
         bool is_starting; /* one more is about to be among them */
+        uid_t starting_uid;
 };
 
 static void sessions_on_change(Session *session, void *userdata) {
@@ -44,6 +46,8 @@ static void sessions_on_change(Session *session, void *userdata) {
 }
 
 static int sessions_make_room(Sessions *s);
+static int sessions_admit(const Session *session, uint64_t n_bytes, Refusal *refusal,
+                          void *userdata);
 
 static int sessions_add_symbols(Strv *ret, void *userdata) {
         const Sessions *s = userdata;
@@ -92,6 +96,7 @@ int sessions_new(Sessions **ret, sd_event *event, Aside *aside, Aside *sweeper,
                 .fdstore = fdstore,
                 .changed = sessions_on_change,
                 .found = sessions_on_found,
+                .admit = sessions_admit,
                 .userdata = s,
         };
         *ret = TAKE_PTR(s);
@@ -321,16 +326,85 @@ static int sessions_make_meta(Sessions *s, SessionMeta **ret, const SessionReque
         return 0;
 }
 
-static AllowanceUse sessions_use_of(const Sessions *s, uid_t uid) {
-        AllowanceUse use = {};
+/* --- what a user has --------------------------------------------------------------------------- */
+
+static bool is_members(uid_t uid) {
+        return uid != 0 && uid != geteuid();
+}
+
+/* What a session counts as; many that hold nothing are a burden too. */
+static uint64_t counted_bytes(Session *s) {
+        return MAX(session_disk_bytes(s), (uint64_t) ALLOWANCE_SESSION_BYTES);
+}
+
+/* What is there already, without what it counts as besides.  A ring keeps room for what comes until
+ * the next look. */
+static int sessions_admit_growth(const Sessions *s, const SessionMeta *m, Refusal *refusal) {
+        uint64_t ahead = s->limits->member.max_stored_bytes / AHEAD_PARTS;
+        uid_t uid = m->owner_uid;
+        AllowanceUse use = { .uid = uid, .new_bytes = m->spec.ring ? ahead : 0 };
 
         for (size_t i = 0; i < s->n; i++)
-                if (session_meta(s->items[i])->owner_uid == uid) {
-                        use.n_sessions += session_is_live(s->items[i]);
+                if (session_meta(s->items[i])->owner_uid == uid)
                         use.stored_bytes += session_disk_bytes(s->items[i]);
-                }
+        return allowance_admit(s->limits, &use, refusal);
+}
+
+static AllowanceUse sessions_use_of(const Sessions *s, uid_t uid) {
+        AllowanceUse use = { .uid = uid,
+                             .new_bytes = ALLOWANCE_NEW_BYTES,
+                             .n_cpus = (size_t) MAX(sysconf(_SC_NPROCESSORS_CONF), 1L) };
+
+        for (size_t i = 0; i < s->n; i++) {
+                Session *one = s->items[i];
+
+                if (session_meta(one)->owner_uid != uid)
+                        continue;
+                use.n_sessions += session_is_live(one);
+                use.stored_bytes += counted_bytes(one);
+                use.new_bytes = MAX(use.new_bytes, session_own_bytes(one));
+        }
+        if (s->is_starting && s->starting_uid == uid)
+                use.stored_bytes += ALLOWANCE_SESSION_BYTES;
         return use;
 }
+
+static int sessions_admit(const Session *session, uint64_t n_bytes, Refusal *refusal,
+                          void *userdata) {
+        const Sessions *s = userdata;
+        AllowanceUse use;
+
+        if (!s->limits || s->limits->member.max_stored_bytes == 0 ||
+            !is_members(session_meta(session)->owner_uid))
+                return 0;
+        if (n_bytes == 0)
+                return sessions_admit_growth(s, session_meta(session), refusal);
+        use = sessions_use_of(s, session_meta(session)->owner_uid);
+        use.n_sessions = 0; /* no more of them record than before */
+        use.new_bytes = n_bytes;
+        return allowance_admit(s->limits, &use, refusal);
+}
+
+int sessions_admit_snapshot(Sessions *s, Session *session, Refusal *refusal) {
+        return sessions_admit(session, session_snapshot_bytes(session), refusal, s);
+}
+
+int sessions_admit_pin(Sessions *s, Session *session, bool by_root, Refusal *refusal) {
+        uint64_t n_bytes = 0;
+
+        if (by_root || !s->limits || session_meta(session)->pinned)
+                return 0;
+        for (size_t i = 0; i < s->n; i++) {
+                const SessionMeta *m = session_meta(s->items[i]);
+                bool grows = session_is_live(s->items[i]);
+
+                if (is_members(m->owner_uid) && (m->pinned || s->items[i] == session))
+                        n_bytes += MAX(counted_bytes(s->items[i]), grows ? m->spec.max_bytes : 0);
+        }
+        return allowance_admit_pin(s->limits, n_bytes, refusal);
+}
+
+/* ----------------------------------------------------------------------------------------------- */
 
 int sessions_prepare(Sessions *s, SessionMeta **ret, const SessionRequest *q, Refusal *refusal) {
         AllowanceUse use;
@@ -380,6 +454,7 @@ int sessions_start(Sessions *s, Session **ret, const SessionRequest *q, Refusal 
         if (r != 0)
                 return r;
         s->is_starting = true;
+        s->starting_uid = q->owner_uid;
         r = tell_neighbours(s, m, &told);
         if (r >= 0)
                 r = session_start(&session, &s->context, m, q->peer, q->force, refusal);

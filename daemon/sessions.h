@@ -51,6 +51,10 @@ int sessions_start(Sessions *s, Session **ret, const SessionRequest *request, Re
  * whether less would be hooked in a moment, when what is being learned is known.  0, REFUSED, -errno. */
 int sessions_look(Sessions *s, bool *ret_is_learning, const SessionRequest *request,
                   Refusal *refusal);
+/* Whether a snapshot of one would be within what its owner may store; whether one may be pinned, which
+ * root may always.  0, REFUSED, -errno. */
+int sessions_admit_snapshot(Sessions *s, Session *session, Refusal *refusal);
+int sessions_admit_pin(Sessions *s, Session *session, bool by_root, Refusal *refusal);
 /* By name or id; NULL if there is none. */
 Session *sessions_find(Sessions *s, const char *name);
 /* The name that may have been meant by one that there is not; NULL: none. */

@@ -8,14 +8,12 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "codec/page-source.h"
 #include "daemon/stock.h"
 #include "store/entry.h"
 #include "store/recover.h"
 
-#define RESERVE_NAME "reserve"
 #define SEGMENT_PATH_MAX (16 + SEGMENT_NAME_MAX)
 
 typedef int (*Visitor)(const SessionDir *dir, uint32_t cpu, const char *path, void *userdata);
@@ -48,15 +46,6 @@ static int walk(const SessionDir *dir, Visitor visit, void *userdata) {
         return 0;
 }
 
-static int visit_size(const SessionDir *dir, uint32_t cpu, const char *path, void *userdata) {
-        uint64_t *n_bytes = userdata;
-        struct stat st;
-
-        if (fstatat(session_dir_fd(dir), path, &st, AT_SYMLINK_NOFOLLOW) >= 0)
-                *n_bytes += (uint64_t) st.st_blocks * 512;
-        return 0;
-}
-
 static int visit_any(const SessionDir *dir, uint32_t cpu, const char *path, void *userdata) {
         (*(uint64_t *) userdata)++;
         return 0;
@@ -69,18 +58,11 @@ uint64_t stock_n_segments(const SessionDir *dir) {
         return n;
 }
 
-uint64_t stock_n_bytes(const SessionDir *dir) {
-        uint64_t n_bytes = 0;
-
-        (void) walk(dir, visit_size, &n_bytes);
-        return n_bytes;
-}
-
 int stock_reserve(const SessionDir *dir) {
         _cleanup_close_ int fd = -EBADF;
 
-        fd = openat(session_dir_fd(dir), RESERVE_NAME, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                    STORE_FILE_MODE);
+        fd = openat(session_dir_fd(dir), STORE_RESERVE_NAME,
+                    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, STORE_FILE_MODE);
         if (fd < 0)
                 return -errno;
         /* Where the file system cannot, there is nothing to keep. */
@@ -90,7 +72,7 @@ int stock_reserve(const SessionDir *dir) {
 }
 
 void stock_release(const SessionDir *dir) {
-        (void) unlinkat(session_dir_fd(dir), RESERVE_NAME, 0);
+        (void) unlinkat(session_dir_fd(dir), STORE_RESERVE_NAME, 0);
 }
 
 static CpuAccount *find_account(SessionMeta *m, uint32_t cpu) {

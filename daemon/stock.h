@@ -9,8 +9,6 @@
 
 #include "store/session-dir.h"
 
-/* Disk space that the segments take. */
-uint64_t stock_n_bytes(const SessionDir *dir);
 uint64_t stock_n_segments(const SessionDir *dir);
 
 /*

@@ -17,6 +17,7 @@
  *                                 printk_formats
  *          cpuN/SSSSSSSS.seg      segments, sequence in 8 hex digits from 00000000
  *          cuts                   when each sequence began (store/cut-log.h)
+ *          reserve                room for its end, while it is recorded
  *        sessions/.removed-NAME   being removed: not a session any more; with .N behind it if there is one
  *        sessions/.making-NAME    being made: not a session yet
  *
@@ -186,5 +187,6 @@ _Static_assert(sizeof(SealedFooter) == 48, "the footer is a file format");
 
 #define STORE_DIR_MODE 0750
 #define STORE_FILE_MODE 0640
+#define STORE_RESERVE_NAME "reserve"
 #define PAGE_BYTES_MIN 4096U
 #define PAGE_BYTES_MAX (1U << 20)

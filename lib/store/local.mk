@@ -18,6 +18,8 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/entry.h \
 	%D%/event-choice.c \
 	%D%/event-choice.h \
+	%D%/footprint.c \
+	%D%/footprint.h \
 	%D%/format.h \
 	%D%/gap.c \
 	%D%/gap.h \

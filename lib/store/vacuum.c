@@ -5,20 +5,8 @@
 #include <sys/statvfs.h>
 
 #include "base/now.h"
-#include "store/periods.h"
+#include "store/footprint.h"
 #include "store/vacuum.h"
-
-uint64_t session_dir_n_bytes(const SessionDir *d) {
-        _cleanup_free_ Period *periods = NULL;
-        uint64_t n_bytes = 0;
-        size_t n = 0;
-
-        if (periods_list(d, &periods, &n) < 0)
-                return 0;
-        for (size_t i = 0; i < n; i++)
-                n_bytes += periods[i].n_bytes;
-        return n_bytes;
-}
 
 static void item_done(VacuumItem *i) {
         free(i->name);
@@ -67,7 +55,7 @@ static int add_from(Vacuum *v, const Store *store, const char *name) {
         return vacuum_add(
                 v, &(VacuumItem){
                            .name = (char *) name,
-                           .n_bytes = session_dir_n_bytes(d),
+                           .n_bytes = footprint_measure(d).n_bytes,
                            .ended_ns = m->stop.realtime_ns ?: m->start.realtime_ns,
                            .is_live = m->state == SESSION_NEW || session_state_is_live(m->state),
                            .keep = m->pinned ? KEEP_PINNED : KEEP_NOT,

@@ -76,5 +76,3 @@ uint64_t vacuum_next_ns(const Vacuum *v, uint64_t max_age_ns);
 /* "{removed: [...], kept: [...], freed_bytes}" as the method Vacuum answers; NULL without memory. */
 json_t *vacuum_to_json(const Vacuum *v);
 const char *vacuum_item_reason(const VacuumItem *i); /* why it went, or must stay; NULL: neither */
-/* What the segments of a session take on disk. */
-uint64_t session_dir_n_bytes(const SessionDir *d);

@@ -1,5 +1,6 @@
 # Tests with the real programs and no kernel: part of `make check`.
 system_tests = %D%/test-access.sh %D%/test-damage.sh %D%/test-diff.sh %D%/test-disk.sh \
+	%D%/test-quota.sh \
 	%D%/test-locks.sh \
 	%D%/test-every-call.sh %D%/test-explain.sh %D%/test-export.sh %D%/test-filters.sh \
 	%D%/test-full-ring.sh %D%/test-guards.sh %D%/test-hostile.sh %D%/test-library.sh \

@@ -256,7 +256,75 @@ START_TEST(who_has_enough_gets_no_more)
         }
 END_TEST
 
-UNIT_MAIN("allowance", a_pattern_is_covered_only_if_all_it_can_stand_for_is,
+START_TEST(what_is_new_counts_before_it_is_there)
+        {
+                static const struct {
+                        uint64_t stored, new;
+                        bool fits;
+                } cases[] = {
+                        { 0, 1000, true },   { 0, 1001, false },         { 900, 100, true },
+                        { 900, 101, false }, { 999, UINT64_MAX, false }, { 1001, 0, false },
+                };
+                Limits l = { .member = { .max_stored_bytes = 1000 } };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_refusal_ Refusal refusal = {};
+                        AllowanceUse use = { .stored_bytes = cases[i].stored,
+                                             .new_bytes = cases[i].new };
+
+                        ck_assert_msg(allowance_admit(&l, &use, &refusal) ==
+                                              (cases[i].fits ? 0 : REFUSED),
+                                      "%zu", i);
+                }
+        }
+END_TEST
+
+START_TEST(who_has_no_room_left_is_never_given_all)
+        {
+                static const uint64_t stored[] = { 0, 999, 1000, 5000 };
+                Limits l = { .member = { .max_stored_bytes = 1000 } };
+
+                for (size_t i = 0; i < ELEMENTSOF(stored); i++) {
+                        _cleanup_strv_ Strv warnings = {};
+                        _cleanup_spec_ Spec spec = SPEC_INIT;
+                        AllowanceUse use = { .stored_bytes = stored[i], .new_bytes = 500 };
+
+                        ck_assert_int_eq(allowance_narrow(&l, &use, 0, &spec, &warnings), 0);
+                        ck_assert_uint_eq(spec.max_bytes, i == 0 ? 500 : 1);
+                }
+        }
+END_TEST
+
+START_TEST(what_the_buffers_hold_is_part_of_what_is_left)
+        {
+                _cleanup_strv_ Strv warnings = {};
+                _cleanup_spec_ Spec spec = SPEC_INIT;
+                AllowanceUse use = { .n_cpus = 4 };
+                Limits l = { .member = { .max_stored_bytes = 8 << 20 } };
+
+                ck_assert_int_eq(allowance_narrow(&l, &use, 0, &spec, &warnings), 0);
+                ck_assert_uint_eq(spec.buffer_bytes, 1 << 20);
+                ck_assert_uint_eq(spec.max_bytes, 4 << 20);
+                ck_assert_uint_eq(warnings.n, 2);
+        }
+END_TEST
+
+START_TEST(members_pin_half_of_the_store_at_most)
+        {
+                _cleanup_refusal_ Refusal refusal = {};
+                Limits l = { .max_use_bytes = 1000 };
+
+                ck_assert_int_eq(allowance_admit_pin(&l, 500, &refusal), 0);
+                ck_assert_int_eq(allowance_admit_pin(&l, 501, &refusal), REFUSED);
+                l.max_use_bytes = 0;
+                ck_assert_int_eq(allowance_admit_pin(&l, UINT64_MAX, &refusal), 0);
+        }
+END_TEST
+
+UNIT_MAIN("allowance", what_is_new_counts_before_it_is_there,
+          who_has_no_room_left_is_never_given_all, what_the_buffers_hold_is_part_of_what_is_left,
+          members_pin_half_of_the_store_at_most,
+          a_pattern_is_covered_only_if_all_it_can_stand_for_is,
           what_a_profile_says_is_not_asked_for,
           who_changes_what_is_seen_of_a_profile_is_asked_for_all_of_it,
           every_member_of_a_spec_has_an_answer,

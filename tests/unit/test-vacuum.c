@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
+#include "store/footprint.h"
 #include "store/vacuum.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
@@ -195,6 +196,38 @@ START_TEST(what_a_reader_can_open_holds_nothing)
         }
 END_TEST
 
+START_TEST(everything_counts_but_what_is_kept_for_the_end)
+        {
+                _cleanup_(session_dir_freep) SessionDir *d = NULL;
+                Footprint before, after;
+
+                setup();
+                add("a", 5, false);
+                ck_assert_int_eq(store_open_session(store, "a", &d), 0);
+                before = footprint_measure(d);
+                ck_assert_uint_ge(before.segment_bytes, 10 * PAGE);
+                /* session.json, tracing/ with 3 files in 4 directories, cpu12/ with one file, itself */
+                ck_assert_uint_ge(before.n_bytes - before.segment_bytes, 10 * PAGE);
+                for (int i = 0; i < 3; i++) {
+                        static const char *const names[] = { "cuts", "notes", "tracing/empty" };
+
+                        scratch_write(session_dir_fd(d), names[i], "", 0);
+                        after = footprint_measure(d);
+                        ck_assert_uint_eq(after.n_bytes, before.n_bytes + FOOTPRINT_ENTRY_BYTES);
+                        ck_assert_uint_eq(after.segment_bytes, before.segment_bytes);
+                        before = after;
+                }
+                scratch_write(session_dir_fd(d), "reserve", "x", 1);
+                ck_assert_uint_eq(footprint_measure(d).n_bytes, before.n_bytes);
+                /* A second name is what a snapshot has. */
+                ck_assert_int_eq(linkat(session_dir_fd(d), "cpu12/000000ab.seg", session_dir_fd(d),
+                                        "cpu12/000000ac.seg", 0),
+                                 0);
+                ck_assert_uint_eq(footprint_measure(d).segment_bytes, 2 * before.segment_bytes);
+                teardown();
+        }
+END_TEST
+
 START_TEST(a_dry_run_removes_nothing_and_says_the_same)
         {
                 _cleanup_vacuum_ Vacuum v = {};
@@ -325,6 +358,7 @@ END_TEST
 
 UNIT_MAIN("vacuum", what_is_pinned_read_live_or_not_ours_stays, a_reader_that_is_done_holds_nothing,
           a_copy_of_the_lock_holds_as_well, what_a_reader_can_open_holds_nothing,
+          everything_counts_but_what_is_kept_for_the_end,
           a_dry_run_removes_nothing_and_says_the_same, a_session_that_cannot_be_read_is_left_alone,
           the_next_one_to_become_too_old_is_known, what_ftraced_did_not_make_is_foreign,
           a_link_or_fifo_of_our_name_is_foreign)

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* One walk.  Directories are a few deep: what somebody else made deeper than that is not ours. */
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/io.h"
+#include "store/footprint.h"
+#include "store/format.h"
+
+#define DEPTH_MAX 16
+#define SEGMENT_DEPTH 1 /* cpuN/SSSSSSSS.seg */
+
+static bool is_segment(const char *name, unsigned depth) {
+        size_t n = strlen(name);
+
+        return depth == SEGMENT_DEPTH && n > 4 && streq(name + n - 4, ".seg");
+}
+
+/* @fd is consumed. */
+static void add(Footprint *f, int fd, unsigned depth) {
+        _cleanup_(closedirp) DIR *d = NULL;
+        struct dirent *e;
+
+        if (fd < 0)
+                return;
+        d = fdopendir(fd);
+        if (!d) {
+                safe_close(fd);
+                return;
+        }
+        while ((e = readdir(d))) {
+                uint64_t n_bytes;
+                struct stat st;
+
+                if (streq(e->d_name, ".") || streq(e->d_name, "..") ||
+                    (depth == 0 && streq(e->d_name, STORE_RESERVE_NAME)) ||
+                    fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                        continue;
+                n_bytes = MAX((uint64_t) st.st_blocks * 512, (uint64_t) FOOTPRINT_ENTRY_BYTES);
+                f->n_bytes += n_bytes;
+                if (is_segment(e->d_name, depth))
+                        f->segment_bytes += n_bytes;
+                if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
+                        add(f, dir_open(dirfd(d), e->d_name), depth + 1);
+        }
+}
+
+Footprint footprint_measure(const SessionDir *d) {
+        Footprint f = { .n_bytes = FOOTPRINT_ENTRY_BYTES };
+
+        add(&f, dir_open(session_dir_fd(d), "."), 0);
+        return f;
+}
