@@ -27,6 +27,7 @@
 #include "daemon/journal.h"
 #include "daemon/manager.h"
 #include "daemon/methods.h"
+#include "daemon/own-store.h"
 #include "daemon/privilege.h"
 #include "daemon/sealer.h"
 #include "daemon/server.h"
@@ -42,16 +43,18 @@ struct Daemon {
         sd_event *event;
         Store *store;
         FdStore *fdstore;
-        Aside *aside, *sweeper; /* the latter's, what is removed, no start waits for */
+        Aside *aside;
+        Aside *sweeper; /* of what is removed, which no start waits for */
         Controller *controller;
         Sessions *sessions;
         Sealer *sealer; /* NULL in a private daemon, which leaves when its client does */
         Methods *methods;
         Server *server;
         Settings settings;
-        Idle *idle;                             /* NULL: it does not leave by itself */
-        Janitor *janitor;                       /* NULL: nothing is removed by itself */
-        sd_event_source *watchdog, *lesson_end; /* the latter of a private one that learns */
+        Idle *idle;       /* NULL: it does not leave by itself */
+        Janitor *janitor; /* NULL: nothing is removed by itself */
+        sd_event_source *watchdog;
+        sd_event_source *lesson_end; /* of a private one that learns */
         uint64_t watchdog_us;
         bool is_stopping, has_run, is_hung, has_systemd_socket;
         size_t n_left; /* sessions that another daemon goes on with */
@@ -273,47 +276,8 @@ static int daemon_load_config(Daemon *d) {
         return 0;
 }
 
-/* Behind "PATH cannot be the store: ". */
-static const char *const store_refusals[_STORE_E_N] = {
-        [STORE_E_NO_PARENT] = "the directory above it is missing; make that, or give another",
-        [STORE_E_LINK] = "it is a symbolic link; give the directory that it leads to",
-        [STORE_E_NO_DIR] = "it is no directory; give another",
-        [STORE_E_OWNER] = "it belongs to another user; chown it, or give another",
-        [STORE_E_WRITABLE] = "others may write to it; chmod go-w it, or give another",
-        [STORE_E_ENTRY] =
-                "\"lock\", \"readers\" or \"ledger\" in it is no regular file, or \"sessions\" or "
-                "\"symbols\" no directory, so ftraced did not make it; move that away, or "
-                "give another",
-        [STORE_E_READ_ONLY] = "its file system is read-only; remount it, read what is there with "
-                              "`ftracectl --store`, or give another",
-        [STORE_E_FULL] = "its file system is full; make room, or give another",
-        [STORE_E_UNMAPPABLE] =
-                "its file system has no shared mappings, into which the last page of "
-                "a CPU is read (9p, some FUSE); give another",
-};
-
 static int daemon_open_store(Daemon *d) {
-        char text[STORE_OWNER_MAX];
-        pid_t holder = 0;
-        int r;
-
-        r = store_open_for_writing(&d->store, d->config.store, &holder);
-        if (r == STORE_E_LOCKED) {
-                log_error("Another ftraced (%s) owns the store %s; talk to that one, or give "
-                          "this one another with --store.",
-                          store_owner_text(text, holder), d->config.store);
-                return -EBUSY;
-        }
-        if (r > 0) {
-                log_error("%s cannot be the store: %s with --store.", d->config.store,
-                          store_refusals[r]);
-                return -EPERM;
-        }
-        if (r < 0)
-                return log_error_errno(r,
-                                       "Cannot open the store %s: %m; give another with --store.",
-                                       d->config.store);
-        return 0;
+        return own_store_open(&d->store, d->config.store);
 }
 
 static int daemon_make_controller(Daemon *d) {

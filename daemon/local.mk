@@ -105,6 +105,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/methods.h \
 	%D%/override.c \
 	%D%/override.h \
+	%D%/own-store.c \
+	%D%/own-store.h \
 	%D%/pace.c \
 	%D%/pace.h \
 	%D%/peer.c \
