@@ -32,6 +32,10 @@ typedef struct Outfile {
 int outfile_open(Outfile *ret, const char *path, mode_t mode);
 /* The same as where there are no files without a name. */
 int outfile_open_named(Outfile *ret, const char *path, mode_t mode);
+/* False: it is written in place, and need not be a file that can be sought in. */
+static inline bool outfile_is_new(const Outfile *f) {
+        return f->is_nameless || f->temporary;
+}
 int outfile_commit(Outfile *f);
 /* Closes; what was not committed is gone. */
 void outfile_done(Outfile *f);

@@ -104,7 +104,7 @@ static int fetch_to_file(Fetch *f, const Source *s, TracedatSpec *spec) {
         int r;
 
         r = outfile_open(&file, f->path, TRACEDAT_MODE);
-        if (r == 0 && file.temporary) {
+        if (r == 0 && outfile_is_new(&file)) {
                 spec->can_seek = true;
                 r = f->signals_fd = signals_fd = signals_open();
         }
