@@ -7,8 +7,10 @@
  */
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,7 +18,6 @@
 #include "cli/outfile.h"
 #include "cli/sweeper.h"
 
-#define N_TRIES 100
 #define FD_PATH_MAX 32
 
 /* The umask can only be read by setting it. */
@@ -105,21 +106,22 @@ static int link_to(const Outfile *f, const char *path) {
         return linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
 }
 
-/* Links it beside the file that it replaces. */
+/* Links it beside the file that it replaces, under a name that nobody else has: a sweeper for it is
+ * there before it is, as SIGKILL may come before it is renamed. */
 static int link_beside(Outfile *f) {
-        int r = -EEXIST;
+        uint64_t random;
+        int r;
 
-        for (unsigned i = 0; r == -EEXIST && i < N_TRIES; i++) {
-                _cleanup_free_ char *temporary = NULL;
-
-                if (asprintf(&temporary, "%s.%d-%u", f->path, (int) getpid(), i) < 0) {
-                        temporary = NULL;
-                        return -ENOMEM;
-                }
-                r = link_to(f, temporary);
-                if (r >= 0)
-                        f->temporary = TAKE_PTR(temporary);
+        if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+                return -EIO;
+        if (asprintf(&f->temporary, "%s.%016" PRIx64, f->path, random) < 0) {
+                f->temporary = NULL;
+                return -ENOMEM;
         }
+        f->sweeper_fd = sweeper_start(f->temporary);
+        r = link_to(f, f->temporary);
+        if (r < 0)
+                free(TAKE_PTR(f->temporary));
         return r;
 }
 

@@ -10,7 +10,7 @@
  *
  * Whatever we die of, nothing is left: a file without a name goes with its last descriptor.  Where
  * the file system has none (NFS, FUSE, 9p), or /proc is missing, it has the name PATH.XXXXXX
- * meanwhile, and a sweeper.
+ * meanwhile, and a sweeper; so it has for the moment in which it takes the place of an old one.
  */
 
 #include <stdbool.h>

@@ -20,6 +20,7 @@ fuzz_targets = \
 	%D%/fuzz-ledger \
 	%D%/fuzz-live \
 	%D%/fuzz-meta \
+	%D%/fuzz-plain-text \
 	%D%/fuzz-profile \
 	%D%/fuzz-prototypes \
 	%D%/fuzz-records \
@@ -78,6 +79,9 @@ fuzz_targets = \
 %C%_fuzz_meta_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_meta_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_meta_LDADD = $(store_libs) $(fuzz_libs)
+%C%_fuzz_plain_text_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_plain_text_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_plain_text_LDADD = $(base_libs) $(fuzz_libs)
 %C%_fuzz_profile_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_profile_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_profile_LDADD = $(store_libs) $(fuzz_libs)
