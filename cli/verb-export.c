@@ -156,8 +156,11 @@ static int write_calls(Reading *reading, const Before *before, const Options *o,
                 Step step;
 
                 r = reading_next(reading, &step);
-                if (r < 0)
+                if (r < 0) {
+                        /* Formats of lines end with a whole one. */
+                        (void) buf_flush(&out);
                         return -r;
+                }
                 if (r == 0)
                         break;
                 r = export_step(e, &step);

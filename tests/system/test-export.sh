@@ -182,4 +182,17 @@ exits 'a text that is cut off is an error' 1 ftracectl export "$work/cut.txt" --
 ok 'and leaves no file' test ! -e "$work/cut.csv"
 exits 'unless it is to be stepped over' 1 \
         ftracectl export --keep-going "$work/cut.txt" --format=csv -o "$work/cut.csv"
+# To a pipe as much as could be read, and never half a line of it.
+{
+        for ((i = 0; i < 1500; i++)); do
+                printf ' 0)   0.668 us    |  some_function();\n'
+        done
+        printf ' 0)   0.66'
+} >"$work/torn.txt"
+for format in ndjson csv; do
+        exits "a long text that is torn as $format is an error" 1 \
+                ftracectl export "$work/torn.txt" --format="$format"
+        is 'behind its last whole line' "$(tail -c 1 "$out" | od -An -c | tr -d ' ')" '\n'
+        ok 'and every call before is there' test "$(grep -c some_function "$out")" -ge 1499
+done
 done_testing
