@@ -6,8 +6,8 @@
  * up, spans nest, and what comes out is in proportion to what went in: no exporter writes more than
  * FIXED_BYTES, and for each step STEP_BYTES and NAMES times its function's name.
  *
- * Input: a trace.dat, a text, or "STEPS" and four bytes for each step (fuzz-steps.h).  Its length
- * says which filters there are.  For speed inputs of more than SMALL_BYTES go to every third exporter;
+ * Input: a trace.dat, a segment of a session (fuzz-session.h), a text, or "STEPS" and four bytes for
+ * each step (fuzz-steps.h).  What has pages is verified, too.  Its length says which filters there are.  For speed inputs of more than SMALL_BYTES go to every third exporter;
  * which, their bytes say, so that each gets them all when it is mutated.
  */
 
@@ -25,10 +25,13 @@
 #include "base/io.h"
 #include "calls/census.h"
 #include "calls/playback.h"
+#include "cli/deep-check.h"
 #include "cli/top-view.h"
 #include "cli/tree-view.h"
+#include "cli/verify.h"
 #include "codec/dat-pages.h"
 #include "export/exporter.h"
+#include "fuzz-session.h"
 #include "fuzz-steps.h"
 #include "fuzz.h"
 #include "import/text-trace.h"
@@ -50,8 +53,11 @@ typedef struct Input {
         SessionDir *dir;
         SessionMeta *meta;
         Playback *playback;
+        FuzzScratch scratch; /* of a session */
         uint64_t n;
 } Input;
+
+#define INPUT_INIT ((Input){ .scratch.fd = -EBADF })
 
 static int input_next(void *userdata, uint64_t until_ns, Step *ret) {
         Input *in = userdata;
@@ -69,7 +75,9 @@ static void input_done(Input *in) {
         playback_free(in->playback);
         session_meta_free(in->meta);
         session_dir_free(in->dir);
-        *in = (Input){};
+        if (in->scratch.fd >= 0)
+                fuzz_scratch_done(&in->scratch);
+        *in = INPUT_INIT;
 }
 
 static int make_fd(const uint8_t *data, size_t n) {
@@ -85,9 +93,13 @@ static bool input_open(Input *in, const uint8_t *data, size_t n) {
         char *problem = NULL;
         DatFile *f;
 
-        *in = (Input){};
+        *in = INPUT_INIT;
         if (fuzz_steps_open(&in->steps, data, n))
                 return true;
+        if (fuzz_is_segment(data, n)) {
+                fuzz_session_make(&in->scratch, &in->dir, &in->meta, data, n);
+                return playback_open(&in->playback, in->dir, in->meta, &problem) == 0;
+        }
         if (n < sizeof(dat_magic) || memcmp(data, dat_magic, sizeof(dat_magic)) != 0)
                 return text_trace_take_fd(&in->text, make_fd(data, n)) == 0;
         if (dat_file_take_fd(&f, make_fd(data, n), &problem) == 0 &&
@@ -97,6 +109,19 @@ static bool input_open(Input *in, const uint8_t *data, size_t n) {
                 return true;
         free(problem);
         return false;
+}
+
+/* What is complete lacks nothing, neither of its blocks nor of its calls. */
+static void check_pages(const Input *in) {
+        _cleanup_verify_result_ VerifyResult v = {};
+        _cleanup_deep_check_ DeepCheck deep = {};
+
+        FUZZ_CHECK(verify_session(in->dir, in->meta, NULL, &v) == 0);
+        FUZZ_CHECK(v.complete == (v.problems.n == 0));
+        FUZZ_CHECK(v.census.n_trees_complete <= v.census.n_trees);
+        FUZZ_CHECK(deep_check(in->dir, NULL, &deep) == 0);
+        FUZZ_CHECK(deep.n_blocks_good <= deep.n_blocks && deep.n_sealed <= deep.n_segments);
+        FUZZ_CHECK(deep.n_blocks_good == deep.n_blocks || deep.damages.n > 0);
 }
 
 /* --- what comes out --------------------------------------------------------------------------- */
@@ -410,7 +435,7 @@ static bool choose_filter(size_t n, FilterSpec *ret) {
 
 /* NULL: none. */
 static Filter *make_filter(const FilterSpec *spec, const uint8_t *data, size_t n) {
-        _cleanup_(input_done) Input in = {};
+        _cleanup_(input_done) Input in = INPUT_INIT;
         Filter *f = NULL;
 
         FUZZ_CHECK(input_open(&in, data, n));
@@ -463,7 +488,7 @@ const char *__asan_default_options(void) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         _cleanup_(pairing_freep) Pairing *before_pairing = NULL;
         _cleanup_(call_tree_freep) CallTree *before = NULL;
-        _cleanup_(input_done) Input in = {}, other = {};
+        _cleanup_(input_done) Input in = INPUT_INIT, other = INPUT_INIT;
         _cleanup_(filter_freep) Filter *f = NULL;
         ExportInfo info = { .title = "fuzz", .before_title = "before" };
         bool is_small = n_data <= SMALL_BYTES;
@@ -478,6 +503,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         f = choose_filter(n_data, &spec) ? make_filter(&spec, data, n_data) : NULL;
         if (is_small || hash % 4 == 0)
                 add_before(data, n_data, &before, &before_pairing, &other);
+        if (in.dir && (is_small || hash % 4 == 1))
+                check_pages(&in);
         info.is_timeless = n_data % 3 == 0;
         info.has_only_ends = n_data % 5 == 0;
         info.before = n_data % 2 ? before : NULL;

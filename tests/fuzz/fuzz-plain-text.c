@@ -41,7 +41,7 @@ static bool is_harmless(uint32_t c, PlainStyle style) {
                 return false;
         /* Directions, their isolates, separators. */
         return c != 0x61c && c != 0x200e && c != 0x200f && !(c >= 0x2028 && c <= 0x202e) &&
-               !(c >= 0x2066 && c <= 0x2069) && c >> 8 != 0xe00;
+               !(c >= 0x2066 && c <= 0x2069) && c >> 7 != 0xe0000 >> 7;
 }
 
 /* How many bytes are harmless. */

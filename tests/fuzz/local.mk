@@ -111,7 +111,7 @@ fuzz_targets = \
 %C%_fuzz_tracedat_LDADD = $(drawing_libs) $(fuzz_libs)
 
 fuzz_cflags = $(AM_CFLAGS) $(JANSSON_CFLAGS) -I$(top_srcdir)/%D%
-EXTRA_DIST += %D%/corpus %D%/fuzz.h %D%/fuzz-scratch.h %D%/fuzz-steps.h %D%/fuzz-text.h %D%/replay.c %D%/run-long
+EXTRA_DIST += %D%/corpus %D%/fuzz.h %D%/fuzz-scratch.h %D%/fuzz-session.h %D%/fuzz-steps.h %D%/fuzz-text.h %D%/replay.c %D%/run-long
 if ENABLE_FUZZERS
 AM_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined
 AM_LDFLAGS += -fsanitize=address,undefined
