@@ -30,7 +30,8 @@ static void escape(Buf *out, const char *s, size_t n, Language language) {
                 }
                 i += MAX(length, (size_t) 1);
         }
-        buf_add(out, s + begin, n - begin);
+        if (begin < n)
+                buf_add(out, s + begin, n - begin);
 }
 
 static const char *in_json(uint32_t c, char room[static 8]) {

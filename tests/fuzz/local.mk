@@ -113,7 +113,7 @@ fuzz_targets = \
 fuzz_cflags = $(AM_CFLAGS) $(JANSSON_CFLAGS) -I$(top_srcdir)/%D%
 EXTRA_DIST += %D%/corpus %D%/fuzz.h %D%/fuzz-scratch.h %D%/fuzz-session.h %D%/fuzz-steps.h %D%/fuzz-text.h %D%/replay.c %D%/run-long
 if ENABLE_FUZZERS
-AM_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined
+AM_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 AM_LDFLAGS += -fsanitize=address,undefined
 fuzz_ldflags = $(AM_LDFLAGS) -fsanitize=fuzzer
 fuzz_libs =
