@@ -297,7 +297,7 @@ static int admit_triggers(const Controller *c, const Spec *spec, Refusal *refusa
 /*
  * What the spec comes to, which may take a while: names are compared, and every process is looked at.  All
  * this needs stays as it is while the loop goes on: where tracefs is, and the list of functions, which
- * is read by tasks alone.
+ * is read again by tasks, or when they have ended.
  */
 static int admit_spec(const Controller *c, const SessionMeta *m, const MemoryUse *use, Aim *ret,
                       Refusal *refusal) {

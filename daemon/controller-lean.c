@@ -97,8 +97,11 @@ int controller_weigh(Controller *c, Weighing *ret, const Strv *names) {
 }
 
 int controller_learn(Controller *c, const Strv *roots, const char *kernel, const LeanCache *new) {
-        int r = functions_load(&c->functions, &c->fs);
+        int r;
 
+        if (!controller_has_functions(c))
+                aside_settle(c->aside); /* a task may be comparing names with those of before */
+        r = functions_load(&c->functions, &c->fs);
         return r < 0 ? r
                      : lean_learn(c->store_fd, c->fs.root_fd, &c->functions, roots, kernel, new);
 }

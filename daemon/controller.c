@@ -257,7 +257,7 @@ int controller_list_functions(Controller *c, size_t *ret_n) {
         int r = 0, fd;
 
         if (!controller_has_functions(c)) {
-                aside_settle(c->aside); /* the list is read by tasks alone */
+                aside_settle(c->aside); /* a task may be comparing names with those of before */
                 r = controller_attach(c);
                 if (r >= 0)
                         r = functions_load(&c->functions, &c->fs);

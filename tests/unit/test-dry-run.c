@@ -2,8 +2,12 @@
 
 /* What arming would write, as shell lines, beside what it does write. */
 
+#include <semaphore.h>
+
+#include "daemon/aside.h"
 #include "daemon/controller.h"
 #include "daemon/knob.h"
+#include "daemon/lean-cache.h"
 #include "daemon/script.h"
 #include "fake-kernel.h"
 
@@ -490,6 +494,57 @@ START_TEST(steps_are_json_with_what_they_replace)
         }
 END_TEST
 
+/* A task that compares names for a while. */
+typedef struct Comparison {
+        sem_t has_left;
+        bool is_over;
+} Comparison;
+
+static void compare_for_a_while(void *userdata) {
+        Comparison *c = userdata;
+
+        aside_leave();
+        (void) sem_post(&c->has_left);
+        (void) usleep(100000);
+        aside_return();
+        c->is_over = true;
+}
+
+START_TEST(the_list_of_functions_stays_while_a_task_compares_names_with_it)
+        {
+                for (int has_changed = 0; has_changed < 2; has_changed++) {
+                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
+                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                        _cleanup_lean_cache_ LeanCache seen = {};
+                        _cleanup_strv_ Strv roots = {};
+                        Comparison comparison = {};
+                        sd_event *event = NULL;
+                        Aside *a = NULL;
+                        int fd;
+
+                        ck_assert_int_ge(sd_event_new(&event), 0);
+                        ck_assert_int_eq(aside_new(&a, event), 0);
+                        aside_open(a);
+                        controller_set_aside(c, a);
+                        fd = controller_list_functions(c, NULL);
+                        ck_assert_int_ge(fd, 0);
+                        safe_close(fd);
+                        ck_assert_int_ge(strv_add(&roots, "udp_sendmsg"), 0);
+                        ck_assert_int_eq(sem_init(&comparison.has_left, 0, 0), 0);
+                        ck_assert_int_eq(aside_run(a, compare_for_a_while, &comparison), 0);
+                        while (sem_wait(&comparison.has_left) < 0)
+                                ;
+                        if (has_changed)
+                                fake_put_root(k, "proc/modules", "veth 1 0 - Live 0x0\n");
+                        (void) controller_learn(c, &roots, "6.13.0", &seen);
+                        ck_assert_int_eq(comparison.is_over, has_changed);
+                        controller_set_aside(c, NULL);
+                        a = aside_free(a);
+                        (void) sd_event_unref(event);
+                }
+        }
+END_TEST
+
 UNIT_MAIN("dry-run", the_top_level_is_programmed_and_put_back_by_these_lines,
           an_instance_is_made_beside_those_of_others_by_these_lines,
           triggers_are_hung_by_these_lines_and_taken_down_again,
@@ -497,4 +552,6 @@ UNIT_MAIN("dry-run", the_top_level_is_programmed_and_put_back_by_these_lines,
           whether_there_are_instances_is_told_by_the_release_without_making_one,
           what_arming_refuses_a_dry_run_refuses,
           how_full_a_buffer_wakes_is_not_set_where_nobody_may_set_it,
-          sizes_that_could_not_be_put_back_are_a_refusal_with_a_way_out, steps_are_json_with_what_they_replace)
+          sizes_that_could_not_be_put_back_are_a_refusal_with_a_way_out,
+          steps_are_json_with_what_they_replace,
+          the_list_of_functions_stays_while_a_task_compares_names_with_it)
