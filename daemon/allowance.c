@@ -144,9 +144,18 @@ static int check_names(const Allowed *a, const char *verb, const Strv *asked, Re
         return r;
 }
 
-/* A filter may compare what is in the event, which could be recorded, and with .ustring what is in the
- * memory of whoever passes it, which could not (linux 6.1 kernel/trace/trace_events_filter.c,
- * parse_pred()). */
+/*
+ * A filter may compare what is in the event, which could be recorded.  It may not follow an address in it
+ * to what is in memory: of whoever passes it (.ustring), nor of the kernel, as a text that a system call's
+ * argument is compared with does.  Whoever makes the call chooses the address, and would be told byte by
+ * byte what is there (linux 6.1 kernel/trace/trace_events_filter.c, filter_assign_type(): "const char *",
+ * parse_pred()).
+ */
+static bool follows_addresses(const char *system, const char *filter) {
+        return strstr(filter, ".ustring") ||
+               (startswith(system, "syscalls") && strpbrk(filter, "\"'~"));
+}
+
 static int check_event(const Allowed *a, const char *verb, const char *system, const char *name,
                        const char *filter, Refusal *refusal) {
         _cleanup_free_ char *text = NULL;
@@ -156,12 +165,14 @@ static int check_event(const Allowed *a, const char *verb, const char *system, c
         if (asprintf(&text, "%s:%s", system, name) < 0)
                 return -ENOMEM;
         r = check_name(a, verb, text, refusal);
-        if (r != 0 || !filter || !strstr(filter, ".ustring"))
+        if (r != 0 || !filter || !follows_addresses(system, filter))
                 return r;
-        return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
-                           "only root may filter the event '%s' by what is in a process's memory "
-                           "(.ustring). Ask root for a profile that does",
-                           name_quote(quoted, text));
+        return refusal_set(
+                refusal, REFUSAL_PERMISSION_DENIED, NULL,
+                "only root may filter the event '%s' by what is in memory behind an "
+                "address in it (.ustring, texts of system calls). Ask root for a profile "
+                "that does",
+                name_quote(quoted, text));
 }
 
 static int check_events(const Allowed *a, const Strv *events, Refusal *refusal) {

@@ -121,7 +121,8 @@ END_TEST
 
 /* One list of a spec has @word in it. */
 static int check_one(size_t offset, const char *word, char **ret_message) {
-        _cleanup_strv_ Strv functions = words("udp_*"), events = words("sched:*");
+        _cleanup_strv_ Strv functions = words("udp_*"),
+                            events = words("sched:* syscalls:sys_enter_openat");
         Limits l = { .member_functions = &functions, .member_events = &events };
         _cleanup_refusal_ Refusal refusal = {};
         _cleanup_spec_ Spec spec = SPEC_INIT;
@@ -151,17 +152,23 @@ START_TEST(a_name_is_looked_at_wherever_it_stands)
                         { offsetof(Spec, events), "sched:sched_switch:prev_pid==1",
                           "irq:irq_handler_entry", "record the event 'irq:irq_handler_entry'" },
                         { offsetof(Spec, events), "sched:x:a==1", "sched:x:a.ustring ~ \"p*\"",
-                          "'sched:x' by what is in a process's memory" },
+                          "'sched:x' by what is in memory" },
+                        { offsetof(Spec, events), "syscalls:sys_enter_openat:flags==1",
+                          "syscalls:sys_enter_openat:filename ~ \"root:*\"",
+                          "'syscalls:sys_enter_openat' by what is in memory" },
+                        { offsetof(Spec, triggers), "start event:syscalls:sys_enter_openat:flags>1",
+                          "start event:syscalls:sys_enter_openat:filename=='root:'",
+                          "'syscalls:sys_enter_openat' by what is in memory" },
                         { offsetof(Spec, triggers), "start function:udp_rcv",
                           "start function:do_unlinkat", "wait for the function 'do_unlinkat'" },
                         { offsetof(Spec, triggers), "stop:1s function:udp_rcv",
                           "stop:1s function:do_unlinkat", "wait for the function 'do_unlinkat'" },
                         { offsetof(Spec, triggers), "snapshot event:sched:sched_process_exec:pid>1",
-                          "snapshot event:syscalls:sys_enter_openat:flags==1",
-                          "wait for the event 'syscalls:sys_enter_openat'" },
+                          "snapshot event:syscalls:sys_enter_open:flags==1",
+                          "wait for the event 'syscalls:sys_enter_open'" },
                         { offsetof(Spec, triggers), "start event:sched:x",
                           "start event:sched:x:filename.ustring~\"*passwd*\"",
-                          "'sched:x' by what is in a process's memory" },
+                          "'sched:x' by what is in memory" },
                         { offsetof(Spec, triggers), "start,stop:1s slower:5ms", "start nonsense",
                           "wait for 'nonsense'" },
                         { offsetof(Spec, triggers), "start count:10", "start function:udp_*",
