@@ -3,8 +3,11 @@
 /*
  * Methods that take their time, or wait for who does: the rest of such a call is a task beside the loop
  * (daemon/aside.h), an errand.  One errand at a time is among the tasks, and the next is another user's
- * if any waits, so that nobody's start stands behind all that somebody else has asked for.
+ * if any waits, so that nobody's start stands behind all that somebody else has asked for.  The loop comes
+ * round between two of them: who has to wait until tasks have ended (aside_settle()) waits for one.
  */
+
+#include <errno.h>
 
 #include "base/log.h"
 #include "daemon/methods-private.h"
@@ -65,15 +68,39 @@ static void run_one(void *userdata) {
 
         m->errand_uid = server_call_uid(e->call);
         errand_run(e);
-        if (m->errands && aside_run(m->aside, run_one, m) >= 0)
-                return;
         m->errand_runs = false;
+        if (m->errands)
+                (void) sd_event_source_set_enabled(m->errand_turn, SD_EVENT_ONESHOT);
+}
+
+static void begin_one(Methods *m) {
+        if (!m->errands || TAKE(m->errand_runs, true))
+                return;
+        if (aside_run(m->aside, run_one, m) < 0)
+                m->errand_runs = false; /* the next call begins with this one */
+}
+
+static int on_turn(sd_event_source *source, void *userdata) {
+        begin_one(userdata);
+        return 0;
+}
+
+static int need_turns(Methods *m) {
+        int r;
+
+        if (m->errand_turn)
+                return 0;
+        r = sd_event_add_defer(m->event, &m->errand_turn, on_turn, m);
+        return r < 0 ? r : sd_event_source_set_enabled(m->errand_turn, SD_EVENT_OFF);
 }
 
 int methods_run_aside(Methods *m, ServerCall *call, json_t *parameters, ServerMethodHandler run) {
-        Errand *e = malloc(sizeof(*e)), **end = &m->errands;
-        int r = 0;
+        Errand *e, **end = &m->errands;
+        int r = need_turns(m);
 
+        if (r < 0)
+                return r;
+        e = malloc(sizeof(*e));
         if (!e)
                 return -ENOMEM;
         *e = (Errand){ .methods = m,
@@ -83,19 +110,21 @@ int methods_run_aside(Methods *m, ServerCall *call, json_t *parameters, ServerMe
         while (*end)
                 end = &(*end)->next;
         *end = e;
-        if (TAKE(m->errand_runs, true))
-                return 0;
-        r = aside_run(m->aside, run_one, m);
-        if (r < 0)
-                m->errand_runs = false; /* the next call begins with this one */
+        begin_one(m);
         return 0;
 }
 
 void methods_drop_errands(Methods *m) {
         while (m->errands) {
-                Errand *e = m->errands;
+                _cleanup_(errand_freep) Errand *e = m->errands;
+                _cleanup_refusal_ Refusal refusal = {};
 
                 m->errands = e->next;
-                (void) errand_free(e);
+                if (!server_call_is_connected(e->call))
+                        continue;
+                (void) refusal_set(&refusal, REFUSAL_SYSTEM_ERROR,
+                                   json_pack("{s:i}", "errno", ECANCELED),
+                                   "the daemon was stopped while this waited for its turn");
+                (void) server_call_refuse(e->call, &refusal);
         }
 }

@@ -28,11 +28,12 @@ struct Methods {
         Janitor *janitor;
         Sealer *sealer; /* NULL: nothing is sealed */
         Sealing *sealings;
-        Errand *errands;       /* wait for their turn */
-        bool errand_runs;      /* one is among the tasks */
-        uid_t errand_uid;      /* whose the last one was */
-        sd_event_source *tick; /* while somebody watches */
-        uid_t refused_uid;     /* who was refused last, since when, how often */
+        Errand *errands;              /* wait for their turn */
+        bool errand_runs;             /* one is among the tasks */
+        uid_t errand_uid;             /* whose the last one was */
+        sd_event_source *errand_turn; /* of the next */
+        sd_event_source *tick;        /* while somebody watches */
+        uid_t refused_uid;            /* who was refused last, since when, how often */
         uint64_t refused_since_ns;
         unsigned n_refused;
 };
@@ -58,9 +59,9 @@ int methods_get_own_session(Methods *m, const ServerCall *call, json_t *paramete
                             Refusal *refusal);
 json_t *methods_check_rights(const Methods *m, const ServerCall *call);
 
-/* methods-aside.c: @run is called by a task, as a method is by the server.  0 or -ENOMEM. */
+/* methods-aside.c: @run is called by a task, as a method is by the server.  0 or -errno. */
 int methods_run_aside(Methods *m, ServerCall *call, json_t *parameters, ServerMethodHandler run);
-void methods_drop_errands(Methods *m);
+void methods_drop_errands(Methods *m); /* that have not begun: they are refused */
 
 /* methods-upkeep.c */
 int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);

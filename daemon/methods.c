@@ -230,6 +230,7 @@ void methods_on_gone(uint64_t peer, void *userdata) {
 
 void methods_end(Methods *m) {
         starts_end(m->starts);
+        methods_drop_errands(m);
 }
 
 /* --- the methods --------------------------------------------------------------------------------
@@ -575,6 +576,7 @@ Methods *methods_free(Methods *m) {
         (void) listings_free(m->listings);
         methods_drop_sealings(m);
         methods_drop_errands(m);
+        (void) sd_event_source_disable_unref(m->errand_turn);
         (void) sd_event_source_disable_unref(m->tick);
         free(m);
         return NULL;

@@ -111,5 +111,33 @@ for attack in "${expensive[@]}"; do
         is "${attack//_/ } keep nobody else waiting" "$(sed -n "s/^$attack //p" "$work/hostile")" ok
 done
 ok 'the daemon runs' kill -0 "$ftraced_pid"
-ok 'and ends in peace' stop_ftraced
+
+# Whoever waits for the tasks to end, as the end does, does not wait for all that anybody has asked for.
+python3 - "$FTRACED_SOCKET" "$ftraced_pid" >"$work/queue" <<'END'
+import json, os, signal, socket, sys, time
+letters = "etaosrinlucdp"
+globs = [f"*{a}*{b}*{c}*{d}*" for a in letters for b in letters for c in letters for d in "123456789"][:4000]
+call = json.dumps({"method": "org.ftraced.DryRun", "parameters": {"spec": {"functions": globs, "max_functions": 1}}}).encode() + b"\0"
+def connect():
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(sys.argv[1])
+    s.sendall(call)
+    return s
+begin = time.monotonic()
+connect().recv(1 << 16)
+one = time.monotonic() - begin
+many = [connect() for _ in range(30)]
+time.sleep(one / 2)
+pid = os.pidfd_open(int(sys.argv[2]))
+begin = time.monotonic()
+signal.pidfd_send_signal(pid, signal.SIGTERM)
+for s in many:
+    data = b"?"
+    while data and not data.endswith(b"\0"):
+        data = s.recv(1 << 16)
+print(round(one * 1000), round((time.monotonic() - begin) * 1000))
+END
+read -r one all <"$work/queue"
+ok "the end waits for no queue (one call: $one ms, the end: $all ms)" test "${all:-99999}" -le $((${one:-0} * 3 + 500))
+ok 'and the daemon ends in peace' stop_ftraced
 done_testing
