@@ -129,16 +129,16 @@ static uint32_t n_cpus_of(uint32_t n_digits) {
 
 void text_source_layout(const TextSource *s, const Options *o, DrawingOptions *d) {
         const TextLayout *l = text_trace_layout(s->trace);
-        bool is_graph = l->kind == TEXT_GRAPH;
+        const TextForm *form = text_kind_form(l->kind);
 
         d->n_possible_cpus = n_cpus_of(l->columns.n_cpu_digits);
-        d->format = d->format ?: is_graph ? "graph" : "indent";
-        d->render.header = d->render.header && (l->has_header || !is_graph);
+        d->format = d->format ?: form->format;
+        d->render.header = d->render.header && (l->has_header || !form->has_columns);
         d->render.abstime = l->columns.abstime;
-        d->render.cpu = is_graph && l->columns.cpu;
-        d->render.proc = !is_graph || l->columns.proc;
+        d->render.cpu = l->columns.cpu;
+        d->render.proc = !form->has_columns || l->columns.proc;
         d->render.latency = l->columns.latency;
-        d->render.duration = !is_graph || l->columns.duration;
+        d->render.duration = !form->has_columns || l->columns.duration;
         d->render.tight = l->is_tight;
         for (size_t i = 0; i < o->render.n; i++)
                 (void) render_option_set(&d->render, o->render.items[i]);

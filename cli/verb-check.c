@@ -159,8 +159,7 @@ static json_t *text_json(const TextSource *s, const Kind *kinds, size_t n_kinds)
         }
         (void) json_object_set_new(o, "anomalies", list);
         (void) json_object_set_new(
-                o, "format",
-                json_string(text_trace_layout(s->trace)->kind == TEXT_GRAPH ? "graph" : "indent"));
+                o, "format", json_string(text_kind_form(text_trace_layout(s->trace)->kind)->key));
         return o;
 }
 

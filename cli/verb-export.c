@@ -62,8 +62,7 @@ static int describe(const Reading *r, const Options *o, ExportInfo *ret, char **
                 *ret_recording = strdup(streq(word, "-") ? "stdin" : file_name(word));
                 *ret = (ExportInfo){ .title = *ret_recording,
                                      .recording = *ret_recording,
-                                     .is_timeless = layout->kind != TEXT_GRAPH ||
-                                                    !layout->columns.abstime };
+                                     .is_timeless = !layout->has_times };
                 return *ret_recording ? 0 : -ENOMEM;
         }
         if (asprintf(ret_recording, "%s%s%s", m->name, m->id[0] ? "-" : "", m->id) < 0) {

@@ -8,6 +8,7 @@
  * for which the beginning of the next line is looked at.
  */
 
+#include "import/graph-line.h"
 #include "import/scan.h"
 #include "import/text-trace-private.h"
 
@@ -269,7 +270,25 @@ static int step_of(TextTrace *t, const Line *line, const GraphLine *l, Step *ret
                                       : call(t, line, l, cpu, stack, ret);
 }
 
-int graph_text_line(TextTrace *t, const Line *line, const GraphLine *l, Step *ret) {
+/* Of lines without any column only those are tried that stand below a heading. */
+static const GraphColumns *expected(const TextTrace *t) {
+        static const GraphColumns none = {};
+
+        return t->has_layout ? &t->layout.columns : t->layout.has_header ? &none : NULL;
+}
+
+bool graph_text_probe(TextTrace *t, const Line *line) {
+        GraphLine l;
+
+        graph_line_parse(&l, line->text, line->n_text, expected(t));
+        if (l.kind < GRAPH_OPEN)
+                return false;
+        t->layout.columns = l.columns;
+        t->layout.has_times = l.columns.abstime;
+        return true;
+}
+
+static int graph_line(TextTrace *t, const Line *line, const GraphLine *l, Step *ret) {
         bool after_rule = TAKE(t->after_rule, false);
 
         switch (l->kind) {
@@ -306,4 +325,11 @@ int graph_text_line(TextTrace *t, const Line *line, const GraphLine *l, Step *re
         default:
                 return step_of(t, line, l, ret);
         }
+}
+
+int graph_text_next(TextTrace *t, const Line *line, Step *ret) {
+        GraphLine l;
+
+        graph_line_parse(&l, line->text, line->n_text, expected(t));
+        return graph_line(t, line, &l, ret);
 }

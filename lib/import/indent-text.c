@@ -13,6 +13,7 @@
  * Source: SystemTap 4.8, tapset/indent.stp.
  */
 
+#include "import/indent-line.h"
 #include "import/text-trace-private.h"
 
 static void set_time(TextTrace *t, Stack *stack, const IndentLine *l) {
@@ -101,7 +102,17 @@ static int leave(TextTrace *t, Stack *stack, const Line *line, const IndentLine 
         return r < 0 ? r : 1;
 }
 
-int indent_text_line(TextTrace *t, const Line *line, const IndentLine *l, Step *ret) {
+bool indent_text_probe(TextTrace *t, const Line *line) {
+        IndentLine l;
+
+        indent_line_parse(&l, line->text, line->n_text);
+        if (l.kind != INDENT_CALL && l.kind != INDENT_RETURN)
+                return false;
+        t->layout.is_tight = l.is_tight;
+        return true;
+}
+
+static int indent_line(TextTrace *t, const Line *line, const IndentLine *l, Step *ret) {
         bool is_expected;
         Stack *stack;
 
@@ -134,4 +145,11 @@ int indent_text_line(TextTrace *t, const Line *line, const IndentLine *l, Step *
         ret->timestamp_ns = stack->last_ns;
         return l->kind == INDENT_CALL ? call(t, stack, line, l, ret, is_expected)
                                       : leave(t, stack, line, l, ret);
+}
+
+int indent_text_next(TextTrace *t, const Line *line, Step *ret) {
+        IndentLine l;
+
+        indent_line_parse(&l, line->text, line->n_text);
+        return indent_line(t, line, &l, ret);
 }

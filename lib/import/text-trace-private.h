@@ -4,7 +4,6 @@
 /* What text-trace.c shares with the kinds of text, graph-text.c and indent-text.c. */
 
 #include "calls/stacks.h"
-#include "import/indent-line.h"
 #include "import/labels.h"
 #include "import/lines.h"
 #include "import/text-trace.h"
@@ -45,9 +44,21 @@ struct TextTrace {
         uint32_t n_noted[TEXT_N_REMARKS];
 };
 
-/* Each: 1 if @ret was filled, 0 if the line makes no step, TEXT_TRACE_E_DAMAGED, -errno. */
-int graph_text_line(TextTrace *t, const Line *line, const GraphLine *l, Step *ret);
-int indent_text_line(TextTrace *t, const Line *line, const IndentLine *l, Step *ret);
+/*
+ * A kind of text is two functions, and a line in text-trace.c's table:
+ *
+ *      NAME_text_probe()  whether @line is a call or a return of this kind, in which case the
+ *                         layout's members of the kind are set.  Nobody knows yet what the text is.
+ *      NAME_text_next()   what @line makes: 1 if @ret was filled, 0 if no step,
+ *                         TEXT_TRACE_E_DAMAGED, -errno.
+ *
+ * graph_text_next() also sees the lines before the first one of which the kind is known, because
+ * there may be what it needs later: changes of tasks, headings.
+ */
+bool graph_text_probe(TextTrace *t, const Line *line);
+int graph_text_next(TextTrace *t, const Line *line, Step *ret);
+bool indent_text_probe(TextTrace *t, const Line *line);
+int indent_text_next(TextTrace *t, const Line *line, Step *ret);
 
 /* 0 or -ENOMEM, like text_note_frame(). */
 int text_note(TextTrace *t, TextRemark remark, uint64_t line, const char *text, size_t n_text);

@@ -10,6 +10,29 @@
 
 #include "import/text-trace-private.h"
 
+static const struct {
+        TextForm form;
+        bool (*probe)(TextTrace *t, const Line *line);
+        int (*next)(TextTrace *t, const Line *line, Step *ret);
+} kinds[TEXT_N_KINDS] = {
+        /* Of two that would take a line the first one has it. */
+        [TEXT_GRAPH] = { .form = { .name = "function_graph",
+                                   .key = "graph",
+                                   .format = "graph",
+                                   .has_columns = true },
+                         .probe = graph_text_probe,
+                         .next = graph_text_next },
+        [TEXT_INDENT] = { .form = { .name = "SystemTap's thread_indent()",
+                                    .key = "indent",
+                                    .format = "indent" },
+                          .probe = indent_text_probe,
+                          .next = indent_text_next },
+};
+
+const TextForm *text_kind_form(TextKind kind) {
+        return &kinds[kind].form;
+}
+
 const char *text_remark_name(TextRemark remark) {
         static const char *const names[TEXT_N_REMARKS] = {
                 [TEXT_NOT_TRACE] = "not of a trace",
@@ -86,30 +109,16 @@ int text_push(Stack *stack, const Step *step, uint64_t line) {
 
 /* As what @line is taken while nobody knows what kind of text this is. */
 static int first_line(TextTrace *t, const Line *line, Step *ret) {
-        static const GraphColumns none = {};
-        IndentLine indent;
-        GraphLine graph;
-
-        graph_line_parse(&graph, line->text, line->n_text, t->layout.has_header ? &none : NULL);
-        if (graph.kind == GRAPH_OTHER || graph.kind == GRAPH_DAMAGED) {
-                indent_line_parse(&indent, line->text, line->n_text);
-                if (indent.kind == INDENT_CALL || indent.kind == INDENT_RETURN) {
-                        t->layout.kind = TEXT_INDENT;
-                        t->layout.is_tight = indent.is_tight;
+        for (TextKind i = 0; i < TEXT_N_KINDS; i++)
+                if (kinds[i].probe(t, line)) {
+                        t->layout.kind = i;
                         t->has_layout = true;
-                        return indent_text_line(t, line, &indent, ret);
+                        break;
                 }
-        } else if (graph.kind >= GRAPH_OPEN) {
-                t->layout.columns = graph.columns;
-                t->has_layout = true;
-        }
-        return graph_text_line(t, line, &graph, ret);
+        return kinds[t->layout.kind].next(t, line, ret);
 }
 
 static int next_line(TextTrace *t, const Line *line, Step *ret) {
-        IndentLine indent;
-        GraphLine graph;
-
         if (_unlikely_(line->is_rest))
                 return 0;
         t->n_line = line->number;
@@ -120,12 +129,7 @@ static int next_line(TextTrace *t, const Line *line, Step *ret) {
                 return text_damaged(t, line, "it holds bytes that are not text");
         if (_unlikely_(!t->has_layout))
                 return first_line(t, line, ret);
-        if (t->layout.kind == TEXT_INDENT) {
-                indent_line_parse(&indent, line->text, line->n_text);
-                return indent_text_line(t, line, &indent, ret);
-        }
-        graph_line_parse(&graph, line->text, line->n_text, &t->layout.columns);
-        return graph_text_line(t, line, &graph, ret);
+        return kinds[t->layout.kind].next(t, line, ret);
 }
 
 /* The next step of the lines, without those that are pending. */

@@ -30,7 +30,18 @@ typedef struct TextTrace TextTrace;
 typedef enum TextKind {
         TEXT_GRAPH,  /* import/graph-line.h */
         TEXT_INDENT, /* import/indent-line.h */
+        TEXT_N_KINDS,
 } TextKind;
+
+/* What readers know of a kind. */
+typedef struct TextForm {
+        const char *name; /* "function_graph" */
+        const char *key;  /* "graph"; for programs */
+        const char
+                *format;  /* the renderer that draws it as it was, or nearly (render/renderer.h) */
+        bool has_columns; /* as function_graph has: TextLayout's say which */
+        bool has_times;   /* of the day; with columns, if there is that one */
+} TextForm;
 
 /* What is remarkable about a line. */
 typedef enum TextRemark {
@@ -77,6 +88,7 @@ typedef struct TextLayout {
         TextKind kind;
         GraphColumns columns; /* GRAPH: of its first call */
         bool has_header;      /* GRAPH */
+        bool has_times;       /* of the trace clock; else they are made from durations */
         bool is_tight;        /* INDENT: no blank around the arrows */
 } TextLayout;
 
@@ -96,6 +108,7 @@ void text_trace_keep_going(TextTrace *t, bool keep_going);
 /* 1: @ret is filled, and valid until the next call; 0: the text has ended; TEXT_TRACE_E_DAMAGED;
  * -errno. */
 int text_trace_next(TextTrace *t, Step *ret);
+const TextForm *text_kind_form(TextKind kind);
 const TextLayout *text_trace_layout(const TextTrace *t);
 const TextCount *text_trace_count(const TextTrace *t);
 /* The line of the last step. */
