@@ -26,12 +26,12 @@ void *step_copy(const Step *step, size_t n_before, Step **ret_step) {
         size_t n_said = said ? sizeof(*said) : 0;
         size_t n_strings = n_comm + 1 + n_text + 1;
         char *block, *at;
-        StepText *text;
+        StepText *text = NULL;
         Step *copy;
 
         if (said)
-                n_strings +=
-                        (size_t) said->n_args + said->n_note + said->n_latency + said->n_change + 4;
+                n_strings += (size_t) said->n_args + said->n_note + said->n_latency +
+                             said->n_change + said->n_text + 5;
         n_before = (n_before + 15) / 16 * 16;
         block = malloc(n_before + sizeof(*copy) + n_said + n_args + n_strings);
         if (!block)
@@ -56,6 +56,7 @@ void *step_copy(const Step *step, size_t n_before, Step **ret_step) {
                 text->note = put(&at, said->note, said->n_note);
                 text->latency = put(&at, said->latency, said->n_latency);
                 text->change = put(&at, said->change, said->n_change);
+                text->text = put(&at, said->text, said->n_text);
         }
         *ret_step = copy;
         return block;

@@ -43,8 +43,9 @@ typedef struct StepText {
         const char *args; /* of a call: what stands in its parentheses, or behind it; not ended */
         const char *note; /* what stands in a comment behind it, without a name in front */
         const char *latency; /* the column of the option latency-format */
-        const char *change;  /* the line of the change of tasks before it, if cpu_untold */
-        uint32_t n_args, n_note, n_latency, n_change;
+        const char *change;  /* the line of the change of tasks before it */
+        const char *text;    /* the whole line, out of what it was wrapped in; NULL: not kept */
+        uint32_t n_args, n_note, n_latency, n_change, n_text;
         uint64_t line;   /* where it is, from 1 */
         Closing closing; /* LEAVE: whether the brace has its function's name */
         char mark;       /* of the overhead; 0: as computed */

@@ -5,18 +5,25 @@
  * The task's column is the only one whose content is not the kernel's: a comm may
  * hold anything.  But it is at most 7 characters of at least 14, so that the bar
  * behind it is sought from the 14th on.
+ *
+ * Blanks are what a text loses first on its way (mails, web pages) and gets more
+ * of (quoting).  So how many there are between columns does not matter; only those
+ * behind the last column do, being the depth, and if not even the bar's own two
+ * are there, nobody can tell it from the line (is_depth_untold).
  */
 
 #include "import/graph-line.h"
 #include "import/scan.h"
 
 #define PROC_COLUMNS 14
-#define LATENCY_MIN 4 /* linux 3.x; 5 since 5.12 */
+#define PROC_COMM_MAX 7 /* "%.7s" */
+#define LATENCY_MIN 4   /* linux 3.x; 5 since 5.12 */
 #define LATENCY_MAX 8
 #define CPU_MAX 8191 /* NR_CPUS is 8192 where it is largest */
 #define CPU_DIGITS_MAX 4
 #define PID_MAX 4194304 /* PID_MAX_LIMIT, include/linux/threads.h */
 #define FILL_FULL "              |  "
+#define FILL_MIN 6 /* so many blanks before a bar make a column of durations */
 #define RULE "------------------------------------------"
 
 static void damaged(GraphLine *l, const char *problem) {
@@ -31,29 +38,38 @@ static bool parse_abstime(Scan *s, GraphLine *l) {
 
         scan_blanks(&t);
         if (!scan_number(&t, UINT64_C(10000000000), &seconds) || !scan_text(&t, ".") ||
-            scan_number(&t, 999999, &us) != 6 || !scan_text(&t, " |  "))
+            scan_number(&t, 999999, &us) != 6)
                 return false;
+        if (!scan_text(&t, " |  ")) {
+                scan_blanks(&t);
+                if (!scan_text(&t, "|"))
+                        return false;
+                for (int i = 0; i < 2; i++)
+                        (void) scan_text(&t, " ");
+        }
         l->timestamp_ns = seconds * 1000000000 + us * 1000;
         l->columns.abstime = true;
         *s = t;
         return true;
 }
 
-/* " 15) " */
+/* " 15) ", as far to the right as a kernel for thousands of CPUs has it, or farther. */
 static bool parse_cpu(Scan *s, GraphLine *l) {
-        const char *begin = s->p;
+        size_t n_blanks, n_digits;
         Scan t = *s;
         uint64_t cpu;
 
-        if (!scan_text(&t, " "))
+        n_blanks = scan_blanks(&t);
+        n_digits = scan_number(&t, CPU_MAX, &cpu);
+        if (n_digits == 0 || n_digits > CPU_DIGITS_MAX || !scan_text(&t, ")"))
                 return false;
-        scan_blanks(&t);
-        if (!scan_number(&t, CPU_MAX, &cpu) || (size_t) (t.p - begin - 1) > CPU_DIGITS_MAX ||
-            !scan_text(&t, ") "))
+        if (t.p < t.end && !scan_text(&t, " "))
                 return false;
         l->cpu = (uint32_t) cpu;
         l->columns.cpu = true;
-        l->columns.n_cpu_digits = (uint32_t) (t.p - begin - 3);
+        n_blanks -= n_blanks > 0;
+        l->columns.n_cpu_digits =
+                (uint32_t) (n_blanks + n_digits <= CPU_DIGITS_MAX ? n_blanks + n_digits : n_digits);
         *s = t;
         return true;
 }
@@ -83,12 +99,15 @@ static bool parse_proc(Scan *s, GraphLine *l) {
         Scan t = *s;
         const char *bar;
 
-        if (scan_left(s) < PROC_COLUMNS + 3)
-                return false;
-        t.p += PROC_COLUMNS;
+        if (scan_left(s) >= PROC_COLUMNS + 3)
+                t.p += PROC_COLUMNS;
         bar = scan_find(&t, " | ");
-        if (!bar || !parse_task(&l->task, s->p, bar))
-                return false;
+        if (!bar || !parse_task(&l->task, s->p, bar) || l->task.n_comm > PROC_COMM_MAX) {
+                /* Blanks may be lost. */
+                bar = scan_find(s, " | ");
+                if (!bar || !parse_task(&l->task, s->p, bar) || l->task.n_comm > PROC_COMM_MAX)
+                        return false;
+        }
         l->columns.proc = true;
         s->p = bar + 3;
         return true;
@@ -117,7 +136,7 @@ static bool parse_time(Scan *s, uint64_t *ret_ns) {
         static const struct {
                 const char *unit;
                 uint64_t ns;
-        } units[] = { { " us", 1000 }, { " ms", 1000000 }, { " s", 1000000000 } };
+        } units[] = { { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 } };
         uint64_t whole, fraction = 0, scale = 1;
         Scan t = *s;
         size_t n;
@@ -131,6 +150,7 @@ static bool parse_time(Scan *s, uint64_t *ret_ns) {
                 for (; n > 0; n--)
                         scale *= 10;
         }
+        (void) scan_blanks(&t);
         for (size_t i = 0; i < ELEMENTSOF(units); i++)
                 if (scan_text(&t, units[i].unit)) {
                         if (whole > UINT64_MAX / units[i].ns ||
@@ -145,10 +165,34 @@ static bool parse_time(Scan *s, uint64_t *ret_ns) {
 
 typedef enum Found { FOUND_NOT, FOUND, FOUND_BROKEN } Found;
 
-static Found parse_duration(Scan *s, GraphLine *l) {
-        static const char marks[] = " +!#*@$";
+/* The bar behind the column of durations, and the two blanks that belong to it. */
+static bool parse_bar(Scan *s, GraphLine *l) {
+        if (!scan_text(s, "|"))
+                return false;
+        if (!scan_text(s, "  "))
+                l->is_depth_untold = s->p < s->end;
+        l->columns.duration = true;
+        return true;
+}
+
+/* No number before the bar. */
+static bool parse_fill(Scan *s, GraphLine *l, const GraphColumns *expected) {
+        bool is_column = l->columns.abstime || l->columns.cpu || l->columns.proc;
         Scan t = *s;
-        char mark;
+
+        if (scan_blanks(&t) < FILL_MIN && !is_column && !(expected && expected->duration))
+                return false;
+        if (!parse_bar(&t, l))
+                return false;
+        l->said.untimed = true;
+        *s = t;
+        return true;
+}
+
+static Found parse_duration(Scan *s, GraphLine *l, const GraphColumns *expected) {
+        static const char marks[] = "+!#*@$";
+        char mark = ' ';
+        Scan t = *s;
 
         if (scan_text(&t, FILL_FULL)) {
                 l->columns.duration = true;
@@ -156,19 +200,22 @@ static Found parse_duration(Scan *s, GraphLine *l) {
                 *s = t;
                 return FOUND;
         }
-        if (scan_left(&t) < 4 || !memchr(marks, t.p[0], sizeof(marks) - 1) || t.p[1] != ' ')
-                return FOUND_NOT;
-        mark = t.p[0];
-        t.p += 2;
+        (void) scan_blanks(&t);
+        if (scan_left(&t) > 1 && memchr(marks, *t.p, sizeof(marks) - 1)) {
+                mark = *t.p++;
+                (void) scan_blanks(&t);
+        }
         if (!parse_time(&t, &l->duration_ns)) {
+                if (parse_fill(s, l, expected))
+                        return FOUND;
                 /* The bar tells where a number should be. */
-                return scan_left(s) > 17 && s->p[14] == '|' && mark == ' ' ? FOUND_BROKEN
-                                                                           : FOUND_NOT;
+                return scan_left(s) > 17 && s->p[0] == ' ' && s->p[14] == '|' && mark == ' '
+                               ? FOUND_BROKEN
+                               : FOUND_NOT;
         }
         scan_blanks(&t);
-        if (!scan_text(&t, "|  "))
+        if (!parse_bar(&t, l))
                 return FOUND_BROKEN;
-        l->columns.duration = true;
         l->has_duration = true;
         l->said.mark = mark;
         *s = t;
@@ -189,11 +236,17 @@ static bool parse_marker(Scan *s, GraphLine *l) {
         return true;
 }
 
+/* What is printed but for what follows a name or cannot be in one: (){};|"'= */
+static const bool is_in_name[256] = {
+        ['!'] = true, ['#' ... '&'] = true, ['*' ... ':'] = true,
+        ['<'] = true, ['>' ... 'z'] = true, ['~'] = true,
+};
+
 /* "udp_sendmsg", "ovl_open [overlay]"; up to what cannot be in it. */
 static bool parse_label(Scan *s, GraphLine *l) {
         const char *begin = s->p, *p = begin, *name_end;
 
-        while (p<s->end && * p> ' ' && *p < 0x7f && !strchr("(){};|\"'=", *p))
+        while (p < s->end && is_in_name[(unsigned char) *p])
                 p++;
         if (p == begin)
                 return false;
@@ -217,8 +270,14 @@ static bool parse_label(Scan *s, GraphLine *l) {
 
 /* The comment behind a call or a return: "<-caller ret=0x0". */
 static bool parse_note(Scan *s, GraphLine *l) {
+        Scan t = *s;
+
         if (s->p == s->end)
                 return true;
+        if (scan_text(&t, " ") && (scan_blanks(&t), scan_left(&t) > 1) &&
+            (scan_text(&t, "//") || scan_text(&t, "#") || scan_text(&t, "<") ||
+             (unsigned char) *t.p >= 0x80))
+                return true; /* somebody's annotation */
         if (!scan_text(s, " /*") || !scan_has_suffix(s, " */"))
                 return false;
         l->said.note = s->p;
@@ -245,12 +304,34 @@ static bool parse_close(Scan *s, GraphLine *l) {
                         return true;
                 }
                 l->said.closing = CLOSING_NAMED;
+                (void) scan_text(&t, "()"); /* of who writes names so */
                 l->said.note = t.p;
                 l->said.n_note = (uint32_t) scan_left(&t);
                 return t.p == t.end || *t.p == ' ';
         }
         l->label = NULL;
         return true;
+}
+
+/* Where what somebody has written behind a call begins: "f(); // slow", "f() { <--"; or the end. */
+static const char *annotation(const Scan *s) {
+        static const char *const ends[] = { "); ", ") { " };
+        static const char opening[] = "#<-=(!";
+
+        for (size_t i = 0; i < ELEMENTSOF(ends); i++) {
+                const char *at = scan_find(s, ends[i]);
+                Scan t;
+
+                if (!at)
+                        continue;
+                t = (Scan){ at + strlen(ends[i]), s->end };
+                scan_blanks(&t);
+                if (scan_text(&t, "//") ||
+                    (scan_left(&t) > 0 &&
+                     (memchr(opening, *t.p, sizeof(opening) - 1) || (unsigned char) *t.p >= 0x80)))
+                        return at + strlen(ends[i]) - 1;
+        }
+        return s->end;
 }
 
 static bool parse_call(Scan *s, GraphLine *l) {
@@ -267,7 +348,8 @@ static bool parse_call(Scan *s, GraphLine *l) {
                 t = (Scan){ end, s->end };
                 if (!parse_note(&t, l))
                         return false;
-        }
+        } else if (!scan_has_suffix(s, ");") && !scan_has_suffix(s, ") {"))
+                end = annotation(s);
         l->said.args = s->p;
         if (end - s->p >= 2 && memcmp(end - 2, ");", 2) == 0) {
                 l->kind = GRAPH_LEAF;
@@ -295,8 +377,8 @@ static void parse_body(Scan *s, GraphLine *l) {
 
         if (n_blanks / 2 > STEP_DEPTH_MAX)
                 return damaged(l, "it is indented deeper than any kernel's stack");
-        l->depth = (int32_t) (n_blanks / 2);
-        if (n_blanks % 2)
+        l->depth = l->is_depth_untold ? 0 : (int32_t) (n_blanks / 2);
+        if (n_blanks % 2 && !l->is_depth_untold)
                 return damaged(l, "its indentation is an odd number of blanks");
         if (s->p == s->end)
                 return damaged(l, "it ends before the call");
@@ -348,16 +430,21 @@ static bool parse_overruns(Scan *s, GraphLine *l) {
 }
 
 /* The lines that print_graph_headers() makes. */
-static bool is_header(const Scan *s) {
+static bool is_header(const Scan *s, GraphHeading *ret) {
         Scan t = *s;
 
         if (!scan_text(&t, "#"))
                 return false;
+        *ret = GRAPH_HEADING_TRACER;
         if (scan_text(&t, " tracer: "))
                 return true;
         /* "#     TIME        CPU  DURATION                  FUNCTION CALLS", and bars below it */
-        if (scan_has_suffix(&t, "FUNCTION CALLS"))
+        if (scan_has_suffix(&t, "FUNCTION CALLS")) {
+                scan_blanks(&t);
+                *ret = scan_text(&t, "FUNCTION CALLS") ? GRAPH_HEADING_BARE : GRAPH_HEADING_COLUMNS;
                 return true;
+        }
+        *ret = GRAPH_HEADING_RULE;
         for (; t.p < t.end; t.p++)
                 if (*t.p != ' ' && *t.p != '|')
                         return false;
@@ -372,7 +459,7 @@ static bool parse_without_columns(Scan *s, GraphLine *l) {
                 l->kind = GRAPH_BLANK;
         else if (scan_blanks(&t) == 1 && scan_text(&t, RULE) && t.p == t.end)
                 l->kind = GRAPH_RULE;
-        else if (is_header(s))
+        else if (is_header(s, &l->heading))
                 l->kind = GRAPH_HEADER;
         else
                 return parse_lost(s, l) || parse_started(s, l) || parse_overruns(s, l);
@@ -394,12 +481,25 @@ static bool has_any(const GraphColumns *c) {
         return c->abstime || c->cpu || c->proc || c->latency || c->duration;
 }
 
+/* Where a column of durations should be, prose begins with a letter and has no bar. */
+static bool is_prose(const Scan *s) {
+        Scan t = *s;
+
+        (void) scan_blanks(&t);
+        return scan_left(&t) > 0 && (*t.p | 0x20) >= 'a' && (*t.p | 0x20) <= 'z' &&
+               !memchr(t.p, '|', scan_left(&t));
+}
+
 void graph_line_parse(GraphLine *ret, const char *text, size_t n_text,
                       const GraphColumns *expected) {
         Scan s = { text, text + n_text };
         Found duration;
 
         *ret = (GraphLine){ .kind = GRAPH_OTHER };
+        ret->said.text = text;
+        ret->said.n_text = (uint32_t) n_text;
+        while (s.end > s.p && (s.end[-1] == ' ' || s.end[-1] == '\t'))
+                s.end--;
         if (parse_without_columns(&s, ret))
                 return;
         (void) parse_abstime(&s, ret);
@@ -407,29 +507,37 @@ void graph_line_parse(GraphLine *ret, const char *text, size_t n_text,
                 return;
         if (parse_marker(&s, ret))
                 return;
-        duration = parse_duration(&s, ret);
+        duration = parse_duration(&s, ret, expected);
         if (duration == FOUND_NOT) {
                 bool proc = parse_proc(&s, ret), latency = parse_latency(&s, ret);
 
                 if ((proc || latency) && parse_marker(&s, ret))
                         return;
                 if (proc || latency)
-                        duration = parse_duration(&s, ret);
+                        duration = parse_duration(&s, ret, expected);
         }
-        if (duration == FOUND_BROKEN)
-                return damaged(ret, "its duration is not a number");
+        if (duration == FOUND_BROKEN) {
+                /* "100 us: that is slow" */
+                if (ret->columns.cpu || ret->columns.abstime || ret->columns.proc)
+                        damaged(ret, "its duration is not a number");
+                return;
+        }
         if (duration == FOUND_NOT)
                 ret->said.untimed = true;
         if (!has_any(&ret->columns) && (!expected || has_any(expected)))
                 return;
         if (expected && expected->duration && duration == FOUND_NOT)
-                return ret->columns.cpu == expected->cpu && ret->columns.cpu
+                return ret->columns.cpu == expected->cpu && ret->columns.cpu && !is_prose(&s)
                                ? damaged(ret, "it has no column of durations")
                                : (void) 0;
         parse_body(&s, ret);
         /* "1) first item" is a list's, if nothing else says that it is a trace's. */
         if (ret->kind == GRAPH_DAMAGED && duration == FOUND_NOT &&
             (!expected || !has_any(expected)))
+                ret->kind = GRAPH_OTHER;
+        /* And a bar is a table's. */
+        if (ret->kind == GRAPH_DAMAGED && !ret->has_duration && !ret->columns.cpu &&
+            !ret->columns.abstime && !ret->columns.proc)
                 ret->kind = GRAPH_OTHER;
 }
 

@@ -8,7 +8,8 @@
  *      abstime       cpu task             duration           depth, call
  *
  * Every column is optional (tracefs's options/funcgraph-*); which there are can
- * be seen in a line.  `trace`, `trace_pipe`, perf-tools' funcgraph and `perf
+ * be seen in a line.  Blanks between columns may be more or fewer than the kernel's,
+ * and stand behind the line: texts are pasted.  `trace`, `trace_pipe`, perf-tools' funcgraph and `perf
  * ftrace` print the same lines.
  *
  * Source: linux 6.1 kernel/trace/trace_functions_graph.c; return values and
@@ -45,6 +46,13 @@ typedef enum GraphLineKind {
         GRAPH_COMMENT,  /* an event of another kind, between comment signs */
 } GraphLineKind;
 
+typedef enum GraphHeading {
+        GRAPH_HEADING_RULE,    /* "#", and bars: only below one of the others */
+        GRAPH_HEADING_TRACER,  /* "# tracer: " */
+        GRAPH_HEADING_COLUMNS, /* their names */
+        GRAPH_HEADING_BARE,    /* the same, and there are none */
+} GraphHeading;
+
 typedef struct GraphTask {
         const char *comm; /* not ended; as printed: 7 characters at most */
         uint32_t n_comm;
@@ -54,7 +62,8 @@ typedef struct GraphTask {
 typedef struct GraphLine {
         GraphLineKind kind;
         GraphColumns columns;
-        const char *problem; /* DAMAGED: what is wrong, half a sentence */
+        GraphHeading heading; /* HEADER */
+        const char *problem;  /* DAMAGED: what is wrong, half a sentence */
         uint32_t cpu;
         uint64_t timestamp_ns;
         GraphTask task; /* with the column proc, and SWITCH: the former */
@@ -62,7 +71,8 @@ typedef struct GraphLine {
         bool has_duration;
         uint64_t duration_ns;
         int32_t depth;
-        const char *label; /* OPEN, LEAF, and CLOSE if it has a name; NULL: it has none */
+        bool is_depth_untold; /* the blanks that would tell it are lost: depth is 0 */
+        const char *label;    /* OPEN, LEAF, and CLOSE if it has a name; NULL: it has none */
         uint32_t n_label, n_name;
         uint64_t number;  /* LOST: how many, 0 is not said; OVERRUNS */
         const char *text; /* COMMENT: between the signs; not ended */
