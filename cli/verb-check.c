@@ -39,6 +39,8 @@ static const struct {
         [TEXT_TIME_IMPOSSIBLE] = { "times_impossible", true },
         [TEXT_COLUMNS_CHANGED] = { "columns_changed", false },
         [TEXT_LOSS] = { "losses", true },
+        [TEXT_ELISION] = { "elisions", true },
+        [TEXT_ANOTHER] = { "other_traces", false },
 };
 
 static bool is_complete(const TextCount *c) {
@@ -64,6 +66,8 @@ static size_t text_kinds(Kind kinds[static N_KINDS_MAX], const TextTrace *t) {
                 { "headers", "headings", c->n_headers },
                 { "overruns", "overruns", c->n_overruns },
                 { "events_lost", "events lost", c->n_lost },
+                { "traces", "traces", c->n_traces },
+                { "lines_elsewhere", "lines of traces that were not read", c->n_elsewhere },
                 { "roots", "outermost calls", c->n_roots },
                 { "calls_cut", "calls cut off by the end", c->n_cut_calls },
                 { "functions", "functions", text_trace_n_functions(t) },

@@ -12,6 +12,8 @@
 #include "import/scan.h"
 #include "import/text-trace-private.h"
 
+#define TEXT_BACK_NS 1000000 /* a clock that goes back so far is another one's */
+
 /* A kernel that has stamped a return before its call prints such a duration. */
 #define IS_NONSENSE(ns) ((ns) > (uint64_t) INT64_MAX)
 
@@ -42,7 +44,8 @@ static bool is_task(const TextCpu *cpu, const GraphTask *task) {
         return cpu->known && cpu->pid == task->pid;
 }
 
-static void keep_change(TextTrace *t, const Line *line) {
+static void keep_change(TextTrace *t, const Line *line, uint32_t cpu) {
+        t->change_cpu = cpu;
         t->n_change = (uint32_t) MIN(line->n_text, sizeof(t->change));
         memcpy(t->change, line->text, t->n_change);
 }
@@ -60,7 +63,7 @@ static int change_task(TextTrace *t, const Line *line, const GraphLine *l, Step 
                 return -ENOMEM;
         t->count.n_switches++;
         t->count.n_switch_lines++;
-        keep_change(t, line);
+        keep_change(t, line, l->cpu);
         if (t->has_layout && is_cpu_untold(&t->layout.columns))
                 return 0;
         if (!cpu->known) {
@@ -190,13 +193,24 @@ static int leave(TextTrace *t, const Line *line, const GraphLine *l, TextCpu *cp
         return r < 0 ? r : 1;
 }
 
+/* Where blanks are lost, calls nest as their braces do. */
+static int32_t depth_of_braces(const GraphLine *l, const Stack *stack) {
+        int32_t open = stack->n > 0 ? stack->frames[stack->n - 1].depth : -1;
+
+        if (l->kind != GRAPH_CLOSE)
+                return MIN(open + 1, STEP_DEPTH_MAX);
+        if (open >= 0)
+                return open;
+        return stack->floor > 0 && stack->floor != INT32_MAX ? stack->floor - 1 : 0;
+}
+
 /* The lines that belong to this one and follow it. */
 static void look_ahead(TextTrace *t, const Line *line, Step *step) {
-        const char *end = memchr(line->next, '\n', line->n_next);
+        const char *end = line->n_next > 0 ? memchr(line->next, '\n', line->n_next) : NULL;
         Scan s = { line->next, end ?: line->next + line->n_next };
         uint64_t n;
 
-        t->said.irq_end = scan_find(&s, "<==========");
+        t->said.irq_end = memchr(s.p, '<', scan_left(&s)) && scan_find(&s, "<==========");
         if (scan_text(&s, " (Overruns: ") && scan_number(&s, UINT32_MAX, &n)) {
                 t->said.has_overrun = true;
                 step->overrun = (uint32_t) n;
@@ -225,7 +239,7 @@ static int step_of(TextTrace *t, const Line *line, const GraphLine *l, Step *ret
 
         if (!cpu)
                 return -ENOMEM;
-        if (!are_columns_equal(&l->columns, &t->layout.columns)) {
+        if (!are_columns_equal(&l->columns, &t->layout.columns)) { /* only the CPU's width */
                 r = text_note(t, TEXT_COLUMNS_CHANGED, line->number, line->text, line->n_text);
                 if (r < 0)
                         return r;
@@ -235,7 +249,7 @@ static int step_of(TextTrace *t, const Line *line, const GraphLine *l, Step *ret
         t->said = l->said;
         t->said.line = line->number;
         t->said.cpu_untold = is_cpu_untold(&l->columns);
-        if (t->said.cpu_untold && t->n_change > 0) {
+        if (t->n_change > 0 && (t->said.cpu_untold || t->change_cpu == l->cpu)) {
                 t->said.change = t->change;
                 t->said.n_change = t->n_change;
         }
@@ -264,6 +278,8 @@ static int step_of(TextTrace *t, const Line *line, const GraphLine *l, Step *ret
         stack = stacks_get(t->stacks, ret);
         if (!stack)
                 return -ENOMEM;
+        if (l->is_depth_untold)
+                ret->depth = depth_of_braces(l, stack);
         if (l->kind != GRAPH_OPEN)
                 look_ahead(t, line, ret);
         return l->kind == GRAPH_CLOSE ? leave(t, line, l, cpu, stack, ret)
@@ -274,7 +290,7 @@ static int step_of(TextTrace *t, const Line *line, const GraphLine *l, Step *ret
 static const GraphColumns *expected(const TextTrace *t) {
         static const GraphColumns none = {};
 
-        return t->has_layout ? &t->layout.columns : t->layout.has_header ? &none : NULL;
+        return t->has_layout ? &t->layout.columns : t->is_bare ? &none : NULL;
 }
 
 bool graph_text_probe(TextTrace *t, const Line *line) {
@@ -286,6 +302,64 @@ bool graph_text_probe(TextTrace *t, const Line *line) {
         t->layout.columns = l.columns;
         t->layout.has_times = l.columns.abstime;
         return true;
+}
+
+static bool has_same_columns(const GraphColumns *a, const GraphColumns *b) {
+        return a->abstime == b->abstime && a->cpu == b->cpu && a->proc == b->proc &&
+               a->latency == b->latency && a->duration == b->duration;
+}
+
+/* One line with other columns may be anything, two are a text of another kind. */
+static bool has_other_columns(TextTrace *t, const Line *line, const GraphLine *l) {
+        GraphLine m;
+        Line next;
+
+        if (has_same_columns(&l->columns, &t->layout.columns))
+                return false;
+        if (t->after_talk || !envelope_peek(t->envelope, line, &next))
+                return true;
+        graph_line_parse(&m, next.text, next.n_text, &l->columns);
+        return m.kind >= GRAPH_OPEN && has_same_columns(&l->columns, &m.columns);
+}
+
+/* Clocks of several CPUs are not quite the same, one CPU's goes on. */
+static bool has_gone_back(TextTrace *t, const GraphLine *l) {
+        const TextCpu *cpu;
+
+        if (!l->columns.abstime)
+                return false;
+        if (t->after_talk && l->timestamp_ns < t->latest_ns)
+                return true;
+        cpu = l->cpu < t->n_cpus ? &t->cpus[l->cpu] : NULL;
+        return cpu && l->timestamp_ns + TEXT_BACK_NS < cpu->last_ns;
+}
+
+static void note_time(TextTrace *t, const GraphLine *l) {
+        t->latest_ns = MAX(t->latest_ns, l->timestamp_ns);
+        if (l->cpu < t->n_cpus)
+                t->cpus[l->cpu].last_ns = l->timestamp_ns;
+}
+
+static void keep_heading(TextTrace *t, const Line *line) {
+        if (t->has_layout || t->has_shown || t->n_heading + line->n_text + 2 > sizeof(t->heading))
+                return;
+        memcpy(t->heading + t->n_heading, line->text, line->n_text);
+        t->n_heading += (uint32_t) line->n_text;
+        t->heading[t->n_heading++] = '\n';
+        t->heading[t->n_heading] = 0;
+}
+
+static int call_line(TextTrace *t, const Line *line, const GraphLine *l, Step *ret) {
+        int r;
+
+        if (t->has_layout && _unlikely_(has_other_columns(t, line, l) || has_gone_back(t, l))) {
+                r = text_another(t, line);
+                return r < 0 ? r : text_take_line(t, line, ret);
+        }
+        r = step_of(t, line, l, ret);
+        if (l->columns.abstime)
+                note_time(t, l);
+        return r;
 }
 
 static int graph_line(TextTrace *t, const Line *line, const GraphLine *l, Step *ret) {
@@ -300,8 +374,15 @@ static int graph_line(TextTrace *t, const Line *line, const GraphLine *l, Step *
         case GRAPH_DAMAGED:
                 return text_damaged(t, line, l->problem);
         case GRAPH_HEADER:
+                if (l->heading == GRAPH_HEADING_RULE && !t->layout.has_header)
+                        return text_note(t, TEXT_NOT_TRACE, line->number, line->text, line->n_text);
+                t->is_bare = l->heading == GRAPH_HEADING_BARE ||
+                             (t->is_bare && l->heading == GRAPH_HEADING_RULE);
+                t->layout.has_header = true;
+                __attribute__((fallthrough));
         case GRAPH_STARTED:
                 t->count.n_headers++;
+                keep_heading(t, line);
                 t->layout.has_header = t->layout.has_header || !t->has_layout;
                 return 0;
         case GRAPH_RULE:
@@ -323,8 +404,24 @@ static int graph_line(TextTrace *t, const Line *line, const GraphLine *l, Step *
                 t->count.n_overruns++;
                 return 0;
         default:
-                return step_of(t, line, l, ret);
+                return call_line(t, line, l, ret);
         }
+}
+
+bool graph_text_is_half(TextTrace *t, const Line *line) {
+        GraphLine l;
+
+        graph_line_parse(&l, line->text, line->n_text, expected(t));
+        return (l.kind == GRAPH_DAMAGED || l.kind == GRAPH_OTHER) &&
+               (l.columns.abstime || l.columns.cpu || l.columns.proc || l.has_duration ||
+                l.columns.duration);
+}
+
+bool graph_text_is_whole(TextTrace *t, const Line *line) {
+        GraphLine l;
+
+        graph_line_parse(&l, line->text, line->n_text, expected(t));
+        return l.kind != GRAPH_DAMAGED && l.kind != GRAPH_OTHER;
 }
 
 int graph_text_next(TextTrace *t, const Line *line, Step *ret) {

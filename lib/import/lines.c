@@ -13,6 +13,7 @@ struct Lines {
         int fd;
         bool at_end;
         bool in_rest;      /* of a line that is too long */
+        bool has_returns;  /* there are lines that end with "\r" alone */
         size_t begin, end; /* of what has been read and not handed out */
         uint64_t number, n_bytes;
         char data[ROOM_BYTES];
@@ -26,7 +27,7 @@ int lines_take_fd(Lines **ret, int fd) {
                 return -ENOMEM;
         }
         l->fd = fd;
-        l->at_end = l->in_rest = false;
+        l->at_end = l->in_rest = l->has_returns = false;
         l->begin = l->end = 0;
         l->number = l->n_bytes = 0;
         *ret = l;
@@ -62,13 +63,25 @@ static void forget_rest(Lines *l) {
         l->in_rest = !p;
 }
 
-static bool is_binary(const char *s, size_t n) {
+bool lines_is_binary(const char *s, size_t n) {
         unsigned char low = 0;
 
         /* Without a branch for each byte, so that it costs next to nothing. */
         for (size_t i = 0; i < n; i++)
                 low |= (unsigned char) s[i] < ' ' && s[i] != '\t';
         return low;
+}
+
+/* A "\r" in the middle ends a line, too; those before a "\n" are some of that. */
+static char *find_return(Lines *l, char *text, char *end) {
+        char *p = memchr(text, '\r', (size_t) (end - text)), *q = p;
+
+        while (q && q < end && *q == '\r')
+                q++;
+        if (!p || q == end)
+                return NULL;
+        l->has_returns = true;
+        return p;
 }
 
 int lines_next(Lines *l, Line *ret) {
@@ -88,6 +101,8 @@ int lines_next(Lines *l, Line *ret) {
                 text = l->data + l->begin;
                 n = MIN(l->end - l->begin, LINES_MAX_BYTES);
                 end = memchr(text, '\n', n);
+                if (_unlikely_(l->has_returns || (!end && n == LINES_MAX_BYTES)))
+                        end = find_return(l, text, end ?: text + n) ?: end;
                 if (l->at_end || (!end && n == LINES_MAX_BYTES) ||
                     (end && l->end - (size_t) (end + 1 - l->data) >= LINES_AHEAD_BYTES))
                         break;
@@ -122,9 +137,19 @@ int lines_next(Lines *l, Line *ret) {
         }
         ret->next = l->data + l->begin;
         ret->n_next = l->end - l->begin;
-        if (n > 0 && text[n - 1] == '\r')
+        while (n > 0 && text[n - 1] == '\r')
                 ret->n_text = --n;
-        ret->is_binary = is_binary(text, n);
+        ret->is_binary = lines_is_binary(text, n);
+        end = _unlikely_(ret->is_binary) ? find_return(l, text, text + n) : NULL;
+        if (end) {
+                l->begin = (size_t) (end + 1 - l->data);
+                l->n_bytes -= (size_t) (ret->next - (end + 1));
+                ret->next = end + 1;
+                ret->n_next = l->end - l->begin;
+                ret->n_text = (size_t) (end - text);
+                ret->is_last = false;
+                ret->is_binary = lines_is_binary(text, ret->n_text);
+        }
         return 1;
 }
 

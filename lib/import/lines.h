@@ -4,6 +4,7 @@
 /*
  * Lines: a file's lines, one after the other, whatever the file is
  *
+ * A line ends with "\n", "\r\n" or, in texts that have nothing else, "\r".
  * Memory is bounded: what a line has beyond LINES_MAX_BYTES is read and
  * forgotten, piece by piece, so that whoever reads a line without an end can
  * stop.
@@ -17,6 +18,7 @@
 
 #define LINES_MAX_BYTES ((size_t) 64 * 1024)
 #define LINES_AHEAD_BYTES 256
+#define LINES_MORE_MAX 8
 
 typedef struct Line {
         const char *text; /* not ended; valid until the next line is asked for */
@@ -28,6 +30,7 @@ typedef struct Line {
         bool is_last;     /* no "\n" ended it */
         const char *next; /* what follows it, LINES_AHEAD_BYTES at least unless the file ends */
         size_t n_next;
+        unsigned n_more; /* so many lines behind it were joined to it (import/envelope.h) */
 } Line;
 
 typedef struct Lines Lines;
@@ -36,6 +39,8 @@ typedef struct Lines Lines;
 int lines_take_fd(Lines **ret, int fd);
 /* 1: @ret is filled; 0: there are no more; -errno. */
 int lines_next(Lines *l, Line *ret);
+/* Whether there are bytes that text does not hold: below a space, but for a tab. */
+bool lines_is_binary(const char *s, size_t n);
 /* Bytes handed out, or forgotten. */
 uint64_t lines_n_bytes(const Lines *l);
 Lines *lines_free(Lines *l);

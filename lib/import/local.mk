@@ -2,6 +2,10 @@
 noinst_LIBRARIES += %D%/libimport.a
 %C%_libimport_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_libimport_a_SOURCES = \
+	%D%/decode.c \
+	%D%/decode.h \
+	%D%/envelope.c \
+	%D%/envelope.h \
 	%D%/graph-line.c \
 	%D%/graph-line.h \
 	%D%/graph-text.c \
@@ -12,8 +16,11 @@ noinst_LIBRARIES += %D%/libimport.a
 	%D%/labels.h \
 	%D%/lines.c \
 	%D%/lines.h \
+	%D%/prefix.c \
+	%D%/prefix.h \
 	%D%/scan.h \
 	%D%/text-trace-private.h \
 	%D%/text-trace.c \
-	%D%/text-trace.h
+	%D%/text-trace.h \
+	%D%/unwrap.c
 import_libs = %D%/libimport.a $(calls_libs)

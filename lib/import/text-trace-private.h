@@ -4,12 +4,15 @@
 /* What text-trace.c shares with the kinds of text, graph-text.c and indent-text.c. */
 
 #include "calls/stacks.h"
+#include "import/envelope.h"
 #include "import/labels.h"
 #include "import/lines.h"
 #include "import/text-trace.h"
 
 #define N_PENDING 64
 #define TEXT_CHANGE_BYTES 128
+#define TEXT_HEADING_BYTES 2048
+#define TEXT_TRY 100 /* what a line makes in a trial, if it is not of a trace, or damaged */
 
 /* What a text says of a CPU. */
 typedef struct TextCpu {
@@ -17,6 +20,7 @@ typedef struct TextCpu {
         int32_t pid;
         char comm[17];
         uint64_t clock_ns; /* without times of day: where its next step is put */
+        uint64_t last_ns;  /* with them: of its last step */
 } TextCpu;
 
 struct TextTrace {
@@ -26,15 +30,27 @@ struct TextTrace {
         TextLayout layout;
         TextCount count;
         bool has_layout, stops_at_damage;
+        Envelope *envelope;
+        bool is_trial;        /* a line is only tried as something: see TEXT_TRY */
+        bool after_talk;      /* there were lines between the last step and this one */
+        uint64_t nth, wanted; /* trace, from 1; TEXT_TRACE_ALL */
+        TextLayout shown;     /* of the first one that is wanted, once has_shown */
+        TextCount read;       /* of what was wanted, once is_done */
+        bool has_shown, is_done;
+        char heading[TEXT_HEADING_BYTES]; /* shown.heading */
+        uint32_t n_heading;
+        uint64_t n_binary_bytes;
         uint64_t n_line; /* of the step */
         TextCpu *cpus;
         size_t n_cpus;
         uint64_t now_ns;                /* INDENT: the latest step's */
+        uint64_t latest_ns;             /* GRAPH: the latest time of day of this trace */
         bool irq_begin;                 /* GRAPH: the next call is an interrupt */
+        bool is_bare;                   /* GRAPH: the heading has no columns */
         bool after_rule;                /* GRAPH: the last line was one around a change of tasks */
         char comm[17];                  /* INDENT: of the step */
         char change[TEXT_CHANGE_BYTES]; /* GRAPH: the last change of tasks, that no step has had */
-        uint32_t n_change;
+        uint32_t n_change, change_cpu;
         StepText said;
         char event[LINES_MAX_BYTES + 1]; /* the step's text */
         Step pending[N_PENDING];         /* found while looking for the layout */
@@ -59,6 +75,22 @@ bool graph_text_probe(TextTrace *t, const Line *line);
 int graph_text_next(TextTrace *t, const Line *line, Step *ret);
 bool indent_text_probe(TextTrace *t, const Line *line);
 int indent_text_next(TextTrace *t, const Line *line, Step *ret);
+
+/* What @line, out of its envelope, makes; as NAME_text_next(). */
+int text_take_line(TextTrace *t, const Line *line, Step *ret);
+/* @line is not of a trace as it stands: is it in an envelope, broken, or of another kind?  As
+ * NAME_text_next(). */
+int text_unwrap(TextTrace *t, const Line *line, Step *ret);
+/* Lines that were joined to the last one are read past.  0 or -errno. */
+int text_skip(TextTrace *t, unsigned n);
+/* Whether @line is of another kind than the lines before it. */
+bool text_is_of_another_kind(TextTrace *t, const Line *line);
+/* Another trace begins with @line, of which nothing is known yet. */
+int text_another(TextTrace *t, const Line *line);
+/* Whether the two are one line that was broken: the first by itself is less than a call, and so is
+ * what follows it. */
+bool graph_text_is_half(TextTrace *t, const Line *line);
+bool graph_text_is_whole(TextTrace *t, const Line *line);
 
 /* 0 or -ENOMEM, like text_note_frame(). */
 int text_note(TextTrace *t, TextRemark remark, uint64_t line, const char *text, size_t n_text);

@@ -46,14 +46,24 @@ const char *text_remark_name(TextRemark remark) {
                 [TEXT_TIME_IMPOSSIBLE] = "shorter than what it called",
                 [TEXT_COLUMNS_CHANGED] = "other columns than before",
                 [TEXT_LOSS] = "loss",
+                [TEXT_ELISION] = "lines left out",
+                [TEXT_ANOTHER] = "another trace",
         };
 
         return names[remark];
 }
 
+static bool is_wanted(const TextTrace *t) {
+        return t->wanted == TEXT_TRACE_ALL || t->nth == t->wanted;
+}
+
 int text_note(TextTrace *t, TextRemark remark, uint64_t line, const char *text, size_t n_text) {
         TextNote *note, *p;
 
+        if (t->is_trial && remark == TEXT_NOT_TRACE)
+                return TEXT_TRY;
+        if (!is_wanted(t) && remark != TEXT_ANOTHER)
+                return 0;
         t->count.n_remarks[remark]++;
         if (t->n_noted[remark] == TEXT_NOTES_MAX)
                 return 0;
@@ -71,10 +81,12 @@ int text_note(TextTrace *t, TextRemark remark, uint64_t line, const char *text, 
 int text_damaged(TextTrace *t, const Line *line, const char *problem) {
         int r;
 
+        if (t->is_trial)
+                return TEXT_TRY;
         if (line->is_last)
                 problem = "the text ends in the middle of it";
         r = text_note(t, TEXT_DAMAGED, line->number, problem, strlen(problem));
-        return r < 0 ? r : t->stops_at_damage ? TEXT_TRACE_E_DAMAGED : 0;
+        return r < 0 ? r : t->stops_at_damage && is_wanted(t) ? TEXT_TRACE_E_DAMAGED : 0;
 }
 
 int text_note_frame(TextTrace *t, const Frame *frame) {
@@ -107,29 +119,176 @@ int text_push(Stack *stack, const Step *step, uint64_t line) {
         return 0;
 }
 
+/* --- several traces ---------------------------------------------------------------------------- */
+
+/* Whatever is open now has lost its end to the end. */
+static void count_cut(TextTrace *t) {
+        for (size_t i = 0; i < stacks_n(t->stacks); i++)
+                t->count.n_cut_calls += stacks_at(t->stacks, i)->n;
+}
+
+static void finish(TextTrace *t) {
+        count_cut(t);
+        t->read = t->count;
+        t->is_done = true;
+}
+
+/* What was counted and remarked of traces that nobody wants. */
+static void forget(TextTrace *t) {
+        size_t n = 0;
+
+        t->count = (TextCount){ .n_lines = t->count.n_lines,
+                                .n_bytes = t->count.n_bytes,
+                                .n_elsewhere = t->count.n_lines - 1,
+                                .n_traces = t->count.n_traces,
+                                .n_remarks[TEXT_ANOTHER] = t->count.n_remarks[TEXT_ANOTHER] };
+        for (size_t i = 0; i < t->n_notes; i++)
+                if (t->notes[i].remark == TEXT_ANOTHER)
+                        t->notes[n++] = t->notes[i];
+        t->n_notes = n;
+        n = t->n_noted[TEXT_ANOTHER];
+        memset(t->n_noted, 0, sizeof(t->n_noted));
+        t->n_noted[TEXT_ANOTHER] = (uint32_t) n;
+}
+
+int text_another(TextTrace *t, const Line *line) {
+        bool was_wanted = is_wanted(t);
+        Stacks *stacks;
+        int r;
+
+        r = text_note(t, TEXT_ANOTHER, line->number, line->text, line->n_text);
+        if (r >= 0)
+                r = stacks_new(&stacks);
+        if (r < 0)
+                return r;
+        if (t->wanted == TEXT_TRACE_ALL)
+                count_cut(t);
+        else if (was_wanted)
+                finish(t);
+        t->nth++;
+        t->count.n_elsewhere += was_wanted && !is_wanted(t);
+        if (!was_wanted && is_wanted(t))
+                forget(t);
+        stacks_free(t->stacks);
+        t->stacks = stacks;
+        t->layout = (TextLayout){ .heading = t->heading };
+        t->has_layout = t->is_bare = t->irq_begin = t->after_rule = t->after_talk = false;
+        t->n_change = 0;
+        t->latest_ns = 0;
+        if (!t->has_shown)
+                t->heading[t->n_heading = 0] = 0;
+        for (size_t i = 0; i < t->n_cpus; i++) {
+                t->cpus[i].known = false;
+                t->cpus[i].last_ns = 0;
+        }
+        return 0;
+}
+
+/* A tracer's own words at its beginning. */
+static bool is_banner(const Line *line) {
+        static const char *const banners[] = { "# tracer: ", "Tracing \"" };
+
+        for (size_t i = 0; i < ELEMENTSOF(banners); i++)
+                if (line->n_text > strlen(banners[i]) &&
+                    memcmp(line->text, banners[i], strlen(banners[i])) == 0)
+                        return true;
+        return false;
+}
+
+/* --- lines ------------------------------------------------------------------------------------- */
+
 /* As what @line is taken while nobody knows what kind of text this is. */
 static int first_line(TextTrace *t, const Line *line, Step *ret) {
         for (TextKind i = 0; i < TEXT_N_KINDS; i++)
                 if (kinds[i].probe(t, line)) {
                         t->layout.kind = i;
                         t->has_layout = true;
+                        t->count.n_traces++;
+                        if (is_wanted(t) && !t->has_shown) {
+                                t->shown = t->layout;
+                                t->has_shown = true;
+                        }
                         break;
                 }
         return kinds[t->layout.kind].next(t, line, ret);
 }
 
+bool text_is_of_another_kind(TextTrace *t, const Line *line) {
+        const TextLayout layout = t->layout;
+        bool found = false;
+
+        t->has_layout = false;
+        for (TextKind i = 0; i < TEXT_N_KINDS && !found; i++)
+                found = i != layout.kind && kinds[i].probe(t, line);
+        t->has_layout = true;
+        t->layout = layout;
+        return found;
+}
+
+int text_take_line(TextTrace *t, const Line *line, Step *ret) {
+        int r;
+
+        if (_unlikely_(line->n_text > 0 && (line->text[0] == '#' || line->text[0] == 'T') &&
+                       t->has_layout && is_banner(line))) {
+                r = text_another(t, line);
+                if (r < 0)
+                        return r;
+        }
+        return _likely_(t->has_layout) ? kinds[t->layout.kind].next(t, line, ret)
+                                       : first_line(t, line, ret);
+}
+
 static int next_line(TextTrace *t, const Line *line, Step *ret) {
+        const Line *inner = line;
+        int r = TEXT_TRY;
+        Line room;
+
         if (_unlikely_(line->is_rest))
                 return 0;
         t->n_line = line->number;
         t->count.n_lines++;
+        t->count.n_elsewhere += !is_wanted(t);
         if (_unlikely_(line->is_long))
                 return text_damaged(t, line, "it is longer than 65,536 bytes");
-        if (_unlikely_(line->is_binary))
-                return text_damaged(t, line, "it holds bytes that are not text");
-        if (_unlikely_(!t->has_layout))
-                return first_line(t, line, ret);
-        return kinds[t->layout.kind].next(t, line, ret);
+        if (_likely_(!line->is_binary)) {
+                t->is_trial = true;
+                inner = envelope_open(t->envelope, line, &room);
+                r = text_take_line(t, inner, ret);
+                t->is_trial = false;
+        }
+        if (_unlikely_(r == TEXT_TRY))
+                return text_unwrap(t, line, ret);
+        return _likely_(inner->n_more == 0) || r < 0 ? r : text_skip(t, inner->n_more) ?: r;
+}
+
+int text_skip(TextTrace *t, unsigned n) {
+        for (; n > 0; n--) {
+                Line line;
+                int r = lines_next(t->lines, &line);
+
+                if (r <= 0)
+                        return r;
+                t->count.n_lines++;
+                t->count.n_elsewhere += !is_wanted(t);
+        }
+        return 0;
+}
+
+/* What cannot be a trace at all, without an end. */
+static bool is_hopeless(TextTrace *t, const Line *line) {
+        if (line->is_binary || line->is_long || line->is_rest)
+                t->n_binary_bytes += MAX(line->n_text, (size_t) 1024);
+        return !t->has_layout && t->n_binary_bytes > TEXT_TRACE_BINARY_BYTES;
+}
+
+/* Of the rest only this is counted. */
+static void count_rest(TextTrace *t) {
+        t->read.n_lines = t->count.n_lines;
+        t->read.n_bytes = t->count.n_bytes;
+        t->read.n_elsewhere = t->count.n_elsewhere;
+        t->read.n_traces = t->count.n_traces;
+        t->read.n_remarks[TEXT_ANOTHER] = t->count.n_remarks[TEXT_ANOTHER];
+        t->count = t->read;
 }
 
 /* The next step of the lines, without those that are pending. */
@@ -142,36 +301,38 @@ static int read_step(TextTrace *t, Step *ret) {
                         return r;
                 r = next_line(t, &line, ret);
                 t->count.n_bytes = lines_n_bytes(t->lines);
-                if (r != 0)
+                if (_unlikely_(t->is_done))
+                        count_rest(t);
+                if (r < 0 || (r > 0 && _likely_(is_wanted(t)))) {
+                        t->after_talk = false;
                         return r;
-                if (!t->has_layout && t->count.n_bytes > TEXT_TRACE_SEARCH_BYTES)
+                }
+                if (_unlikely_(r > 0))
+                        t->after_talk = false;
+                if (_unlikely_(is_hopeless(t, &line)))
                         return 0;
         }
 }
 
 static int find_layout(TextTrace *t) {
-        while (!t->has_layout) {
+        while (!t->has_shown) {
                 int r;
 
                 if (t->n_pending == N_PENDING) {
                         t->layout.columns =
                                 (GraphColumns){ .cpu = true, .duration = true, .n_cpu_digits = 1 };
-                        t->has_layout = true;
+                        t->shown = t->layout;
+                        t->has_layout = t->has_shown = true;
                         return 0;
                 }
                 r = read_step(t, &t->pending[t->n_pending]);
-                if (r <= 0)
-                        return r < 0 ? r : t->has_layout ? 0 : TEXT_TRACE_E_FOREIGN;
+                if (r < 0 || (r == 0 && t->has_shown))
+                        return r;
+                if (r == 0)
+                        return t->count.n_traces > 0 ? TEXT_TRACE_E_FEWER : TEXT_TRACE_E_FOREIGN;
                 t->n_pending++;
         }
         return 0;
-}
-
-/* Whatever is open now has lost its end to the end. */
-static void count_cut(TextTrace *t) {
-        t->count.n_cut_calls = 0;
-        for (size_t i = 0; i < stacks_n(t->stacks); i++)
-                t->count.n_cut_calls += stacks_at(t->stacks, i)->n;
 }
 
 int text_trace_next(TextTrace *t, Step *ret) {
@@ -182,12 +343,12 @@ int text_trace_next(TextTrace *t, Step *ret) {
                 return 1;
         }
         r = read_step(t, ret);
-        if (r == 0)
-                count_cut(t);
+        if (r == 0 && !t->is_done)
+                finish(t);
         return r;
 }
 
-int text_trace_take_fd(TextTrace **ret, int fd) {
+int text_trace_take_nth_fd(TextTrace **ret, int fd, uint64_t nth) {
         _cleanup_(text_trace_freep) TextTrace *t = calloc(1, sizeof(*t));
         int r;
 
@@ -195,7 +356,12 @@ int text_trace_take_fd(TextTrace **ret, int fd) {
                 (void) close(fd);
                 return -ENOMEM;
         }
+        t->nth = 1;
+        t->wanted = nth;
+        t->layout.heading = t->heading;
         r = lines_take_fd(&t->lines, fd);
+        if (r >= 0)
+                r = envelope_new(&t->envelope);
         if (r >= 0)
                 r = labels_new(&t->labels);
         if (r >= 0)
@@ -208,16 +374,24 @@ int text_trace_take_fd(TextTrace **ret, int fd) {
         return r;
 }
 
+int text_trace_take_fd(TextTrace **ret, int fd) {
+        return text_trace_take_nth_fd(ret, fd, 1);
+}
+
 void text_trace_keep_going(TextTrace *t, bool keep_going) {
         t->stops_at_damage = !keep_going;
 }
 
 const TextLayout *text_trace_layout(const TextTrace *t) {
-        return &t->layout;
+        return t->has_shown ? &t->shown : &t->layout;
 }
 
 const TextCount *text_trace_count(const TextTrace *t) {
         return &t->count;
+}
+
+const char *text_trace_envelope(const TextTrace *t) {
+        return envelope_name(t->envelope);
 }
 
 uint64_t text_trace_line(const TextTrace *t) {
@@ -237,6 +411,7 @@ TextTrace *text_trace_free(TextTrace *t) {
         if (!t)
                 return NULL;
         lines_free(t->lines);
+        envelope_free(t->envelope);
         labels_free(t->labels);
         stacks_free(t->stacks);
         free(t->cpus);

@@ -7,10 +7,15 @@
  *      text_trace_take_fd()    finds out what kind of text it is
  *      text_trace_next()       as steps_next() for a recording (calls/steps.h)
  *
- * Of the kinds in TextKind, whoever wrote it.  What is not of a trace (prompts,
- * banners) is skipped and counted, what is damaged as well, unless the reader
- * wants to stop there.  A return whose brace has no name is its call's, found by
- * task and depth.
+ * Of the kinds in TextKind, whoever wrote it, and through whatever it came (import/envelope.h).
+ * What is not of a trace (prompts, banners, prose of any length) is skipped and counted, what is
+ * damaged as well, unless the reader wants to stop there.
+ *
+ * A text may have several traces, which are read apart, for their times and tasks have nothing to
+ * do with each other.  Another one begins with a tracer's heading behind a call, with another kind
+ * of text or other columns, and where the time of a CPU goes back.
+ *
+ * A return whose brace has no name is its call's, found by task and depth.
  *
  * Times: durations are the text's.  Where it has no times of day, steps follow
  * each other as closely as their durations allow, for each CPU from 0.  Names of
@@ -56,6 +61,8 @@ typedef enum TextRemark {
         TEXT_TIME_IMPOSSIBLE,  /* it took less time than what it called */
         TEXT_COLUMNS_CHANGED,  /* other columns than before */
         TEXT_LOSS,             /* the tracer says that it has lost events */
+        TEXT_ELISION,          /* skipped: whoever wrote the text has left lines out here */
+        TEXT_ANOTHER,          /* another trace begins */
         TEXT_N_REMARKS,
 } TextRemark;
 
@@ -69,6 +76,8 @@ typedef struct TextNote {
 
 typedef struct TextCount {
         uint64_t n_lines, n_bytes;
+        uint64_t n_elsewhere;             /* lines of it that are of traces which are not read */
+        uint64_t n_traces;                /* that were met so far */
         uint64_t n_open, n_leaf, n_close; /* lines of calls and returns */
         uint64_t n_comments;              /* events of other kinds */
         uint64_t n_switches;              /* changes of tasks, four lines each */
@@ -90,18 +99,24 @@ typedef struct TextLayout {
         bool has_header;      /* GRAPH */
         bool has_times;       /* of the trace clock; else they are made from durations */
         bool is_tight;        /* INDENT: no blank around the arrows */
+        const char *heading;  /* GRAPH: the tracer's lines above it, as they were; empty: none */
 } TextLayout;
 
 enum {
         TEXT_TRACE_E_FOREIGN = 2, /* there is no trace in it, or none near its beginning */
         TEXT_TRACE_E_DAMAGED = 3, /* a line is damaged, and that is the end (see below) */
+        TEXT_TRACE_E_FEWER = 4,   /* it has not so many traces */
 };
 
-#define TEXT_TRACE_SEARCH_BYTES (UINT64_C(1) << 20) /* so near is the first line of a trace */
+#define TEXT_TRACE_BINARY_BYTES (UINT64_C(1) << 20) /* so much of what is no text is looked at */
+#define TEXT_TRACE_ALL 0
 
 /* @fd: consumed, also on failure; need not be seekable.  On TEXT_TRACE_E_FOREIGN @ret is set, too:
  * it has been counted what there is.  0, TEXT_TRACE_E_FOREIGN, -errno. */
 int text_trace_take_fd(TextTrace **ret, int fd);
+/* The same of the @nth trace, from 1, or TEXT_TRACE_ALL, one behind the other as if they were one;
+ * the other function's is the first.  Also TEXT_TRACE_E_FEWER, with @ret. */
+int text_trace_take_nth_fd(TextTrace **ret, int fd, uint64_t nth);
 /* Whether text_trace_next() skips damaged lines, as it does unless told otherwise, or returns
  * TEXT_TRACE_E_DAMAGED. */
 void text_trace_keep_going(TextTrace *t, bool keep_going);
@@ -111,6 +126,8 @@ int text_trace_next(TextTrace *t, Step *ret);
 const TextForm *text_kind_form(TextKind kind);
 const TextLayout *text_trace_layout(const TextTrace *t);
 const TextCount *text_trace_count(const TextTrace *t);
+/* What the text came in, for messages: "HTML"; NULL: nothing. */
+const char *text_trace_envelope(const TextTrace *t);
 /* The line of the last step. */
 uint64_t text_trace_line(const TextTrace *t);
 size_t text_trace_n_functions(const TextTrace *t);

@@ -438,7 +438,74 @@ START_TEST(an_unmatched_return_does_not_spoil_what_follows)
         }
 END_TEST
 
-UNIT_MAIN("text-trace", a_child_that_was_forked_has_calls_of_its_own,
+static const char *const two_traces[] = {
+        /* a heading, other columns, a time that goes back, another kind of text, a banner */
+        " 0)   1.000 us    |  a();\n# tracer: function_graph\n#\n 0)   2.000 us    |  b();\n",
+        " 0)   1.000 us    |  a();\n  1.000001 |   0)   2.000 us    |  b();\n",
+        "  9.000001 |   0)   1.000 us    |  a();\n  1.000001 |   0)   2.000 us    |  b();\n",
+        "     0 x(1): -> a\n     1 x(1): <- a\n 0)   2.000 us    |  b();\n",
+        " 0)   1.000 us    |  a();\nTracing \"b\"... Ctrl-C to end.\n 0)   2.000 us    |  b();\n",
+};
+
+START_TEST(traces_of_one_text_are_told_apart)
+        {
+                for (size_t i = 0; i < ELEMENTSOF(two_traces); i++)
+                        for (uint64_t nth = 1; nth <= 3; nth++) {
+                                _cleanup_(text_trace_freep) TextTrace *t = NULL;
+                                int fd = fd_of_text(two_traces[i], strlen(two_traces[i]));
+                                int r = text_trace_take_nth_fd(&t, fd, nth);
+                                Step s;
+
+                                ck_assert_int_eq(r, nth == 3 ? TEXT_TRACE_E_FEWER : 0);
+                                if (nth < 3) {
+                                        s = next(t);
+                                        ck_assert_str_eq(s.function->label, nth == 1 ? "a" : "b");
+                                }
+                                while (text_trace_next(t, &s) > 0)
+                                        ck_assert_str_eq(s.function->label, nth == 1 ? "a" : "?");
+                                ck_assert_uint_eq(text_trace_count(t)->n_traces, 2);
+                                ck_assert_uint_eq(n_remarks(t, TEXT_ANOTHER), 1);
+                        }
+        }
+END_TEST
+
+START_TEST(all_traces_are_read_one_behind_the_other)
+        {
+                for (size_t i = 0; i < ELEMENTSOF(two_traces); i++) {
+                        _cleanup_(text_trace_freep) TextTrace *t = NULL;
+                        int fd = fd_of_text(two_traces[i], strlen(two_traces[i]));
+                        unsigned n = 0;
+                        Step s;
+
+                        ck_assert_int_eq(text_trace_take_nth_fd(&t, fd, TEXT_TRACE_ALL), 0);
+                        while (text_trace_next(t, &s) > 0)
+                                n += s.kind != STEP_ENTER;
+                        ck_assert_uint_eq(n, 2);
+                        ck_assert_uint_eq(text_trace_count(t)->n_elsewhere, 0);
+                }
+        }
+END_TEST
+
+/* Clocks of two CPUs differ a little, and a comm that looks like a column is in one line. */
+START_TEST(one_trace_stays_one)
+        {
+                _cleanup_(text_trace_freep) TextTrace *t =
+                        trace_of_text("  9.000009 |   0)   1.000 us    |  a();\n"
+                                      "  9.000005 |   1)   1.000 us    |  a();\n"
+                                      "  9.000008 |   0)   1.000 us    |  a();\n"
+                                      " 0)   1.000 us    |  a();\n"
+                                      "  9.000010 |   0)   1.000 us    |  a();\n");
+                Step s;
+
+                while (text_trace_next(t, &s) > 0)
+                        ;
+                ck_assert_uint_eq(text_trace_count(t)->n_traces, 1);
+                ck_assert_uint_eq(n_remarks(t, TEXT_COLUMNS_CHANGED), 1);
+        }
+END_TEST
+
+UNIT_MAIN("text-trace", traces_of_one_text_are_told_apart, all_traces_are_read_one_behind_the_other,
+          one_trace_stays_one, a_child_that_was_forked_has_calls_of_its_own,
           a_tail_call_ends_with_its_caller, cpus_of_two_and_three_digits_have_one_column,
           calls_without_durations_are_calls, a_bare_brace_is_its_calls_return,
           an_interrupt_before_a_late_return_is_a_sibling, times_follow_from_durations,

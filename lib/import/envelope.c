@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Encodings are undone into a room of ours, prefixes are skipped in place.  The order is that of the
+ * way back: what encoded last (quoted-printable) is undone first.
+ */
+
+#include "import/envelope.h"
+#include "import/decode.h"
+#include "import/prefix.h"
+
+#define JOINTS_MAX 3 /* a mailer breaks a line of 76 characters, and a trace's have 200 at most */
+
+struct Envelope {
+        bool is_prefixed, is_html, is_qp, is_unknown; /* of lines before */
+        bool is_any;                                  /* of these */
+        uint32_t shape;                               /* of the unknown prefix */
+        struct {
+                bool prefixed, html, qp;
+                uint32_t shape;
+        } guess; /* what the last one did */
+        unsigned n_joints;
+        size_t n_joint;
+        char joint[LINES_MAX_BYTES];
+        char room[2][LINES_MAX_BYTES]; /* of the line, and of the one behind it */
+};
+
+int envelope_new(Envelope **ret) {
+        Envelope *e = malloc(sizeof(*e));
+
+        if (!e)
+                return -ENOMEM;
+        memset(e, 0, offsetof(Envelope, joint));
+        *ret = e;
+        return 0;
+}
+
+static Scan scan_of(const Line *line) {
+        return (Scan){ line->text, line->text + line->n_text };
+}
+
+static void set_text(Line *line, Scan s) {
+        line->text = s.p;
+        line->n_text = scan_left(&s);
+}
+
+/* The line behind @line as it is in the file, which is taken off its rest. */
+static bool take_next(Line *line, Scan *ret) {
+        const char *end = line->n_next > 0 ? memchr(line->next, '\n', line->n_next) : NULL;
+        size_t n;
+
+        if (line->n_next == 0 || (!end && line->n_next >= LINES_AHEAD_BYTES))
+                return false;
+        n = end ? (size_t) (end - line->next) : line->n_next;
+        *ret = (Scan){ line->next, line->next + n };
+        line->next += n + (end != NULL);
+        line->n_next -= n + (end != NULL);
+        if (n > 0 && ret->end[-1] == '\r')
+                ret->end--;
+        return true;
+}
+
+static void undo_qp(Envelope *e, Line *line, char *room) {
+        Scan s = scan_of(line), next;
+        size_t n = 0;
+
+        for (;;) {
+                bool is_soft = decode_qp(&s, room, LINES_MAX_BYTES, &n);
+
+                if (!is_soft || line->n_more == LINES_MORE_MAX || !take_next(line, &next))
+                        break;
+                line->n_more++;
+                s = next;
+        }
+        set_text(line, (Scan){ room, room + n });
+}
+
+static void undo(Line *line, char *room, size_t (*decode)(Scan s, char *room)) {
+        size_t n = decode(scan_of(line), room);
+
+        set_text(line, (Scan){ room, room + n });
+}
+
+static void skip_prefixes(Line *line) {
+        Scan s = scan_of(line);
+
+        (void) prefix_skip(&s);
+        set_text(line, s);
+}
+
+static bool skip_unknown(Line *line, uint32_t *ret_shape) {
+        Scan s = scan_of(line);
+        const char *begin = s.p;
+
+        if (!prefix_skip_unknown(&s) || s.p == begin)
+                return false;
+        *ret_shape = prefix_shape(begin, s.p);
+        set_text(line, s);
+        return true;
+}
+
+static void open_usual(Envelope *e, Line *line, char *room) {
+        uint32_t shape;
+
+        if (e->is_qp && memchr(line->text, '=', line->n_text))
+                undo_qp(e, line, room);
+        if (e->is_html && memchr(line->text, '&', line->n_text))
+                undo(line, room, decode_html);
+        if (e->is_prefixed || (line->n_text > 0 && line->text[0] == '>'))
+                skip_prefixes(line);
+        if (e->is_unknown) {
+                Line inner = *line;
+
+                if (skip_unknown(&inner, &shape) && shape == e->shape)
+                        *line = inner;
+        }
+}
+
+const Line *envelope_open(Envelope *e, const Line *line, Line *room) {
+        if (_likely_(!e->is_any && (line->n_text == 0 || line->text[0] != '>')))
+                return line;
+        *room = *line;
+        open_usual(e, room, e->room[0]);
+        return room;
+}
+
+/* Encodings and what is surely a prefix.  Whether anything changed. */
+static bool open_layers(Envelope *e, Line *line, char *room) {
+        const char *text = line->text;
+        size_t n_text = line->n_text;
+        Scan s = scan_of(line);
+
+        memset(&e->guess, 0, sizeof(e->guess));
+        if (e->is_qp || decode_is_qp(&s)) {
+                undo_qp(e, line, room);
+                e->guess.qp = true;
+        }
+        s = scan_of(line);
+        if (e->is_html || decode_is_html(&s)) {
+                undo(line, room, decode_html);
+                e->guess.html = true;
+        }
+        s = scan_of(line);
+        if (decode_is_odd(&s))
+                undo(line, room, decode_odd);
+        s = scan_of(line);
+        e->guess.prefixed = prefix_skip(&s);
+        set_text(line, s);
+        /* Also with the same bytes it may be a text at last. */
+        return line->is_binary || line->n_text != n_text || memcmp(line->text, text, n_text) != 0;
+}
+
+static bool open_weak(Line *line) {
+        Scan s = scan_of(line);
+        bool found = false;
+
+        for (int i = 0; i < 3 && prefix_skip_weak(&s); i++) {
+                (void) prefix_skip(&s);
+                found = true;
+        }
+        /* Behind it: the end of a cell, of a string. */
+        while (found && s.end > s.p && s.end[-1] && strchr("\"\\$,", s.end[-1]))
+                s.end--;
+        if (scan_has_suffix(&s, "\\n"))
+                s.end -= 2;
+        set_text(line, s);
+        return found;
+}
+
+static bool open_unknown(Envelope *e, Line *line) {
+        const bool prefixed = e->guess.prefixed, html = e->guess.html, qp = e->guess.qp;
+        Line next = *line;
+        uint32_t shape;
+        Scan s;
+
+        if (!skip_unknown(line, &e->guess.shape))
+                return false;
+        if (e->guess.shape == e->shape)
+                return true;
+        if (!take_next(&next, &s))
+                return false;
+        set_text(&next, s);
+        shape = e->guess.shape;
+        (void) open_layers(e, &next, e->room[1]);
+        e->guess.prefixed = prefixed;
+        e->guess.html = html;
+        e->guess.qp = qp;
+        e->guess.shape = shape;
+        return skip_unknown(&next, &shape) && shape == e->guess.shape;
+}
+
+bool envelope_guess(Envelope *e, EnvelopeGuess guess, const Line *line, Line *ret) {
+        bool is_other;
+
+        *ret = *line;
+        is_other = open_layers(e, ret, e->room[0]);
+        if (guess == ENVELOPE_WEAK)
+                is_other = open_weak(ret);
+        else if (guess == ENVELOPE_UNKNOWN)
+                is_other = open_unknown(e, ret);
+        ret->is_binary = lines_is_binary(ret->text, ret->n_text);
+        return is_other && !ret->is_binary;
+}
+
+void envelope_keep(Envelope *e, EnvelopeGuess guess) {
+        e->is_prefixed = e->is_prefixed || e->guess.prefixed;
+        e->is_html = e->is_html || e->guess.html;
+        e->is_qp = e->is_qp || e->guess.qp;
+        if (guess == ENVELOPE_UNKNOWN) {
+                e->is_unknown = true;
+                e->shape = e->guess.shape;
+        }
+        e->is_any = e->is_prefixed || e->is_html || e->is_qp || e->is_unknown;
+}
+
+bool envelope_join(Envelope *e, const Line *first, const char *separator, Line *ret) {
+        size_t n_separator = strlen(separator);
+        Line next;
+        Scan s;
+
+        if (first) {
+                e->n_joints = 0;
+                e->n_joint = first->n_text;
+                memmove(e->joint, first->text, first->n_text);
+                *ret = *first;
+        }
+        if (e->n_joints++ == JOINTS_MAX)
+                return false;
+        next = *ret;
+        if (!take_next(&next, &s))
+                return false;
+        set_text(&next, s);
+        (void) open_layers(e, &next, e->room[1]);
+        s = scan_of(&next);
+        (void) scan_blanks(&s);
+        while (e->n_joint > 0 && e->joint[e->n_joint - 1] == ' ')
+                e->n_joint--;
+        if (scan_left(&s) == 0 || e->n_joint + n_separator + scan_left(&s) > sizeof(e->joint) ||
+            lines_is_binary(s.p, scan_left(&s)))
+                return false;
+        memcpy(e->joint + e->n_joint, separator, n_separator);
+        memcpy(e->joint + e->n_joint + n_separator, s.p, scan_left(&s));
+        e->n_joint += n_separator + scan_left(&s);
+        ret->text = e->joint;
+        ret->n_text = e->n_joint;
+        ret->n_more = next.n_more + 1;
+        ret->next = next.next;
+        ret->n_next = next.n_next;
+        return true;
+}
+
+bool envelope_peek(Envelope *e, const Line *line, Line *ret) {
+        Scan s;
+
+        *ret = *line;
+        if (!take_next(ret, &s))
+                return false;
+        set_text(ret, s);
+        open_usual(e, ret, e->room[1]);
+        return true;
+}
+
+static bool is_one_of(const char *const *words, size_t n_words, const Scan *word) {
+        for (size_t i = 0; i < n_words; i++)
+                if (strlen(words[i]) == scan_left(word) &&
+                    strncasecmp(words[i], word->p, scan_left(word)) == 0)
+                        return true;
+        return false;
+}
+
+/* Marks, and no words but these, of which one must be there, or three dots. */
+bool envelope_is_elision(const Line *line) {
+        static const char *const saying[] = { "snip",    "snipped", "skip",    "skipped",
+                                              "cut",     "elided",  "omitted", "truncated",
+                                              "trimmed", "removed", "deleted" };
+        static const char *const beside[] = { "lines", "line",  "more", "here",   "etc",  "and",
+                                              "so",    "on",    "of",   "output", "many", "the",
+                                              "rest",  "trace", "some", "a",      "lot" };
+        bool is_said = false;
+        unsigned n_dots = 0;
+        Scan s = scan_of(line);
+
+        while (s.p < s.end) {
+                Scan word = s;
+
+                if (scan_text(&s, "\xe2\x80\xa6"))
+                        is_said = true;
+                else if ((*s.p | 0x20) >= 'a' && (*s.p | 0x20) <= 'z') {
+                        while (s.p < s.end && (*s.p | 0x20) >= 'a' && (*s.p | 0x20) <= 'z')
+                                s.p++;
+                        word.end = s.p;
+                        if (is_one_of(saying, ELEMENTSOF(saying), &word))
+                                is_said = true;
+                        else if (!is_one_of(beside, ELEMENTSOF(beside), &word))
+                                return false;
+                } else {
+                        if ((unsigned char) *s.p >= 0x80)
+                                return false;
+                        n_dots += *s.p == '.' || *s.p == ':';
+                        s.p++;
+                }
+        }
+        return is_said || n_dots >= 2 || (n_dots == 1 && line->n_text <= 3);
+}
+
+const char *envelope_name(const Envelope *e) {
+        return e->is_qp         ? "quoted-printable"
+               : e->is_html     ? "HTML"
+               : e->is_prefixed ? "quoted, or a log's"
+               : e->is_unknown  ? "a log's"
+                                : NULL;
+}
+
+Envelope *envelope_free(Envelope *e) {
+        free(e);
+        return NULL;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Each kind is a function that moves the scan behind what it knows, and they are tried until none
+ * finds anything more: prefixes are put before prefixes.
+ */
+
+#include "import/prefix.h"
+#include "base/cleanup.h"
+
+#define QUOTER_MAX 12  /* "PeterZ> " */
+#define BRACKET_MAX 48 /* "[Tue Nov 22 18:30:01 2026] " */
+#define WORD_MAX 64    /* a host's name, a program's */
+
+static bool is_digit(char c) {
+        return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c) {
+        return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+/* One @c or more. */
+static size_t skip_while(Scan *s, bool (*is)(char c)) {
+        const char *begin = s->p;
+
+        while (s->p < s->end && is(*s->p))
+                s->p++;
+        return (size_t) (s->p - begin);
+}
+
+static bool is_in_word(char c) {
+        return (unsigned char) c > ' ';
+}
+
+static bool skip_word(Scan *s) {
+        size_t n = skip_while(s, is_in_word);
+
+        return n > 0 && n <= WORD_MAX && scan_text(s, " ");
+}
+
+/* "> ", ">>", "| > ", "PeterZ> " */
+static bool skip_quote(Scan *s) {
+        Scan t = *s;
+
+        if (skip_while(&t, is_letter) > QUOTER_MAX || !scan_text(&t, ">"))
+                return false;
+        while (scan_text(&t, ">"))
+                ;
+        (void) scan_text(&t, " ");
+        *s = t;
+        return true;
+}
+
+/* "<4>" */
+static bool skip_level(Scan *s) {
+        uint64_t level;
+        Scan t = *s;
+
+        if (!scan_text(&t, "<") || !scan_number(&t, 999, &level) || !scan_text(&t, ">"))
+                return false;
+        *s = t;
+        return true;
+}
+
+static bool is_in_bracket(char c) {
+        return is_letter(c) || is_digit(c) || (c && strchr(" :.,+-/@_", c));
+}
+
+/* "[  210.412454] ", "[ T123] ", "[Nov22 18:30] " */
+static bool skip_bracket(Scan *s) {
+        bool has_digit = false;
+        const char *begin;
+        Scan t = *s;
+        size_t n;
+
+        if (!scan_text(&t, "["))
+                return false;
+        begin = t.p;
+        n = skip_while(&t, is_in_bracket);
+        for (const char *p = begin; p < t.p; p++)
+                has_digit = has_digit || is_digit(*p);
+        if (!has_digit || n > BRACKET_MAX || !scan_text(&t, "]"))
+                return false;
+        if (scan_left(&t) == 0 || *t.p != '[')
+                (void) scan_text(&t, " ");
+        *s = t;
+        return true;
+}
+
+/* "kern  :warn  : " */
+static bool skip_facility(Scan *s) {
+        Scan t = *s;
+
+        for (int i = 0; i < 2; i++) {
+                if (skip_while(&t, is_letter) == 0)
+                        return false;
+                (void) scan_blanks(&t);
+                if (!scan_text(&t, ":"))
+                        return false;
+        }
+        (void) scan_text(&t, " ");
+        *s = t;
+        return true;
+}
+
+/* "6,1234,210412454,-;" */
+static bool skip_kmsg(Scan *s) {
+        const char *semicolon;
+        Scan t = *s;
+        uint64_t v;
+
+        for (int i = 0; i < 3; i++)
+                if (!scan_number(&t, UINT64_MAX / 10, &v) || !scan_text(&t, ","))
+                        return false;
+        semicolon = scan_find(&t, ";");
+        if (!semicolon || semicolon - t.p > WORD_MAX)
+                return false;
+        s->p = semicolon + 1;
+        return true;
+}
+
+/* "18:30:01", "18:30:01.123456", "18:30:01,123" */
+static bool skip_time(Scan *s) {
+        uint64_t v;
+        Scan t = *s;
+
+        if (scan_number(&t, 99, &v) != 2 || !scan_text(&t, ":") || scan_number(&t, 99, &v) != 2 ||
+            !scan_text(&t, ":") || scan_number(&t, 99, &v) != 2)
+                return false;
+        if (scan_left(&t) > 1 && (*t.p == '.' || *t.p == ',') && is_digit(t.p[1])) {
+                t.p++;
+                (void) skip_while(&t, is_digit);
+        }
+        *s = t;
+        return true;
+}
+
+/* "Nov 22 " */
+static bool skip_month(Scan *s) {
+        static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+        const char *at;
+        uint64_t day;
+        Scan t = *s;
+
+        if (scan_left(&t) < 6)
+                return false;
+        at = memmem(months, sizeof(months) - 1, t.p, 3);
+        if (!at || (at - months) % 3 != 0)
+                return false;
+        t.p += 3;
+        if (scan_blanks(&t) == 0 || !scan_number(&t, 31, &day) || !scan_text(&t, " "))
+                return false;
+        *s = t;
+        return true;
+}
+
+/* "2026-11-22T", "2026-11-22 ", "11-22 " */
+static bool skip_date(Scan *s) {
+        uint64_t v;
+        Scan t = *s;
+        size_t n = scan_number(&t, 9999, &v);
+
+        if (n == 4 && (!scan_text(&t, "-") || scan_number(&t, 12, &v) != 2))
+                return false;
+        if ((n != 4 && n != 2) || !scan_text(&t, "-") || scan_number(&t, 31, &v) != 2)
+                return false;
+        if (!scan_text(&t, "T") && !scan_text(&t, " "))
+                return false;
+        *s = t;
+        return true;
+}
+
+static bool is_in_zone(char c) {
+        return is_digit(c) || c == ':' || c == '+' || c == '-' || c == 'Z';
+}
+
+/* A date, a time, or both; and who says it. */
+static bool skip_stamp(Scan *s) {
+        Scan t = *s, u;
+        bool dated;
+
+        dated = skip_month(&t) || skip_date(&t);
+        if (!skip_time(&t))
+                return false;
+        (void) skip_while(&t, is_in_zone);
+        if (t.p < t.end && !scan_text(&t, " "))
+                return false;
+        u = t;
+        /* "host kernel: ", "kernel[1]: " */
+        for (int i = 0; dated && i < 2; i++)
+                if (skip_word(&u) && u.p[-2] == ':') {
+                        t = u;
+                        break;
+                }
+        *s = t;
+        return true;
+}
+
+/* "kernel: ", "host kernel: " */
+static bool skip_kernel(Scan *s) {
+        Scan t = *s;
+
+        if (!scan_text(&t, "kernel: ") &&
+            (!skip_word(&t) || (!scan_text(&t, "kernel: ") && !scan_text(&t, "kernel:"))))
+                return false;
+        *s = t;
+        return true;
+}
+
+bool prefix_skip(Scan *s) {
+        static bool (*const kinds[])(Scan * s) = {
+                skip_quote, skip_level,    skip_bracket, skip_stamp,
+                skip_kmsg,  skip_facility, skip_kernel,
+        };
+        const char *begin = s->p;
+        bool again;
+
+        do {
+                Scan t = *s;
+
+                again = false;
+                (void) scan_blanks(&t);
+                for (size_t i = 0; i < ELEMENTSOF(kinds) && !again; i++)
+                        again = kinds[i](&t);
+                if (again)
+                        *s = t;
+        } while (again);
+        return s->p > begin;
+}
+
+/* Up to three of them, as " * ", "//", "- ". */
+static bool is_sign(char c) {
+        return c && strchr("|+-*#$%:;/.\"'`~\\", c);
+}
+
+bool prefix_skip_weak(Scan *s) {
+        uint64_t number;
+        Scan t = *s;
+
+        (void) scan_blanks(&t);
+        if (scan_number(&t, UINT32_MAX, &number)) {
+                if (scan_left(&t) < 2 || !*t.p || !strchr(":|.- ", *t.p) || is_digit(t.p[1]))
+                        return false;
+                t.p++;
+        } else {
+                size_t n = skip_while(&t, is_sign);
+
+                if (n == 0 || n > 3)
+                        return false;
+                (void) scan_text(&t, " ");
+        }
+        if (t.p == t.end)
+                return false;
+        *s = t;
+        return true;
+}
+
+/* Back over the columns that stand before a CPU's number at @p: "  210.412454 |   ". */
+static const char *columns_begin(const char *begin, const char *p) {
+        const char *q = p;
+
+        while (q > begin && q[-1] == ' ')
+                q--;
+        if (q > begin && q[-1] == '|') {
+                bool has_point = false;
+                const char *time;
+
+                for (time = q - 1; time > begin && time[-1] == ' '; time--)
+                        ;
+                for (; time > begin && (time[-1] == '.' || is_digit(time[-1])); time--)
+                        has_point = has_point || time[-1] == '.';
+                if (has_point)
+                        return time;
+        }
+        return p - q > 1 ? p - 1 : q;
+}
+
+bool prefix_skip_unknown(Scan *s) {
+        static const char rule[] = " ----------------------------------------";
+        const char *p = s->p;
+
+        while ((p = memchr(p, ')', (size_t) (s->end - p)))) {
+                const char *digits = p;
+
+                while (digits > s->p && is_digit(digits[-1]))
+                        digits--;
+                if (digits < p && p + 1 < s->end && p[1] == ' ' && digits > s->p &&
+                    !is_letter(digits[-1]) && digits[-1] != '(') {
+                        s->p = columns_begin(s->p, digits);
+                        return true;
+                }
+                p++;
+        }
+        p = scan_find(s, rule);
+        if (!p)
+                return false;
+        s->p = p;
+        return true;
+}
+
+uint32_t prefix_shape(const char *begin, const char *end) {
+        uint32_t hash = 2166136261;
+        char last = 0;
+
+        for (const char *p = begin; p < end; p++) {
+                char c = is_digit(*p) || is_letter(*p) ? 'a' : *p;
+
+                if (c == last)
+                        continue;
+                hash = (hash ^ (uint8_t) c) * 16777619;
+                last = c;
+        }
+        return hash;
+}

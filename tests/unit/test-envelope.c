@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* One trace, put into whatever texts come in, is the same trace when it is read. */
+
+#include "base/buf.h"
+#include "import/envelope.h"
+#include "text-file.h"
+
+#define N_STEPS 4
+
+/* What every text below is of. */
+static const struct {
+        StepKind kind;
+        const char *label;
+        int32_t depth;
+        uint64_t duration_ns;
+} steps[N_STEPS] = {
+        { STEP_ENTER, "a", 0, 0 },
+        { STEP_LEAF, "b [m]", 1, 890 },
+        { STEP_LEAF, "c", 1, 12500 },
+        { STEP_LEAVE, "a", 0, 15270 },
+};
+
+static const char *const plain[N_STEPS] = {
+        " 3)               |  a() {",
+        " 3)   0.890 us    |    b [m]();",
+        " 3) + 12.500 us   |    c(); /* ret=0x0 */",
+        " 3) + 15.270 us   |  }",
+};
+
+static void expect_steps(const char *what, const char *text) {
+        _cleanup_(text_trace_freep) TextTrace *t = NULL;
+        int fd = fd_of_text(text, strlen(text));
+        Step s;
+
+        ck_assert_msg(text_trace_take_fd(&t, fd) == 0, "%s: no trace in: %s", what, text);
+        for (size_t i = 0; i < N_STEPS; i++) {
+                ck_assert_msg(text_trace_next(t, &s) == 1, "%s: step %zu of: %s", what, i, text);
+                ck_assert_msg(s.kind == steps[i].kind && s.depth == steps[i].depth && s.cpu == 3 &&
+                                      streq(s.function->label, steps[i].label),
+                              "%s: step %zu of: %s", what, i, text);
+                if (s.kind != STEP_ENTER)
+                        ck_assert_uint_eq(step_duration_ns(&s), steps[i].duration_ns);
+        }
+        ck_assert_int_eq(text_trace_next(t, &s), 0);
+        ck_assert_msg(text_trace_count(t)->n_remarks[TEXT_DAMAGED] == 0, "%s: damage in: %s", what,
+                      text);
+        ck_assert_msg(text_trace_count(t)->n_remarks[TEXT_NOT_TRACE] == 0, "%s: talk in: %s", what,
+                      text);
+}
+
+/* Each line with @before and @behind; the caller frees it. */
+static char *wrap(const char *text, const char *before, const char *behind) {
+        _cleanup_buf_ Buf out = BUF_INIT;
+        char *ret;
+
+        while (*text) {
+                const char *end = strchrnul(text, '\n');
+
+                buf_adds(&out, before);
+                buf_add(&out, text, (size_t) (end - text));
+                buf_adds(&out, behind);
+                buf_adds(&out, "\n");
+                text = *end ? end + 1 : end;
+        }
+        ck_assert_int_eq(buf_take_string(&out, &ret), 0);
+        return ret;
+}
+
+static char *encode(const char *text, const char *const pairs[][2], size_t n_pairs) {
+        _cleanup_buf_ Buf out = BUF_INIT;
+        char *ret;
+
+        for (; *text; text++) {
+                size_t i = 0;
+
+                while (i < n_pairs && *text != *pairs[i][0])
+                        i++;
+                if (i < n_pairs)
+                        buf_adds(&out, pairs[i][1]);
+                else
+                        buf_add(&out, text, 1);
+        }
+        ck_assert_int_eq(buf_take_string(&out, &ret), 0);
+        return ret;
+}
+
+static char *plain_text(void) {
+        char *text;
+
+        ck_assert_int_gt(
+                asprintf(&text, "%s\n%s\n%s\n%s\n", plain[0], plain[1], plain[2], plain[3]), 0);
+        return text;
+}
+
+static const struct {
+        const char *before, *behind;
+} wraps[] = {
+        { "", "" },
+        { "", "\r" },
+        { "", "  " },
+        { "> ", "" },
+        { ">", "" },
+        { "> >> ", "" },
+        { ">>> > ", "" },
+        { "| ", "" },
+        { "    ", "" },
+        { "            ", "" },
+        { "\t", "" },
+        { "> \t", "" },
+        { "PZ> ", "" },
+        { "- ", "" },
+        { "+", "" },
+        { " * ", "" },
+        { "// ", "" },
+        { "12: ", "" },
+        { "    12\t", "" },
+        { "\"", "\\n\"" },
+        { "[  210.412454] ", "" },
+        { "[12210.412454] ", "" },
+        { "<4>[  210.412454] ", "" },
+        { "<6>", "" },
+        { "[  210.412454][ T1234] ", "" },
+        { "[  210.412454][    C3] ", "" },
+        { "[Tue Nov 22 18:30:01 2026] ", "" },
+        { "[Nov22 18:30] ", "" },
+        { "[  +0.000003] ", "" },
+        { "kern  :warn  : [  210.412454] ", "" },
+        { "kern  :warn  : [Tue Nov 22 18:30:01 2026] ", "" },
+        { "Nov 22 18:30:01 host kernel: ", "" },
+        { "Nov  2 18:30:01 host kernel: [  210.412454] ", "" },
+        { "Nov 22 18:30:01.123456 host.example kernel[1]: ", "" },
+        { "2026-11-22T18:30:01.123456+00:00 host kernel: [  210.412454] ", "" },
+        { "2026-11-22T18:30:01.1234567Z ", "" },
+        { "2026-11-22 18:30:01,123 ", "" },
+        { "[2026-11-22 18:30:01.123] ", "" },
+        { "18:30:01.123 ", "" },
+        { "kernel: ", "" },
+        { "host kernel: ", "" },
+        { "6,1234,210412454,-;", "" },
+        { "\033[32m", "\033[0m" },
+        { "^[[32m", "^[[0m^M" },
+        { "\033[32m[  210.412454] \033[0m", "" },
+        { "console | ", "" },
+        { "(XEN) d0v1 <log>: ", "" },
+        { "<p>", "<br/>" },
+        { "\xef\xbb\xbf", "" },
+};
+
+START_TEST(a_text_is_what_it_was_before_it_was_wrapped)
+        {
+                _cleanup_free_ char *text = plain_text();
+
+                for (size_t i = 0; i < ELEMENTSOF(wraps); i++) {
+                        _cleanup_free_ char *wrapped = wrap(text, wraps[i].before, wraps[i].behind);
+
+                        expect_steps(wraps[i].before, wrapped);
+                }
+        }
+END_TEST
+
+/* A log that was quoted, a quotation that was logged. */
+START_TEST(envelopes_are_put_into_envelopes)
+        {
+                static const char *const outer[] = { "> ", "    ", "[  210.412454] ", "\t",
+                                                     "Nov 22 18:30:01 host kernel: " };
+                _cleanup_free_ char *text = plain_text();
+
+                for (size_t i = 0; i < ELEMENTSOF(wraps); i++)
+                        for (size_t k = 0; k < ELEMENTSOF(outer); k++) {
+                                _cleanup_free_ char *inner =
+                                        wrap(text, wraps[i].before, wraps[i].behind);
+                                _cleanup_free_ char *wrapped = wrap(inner, outer[k], "\r");
+
+                                expect_steps(wraps[i].before, wrapped);
+                        }
+        }
+END_TEST
+
+START_TEST(encodings_are_undone_inside_of_any_other_envelope)
+        {
+                static const char *const html[][2] = {
+                        { "<", "&lt;" }, { ">", "&gt;" }, { "|", "&#124;" }, { " ", "&nbsp;" }
+                };
+                static const char *const html_twice[][2] = { { ">", "&amp;gt;" },
+                                                             { "|", "&amp;#x7c;" } };
+                static const char *const qp[][2] = { { "=", "=3D" }, { " ", "=20" } };
+                static const char *const qp_nbsp[][2] = { { "=", "=3D" }, { " ", "=C2=A0" } };
+                static const char *const nbsp[][2] = { { " ", "\xc2\xa0" },
+                                                       { "|", "\xe2\x94\x82" } };
+                static const char *const micro[][2] = { { "u", "\xc2\xb5" } };
+                static const struct {
+                        const char *name;
+                        const char *const (*pairs)[2];
+                        size_t n;
+                } codes[] = { { "html", html, 4 },     { "html twice", html_twice, 2 },
+                              { "qp", qp, 2 },         { "qp, no-break", qp_nbsp, 2 },
+                              { "no-break", nbsp, 2 }, { "micro", micro, 1 } };
+                static const char *const before[] = { "", "> ", ">> > ", "[  210.412454] " };
+
+                for (size_t i = 0; i < ELEMENTSOF(codes); i++)
+                        for (size_t k = 0; k < ELEMENTSOF(before); k++) {
+                                _cleanup_free_ char *text = plain_text();
+                                _cleanup_free_ char *wrapped = wrap(text, before[k], "");
+                                _cleanup_free_ char *coded =
+                                        encode(wrapped, codes[i].pairs, codes[i].n);
+
+                                expect_steps(codes[i].name, coded);
+                        }
+        }
+END_TEST
+
+START_TEST(broken_lines_are_joined)
+        {
+                static const char *const texts[] = {
+                        /* by a mailer, at a blank; quoted again by the next one */
+                        " 3)               |  a() {\n 3)   0.890 us    |    b\n[m]();\n"
+                        " 3) + 12.500 us   |    c(); /*\nret=0x0 */\n 3) + 15.270 us   |  }\n",
+                        "> 3)               |  a() {\n> 3)   0.890 us    |    b\n> [m]();\n"
+                        "> 3) + 12.500 us   |    c(); /* ret=0x0\n*/\n> 3) + 15.270 us   |  }\n",
+                        /* by a terminal, anywhere */
+                        " 3)               |  a() {\n 3)   0.890 us    |    b [m](\n);\n"
+                        " 3) + 12.500 us   |    c\n(); /* ret=0x0 */\n 3) + 15.270 us   |  }\n",
+                        /* softly */
+                        "=203)               |  a() {\n 3)   0.890 us    |    =\nb [m]();\n"
+                        " 3) + 12.500 us   |    c(); /* ret=3D=\n0x0 */\n 3) + 15.270 us   |  }\n",
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(texts); i++)
+                        expect_steps("broken", texts[i]);
+        }
+END_TEST
+
+/* A browser, or a mailer, makes one blank of many: braces tell what blanks do not. */
+START_TEST(calls_nest_by_their_braces_where_blanks_are_lost)
+        {
+                expect_steps("one blank", "3) | a() {\n3) 0.890 us | b [m]();\n"
+                                          "3) + 12.500 us | c(); /* ret=0x0 */\n"
+                                          "3) + 15.270 us | }\n");
+                expect_steps("some lines",
+                             " 3)               |  a() {\n 3)   0.890 us    | b [m]();\n"
+                             " 3) + 12.500 us   |    c();\n"
+                             " 3) + 15.270 us   | }\n");
+        }
+END_TEST
+
+START_TEST(lone_returns_end_lines)
+        {
+                _cleanup_free_ char *text = plain_text();
+
+                for (char *p = text; *p; p++)
+                        *p = *p == '\n' ? '\r' : *p;
+                expect_steps("old Mac", text);
+        }
+END_TEST
+
+START_TEST(a_dump_in_a_log_is_read_with_what_is_around_it)
+        {
+                static const char text[] =
+                        "[  210.412001] BUG: kernel NULL pointer dereference, address: 0\n"
+                        "[  210.412002] Dumping ftrace buffer:\n"
+                        "[  210.412003] ---------------------------------\n"
+                        "[  210.412004] CPU:3 [LOST 13 EVENTS]\n"
+                        "[  210.412004]  3)               |  a() {\n"
+                        "[  210.412005]  3)   0.890 us    |    b [m]();\n"
+                        "[  210.412006]  ------------------------------------------\n"
+                        "[  210.412006]  3)    cat-123     =>     bash-9    \n"
+                        "[  210.412006]  ------------------------------------------\n"
+                        "[  210.412006] \n"
+                        "[  210.412006]  3)   0.890 us    |    c();\n"
+                        "[  210.412007] ---------------------------------\n"
+                        "[  210.412008] Modules linked in:\n";
+                _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(text);
+                unsigned n = 0;
+                Step s;
+
+                while (text_trace_next(t, &s) > 0) {
+                        ck_assert_uint_eq(s.cpu, 3);
+                        n++;
+                }
+                ck_assert_uint_eq(n, 5); /* a loss, three calls, and who ran */
+                ck_assert_int_eq(s.pid, 9);
+                ck_assert_uint_eq(text_trace_count(t)->n_switches, 1);
+                ck_assert_uint_eq(text_trace_count(t)->n_lost, 13);
+                ck_assert_uint_eq(text_trace_count(t)->n_remarks[TEXT_DAMAGED], 0);
+                ck_assert_uint_eq(text_trace_count(t)->n_remarks[TEXT_NOT_TRACE], 5);
+        }
+END_TEST
+
+START_TEST(a_quoted_task_keeps_its_name)
+        {
+                _cleanup_(text_trace_freep) TextTrace *t =
+                        trace_of_text("&gt;  1)    &lt;idle&gt;-0    |   0.811 us    |    b();\n");
+                Step s;
+
+                ck_assert_int_eq(text_trace_next(t, &s), 1);
+                ck_assert_str_eq(s.comm, "<idle>");
+                ck_assert_int_eq(s.pid, 0);
+        }
+END_TEST
+
+START_TEST(what_somebody_left_out_is_told_from_talk)
+        {
+                static const char *const elisions[] = {
+                        "...",       "[...]",         "<snip>",
+                        "[ ... ]",   ". . .",         "--- snip ---",
+                        ":",         "\xe2\x80\xa6",  "[... 120 lines omitted ...]",
+                        "[snipped]", "8< cut here >8"
+                };
+                static const char *const talk[] = { "and so on", "The lines", "-----", "see [1]",
+                                                    "cut is a program" };
+
+                for (size_t i = 0; i < ELEMENTSOF(elisions); i++)
+                        ck_assert_msg(envelope_is_elision(&(Line){ .text = elisions[i],
+                                                                   .n_text = strlen(elisions[i]) }),
+                                      "%s", elisions[i]);
+                for (size_t i = 0; i < ELEMENTSOF(talk); i++)
+                        ck_assert_msg(!envelope_is_elision(&(Line){ .text = talk[i],
+                                                                    .n_text = strlen(talk[i]) }),
+                                      "%s", talk[i]);
+        }
+END_TEST
+
+/* What is no trace does not become one by being unwrapped. */
+START_TEST(prose_lists_and_code_are_no_trace)
+        {
+                static const char *const texts[] = {
+                        "> 1) first item\n> 2) second\n",
+                        "- 1) do this; then that\n| a | b |\n|---|---|\n| 0.1 us | 2 |\n",
+                        "#\n# a comment\n#\nint f() {\n        g();\n}\n",
+                        "[  210.412454] Modules linked in: a(E) b\n[  210.412455]  ? f+0x1/0x2\n",
+                        "Nov 22 18:30:01 host sshd[12]: Accepted\n",
+                        "It took 100 us:\n100 us: f();\n",
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                        _cleanup_(text_trace_freep) TextTrace *t = NULL;
+                        int r = text_trace_take_fd(&t, fd_of_text(texts[i], strlen(texts[i])));
+
+                        ck_assert_msg(r == TEXT_TRACE_E_FOREIGN, "%s", texts[i]);
+                        ck_assert_uint_eq(text_trace_count(t)->n_remarks[TEXT_DAMAGED], 0);
+                }
+        }
+END_TEST
+
+UNIT_MAIN("envelope", a_text_is_what_it_was_before_it_was_wrapped, envelopes_are_put_into_envelopes,
+          encodings_are_undone_inside_of_any_other_envelope, broken_lines_are_joined,
+          calls_nest_by_their_braces_where_blanks_are_lost, lone_returns_end_lines,
+          a_dump_in_a_log_is_read_with_what_is_around_it, a_quoted_task_keeps_its_name,
+          what_somebody_left_out_is_told_from_talk, prose_lists_and_code_are_no_trace)
