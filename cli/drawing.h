@@ -25,6 +25,7 @@ typedef struct DrawingOptions {
         const char *format; /* a renderer's name; NULL: as the kernel draws */
         RenderOptions render;
         uint32_t n_possible_cpus; /* of a text; a recording knows it */
+        const char *heading;      /* of a text */
         bool live;            /* recorded on this very machine, now: tasks may be asked of /proc */
         Filtering *filtering; /* resolved when the recording is open; NULL: all of it is drawn */
 } DrawingOptions;

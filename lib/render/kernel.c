@@ -49,6 +49,7 @@ typedef struct CpuState {
 
 typedef struct Kernel {
         RenderOptions options;
+        const char *heading;
         bool bare_retval;
         Buf *out;
         int cpu_columns;
@@ -156,20 +157,26 @@ static inline char *append_cpu(char *p, const CpuState *cpu) {
 }
 
 /* verif_pid() */
-static _cold_ char *append_switch(char *p, CpuState *cpu, const Step *step) {
-        bool first = !cpu->has_pid;
+static _cold_ char *append_switch(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
+        bool said = k->options.verbatim && step->said && step->said->change;
+        /* Where nobody knows who runs, no change was seen. */
+        bool first = !said && (!cpu->has_pid || cpu->pid < 0 || step->pid < 0);
 
         if (!first) {
                 p = APPEND(p, RULE);
-                p = append_cpu(p, cpu);
-                p = append(p, cpu->proc, cpu->n_proc);
-                p = APPEND(p, " => ");
+                if (said)
+                        p = append(p, step->said->change, step->said->n_change);
+                else {
+                        p = append_cpu(p, cpu);
+                        p = append(p, cpu->proc, cpu->n_proc);
+                        p = APPEND(p, " => ");
+                }
         }
         cpu->has_pid = true;
         cpu->pid = step->pid;
         fill_proc(cpu, step->comm, step->pid);
         if (!first) {
-                p = append(p, cpu->proc, cpu->n_proc);
+                p = said ? p : append(p, cpu->proc, cpu->n_proc);
                 p = APPEND(p, "\n" RULE "\n");
         }
         return p;
@@ -240,14 +247,20 @@ static bool is_hidden(const Kernel *k, CpuState *cpu, const Step *step) {
         return hidden;
 }
 
+/* What stands above a line: a change of tasks, an interrupt. */
+static _always_inline_ char *append_above(const Kernel *k, char *p, CpuState *cpu,
+                                          const Step *step) {
+        if (_unlikely_(!cpu->has_pid || cpu->pid != step->pid))
+                p = append_switch(k, p, cpu, step);
+        if (_unlikely_(step->function && step->function->is_irq_entry) && step->kind != STEP_LEAVE)
+                p = append_irq(k, p, cpu, step, "==========>");
+        return p;
+}
+
 /* print_graph_prologue() */
 static _always_inline_ char *append_prologue(const Kernel *k, char *p, CpuState *cpu,
                                              const Step *step) {
-        if (_unlikely_(!cpu->has_pid || cpu->pid != step->pid))
-                p = append_switch(p, cpu, step);
-        if (_unlikely_(step->function && step->function->is_irq_entry) && step->kind != STEP_LEAVE)
-                p = append_irq(k, p, cpu, step, "==========>");
-        return append_columns(k, p, cpu, step);
+        return append_columns(k, append_above(k, p, cpu, step), cpu, step);
 }
 
 static char overhead_mark(uint64_t duration_ns) {
@@ -456,6 +469,12 @@ static char *append_entry(Kernel *k, char *p, CpuState *cpu, const Step *step) {
         return leaf ? APPEND(p, "();\n") : APPEND(p, "() {\n");
 }
 
+static _cold_ char *append_overrun(char *p, const Step *step) {
+        p = APPEND(p, " (Overruns: ");
+        p = append_number(p, step->overrun, 1, ' ');
+        return APPEND(p, ")\n");
+}
+
 /* print_graph_return() */
 static char *append_return(Kernel *k, char *p, CpuState *cpu, const Step *step) {
         const Function **slot = entered_slot(cpu, step);
@@ -485,12 +504,17 @@ static char *append_return(Kernel *k, char *p, CpuState *cpu, const Step *step) 
                 p = APPEND(p, " */");
         }
         *p++ = '\n';
-        if (k->options.overrun || (said && said->has_overrun)) {
-                p = APPEND(p, " (Overruns: ");
-                p = append_number(p, step->overrun, 1, ' ');
-                p = APPEND(p, ")\n");
-        }
-        return p;
+        return k->options.overrun || (said && said->has_overrun) ? append_overrun(p, step) : p;
+}
+
+/* The line as a text had it, columns and all. */
+static _cold_ char *append_verbatim(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
+        p = append_above(k, p, cpu, step);
+        if (step->said->irq_begin)
+                p = append_irq_marker(k, append_columns(k, p, cpu, step), "==========>");
+        p = append(p, step->said->text, step->said->n_text);
+        *p++ = '\n';
+        return step->said->has_overrun ? append_overrun(p, step) : p;
 }
 
 /* print_graph_comment() */
@@ -510,6 +534,23 @@ static _cold_ char *append_comment(const Kernel *k, char *p, CpuState *cpu, cons
         return APPEND(p, " */\n");
 }
 
+static inline char *append_line(Kernel *k, char *p, CpuState *cpu, const Step *step) {
+        p = append_prologue(k, p, cpu, step);
+        if (_unlikely_(step->said && step->said->irq_begin)) {
+                p = append_irq_marker(k, p, "==========>");
+                p = append_prologue(k, p, cpu, step);
+        }
+        switch (step->kind) {
+        case STEP_ENTER:
+        case STEP_LEAF:
+                return append_entry(k, p, cpu, step);
+        case STEP_LEAVE:
+                return append_return(k, p, cpu, step);
+        default:
+                return append_comment(k, p, cpu, step);
+        }
+}
+
 /* What a step needs beyond LINE_MAX_BYTES. */
 static inline size_t extra_bytes(const Step *step) {
         size_t n = step->function ? step->function->n_label : 0;
@@ -519,7 +560,7 @@ static inline size_t extra_bytes(const Step *step) {
         else if (_unlikely_(step->n_args > 0))
                 n += arguments_room(step);
         if (_unlikely_(step->said != NULL))
-                n += step->said->n_args + step->said->n_note;
+                n += step->said->n_args + step->said->n_note + step->said->n_text;
         return n;
 }
 
@@ -593,23 +634,10 @@ static void kernel_step(void *userdata, const Step *step) {
         p = begin;
         if (_unlikely_(step->said && step->said->cpu_untold))
                 p = append_said_change(p, cpu, step);
-        p = append_prologue(k, p, cpu, step);
-        if (_unlikely_(step->said && step->said->irq_begin)) {
-                p = append_irq_marker(k, p, "==========>");
-                p = append_prologue(k, p, cpu, step);
-        }
-        switch (step->kind) {
-        case STEP_ENTER:
-        case STEP_LEAF:
-                p = append_entry(k, p, cpu, step);
-                break;
-        case STEP_LEAVE:
-                p = append_return(k, p, cpu, step);
-                break;
-        default:
-                p = append_comment(k, p, cpu, step);
-                break;
-        }
+        if (_unlikely_(k->options.verbatim && step->said && step->said->text))
+                p = append_verbatim(k, p, cpu, step);
+        else
+                p = append_line(k, p, cpu, step);
         if (_unlikely_(step->said && step->said->irq_end)) {
                 p = append_prologue(k, p, cpu, step);
                 p = append_irq_marker(k, p, "<==========");
@@ -629,6 +657,10 @@ static void kernel_begin(void *userdata) {
 
         if (!o->header)
                 return;
+        if (o->verbatim && k->heading) {
+                buf_adds(k->out, k->heading);
+                return;
+        }
         buf_adds(k->out, "# tracer: function_graph\n#\n#");
         buf_adds(k->out, o->abstime ? "     TIME       " : "");
         buf_adds(k->out, o->cpu ? " CPU" : "");
@@ -661,6 +693,7 @@ static int kernel_new(void **ret, const RenderContext *context, Buf *out) {
                 return -ENOMEM;
         *k = (Kernel){
                 .options = context->options,
+                .heading = context->heading,
                 .bare_retval = context->bare_retval,
                 .out = out,
                 .cpu_columns =

@@ -37,7 +37,7 @@ static void fuzz_check_step(const Step *s) {
 }
 
 /* Draws @t with @renderer, and adds it up. */
-static void fuzz_draw(TextTrace *t, const Renderer *renderer, Buf *out) {
+static void fuzz_draw(TextTrace *t, const Renderer *renderer, bool is_verbatim, Buf *out) {
         const TextLayout *l = text_trace_layout(t);
         RenderContext context = { .options = RENDER_OPTIONS_DEFAULT, .n_possible_cpus = 8192 };
         _cleanup_(prune_freep) Prune *prune = NULL;
@@ -59,6 +59,8 @@ static void fuzz_draw(TextTrace *t, const Renderer *renderer, Buf *out) {
         context.options.latency = l->columns.latency;
         context.options.duration = l->columns.duration;
         context.options.tight = l->is_tight;
+        context.options.verbatim = is_verbatim;
+        context.heading = l->heading;
         FUZZ_CHECK(prune_new(&prune, &patterns) == 0 && census_init(&census, &roots, false) == 0);
         FUZZ_CHECK(pairing_new(&pairing) == 0);
         FUZZ_CHECK(breakdown_new(&p, BREAKDOWN_BY_MODULE, pairing) == 0);
@@ -131,14 +133,14 @@ static void fuzz_text(const uint8_t *data, size_t n_data, TextKind kind) {
         int r;
 
         t = fuzz_open(data, n_data, &r);
-        fuzz_draw(t, renderer, &out);
+        fuzz_draw(t, renderer, n_data % 2, &out);
         r = r ?: text_trace_layout(t)->kind != kind;
         text_trace_free(t);
         fuzz_filter(data, n_data);
         if (r != 0)
                 return;
         t = fuzz_open(out.data, out.n_data, &r);
-        fuzz_draw(t, other, &again);
+        fuzz_draw(t, other, false, &again);
         FUZZ_CHECK(text_trace_count(t)->n_remarks[TEXT_DAMAGED] == 0);
         text_trace_free(t);
 }

@@ -6,7 +6,7 @@
 #include "render/renderer.h"
 #include "text-file.h"
 
-static RenderContext context_of(const TextTrace *t) {
+static RenderContext context_of(const TextTrace *t, bool verbatim) {
         const TextLayout *l = text_trace_layout(t);
         RenderContext c = { .options = RENDER_OPTIONS_DEFAULT, .n_possible_cpus = 1 };
 
@@ -20,14 +20,16 @@ static RenderContext context_of(const TextTrace *t) {
         c.options.latency = l->columns.latency;
         c.options.duration = l->columns.duration;
         c.options.tight = l->is_tight;
+        c.options.verbatim = verbatim;
+        c.heading = l->heading;
         return c;
 }
 
 /* @notrace: a function that is left out, or NULL.  The caller frees what is drawn. */
-static char *redraw(TextTrace *t, const char *notrace) {
+static char *redraw_as(TextTrace *t, const char *notrace, bool verbatim) {
         const Renderer *r =
                 text_trace_layout(t)->kind == TEXT_GRAPH ? &renderer_kernel : &renderer_indent;
-        RenderContext context = context_of(t);
+        RenderContext context = context_of(t, verbatim);
         _cleanup_(prune_freep) Prune *prune = NULL;
         _cleanup_strv_ Strv patterns = {};
         _cleanup_buf_ Buf out = BUF_INIT;
@@ -53,11 +55,26 @@ static char *redraw(TextTrace *t, const char *notrace) {
         return text;
 }
 
+/* Put together of its parts. */
+static char *redraw(TextTrace *t, const char *notrace) {
+        return redraw_as(t, notrace, false);
+}
+
+static void expect_verbatim(const char *text) {
+        _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(text);
+        _cleanup_free_ char *drawn = redraw_as(t, NULL, true);
+
+        ck_assert_str_eq(drawn, text);
+}
+
+/* Both ways. */
 static void expect_same(const char *text) {
         _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(text);
         _cleanup_free_ char *drawn = redraw(t, NULL);
 
         ck_assert_str_eq(drawn, text);
+        if (text_trace_layout(t)->kind == TEXT_GRAPH)
+                expect_verbatim(text);
 }
 
 /* Lines @first to @last (from 1) of @text taken out, in place; 0: none. */
@@ -182,6 +199,27 @@ START_TEST(marks_of_old_kernels_and_none_are_kept)
         }
 END_TEST
 
+START_TEST(what_is_not_as_a_kernel_has_it_is_kept_verbatim)
+        {
+                expect_verbatim("# tracer: function_graph\n"
+                                "#\n"
+                                "# CPU  TASK/PID     DURATION            FUNCTION CALLS\n"
+                                "# |     |    |       |   |                 |   |\n"
+                                " 0)   cat-1  |   1000131 us |  f();\n"
+                                " 0)   cat-1  | ! 12202.93 us |  f();  \n"
+                                " 0)   cat-1  | 1.3 ms | f() {\n"
+                                " 0)   cat-1  |          | /* e: a=b */ \n"
+                                " 0)   cat-1  | 3 us| } /* f() */\n"
+                                " 0)   cat-1  |   0.1 us  |  g(); // slow\n");
+                expect_verbatim(" 1)   0.100 us    |  a();\n"
+                                " ------------------------------------------\n"
+                                " 1)  cat-123  =>  bash-9\n"
+                                " ------------------------------------------\n"
+                                "\n"
+                                " 1)   0.100 us    |  b();\n");
+        }
+END_TEST
+
 START_TEST(values_and_names_behind_calls_are_kept)
         {
                 expect_same(" 0)               |  f(sk=0x1, msg=0x2, len=0x40) {\n"
@@ -291,6 +329,7 @@ END_TEST
 UNIT_MAIN("text-redraw", files_are_drawn_again_as_they_were,
           leaving_out_a_subtree_removes_exactly_its_lines, all_columns_are_drawn_again,
           columns_may_be_missing, marks_of_old_kernels_and_none_are_kept,
-          values_and_names_behind_calls_are_kept, interrupts_events_losses_and_overruns_are_kept,
-          changes_of_tasks_are_kept, changes_of_tasks_of_unsaid_cpus_are_kept,
-          durations_of_any_size_are_kept, indented_texts_of_all_kinds_are_kept)
+          what_is_not_as_a_kernel_has_it_is_kept_verbatim, values_and_names_behind_calls_are_kept,
+          interrupts_events_losses_and_overruns_are_kept, changes_of_tasks_are_kept,
+          changes_of_tasks_of_unsaid_cpus_are_kept, durations_of_any_size_are_kept,
+          indented_texts_of_all_kinds_are_kept)
