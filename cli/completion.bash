@@ -41,7 +41,7 @@ __ftracectl_options() { # VERB
                 --wait --force'
         local draw='-O --format= --option='
         local live='--task= --cpu= --root= --function= --fold= --nth= --keep-slower= --keep-failed'
-        local filter="-p --pid= --from= --to= --slower= --depth= --notrace= --slowest= $live"
+        local filter="-p --pid= --from= --to= --slower= --depth= --notrace= --slowest= --nth-trace= $live"
 
         case $1 in
         run) echo "$record --no-report $draw" ;;

@@ -33,6 +33,21 @@ static int color_from_name(const char *word) {
         return -EINVAL;
 }
 
+/* NTH_TRACE_ALL, or the number; not 0, which is nothing said. */
+static int nth_trace_from_name(const char *word) {
+        unsigned long n;
+        char *end;
+
+        if (streq(word, "all"))
+                return NTH_TRACE_ALL;
+        errno = 0;
+        n = strtoul(word, &end, 10);
+        return errno == 0 && *word >= '0' && *word <= '9' && *end == 0 && n > 0 &&
+                               n < NTH_TRACE_ALL
+                       ? (int) n
+                       : -EINVAL;
+}
+
 static const Option options[] = {
         /* clang-format off */
         { "name",          'n', OPTIONS_RECORD | OPTIONS_KEEP, OPTION_TEXT,     AT(name), "NAME",
@@ -191,6 +206,10 @@ static const Option options[] = {
           "ranges of the same length, not each twice as long as the one before" },
         { "keep-going",     0,  OPTIONS_KEEP_GOING, OPTION_FLAG,     AT(keep_going), NULL,
           "step over lines of a text that are damaged; \"report\" does anyhow" },
+        { "nth-trace",      0,  OPTIONS_FILTER, OPTION_CHOICE,   AT(nth_trace), "N|all",
+          "of a text that has several traces the N-th, or all of them as if they\n"
+          "were one; the first unless said",
+          .choose = nth_trace_from_name },
         { "task",           0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS,    AT(filter.tasks), "NAME",
           "only tasks of this name, which may be a glob; may be repeated" },
         { "cpu",            0,  OPTIONS_FILTER | OPTIONS_LIVE | OPTIONS_FETCH, OPTION_TEXT,     AT(filter.cpus), "LIST",

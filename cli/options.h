@@ -10,6 +10,7 @@
  */
 
 #include <jansson.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,6 +54,8 @@ enum {
 };
 
 /* --color */
+#define NTH_TRACE_ALL INT_MAX
+
 typedef enum ColorMode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } ColorMode;
 
 typedef enum JsonMode { JSON_OFF, JSON_AUTO, JSON_SHORT, JSON_PRETTY } JsonMode;
@@ -101,6 +104,7 @@ typedef struct Options {
         bool force, sched;
         Rules rules; /* spec.triggers to be */
         bool no_report, keep, all, deep, keep_going;
+        int nth_trace; /* of a text, from 1; NTH_TRACE_ALL; 0: not said */
         const char *format;
         const char *by; /* top */
         uint64_t limit; /* 0: not said */

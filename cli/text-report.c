@@ -48,7 +48,9 @@ int text_report(Reading *reading, const Options *o) {
         text_source_layout(s, o, &d);
         text_trace_keep_going(s->trace, true);
         renderer = renderer_find(d.format);
-        context = (RenderContext){ .options = d.render, .n_possible_cpus = d.n_possible_cpus };
+        context = (RenderContext){ .options = d.render,
+                                   .n_possible_cpus = d.n_possible_cpus,
+                                   .heading = d.heading };
         r = renderer->new (&rendering, &context, &out);
         if (r >= 0) {
                 pager_open(&pager, o, SIZE_MAX);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "base/buf.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/name.h"
@@ -14,6 +15,7 @@
 #include "cli/text-source.h"
 
 #define N_DAMAGES_SAID 8
+#define N_TRACES_SAID 4
 
 static bool is_file(const char *word) {
         static const char *const suffixes[] = { ".txt", ".trace", ".log" };
@@ -45,17 +47,20 @@ static int failure(const char *name, int r) {
 }
 
 /* The file's descriptor; -ESTALE: it is a recording of trace-cmd's. */
-static int open_file(const char *path) {
+static int open_file(const char *path, bool *ret_utf16) {
         static const char magic[] = "\x17\x08\x44tracing";
         _cleanup_close_ int fd = -EBADF;
         char begin[sizeof(magic) - 1];
+        ssize_t n;
 
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
         if (fd < 0)
                 return -errno;
-        if (pread_up_to(fd, begin, sizeof(begin), 0) == (ssize_t) sizeof(begin) &&
-            memcmp(begin, magic, sizeof(begin)) == 0)
+        n = pread_up_to(fd, begin, sizeof(begin), 0);
+        if (n == (ssize_t) sizeof(begin) && memcmp(begin, magic, sizeof(begin)) == 0)
                 return -ESTALE;
+        *ret_utf16 =
+                n >= 2 && (memcmp(begin, "\xff\xfe", 2) == 0 || memcmp(begin, "\xfe\xff", 2) == 0);
         return TAKE_FD(fd);
 }
 
@@ -77,6 +82,18 @@ static void say_damage(const TextSource *s) {
                           format_count(text, n_damaged - n_said));
 }
 
+/* There are not so many as --nth-trace says. */
+static int no_such_trace(const TextSource *s, const Options *o) {
+        unsigned long long n = (unsigned long long) text_trace_count(s->trace)->n_traces;
+
+        if (n == 1)
+                log_error("--nth-trace=%d: there is only one trace in %s.", o->nth_trace, s->name);
+        else
+                log_error("--nth-trace=%d: there are only %llu traces in %s.", o->nth_trace, n,
+                          s->name);
+        return STATUS_NOT_FOUND;
+}
+
 static int no_trace(const TextSource *s) {
         const TextCount *c = text_trace_count(s->trace);
         char text[UNIT_TEXT_MAX];
@@ -85,11 +102,23 @@ static int no_trace(const TextSource *s) {
                 say_damage(s);
         if (c->n_bytes == 0)
                 log_error("%s is empty.", s->name);
+        else if (s->is_utf16)
+                log_error("%s is in UTF-16, which is not read: \"iconv -f UTF-16 -t UTF-8\" makes "
+                          "text of it.",
+                          s->name);
         else
                 log_error("there is no trace in %s: none of its first %s lines is one of "
                           "function_graph or of SystemTap's thread_indent().",
                           s->name, format_count(text, c->n_lines));
         return STATUS_FAILED;
+}
+
+/* A recording, which is one trace. */
+static int no_text(const char *word, const Options *o) {
+        if (o->nth_trace == 0)
+                return STATUS_OK;
+        log_error("--nth-trace: \"%s\" is a recording, and only texts have several traces.", word);
+        return STATUS_USAGE;
 }
 
 int text_source_open(TextSource *ret, const Options *o, const char *word) {
@@ -98,17 +127,21 @@ int text_source_open(TextSource *ret, const Options *o, const char *word) {
 
         *ret = (TextSource){};
         if (!is_file(word))
-                return STATUS_OK;
+                return no_text(word, o);
         if (streq(word, "-")) {
                 s.name = "standard input";
                 r = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
                 r = r < 0 ? -errno : r;
         } else
-                r = open_file(word);
+                r = open_file(word, &s.is_utf16);
         if (r == -ESTALE)
-                return STATUS_OK;
+                return no_text(word, o);
         if (r >= 0)
-                r = text_trace_take_fd(&s.trace, r);
+                r = text_trace_take_nth_fd(&s.trace, r,
+                                           o->nth_trace == NTH_TRACE_ALL ? TEXT_TRACE_ALL
+                                                                         : MAX(o->nth_trace, 1));
+        if (r == TEXT_TRACE_E_FEWER)
+                return no_such_trace(&s, o);
         if (r == TEXT_TRACE_E_FOREIGN)
                 return no_trace(&s);
         if (r < 0)
@@ -127,21 +160,34 @@ static uint32_t n_cpus_of(uint32_t n_digits) {
         return n_digits > 1 ? n + 1 : 1;
 }
 
+static void set_columns(RenderOptions *o, const TextLayout *l) {
+        bool has_columns = text_kind_form(l->kind)->has_columns;
+
+        o->abstime = l->columns.abstime;
+        o->cpu = l->columns.cpu;
+        o->proc = !has_columns || l->columns.proc;
+        o->latency = l->columns.latency;
+        o->duration = !has_columns || l->columns.duration;
+        o->tight = l->is_tight;
+}
+
 void text_source_layout(const TextSource *s, const Options *o, DrawingOptions *d) {
         const TextLayout *l = text_trace_layout(s->trace);
         const TextForm *form = text_kind_form(l->kind);
+        RenderOptions as_it_was = RENDER_OPTIONS_DEFAULT;
 
         d->n_possible_cpus = n_cpus_of(l->columns.n_cpu_digits);
         d->format = d->format ?: form->format;
         d->render.header = d->render.header && (l->has_header || !form->has_columns);
-        d->render.abstime = l->columns.abstime;
-        d->render.cpu = l->columns.cpu;
-        d->render.proc = !form->has_columns || l->columns.proc;
-        d->render.latency = l->columns.latency;
-        d->render.duration = !form->has_columns || l->columns.duration;
-        d->render.tight = l->is_tight;
+        as_it_was.header = d->render.header;
+        as_it_was.retval = d->render.retval;
+        set_columns(&d->render, l);
+        set_columns(&as_it_was, l);
         for (size_t i = 0; i < o->render.n; i++)
                 (void) render_option_set(&d->render, o->render.items[i]);
+        /* What no option changes is drawn as it stands in the text. */
+        d->render.verbatim = memcmp(&d->render, &as_it_was, sizeof(as_it_was)) == 0;
+        d->heading = l->heading;
 }
 
 int text_source_next(TextSource *s, Step *ret) {
@@ -156,25 +202,82 @@ int text_source_next(TextSource *s, Step *ret) {
         return r;
 }
 
-int text_source_finish(const TextSource *s, const Options *o) {
-        const TextCount *c = text_trace_count(s->trace);
-        uint64_t n_skipped = c->n_remarks[TEXT_NOT_TRACE];
+static void add_skipped(const TextSource *s, TextRemark remark, const char *one, const char *many,
+                        Buf *out) {
+        uint64_t n_skipped = text_trace_count(s->trace)->n_remarks[remark];
         char text[UNIT_TEXT_MAX], quoted[NAME_QUOTE_MAX];
-        const TextNote *first;
+        const TextNote *notes, *first = NULL;
         size_t n;
 
-        first = text_trace_notes(s->trace, &n);
-        while (n_skipped > 0 && first->remark != TEXT_NOT_TRACE)
-                first++;
+        if (n_skipped == 0)
+                return;
+        notes = text_trace_notes(s->trace, &n);
+        /* An empty one says nothing. */
+        for (size_t i = 0; i < n; i++)
+                if (notes[i].remark == remark && (!first || (!first->text[0] && notes[i].text[0])))
+                        first = &notes[i];
         if (n_skipped == 1)
-                talk(o, "%s: line %llu is not of a trace, and was skipped: \"%s\".", s->name,
-                     (unsigned long long) first->line, name_quote(quoted, first->text));
-        else if (n_skipped > 1)
-                talk(o,
-                     "%s: %s lines are not of a trace, and were skipped; the first is line %llu: "
-                     "\"%s\".",
-                     s->name, format_count(text, n_skipped), (unsigned long long) first->line,
-                     name_quote(quoted, first->text));
+                buf_printf(out, "; %s", one);
+        else
+                buf_printf(out, "; %s %s", format_count(text, n_skipped), many);
+        if (first && first->text[0])
+                buf_printf(out, "%sline %llu: \"%s\"", n_skipped == 1 ? ", " : ", the first is ",
+                           (unsigned long long) first->line, name_quote(quoted, first->text));
+}
+
+/* Where the traces begin that were not read, or what --nth-trace makes of them. */
+static void add_traces(const TextSource *s, const Options *o, Buf *out) {
+        const TextCount *c = text_trace_count(s->trace);
+        unsigned long long n_traces = (unsigned long long) c->n_traces;
+        unsigned nth = (unsigned) MAX(o->nth_trace, 1), shown = 0, i_trace = 1;
+        const TextNote *notes;
+        size_t n;
+
+        if (n_traces < 2)
+                return;
+        if (o->nth_trace == NTH_TRACE_ALL) {
+                buf_printf(out, "; all its %llu traces as if they were one", n_traces);
+                return;
+        }
+        buf_printf(out, "; it has %llu traces, and this is number %u (--nth-trace): ", n_traces,
+                   nth);
+        notes = text_trace_notes(s->trace, &n);
+        for (size_t i = 0; i < n && shown < N_TRACES_SAID; i++) {
+                if (notes[i].remark != TEXT_ANOTHER || ++i_trace == nth)
+                        continue;
+                buf_printf(out, "%snumber %u begins at line %llu", shown++ > 0 ? ", " : "", i_trace,
+                           (unsigned long long) notes[i].line);
+        }
+}
+
+/* One line: what it is, how much of it was read, what was not and why. */
+static void say_what_was_read(const TextSource *s, const Options *o) {
+        const TextForm *form = text_kind_form(text_trace_layout(s->trace)->kind);
+        const char *envelope = text_trace_envelope(s->trace);
+        const TextCount *c = text_trace_count(s->trace);
+        uint64_t n_lines = c->n_lines - c->n_elsewhere - c->n_remarks[TEXT_NOT_TRACE] -
+                           c->n_remarks[TEXT_DAMAGED] - c->n_remarks[TEXT_ELISION];
+        char read[UNIT_TEXT_MAX], all[UNIT_TEXT_MAX];
+        _cleanup_buf_ Buf out = BUF_INIT;
+        _cleanup_free_ char *text = NULL;
+
+        buf_printf(&out, "%s: %s%s%s%s, %s of %s lines", s->name, form->name, envelope ? " (" : "",
+                   envelope ?: "", envelope ? ")" : "", format_count(read, n_lines),
+                   format_count(all, c->n_lines));
+        add_skipped(s, TEXT_NOT_TRACE, "1 is not of a trace, and was skipped",
+                    "lines are not of a trace, and were skipped", &out);
+        add_skipped(s, TEXT_ELISION, "in 1 place lines were left out before",
+                    "places where lines were left out before", &out);
+        add_traces(s, o, &out);
+        if (buf_take_string(&out, &text) == 0)
+                talk(o, "%s.", text);
+}
+
+int text_source_finish(const TextSource *s, const Options *o) {
+        const TextCount *c = text_trace_count(s->trace);
+        char text[UNIT_TEXT_MAX];
+
+        say_what_was_read(s, o);
         if (c->n_losses > 0 && c->n_lost > 0)
                 log_warning("%s: the tracer had lost %s events.", s->name,
                             format_count(text, c->n_lost));

@@ -16,6 +16,7 @@
 typedef struct TextSource {
         const char *name; /* as messages call it; borrowed */
         TextTrace *trace;
+        bool is_utf16;
 } TextSource;
 
 /*

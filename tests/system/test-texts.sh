@@ -112,4 +112,72 @@ else
                 reads <(long) bash -c 'ulimit -v 100000; exec "$0" report -' "$top_builddir/ftracectl"
         ok 'and all others are drawn' cmp "$out" "$graph"
 fi
+
+# What texts come in.
+plain=$work/plain.txt
+cat >"$plain" <<'EOT'
+ 1)               |  a() {
+ 1)   0.289 us    |    b();
+ 1) ! 1000131 us |    c();  
+ 1)   1.000 us    |  } /* a() */
+EOT
+exits 'blanks, marks and comments are not the usual ones' 0 ftracectl report "$plain"
+ok 'and are drawn as they were' cmp "$out" "$plain"
+says 'one line says what was read' 'plain.txt: function_graph, 4 of 4 lines\.'
+exits 'an option changes them' 0 ftracectl report -O nofuncgraph-cpu "$plain"
+is 'and only then they are as the kernel has them' "$(sed -n 4p "$out")" '  1.000 us    |  } /* a */'
+exits 'nobody asks for more than the trace' 0 ftracectl report -q "$plain"
+is 'and nothing is said' "$(cat "$err")" ''
+
+while IFS=$'\t' read -r name script; do
+        sed "$script" "$plain" >"$work/wrapped.txt"
+        exits "$name: it is drawn" 0 ftracectl report "$work/wrapped.txt"
+        ok "$name: as it was inside" cmp "$out" "$plain"
+done <<'EOT'
+a mail	s/^/> >> /
+CRLF	s/$/\r/
+an oops	s/^/[  210.412454] /
+syslog	s/^/Nov 22 18:30:01 host kernel: [  210.412454] /
+a mail about syslog	s/^/> Nov 22 18:30:01 host kernel: /;s/$/\r/
+HTML	s/&/\&amp;/g;s/^/\&gt; /;s/|/\&#124;/
+EOT
+
+# 6 MB of prose, in memory that does not grow with it.
+{
+        seq 1 400000 | sed 's/^/item /;s/$/: a(b);/' | head -c 6M
+        echo
+        cat "$plain"
+} >"$work/late.txt"
+exits 'a trace begins behind 6 MB of prose' 0 ftracectl report "$work/late.txt"
+ok 'and is found' cmp "$out" "$plain"
+says 'what was skipped is said with its first line' 'lines are not of a trace, and were skipped, the first is line 1: "item 1: a'
+
+# Two traces.
+{
+        cat "$plain"
+        echo '[...]'
+        echo 'The same with times:'
+        sed 's/^/  1.000001 | /' "$plain"
+        printf '# tracer: function_graph\n#\n'
+        sed 's/a()/z()/' "$plain"
+} >"$work/three.txt"
+exits 'of three traces one is read' 0 ftracectl report "$work/three.txt"
+ok 'the first' cmp "$out" "$plain"
+says 'the others are said' 'it has 3 traces, and this is number 1 .--nth-trace.: number 2 begins at line 7, number 3 begins at line 11'
+says 'so is what was left out' 'in 1 place lines were left out before, line 5: "\[...\]"'
+exits 'another one is asked for' 0 ftracectl report --nth-trace=2 "$work/three.txt"
+is 'and read' "$(cat "$out")" "$(sed 's/^/  1.000001 | /' "$plain")"
+exits 'each is added up by itself' 0 ftracectl top --json --nth-trace=3 "$work/three.txt"
+is 'with its own functions' "$(jq -r 'map(.function) | sort | join(" ")' "$out")" 'b c z'
+exits 'all are drawn' 0 ftracectl report --nth-trace=all "$work/three.txt"
+is 'one behind the other' "$(wc -l <"$out")" 12
+exits 'a fourth is not there' 3 ftracectl top --nth-trace=4 "$work/three.txt"
+says 'which is said' 'there are only 3 traces in'
+exits 'a recording is one' 2 ftracectl top --nth-trace=2 --store "$top_srcdir/tests/data" udp_sendmsg-6.12
+exits 'its number is a number' 2 ftracectl top --nth-trace=0 "$work/three.txt"
+exits 'what is missing of a text is counted' 6 ftracectl check --json "$work/three.txt"
+is 'with the traces that are not read' "$(jq -c '[.traces, .elisions, .lines_elsewhere]' "$out")" '[3,1,10]'
+printf '\377\376 \0001\0' >"$work/utf16.txt"
+exits 'UTF-16 is refused' 1 ftracectl report "$work/utf16.txt"
+says 'by its name' 'is in UTF-16'
 done_testing
