@@ -31,9 +31,8 @@ static int join(TextTrace *t, const Line *line, Step *ret) {
         Line first, next, whole;
         int r;
 
-        if (!envelope_guess(t->envelope, ENVELOPE_LAYERS, line, &first))
-                first = *line;
-        if (!graph_text_is_half(t, &first))
+        (void) envelope_guess(t->envelope, ENVELOPE_LAYERS, line, &first);
+        if (first.is_binary || !graph_text_is_half(t, &first))
                 return TEXT_TRY;
         /* The guess is in a room that looking at the next line does not touch. */
         if (!envelope_peek(t->envelope, &first, &next) || graph_text_is_whole(t, &next))
