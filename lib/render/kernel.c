@@ -130,9 +130,7 @@ static void fill_proc(CpuState *cpu, const char *comm, int32_t pid) {
 
         p = append_plain(p, comm, strnlen(comm, PROC_COMM_CHARS));
         *p++ = '-';
-        if (pid < 0)
-                *p++ = '-';
-        p = append_number(p, pid < 0 ? -(uint64_t) pid : (uint64_t) pid, 1, ' ');
+        p = append_number(p, (uint64_t) MAX(pid, 0), 1, ' '); /* STEP_PID_UNKNOWN() is no number */
         n = (size_t) (p - text);
         n_spaces = n < PROC_COLUMNS ? PROC_COLUMNS - n : 0;
 
