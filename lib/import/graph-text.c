@@ -97,30 +97,10 @@ static int lost(TextTrace *t, const Line *line, const GraphLine *l, Step *ret) {
         return 1;
 }
 
-/* What ends unseen before a call at the step's depth, and what is odd about that depth. */
-static int make_way(TextTrace *t, Stack *stack, const Line *line, const Step *step) {
-        const Function *function = step->function;
-        Frame frame;
-        int r = 0;
-
-        while (r >= 0 && stack_pop_before_call(stack, step->depth, &frame))
-                r = text_note_frame(t, &frame);
-        if (r < 0 || stack->n == 0) {
-                t->count.n_roots += stack->n == 0;
-                return r;
-        }
-        frame = stack->frames[stack->n - 1];
-        if (frame.depth == step->depth)
-                return text_note(t, TEXT_SIBLING, line->number, function->label, function->n_label);
-        return frame.depth < step->depth - 1 ? text_note(t, TEXT_LEVEL_MISSING, line->number,
-                                                         function->label, function->n_label)
-                                             : 0;
-}
-
 static int call(TextTrace *t, const Line *line, const GraphLine *l, TextCpu *cpu, Stack *stack,
                 Step *ret) {
         Frame *caller;
-        int r = make_way(t, stack, line, ret);
+        int r = text_make_way(t, stack, line, ret);
 
         stack->floor = MIN(stack->floor, ret->depth);
         t->count.max_depth = MAX(t->count.max_depth, ret->depth);
@@ -293,15 +273,15 @@ static const GraphColumns *expected(const TextTrace *t) {
         return t->has_layout ? &t->layout.columns : t->is_bare ? &none : NULL;
 }
 
-bool graph_text_probe(TextTrace *t, const Line *line) {
+TextProbe graph_text_probe(TextTrace *t, const Line *line) {
         GraphLine l;
 
         graph_line_parse(&l, line->text, line->n_text, expected(t));
         if (l.kind < GRAPH_OPEN)
-                return false;
+                return TEXT_PROBE_FOREIGN;
         t->layout.columns = l.columns;
         t->layout.has_times = l.columns.abstime;
-        return true;
+        return TEXT_PROBE_CALL;
 }
 
 static bool has_same_columns(const GraphColumns *a, const GraphColumns *b) {

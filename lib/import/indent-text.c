@@ -102,14 +102,14 @@ static int leave(TextTrace *t, Stack *stack, const Line *line, const IndentLine 
         return r < 0 ? r : 1;
 }
 
-bool indent_text_probe(TextTrace *t, const Line *line) {
+TextProbe indent_text_probe(TextTrace *t, const Line *line) {
         IndentLine l;
 
         indent_line_parse(&l, line->text, line->n_text);
         if (l.kind != INDENT_CALL && l.kind != INDENT_RETURN)
-                return false;
+                return TEXT_PROBE_FOREIGN;
         t->layout.is_tight = l.is_tight;
-        return true;
+        return TEXT_PROBE_CALL;
 }
 
 static int indent_line(TextTrace *t, const Line *line, const IndentLine *l, Step *ret) {

@@ -6,6 +6,9 @@ noinst_LIBRARIES += %D%/libimport.a
 	%D%/decode.h \
 	%D%/envelope.c \
 	%D%/envelope.h \
+	%D%/event-line.c \
+	%D%/event-line.h \
+	%D%/event-text.c \
 	%D%/graph-line.c \
 	%D%/graph-line.h \
 	%D%/graph-text.c \
@@ -18,7 +21,9 @@ noinst_LIBRARIES += %D%/libimport.a
 	%D%/lines.h \
 	%D%/prefix.c \
 	%D%/prefix.h \
+	%D%/scan.c \
 	%D%/scan.h \
+	%D%/text-calls.c \
 	%D%/text-trace-private.h \
 	%D%/text-trace.c \
 	%D%/text-trace.h \

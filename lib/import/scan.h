@@ -68,3 +68,28 @@ static inline size_t scan_number(Scan *s, uint64_t max, uint64_t *ret) {
 static inline const char *scan_find(const Scan *s, const char *text) {
         return memmem(s->p, scan_left(s), text, strlen(text));
 }
+
+/* Hexadecimal digits, without "0x". */
+static inline bool scan_hex(Scan *s, uint64_t *ret) {
+        const char *p = s->p;
+        uint64_t v = 0;
+
+        for (; p < s->end && p < s->p + 16; p++) {
+                int c = *p | 0x20;
+
+                if (c >= '0' && c <= '9')
+                        v = v << 4 | (uint64_t) (c - '0');
+                else if (c >= 'a' && c <= 'f')
+                        v = v << 4 | (uint64_t) (c - 'a' + 10);
+                else
+                        break;
+        }
+        if (p == s->p)
+                return false;
+        *ret = v;
+        s->p = p;
+        return true;
+}
+
+/* "1.302 us", "15 ms", "2.1  s": from nanoseconds to hours. */
+bool scan_duration(Scan *s, uint64_t *ret_ns);

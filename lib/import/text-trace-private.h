@@ -43,12 +43,14 @@ struct TextTrace {
         uint64_t n_line; /* of the step */
         TextCpu *cpus;
         size_t n_cpus;
-        uint64_t now_ns;                /* INDENT: the latest step's */
+        uint64_t now_ns;                /* the latest step's */
         uint64_t latest_ns;             /* GRAPH: the latest time of day of this trace */
         bool irq_begin;                 /* GRAPH: the next call is an interrupt */
         bool is_bare;                   /* GRAPH: the heading has no columns */
         bool after_rule;                /* GRAPH: the last line was one around a change of tasks */
-        char comm[17];                  /* INDENT: of the step */
+        char comm[17];                  /* of the step */
+        char value[32];                 /* EVENTS: what the step returns */
+        uint64_t n_joined; /* EVENTS: the line that is the return of a step before it */
         char change[TEXT_CHANGE_BYTES]; /* GRAPH: the last change of tasks, that no step has had */
         uint32_t n_change, change_cpu;
         StepText said;
@@ -63,17 +65,25 @@ struct TextTrace {
 /*
  * A kind of text is two functions, and a line in text-trace.c's table:
  *
- *      NAME_text_probe()  whether @line is a call or a return of this kind, in which case the
- *                         layout's members of the kind are set.  Nobody knows yet what the text is.
+ *      NAME_text_probe()  what @line is while nobody knows what the text is; on TEXT_PROBE_CALL the
+ *                         layout's members of the kind are set.
  *      NAME_text_next()   what @line makes: 1 if @ret was filled, 0 if no step,
  *                         TEXT_TRACE_E_DAMAGED, -errno.
  *
  * graph_text_next() also sees the lines before the first one of which the kind is known, because
  * there may be what it needs later: changes of tasks, headings.
  */
-bool graph_text_probe(TextTrace *t, const Line *line);
+typedef enum TextProbe {
+        TEXT_PROBE_FOREIGN,
+        TEXT_PROBE_HEADING, /* this kind's heading, of which its next() makes no step */
+        TEXT_PROBE_CALL,    /* this kind's call or return: the text is of this kind */
+} TextProbe;
+
+TextProbe graph_text_probe(TextTrace *t, const Line *line);
 int graph_text_next(TextTrace *t, const Line *line, Step *ret);
-bool indent_text_probe(TextTrace *t, const Line *line);
+TextProbe event_text_probe(TextTrace *t, const Line *line);
+int event_text_next(TextTrace *t, const Line *line, Step *ret);
+TextProbe indent_text_probe(TextTrace *t, const Line *line);
 int indent_text_next(TextTrace *t, const Line *line, Step *ret);
 
 /* What @line, out of its envelope, makes; as NAME_text_next(). */
@@ -101,5 +111,11 @@ int text_note_frame(TextTrace *t, const Frame *frame);
 /* What a return from @frame tells; NULL: it has no call. */
 int text_note_return(TextTrace *t, const Stack *stack, const Frame *frame, const Step *step,
                      uint64_t line);
+/* What ends unseen before a call at the step's depth, and what is odd about that depth. */
+int text_make_way(TextTrace *t, Stack *stack, const Line *line, const Step *step);
+/* A call or return whose line tells the depth; @ret has all that it tells but for the function and,
+ * without times, the time.  @label: NULL: a return without a name.  Like a kind's next(). */
+int text_call(TextTrace *t, const Line *line, const char *label, size_t n_label,
+              uint64_t duration_ns, Step *ret);
 /* A new frame for @step, at @line. */
 int text_push(Stack *stack, const Step *step, uint64_t line);

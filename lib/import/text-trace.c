@@ -12,7 +12,7 @@
 
 static const struct {
         TextForm form;
-        bool (*probe)(TextTrace *t, const Line *line);
+        TextProbe (*probe)(TextTrace *t, const Line *line);
         int (*next)(TextTrace *t, const Line *line, Step *ret);
 } kinds[TEXT_N_KINDS] = {
         /* Of two that would take a line the first one has it. */
@@ -22,6 +22,12 @@ static const struct {
                                    .has_columns = true },
                          .probe = graph_text_probe,
                          .next = graph_text_next },
+        [TEXT_EVENTS] = { .form = { .name = "trace-cmd report",
+                                    .key = "events",
+                                    .format = "graph",
+                                    .has_columns = true },
+                          .probe = event_text_probe,
+                          .next = event_text_next },
         [TEXT_INDENT] = { .form = { .name = "SystemTap's thread_indent()",
                                     .key = "indent",
                                     .format = "indent" },
@@ -199,17 +205,25 @@ static bool is_banner(const Line *line) {
 
 /* As what @line is taken while nobody knows what kind of text this is. */
 static int first_line(TextTrace *t, const Line *line, Step *ret) {
-        for (TextKind i = 0; i < TEXT_N_KINDS; i++)
-                if (kinds[i].probe(t, line)) {
-                        t->layout.kind = i;
-                        t->has_layout = true;
-                        t->count.n_traces++;
-                        if (is_wanted(t) && !t->has_shown) {
-                                t->shown = t->layout;
-                                t->has_shown = true;
-                        }
-                        break;
+        for (TextKind i = 0; i < TEXT_N_KINDS; i++) {
+                TextProbe probe = kinds[i].probe(t, line);
+
+                if (probe == TEXT_PROBE_HEADING) {
+                        int r = kinds[i].next(t, line, ret);
+
+                        return MIN(r, 0);
                 }
+                if (probe == TEXT_PROBE_FOREIGN)
+                        continue;
+                t->layout.kind = i;
+                t->has_layout = true;
+                t->count.n_traces++;
+                if (is_wanted(t) && !t->has_shown) {
+                        t->shown = t->layout;
+                        t->has_shown = true;
+                }
+                break;
+        }
         return kinds[t->layout.kind].next(t, line, ret);
 }
 
@@ -219,7 +233,7 @@ bool text_is_of_another_kind(TextTrace *t, const Line *line) {
 
         t->has_layout = false;
         for (TextKind i = 0; i < TEXT_N_KINDS && !found; i++)
-                found = i != layout.kind && kinds[i].probe(t, line);
+                found = i != layout.kind && kinds[i].probe(t, line) == TEXT_PROBE_CALL;
         t->has_layout = true;
         t->layout = layout;
         return found;

@@ -34,6 +34,7 @@ typedef struct TextTrace TextTrace;
 
 typedef enum TextKind {
         TEXT_GRAPH,  /* import/graph-line.h */
+        TEXT_EVENTS, /* import/event-line.h */
         TEXT_INDENT, /* import/indent-line.h */
         TEXT_N_KINDS,
 } TextKind;
@@ -95,7 +96,7 @@ typedef struct TextCount {
 /* How the text was drawn. */
 typedef struct TextLayout {
         TextKind kind;
-        GraphColumns columns; /* GRAPH: of its first call */
+        GraphColumns columns; /* GRAPH: of its first call; as it is drawn */
         bool has_header;      /* GRAPH */
         bool has_times;       /* of the trace clock; else they are made from durations */
         bool is_tight;        /* INDENT: no blank around the arrows */

@@ -126,8 +126,9 @@ static void fuzz_filter(const uint8_t *data, size_t n_data) {
 }
 
 static void fuzz_text(const uint8_t *data, size_t n_data, TextKind kind) {
-        const Renderer *renderer = kind == TEXT_GRAPH ? &renderer_kernel : &renderer_indent;
-        const Renderer *other = kind == TEXT_GRAPH ? &renderer_indent : &renderer_kernel;
+        bool is_indent = streq(text_kind_form(kind)->format, "indent");
+        const Renderer *renderer = is_indent ? &renderer_indent : &renderer_kernel;
+        const Renderer *other = is_indent ? &renderer_kernel : &renderer_indent;
         _cleanup_buf_ Buf out = BUF_INIT, again = BUF_INIT;
         TextTrace *t;
         int r;

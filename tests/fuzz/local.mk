@@ -11,6 +11,7 @@ fuzz_targets = \
 	%D%/fuzz-config \
 	%D%/fuzz-cuts \
 	%D%/fuzz-everything \
+	%D%/fuzz-event-text \
 	%D%/fuzz-foreign \
 	%D%/fuzz-formats \
 	%D%/fuzz-frame \
@@ -49,6 +50,9 @@ fuzz_targets = \
 %C%_fuzz_everything_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_everything_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_everything_LDADD = $(verb_libs) $(export_libs) $(fuzz_libs) -lm
+%C%_fuzz_event_text_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_event_text_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_event_text_LDADD = $(import_libs) $(analyze_libs) $(render_libs) $(fuzz_libs)
 %C%_fuzz_foreign_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_foreign_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_foreign_LDADD = $(decode_libs) $(fuzz_libs)

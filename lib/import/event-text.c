@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Each event is a step, at its own time.  A call whose event was not drawn is a leaf
+ * if the next line is its return, as where it was drawn: so both are the same calls,
+ * drawn alike.
+ *
+ * The events of several recordings (-i, instances) are one text in the order of time;
+ * their tasks are told apart by their numbers alone.
+ */
+
+#include "import/event-line.h"
+#include "import/text-trace-private.h"
+
+static uint32_t digits_of(uint64_t n) {
+        uint32_t n_digits = 1;
+
+        for (; n >= 10; n /= 10)
+                n_digits++;
+        return n_digits;
+}
+
+static int heading(TextTrace *t, const EventLine *l) {
+        t->count.n_headers++;
+        if (l->number > 0)
+                t->layout.columns.n_cpu_digits = digits_of(l->number - 1);
+        return 0;
+}
+
+TextProbe event_text_probe(TextTrace *t, const Line *line) {
+        GraphColumns *columns = &t->layout.columns;
+        EventLine l;
+
+        event_line_parse(&l, line->text, line->n_text);
+        if (l.kind == EVENT_HEADING) {
+                (void) heading(t, &l);
+                return TEXT_PROBE_HEADING;
+        }
+        if (l.kind < EVENT_OPEN)
+                return TEXT_PROBE_FOREIGN;
+        columns->cpu = columns->duration = true;
+        columns->n_cpu_digits = MAX(columns->n_cpu_digits, digits_of(l.cpu));
+        t->layout.has_header = t->layout.has_times = true;
+        return TEXT_PROBE_CALL;
+}
+
+static int lost(TextTrace *t, const Line *line, const EventLine *l, Step *ret) {
+        t->count.n_losses++;
+        t->count.n_lost += l->number;
+        *ret = (Step){
+                .kind = STEP_LOST, .cpu = l->cpu, .timestamp_ns = t->now_ns, .n_lost = l->number
+        };
+        return text_note(t, TEXT_LOSS, line->number, line->text, line->n_text) < 0 ? -ENOMEM : 1;
+}
+
+static int event(TextTrace *t, const EventLine *l, Step *ret) {
+        const char *fields = memchr(l->event, ':', l->n_event);
+        size_t n_name = (size_t) (fields + 1 - l->event), n_fields;
+
+        /* Names are padded to a width of 20: "sched_switch:         prev_comm=" */
+        for (fields++; fields < l->event + l->n_event && *fields == ' '; fields++)
+                ;
+        n_fields = (size_t) (l->event + l->n_event - fields);
+        memcpy(t->event, l->event, n_name);
+        t->event[n_name] = ' ';
+        memcpy(t->event + n_name + 1, fields, n_fields);
+        t->event[n_name + 1 + n_fields] = 0;
+        t->count.n_comments++;
+        ret->kind = STEP_OTHER;
+        ret->text = t->event;
+        t->now_ns = ret->timestamp_ns;
+        return 1;
+}
+
+/* Whether the next line is the return of @l; @ret: it. */
+static bool is_next_return(const Line *line, const EventLine *l, EventLine *ret) {
+        const char *end = memchr(line->next, '\n', line->n_next);
+
+        event_line_parse(ret, line->next, end ? (size_t) (end - line->next) : line->n_next);
+        return ret->kind == EVENT_CLOSE && ret->cpu == l->cpu && ret->pid == l->pid &&
+               ret->depth == l->depth &&
+               (!ret->label ||
+                (ret->n_label == l->n_label && memcmp(ret->label, l->label, l->n_label) == 0));
+}
+
+static void say(TextTrace *t, const Line *line, const EventLine *l) {
+        StepText *said = &t->said;
+
+        *said = (StepText){ .line = line->number, .args = l->args, .n_args = l->n_args };
+        if (l->caller) {
+                said->note = l->caller;
+                said->n_note = l->n_caller;
+        } else if (l->has_retval) {
+                said->note = t->value;
+                said->n_note = (uint32_t) snprintf(t->value, sizeof(t->value), " ret=0x%llx",
+                                                   (unsigned long long) l->retval);
+        }
+}
+
+static int call(TextTrace *t, const Line *line, EventLine *l, Step *ret) {
+        static const StepKind kinds[] = {
+                [EVENT_OPEN] = STEP_ENTER,
+                [EVENT_LEAF] = STEP_LEAF,
+                [EVENT_CLOSE] = STEP_LEAVE,
+        };
+        EventLine next;
+
+        if (l->kind == EVENT_OPEN && l->is_spelled && is_next_return(line, l, &next)) {
+                l->kind = EVENT_LEAF;
+                l->duration_ns = next.duration_ns;
+                l->has_retval = next.has_retval;
+                l->retval = next.retval;
+                t->n_joined = line->number + 1;
+        }
+        say(t, line, l);
+        ret->kind = kinds[l->kind];
+        ret->depth = l->depth;
+        ret->has_retval = l->has_retval;
+        ret->retval = l->retval;
+        return text_call(t, line, l->label, l->n_label, l->duration_ns, ret);
+}
+
+int event_text_next(TextTrace *t, const Line *line, Step *ret) {
+        EventLine l;
+
+        if (line->number == t->n_joined)
+                return 0;
+        event_line_parse(&l, line->text, line->n_text);
+        switch (l.kind) {
+        case EVENT_NONE:
+                return text_note(t, TEXT_NOT_TRACE, line->number, line->text, line->n_text);
+        case EVENT_DAMAGED:
+                return text_damaged(t, line, l.problem);
+        case EVENT_HEADING:
+                return heading(t, &l);
+        case EVENT_MORE:
+                return 0;
+        case EVENT_LOST:
+                return lost(t, line, &l, ret);
+        default:
+                break;
+        }
+        l.n_comm = (uint32_t) MIN((size_t) l.n_comm, sizeof(t->comm) - 1);
+        memcpy(t->comm, l.comm, l.n_comm);
+        t->comm[l.n_comm] = 0;
+        *ret = (Step){
+                .cpu = l.cpu,
+                .pid = l.pid,
+                .comm = t->comm,
+                .timestamp_ns = l.timestamp_ns,
+                .said = &t->said,
+        };
+        if (l.kind != EVENT_OTHER)
+                return call(t, line, &l, ret);
+        t->said = (StepText){ .line = line->number };
+        return event(t, &l, ret);
+}

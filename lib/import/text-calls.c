@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * What a line tells of a call becomes a step: the depth says what it is below and
+ * what has ended unseen, and a return is its call's, found by depth and, if it has
+ * one, name.
+ *
+ * Times: of the day, if the line has one.  Else each line comes as closely behind
+ * the ones before it as durations allow; lines of all tasks are in the order in
+ * which they were printed.
+ */
+
+#include "import/text-trace-private.h"
+
+int text_make_way(TextTrace *t, Stack *stack, const Line *line, const Step *step) {
+        const Function *function = step->function;
+        Frame frame;
+        int r = 0;
+
+        while (r >= 0 && stack_pop_before_call(stack, step->depth, &frame))
+                r = text_note_frame(t, &frame);
+        if (r < 0 || stack->n == 0) {
+                t->count.n_roots += stack->n == 0;
+                return r;
+        }
+        frame = stack->frames[stack->n - 1];
+        if (frame.depth == step->depth)
+                return text_note(t, TEXT_SIBLING, line->number, function->label, function->n_label);
+        return frame.depth < step->depth - 1 ? text_note(t, TEXT_LEVEL_MISSING, line->number,
+                                                         function->label, function->n_label)
+                                             : 0;
+}
+
+static void count_call(TextTrace *t, Stack *stack, const Step *step) {
+        stack->floor = MIN(stack->floor, step->depth);
+        t->count.max_depth = MAX(t->count.max_depth, step->depth);
+}
+
+static void add_below(Stack *stack, const Step *step) {
+        Frame *caller = stack_caller(stack, step->depth);
+
+        if (caller)
+                caller->below_ns += step_duration_ns(step);
+}
+
+static int enter(TextTrace *t, const Line *line, Stack *stack, uint64_t duration_ns, Step *ret) {
+        int r = text_make_way(t, stack, line, ret);
+
+        count_call(t, stack, ret);
+        if (r < 0)
+                return r;
+        if (!t->layout.has_times)
+                ret->timestamp_ns = MAX(stack->last_ns, t->now_ns);
+        stack->last_ns = t->now_ns = ret->timestamp_ns;
+        if (ret->kind == STEP_ENTER) {
+                t->count.n_open++;
+                r = text_push(stack, ret, line->number);
+                return r < 0 ? r : 1;
+        }
+        t->count.n_leaf++;
+        ret->calltime = ret->timestamp_ns;
+        ret->rettime = ret->calltime + duration_ns;
+        stack->last_ns = ret->rettime;
+        add_below(stack, ret);
+        return 1;
+}
+
+static int leave(TextTrace *t, const Line *line, Stack *stack, uint64_t duration_ns, Step *ret) {
+        Frame *frame, ended = {};
+        int r = 0;
+
+        t->count.n_close++;
+        while (r >= 0 && stack_pop_deeper(stack, ret->depth, &ended))
+                r = text_note_frame(t, &ended);
+        if (r < 0)
+                return r;
+        frame = stack_find(stack, ret->depth, ret->function);
+        if (frame) {
+                ended = *frame;
+                stack_remove(stack, frame);
+                ret->function = ended.function;
+        } else if (!ret->function)
+                ret->function = labels_unknown(t->labels);
+        if (!t->layout.has_times) {
+                uint64_t begin_ns = frame ? ended.start_ns : 0;
+
+                ret->timestamp_ns = MAX(stack->last_ns, t->now_ns);
+                ret->timestamp_ns = MAX(ret->timestamp_ns, begin_ns + duration_ns);
+        }
+        ret->calltime = frame && !t->layout.has_times
+                                ? ended.start_ns
+                                : ret->timestamp_ns - MIN(duration_ns, ret->timestamp_ns);
+        ret->rettime = ret->calltime + duration_ns;
+        stack->last_ns = t->now_ns = ret->timestamp_ns;
+        add_below(stack, ret);
+        r = text_note_return(t, stack, frame ? &ended : NULL, ret, line->number);
+        stack->floor = MIN(stack->floor, ret->depth);
+        return r < 0 ? r : 1;
+}
+
+int text_call(TextTrace *t, const Line *line, const char *label, size_t n_label,
+              uint64_t duration_ns, Step *ret) {
+        Stack *stack;
+
+        if (label) {
+                ret->function = labels_get(t->labels, label, n_label, n_label);
+                if (!ret->function)
+                        return labels_n(t->labels) < LABELS_MAX
+                                       ? -ENOMEM
+                                       : text_damaged(t, line,
+                                                      "more functions than any kernel has");
+        }
+        if (duration_ns > (uint64_t) INT64_MAX)
+                return text_damaged(t, line, "its duration is longer than any");
+        stack = stacks_get(t->stacks, ret);
+        if (!stack)
+                return -ENOMEM;
+        return ret->kind == STEP_LEAVE ? leave(t, line, stack, duration_ns, ret)
+                                       : enter(t, line, stack, duration_ns, ret);
+}
