@@ -96,8 +96,11 @@ static int no_such_trace(const TextSource *s, const Options *o) {
 
 static int no_trace(const TextSource *s) {
         const TextCount *c = text_trace_count(s->trace);
+        const ForeignText *foreign;
         char text[UNIT_TEXT_MAX];
+        uint64_t line;
 
+        foreign = text_trace_foreign(s->trace, &line);
         if (c->n_remarks[TEXT_DAMAGED] == 1)
                 say_damage(s);
         if (c->n_bytes == 0)
@@ -106,6 +109,9 @@ static int no_trace(const TextSource *s) {
                 log_error("%s is in UTF-16, which is not read: \"iconv -f UTF-16 -t UTF-8\" makes "
                           "text of it.",
                           s->name);
+        else if (foreign)
+                log_error("there is no trace in %s: by its line %llu it is %s: %s.", s->name,
+                          (unsigned long long) line, foreign->name, foreign->reason);
         else
                 log_error("there is no trace in %s: none of its first %s lines is one of "
                           "function_graph or of SystemTap's thread_indent().",

@@ -394,9 +394,9 @@ static const struct {
         const char *name;
         bool is_call;
 } calls[] = {
-        { "funcgraph_entry: ", true },
-        { "funcgraph_exit: ", false },
-        { "fgraph_retaddr_entry: ", true },
+        { "funcgraph_entry:", true },
+        { "funcgraph_exit:", false },
+        { "fgraph_retaddr_entry:", true },
 };
 
 static void parse_event(Scan *s, EventLine *l) {

@@ -9,6 +9,8 @@ noinst_LIBRARIES += %D%/libimport.a
 	%D%/event-line.c \
 	%D%/event-line.h \
 	%D%/event-text.c \
+	%D%/foreign-text.c \
+	%D%/foreign-text.h \
 	%D%/graph-line.c \
 	%D%/graph-line.h \
 	%D%/graph-text.c \

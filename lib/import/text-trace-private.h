@@ -57,6 +57,8 @@ struct TextTrace {
         char event[LINES_MAX_BYTES + 1]; /* the step's text */
         Step pending[N_PENDING];         /* found while looking for the layout */
         size_t i_pending, n_pending;
+        const ForeignText *foreign; /* what the text is if it is no trace */
+        uint64_t n_foreign_line;
         TextNote *notes;
         size_t n_notes;
         uint32_t n_noted[TEXT_N_REMARKS];

@@ -416,6 +416,12 @@ size_t text_trace_n_functions(const TextTrace *t) {
         return labels_n(t->labels);
 }
 
+const ForeignText *text_trace_foreign(const TextTrace *t, uint64_t *ret_line) {
+        if (t->foreign)
+                *ret_line = t->n_foreign_line;
+        return t->foreign;
+}
+
 const TextNote *text_trace_notes(const TextTrace *t, size_t *ret_n) {
         *ret_n = t->n_notes;
         return t->notes;

@@ -28,6 +28,7 @@
 
 #include "base/cleanup.h"
 #include "calls/step.h"
+#include "import/foreign-text.h"
 #include "import/graph-line.h"
 
 typedef struct TextTrace TextTrace;
@@ -131,6 +132,8 @@ const TextCount *text_trace_count(const TextTrace *t);
 const char *text_trace_envelope(const TextTrace *t);
 /* The line of the last step. */
 uint64_t text_trace_line(const TextTrace *t);
+/* After TEXT_TRACE_E_FOREIGN: what it seems to be, and by which line; NULL: nobody knows. */
+const ForeignText *text_trace_foreign(const TextTrace *t, uint64_t *ret_line);
 size_t text_trace_n_functions(const TextTrace *t);
 /* In the order of lines, but what the end has cut off last. */
 const TextNote *text_trace_notes(const TextTrace *t, size_t *ret_n);

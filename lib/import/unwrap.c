@@ -53,6 +53,17 @@ static int join(TextTrace *t, const Line *line, Step *ret) {
         return TEXT_TRY;
 }
 
+/* What it is instead, out of whatever it came in. */
+static void find_foreign(TextTrace *t, const Line *line) {
+        Line inner;
+
+        if (t->foreign || t->count.n_traces > 0)
+                return;
+        (void) envelope_guess(t->envelope, ENVELOPE_LAYERS, line, &inner);
+        t->foreign = foreign_text_find(inner.text, inner.n_text);
+        t->n_foreign_line = line->number;
+}
+
 /* Nothing helps. */
 static int skip(TextTrace *t, const Line *line, Step *ret) {
         const Line *inner;
@@ -61,6 +72,7 @@ static int skip(TextTrace *t, const Line *line, Step *ret) {
         t->is_trial = false;
         if (line->is_binary)
                 return text_damaged(t, line, "it holds bytes that are not text");
+        find_foreign(t, line);
         inner = envelope_open(t->envelope, line, &room);
         if (inner->n_text > 0)
                 t->after_talk = true;

@@ -48,4 +48,15 @@ is 'as many as there are' "$(jq '[.open, .leaf, .close]' -c "$out")" "[0,0,$n]"
 } >"$work/lossy.txt"
 exits 'a loss makes it incomplete' 6 ftracectl report "$work/lossy.txt"
 says 'the loss is told' 'had lost 12 events'
+
+refused() { # WHAT NAME
+        exits "$1 is refused" 1 ftracectl report "$work/refused.txt"
+        says 'and told by name' "$2"
+}
+
+printf '# tracer: function\n#\n  cat-9 [000] ....  12.000001: vfs_read <-ksys_read\n' >"$work/refused.txt"
+refused "the function tracer's text" 'it is the text of the function tracer: it says when a function'
+trace-cmd report -F 'funcgraph_entry:depth > 900' -i "$dat" >"$work/refused.txt" 2>/dev/null
+echo '  cat-9 [000]  12.000001: sched_wakeup: comm=b' >>"$work/refused.txt"
+refused 'a text of other events' 'is a text of events: none of them is a call'
 done_testing
