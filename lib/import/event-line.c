@@ -19,6 +19,15 @@
 #define EVENT_NAME_MAX ((size_t) 64)
 #define LABEL_MAX 1023
 
+static const struct {
+        const char *name;
+        bool is_call;
+} calls[] = {
+        { "funcgraph_entry:", true },
+        { "funcgraph_exit:", false },
+        { "fgraph_retaddr_entry:", true },
+};
+
 static void damaged(EventLine *l, const char *problem) {
         l->kind = EVENT_DAMAGED;
         l->problem = problem;
@@ -79,7 +88,8 @@ static bool parse_time(Scan *s, EventLine *l) {
         uint64_t whole, fraction = 0;
         size_t n = 0;
 
-        if (scan_blanks(s) == 0 || !scan_number(s, UINT64_MAX, &whole))
+        (void) scan_blanks(s);
+        if (!scan_number(s, UINT64_MAX, &whole))
                 return false;
         if (scan_text(s, ".")) {
                 n = scan_number(s, 999999999, &fraction);
@@ -134,6 +144,26 @@ static bool find_place(Scan *s, EventLine *l) {
                 if (parse_place(s, l, p))
                         return true;
                 p++;
+        }
+        return false;
+}
+
+/* "10.001234: " at most: somebody has cut off what did not interest him.  Only a call is known so. */
+static bool find_event(Scan *s, EventLine *l) {
+        Scan t = *s;
+
+        if (!parse_time(&t, l)) {
+                t = *s;
+                (void) scan_blanks(&t);
+                l->timestamp_ns = 0;
+        }
+        for (size_t i = 0; i < ELEMENTSOF(calls); i++) {
+                Scan u = t;
+
+                if (scan_text(&u, calls[i].name)) {
+                        *s = t;
+                        return true;
+                }
         }
         return false;
 }
@@ -287,7 +317,7 @@ static bool parse_drawn(Scan s, EventLine *l) {
         size_t n_blanks;
         Scan t;
 
-        if (!bar || bar - s.p > 32)
+        if (!bar || bar - s.p > 48)
                 return false;
         t = (Scan){ s.p, bar };
         (void) scan_blanks(&t);
@@ -390,15 +420,6 @@ static bool parse_fields(Scan s, EventLine *l, bool is_call) {
         return set_times(l, begin, end);
 }
 
-static const struct {
-        const char *name;
-        bool is_call;
-} calls[] = {
-        { "funcgraph_entry:", true },
-        { "funcgraph_exit:", false },
-        { "fgraph_retaddr_entry:", true },
-};
-
 static void parse_event(Scan *s, EventLine *l) {
         const char *end = memchr(s->p, ':', MIN(scan_left(s), EVENT_NAME_MAX));
 
@@ -427,10 +448,12 @@ void event_line_parse(EventLine *ret, const char *text, size_t n_text) {
 
         *ret = (EventLine){ .kind = EVENT_NONE };
         if (find_place(&s, ret)) {
-                parse_event(&s, ret);
-                return;
+                ret->has_task = true;
+                return parse_event(&s, ret);
         }
         *ret = (EventLine){ .kind = EVENT_NONE };
+        if (find_event(&s, ret))
+                return parse_event(&s, ret);
         if (parse_lost(&s, ret) || parse_heading(&s, ret))
                 return;
         if (scan_blanks(&s) < 8 && scan_text(&s, "=> "))

@@ -44,6 +44,7 @@ typedef enum EventLineKind {
 typedef struct EventLine {
         EventLineKind kind;
         const char *problem; /* DAMAGED: half a sentence */
+        bool has_task;       /* and all that stands before the event; else only the time may */
         const char *comm;    /* not ended, like all texts here */
         uint32_t n_comm;
         int32_t pid;

@@ -40,7 +40,8 @@ TextProbe event_text_probe(TextTrace *t, const Line *line) {
                 return TEXT_PROBE_FOREIGN;
         columns->cpu = columns->duration = true;
         columns->n_cpu_digits = MAX(columns->n_cpu_digits, digits_of(l.cpu));
-        t->layout.has_header = t->layout.has_times = true;
+        t->layout.has_header = true;
+        t->layout.has_times = l.timestamp_ns > 0;
         return TEXT_PROBE_CALL;
 }
 
@@ -68,7 +69,10 @@ static int event(TextTrace *t, const EventLine *l, Step *ret) {
         t->count.n_comments++;
         ret->kind = STEP_OTHER;
         ret->text = t->event;
-        t->now_ns = ret->timestamp_ns;
+        if (t->layout.has_times)
+                t->now_ns = ret->timestamp_ns;
+        else
+                ret->timestamp_ns = t->now_ns;
         return 1;
 }
 
@@ -139,6 +143,11 @@ int event_text_next(TextTrace *t, const Line *line, Step *ret) {
                 return lost(t, line, &l, ret);
         default:
                 break;
+        }
+        if (!l.has_task) {
+                l.comm = "<...>";
+                l.n_comm = 5;
+                l.pid = STEP_PID_UNKNOWN(0);
         }
         l.n_comm = (uint32_t) MIN((size_t) l.n_comm, sizeof(t->comm) - 1);
         memcpy(t->comm, l.comm, l.n_comm);

@@ -29,5 +29,8 @@ noinst_LIBRARIES += %D%/libimport.a
 	%D%/text-trace-private.h \
 	%D%/text-trace.c \
 	%D%/text-trace.h \
+	%D%/uftrace-line.c \
+	%D%/uftrace-line.h \
+	%D%/uftrace-text.c \
 	%D%/unwrap.c
 import_libs = %D%/libimport.a $(calls_libs)

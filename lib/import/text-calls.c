@@ -58,11 +58,23 @@ static int enter(TextTrace *t, const Line *line, Stack *stack, uint64_t duration
                 return r < 0 ? r : 1;
         }
         t->count.n_leaf++;
+        if (duration_ns == TEXT_UNTIMED) {
+                t->said.untimed = true;
+                duration_ns = 0;
+        }
         ret->calltime = ret->timestamp_ns;
         ret->rettime = ret->calltime + duration_ns;
         stack->last_ns = ret->rettime;
         add_below(stack, ret);
         return 1;
+}
+
+/* What the times tell of a duration that the line does not. */
+static uint64_t guess(TextTrace *t, const Frame *frame, const Step *step) {
+        t->said.untimed = true;
+        if (!t->layout.has_times || !frame)
+                return 0;
+        return step->timestamp_ns - MIN(frame->start_ns, step->timestamp_ns);
 }
 
 static int leave(TextTrace *t, const Line *line, Stack *stack, uint64_t duration_ns, Step *ret) {
@@ -81,6 +93,8 @@ static int leave(TextTrace *t, const Line *line, Stack *stack, uint64_t duration
                 ret->function = ended.function;
         } else if (!ret->function)
                 ret->function = labels_unknown(t->labels);
+        if (duration_ns == TEXT_UNTIMED)
+                duration_ns = guess(t, frame ? &ended : NULL, ret);
         if (!t->layout.has_times) {
                 uint64_t begin_ns = frame ? ended.start_ns : 0;
 
@@ -110,7 +124,7 @@ int text_call(TextTrace *t, const Line *line, const char *label, size_t n_label,
                                        : text_damaged(t, line,
                                                       "more functions than any kernel has");
         }
-        if (duration_ns > (uint64_t) INT64_MAX)
+        if (duration_ns > (uint64_t) INT64_MAX && duration_ns != TEXT_UNTIMED)
                 return text_damaged(t, line, "its duration is longer than any");
         stack = stacks_get(t->stacks, ret);
         if (!stack)

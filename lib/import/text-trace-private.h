@@ -8,6 +8,7 @@
 #include "import/labels.h"
 #include "import/lines.h"
 #include "import/text-trace.h"
+#include "import/uftrace-line.h"
 
 #define N_PENDING 64
 #define TEXT_CHANGE_BYTES 128
@@ -49,6 +50,7 @@ struct TextTrace {
         bool is_bare;                   /* GRAPH: the heading has no columns */
         bool after_rule;                /* GRAPH: the last line was one around a change of tasks */
         char comm[17];                  /* of the step */
+        UftraceFields fields;           /* UFTRACE: the heading's */
         char value[32];                 /* EVENTS: what the step returns */
         uint64_t n_joined; /* EVENTS: the line that is the return of a step before it */
         char change[TEXT_CHANGE_BYTES]; /* GRAPH: the last change of tasks, that no step has had */
@@ -84,6 +86,8 @@ typedef enum TextProbe {
 TextProbe graph_text_probe(TextTrace *t, const Line *line);
 int graph_text_next(TextTrace *t, const Line *line, Step *ret);
 TextProbe event_text_probe(TextTrace *t, const Line *line);
+TextProbe uftrace_text_probe(TextTrace *t, const Line *line);
+int uftrace_text_next(TextTrace *t, const Line *line, Step *ret);
 int event_text_next(TextTrace *t, const Line *line, Step *ret);
 TextProbe indent_text_probe(TextTrace *t, const Line *line);
 int indent_text_next(TextTrace *t, const Line *line, Step *ret);
@@ -115,7 +119,8 @@ int text_note_return(TextTrace *t, const Stack *stack, const Frame *frame, const
                      uint64_t line);
 /* What ends unseen before a call at the step's depth, and what is odd about that depth. */
 int text_make_way(TextTrace *t, Stack *stack, const Line *line, const Step *step);
-/* A call or return whose line tells the depth; @ret has all that it tells but for the function and,
+#define TEXT_UNTIMED UINT64_MAX
+/* A call or return whose line tells the depth, and the duration or TEXT_UNTIMED; @ret has all that it tells but for the function and,
  * without times, the time.  @label: NULL: a return without a name.  Like a kind's next(). */
 int text_call(TextTrace *t, const Line *line, const char *label, size_t n_label,
               uint64_t duration_ns, Step *ret);

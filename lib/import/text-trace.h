@@ -34,9 +34,10 @@
 typedef struct TextTrace TextTrace;
 
 typedef enum TextKind {
-        TEXT_GRAPH,  /* import/graph-line.h */
-        TEXT_EVENTS, /* import/event-line.h */
-        TEXT_INDENT, /* import/indent-line.h */
+        TEXT_GRAPH,   /* import/graph-line.h */
+        TEXT_EVENTS,  /* import/event-line.h */
+        TEXT_UFTRACE, /* import/uftrace-line.h */
+        TEXT_INDENT,  /* import/indent-line.h */
         TEXT_N_KINDS,
 } TextKind;
 

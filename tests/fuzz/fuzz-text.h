@@ -142,6 +142,7 @@ static void fuzz_text(const uint8_t *data, size_t n_data, TextKind kind) {
                 return;
         t = fuzz_open(out.data, out.n_data, &r);
         fuzz_draw(t, other, false, &again);
-        FUZZ_CHECK(text_trace_count(t)->n_remarks[TEXT_DAMAGED] == 0);
+        /* What other languages call a function is not always what the kernel would. */
+        FUZZ_CHECK(kind == TEXT_UFTRACE || text_trace_count(t)->n_remarks[TEXT_DAMAGED] == 0);
         text_trace_free(t);
 }

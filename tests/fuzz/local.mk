@@ -31,7 +31,8 @@ fuzz_targets = \
 	%D%/fuzz-tally \
 	%D%/fuzz-tasks \
 	%D%/fuzz-tracedat \
-	%D%/fuzz-trigger
+	%D%/fuzz-trigger \
+	%D%/fuzz-uftrace-text
 %C%_fuzz_block_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_block_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_block_LDADD = $(codec_libs) $(fuzz_libs)
@@ -113,6 +114,9 @@ fuzz_targets = \
 %C%_fuzz_tracedat_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_tracedat_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_tracedat_LDADD = $(drawing_libs) $(fuzz_libs)
+%C%_fuzz_uftrace_text_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_uftrace_text_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_uftrace_text_LDADD = $(import_libs) $(analyze_libs) $(render_libs) $(fuzz_libs)
 
 fuzz_cflags = $(AM_CFLAGS) $(JANSSON_CFLAGS) -I$(top_srcdir)/%D%
 EXTRA_DIST += %D%/corpus %D%/fuzz.h %D%/fuzz-scratch.h %D%/fuzz-session.h %D%/fuzz-steps.h %D%/fuzz-text.h %D%/replay.c %D%/run-long

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Lines are in the order of time and say which thread they are of, and nothing of
+ * CPUs.  A name behind a brace is of the call that it ends, whatever library it is
+ * printed with.
+ */
+
+#include "import/graph-line.h"
+#include "import/text-trace-private.h"
+
+static int heading(TextTrace *t, const UftraceLine *l) {
+        t->count.n_headers++;
+        t->fields = l->fields;
+        return 0;
+}
+
+TextProbe uftrace_text_probe(TextTrace *t, const Line *line) {
+        UftraceLine l;
+
+        uftrace_line_parse(&l, line->text, line->n_text, &t->fields);
+        if (l.kind == UFTRACE_HEADING)
+                return TEXT_PROBE_HEADING;
+        if (l.kind < UFTRACE_OPEN)
+                return TEXT_PROBE_FOREIGN;
+        t->layout.columns =
+                (GraphColumns){ .proc = l.has_tid, .duration = true, .abstime = l.has_time };
+        t->layout.has_times = l.has_time;
+        t->layout.has_header = true;
+        return TEXT_PROBE_CALL;
+}
+
+static int lost(TextTrace *t, const Line *line, const UftraceLine *l, Step *ret) {
+        t->count.n_losses++;
+        t->count.n_lost += l->number;
+        *ret = (Step){ .kind = STEP_LOST, .timestamp_ns = t->now_ns, .n_lost = l->number };
+        return text_note(t, TEXT_LOSS, line->number, line->text, line->n_text) < 0 ? -ENOMEM : 1;
+}
+
+static int event(TextTrace *t, const UftraceLine *l, Step *ret) {
+        memcpy(t->event, l->text, l->n_text);
+        t->event[l->n_text] = 0;
+        t->count.n_comments++;
+        ret->kind = STEP_OTHER;
+        ret->text = t->event;
+        if (t->layout.has_times)
+                t->now_ns = ret->timestamp_ns;
+        else
+                ret->timestamp_ns = t->now_ns;
+        return 1;
+}
+
+static int call(TextTrace *t, const Line *line, const UftraceLine *l, Step *ret) {
+        static const StepKind kinds[] = {
+                [UFTRACE_OPEN] = STEP_ENTER,
+                [UFTRACE_LEAF] = STEP_LEAF,
+                [UFTRACE_CLOSE] = STEP_LEAVE,
+        };
+        uint64_t duration_ns = l->has_duration ? l->duration_ns : TEXT_UNTIMED;
+
+        ret->kind = kinds[l->kind];
+        if (!memmem(l->args, l->n_args, "/*", 2)) {
+                t->said.args = l->args;
+                t->said.n_args = l->n_args;
+        }
+        t->said.note = l->value;
+        t->said.n_note = l->n_value;
+        ret->has_retval = l->value && graph_note_retval(l->value, l->n_value, &ret->retval);
+        return text_call(t, line, l->label, l->n_label, duration_ns, ret);
+}
+
+int uftrace_text_next(TextTrace *t, const Line *line, Step *ret) {
+        UftraceLine l;
+
+        uftrace_line_parse(&l, line->text, line->n_text, &t->fields);
+        switch (l.kind) {
+        case UFTRACE_NONE:
+                return text_note(t, TEXT_NOT_TRACE, line->number, line->text, line->n_text);
+        case UFTRACE_DAMAGED:
+                return text_damaged(t, line, l.problem);
+        case UFTRACE_HEADING:
+                return heading(t, &l);
+        case UFTRACE_EMPTY:
+                return 0;
+        case UFTRACE_LOST:
+                return lost(t, line, &l, ret);
+        default:
+                break;
+        }
+        if (t->layout.has_times && !l.has_time)
+                return text_damaged(t, line, "it has no time");
+        t->said = (StepText){ .line = line->number, .cpu_untold = l.has_tid };
+        *ret = (Step){
+                .pid = l.has_tid ? l.tid : STEP_PID_UNKNOWN(0),
+                .depth = l.depth,
+                .timestamp_ns = l.timestamp_ns,
+                .comm = "<...>",
+                .said = &t->said,
+        };
+        return l.kind == UFTRACE_COMMENT ? event(t, &l, ret) : call(t, line, &l, ret);
+}
