@@ -161,6 +161,6 @@ int event_text_next(TextTrace *t, const Line *line, Step *ret) {
         };
         if (l.kind != EVENT_OTHER)
                 return call(t, line, &l, ret);
-        t->said = (StepText){ .line = line->number };
+        ret->said = NULL; /* it is drawn where it happened */
         return event(t, &l, ret);
 }

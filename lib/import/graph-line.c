@@ -13,6 +13,7 @@
  */
 
 #include "import/graph-line.h"
+#include "import/latency-line.h"
 #include "import/scan.h"
 
 #define PROC_COLUMNS 14
@@ -461,7 +462,10 @@ static bool parse_without_columns(Scan *s, GraphLine *l) {
                 l->kind = GRAPH_RULE;
         else if (is_header(s, &l->heading))
                 l->kind = GRAPH_HEADER;
-        else
+        else if (latency_line_is_heading(s)) {
+                l->heading = GRAPH_HEADING_TRACER;
+                l->kind = GRAPH_HEADER;
+        } else
                 return parse_lost(s, l) || parse_started(s, l) || parse_overruns(s, l);
         return true;
 }
@@ -502,7 +506,8 @@ void graph_line_parse(GraphLine *ret, const char *text, size_t n_text,
                 s.end--;
         if (parse_without_columns(&s, ret))
                 return;
-        (void) parse_abstime(&s, ret);
+        if (!parse_abstime(&s, ret))
+                ret->columns.abstime = latency_line_take_time(&s, &ret->timestamp_ns);
         if (parse_cpu(&s, ret) && !ret->columns.abstime && parse_switch(&s, ret))
                 return;
         if (parse_marker(&s, ret))

@@ -19,6 +19,8 @@ noinst_LIBRARIES += %D%/libimport.a
 	%D%/indent-text.c \
 	%D%/labels.c \
 	%D%/labels.h \
+	%D%/latency-line.c \
+	%D%/latency-line.h \
 	%D%/lines.c \
 	%D%/lines.h \
 	%D%/prefix.c \

@@ -97,6 +97,8 @@ int text_take_line(TextTrace *t, const Line *line, Step *ret);
 /* @line is not of a trace as it stands: is it in an envelope, broken, or of another kind?  As
  * NAME_text_next(). */
 int text_unwrap(TextTrace *t, const Line *line, Step *ret);
+/* @line, out of its envelope, is of no kind: what it tells of a text that is no trace. */
+void text_find_foreign(TextTrace *t, const Line *line);
 /* Lines that were joined to the last one are read past.  0 or -errno. */
 int text_skip(TextTrace *t, unsigned n);
 /* Whether @line is of another kind than the lines before it. */

@@ -209,14 +209,22 @@ static bool is_banner(const Line *line) {
 
 /* --- lines ------------------------------------------------------------------------------------- */
 
+void text_find_foreign(TextTrace *t, const Line *line) {
+        if (t->foreign || t->count.n_traces > 0)
+                return;
+        t->foreign = foreign_text_find(line->text, line->n_text);
+        t->n_foreign_line = line->number;
+}
+
 /* As what @line is taken while nobody knows what kind of text this is. */
 static int first_line(TextTrace *t, const Line *line, Step *ret) {
+        int r;
+
         for (TextKind i = 0; i < TEXT_N_KINDS; i++) {
                 TextProbe probe = kinds[i].probe(t, line);
 
                 if (probe == TEXT_PROBE_HEADING) {
-                        int r = kinds[i].next(t, line, ret);
-
+                        r = kinds[i].next(t, line, ret);
                         return MIN(r, 0);
                 }
                 if (probe == TEXT_PROBE_FOREIGN)
@@ -230,7 +238,10 @@ static int first_line(TextTrace *t, const Line *line, Step *ret) {
                 }
                 break;
         }
-        return kinds[t->layout.kind].next(t, line, ret);
+        r = kinds[t->layout.kind].next(t, line, ret);
+        if (r != TEXT_TRY && !t->has_layout)
+                text_find_foreign(t, line); /* another tracer's heading */
+        return r;
 }
 
 bool text_is_of_another_kind(TextTrace *t, const Line *line) {

@@ -57,11 +57,8 @@ static int join(TextTrace *t, const Line *line, Step *ret) {
 static void find_foreign(TextTrace *t, const Line *line) {
         Line inner;
 
-        if (t->foreign || t->count.n_traces > 0)
-                return;
         (void) envelope_guess(t->envelope, ENVELOPE_LAYERS, line, &inner);
-        t->foreign = foreign_text_find(inner.text, inner.n_text);
-        t->n_foreign_line = line->number;
+        text_find_foreign(t, &inner);
 }
 
 /* Nothing helps. */

@@ -2,7 +2,7 @@
 import_test_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 import_test_libs = $(import_libs) $(CHECK_LIBS)
 unit_tests += %D%/test-envelope %D%/test-event-line %D%/test-foreign-text %D%/test-graph-line \
-	%D%/test-indent-line %D%/test-labels %D%/test-lines \
+	%D%/test-indent-line %D%/test-labels %D%/test-latency-line %D%/test-lines \
 	%D%/test-text-redraw %D%/test-text-same %D%/test-text-trace %D%/test-uftrace-line
 EXTRA_DIST += %D%/text-file.h
 %C%_test_envelope_CFLAGS    = $(import_test_cflags)
@@ -17,6 +17,8 @@ EXTRA_DIST += %D%/text-file.h
 %C%_test_indent_line_LDADD  = $(import_test_libs)
 %C%_test_labels_CFLAGS      = $(import_test_cflags)
 %C%_test_labels_LDADD       = $(import_test_libs)
+%C%_test_latency_line_CFLAGS = $(import_test_cflags)
+%C%_test_latency_line_LDADD  = $(import_test_libs)
 %C%_test_lines_CFLAGS       = $(import_test_cflags)
 %C%_test_lines_LDADD        = $(import_test_libs)
 %C%_test_text_redraw_CFLAGS = $(import_test_cflags)
