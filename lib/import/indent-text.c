@@ -14,7 +14,10 @@
  */
 
 #include "import/indent-line.h"
+#include "import/scan.h"
 #include "import/text-trace-private.h"
+
+#define FLAT_LINES_MAX 256
 
 static void set_time(TextTrace *t, Stack *stack, const IndentLine *l) {
         uint64_t since_ns = l->us * 1000;
@@ -102,6 +105,29 @@ static int leave(TextTrace *t, Stack *stack, const Line *line, const IndentLine 
         return r < 0 ? r : 1;
 }
 
+/* Whether nesting is told by arrows alone, as in scripts that print a thread's time and not
+ * thread_indent(): lines are as deep as this one, calls inside calls, too.  As far as can be seen. */
+static bool is_flat(const Line *line, const IndentLine *first) {
+        Scan s = { line->next, line->next + line->n_next };
+        int32_t n_open = first->kind == INDENT_CALL;
+        bool is_nested = false;
+
+        for (int i = 0; i < FLAT_LINES_MAX && scan_left(&s) > 0; i++) {
+                const char *end = memchr(s.p, '\n', scan_left(&s));
+                IndentLine l;
+
+                indent_line_parse(&l, s.p, (size_t) ((end ?: s.end) - s.p));
+                s.p = end ? end + 1 : s.end;
+                if (l.kind < INDENT_CALL || l.tid != first->tid)
+                        continue;
+                if (l.depth != first->depth)
+                        return false;
+                is_nested = is_nested || (l.kind == INDENT_CALL && n_open > 0);
+                n_open = l.kind == INDENT_CALL ? n_open + 1 : MAX(n_open - 1, 0);
+        }
+        return is_nested;
+}
+
 TextProbe indent_text_probe(TextTrace *t, const Line *line) {
         IndentLine l;
 
@@ -109,10 +135,12 @@ TextProbe indent_text_probe(TextTrace *t, const Line *line) {
         if (l.kind != INDENT_CALL && l.kind != INDENT_RETURN)
                 return TEXT_PROBE_FOREIGN;
         t->layout.is_tight = l.is_tight;
+        t->layout.is_flat = is_flat(line, &l);
         return TEXT_PROBE_CALL;
 }
 
-static int indent_line(TextTrace *t, const Line *line, const IndentLine *l, Step *ret) {
+static int indent_line(TextTrace *t, const Line *line, IndentLine *l, Step *ret) {
+        int32_t depth = l->depth;
         bool is_expected;
         Stack *stack;
 
@@ -135,12 +163,16 @@ static int indent_line(TextTrace *t, const Line *line, const IndentLine *l, Step
         stack = stacks_get(t->stacks, ret);
         if (!stack)
                 return -ENOMEM;
+        if (t->layout.is_flat) {
+                stack->counter = (int32_t) stack->n;
+                l->depth = MAX(stack->counter - (l->kind == INDENT_RETURN), 0);
+        }
         is_expected = set_counter(stack, l);
         set_time(t, stack, l);
         t->said = l->said;
         t->said.line = line->number;
         t->said.has_base = true;
-        t->said.depth = l->depth;
+        t->said.depth = depth;
         t->said.base_ns = stack->base_ns;
         ret->timestamp_ns = stack->last_ns;
         return l->kind == INDENT_CALL ? call(t, stack, line, l, ret, is_expected)

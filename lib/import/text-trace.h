@@ -103,6 +103,7 @@ typedef struct TextLayout {
         bool has_times;       /* of the trace clock; else they are made from durations */
         bool is_tight;        /* INDENT: no blank around the arrows */
         const char *heading;  /* GRAPH: the tracer's lines above it, as they were; empty: none */
+        bool is_flat;         /* INDENT: not indented */
 } TextLayout;
 
 enum {

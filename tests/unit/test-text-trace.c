@@ -504,7 +504,79 @@ START_TEST(one_trace_stays_one)
         }
 END_TEST
 
-UNIT_MAIN("text-trace", traces_of_one_text_are_told_apart, all_traces_are_read_one_behind_the_other,
+START_TEST(a_text_that_is_not_indented_is_nested_by_its_arrows)
+        {
+                _cleanup_(text_trace_freep) TextTrace *t =
+                        trace_of_text("0 ftp(7223): -> sys_socketcall\n"
+                                      "10 ftp(7223): -> sys_socket\n"
+                                      "90 ftp(7223): <- sys_socket\n"
+                                      "100 ftp(7223): <- sys_socketcall\n");
+
+                expect_step(t, STEP_ENTER, "sys_socketcall", 0, 0);
+                expect_step(t, STEP_ENTER, "sys_socket", 1, 0);
+                expect_step(t, STEP_LEAVE, "sys_socket", 1, 80000);
+                expect_step(t, STEP_LEAVE, "sys_socketcall", 0, 100000);
+                expect_end(t);
+                ck_assert_uint_eq(text_trace_count(t)->n_roots, 1);
+        }
+END_TEST
+
+START_TEST(events_and_losses_of_trace_cmd_stay_where_they_are)
+        {
+                _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(
+                        "cpus=2\n"
+                        "     a-1     [000]    1.000001: funcgraph_entry:                   |  f() "
+                        "{\n"
+                        "     a-1     [000]    1.000002: sched_wakeup:         b:2 [120]\n"
+                        "CPU:0 [12 EVENTS DROPPED]\n"
+                        "     a-1     [000]    1.000009: funcgraph_exit:         7.001 us   |  "
+                        "}\n");
+                Step s;
+
+                expect_step(t, STEP_ENTER, "f", 0, 0);
+                s = next(t);
+                ck_assert_int_eq(s.kind, STEP_OTHER);
+                ck_assert_str_eq(s.text, "sched_wakeup: b:2 [120]");
+                ck_assert_uint_eq(s.timestamp_ns, 1000002000);
+                s = next(t);
+                ck_assert_int_eq(s.kind, STEP_LOST);
+                ck_assert_uint_eq(s.n_lost, 12);
+                expect_step(t, STEP_LEAVE, "f", 0, 7001);
+                expect_end(t);
+                ck_assert_int_eq(text_trace_layout(t)->kind, TEXT_EVENTS);
+        }
+END_TEST
+
+START_TEST(threads_of_uftrace_have_times_that_follow_from_durations)
+        {
+                _cleanup_(text_trace_freep) TextTrace *t =
+                        trace_of_text("# DURATION     TID     FUNCTION\n"
+                                      "            [     1] | main() {\n"
+                                      "            [     2] | t() {\n"
+                                      "   2.000 us [     2] |   f(1) = 3;\n"
+                                      "   5.000 us [     2] | } /* t */\n"
+                                      "   9.000 us [     1] | } /* main */\n");
+                Step s;
+
+                expect_step(t, STEP_ENTER, "main", 0, 0);
+                expect_step(t, STEP_ENTER, "t", 0, 0);
+                s = next(t);
+                ck_assert_int_eq(s.kind, STEP_LEAF);
+                ck_assert_int_eq(s.pid, 2);
+                ck_assert(s.has_retval && s.retval == 3);
+                expect_step(t, STEP_LEAVE, "t", 0, 5000);
+                s = next(t);
+                ck_assert_uint_eq(step_duration_ns(&s), 9000);
+                ck_assert_uint_eq(s.timestamp_ns, 9000);
+                expect_end(t);
+                ck_assert_uint_eq(text_trace_count(t)->n_roots, 2);
+        }
+END_TEST
+
+UNIT_MAIN("text-trace", a_text_that_is_not_indented_is_nested_by_its_arrows,
+          events_and_losses_of_trace_cmd_stay_where_they_are,
+          threads_of_uftrace_have_times_that_follow_from_durations,
+          traces_of_one_text_are_told_apart, all_traces_are_read_one_behind_the_other,
           one_trace_stays_one, a_child_that_was_forked_has_calls_of_its_own,
           a_tail_call_ends_with_its_caller, cpus_of_two_and_three_digits_have_one_column,
           calls_without_durations_are_calls, a_bare_brace_is_its_calls_return,
