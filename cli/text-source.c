@@ -94,10 +94,25 @@ static int no_such_trace(const TextSource *s, const Options *o) {
         return STATUS_NOT_FOUND;
 }
 
+#define KINDS_TEXT_MAX 256
+
+/* "function_graph, trace-cmd report or uftrace replay" */
+static const char *kinds_read(char text[static KINDS_TEXT_MAX]) {
+        size_t n = 0;
+
+        for (TextKind i = 0; i < TEXT_N_KINDS && n < KINDS_TEXT_MAX; i++)
+                n += (size_t) snprintf(text + n, KINDS_TEXT_MAX - n, "%s%s",
+                                       i == 0                  ? ""
+                                       : i == TEXT_N_KINDS - 1 ? " or "
+                                                               : ", ",
+                                       text_kind_form(i)->name);
+        return text;
+}
+
 static int no_trace(const TextSource *s) {
         const TextCount *c = text_trace_count(s->trace);
         const ForeignText *foreign;
-        char text[UNIT_TEXT_MAX];
+        char text[UNIT_TEXT_MAX], kinds[KINDS_TEXT_MAX];
         uint64_t line;
 
         foreign = text_trace_foreign(s->trace, &line);
@@ -113,9 +128,8 @@ static int no_trace(const TextSource *s) {
                 log_error("there is no trace in %s: by its line %llu it is %s: %s.", s->name,
                           (unsigned long long) line, foreign->name, foreign->reason);
         else
-                log_error("there is no trace in %s: none of its first %s lines is one of "
-                          "function_graph or of SystemTap's thread_indent().",
-                          s->name, format_count(text, c->n_lines));
+                log_error("there is no trace in %s: none of its first %s lines is one of %s.",
+                          s->name, format_count(text, c->n_lines), kinds_read(kinds));
         return STATUS_FAILED;
 }
 

@@ -34,6 +34,29 @@ static bool number_of(const char *text, const char *key, int32_t *ret) {
         return true;
 }
 
+/* "cat:412 [120] D", up to @end, as libtraceevent's plugin has it: the number before the bracket. */
+static bool short_task(const char *begin, const char *end, int32_t *ret) {
+        const char *p = end;
+
+        while (p > begin && !(p[0] == '[' && p[-1] == ' '))
+                p--;
+        while (p > begin && *p != ':')
+                p--;
+        return p > begin && number_of(p, ":", ret);
+}
+
+/* "cat:412 [120] D ==> bash:9 [120]" */
+static SchedEvent parse_short_switch(const char *text) {
+        const char *arrow = strstr(text, " ==> ");
+        SchedEvent e = { .kind = SCHED_SWITCH };
+
+        if (!arrow || arrow == text || !short_task(text, arrow, &e.left_pid) ||
+            !short_task(arrow, arrow + strlen(arrow), &e.pid))
+                return (SchedEvent){};
+        e.left_state = arrow[-1];
+        return e;
+}
+
 static SchedEvent parse_switch(const char *text) {
         SchedEvent e = { .kind = SCHED_SWITCH };
         const char *state = strstr(text, " prev_state="), *arrow = strstr(text, " ==> ");
@@ -53,10 +76,16 @@ SchedEvent sched_parse(const Step *step) {
                 return (SchedEvent){};
         fields = startswith(step->text, "sched_switch: ");
         if (fields)
-                return parse_switch(fields);
+                return startswith(fields, "prev_comm=") ? parse_switch(fields)
+                                                        : parse_short_switch(fields);
         fields = startswith(step->text, "sched_waking: ")
                          ?: startswith(step->text, "sched_wakeup: ");
-        return fields && number_of(fields, " pid=", &e.pid) ? e : (SchedEvent){};
+        if (!fields)
+                return (SchedEvent){};
+        return number_of(fields, " pid=", &e.pid) ||
+                               short_task(fields, fields + strlen(fields), &e.pid)
+                       ? e
+                       : (SchedEvent){};
 }
 
 /* --- tasks ------------------------------------------------------------------------------------ */

@@ -27,6 +27,15 @@ static int heading(TextTrace *t, const EventLine *l) {
         return 0;
 }
 
+static int lost(TextTrace *t, const Line *line, const EventLine *l, Step *ret) {
+        t->count.n_losses++;
+        t->count.n_lost += l->number;
+        *ret = (Step){
+                .kind = STEP_LOST, .cpu = l->cpu, .timestamp_ns = t->now_ns, .n_lost = l->number
+        };
+        return text_note(t, TEXT_LOSS, line->number, line->text, line->n_text) < 0 ? -ENOMEM : 1;
+}
+
 TextProbe event_text_probe(TextTrace *t, const Line *line) {
         GraphColumns *columns = &t->layout.columns;
         EventLine l;
@@ -36,6 +45,12 @@ TextProbe event_text_probe(TextTrace *t, const Line *line) {
                 (void) heading(t, &l);
                 return TEXT_PROBE_HEADING;
         }
+        if (l.kind == EVENT_LOST) {
+                Step none;
+
+                (void) lost(t, line, &l, &none);
+                return TEXT_PROBE_HEADING;
+        }
         if (l.kind < EVENT_OPEN)
                 return TEXT_PROBE_FOREIGN;
         columns->cpu = columns->duration = true;
@@ -43,15 +58,6 @@ TextProbe event_text_probe(TextTrace *t, const Line *line) {
         t->layout.has_header = true;
         t->layout.has_times = l.timestamp_ns > 0;
         return TEXT_PROBE_CALL;
-}
-
-static int lost(TextTrace *t, const Line *line, const EventLine *l, Step *ret) {
-        t->count.n_losses++;
-        t->count.n_lost += l->number;
-        *ret = (Step){
-                .kind = STEP_LOST, .cpu = l->cpu, .timestamp_ns = t->now_ns, .n_lost = l->number
-        };
-        return text_note(t, TEXT_LOSS, line->number, line->text, line->n_text) < 0 ? -ENOMEM : 1;
 }
 
 static int event(TextTrace *t, const EventLine *l, Step *ret) {

@@ -52,6 +52,18 @@ for whose in theirs ours; do
         forms_of "$work/$whose.report" >"$work/$whose.forms"
         note "$whose: $(head -n 3 "$work/$whose.forms" | tr '\n' ',')"
 done
+# The calls, however trace-cmd prints them, by what they are and how long they took.
+calls_of() { # SOURCE
+        ftracectl top --json "$1" | jq -cS 'map([.function, .count, .self_ns, .total_ns]) | sort'
+}
+calls_of "$work/theirs.dat" >"$work/theirs.calls"
+for options in '' '-l -t' -N -R; do
+        # shellcheck disable=SC2086 # they are words
+        trace-cmd report $options -i "$work/theirs.dat" >"$work/printed.txt" 2>/dev/null
+        ok "what trace-cmd report${options:+ $options} prints has the same calls" \
+                cmp "$work/theirs.calls" <(calls_of "$work/printed.txt")
+done
+
 is 'as many trees are in it' "$(awk '{ n += $1 } END { print n + 1 }' "$work/ours.forms")" \
         "$(awk '{ n += $1 } END { print n + 1 }' "$work/theirs.forms")"
 is 'a call of udp_sendmsg is mostly the same in both' "$(head -n 1 "$work/ours.forms" | cut -d ' ' -f 2-)" \

@@ -148,6 +148,23 @@ START_TEST(an_interrupt_wakes_in_nobodys_name)
         }
 END_TEST
 
+/* As trace-cmd prints them with libtraceevent's plugin. */
+START_TEST(short_events_are_the_same)
+        {
+                Step s = { .kind = STEP_OTHER,
+                           .text = "sched_switch: a:[1] b:18 [120] D ==> kworker/0:1:17 [98]" };
+                SchedEvent e = sched_parse(&s);
+
+                ck_assert_int_eq(e.kind, SCHED_SWITCH);
+                ck_assert_int_eq(e.left_pid, 18);
+                ck_assert_int_eq(e.pid, 17);
+                ck_assert_int_eq(e.left_state, 'D');
+                s.text = "sched_wakeup: rcu_preempt:18 [120] CPU:000";
+                ck_assert_int_eq(sched_parse(&s).kind, SCHED_WAKING);
+                ck_assert_int_eq(sched_parse(&s).pid, 18);
+        }
+END_TEST
+
 START_TEST(damaged_events_are_left_out)
         {
                 static const char *const texts[] = {
@@ -156,6 +173,10 @@ START_TEST(damaged_events_are_left_out)
                         "sched_switch: prev_comm=a prev_pid=17 prev_state=S ==> next_comm=b",
                         "sched_switch: prev_comm=a prev_pid=-7 prev_state=S ==> next_pid=1",
                         "sched_switch: prev_pid=99999999999 prev_state=S ==> b next_pid=1",
+                        "sched_switch: a:18 [120] D ==>",
+                        "sched_switch:  ==> b:18 [120]",
+                        "sched_switch: a [120] D ==> b:18 [120]",
+                        "sched_wakeup: a [120]",
                         "sched_waking: comm=server",
                         "sched_waking: pid=",
                         "sched_stat_runtime: comm=a pid=17 runtime=1 [ns]",
@@ -192,4 +213,4 @@ END_TEST
 
 UNIT_MAIN("waits", a_wait_names_who_woke_it_from_where_and_how_long_that_took,
           who_is_preempted_is_not_woken, an_interrupt_wakes_in_nobodys_name,
-          damaged_events_are_left_out, a_thousand_tasks_are_told_apart)
+          short_events_are_the_same, damaged_events_are_left_out, a_thousand_tasks_are_told_apart)
