@@ -41,18 +41,13 @@ TextProbe event_text_probe(TextTrace *t, const Line *line) {
         EventLine l;
 
         event_line_parse(&l, line->text, line->n_text);
-        if (l.kind == EVENT_HEADING) {
-                (void) heading(t, &l);
+        if (l.kind == EVENT_HEADING || l.kind == EVENT_LOST)
                 return TEXT_PROBE_HEADING;
-        }
-        if (l.kind == EVENT_LOST) {
-                Step none;
-
-                (void) lost(t, line, &l, &none);
-                return TEXT_PROBE_HEADING;
-        }
         if (l.kind < EVENT_OPEN)
                 return TEXT_PROBE_FOREIGN;
+        t->is_cut = !l.has_task;
+        t->pid = STEP_PID_UNKNOWN(0);
+        memcpy(t->comm, "<...>", 6);
         columns->cpu = columns->duration = true;
         columns->n_cpu_digits = MAX(columns->n_cpu_digits, digits_of(l.cpu));
         t->layout.has_header = true;
@@ -130,6 +125,19 @@ static int call(TextTrace *t, const Line *line, EventLine *l, Step *ret) {
         return text_call(t, line, l->label, l->n_label, l->duration_ns, ret);
 }
 
+static int step_of(TextTrace *t, const Line *line, EventLine *l, Step *ret) {
+        *ret = (Step){
+                .cpu = t->cpu,
+                .pid = t->pid,
+                .comm = t->comm,
+                .timestamp_ns = l->timestamp_ns,
+        };
+        if (l->kind == EVENT_OTHER)
+                return event(t, l, ret); /* it is drawn where it happened */
+        ret->said = &t->said;
+        return call(t, line, l, ret);
+}
+
 int event_text_next(TextTrace *t, const Line *line, Step *ret) {
         EventLine l;
 
@@ -150,23 +158,14 @@ int event_text_next(TextTrace *t, const Line *line, Step *ret) {
         default:
                 break;
         }
-        if (!l.has_task) {
-                l.comm = "<...>";
-                l.n_comm = 5;
-                l.pid = STEP_PID_UNKNOWN(0);
-        }
+        if (t->is_cut && l.has_task)
+                return text_damaged(t, line, "it says its task, and the first call does not");
+        if (!l.has_task)
+                return step_of(t, line, &l, ret); /* of the task of the line before */
         l.n_comm = (uint32_t) MIN((size_t) l.n_comm, sizeof(t->comm) - 1);
         memcpy(t->comm, l.comm, l.n_comm);
         t->comm[l.n_comm] = 0;
-        *ret = (Step){
-                .cpu = l.cpu,
-                .pid = l.pid,
-                .comm = t->comm,
-                .timestamp_ns = l.timestamp_ns,
-                .said = &t->said,
-        };
-        if (l.kind != EVENT_OTHER)
-                return call(t, line, &l, ret);
-        ret->said = NULL; /* it is drawn where it happened */
-        return event(t, &l, ret);
+        t->cpu = l.cpu;
+        t->pid = l.pid;
+        return step_of(t, line, &l, ret);
 }

@@ -51,7 +51,10 @@ struct TextTrace {
         bool after_rule;                /* GRAPH: the last line was one around a change of tasks */
         char comm[17];                  /* of the step */
         UftraceFields fields;           /* UFTRACE: the heading's */
-        char value[32];                 /* EVENTS: what the step returns */
+        bool is_cut;                    /* EVENTS: calls do not say their task */
+        uint32_t cpu;                   /* EVENTS: of the line before, like the next */
+        int32_t pid;
+        char value[32];    /* EVENTS: what the step returns */
         uint64_t n_joined; /* EVENTS: the line that is the return of a step before it */
         char change[TEXT_CHANGE_BYTES]; /* GRAPH: the last change of tasks, that no step has had */
         uint32_t n_change, change_cpu;
