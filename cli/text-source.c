@@ -206,7 +206,8 @@ void text_source_layout(const TextSource *s, const Options *o, DrawingOptions *d
         for (size_t i = 0; i < o->render.n; i++)
                 (void) render_option_set(&d->render, o->render.items[i]);
         /* What no option changes is drawn as it stands in the text. */
-        d->render.verbatim = memcmp(&d->render, &as_it_was, sizeof(as_it_was)) == 0;
+        d->render.verbatim =
+                l->kind == TEXT_GRAPH && memcmp(&d->render, &as_it_was, sizeof(as_it_was)) == 0;
         d->heading = l->heading;
 }
 

@@ -87,10 +87,14 @@ static bool scan_entity(Scan *s, char *ret) {
 
 /* "<span class=...>", "</pre>".  Not "<idle>", which is a task. */
 static bool scan_tag(Scan *s) {
-        static const char *const tags[] = { "span",   "br",         "p",    "pre", "code", "div",
-                                            "b",      "i",          "font", "a",   "li",   "td",
-                                            "tr",     "em",         "tt",   "ul",  "ol",   "samp",
-                                            "strong", "blockquote", "table" };
+        static const char *const tags[] = {
+                "span", "br",      "p",       "pre",   "code",   "div",        "b",
+                "i",    "font",    "a",       "li",    "td",     "tr",         "em",
+                "tt",   "ul",      "ol",      "samp",  "strong", "blockquote", "table",
+                "html", "body",    "head",    "title", "h1",     "h2",         "h3",
+                "h4",   "section", "article", "main",  "mark",   "kbd",        "u",
+                "s",    "small",   "big",     "tbody", "th",     "center",     "hr"
+        };
         const char *end;
         Scan t = *s;
         Scan name;

@@ -19,6 +19,8 @@ struct Envelope {
                 bool prefixed, html, qp;
                 uint32_t shape;
         } guess; /* what the last one did */
+        EnvelopeGuess guessed;
+        bool is_guessing; /* the last line was not opened, but guessed */
         unsigned n_joints;
         size_t n_joint;
         char joint[LINES_MAX_BYTES];
@@ -117,6 +119,7 @@ static void open_usual(Envelope *e, Line *line, char *room) {
 }
 
 const Line *envelope_open(Envelope *e, const Line *line, Line *room) {
+        e->is_guessing = false;
         if (_likely_(!e->is_any && (line->n_text == 0 || line->text[0] != '>')))
                 return line;
         *room = *line;
@@ -141,8 +144,10 @@ static bool open_layers(Envelope *e, Line *line, char *room) {
                 e->guess.html = true;
         }
         s = scan_of(line);
-        if (decode_is_odd(&s))
+        if (decode_is_odd(&s)) {
+                line->is_tabbed = line->is_tabbed || memchr(s.p, '\t', scan_left(&s));
                 undo(line, room, decode_odd);
+        }
         s = scan_of(line);
         e->guess.prefixed = prefix_skip(&s);
         set_text(line, s);
@@ -150,13 +155,22 @@ static bool open_layers(Envelope *e, Line *line, char *room) {
         return line->is_binary || line->n_text != n_text || memcmp(line->text, text, n_text) != 0;
 }
 
-static bool open_weak(Line *line) {
-        Scan s = scan_of(line);
-        bool found = false;
+static bool is_weak(EnvelopeGuess guess) {
+        return guess >= ENVELOPE_WEAK && guess <= ENVELOPE_WEAKEST;
+}
 
-        for (int i = 0; i < 3 && prefix_skip_weak(&s); i++) {
+/* How many such prefixes. */
+static int n_weak(EnvelopeGuess guess) {
+        return (int) (guess - ENVELOPE_WEAK) + 1;
+}
+
+static bool open_weak(Line *line, int n) {
+        Scan s = scan_of(line);
+        bool found = true;
+
+        for (int i = 0; i < n && found; i++) {
+                found = prefix_skip_weak(&s);
                 (void) prefix_skip(&s);
-                found = true;
         }
         /* Behind it: the end of a cell, of a string. */
         while (found && s.end > s.p && s.end[-1] && strchr("\"\\$,", s.end[-1]))
@@ -167,8 +181,15 @@ static bool open_weak(Line *line) {
         return found;
 }
 
+/* The line behind @line, as that one was opened; shapes are compared by who asks. */
+static void open_next(Envelope *e, Line *next) {
+        const typeof(e->guess) guess = e->guess;
+
+        (void) open_layers(e, next, e->room[1]);
+        e->guess = guess;
+}
+
 static bool open_unknown(Envelope *e, Line *line) {
-        const bool prefixed = e->guess.prefixed, html = e->guess.html, qp = e->guess.qp;
         Line next = *line;
         uint32_t shape;
         Scan s;
@@ -180,12 +201,7 @@ static bool open_unknown(Envelope *e, Line *line) {
         if (!take_next(&next, &s))
                 return false;
         set_text(&next, s);
-        shape = e->guess.shape;
-        (void) open_layers(e, &next, e->room[1]);
-        e->guess.prefixed = prefixed;
-        e->guess.html = html;
-        e->guess.qp = qp;
-        e->guess.shape = shape;
+        open_next(e, &next);
         return skip_unknown(&next, &shape) && shape == e->guess.shape;
 }
 
@@ -193,9 +209,11 @@ bool envelope_guess(Envelope *e, EnvelopeGuess guess, const Line *line, Line *re
         bool is_other;
 
         *ret = *line;
+        e->guessed = guess;
+        e->is_guessing = true;
         is_other = open_layers(e, ret, e->room[0]);
-        if (guess == ENVELOPE_WEAK)
-                is_other = open_weak(ret);
+        if (is_weak(guess))
+                is_other = open_weak(ret, n_weak(guess));
         else if (guess == ENVELOPE_UNKNOWN)
                 is_other = open_unknown(e, ret);
         ret->is_binary = lines_is_binary(ret->text, ret->n_text);
@@ -214,7 +232,7 @@ void envelope_keep(Envelope *e, EnvelopeGuess guess) {
 }
 
 bool envelope_join(Envelope *e, const Line *first, const char *separator, Line *ret) {
-        size_t n_separator = strlen(separator);
+        size_t n_separator = strlen(separator), n;
         Line next;
         Scan s;
 
@@ -232,9 +250,14 @@ bool envelope_join(Envelope *e, const Line *first, const char *separator, Line *
         set_text(&next, s);
         (void) open_layers(e, &next, e->room[1]);
         s = scan_of(&next);
-        (void) scan_blanks(&s);
-        while (e->n_joint > 0 && e->joint[e->n_joint - 1] == ' ')
-                e->n_joint--;
+        n = e->n_joint;
+        while (n > 0 && e->joint[n - 1] == ' ')
+                n--;
+        /* Blanks behind a bar are the depth. */
+        if (n == e->n_joint || n == 0 || e->joint[n - 1] != '|') {
+                (void) scan_blanks(&s);
+                e->n_joint = n;
+        }
         if (scan_left(&s) == 0 || e->n_joint + n_separator + scan_left(&s) > sizeof(e->joint) ||
             lines_is_binary(s.p, scan_left(&s)))
                 return false;
@@ -250,13 +273,22 @@ bool envelope_join(Envelope *e, const Line *first, const char *separator, Line *
 }
 
 bool envelope_peek(Envelope *e, const Line *line, Line *ret) {
+        uint32_t shape;
         Scan s;
 
         *ret = *line;
         if (!take_next(ret, &s))
                 return false;
         set_text(ret, s);
-        open_usual(e, ret, e->room[1]);
+        if (_likely_(!e->is_guessing)) {
+                open_usual(e, ret, e->room[1]);
+                return true;
+        }
+        open_next(e, ret);
+        if (is_weak(e->guessed))
+                (void) open_weak(ret, n_weak(e->guessed));
+        else if (e->guessed == ENVELOPE_UNKNOWN)
+                (void) skip_unknown(ret, &shape);
         return true;
 }
 

@@ -21,6 +21,8 @@
 typedef enum EnvelopeGuess {
         ENVELOPE_LAYERS,  /* encodings, and prefixes that are nothing else */
         ENVELOPE_WEAK,    /* also what may be some of a trace: "+ ", "- ", "| ", "12:" */
+        ENVELOPE_WEAKER,  /* two of them: "+12: " */
+        ENVELOPE_WEAKEST, /* three */
         ENVELOPE_UNKNOWN, /* anything before a CPU's number, if the next line has the like */
         ENVELOPE_N_GUESSES,
 } EnvelopeGuess;
@@ -43,7 +45,7 @@ void envelope_keep(Envelope *e, EnvelopeGuess guess);
  * False: there is no next line.
  */
 bool envelope_join(Envelope *e, const Line *first, const char *separator, Line *ret);
-/* The line behind @line, opened.  False: there is none. */
+/* The line behind @line, opened as that was, or was guessed to be.  False: there is none. */
 bool envelope_peek(Envelope *e, const Line *line, Line *ret);
 /* Whether @line says that somebody has left lines out: "[...]", "<snip>". */
 bool envelope_is_elision(const Line *line);

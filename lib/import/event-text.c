@@ -78,10 +78,12 @@ static int event(TextTrace *t, const EventLine *l, Step *ret) {
 }
 
 /* Whether the next line is the return of @l; @ret: it. */
-static bool is_next_return(const Line *line, const EventLine *l, EventLine *ret) {
-        const char *end = memchr(line->next, '\n', line->n_next);
+static bool is_next_return(TextTrace *t, const Line *line, const EventLine *l, EventLine *ret) {
+        Line next;
 
-        event_line_parse(ret, line->next, end ? (size_t) (end - line->next) : line->n_next);
+        if (!envelope_peek(t->envelope, line, &next))
+                return false;
+        event_line_parse(ret, next.text, next.n_text);
         return ret->kind == EVENT_CLOSE && ret->cpu == l->cpu && ret->pid == l->pid &&
                ret->depth == l->depth &&
                (!ret->label ||
@@ -110,12 +112,12 @@ static int call(TextTrace *t, const Line *line, EventLine *l, Step *ret) {
         };
         EventLine next;
 
-        if (l->kind == EVENT_OPEN && l->is_spelled && is_next_return(line, l, &next)) {
+        if (l->kind == EVENT_OPEN && l->is_spelled && is_next_return(t, line, l, &next)) {
                 l->kind = EVENT_LEAF;
                 l->duration_ns = next.duration_ns;
                 l->has_retval = next.has_retval;
                 l->retval = next.retval;
-                t->n_joined = line->number + 1;
+                t->n_joined = line->number + line->n_more + 1;
         }
         say(t, line, l);
         ret->kind = kinds[l->kind];
@@ -138,6 +140,17 @@ static int step_of(TextTrace *t, const Line *line, EventLine *l, Step *ret) {
         return call(t, line, l, ret);
 }
 
+/* What an event of another kind says has no end that is known: it is whole. */
+TextShape event_text_shape(TextTrace *t, const Line *line) {
+        EventLine l;
+
+        (void) t;
+        event_line_parse(&l, line->text, line->n_text);
+        return l.kind == EVENT_NONE      ? TEXT_SHAPE_NONE
+               : l.kind == EVENT_DAMAGED ? TEXT_SHAPE_HALF
+                                         : TEXT_SHAPE_WHOLE;
+}
+
 int event_text_next(TextTrace *t, const Line *line, Step *ret) {
         EventLine l;
 
@@ -157,6 +170,11 @@ int event_text_next(TextTrace *t, const Line *line, Step *ret) {
                 return lost(t, line, &l, ret);
         default:
                 break;
+        }
+        if (l.kind >= EVENT_OPEN && text_has_gone_back(t, l.timestamp_ns)) {
+                int r = text_another(t, line);
+
+                return r < 0 ? r : text_take_line(t, line, ret);
         }
         if (t->is_cut && l.has_task)
                 return text_damaged(t, line, "it says its task, and the first call does not");

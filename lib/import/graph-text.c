@@ -12,8 +12,6 @@
 #include "import/scan.h"
 #include "import/text-trace-private.h"
 
-#define TEXT_BACK_NS 1000000 /* a clock that goes back so far is another one's */
-
 /* A kernel that has stamped a return before its call prints such a duration. */
 #define IS_NONSENSE(ns) ((ns) > (uint64_t) INT64_MAX)
 
@@ -388,20 +386,16 @@ static int graph_line(TextTrace *t, const Line *line, const GraphLine *l, Step *
         }
 }
 
-bool graph_text_is_half(TextTrace *t, const Line *line) {
+TextShape graph_text_shape(TextTrace *t, const Line *line) {
         GraphLine l;
 
         graph_line_parse(&l, line->text, line->n_text, expected(t));
-        return (l.kind == GRAPH_DAMAGED || l.kind == GRAPH_OTHER) &&
-               (l.columns.abstime || l.columns.cpu || l.columns.proc || l.has_duration ||
-                l.columns.duration);
-}
-
-bool graph_text_is_whole(TextTrace *t, const Line *line) {
-        GraphLine l;
-
-        graph_line_parse(&l, line->text, line->n_text, expected(t));
-        return l.kind != GRAPH_DAMAGED && l.kind != GRAPH_OTHER;
+        if (l.kind != GRAPH_DAMAGED && l.kind != GRAPH_OTHER)
+                return TEXT_SHAPE_WHOLE;
+        return l.columns.abstime || l.columns.cpu || l.columns.proc || l.has_duration ||
+                               l.columns.duration
+                       ? TEXT_SHAPE_HALF
+                       : TEXT_SHAPE_NONE;
 }
 
 int graph_text_next(TextTrace *t, const Line *line, Step *ret) {

@@ -31,7 +31,8 @@ static const char *find_colon(const Scan *s, IndentLineKind *ret_kind, const cha
         for (const char *p = s->p; (p = memmem(p, (size_t) (s->end - p), "):", 2)); p += 2) {
                 Scan t = { p + 2, s->end };
 
-                (void) scan_blanks(&t);
+                while (t.p < t.end && (*t.p == ' ' || *t.p == '\t'))
+                        t.p++;
                 if (scan_left(&t) < 2 || (memcmp(t.p, "->", 2) != 0 && memcmp(t.p, "<-", 2) != 0))
                         continue;
                 *ret_kind = *t.p == '-' ? INDENT_CALL : INDENT_RETURN;
@@ -41,6 +42,23 @@ static const char *find_colon(const Scan *s, IndentLineKind *ret_kind, const cha
                         break;
         }
         return found;
+}
+
+/* "0 " */
+static bool is_number(const char *begin, const char *end) {
+        const char *p = begin;
+
+        while (p < end && *p >= '0' && *p <= '9')
+                p++;
+        return p > begin && p < end && *p == ' ';
+}
+
+/* "netlbl_sock_setat=", of a mailer, "sys_closeroot@host:/root#"; but not "A::operator==". */
+static bool is_broken_name(const char *begin, const char *end) {
+        size_t n = (size_t) (end - begin);
+
+        return n > 0 && (end[-1] == '=' || memchr(begin, '/', n)) &&
+               !memmem(begin, n, "operator", 8);
 }
 
 static bool parse_task(IndentLine *l, const char *begin, const char *end) {
@@ -75,9 +93,14 @@ void indent_line_parse(IndentLine *ret, const char *text, size_t n_text) {
         n_digits = scan_number(&s, UINT64_MAX / 1000000, &ret->us);
         if (n_digits == 0 || !scan_text(&s, " "))
                 return damaged(ret, "it does not begin with a number of microseconds");
+        /* It is a line's number, and the microseconds are behind it. */
+        if (s.p < colon && (*s.p == ' ' || is_number(s.p, colon)))
+                return damaged(ret, "there are two numbers before the task");
         if (!parse_task(ret, s.p, colon))
                 return damaged(ret, "there is no task before the colon");
         depth = (size_t) (arrow - colon - 2);
+        if (memchr(colon, '\t', depth + 2))
+                return damaged(ret, "it is indented with tabs, and nobody knows how wide");
         s.p = arrow + 2;
         if (scan_blanks(&s) == 0)
                 ret->is_tight = true;
@@ -88,6 +111,10 @@ void indent_line_parse(IndentLine *ret, const char *text, size_t n_text) {
         begin = s.p;
         while (s.p<s.end && * s.p> ' ' && *s.p < 0x7f && *s.p != '(')
                 s.p++;
+        if (memmem(begin, (size_t) (s.p - begin), "</", 2))
+                return damaged(ret, "there is a page's mark behind the function");
+        if (is_broken_name(begin, s.p))
+                return damaged(ret, "its name is broken");
         if (s.p == begin || s.p - begin > 1023)
                 return damaged(ret, "there is no function behind the arrow");
         ret->kind = kind;

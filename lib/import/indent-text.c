@@ -14,7 +14,6 @@
  */
 
 #include "import/indent-line.h"
-#include "import/scan.h"
 #include "import/text-trace-private.h"
 
 #define FLAT_LINES_MAX 256
@@ -107,17 +106,15 @@ static int leave(TextTrace *t, Stack *stack, const Line *line, const IndentLine 
 
 /* Whether nesting is told by arrows alone, as in scripts that print a thread's time and not
  * thread_indent(): lines are as deep as this one, calls inside calls, too.  As far as can be seen. */
-static bool is_flat(const Line *line, const IndentLine *first) {
-        Scan s = { line->next, line->next + line->n_next };
+static bool is_flat(TextTrace *t, const Line *line, const IndentLine *first) {
+        Line next = *line;
         int32_t n_open = first->kind == INDENT_CALL;
         bool is_nested = false;
 
-        for (int i = 0; i < FLAT_LINES_MAX && scan_left(&s) > 0; i++) {
-                const char *end = memchr(s.p, '\n', scan_left(&s));
+        for (int i = 0; i < FLAT_LINES_MAX && envelope_peek(t->envelope, &next, &next); i++) {
                 IndentLine l;
 
-                indent_line_parse(&l, s.p, (size_t) ((end ?: s.end) - s.p));
-                s.p = end ? end + 1 : s.end;
+                indent_line_parse(&l, next.text, next.n_text);
                 if (l.kind < INDENT_CALL || l.tid != first->tid)
                         continue;
                 if (l.depth != first->depth)
@@ -135,7 +132,7 @@ TextProbe indent_text_probe(TextTrace *t, const Line *line) {
         if (l.kind != INDENT_CALL && l.kind != INDENT_RETURN)
                 return TEXT_PROBE_FOREIGN;
         t->layout.is_tight = l.is_tight;
-        t->layout.is_flat = is_flat(line, &l);
+        t->layout.is_flat = is_flat(t, line, &l);
         return TEXT_PROBE_CALL;
 }
 
@@ -167,6 +164,8 @@ static int indent_line(TextTrace *t, const Line *line, IndentLine *l, Step *ret)
                 stack->counter = (int32_t) stack->n;
                 l->depth = MAX(stack->counter - (l->kind == INDENT_RETURN), 0);
         }
+        if (line->is_tabbed && MAX(stack->counter - (l->kind == INDENT_RETURN), 0) != l->depth)
+                return text_damaged(t, line, "it is indented with tabs, and nobody knows how wide");
         is_expected = set_counter(stack, l);
         set_time(t, stack, l);
         t->said = l->said;
@@ -177,6 +176,16 @@ static int indent_line(TextTrace *t, const Line *line, IndentLine *l, Step *ret)
         ret->timestamp_ns = stack->last_ns;
         return l->kind == INDENT_CALL ? call(t, stack, line, l, ret, is_expected)
                                       : leave(t, stack, line, l, ret);
+}
+
+TextShape indent_text_shape(TextTrace *t, const Line *line) {
+        IndentLine l;
+
+        (void) t;
+        indent_line_parse(&l, line->text, line->n_text);
+        return l.kind == INDENT_OTHER     ? TEXT_SHAPE_NONE
+               : l.kind == INDENT_DAMAGED ? TEXT_SHAPE_HALF
+                                          : TEXT_SHAPE_WHOLE;
 }
 
 int indent_text_next(TextTrace *t, const Line *line, Step *ret) {

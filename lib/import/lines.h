@@ -28,6 +28,7 @@ typedef struct Line {
         bool is_rest;     /* it is some of that, which is not handed out */
         bool is_binary;   /* it holds bytes that text does not: below a space, but for a tab */
         bool is_last;     /* no "\n" ended it */
+        bool is_tabbed;   /* some of its blanks were tabs (import/envelope.h): who knows how wide */
         const char *next; /* what follows it, LINES_AHEAD_BYTES at least unless the file ends */
         size_t n_next;
         unsigned n_more; /* so many lines behind it were joined to it (import/envelope.h) */

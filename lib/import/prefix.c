@@ -82,6 +82,8 @@ static bool skip_bracket(Scan *s) {
                 has_digit = has_digit || is_digit(*p);
         if (!has_digit || n > BRACKET_MAX || !scan_text(&t, "]"))
                 return false;
+        if (scan_left(&t) > 1 && memcmp(t.p, " |", 2) == 0)
+                return false; /* uftrace's thread */
         if (scan_left(&t) == 0 || *t.p != '[')
                 (void) scan_text(&t, " ");
         *s = t;
@@ -236,13 +238,20 @@ static bool is_sign(char c) {
 
 bool prefix_skip_weak(Scan *s) {
         uint64_t number;
-        Scan t = *s;
+        Scan t = *s, u;
+        bool is_colon;
 
         (void) scan_blanks(&t);
         if (scan_number(&t, UINT32_MAX, &number)) {
-                if (scan_left(&t) < 2 || !*t.p || !strchr(":|.- ", *t.p) || is_digit(t.p[1]))
+                if (scan_left(&t) < 2 || !*t.p || !strchr(":|.- ", *t.p))
                         return false;
-                t.p++;
+                /* "12:30:01", "0.125"; but "12:100250 cat(7)" is grep's */
+                is_colon = scan_text(&t, ":");
+                t.p += !is_colon;
+                u = t;
+                if (t.p < t.end && is_digit(*t.p) &&
+                    (!is_colon || !scan_number(&u, UINT64_MAX, &number) || !scan_text(&u, " ")))
+                        return false;
         } else {
                 size_t n = skip_while(&t, is_sign);
 

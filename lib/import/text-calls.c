@@ -31,6 +31,15 @@ int text_make_way(TextTrace *t, Stack *stack, const Line *line, const Step *step
                                              : 0;
 }
 
+bool text_has_gone_back(TextTrace *t, uint64_t timestamp_ns) {
+        if (!t->has_layout || !t->layout.has_times)
+                return false;
+        if (timestamp_ns < t->latest_ns)
+                return t->after_talk || timestamp_ns + TEXT_BACK_NS < t->latest_ns;
+        t->latest_ns = timestamp_ns;
+        return false;
+}
+
 static void count_call(TextTrace *t, Stack *stack, const Step *step) {
         stack->floor = MIN(stack->floor, step->depth);
         t->count.max_depth = MAX(t->count.max_depth, step->depth);

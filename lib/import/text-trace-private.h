@@ -13,7 +13,8 @@
 #define N_PENDING 64
 #define TEXT_CHANGE_BYTES 128
 #define TEXT_HEADING_BYTES 2048
-#define TEXT_TRY 100 /* what a line makes in a trial, if it is not of a trace, or damaged */
+#define TEXT_BACK_NS 1000000 /* a clock that goes back so far is another one's */
+#define TEXT_TRY 100         /* what a line makes in a trial, if it is not of a trace, or damaged */
 
 /* What a text says of a CPU. */
 typedef struct TextCpu {
@@ -44,15 +45,15 @@ struct TextTrace {
         uint64_t n_line; /* of the step */
         TextCpu *cpus;
         size_t n_cpus;
-        uint64_t now_ns;                /* the latest step's */
-        uint64_t latest_ns;             /* GRAPH: the latest time of day of this trace */
-        bool irq_begin;                 /* GRAPH: the next call is an interrupt */
-        bool is_bare;                   /* GRAPH: the heading has no columns */
-        bool after_rule;                /* GRAPH: the last line was one around a change of tasks */
-        char comm[17];                  /* of the step */
-        UftraceFields fields;           /* UFTRACE: the heading's */
-        bool is_cut;                    /* EVENTS: calls do not say their task */
-        uint32_t cpu;                   /* EVENTS: of the line before, like the next */
+        uint64_t now_ns;      /* the latest step's */
+        uint64_t latest_ns;   /* the latest time of day of this trace */
+        bool irq_begin;       /* GRAPH: the next call is an interrupt */
+        bool is_bare;         /* GRAPH: the heading has no columns */
+        bool after_rule;      /* GRAPH: the last line was one around a change of tasks */
+        char comm[17];        /* of the step */
+        UftraceFields fields; /* UFTRACE: the heading's */
+        bool is_cut;          /* EVENTS: calls do not say their task */
+        uint32_t cpu;         /* EVENTS: of the line before, like the next */
         int32_t pid;
         char value[32];    /* EVENTS: what the step returns */
         uint64_t n_joined; /* EVENTS: the line that is the return of a step before it */
@@ -70,10 +71,11 @@ struct TextTrace {
 };
 
 /*
- * A kind of text is two functions, and a line in text-trace.c's table:
+ * A kind of text is three functions, and a line in text-trace.c's table:
  *
  *      NAME_text_probe()  what @line is while nobody knows what the text is; on TEXT_PROBE_CALL the
  *                         layout's members of the kind are set.
+ *      NAME_text_shape()  whether @line is one of this kind, or the beginning of one that was broken.
  *      NAME_text_next()   what @line makes: 1 if @ret was filled, 0 if no step,
  *                         TEXT_TRACE_E_DAMAGED, -errno.
  *
@@ -86,13 +88,23 @@ typedef enum TextProbe {
         TEXT_PROBE_CALL,    /* this kind's call or return: the text is of this kind */
 } TextProbe;
 
+typedef enum TextShape {
+        TEXT_SHAPE_NONE,
+        TEXT_SHAPE_HALF, /* less than a call, but some of one */
+        TEXT_SHAPE_WHOLE,
+} TextShape;
+
 TextProbe graph_text_probe(TextTrace *t, const Line *line);
+TextShape graph_text_shape(TextTrace *t, const Line *line);
 int graph_text_next(TextTrace *t, const Line *line, Step *ret);
 TextProbe event_text_probe(TextTrace *t, const Line *line);
 TextProbe uftrace_text_probe(TextTrace *t, const Line *line);
+TextShape uftrace_text_shape(TextTrace *t, const Line *line);
 int uftrace_text_next(TextTrace *t, const Line *line, Step *ret);
+TextShape event_text_shape(TextTrace *t, const Line *line);
 int event_text_next(TextTrace *t, const Line *line, Step *ret);
 TextProbe indent_text_probe(TextTrace *t, const Line *line);
+TextShape indent_text_shape(TextTrace *t, const Line *line);
 int indent_text_next(TextTrace *t, const Line *line, Step *ret);
 
 /* What @line, out of its envelope, makes; as NAME_text_next(). */
@@ -108,10 +120,8 @@ int text_skip(TextTrace *t, unsigned n);
 bool text_is_of_another_kind(TextTrace *t, const Line *line);
 /* Another trace begins with @line, of which nothing is known yet. */
 int text_another(TextTrace *t, const Line *line);
-/* Whether the two are one line that was broken: the first by itself is less than a call, and so is
- * what follows it. */
-bool graph_text_is_half(TextTrace *t, const Line *line);
-bool graph_text_is_whole(TextTrace *t, const Line *line);
+/* What @line is of a kind of text, or of the one that is known. */
+TextShape text_shape(TextTrace *t, TextKind kind, const Line *line);
 
 /* 0 or -ENOMEM, like text_note_frame(). */
 int text_note(TextTrace *t, TextRemark remark, uint64_t line, const char *text, size_t n_text);
@@ -124,6 +134,8 @@ int text_note_return(TextTrace *t, const Stack *stack, const Frame *frame, const
                      uint64_t line);
 /* What ends unseen before a call at the step's depth, and what is odd about that depth. */
 int text_make_way(TextTrace *t, Stack *stack, const Line *line, const Step *step);
+/* Whether a call at that time is of another trace; for texts in the order of time. */
+bool text_has_gone_back(TextTrace *t, uint64_t timestamp_ns);
 #define TEXT_UNTIMED UINT64_MAX
 /* A call or return whose line tells the depth, and the duration or TEXT_UNTIMED; @ret has all that it tells but for the function and,
  * without times, the time.  @label: NULL: a return without a name.  Like a kind's next(). */

@@ -13,6 +13,7 @@
 static const struct {
         TextForm form;
         TextProbe (*probe)(TextTrace *t, const Line *line);
+        TextShape (*shape)(TextTrace *t, const Line *line);
         int (*next)(TextTrace *t, const Line *line, Step *ret);
 } kinds[TEXT_N_KINDS] = {
         /* Of two that would take a line the first one has it. */
@@ -21,23 +22,27 @@ static const struct {
                                    .format = "graph",
                                    .has_columns = true },
                          .probe = graph_text_probe,
+                         .shape = graph_text_shape,
                          .next = graph_text_next },
         [TEXT_EVENTS] = { .form = { .name = "trace-cmd report",
                                     .key = "events",
                                     .format = "graph",
                                     .has_columns = true },
                           .probe = event_text_probe,
+                          .shape = event_text_shape,
                           .next = event_text_next },
         [TEXT_UFTRACE] = { .form = { .name = "uftrace replay",
                                      .key = "uftrace",
                                      .format = "graph",
                                      .has_columns = true },
                            .probe = uftrace_text_probe,
+                           .shape = uftrace_text_shape,
                            .next = uftrace_text_next },
         [TEXT_INDENT] = { .form = { .name = "SystemTap's thread_indent()",
                                     .key = "indent",
                                     .format = "indent" },
                           .probe = indent_text_probe,
+                          .shape = indent_text_shape,
                           .next = indent_text_next },
 };
 
@@ -186,7 +191,9 @@ int text_another(TextTrace *t, const Line *line) {
         t->layout = (TextLayout){ .heading = t->heading };
         t->has_layout = t->is_bare = t->irq_begin = t->after_rule = t->after_talk = false;
         t->n_change = 0;
-        t->latest_ns = 0;
+        t->latest_ns = t->n_joined = 0;
+        t->fields = (UftraceFields){};
+        t->is_cut = false;
         if (!t->has_shown)
                 t->heading[t->n_heading = 0] = 0;
         for (size_t i = 0; i < t->n_cpus; i++) {
@@ -196,9 +203,10 @@ int text_another(TextTrace *t, const Line *line) {
         return 0;
 }
 
-/* A tracer's own words at its beginning. */
+/* A tracer's own words at its beginning; the last ones are trace-cmd's, uftrace's. */
 static bool is_banner(const Line *line) {
-        static const char *const banners[] = { "# tracer: ", "Tracing \"" };
+        static const char *const banners[] = { "# tracer: ",  "Tracing \"",       "cpus=",
+                                               "# DURATION ", "#     TIMESTAMP ", "# TIMESTAMP " };
 
         for (size_t i = 0; i < ELEMENTSOF(banners); i++)
                 if (line->n_text > strlen(banners[i]) &&
@@ -244,6 +252,11 @@ static int first_line(TextTrace *t, const Line *line, Step *ret) {
         return r;
 }
 
+TextShape text_shape(TextTrace *t, TextKind kind, const Line *line) {
+        return !t->has_layout || kind == t->layout.kind ? kinds[kind].shape(t, line)
+                                                        : TEXT_SHAPE_NONE;
+}
+
 bool text_is_of_another_kind(TextTrace *t, const Line *line) {
         const TextLayout layout = t->layout;
         bool found = false;
@@ -259,8 +272,8 @@ bool text_is_of_another_kind(TextTrace *t, const Line *line) {
 int text_take_line(TextTrace *t, const Line *line, Step *ret) {
         int r;
 
-        if (_unlikely_(line->n_text > 0 && (line->text[0] == '#' || line->text[0] == 'T') &&
-                       t->has_layout && is_banner(line))) {
+        if (_unlikely_(line->n_text > 0 && memchr("#Tc", line->text[0], 3) && t->has_layout &&
+                       is_banner(line))) {
                 r = text_another(t, line);
                 if (r < 0)
                         return r;

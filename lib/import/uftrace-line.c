@@ -19,6 +19,14 @@ static void damaged(UftraceLine *l, const char *problem) {
         l->problem = problem;
 }
 
+/* Blanks that are none, "\xc2\xa0" or "&nbsp;": they would hide a field. */
+static bool is_encoded(const char *begin, const char *end) {
+        for (const char *p = begin; p < end; p++)
+                if (*p == '&' || (unsigned char) *p >= 0x80)
+                        return true;
+        return false;
+}
+
 /* "# DURATION     TID     FUNCTION", also with " [SOURCE]" */
 static bool parse_heading(Scan s, UftraceLine *l) {
         static const char *const alike[] = { "TIMEDELTA", "ELAPSED" };
@@ -30,7 +38,7 @@ static bool parse_heading(Scan s, UftraceLine *l) {
         at = scan_find(&s, " FUNCTION [SOURCE]");
         if (at)
                 s.end = at + 9;
-        if (!scan_has_suffix(&s, " FUNCTION"))
+        if (!scan_has_suffix(&s, " FUNCTION") || is_encoded(s.p, s.end))
                 return false;
         duration = scan_find(&s, "DURATION");
         l->fields = (UftraceFields){
@@ -226,7 +234,7 @@ void uftrace_line_parse(UftraceLine *ret, const char *text, size_t n_text,
         if (parse_heading(s, ret))
                 return;
         bar = memchr(s.p, '|', scan_left(&s));
-        if (!bar || bar == s.p || bar[-1] != ' ')
+        if (!bar || bar == s.p || bar[-1] != ' ' || is_encoded(s.p, bar))
                 return;
         parse_fields((Scan){ s.p, bar }, ret, fields);
         if (!ret->has_tid && (!fields->known || fields->tid))

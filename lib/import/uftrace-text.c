@@ -59,7 +59,7 @@ static int call(TextTrace *t, const Line *line, const UftraceLine *l, Step *ret)
         uint64_t duration_ns = l->has_duration ? l->duration_ns : TEXT_UNTIMED;
 
         ret->kind = kinds[l->kind];
-        if (!memmem(l->args, l->n_args, "/*", 2)) {
+        if (l->n_args > 0 && !memmem(l->args, l->n_args, "/*", 2)) {
                 t->said.args = l->args;
                 t->said.n_args = l->n_args;
         }
@@ -67,6 +67,15 @@ static int call(TextTrace *t, const Line *line, const UftraceLine *l, Step *ret)
         t->said.n_note = l->n_value;
         ret->has_retval = l->value && graph_note_retval(l->value, l->n_value, &ret->retval);
         return text_call(t, line, l->label, l->n_label, duration_ns, ret);
+}
+
+TextShape uftrace_text_shape(TextTrace *t, const Line *line) {
+        UftraceLine l;
+
+        uftrace_line_parse(&l, line->text, line->n_text, &t->fields);
+        return l.kind == UFTRACE_NONE      ? TEXT_SHAPE_NONE
+               : l.kind == UFTRACE_DAMAGED ? TEXT_SHAPE_HALF
+                                           : TEXT_SHAPE_WHOLE;
 }
 
 int uftrace_text_next(TextTrace *t, const Line *line, Step *ret) {
@@ -86,6 +95,11 @@ int uftrace_text_next(TextTrace *t, const Line *line, Step *ret) {
                 return lost(t, line, &l, ret);
         default:
                 break;
+        }
+        if (l.has_time && text_has_gone_back(t, l.timestamp_ns)) {
+                int r = text_another(t, line);
+
+                return r < 0 ? r : text_take_line(t, line, ret);
         }
         if (t->layout.has_times && !l.has_time)
                 return text_damaged(t, line, "it has no time");

@@ -26,22 +26,23 @@ static int guess(TextTrace *t, const Line *line, Step *ret) {
 }
 
 /* What follows @line is its other half if it is no line by itself, and both together are one. */
-static int join(TextTrace *t, const Line *line, Step *ret) {
+static int join(TextTrace *t, TextKind kind, const Line *line, Step *ret) {
         static const char *const separators[] = { " ", "" };
         Line first, next, whole;
         int r;
 
         (void) envelope_guess(t->envelope, ENVELOPE_LAYERS, line, &first);
-        if (first.is_binary || !graph_text_is_half(t, &first))
+        if (first.is_binary || text_shape(t, kind, &first) != TEXT_SHAPE_HALF)
                 return TEXT_TRY;
         /* The guess is in a room that looking at the next line does not touch. */
-        if (!envelope_peek(t->envelope, &first, &next) || graph_text_is_whole(t, &next))
+        if (!envelope_peek(t->envelope, &first, &next) ||
+            text_shape(t, kind, &next) == TEXT_SHAPE_WHOLE)
                 return TEXT_TRY;
         for (size_t i = 0; i < ELEMENTSOF(separators); i++) {
                 bool more = envelope_join(t->envelope, &first, separators[i], &whole);
 
                 for (; more; more = envelope_join(t->envelope, NULL, separators[i], &whole)) {
-                        if (!graph_text_is_whole(t, &whole))
+                        if (text_shape(t, kind, &whole) != TEXT_SHAPE_WHOLE)
                                 continue;
                         r = text_take_line(t, &whole, ret);
                         if (r != TEXT_TRY) {
@@ -84,8 +85,8 @@ int text_unwrap(TextTrace *t, const Line *line, Step *ret) {
         t->is_trial = true;
         if (line->n_text > 0) {
                 r = guess(t, line, ret);
-                if (r == TEXT_TRY)
-                        r = join(t, line, ret);
+                for (TextKind i = 0; i < TEXT_N_KINDS && r == TEXT_TRY; i++)
+                        r = join(t, i, line, ret);
                 if (r == TEXT_TRY && t->has_layout && text_is_of_another_kind(t, line)) {
                         r = text_another(t, line);
                         r = r < 0 ? r : text_take_line(t, line, ret);

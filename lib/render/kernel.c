@@ -20,6 +20,7 @@
  */
 
 #include "calls/arguments.h"
+#include "render/append.h"
 #include "render/renderer.h"
 
 #define RET_DEPTH 50 /* FTRACE_RETFUNC_DEPTH, include/linux/ftrace.h */
@@ -33,7 +34,6 @@
 #define RULE " ------------------------------------------\n"
 #define FILL_FULL "              |  "
 #define COLOURED_BAR 3 /* "|  " behind a duration, which is not coloured */
-#define COPY_BYTES 32  /* copied at once, of what is mostly shorter */
 
 typedef struct CpuState {
         bool has_pid;
@@ -64,17 +64,6 @@ typedef struct Kernel {
         } thousand[1000];
 } Kernel;
 
-#define APPEND(p, s)                                                                               \
-        ({                                                                                         \
-                memcpy((p), (s), sizeof(s) - 1);                                                   \
-                (p) + sizeof(s) - 1;                                                               \
-        })
-
-static inline char *append(char *p, const char *s, size_t n) {
-        memcpy(p, s, n);
-        return p + n;
-}
-
 /* A name or a message that anybody may have made. */
 static _cold_ char *append_plain(char *p, const char *s, size_t n) {
         size_t n_plain = plain_length(s, n, PLAIN_WORD), n_out = 0;
@@ -84,43 +73,6 @@ static _cold_ char *append_plain(char *p, const char *s, size_t n) {
                 (void) plain_copy(p, (n - n_plain) * PLAIN_BYTES_MAX + 1, s + n_plain, n - n_plain,
                                   PLAIN_WORD, &n_out);
         return p + n_out;
-}
-
-/* From text that can be read COPY_BYTES behind its end. */
-static inline char *append_slack(char *p, const char *s, size_t n) {
-        memcpy(p, s, COPY_BYTES);
-        if (_unlikely_(n > COPY_BYTES))
-                memcpy(p + COPY_BYTES, s + COPY_BYTES, n - COPY_BYTES);
-        return p + n;
-}
-
-static inline char *append_chars(char *p, char c, size_t n) {
-        memset(p, c, n);
-        return p + n;
-}
-
-/* @v in at least @n_columns columns, filled with @fill. */
-static char *append_number(char *p, uint64_t v, int n_columns, char fill) {
-        char digits[24];
-        int n = 0;
-
-        do {
-                digits[n++] = (char) ('0' + v % 10);
-                v /= 10;
-        } while (v);
-        for (int i = n; i < n_columns; i++)
-                *p++ = fill;
-        while (n > 0)
-                *p++ = digits[--n];
-        return p;
-}
-
-static int count_digits(uint64_t v) {
-        int n = 1;
-
-        for (; v >= 10; v /= 10)
-                n++;
-        return n;
 }
 
 /* print_graph_proc(): COMM-PID, the comm cut, in the middle of its column. */

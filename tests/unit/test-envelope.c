@@ -343,8 +343,168 @@ START_TEST(prose_lists_and_code_are_no_trace)
         }
 END_TEST
 
-UNIT_MAIN("envelope", a_text_is_what_it_was_before_it_was_wrapped, envelopes_are_put_into_envelopes,
-          encodings_are_undone_inside_of_any_other_envelope, broken_lines_are_joined,
-          calls_nest_by_their_braces_where_blanks_are_lost, lone_returns_end_lines,
-          a_dump_in_a_log_is_read_with_what_is_around_it, a_quoted_task_keeps_its_name,
-          what_somebody_left_out_is_told_from_talk, prose_lists_and_code_are_no_trace)
+/* Of each other kind one text: spelled leaves, and what is nested by arrows alone, need a look at the
+ * next lines. */
+static const char *const others[] = {
+        "cpus=4\n     cat-412     [001]    10.000001: funcgraph_entry:                   |  f() {\n"
+        "     cat-412     [001]    10.000002: funcgraph_entry:        1.302 us   |    g();\n"
+        "     cat-412     [001]    10.000004: funcgraph_exit:         3.100 us   |  }\n",
+        "     cat-412     [001]    10.000001: funcgraph_entry:      --> f (0)\n"
+        "     cat-412     [001]    10.000002: funcgraph_entry:      --> g (1)\n"
+        "     cat-412     [001]    10.000004: funcgraph_exit:       <-- g (1) (start: 10  end: 18) "
+        "over: 0\n"
+        "     cat-412     [001]    10.000005: funcgraph_exit:       <-- f (0) (start: 1  end: 20) "
+        "over: 0\n",
+        "# DURATION     TID     FUNCTION\n            [  4422] | main() {\n"
+        "   2.000 us [  4422] |   f(1) = 3;\n   9.000 us [  4422] | } /* main */\n",
+        "     0 ftp(7223): -> f\n    10 ftp(7223):  -> g\n    90 ftp(7223):  <- g\n"
+        "   100 ftp(7223): <- f\n",
+        "     0 ftp(7223): -> f\n    10 ftp(7223): -> g\n    90 ftp(7223): <- g\n"
+        "   100 ftp(7223): <- f\n",
+};
+
+static TextTrace *open_text(const char *text) {
+        TextTrace *t = NULL;
+        int fd = fd_of_text(text, strlen(text));
+
+        ck_assert_msg(text_trace_take_fd(&t, fd) == 0, "no trace in: %s", text);
+        return t;
+}
+
+/* @text with the one instead of the other; the caller frees it. */
+static char *replace(const char *text, const char *const pair[static 2]) {
+        _cleanup_buf_ Buf out = BUF_INIT;
+        size_t n = strlen(pair[0]);
+        char *ret;
+
+        while (*text) {
+                bool found = strncmp(text, pair[0], n) == 0;
+
+                if (found)
+                        buf_adds(&out, pair[1]);
+                else
+                        buf_add(&out, text, 1);
+                text += found ? n : 1;
+        }
+        ck_assert_int_eq(buf_take_string(&out, &ret), 0);
+        return ret;
+}
+
+/* The same calls as in @plain are in @wrapped. */
+static void expect_same(const char *plain_text, const char *wrapped) {
+        _cleanup_(text_trace_freep) TextTrace *a = open_text(plain_text), *b = open_text(wrapped);
+        Step s, t;
+        int r;
+
+        while ((r = text_trace_next(a, &s)) > 0) {
+                ck_assert_msg(text_trace_next(b, &t) > 0, "fewer steps in: %s", wrapped);
+                ck_assert_msg(s.kind == t.kind && s.depth == t.depth && s.pid == t.pid &&
+                                      s.cpu == t.cpu && streq(s.function->label, t.function->label),
+                              "another step in: %s", wrapped);
+                if (s.kind != STEP_ENTER)
+                        ck_assert_uint_eq(step_duration_ns(&s), step_duration_ns(&t));
+        }
+        ck_assert_int_eq(r, 0);
+        ck_assert_int_eq(text_trace_next(b, &t), 0);
+        ck_assert_uint_eq(text_trace_count(b)->n_remarks[TEXT_DAMAGED], 0);
+}
+
+START_TEST(every_kind_is_read_out_of_envelopes)
+        {
+                static const char *const before[] = {
+                        "> ",
+                        ">> ",
+                        "[  210.412454] ",
+                        "Nov 22 18:30:01 host kernel: ",
+                        "> [  210.412454] ",
+                        "<4>[  210.412454] ",
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(others); i++)
+                        for (size_t k = 0; k < ELEMENTSOF(before); k++) {
+                                _cleanup_free_ char *wrapped = wrap(others[i], before[k], "\r");
+
+                                expect_same(others[i], wrapped);
+                        }
+        }
+END_TEST
+
+START_TEST(a_blank_that_is_none_hides_no_field)
+        {
+                static const char *const blanks[2] = { "  ", "\xc2\xa0 " };
+                static const char *const entities[2] = { "  ", "&nbsp; " };
+
+                for (size_t i = 0; i < ELEMENTSOF(others); i++) {
+                        _cleanup_free_ char *nbsp = replace(others[i], blanks);
+                        _cleanup_free_ char *html = replace(others[i], entities);
+
+                        expect_same(others[i], nbsp);
+                        expect_same(others[i], html);
+                }
+        }
+END_TEST
+
+START_TEST(thread_indent_is_read_behind_weak_signs)
+        {
+                static const char *const before[] = { "+",  "# ",  " * ",     "| ",
+                                                      ": ", "12:", "    12\t" };
+
+                for (size_t k = 0; k < ELEMENTSOF(before); k++) {
+                        _cleanup_free_ char *wrapped = wrap(others[3], before[k], "");
+                        _cleanup_free_ char *flat = wrap(others[4], before[k], "");
+
+                        expect_same(others[3], wrapped);
+                        expect_same(others[4], flat);
+                }
+        }
+END_TEST
+
+START_TEST(broken_lines_of_other_kinds_are_joined)
+        {
+                expect_same(others[0], ">>     cat-412 [001] 10.000001: funcgraph_entry:         \n"
+                                       ">> |  f() {\n"
+                                       ">>     cat-412 [001] 10.000002: funcgraph_entry: 1.302 \n"
+                                       ">> us   |    g();\n"
+                                       ">>     cat-412 [001] 10.000004: funcgraph_exit: 3.100 us \n"
+                                       ">> |  }\n");
+                expect_same(others[3], "     0 ftp(7223): -> f\n    10 ftp(7223):  ->\ng\n"
+                                       "    90 ftp(7223):  <- g\n   100 ftp(7223): <-\nf\n");
+        }
+END_TEST
+
+/* Numbers are not guessed: of lines, of tabs; nor are names. */
+START_TEST(what_could_be_two_things_is_damage)
+        {
+                static const char *const lines[] = {
+                        "     5 10 ftp(7223): -> g\n",
+                        "     5 ftp(7223):\t-> g\n",
+                        "     5 ftp(7223): -> groot@host:/sys#\n",
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(lines); i++) {
+                        _cleanup_free_ char *text = NULL;
+                        TextTrace *t;
+                        Step s;
+
+                        ck_assert(asprintf(&text,
+                                           "     0 ftp(7223): -> f\n%s     9 ftp(7223): <- f\n",
+                                           lines[i]) > 0);
+                        t = open_text(text);
+                        text_trace_keep_going(t, true);
+                        while (text_trace_next(t, &s) > 0)
+                                ck_assert_msg(streq(s.function->label, "f"), "%s", text);
+                        ck_assert_msg(text_trace_count(t)->n_remarks[TEXT_DAMAGED] == 1, "%s",
+                                      text);
+                        text_trace_free(t);
+                }
+        }
+END_TEST
+
+UNIT_MAIN("envelope", a_blank_that_is_none_hides_no_field, every_kind_is_read_out_of_envelopes,
+          thread_indent_is_read_behind_weak_signs, broken_lines_of_other_kinds_are_joined,
+          what_could_be_two_things_is_damage, a_text_is_what_it_was_before_it_was_wrapped,
+          envelopes_are_put_into_envelopes, encodings_are_undone_inside_of_any_other_envelope,
+          broken_lines_are_joined, calls_nest_by_their_braces_where_blanks_are_lost,
+          lone_returns_end_lines, a_dump_in_a_log_is_read_with_what_is_around_it,
+          a_quoted_task_keeps_its_name, what_somebody_left_out_is_told_from_talk,
+          prose_lists_and_code_are_no_trace)
