@@ -87,8 +87,8 @@ int ledger_add(Ledger *l, const char *session, LedgerKind kind, const char *file
 /* Somebody else's line turned out to be there: it is not to be undone. */
 void ledger_drop_line(Ledger *l, const char *session, const char *file, const char *line);
 /* A file was put back by other means; the name in its record may be @file. */
-void ledger_drop_all(Ledger *l, const char *session);
 void ledger_drop(Ledger *l, const char *session, const char *file);
+void ledger_drop_all(Ledger *l, const char *session);
 /* What is written into a command file to take the line of a LEDGER_LINE out; the caller frees; NULL
  * without memory. */
 char *ledger_line_out(const LedgerRecord *e);

@@ -6,6 +6,7 @@
  * its session's state, and for Watch a timer, looks at.
  */
 
+#include <fcntl.h>
 #include <sys/utsname.h>
 
 #include "base/log.h"
@@ -331,7 +332,8 @@ static int method_describe(ServerCall *call, json_t *parameters, Refusal *refusa
 static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Methods *m = userdata;
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-        int fds[2], symbols_fd = store_symbols_fd(m->store);
+        _cleanup_close_ int symbols_fd = -EBADF;
+        int fds[2];
         Session *session;
         json_t *reply, *json;
         int r;
@@ -346,6 +348,10 @@ static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, v
                                    "the data of session '%s' in %s cannot be opened: %s",
                                    session_name(session), store_path(m->store), strerror(-r));
 
+        /* Opened again: who is handed a descriptor shares its offset. */
+        if (store_symbols_fd(m->store) >= 0)
+                symbols_fd =
+                        openat(store_symbols_fd(m->store), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         json = session_to_json(session);
         if (!json)
                 return -ENOMEM;
