@@ -558,19 +558,7 @@ bool graph_note_retval(const char *note, size_t n_note, uint64_t *ret) {
                 return false;
         negative = scan_text(&s, "-");
         if (scan_text(&s, "0x")) {
-                const char *begin = s.p;
-
-                for (; s.p < s.end && s.p < begin + 16; s.p++) {
-                        int c = *s.p | 0x20;
-
-                        if (c >= '0' && c <= '9')
-                                v = v << 4 | (uint64_t) (c - '0');
-                        else if (c >= 'a' && c <= 'f')
-                                v = v << 4 | (uint64_t) (c - 'a' + 10);
-                        else
-                                break;
-                }
-                if (s.p == begin)
+                if (!scan_hex(&s, &v))
                         return false;
         } else if (!scan_number(&s, INT64_MAX, &v))
                 return false;

@@ -149,24 +149,17 @@ static void set_return_times(const GraphLine *l, TextCpu *cpu, Stack *stack, con
 
 static int leave(TextTrace *t, const Line *line, const GraphLine *l, TextCpu *cpu, Stack *stack,
                  Step *ret) {
-        Frame *frame, ended;
-        int r = 0;
+        Frame ended, *frame;
+        int r;
 
         ret->kind = STEP_LEAVE;
         t->count.n_close++;
-        while (r >= 0 && stack_pop_deeper(stack, ret->depth, &ended))
-                r = text_note_frame(t, &ended);
+        r = text_end_call(t, stack, ret, &ended);
         if (r < 0)
                 return r;
-        frame = stack_find(stack, ret->depth, ret->function);
-        if (frame) {
-                ended = *frame;
-                stack_remove(stack, frame);
-                ret->function = ended.function;
-        } else if (!ret->function)
-                ret->function = labels_unknown(t->labels);
-        set_return_times(l, cpu, stack, frame ? &ended : NULL, ret);
-        r = text_note_return(t, stack, frame ? &ended : NULL, ret, line->number);
+        frame = r > 0 ? &ended : NULL;
+        set_return_times(l, cpu, stack, frame, ret);
+        r = text_note_return(t, stack, frame, ret, line->number);
         stack->floor = MIN(stack->floor, ret->depth);
         return r < 0 ? r : 1;
 }

@@ -86,37 +86,49 @@ static uint64_t guess(TextTrace *t, const Frame *frame, const Step *step) {
         return step->timestamp_ns - MIN(frame->start_ns, step->timestamp_ns);
 }
 
-static int leave(TextTrace *t, const Line *line, Stack *stack, uint64_t duration_ns, Step *ret) {
-        Frame *frame, ended = {};
+int text_end_call(TextTrace *t, Stack *stack, Step *step, Frame *ret) {
+        Frame *frame;
         int r = 0;
 
-        t->count.n_close++;
-        while (r >= 0 && stack_pop_deeper(stack, ret->depth, &ended))
-                r = text_note_frame(t, &ended);
+        while (r >= 0 && stack_pop_deeper(stack, step->depth, ret))
+                r = text_note_frame(t, ret);
         if (r < 0)
                 return r;
-        frame = stack_find(stack, ret->depth, ret->function);
-        if (frame) {
-                ended = *frame;
-                stack_remove(stack, frame);
-                ret->function = ended.function;
-        } else if (!ret->function)
-                ret->function = labels_unknown(t->labels);
+        frame = stack_find(stack, step->depth, step->function);
+        if (!frame) {
+                step->function = step->function ?: labels_unknown(t->labels);
+                return 0;
+        }
+        *ret = *frame;
+        stack_remove(stack, frame);
+        step->function = ret->function;
+        return 1;
+}
+
+static int leave(TextTrace *t, const Line *line, Stack *stack, uint64_t duration_ns, Step *ret) {
+        Frame ended, *frame;
+        int r;
+
+        t->count.n_close++;
+        r = text_end_call(t, stack, ret, &ended);
+        if (r < 0)
+                return r;
+        frame = r > 0 ? &ended : NULL;
         if (duration_ns == TEXT_UNTIMED)
-                duration_ns = guess(t, frame ? &ended : NULL, ret);
+                duration_ns = guess(t, frame, ret);
         if (!t->layout.has_times) {
-                uint64_t begin_ns = frame ? ended.start_ns : 0;
+                uint64_t begin_ns = frame ? frame->start_ns : 0;
 
                 ret->timestamp_ns = MAX(stack->last_ns, t->now_ns);
                 ret->timestamp_ns = MAX(ret->timestamp_ns, begin_ns + duration_ns);
         }
         ret->calltime = frame && !t->layout.has_times
-                                ? ended.start_ns
+                                ? frame->start_ns
                                 : ret->timestamp_ns - MIN(duration_ns, ret->timestamp_ns);
         ret->rettime = ret->calltime + duration_ns;
         stack->last_ns = t->now_ns = ret->timestamp_ns;
         add_below(stack, ret);
-        r = text_note_return(t, stack, frame ? &ended : NULL, ret, line->number);
+        r = text_note_return(t, stack, frame, ret, line->number);
         stack->floor = MIN(stack->floor, ret->depth);
         return r < 0 ? r : 1;
 }

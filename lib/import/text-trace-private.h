@@ -132,6 +132,9 @@ int text_note_frame(TextTrace *t, const Frame *frame);
 /* What a return from @frame tells; NULL: it has no call. */
 int text_note_return(TextTrace *t, const Stack *stack, const Frame *frame, const Step *step,
                      uint64_t line);
+/* Takes off @stack the call that @step, a return, ends, and what has lost its return below it; @step
+ * gets its function.  1: @ret is that call; 0: it is missing; -errno. */
+int text_end_call(TextTrace *t, Stack *stack, Step *step, Frame *ret);
 /* What ends unseen before a call at the step's depth, and what is odd about that depth. */
 int text_make_way(TextTrace *t, Stack *stack, const Line *line, const Step *step);
 /* Whether a call at that time is of another trace; for texts in the order of time. */
