@@ -34,8 +34,8 @@ for p in $(type -aP python3); do
 done
 [[ -n $python ]] || skip 'no python3 that another user can run'
 daemon() { # [OPTION...]: whose files the group may read, as those of the service
-        install -d -m 750 -g $group "$store"
-        ASAN_OPTIONS=detect_leaks=0 setpriv --regid=$group --groups=0 "$top_builddir/ftraced" --store "$store" \
+        install -d -m 750 -g "$group" "$store"
+        ASAN_OPTIONS=detect_leaks=0 setpriv --regid="$group" --groups=0 "$top_builddir/ftraced" --store "$store" \
                 --socket "$FTRACED_SOCKET" --tracefs "$work/tracefs" "$@" >"$work/ftraced.log" 2>&1 </dev/null &
         ftraced_pid=$!
         wait_until 20 ftracectl status || {

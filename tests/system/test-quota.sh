@@ -75,7 +75,8 @@ feed 80
 within 'also when the ring has grown' $((2 << 20))
 exits 'one is removed' 0 member remove ring-snap-1
 exits 'the session is stopped' 0 member stop ring
-exits 'all are pinned' 0 member pin $(ftracectl list --json | jq -r '.[].name')
+mapfile -t names < <(ftracectl list --json | jq -r '.[].name')
+exits 'all are pinned' 0 member pin "${names[@]}"
 ok 'the daemon ends in peace' stop_ftraced
 ok 'the next one starts' start_ftraced --tracefs "$work/tracefs"
 chgrp 64999 "$FTRACED_SOCKET" && chmod 660 "$FTRACED_SOCKET"
@@ -105,7 +106,8 @@ ok 'the daemon ends in peace' stop_ftraced
 patience=1 # nobody may be reading
 for way in '--ring --do snapshot' '--do start --do stop:10ms' '--in-kernel --do snapshot'; do
         begin '' $'MaxStored=2M\nMaxSessions=1'
-        exits "a session is armed ($way)" 0 member arm -n armed $way --on command --min-gap=1ms --max-size=512K udp_sendmsg
+        read -ra words <<<"$way"
+        exits "a session is armed ($way)" 0 member arm -n armed "${words[@]}" --on command --min-gap=1ms --max-size=512K udp_sendmsg
         for ((i = 0; i < 12; i++)); do
                 member trigger armed >/dev/null 2>&1
                 feed 10 # as many as a pipe takes: it may be stopped
@@ -175,6 +177,7 @@ small() {
         (($(used) <= 2 << 20))
 }
 ok 'the store comes back within MaxUse=' wait_until 10 small
-exits 'root pins what he likes' 0 ftracectl pin $(ftracectl list --json | jq -r '.[].name')
+mapfile -t names < <(ftracectl list --json | jq -r '.[].name')
+exits 'root pins whatever there is' 0 ftracectl pin "${names[@]}"
 ok 'the daemon ends in peace' stop_ftraced
 done_testing
