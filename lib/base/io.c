@@ -112,9 +112,14 @@ uint64_t fd_data_end(int fd, uint64_t begin, uint64_t end) {
 int fd_read(int fd, char **ret, size_t *ret_n, size_t max) {
         _cleanup_free_ char *data = NULL;
         size_t n = 0, n_room = 0;
-        struct stat st;
+        off_t at, end;
 
-        if (fstat(fd, &st) >= 0 && S_ISREG(st.st_mode) && (uint64_t) MAX(st.st_size, 0) > max)
+        /* A worker that has locked itself up may seek, but not stat. */
+        at = lseek(fd, 0, SEEK_CUR);
+        end = at < 0 ? -1 : lseek(fd, 0, SEEK_END);
+        if (end >= 0 && lseek(fd, at, SEEK_SET) < 0)
+                return -errno;
+        if (end >= 0 && (uint64_t) end > max)
                 return -EFBIG;
         for (;;) {
                 ssize_t k;
