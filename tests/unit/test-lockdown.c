@@ -34,6 +34,22 @@ static int try_to_work(void) {
         return r ? 3 : 0;
 }
 
+/* As workers read what they were given: files and the kernel's texts. */
+static int try_to_read_all(void) {
+        char *text = NULL;
+        size_t n;
+        int r;
+
+        if (write_full(scratch_fd, "abc", 3) < 0 || lseek(scratch_fd, 0, SEEK_SET) != 0)
+                return 1;
+        r = fd_read(scratch_fd, &text, &n, 16);
+        r = r < 0 || n != 3 || memcmp(text, "abc", 3) != 0 ? 2 : 0;
+        free(text);
+        if (r == 0 && (fd_hole_bytes(scratch_fd, 0, 3) != 0 || fd_data_end(scratch_fd, 0, 3) != 3))
+                r = 3;
+        return r;
+}
+
 static int try_to_open(void) {
         return open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0;
 }
@@ -109,6 +125,15 @@ START_TEST(computing_reading_and_writing_are_allowed)
         }
 END_TEST
 
+START_TEST(a_worker_reads_whole_files_and_finds_their_holes)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+
+                open_scratch(&s);
+                ck_assert_int_eq(run_locked(try_to_read_all), 0);
+        }
+END_TEST
+
 START_TEST(everything_else_kills)
         {
                 static const Attempt attempts[] = {
@@ -171,5 +196,6 @@ START_TEST(its_status_says_so)
         }
 END_TEST
 
-UNIT_MAIN("lockdown", computing_reading_and_writing_are_allowed, everything_else_kills,
+UNIT_MAIN("lockdown", computing_reading_and_writing_are_allowed,
+          a_worker_reads_whole_files_and_finds_their_holes, everything_else_kills,
           no_more_is_written_than_was_agreed, its_status_says_so)
