@@ -32,6 +32,23 @@ __ftracectl_events() {
         cat /sys/kernel/tracing/available_events 2>/dev/null
 }
 
+# What of standard input begins with WORD, a line each.  Not `compgen -W`, which expands what it is given,
+# for anybody can name a task "$(reboot)"; and quoted, for what is offered becomes part of a command line.
+__ftracectl_offer() { # WORD
+        local line quoted
+
+        while IFS= read -r line; do
+                printf -v quoted %q "$line"
+                [[ $line != "$1"* && $quoted != "$1"* ]] || COMPREPLY+=("$quoted")
+        done
+}
+
+# Names of files, or of what compgen's OPTIONs say, which readline quotes.
+__ftracectl_offer_files() { # WORD OPTION...
+        compopt -o filenames 2>/dev/null
+        mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen "${@:2}" -- "$1")
+}
+
 # The options of VERB, those that need a value with their '='.
 __ftracectl_options() { # VERB
         local record='-n -p --name= --profile= --dry-run --depth= --notrace= --pid= --comm= --cgroup= --cpus= --flat --only=
@@ -41,7 +58,7 @@ __ftracectl_options() { # VERB
                 --wait --force'
         local draw='-O --format= --option='
         local live='--task= --cpu= --root= --function= --fold= --nth= --keep-slower= --keep-failed'
-        local filter="-p --pid= --from= --to= --slower= --depth= --notrace= --slowest= --nth-trace= $live"
+        local filter="-p --pid= --from= --to= --slower= --depth= --notrace= --slowest= --nth-trace= --buffer= $live"
 
         case $1 in
         run) echo "$record --no-report $draw" ;;
@@ -58,16 +75,18 @@ __ftracectl_options() { # VERB
         hist) echo "$filter --limit= --linear --keep-going -j --json" ;;
         calls) echo "$filter --limit= --keep-going -j --json" ;;
         check) echo "$filter -j --json" ;;
-        fetch) echo '-o --output= --hosts= --v6 --v7 --compress= --full --cpu= --from= --to=' ;;
+        fetch) echo '-o --output= --hosts= --v6 --v7 --compress= --full --buffer= --cpu= --from= --to=' ;;
         metrics) echo '-o --output= -j --json' ;;
         diff) echo "$filter --limit= --keep-going -j --json" ;;
         export) echo "$filter --format= -o --output= --keep-going" ;;
         vacuum) echo '--size= --time= --sessions= --dry-run --config-root= -j --json' ;;
         cat-config | profile) echo '--config-root= -j --json' ;;
         keep) echo "-n --name= -o --output= $filter" ;;
-        verify) echo '--deep -j --json' ;;
+        verify) echo '--deep --buffer= -j --json' ;;
+        show) echo '--buffer= -j --json' ;;
         '' | status) echo '--hosts= -j --json' ;;
-        list | show | seal | trigger | snapshot | functions | doctor) echo '-j --json' ;;
+        list) echo '-n --newest= -j --json' ;;
+        seal | trigger | snapshot | functions | doctor) echo '-j --json' ;;
         esac
         echo '-q -h -H --host= --socket= --store= --no-pager --no-legend --color= --no-color --quiet --help --version'
 }
@@ -88,11 +107,11 @@ _ftracectl() {
                 word=${COMP_WORDS[i]}
                 case $word in
                 --) # behind it is another program's command line
-                        COMPREPLY=($(compgen -c -f -- "$cur"))
+                        __ftracectl_offer_files "$cur" -c -f
                         return ;;
                 --json | --wait | --keep) # the value is optional, and only ever behind a '='
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i += 2)) ;;
-                --name | --profile | --depth | --notrace | --pid | --event | --duration | --max-size | --buffer-size | \
+                --name | --profile | --depth | --notrace | --pid | --event | --duration | --max-size | --buffer | --buffer-size | \
                         --segment-size | --segment-time | --max-functions | --on-full | --lean | \
                         --budget | --max-hooked | --max-event-rate | --max-write-rate | --max-cpu | \
                         --comm | --cgroup | --cpus | --only | --slower | --clock | --on | --do | --max-captures | --min-gap | --format | \
@@ -111,10 +130,10 @@ _ftracectl() {
         done
 
         case $previous in
-        --store | --config-root) COMPREPLY=($(compgen -d -- "$cur")); return ;;
-        --socket | -o | --output | --hosts) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --store | --config-root) __ftracectl_offer_files "$cur" -d; return ;;
+        --socket | -o | --output | --hosts) __ftracectl_offer_files "$cur" -f; return ;;
         --compress) COMPREPLY=($(compgen -W 'zstd none' -- "$cur")); return ;;
-        -H | --host) COMPREPLY=($(compgen -A hostname -- "$cur")); return ;;
+        -H | --host) __ftracectl_offer_files "$cur" -A hostname; return ;;
         --color) COMPREPLY=($(compgen -W 'auto always never' -- "$cur")); return ;;
         --on-full) COMPREPLY=($(compgen -W 'wait stop' -- "$cur")); return ;;
         --on) COMPREPLY=($(compgen -W 'function: event: slower: count: at: in: signal command' -- "$cur"))
@@ -123,12 +142,12 @@ _ftracectl() {
         --by) COMPREPLY=($(compgen -W 'function module task cpu root' -- "$cur")); return ;;
         --sort) COMPREPLY=($(compgen -W 'self total count avg min max p50 p90 p99 name' -- "$cur")); return ;;
         --do) COMPREPLY=($(compgen -W 'start stop snapshot' -- "$cur")); return ;;
-        --lean) COMPREPLY=($(compgen -W 'auto full off' -f -- "$cur")); return ;;
+        --lean) __ftracectl_offer_files "$cur" -W 'auto full off' -f; return ;;
         --clock)
                 COMPREPLY=($(compgen -W 'mono boot local global mono_raw tai perf uptime counter' -- "$cur"))
                 return ;;
-        --comm) COMPREPLY=($(compgen -W "$(ps -eo comm= 2>/dev/null)" -- "$cur")); return ;;
-        --cgroup) COMPREPLY=($(compgen -d -- "${cur:-/sys/fs/cgroup/}")); return ;;
+        --comm) __ftracectl_offer "$cur" < <(ps -eo comm= 2>/dev/null | sort -u); return ;;
+        --cgroup) __ftracectl_offer_files "${cur:-/sys/fs/cgroup/}" -d; return ;;
         --format)
                 if [[ $verb == export ]]; then
                         COMPREPLY=($(compgen -W 'flame html folded dot csv json ndjson chrome speedscope perfetto' -- "$cur"))
@@ -139,11 +158,10 @@ _ftracectl() {
         -O | --option)
                 COMPREPLY=($(compgen -W "$(printf '%s ' {,no}funcgraph-{cpu,proc,abstime,duration,overhead,overrun,irqs,tail,args,retval,retval-hex})" -- "$cur"))
                 return ;;
-        --profile) COMPREPLY=($(compgen -W "$(__ftracectl_profiles)" -- "$cur")); return ;;
-        --notrace | --only | --root | --function | --fold) COMPREPLY=($(compgen -W "$(__ftracectl_functions "$cur")" -- "$cur")); return ;;
-        --event) COMPREPLY=($(compgen -W "$(__ftracectl_events)" -- "$cur"))
-                return ;;
-        -p | --pid) COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur")); return ;;
+        --profile) __ftracectl_offer "$cur" < <(__ftracectl_profiles); return ;;
+        --notrace | --only | --root | --function | --fold) __ftracectl_offer "$cur" < <(__ftracectl_functions "$cur"); return ;;
+        --event) __ftracectl_offer "$cur" < <(__ftracectl_events); return ;;
+        -p | --pid) __ftracectl_offer "$cur" < <(cd /proc && printf '%s\n' [0-9]*); return ;;
         --size | --time | --sessions | -n | --name | --depth | --duration | --max-size | --segment-size | --segment-time | \
                 --buffer-size | --calendar | --randomize | --max-per-day | --keep | --at | --in | --max-functions | --budget | --cpus | --slower | --max-captures | --min-gap | \
                 --task | --cpu | --from | --to | --nth | --slowest | --keep-slower) return ;;
@@ -162,23 +180,28 @@ _ftracectl() {
         case $verb in
         '' | help) COMPREPLY=($(compgen -W "$verbs" -- "$cur")) ;;
         run | start | arm | functions)
-                COMPREPLY=($(compgen -W "$(__ftracectl_functions "$cur")" -- "$cur")) ;;
+                __ftracectl_offer "$cur" < <(__ftracectl_functions "$cur") ;;
         profile)
                 case $action in
                 '') COMPREPLY=($(compgen -W 'list show check' -- "$cur")) ;;
-                show) COMPREPLY=($(compgen -W "$(__ftracectl_profiles)" -- "$cur")) ;;
-                check) COMPREPLY=($(compgen -W "$(__ftracectl_profiles)" -f -- "$cur")) ;;
+                show) __ftracectl_offer "$cur" < <(__ftracectl_profiles) ;;
+                check)
+                        __ftracectl_offer "$cur" < <(__ftracectl_profiles)
+                        __ftracectl_offer_files "$cur" -f ;;
                 esac ;;
         schedule)
                 case $action in
                 '') COMPREPLY=($(compgen -W 'list add remove run' -- "$cur")) ;;
-                add) COMPREPLY=($(compgen -W "$(__ftracectl_functions "$cur")" -- "$cur")) ;;
-                remove | run) COMPREPLY=($(compgen -W "$(__ftracectl_schedules)" -- "$cur")) ;;
+                add) __ftracectl_offer "$cur" < <(__ftracectl_functions "$cur") ;;
+                remove | run) __ftracectl_offer "$cur" < <(__ftracectl_schedules) ;;
                 esac ;;
         follow)
-                COMPREPLY=($(compgen -W "$(__ftracectl_sessions "${where[@]}") $(__ftracectl_functions "$cur")" -- "$cur")) ;;
-        stop | trigger | snapshot | show | report | top | tree | slow | hist | calls | waits | diff | check | verify | fetch | export | keep | remove | pin | unpin)
-                COMPREPLY=($(compgen -W "$(__ftracectl_sessions "${where[@]}")" -- "$cur")) ;;
+                __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}"; __ftracectl_functions "$cur") ;;
+        stop | trigger | snapshot | remove | pin | unpin)
+                __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}") ;;
+        show | report | top | tree | slow | hist | calls | waits | diff | check | verify | fetch | export | keep)
+                __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}")
+                [[ ${#COMPREPLY[@]} -gt 0 ]] || __ftracectl_offer_files "$cur" -f ;;
         esac
         return 0
 }

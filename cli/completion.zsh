@@ -57,7 +57,7 @@ _ftracectl() {
         follow) _ftracectl_sessions; _ftracectl_functions ;;
         profile) [[ $words[CURRENT-1] != profile ]] || compadd list show check ;;
         schedule) [[ $words[CURRENT-1] != schedule ]] || compadd list add remove run ;;
-        stop | trigger | snapshot | show | verify | remove | pin | unpin | seal) _ftracectl_sessions ;;
+        stop | trigger | snapshot | remove | pin | unpin | seal) _ftracectl_sessions ;;
         *) _ftracectl_sessions; _files ;;
         esac
 }

@@ -2,26 +2,26 @@
 noinst_LIBRARIES += %D%/libdrawing.a
 %C%_libdrawing_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_libdrawing_a_SOURCES = \
-	%D%/damage.c \
-	%D%/damage.h \
-	%D%/deep-check.c \
-	%D%/deep-check.h \
-	%D%/drawing.c \
-	%D%/drawing.h \
-	%D%/filtering.c \
-	%D%/filtering.h \
-	%D%/progress.c \
-	%D%/progress.h \
-	%D%/root-limits.c \
-	%D%/root-limits.h \
-	%D%/sentence.c \
-	%D%/sentence.h \
-	%D%/summary.c \
-	%D%/summary.h \
-	%D%/kallsyms-text.c \
-	%D%/kallsyms-text.h \
-	%D%/tracedat.c \
-	%D%/tracedat.h \
-	%D%/verify.c \
-	%D%/verify.h
+	%D%/source/damage.c \
+	%D%/source/damage.h \
+	%D%/files/deep-check.c \
+	%D%/files/deep-check.h \
+	%D%/source/drawing.c \
+	%D%/source/drawing.h \
+	%D%/options/filtering.c \
+	%D%/options/filtering.h \
+	%D%/terminal/progress.c \
+	%D%/terminal/progress.h \
+	%D%/options/root-limits.c \
+	%D%/options/root-limits.h \
+	%D%/terminal/sentence.c \
+	%D%/terminal/sentence.h \
+	%D%/terminal/summary.c \
+	%D%/terminal/summary.h \
+	%D%/files/kallsyms-text.c \
+	%D%/files/kallsyms-text.h \
+	%D%/files/tracedat.c \
+	%D%/files/tracedat.h \
+	%D%/files/verify.c \
+	%D%/files/verify.h
 drawing_libs = %D%/libdrawing.a $(analyze_libs) $(render_libs)

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
@@ -17,31 +18,35 @@
 #include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"
-#include "daemon/address.h"
-#include "daemon/aside.h"
-#include "daemon/controller.h"
+#include "daemon/api/janitor.h"
+#include "daemon/api/methods.h"
+#include "daemon/api/sessions.h"
 #include "daemon/daemon.h"
-#include "daemon/fdstore.h"
-#include "daemon/idle.h"
-#include "daemon/janitor.h"
-#include "daemon/journal.h"
-#include "daemon/manager.h"
-#include "daemon/methods.h"
 #include "daemon/own-store.h"
-#include "daemon/privilege.h"
-#include "daemon/sealer.h"
-#include "daemon/server.h"
-#include "daemon/sessions.h"
+#include "daemon/process/aside.h"
+#include "daemon/process/fdstore.h"
+#include "daemon/process/idle.h"
+#include "daemon/process/journal.h"
+#include "daemon/process/manager.h"
+#include "daemon/process/privilege.h"
+#include "daemon/restore.h"
+#include "daemon/server/address.h"
+#include "daemon/server/server.h"
 #include "daemon/settings.h"
+#include "daemon/tracer/controller.h"
+#include "daemon/tracer/undoer.h"
+#include "daemon/upkeep/sealer.h"
 #include "store/store.h"
 
-#define LESSON_USEC (5 * USEC_PER_SEC) /* a client waits longer for it to leave (cli/client.c) */
-#define TRACEFS_MAGIC 0x74726163       /* linux/magic.h */
+#define LESSON_USEC                                                                                \
+        (5 * USEC_PER_SEC)       /* a client waits longer for it to leave (cli/contact/client.c) */
+#define TRACEFS_MAGIC 0x74726163 /* linux/magic.h */
 
 struct Daemon {
         DaemonConfig config;
         sd_event *event;
         Store *store;
+        LedgerCopy copy; /* of the ledger in it */
         FdStore *fdstore;
         Aside *aside;
         Aside *sweeper; /* of what is removed, which no start waits for */
@@ -51,6 +56,7 @@ struct Daemon {
         Methods *methods;
         Server *server;
         Settings settings;
+        Undoer *undoer;
         Idle *idle;       /* NULL: it does not leave by itself */
         Janitor *janitor; /* NULL: nothing is removed by itself */
         sd_event_source *watchdog;
@@ -84,13 +90,28 @@ static void daemon_notify_status(Daemon *d) {
                           degraded ? session_meta(degraded)->degraded.items[0].reason : "");
 }
 
+static int daemon_seal(Daemon *d, const Session *s) {
+        return !d->sealer || session_meta(s)->newer_version > 0
+                       ? 0
+                       : sealer_add_session(d->sealer, session_name(s));
+}
+
+/* One that has been looked at; NULL: all have. */
+static void daemon_on_known(Session *s, void *userdata) {
+        Daemon *d = userdata;
+
+        if (s)
+                (void) daemon_seal(d, s);
+        else
+                methods_sessions_known(d->methods);
+}
+
 static void daemon_on_session(Session *s, void *userdata) {
         Daemon *d = userdata;
 
         methods_session_changed(d->methods, s);
         janitor_look(d->janitor);
-        if (d->sealer)
-                (void) sealer_add_session(d->sealer, session_name(s));
+        (void) daemon_seal(d, s);
         daemon_notify_status(d);
 }
 
@@ -134,9 +155,8 @@ static bool daemon_is_followed(uint32_t signal) {
         int r = signal == SIGUSR1 ? 1 : signal == SIGTERM ? manager_is_restarting() : 0;
 
         if (r < 0)
-                log_warning_errno(r,
-                                  "Cannot ask systemd whether this is a restart: %m; what records "
-                                  "ends.");
+                log_warning_errno(
+                        r, "Cannot ask systemd whether this is a restart: %m; recordings end.");
         return r > 0;
 }
 
@@ -172,6 +192,7 @@ static void daemon_apply_settings(Daemon *d) {
         const MemberLimits *m = &d->settings.limits.member;
 
         controller_set_memory_limit(d->controller, d->settings.limits.max_buffer_memory);
+        sessions_set_limits(d->sessions, &d->settings.limits); /* they are others */
         server_set_quota(d->server, (size_t) m->max_connections, (size_t) m->max_calls);
         janitor_look(d->janitor);
 }
@@ -190,10 +211,10 @@ static void daemon_reload(Daemon *d) {
         }
         for (size_t i = 0; i < problems.n; i++)
                 log_warning("%s.", problems.items[i]);
-        journal_tell(&(JournalEntry){ JOURNAL_RELOAD_REFUSED,
-                                      .reason = r < 0 ? strerror(-r) : problems.items[0] },
-                     "The configuration was not read again, the one before counts: %s.",
-                     r < 0 ? strerror(-r) : problems.items[0]);
+        journal_tell(&(JournalEntry){ JOURNAL_RELOAD_REFUSED, .number = r < 0 ? -r : 0,
+                                      .reason = r < 0 ? origin_text(r) : problems.items[0] },
+                     "The configuration was not reloaded, the old one stays: %s.",
+                     r < 0 ? origin_text(r) : problems.items[0]);
 }
 
 /* systemctl reload */
@@ -213,10 +234,11 @@ static int daemon_on_reload(sd_event_source *source, const struct signalfd_sigin
 static bool daemon_has_nothing_to_do(void *userdata) {
         Daemon *d = userdata;
 
-        return server_n_connections(d->server) == 0 && sessions_n_live(d->sessions) == 0 &&
+        return server_n_connections(d->server) == 0 &&
+               sessions_are_known(d->sessions, NULL, NULL) && sessions_n_live(d->sessions) == 0 &&
                !controller_is_learning(d->controller) && !aside_is_busy(d->aside) &&
                !aside_is_busy(d->sweeper) && !janitor_is_busy(d->janitor) &&
-               !(d->sealer && sealer_is_busy(d->sealer));
+               !(d->sealer && sealer_is_busy(d->sealer)) && !undoer_is_busy(d->undoer);
 }
 
 static void daemon_on_idle(void *userdata) {
@@ -229,7 +251,7 @@ static void daemon_on_idle(void *userdata) {
 
 /*
  * The loop runs, or this would not.  A reader that does not move, and waits for the store's disk
- * (daemon/health.h says so), is not to be killed for that, which would help nobody.  If it waits for
+ * (daemon/watch/health.h says so), is not to be killed for that, which would help nobody.  If it waits for
  * nothing at all, only another process can go on: then systemd is told nothing any more.
  */
 static void daemon_look_for_hung(Daemon *d) {
@@ -242,11 +264,10 @@ static void daemon_look_for_hung(Daemon *d) {
                         hung = s;
         }
         if (hung && !d->is_hung)
-                journal_tell(
-                        &(JournalEntry){ JOURNAL_HUNG, .meta = session_meta(hung) },
-                        "A thread that reads for session '%s' does not move: another daemon is "
-                        "to go on.",
-                        session_name(hung));
+                journal_tell(&(JournalEntry){ JOURNAL_HUNG, .meta = session_meta(hung) },
+                             "A reader of session '%s' is stuck: ending, so that another daemon "
+                             "takes over.",
+                             session_name(hung));
         d->is_hung = hung;
 }
 
@@ -277,14 +298,11 @@ static int daemon_load_config(Daemon *d) {
 }
 
 static int daemon_open_store(Daemon *d) {
-        return own_store_open(&d->store, d->config.store);
+        return own_store_open(&d->store, &d->copy, d->config.store);
 }
 
 static int daemon_make_controller(Daemon *d) {
-        int r;
-
-        r = controller_new(&d->controller, d->config.tracefs, store_fd(d->store), true);
-        return r < 0 ? log_error_errno(r, "Cannot set up the control of tracefs: %m") : 0;
+        return restore_open_controller(&d->controller, &d->config, d->store, &d->copy);
 }
 
 /* What no session was found for that goes on. */
@@ -329,22 +347,26 @@ static int daemon_make_sessions(Daemon *d) {
         if (r < 0)
                 return log_error_errno(r, "Cannot set up the methods: %m");
         sessions_set_handler(d->sessions, daemon_on_session, d);
+        sessions_set_known(d->sessions, daemon_on_known, d);
         return 0;
 }
 
 static void daemon_on_sealed(const char *session, uint32_t cpu, uint64_t sequence,
                              uint64_t n_before, uint64_t n_bytes, void *userdata) {
         Daemon *d = userdata;
-        Session *s = sessions_find(d->sessions, session);
 
-        if (s)
-                session_forget_disk_bytes(s);
+        sessions_segment_sealed(d->sessions, session, cpu, sequence, n_before, n_bytes);
 }
 
 static void daemon_on_seal_moved(const char *session, void *userdata) {
         Daemon *d = userdata;
 
         methods_sealer_moved(d->methods, session);
+}
+
+/* A worker that learns has descriptors alone; and what is being synced would be sealed under its hands. */
+static bool daemon_is_held(const char *session, void *userdata) {
+        return sessions_is_held(((const Daemon *) userdata)->sessions, session);
 }
 
 static int daemon_make_sealer(Daemon *d) {
@@ -357,10 +379,11 @@ static int daemon_make_sealer(Daemon *d) {
                                            .store = d->store,
                                            .done = daemon_on_sealed,
                                            .moved = daemon_on_seal_moved,
+                                           .is_held = daemon_is_held,
                                            .userdata = d,
                                    });
         for (size_t i = 0; r >= 0 && i < sessions_n(d->sessions); i++)
-                r = sealer_add_session(d->sealer, session_name(sessions_get(d->sessions, i)));
+                r = daemon_seal(d, sessions_get(d->sessions, i));
         if (r < 0)
                 return log_error_errno(r, "Cannot set up the sealing of segments: %m");
         methods_set_sealer(d->methods, d->sealer);
@@ -369,23 +392,26 @@ static int daemon_make_sealer(Daemon *d) {
 
 /* Those that systemd handed over; how many. */
 static int daemon_add_sockets(Daemon *d) {
-        char **names = NULL;
-        int n_sockets = 0, n, r = 0;
+        int n_sockets = 0, fd;
 
-        n = sd_listen_fds_with_names(true, &names);
-        if (n < 0)
-                return log_error_errno(n, "Cannot take over systemd's sockets: %m");
-        for (int i = 0; i < n; i++) {
-                if (r >= 0 && !fdstore_owns_name(names[i])) {
-                        r = server_add_listener(d->server, SD_LISTEN_FDS_START + i);
-                        if (r < 0)
-                                log_error_errno(r, "Cannot serve systemd's socket %i: %m", i);
-                        n_sockets++;
+        while ((fd = fdstore_take_other(d->fdstore)) >= 0) {
+                int r;
+
+                if (sd_is_socket(fd, AF_UNSPEC, SOCK_STREAM, 1) <= 0) {
+                        log_warning("systemd passed a descriptor that is not a listening socket: "
+                                    "closed.");
+                        safe_close(fd);
+                        continue;
                 }
-                free(names[i]);
+                r = server_add_listener(d->server, fd);
+                if (r < 0) {
+                        safe_close(fd);
+                        return log_error_errno(r, "Cannot serve systemd's socket %i: %m",
+                                               n_sockets);
+                }
+                n_sockets++;
         }
-        free(names);
-        return r < 0 ? r : n_sockets;
+        return n_sockets;
 }
 
 /* A store that somebody named for a single recording is nobody's to tidy up. */
@@ -443,7 +469,7 @@ static int daemon_make_server(Daemon *d) {
         r = server_new(&d->server, d->event, table, n, methods_on_gone, d->methods);
         if (r < 0)
                 return log_error_errno(r, "Cannot set up the server: %m");
-        server_set_refused(d->server, methods_on_refused);
+        server_set_log(d->server, methods_on_refused, methods_on_closed);
         daemon_apply_settings(d);
         r = sd_event_add_post(d->event, NULL, daemon_on_post, d);
         if (r < 0)
@@ -491,6 +517,12 @@ static int daemon_add_watchdog(Daemon *d) {
         return r < 0 ? log_error_errno(r, "Cannot set up the watchdog: %m") : 0;
 }
 
+static int daemon_add_undoer(Daemon *d) {
+        int r = undoer_new(&d->undoer, d->event, d->controller, d->aside);
+
+        return r < 0 ? log_error_errno(r, "Cannot set up what puts the kernel back: %m") : 0;
+}
+
 /* Where nobody would start it again when somebody connects it stays. */
 static int daemon_add_idle(Daemon *d) {
         int r;
@@ -499,7 +531,7 @@ static int daemon_add_idle(Daemon *d) {
                 return 0;
         r = idle_new(&d->idle, d->event, d->config.idle_us, daemon_has_nothing_to_do,
                      daemon_on_idle, d);
-        return r < 0 ? log_error_errno(r, "Cannot set up the end for want of work: %m") : 0;
+        return r < 0 ? log_error_errno(r, "Cannot set up the idle timeout: %m") : 0;
 }
 
 /* Only for the real thing: a fake tracefs belongs to whoever tests. */
@@ -534,7 +566,8 @@ static void daemon_log_start(Daemon *d) {
 
         (void) uname(&u);
         log_info("ftraced %s on Linux %s: store %s with %zu sessions, tracefs %s, %s.",
-                 PACKAGE_VERSION, u.release, d->config.store, sessions_n(d->sessions),
+                 PACKAGE_VERSION, u.release, d->config.store,
+                 roster_n(sessions_roster(d->sessions)),
                  tracefs ?: "nowhere (nothing can be recorded)",
                  controller_has_instances(d->controller)
                          ? "an instance for each session"
@@ -548,12 +581,13 @@ static int (*const set_up[])(Daemon *d) = {
         daemon_load_config,     /* some of it is a share of the store's disk */
         daemon_make_fdstore,    /* what the one before us held */
         daemon_make_controller, /* keeps what a dead daemon left */
-        daemon_make_sessions,   /* reads the store, goes on with what can be, undoes the rest */
+        daemon_make_sessions,   /* goes on with what can be, undoes the rest */
         daemon_make_janitor,    /* looks at it when the loop runs */
         daemon_make_sealer,     /* whose segments it finishes */
         daemon_make_server,     /* who connects is answered when the loop runs */
-        daemon_add_watchdog,    daemon_add_idle, daemon_drop_privileges, /* all is open */
-        daemon_open_aside, /* whose thread has what is left of them */
+        daemon_add_watchdog,    daemon_add_undoer,
+        daemon_add_idle,        daemon_drop_privileges, /* all is open */
+        daemon_open_aside,                              /* whose thread has what is left of them */
 };
 
 int daemon_new(Daemon **ret, const DaemonConfig *config) {
@@ -563,6 +597,7 @@ int daemon_new(Daemon **ret, const DaemonConfig *config) {
         if (!d)
                 return log_error_errno(ENOMEM, "Cannot start: %m");
         d->config = *config;
+        d->copy = LEDGER_COPY_INIT;
 
         for (size_t i = 0; i < ELEMENTSOF(set_up); i++) {
                 int r = set_up[i](d);
@@ -575,35 +610,44 @@ int daemon_new(Daemon **ret, const DaemonConfig *config) {
 }
 
 int daemon_run(Daemon *d) {
-        int r;
+        int r = 0, status = 0;
 
         daemon_log_start(d);
         (void) sd_notify(0, "READY=1\nSTATUS=0 recording, 0 lost");
         d->has_run = true;
-        r = sd_event_loop(d->event);
+        while (r >= 0 && sd_event_get_state(d->event) != SD_EVENT_FINISHED) {
+                origin_forget();
+                r = sd_event_run(d->event, UINT64_MAX);
+        }
+        if (r >= 0)
+                r = sd_event_get_exit_code(d->event, &status);
         if (r < 0)
                 log_error_errno(r, "The event loop failed: %m");
         return r;
 }
 
-/* The ledger is gone when nothing is left to put back. */
-static void daemon_log_end(Daemon *d) {
+/* What is left is looked for, not believed.  @r: whether that could be done. */
+static void daemon_log_end(const Daemon *d, int r, const Strv *left) {
         if (d->n_left > 0) {
-                log_notice("What records goes on in the kernel (sessions: %zu); the next daemon "
-                           "takes it up.",
+                log_notice("Recording goes on in the kernel (sessions: %zu); the next daemon takes "
+                           "over.",
                            d->n_left);
                 return;
         }
-        if (faccessat(store_fd(d->store), "ledger", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+        if (r == -ENOENT)
+                log_info("Nothing was changed in the kernel: there was no tracefs.");
+        else if (r < 0)
+                log_error_errno(r, "Cannot look whether the kernel is as it was: %m");
+        else if (left->n == 0)
                 log_info("The kernel is as it was.");
-        else
-                log_error("Not all could be put back in the kernel: `ftraced --restore --store=%s` "
-                          "tries again.",
-                          d->config.store);
+        for (size_t i = 0; i < left->n; i++)
+                log_error("Left in the kernel: %s.", left->items[i]);
 }
 
 Daemon *daemon_free(Daemon *d) {
+        _cleanup_strv_ Strv left = {};
         bool had_controller;
+        int r = 0;
 
         if (!d)
                 return NULL;
@@ -614,6 +658,7 @@ Daemon *daemon_free(Daemon *d) {
                 daemon_leave(d);
         (void) server_free(d->server);
         (void) idle_free(d->idle);
+        (void) undoer_free(d->undoer);
         (void) sd_event_source_disable_unref(d->watchdog);
         (void) sd_event_source_disable_unref(d->lesson_end);
         (void) janitor_free(d->janitor);
@@ -622,12 +667,17 @@ Daemon *daemon_free(Daemon *d) {
         d->sealer = NULL;
         (void) sessions_free(d->sessions); /* ends what still records */
         (void) methods_free(d->methods);
-        (void) controller_free(d->controller); /* puts the kernel back */
+        if (had_controller) {
+                controller_end(d->controller); /* puts the kernel back */
+                r = controller_find_left(d->controller, &left);
+        }
+        (void) controller_free(d->controller);
         (void) aside_free(d->aside);
         (void) aside_free(d->sweeper);
         if (had_controller)
-                daemon_log_end(d);
+                daemon_log_end(d, r, &left);
         (void) fdstore_free(d->fdstore);
+        ledger_copy_done(&d->copy);
         (void) store_free(d->store);
         (void) sd_event_unref(d->event);
         settings_done(&d->settings);
@@ -646,20 +696,4 @@ int daemon_check_config(const DaemonConfig *config) {
         for (size_t i = 0; i < problems.n; i++)
                 log_error("%s.", problems.items[i]);
         return problems.n > 0 ? -EINVAL : 0;
-}
-
-int daemon_restore(const DaemonConfig *config, size_t *ret_n) {
-        Daemon d = { .config = *config };
-        int r;
-
-        r = daemon_open_store(&d);
-        if (r >= 0)
-                r = daemon_make_controller(&d);
-        if (r >= 0) {
-                controller_settle(d.controller);
-                *ret_n = controller_n_restored(d.controller);
-        }
-        (void) controller_free(d.controller);
-        (void) store_free(d.store);
-        return MIN(r, 0);
 }

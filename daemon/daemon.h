@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "base/strv.h"
 
 typedef struct Daemon Daemon;
 
@@ -37,5 +38,3 @@ DEFINE_CLEANUP(Daemon *, daemon_free);
 
 /* Whether the configuration has nothing wrong in it: 0, or -errno and said. */
 int daemon_check_config(const DaemonConfig *config);
-/* Only undoes what a dead daemon left in the kernel; *@ret_n changes.  -errno is said. */
-int daemon_restore(const DaemonConfig *config, size_t *ret_n);

@@ -10,8 +10,9 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/daemon.h"
-#include "daemon/learn-worker.h"
-#include "daemon/seal-worker.h"
+#include "daemon/lean/learn-worker.h"
+#include "daemon/restore.h"
+#include "daemon/upkeep/seal-worker.h"
 
 static DaemonConfig arg_config = { .private_fd = -EBADF };
 static bool arg_restore;
@@ -49,7 +50,7 @@ static int parse_private(const char *text, int *ret) {
         if (parse_u64(text, INT32_MAX, &fd) < 0 || fd <= STDERR_FILENO ||
             getsockopt((int) fd, SOL_SOCKET, SO_TYPE, &type, &n) < 0 || type != SOCK_STREAM) {
                 log_error("--private=%s: not a connected stream socket above descriptor 2.", text);
-                return -EINVAL;
+                return ORIGIN(-EINVAL);
         }
         (void) fcntl((int) fd, F_SETFD, FD_CLOEXEC);
         *ret = (int) fd;
@@ -61,7 +62,7 @@ static int parse_idle(const char *text, uint64_t *ret_us) {
 
         if (parse_duration(text, &ns) < 0 || ns < NSEC_PER_USEC) {
                 log_error("--exit-idle=%s: not a time like 5min.", text);
-                return -EINVAL;
+                return ORIGIN(-EINVAL);
         }
         *ret_us = ns / NSEC_PER_USEC;
         return 0;
@@ -116,7 +117,7 @@ static int parse_arguments(int argc, char *argv[]) {
                         break;
                 case ARG_PRIVATE:
                         if (parse_private(optarg, &arg_config.private_fd) < 0)
-                                return -EINVAL;
+                                return ORIGIN(-EINVAL);
                         break;
                 case ARG_CONFIG:
                         arg_config.config_file = optarg;
@@ -129,7 +130,7 @@ static int parse_arguments(int argc, char *argv[]) {
                         break;
                 case ARG_EXIT_IDLE:
                         if (parse_idle(optarg, &arg_config.idle_us) < 0)
-                                return -EINVAL;
+                                return ORIGIN(-EINVAL);
                         break;
                 case ARG_RESTORE:
                         arg_restore = true;
@@ -143,36 +144,43 @@ static int parse_arguments(int argc, char *argv[]) {
                         puts("ftraced " PACKAGE_VERSION);
                         return 0;
                 default:
-                        return -EINVAL;
+                        return ORIGIN(-EINVAL);
                 }
 
         if (optind < argc) {
                 log_error("'%s' is too much: ftraced takes options only, see --help.",
                           argv[optind]);
-                return -EINVAL;
+                return ORIGIN(-EINVAL);
         }
         return 1;
 }
 
 static int restore(void) {
-        size_t n;
+        _cleanup_strv_ Strv left = {}, values = {};
+        size_t n = 0;
         int r;
 
-        r = daemon_restore(&arg_config, &n);
+        r = restore_all(&arg_config, &n, &left, &values);
+        if (n > 0)
+                printf("Put back %zu changes that a dead ftraced had left in the kernel.\n", n);
         if (r < 0)
                 return r;
-        if (n == 0)
+        for (size_t i = 0; i < left.n; i++)
+                log_error("Left in the kernel: %s.", left.items[i]);
+        if (n == 0 && left.n == 0)
                 printf("Nothing to put back: no ftraced has left anything in the kernel.\n");
-        else
-                printf("Put back %zu changes that a dead ftraced had left in the kernel.\n", n);
-        return 0;
+        for (size_t i = 0; i < values.n; i++)
+                printf("%s  %s\n",
+                       i > 0 ? "  " : "Nobody knows who set this; if nobody needs it:\n  ",
+                       values.items[i]);
+        return left.n > 0 ? -EBUSY : 0;
 }
 
 int main(int argc, char *argv[]) {
         _cleanup_(daemon_freep) Daemon *d = NULL;
         int r;
 
-        /* Our own children (daemon/sealer.c, daemon/learner.c): nothing of what follows concerns them. */
+        /* Our own children (daemon/upkeep/sealer.c, daemon/lean/learner.c): nothing of what follows concerns them. */
         if (argc == 3 && streq(argv[1], SEAL_WORKER_OPTION))
                 _exit(seal_worker(argv[2]));
         if (argc == 2 && streq(argv[1], LEARN_WORKER_OPTION))

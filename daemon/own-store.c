@@ -1,7 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include <sys/stat.h>
+
 #include "base/log.h"
 #include "daemon/own-store.h"
+
+/*
+ * What is in the store is for those whom its directory is for: a private daemon of root's and the
+ * service, which has the group ftraced, may write to the same one in turn, and members read either's.
+ * As the daemon's own group it goes to all that is made there, with nothing to be changed afterwards.
+ */
+static void take_group(const char *path) {
+        struct stat st;
+
+        if (geteuid() == 0 && lstat(path, &st) >= 0 && S_ISDIR(st.st_mode) && st.st_uid == 0 &&
+            st.st_gid != getegid())
+                (void) setegid(st.st_gid); /* the service may not, and has it already */
+}
 
 /* Behind "PATH cannot be the store: ". */
 static const char *const refusals[_STORE_E_N] = {
@@ -22,24 +37,33 @@ static const char *const refusals[_STORE_E_N] = {
                 "a CPU is read (9p, some FUSE); give another",
 };
 
-int own_store_open(Store **ret, const char *path) {
+static int say_owned(const char *path, pid_t holder) {
         char text[STORE_OWNER_MAX];
+
+        log_error("Another ftraced (%s) owns the store %s; talk to that one, or give this one "
+                  "another with --store.",
+                  store_owner_text(text, holder), path);
+        return ORIGIN(-EBUSY);
+}
+
+int own_store_open(Store **ret, LedgerCopy *ret_copy, const char *path) {
+        _cleanup_(store_freep) Store *s = NULL;
         pid_t holder = 0;
         int r;
 
-        r = store_open_for_writing(ret, path, &holder);
-        if (r == STORE_E_LOCKED) {
-                log_error("Another ftraced (%s) owns the store %s; talk to that one, or give "
-                          "this one another with --store.",
-                          store_owner_text(text, holder), path);
-                return -EBUSY;
-        }
+        take_group(path);
+        r = store_open_for_writing(&s, path, &holder);
+        if (r == STORE_E_LOCKED)
+                return say_owned(path, holder);
         if (r > 0) {
                 log_error("%s cannot be the store: %s with --store.", path, refusals[r]);
-                return -EPERM;
+                return ORIGIN(-EPERM);
         }
         if (r < 0)
                 return log_error_errno(
                         r, "Cannot open the store %s: %m; give another with --store.", path);
+        if (ledger_copy_open(ret_copy, path, &holder) == LEDGER_COPY_E_HELD)
+                return say_owned(path, holder); /* somebody has removed what was in it */
+        *ret = TAKE_PTR(s);
         return 0;
 }

@@ -12,7 +12,7 @@ static int work_out(Settings *s, int store_fd) {
         struct statvfs fs;
 
         if (fstatvfs(store_fd, &fs) < 0)
-                return -errno;
+                return ORIGIN(-errno);
         s->limits = config_limits(&s->config, (uint64_t) fs.f_blocks * fs.f_frsize,
                                   (unsigned) MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L));
         return 0;

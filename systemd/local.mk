@@ -36,5 +36,7 @@ install-data-hook: introduce-to-systemd
 introduce-to-systemd:
 	case '$(DESTDIR)$(prefix)' in /usr|/usr/local) ;; *) exit 0 ;; esac; test "$$(id -u)" = 0 || exit 0; \
 	! command -v systemd-sysusers >/dev/null || systemd-sysusers $(sysusersdir)/ftraced.conf; \
+	! test -d /run/systemd/system || ! command -v systemd-tmpfiles >/dev/null || \
+		systemd-tmpfiles --create $(tmpfilesdir)/ftraced.conf; \
 	! test -d /run/systemd/system || ! command -v journalctl >/dev/null || journalctl --update-catalog
 .PHONY: introduce-to-systemd

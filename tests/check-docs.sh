@@ -68,7 +68,9 @@ report 'ftracectl cat-config lists the keys' "$bad"
 report 'ftraced.conf(5) has every key' "$(while read -r key; do echo "$key="; done <<<"$keys" | missing_in "$top_srcdir/daemon/ftraced.conf.5.scd")"
 report 'ftraced.conf has every key' "$(missing_in "$top_srcdir/systemd/ftraced.conf" <<<"$keys")"
 report 'ftraced.conf(5) has no other' "$(sed -n 's/^\*\([A-Za-z]*\)=\*$/\1/p' "$top_srcdir/daemon/ftraced.conf.5.scd" | sort -u | comm -23 - <(echo "$keys"))"
+report 'every setting that a sentence names is there' \
+        "$(grep -rohE --include='*.c' '\b(Max|Keep)[A-Za-z]+=' "$top_srcdir"/{daemon,cli} | tr -d = | sort -u | comm -23 - <(echo "$keys"))"
 report 'the catalog has every message of the journal, and no other' \
-        "$(diff <(grep -oE '\b[0-9a-f]{32}\b' "$top_srcdir/daemon/journal.c" | sort) \
+        "$(diff <(grep -oE '\b[0-9a-f]{32}\b' "$top_srcdir/daemon/process/journal.c" | sort) \
                 <(sed -n 's/^-- //p' "$top_srcdir/systemd/ftraced.catalog" | sort))"
 echo "1..$n"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Every `#include "layer/..."` is an edge; tests/layers.txt lists the edges that are allowed, and who
-# may include the headers of some libraries.
+# Every `#include "layer/..."` is an edge, between layers and between the rooms of daemon/ and cli/;
+# tests/layers.txt lists the edges that are allowed, and who may include the headers of some libraries.
 set -euo pipefail
 
 top_srcdir=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
@@ -22,14 +22,24 @@ violations() { # of the tree in the current directory
                                         allowed[w[1], w[i]] = 1
                         }
                 }
+                function room_of(path) {
+                        sub(/\/[^\/]*$/, "", path)
+                        return path ~ /\// ? path : path "/*"
+                }
                 FNR == 1 {
                         split(FILENAME, p, "/")
                         from = p[1] == "lib" ? p[2] : p[1]
+                        room = room_of(FILENAME)
                 }
                 /^#include "/ {
                         split($2, q, /["\/]/)
-                        if (q[3] != "" && from != q[2] && !((from, q[2]) in allowed))
-                                print FILENAME ":" FNR ": " from " may not include " q[2]
+                        if (q[3] == "")
+                                next
+                        to = room_of(substr($2, 2))
+                        if (from != q[2] && !((from, q[2]) in allowed))
+                                print FILENAME ":" FNR ": from " from " may not include " q[2]
+                        else if (from == q[2] && p[1] != "lib" && room != to && !((room, to) in allowed))
+                                print FILENAME ":" FNR ": from " room " may not include " to
                 }
                 /^#include </ && $2 in restricted {
                         if (!(($2, FILENAME) in allowed) && !(($2, p[1] "/") in allowed))
@@ -53,10 +63,11 @@ report 1 'every include is one that tests/layers.txt allows' "$(violations)"
 # The check itself: a planted violation of each kind is found.
 planted=$(mktemp -d)
 trap 'rm -rf "$planted"' EXIT
-mkdir -p "$planted"/{lib/store,daemon,cli}
-echo '#include "daemon/knob.h"' >"$planted/lib/store/a.c"
+mkdir -p "$planted"/{lib/store,daemon/tracefs,cli}
+echo '#include "daemon/tracefs/knob.h"' >"$planted/lib/store/a.c"
+echo '#include "daemon/session/session.h"' >"$planted/daemon/tracefs/a.c"
 echo '#include <pthread.h>' >"$planted/cli/b.c"
 cd "$planted"
 found=$(violations | wc -l)
 report 2 'a planted include against the layers is found' \
-        "$([[ $found == 2 ]] || echo "$found of 2 were found")"
+        "$([[ $found == 3 ]] || echo "$found of 3 were found")"

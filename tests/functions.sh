@@ -20,6 +20,7 @@ out=$work/out err=$work/err
 n_tests=0 n_failed=0
 ftraced_pid=
 export FTRACED_SOCKET=$work/socket
+export RUNTIME_DIRECTORY=$work/run # where the ledger of a daemon by hand has its copy
 store=$work/store
 unset FTRACED_DEBUG FTRACED_STORE
 # Whatever whoever tests likes to see; a terminal is one that has colours.
@@ -147,6 +148,23 @@ exits() { # DESCRIPTION STATUS COMMAND [WORD...]
         fi
 }
 
+stops() { # DESCRIPTION SESSION: its exit status says whether the recording lacks anything, as the account does
+        local description=$1 name=$2 status=0 wanted
+
+        ftracectl stop "$name" >"$out" 2>"$err" </dev/null || status=$?
+        wanted=$(ftracectl show --json "$name" |
+                jq '[.gaps[]?, (.cpus[] | select(.overrun + .commit_overrun + .dropped_events + .pages_lost > 0))] |
+                        if length > 0 then 6 else 0 end')
+        if [[ $status == "$wanted" ]]; then
+                pass "$description"
+        else
+                fail "$description"
+                note "exit status $status, wanted $wanted: ftracectl stop $name"
+                show_file "$out"
+                show_file "$err"
+        fi
+}
+
 says() { # DESCRIPTION PATTERN [FILE]: a line of the last command's stderr matches
         local file=${3:-$err}
 
@@ -200,6 +218,19 @@ session() { # NAME FILTER: what jq's FILTER finds in all that is known of a sess
 
 sum_of() { # NAME COUNTER: over all CPUs
         session "$1" "[.cpus[].$2] | add"
+}
+
+# What was counted as lost is in gaps, to the last event and page, and verify knows the same; twice, for
+# what is written down.
+accounts_agree() { # NAME
+        local counted placed verified
+
+        counted=$(session "$1" '[.cpus[] | .overrun + .commit_overrun + .dropped_events] + [0] | add')
+        counted+=" $(session "$1" '[.cpus[].pages_lost] + [0] | add')"
+        placed=$(session "$1" '[.gaps[].events // 0] + [0] | add')
+        placed+=" $(session "$1" '[.gaps[].pages // 0] + [0] | add')"
+        verified=$(ftracectl verify --json "$1" | jq -r '"\(.events_lost) \(.pages_lost)"')
+        is "$1: what was counted as lost is in gaps, and verify says it" "$placed, $verified" "$counted, $counted"
 }
 
 # 1: as it was recorded, 2: sealed.
@@ -313,6 +344,18 @@ has_instances() {
                 mv "$work/has-instances.new" "$work/has-instances"
         fi
         [[ -s $work/has-instances ]]
+}
+
+# Whether the kernel waits for all CPUs before it frees a list of roots, so that sessions are not hushed for a
+# change of it (daemon/instances/hush.h).
+waits_for_cpus() {
+        [[ $(printf '%s\n' 6.13 "$(uname -r)" | sort -V | head -n1) != 6.13 ]]
+}
+root_changes() { # N: the gaps that so many changes beside a live session are on this kernel
+        local i text=
+
+        for ((i = 0; i < $1; i++)); do text+=' roots_changed'; done
+        waits_for_cpus || echo "${text# }"
 }
 
 is_as_before() { # DESCRIPTION

@@ -31,9 +31,10 @@ TESTS += $(unit_tests)
 endif
 
 # The house rules that a script can check.
-house_tests = %D%/check-layers.sh %D%/check-size.sh %D%/check-headers.sh %D%/check-docs.sh %D%/check-lists.sh
+house_tests = %D%/check-layers.sh %D%/check-circles.sh %D%/check-size.sh %D%/check-headers.sh %D%/check-docs.sh %D%/check-lists.sh \
+	%D%/check-rooms.sh
 EXTRA_DIST += %D%/check-tables.py %D%/read-export.py %D%/consumers/test-viewers.sh
-EXTRA_DIST += %D%/layers.txt %D%/functions.sh %D%/setup.sh %D%/demo %D%/run-all
+EXTRA_DIST += %D%/README %D%/layers.txt %D%/rooms %D%/rooms.txt %D%/functions.sh %D%/setup.sh %D%/demo %D%/run-all
 dist_check_SCRIPTS += $(house_tests)
 TESTS += $(house_tests)
 
@@ -49,3 +50,14 @@ EXTRA_DIST += %D%/kernelshark/run %D%/kernelshark/count-rows.c
 .PHONY: check-kernelshark
 check-kernelshark: all
 	top_builddir='$(abs_top_builddir)' $(srcdir)/%D%/kernelshark/run '$(abs_top_builddir)/kernelshark'
+
+# make check-ROOM: the quick tests of one room, without building the others.
+rooms = bash $(srcdir)/%D%/rooms
+room_checks = $(addprefix check-,$(shell $(rooms) --names))
+.PHONY: check-help $(room_checks)
+check-help:
+	@$(rooms)
+$(room_checks): all
+	@$(MAKE) $(AM_MAKEFLAGS) check-TESTS check_PROGRAMS= \
+		TESTS='$(filter $(TESTS),$(shell $(rooms) --tests $(@:check-%=%)))'
+	@$(rooms) --rest $(@:check-%=%)

@@ -6,6 +6,8 @@
 # format says.
 #
 #       read-export.py FORMAT FILE [SCHEMA]
+#
+# Programs that read many files import it, for what it needs takes longer to load than most of them.
 import base64
 import csv
 import hashlib
@@ -90,6 +92,7 @@ class Timeline:
 
     def __init__(self):
         self.functions, self.stacks, self.last = Functions(), {}, {}
+        self.durations, self.cut = {}, {}
         self.n_calls = self.roots_ns = 0
         self.roots = Functions()
 
@@ -98,22 +101,29 @@ class Timeline:
         self.last[track] = at
         self.stacks.setdefault(track, []).append([name, at, 0])
 
-    def end(self, track, at, name=None):
+    def end(self, track, at, name=None, cut=False):
         begun, start, below = self.stacks[track].pop()
+        if cut:
+            self.cut[begun] = self.cut.get(begun, 0) + 1
         assert name in (None, begun) and at >= self.last[track], (track, begun, name, at)
         self.last[track] = at
         self.functions.add(begun, at - start - below)
+        self.durations.setdefault(begun, []).append(at - start)
         self.n_calls += 1
         if self.stacks[track]:
             self.stacks[track][-1][2] += at - start
         else:
             self.roots_ns += at - start
             self.roots.add(begun, at - start)
+            self.roots[begun].setdefault("durations", []).append(at - start)
+            self.roots[begun]["cut"] = self.roots[begun].get("cut", 0) + cut
 
     def result(self):
         assert not any(self.stacks.values()), "some calls do not end"
         return {
             "functions": self.functions,
+            "durations": self.durations,
+            "cut": self.cut,
             "calls": self.n_calls,
             "roots_ns": self.roots_ns,
             "roots": self.roots,
@@ -124,7 +134,7 @@ def read_chrome(path):
     timeline = Timeline()
     with open(path, encoding="utf-8") as f:
         whole = json.load(f, parse_float=str)
-    names = []
+    names, marks = [], {}
     for event in whole["traceEvents"]:
         if event["ph"] in "BE":
             whole_us, fraction = event["ts"].split(".")
@@ -132,8 +142,10 @@ def read_chrome(path):
             at = int(whole_us + fraction)
             if event["ph"] == "B":
                 timeline.begin(event["tid"], event["name"], at)
+                marks.setdefault(event["tid"], []).append(event["cat"])
             else:
-                timeline.end(event["tid"], at)
+                kinds = marks[event["tid"]].pop() + "," + event.get("cat", "")
+                timeline.end(event["tid"], at, cut="cut" in kinds.split(","))
         elif event["name"] == "thread_name":
             names.append(event["args"]["name"])
     return timeline.result() | {"tasks": names}
@@ -150,9 +162,10 @@ def read_speedscope(path):
         for event in profile["events"]:
             assert profile["startValue"] <= event["at"] <= profile["endValue"]
             if event["type"] == "O":
-                timeline.begin(i, frames[event["frame"]], event["at"])
+                timeline.begin(i, frames[event["frame"]].removesuffix(" (cut)"), event["at"])
             else:
-                timeline.end(i, event["at"], frames[event["frame"]])
+                name = frames[event["frame"]]
+                timeline.end(i, event["at"], name.removesuffix(" (cut)"), name.endswith(" (cut)"))
     return timeline.result() | {"tasks": [p["name"] for p in whole["profiles"]]}
 
 
@@ -197,29 +210,32 @@ def read_perfetto(path):
     with open(path, "rb") as f:
         trace = message(f.read())
     assert list(trace) == [1]
-    names, tracks, events, wakes = {}, {}, [], {}
+    names, notes, tracks, events, wakes = {}, {}, {}, [], {}
     for packet in map(message, trace[1]):
         assert packet[10] == [1]
         for interned in map(message, packet.get(12, [])):
             for name in map(message, interned.get(2, [])):
                 names[name[1][0]] = name[2][0].decode()
+            for note in map(message, interned.get(3, [])):
+                notes[note[1][0]] = note[2][0].decode()
         for track in map(message, packet.get(60, [])):
             tracks[track[1][0]] = (track[2][0].decode(), track.get(5, [None])[0])
         for event in map(message, packet.get(11, [])):
             name = names[event[10][0]] if 10 in event else event.get(23, [b""])[0].decode()
-            events.append((packet[8][0], event[11][0], event[9][0], name, event.get(3)))
+            noted = {notes[note[1][0]] for note in map(message, event.get(4, []))}
+            events.append((packet[8][0], event[11][0], event[9][0], name, event.get(3), noted))
             for flow in event.get(47, []):
                 wakes.setdefault(flow, [None, None])[0] = (packet[8][0], tracks[event[11][0]][0])
             for flow in event.get(48, []):
                 wakes.setdefault(flow, [None, None])[1] = (packet[8][0], tracks[event[11][0]][0])
     groups = {uuid: name for uuid, (name, parent) in tracks.items() if parent is None}
     timelines = {name: Timeline() for name in groups.values()}
-    for at, uuid, kind, name, _ in events:
+    for at, uuid, kind, name, _, noted in events:
         timeline = timelines[groups[tracks[uuid][1]]]
         if kind == 1:
             timeline.begin(uuid, name, at)
         elif kind == 2:
-            timeline.end(uuid, at)
+            timeline.end(uuid, at, cut="cut" in noted)
     result = timelines["Tasks"].result()
     irqs, cpus = timelines["Interrupts"].result(), timelines["CPUs"].result()
     # An interrupt's outermost call is in both, in the task's track with all its time.
@@ -227,6 +243,16 @@ def read_perfetto(path):
         result["functions"].add(name, entry["self_ns"], entry["count"])
     for name, entry in irqs["roots"].items():
         result["functions"].add(name, -entry["self_ns"], -entry["count"])
+    for name, durations in irqs["durations"].items():
+        result["durations"].setdefault(name, []).extend(durations)
+    for name, entry in irqs["roots"].items():
+        for ns in entry["durations"]:
+            result["durations"][name].remove(ns)
+    for name, n in irqs["cut"].items():
+        result["cut"][name] = result["cut"].get(name, 0) + n
+    for name, entry in irqs["roots"].items():
+        result["cut"][name] = result["cut"].get(name, 0) - entry["cut"]
+    result["cut"] = {name: n for name, n in result["cut"].items() if n}
     result["calls"] += irqs["calls"] - sum(entry["count"] for entry in irqs["roots"].values())
     return result | {
         "interrupts": irqs["functions"],
@@ -234,20 +260,23 @@ def read_perfetto(path):
         "runs": cpus["calls"],
         "tasks": [name for name, parent in tracks.values() if groups.get(parent) == "Tasks"],
         "wakes": list(wakes.values()),
-        "losses": [name for _, _, kind, name, category in events if category == [5]],
+        "losses": [name for _, _, kind, name, category, _ in events if category == [5]],
     }
 
 
 def read_folded(path):
-    functions, total = Functions(), 0
+    functions, total, cut = Functions(), 0, {}
     with open(path, encoding="utf-8") as f:
         for line in f:
             stack, self_ns = re.fullmatch(r"(.+) (\d+)\n", line).groups()
             frames = stack.split(";")
             assert all(frames), line
+            if frames[-1] == "(cut)":
+                frames.pop()
+                cut[frames[-1]] = 1
             functions.add(frames[-1], int(self_ns))
             total += int(self_ns)
-    return {"functions": functions, "roots_ns": total}
+    return {"functions": functions, "roots_ns": total, "cut": cut}
 
 
 def read_frames(svg):
@@ -325,4 +354,5 @@ READERS = {
     "flame": read_flame,
     "html": read_html,
 }
-json.dump(READERS[sys.argv[1]](*sys.argv[2:]), sys.stdout)
+if __name__ == "__main__":
+    json.dump(READERS[sys.argv[1]](*sys.argv[2:]), sys.stdout)

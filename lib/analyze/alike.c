@@ -7,6 +7,7 @@
 
 #include "analyze/alike.h"
 #include "analyze/role.h"
+#include "base/hash.h"
 
 static const char *const syscall_prefixes[] = {
         "SyS_",        "sys_",         "ksys_",          "__se_sys_",  "__do_sys_",
@@ -32,9 +33,5 @@ bool alike_equal(const Alike *a, const Alike *b) {
 }
 
 uint64_t alike_hash(const Alike *a) {
-        uint64_t h = *a->prefix ? 1 : 0;
-
-        for (size_t i = 0; i < a->n_name; i++)
-                h = (h ^ (unsigned char) a->name[i]) * UINT64_C(0x100000001b3);
-        return h ^ h >> 32;
+        return hash_bytes(*a->prefix ? 1 : 0, a->name, a->n_name);
 }

@@ -6,15 +6,16 @@
  */
 
 #include "analyze/breakdown.h"
+#include "base/grow.h"
+#include "base/hash.h"
 
 #define KERNEL "[kernel]"
 
 struct Breakdown {
         BreakdownBy by;
         BreakdownRow **rows, **sorted;
-        uint64_t *keys; /* of the rows */
-        size_t n_rows, n_rows_room;
-        uint32_t *slots; /* row + 1, by key; four times n_rows_room */
+        size_t n_rows;
+        Hash by_key; /* row + 1 */
 };
 
 static const char *const by_names[] = {
@@ -30,44 +31,7 @@ int breakdown_by_from_name(const char *name) {
         return -1;
 }
 
-static uint64_t mix(uint64_t x) {
-        x *= UINT64_C(0x9e3779b97f4a7c15);
-        return x ^ x >> 32;
-}
-
 /* --- rows ------------------------------------------------------------------------------------- */
-
-static size_t row_slot(const Breakdown *p, uint64_t key) {
-        size_t n = p->n_rows_room * 4, i = (size_t) mix(key) & (n - 1);
-
-        while (p->slots[i] && p->keys[p->slots[i] - 1] != key)
-                i = (i + 1) & (n - 1);
-        return i;
-}
-
-static int grow_rows(Breakdown *p) {
-        size_t n = p->n_rows_room ? p->n_rows_room * 2 : 256;
-        BreakdownRow **rows = realloc(p->rows, n * sizeof(*rows));
-        uint64_t *keys;
-        uint32_t *slots;
-
-        if (!rows)
-                return -ENOMEM;
-        p->rows = rows;
-        keys = realloc(p->keys, n * sizeof(*keys));
-        if (!keys)
-                return -ENOMEM;
-        p->keys = keys;
-        slots = calloc(n * 4, sizeof(*slots));
-        if (!slots)
-                return -ENOMEM;
-        free(p->slots);
-        p->slots = slots;
-        p->n_rows_room = n;
-        for (size_t i = 0; i < p->n_rows; i++)
-                p->slots[row_slot(p, p->keys[i])] = (uint32_t) i + 1;
-        return 0;
-}
 
 static void name_function(BreakdownRow *row, const Function *f) {
         row->function = f;
@@ -80,7 +44,7 @@ static void name_function(BreakdownRow *row, const Function *f) {
 }
 
 static void name_row(const Breakdown *p, BreakdownRow *row, const Function *f, const Stack *stack,
-                     const Step *step) {
+                     uint32_t cpu) {
         char *comm = (char *) (row + 1);
 
         switch (p->by) {
@@ -101,28 +65,23 @@ static void name_row(const Breakdown *p, BreakdownRow *row, const Function *f, c
                 row->pid = stack->pid;
                 break;
         case BREAKDOWN_BY_CPU:
-                row->cpu = step->cpu;
+                row->cpu = cpu;
                 break;
         }
 }
 
 static uint64_t module_key(const Function *f) {
-        uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-        for (uint32_t i = f->n_name; i < f->n_label; i++)
-                h = (h ^ (unsigned char) f->label[i]) * UINT64_C(0x100000001b3);
-        return h;
+        return hash_bytes(HASH_BYTES_FIRST, f->label + f->n_name, f->n_label - f->n_name);
 }
 
-static uint64_t row_key(const Breakdown *p, const Function *f, const Stack *stack,
-                        const Step *step) {
+static uint64_t row_key(const Breakdown *p, const Function *f, const Stack *stack, uint32_t cpu) {
         switch (p->by) {
         case BREAKDOWN_BY_MODULE:
                 return module_key(f);
         case BREAKDOWN_BY_TASK:
                 return (uint64_t) (stack->pid == 0 ? 0 : stack->key);
         case BREAKDOWN_BY_CPU:
-                return step->cpu;
+                return cpu;
         default:
                 return (uintptr_t) f;
         }
@@ -130,39 +89,33 @@ static uint64_t row_key(const Breakdown *p, const Function *f, const Stack *stac
 
 /* The number of the row that a call of @f belongs to, plus 1; 0 without memory. */
 static uint32_t find_row(Breakdown *p, const Function *f, const Stack *stack, const Frame *caller,
-                         const Step *step) {
-        uint64_t key;
+                         uint32_t cpu) {
         BreakdownRow *row;
-        size_t i;
+        uint64_t key, i;
 
         if (p->by == BREAKDOWN_BY_ROOT && caller)
                 return caller->user;
-        key = row_key(p, f, stack, step);
-        i = p->n_rows_room ? row_slot(p, key) : 0;
-        if (p->n_rows_room && p->slots[i])
-                return p->slots[i];
-        if (p->n_rows == p->n_rows_room) {
-                if (grow_rows(p) < 0)
-                        return 0;
-                i = row_slot(p, key);
-        }
+        key = row_key(p, f, stack, cpu);
+        i = hash_get(&p->by_key, key);
+        if (i > 0)
+                return (uint32_t) i;
+        if (!ARRAY_GROW(p->rows, p->n_rows) || hash_reserve(&p->by_key, p->n_rows + 1) < 0)
+                return 0;
         row = calloc(1, sizeof(*row) + (p->by == BREAKDOWN_BY_TASK ? sizeof(stack->comm) : 0));
         if (!row)
                 return 0;
-        name_row(p, row, f, stack, step);
-        p->rows[p->n_rows] = row;
-        p->keys[p->n_rows] = key;
-        p->slots[i] = (uint32_t) ++p->n_rows;
-        return p->slots[i];
+        name_row(p, row, f, stack, cpu);
+        p->rows[p->n_rows++] = row;
+        (void) hash_add(&p->by_key, key, p->n_rows); /* has room */
+        return (uint32_t) p->n_rows;
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-static int begin(void *userdata, const Stack *stack, const Frame *caller, Frame *frame,
-                 const Step *step) {
+static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
         Breakdown *p = userdata;
 
-        frame->user = find_row(p, frame->function, stack, caller, step);
+        frame->user = find_row(p, frame->function, stack, caller, frame->cpu);
         if (frame->user == 0)
                 return -ENOMEM;
         for (const Frame *f = caller; f && !frame->is_nested; f = f > stack->frames ? f - 1 : NULL)
@@ -252,8 +205,7 @@ Breakdown *breakdown_free(Breakdown *p) {
         }
         free(p->rows);
         free(p->sorted);
-        free(p->keys);
-        free(p->slots);
+        hash_done(&p->by_key);
         free(p);
         return NULL;
 }

@@ -3,63 +3,35 @@
 /* Rows are found by the root's pointer in a hash; the last one is asked first. */
 
 #include "analyze/by-root.h"
+#include "base/grow.h"
+#include "base/hash.h"
 
 struct ByRoot {
         NameSet *names;
         ByRootRow all;
         ByRootRow **rows;
-        size_t n_rows, n_rows_room;
-        uint32_t *slots; /* row + 1; four times n_rows_room, a power of two */
+        size_t n_rows;
+        Hash by_root; /* the rows */
         ByRootRow *last;
 };
 
-static size_t find_slot(const ByRoot *b, const Function *root) {
-        size_t n = b->n_rows_room * 4;
-        uint64_t x = ((uintptr_t) root >> 4) * UINT64_C(0x9e3779b97f4a7c15);
-        size_t i = (size_t) (x ^ x >> 32) & (n - 1);
-
-        while (b->slots[i] && b->rows[b->slots[i] - 1]->root != root)
-                i = (i + 1) & (n - 1);
-        return i;
-}
-
-static int grow(ByRoot *b) {
-        size_t n = b->n_rows_room ? b->n_rows_room * 2 : 64;
-        ByRootRow **rows = realloc(b->rows, n * sizeof(*rows));
-        uint32_t *slots;
-
-        if (!rows)
-                return -ENOMEM;
-        b->rows = rows;
-        slots = calloc(n * 4, sizeof(*slots));
-        if (!slots)
-                return -ENOMEM;
-        free(b->slots);
-        b->slots = slots;
-        b->n_rows_room = n;
-        for (size_t i = 0; i < b->n_rows; i++)
-                b->slots[find_slot(b, b->rows[i]->root)] = (uint32_t) i + 1;
-        return 0;
-}
-
 static ByRootRow *row_of(ByRoot *b, const Function *root) {
         ByRootRow *row;
-        size_t i;
 
         if (b->last && b->last->root == root)
                 return b->last;
-        if (b->n_rows == b->n_rows_room && grow(b) < 0)
+        row = hash_get_ptr(&b->by_root, hash_key(root));
+        if (row)
+                return b->last = row;
+        if (!ARRAY_GROW(b->rows, b->n_rows))
                 return NULL;
-        i = find_slot(b, root);
-        if (b->slots[i])
-                return b->last = b->rows[b->slots[i] - 1];
         row = calloc(1, sizeof(*row));
-        if (!row)
+        if (!row || hash_add_ptr(&b->by_root, hash_key(root), row) < 0) {
+                free(row);
                 return NULL;
+        }
         row->root = root;
-        b->rows[b->n_rows] = row;
-        b->slots[i] = (uint32_t) ++b->n_rows;
-        return b->last = row;
+        return b->last = b->rows[b->n_rows++] = row;
 }
 
 static int end(void *userdata, const Call *call) {
@@ -119,7 +91,7 @@ ByRoot *by_root_free(ByRoot *b) {
         }
         spread_done(&b->all.spread);
         free(b->rows);
-        free(b->slots);
+        hash_done(&b->by_root);
         free(b);
         return NULL;
 }

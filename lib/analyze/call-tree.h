@@ -10,8 +10,9 @@
  *        udp_sendmsg      n 2     total 240   self  60
  *          ip_make_skb    n 2     total 180   self 180
  *
- * A node's total is its self and the totals of its children, exactly; the root's total is the sum
- * of the self times of all.  What was cut off counts as analyze/pairing.h says.  Memory is in
+ * A node's share is its self and the shares of its children, exactly; its total is what its calls
+ * took, which is the same unless calls overlap (analyze/held.h).  The root's total is the sum of the
+ * self times of all.  Memory is in
  * proportion to the nodes, not to the calls.
  *
  *      for (const CallNode *n = root->children; n; n = n->next)        one level
@@ -36,6 +37,8 @@ typedef struct CallNode {
         uint64_t n_below; /* calls anywhere below */
         uint64_t total_ns;
         uint64_t self_ns;
+        uint64_t cut_self_ns;            /* of that, of calls that are cut */
+        uint64_t share_ns;               /* after call_tree_finish() */
         uint64_t blocked_ns;             /* of its self, waited */
         uint64_t min_ns, max_ns;         /* of one call, cut ones aside; min_ns > max_ns: of none */
         bool is_irq;                     /* it is an interrupt */
@@ -52,7 +55,7 @@ CallNode *call_tree_child(CallTree *t, CallNode *parent, const Function *functio
 void call_node_add(CallNode *node, const Call *call);
 /* Leaves the root alone, and no more memory than a few nodes take. */
 void call_tree_clear(CallTree *t);
-/* Adds what is below @from, which may be of another tree, below @to, which is of this one; totals
+/* Adds what is below @from, which may be of another tree, below @to, which is of this one; shares
  * are added up by call_tree_finish().  Nodes without calls are left out.  0 or -ENOMEM. */
 int call_tree_merge(CallTree *t, CallNode *to, const CallNode *from);
 /* After pairing_finish(), or when nodes have changed: adds up and puts in order.  0 or -ENOMEM. */

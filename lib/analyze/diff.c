@@ -152,7 +152,6 @@ static int compare_edges(DiffRoot *root, const Half *h, uint32_t i_root, const H
                 const PortraitEdge *e = &p->edges[h->edges.items[i]];
                 const PortraitRow *caller = &p->rows[e->caller], *callee = &p->rows[e->callee];
                 const PortraitRow *a, *b;
-                DiffPath *bigger;
 
                 if (!used(caller) || !used(callee))
                         continue;
@@ -165,10 +164,8 @@ static int compare_edges(DiffRoot *root, const Half *h, uint32_t i_root, const H
                 if (!a || !b ||
                     portrait_has_edge(q, (uint32_t) (a - q->rows), (uint32_t) (b - q->rows)))
                         continue;
-                bigger = grow_array(root->paths, root->n_paths, sizeof(*bigger));
-                if (!bigger)
+                if (!ARRAY_GROW(root->paths, root->n_paths))
                         return -ENOMEM;
-                root->paths = bigger;
                 root->paths[root->n_paths++] = (DiffPath){ .caller = caller->function,
                                                            .callee = callee->function,
                                                            .is_new = is_new,

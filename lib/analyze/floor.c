@@ -45,6 +45,7 @@ static void add_root(Floor *f, const Call *call) {
         f->has_several |= s->root && s->root != call->frame->function;
         s->root = call->frame->function;
         s->n++;
+        s->n_cut += call->is_cut;
         s->total_ns += call->duration_ns;
         s->blocked_ns += call->frame->blocked_ns + call->blocked_ns;
         s->n_below += call->frame->n_below;
@@ -53,18 +54,28 @@ static void add_root(Floor *f, const Call *call) {
 static int end(void *userdata, const Call *call) {
         Floor *f = userdata;
 
-        if (call->is_cut)
+        if (call->is_root)
+                add_root(f, call);
+        /* What is below an end alone was not seen. */
+        if (call->is_cut || call->is_late)
                 return 0;
         if (call->frame->n_below == 1 && call->self_ns > 0)
                 count(&f->callers, call->self_ns);
         else if (call->frame->n_below == 0 && call->duration_ns > 0)
                 count(&f->leaves, call->duration_ns);
-        if (call->is_root)
-                add_root(f, call);
         return 0;
 }
 
+/* Whether the outermost calls cannot have cost so much. */
+static bool is_too_much(const Floor *f, const FloorCost *cost) {
+        const FloorShown *s = &f->shown;
+        uint64_t awake_ns = s->total_ns - MIN(s->total_ns, s->blocked_ns);
+
+        return awake_ns > 0 && floor_real_ns(cost, awake_ns, s->n, s->n_below, false) == 0;
+}
+
 bool floor_cost(const Floor *f, FloorCost *ret) {
+        static const unsigned smaller[] = { 50, 20, 10, 5, 2, 1 };
         FloorCost cost;
 
         if (f->callers.n < FLOOR_SAMPLES_MIN || f->leaves.n < FLOOR_SAMPLES_MIN)
@@ -76,22 +87,8 @@ bool floor_cost(const Floor *f, FloorCost *ret) {
         };
         if (cost.caller_high_ns == COUNTED_NS || cost.leaf_ns == COUNTED_NS)
                 return false;
-        *ret = cost;
-        return true;
-}
-
-bool floor_join(FloorCost *ret, const FloorCost *floor, uint64_t inner_low_ns, uint64_t inner_ns) {
-        FloorCost cost = floor ? *floor : (FloorCost){};
-
-        if (!floor && inner_low_ns == 0)
-                return false;
-        if (inner_low_ns > 0) {
-                uint64_t low_ns = inner_low_ns - MIN(inner_low_ns, cost.leaf_ns),
-                         high_ns = inner_ns - MIN(inner_ns, cost.leaf_ns);
-
-                cost.caller_low_ns = floor ? MIN(cost.caller_low_ns, low_ns) : low_ns;
-                cost.caller_high_ns = MAX(cost.caller_high_ns, high_ns);
-        }
+        for (size_t i = 0; i < ELEMENTSOF(smaller) && is_too_much(f, &cost); i++)
+                cost.caller_high_ns = quantile(&f->callers, smaller[i]);
         *ret = cost;
         return true;
 }

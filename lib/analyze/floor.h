@@ -17,12 +17,11 @@
  *
  *      T - caller * N - leaf * (N + 1)
  *
+ * Callers that do something of their own may be so many that their lowest tenth would be more than all
+ * calls took: then it is a smaller part of them, down to a thousandth.
+ *
  * "Lowest" is the lowest thousandth, which of up to a thousand is the minimum: of millions one or
  * the other is wrong.  Memory does not depend on the calls.
- *
- * What was measured when the session was armed (store/calibration.h) is another opinion of the same:
- * it knows the sum of both parts.  The costs that come of the two together reach from the lower one
- * to the higher one; if one is missing, the other has to do.
  */
 
 #include <stdbool.h>
@@ -39,28 +38,20 @@ typedef struct FloorCost {
         uint64_t caller_low_ns, caller_high_ns, leaf_ns;
 } FloorCost;
 
-/* The outermost calls, all together; without those that were cut. */
+/* The outermost calls, all together. */
 typedef struct FloorShown {
         const Function *root; /* all of them are of this; NULL: of several, or there are none */
         uint64_t n, total_ns;
+        uint64_t n_cut;      /* of them, those whose time is a lower bound */
         uint64_t blocked_ns; /* of it, waited */
         uint64_t n_below;    /* calls below them */
 } FloorShown;
 
 /* A sink of @pairing, which must outlive its last step.  0 or -ENOMEM. */
 int floor_new(Floor **ret, Pairing *pairing);
-/* False: too little was seen to tell. */
+/* False: too little was seen to tell.  Something is left of what the outermost calls did not wait, with the
+ * highest cost too, unless the lowest is already too much. */
 bool floor_cost(const Floor *f, FloorCost *ret);
-/*
- * floor_join() - what the floor and a calibration say together
- * @floor:        NULL: nothing was seen
- * @inner_low_ns: what recording a call below another one took at least, in both of its parts; 0: not
- *                measured
- * @inner_ns:     what it took usually
- *
- * Return: false: neither is there.
- */
-bool floor_join(FloorCost *ret, const FloorCost *floor, uint64_t inner_low_ns, uint64_t inner_ns);
 FloorShown floor_shown(const Floor *f);
 Floor *floor_free(Floor *f);
 DEFINE_CLEANUP(Floor *, floor_free);

@@ -14,6 +14,8 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/diff.h \
 	%D%/floor.c \
 	%D%/floor.h \
+	%D%/held.c \
+	%D%/held.h \
 	%D%/overhead.c \
 	%D%/overhead.h \
 	%D%/pairing.c \

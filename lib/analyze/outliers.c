@@ -8,6 +8,7 @@
  */
 
 #include "analyze/outliers.h"
+#include "base/grow.h"
 
 typedef struct Root {
         const Function *function;
@@ -56,16 +57,9 @@ static Invocation *take_spare(Outliers *s) {
 static int give_back(Outliers *s, Invocation *v) {
         CallTree *tree = v->tree;
 
-        if (s->n_spare == s->n_spare_room) {
-                size_t n = s->n_spare_room ? s->n_spare_room * 2 : 16;
-                Invocation **p = realloc(s->spare, n * sizeof(Invocation *));
-
-                if (!p) {
-                        invocation_free(v);
-                        return -ENOMEM;
-                }
-                s->spare = p;
-                s->n_spare_room = n;
+        if (!ARRAY_ROOM(s->spare, s->n_spare_room, s->n_spare + 1)) {
+                invocation_free(v);
+                return -ENOMEM;
         }
         call_tree_clear(tree);
         *v = (Invocation){ .tree = tree };
@@ -195,13 +189,11 @@ static int offer_to_sample(Outliers *s, Invocation *v) {
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-static int begin(void *userdata, const Stack *stack, const Frame *caller, Frame *frame,
-                 const Step *step) {
+static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
         Outliers *s = userdata;
         CallNode *parent;
 
         (void) stack;
-        (void) step;
         if (caller) {
                 frame->user = caller->user;
                 parent = caller->data;
@@ -232,7 +224,7 @@ static int end(void *userdata, const Call *call) {
         v->duration_ns = call->duration_ns;
         v->blocked_ns = f->blocked_ns + call->blocked_ns;
         v->irq_ns = f->irq_ns;
-        v->cpu = call->step ? call->step->cpu : 0;
+        v->cpu = call->cpu;
         v->pid = call->stack->pid;
         v->is_cut = call->is_cut;
         memcpy(v->comm, call->stack->comm, sizeof(v->comm));

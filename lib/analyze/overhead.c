@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Of one root the figures are means of its calls, of several they are sums. */
+/* Of one root the figures are means of its calls; of several, or if some were cut off, they are sums. */
 
 #include "analyze/overhead.h"
 #include "base/figure.h"
@@ -10,19 +10,22 @@ static double percent(uint64_t shown_ns, uint64_t real_ns) {
         return 100.0 * (double) (shown_ns - real_ns) / (double) MAX(shown_ns, UINT64_C(1));
 }
 
-Overhead overhead_of(const Floor *f, uint64_t inner_low_ns, uint64_t inner_ns) {
-        Overhead o = { .shown = floor_shown(f),
-                       .inner_low_ns = inner_low_ns,
-                       .inner_ns = inner_ns };
+Overhead overhead_of(const Floor *f) {
+        Overhead o = { .shown = floor_shown(f) };
         const FloorShown *s = &o.shown;
         uint64_t awake_ns = s->total_ns - MIN(s->total_ns, s->blocked_ns);
 
-        o.has_found = floor_cost(f, &o.found);
-        o.has_cost = floor_join(&o.cost, o.has_found ? &o.found : NULL, inner_low_ns, inner_ns);
+        o.has_cost = floor_cost(f, &o.cost);
         if (!o.has_cost)
                 return o;
         o.real_low_ns = floor_real_ns(&o.cost, awake_ns, s->n, s->n_below, false);
         o.real_high_ns = floor_real_ns(&o.cost, awake_ns, s->n, s->n_below, true);
+        /* Somebody has done something, so that the cost must be less than it seems. */
+        if (awake_ns > 0 && o.real_low_ns == 0) {
+                o.has_cost = false;
+                o.is_too_little = true;
+                return o;
+        }
         o.low_percent = percent(awake_ns, o.real_high_ns);
         o.high_percent = percent(awake_ns, o.real_low_ns);
         return o;
@@ -39,36 +42,28 @@ static void add_cost(const Overhead *o, uint64_t n_parts, Buf *out) {
         buf_printf(out, "%.0f %% is what tracing costs", o->high_percent);
 }
 
-/* Where that is from: what one call below another adds. */
-static void add_sources(const Overhead *o, Buf *out) {
-        char range[FIGURE_MAX];
-
-        buf_adds(out, " A call adds ");
-        if (o->has_found)
-                buf_printf(out, "%s as recorded, ",
-                           figure_range(range, o->found.caller_low_ns + o->found.leaf_ns,
-                                        o->found.caller_high_ns + o->found.leaf_ns));
-        buf_printf(out, "%s as measured when it was armed.",
-                   figure_range(range, o->inner_low_ns, o->inner_ns));
-}
-
 void overhead_describe(const Overhead *o, Buf *out) {
         const FloorShown *s = &o->shown;
-        uint64_t n_parts = s->root ? s->n : 1;
+        bool is_mean = s->root && s->n_cut == 0;
+        uint64_t n_parts = is_mean ? s->n : 1;
         char time[FIGURE_MAX], n[UNIT_TEXT_MAX];
 
         if (s->n == 0)
                 return;
         buf_printf(out, "Shown %s ", figure_round(time, s->total_ns / n_parts));
-        if (s->root)
+        if (is_mean)
                 buf_printf(out, "a call of %.*s", (int) s->root->n_name, s->root->label);
         else
-                buf_printf(out, "in %s outermost calls", format_count(n, s->n));
+                buf_printf(out, "in %s outermost call%s", format_count(n, s->n),
+                           s->n == 1 ? "" : "s");
+        if (s->n_cut > 0)
+                buf_printf(out, ", of which %s w%s cut off", format_count(n, s->n_cut),
+                           s->n_cut == 1 ? "as" : "ere");
         if (s->blocked_ns > 0)
                 buf_printf(out, ", %s of it waiting", figure_round(time, s->blocked_ns / n_parts));
         if (o->has_cost)
                 add_cost(o, n_parts, out);
+        else if (o->is_too_little)
+                buf_adds(out, "; too little to tell what of it tracing costs");
         buf_adds(out, ".");
-        if (o->inner_low_ns > 0)
-                add_sources(o, out);
 }

@@ -4,9 +4,8 @@
 /*
  * Overhead: what tracing cost the outermost calls, and the sentence that says so
  *
- * What the recording shows (analyze/floor.h) and what was measured when it was armed, together.  A
- * tracer does not slow sleep down, so its share is one of the time that was not waited: the same
- * wherever it is told.
+ * What the recording itself shows (analyze/floor.h).  A tracer does not slow sleep down, so its share
+ * is one of the time that was not waited: the same wherever it is told.
  *
  * The outermost calls took shown.total_ns, of which shown.blocked_ns were waited; of the rest between
  * real_low_ns and real_high_ns would have been taken without the tracer, and low_percent to
@@ -18,16 +17,14 @@
 
 typedef struct Overhead {
         FloorShown shown;
-        FloorCost found;                 /* as recorded, if has_found */
-        uint64_t inner_low_ns, inner_ns; /* as measured (floor_join()); 0: it was not */
-        FloorCost cost;                  /* of both, if has_cost; what follows, too */
-        bool has_found, has_cost;
+        FloorCost cost; /* if has_cost; what follows, too */
+        bool has_cost;
+        bool is_too_little; /* to tell: all of it would be the tracer's */
         uint64_t real_low_ns, real_high_ns;
         double low_percent, high_percent;
 } Overhead;
 
-Overhead overhead_of(const Floor *f, uint64_t inner_low_ns, uint64_t inner_ns);
+Overhead overhead_of(const Floor *f);
 /* "Shown 191.1 us a call of udp_sendmsg; about 40.0 to 43.0 us of it real, 77 to 79 % is what tracing
- * costs. A call adds 0.23 to 0.25 us as recorded, 0.22 to 0.24 us as measured when it was armed."
- * Nothing, if there are no calls. */
+ * costs."  Nothing, if there are no calls. */
 void overhead_describe(const Overhead *o, Buf *out);

@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Steps move frames on and off the stacks of their tasks; when a frame comes off, its figures go up
- * to its caller's frame, and the sinks are told.  A call whose caller was not seen is noted at its
- * stack as an orphan, in case the caller's end is: then it is known what the two share.
+ * Steps put calls down, and end them, at their task (analyze/held.h).  When an outermost call has ended
+ * that nobody can have called, as its depth is 0, all that is held of the task is told: frames move on
+ * and off its stack, and when a frame comes off, its figures go up to its caller's frame.  An outermost
+ * call of another depth waits, in case its caller's end comes: then it was not the outermost one.
  */
 
 #include <assert.h>
 
+#include "analyze/held.h"
 #include "analyze/pairing.h"
+#include "base/hash.h"
+#include "calls/arguments.h"
+
+#define HELD_MAX 65536  /* calls, of all tasks, before those that have ended are told */
+#define SURE_NS 1000000 /* what comes between a reading and its record is shorter */
+#define SLACK_NS 20000  /* and mostly than this */
+#define DRIFT 4096      /* of so much time two clocks differ by less than one */
+#define N_SPARE_MAX 16
+#define TIME_MAX_NS ((uint64_t) INT64_MAX) /* 292 years; what is later is then */
 
 typedef struct Sink {
         PairingBegin begin;
@@ -16,19 +27,20 @@ typedef struct Sink {
         void *userdata;
 } Sink;
 
-typedef struct Known {
-        const Function *function; /* NULL: free */
-        Role role;
-} Known;
-
 struct Pairing {
         Sink sinks[PAIRING_SINKS_MAX];
         size_t n_sinks;
-        Stacks *stacks;
-        Known *known; /* by function; a power of two of them */
-        size_t n_known, n_known_room;
-        uint64_t total_ns, self_ns, away_ns, n_begun, n_calls, n_cut;
-        bool only_ends, has_sched;
+        Stacks *stacks; /* their data: what is held of the task, a Held; NULL: nothing */
+        Held *spare[N_SPARE_MAX];
+        size_t n_spare;
+        uint64_t n_held, n_held_max;
+        Hash roles; /* plus 1, by function */
+        uint64_t total_ns, sum_ns, away_ns, n_begun, n_calls;
+        uint64_t lag_ns; /* from a leaf's reading to its record, if has_lag */
+        uint32_t epoch;  /* how many losses were met */
+        bool has_lag;
+        bool is_moved; /* readings are not of the moment of the call: nosleep-time, another clock */
+        bool has_sched, keeps_arguments, is_sparse, places;
         Sched *sched;
         PairingWait wait;
         void *wait_userdata;
@@ -36,148 +48,261 @@ struct Pairing {
 
 /* --- what is known of a function -------------------------------------------------------------- */
 
-static Known *known_slot(Known *known, size_t n, const Function *function) {
-        uint64_t x = ((uintptr_t) function >> 4) * UINT64_C(0x9e3779b97f4a7c15);
-        size_t i = (size_t) (x ^ x >> 32) & (n - 1);
-
-        while (known[i].function && known[i].function != function)
-                i = (i + 1) & (n - 1);
-        return &known[i];
-}
-
 /* ROLE_*, or -ENOMEM. */
 static int role_known(Pairing *p, const Function *function) {
-        Known *k = p->n_known_room ? known_slot(p->known, p->n_known_room, function) : NULL;
+        uint64_t role = hash_get(&p->roles, hash_key(function));
 
-        if (k && k->function)
-                return (int) k->role;
-        if (p->n_known >= p->n_known_room / 2) {
-                size_t n = p->n_known_room ? p->n_known_room * 2 : 1024;
-                Known *bigger = calloc(n, sizeof(*bigger));
-
-                if (!bigger)
+        if (_unlikely_(role == 0)) {
+                role = (uint64_t) role_of(function) + 1;
+                if (hash_add(&p->roles, hash_key(function), role) < 0)
                         return -ENOMEM;
-                for (size_t i = 0; i < p->n_known_room; i++)
-                        if (p->known[i].function)
-                                *known_slot(bigger, n, p->known[i].function) = p->known[i];
-                free(p->known);
-                p->known = bigger;
-                p->n_known_room = n;
-                k = known_slot(p->known, n, function);
         }
-        *k = (Known){ .function = function, .role = role_of(function) };
-        p->n_known++;
-        return (int) k->role;
+        return (int) role - 1;
+}
+
+/* --- telling ---------------------------------------------------------------------------------- */
+
+/* Within what its caller has left for it, and behind what the caller called before. */
+static void place(Stack *stack, const HeldCall *c, Frame *frame) {
+        Frame *caller = stack->n > 0 ? &stack->frames[stack->n - 1] : NULL;
+        Frame *root = caller ? stack->frames : frame;
+        uint64_t begin_ns = c->start_ns, end_ns = TIME_MAX_NS, latest_ns;
+
+        if (c->has_readings) {
+                if (!root->has_offset)
+                        root->offset_ns = c->start_ns - c->calltime_ns;
+                root->has_offset = true;
+                begin_ns = c->calltime_ns + root->offset_ns;
+        }
+        if (caller) {
+                end_ns = caller->end_ns;
+                latest_ns = end_ns - MIN(end_ns, caller->left_ns);
+                begin_ns = MIN(begin_ns, latest_ns);
+                begin_ns = MAX(begin_ns, caller->next_ns);
+                caller->left_ns -= MIN(caller->left_ns, c->share_ns);
+        }
+        frame->begin_ns = frame->next_ns = MIN(begin_ns, end_ns);
+        frame->end_ns = c->is_open ? end_ns : MIN(frame->begin_ns + c->share_ns, end_ns);
+        frame->left_ns = c->below_ns - c->told_ns;
+        frame->is_endless = c->is_open;
+        if (caller && !c->is_open)
+                caller->next_ns = frame->end_ns;
+}
+
+/* Fills what a call inherits, and tells of it. */
+static int tell_begin(Pairing *p, Stack *stack, HeldCall *c, Frame *frame) {
+        const Frame *caller = stack->n > 0 ? &stack->frames[stack->n - 1] : NULL;
+        int r = 0;
+
+        frame->function = c->function;
+        frame->depth = c->depth;
+        frame->start_ns = c->start_ns;
+        frame->below_ns = frame->blocked_ns = frame->away_ns = frame->irq_ns = 0;
+        frame->softirq_ns = frame->wake_ns = frame->aside_ns = 0;
+        frame->n_below = frame->n_children = 0;
+        frame->has_waited = frame->is_nested = frame->has_offset = false;
+        frame->user = 0;
+        frame->data = NULL;
+        frame->n_line = c->n_line;
+        frame->role = c->role;
+        frame->cpu = c->begin_cpu;
+        frame->args = c->args;
+        frame->is_root = !caller;
+        frame->number = ++p->n_begun;
+        frame->parent = caller ? caller->number : 0;
+        frame->root = caller ? caller->root : c->function;
+        frame->is_cut = c->is_cut;
+        frame->in_irq = c->role == ROLE_IRQ || (caller && caller->in_irq);
+        if (p->places)
+                place(stack, c, frame);
+        c->is_begun = true;
+        for (size_t i = 0; i < p->n_sinks && r >= 0; i++)
+                if (p->sinks[i].begin)
+                        r = p->sinks[i].begin(p->sinks[i].userdata, stack, caller, frame);
+        return r;
+}
+
+/* @frame has come off @stack, or was never on it. */
+static int tell_end(Pairing *p, Stack *stack, const HeldCall *c, Frame *frame) {
+        Frame *caller = stack->n > 0 ? &stack->frames[stack->n - 1] : NULL;
+        Call call = {
+                .frame = frame,
+                .caller = caller,
+                .stack = stack,
+                .duration_ns = c->duration_ns,
+                .self_ns = c->share_ns - MIN(c->share_ns, c->below_ns),
+                .retval = c->retval,
+                .cpu = c->end_cpu,
+                .has_end = c->has_end,
+                .is_late = c->is_late,
+                .is_cut = c->is_cut,
+                .is_root = !caller,
+                .has_retval = c->has_retval,
+        };
+        int r = 0;
+
+        if (p->places && frame->is_endless)
+                frame->end_ns = MIN(frame->begin_ns + c->share_ns, TIME_MAX_NS);
+        if (p->places)
+                frame->end_ns = MAX(frame->end_ns, frame->next_ns);
+        call.irq_ns = c->role == ROLE_IRQ ? c->share_ns : frame->irq_ns;
+        call.softirq_ns = c->role == ROLE_SOFTIRQ ? c->share_ns : frame->softirq_ns;
+        call.wake_ns = c->role == ROLE_WAKE ? c->share_ns : frame->wake_ns;
+        call.aside_ns = c->role >= ROLE_IRQ ? c->share_ns : frame->aside_ns;
+        if (p->has_sched)
+                call.blocked_ns = frame->away_ns;
+        else if (c->role == ROLE_WAIT && !frame->has_waited)
+                call.blocked_ns = call.self_ns;
+        p->n_calls++;
+        p->total_ns += call.self_ns;
+        for (size_t i = 0; i < p->n_sinks && r >= 0; i++)
+                r = p->sinks[i].end(p->sinks[i].userdata, &call);
+        if (caller) {
+                if (p->places)
+                        caller->next_ns = MAX(caller->next_ns, frame->end_ns);
+                caller->blocked_ns += frame->blocked_ns + call.blocked_ns;
+                caller->irq_ns += call.irq_ns;
+                caller->softirq_ns += call.softirq_ns;
+                caller->wake_ns += call.wake_ns;
+                caller->aside_ns += call.aside_ns;
+                caller->n_below += frame->n_below + 1;
+                caller->n_children++;
+                caller->has_waited |= frame->has_waited || frame->role == ROLE_WAIT;
+        }
+        return r;
+}
+
+/* Of the top frame. */
+static int tell_waits(Pairing *p, Stack *stack, const Held *h, const HeldCall *c) {
+        Frame *frame = &stack->frames[stack->n - 1];
+        int r = 0;
+
+        for (uint32_t i = c->waits; i != 0 && r >= 0; i = h->waits[i - 1].prev) {
+                const HeldWait *w = &h->waits[i - 1];
+
+                frame->away_ns += w->away_ns;
+                if (p->wait)
+                        r = p->wait(p->wait_userdata,
+                                    &(CallWait){ &w->wait, stack, frame, w->cpu });
+        }
+        return r;
+}
+
+/* Ends frames until the top one is @call's. */
+static int tell_ends(Pairing *p, Stack *stack, const Held *h, uint32_t call) {
+        int r = 0;
+
+        while (r >= 0 && stack->n > 0 && stack->frames[stack->n - 1].index != call) {
+                const HeldCall *c = &h->calls[stack->frames[stack->n - 1].index];
+
+                if (_unlikely_(c->waits != 0))
+                        r = tell_waits(p, stack, h, c);
+                stack->n--;
+                if (r >= 0)
+                        r = tell_end(p, stack, c, &stack->frames[stack->n]);
+        }
+        return r;
+}
+
+/* A call's frame is where it is on the stack before it is there, and after. */
+static int tell_call(Pairing *p, Stack *stack, Held *h, uint32_t i) {
+        HeldCall *c = &h->calls[i];
+        int r = tell_ends(p, stack, h, c->parent);
+        Frame *frame = r >= 0 ? stack_next(stack) : NULL;
+
+        if (!frame)
+                return r < 0 ? r : -ENOMEM;
+        frame->index = i;
+        r = tell_begin(p, stack, c, frame);
+        if (r < 0)
+                return r;
+        if (c->last == 0 && c->waits == 0 && !c->is_open)
+                return tell_end(p, stack, c, frame);
+        stack->n++;
+        return 0;
+}
+
+/* All that has ended; nothing, if something that has not is in the way. */
+static int tell(Pairing *p, Stack *stack) {
+        Held *h = stack->data;
+        uint32_t n_before = h->n;
+        int r;
+
+        if (!held_is_chain(h))
+                return 0;
+        r = held_settle(h);
+        for (uint32_t i = 1; i < h->n && r >= 0; i++) {
+                uint32_t call = h->is_tangled ? h->order[i] : i;
+
+                if (!h->calls[call].is_begun)
+                        r = tell_call(p, stack, h, call);
+        }
+        if (r >= 0)
+                r = tell_ends(p, stack, h, h->n_open > 0 ? h->open[h->n_open - 1] : HELD_TASK);
+        for (uint32_t i = 0; i < stack->n && r >= 0; i++)
+                stack->frames[i].index = i + 1; /* as held_drop() numbers them */
+        if (r < 0)
+                return r;
+        held_drop(h);
+        p->n_held -= n_before - h->n;
+        if (h->n_open > 0)
+                return 0;
+        stack->data = NULL;
+        if (p->n_spare < N_SPARE_MAX)
+                p->spare[p->n_spare++] = h;
+        else
+                held_free(h);
+        return 0;
+}
+
+int pairing_tell(Pairing *p) {
+        int r = 0;
+
+        for (size_t i = 0; i < stacks_n(p->stacks) && r >= 0; i++)
+                if (stacks_at(p->stacks, i)->data)
+                        r = tell(p, stacks_at(p->stacks, i));
+        p->n_held_max = MAX((uint64_t) HELD_MAX, p->n_held * 2);
+        return r;
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-/* Two calls of one depth follow each other: the first, whose end is late or lost, calls nothing
- * any more. */
-static Frame *caller_at(Stack *stack, int32_t depth) {
-        for (uint32_t i = stack->n; i > 0; i--)
-                if (stack->frames[i - 1].depth < depth && !stack->frames[i - 1].is_over)
-                        return &stack->frames[i - 1];
-        return NULL;
+static Held *held_of(Pairing *p, Stack *stack) {
+        Held *h = stack->data;
+
+        if (h)
+                return h;
+        if (p->n_spare > 0)
+                h = p->spare[--p->n_spare];
+        else if (held_new(&h) < 0)
+                return NULL;
+        return stack->data = h;
 }
 
-/* Fills what a call inherits, and tells of it. */
-static int begin_call(Pairing *p, Stack *stack, const Step *step, Frame *frame) {
-        const Frame *caller = caller_at(stack, frame->depth);
-        int r = role_known(p, frame->function);
-
-        if (r < 0)
-                return r;
-        frame->role = (uint8_t) r;
-        frame->n_line = step->said ? step->said->line : 0;
-        if (step->said && step->said->irq_begin)
-                frame->role = ROLE_IRQ;
-        frame->is_root = !caller;
-        frame->number = ++p->n_begun;
-        frame->parent = caller ? caller->number : 0;
-        frame->root = caller ? caller->root : frame->function;
-        frame->in_irq = frame->role == ROLE_IRQ || (caller && caller->in_irq);
-        r = 0;
-        for (size_t i = 0; i < p->n_sinks && r >= 0; i++)
-                if (p->sinks[i].begin)
-                        r = p->sinks[i].begin(p->sinks[i].userdata, stack, caller, frame, step);
-        return r;
-}
-
-/* Sets what of @call's time is its own. */
-static void set_self(Pairing *p, Call *call) {
-        uint64_t below_ns = call->frame->below_ns + call->adopted_ns, excess_ns;
-
-        /* Of what is below it some must be another call's, which was lost. */
-        if (_unlikely_(call->duration_ns < below_ns)) {
-                call->duration_ns = below_ns;
-                call->is_cut = true;
+/* So that no sum of durations runs over. */
+static uint64_t bounded(Pairing *p, uint64_t duration_ns, bool *is_cut) {
+        if (_unlikely_(duration_ns > PAIRING_NS_MAX - p->sum_ns)) {
+                duration_ns = PAIRING_NS_MAX - p->sum_ns;
+                *is_cut = true;
         }
-        call->self_ns = call->duration_ns - below_ns;
-        if (_unlikely_(call->self_ns > PAIRING_NS_MAX - p->self_ns)) {
-                excess_ns = call->self_ns - (PAIRING_NS_MAX - p->self_ns);
-                call->self_ns -= excess_ns;
-                call->duration_ns -= excess_ns;
-                call->span_ns -= MIN(call->span_ns, excess_ns);
-                call->is_cut = true;
-        }
-        p->self_ns += call->self_ns;
+        p->sum_ns += duration_ns;
+        return duration_ns;
 }
 
-/* @call->frame has come off @call->stack, or was never on it. */
-static int end_call(Pairing *p, Call *call) {
-        const Frame *frame = call->frame;
-        Frame *caller = caller_at(call->stack, frame->depth);
-        int r = 0;
+/* What has ended unseen took until its task was seen last, or to call something in its place, and no
+ * less than what it called. */
+static void end_unseen(Pairing *p, Stack *stack, uint32_t call) {
+        Held *h = stack->data;
+        HeldCall *c = &h->calls[call];
+        uint64_t until_ns = c->is_over ? c->over_ns : stack->last_ns;
 
-        set_self(p, call);
-        call->caller = caller;
-        call->irq_ns = frame->role == ROLE_IRQ ? call->duration_ns : frame->irq_ns;
-        call->softirq_ns = frame->role == ROLE_SOFTIRQ ? call->duration_ns : frame->softirq_ns;
-        call->wake_ns = frame->role == ROLE_WAKE ? call->duration_ns : frame->wake_ns;
-        call->aside_ns = frame->role >= ROLE_IRQ ? call->duration_ns : frame->aside_ns;
-        call->is_root = frame->is_root;
-        if (p->has_sched)
-                call->blocked_ns = frame->away_ns;
-        else if (frame->role == ROLE_WAIT && !frame->has_waited)
-                call->blocked_ns = call->self_ns;
-        p->n_calls++;
-        p->n_cut += call->is_cut;
-        if (frame->is_root)
-                p->total_ns += call->duration_ns - call->adopted_ns;
-        for (size_t i = 0; i < p->n_sinks && r >= 0; i++)
-                r = p->sinks[i].end(p->sinks[i].userdata, call);
-        if (r < 0)
-                return r;
-        if (caller) {
-                caller->below_ns += call->duration_ns;
-                caller->blocked_ns += frame->blocked_ns + call->blocked_ns;
-                caller->irq_ns += call->irq_ns;
-                caller->softirq_ns += call->softirq_ns;
-                caller->wake_ns += call->wake_ns;
-                caller->aside_ns += call->aside_ns;
-                caller->n_below += frame->n_below + 1;
-                caller->n_children++;
-                caller->has_waited |= frame->has_waited || frame->role == ROLE_WAIT;
-                if (_likely_(caller->depth == frame->depth - 1))
-                        return 0;
-        }
-        return stack_orphan(call->stack, frame->depth, call->span_ns);
-}
-
-/* What has ended unseen took until its task's last step, and no less than what it called. */
-static int end_unseen(Pairing *p, Stack *stack, const Frame *frame, const Step *step) {
-        uint64_t until_ns = stack->last_ns - MIN(stack->last_ns, frame->start_ns);
-        Call call = {
-                .frame = frame,
-                .stack = stack,
-                .step = step,
-                .duration_ns = MAX(until_ns, frame->below_ns),
-                .is_cut = true,
-        };
-
-        call.span_ns = call.duration_ns;
-        return end_call(p, &call);
+        c->is_cut = true;
+        until_ns -= MIN(until_ns, c->start_ns);
+        until_ns = MAX(until_ns, c->below_ns);
+        c->duration_ns = bounded(p, until_ns, &c->is_cut);
+        if (c->has_orphans)
+                held_adopt(h, call);
+        held_close(h, call);
 }
 
 /* A kernel that has stamped a return before its call says more than any call can take. */
@@ -187,84 +312,147 @@ static uint64_t duration_of(const Step *step) {
         return duration_ns > INT64_MAX ? 0 : duration_ns;
 }
 
-static int end_seen(Pairing *p, Stack *stack, const Frame *frame, const Step *step) {
-        uint64_t duration_ns = duration_of(step);
-        Call call = {
-                .frame = frame,
-                .stack = stack,
-                .step = step,
-                .has_end = true,
-                .duration_ns = duration_ns,
-                .span_ns = duration_ns,
-        };
+/*
+ * Whether the readings of an end are of the beginning that was seen: that one was recorded after its
+ * reading, by what the last leaf says of the two clocks, or the records of the two are as far from each
+ * other.  With nosleep-time a reading is moved by what a call slept, and it is not.
+ */
+static bool is_sure(const Pairing *p, const HeldCall *c, const Step *step, uint64_t slack_ns) {
+        uint64_t lag_ns = c->start_ns - step->calltime;
+        uint64_t late_ns = (step->timestamp_ns - step->rettime) - lag_ns;
 
-        return end_call(p, &call);
+        if (step->kind == STEP_LEAF || c->is_late || late_ns + slack_ns <= 2 * slack_ns)
+                return true;
+        return p->has_lag && (int64_t) (lag_ns + slack_ns - p->lag_ns) >= 0;
 }
 
-static int pair_call(Pairing *p, Stack *stack, const Step *step) {
-        Frame frame, *pushed;
-        int r = 0;
+static void read_end(Pairing *p, HeldCall *c, const Step *step) {
+        c->duration_ns = bounded(p, duration_of(step), &c->is_cut);
+        c->calltime_ns = step->calltime;
+        c->has_readings = !c->is_text && is_sure(p, c, step, SURE_NS);
+        p->is_moved |= !c->is_text && !c->has_readings && p->has_lag && c->epoch == p->epoch;
+        if (step->kind == STEP_LEAF) {
+                p->lag_ns = c->start_ns - c->calltime_ns;
+                p->has_lag = true;
+        }
+        c->end_cpu = step->cpu;
+        c->has_end = true;
+        c->has_retval = step->has_retval;
+        c->retval = step->has_retval ? step->retval : 0;
+}
 
-        while (r >= 0 && stack_pop_before_call(stack, step->depth, &frame))
-                r = end_unseen(p, stack, &frame, step);
-        if (r < 0)
-                return r;
-        (void) stack_adopt(stack, step->depth);
-        stack->has_called = true;
-        for (uint32_t i = stack->n; i > 0 && stack->frames[i - 1].depth == step->depth; i--)
-                stack->frames[i - 1].is_over = true;
-        frame = (Frame){ .function = step->function,
-                         .depth = step->depth,
-                         .start_ns = step->timestamp_ns };
-        r = begin_call(p, stack, step, &frame);
-        if (r < 0)
-                return r;
-        if (step->kind == STEP_LEAF)
-                return end_seen(p, stack, &frame, step);
-        pushed = stack_push(stack, step->function, step->depth);
-        if (!pushed)
+static void end_seen(Pairing *p, Held *h, uint32_t call, const Step *step) {
+        HeldCall *c = &h->calls[call];
+
+        read_end(p, c, step);
+        if (c->has_orphans)
+                held_adopt(h, call);
+        if (c->last != 0)
+                held_expel(h, call);
+        held_close(h, call);
+}
+
+/* A new call; NULL without memory.  Fields are set one by one, for most steps come here. */
+static HeldCall *put_down(Pairing *p, Held *h, const Step *step) {
+        uint32_t parent = held_caller(h, step->depth);
+        int role = role_known(p, step->function);
+        HeldCall *c = role < 0 ? NULL : held_begin(h, parent, step->depth);
+
+        if (!c)
+                return NULL;
+        p->n_held++;
+        c->function = step->function;
+        c->start_ns = step->timestamp_ns;
+        c->epoch = p->epoch;
+        c->begin_cpu = c->end_cpu = step->cpu;
+        c->is_text = step->said;
+        c->has_gaps = p->is_sparse || !step->said;
+        c->n_line = step->said ? step->said->line : 0;
+        c->role = (uint8_t) role;
+        if (_unlikely_(step->said && step->said->irq_begin))
+                c->role = ROLE_IRQ;
+        c->in_irq = c->role == ROLE_IRQ || h->calls[parent].in_irq;
+        return c;
+}
+
+/* As the kernel or a text has them; NULL: there are none, or no memory. */
+static char *arguments_of(const Step *step) {
+        char *text;
+
+        if (step->said && step->said->args && step->said->n_args > 0)
+                return strndup(step->said->args, step->said->n_args);
+        if (step->n_args == 0)
+                return NULL;
+        text = malloc(arguments_room(step) + 1);
+        if (text)
+                *arguments_append(text, step) = 0;
+        return text;
+}
+
+static int pair_call(Pairing *p, Stack *stack, Held *h, const Step *step) {
+        HeldCall *c;
+
+        if (!held_is_deeper(h, step->depth)) {
+                for (uint32_t i = held_ended_by(h, step->depth, true); i != HELD_TASK;
+                     i = held_ended_by(h, step->depth, true))
+                        end_unseen(p, stack, i);
+                held_overtake(h, step->depth, step->timestamp_ns);
+        }
+        c = put_down(p, h, step);
+        if (!c)
                 return -ENOMEM;
-        *pushed = frame;
+        if (_unlikely_(p->keeps_arguments)) {
+                c->args = arguments_of(step);
+                h->has_args = true;
+        }
+        if (step->kind == STEP_LEAF)
+                end_seen(p, h, h->n - 1, step);
         return 0;
 }
 
 /* An end whose beginning was not seen. */
-static int pair_late(Pairing *p, Stack *stack, const Step *step) {
-        Frame frame = { .function = step->function, .depth = step->depth };
-        uint64_t adopted_ns = stack_adopt(stack, step->depth);
-        Call call = {
-                .frame = &frame, .stack = stack, .step = step, .has_end = true, .is_late = true
-        };
-        int r;
+static int pair_late(Pairing *p, Stack *stack, Held *h, const Step *step) {
+        uint32_t overtaken = held_find(h, step->depth, NULL), call = h->n;
+        HeldCall *c = put_down(p, h, step);
 
-        call.span_ns = call.duration_ns = duration_of(step);
-        adopted_ns = MIN(adopted_ns, call.span_ns);
-        frame.start_ns = step->timestamp_ns - MIN(step->timestamp_ns, call.span_ns);
-        call.is_cut = !p->only_ends;
-        call.is_adopter = !stack->has_called;
-        if (call.is_adopter)
-                call.adopted_ns = adopted_ns;
-        else
-                call.duration_ns -= adopted_ns;
-        r = begin_call(p, stack, step, &frame);
-        return r < 0 ? r : end_call(p, &call);
+        if (!c)
+                return -ENOMEM;
+        c->is_late = true;
+        read_end(p, c, step);
+        c->start_ns = step->timestamp_ns - MIN(step->timestamp_ns, c->duration_ns);
+        if (overtaken != HELD_TASK && h->calls[overtaken].epoch != p->epoch) {
+                held_let_go(h, overtaken, c);
+                end_unseen(p, stack, overtaken);
+        }
+        held_adopt(h, call);
+        held_expel(h, call);
+        held_close(h, call);
+        return 0;
 }
 
-static int pair_return(Pairing *p, Stack *stack, const Step *step) {
-        Frame frame, *found;
-        int r = 0;
+/* After a loss a return may be of another call of the same function: one that began later, as far as
+ * the two clocks can tell, or did less than was seen of this one. */
+static bool is_anothers(const Pairing *p, const HeldCall *c, const Step *step) {
+        uint64_t slack_ns = SLACK_NS + (step->timestamp_ns - c->start_ns) / DRIFT;
 
-        while (r >= 0 && stack_pop_deeper(stack, step->depth, &frame))
-                r = end_unseen(p, stack, &frame, step);
-        if (r < 0)
-                return r;
-        found = stack_find(stack, step->depth, step->function);
-        if (!found)
-                return pair_late(p, stack, step);
-        (void) stack_adopt(stack, step->depth);
-        frame = *found;
-        stack_remove(stack, found);
-        return end_seen(p, stack, &frame, step);
+        if (step->said || c->epoch == p->epoch)
+                return false;
+        if (p->has_lag && !p->is_moved)
+                return !is_sure(p, c, step, slack_ns);
+        return c->below_ns > duration_of(step) && !is_sure(p, c, step, SURE_NS);
+}
+
+static int pair_return(Pairing *p, Stack *stack, Held *h, const Step *step) {
+        uint32_t i;
+
+        for (i = held_ended_by(h, step->depth, false); i != HELD_TASK;
+             i = held_ended_by(h, step->depth, false))
+                end_unseen(p, stack, i);
+        i = held_find(h, step->depth, step->function);
+        if (i == HELD_TASK || is_anothers(p, &h->calls[i], step))
+                return pair_late(p, stack, h, step);
+        end_seen(p, h, i, step);
+        return 0;
 }
 
 /* --- tasks that leave the CPU ----------------------------------------------------------------- */
@@ -295,8 +483,9 @@ static bool is_plumbing(const Function *f) {
 
 static Waker waker_of(Pairing *p, const Step *step) {
         const Stack *stack = stacks_find(p->stacks, step);
+        const Held *h = stack ? stack->data : NULL;
         Waker w = { .pid = step->pid };
-        uint32_t n = stack ? stack->n : 0;
+        uint32_t n = h ? h->n_open : 0;
 
         /* A softirq below a call of the task's own, as where it sends to itself, is the task's. */
         w.is_irq = (step->flags & (n > 0 ? FLAG_HARDIRQ : FLAG_HARDIRQ | FLAG_SOFTIRQ)) != 0;
@@ -305,35 +494,34 @@ static Waker waker_of(Pairing *p, const Step *step) {
                 memcpy(w.comm, step->comm, strnlen(step->comm, sizeof(w.comm) - 1));
         if (n == 0)
                 return w;
-        w.is_irq |= stack->frames[n - 1].in_irq;
-        while (n > 1 && is_plumbing(stack->frames[n - 1].function))
+        w.is_irq |= h->calls[h->open[n - 1]].in_irq;
+        while (n > 1 && is_plumbing(h->calls[h->open[n - 1]].function))
                 n--;
-        w.function = stack->frames[n - 1].function;
+        w.function = h->calls[h->open[n - 1]].function;
         return w;
 }
 
 static int come_back(Pairing *p, const SchedEvent *e, const Step *step) {
         const Step task = { .pid = e->pid, .cpu = step->cpu };
-        uint64_t since_ns, away_ns;
-        SchedWait wait;
-        Frame *frame;
+        HeldWait w = { .cpu = step->cpu };
+        uint64_t since_ns;
         Stack *stack;
+        uint32_t call;
+        Held *h;
 
-        if (!sched_come_back(p->sched, e->pid, step->timestamp_ns, &wait))
+        if (!sched_come_back(p->sched, e->pid, step->timestamp_ns, &w.wait))
                 return 0;
         stack = stacks_find(p->stacks, &task);
-        if (!stack || stack->n == 0)
+        h = stack ? stack->data : NULL;
+        if (!h || h->n_open == 0)
                 return 0;
-        frame = &stack->frames[stack->n - 1];
-        since_ns = MAX(wait.left_ns, frame->start_ns);
-        away_ns = wait.back_ns - MIN(wait.back_ns, since_ns);
-        away_ns = MIN(away_ns, PAIRING_NS_MAX - p->away_ns);
-        p->away_ns += away_ns;
-        frame->away_ns += away_ns;
+        call = h->open[h->n_open - 1];
+        since_ns = MAX(w.wait.left_ns, h->calls[call].start_ns);
+        w.away_ns = w.wait.back_ns - MIN(w.wait.back_ns, since_ns);
+        w.away_ns = MIN(w.away_ns, PAIRING_NS_MAX - p->away_ns);
+        p->away_ns += w.away_ns;
         stack->last_ns = MAX(stack->last_ns, step->timestamp_ns);
-        if (!p->wait)
-                return 0;
-        return p->wait(p->wait_userdata, &(CallWait){ &wait, stack, frame, step->cpu });
+        return held_wait(h, call, &w);
 }
 
 static int note_sched(Pairing *p, const Step *step) {
@@ -352,14 +540,32 @@ static int note_sched(Pairing *p, const Step *step) {
         return 0;
 }
 
+static int pair(Pairing *p, Stack *stack, const Step *step) {
+        Held *h = held_of(p, stack);
+        uint64_t last_ns;
+        int r;
+
+        if (!h)
+                return -ENOMEM;
+        r = step->kind == STEP_LEAVE ? pair_return(p, stack, h, step)
+                                     : pair_call(p, stack, h, step);
+        last_ns = step->timestamp_ns + (step->kind == STEP_LEAF ? duration_of(step) : 0);
+        stack->last_ns = MAX(stack->last_ns, last_ns);
+        if (r >= 0 && h->n_open == 0 && step->depth == 0)
+                r = tell(p, stack);
+        if (_unlikely_(p->n_held > p->n_held_max) && r >= 0)
+                r = pairing_tell(p);
+        return r;
+}
+
 int pairing_step(Pairing *p, const Step *step) {
         Stack *stack;
-        int r;
 
         if (step->kind == STEP_TASK)
                 return stacks_name_task(p->stacks, step);
         if (step->kind == STEP_OTHER)
                 return note_sched(p, step);
+        p->epoch += step->kind == STEP_LOST;
         if (!step_is_call(step))
                 return 0;
         stack = stacks_get(p->stacks, step);
@@ -367,24 +573,18 @@ int pairing_step(Pairing *p, const Step *step) {
                 return -ENOMEM;
         if (stack->comm[0] == 0 && step->comm)
                 memcpy(stack->comm, step->comm, strnlen(step->comm, sizeof(stack->comm) - 1));
-        r = step->kind == STEP_LEAVE ? pair_return(p, stack, step) : pair_call(p, stack, step);
-        stack->last_ns = MAX(stack->last_ns, step->timestamp_ns);
-        return r;
+        return pair(p, stack, step);
 }
 
 int pairing_finish(Pairing *p) {
-        int r = 0;
-
         for (size_t i = 0; i < stacks_n(p->stacks); i++) {
                 Stack *stack = stacks_at(p->stacks, i);
+                Held *h = stack->data;
 
-                while (r >= 0 && stack->n > 0) {
-                        Frame frame = stack->frames[--stack->n];
-
-                        r = end_unseen(p, stack, &frame, NULL);
-                }
+                while (h && h->n_open > 0)
+                        end_unseen(p, stack, h->open[h->n_open - 1]);
         }
-        return r;
+        return pairing_tell(p);
 }
 
 uint64_t pairing_total_ns(const Pairing *p) {
@@ -393,10 +593,6 @@ uint64_t pairing_total_ns(const Pairing *p) {
 
 uint64_t pairing_n_calls(const Pairing *p) {
         return p->n_calls;
-}
-
-uint64_t pairing_n_cut(const Pairing *p) {
-        return p->n_cut;
 }
 
 void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata) {
@@ -408,8 +604,16 @@ bool pairing_has_sched(const Pairing *p) {
         return p->has_sched;
 }
 
-void pairing_set_only_ends(Pairing *p) {
-        p->only_ends = true;
+void pairing_place(Pairing *p) {
+        p->places = true;
+}
+
+void pairing_set_sparse(Pairing *p) {
+        p->is_sparse = true;
+}
+
+void pairing_keep_arguments(Pairing *p) {
+        p->keeps_arguments = true;
 }
 
 void pairing_add_sink(Pairing *p, PairingBegin begin, PairingEnd end, void *userdata) {
@@ -423,6 +627,7 @@ int pairing_new(Pairing **ret) {
 
         if (!p)
                 return -ENOMEM;
+        p->n_held_max = HELD_MAX;
         r = stacks_new(&p->stacks);
         if (r >= 0)
                 r = sched_new(&p->sched);
@@ -435,7 +640,11 @@ int pairing_new(Pairing **ret) {
 Pairing *pairing_free(Pairing *p) {
         if (!p)
                 return NULL;
-        free(p->known);
+        for (size_t i = 0; p->stacks && i < stacks_n(p->stacks); i++)
+                held_free(stacks_at(p->stacks, i)->data);
+        for (size_t i = 0; i < p->n_spare; i++)
+                held_free(p->spare[i]);
+        hash_done(&p->roles);
         stacks_free(p->stacks);
         sched_free(p->sched);
         free(p);

@@ -10,6 +10,8 @@
  */
 
 #include "analyze/portrait.h"
+#include "base/grow.h"
+#include "base/hash.h"
 
 #define N_PARTS_MAX 4096 /* put down before they are added up in between; grows with the rows */
 
@@ -26,12 +28,6 @@ typedef struct Open {
         size_t n_compact; /* from how many on they are added up in between */
 } Open;
 
-/* Indices + 1, by a hash; a power of two of them, at most half in use. */
-typedef struct Index {
-        uint32_t *slots;
-        size_t n, n_slots;
-} Index;
-
 typedef struct Pointer {
         const Function *function;
         uint32_t root, row;
@@ -39,230 +35,133 @@ typedef struct Pointer {
 } Pointer;
 
 typedef struct PortraitData {
-        Portrait p; /* first */
-        size_t n_roots_room, n_rows_room, n_edges_room;
+        Portrait p;        /* first */
         Pointer *pointers; /* which row a function is */
-        size_t n_pointers, n_pointers_room;
-        Index by_root, by_pointer, by_name, by_edge;
-        Open *open; /* index + 1 is the stack's number */
-        size_t n_open, n_open_room;
+        size_t n_pointers;
+        Hash roots, pointers_at, rows,
+                edges; /* indices + 1, by name, by function, by name, by both ends */
+        Open *open;    /* index + 1 is the stack's number */
+        size_t n_open;
         uint32_t *free; /* of them, those that are nobody's */
         size_t n_free, n_free_room;
 } PortraitData;
 
-/* --- tables ----------------------------------------------------------------------------------- */
-
-/* Room for one more. */
-static int make_room(void *at, size_t n, size_t *n_room, size_t size) {
-        size_t more = *n_room ? *n_room * 2 : 16;
-        void *p;
-
-        if (n < *n_room)
-                return 0;
-        if (more > UINT32_MAX / 2)
-                return -ENOMEM;
-        p = realloc(*(void **) at, more * size);
-        if (!p)
-                return -ENOMEM;
-        *(void **) at = p;
-        *n_room = more;
-        return 0;
-}
-
-typedef uint64_t (*Hash)(const PortraitData *d, uint32_t i);
-
-static uint64_t mix(uint64_t x) {
-        x *= UINT64_C(0x9e3779b97f4a7c15);
-        return x ^ x >> 32;
-}
-
-/* Under a root, in an interrupt or not. */
-static uint64_t mix_place(uint64_t hash, uint32_t root, bool in_irq) {
-        return mix(hash ^ (uint64_t) root << 48 ^ (uint64_t) in_irq << 47);
-}
-
-static uint64_t hash_pointer(const PortraitData *d, uint32_t i) {
-        const Pointer *p = &d->pointers[i];
-
-        return mix_place((uintptr_t) p->function >> 4, p->root, p->in_irq);
-}
-
-static uint64_t hash_name(const PortraitData *d, uint32_t i) {
-        const PortraitRow *row = &d->p.rows[i];
-
-        return mix_place(alike_hash(&row->name), row->root, row->in_irq);
-}
-
-static uint64_t hash_root(const PortraitData *d, uint32_t i) {
-        return mix(alike_hash(&d->p.roots[i].name));
-}
-
-static uint64_t hash_edge(const PortraitData *d, uint32_t i) {
-        return mix((uint64_t) d->p.edges[i].caller << 32 | d->p.edges[i].callee);
-}
-
-static void index_put(Index *index, uint64_t hash, uint32_t i) {
-        size_t slot = (size_t) hash & (index->n_slots - 1);
-
-        while (index->slots[slot])
-                slot = (slot + 1) & (index->n_slots - 1);
-        index->slots[slot] = i + 1;
-}
-
-/* Adds what is at @index->n of its table. */
-static int index_add(const PortraitData *d, Index *index, Hash hash) {
-        if (index->n >= index->n_slots / 2) {
-                size_t n = index->n_slots ? index->n_slots * 2 : 64;
-                uint32_t *slots = calloc(n, sizeof(*slots));
-
-                if (!slots)
-                        return -ENOMEM;
-                free(index->slots);
-                index->slots = slots;
-                index->n_slots = n;
-                for (uint32_t i = 0; i < index->n; i++)
-                        index_put(index, hash(d, i), i);
-        }
-        index_put(index, hash(d, (uint32_t) index->n), (uint32_t) index->n);
-        index->n++;
-        return 0;
-}
-
 /* --- roots, rows, edges ----------------------------------------------------------------------- */
 
+/* Under a root, in an interrupt or not. */
+static uint64_t place_key(uint64_t hash, uint32_t root, bool in_irq) {
+        return hash_mix(hash) ^ (uint64_t) root << 1 ^ in_irq;
+}
+
+static uint64_t edge_key(uint32_t caller, uint32_t callee) {
+        return (uint64_t) caller << 32 | callee;
+}
+
 bool portrait_find_root(const Portrait *p, const Alike *name, uint32_t *ret) {
-        const Index *index = &((const PortraitData *) p)->by_root;
+        const PortraitData *d = (const PortraitData *) p;
+        const HashSlot *slot;
 
-        for (size_t i = (size_t) mix(alike_hash(name)); index->n_slots > 0; i++) {
-                uint32_t root = index->slots[i & (index->n_slots - 1)];
-
-                if (root == 0)
-                        break;
-                if (alike_equal(&p->roots[root - 1].name, name)) {
-                        *ret = root - 1;
+        hash_each (slot, &d->roots, alike_hash(name))
+                if (alike_equal(&p->roots[slot->value - 1].name, name)) {
+                        *ret = (uint32_t) slot->value - 1;
                         return true;
                 }
-        }
         return false;
 }
 
 static int find_root(PortraitData *d, const Function *function, uint32_t *ret) {
         Alike name = alike_of(function);
-        int r;
 
         if (portrait_find_root(&d->p, &name, ret))
                 return 0;
-        if (make_room(&d->p.roots, d->p.n_roots, &d->n_roots_room, sizeof(*d->p.roots)) < 0)
+        if (!ARRAY_GROW(d->p.roots, d->p.n_roots) ||
+            hash_add(&d->roots, alike_hash(&name), d->p.n_roots + 1) < 0)
                 return -ENOMEM;
         d->p.roots[d->p.n_roots] = (PortraitRoot){ .name = name, .function = function };
-        r = index_add(d, &d->by_root, hash_root);
-        if (r < 0)
-                return r;
         *ret = (uint32_t) d->p.n_roots++;
         return 0;
 }
 
 const PortraitRow *portrait_find(const Portrait *p, uint32_t root, const Alike *name, bool in_irq) {
         const PortraitData *d = (const PortraitData *) p;
-        const Index *index = &d->by_name;
-        uint64_t hash = mix_place(alike_hash(name), root, in_irq);
+        const HashSlot *slot;
 
-        for (size_t i = (size_t) hash; index->n_slots > 0; i++) {
-                uint32_t slot = index->slots[i & (index->n_slots - 1)];
-                const PortraitRow *row;
+        hash_each (slot, &d->rows, place_key(alike_hash(name), root, in_irq)) {
+                const PortraitRow *row = &p->rows[slot->value - 1];
 
-                if (slot == 0)
-                        break;
-                row = &p->rows[slot - 1];
                 if (row->root == root && row->in_irq == in_irq && alike_equal(&row->name, name))
                         return row;
         }
         return NULL;
 }
 
+/* Of a function that was not met there yet. */
+static int find_named_row(PortraitData *d, uint32_t root, const Frame *frame, uint32_t *ret) {
+        Alike name = alike_of(frame->function);
+        const PortraitRow *row = portrait_find(&d->p, root, &name, frame->in_irq);
+        uint64_t key = place_key(alike_hash(&name), root, frame->in_irq);
+
+        if (row) {
+                *ret = (uint32_t) (row - d->p.rows);
+                return 0;
+        }
+        if (!ARRAY_GROW(d->p.rows, d->p.n_rows) || hash_add(&d->rows, key, d->p.n_rows + 1) < 0)
+                return -ENOMEM;
+        d->p.rows[d->p.n_rows] = (PortraitRow){ .name = name,
+                                                .function = frame->function,
+                                                .root = root,
+                                                .is_irq = frame->role == ROLE_IRQ,
+                                                .in_irq = frame->in_irq };
+        *ret = (uint32_t) d->p.n_rows++;
+        return 0;
+}
+
 static int find_row(PortraitData *d, uint32_t root, const Frame *frame, uint32_t *ret) {
-        const Function *function = frame->function;
-        const PortraitRow *row;
-        Pointer pointer = { .function = function, .root = root, .in_irq = frame->in_irq };
-        Alike name;
+        uint64_t key = place_key(hash_key(frame->function), root, frame->in_irq);
+        const HashSlot *slot;
         int r;
 
-        if (make_room(&d->pointers, d->n_pointers, &d->n_pointers_room, sizeof(pointer)) < 0)
-                return -ENOMEM;
-        d->pointers[d->n_pointers] = pointer; /* for the hash */
-        for (size_t i = (size_t) hash_pointer(d, (uint32_t) d->n_pointers);
-             d->by_pointer.n_slots > 0; i++) {
-                uint32_t slot = d->by_pointer.slots[i & (d->by_pointer.n_slots - 1)];
+        hash_each (slot, &d->pointers_at, key) {
+                const Pointer *p = &d->pointers[slot->value - 1];
 
-                if (slot == 0)
-                        break;
-                if (d->pointers[slot - 1].function == function &&
-                    d->pointers[slot - 1].root == root &&
-                    d->pointers[slot - 1].in_irq == pointer.in_irq) {
-                        *ret = d->pointers[slot - 1].row;
+                if (p->function == frame->function && p->root == root &&
+                    p->in_irq == frame->in_irq) {
+                        *ret = p->row;
                         return 0;
                 }
         }
-        name = alike_of(function);
-        row = portrait_find(&d->p, root, &name, pointer.in_irq);
-        if (!row) {
-                if (make_room(&d->p.rows, d->p.n_rows, &d->n_rows_room, sizeof(*row)) < 0)
-                        return -ENOMEM;
-                d->p.rows[d->p.n_rows] = (PortraitRow){ .name = name,
-                                                        .function = function,
-                                                        .root = root,
-                                                        .is_irq = frame->role == ROLE_IRQ,
-                                                        .in_irq = frame->in_irq };
-                r = index_add(d, &d->by_name, hash_name);
-                if (r < 0)
-                        return r;
-                row = &d->p.rows[d->p.n_rows++];
-        }
-        d->pointers[d->n_pointers].row = *ret = (uint32_t) (row - d->p.rows);
-        r = index_add(d, &d->by_pointer, hash_pointer);
+        r = find_named_row(d, root, frame, ret);
         if (r < 0)
                 return r;
-        d->n_pointers++;
+        if (!ARRAY_GROW(d->pointers, d->n_pointers) ||
+            hash_add(&d->pointers_at, key, d->n_pointers + 1) < 0)
+                return -ENOMEM;
+        d->pointers[d->n_pointers++] = (Pointer){ frame->function, root, *ret, frame->in_irq };
         return 0;
 }
 
 bool portrait_has_edge(const Portrait *p, uint32_t caller, uint32_t callee) {
-        const Index *index = &((const PortraitData *) p)->by_edge;
-        uint64_t hash = mix((uint64_t) caller << 32 | callee);
-
-        for (size_t i = (size_t) hash; index->n_slots > 0; i++) {
-                uint32_t slot = index->slots[i & (index->n_slots - 1)];
-
-                if (slot == 0)
-                        break;
-                if (p->edges[slot - 1].caller == caller && p->edges[slot - 1].callee == callee)
-                        return true;
-        }
-        return false;
+        return hash_get(&((const PortraitData *) p)->edges, edge_key(caller, callee)) != 0;
 }
 
 static int note_edge(PortraitData *d, uint32_t caller, uint32_t callee) {
         if (portrait_has_edge(&d->p, caller, callee))
                 return 0;
-        if (make_room(&d->p.edges, d->p.n_edges, &d->n_edges_room, sizeof(*d->p.edges)) < 0)
+        if (!ARRAY_GROW(d->p.edges, d->p.n_edges) ||
+            hash_add(&d->edges, edge_key(caller, callee), 1) < 0)
                 return -ENOMEM;
-        d->p.edges[d->p.n_edges] = (PortraitEdge){ caller, callee };
-        if (index_add(d, &d->by_edge, hash_edge) < 0)
-                return -ENOMEM;
-        d->p.n_edges++;
+        d->p.edges[d->p.n_edges++] = (PortraitEdge){ caller, callee };
         return 0;
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
 /* A frame's user is its row. */
-static int begin(void *userdata, const Stack *stack, const Frame *caller, Frame *frame,
-                 const Step *step) {
+static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
         PortraitData *d = userdata;
         uint32_t root = 0;
         int r = 0;
 
-        (void) step;
         if (caller)
                 root = d->p.rows[caller->user].root;
         else
@@ -287,7 +186,7 @@ static Open *open_of(PortraitData *d, Stack *stack) {
                 stack->number = d->free[--d->n_free];
                 return &d->open[stack->number - 1];
         }
-        if (make_room(&d->open, d->n_open, &d->n_open_room, sizeof(*d->open)) < 0)
+        if (!ARRAY_GROW(d->open, d->n_open))
                 return NULL;
         d->open[d->n_open] = (Open){ .n_compact = N_PARTS_MAX };
         stack->number = (uint32_t) ++d->n_open;
@@ -295,7 +194,7 @@ static Open *open_of(PortraitData *d, Stack *stack) {
 }
 
 static int release(PortraitData *d, Stack *stack) {
-        if (make_room(&d->free, d->n_free, &d->n_free_room, sizeof(*d->free)) < 0)
+        if (!ARRAY_ROOM(d->free, d->n_free_room, d->n_free + 1))
                 return -ENOMEM;
         d->free[d->n_free++] = stack->number;
         stack->number = 0;
@@ -366,7 +265,7 @@ static int end(void *userdata, const Call *call) {
         const Frame *frame = call->frame;
         int r;
 
-        if (!open || make_room(&open->parts, open->n, &open->n_room, sizeof(*open->parts)) < 0)
+        if (!open || !ARRAY_ROOM(open->parts, open->n_room, open->n + 1))
                 return -ENOMEM;
         open->parts[open->n++] = (Part){ .number = frame->number,
                                          .row = frame->user,
@@ -411,10 +310,10 @@ Portrait *portrait_free(Portrait *p) {
         free(p->rows);
         free(p->edges);
         free(d->pointers);
-        free(d->by_pointer.slots);
-        free(d->by_root.slots);
-        free(d->by_name.slots);
-        free(d->by_edge.slots);
+        hash_done(&d->roots);
+        hash_done(&d->pointers_at);
+        hash_done(&d->rows);
+        hash_done(&d->edges);
         free(d->open);
         free(d->free);
         free(d);

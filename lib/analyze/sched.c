@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tasks are found by their pid in a hash that is never emptied: a pid that is used again begins
- * with a new leaving. */
+/* Tasks are found by their pid, and never forgotten: a pid that is used again begins with a new
+ * leaving. */
 
 #include "analyze/sched.h"
+#include "base/grow.h"
+#include "base/hash.h"
 
 typedef struct Task {
-        int32_t pid; /* 0: free */
         SchedWait wait;
         bool is_away;
 } Task;
 
 struct Sched {
-        Task *tasks; /* a power of two */
-        size_t n, n_room;
+        Task *tasks;
+        size_t n;
+        Hash by_pid; /* index + 1 */
 };
 
 /* --- what events say -------------------------------------------------------------------------- */
@@ -90,28 +92,16 @@ SchedEvent sched_parse(const Step *step) {
 
 /* --- tasks ------------------------------------------------------------------------------------ */
 
-static Task *find(Task *tasks, size_t n, int32_t pid) {
-        size_t i =
-                (size_t) ((uint64_t) (uint32_t) pid * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (n - 1);
+static Task *find(Sched *s, int32_t pid) {
+        uint64_t i = hash_get(&s->by_pid, (uint64_t) pid);
 
-        while (tasks[i].pid != 0 && tasks[i].pid != pid)
-                i = (i + 1) & (n - 1);
-        return &tasks[i];
+        return i > 0 ? &s->tasks[i - 1] : NULL;
 }
 
-static int grow(Sched *s) {
-        size_t n = s->n_room ? s->n_room * 2 : 64;
-        Task *tasks = calloc(n, sizeof(*tasks));
-
-        if (!tasks)
-                return -ENOMEM;
-        for (size_t i = 0; i < s->n_room; i++)
-                if (s->tasks[i].pid != 0)
-                        *find(tasks, n, s->tasks[i].pid) = s->tasks[i];
-        free(s->tasks);
-        s->tasks = tasks;
-        s->n_room = n;
-        return 0;
+static Task *add(Sched *s, int32_t pid) {
+        if (!ARRAY_GROW(s->tasks, s->n) || hash_add(&s->by_pid, (uint64_t) pid, s->n + 1) < 0)
+                return NULL;
+        return &s->tasks[s->n++];
 }
 
 int sched_leave(Sched *s, const SchedEvent *event, uint64_t timestamp_ns) {
@@ -119,12 +109,10 @@ int sched_leave(Sched *s, const SchedEvent *event, uint64_t timestamp_ns) {
 
         if (event->left_pid <= 0)
                 return 0;
-        if (s->n >= s->n_room / 2 && grow(s) < 0)
+        t = find(s, event->left_pid) ?: add(s, event->left_pid);
+        if (!t)
                 return -ENOMEM;
-        t = find(s->tasks, s->n_room, event->left_pid);
-        s->n += t->pid == 0;
         *t = (Task){
-                .pid = event->left_pid,
                 .is_away = true,
                 .wait = { .left_ns = timestamp_ns, .state = event->left_state },
         };
@@ -132,7 +120,7 @@ int sched_leave(Sched *s, const SchedEvent *event, uint64_t timestamp_ns) {
 }
 
 static Task *away(Sched *s, int32_t pid) {
-        Task *t = s->n_room > 0 && pid > 0 ? find(s->tasks, s->n_room, pid) : NULL;
+        Task *t = find(s, pid);
 
         return t && t->is_away ? t : NULL;
 }
@@ -170,6 +158,7 @@ Sched *sched_free(Sched *s) {
         if (!s)
                 return NULL;
         free(s->tasks);
+        hash_done(&s->by_pid);
         free(s);
         return NULL;
 }

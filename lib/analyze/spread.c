@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "analyze/spread.h"
+#include "base/grow.h"
 
 #define SUB_BITS 5
 #define N_SUB (1U << SUB_BITS)
@@ -56,15 +57,8 @@ static int count(Spread *s, uint64_t value) {
 }
 
 static int keep(Spread *s, uint64_t value) {
-        if (s->n == s->n_room) {
-                uint32_t n = s->n_room ? s->n_room * 2 : 4;
-                uint64_t *p = realloc(s->exact, n * sizeof(*p));
-
-                if (!p)
-                        return -ENOMEM;
-                s->exact = p;
-                s->n_room = n;
-        }
+        if (!ARRAY_GROW(s->exact, s->n))
+                return -ENOMEM;
         s->exact[s->n] = value;
         return 0;
 }

@@ -21,7 +21,6 @@ typedef struct Spread {
         uint64_t *exact;  /* n of them, as they came; NULL beyond SPREAD_EXACT_MAX */
         uint32_t *counts; /* of n_counts buckets from i_first on */
         uint32_t n_counts, i_first;
-        uint32_t n_room; /* of exact */
 } Spread;
 
 int spread_add(Spread *s, uint64_t value); /* 0 or -ENOMEM */

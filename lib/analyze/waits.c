@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Rows are found in a hash of all that tells them apart. */
+/* Rows are found by a hash of all that tells them apart. */
 
 #include "analyze/waits.h"
 #include "base/grow.h"
+#include "base/hash.h"
 
 struct Waits {
         WaitsRow **rows;
         size_t n_rows;
-        uint32_t *slots; /* row + 1; a power of two, at most half of them in use */
-        size_t n_slots;
+        Hash by_hash; /* the rows */
 };
 
 const Function *waits_function(const CallWait *wait) {
@@ -38,71 +38,36 @@ static bool is_same(const WaitsRow *row, const Function *function, const SchedWa
 }
 
 static uint64_t hash_of(const Function *function, const SchedWait *w) {
-        uint64_t h = (uintptr_t) function >> 4;
+        uint64_t hash = hash_mix(hash_key(function)) << 2;
 
-        h = h << 2 ^ (uint64_t) (w->woken_ns > 0) << 1 ^ (w->state == 'R');
-        if (w->woken_ns > 0) {
-                h = (h ^ (uintptr_t) w->waker.function >> 4) * UINT64_C(0x9e3779b97f4a7c15);
-                for (const char *p = w->waker.is_irq ? "" : w->waker.comm; *p; p++)
-                        h = (h ^ (unsigned char) *p) * UINT64_C(0x100000001b3);
-        }
-        h *= UINT64_C(0xff51afd7ed558ccd);
-        return h ^ h >> 32;
-}
-
-/* Of the row that this counts in, or the free one where it would be. */
-static uint32_t *find_slot(Waits *s, const Function *function, const SchedWait *w) {
-        size_t i = (size_t) hash_of(function, w) & (s->n_slots - 1);
-
-        while (s->slots[i] && !is_same(s->rows[s->slots[i] - 1], function, w))
-                i = (i + 1) & (s->n_slots - 1);
-        return &s->slots[i];
-}
-
-static int grow_slots(Waits *s) {
-        size_t n = 64;
-        uint32_t *slots;
-
-        while (n / 4 < s->n_rows)
-                n *= 2;
-        slots = calloc(n, sizeof(*slots));
-        if (!slots)
-                return -ENOMEM;
-        free(s->slots);
-        s->slots = slots;
-        s->n_slots = n;
-        for (size_t i = 0; i < s->n_rows; i++) {
-                const WaitsRow *row = s->rows[i];
-                const SchedWait w = { .woken_ns = row->is_woken,
-                                      .state = row->is_forced ? 'R' : 'S',
-                                      .waker = row->waker };
-
-                *find_slot(s, row->function, &w) = (uint32_t) i + 1;
-        }
-        return 0;
+        hash ^= (uint64_t) (w->woken_ns > 0) << 1 ^ (w->state == 'R');
+        if (w->woken_ns == 0)
+                return hash;
+        hash = hash_mix(hash ^ hash_key(w->waker.function));
+        return w->waker.is_irq ? hash : hash_bytes(hash, w->waker.comm, strlen(w->waker.comm));
 }
 
 static WaitsRow *find(Waits *s, const Function *function, const SchedWait *w) {
-        WaitsRow **p, *row;
-        uint32_t *slot;
+        uint64_t hash = hash_of(function, w);
+        const HashSlot *slot;
+        WaitsRow *row;
 
-        if (s->n_rows >= s->n_slots / 2 && grow_slots(s) < 0)
+        hash_each (slot, &s->by_hash, hash) {
+                row = (void *) (uintptr_t) slot->value;
+                if (is_same(row, function, w))
+                        return row;
+        }
+        if (!ARRAY_GROW(s->rows, s->n_rows))
                 return NULL;
-        slot = find_slot(s, function, w);
-        if (*slot)
-                return s->rows[*slot - 1];
-        p = grow_array(s->rows, s->n_rows, sizeof(WaitsRow *));
-        if (!p)
-                return NULL;
-        s->rows = p;
         row = calloc(1, sizeof(*row));
-        if (!row)
+        if (!row || hash_add_ptr(&s->by_hash, hash, row) < 0) {
+                free(row);
                 return NULL;
+        }
         row->function = function;
         row->is_woken = w->woken_ns > 0;
         row->is_forced = w->state == 'R';
         row->waker = w->waker;
-        *slot = (uint32_t) s->n_rows + 1;
         return s->rows[s->n_rows++] = row;
 }
 
@@ -132,7 +97,6 @@ static int compare(const void *a, const void *b) {
 const WaitsRow *const *waits_rows(Waits *s, size_t *ret_n) {
         if (s->n_rows > 0)
                 qsort(s->rows, s->n_rows, sizeof(WaitsRow *), compare);
-        s->n_slots = 0; /* they are made anew */
         *ret_n = s->n_rows;
         return (const WaitsRow *const *) s->rows;
 }
@@ -156,7 +120,7 @@ Waits *waits_free(Waits *s) {
                 free(s->rows[i]);
         }
         free(s->rows);
-        free(s->slots);
+        hash_done(&s->by_hash);
         free(s);
         return NULL;
 }

@@ -17,10 +17,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/origin.h"
+
 #define _cleanup_(f) __attribute__((cleanup(f)))
 #define _printf_(a, b) __attribute__((format(printf, a, b)))
 #define _noreturn_ __attribute__((noreturn))
-#define _must_check_ __attribute__((warn_unused_result))
 #define _always_inline_ inline __attribute__((always_inline))
 #define _cold_                                                                                     \
         __attribute__((cold, noinline)) /* seldom called, and not worth a caller's registers */

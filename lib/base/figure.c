@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/figure.h"
@@ -69,5 +70,14 @@ char *figure_range(char text[static FIGURE_MAX], uint64_t low_ns, uint64_t high_
                 (void) snprintf(text, FIGURE_MAX, "%.*s to %.20s", (int) (unit - low), low, high);
         else
                 (void) snprintf(text, FIGURE_MAX, "%.20s to %.20s", low, high);
+        return text;
+}
+
+char *figure_date(char text[static FIGURE_MAX], uint64_t realtime_ns) {
+        time_t t = (time_t) (realtime_ns / NSEC_PER_SEC);
+        struct tm tm;
+
+        if (!localtime_r(&t, &tm) || strftime(text, FIGURE_MAX, "%Y-%m-%d %H:%M:%S", &tm) == 0)
+                (void) snprintf(text, FIGURE_MAX, "?");
         return text;
 }

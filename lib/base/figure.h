@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Figures: how times that were measured are written
+ * Figures: how times are written
  *
  * One way for tables, sentences and labels, so that whoever looks for a time in one place finds it in
  * the other.  (What lasts, as a recording does, is written by format_duration(); what the kernel's
@@ -23,5 +23,7 @@ char *figure_round(char text[static FIGURE_MAX], uint64_t ns);
 char *figure_mean(char text[static FIGURE_MAX], double ns);
 /* Of a difference: the same with its sign, "+1.250 ms", "-6.650 us". */
 char *figure_change(char text[static FIGURE_MAX], double ns);
+/* When something was, local time: "2026-08-23 10:42:01". */
+char *figure_date(char text[static FIGURE_MAX], uint64_t realtime_ns);
 /* "40.0 to 43.2 us", "0.98 us to 1.02 ms"; "40.0 us" of two that look alike. */
 char *figure_range(char text[static FIGURE_MAX], uint64_t low_ns, uint64_t high_ns);

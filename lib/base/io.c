@@ -13,73 +13,42 @@
 #include "base/io.h"
 #include "base/now.h"
 
+#define AT_OFFSET UINT64_MAX /* the descriptor's own */
+
 int write_full(int fd, const void *data, size_t n) {
-        const char *p = data;
-
-        while (n > 0) {
-                ssize_t k = write(fd, p, n);
-
-                if (k < 0) {
-                        if (errno == EINTR)
-                                continue;
-                        return -errno;
-                }
-                p += k;
-                n -= (size_t) k;
-        }
-        return 0;
+        return pwrite_full(fd, data, n, AT_OFFSET);
 }
 
 int pwrite_full(int fd, const void *data, size_t n, uint64_t at) {
-        const char *p = data;
+        for (size_t done = 0; done < n;) {
+                const char *p = (const char *) data + done;
+                ssize_t k = at == AT_OFFSET ? write(fd, p, n - done)
+                                            : pwrite(fd, p, n - done, (off_t) (at + done));
 
-        while (n > 0) {
-                ssize_t k = pwrite(fd, p, n, (off_t) at);
-
-                if (k < 0) {
-                        if (errno == EINTR)
-                                continue;
-                        return -errno;
-                }
-                p += k;
-                n -= (size_t) k;
-                at += (uint64_t) k;
+                if (k < 0 && errno != EINTR)
+                        return ORIGIN(-errno);
+                done += (size_t) MAX(k, 0);
         }
         return 0;
 }
 
 ssize_t read_up_to(int fd, void *data, size_t n) {
-        size_t done = 0;
-
-        while (done < n) {
-                ssize_t k = read(fd, (char *) data + done, n - done);
-
-                if (k < 0) {
-                        if (errno == EINTR)
-                                continue;
-                        return -errno;
-                }
-                if (k == 0)
-                        break;
-                done += (size_t) k;
-        }
-        return (ssize_t) done;
+        return pread_up_to(fd, data, n, AT_OFFSET);
 }
 
 ssize_t pread_up_to(int fd, void *data, size_t n, uint64_t at) {
         size_t done = 0;
 
         while (done < n) {
-                ssize_t k = pread(fd, (char *) data + done, n - done, (off_t) (at + done));
+                char *p = (char *) data + done;
+                ssize_t k = at == AT_OFFSET ? read(fd, p, n - done)
+                                            : pread(fd, p, n - done, (off_t) (at + done));
 
-                if (k < 0) {
-                        if (errno == EINTR)
-                                continue;
-                        return -errno;
-                }
+                if (k < 0 && errno != EINTR)
+                        return ORIGIN(-errno);
                 if (k == 0)
                         break;
-                done += (size_t) k;
+                done += (size_t) MAX(k, 0);
         }
         return (ssize_t) done;
 }
@@ -109,6 +78,10 @@ uint64_t fd_data_end(int fd, uint64_t begin, uint64_t end) {
         return data_end;
 }
 
+bool fd_is_empty(int fd) {
+        return lseek(fd, 0, SEEK_END) == 0;
+}
+
 int fd_read(int fd, char **ret, size_t *ret_n, size_t max) {
         _cleanup_free_ char *data = NULL;
         size_t n = 0, n_room = 0;
@@ -118,9 +91,9 @@ int fd_read(int fd, char **ret, size_t *ret_n, size_t max) {
         at = lseek(fd, 0, SEEK_CUR);
         end = at < 0 ? -1 : lseek(fd, 0, SEEK_END);
         if (end >= 0 && lseek(fd, at, SEEK_SET) < 0)
-                return -errno;
+                return ORIGIN(-errno);
         if (end >= 0 && (uint64_t) end > max)
-                return -EFBIG;
+                return ORIGIN(-EFBIG);
         for (;;) {
                 ssize_t k;
 
@@ -140,7 +113,7 @@ int fd_read(int fd, char **ret, size_t *ret_n, size_t max) {
                         break;
                 n += (size_t) k;
                 if (n > max)
-                        return -EFBIG;
+                        return ORIGIN(-EFBIG);
         }
         data[n] = 0;
         *ret = TAKE_PTR(data);
@@ -153,7 +126,7 @@ int file_read(int dir_fd, const char *path, char **ret, size_t *ret_n, size_t ma
         _cleanup_close_ int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
         if (fd < 0)
-                return -errno;
+                return ORIGIN(-errno);
         return fd_read(fd, ret, ret_n, max);
 }
 
@@ -166,18 +139,18 @@ static int open_temporary(int dir_fd, const char *path, mode_t mode) {
                 if (fd >= 0)
                         return fd;
                 if (errno != EEXIST)
-                        return -errno;
+                        return ORIGIN(-errno);
                 if (fstatat(dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0) {
                         if (errno != ENOENT)
-                                return -errno;
+                                return ORIGIN(-errno);
                         continue;
                 }
                 if (!S_ISREG(st.st_mode))
                         return S_ISLNK(st.st_mode) ? -ELOOP : -EEXIST;
                 if (unlinkat(dir_fd, path, 0) < 0 && errno != ENOENT)
-                        return -errno;
+                        return ORIGIN(-errno);
         }
-        return -EEXIST;
+        return ORIGIN(-EEXIST);
 }
 
 int file_replace(int dir_fd, const char *path, const void *data, size_t n, mode_t mode) {
@@ -186,13 +159,13 @@ int file_replace(int dir_fd, const char *path, const void *data, size_t n, mode_
         int r;
 
         if ((size_t) snprintf(temporary, sizeof(temporary), "%s.new", path) >= sizeof(temporary))
-                return -ENAMETOOLONG;
+                return ORIGIN(-ENAMETOOLONG);
         fd = open_temporary(dir_fd, temporary, mode);
         if (fd < 0)
                 return fd;
         r = write_full(fd, data, n);
         if (r >= 0 && renameat(dir_fd, temporary, dir_fd, path) < 0)
-                r = -errno;
+                r = ORIGIN(-errno);
         if (r < 0)
                 (void) unlinkat(dir_fd, temporary, 0);
         return r;
@@ -200,48 +173,40 @@ int file_replace(int dir_fd, const char *path, const void *data, size_t n, mode_
 
 int dir_make(int dir_fd, const char *path, mode_t mode) {
         if (mkdirat(dir_fd, path, mode) < 0 && errno != EEXIST)
-                return -errno;
+                return ORIGIN(-errno);
         return 0;
 }
 
 int dir_open(int dir_fd, const char *path) {
         int fd = openat(dir_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-        return fd < 0 ? -errno : fd;
+        return fd < 0 ? ORIGIN(-errno) : fd;
 }
 
-/* That will be free without it. */
-static uint64_t disk_bytes_of(int dir_fd, const char *path) {
-        struct stat st;
+int dir_list(DIR **ret, int fd) {
+        int r;
 
-        if (fstatat(dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) ||
-            st.st_nlink > 1)
+        if (fd < 0)
+                return fd;
+        *ret = fdopendir(fd);
+        if (*ret)
                 return 0;
-        return (uint64_t) st.st_blocks * 512;
+        r = ORIGIN(-errno);
+        safe_close(fd);
+        return r;
 }
 
 /* What cannot be removed does not keep the rest: the first error is told at the end. */
-int tree_remove_until(int dir_fd, const char *path, uint64_t until_ns, uint64_t *freed_bytes) {
-        uint64_t n_bytes = freed_bytes ? disk_bytes_of(dir_fd, path) : 0;
+int tree_remove_until(int dir_fd, const char *path, uint64_t until_ns, TreeFile remove,
+                      void *userdata) {
         _cleanup_(closedirp) DIR *d = NULL;
-        int fd, r = 0;
+        int r = remove(dir_fd, path, userdata);
 
-        if (unlinkat(dir_fd, path, 0) >= 0) {
-                if (freed_bytes)
-                        *freed_bytes += n_bytes;
-                return 0;
-        }
-        if (errno != EISDIR && errno != EPERM)
-                return -errno;
-        fd = dir_open(dir_fd, path);
-        if (fd < 0)
-                return fd;
-        d = fdopendir(fd);
-        if (!d) {
-                r = -errno;
-                safe_close(fd);
+        if (r != -EISDIR && r != -EPERM)
                 return r;
-        }
+        r = dir_list(&d, dir_open(dir_fd, path));
+        if (r < 0)
+                return r;
         for (;;) {
                 struct dirent *e;
                 int k;
@@ -249,22 +214,26 @@ int tree_remove_until(int dir_fd, const char *path, uint64_t until_ns, uint64_t 
                 errno = 0;
                 e = readdir(d);
                 if (!e) {
-                        r = r ?: -errno;
+                        r = r ?: ORIGIN(-errno);
                         break;
                 }
                 if (streq(e->d_name, ".") || streq(e->d_name, ".."))
                         continue;
-                k = tree_remove_until(dirfd(d), e->d_name, until_ns, freed_bytes);
+                k = tree_remove_until(dirfd(d), e->d_name, until_ns, remove, userdata);
                 if (k < 0 && r == 0)
                         r = k;
                 if (r == 0 && (k == TREE_GOES_ON || now_ns(CLOCK_MONOTONIC) >= until_ns))
                         return TREE_GOES_ON;
         }
         if (unlinkat(dir_fd, path, AT_REMOVEDIR) < 0 && r == 0)
-                r = -errno;
+                r = ORIGIN(-errno);
         return r;
 }
 
+static int unlink_file(int dir_fd, const char *name, void *userdata) {
+        return unlinkat(dir_fd, name, 0) < 0 ? ORIGIN(-errno) : 0;
+}
+
 int tree_remove(int dir_fd, const char *path) {
-        return tree_remove_until(dir_fd, path, UINT64_MAX, NULL);
+        return tree_remove_until(dir_fd, path, UINT64_MAX, unlink_file, NULL);
 }

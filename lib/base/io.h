@@ -6,6 +6,8 @@
  * directory descriptor (AT_FDCWD allowed).  All return 0 or -errno unless said.
  */
 
+#include <dirent.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -35,6 +37,7 @@ int fd_read(int fd, char **ret, size_t *ret_n, size_t max);
 uint64_t fd_hole_bytes(int fd, uint64_t at, uint64_t end);  /* from @at on; 0: there is data */
 uint64_t fd_next_hole(int fd, uint64_t at, uint64_t end);   /* where; @end: there is none before */
 uint64_t fd_data_end(int fd, uint64_t begin, uint64_t end); /* of the last data; @begin: none */
+bool fd_is_empty(int fd);                                   /* also for who may not stat it */
 
 /* Writes @path by way of a temporary beside it and rename(): readers see old or new, never half. */
 int file_replace(int dir_fd, const char *path, const void *data, size_t n, mode_t mode);
@@ -43,14 +46,18 @@ int file_replace(int dir_fd, const char *path, const void *data, size_t n, mode_
 int tree_remove(int dir_fd, const char *path);
 /*
  * The same in parts: at least one entry each time, and more until @until_ns (CLOCK_MONOTONIC).
- * @freed_bytes: what the files that went took on disk is added; may be NULL
+ * @remove: unlinks what is no directory; -EISDIR or -EPERM of what is one
  *
  * Return: 0: nothing is left; TREE_GOES_ON; -errno.
  */
 enum { TREE_GOES_ON = 1 };
-int tree_remove_until(int dir_fd, const char *path, uint64_t until_ns, uint64_t *freed_bytes);
+typedef int (*TreeFile)(int dir_fd, const char *name, void *userdata);
+int tree_remove_until(int dir_fd, const char *path, uint64_t until_ns, TreeFile remove,
+                      void *userdata);
 
 /* mkdir() that is content with an existing directory. */
 int dir_make(int dir_fd, const char *path, mode_t mode);
 /* Opens @path as a directory, O_NOFOLLOW; a descriptor or -errno. */
 int dir_open(int dir_fd, const char *path);
+/* To list what dir_open() has opened; @fd is consumed, and if it is an error that is returned. */
+int dir_list(DIR **ret, int fd);

@@ -9,9 +9,14 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/conf-files.h \
 	%D%/cpu-list.c \
 	%D%/cpu-list.h \
+	%D%/debug-domain.c \
+	%D%/debug-domain.h \
 	%D%/figure.c \
 	%D%/figure.h \
+	%D%/grow.c \
 	%D%/grow.h \
+	%D%/hash.c \
+	%D%/hash.h \
 	%D%/ini.c \
 	%D%/ini.h \
 	%D%/io.c \
@@ -21,6 +26,8 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/name.c \
 	%D%/name.h \
 	%D%/now.h \
+	%D%/origin.c \
+	%D%/origin.h \
 	%D%/plain-text.c \
 	%D%/plain-text.h \
 	%D%/release.c \

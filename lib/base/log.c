@@ -40,13 +40,17 @@ bool log_is_journal(void) {
         return log_prefix;
 }
 
-_printf_(2, 0) static void log_messagev(int priority, const char *format, va_list ap) {
+/* @place: behind it. */
+_printf_(3, 0) static void log_messagev(int priority, const char *place, const char *format,
+                                        va_list ap) {
         char said[2048], line[sizeof(said) * 2];
         size_t n;
 
         if (!log_is_shown(priority))
                 return;
         (void) vsnprintf(said, sizeof(said), format, ap);
+        n = strlen(said);
+        (void) snprintf(said + n, sizeof(said) - n, "%s", place);
         (void) plain_copy(line, sizeof(line), said, strlen(said), PLAIN_WORD, &n);
         if (log_prefix)
                 fprintf(stderr, "<%i>%s\n", priority, line);
@@ -61,33 +65,22 @@ void log_message(int priority, const char *format, ...) {
         va_list ap;
 
         va_start(ap, format);
-        log_messagev(priority, format, ap);
+        log_messagev(priority, "", format, ap);
         va_end(ap);
         errno = saved;
 }
 
 int log_message_errno(int priority, int error, const char *format, ...) {
+        char place[ORIGIN_TEXT_MAX] = "";
         va_list ap;
+        Origin o;
 
         error = error < 0 ? -error : error;
+        if (log_debug_enabled("origin") && origin_find(&o, error))
+                (void) snprintf(place, sizeof(place), " [%s:%i, %s()]", o.file, o.line, o.function);
         errno = error;
         va_start(ap, format);
-        log_messagev(priority, format, ap);
+        log_messagev(priority, place, format, ap);
         va_end(ap);
         return -error;
-}
-
-bool log_debug_enabled(const char *domain) {
-        const char *e = getenv("FTRACED_DEBUG");
-        size_t n = strlen(domain);
-
-        if (!e)
-                return false;
-        for (; *e; e += strcspn(e, ",") + (e[strcspn(e, ",")] == ',')) {
-                size_t k = strcspn(e, ",");
-
-                if ((k == 3 && strncmp(e, "all", 3) == 0) || (k == n && strncmp(e, domain, n) == 0))
-                        return true;
-        }
-        return false;
 }

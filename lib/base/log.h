@@ -16,6 +16,7 @@
 #include <syslog.h>
 
 #include "base/cleanup.h"
+#include "base/debug-domain.h"
 
 /* @program: printed before each message on a terminal, may be NULL. */
 void log_setup(const char *program);
@@ -26,7 +27,6 @@ bool log_is_journal(void); /* stderr is the journal's */
 void log_message(int priority, const char *format, ...) _printf_(2, 3);
 /* Appends nothing; `%m` in @format prints strerror(@error).  Returns -abs(@error). */
 int log_message_errno(int priority, int error, const char *format, ...) _printf_(3, 4);
-bool log_debug_enabled(const char *domain);
 
 #define log_error(...) log_message(LOG_ERR, __VA_ARGS__)
 #define log_warning(...) log_message(LOG_WARNING, __VA_ARGS__)

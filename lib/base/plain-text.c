@@ -45,9 +45,13 @@ bool plain_code_point_beyond_ascii(uint32_t c) {
         static const struct {
                 uint32_t first, last;
         } refused[] = {
-                { 0x7f, 0x9f },     { 0x61c, 0x61c },     { 0x200e, 0x200f },
-                { 0x2028, 0x202e }, { 0x2066, 0x206f },   { 0xd800, 0xdfff },
-                { 0xfff9, 0xfffb }, { 0xe0000, 0xe007f }, { 0x110000, UINT32_MAX },
+                { 0x7f, 0x9f },           { 0xad, 0xad },       { 0x34f, 0x34f },
+                { 0x61c, 0x61c },         { 0x115f, 0x1160 },   { 0x17b4, 0x17b5 },
+                { 0x180b, 0x180f },       { 0x200b, 0x200f },   { 0x2028, 0x202e },
+                { 0x2060, 0x206f },       { 0x3164, 0x3164 },   { 0xd800, 0xdfff },
+                { 0xfeff, 0xfeff },       { 0xffa0, 0xffa0 },   { 0xfff0, 0xfffb },
+                { 0x1bca0, 0x1bca3 },     { 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff },
+                { 0x110000, UINT32_MAX },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(refused); i++)
@@ -143,4 +147,35 @@ size_t plain_copy(char *out, size_t n_room, const char *s, size_t n, PlainStyle 
         out[n_out] = 0;
         *ret_n = n_out;
         return i;
+}
+
+static int hex_digit(char c) {
+        return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* "\x9b": 0x9b; -1: no such thing.  NUL is in no word. */
+static int escaped_byte(const char *s, size_t n) {
+        int high, low, byte;
+
+        if (n < 4 || s[0] != '\\' || s[1] != 'x')
+                return -1;
+        high = hex_digit(s[2]);
+        low = hex_digit(s[3]);
+        byte = high < 0 || low < 0 ? -1 : high << 4 | low;
+        return (byte > 0 && byte < ' ') || byte >= 0x7f ? byte : -1;
+}
+
+size_t plain_undo(char *out, size_t n_room, const char *s, size_t n) {
+        size_t n_out = 0;
+
+        for (size_t i = 0; i < n; n_out++) {
+                int byte = escaped_byte(s + i, n - i);
+
+                if (n_out + 1 < n_room)
+                        out[n_out] = byte < 0 ? s[i] : (char) byte;
+                i += byte < 0 ? 1 : 4;
+        }
+        if (n_room > 0)
+                out[MIN(n_out, n_room - 1)] = 0;
+        return n_out;
 }

@@ -7,7 +7,8 @@
  * Any local user can name a task, and strangers' files can hold anything.  Plain are the printable
  * characters of Unicode in UTF-8.  Not plain are bytes that are no UTF-8, control characters (C0,
  * DEL, and C1, which some terminals obey as well: U+009B is "ESC ["), what changes the direction of
- * the text around it, separators of lines and paragraphs, invisible tags, and non-characters.
+ * the text around it, separators of lines and paragraphs, what is not seen at all (zero width, tags,
+ * fillers: two names would look the same), and non-characters.  Variation selectors of emoji stay.
  *
  * This is the only place that decides.  Texts pass it at the latest where they leave the program:
  * stdout in buf_flush() of a BUF_OF_TEXT, stderr in log_message(); exports have languages of their
@@ -54,3 +55,11 @@ size_t plain_length(const char *s, size_t n, PlainStyle style);
  */
 size_t plain_copy(char *out, size_t n_room, const char *s, size_t n, PlainStyle style,
                   size_t *ret_n);
+/*
+ * plain_undo() - the bytes of which plain_copy() made @s, a word: a name is as long, and cut where, as
+ * it was before.  Of "\xNN" only what plain_copy() writes is undone, so that no plain byte comes of it.
+ * @out:    ends with a NUL if @n_room is not 0; what does not fit is left
+ *
+ * Return: how many bytes that is, all of it.
+ */
+size_t plain_undo(char *out, size_t n_room, const char *s, size_t n);

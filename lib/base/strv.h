@@ -26,7 +26,8 @@ int strv_copy(Strv *ret, const Strv *v);
 /* Adds every word of @s, split at any of @separators; empty words are skipped. */
 int strv_split(Strv *v, const char *s, const char *separators);
 bool strv_contains(const Strv *v, const char *s);
-bool strv_finds(const Strv *sorted, const char *s); /* the same of one that strv_sort_unique() left */
+bool strv_finds(const Strv *sorted,
+                const char *s);                /* the same of one that strv_sort_unique() left */
 bool strv_equal(const Strv *a, const Strv *b); /* as ordered lists */
 void strv_sort_unique(Strv *v);                /* byte order */
 /* Words joined by @separator; caller frees; NULL without memory. */

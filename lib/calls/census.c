@@ -10,6 +10,7 @@
  * `ending` until its return comes, or its caller's.
  */
 
+#include "base/grow.h"
 #include "calls/census.h"
 
 int census_init(Census *ret, const Strv *roots, bool only_exits) {
@@ -74,15 +75,8 @@ static void close_from(Census *c, TaskTree *task, int32_t depth) {
 
 /* The level at @depth; room is made for it. */
 static OpenCall *level_at(TaskTree *task, int32_t depth) {
-        if (depth >= task->n_room) {
-                int32_t n = MAX(depth + 32, task->n_room * 2);
-                OpenCall *p = realloc(task->open, (size_t) n * sizeof(*p));
-
-                if (!p)
-                        return NULL;
-                task->open = p;
-                task->n_room = n;
-        }
+        if (!ARRAY_ROOM(task->open, task->n_room, (size_t) depth + 1))
+                return NULL;
         for (; task->n_open <= depth; task->n_open++)
                 task->open[task->n_open] = (OpenCall){};
         return &task->open[depth];

@@ -18,6 +18,7 @@
 
 #include <fnmatch.h>
 
+#include "base/grow.h"
 #include "calls/filter.h"
 #include "calls/hold.h"
 #include "calls/name-set.h"
@@ -223,11 +224,30 @@ static int place_call(Filter *f, FilterTask *t, const Step *step, TreePlace *ret
         return 0;
 }
 
+/* A return whose call was not seen is the end of a tree, of which nothing else is kept: that what came
+ * before was below it could not be known then. */
+static int place_late(Filter *f, FilterTask *t, const Step *step, TreePlace *ret) {
+        int r = f->roots ? name_set_has(f->roots, step->function) : step->depth == 0;
+
+        if (r <= 0)
+                return r;
+        r = begin_tree(f, t, step);
+        if (r < 0)
+                return r;
+        t->stretch.function = NULL;
+        ret->is_end = true;
+        ret->tree = &t->tree;
+        return 0;
+}
+
 static int place_leave(Filter *f, FilterTask *t, const Step *step, TreePlace *ret) {
         Leaving leaving = stretch_leave(&t->stretch, step);
 
-        if (leaving == LEAVES_NOTHING)
-                return settle_trees(f, t);
+        if (leaving == LEAVES_NOTHING) {
+                int r = settle_trees(f, t);
+
+                return r < 0 ? r : place_late(f, t, step, ret);
+        }
         ret->is_end = leaving != LEAVES_INSIDE;
         ret->tree = leaving == LEAVES_ENDING ? &t->ending : &t->tree;
         return 0;
@@ -269,17 +289,7 @@ static ssize_t number_of_task(Filter *f, const Step *step) {
         if (!task)
                 return -ENOMEM;
         i = (size_t) (task - trees_get(f->trees, 0));
-        if (i >= f->n_tasks) {
-                size_t n = MAX(i + 1, f->n_tasks * 2);
-                FilterTask *p = reallocarray(f->tasks, n, sizeof(*p));
-
-                if (!p)
-                        return -ENOMEM;
-                memset(p + f->n_tasks, 0, (n - f->n_tasks) * sizeof(*p));
-                f->tasks = p;
-                f->n_tasks = n;
-        }
-        return (ssize_t) i;
+        return ARRAY_REACH(f->tasks, f->n_tasks, i) ? (ssize_t) i : -ENOMEM;
 }
 
 /* A STEP_TASK: the nameless task's number is @ret_a, the named one's @ret_b. */
@@ -489,10 +499,6 @@ int filter_next(Filter *f, const StepSource *source, uint64_t until_ns, Step *re
                 if (r <= 0)
                         return r;
         }
-}
-
-uint64_t filter_n_undecided(const Filter *f) {
-        return f->tail ? tail_n_undecided(f->tail) : 0;
 }
 
 int filter_new(Filter **ret, const FilterSpec *spec) {

@@ -82,8 +82,5 @@ int filter_rank(Filter *f, const StepSource *source);
 /* As step_source_next(), of what is left; also -ENOMEM. */
 int filter_next(Filter *f, const StepSource *source, uint64_t until_ns, Step *ret);
 
-/* Trees that were kept because it could not be waited for their end (calls/tail.h). */
-uint64_t filter_n_undecided(const Filter *f);
-
 Filter *filter_free(Filter *f);
 DEFINE_CLEANUP(Filter *, filter_free);

@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Two tables with open addressing over the same pointers, and before them one
- * that is mapped directly (FunctionsHead).  `now` holds one span's functions:
- * what was asked for since the span began.  `all` owns what was ever made and
- * gives a name's Function back in the next span.
+ * Two tables of the same pointers, by address, and before them one that is
+ * mapped directly (FunctionsHead).  `now` holds one span's functions: what was
+ * asked for since the span began.  `all` owns what was ever made and gives a
+ * name's Function back in the next span.
  */
 
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "calls/function.h"
-
-typedef struct Slots {
-        Function **items;
-        size_t n_items; /* a power of two */
-        size_t n;
-} Slots;
 
 struct Functions {
         FunctionsHead head;
@@ -25,57 +20,25 @@ struct Functions {
         Prototypes *prototypes;      /* may be NULL */
         AtlasSpan span;              /* begin_ns == end_ns: none yet */
         uint64_t irq_begin, irq_end; /* of the span; equal: not known */
-        Slots now, all;
+        Hash now, all;
 };
-
-static int slots_init(Slots *s) {
-        s->n_items = 2048;
-        s->items = calloc(s->n_items, sizeof(*s->items));
-        return s->items ? 0 : -ENOMEM;
-}
-
-static inline size_t slot_of(const Slots *s, uint64_t address) {
-        return (size_t) ((address * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (s->n_items - 1);
-}
-
-static int slots_add(Slots *s, Function *function) {
-        size_t i;
-
-        if (s->n >= s->n_items / 2) {
-                Slots bigger = { .n_items = s->n_items * 2 };
-
-                bigger.items = calloc(bigger.n_items, sizeof(*bigger.items));
-                if (!bigger.items)
-                        return -ENOMEM;
-                for (i = 0; i < s->n_items; i++)
-                        if (s->items[i])
-                                (void) slots_add(&bigger, s->items[i]);
-                free(s->items);
-                *s = bigger;
-        }
-        for (i = slot_of(s, function->address); s->items[i];)
-                i = (i + 1) & (s->n_items - 1);
-        s->items[i] = function;
-        s->n++;
-        return 0;
-}
-
-static void slots_clear(Slots *s) {
-        memset(s->items, 0, s->n_items * sizeof(*s->items));
-        s->n = 0;
-}
 
 /* The names that were found are void. */
 static void forget_names(Functions *f) {
         memset(f->head.recent, 0, sizeof(f->head.recent));
-        slots_clear(&f->now);
+        hash_clear(&f->now);
 }
 
 /* Which of the address's functions has this label. */
-static Function *slots_find(const Slots *s, uint64_t address, const char *label) {
-        for (size_t i = slot_of(s, address); s->items[i]; i = (i + 1) & (s->n_items - 1))
-                if (s->items[i]->address == address && streq(s->items[i]->label, label))
-                        return s->items[i];
+static Function *find(const Functions *f, uint64_t address, const char *label) {
+        const HashSlot *slot;
+
+        hash_each (slot, &f->all, address) {
+                Function *function = (void *) (uintptr_t) slot->value;
+
+                if (streq(function->label, label))
+                        return function;
+        }
         return NULL;
 }
 
@@ -142,15 +105,15 @@ static const Function *functions_add(Functions *f, uint64_t address) {
                 return NULL;
         if (f->span.has_turned != had_turned)
                 forget_names(f);
-        known = slots_find(&f->all, address, made->label);
+        known = find(f, address, made->label);
         if (known) {
                 free(made);
                 made = known;
-        } else if (slots_add(&f->all, made) < 0) {
+        } else if (hash_add_ptr(&f->all, address, made) < 0) {
                 free(made);
                 return NULL;
         }
-        return slots_add(&f->now, made) < 0 ? NULL : made;
+        return hash_add_ptr(&f->now, address, made) < 0 ? NULL : made;
 }
 
 /* Source: linux 6.1 kernel/trace/trace_functions_graph.c, check_irq_entry(). */
@@ -181,19 +144,24 @@ static int functions_turn(Functions *f, uint64_t timestamp_ns) {
         return 0;
 }
 
+bool functions_find_symbol(Functions *f, uint64_t address, uint64_t timestamp_ns, Symbol *ret) {
+        AtlasSpan span;
+
+        if (timestamp_ns - f->head.begin_ns >= f->head.length_ns &&
+            functions_turn(f, timestamp_ns) < 0)
+                return false;
+        span = f->span; /* which what is no call must not turn */
+        return atlas_span_find(&span, address, ret);
+}
+
 const Function *functions_look_up(Functions *f, uint64_t address, uint64_t timestamp_ns) {
         size_t i = functions_recent_slot(address);
-        const Function *function = NULL;
+        const Function *function;
 
         if (timestamp_ns - f->head.begin_ns >= f->head.length_ns &&
             functions_turn(f, timestamp_ns) < 0)
                 return NULL;
-        for (size_t k = slot_of(&f->now, address); f->now.items[k] && !function;
-             k = (k + 1) & (f->now.n_items - 1))
-                if (f->now.items[k]->address == address)
-                        function = f->now.items[k];
-        if (!function)
-                function = functions_add(f, address);
+        function = hash_get_ptr(&f->now, address) ?: functions_add(f, address);
         f->head.recent[i].address = address;
         f->head.recent[i].function = function;
         return function;
@@ -209,33 +177,22 @@ void functions_forget_times(Functions *f) {
 }
 
 int functions_new(Functions **ret, Atlas *atlas, const Strv *roots) {
-        _cleanup_(functions_freep) Functions *f = NULL;
-        int r;
+        Functions *f = malloc(sizeof(*f));
 
-        f = malloc(sizeof(*f));
         if (!f)
                 return -ENOMEM;
         *f = (Functions){ .atlas = atlas, .roots = roots };
-        r = slots_init(&f->now);
-        if (r >= 0)
-                r = slots_init(&f->all);
-        if (r < 0)
-                return r;
-        *ret = TAKE_PTR(f);
+        *ret = f;
         return 0;
-}
-
-size_t functions_n(const Functions *f) {
-        return f->all.n;
 }
 
 Functions *functions_free(Functions *f) {
         if (!f)
                 return NULL;
-        for (size_t i = 0; f->all.items && i < f->all.n_items; i++)
-                free(f->all.items[i]);
-        free(f->all.items);
-        free(f->now.items);
+        for (size_t i = 0; i < f->all.n_slots; i++)
+                free((void *) (uintptr_t) f->all.slots[i].value);
+        hash_done(&f->all);
+        hash_done(&f->now);
         free(f);
         return NULL;
 }

@@ -71,8 +71,9 @@ static inline const Function *functions_get(Functions *f, uint64_t address, uint
                 return h->recent[i].function;
         return functions_look_up(f, address, timestamp_ns);
 }
+/* The symbol that @address, of anything, lay in then; false: none. */
+bool functions_find_symbol(Functions *f, uint64_t address, uint64_t timestamp_ns, Symbol *ret);
 /* To be told after atlas_refresh(). */
 void functions_forget_times(Functions *f);
-size_t functions_n(const Functions *f);
 Functions *functions_free(Functions *f);
 DEFINE_CLEANUP(Functions *, functions_free);

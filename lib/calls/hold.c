@@ -11,6 +11,7 @@
  * passed only if the list has become long meanwhile.
  */
 
+#include "base/grow.h"
 #include "calls/hold.h"
 #include "calls/step-copy.h"
 
@@ -70,36 +71,14 @@ static Held *append(Hold *h, const Step *step) {
 
 /* NULL without memory. */
 static HoldTask *get_task(Hold *h, size_t task) {
-        if (task >= h->n_tasks) {
-                size_t n = MAX(task + 1, h->n_tasks * 2);
-                HoldTask *p = reallocarray(h->tasks, n, sizeof(*p));
-
-                if (!p)
-                        return NULL;
-                memset(p + h->n_tasks, 0, (n - h->n_tasks) * sizeof(*p));
-                h->tasks = p;
-                h->n_tasks = n;
-        }
-        return &h->tasks[task];
+        return ARRAY_REACH(h->tasks, h->n_tasks, task) ? &h->tasks[task] : NULL;
 }
 
 /* Where the call of a task at a depth is; room is made.  NULL without memory. */
 static Held **open_at(Hold *h, size_t task, int32_t depth) {
         HoldTask *t = get_task(h, task);
 
-        if (!t)
-                return NULL;
-        if ((size_t) depth >= t->n_open) {
-                size_t n = MAX((size_t) depth + 1, t->n_open * 2);
-                Held **p = reallocarray(t->open, n, sizeof(*p));
-
-                if (!p)
-                        return NULL;
-                memset(p + t->n_open, 0, (n - t->n_open) * sizeof(*p));
-                t->open = p;
-                t->n_open = n;
-        }
-        return &t->open[depth];
+        return t && ARRAY_REACH(t->open, t->n_open, depth) ? &t->open[depth] : NULL;
 }
 
 /* A call whose return will not come any more: what is known of it is how long it was open. */

@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Patterns are tried once for each function; what they said is kept in a table with open
- * addressing. */
+/* Patterns are tried once for each function; what they said is kept. */
 
 #include <fnmatch.h>
 
+#include "base/hash.h"
 #include "calls/name-set.h"
 
-#define N_ROOM_FIRST 1024
-
-typedef struct Verdict {
-        const Function *function; /* NULL: free */
-        bool is_meant;
-} Verdict;
+enum { NOT_MEANT = 1, MEANT };
 
 struct NameSet {
         const Strv *patterns;
-        Verdict *verdicts; /* n_room of them, a power of two */
-        size_t n, n_room;
+        Hash verdicts; /* by function */
 };
 
 static bool matches(const Strv *patterns, const char *name) {
@@ -42,68 +36,35 @@ static bool is_meant(const Strv *patterns, const Function *f) {
         return matches(patterns, name);
 }
 
-static Verdict *find(Verdict *verdicts, size_t n_room, const Function *f) {
-        size_t i =
-                (size_t) (((uintptr_t) f >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (n_room - 1);
-
-        while (verdicts[i].function && verdicts[i].function != f)
-                i = (i + 1) & (n_room - 1);
-        return &verdicts[i];
-}
-
-static int grow(NameSet *s) {
-        size_t n_room = s->n_room * 2;
-        Verdict *bigger = calloc(n_room, sizeof(*bigger));
-
-        if (!bigger)
-                return -ENOMEM;
-        for (size_t i = 0; i < s->n_room; i++)
-                if (s->verdicts[i].function)
-                        *find(bigger, n_room, s->verdicts[i].function) = s->verdicts[i];
-        free(s->verdicts);
-        s->verdicts = bigger;
-        s->n_room = n_room;
-        return 0;
-}
-
 int name_set_has(NameSet *s, const Function *function) {
-        Verdict *v = find(s->verdicts, s->n_room, function);
+        uint64_t verdict = hash_get(&s->verdicts, hash_key(function));
 
-        if (_likely_(v->function))
-                return v->is_meant;
-        if (s->n >= s->n_room / 2) {
-                if (grow(s) < 0)
+        if (_unlikely_(verdict == 0)) {
+                verdict = is_meant(s->patterns, function) ? MEANT : NOT_MEANT;
+                if (hash_add(&s->verdicts, hash_key(function), verdict) < 0)
                         return -ENOMEM;
-                v = find(s->verdicts, s->n_room, function);
         }
-        *v = (Verdict){ function, is_meant(s->patterns, function) };
-        s->n++;
-        return v->is_meant;
+        return verdict == MEANT;
 }
 
 void name_set_forget(NameSet *s) {
-        memset(s->verdicts, 0, s->n_room * sizeof(*s->verdicts));
-        s->n = 0;
+        hash_clear(&s->verdicts);
 }
 
 int name_set_new(NameSet **ret, const Strv *patterns) {
-        _cleanup_(name_set_freep) NameSet *s = calloc(1, sizeof(*s));
+        NameSet *s = calloc(1, sizeof(*s));
 
         if (!s)
                 return -ENOMEM;
         s->patterns = patterns;
-        s->n_room = N_ROOM_FIRST;
-        s->verdicts = calloc(s->n_room, sizeof(*s->verdicts));
-        if (!s->verdicts)
-                return -ENOMEM;
-        *ret = TAKE_PTR(s);
+        *ret = s;
         return 0;
 }
 
 NameSet *name_set_free(NameSet *s) {
         if (!s)
                 return NULL;
-        free(s->verdicts);
+        hash_done(&s->verdicts);
         free(s);
         return NULL;
 }

@@ -32,7 +32,8 @@ static int open_formats(Playback *p, char **ret_problem) {
 
                 r = session_dir_read_tracing(p->dir, format_paths[i], &text, &n);
                 if (r == -ENOENT)
-                        return unreadable(ret_problem, "its ", format_paths[i], " is missing");
+                        return unreadable(ret_problem, "its ", format_paths[i],
+                                          " is missing or no regular file");
                 if (r < 0)
                         return r;
                 r = strv_take(&texts, text);
@@ -59,16 +60,26 @@ static int add_foreign(Playback *p, const EventChoice *e) {
         return r == FORMATS_E_INVALID ? 0 : r;
 }
 
-/* A trace.dat has formats of all events that its kernel had.  Those of tracers the kernel prints in
- * ways of its own. */
+static bool find_symbol(void *functions, uint64_t address, uint64_t timestamp_ns, Symbol *ret) {
+        return functions_find_symbol(functions, address, timestamp_ns, ret);
+}
+
+static int add_printk(Playback *p) {
+        _cleanup_free_ char *text = NULL;
+        size_t n;
+        int r = session_dir_read_tracing(p->dir, "printk_formats", &text, &n);
+
+        return r < 0 ? r == -ENOMEM ? r : 0 : foreign_set_printk(p->foreign, text);
+}
+
+/* A trace.dat has formats of all events that its kernel had. */
 static int add_foreign_of_file(Playback *p, const DatFile *file) {
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < dat_file_n_formats(file); i++) {
                 EventChoice e;
 
-                if (event_choice_from_path(&e, dat_file_format_path(file, i)) &&
-                    !streq(e.system, "ftrace"))
+                if (event_choice_from_path(&e, dat_file_format_path(file, i)))
                         r = foreign_add_later(p->foreign, e.system, dat_file_format_text(file, i));
         }
         return r;
@@ -79,6 +90,10 @@ static int open_foreign(Playback *p) {
         const Strv *events = &p->meta->spec.events;
         int r = foreign_new(&p->foreign, p->meta->big_endian);
 
+        if (r < 0)
+                return r;
+        foreign_set_names(p->foreign, find_symbol, p->functions);
+        r = add_printk(p);
         if (r >= 0)
                 r = add_foreign(p, &(EventChoice){ .system = "ftrace", .name = "print" });
         if (r >= 0 && file)
@@ -118,7 +133,7 @@ static int open_tasks(Playback *p) {
 }
 
 /* What to draw beside neighbours.  Where only returns were recorded, sessions at the same time were for the same roots, or flat
- * (daemon/arbiter.h, ClaimValues). */
+ * (daemon/admission/arbiter.h, ClaimValues). */
 static StepsKeep keep_beside(const Playback *p) {
         const SessionMeta *m = p->meta;
 
@@ -233,9 +248,20 @@ int playback_filter(Playback *p, const FilterSpec *spec, char **ret_problem) {
         return r >= 0 && spec->from_ns > 0 ? stream_seek(p->stream, spec->from_ns) : r;
 }
 
+int playback_count(Playback *p) {
+        int r;
+
+        if (p->filter || !session_meta_is_of_file(p->meta))
+                return 0;
+        r = census_init(&p->census, &p->meta->roots, false);
+        p->counts = r >= 0;
+        return r;
+}
+
 Playback *playback_free(Playback *p) {
         if (!p)
                 return NULL;
+        census_done(&p->census);
         filter_free(p->filter);
         steps_free(p->steps);
         stream_free(p->stream);

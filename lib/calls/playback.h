@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "calls/census.h"
 #include "calls/filter.h"
 #include "calls/function.h"
 #include "calls/steps.h"
@@ -33,7 +34,9 @@ typedef struct Playback {
         Functions *functions;
         Stream *stream;
         Steps *steps;
-        Filter *filter;             /* NULL: everything is passed on */
+        Filter *filter; /* NULL: everything is passed on */
+        bool counts;    /* what is passed on is counted in census */
+        Census census;
         StepSource source;          /* the filter's */
         struct timespec meta_mtime; /* of the session.json whose maps are in the atlas */
 } Playback;
@@ -44,7 +47,7 @@ enum { PLAYBACK_E_UNREADABLE = 1 };
  * playback_open()
  * @dir, @meta:  borrowed for the playback's life
  * @ret_problem: on PLAYBACK_E_UNREADABLE the reason, half a sentence that the caller frees: "its
- *               events/header_page is missing"
+ *               events/header_page is missing or no regular file"
  *
  * A recording without symbols, task names or pages can be opened.  One whose roots have to be told
  * from a neighbour's is passed on whole if its symbols are missing.
@@ -62,11 +65,22 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
  * Return: 0, PLAYBACK_E_UNREADABLE, -errno.
  */
 int playback_filter(Playback *p, const FilterSpec *spec, char **ret_problem);
+/* Counts what is read of another program's file, for nobody else has counted what should be there; not
+ * behind a filter.  Before the first step.  0 or -ENOMEM. */
+int playback_count(Playback *p);
 /* The next step not later than @until_ns: 1, 0 (there is none), -errno. */
 static inline int playback_next(Playback *p, uint64_t until_ns, Step *ret) {
+        int r;
+
         if (_unlikely_(p->filter != NULL))
                 return filter_next(p->filter, &p->source, until_ns, ret);
-        return steps_next(p->steps, until_ns, ret);
+        r = steps_next(p->steps, until_ns, ret);
+        if (_unlikely_(p->counts) && r > 0) {
+                int e = census_step(&p->census, ret);
+
+                return e < 0 ? e : r;
+        }
+        return r;
 }
 /* Looks for pages that came since, and for maps of symbols that session.json has got.  0 or -errno. */
 int playback_refresh(Playback *p);

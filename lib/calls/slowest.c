@@ -40,11 +40,8 @@ int slowest_add(Slowest *s, uint64_t number, uint64_t duration_ns) {
         Rank rank = { duration_ns, number };
 
         if (s->n < s->n_wanted) {
-                Rank *p = grow_array(s->ranks, s->n, sizeof(*p));
-
-                if (!p)
+                if (!ARRAY_GROW(s->ranks, s->n))
                         return -ENOMEM;
-                s->ranks = p;
                 s->ranks[s->n++] = rank;
                 if (s->n == s->n_wanted)
                         for (size_t i = s->n / 2; i-- > 0;)

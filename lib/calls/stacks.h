@@ -15,7 +15,7 @@
  *      depth 19   smp_reschedule_interrupt        top
  *
  * Source: as lib/calls/trees.h.  Memory is in proportion to the tasks with open
- * calls, and bounded by PID_MAX_LIMIT.
+ * calls or data, and bounded by PID_MAX_LIMIT.
  */
 
 #include <stdbool.h>
@@ -47,17 +47,21 @@ typedef struct Frame {
         bool has_waited;      /* it or a call below it is one that waits */
         bool is_nested;       /* it is below another one that is counted with it */
         bool is_root;         /* nobody was seen who called it */
-        bool is_over;         /* another call has begun at its depth */
-        uint8_t role;         /* the caller's, like the next two */
+        uint8_t role;         /* the caller's, like all that follows */
         uint32_t user;
+        uint32_t cpu;     /* where it began */
+        uint32_t index;   /* of what it was made of */
+        const char *args; /* NULL: none */
+        uint64_t begin_ns,
+                end_ns;     /* within its caller's, and behind its elder siblings'; on demand */
+        uint64_t next_ns;   /* when the next call below it begins at the earliest */
+        uint64_t left_ns;   /* what those take that are still to come */
+        uint64_t offset_ns; /* of an outermost one: from clock readings to times */
+        bool has_offset;
+        bool is_cut;     /* its duration is not known */
+        bool is_endless; /* it was told of before its end was known */
         void *data;
 } Frame;
-
-/* What was called by something that was not seen. */
-typedef struct Orphans {
-        int32_t depth;
-        uint64_t duration_ns; /* of all of them */
-} Orphans;
 
 typedef struct Stack {
         int64_t key; /* step_task_key() */
@@ -67,10 +71,8 @@ typedef struct Stack {
         int32_t floor;    /* the lowest depth it was seen at; INT32_MAX: at none */
         int32_t counter;  /* the caller's, 0 at first, like the next three */
         uint64_t base_ns;
-        bool has_called;
         uint32_t number;
-        Orphans *orphans; /* by depth, the deepest last; see stack_orphan() */
-        uint32_t n_orphans, n_orphans_room;
+        void *data;
         char comm[16]; /* cut; empty: not known */
         int32_t pid;
 } Stack;
@@ -94,6 +96,8 @@ DEFINE_CLEANUP(Stacks *, stacks_free);
 bool stack_pop_deeper(Stack *s, int32_t depth, Frame *ret);
 /* The same before a call at @depth, which spares STACK_SIBLINGS_MAX - 1 of its siblings. */
 bool stack_pop_before_call(Stack *s, int32_t depth, Frame *ret);
+/* Room for a frame behind the top one, of which nothing is known; NULL without memory. */
+Frame *stack_next(Stack *s);
 /* A new top frame, zeroed but for function and depth; NULL without memory.  Valid until the next
  * call of this. */
 Frame *stack_push(Stack *s, const Function *function, int32_t depth);
@@ -102,9 +106,5 @@ Frame *stack_push(Stack *s, const Function *function, int32_t depth);
 Frame *stack_find(Stack *s, int32_t depth, const Function *function);
 /* Who called what is or would be at @depth; NULL: nobody that was seen. */
 Frame *stack_caller(Stack *s, int32_t depth);
-/* Notes a call that has ended at @depth and whose caller was not seen.  0 or -ENOMEM. */
-int stack_orphan(Stack *s, int32_t depth, uint64_t duration_ns);
-/* What was noted below @depth, which is forgotten. */
-uint64_t stack_adopt(Stack *s, int32_t depth);
 /* Takes @frame off, from amid its siblings if it must be. */
 void stack_remove(Stack *s, Frame *frame);

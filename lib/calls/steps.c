@@ -7,6 +7,7 @@
  * when a CPU changes its task.
  */
 
+#include "base/grow.h"
 #include "calls/steps.h"
 #include "calls/trees.h"
 
@@ -27,22 +28,14 @@ struct Steps {
         CpuTask *cpus;
         size_t n_cpus;
         const Event *kept; /* its LOST has been handed out */
-        uint64_t n_foreign, n_lost;
+        uint64_t n_lost;
 };
 
 static inline int fill_comm(Steps *s, Step *step) {
         CpuTask *c;
 
-        if (_unlikely_(step->cpu >= s->n_cpus)) {
-                size_t n = MAX((size_t) step->cpu + 1, s->n_cpus * 2);
-                CpuTask *p = realloc(s->cpus, n * sizeof(*p));
-
-                if (!p)
-                        return -ENOMEM;
-                memset(p + s->n_cpus, 0, (n - s->n_cpus) * sizeof(*p));
-                s->cpus = p;
-                s->n_cpus = n;
-        }
+        if (!ARRAY_REACH(s->cpus, s->n_cpus, step->cpu))
+                return -ENOMEM;
         c = &s->cpus[step->cpu];
         if (!c->known || c->pid != step->pid)
                 *c = (CpuTask){ true, step->pid, tasks_comm(s->tasks, step->pid) };
@@ -172,7 +165,6 @@ int steps_next(Steps *s, uint64_t until_ns, Step *ret) {
                         return r;
                 if (r > 0 || s->keep == STEPS_ALL)
                         return 1;
-                s->n_foreign++;
         }
 }
 
@@ -201,18 +193,8 @@ void steps_set_keep(Steps *s, StepsKeep keep) {
         s->keep = keep == STEPS_IN_TREES && !s->trees ? STEPS_ALL : keep;
 }
 
-void steps_set_tasks(Steps *s, const Tasks *tasks) {
-        s->tasks = tasks;
-        for (size_t i = 0; i < s->n_cpus; i++)
-                s->cpus[i].known = false;
-}
-
 void steps_set_foreign(Steps *s, Foreign *foreign) {
         s->foreign = foreign;
-}
-
-uint64_t steps_n_foreign(const Steps *s) {
-        return s->n_foreign;
 }
 
 Steps *steps_free(Steps *s) {

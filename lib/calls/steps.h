@@ -26,14 +26,12 @@ typedef enum StepsKeep {
 /*
  * steps_new()
  * @stream, @functions: borrowed
- * @tasks:      borrowed; replaced by steps_set_tasks()
+ * @tasks:      borrowed
  * @keep:       what is passed on; events of other kinds whose format is there were asked for, and
  *              stay
  */
 int steps_new(Steps **ret, Stream *stream, Functions *functions, const Tasks *tasks,
               StepsKeep keep);
-/* Names of tasks met from now on come from @tasks, borrowed; the former must outlive its steps. */
-void steps_set_tasks(Steps *s, const Tasks *tasks);
 /* What prints events of other kinds; borrowed.  Without it they have no text. */
 void steps_set_foreign(Steps *s, Foreign *foreign);
 /* The next step not later than @until_ns.  1: @ret is filled; 0: there is none; -errno. */
@@ -42,7 +40,5 @@ int steps_next(Steps *s, uint64_t until_ns, Step *ret);
  * later, when a neighbour has come.  0 or -ENOMEM. */
 int steps_watch_trees(Steps *s);
 void steps_set_keep(Steps *s, StepsKeep keep);
-/* Steps that were not passed on. */
-uint64_t steps_n_foreign(const Steps *s);
 Steps *steps_free(Steps *s);
 DEFINE_CLEANUP(Steps *, steps_free);

@@ -32,7 +32,6 @@ struct Tail {
         Waiting *first, *last;
         Waiting *handed; /* what tail_pop() gave last */
         size_t n_waiting;
-        uint64_t n_undecided;
 };
 
 int tail_new(Tail **ret) {
@@ -98,17 +97,12 @@ bool tail_pop(Tail *t, Step *ret, size_t *ret_task) {
                 if (t->n_waiting < TAIL_STEPS_MAX)
                         return false;
                 decide(t, w->tree, true);
-                t->n_undecided++;
         }
         unlink_waiting(t, w);
         t->handed = w;
         *ret = *w->step;
         *ret_task = w->task;
         return true;
-}
-
-uint64_t tail_n_undecided(const Tail *t) {
-        return t->n_undecided;
 }
 
 Tail *tail_free(Tail *t) {

@@ -31,7 +31,5 @@ int tail_push(Tail *t, TailTree *tree, size_t task, const Step *step);
 void tail_end(Tail *t, TailTree *tree, bool is_kept);
 /* The next that may go; valid until the next call.  False: none yet. */
 bool tail_pop(Tail *t, Step *ret, size_t *ret_task);
-/* Trees that were kept because too much waited behind them. */
-uint64_t tail_n_undecided(const Tail *t);
 Tail *tail_free(Tail *t);
 DEFINE_CLEANUP(Tail *, tail_free);

@@ -1,67 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tasks in an array, found through a hash of indices; the task of the last step is asked first,
- * because events come in runs of one task. */
+/* Tasks in an array; the task of the last step is asked first, because events come in runs of one
+ * task. */
 
+#include "base/grow.h"
+#include "base/hash.h"
 #include "calls/trees.h"
 
 struct Trees {
         TaskTree *tasks;
-        size_t n_tasks, n_room;
-        uint32_t *slots; /* index + 1; 0: free */
-        size_t n_slots;  /* a power of two, at least twice n_room */
+        size_t n_tasks;
+        Hash by_key; /* index + 1 */
         size_t i_last;
 };
 
-static inline size_t slot_of(const Trees *t, int64_t key) {
-        return (size_t) (((uint64_t) key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (t->n_slots - 1);
-}
-
-static size_t find_slot(const Trees *t, int64_t key) {
-        size_t i = slot_of(t, key);
-
-        while (t->slots[i] && t->tasks[t->slots[i] - 1].key != key)
-                i = (i + 1) & (t->n_slots - 1);
-        return i;
-}
-
-static int grow(Trees *t) {
-        size_t n_room = t->n_room ? t->n_room * 2 : 64;
-        TaskTree *tasks = realloc(t->tasks, n_room * sizeof(*tasks));
-        uint32_t *slots;
-
-        if (!tasks)
-                return -ENOMEM;
-        t->tasks = tasks;
-        slots = calloc(n_room * 4, sizeof(*slots));
-        if (!slots)
-                return -ENOMEM;
-        free(t->slots);
-        t->slots = slots;
-        t->n_slots = n_room * 4;
-        t->n_room = n_room;
-        for (size_t i = 0; i < t->n_tasks; i++)
-                t->slots[find_slot(t, t->tasks[i].key)] = (uint32_t) i + 1;
-        return 0;
-}
-
 TaskTree *trees_task(Trees *t, const Step *step) {
         int64_t key = step_task_key(step);
-        size_t i;
+        uint64_t i;
 
         if (_likely_(t->i_last < t->n_tasks && t->tasks[t->i_last].key == key))
                 return &t->tasks[t->i_last];
-        i = find_slot(t, key);
-        if (!t->slots[i]) {
-                if (t->n_tasks == t->n_room) {
-                        if (grow(t) < 0)
-                                return NULL;
-                        i = find_slot(t, key);
-                }
+        i = hash_get(&t->by_key, (uint64_t) key);
+        if (i == 0) {
+                if (!ARRAY_GROW(t->tasks, t->n_tasks) ||
+                    hash_add(&t->by_key, (uint64_t) key, t->n_tasks + 1) < 0)
+                        return NULL;
                 t->tasks[t->n_tasks] = (TaskTree){ .key = key, .floor = INT32_MAX };
-                t->slots[i] = (uint32_t) ++t->n_tasks;
+                i = ++t->n_tasks;
         }
-        t->i_last = t->slots[i] - 1;
+        t->i_last = i - 1;
         return &t->tasks[t->i_last];
 }
 
@@ -162,15 +129,11 @@ TaskTree *trees_get(Trees *t, size_t i) {
 }
 
 int trees_new(Trees **ret) {
-        _cleanup_(trees_freep) Trees *t = calloc(1, sizeof(*t));
-        int r;
+        Trees *t = calloc(1, sizeof(*t));
 
         if (!t)
                 return -ENOMEM;
-        r = grow(t);
-        if (r < 0)
-                return r;
-        *ret = TAKE_PTR(t);
+        *ret = t;
         return 0;
 }
 
@@ -182,7 +145,7 @@ Trees *trees_free(Trees *t) {
                 free(t->tasks[i].entered);
         }
         free(t->tasks);
-        free(t->slots);
+        hash_done(&t->by_key);
         free(t);
         return NULL;
 }

@@ -44,7 +44,7 @@ int block_codec_new(BlockCodec **ret, uint32_t page_bytes, bool swap, int level)
 
         if (page_bytes < PAGE_BYTES_MIN || page_bytes > PAGE_BYTES_MAX ||
             (page_bytes & (page_bytes - 1)) != 0 || level < 0 || level > LEVEL_MAX)
-                return -EINVAL;
+                return ORIGIN(-EINVAL);
         c = malloc(sizeof(*c));
         if (!c)
                 return -ENOMEM;
@@ -189,7 +189,7 @@ int block_encode(BlockCodec *c, const void *pages, size_t n_pages, Buf *out) {
         int r;
 
         if (n_pages == 0 || n_pages > BLOCK_BYTES_MAX / c->page_bytes)
-                return -EINVAL;
+                return ORIGIN(-EINVAL);
         assert(out->fd < 0); /* it would empty itself before the header is known */
         if (!buf_reserve(out, sizeof(BlockHeader) + n_raw))
                 return out->error;

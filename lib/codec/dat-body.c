@@ -15,7 +15,8 @@
 
 #define SECTIONS_MAX 4096 /* of options, so that a chain that bites its tail ends */
 #define FORMATS_MAX 65536
-#define ACCOUNTS_MAX META_MAX_CPUS
+#define ACCOUNTS_MAX STORE_MAX_CPUS
+#define BUFFERS_MAX 1024
 /* Of formats, and of all that is unpacked or read again to find them: real ones are below 20 MiB, and a
  * file may name one section as often as it likes. */
 #define WORK_BYTES_MAX ((uint64_t) 128 << 20)
@@ -23,9 +24,13 @@
 typedef struct Body {
         DatFile *f;
         char **ret_problem;
-        uint64_t buffer_offset; /* of version 6: of the first instance's table */
-        uint64_t n_work;        /* bytes, see WORK_BYTES_MAX */
+        size_t i_counted; /* the buffer of which CPUSTAT speaks */
+        uint64_t
+                text_at; /* of version 7: where the text of a latency tracer is; 0: there is none */
+        uint64_t n_work; /* bytes, see WORK_BYTES_MAX */
 } Body;
+
+static const char latency_text[] = "it holds the text of a latency tracer, not pages";
 
 static int fail(Body *b, uint64_t at, const char *what) {
         return dat_fail(b->ret_problem, at, what);
@@ -59,13 +64,11 @@ static DatBytes bytes_at(const Body *b, uint64_t at) {
 /* @system NULL: it is the whole path. */
 static int add_format(Body *b, const DatBytes *at, const char *system, const char *name,
                       size_t n_name, const char *text, uint64_t n) {
-        DatFormat *formats = grow_array(b->f->formats, b->f->n_formats, sizeof(*formats)),
-                  format = {};
+        DatFormat format = {};
         int r;
 
-        if (!formats)
+        if (!ARRAY_GROW(b->f->formats, b->f->n_formats))
                 return -ENOMEM;
-        b->f->formats = formats;
         r = add_work(b, at->base + at->at, n);
         if (r != 0)
                 return r;
@@ -80,7 +83,7 @@ static int add_format(Body *b, const DatBytes *at, const char *system, const cha
         memcpy(format.text, text, n);
         format.text[n] = 0;
         format.n = n;
-        formats[b->f->n_formats++] = format;
+        b->f->formats[b->f->n_formats++] = format;
         return 0;
 }
 
@@ -152,45 +155,43 @@ static void read_text(DatBytes *bytes, uint64_t n, DatText *ret, const char *wha
 static int add_cpu(Body *b, DatCpu **cpus, size_t *n_cpus, uint32_t cpu, uint64_t offset,
                    uint64_t n) {
         uint64_t n_there = offset < b->f->n_map ? MIN(n, b->f->n_map - offset) : 0;
-        DatCpu *p;
 
         if (n == 0)
                 return 0;
-        if (cpu >= META_MAX_CPUS)
+        if (cpu >= STORE_MAX_CPUS)
                 return fail(b, offset, "the number of the CPU whose pages are here is impossible");
-        p = grow_array(*cpus, *n_cpus, sizeof(*p));
-        if (!p)
+        if (!ARRAY_GROW(*cpus, *n_cpus))
                 return -ENOMEM;
-        *cpus = p;
-        p[(*n_cpus)++] = (DatCpu){ .cpu = cpu,
-                                   .data = b->f->map + (n_there ? offset : 0),
-                                   .n = n_there,
-                                   .n_cut = n - n_there };
+        (*cpus)[(*n_cpus)++] = (DatCpu){ .cpu = cpu,
+                                         .data = b->f->map + (n_there ? offset : 0),
+                                         .n = n_there,
+                                         .n_cut = n - n_there };
         return 0;
 }
 
-/* Takes them if they are the first that there are. */
-static int take_cpus(Body *b, DatCpu *cpus, size_t n_cpus, const char *name) {
-        if (n_cpus == 0) {
-                free(cpus);
-                return 0;
-        }
-        if (b->f->n_buffers++ > 0) {
-                free(cpus);
-                return 0;
-        }
-        b->f->cpus = cpus;
-        b->f->n_cpus = n_cpus;
-        if (*name) {
-                b->f->instance = strdup(name);
-                if (!b->f->instance)
-                        return -ENOMEM;
-        }
-        return 1;
+/* The buffer of that name, which is made if there is none yet.  0 or an error. */
+static int find_buffer(Body *b, const char *name, size_t *ret) {
+        /* As many as there are are compared. */
+        int r = add_work(b, 0, b->f->n_buffers * sizeof(*b->f->buffers));
+
+        if (r != 0)
+                return r;
+        for (*ret = 0; *ret < b->f->n_buffers; ++*ret)
+                if (streq(b->f->buffers[*ret].name, name))
+                        return 0;
+        if (b->f->n_buffers >= BUFFERS_MAX)
+                return fail(b, 0, "there are too many buffers");
+        if (!ARRAY_GROW(b->f->buffers, b->f->n_buffers))
+                return -ENOMEM;
+        b->f->buffers[*ret] = (DatBuffer){ .name = strdup(name) };
+        if (!b->f->buffers[*ret].name)
+                return -ENOMEM;
+        b->f->n_buffers++;
+        return 0;
 }
 
 /* "[mono]" of a list of clocks, or the one that is named. */
-static int take_clock(Body *b, const char *text, size_t n) {
+static int take_clock(char **ret, const char *text, size_t n) {
         const char *open = memchr(text, '[', n), *close;
 
         if (open) {
@@ -200,9 +201,9 @@ static int take_clock(Body *b, const char *text, size_t n) {
                         n = (size_t) (close - text);
                 }
         }
-        free(b->f->clock);
-        b->f->clock = strndup(text, n);
-        return b->f->clock ? 0 : -ENOMEM;
+        free(*ret);
+        *ret = strndup(text, n);
+        return *ret ? 0 : -ENOMEM;
 }
 
 /* --- options ---------------------------------------------------------------------------------- */
@@ -213,28 +214,34 @@ static uint64_t number_behind(const char *text, const char *word) {
         return p ? strtoull(p + strlen(word), NULL, 10) : 0;
 }
 
-/* What per_cpu/cpuN/stats said in the end. */
+/* What per_cpu/cpuN/stats said in the end.  Before those of an instance its name comes. */
 static int read_cpustat(Body *b, const char *data, uint32_t n) {
         _cleanup_free_ char *text = strndup(data, n);
-        CpuAccount account = {}, *p;
+        CpuAccount account = {};
+        DatBuffer *buffer;
+        char *name;
 
         if (!text)
                 return -ENOMEM;
-        if (!startswith(text, "CPU:") || b->f->n_accounts >= ACCOUNTS_MAX)
+        name = startswith(text, "\nBuffer: ") ? text + strlen("\nBuffer: ") : NULL;
+        if (name) {
+                name[strcspn(name, "\n")] = 0;
+                return find_buffer(b, name, &b->i_counted);
+        }
+        buffer = &b->f->buffers[b->i_counted];
+        if (!startswith(text, "CPU:") || buffer->n_accounts >= ACCOUNTS_MAX)
                 return 0;
         account.cpu = (uint32_t) number_behind(text, "CPU:");
         account.overrun = number_behind(text, "\noverrun:");
         account.commit_overrun = number_behind(text, "\ncommit overrun:");
         account.dropped_events = number_behind(text, "\ndropped events:");
         account.read_events = number_behind(text, "\nread events:");
-        if (account.cpu >= META_MAX_CPUS ||
-            (b->f->n_accounts > 0 && b->f->accounts[b->f->n_accounts - 1].cpu >= account.cpu))
-                return 0; /* of another buffer, or not to be told apart */
-        p = grow_array(b->f->accounts, b->f->n_accounts, sizeof(*p));
-        if (!p)
+        if (account.cpu >= STORE_MAX_CPUS ||
+            (buffer->n_accounts > 0 && buffer->accounts[buffer->n_accounts - 1].cpu >= account.cpu))
+                return 0; /* not to be told apart */
+        if (!ARRAY_GROW(buffer->accounts, buffer->n_accounts))
                 return -ENOMEM;
-        b->f->accounts = p;
-        p[b->f->n_accounts++] = account;
+        buffer->accounts[buffer->n_accounts++] = account;
         return 0;
 }
 
@@ -260,14 +267,15 @@ static int read_buffer(Body *b, DatBytes *bytes) {
         uint32_t n = dat_bytes_u32(bytes, "the file ends within a buffer's table of CPUs");
         _cleanup_free_ DatCpu *cpus = NULL;
         uint64_t n_section;
+        DatBuffer *buffer;
         DatBytes head;
-        size_t n_cpus = 0;
+        size_t n_cpus = 0, i;
         bool packed;
         int r = 0;
 
         packed = (open_head(b, section, &head, &n_section) & DAT_SECTION_PACKED) &&
                  b->f->compressor != DAT_NONE;
-        for (uint32_t i = 0; r == 0 && i < n && !bytes->problem; i++) {
+        for (uint32_t k = 0; r == 0 && k < n && !bytes->problem; k++) {
                 uint32_t cpu = dat_bytes_u32(bytes, "a table of CPUs reaches beyond its option");
                 uint64_t at = dat_bytes_u64(bytes, "a table of CPUs reaches beyond its option");
                 uint64_t n_bytes =
@@ -285,12 +293,31 @@ static int read_buffer(Body *b, DatBytes *bytes) {
                 r = finish(b, &head);
         if (r != 0)
                 return r;
-        r = take_cpus(b, TAKE_PTR(cpus), n_cpus, name);
-        if (r <= 0)
+        r = find_buffer(b, name, &i);
+        if (r != 0)
                 return r;
-        b->f->page_bytes = page_bytes;
-        b->f->pages_are_packed = packed;
-        return *clock ? take_clock(b, clock, strlen(clock)) : 0;
+        buffer = &b->f->buffers[i];
+        if (TAKE(buffer->is_read, true))
+                return 0; /* the first of a name is it */
+        buffer->cpus = TAKE_PTR(cpus);
+        buffer->n_cpus = n_cpus;
+        buffer->page_bytes = page_bytes;
+        buffer->is_packed = packed;
+        return *clock ? take_clock(&buffer->clock, clock, strlen(clock)) : 0;
+}
+
+/* Of version 6: u64 offset of its table, name. */
+static int note_buffer(Body *b, DatBytes *bytes) {
+        uint64_t at = dat_bytes_u64(bytes, "an option is too short");
+        const char *name = dat_bytes_string(bytes, "the file ends within a buffer's name");
+        size_t i;
+        int r = finish(b, bytes);
+
+        if (r == 0)
+                r = find_buffer(b, name, &i);
+        if (r == 0 && i > 0)
+                b->f->buffers[i].table_at = at;
+        return r;
 }
 
 /* The bytes of the section at @offset, unpacked into *@ret_plain if they are packed. */
@@ -388,7 +415,12 @@ static int read_option(Body *b, uint16_t id, DatBytes data) {
         case DAT_OPTION_CPUSTAT:
                 return read_cpustat(b, text, (uint32_t) n);
         case DAT_OPTION_TRACECLOCK:
-                return b->f->clock ? 0 : take_clock(b, text, strnlen(text, n));
+                return b->f->clock ? 0 : take_clock(&b->f->clock, text, strnlen(text, n));
+        case DAT_OPTION_DATE:
+        case DAT_OPTION_OFFSET:
+        case DAT_OPTION_TIME_SHIFT:
+        case DAT_OPTION_TSC2NSEC:
+                return dat_times_read(&b->f->times, id, data);
         case DAT_OPTION_UNAME:
                 free(b->f->uname);
                 b->f->uname = strndup(text, n);
@@ -401,10 +433,9 @@ static int read_option(Body *b, uint16_t id, DatBytes data) {
                 b->f->n_possible_cpus = dat_bytes_u32(&data, "an option is too short");
                 return finish(b, &data);
         case DAT_OPTION_BUFFER:
-                if (b->f->version == 7)
-                        return read_buffer(b, &data);
-                if (b->buffer_offset == 0)
-                        b->buffer_offset = dat_bytes_u64(&data, "an option is too short");
+                return b->f->version == 7 ? read_buffer(b, &data) : note_buffer(b, &data);
+        case DAT_OPTION_BUFFER_TEXT:
+                b->text_at = dat_bytes_u64(&data, "an option is too short");
                 return finish(b, &data);
         case DAT_OPTION_HEADER_INFO:
         case DAT_OPTION_FTRACE_EVENTS:
@@ -450,7 +481,7 @@ static int read_options(Body *b, DatBytes *bytes, uint64_t *ret_next) {
 
 /* --- the versions ----------------------------------------------------------------------------- */
 
-static int read_flyrecord(Body *b, DatBytes *bytes, uint32_t n, const char *name) {
+static int read_flyrecord(Body *b, DatBytes *bytes, uint32_t n, DatBuffer *ret) {
         _cleanup_free_ DatCpu *cpus = NULL;
         size_t n_cpus = 0;
         int r = 0;
@@ -458,8 +489,9 @@ static int read_flyrecord(Body *b, DatBytes *bytes, uint32_t n, const char *name
         if (!dat_bytes_are(bytes, "flyrecord", 10))
                 return fail(b, bytes->at,
                             dat_bytes_are(bytes, "latency  ", 10)
-                                    ? "it holds the text of a latency tracer, not pages"
+                                    ? latency_text
                                     : "here the table of CPUs should be");
+        r = add_work(b, bytes->at, MIN((uint64_t) n * 16, bytes->n - bytes->at));
         for (uint32_t cpu = 0; r == 0 && cpu < n && !bytes->problem; cpu++) {
                 uint64_t at = dat_bytes_u64(bytes, "the file ends within the table of CPUs");
                 uint64_t n_bytes = dat_bytes_u64(bytes, "the file ends within the table of CPUs");
@@ -469,7 +501,11 @@ static int read_flyrecord(Body *b, DatBytes *bytes, uint32_t n, const char *name
         }
         if (r == 0)
                 r = finish(b, bytes);
-        return r == 0 ? MIN(take_cpus(b, TAKE_PTR(cpus), n_cpus, name), 0) : r;
+        if (r == 0) {
+                ret->cpus = TAKE_PTR(cpus);
+                ret->n_cpus = n_cpus;
+        }
+        return r;
 }
 
 static int read_version_6(Body *b, DatBytes *bytes) {
@@ -499,11 +535,15 @@ static int read_version_6(Body *b, DatBytes *bytes) {
         }
         if (bytes->problem)
                 return finish(b, bytes);
-        r = read_flyrecord(b, bytes, n_cpus, "");
-        if (r != 0 || b->f->n_buffers > 0 || b->buffer_offset == 0)
-                return r;
-        *bytes = bytes_at(b, b->buffer_offset);
-        return bytes->problem ? finish(b, bytes) : read_flyrecord(b, bytes, n_cpus, "instance");
+        r = read_flyrecord(b, bytes, n_cpus, &b->f->buffers[0]);
+        for (size_t i = 1; r == 0 && i < b->f->n_buffers; i++) {
+                if (b->f->buffers[i].table_at == 0)
+                        continue;
+                *bytes = bytes_at(b, b->f->buffers[i].table_at);
+                r = bytes->problem ? finish(b, bytes)
+                                   : read_flyrecord(b, bytes, n_cpus, &b->f->buffers[i]);
+        }
+        return r;
 }
 
 static int read_version_7(Body *b) {
@@ -520,11 +560,18 @@ static int read_version_7(Body *b) {
                 if (r == 0)
                         r = read_options(b, &bytes, &offset);
         }
-        return r;
+        for (size_t i = 0; i < b->f->n_buffers; i++)
+                if (b->f->buffers[i].n_cpus > 0)
+                        return r;
+        return r == 0 && b->text_at > 0 ? fail(b, b->text_at, latency_text) : r;
 }
 
 int dat_body_read(DatFile *f, DatBytes *head, char **ret_problem) {
         Body b = { .f = f, .ret_problem = ret_problem };
+        size_t top;
+        int r = find_buffer(&b, "", &top);
 
+        if (r != 0)
+                return r;
         return f->version == 6 ? read_version_6(&b, head) : read_version_7(&b);
 }

@@ -15,6 +15,8 @@
 #include "codec/dat-private.h"
 #include "store/format.h"
 
+#define CLOCK_OF_TICKS "tsc2nsec" /* ticks that the file says how to make nanoseconds of */
+
 int dat_fail(char **ret_problem, uint64_t at, const char *what) {
         if (*ret_problem)
                 return DAT_FILE_E_UNREADABLE;
@@ -29,14 +31,14 @@ static int map_file(DatFile *f, int fd) {
         struct stat st;
 
         if (fstat(fd, &st) < 0)
-                return -errno;
+                return ORIGIN(-errno);
         if (!S_ISREG(st.st_mode) || (uint64_t) st.st_size < DAT_MAGIC_BYTES + 2)
                 return DAT_FILE_E_FOREIGN;
         f->n_map = (uint64_t) st.st_size;
         f->map = mmap(NULL, f->n_map, PROT_READ, MAP_SHARED, fd, 0);
         if (f->map == MAP_FAILED) {
                 f->map = NULL;
-                return -errno;
+                return ORIGIN(-errno);
         }
         return 0;
 }
@@ -91,15 +93,32 @@ static int read_head(DatFile *f, DatBytes *b, char **ret_problem) {
         return r;
 }
 
-static int check(const DatFile *f, char **ret_problem) {
-        if (f->page_bytes < PAGE_BYTES_MIN || f->page_bytes > PAGE_BYTES_MAX ||
-            (f->page_bytes & (f->page_bytes - 1)) != 0)
+static int check_buffer(const DatFile *f, DatBuffer *b, char **ret_problem) {
+        b->page_bytes = b->page_bytes ?: f->page_bytes;
+        if (b->page_bytes < PAGE_BYTES_MIN || b->page_bytes > PAGE_BYTES_MAX ||
+            (b->page_bytes & (b->page_bytes - 1)) != 0)
                 return dat_fail(ret_problem, 14, "the size of a page is impossible");
-        for (size_t i = 1; i < f->n_cpus; i++)
-                if (f->cpus[i - 1].cpu >= f->cpus[i].cpu)
-                        return dat_fail(ret_problem, (uint64_t) (f->cpus[i].data - f->map),
+        for (size_t i = 1; i < b->n_cpus; i++)
+                if (b->cpus[i - 1].cpu >= b->cpus[i].cpu)
+                        return dat_fail(ret_problem, (uint64_t) (b->cpus[i].data - f->map),
                                         "a CPU comes twice, or CPUs are not in order");
         return 0;
+}
+
+static int check(DatFile *f, char **ret_problem) {
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < f->n_buffers; i++)
+                r = check_buffer(f, &f->buffers[i], ret_problem);
+        while (f->i_chosen < f->n_buffers && f->buffers[f->i_chosen].n_cpus == 0)
+                f->i_chosen++;
+        if (f->i_chosen == f->n_buffers)
+                f->i_chosen = 0;
+        return r;
+}
+
+static const DatBuffer *chosen(const DatFile *f) {
+        return &f->buffers[f->i_chosen];
 }
 
 int dat_file_take_fd(DatFile **ret, int fd, char **ret_problem) {
@@ -134,16 +153,16 @@ static int read_text(const DatFile *f, const DatText *t, char **ret, size_t *ret
         _cleanup_free_ char *text = NULL;
 
         if (!t->data)
-                return -ENOENT;
+                return ORIGIN(-ENOENT);
         if (n > DAT_TEXT_MAX)
-                return -EFBIG;
+                return ORIGIN(-EFBIG);
         text = malloc(n + 1);
         if (!text)
                 return -ENOMEM;
         if (!t->is_packed)
                 memcpy(text, t->data, n);
         else if (dat_unpack(f->compressor, NULL, t->data, t->n, text, n) != 0)
-                return -EBADMSG;
+                return ORIGIN(-EBADMSG);
         text[n] = 0;
         *ret = TAKE_PTR(text);
         *ret_n = n;
@@ -161,7 +180,7 @@ static int read_counted_text(const DatFile *f, const DatText *t, size_t n_count,
                 return r;
         if (t->is_packed) {
                 if (n < n_count)
-                        return -EBADMSG;
+                        return ORIGIN(-EBADMSG);
                 n -= n_count;
                 memmove(text, text + n_count, n + 1);
         }
@@ -185,7 +204,7 @@ int dat_file_read_tracing(const DatFile *f, const char *path, char **ret, size_t
                         *ret_n = f->formats[i].n;
                         return 0;
                 }
-        return -ENOENT;
+        return ORIGIN(-ENOENT);
 }
 
 int dat_file_read_symbols(const DatFile *f, char **ret, size_t *ret_n) {
@@ -216,7 +235,9 @@ static int fill_uname(SessionMeta *m, const char *uname) {
 }
 
 int dat_file_meta(const DatFile *f, SessionMeta **ret) {
-        const char *name = f->name ?: "trace.dat";
+        const DatBuffer *b = chosen(f);
+        const char *name = f->name ?: "trace.dat",
+                   *clock = f->times.mult > 0 ? CLOCK_OF_TICKS : b->clock ?: f->clock;
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         int r = session_meta_new(&m);
 
@@ -224,10 +245,10 @@ int dat_file_meta(const DatFile *f, SessionMeta **ret) {
                 r = copy(&m->name, name, strlen(name));
         if (r >= 0)
                 r = copy(&m->id, "", 0);
-        if (r >= 0 && f->clock)
-                r = copy(&m->clock, f->clock, strlen(f->clock));
-        if (r >= 0 && f->instance)
-                r = copy(&m->instance, f->instance, strlen(f->instance));
+        if (r >= 0 && clock)
+                r = copy(&m->clock, clock, strlen(clock));
+        if (r >= 0 && *b->name)
+                r = copy(&m->instance, b->name, strlen(b->name));
         /* What holds the symbols' place: there is no store that they would be named in. */
         if (r >= 0 && f->kallsyms.data)
                 r = copy(&m->symbols, "trace.dat", 9);
@@ -238,15 +259,15 @@ int dat_file_meta(const DatFile *f, SessionMeta **ret) {
         if (r < 0)
                 return r;
         m->state = SESSION_SEALED;
-        m->page_bytes = f->page_bytes;
+        m->page_bytes = b->page_bytes;
         m->big_endian = f->big_endian;
         m->n_possible_cpus = f->n_possible_cpus;
-        if (f->n_accounts > 0) {
-                m->cpus = malloc(f->n_accounts * sizeof(*m->cpus));
+        if (b->n_accounts > 0) {
+                m->cpus = malloc(b->n_accounts * sizeof(*m->cpus));
                 if (!m->cpus)
                         return -ENOMEM;
-                memcpy(m->cpus, f->accounts, f->n_accounts * sizeof(*m->cpus));
-                m->n_cpus = f->n_accounts;
+                memcpy(m->cpus, b->accounts, b->n_accounts * sizeof(*m->cpus));
+                m->n_cpus = b->n_accounts;
         }
         *ret = TAKE_PTR(m);
         return 0;
@@ -267,12 +288,12 @@ static int files_read_symbols(const void *p, char **ret, size_t *ret_n) {
 static int files_list_cpus(const void *p, uint32_t **ret, size_t *ret_n) {
         const DatFile *f = p;
 
-        *ret = calloc(f->n_cpus ?: 1, sizeof(**ret));
+        *ret = calloc(chosen(f)->n_cpus ?: 1, sizeof(**ret));
         if (!*ret)
                 return -ENOMEM;
-        for (size_t i = 0; i < f->n_cpus; i++)
-                (*ret)[i] = f->cpus[i].cpu;
-        *ret_n = f->n_cpus;
+        for (size_t i = 0; i < chosen(f)->n_cpus; i++)
+                (*ret)[i] = chosen(f)->cpus[i].cpu;
+        *ret_n = chosen(f)->n_cpus;
         return 0;
 }
 
@@ -315,27 +336,52 @@ const char *dat_file_format_text(const DatFile *f, size_t i) {
 }
 
 size_t dat_file_n_cpus(const DatFile *f) {
-        return f->n_cpus;
+        return chosen(f)->n_cpus;
 }
 
 const DatCpu *dat_file_cpu(const DatFile *f, size_t i) {
-        return &f->cpus[i];
+        return &chosen(f)->cpus[i];
 }
 
 uint32_t dat_file_page_bytes(const DatFile *f) {
-        return f->page_bytes;
+        return chosen(f)->page_bytes;
 }
 
 DatCompressor dat_file_compressor(const DatFile *f) {
-        return f->pages_are_packed ? f->compressor : DAT_NONE;
+        return chosen(f)->is_packed ? f->compressor : DAT_NONE;
 }
 
 bool dat_file_is_big_endian(const DatFile *f) {
         return f->big_endian;
 }
 
-size_t dat_file_n_other_buffers(const DatFile *f) {
-        return f->n_buffers > 1 ? f->n_buffers - 1 : 0;
+const DatTimes *dat_file_times(const DatFile *f) {
+        return &f->times;
+}
+
+size_t dat_file_n_buffers(const DatFile *f) {
+        return f->n_buffers;
+}
+
+const char *dat_file_buffer_name(const DatFile *f, size_t i) {
+        return f->buffers[i].name;
+}
+
+bool dat_file_buffer_has_pages(const DatFile *f, size_t i) {
+        return f->buffers[i].n_cpus > 0;
+}
+
+size_t dat_file_chosen_buffer(const DatFile *f) {
+        return f->i_chosen;
+}
+
+int dat_file_choose_buffer(DatFile *f, const char *name) {
+        for (size_t i = 0; i < f->n_buffers; i++)
+                if (streq(f->buffers[i].name, name)) {
+                        f->i_chosen = i;
+                        return 0;
+                }
+        return DAT_FILE_E_NO_BUFFER;
 }
 
 ssize_t dat_file_read_cpu(const DatFile *f, const DatCpu *cpu, uint64_t at, void *ret, size_t n) {
@@ -350,10 +396,6 @@ int dat_file_fd(const DatFile *f, const DatCpu *cpu, uint64_t *ret_at) {
         return f->fd;
 }
 
-uint64_t dat_file_n_bytes(const DatFile *f) {
-        return f->n_map;
-}
-
 DatFile *dat_file_free(DatFile *f) {
         if (!f)
                 return NULL;
@@ -365,13 +407,18 @@ DatFile *dat_file_free(DatFile *f) {
                 free(f->formats[i].text);
         }
         free(f->formats);
-        free(f->cpus);
-        free(f->accounts);
+        for (size_t i = 0; i < f->n_buffers; i++) {
+                free(f->buffers[i].name);
+                free(f->buffers[i].clock);
+                free(f->buffers[i].cpus);
+                free(f->buffers[i].accounts);
+        }
+        free(f->buffers);
+        dat_times_done(&f->times);
         free(f->name);
         free(f->clock);
         free(f->uname);
         free(f->origin);
-        free(f->instance);
         free(f);
         return NULL;
 }

@@ -18,7 +18,8 @@
  *      compressed pages of a CPU:   u32 n_chunks   { u32 stored   u32 plain   stored bytes }
  *
  * The file is mapped and taken as hostile.  What is said of metadata is checked when it is opened,
- * pages when they are read.  Of several buffers the first that has pages is the recording.
+ * pages when they are read.  Of several buffers one is the recording: the top-level one if it has
+ * pages, else the first that has some, or the one that is chosen.
  *
  * Source: trace-cmd 3.1.6 Documentation/trace-cmd/trace-cmd.dat.v6.5.txt and .v7.5.txt,
  * lib/trace-cmd/trace-input.c, tracecmd_alloc_fd(), and trace-compress.c.
@@ -29,6 +30,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "codec/dat-times.h"
 #include "store/meta.h"
 #include "store/session-dir.h"
 
@@ -49,6 +51,7 @@ typedef struct DatCpu {
 enum {
         DAT_FILE_E_FOREIGN = 1,    /* not a trace.dat at all */
         DAT_FILE_E_UNREADABLE = 2, /* damaged, or of a kind that is not understood */
+        DAT_FILE_E_NO_BUFFER = 3,  /* it has none of that name */
 };
 
 /*
@@ -60,6 +63,14 @@ enum {
  * Return: 0, DAT_FILE_E_*, -errno.
  */
 int dat_file_take_fd(DatFile **ret, int fd, char **ret_problem);
+
+/* The buffers of the recorded machine: the top-level one, whose name is "", and instances. */
+size_t dat_file_n_buffers(const DatFile *f);
+const char *dat_file_buffer_name(const DatFile *f, size_t i);
+bool dat_file_buffer_has_pages(const DatFile *f, size_t i);
+size_t dat_file_chosen_buffer(const DatFile *f);
+/* What is asked of @f from now on is asked of that one.  0, DAT_FILE_E_NO_BUFFER. */
+int dat_file_choose_buffer(DatFile *f, const char *name);
 
 /* As a session's directory.  @f is consumed, also on failure; @name, which need not be a session's,
  * is what its metadata call it. */
@@ -87,11 +98,10 @@ uint32_t dat_file_page_bytes(const DatFile *f);
 /* Of the pages. */
 DatCompressor dat_file_compressor(const DatFile *f);
 bool dat_file_is_big_endian(const DatFile *f);
-/* How many other buffers with pages there are. */
-size_t dat_file_n_other_buffers(const DatFile *f);
+/* What its pages' times are. */
+const DatTimes *dat_file_times(const DatFile *f);
 /* The file, borrowed, and where in it the CPU's bytes begin. */
 int dat_file_fd(const DatFile *f, const DatCpu *cpu, uint64_t *ret_at);
-uint64_t dat_file_n_bytes(const DatFile *f);
 DatFile *dat_file_free(DatFile *f);
 DEFINE_CLEANUP(DatFile *, dat_file_free);
 

@@ -7,6 +7,7 @@
  */
 
 #include <byteswap.h>
+#include <inttypes.h>
 #include <zstd.h>
 
 #include "codec/dat-format.h"
@@ -139,12 +140,33 @@ static void put_stat(Buf *b, const DatHead *h, const CpuAccount *c) {
         b->error = b->error ?: text.error;
 }
 
+/* What its pages need to be read as they were. */
+static void put_times(Buf *b, const DatHead *h) {
+        const DatTimes *t = h->times;
+        uint32_t tsc[] = { order_u32(h, t->mult), order_u32(h, t->shift), 0, 0 };
+        char text[32];
+        int n = snprintf(text, sizeof(text), "%" PRId64, t->offset_ns);
+
+        /* Before the clock, which trace-cmd takes for ticks else. */
+        if (t->mult > 0)
+                put_option(b, h, DAT_OPTION_TSC2NSEC, tsc, sizeof(tsc));
+        if (t->n_shift_option > 0)
+                put_option(b, h, DAT_OPTION_TIME_SHIFT, t->shift_option, t->n_shift_option);
+        if (t->is_of_day && t->offset_ns % 1000 == 0) {
+                n = snprintf(text, sizeof(text), "%" PRId64, t->offset_ns / 1000);
+                put_option(b, h, DAT_OPTION_DATE, text, (size_t) n + 1);
+        } else if (t->offset_ns != 0)
+                put_option(b, h, DAT_OPTION_OFFSET, text, (size_t) n + 1);
+}
+
 static void put_common_options(Buf *b, const DatHead *h) {
         uint32_t n_cpus = order_u32(h, h->n_cpus);
         char clock[64];
         int n = snprintf(clock, sizeof(clock), "[%s]", h->clock);
 
         put_option(b, h, DAT_OPTION_CPUCOUNT, &n_cpus, sizeof(n_cpus));
+        if (h->times)
+                put_times(b, h);
         for (size_t i = 0; i < h->n_accounts; i++)
                 put_stat(b, h, &h->accounts[i]);
         put_option(b, h, DAT_OPTION_TRACECLOCK, clock, MIN((size_t) n + 1, sizeof(clock)));

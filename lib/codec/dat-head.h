@@ -54,7 +54,8 @@ typedef struct DatHead {
         size_t n_accounts;
         uint32_t n_cpus; /* with or without pages */
         const char *clock, *uname;
-        const char *origin; /* codec/dat-origin.h; NULL: none */
+        const char *origin;    /* codec/dat-origin.h; NULL: none */
+        const DatTimes *times; /* what the pages' are, of a trace.dat; NULL: what they hold */
 } DatHead;
 
 /* Where the pages of a CPU are: of n bytes, without the number of chunks that packed ones begin with.

@@ -64,16 +64,13 @@ struct DatPages {
 };
 
 static int note(DatPages *p, uint32_t number, uint64_t n_pages, const char *what) {
-        SealedDamage *d = reallocarray(p->damages, p->n_damages + 1, sizeof(*d));
-
-        if (!d)
+        if (!ARRAY_GROW(p->damages, p->n_damages))
                 return -ENOMEM;
-        p->damages = d;
-        d[p->n_damages++] = (SealedDamage){ .part = SEALED_PART_CHUNK,
-                                            .block = number,
-                                            .n_blocks = n_pages > 0,
-                                            .n_pages = n_pages,
-                                            .what = what };
+        p->damages[p->n_damages++] = (SealedDamage){ .part = SEALED_PART_CHUNK,
+                                                     .block = number,
+                                                     .n_blocks = n_pages > 0,
+                                                     .n_pages = n_pages,
+                                                     .what = what };
         return 0;
 }
 
@@ -143,12 +140,9 @@ static int load(DatPages *p, const Chunk *c, const uint8_t **ret) {
 }
 
 static int add_mark(DatPages *p, uint64_t at) {
-        Mark *marks = grow_array(p->marks, p->n_marks, sizeof(*marks));
-
-        if (!marks)
+        if (!ARRAY_GROW(p->marks, p->n_marks))
                 return -ENOMEM;
-        p->marks = marks;
-        marks[p->n_marks++] = (Mark){ .at = at, .first_page = p->n_pages };
+        p->marks[p->n_marks++] = (Mark){ .at = at, .first_page = p->n_pages };
         return 0;
 }
 
@@ -213,7 +207,7 @@ int dat_pages_open(DatPages **ret, const DatFile *f, uint32_t cpu) {
                 if (dat_file_cpu(f, i)->cpu == cpu)
                         p->cpu = dat_file_cpu(f, i);
         if (!p->cpu)
-                return -ENOENT;
+                return ORIGIN(-ENOENT);
         if (dat_file_compressor(f) == DAT_NONE) {
                 p->n_pages = p->cpu->n / p->page_bytes;
                 p->n_torn = p->cpu->n_cut + p->cpu->n % p->page_bytes;

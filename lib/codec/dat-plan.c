@@ -6,11 +6,12 @@
  */
 
 #include "base/grow.h"
+#include "codec/dat-file.h"
 #include "codec/dat-plan.h"
 #include "codec/page-source.h"
 
 static int take(DatPlan *p, uint32_t cpu, uint64_t sequence, uint64_t page) {
-        DatRun *last = p->n_runs > 0 ? &p->runs[p->n_runs - 1] : NULL, *runs;
+        DatRun *last = p->n_runs > 0 ? &p->runs[p->n_runs - 1] : NULL;
 
         p->n_pages++;
         if (last && last->cpu == cpu && last->sequence == sequence &&
@@ -18,16 +19,15 @@ static int take(DatPlan *p, uint32_t cpu, uint64_t sequence, uint64_t page) {
                 last->n++;
                 return 0;
         }
-        runs = grow_array(p->runs, p->n_runs, sizeof(*runs));
-        if (!runs)
+        if (!ARRAY_GROW(p->runs, p->n_runs))
                 return -ENOMEM;
-        p->runs = runs;
-        runs[p->n_runs++] = (DatRun){ cpu, sequence, page, 1 };
+        p->runs[p->n_runs++] = (DatRun){ cpu, sequence, page, 1 };
         return 0;
 }
 
 /* 1 if what comes behind it need not be read. */
-static int plan_page(DatPlan *p, const DatChoice *choice, const DatRun *at, const void *page) {
+static int plan_page(DatPlan *p, const DatChoice *choice, const DatTimes *times, const DatRun *at,
+                     const void *page) {
         PageInfo info;
         int r = page_parse(&info, page, p->page_bytes, p->swap);
 
@@ -35,15 +35,18 @@ static int plan_page(DatPlan *p, const DatChoice *choice, const DatRun *at, cons
                 p->n_lost += r != PAGE_E_EMPTY;
                 return 0;
         }
-        if (choice->to_ns > 0 && info.timestamp > choice->to_ns)
+        if (choice->to_ns > 0 && (times ? dat_times_apply(times, at->cpu, info.timestamp)
+                                        : info.timestamp) > choice->to_ns)
                 return 1;
-        r = choice->look ? choice->look(choice->userdata, &info, page) : 1;
+        r = choice->look ? choice->look(choice->userdata, at->cpu, &info, page) : 1;
         return r > 0 ? take(p, at->cpu, at->sequence, at->first) : r;
 }
 
 /* 1 if segments behind it need not be read. */
 static int plan_segment(DatPlan *p, const SessionDir *dir, const DatChoice *choice, uint32_t cpu,
                         uint64_t sequence) {
+        const DatFile *file = dat_file_of_dir(dir);
+        const DatTimes *times = file ? dat_file_times(file) : NULL;
         _cleanup_(page_source_freep) PageSource *s = NULL;
         DatRun at = { .cpu = cpu, .sequence = sequence };
         int r = page_source_open(&s, dir, cpu, sequence, NULL);
@@ -58,11 +61,15 @@ static int plan_segment(DatPlan *p, const SessionDir *dir, const DatChoice *choi
                 return 0;
         }
         if (choice->from_ns > 0)
-                r = page_source_find(s, choice->from_ns, p->swap, &at.first);
+                r = page_source_find(
+                        s, times ? dat_times_find(times, choice->from_ns) : choice->from_ns,
+                        p->swap, &at.first);
         for (uint64_t end; r == 0 && at.first < page_source_n_pages(s);) {
                 const uint8_t *pages;
 
                 r = page_source_read(s, at.first, (const void **) &pages, &n);
+                if (r == PAGE_SOURCE_E_GONE)
+                        return 0;
                 if (r == PAGE_SOURCE_E_LOST) {
                         p->n_lost += n;
                         at.first += n;
@@ -70,7 +77,7 @@ static int plan_segment(DatPlan *p, const SessionDir *dir, const DatChoice *choi
                         continue;
                 }
                 for (end = at.first + n; r == 0 && at.first < end; at.first++) {
-                        r = plan_page(p, choice, &at, pages);
+                        r = plan_page(p, choice, times, &at, pages);
                         pages += p->page_bytes;
                 }
         }
@@ -93,7 +100,7 @@ int dat_plan_make(DatPlan *ret, const SessionDir *dir, const DatChoice *choice) 
         int r = session_dir_list_cpus(dir, &cpus, &n_cpus);
 
         for (size_t i = 0; r >= 0 && i < n_cpus; i++) {
-                if (cpus[i] >= META_MAX_CPUS) {
+                if (cpus[i] >= STORE_MAX_CPUS) {
                         ret->n_unreadable++;
                         continue;
                 }

@@ -38,10 +38,11 @@ typedef struct DatPlan {
 typedef struct DatChoice {
         const bool *cpus; /* NULL: all */
         size_t n_cpus;
-        uint64_t from_ns, to_ns; /* trace clock; to_ns 0: no end.  Read is what may lie between */
+        uint64_t from_ns,
+                to_ns; /* as events' times are; to_ns 0: no end.  Read is what may lie between */
         /* Asked for each good page, in the order of the runs: 1 takes it, 0 leaves it out, -errno ends it all.  NULL
          * takes every page. */
-        int (*look)(void *userdata, const PageInfo *info, const void *page);
+        int (*look)(void *userdata, uint32_t cpu, const PageInfo *info, const void *page);
         void *userdata;
 } DatChoice;
 

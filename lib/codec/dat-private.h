@@ -6,6 +6,7 @@
 
 #include "codec/dat-bytes.h"
 #include "codec/dat-file.h"
+#include "codec/dat-times.h"
 
 /* A text that is read when it is asked for. */
 typedef struct DatText {
@@ -21,6 +22,20 @@ typedef struct DatFormat {
         size_t n;
 } DatFormat;
 
+/* One tracing instance's. */
+typedef struct DatBuffer {
+        char *name;  /* "": the top-level one */
+        char *clock; /* NULL: as the file's */
+        bool is_packed;
+        uint32_t page_bytes; /* 0: as the file's */
+        DatCpu *cpus;
+        size_t n_cpus;
+        CpuAccount *accounts;
+        size_t n_accounts;
+        uint64_t table_at; /* of version 6: where its table of CPUs is; 0: not known */
+        bool is_read;      /* its table was */
+} DatBuffer;
+
 struct DatFile {
         char *name; /* of the recording; NULL until it stands in for a directory */
         int fd;
@@ -30,17 +45,14 @@ struct DatFile {
         unsigned version;
         uint32_t page_bytes;
         DatCompressor compressor; /* of whatever is packed */
-        bool pages_are_packed;
         DatText kallsyms, printk, cmdlines;
         DatFormat *formats; /* header_page and header_event among them */
         size_t n_formats;
-        DatCpu *cpus;
-        size_t n_cpus;
+        DatBuffer *buffers; /* the top-level one first */
+        size_t n_buffers, i_chosen;
         uint32_t n_possible_cpus;
-        CpuAccount *accounts;
-        size_t n_accounts;
-        char *clock, *uname, *origin, *instance;
-        size_t n_buffers;      /* with pages */
+        char *clock, *uname, *origin;
+        DatTimes times;
         uint64_t first_option; /* of version 7 */
 };
 

@@ -130,7 +130,7 @@ static int put_run(Writer *w, const DatRun *run) {
         if (r < 0)
                 return r;
         if (page_source_n_pages(w->source) < run->first + run->n)
-                return -ESTALE;
+                return ORIGIN(-ESTALE);
         for (uint64_t i = run->first, end = run->first + run->n, n; r == 0 && i < end; i += n) {
                 const void *pages;
                 size_t n_bytes;

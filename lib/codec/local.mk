@@ -13,6 +13,8 @@ noinst_LIBRARIES += %D%/libcodec.a
 	%D%/dat-format.h \
 	%D%/dat-head.c \
 	%D%/dat-head.h \
+	%D%/dat-losses.c \
+	%D%/dat-losses.h \
 	%D%/dat-origin.c \
 	%D%/dat-origin.h \
 	%D%/dat-pages.c \
@@ -20,6 +22,10 @@ noinst_LIBRARIES += %D%/libcodec.a
 	%D%/dat-plan.c \
 	%D%/dat-plan.h \
 	%D%/dat-private.h \
+	%D%/dat-start.c \
+	%D%/dat-start.h \
+	%D%/dat-times.c \
+	%D%/dat-times.h \
 	%D%/dat-unpack.c \
 	%D%/dat-writer.c \
 	%D%/dat-writer.h \

@@ -21,8 +21,11 @@
 /* What was read is given back so many bytes at a time: mapped pages count as the reader's memory
  * until it does. */
 #define BEHIND_BYTES ((uint64_t) 1 << 20)
+/* Of a segment so much is read at once, and less until it is known that it is read in order. */
+#define WINDOW_BYTES ((uint64_t) 256 << 10)
 
 struct PageSource {
+        const SessionDir *dir; /* where it has a name, borrowed; NULL: nowhere */
         const uint8_t *behind; /* mapped pages before this one were given back; NULL: none */
         Segment *raw;          /* or */
         DatPages *dat;         /* or */
@@ -34,6 +37,9 @@ struct PageSource {
         SealedDamage *holes; /* n_holes that were met */
         size_t n_holes;
         uint64_t last_hole; /* the page that the last of them begins with */
+        uint8_t *window;    /* of a segment: n_window pages from first_in_window on */
+        size_t n_window_room;
+        uint64_t first_in_window, n_window;
 };
 
 static PageSource *page_source_new(void) {
@@ -85,7 +91,7 @@ int page_source_take_fd(PageSource **ret, int fd, uint32_t *ret_version) {
         int r;
 
         if (fstat(owned, &st) < 0)
-                return -errno;
+                return ORIGIN(-errno);
         if (st.st_size == 0)
                 return PAGE_SOURCE_E_UNBEGUN;
         s = page_source_new();
@@ -93,7 +99,7 @@ int page_source_take_fd(PageSource **ret, int fd, uint32_t *ret_version) {
                 return -ENOMEM;
         again = fcntl(owned, F_DUPFD_CLOEXEC, 3);
         if (again < 0)
-                return -errno;
+                return ORIGIN(-errno);
         r = segment_take_fd(&s->raw, TAKE_FD(owned));
         if (r > 0)
                 r = take_sealed(&s->sealed, TAKE_FD(again), ret_version);
@@ -125,14 +131,11 @@ static int open_dat(PageSource **ret, const DatFile *f, uint32_t cpu) {
         return 0;
 }
 
-int page_source_open(PageSource **ret, const SessionDir *dir, uint32_t cpu, uint64_t sequence,
-                     uint32_t *ret_version) {
+static int open_segment(PageSource **ret, const SessionDir *dir, uint32_t cpu, uint64_t sequence,
+                        uint32_t *ret_version) {
         _cleanup_(page_source_freep) PageSource *s = NULL;
-        const DatFile *dat = dat_file_of_dir(dir);
         int r, fd;
 
-        if (dat)
-                return open_dat(ret, dat, cpu);
         fd = session_dir_open_segment_file(dir, cpu, sequence);
         if (fd == -EISDIR || fd == -EBADFD)
                 return PAGE_SOURCE_E_DAMAGED;
@@ -142,20 +145,70 @@ int page_source_open(PageSource **ret, const SessionDir *dir, uint32_t cpu, uint
         /* A file that was moved here would put its pages on the wrong CPU or in the wrong order. */
         if (page_source_cpu(s) != cpu || page_source_sequence(s) != sequence)
                 return PAGE_SOURCE_E_DAMAGED;
+        s->dir = dir;
         *ret = TAKE_PTR(s);
         return 0;
 }
 
-int page_source_refresh(PageSource *s) {
-        s->behind = NULL; /* it may be mapped elsewhere */
-        if (s->raw) {
-                int r = segment_refresh(s->raw);
+int page_source_open(PageSource **ret, const SessionDir *dir, uint32_t cpu, uint64_t sequence,
+                     uint32_t *ret_version) {
+        const DatFile *dat = dat_file_of_dir(dir);
+        PageSource *s = NULL;
+        size_t n = 0;
+        int r;
 
-                if (r >= 0)
-                        look_for_holes(s);
-                return r;
+        if (dat)
+                return open_dat(ret, dat, cpu);
+        r = open_segment(&s, dir, cpu, sequence, ret_version);
+        if (r == 0)
+                (void) page_source_damages(s, &n);
+        /* What is emptied in between looks damaged, and is another or none the second time. */
+        if (r > 0 || n > 0) {
+                s = page_source_free(s);
+                r = open_segment(&s, dir, cpu, sequence, ret_version);
         }
+        if (r == 0)
+                *ret = s;
+        return r;
+}
+
+/* The file was emptied: on with the one that has its name now.  0, PAGE_SOURCE_E_GONE, -errno. */
+static _cold_ int open_again(PageSource *s) {
+        PageSource *other = NULL, old = *s;
+        int r = s->dir ? page_source_open(&other, s->dir, page_source_cpu(s),
+                                          page_source_sequence(s), NULL)
+                       : -ENOENT;
+
+        if (r == 0 && (page_source_page_bytes(other) != page_source_page_bytes(s) ||
+                       page_source_n_pages(other) < page_source_n_pages(s))) {
+                other = page_source_free(other);
+                r = PAGE_SOURCE_E_DAMAGED;
+        }
+        if (r != 0)
+                return r > 0 || r == -ENOENT ? PAGE_SOURCE_E_GONE : r;
+        *s = *other;
+        *other = old;
+        (void) page_source_free(other);
         return 0;
+}
+
+int page_source_refresh(PageSource *s) {
+        uint64_t n_before;
+        int r;
+
+        s->behind = NULL; /* it may be mapped elsewhere */
+        if (!s->raw)
+                return 0;
+        n_before = segment_n_pages(s->raw);
+        r = segment_refresh(s->raw);
+        if (r >= 0)
+                look_for_holes(s);
+        else if (fd_is_empty(s->fd)) {
+                r = open_again(s);
+                if (r == 0)
+                        r = page_source_n_pages(s) > n_before;
+        }
+        return r;
 }
 
 uint32_t page_source_cpu(const PageSource *s) {
@@ -224,6 +277,8 @@ static int read_sealed(SealedReader *r, uint64_t i, const void **ret, uint64_t *
         k = sealed_reader_block(r, i_block, &pages);
         if (k < 0)
                 return k;
+        if (k == SEALED_E_GONE)
+                return PAGE_SOURCE_E_GONE;
         *ret_n = e->first_page + e->n_pages - i;
         if (k == SEALED_E_DAMAGED)
                 return PAGE_SOURCE_E_LOST;
@@ -259,16 +314,12 @@ static _cold_ uint64_t n_in_hole(const PageSource *s, uint64_t i, uint64_t *ret_
 
 /* Once, however often it is met. */
 static int note_hole(PageSource *s, uint64_t i, uint64_t n) {
-        SealedDamage *holes;
-
         if (s->n_holes > 0 && i <= s->last_hole)
                 return 0;
-        holes = grow_array(s->holes, s->n_holes, sizeof(*holes));
-        if (!holes)
+        if (!ARRAY_GROW(s->holes, s->n_holes))
                 return -ENOMEM;
-        s->holes = holes;
         s->last_hole = i;
-        holes[s->n_holes++] = (SealedDamage){
+        s->holes[s->n_holes++] = (SealedDamage){
                 .part = s->dat ? SEALED_PART_CPU : SEALED_PART_HOLE,
                 .n_pages = n,
                 .what = "a hole in the file, where nothing was ever written",
@@ -276,7 +327,40 @@ static int note_hole(PageSource *s, uint64_t i, uint64_t n) {
         return 0;
 }
 
-static int read_mapped(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_n) {
+/* From the file, for what is removed meanwhile ends in the middle.  @n_max: pages before a hole. */
+static int read_window(PageSource *s, uint64_t i, uint64_t n_max, const void **ret,
+                       uint64_t *ret_n) {
+        const size_t page_bytes = page_source_page_bytes(s);
+        uint64_t behind = s->first_in_window + s->n_window, n = 1;
+        ssize_t n_read;
+
+        if (i < s->first_in_window || i >= behind) {
+                if (i == behind)
+                        n = MIN(2 * s->n_window, WINDOW_BYTES / page_bytes);
+                n = MIN(n, n_max);
+                n = MAX(n, (uint64_t) 1);
+                s->n_window = 0;
+                if (s->n_window_room < n * page_bytes) {
+                        free(s->window);
+                        s->window = malloc(n * page_bytes);
+                        s->n_window_room = s->window ? n * page_bytes : 0;
+                        if (!s->window)
+                                return -ENOMEM;
+                }
+                n_read = pread_up_to(s->fd, s->window, n * page_bytes, page_at(s, i));
+                if (n_read < 0)
+                        return (int) n_read;
+                s->first_in_window = i;
+                s->n_window = (uint64_t) n_read / page_bytes;
+                if (s->n_window == 0)
+                        return fd_is_empty(s->fd) ? PAGE_SOURCE_E_GONE : PAGE_SOURCE_E_LOST;
+        }
+        *ret = s->window + (i - s->first_in_window) * page_bytes;
+        *ret_n = MIN(s->first_in_window + s->n_window - i, n_max);
+        return 0;
+}
+
+static int read_plain(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_n) {
         uint64_t n;
         int r = 0;
 
@@ -290,24 +374,40 @@ static int read_mapped(PageSource *s, uint64_t i, const void **ret, uint64_t *re
                 }
         } else
                 n = MIN(page_source_n_pages(s), s->first_hole) - i;
-        if (s->dat)
-                r = dat_pages_read(s->dat, i, ret, ret_n);
-        else
-                *ret = segment_page(s->raw, i);
+        if (s->raw) {
+                r = read_window(s, i, n, ret, ret_n);
+                if (r == PAGE_SOURCE_E_LOST)
+                        *ret_n = n;
+                return r;
+        }
+        r = dat_pages_read(s->dat, i, ret, ret_n);
         *ret_n = n;
         give_back(s, *ret);
         return r;
 }
 
-int page_source_read(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_n) {
+static int read_once(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_n) {
         int r;
 
         if (s->sealed)
                 return read_sealed(s->sealed, i, ret, ret_n);
         if (s->raw || dat_pages_are_mapped(s->dat))
-                return read_mapped(s, i, ret, ret_n);
+                return read_plain(s, i, ret, ret_n);
         r = dat_pages_read(s->dat, i, ret, ret_n);
         return r == DAT_PAGES_E_LOST ? PAGE_SOURCE_E_LOST : r;
+}
+
+int page_source_read(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_n) {
+        int r = read_once(s, i, ret, ret_n);
+
+        if (_likely_(r != PAGE_SOURCE_E_GONE))
+                return r;
+        r = open_again(s);
+        if (r == 0)
+                r = read_once(s, i, ret, ret_n);
+        if (r == PAGE_SOURCE_E_GONE)
+                *ret_n = page_source_n_pages(s) - i;
+        return r;
 }
 
 /* The last block that begins at @ns or before. */
@@ -392,7 +492,7 @@ static int span_of_blocks(SealedReader *r, uint64_t *ret_first_ns, uint64_t *ret
         while (last > first && sealed_reader_entry(r, last - 1)->last_ns == 0)
                 last--;
         if (first == last)
-                return -ENODATA;
+                return ORIGIN(-ENODATA);
         *ret_first_ns = sealed_reader_entry(r, first)->first_ns;
         *ret_last_ns = sealed_reader_entry(r, last - 1)->last_ns;
         return 0;
@@ -435,6 +535,7 @@ PageSource *page_source_free(PageSource *s) {
         dat_pages_free(s->dat);
         sealed_reader_free(s->sealed);
         free(s->holes);
+        free(s->window);
         free(s);
         return NULL;
 }

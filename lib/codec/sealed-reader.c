@@ -14,6 +14,7 @@
  */
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/io.h"
 #include "codec/block.h"
 #include "codec/sealed-reader.h"
@@ -36,46 +37,30 @@ struct SealedReader {
         bool is_cut; /* n_pages is from the header, and what was found ends before */
 
         Found *found;
-        size_t n_found, n_found_room;
+        size_t n_found;
         SealedDamage *damages;
-        size_t n_damages, n_damages_room;
+        size_t n_damages;
 
         BlockCodec *codec;
         size_t i_cached; /* SIZE_MAX: none */
         void *pages;
+        size_t n_pages_room; /* [bytes] */
         uint8_t *file_block; /* header and body, as in the file */
         size_t n_file_block_room;
 };
 
-static int array_grow(void **items, size_t n, size_t *n_room, size_t item_bytes) {
-        size_t n_more = MAX(*n_room * 2, (size_t) 16);
-        void *p;
-
-        if (n < *n_room)
-                return 0;
-        p = reallocarray(*items, n_more, item_bytes);
-        if (!p)
+static int note(SealedReader *r, SealedDamage damage) {
+        if (!ARRAY_GROW(r->damages, r->n_damages))
                 return -ENOMEM;
-        *items = p;
-        *n_room = n_more;
+        r->damages[r->n_damages++] = damage;
         return 0;
 }
 
-static int note(SealedReader *r, SealedDamage damage) {
-        int k = array_grow((void **) &r->damages, r->n_damages, &r->n_damages_room,
-                           sizeof(*r->damages));
-
-        if (k >= 0)
-                r->damages[r->n_damages++] = damage;
-        return k;
-}
-
 static int add_found(SealedReader *r, const SealedEntry *e, uint32_t number) {
-        int k = array_grow((void **) &r->found, r->n_found, &r->n_found_room, sizeof(*r->found));
-
-        if (k >= 0)
-                r->found[r->n_found++] = (Found){ .entry = *e, .number = number };
-        return k;
+        if (!ARRAY_GROW(r->found, r->n_found))
+                return -ENOMEM;
+        r->found[r->n_found++] = (Found){ .entry = *e, .number = number };
+        return 0;
 }
 
 /* --- finding the blocks ----------------------------------------------------------------------- */
@@ -326,7 +311,7 @@ int sealed_reader_take_fd(SealedReader **ret, int fd, uint32_t *ret_version) {
         int k;
 
         if (n_file < 0)
-                return -errno;
+                return ORIGIN(-errno);
         r = malloc(sizeof(*r));
         if (!r)
                 return -ENOMEM;
@@ -360,13 +345,17 @@ static bool big_endian_here(void) {
         return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 }
 
-static int make_room(SealedReader *r, size_t n_file_block) {
+static int make_room(SealedReader *r, size_t n_file_block, size_t n_raw) {
         bool swap = !!(r->identity.flags & SEALED_FLAG_BIG_ENDIAN) != big_endian_here();
 
-        if (!r->pages) {
-                r->pages = malloc(SEALED_BLOCK_RAW_MAX);
-                if (!r->pages)
+        if (r->n_pages_room < n_raw) {
+                void *p = malloc(n_raw);
+
+                if (!p)
                         return -ENOMEM;
+                free(r->pages);
+                r->pages = p;
+                r->n_pages_room = n_raw;
         }
         if (r->n_file_block_room < n_file_block) {
                 uint8_t *p = realloc(r->file_block, n_file_block);
@@ -385,8 +374,13 @@ static int load(SealedReader *r, const SealedEntry *e, const char **ret_what) {
         const uint8_t *body;
         SealedBlock b;
         ssize_t n;
-        int k = make_room(r, n_block);
+        size_t n_raw = (size_t) e->n_pages * r->identity.page_bytes;
+        int k;
 
+        *ret_what = "the header contradicts the index or the file's";
+        if (n_raw > SEALED_BLOCK_RAW_MAX)
+                return 1;
+        k = make_room(r, n_block, n_raw);
         if (k < 0)
                 return k;
         n = pread_up_to(r->fd, r->file_block, n_block, e->offset);
@@ -428,6 +422,8 @@ int sealed_reader_block(SealedReader *r, size_t i, const void **ret) {
                 k = load(r, &f->entry, &what);
                 if (k < 0)
                         return k;
+                if (k > 0 && fd_is_empty(r->fd))
+                        return SEALED_E_GONE;
                 if (k > 0) {
                         f->is_damaged = true;
                         k = note(r, (SealedDamage){ .part = SEALED_PART_BLOCK,

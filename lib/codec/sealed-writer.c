@@ -11,7 +11,7 @@
 #include "codec/sealed-reader.h"
 #include "codec/sealed-writer.h"
 #include "store/page.h"
-#include "store/segment.h"
+#include "store/segment-header.h"
 
 typedef struct SealedWriter {
         const SealedSource *source;
@@ -47,7 +47,7 @@ static int check_source(SealedWriter *w) {
         const SegmentHeader *h = &w->segment;
 
         if (n_file < 0)
-                return -errno;
+                return ORIGIN(-errno);
         if (r < 0)
                 return r;
         if (r > 0 || h->state != SEGMENT_STATE_CLOSED || n_file < SEGMENT_HEADER_BYTES ||
@@ -146,7 +146,7 @@ static int put_block(SealedWriter *w, uint32_t number, uint64_t first_page, uint
         if (r < 0)
                 return r;
         if (w->body.n_data > SEALED_BLOCK_BODY_MAX)
-                return -EFBIG;
+                return ORIGIN(-EFBIG);
         b.n_body = (uint32_t) w->body.n_data;
         b.body_checksum = sealed_checksum(w->body.data, w->body.n_data);
         e = (SealedEntry){

@@ -6,6 +6,7 @@
  * dropped when another span needs others.
  */
 
+#include "base/grow.h"
 #include "decode/atlas.h"
 
 #define BEGINNING_BYTES_MAX 16
@@ -24,15 +25,12 @@ struct Atlas {
 };
 
 static int add_map(Atlas *a, Map map) {
-        Map *maps = reallocarray(a->maps, a->n_maps + 1, sizeof(*maps));
-
-        if (!maps) {
+        if (!ARRAY_GROW(a->maps, a->n_maps)) {
                 free(map.hash);
                 (void) symbols_free(map.symbols);
                 return -ENOMEM;
         }
-        a->maps = maps;
-        maps[a->n_maps++] = map;
+        a->maps[a->n_maps++] = map;
         return 0;
 }
 

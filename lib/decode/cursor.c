@@ -21,6 +21,7 @@
 
 #include <limits.h>
 
+#include "codec/dat-file.h"
 #include "decode/cursor.h"
 #include "decode/payload.h"
 #include "store/page.h"
@@ -31,6 +32,7 @@ struct Cursor {
         CursorHead head;
         const SessionDir *dir;
         const Formats *formats;
+        const DatTimes *times; /* NULL: pages hold the times themselves */
 
         uint64_t *sequences;
         size_t n_sequences;
@@ -109,11 +111,24 @@ static void count_end(CursorCount *count, const PageSource *s) {
                 count->n_unclosed++;
 }
 
-static void leave_segment(Cursor *c) {
-        count_end(&c->count, c->segment);
+static void close_segment(Cursor *c) {
+        /* Unless it is not in the list any more, of which the next one is at its place then. */
+        c->i_sequence += c->i_sequence < c->n_sequences &&
+                         c->sequences[c->i_sequence] == page_source_sequence(c->segment);
         c->segment = page_source_free(c->segment);
         c->in_page = false;
-        c->i_sequence++;
+}
+
+static void leave_segment(Cursor *c) {
+        count_end(&c->count, c->segment);
+        close_segment(c);
+}
+
+/* It was removed in the middle. */
+static void lose_segment(Cursor *c) {
+        c->count.n_segments_gone++;
+        note_loss(c, 0);
+        close_segment(c);
 }
 
 /* Whether no segment follows the one at i_sequence, so far. */
@@ -196,6 +211,10 @@ static int enter_page(Cursor *c) {
         r = page_source_read(c->segment, c->i_page, &page, &n);
         if (r < 0)
                 return r;
+        if (r == PAGE_SOURCE_E_GONE) {
+                lose_segment(c);
+                return 0;
+        }
         if (r == PAGE_SOURCE_E_LOST) {
                 note_damaged_parts(c);
                 note_loss(c, 0);
@@ -288,6 +307,13 @@ static uint32_t next_usual(Cursor *c, Event *batch) {
         return n;
 }
 
+/* Makes times of what the trace clock showed. */
+static _cold_ void apply_times(const Cursor *c, Event *batch, int n) {
+        for (int i = 0; i < n; i++)
+                batch[i].timestamp_ns =
+                        dat_times_apply(c->times, c->head.cpu, batch[i].timestamp_ns);
+}
+
 /* The next events of the page that is walked.  1 if there is one, 0, -ENOMEM. */
 static int next_in_page(Cursor *c) {
         Event *batch = c->batches[c->i_batch ^ 1];
@@ -297,6 +323,8 @@ static int next_in_page(Cursor *c) {
         if (r <= 0)
                 return r;
         c->last_timestamp_ns = c->records.timestamp_ns;
+        if (_unlikely_(c->times != NULL))
+                apply_times(c, batch, r);
         batch->cpu = c->head.cpu;
         batch->missed = TAKE(c->missed, false);
         batch->n_missed = TAKE(c->n_missed, 0);
@@ -422,7 +450,7 @@ int cursor_seek(Cursor *c, uint64_t ns) {
                         return r;
                 }
         }
-        r = page_source_find(c->segment, ns, swap, &page);
+        r = page_source_find(c->segment, c->times ? dat_times_find(c->times, ns) : ns, swap, &page);
         if (r < 0)
                 return r;
         if (page < c->i_page)
@@ -436,7 +464,7 @@ int cursor_seek(Cursor *c, uint64_t ns) {
         return cursor_advance(c);
 }
 
-/* A refresh may map the segment elsewhere: take the position along. */
+/* A refresh may have the page elsewhere: take the position along. */
 static int refresh_segment(Cursor *c) {
         size_t n_next, n_end;
         const void *page;
@@ -448,10 +476,14 @@ static int refresh_segment(Cursor *c) {
         n_next = c->in_page ? (size_t) (c->records.next - c->page) : 0;
         n_end = c->in_page ? (size_t) (c->records.end - c->page) : 0;
         r = page_source_refresh(c->segment);
-        if (r >= 0 && c->in_page)
+        if (r >= 0 && r != PAGE_SOURCE_E_GONE && c->in_page)
                 r = page_source_read(c->segment, c->i_page - 1, &page, &n);
         if (r < 0)
                 return r;
+        if (r == PAGE_SOURCE_E_GONE) {
+                lose_segment(c);
+                return 0;
+        }
         if (c->in_page) {
                 c->page = page;
                 c->records.next = c->page + n_next;
@@ -474,6 +506,7 @@ int cursor_refresh(Cursor *c) {
 }
 
 int cursor_open(Cursor **ret, const SessionDir *dir, const Formats *formats, uint32_t cpu) {
+        const DatFile *file = dat_file_of_dir(dir);
         _cleanup_(cursor_freep) Cursor *c = NULL;
         int r;
 
@@ -481,6 +514,8 @@ int cursor_open(Cursor **ret, const SessionDir *dir, const Formats *formats, uin
         if (!c)
                 return -ENOMEM;
         *c = (Cursor){ .head.cpu = cpu, .dir = dir, .formats = formats };
+        if (file && !dat_times_are_plain(dat_file_times(file)))
+                c->times = dat_file_times(file);
         for (size_t i = 0; i < BATCH_EVENTS; i++)
                 c->batches[0][i].cpu = c->batches[1][i].cpu = cpu;
         r = list_sequences(c);

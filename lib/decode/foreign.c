@@ -20,17 +20,33 @@
 #include "base/io.h"
 #include "decode/foreign.h"
 #include "decode/format-text.h"
+#include "decode/printk.h"
 
 #define FORMAT_TEXT_MAX ((size_t) 64 << 10) /* real ones are below 16 KiB */
 #define RECORD_BYTES_MAX 65536
 #define EXPRESSION_DEPTH_MAX 64
 #define POINTER_FORMAT "%016lx"
+#define SYMBOL_NAME_MAX 512
 
 typedef enum How {
         HOW_EVENT,   /* as the print format says */
         HOW_MESSAGE, /* the field `buf` alone */
-        HOW_NOT,     /* its format cannot be used */
+        HOW_FUNCTION,
+        HOW_STACK,
+        HOW_RAW,
+        HOW_BPRINT,
+        HOW_BPUTS,
+        HOW_NOT, /* its format cannot be used */
 } How;
+
+/* Tracers' events whose print formats do not say how they are printed. */
+static const struct {
+        const char *name;
+        How how;
+} of_tracers[] = {
+        { "print", HOW_MESSAGE }, { "function", HOW_FUNCTION }, { "kernel_stack", HOW_STACK },
+        { "raw_data", HOW_RAW },  { "bprint", HOW_BPRINT },     { "bputs", HOW_BPUTS },
+};
 
 typedef struct Known {
         int id;
@@ -54,7 +70,14 @@ struct Foreign {
         size_t n_later;
         struct trace_seq seq;
         Buf line;
+        ForeignFind find; /* NULL: addresses have no names */
+        void *userdata;
+        uint64_t now_ns; /* of the event that is printed */
+        char name[SYMBOL_NAME_MAX];
+        Printk *printk; /* NULL: none are known */
 };
+
+static char *resolve(void *foreign, unsigned long long *address, char **module);
 
 int foreign_new(Foreign **ret, bool big_endian) {
         _cleanup_(foreign_freep) Foreign *f = calloc(1, sizeof(*f));
@@ -70,6 +93,8 @@ int foreign_new(Foreign **ret, bool big_endian) {
                 return -ENOMEM;
         tep_set_long_size(f->tep, 8);
         tep_set_file_bigendian(f->tep, big_endian ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+        if (tep_set_function_resolver(f->tep, resolve, f) < 0)
+                return -ENOMEM;
         *ret = TAKE_PTR(f);
         return 0;
 }
@@ -164,7 +189,7 @@ int foreign_add(Foreign *f, const char *system, const char *format) {
         _cleanup_free_ char *text = NULL;
         struct tep_event *event = NULL;
         bool is_plain;
-        Known *known;
+        How how = HOW_EVENT;
         int r;
 
         if (strlen(format) > FORMAT_TEXT_MAX || !format_text_is_valid(format))
@@ -173,47 +198,39 @@ int foreign_add(Foreign *f, const char *system, const char *format) {
         r = prepare_text(format, is_plain, &text);
         if (r < 0)
                 return r;
-        known = reallocarray(f->known, f->n_known + 1, sizeof(*known));
-        if (!known)
+        if (!ARRAY_GROW(f->known, f->n_known))
                 return -ENOMEM;
-        f->known = known;
         r = (int) tep_parse_format(f->tep, &event, text, strlen(text), system);
         if (!event || event->id <= 0)
                 return FORMATS_E_INVALID;
         if (r != 0 || !is_plain || (event->flags & TEP_EVENT_FL_FAILED) ||
             !is_bounded(event, event->print_fmt.args, 0))
                 event->flags |= TEP_EVENT_FL_PRINTRAW;
-        known[f->n_known++] = (Known){
-                .id = event->id,
-                .event = event,
-                .how = streq(system, "ftrace") && streq(event->name, "print") ? HOW_MESSAGE
-                                                                              : HOW_EVENT,
-        };
+        for (size_t i = 0; streq(system, "ftrace") && i < ELEMENTSOF(of_tracers); i++)
+                if (streq(event->name, of_tracers[i].name))
+                        how = of_tracers[i].how;
+        f->known[f->n_known++] = (Known){ .id = event->id, .event = event, .how = how };
         return 0;
 }
 
 int foreign_add_later(Foreign *f, const char *system, const char *format) {
-        Later *later = grow_array(f->later, f->n_later, sizeof(*later));
         const char *id = strstr(format, "\nID: ");
         char *copy;
 
-        if (!later)
+        if (!ARRAY_GROW(f->later, f->n_later))
                 return -ENOMEM;
-        f->later = later;
         if (!id)
                 return 0;
         copy = strdup(system);
         if (!copy)
                 return -ENOMEM;
-        later[f->n_later++] = (Later){ atoi(id + strlen("\nID: ")), copy, format };
+        f->later[f->n_later++] = (Later){ atoi(id + strlen("\nID: ")), copy, format };
         return 0;
 }
 
 /* Parses the format that has waited for this id; without one, or if it is of no use, the id is known
  * to have none.  0 or -ENOMEM. */
 static int learn(Foreign *f, int id) {
-        Known *known;
-
         for (size_t i = 0; i < f->n_later; i++)
                 if (f->later[i].id == id) {
                         int r = foreign_add(f, f->later[i].system, f->later[i].format);
@@ -223,11 +240,9 @@ static int learn(Foreign *f, int id) {
                         if (r == 0 && f->known[f->n_known - 1].id == id)
                                 return 0;
                 }
-        known = reallocarray(f->known, f->n_known + 1, sizeof(*known));
-        if (!known)
+        if (!ARRAY_GROW(f->known, f->n_known))
                 return -ENOMEM;
-        f->known = known;
-        known[f->n_known++] = (Known){ .id = id, .how = HOW_NOT };
+        f->known[f->n_known++] = (Known){ .id = id, .how = HOW_NOT };
         return 0;
 }
 
@@ -272,6 +287,144 @@ static bool record_fits(const Foreign *f, const struct tep_event *event, const u
         return true;
 }
 
+/* --- events of tracers ------------------------------------------------------------------------ */
+
+/* Where a field that need not have a size begins; NULL: not in the record. */
+static const uint8_t *find_bytes(const Known *known, const Event *e, const char *name,
+                                 size_t *ret_n) {
+        struct tep_format_field *field = tep_find_any_field(known->event, name);
+
+        if (!field || field->offset < 0 || (uint32_t) field->offset > e->n_bytes)
+                return NULL;
+        *ret_n = e->n_bytes - (uint32_t) field->offset;
+        return (const uint8_t *) e->payload + field->offset;
+}
+
+static uint64_t number_of(const Foreign *f, const Known *known, const Event *e, const char *name) {
+        struct tep_format_field *field = tep_find_any_field(known->event, name);
+        size_t n = 0;
+        const uint8_t *p = find_bytes(known, e, name, &n);
+
+        if (!p || field->size < 0 || (size_t) field->size > n)
+                return 0;
+        return field->size == 8   ? load_u64(p, f->swap)
+               : field->size == 4 ? load_u32(p, f->swap)
+                                  : 0;
+}
+
+/* Its name, and how far behind its symbol it is; NULL: there is none. */
+static const char *name_of(Foreign *f, uint64_t address, uint64_t *ret_offset) {
+        Symbol symbol;
+
+        if (!f->find || !f->find(f->userdata, address, f->now_ns, &symbol))
+                return NULL;
+        (void) snprintf(f->name, sizeof(f->name), "%.*s", (int) symbol.n_name, symbol.name);
+        *ret_offset = address - symbol.address;
+        return f->name;
+}
+
+static void put_name(void *foreign, Buf *out, uint64_t address, bool with_offset) {
+        uint64_t offset;
+        const char *name = name_of(foreign, address, &offset);
+
+        if (!name)
+                buf_printf(out, "0x%llx", (unsigned long long) address);
+        else
+                buf_adds(out, name);
+        if (name && with_offset)
+                buf_printf(out, "+0x%llx", (unsigned long long) offset);
+}
+
+/* %ps of a print format. */
+static char *resolve(void *foreign, unsigned long long *address, char **module) {
+        uint64_t offset;
+        const char *name = name_of(foreign, *address, &offset);
+
+        if (name)
+                *address -= offset;
+        return (char *) name;
+}
+
+static void put_stack(Foreign *f, const Known *known, const Event *e) {
+        size_t n = 0, n_entries = SIZE_MAX;
+        const uint8_t *p = find_bytes(known, e, "caller", &n);
+
+        if (tep_find_any_field(known->event, "size"))
+                n_entries = (size_t) number_of(f, known, e, "size");
+        buf_adds(&f->line, "<stack trace >");
+        for (; p && n >= 8 && n_entries > 0; p += 8, n -= 8, n_entries--) {
+                uint64_t address = load_u64(p, f->swap);
+
+                if (address == UINT64_MAX)
+                        return;
+                buf_adds(&f->line, " => ");
+                put_name(f, &f->line, address, false);
+        }
+}
+
+static void put_raw(Foreign *f, const Known *known, const Event *e) {
+        size_t n = 0;
+        const uint8_t *p = find_bytes(known, e, "buf", &n);
+
+        buf_printf(&f->line, "# %llx", (unsigned long long) number_of(f, known, e, "id"));
+        for (size_t i = 0; p && i < n; i++)
+                buf_printf(&f->line, " %02x", p[i]);
+}
+
+static void put_printk(Foreign *f, const Known *known, const Event *e) {
+        bool has_values = known->how == HOW_BPRINT;
+        uint64_t address = number_of(f, known, e, has_values ? "fmt" : "str");
+        const char *format = f->printk ? printk_find(f->printk, address) : NULL;
+        size_t n = 0;
+        const uint8_t *values = find_bytes(known, e, "buf", &n);
+
+        put_name(f, &f->line, number_of(f, known, e, "ip"), false);
+        buf_adds(&f->line, ": ");
+        if (!format)
+                buf_printf(&f->line, "0x%llx", (unsigned long long) address);
+        else if (has_values && values)
+                printk_put(&f->line, format, values, n, f->swap, put_name, f);
+        else
+                buf_adds(&f->line, format);
+}
+
+static void put_tracers(Foreign *f, const Known *known, const Event *e) {
+        buf_adds(&f->line, known->event->name);
+        buf_adds(&f->line, ": ");
+        switch (known->how) {
+        case HOW_FUNCTION:
+                put_name(f, &f->line, number_of(f, known, e, "ip"), false);
+                buf_adds(&f->line, " <-- ");
+                put_name(f, &f->line, number_of(f, known, e, "parent_ip"), false);
+                break;
+        case HOW_STACK:
+                put_stack(f, known, e);
+                break;
+        case HOW_RAW:
+                put_raw(f, known, e);
+                break;
+        default:
+                put_printk(f, known, e);
+        }
+}
+
+/* --- printing --------------------------------------------------------------------------------- */
+
+/* What is printed in several lines, in one. */
+static void add_in_one_line(Buf *b, const char *text, size_t n) {
+        for (size_t i = 0; i < n;) {
+                size_t n_line = strcspn(text + i, "\n"), n_blank;
+
+                n_line = MIN(n_line, n - i);
+                buf_add(b, text + i, n_line);
+                i += n_line;
+                n_blank = MIN(strspn(text + i, "\n\t "), n - i);
+                if (n_blank > 0 && i + n_blank < n)
+                        buf_add(b, " ", 1);
+                i += n_blank;
+        }
+}
+
 /* The text up to its last newline, as print_graph_comment() has it (linux 6.1
  * kernel/trace/trace_functions_graph.c). */
 static const char *take_line(Foreign *f) {
@@ -292,10 +445,16 @@ const char *foreign_print(Foreign *f, const Event *e) {
                 .data = (void *) e->payload,
         };
 
-        if (!known || !e->payload || e->n_bytes > RECORD_BYTES_MAX ||
-            !record_fits(f, known->event, e->payload, e->n_bytes))
+        if (!known || !e->payload || e->n_bytes > RECORD_BYTES_MAX)
                 return NULL;
         f->line.n_data = 0;
+        f->now_ns = e->timestamp_ns;
+        if (known->how > HOW_MESSAGE) {
+                put_tracers(f, known, e);
+                return take_line(f);
+        }
+        if (!record_fits(f, known->event, e->payload, e->n_bytes))
+                return NULL;
         if (known->how == HOW_MESSAGE) {
                 const char *text = e->payload;
 
@@ -312,8 +471,24 @@ const char *foreign_print(Foreign *f, const Event *e) {
                 return NULL;
         buf_adds(&f->line, known->event->name);
         buf_adds(&f->line, ": ");
-        buf_add(&f->line, f->seq.buffer, f->seq.len);
+        add_in_one_line(&f->line, f->seq.buffer, f->seq.len);
         return take_line(f);
+}
+
+void foreign_set_names(Foreign *f, ForeignFind find, void *userdata) {
+        f->find = find;
+        f->userdata = userdata;
+}
+
+int foreign_set_printk(Foreign *f, const char *text) {
+        Printk *printk;
+        int r = printk_new(&printk, text);
+
+        if (r < 0)
+                return r;
+        printk_free(f->printk);
+        f->printk = printk;
+        return 0;
 }
 
 Foreign *foreign_free(Foreign *f) {
@@ -327,6 +502,7 @@ Foreign *foreign_free(Foreign *f) {
         for (size_t i = 0; i < f->n_later; i++)
                 free(f->later[i].system);
         free(f->later);
+        printk_free(f->printk);
         free(f);
         return NULL;
 }

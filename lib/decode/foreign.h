@@ -11,20 +11,36 @@
  *   - "%p", which the kernel hashes with a secret of each boot, is the recorded number, 16 hex
  *     digits: what the kernel prints with options/hash-ptr off;
  *   - "%pS" of a function has no "/size";
+ *   - "%ps" of a function is its name without the module;
  *   - what libtraceevent could only print by believing a number in the record (__print_array(),
  *     __print_hex()), or cannot parse, is printed as "FIELD=VALUE FIELD=VALUE".
  *
- * ftrace:print (trace_marker) is its message alone, as in the kernel's drawing.
+ * ftrace:print (trace_marker) is its message alone, as in the kernel's drawing.  What other tracers
+ * record is in trace-cmd's words, in one line and without addresses of what has a name:
+ *
+ *      function: udp_init_sock <-- inet_create
+ *      kernel_stack: <stack trace > => udp_init_sock => inet_create => __sock_create
+ *      raw_data: # 21776172 01 02 03 04
+ *      bprint: a_function: its message       bputs: a_function: its message
+ *
+ * Source: trace-cmd 3.1.6 lib/trace-cmd/trace-ftrace.c, function_handler(); libtraceevent 1.7.1
+ * plugins/plugin_function.c.
  */
 
 #include <stdbool.h>
 
 #include "base/cleanup.h"
 #include "decode/formats.h"
+#include "decode/symbols.h"
 
 typedef struct Foreign Foreign;
 
 int foreign_new(Foreign **ret, bool big_endian);
+/* Who names addresses: false if there is no symbol.  Without one they are numbers. */
+typedef bool (*ForeignFind)(void *userdata, uint64_t address, uint64_t timestamp_ns, Symbol *ret);
+void foreign_set_names(Foreign *f, ForeignFind find, void *userdata);
+/* @text: of printk_formats; may be NULL.  0 or -ENOMEM. */
+int foreign_set_printk(Foreign *f, const char *text);
 /* @system: "sched"; @format: text of the format file, hostile.  0, FORMATS_E_INVALID, -ENOMEM. */
 int foreign_add(Foreign *f, const char *system, const char *format);
 /* The same when the first event of it is printed: a trace.dat has thousands of formats of which some

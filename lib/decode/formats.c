@@ -241,7 +241,8 @@ static inline bool has_field(const Field *f, const Record *record) {
         return record->n_data >= (uint32_t) f->offset + f->size;
 }
 
-void formats_take_args(const Formats *f, const Record *record, Event *ret) {
+/* The arguments of an entry that is long enough for some. */
+static void take_args(const Formats *f, const Record *record, Event *ret) {
         ret->payload = record->data + f->entry.args.offset;
         ret->n_args = MIN((record->n_data - f->entry.args.offset) / sizeof(uint64_t),
                           (uint32_t) EVENT_ARGS_MAX);
@@ -263,7 +264,7 @@ void formats_decode_any(const Formats *f, const Record *record, Event *ret) {
                 ret->func = load_field(&f->entry.func, record);
                 ret->depth = formats_clamp_depth(load_field(&f->entry.depth, record));
                 if (f->entry.args.size > 0 && record->n_data >= f->entry.n_with_args)
-                        formats_take_args(f, record, ret);
+                        take_args(f, record, ret);
         } else if (ret->id == f->exit_id) {
                 if (record->n_data < f->exit.n_bytes)
                         return;

@@ -103,8 +103,6 @@ typedef struct Event {
 /* Deeper than any kernel's return stack (one page of at least 8 bytes a call). */
 #define EVENT_DEPTH_MAX 1023
 
-/* The arguments of an entry that is long enough for some. */
-void formats_take_args(const Formats *f, const Record *record, Event *ret);
 /* formats_decode() of any layout and byte order. */
 void formats_decode_any(const Formats *f, const Record *record, Event *ret);
 

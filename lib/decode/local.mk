@@ -16,6 +16,8 @@ noinst_LIBRARIES += %D%/libdecode.a
 	%D%/occurrence.h \
 	%D%/payload.c \
 	%D%/payload.h \
+	%D%/printk.c \
+	%D%/printk.h \
 	%D%/prototypes.c \
 	%D%/prototypes.h \
 	%D%/records.c \

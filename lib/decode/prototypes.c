@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/grow.h"
+#include "base/hash.h"
 #include "base/unit.h"
 #include "decode/prototypes.h"
 #include "decode/records.h"
@@ -73,10 +75,6 @@ typedef struct Part {
         uint32_t first; /* number of the first */
 } Part;
 
-typedef struct Slot {
-        uint32_t part, type; /* type 0: free; else its place in Part.at, plus 1 */
-} Slot;
-
 typedef struct Made Made;
 struct Made {
         Made *next;
@@ -88,8 +86,7 @@ struct Prototypes {
         char *data;
         Part *parts;
         size_t n_parts;
-        Slot *slots;
-        size_t n_slots; /* a power of two */
+        Hash functions; /* by a hash of the name: part << 32 | place in Part.at, plus 1 */
         Made *made;
 };
 
@@ -141,7 +138,7 @@ static const char *find_name(const Prototypes *p, const Part *part, uint32_t off
 
 /* Learns where the types of a part begin.  0 or -ENOMEM. */
 static int walk_types(Part *part) {
-        uint32_t at = 0, n_room = 0;
+        uint32_t at = 0;
 
         while (part->n_types_bytes - at >= TYPE_BYTES) {
                 Type t = read_type(part, part->types + at);
@@ -153,15 +150,8 @@ static int walk_types(Part *part) {
                     (uint64_t) kinds[t.kind].n_each * t.n_members;
                 if (n > part->n_types_bytes - at)
                         break;
-                if (part->n == n_room) {
-                        uint32_t *p;
-
-                        n_room = MAX(n_room * 2, 1024U);
-                        p = realloc(part->at, n_room * sizeof(*p));
-                        if (!p)
-                                return -ENOMEM;
-                        part->at = p;
-                }
+                if (!ARRAY_GROW(part->at, part->n))
+                        return -ENOMEM;
                 part->at[part->n++] = at;
                 at += (uint32_t) n;
         }
@@ -218,7 +208,7 @@ static int parse_parts(Prototypes *p, size_t n_data) {
         const char *at = p->data, *end = at + n_data;
 
         while (at < end) {
-                Part part = {}, *parts;
+                Part part = {};
                 size_t n;
                 int r;
 
@@ -233,60 +223,45 @@ static int parse_parts(Prototypes *p, size_t n_data) {
                 if (r != 0)
                         continue;
                 part.first = 1 + (p->n_parts > 0 ? p->parts[0].n : 0);
-                parts = reallocarray(p->parts, p->n_parts + 1, sizeof(*parts));
-                if (!parts) {
+                if (!ARRAY_GROW(p->parts, p->n_parts)) {
                         free(part.at);
                         return -ENOMEM;
                 }
-                p->parts = parts;
-                parts[p->n_parts++] = part;
+                p->parts[p->n_parts++] = part;
         }
         return p->n_parts > 0 ? 0 : PROTOTYPES_E_INVALID;
 }
 
-static uint32_t hash_name(const char *name, size_t n) {
-        uint32_t h = 2166136261U;
+static bool find_function(const Prototypes *p, const char *name, size_t n_name, Type *ret) {
+        const HashSlot *slot;
 
-        for (size_t i = 0; i < n; i++)
-                h = (h ^ (uint8_t) name[i]) * 16777619U;
-        return h;
-}
-
-static Slot *find_slot(const Prototypes *p, const char *name, size_t n_name) {
-        size_t i = hash_name(name, n_name) & (p->n_slots - 1);
-
-        for (; p->slots[i].type; i = (i + 1) & (p->n_slots - 1)) {
-                const Part *part = &p->parts[p->slots[i].part];
-                Type t = read_type(part, part->types + part->at[p->slots[i].type - 1]);
+        hash_each (slot, &p->functions, hash_bytes(HASH_BYTES_FIRST, name, n_name)) {
+                const Part *part = &p->parts[slot->value >> 32];
+                Type t = read_type(part, part->types + part->at[(uint32_t) slot->value - 1]);
                 const char *other = find_name(p, part, t.name);
 
-                if (other && strncmp(name, other, n_name) == 0 && !other[n_name])
-                        break;
+                if (other && strncmp(name, other, n_name) == 0 && !other[n_name]) {
+                        *ret = t;
+                        return true;
+                }
         }
-        return &p->slots[i];
+        return false;
 }
 
 static int index_functions(Prototypes *p) {
-        size_t n = 0;
-
-        for (size_t i = 0; i < p->n_parts; i++)
-                for (uint32_t k = 0; k < p->parts[i].n; k++)
-                        n += read_type(&p->parts[i], p->parts[i].types + p->parts[i].at[k]).kind ==
-                             KIND_FUNC;
-        for (p->n_slots = 16; p->n_slots < n * 2;)
-                p->n_slots *= 2;
-        p->slots = calloc(p->n_slots, sizeof(*p->slots));
-        if (!p->slots)
-                return -ENOMEM;
         for (size_t i = 0; i < p->n_parts; i++)
                 for (uint32_t k = 0; k < p->parts[i].n; k++) {
                         Type t = read_type(&p->parts[i], p->parts[i].types + p->parts[i].at[k]);
                         const char *name =
                                 t.kind == KIND_FUNC ? find_name(p, t.part, t.name) : NULL;
-                        Slot *slot = name ? find_slot(p, name, strlen(name)) : NULL;
 
-                        if (slot && !slot->type)
-                                *slot = (Slot){ (uint32_t) i, k + 1 };
+                        size_t n = name ? strlen(name) : 0;
+
+                        if (!name || find_function(p, name, n, &t))
+                                continue;
+                        if (hash_add(&p->functions, hash_bytes(HASH_BYTES_FIRST, name, n),
+                                     (uint64_t) i << 32 | (k + 1)) < 0)
+                                return -ENOMEM;
                 }
         return 0;
 }
@@ -376,15 +351,12 @@ static void made_free(Made *made) {
 }
 
 const Prototype *prototypes_find(Prototypes *p, const char *name, size_t n_name) {
-        const Slot *slot = find_slot(p, name, n_name);
-        const Part *part = &p->parts[slot->part];
         Type function, proto;
         Made *made;
 
-        if (!slot->type)
+        if (!find_function(p, name, n_name, &function))
                 return NULL;
-        function = read_type(part, part->types + part->at[slot->type - 1]);
-        proto = find_type(p, part, function.size_or_type);
+        proto = find_type(p, function.part, function.size_or_type);
         if (!proto.data || proto.kind != KIND_FUNC_PROTO)
                 return NULL;
         made = calloc(1, sizeof(*made));
@@ -414,7 +386,7 @@ Prototypes *prototypes_free(Prototypes *p) {
         for (size_t i = 0; i < p->n_parts; i++)
                 free(p->parts[i].at);
         free(p->parts);
-        free(p->slots);
+        hash_done(&p->functions);
         free(p->data);
         free(p);
         return NULL;

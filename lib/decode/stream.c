@@ -128,7 +128,7 @@ static int open_cursors(Stream *s) {
                         cursors[i] = s->cursors[k++];
         if (k < n_old) {
                 free(cursors);
-                return -ESTALE;
+                return ORIGIN(-ESTALE);
         }
         free(s->cursors);
         s->cursors = cursors;

@@ -8,6 +8,7 @@
  * recording meets a few hundred.
  */
 
+#include "base/grow.h"
 #include "decode/symbols.h"
 
 #define NAME_ENDS "\t\n \r"
@@ -101,7 +102,7 @@ int symbols_new(Symbols **ret, char *text, size_t n_text) {
                 const char *line = text, *end = text + n_text;
 
                 if (n_text >= INT32_MAX)
-                        return -EFBIG;
+                        return ORIGIN(-EFBIG);
                 n_room = n_text / 32 + 64; /* a line is longer on average */
                 s->entries = malloc(n_room * sizeof(*s->entries));
                 if (!s->entries)
@@ -111,15 +112,8 @@ int symbols_new(Symbols **ret, char *text, size_t n_text) {
                         uint64_t address;
 
                         if (parse_line(line, &address, &name)) {
-                                if (s->n_entries == n_room) {
-                                        Entry *p;
-
-                                        n_room *= 2;
-                                        p = realloc(s->entries, n_room * sizeof(*p));
-                                        if (!p)
-                                                return -ENOMEM;
-                                        s->entries = p;
-                                }
+                                if (!ARRAY_ROOM(s->entries, n_room, s->n_entries + 1))
+                                        return -ENOMEM;
                                 s->entries[s->n_entries++] =
                                         (Entry){ address, (uint32_t) (name - text) };
                                 any |= address;

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/grow.h"
 #include "decode/tasks.h"
 
 typedef struct Task {
@@ -48,7 +49,7 @@ static bool parse_task(const char *line, size_t n, Task *ret) {
 
 int tasks_new(Tasks **ret, const char *text) {
         _cleanup_(tasks_freep) Tasks *t = NULL;
-        size_t n_room = 0, n_unique = 0;
+        size_t n_unique = 0;
         uint32_t n_lines = 0;
 
         t = malloc(sizeof(*t));
@@ -58,15 +59,8 @@ int tasks_new(Tasks **ret, const char *text) {
         for (const char *line = text; line && *line;) {
                 size_t n = strcspn(line, "\n");
 
-                if (t->n_tasks == n_room) {
-                        Task *p;
-
-                        n_room = n_room ? n_room * 2 : 128;
-                        p = realloc(t->tasks, n_room * sizeof(*p));
-                        if (!p)
-                                return -ENOMEM;
-                        t->tasks = p;
-                }
+                if (!ARRAY_GROW(t->tasks, t->n_tasks))
+                        return -ENOMEM;
                 if (parse_task(line, n, &t->tasks[t->n_tasks]))
                         t->tasks[t->n_tasks++].line = n_lines++;
                 line += n + (line[n] == '\n');
@@ -99,10 +93,6 @@ const char *tasks_comm(const Tasks *t, int32_t pid) {
                         high = middle;
         }
         return "<...>";
-}
-
-size_t tasks_n(const Tasks *t) {
-        return t->n_tasks;
 }
 
 Tasks *tasks_free(Tasks *t) {

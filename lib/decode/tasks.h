@@ -23,6 +23,5 @@ typedef struct Tasks Tasks;
 int tasks_new(Tasks **ret, const char *text);
 /* "<idle>" for 0, "<XXX>" below, "<...>" for the unknown; never NULL. */
 const char *tasks_comm(const Tasks *t, int32_t pid);
-size_t tasks_n(const Tasks *t);
 Tasks *tasks_free(Tasks *t);
 DEFINE_CLEANUP(Tasks *, tasks_free);

@@ -39,14 +39,14 @@ void call_row_fill(CallRow *ret, const Call *call) {
                 .self_ns = call->self_ns,
                 .blocked_ns = frame->blocked_ns + call->blocked_ns,
                 .irq_ns = frame->irq_ns,
-                .cpu = call->step ? call->step->cpu : 0,
-                .has_cpu = call->step,
+                .cpu = call->cpu,
+                .has_cpu = call->has_end,
                 .pid = call->stack->pid,
                 .has_pid = call->stack->pid >= 0,
                 .depth = frame->depth,
                 .is_cut = call->is_cut,
-                .retval = call->has_end ? (int64_t) call->step->retval : 0,
-                .has_retval = call->has_end && call->step->has_retval,
+                .retval = (int64_t) call->retval,
+                .has_retval = call->has_retval,
         };
         if (call->stack->comm[0]) {
                 ret->task.text = call->stack->comm;

@@ -4,8 +4,8 @@
 /*
  * Call row: a call as a row of a table
  *
- * The columns of the formats that are tables of calls, in their order.  Rows come in the order in
- * which calls end; `id` counts them as they begin, and `parent` is the id of the caller, so that
+ * The columns of the formats that are tables of calls, in their order.  Rows come tree
+ * by tree in the order in which calls end; `id` counts them as they begin, and `parent` is the id of the caller, so that
  * trees can be put together again.  lib/export/calls.schema.json describes them for others.
  */
 
@@ -31,7 +31,7 @@ typedef struct CallRow {
         int64_t depth;
         int64_t retval;
         CallText task, function, module, root;
-        bool is_cut; /* times are lower bounds: its beginning or its end was not recorded */
+        bool is_cut; /* times are lower bounds: its end was not recorded */
         bool has_parent, has_cpu, has_pid, has_retval;
 } CallRow;
 

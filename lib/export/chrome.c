@@ -5,7 +5,8 @@
  * end ("E") for each call, in order and strictly nested, for "X" events with fractions of
  * microseconds are put into each other by rounding errors.  Times count from the first event, as
  * numbers are doubles; they have three digits behind the point, which is the nanosecond.  Nothing is
- * put into args, which speedscope makes part of a name.
+ * put into args, which speedscope makes part of a name.  What is cut is so by its category, of which
+ * an event may have several.
  *
  * Source: the document "Trace Event Format" of the Chromium project's catapult.
  */
@@ -25,7 +26,6 @@ typedef struct Chrome {
         Spans *spans;
         uint64_t begin_ns;
         bool is_first;
-        uint64_t tid; /* of what is being written */
 } Chrome;
 
 static uint64_t tid_of(const SpansTask *task) {
@@ -61,7 +61,7 @@ static void add_name(Chrome *c, const char *what, uint64_t pid, uint64_t tid, co
         buf_adds(c->out, "\"}}");
 }
 
-static void name_task(Chrome *c, const SpansTask *task) {
+static void name_task(Chrome *c, const SpansTask *task, uint64_t tid) {
         char after[32] = "";
 
         if (task->pid > 0)
@@ -69,38 +69,32 @@ static void name_task(Chrome *c, const SpansTask *task) {
         else
                 (void) snprintf(after, sizeof(after), " CPU %u", task->cpu);
         if (task->comm[0] == 0)
-                add_name(c, "thread_name", PID_TASKS, c->tid, "task", 4, after);
+                add_name(c, "thread_name", PID_TASKS, tid, "task", 4, after);
         else
-                add_name(c, "thread_name", PID_TASKS, c->tid, task->comm, strlen(task->comm),
-                         after);
+                add_name(c, "thread_name", PID_TASKS, tid, task->comm, strlen(task->comm), after);
 }
 
-static int visit(void *userdata, const Span *span, bool begins) {
+static int chrome_span(void *userdata, const SpansTask *task, const Span *span, const Call *call) {
         Chrome *c = userdata;
         const Function *f = span->function;
+        uint64_t tid = tid_of(task);
 
+        if (task->is_new)
+                name_task(c, task, tid);
         begin_event(c);
         buf_adds(c->out,
-                 begins ? "{\"ph\":\"B\",\"pid\":1,\"tid\":" : "{\"ph\":\"E\",\"pid\":1,\"tid\":");
-        escape_u64(c->out, c->tid);
-        add_time(c, begins ? span->start_ns : span->end_ns);
-        if (begins) {
-                buf_adds(c->out, span->begins_irq ? ",\"cat\":\"interrupt\",\"name\":\""
-                                                  : ",\"cat\":\"function\",\"name\":\"");
+                 call ? "{\"ph\":\"E\",\"pid\":1,\"tid\":" : "{\"ph\":\"B\",\"pid\":1,\"tid\":");
+        escape_u64(c->out, tid);
+        add_time(c, span->at_ns);
+        if (!call) {
+                buf_adds(c->out, span->begins_irq ? ",\"cat\":\"interrupt" : ",\"cat\":\"function");
+                buf_adds(c->out, span->is_cut ? ",cut\",\"name\":\"" : "\",\"name\":\"");
                 escape_json(c->out, f->label, f->n_label);
                 buf_add(c->out, "\"", 1);
-        }
+        } else if (span->is_cut && span->is_endless)
+                buf_adds(c->out, ",\"cat\":\"function,cut\"");
         buf_add(c->out, "}", 1);
         return 0;
-}
-
-static int chrome_spans(void *userdata, const SpansTask *task, Span *spans, size_t n) {
-        Chrome *c = userdata;
-
-        c->tid = tid_of(task);
-        if (task->is_new)
-                name_task(c, task);
-        return spans_walk(spans, n, visit, c);
 }
 
 static int chrome_begin(void *userdata, uint64_t begin_ns) {
@@ -121,8 +115,6 @@ static int chrome_begin(void *userdata, uint64_t begin_ns) {
 static int chrome_step(void *userdata, const Step *step) {
         Chrome *c = userdata;
 
-        if (step->kind == STEP_TASK)
-                return spans_name_task(c->spans, step);
         if (step->kind != STEP_LOST)
                 return 0;
         begin_event(c);
@@ -135,10 +127,6 @@ static int chrome_step(void *userdata, const Step *step) {
         else
                 buf_adds(c->out, "events lost\"}");
         return 0;
-}
-
-static int chrome_call(void *userdata, const Call *call) {
-        return spans_call(((Chrome *) userdata)->spans, call);
 }
 
 static int chrome_end(void *userdata) {
@@ -161,11 +149,10 @@ static int chrome_new(void **ret, const ExportInfo *info, Pairing *pairing, Buf 
         if (!c)
                 return -ENOMEM;
         *c = (Chrome){ .info = info, .out = out, .is_first = true };
-        if (spans_new(&c->spans, chrome_spans, c) < 0) {
+        if (spans_new(&c->spans, pairing, chrome_span, c) < 0) {
                 free(c);
                 return -ENOMEM;
         }
-        pairing_add_sink(pairing, NULL, chrome_call, c);
         *ret = c;
         return 0;
 }

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 
 #include "base/figure.h"
+#include "base/grow.h"
 #include "export/escape.h"
 #include "export/intern.h"
 #include "export/tree-export.h"
@@ -17,7 +18,7 @@
 #define N_FUNCTIONS_MAX 150
 
 typedef struct Vertex {
-        uint64_t n, self_ns, total_ns;
+        uint64_t n, n_cut, self_ns, total_ns;
 } Vertex;
 
 typedef struct Edge {
@@ -28,7 +29,7 @@ typedef struct Edge {
 typedef struct Graph {
         Intern functions;
         Vertex *vertices;
-        size_t n_vertices_room;
+        size_t n_vertices; /* that there is room for; one for each of the functions */
         Edge *edges;
         size_t n_edges;
 } Graph;
@@ -59,19 +60,11 @@ static int collect(Graph *g, CallTree *tree) {
 
                 if (intern_add(&g->functions, n->function, &i) < 0)
                         return -ENOMEM;
-                if (i >= g->n_vertices_room) {
-                        size_t room = g->functions.n_room;
-                        Vertex *bigger = realloc(g->vertices, room * sizeof(*bigger));
-
-                        if (!bigger)
-                                return -ENOMEM;
-                        memset(bigger + g->n_vertices_room, 0,
-                               (room - g->n_vertices_room) * sizeof(*bigger));
-                        g->vertices = bigger;
-                        g->n_vertices_room = room;
-                }
+                if (!ARRAY_REACH(g->vertices, g->n_vertices, i))
+                        return -ENOMEM;
                 v = &g->vertices[i];
                 v->n += n->n;
+                v->n_cut += n->n_cut;
                 v->self_ns += n->self_ns;
                 v->total_ns += is_nested(n) ? 0 : n->total_ns;
                 if (!n->parent->function)
@@ -126,13 +119,15 @@ static void draw_vertex(Buf *out, const Graph *g, uint32_t i, double all) {
 
         buf_printf(out, "  f%u [label=\"", i);
         escape_dot(out, f->label, f->n_label);
-        buf_printf(out,
-                   "\\nself %s (%.1f %%)\\ntotal %s (%.1f %%)\\n%" PRIu64
-                   " calls\" self_ns=%" PRIu64 " total_ns=%" PRIu64 " calls=%" PRIu64
-                   " fillcolor=\"0.05 %.3f 1.0\"]\n",
+        buf_printf(out, "\\nself %s (%.1f %%)\\ntotal %s (%.1f %%)\\n%" PRIu64 " calls",
                    figure_exact(self, v->self_ns), 100 * share, figure_exact(total, v->total_ns),
-                   100 * (double) v->total_ns / all, v->n, v->self_ns, v->total_ns, v->n,
-                   MIN(1.0, 0.05 + 2 * share));
+                   100 * (double) v->total_ns / all, v->n);
+        if (v->n_cut > 0)
+                buf_printf(out, " (%" PRIu64 " cut)", v->n_cut);
+        buf_printf(out,
+                   "\" self_ns=%" PRIu64 " total_ns=%" PRIu64 " calls=%" PRIu64 " cut=%" PRIu64
+                   " fillcolor=\"0.05 %.3f 1.0\"]\n",
+                   v->self_ns, v->total_ns, v->n, v->n_cut, MIN(1.0, 0.05 + 2 * share));
 }
 
 static void draw(TreeExport *t, Graph *g, uint64_t least_ns) {

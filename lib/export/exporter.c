@@ -46,8 +46,8 @@ int export_new(Export **ret, const Exporter *exporter, const ExportInfo *info, B
         r = pairing_new(&e->pairing);
         if (r < 0)
                 return r;
-        if (info->has_only_ends)
-                pairing_set_only_ends(e->pairing);
+        if (info->is_sparse)
+                pairing_set_sparse(e->pairing);
         r = exporter->new (&e->data, info, e->pairing, out);
         if (r < 0)
                 return r;

@@ -21,15 +21,14 @@
 
 /* What is known of the recording as a whole; all texts may be NULL but the first. */
 typedef struct ExportInfo {
-        const char *title;               /* a session's name, a file's */
-        const char *recording;           /* NAME-ID, or the file's name */
-        const char *host;                /* that it was made on */
-        const char *kernel;              /* its release */
-        int64_t to_boottime_ns;          /* from the trace clock to CLOCK_BOOTTIME */
-        bool is_timeless;                /* a text without times: when calls began is a guess */
-        bool has_only_ends;              /* of calls, ends are all that was recorded */
-        uint64_t inner_low_ns, inner_ns; /* the calibration (store/calibration.h); 0: none */
-        CallTree *before;                /* finished: what to compare with; NULL: nothing */
+        const char *title;      /* a session's name, a file's */
+        const char *recording;  /* NAME-ID, or the file's name */
+        const char *host;       /* that it was made on */
+        const char *kernel;     /* its release */
+        int64_t to_boottime_ns; /* from the trace clock to CLOCK_BOOTTIME */
+        bool is_sparse;         /* calls between others were left out */
+        bool is_timeless;       /* a text without times: when calls began is a guess */
+        CallTree *before;       /* finished: what to compare with; NULL: nothing */
         const char *before_title;
 } ExportInfo;
 

@@ -134,13 +134,13 @@ static void draw_frame(Drawing *d, const CallNode *node, const CallNode *before,
         const char *name = node->function ? node->function->label : "all";
         size_t n_name = node->function ? node->function->n_label : 3;
         double scale = (double) WIDTH / (double) MAX(d->root->total_ns, UINT64_C(1));
-        double x = LEFT + (double) x_ns * scale, width = (double) node->total_ns * scale;
+        double x = LEFT + (double) x_ns * scale, width = (double) node->share_ns * scale;
         int y = TOP + (d->n_levels - node->level) * ROW;
 
         buf_printf(d->out,
                    "<g class=\"f\" data-x=\"%" PRIu64 "\" data-w=\"%" PRIu64 "\" data-s=\"%" PRIu64
                    "\" data-n=\"%" PRIu64 "\" data-l=\"%" PRId32 "\" data-name=\"",
-                   x_ns, node->total_ns, node->self_ns, node->n, node->level);
+                   x_ns, node->share_ns, node->self_ns, node->n, node->level);
         escape_xml(d->out, name, n_name);
         buf_adds(d->out, "\"><title>");
         escape_xml(d->out, name, n_name);
@@ -159,7 +159,7 @@ static void draw_frame(Drawing *d, const CallNode *node, const CallNode *before,
 }
 
 static bool is_drawn(const Drawing *d, const CallNode *node) {
-        return node->total_ns >= d->min_ns;
+        return node->share_ns >= d->min_ns;
 }
 
 static void draw_below(Drawing *d, const CallNode *parent, const CallNode *before, uint64_t x_ns) {
@@ -172,7 +172,7 @@ static void draw_below(Drawing *d, const CallNode *parent, const CallNode *befor
                 } else {
                         d->n_left_out++;
                 }
-                x_ns += c->total_ns;
+                x_ns += c->share_ns;
         }
 }
 

@@ -156,15 +156,16 @@ static void add_summary(Html *h) {
 }
 
 static void add_cost(Html *h) {
-        Overhead o = overhead_of(h->floor, h->t.info->inner_low_ns, h->t.info->inner_ns);
+        Overhead o = overhead_of(h->floor);
         _cleanup_buf_ Buf text = BUF_INIT;
         Buf *out = h->t.out;
 
         buf_adds(out, "<h2>What tracing itself cost</h2>\n<p id=\"cost\">");
         overhead_describe(&o, &text);
         escape_xml(out, text.data, text.n_data);
-        buf_adds(out, o.has_cost && o.shown.n > 0 ? "</p>\n"
-                                                  : " Too little was recorded to tell.</p>\n");
+        buf_adds(out, (o.has_cost || o.is_too_little) && o.shown.n > 0
+                              ? "</p>\n"
+                              : " Too little was recorded to tell.</p>\n");
 }
 
 static void add_function(Buf *out, const Function *f) {

@@ -9,12 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/cleanup.h"
+#include "base/hash.h"
 
 typedef struct Intern {
         const void **items; /* n of them, by number */
-        uint32_t n, n_room;
-        uint32_t *slots; /* number + 1; four times n_room */
+        uint32_t n;
+        Hash numbers; /* plus 1, by pointer */
 } Intern;
 
 /* 1: @item is new; 0: it is not; -ENOMEM. */

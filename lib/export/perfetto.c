@@ -17,6 +17,7 @@
  * track_descriptor.proto, interned_data.proto, debug_annotation.proto (2026).
  */
 
+#include "base/grow.h"
 #include "export/escape.h"
 #include "export/exporter.h"
 #include "export/intern.h"
@@ -78,28 +79,36 @@ typedef struct Cpu {
         bool has_track, has_irq_track;
 } Cpu;
 
-/* Has been woken, and was not seen running yet. */
-typedef struct Arrow {
-        int32_t pid;   /* 0: free */
-        uint64_t flow; /* 0: has been seen */
-} Arrow;
+#define ARROW_ENDED UINT64_MAX /* who was woken has been seen running */
+
+typedef struct IrqEvent {
+        const Function *function; /* NULL: the last one ends */
+        uint64_t at_ns;
+        bool is_cut; /* known when it ends */
+} IrqEvent;
+
+/* An interrupt. */
+typedef struct IrqRun {
+        uint64_t begin_ns;
+        size_t first, n; /* events */
+        uint32_t cpu;
+} IrqRun;
 
 typedef struct Perfetto {
         const ExportInfo *info;
         Buf *out;
         Buf packet, event, inner;
         Spans *spans;
-        Intern names;     /* of functions */
-        uint64_t *tracks; /* that are described, n_tracks of them: uuids of tasks, a hash */
-        size_t n_tracks, n_tracks_room;
+        Intern names; /* of functions */
+        Hash tracks;  /* that are described: uuids of tasks */
         Cpu *cpus;
         size_t n_cpus;
-        Arrow *arrows; /* a hash */
-        size_t n_arrows, n_arrows_room;
+        Hash arrows; /* flows to who has been woken, by pid */
         uint64_t n_flows;
-        uint64_t track;   /* of the task whose spans are written */
-        size_t irq_depth; /* of visits in an interrupt; 0: in none */
-        uint32_t irq_cpu;
+        IrqEvent *irq_events; /* that are written at the end, those of a run in order */
+        IrqRun *irq_runs;
+        size_t n_irq_events, n_irq_runs;
+        size_t irq_depth; /* of what is open in the run that is put aside; 0: none is */
 } Perfetto;
 
 /* --- packets ---------------------------------------------------------------------------------- */
@@ -176,37 +185,11 @@ static int perfetto_begin(void *userdata, uint64_t begin_ns) {
 
 /* --- tracks ----------------------------------------------------------------------------------- */
 
-static uint64_t *track_slot(uint64_t *tracks, size_t n, uint64_t uuid) {
-        size_t i = (size_t) (uuid * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (n - 1);
-
-        while (tracks[i] && tracks[i] != uuid)
-                i = (i + 1) & (n - 1);
-        return &tracks[i];
-}
-
 /* 1: @uuid has not been described yet, but counts as described now; 0; -ENOMEM. */
 static int is_new_track(Perfetto *p, uint64_t uuid) {
-        uint64_t *slot;
-
-        if (p->n_tracks >= p->n_tracks_room / 2) {
-                size_t n = p->n_tracks_room ? p->n_tracks_room * 2 : 64;
-                uint64_t *tracks = calloc(n, sizeof(*tracks));
-
-                if (!tracks)
-                        return -ENOMEM;
-                for (size_t i = 0; i < p->n_tracks_room; i++)
-                        if (p->tracks[i])
-                                *track_slot(tracks, n, p->tracks[i]) = p->tracks[i];
-                free(p->tracks);
-                p->tracks = tracks;
-                p->n_tracks_room = n;
-        }
-        slot = track_slot(p->tracks, p->n_tracks_room, uuid);
-        if (*slot)
+        if (hash_get(&p->tracks, uuid))
                 return 0;
-        *slot = uuid;
-        p->n_tracks++;
-        return 1;
+        return hash_add(&p->tracks, uuid, 1) < 0 ? -ENOMEM : 1;
 }
 
 /* The track of a task, described if it is new. */
@@ -227,17 +210,7 @@ static int task_track(Perfetto *p, int32_t pid, uint32_t cpu, const char *comm, 
 }
 
 static Cpu *get_cpu(Perfetto *p, uint32_t cpu) {
-        if (cpu >= p->n_cpus) {
-                size_t n = MAX((size_t) cpu + 1, p->n_cpus * 2);
-                Cpu *cpus = realloc(p->cpus, n * sizeof(*cpus));
-
-                if (!cpus)
-                        return NULL;
-                memset(cpus + p->n_cpus, 0, (n - p->n_cpus) * sizeof(*cpus));
-                p->cpus = cpus;
-                p->n_cpus = n;
-        }
-        return &p->cpus[cpu];
+        return ARRAY_REACH(p->cpus, p->n_cpus, cpu) ? &p->cpus[cpu] : NULL;
 }
 
 static int describe_cpu(Perfetto *p, uint32_t cpu, bool is_irq) {
@@ -272,59 +245,117 @@ static int name_function(Perfetto *p, const Function *f, uint64_t *ret_iid) {
         return end_packet(p);
 }
 
-static int write_slice(Perfetto *p, uint64_t track, const Span *span, bool begins) {
+/* @call: NULL: it begins. */
+static int write_slice(Perfetto *p, uint64_t track, unsigned category, const Span *span,
+                       const Call *call) {
         uint64_t iid = 0;
-        int r = begins ? name_function(p, span->function, &iid) : 0;
+        int r = call ? 0 : name_function(p, span->function, &iid);
 
         if (r < 0)
                 return r;
-        begin_event(p, begins ? TYPE_BEGIN : TYPE_END, track,
-                    !begins                                 ? 0
-                    : track != p->track || span->begins_irq ? CATEGORY_INTERRUPT
-                                                            : CATEGORY_FUNCTION);
-        if (begins)
+        begin_event(p, call ? TYPE_END : TYPE_BEGIN, track, category);
+        if (!call) {
                 proto_u64(&p->event, EVENT_NAME_IID, iid);
-        if (begins && span->has_cpu)
                 annotate(p, ANNOTATED_CPU, ANNOTATION_UINT, span->cpu);
-        if (begins && span->is_cut)
-                annotate(p, ANNOTATED_CUT, ANNOTATION_BOOL, true);
-        if (begins && span->has_retval)
-                annotate(p, ANNOTATED_RETVAL, ANNOTATION_INT, (uint64_t) span->retval);
-        return write_event(p, begins ? span->start_ns : span->end_ns);
+        } else {
+                if (call->is_cut)
+                        annotate(p, ANNOTATED_CUT, ANNOTATION_BOOL, true);
+                if (call->has_retval)
+                        annotate(p, ANNOTATED_RETVAL, ANNOTATION_INT, call->retval);
+        }
+        return write_event(p, span->at_ns);
 }
 
-static int visit(void *userdata, const Span *span, bool begins) {
+/* What is in an interrupt is put aside.  What was told before its end was known is in the task's track
+ * alone, for others may come in between. */
+static int put_aside(Perfetto *p, const Span *span, bool begins) {
+        if (!ARRAY_GROW(p->irq_events, p->n_irq_events))
+                return -ENOMEM;
+        if (p->irq_depth == 0) {
+                if (!ARRAY_GROW(p->irq_runs, p->n_irq_runs))
+                        return -ENOMEM;
+                p->irq_runs[p->n_irq_runs++] = (IrqRun){ .begin_ns = span->at_ns,
+                                                         .first = p->n_irq_events,
+                                                         .cpu = span->cpu };
+        }
+        p->irq_events[p->n_irq_events++] = (IrqEvent){
+                .function = begins ? span->function : NULL,
+                .at_ns = span->at_ns,
+                .is_cut = !begins && span->is_cut,
+        };
+        p->irq_runs[p->n_irq_runs - 1].n++;
+        p->irq_depth += begins ? 1 : -1;
+        return 0;
+}
+
+static int perfetto_span(void *userdata, const SpansTask *task, const Span *span,
+                         const Call *call) {
         Perfetto *p = userdata;
-        bool interrupts =
-                p->irq_depth == 0 && span->begins_irq && span->has_cpu && span->cpu < N_CPUS;
+        bool in_irq = span->in_irq && !span->is_endless && span->cpu < N_CPUS;
+        uint64_t track;
+        int r = task_track(p, task->pid, task->cpu, task->comm, &track);
+
+        if (r >= 0 && in_irq)
+                r = put_aside(p, span, !call);
+        /* In the task's track an interrupt's outermost call stands for all of it. */
+        if (r < 0 || (in_irq && p->irq_depth != (call ? 0 : 1)))
+                return r;
+        return write_slice(p, track,
+                           call               ? 0
+                           : span->begins_irq ? CATEGORY_INTERRUPT
+                                              : CATEGORY_FUNCTION,
+                           span, call);
+}
+
+static int compare_runs(const void *a, const void *b) {
+        const IrqRun *x = a, *y = b;
+
+        if (x->cpu != y->cpu)
+                return x->cpu < y->cpu ? -1 : 1;
+        if (x->begin_ns != y->begin_ns)
+                return x->begin_ns < y->begin_ns ? -1 : 1;
+        return (x->first > y->first) - (x->first < y->first);
+}
+
+static int write_irq_event(Perfetto *p, const IrqEvent *event, uint32_t cpu, uint64_t at_ns) {
+        uint64_t iid = 0;
+        int r = event->function ? name_function(p, event->function, &iid) : 0;
+
+        if (r < 0)
+                return r;
+        begin_event(p, event->function ? TYPE_BEGIN : TYPE_END, UUID_IRQ(cpu),
+                    event->function ? CATEGORY_INTERRUPT : 0);
+        if (event->function) {
+                proto_u64(&p->event, EVENT_NAME_IID, iid);
+                annotate(p, ANNOTATED_CPU, ANNOTATION_UINT, cpu);
+        }
+        if (event->is_cut)
+                annotate(p, ANNOTATED_CUT, ANNOTATION_BOOL, true);
+        return write_event(p, at_ns);
+}
+
+/* Tasks' trees do not come in the order of a CPU's time. */
+static int write_irqs(Perfetto *p) {
+        uint64_t last_ns = 0, shift_ns;
         int r = 0;
 
-        if (begins && (p->irq_depth > 0 || interrupts)) {
-                p->irq_cpu = interrupts ? span->cpu : p->irq_cpu;
-                p->irq_depth++;
+        if (p->n_irq_runs > 0)
+                qsort(p->irq_runs, p->n_irq_runs, sizeof(*p->irq_runs), compare_runs);
+        for (size_t i = 0; i < p->n_irq_runs && r >= 0; i++) {
+                const IrqRun *run = &p->irq_runs[i];
+
+                if (i == 0 || run->cpu != run[-1].cpu)
+                        last_ns = 0;
+                shift_ns = last_ns - MIN(last_ns, run->begin_ns);
+                r = describe_cpu(p, run->cpu, true);
+                for (size_t k = 0; k < run->n && r >= 0; k++) {
+                        const IrqEvent *event = &p->irq_events[run->first + k];
+
+                        last_ns = MIN(event->at_ns + shift_ns, SPANS_END_NS);
+                        r = write_irq_event(p, event, run->cpu, last_ns);
+                }
         }
-        if (p->irq_depth > 0) {
-                r = describe_cpu(p, p->irq_cpu, true);
-                if (r >= 0)
-                        r = write_slice(p, UUID_IRQ(p->irq_cpu), span, begins);
-                p->irq_depth -= !begins;
-        }
-        /* In the task's track an interrupt's outermost call stands for all of it. */
-        if (r >= 0 && p->irq_depth == (begins && interrupts))
-                r = write_slice(p, p->track, span, begins);
         return r;
-}
-
-static int perfetto_spans(void *userdata, const SpansTask *task, Span *spans, size_t n) {
-        Perfetto *p = userdata;
-        int r = task_track(p, task->pid, task->cpu, task->comm, &p->track);
-
-        p->irq_depth = 0;
-        return r < 0 ? r : spans_walk(spans, n, visit, p);
-}
-
-static int perfetto_call(void *userdata, const Call *call) {
-        return spans_call(((Perfetto *) userdata)->spans, call);
 }
 
 /* --- CPUs ------------------------------------------------------------------------------------- */
@@ -377,50 +408,26 @@ static int write_loss(Perfetto *p, const Step *step) {
 
 /* --- wake-ups --------------------------------------------------------------------------------- */
 
-static Arrow *arrow_slot(Arrow *arrows, size_t n, int32_t pid) {
-        size_t i =
-                (size_t) ((uint64_t) (uint32_t) pid * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (n - 1);
-
-        while (arrows[i].pid != 0 && arrows[i].pid != pid)
-                i = (i + 1) & (n - 1);
-        return &arrows[i];
-}
-
 /* 1: @ret_flow begins here; 0: another waking was first, or it is an idle task; -ENOMEM. */
 static int note_woken(Perfetto *p, int32_t pid, uint64_t *ret_flow) {
-        Arrow *slot;
+        uint64_t flow = hash_get(&p->arrows, (uint64_t) pid);
 
-        if (pid == 0)
+        if (pid == 0 || (flow > 0 && flow != ARROW_ENDED))
                 return 0;
-        if (p->n_arrows >= p->n_arrows_room / 2) {
-                size_t n = p->n_arrows_room ? p->n_arrows_room * 2 : 64;
-                Arrow *arrows = calloc(n, sizeof(*arrows));
-
-                if (!arrows)
-                        return -ENOMEM;
-                for (size_t i = 0; i < p->n_arrows_room; i++)
-                        if (p->arrows[i].pid != 0)
-                                *arrow_slot(arrows, n, p->arrows[i].pid) = p->arrows[i];
-                free(p->arrows);
-                p->arrows = arrows;
-                p->n_arrows_room = n;
-        }
-        slot = arrow_slot(p->arrows, p->n_arrows_room, pid);
-        if (slot->flow > 0)
-                return 0;
-        p->n_arrows += slot->pid == 0;
-        *slot = (Arrow){ .pid = pid, .flow = ++p->n_flows };
-        *ret_flow = slot->flow;
+        flow = ++p->n_flows;
+        if (hash_set(&p->arrows, (uint64_t) pid, flow) < 0)
+                return -ENOMEM;
+        *ret_flow = flow;
         return 1;
 }
 
+/* 0: nothing points at it. */
 static uint64_t take_woken(Perfetto *p, int32_t pid) {
-        Arrow *slot =
-                p->n_arrows > 0 && pid != 0 ? arrow_slot(p->arrows, p->n_arrows_room, pid) : NULL;
-        uint64_t flow = slot ? slot->flow : 0;
+        uint64_t flow = hash_get(&p->arrows, (uint64_t) pid);
 
-        if (flow > 0)
-                slot->flow = 0;
+        if (flow == 0 || flow == ARROW_ENDED)
+                return 0;
+        (void) hash_set(&p->arrows, (uint64_t) pid, ARROW_ENDED); /* which is there */
         return flow;
 }
 
@@ -455,9 +462,7 @@ static int perfetto_step(void *userdata, const Step *step) {
         Woken who;
         int r = 0;
 
-        if (step->kind == STEP_TASK)
-                return spans_name_task(p->spans, step);
-        if (step->cpu >= N_CPUS)
+        if (step->kind == STEP_TASK || step->cpu >= N_CPUS)
                 return 0;
         if (step->kind == STEP_LOST)
                 return write_loss(p, step);
@@ -477,7 +482,7 @@ static int perfetto_end(void *userdata) {
 
         for (uint32_t i = 0; r >= 0 && i < p->n_cpus; i++)
                 r = end_run(p, i);
-        return r;
+        return r < 0 ? r : write_irqs(p);
 }
 
 static void perfetto_free(void *userdata) {
@@ -488,9 +493,11 @@ static void perfetto_free(void *userdata) {
         buf_done(&p->inner);
         spans_free(p->spans);
         intern_done(&p->names);
-        free(p->tracks);
+        hash_done(&p->tracks);
         free(p->cpus);
-        free(p->arrows);
+        hash_done(&p->arrows);
+        free(p->irq_events);
+        free(p->irq_runs);
         free(p);
 }
 
@@ -502,11 +509,10 @@ static int perfetto_new(void **ret, const ExportInfo *info, Pairing *pairing, Bu
         *p = (Perfetto){
                 .info = info, .out = out, .packet = BUF_INIT, .event = BUF_INIT, .inner = BUF_INIT
         };
-        if (spans_new(&p->spans, perfetto_spans, p) < 0) {
+        if (spans_new(&p->spans, pairing, perfetto_span, p) < 0) {
                 free(p);
                 return -ENOMEM;
         }
-        pairing_add_sink(pairing, NULL, perfetto_call, p);
         *ret = p;
         return 0;
 }

@@ -4,20 +4,28 @@
  * speedscope's own format, "evented": a profile for each task, in it the beginning and the end of
  * each call in order, in whole nanoseconds since the recording began.  A profile is one array, so
  * tasks are gathered apart, in memory, and written at the end; what is more than MAX_BYTES no
- * browser opens.
+ * browser opens.  A frame has a name and nothing else that a viewer shows, so a cut call's is another
+ * one, whose name says so; where that is known only at its end, its beginning is written over.
  *
  * Source: speedscope 1.25.0, src/lib/file-format-spec.ts.
  */
 
+#include <inttypes.h>
+
+#include "base/grow.h"
 #include "export/escape.h"
 #include "export/exporter.h"
 #include "export/intern.h"
 #include "export/spans.h"
 
 #define MAX_BYTES (UINT64_C(512) << 20)
+#define CUT_MARK " (cut)"
+#define NUMBER_WIDTH 10 /* of a frame that may become another one */
 
 typedef struct Profile {
         Buf events;
+        size_t *endless; /* where in events they have their frames; the innermost last */
+        size_t n_endless;
         char comm[16];
         int32_t pid;
         uint32_t cpu;
@@ -30,79 +38,91 @@ typedef struct Speedscope {
         Spans *spans;
         Intern frames;
         Profile *profiles;
-        size_t n_profiles, n_room;
-        Profile *profile; /* that is being added to */
-        uint64_t begin_ns, end_ns;
+        size_t n_profiles;
+        uint64_t begin_ns;
+        int64_t first_ns, last_ns; /* since then: an end alone tells of what came before */
         uint64_t n_bytes;
 } Speedscope;
 
-/* A call that was cut off may have begun before all else. */
-static uint64_t since_begin(const Speedscope *s, uint64_t ns) {
-        return ns - MIN(ns, s->begin_ns);
+static void add_time(Buf *out, int64_t ns) {
+        if (ns < 0)
+                buf_add(out, "-", 1);
+        escape_u64(out, ns < 0 ? -(uint64_t) ns : (uint64_t) ns);
 }
 
-static int visit(void *userdata, const Span *span, bool begins) {
-        Speedscope *s = userdata;
-        Buf *b = &s->profile->events;
-        uint64_t at_ns = begins ? span->start_ns : span->end_ns;
-        uint32_t frame;
-
-        if (intern_add(&s->frames, span->function, &frame) < 0)
-                return -ENOMEM;
-        if (b->n_data > 0)
-                buf_add(b, ",\n", 2);
-        buf_adds(b, begins ? "{\"type\":\"O\",\"frame\":" : "{\"type\":\"C\",\"frame\":");
-        escape_u64(b, frame);
-        buf_adds(b, ",\"at\":");
-        escape_u64(b, since_begin(s, at_ns));
-        buf_add(b, "}", 1);
-        s->end_ns = MAX(s->end_ns, since_begin(s, at_ns));
-        return b->error;
-}
-
-static int speedscope_spans(void *userdata, const SpansTask *task, Span *spans, size_t n) {
-        Speedscope *s = userdata;
-        size_t n_before;
-        int r;
-
-        while (task->index >= s->n_profiles) {
-                if (s->n_profiles == s->n_room) {
-                        size_t n_room = s->n_room ? s->n_room * 2 : 16;
-                        Profile *p = realloc(s->profiles, n_room * sizeof(*p));
-
-                        if (!p)
-                                return -ENOMEM;
-                        s->profiles = p;
-                        s->n_room = n_room;
-                }
+static Profile *profile_of(Speedscope *s, size_t i) {
+        while (i >= s->n_profiles) {
+                if (!ARRAY_GROW(s->profiles, s->n_profiles))
+                        return NULL;
                 s->profiles[s->n_profiles++] = (Profile){ .events = BUF_INIT };
         }
-        s->profile = &s->profiles[task->index];
-        s->profile->pid = task->pid;
-        s->profile->cpu = task->cpu;
+        return &s->profiles[i];
+}
+
+/* The number of a frame; a key is where its function is, or the byte behind if it is cut. */
+static int frame_of(Speedscope *s, const Function *f, bool is_cut, uint32_t *ret) {
+        return intern_add(&s->frames, (const char *) f + is_cut, ret) < 0 ? -ENOMEM : 0;
+}
+
+static int push_endless(Profile *p) {
+        if (!ARRAY_GROW(p->endless, p->n_endless))
+                return -ENOMEM;
+        p->endless[p->n_endless++] = p->events.n_data;
+        return 0;
+}
+
+static int add_frame(Profile *p, const Span *span, bool is_end, uint32_t frame) {
+        char number[NUMBER_WIDTH + 1];
+        int r = 0;
+
+        if (!span->is_endless) {
+                escape_u64(&p->events, frame);
+                return 0;
+        }
+        (void) snprintf(number, sizeof(number), "%*" PRIu32, NUMBER_WIDTH, frame);
+        if (!is_end)
+                r = push_endless(p);
+        else if (!p->events.error)
+                memcpy(p->events.data + p->endless[--p->n_endless], number, NUMBER_WIDTH);
+        buf_add(&p->events, number, NUMBER_WIDTH);
+        return r;
+}
+
+static int speedscope_span(void *userdata, const SpansTask *task, const Span *span,
+                           const Call *call) {
+        Speedscope *s = userdata;
+        Profile *p = profile_of(s, task->index);
+        int64_t at_ns = (int64_t) (span->at_ns - s->begin_ns);
+        size_t n_before;
+        uint32_t frame;
+        Buf *b;
+
+        if (!p || frame_of(s, span->function, span->is_cut, &frame) < 0)
+                return -ENOMEM;
+        b = &p->events;
+        n_before = b->n_data;
+        p->pid = task->pid;
+        p->cpu = task->cpu;
         if (task->comm[0])
-                memcpy(s->profile->comm, task->comm, strnlen(task->comm, 15) + 1);
-        for (size_t i = 0; i < n; i++)
-                if (spans[i].i_parent == SIZE_MAX)
-                        s->profile->busy_ns += spans[i].end_ns - spans[i].start_ns;
-        n_before = s->profile->events.n_data;
-        r = spans_walk(spans, n, visit, s);
-        s->n_bytes += s->profile->events.n_data - n_before;
-        return r < 0 ? r : s->n_bytes > MAX_BYTES ? -EOVERFLOW : 0;
+                memcpy(p->comm, task->comm, strnlen(task->comm, 15) + 1);
+        p->busy_ns += call && span->is_root ? span->share_ns : 0;
+        if (b->n_data > 0)
+                buf_add(b, ",\n", 2);
+        buf_adds(b, call ? "{\"type\":\"C\",\"frame\":" : "{\"type\":\"O\",\"frame\":");
+        if (add_frame(p, span, call != NULL, frame) < 0)
+                return -ENOMEM;
+        buf_adds(b, ",\"at\":");
+        add_time(b, at_ns);
+        buf_add(b, "}", 1);
+        s->first_ns = MIN(s->first_ns, at_ns);
+        s->last_ns = MAX(s->last_ns, at_ns);
+        s->n_bytes += b->n_data - n_before;
+        return s->n_bytes > MAX_BYTES ? -EOVERFLOW : b->error;
 }
 
 static int speedscope_begin(void *userdata, uint64_t begin_ns) {
         ((Speedscope *) userdata)->begin_ns = begin_ns;
         return 0;
-}
-
-static int speedscope_step(void *userdata, const Step *step) {
-        return step->kind == STEP_TASK ? spans_name_task(((Speedscope *) userdata)->spans, step)
-                                       : 0;
-}
-
-static int speedscope_call(void *userdata, const Call *call) {
-        return spans_call(((Speedscope *) userdata)->spans, call);
 }
 
 static void write_profile(Speedscope *s, const Profile *p) {
@@ -115,8 +135,11 @@ static void write_profile(Speedscope *s, const Profile *p) {
                 buf_printf(s->out, " %d", p->pid);
         else
                 buf_printf(s->out, " CPU %u", p->cpu);
-        buf_printf(s->out, "\",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":%llu,",
-                   (unsigned long long) s->end_ns);
+        buf_adds(s->out, "\",\"unit\":\"nanoseconds\",\"startValue\":");
+        add_time(s->out, s->first_ns);
+        buf_adds(s->out, ",\"endValue\":");
+        add_time(s->out, s->last_ns);
+        buf_adds(s->out, ",");
         buf_adds(s->out, "\"events\":[\n");
         buf_add(s->out, p->events.data, p->events.n_data);
         buf_adds(s->out, "]}");
@@ -132,11 +155,12 @@ static int speedscope_end(void *userdata) {
         escape_json(s->out, s->info->title, strlen(s->info->title));
         buf_adds(s->out, "\",\n\"shared\":{\"frames\":[");
         for (uint32_t i = 0; i < s->frames.n; i++) {
-                const Function *f = s->frames.items[i];
+                bool is_cut = (uintptr_t) s->frames.items[i] % 2;
+                const Function *f = (const Function *) ((uintptr_t) s->frames.items[i] - is_cut);
 
                 buf_adds(s->out, i > 0 ? ",\n{\"name\":\"" : "\n{\"name\":\"");
                 escape_json(s->out, f->label, f->n_label);
-                buf_adds(s->out, "\"}");
+                buf_adds(s->out, is_cut ? CUT_MARK "\"}" : "\"}");
         }
         buf_adds(s->out, "]},\n\"profiles\":[");
         for (size_t i = 0; i < s->n_profiles; i++) {
@@ -158,8 +182,10 @@ static int speedscope_end(void *userdata) {
 static void speedscope_free(void *userdata) {
         Speedscope *s = userdata;
 
-        for (size_t i = 0; i < s->n_profiles; i++)
+        for (size_t i = 0; i < s->n_profiles; i++) {
                 buf_done(&s->profiles[i].events);
+                free(s->profiles[i].endless);
+        }
         free(s->profiles);
         intern_done(&s->frames);
         spans_free(s->spans);
@@ -172,11 +198,10 @@ static int speedscope_new(void **ret, const ExportInfo *info, Pairing *pairing, 
         if (!s)
                 return -ENOMEM;
         *s = (Speedscope){ .info = info, .out = out };
-        if (spans_new(&s->spans, speedscope_spans, s) < 0) {
+        if (spans_new(&s->spans, pairing, speedscope_span, s) < 0) {
                 free(s);
                 return -ENOMEM;
         }
-        pairing_add_sink(pairing, NULL, speedscope_call, s);
         *ret = s;
         return 0;
 }
@@ -189,7 +214,6 @@ const Exporter exporter_speedscope = {
                          "--format=flame is small whatever was recorded",
         .new = speedscope_new,
         .begin = speedscope_begin,
-        .step = speedscope_step,
         .end = speedscope_end,
         .free = speedscope_free,
 };

@@ -2,6 +2,7 @@
 
 /* Two of the formats that need nothing else are here: stacks, and the picture. */
 
+#include "base/grow.h"
 #include "export/tree-export.h"
 #include "export/escape.h"
 #include "export/flame.h"
@@ -29,12 +30,16 @@ void tree_export_free(void *p) {
 
 /* --- folded: "udp_sendmsg;ip_make_skb 180", the stack and its own time ------------------------ */
 
-/* Paths are as long as trees are deep.  What is more than these for a node on average is left out,
+/* The own time of calls that were cut is in a line of its own, "udp_sendmsg;(cut) 20": so a caller has in
+ * every program what its calls took, and what of it are lower bounds can be seen, and left out.
+ *
+ * Paths are as long as trees are deep.  What is more than these for a node on average is left out,
  * beginning with what took least, and counted under its caller as "(smaller)": no real recording
  * comes near. */
 #define FOLDED_FIXED_BYTES ((uint64_t) 512 << 10)
 #define FOLDED_NODE_BYTES 2048
 #define FIGURE_BYTES 22
+#define CUT_FRAME ";(cut) "
 
 /* The path to a node, as the nodes are visited one after the other. */
 typedef struct Path {
@@ -52,14 +57,8 @@ static void path_done(Path *p) {
 static int path_enter(Path *p, const CallNode *n) {
         size_t level = (size_t) n->level;
 
-        if (level >= p->n_room) {
-                size_t *bigger = realloc(p->ends, (level + 64) * sizeof(*p->ends));
-
-                if (!bigger)
-                        return -ENOMEM;
-                p->ends = bigger;
-                p->n_room = level + 64;
-        }
+        if (!ARRAY_ROOM(p->ends, p->n_room, level + 1))
+                return -ENOMEM;
         p->text.n_data = level > 1 ? p->ends[level - 1] : 0;
         buf_adds(&p->text, level > 1 ? ";" : "");
         escape_folded(&p->text, n->function->label, n->function->n_label);
@@ -82,7 +81,8 @@ static int find_least(const CallTree *t, const CallNode *root, uint64_t *ret) {
         for (const CallNode *n = call_node_next(root, root); n && r >= 0;
              n = call_node_next(root, n)) {
                 r = path_enter(&path, n);
-                n_bytes[magnitude(n->total_ns)] += path.text.n_data + FIGURE_BYTES;
+                n_bytes[magnitude(n->share_ns)] +=
+                        (path.text.n_data + FIGURE_BYTES) * (n->n_cut > 0 ? 2 : 1);
         }
         while (i > 0 && sum + n_bytes[i - 1] <= most)
                 sum += n_bytes[--i];
@@ -112,15 +112,17 @@ static int folded_end(void *p) {
         while (n && r >= 0) {
                 uint64_t rest_ns = 0;
 
-                if (n->total_ns < least_ns) {
+                if (n->share_ns < least_ns) {
                         n = call_node_skip(root, n);
                         continue;
                 }
                 r = path_enter(&path, n);
-                if (n->self_ns > 0)
-                        add_stack(t->out, &path, " ", n->self_ns);
+                if (n->self_ns > n->cut_self_ns)
+                        add_stack(t->out, &path, " ", n->self_ns - n->cut_self_ns);
+                if (n->n_cut > 0)
+                        add_stack(t->out, &path, CUT_FRAME, n->cut_self_ns);
                 for (const CallNode *c = n->children; c; c = c->next)
-                        rest_ns += c->total_ns < least_ns ? c->total_ns : 0;
+                        rest_ns += c->share_ns < least_ns ? c->share_ns : 0;
                 if (rest_ns > 0)
                         add_stack(t->out, &path, ";(smaller) ", rest_ns);
                 n = call_node_next(root, n);

@@ -227,6 +227,11 @@ static const char *scan_sign(Scan *s) {
         return NULL;
 }
 
+/* Which an escape or a sign can begin with. */
+static inline bool is_odd(char c) {
+        return (unsigned char) c < ' ' || (unsigned char) c >= 0x7f || c == '^' || c == '#';
+}
+
 size_t decode_odd(Scan s, char *room) {
         char text[LINES_MAX_BYTES];
         size_t n = 0;
@@ -234,6 +239,10 @@ size_t decode_odd(Scan s, char *room) {
         while (s.p < s.end && n < sizeof(text)) {
                 const char *to;
 
+                if (!is_odd(*s.p)) {
+                        text[n++] = *s.p++;
+                        continue;
+                }
                 if (scan_escape(&s))
                         continue;
                 to = scan_sign(&s);
@@ -257,8 +266,7 @@ size_t decode_odd(Scan s, char *room) {
 
 bool decode_is_odd(const Scan *s) {
         for (const char *p = s->p; p < s->end; p++)
-                if ((unsigned char) *p < ' ' || (unsigned char) *p >= 0x7f || *p == '^' ||
-                    *p == '#')
+                if (is_odd(*p))
                         return true;
         return false;
 }

@@ -9,7 +9,8 @@
 #include "import/decode.h"
 #include "import/prefix.h"
 
-#define JOINTS_MAX 3 /* a mailer breaks a line of 76 characters, and a trace's have 200 at most */
+#define N_INDENTED 16 /* lines that are looked at */
+#define CODE_BLANKS 4 /* Markdown's; fewer are some tracer's */
 
 struct Envelope {
         bool is_prefixed, is_html, is_qp, is_unknown; /* of lines before */
@@ -18,22 +19,28 @@ struct Envelope {
         struct {
                 bool prefixed, html, qp;
                 uint32_t shape;
-        } guess; /* what the last one did */
+        } guess, layers_guess; /* what the last one did; what layers did */
         EnvelopeGuess guessed;
         bool is_guessing; /* the last line was not opened, but guessed */
-        unsigned n_joints;
+        Line layers;      /* what open_layers() made of line number layers_of, in room[0] */
+        uint64_t layers_of;
+        bool layers_are_other;
         size_t n_joint;
-        char joint[LINES_MAX_BYTES];
-        char room[2][LINES_MAX_BYTES]; /* of the line, and of the one behind it */
+        char *joint;   /* LINES_MAX_BYTES, like */
+        char *room[2]; /* of the line, and of the one behind it */
 };
 
 int envelope_new(Envelope **ret) {
-        Envelope *e = malloc(sizeof(*e));
+        _cleanup_(envelope_freep) Envelope *e = calloc(1, sizeof(*e));
 
         if (!e)
                 return -ENOMEM;
-        memset(e, 0, offsetof(Envelope, joint));
-        *ret = e;
+        e->joint = malloc(LINES_MAX_BYTES);
+        e->room[0] = malloc(LINES_MAX_BYTES);
+        e->room[1] = malloc(LINES_MAX_BYTES);
+        if (!e->joint || !e->room[0] || !e->room[1])
+                return -ENOMEM;
+        *ret = TAKE_PTR(e);
         return 0;
 }
 
@@ -123,8 +130,57 @@ const Line *envelope_open(Envelope *e, const Line *line, Line *room) {
         if (_likely_(!e->is_any && (line->n_text == 0 || line->text[0] != '>')))
                 return line;
         *room = *line;
+        e->layers_of = 0;
         open_usual(e, room, e->room[0]);
         return room;
+}
+
+/* "[/code]", "{noformat}", "</pre>": where the one at the end begins; NULL: there is none. */
+static const char *find_tag(const Scan *s) {
+        static const char *const kinds[] = { "[/]", "{}", "</>" };
+        const char *p = s->end - 1;
+        size_t i = 0;
+
+        if (scan_left(s) < 3)
+                return NULL;
+        while (i < ELEMENTSOF(kinds) && kinds[i][strlen(kinds[i]) - 1] != *p)
+                i++;
+        if (i == ELEMENTSOF(kinds))
+                return NULL;
+        for (; p > s->p && (p[-1] | 0x20) >= 'a' && (p[-1] | 0x20) <= 'z'; p--)
+                ;
+        if (p == s->end - 1)
+                return NULL;
+        for (size_t n = strlen(kinds[i]) - 1; n > 0; n--)
+                if (p == s->p || *--p != kinds[i][n - 1])
+                        return NULL;
+        return p;
+}
+
+/* What closes a box that a text was put into: marks of forums, wikis and pages, and what stands behind
+ * the end of a file that was longer.  There is no line that ends so. */
+static void drop_closing(Line *line) {
+        static const char *const marks[] = { "```", "~~~", "]]>", "\"\"\"", "'''" };
+        Scan s = scan_of(line);
+        bool again = true;
+
+        while (again) {
+                const char *end = s.end;
+                Scan t = s;
+
+                while (t.end > t.p && (t.end[-1] == ' ' || !t.end[-1] || t.end[-1] == 0x1a))
+                        t.end--;
+                if (memchr(t.end, 0, (size_t) (s.end - t.end)) ||
+                    memchr(t.end, 0x1a, (size_t) (s.end - t.end)))
+                        s.end = t.end;
+                for (size_t i = 0; i < ELEMENTSOF(marks); i++)
+                        if (scan_has_suffix(&t, marks[i]))
+                                s.end = t.end - strlen(marks[i]);
+                if (s.end == end)
+                        s.end = find_tag(&t) ?: end;
+                again = s.end < end;
+        }
+        set_text(line, s);
 }
 
 /* Encodings and what is surely a prefix.  Whether anything changed. */
@@ -138,6 +194,7 @@ static bool open_layers(Envelope *e, Line *line, char *room) {
                 undo_qp(e, line, room);
                 e->guess.qp = true;
         }
+        drop_closing(line);
         s = scan_of(line);
         if (e->is_html || decode_is_html(&s)) {
                 undo(line, room, decode_html);
@@ -205,13 +262,26 @@ static bool open_unknown(Envelope *e, Line *line) {
         return skip_unknown(&next, &shape) && shape == e->guess.shape;
 }
 
+/* The layers of a line are the same for every guess. */
+static bool open_layers_once(Envelope *e, Line *line) {
+        if (e->layers_of != line->number) {
+                e->layers_of = line->number;
+                e->layers = *line;
+                e->layers_are_other = open_layers(e, &e->layers, e->room[0]);
+                e->layers_guess = e->guess;
+        }
+        *line = e->layers;
+        e->guess = e->layers_guess;
+        return e->layers_are_other;
+}
+
 bool envelope_guess(Envelope *e, EnvelopeGuess guess, const Line *line, Line *ret) {
         bool is_other;
 
         *ret = *line;
         e->guessed = guess;
         e->is_guessing = true;
-        is_other = open_layers(e, ret, e->room[0]);
+        is_other = open_layers_once(e, ret);
         if (is_weak(guess))
                 is_other = open_weak(ret, n_weak(guess));
         else if (guess == ENVELOPE_UNKNOWN)
@@ -231,19 +301,33 @@ void envelope_keep(Envelope *e, EnvelopeGuess guess) {
         e->is_any = e->is_prefixed || e->is_html || e->is_qp || e->is_unknown;
 }
 
+/* How far what follows @line is indented, all of it. */
+static size_t common_indentation(const Line *line) {
+        Line next = *line;
+        size_t n_common = 0;
+        Scan s;
+
+        for (int i = 0; i < N_INDENTED && take_next(&next, &s); i++) {
+                size_t n = scan_blanks(&s);
+
+                if (scan_left(&s) > 0 && (n_common == 0 || n < n_common))
+                        n_common = n;
+                if (scan_left(&s) > 0 && n < CODE_BLANKS)
+                        return 0;
+        }
+        return n_common;
+}
+
 bool envelope_join(Envelope *e, const Line *first, const char *separator, Line *ret) {
-        size_t n_separator = strlen(separator), n;
+        size_t n_separator = separator ? strlen(separator) : 0, n;
         Line next;
         Scan s;
 
         if (first) {
-                e->n_joints = 0;
                 e->n_joint = first->n_text;
                 memmove(e->joint, first->text, first->n_text);
                 *ret = *first;
         }
-        if (e->n_joints++ == JOINTS_MAX)
-                return false;
         next = *ret;
         if (!take_next(&next, &s))
                 return false;
@@ -253,15 +337,18 @@ bool envelope_join(Envelope *e, const Line *first, const char *separator, Line *
         n = e->n_joint;
         while (n > 0 && e->joint[n - 1] == ' ')
                 n--;
-        /* Blanks behind a bar are the depth. */
-        if (n == e->n_joint || n == 0 || e->joint[n - 1] != '|') {
+        /* Blanks behind a bar are the depth, unless who knows what they are. */
+        if (n > 0 && e->joint[n - 1] == '|'
+                    ? (separator && n == e->n_joint) || common_indentation(&next) >= CODE_BLANKS
+                    : separator != NULL) {
                 (void) scan_blanks(&s);
                 e->n_joint = n;
         }
-        if (scan_left(&s) == 0 || e->n_joint + n_separator + scan_left(&s) > sizeof(e->joint) ||
+        if (scan_left(&s) == 0 || e->n_joint + n_separator + scan_left(&s) > LINES_MAX_BYTES ||
             lines_is_binary(s.p, scan_left(&s)))
                 return false;
-        memcpy(e->joint + e->n_joint, separator, n_separator);
+        if (separator)
+                memcpy(e->joint + e->n_joint, separator, n_separator);
         memcpy(e->joint + e->n_joint + n_separator, s.p, scan_left(&s));
         e->n_joint += n_separator + scan_left(&s);
         ret->text = e->joint;
@@ -335,6 +422,59 @@ bool envelope_is_elision(const Line *line) {
         return is_said || n_dots >= 2 || (n_dots == 1 && line->n_text <= 3);
 }
 
+/* "# ", "$ ", "[root@host ~]# ", "host:/sys # ", "\xe2\x9d\xaf " and whatever else begins with no ASCII. */
+static bool skip_prompt(Scan *s) {
+        Scan t = *s;
+        bool is_host = t.p < t.end && *t.p == '[';
+
+        for (; t.p < t.end && (unsigned char) *t.p >= 0x80; t.p++)
+                ;
+        if (t.p > s->p && scan_blanks(&t) > 0) {
+                *s = t;
+                return true;
+        }
+        for (t = *s; t.p < t.end; t.p++) {
+                is_host = is_host || *t.p == '@' || *t.p == ':' || *t.p == '~';
+                if (memchr("#$%", *t.p, 3) && t.p + 1 < t.end && t.p[1] == ' ') {
+                        if (t.p > s->p && !is_host)
+                                return false;
+                        s->p = t.p + 2;
+                        return true;
+                }
+        }
+        return false;
+}
+
+bool envelope_is_command(const Line *line) {
+        static const struct {
+                const char *program, *argument;
+        } printers[] = {
+                { "cat", "trace" },   { "head", "trace" }, { "tail", "trace" },
+                { "perf", "ftrace" }, { "trace-cmd", "" }, { "uftrace", "" },
+                { "stap", "" },       { "funcgraph", "" }, { "funcslower", "" },
+                { "ftracectl", "" },  { "dmesg", "" },     { "journalctl", "" },
+        };
+        Scan s = scan_of(line), word;
+
+        (void) scan_blanks(&s);
+        if (scan_text(&s, "Ending tracing..."))
+                return true; /* perf-tools' */
+        if (!skip_prompt(&s))
+                return false;
+        (void) scan_blanks(&s);
+        if (scan_text(&s, "sudo "))
+                (void) scan_blanks(&s);
+        for (word = s; s.p < s.end && *s.p != ' '; s.p++)
+                if (*s.p == '/')
+                        word.p = s.p + 1;
+        word.end = s.p;
+        for (size_t i = 0; i < ELEMENTSOF(printers); i++)
+                if (is_one_of(&printers[i].program, 1, &word) &&
+                    scan_find(&s, printers[i].argument))
+                        return true;
+        return false;
+}
+
 const char *envelope_name(const Envelope *e) {
         return e->is_qp         ? "quoted-printable"
                : e->is_html     ? "HTML"
@@ -344,6 +484,11 @@ const char *envelope_name(const Envelope *e) {
 }
 
 Envelope *envelope_free(Envelope *e) {
+        if (!e)
+                return NULL;
+        free(e->joint);
+        free(e->room[0]);
+        free(e->room[1]);
         free(e);
         return NULL;
 }

@@ -40,7 +40,7 @@ void envelope_keep(Envelope *e, EnvelopeGuess guess);
 /*
  * envelope_join() - @line and what follows it, which were one
  * @first:     @line as it was opened, or NULL: the last joint goes on
- * @separator: what stood where it was broken
+ * @separator: what stood where it was broken, with blanks around it; NULL: nothing is lost there
  *
  * False: there is no next line.
  */
@@ -49,6 +49,9 @@ bool envelope_join(Envelope *e, const Line *first, const char *separator, Line *
 bool envelope_peek(Envelope *e, const Line *line, Line *ret);
 /* Whether @line says that somebody has left lines out: "[...]", "<snip>". */
 bool envelope_is_elision(const Line *line);
+/* Whether @line is a command behind a prompt, "# cat trace", whose output follows, or a tracer's last
+ * word: what comes next was recorded another time. */
+bool envelope_is_command(const Line *line);
 /* What was taken off most lines: "quoted", NULL: nothing. */
 const char *envelope_name(const Envelope *e);
 Envelope *envelope_free(Envelope *e);

@@ -335,9 +335,10 @@ static bool parse_drawn(Scan s, EventLine *l) {
         }
         s.p = bar + 1;
         n_blanks = scan_blanks(&s);
-        if (n_blanks < 2 || n_blanks % 2 || n_blanks / 2 - 1 > STEP_DEPTH_MAX)
+        l->is_depth_untold = n_blanks < 2;
+        if (!l->is_depth_untold && (n_blanks % 2 || n_blanks / 2 - 1 > STEP_DEPTH_MAX))
                 return damaged(l, "its indentation is not a depth"), true;
-        l->depth = (int32_t) (n_blanks / 2 - 1);
+        l->depth = l->is_depth_untold ? 0 : (int32_t) (n_blanks / 2 - 1);
         parse_retval(&s, l);
         take_caller(&s, l);
         drop_depth(&s);
@@ -378,8 +379,8 @@ static bool parse_arrow(Scan s, EventLine *l) {
         l->depth = (int32_t) depth;
         if (is_call)
                 return true;
-        if (!scan_text(&s, " (start: ") || !scan_hex(&s, &begin) || !scan_text(&s, "  end: ") ||
-            !scan_hex(&s, &end) || !scan_text(&s, ")"))
+        if (!scan_text(&s, " (start: ") || !scan_hex(&s, &begin) || scan_blanks(&s) == 0 ||
+            !scan_text(&s, "end: ") || !scan_hex(&s, &end) || !scan_text(&s, ")"))
                 return damaged(l, "it has no duration"), true;
         return set_times(l, begin, end);
 }
@@ -420,11 +421,22 @@ static bool parse_fields(Scan s, EventLine *l, bool is_call) {
         return set_times(l, begin, end);
 }
 
+/* What a terminal pads its lines with. */
+static void drop_blanks(Scan *s) {
+        size_t n = scan_left(s);
+
+        while (n > 0 && (s->p[n - 1] == ' ' || s->p[n - 1] == '\t'))
+                n--;
+        s->end = s->p + n;
+}
+
 static void parse_event(Scan *s, EventLine *l) {
         const char *end = memchr(s->p, ':', MIN(scan_left(s), EVENT_NAME_MAX));
 
         l->event = s->p;
         l->n_event = (uint32_t) scan_left(s);
+        if (!end && l->has_task && word_end(s) == s->end)
+                return damaged(l, "it ends before the event");
         if (!end || end == s->p || word_end(s) <= end)
                 return;
         l->kind = EVENT_OTHER;
@@ -433,6 +445,7 @@ static void parse_event(Scan *s, EventLine *l) {
 
                 if (!scan_text(&t, calls[i].name))
                         continue;
+                drop_blanks(&t);
                 if (parse_drawn(t, l))
                         return;
                 (void) scan_blanks(&t);
@@ -454,6 +467,7 @@ void event_line_parse(EventLine *ret, const char *text, size_t n_text) {
         *ret = (EventLine){ .kind = EVENT_NONE };
         if (find_event(&s, ret))
                 return parse_event(&s, ret);
+        drop_blanks(&s);
         if (parse_lost(&s, ret) || parse_heading(&s, ret))
                 return;
         if (scan_blanks(&s) < 8 && scan_text(&s, "=> "))

@@ -54,7 +54,8 @@ typedef struct EventLine {
         uint32_t n_event;
         uint64_t number; /* LOST: how many, 0 is not said; HEADING: CPUs, 0 is not said */
         int32_t depth;
-        const char *label; /* OPEN, LEAF; CLOSE if it is said */
+        bool is_depth_untold; /* the blanks that would tell it are lost: depth is 0 */
+        const char *label;    /* OPEN, LEAF; CLOSE if it is said */
         uint32_t n_label;
         const char *args; /* in the parentheses */
         uint32_t n_args;

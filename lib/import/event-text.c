@@ -9,6 +9,7 @@
  * their tasks are told apart by their numbers alone.
  */
 
+#include "base/plain-text.h"
 #include "import/event-line.h"
 #include "import/text-trace-private.h"
 
@@ -36,6 +37,22 @@ static int lost(TextTrace *t, const Line *line, const EventLine *l, Step *ret) {
         return text_note(t, TEXT_LOSS, line->number, line->text, line->n_text) < 0 ? -ENOMEM : 1;
 }
 
+/* Its task is lost, and others have theirs: somebody has cut the text there. */
+static bool is_torn(TextTrace *t, const Line *line, const EventLine *l) {
+        Line next = *line;
+
+        for (int i = 0;
+             !l->has_task && i < TEXT_PROBE_LINES && envelope_peek(t->envelope, &next, &next);
+             i++) {
+                EventLine m;
+
+                event_line_parse(&m, next.text, next.n_text);
+                if (m.kind >= EVENT_OTHER)
+                        return m.has_task;
+        }
+        return false;
+}
+
 TextProbe event_text_probe(TextTrace *t, const Line *line) {
         GraphColumns *columns = &t->layout.columns;
         EventLine l;
@@ -45,6 +62,8 @@ TextProbe event_text_probe(TextTrace *t, const Line *line) {
                 return TEXT_PROBE_HEADING;
         if (l.kind < EVENT_OPEN)
                 return TEXT_PROBE_FOREIGN;
+        if (is_torn(t, line, &l))
+                return TEXT_PROBE_TORN;
         t->is_cut = !l.has_task;
         t->pid = STEP_PID_UNKNOWN(0);
         memcpy(t->comm, "<...>", 6);
@@ -104,12 +123,13 @@ static void say(TextTrace *t, const Line *line, const EventLine *l) {
         }
 }
 
+static const StepKind kinds[] = {
+        [EVENT_OPEN] = STEP_ENTER,
+        [EVENT_LEAF] = STEP_LEAF,
+        [EVENT_CLOSE] = STEP_LEAVE,
+};
+
 static int call(TextTrace *t, const Line *line, EventLine *l, Step *ret) {
-        static const StepKind kinds[] = {
-                [EVENT_OPEN] = STEP_ENTER,
-                [EVENT_LEAF] = STEP_LEAF,
-                [EVENT_CLOSE] = STEP_LEAVE,
-        };
         EventLine next;
 
         if (l->kind == EVENT_OPEN && l->is_spelled && is_next_return(t, line, l, &next)) {
@@ -122,6 +142,13 @@ static int call(TextTrace *t, const Line *line, EventLine *l, Step *ret) {
         say(t, line, l);
         ret->kind = kinds[l->kind];
         ret->depth = l->depth;
+        if (l->is_depth_untold) {
+                const Stack *stack = stacks_get(t->stacks, ret);
+
+                if (!stack)
+                        return -ENOMEM;
+                ret->depth = text_depth_of_braces(stack, l->kind == EVENT_CLOSE);
+        }
         ret->has_retval = l->has_retval;
         ret->retval = l->retval;
         return text_call(t, line, l->label, l->n_label, l->duration_ns, ret);
@@ -138,6 +165,20 @@ static int step_of(TextTrace *t, const Line *line, EventLine *l, Step *ret) {
                 return event(t, l, ret); /* it is drawn where it happened */
         ret->said = &t->said;
         return call(t, line, l, ret);
+}
+
+static bool is_of_another_trace(TextTrace *t, const EventLine *l) {
+        const Step step = {
+                .kind = kinds[l->kind],
+                .cpu = l->has_task ? l->cpu : t->cpu,
+                .pid = l->has_task ? l->pid : t->pid,
+                .depth = l->depth,
+                .timestamp_ns = l->timestamp_ns,
+                .rettime = l->kind == EVENT_CLOSE && l->duration_ns != TEXT_UNTIMED ? l->duration_ns
+                                                                                    : 0,
+        };
+
+        return text_begins_another(t, &step, TEXT_BACK_NS);
 }
 
 /* What an event of another kind says has no end that is known: it is whole. */
@@ -171,18 +212,19 @@ int event_text_next(TextTrace *t, const Line *line, Step *ret) {
         default:
                 break;
         }
-        if (l.kind >= EVENT_OPEN && text_has_gone_back(t, l.timestamp_ns)) {
-                int r = text_another(t, line);
+        if (l.kind >= EVENT_OPEN) {
+                if (is_of_another_trace(t, &l)) {
+                        int r = text_another(t, line);
 
-                return r < 0 ? r : text_take_line(t, line, ret);
+                        return r < 0 ? r : text_take_line(t, line, ret);
+                }
+                text_note_time(t, l.timestamp_ns);
         }
         if (t->is_cut && l.has_task)
                 return text_damaged(t, line, "it says its task, and the first call does not");
         if (!l.has_task)
                 return step_of(t, line, &l, ret); /* of the task of the line before */
-        l.n_comm = (uint32_t) MIN((size_t) l.n_comm, sizeof(t->comm) - 1);
-        memcpy(t->comm, l.comm, l.n_comm);
-        t->comm[l.n_comm] = 0;
+        (void) plain_undo(t->comm, sizeof(t->comm), l.comm, l.n_comm);
         t->cpu = l.cpu;
         t->pid = l.pid;
         return step_of(t, line, &l, ret);

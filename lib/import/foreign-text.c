@@ -27,6 +27,19 @@ static bool scan_word(Scan *s) {
         return s->p > begin;
 }
 
+/* "[001] d..2. 304.088551: do_nanosleep", without the option print-parent */
+static bool is_function_alone(Scan s) {
+        const char *colon = memrchr(s.p, ':', scan_left(&s));
+        Scan t = { colon ? colon + 1 : s.end, s.end };
+
+        if (!has(s, " [") || !scan_text(&t, " ") || colon - s.p < 8 || colon[-7] != '.')
+                return false;
+        for (const char *p = colon - 6; p < colon; p++)
+                if (*p < '0' || *p > '9')
+                        return false;
+        return scan_word(&t) && t.p == t.end;
+}
+
 /* ": do_nanosleep <-hrtimer_nanosleep", "function:   do_nanosleep <-- hrtimer_nanosleep", and its
  * heading */
 static bool is_function(Scan s) {
@@ -36,7 +49,9 @@ static bool is_function(Scan s) {
         (void) scan_blanks(&t);
         if (scan_text(&t, "# tracer: function") && (t.p == t.end || *t.p <= ' '))
                 return true;
-        if (!arrow || !memmem(s.p, (size_t) (arrow - s.p), ": ", 2))
+        if (!arrow)
+                return is_function_alone(s);
+        if (!memmem(s.p, (size_t) (arrow - s.p), ": ", 2))
                 return false;
         t = (Scan){ arrow + 3, s.end };
         (void) scan_text(&t, "- ");

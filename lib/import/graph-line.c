@@ -18,13 +18,15 @@
 
 #define PROC_COLUMNS 14
 #define PROC_COMM_MAX 7 /* "%.7s" */
-#define LATENCY_MIN 4   /* linux 3.x; 5 since 5.12 */
+#define SWITCH_COMM_MAX 16
+#define LATENCY_MIN 4 /* linux 3.x; 5 since 5.12 */
 #define LATENCY_MAX 8
 #define CPU_MAX 8191 /* NR_CPUS is 8192 where it is largest */
 #define CPU_DIGITS_MAX 4
 #define PID_MAX 4194304 /* PID_MAX_LIMIT, include/linux/threads.h */
 #define FILL_FULL "              |  "
-#define FILL_MIN 6 /* so many blanks before a bar make a column of durations */
+#define FILL_MIN 6        /* so many blanks before a bar make a column of durations */
+#define RULE_BLANKS_MAX 1 /* the kernel's one may be lost */
 #define RULE "------------------------------------------"
 
 static void damaged(GraphLine *l, const char *problem) {
@@ -76,7 +78,7 @@ static bool parse_cpu(Scan *s, GraphLine *l) {
 }
 
 /* "comm-pid" of which blanks around it were taken. */
-static bool parse_task(GraphTask *ret, const char *begin, const char *end) {
+static bool parse_task(GraphTask *ret, const char *begin, const char *end, size_t n_max) {
         const char *dash = end;
         uint64_t pid;
         Scan t;
@@ -93,7 +95,7 @@ static bool parse_task(GraphTask *ret, const char *begin, const char *end) {
         if (!scan_number(&t, PID_MAX, &pid) || t.p != end)
                 return false;
         *ret = (GraphTask){ begin, (uint32_t) (dash - 1 - begin), (int32_t) pid };
-        return ret->n_comm <= 16;
+        return scan_is_comm(ret->comm, ret->n_comm, n_max);
 }
 
 static bool parse_proc(Scan *s, GraphLine *l) {
@@ -103,10 +105,10 @@ static bool parse_proc(Scan *s, GraphLine *l) {
         if (scan_left(s) >= PROC_COLUMNS + 3)
                 t.p += PROC_COLUMNS;
         bar = scan_find(&t, " | ");
-        if (!bar || !parse_task(&l->task, s->p, bar) || l->task.n_comm > PROC_COMM_MAX) {
+        if (!bar || !parse_task(&l->task, s->p, bar, PROC_COMM_MAX)) {
                 /* Blanks may be lost. */
                 bar = scan_find(s, " | ");
-                if (!bar || !parse_task(&l->task, s->p, bar) || l->task.n_comm > PROC_COMM_MAX)
+                if (!bar || !parse_task(&l->task, s->p, bar, PROC_COMM_MAX))
                         return false;
         }
         l->columns.proc = true;
@@ -190,7 +192,7 @@ static bool parse_fill(Scan *s, GraphLine *l, const GraphColumns *expected) {
         return true;
 }
 
-static Found parse_duration(Scan *s, GraphLine *l, const GraphColumns *expected) {
+static Found parse_duration_column(Scan *s, GraphLine *l, const GraphColumns *expected) {
         static const char marks[] = "+!#*@$";
         char mark = ' ';
         Scan t = *s;
@@ -221,6 +223,17 @@ static Found parse_duration(Scan *s, GraphLine *l, const GraphColumns *expected)
         l->said.mark = mark;
         *s = t;
         return FOUND;
+}
+
+static Found parse_duration(Scan *s, GraphLine *l, const GraphColumns *expected) {
+        const char *begin = s->p;
+        Found found = parse_duration_column(s, l, expected);
+
+        if (found == FOUND && !l->is_depth_untold) {
+                l->said.duration = begin;
+                l->said.n_duration = (uint32_t) (s->p - begin);
+        }
+        return found;
 }
 
 static bool parse_marker(Scan *s, GraphLine *l) {
@@ -458,7 +471,7 @@ static bool parse_without_columns(Scan *s, GraphLine *l) {
 
         if (s->p == s->end)
                 l->kind = GRAPH_BLANK;
-        else if (scan_blanks(&t) == 1 && scan_text(&t, RULE) && t.p == t.end)
+        else if (scan_blanks(&t) <= RULE_BLANKS_MAX && scan_text(&t, RULE) && t.p == t.end)
                 l->kind = GRAPH_RULE;
         else if (is_header(s, &l->heading))
                 l->kind = GRAPH_HEADER;
@@ -470,15 +483,20 @@ static bool parse_without_columns(Scan *s, GraphLine *l) {
         return true;
 }
 
-/* "  cat-123   =>   bash-9  ", behind the CPU */
+/* "  cat-123   =>   bash-9  ", behind the CPU.  A task may have an arrow in its name. */
 static bool parse_switch(Scan *s, GraphLine *l) {
-        const char *arrow = scan_find(s, " => ");
+        Scan rest = *s;
+        const char *arrow;
 
-        if (!arrow || !parse_task(&l->task, s->p, arrow) ||
-            !parse_task(&l->next, arrow + 4, s->end))
-                return false;
-        l->kind = GRAPH_SWITCH;
-        return true;
+        for (size_t i = 0; i < SWITCH_COMM_MAX && (arrow = scan_find(&rest, " => ")); i++) {
+                if (parse_task(&l->task, s->p, arrow, SWITCH_COMM_MAX) &&
+                    parse_task(&l->next, arrow + 4, s->end, SWITCH_COMM_MAX)) {
+                        l->kind = GRAPH_SWITCH;
+                        return true;
+                }
+                rest.p = arrow + 1;
+        }
+        return false;
 }
 
 static bool has_any(const GraphColumns *c) {

@@ -54,7 +54,7 @@ typedef enum GraphHeading {
 } GraphHeading;
 
 typedef struct GraphTask {
-        const char *comm; /* not ended; as printed: 7 characters at most */
+        const char *comm; /* not ended; as printed: 7 bytes at most, made plain or not */
         uint32_t n_comm;
         int32_t pid;
 } GraphTask;

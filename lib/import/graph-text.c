@@ -3,11 +3,13 @@
 /*
  * Each line of a call or return is a step.  Which task it is of is in the line,
  * if that has the column, else it is the one that the CPU's last change of tasks
- * has named.  Where lines say the task and not the CPU, nobody can tell whose
- * change comes next, so the ones in the text are kept for the step behind them.  A marker of an interrupt belongs to the call behind or before it,
- * for which the beginning of the next line is looked at.
+ * has named.  What a text says of changes, and markers of interrupts, are kept for
+ * the step behind them, so that they are drawn as they were.  A marker of an
+ * interrupt's end belongs to the call before it, for which the next line is looked at.
  */
 
+#include "base/grow.h"
+#include "base/plain-text.h"
 #include "import/graph-line.h"
 #include "import/scan.h"
 #include "import/text-trace-private.h"
@@ -16,40 +18,25 @@
 #define IS_NONSENSE(ns) ((ns) > (uint64_t) INT64_MAX)
 
 static TextCpu *text_cpu(TextTrace *t, uint32_t cpu) {
-        if (_unlikely_(cpu >= t->n_cpus)) {
-                size_t n = MAX((size_t) cpu + 1, t->n_cpus * 2);
-                TextCpu *p = realloc(t->cpus, n * sizeof(*p));
-
-                if (!p)
-                        return NULL;
-                memset(p + t->n_cpus, 0, (n - t->n_cpus) * sizeof(*p));
-                t->cpus = p;
-                t->n_cpus = n;
-        }
-        return &t->cpus[cpu];
+        return ARRAY_REACH(t->cpus, t->n_cpus, cpu) ? &t->cpus[cpu] : NULL;
 }
 
 static void set_task(TextCpu *cpu, const GraphTask *task) {
-        size_t n = MIN((size_t) task->n_comm, sizeof(cpu->comm) - 1);
-
         cpu->known = true;
         cpu->pid = task->pid;
-        memcpy(cpu->comm, task->comm, n);
-        cpu->comm[n] = 0;
+        (void) plain_undo(cpu->comm, sizeof(cpu->comm), task->comm, task->n_comm);
 }
 
 static bool is_task(const TextCpu *cpu, const GraphTask *task) {
         return cpu->known && cpu->pid == task->pid;
 }
 
-static void keep_change(TextTrace *t, const Line *line, uint32_t cpu) {
-        t->change_cpu = cpu;
-        t->n_change = (uint32_t) MIN(line->n_text, sizeof(t->change));
-        memcpy(t->change, line->text, t->n_change);
-}
-
-static bool is_cpu_untold(const GraphColumns *c) {
-        return c->proc && !c->cpu;
+static void keep_above(TextAbove *above, const Line *line) {
+        if (above->n + line->n_text + 1 > sizeof(above->text))
+                return;
+        memcpy(above->text + above->n, line->text, line->n_text);
+        above->n += (uint32_t) line->n_text;
+        above->text[above->n++] = '\n';
 }
 
 /* A STEP_TASK if nobody knew who ran here. */
@@ -61,11 +48,13 @@ static int change_task(TextTrace *t, const Line *line, const GraphLine *l, Step 
                 return -ENOMEM;
         t->count.n_switches++;
         t->count.n_switch_lines++;
-        keep_change(t, line, l->cpu);
-        if (t->has_layout && is_cpu_untold(&t->layout.columns))
+        keep_above(&t->change, line);
+        if (t->has_layout && t->layout.columns.proc && !t->layout.columns.cpu)
                 return 0;
         if (!cpu->known) {
                 set_task(cpu, &l->task);
+                cpu->has_step = true;
+                cpu->step_pid = cpu->pid;
                 memcpy(t->comm, cpu->comm, sizeof(t->comm));
                 *ret = (Step){ .kind = STEP_TASK,
                                .cpu = l->cpu,
@@ -164,27 +153,27 @@ static int leave(TextTrace *t, const Line *line, const GraphLine *l, TextCpu *cp
         return r < 0 ? r : 1;
 }
 
-/* Where blanks are lost, calls nest as their braces do. */
-static int32_t depth_of_braces(const GraphLine *l, const Stack *stack) {
-        int32_t open = stack->n > 0 ? stack->frames[stack->n - 1].depth : -1;
-
-        if (l->kind != GRAPH_CLOSE)
-                return MIN(open + 1, STEP_DEPTH_MAX);
-        if (open >= 0)
-                return open;
-        return stack->floor > 0 && stack->floor != INT32_MAX ? stack->floor - 1 : 0;
-}
-
-/* The lines that belong to this one and follow it. */
+/* The line that belongs to this one and follows it. */
 static void look_ahead(TextTrace *t, const Line *line, Step *step) {
         const char *end = line->n_next > 0 ? memchr(line->next, '\n', line->n_next) : NULL;
-        Scan s = { line->next, end ?: line->next + line->n_next };
-        uint64_t n;
+        size_t n_next = end ? (size_t) (end - line->next) : line->n_next;
+        GraphLine l;
+        Line next;
 
-        t->said.irq_end = memchr(s.p, '<', scan_left(&s)) && scan_find(&s, "<==========");
-        if (scan_text(&s, " (Overruns: ") && scan_number(&s, UINT32_MAX, &n)) {
+        if (_likely_(!memmem(line->next, n_next, "<===", 4) &&
+                     !memmem(line->next, n_next, "(Ov", 3)) ||
+            !envelope_peek(t->envelope, line, &next))
+                return;
+        graph_line_parse(&l, next.text, next.n_text, &t->layout.columns);
+        if (l.kind == GRAPH_OVERRUNS) {
                 t->said.has_overrun = true;
-                step->overrun = (uint32_t) n;
+                t->n_marked = line->number + line->n_more + 1;
+                step->overrun = (uint32_t) l.number;
+        } else if (l.kind == GRAPH_IRQ_OUT) {
+                t->said.irq_end = true;
+                t->said.end_marker = next.text;
+                t->said.n_end_marker = (uint32_t) next.n_text;
+                t->n_marked = line->number + line->n_more + 1;
         }
 }
 
@@ -203,6 +192,25 @@ static bool are_columns_equal(const GraphColumns *a, const GraphColumns *b) {
                a->n_cpu_digits == b->n_cpu_digits;
 }
 
+/* What stands above the step.  A change of tasks is for the next line of its CPU, which is the next
+ * line of all, unless lines are missing. */
+static void say_above(TextTrace *t, TextCpu *cpu, const Step *step) {
+        bool has_changed = cpu->has_step && cpu->step_pid != step->pid;
+        StepText *said = &t->said;
+
+        cpu->has_step = true;
+        cpu->step_pid = step->pid;
+        said->n_change = TAKE(t->change.n, 0);
+        said->change = said->n_change > 0 ? t->change.text : NULL;
+        said->n_begin_marker = TAKE(t->marker.n, 0);
+        said->begin_marker = said->n_begin_marker > 0 ? t->marker.text : NULL;
+        said->cpu_untold = !t->layout.columns.cpu;
+        if (said->cpu_untold)
+                return;
+        said->change_odd = said->change && !has_changed;
+        said->change_untold = !said->change && has_changed;
+}
+
 static int step_of(TextTrace *t, const Line *line, const GraphLine *l, Step *ret) {
         TextCpu *cpu = text_cpu(t, l->cpu);
         Stack *stack;
@@ -219,12 +227,6 @@ static int step_of(TextTrace *t, const Line *line, const GraphLine *l, Step *ret
                 set_task(cpu, &l->task);
         t->said = l->said;
         t->said.line = line->number;
-        t->said.cpu_untold = is_cpu_untold(&l->columns);
-        if (t->n_change > 0 && (t->said.cpu_untold || t->change_cpu == l->cpu)) {
-                t->said.change = t->change;
-                t->said.n_change = t->n_change;
-        }
-        t->n_change = 0;
         *ret = (Step){
                 .kind = STEP_ENTER,
                 .cpu = l->cpu,
@@ -234,6 +236,7 @@ static int step_of(TextTrace *t, const Line *line, const GraphLine *l, Step *ret
                 .comm = cpu->known ? cpu->comm : "<...>",
                 .said = &t->said,
         };
+        say_above(t, cpu, ret);
         if (l->kind == GRAPH_COMMENT)
                 return event(t, l, ret);
         if (l->label) {
@@ -250,7 +253,7 @@ static int step_of(TextTrace *t, const Line *line, const GraphLine *l, Step *ret
         if (!stack)
                 return -ENOMEM;
         if (l->is_depth_untold)
-                ret->depth = depth_of_braces(l, stack);
+                ret->depth = text_depth_of_braces(stack, l->kind == GRAPH_CLOSE);
         if (l->kind != GRAPH_OPEN)
                 look_ahead(t, line, ret);
         return l->kind == GRAPH_CLOSE ? leave(t, line, l, cpu, stack, ret)
@@ -264,20 +267,80 @@ static const GraphColumns *expected(const TextTrace *t) {
         return t->has_layout ? &t->layout.columns : t->is_bare ? &none : NULL;
 }
 
-TextProbe graph_text_probe(TextTrace *t, const Line *line) {
-        GraphLine l;
+/* Behind "0) " it may be one in a program's source. */
+static bool is_any_comment(const TextTrace *t, const GraphLine *l) {
+        const GraphColumns *c = &l->columns;
 
-        graph_line_parse(&l, line->text, line->n_text, expected(t));
-        if (l.kind < GRAPH_OPEN)
-                return TEXT_PROBE_FOREIGN;
-        t->layout.columns = l.columns;
-        t->layout.has_times = l.columns.abstime;
-        return TEXT_PROBE_CALL;
+        return l->kind == GRAPH_COMMENT && !c->abstime && !c->proc && !c->duration &&
+               !t->layout.has_header && !memmem(l->text, l->n_text, ": ", 2);
 }
 
 static bool has_same_columns(const GraphColumns *a, const GraphColumns *b) {
         return a->abstime == b->abstime && a->cpu == b->cpu && a->proc == b->proc &&
                a->latency == b->latency && a->duration == b->duration;
+}
+
+static bool has_columns_of(const GraphColumns *all, const GraphColumns *some) {
+        return all->abstime >= some->abstime && all->cpu >= some->cpu && all->proc >= some->proc &&
+               all->latency >= some->latency && all->duration >= some->duration;
+}
+
+/* Where a line's time has fewer digits than the next one's, and is so much earlier as if it had lost
+ * the first ones: "12.000001 |" of "5412.000001 |". */
+static bool has_lost_digits(const Line *line, const GraphLine *l, const Line *next,
+                            const GraphLine *m) {
+        const char *point = memchr(line->text, '.', line->n_text);
+        const char *next_point = memchr(next->text, '.', next->n_text);
+        uint64_t unit_ns = 1000000000;
+
+        if (!l->columns.abstime || !point || !next_point ||
+            point - line->text >= next_point - next->text)
+                return false;
+        for (const char *p = point; p > line->text && p[-1] >= '0' && p[-1] <= '9'; p--)
+                unit_ns *= 10;
+        return m->timestamp_ns > l->timestamp_ns &&
+               m->timestamp_ns - l->timestamp_ns >= unit_ns / 2;
+}
+
+/* Two calls behind it have what it has, and more, or are another tracer's, which ends its lines as
+ * this one does: somebody has cut the text there. */
+static bool is_torn(TextTrace *t, const Line *line, const GraphLine *l) {
+        const GraphColumns *c = &l->columns;
+        bool is_bare = !c->abstime && !c->cpu && !c->proc;
+        unsigned n = 0, n_others = 0;
+        Line next = *line;
+
+        for (int i = 0; i < TEXT_PROBE_LINES && envelope_peek(t->envelope, &next, &next); i++) {
+                GraphLine m;
+
+                graph_line_parse(&m, next.text, next.n_text, expected(t));
+                if (m.kind < GRAPH_OPEN) {
+                        n_others += is_bare && text_is_of_another_kind(t, &next);
+                        if (n_others == 2)
+                                return true;
+                        continue;
+                }
+                if (!has_columns_of(&m.columns, &l->columns) ||
+                    (has_same_columns(&m.columns, &l->columns) &&
+                     !has_lost_digits(line, l, &next, &m)))
+                        return false;
+                if (++n == 2)
+                        return true;
+        }
+        return false;
+}
+
+TextProbe graph_text_probe(TextTrace *t, const Line *line) {
+        GraphLine l;
+
+        graph_line_parse(&l, line->text, line->n_text, expected(t));
+        if (l.kind < GRAPH_OPEN || is_any_comment(t, &l))
+                return TEXT_PROBE_FOREIGN;
+        if (is_torn(t, line, &l))
+                return TEXT_PROBE_TORN;
+        t->layout.columns = l.columns;
+        t->layout.has_times = l.columns.abstime;
+        return TEXT_PROBE_CALL;
 }
 
 /* One line with other columns may be anything, two are a text of another kind. */
@@ -293,20 +356,30 @@ static bool has_other_columns(TextTrace *t, const Line *line, const GraphLine *l
         return m.kind >= GRAPH_OPEN && has_same_columns(&l->columns, &m.columns);
 }
 
-/* Clocks of several CPUs are not quite the same, one CPU's goes on. */
-static bool has_gone_back(TextTrace *t, const GraphLine *l) {
-        const TextCpu *cpu;
+static bool is_of_another_trace(TextTrace *t, const GraphLine *l) {
+        static const StepKind kinds[] = {
+                [GRAPH_OPEN] = STEP_ENTER,
+                [GRAPH_LEAF] = STEP_LEAF,
+                [GRAPH_CLOSE] = STEP_LEAVE,
+                [GRAPH_COMMENT] = STEP_OTHER,
+        };
+        const TextCpu *cpu = l->cpu < t->n_cpus ? &t->cpus[l->cpu] : NULL;
+        int32_t pid = cpu && cpu->known ? cpu->pid : STEP_PID_UNKNOWN(l->cpu);
 
         if (!l->columns.abstime)
-                return false;
-        if (t->after_talk && l->timestamp_ns < t->latest_ns)
-                return true;
-        cpu = l->cpu < t->n_cpus ? &t->cpus[l->cpu] : NULL;
-        return cpu && l->timestamp_ns + TEXT_BACK_NS < cpu->last_ns;
+                return text_was_ended(t);
+        return text_begins_another(t,
+                                   &(Step){ .kind = kinds[l->kind],
+                                            .cpu = l->cpu,
+                                            .pid = l->columns.proc ? l->task.pid : pid,
+                                            .depth = l->depth,
+                                            .timestamp_ns = l->timestamp_ns,
+                                            .rettime = l->has_duration ? l->duration_ns : 0 },
+                                   TEXT_APART_NS);
 }
 
 static void note_time(TextTrace *t, const GraphLine *l) {
-        t->latest_ns = MAX(t->latest_ns, l->timestamp_ns);
+        text_note_time(t, l->timestamp_ns);
         if (l->cpu < t->n_cpus)
                 t->cpus[l->cpu].last_ns = l->timestamp_ns;
 }
@@ -320,13 +393,17 @@ static void keep_heading(TextTrace *t, const Line *line) {
         t->heading[t->n_heading] = 0;
 }
 
+static int another(TextTrace *t, const Line *line, Step *ret) {
+        int r = text_another(t, line);
+
+        return r < 0 ? r : text_take_line(t, line, ret);
+}
+
 static int call_line(TextTrace *t, const Line *line, const GraphLine *l, Step *ret) {
         int r;
 
-        if (t->has_layout && _unlikely_(has_other_columns(t, line, l) || has_gone_back(t, l))) {
-                r = text_another(t, line);
-                return r < 0 ? r : text_take_line(t, line, ret);
-        }
+        if (t->has_layout && _unlikely_(has_other_columns(t, line, l) || is_of_another_trace(t, l)))
+                return another(t, line, ret);
         r = step_of(t, line, l, ret);
         if (l->columns.abstime)
                 note_time(t, l);
@@ -340,13 +417,18 @@ static int graph_line(TextTrace *t, const Line *line, const GraphLine *l, Step *
         case GRAPH_OTHER:
                 return text_note(t, TEXT_NOT_TRACE, line->number, line->text, line->n_text);
         case GRAPH_BLANK:
-                t->count.n_switch_lines += after_rule;
-                return after_rule ? 0 : text_note(t, TEXT_NOT_TRACE, line->number, "", 0);
+                if (!after_rule)
+                        return text_note(t, TEXT_NOT_TRACE, line->number, "", 0);
+                t->count.n_switch_lines++;
+                keep_above(&t->change, line);
+                return 0;
         case GRAPH_DAMAGED:
                 return text_damaged(t, line, l->problem);
         case GRAPH_HEADER:
                 if (l->heading == GRAPH_HEADING_RULE && !t->layout.has_header)
                         return text_note(t, TEXT_NOT_TRACE, line->number, line->text, line->n_text);
+                if (l->heading != GRAPH_HEADING_RULE && t->has_layout)
+                        return another(t, line, ret); /* headings are above a trace */
                 t->is_bare = l->heading == GRAPH_HEADING_BARE ||
                              (t->is_bare && l->heading == GRAPH_HEADING_RULE);
                 t->layout.has_header = true;
@@ -354,11 +436,14 @@ static int graph_line(TextTrace *t, const Line *line, const GraphLine *l, Step *
         case GRAPH_STARTED:
                 t->count.n_headers++;
                 keep_heading(t, line);
+                if (t->has_layout)
+                        keep_above(&t->change, line);
                 t->layout.has_header = t->layout.has_header || !t->has_layout;
                 return 0;
         case GRAPH_RULE:
                 t->after_rule = true;
                 t->count.n_switch_lines++;
+                keep_above(&t->change, line);
                 return 0;
         case GRAPH_SWITCH:
                 return change_task(t, line, l, ret);
@@ -366,13 +451,16 @@ static int graph_line(TextTrace *t, const Line *line, const GraphLine *l, Step *
                 return lost(t, line, l, ret);
         case GRAPH_IRQ_IN:
                 t->irq_begin = true;
-                t->count.n_markers++;
-                return 0;
+                __attribute__((fallthrough));
         case GRAPH_IRQ_OUT:
                 t->count.n_markers++;
+                if (l->kind == GRAPH_IRQ_IN || line->number != t->n_marked)
+                        keep_above(&t->marker, line);
                 return 0;
         case GRAPH_OVERRUNS:
                 t->count.n_overruns++;
+                if (line->number != t->n_marked)
+                        keep_above(&t->marker, line);
                 return 0;
         default:
                 return call_line(t, line, l, ret);
@@ -383,6 +471,10 @@ TextShape graph_text_shape(TextTrace *t, const Line *line) {
         GraphLine l;
 
         graph_line_parse(&l, line->text, line->n_text, expected(t));
+        /* Without all columns it may be the end of one. */
+        if (l.kind >= GRAPH_OPEN && t->has_layout &&
+            !has_same_columns(&l.columns, &t->layout.columns))
+                return TEXT_SHAPE_HALF;
         if (l.kind != GRAPH_DAMAGED && l.kind != GRAPH_OTHER)
                 return TEXT_SHAPE_WHOLE;
         return l.columns.abstime || l.columns.cpu || l.columns.proc || l.has_duration ||

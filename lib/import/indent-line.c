@@ -3,11 +3,13 @@
 /* A comm may hold anything, an arrow and a colon, too; so the "):" before the arrow is looked for
  * that is followed by blanks and an arrow. */
 
+#include "base/cleanup.h"
 #include "import/indent-line.h"
 #include "import/scan.h"
 
 #define USEC_COLUMNS 6
 #define PID_MAX 4194304
+#define COMM_MAX 15
 
 static void damaged(IndentLine *l, const char *problem) {
         l->kind = INDENT_DAMAGED;
@@ -53,6 +55,22 @@ static bool is_number(const char *begin, const char *end) {
         return p > begin && p < end && *p == ' ';
 }
 
+/* "f</pre>", "f[/code]", "f```" */
+static bool has_mark(const char *begin, const char *end) {
+        static const char *const marks[] = { "</", "[/", "{", "```", "~~~", "]]>", "\"" };
+        const char *p = begin;
+
+        while (p < end && (*p == '_' || *p == '.' || (*p >= '0' && *p <= ':') ||
+                           ((*p | 0x20) >= 'a' && (*p | 0x20) <= 'z')))
+                p++;
+        if (_likely_(p == end))
+                return false;
+        for (size_t i = 0; i < ELEMENTSOF(marks); i++)
+                if (memmem(begin, (size_t) (end - begin), marks[i], strlen(marks[i])))
+                        return true;
+        return false;
+}
+
 /* "netlbl_sock_setat=", of a mailer, "sys_closeroot@host:/root#"; but not "A::operator==". */
 static bool is_broken_name(const char *begin, const char *end) {
         size_t n = (size_t) (end - begin);
@@ -76,7 +94,18 @@ static bool parse_task(IndentLine *l, const char *begin, const char *end) {
         l->comm = begin;
         l->n_comm = (uint32_t) (paren - 1 - begin);
         l->tid = (int32_t) tid;
-        return l->n_comm <= 15;
+        return scan_is_comm(l->comm, l->n_comm, COMM_MAX);
+}
+
+/* "10 ftp(7223):    ", which was broken before the arrow */
+static void parse_beginning(IndentLine *l, Scan s) {
+        uint64_t us;
+
+        while (s.end > s.p && s.end[-1] == ' ')
+                s.end--;
+        if (scan_number(&s, UINT64_MAX, &us) && scan_text(&s, " ") && scan_has_suffix(&s, "):") &&
+            ends_with_tid(s.p, s.end - 2))
+                damaged(l, "it ends before the arrow");
 }
 
 void indent_line_parse(IndentLine *ret, const char *text, size_t n_text) {
@@ -89,7 +118,7 @@ void indent_line_parse(IndentLine *ret, const char *text, size_t n_text) {
         n_blanks = scan_blanks(&s);
         colon = find_colon(&s, &kind, &arrow);
         if (!colon)
-                return;
+                return parse_beginning(ret, s);
         n_digits = scan_number(&s, UINT64_MAX / 1000000, &ret->us);
         if (n_digits == 0 || !scan_text(&s, " "))
                 return damaged(ret, "it does not begin with a number of microseconds");
@@ -104,14 +133,14 @@ void indent_line_parse(IndentLine *ret, const char *text, size_t n_text) {
         s.p = arrow + 2;
         if (scan_blanks(&s) == 0)
                 ret->is_tight = true;
-        else if (depth-- == 0)
-                return damaged(ret, "there is no blank before the arrow");
+        else if (depth > 0) /* of which one is the script's, unless blanks are lost */
+                depth--;
         if (depth > STEP_DEPTH_MAX)
                 return damaged(ret, "it is indented deeper than any kernel's stack");
         begin = s.p;
         while (s.p<s.end && * s.p> ' ' && *s.p < 0x7f && *s.p != '(')
                 s.p++;
-        if (memmem(begin, (size_t) (s.p - begin), "</", 2))
+        if (has_mark(begin, s.p))
                 return damaged(ret, "there is a page's mark behind the function");
         if (is_broken_name(begin, s.p))
                 return damaged(ret, "its name is broken");

@@ -28,7 +28,7 @@ typedef struct IndentLine {
         IndentLineKind kind;
         const char *problem; /* DAMAGED */
         uint64_t us;         /* since the thread's outermost call */
-        const char *comm;    /* not ended */
+        const char *comm;    /* not ended; made plain or not */
         uint32_t n_comm;
         int32_t tid;
         int32_t depth;

@@ -13,6 +13,7 @@
  * Source: SystemTap 4.8, tapset/indent.stp.
  */
 
+#include "base/plain-text.h"
 #include "import/indent-line.h"
 #include "import/text-trace-private.h"
 
@@ -104,25 +105,31 @@ static int leave(TextTrace *t, Stack *stack, const Line *line, const IndentLine 
         return r < 0 ? r : 1;
 }
 
-/* Whether nesting is told by arrows alone, as in scripts that print a thread's time and not
- * thread_indent(): lines are as deep as this one, calls inside calls, too.  As far as can be seen. */
-static bool is_flat(TextTrace *t, const Line *line, const IndentLine *first) {
+/* Whether all lines from here on are as deep as this one, as far as can be seen. */
+static bool is_level(TextTrace *t, const Line *line, const IndentLine *first) {
         Line next = *line;
-        int32_t n_open = first->kind == INDENT_CALL;
-        bool is_nested = false;
 
         for (int i = 0; i < FLAT_LINES_MAX && envelope_peek(t->envelope, &next, &next); i++) {
                 IndentLine l;
 
                 indent_line_parse(&l, next.text, next.n_text);
-                if (l.kind < INDENT_CALL || l.tid != first->tid)
-                        continue;
-                if (l.depth != first->depth)
+                if (l.kind >= INDENT_CALL && l.depth != first->depth)
                         return false;
-                is_nested = is_nested || (l.kind == INDENT_CALL && n_open > 0);
-                n_open = l.kind == INDENT_CALL ? n_open + 1 : MAX(n_open - 1, 0);
         }
-        return is_nested;
+        return true;
+}
+
+/* Nesting is told by arrows alone where blanks were lost, or in scripts that print a thread's time
+ * and not thread_indent(): there are calls inside calls, and all lines are equally deep. */
+static void find_flatness(TextTrace *t, const Stack *stack, const Line *line, const IndentLine *l) {
+        if (t->level < 0)
+                t->level = l->depth;
+        if (l->depth != t->level)
+                t->is_indented = true;
+        if (t->is_indented)
+                t->layout.is_flat = false;
+        else if (!t->layout.is_flat && l->kind == INDENT_CALL && stack->n > 0)
+                t->layout.is_flat = is_level(t, line, l);
 }
 
 TextProbe indent_text_probe(TextTrace *t, const Line *line) {
@@ -132,7 +139,8 @@ TextProbe indent_text_probe(TextTrace *t, const Line *line) {
         if (l.kind != INDENT_CALL && l.kind != INDENT_RETURN)
                 return TEXT_PROBE_FOREIGN;
         t->layout.is_tight = l.is_tight;
-        t->layout.is_flat = is_flat(t, line, &l);
+        t->level = -1;
+        t->is_indented = false;
         return TEXT_PROBE_CALL;
 }
 
@@ -145,8 +153,12 @@ static int indent_line(TextTrace *t, const Line *line, IndentLine *l, Step *ret)
                 return text_note(t, TEXT_NOT_TRACE, line->number, line->text, line->n_text);
         if (l->kind == INDENT_DAMAGED)
                 return text_damaged(t, line, l->problem);
-        memcpy(t->comm, l->comm, l->n_comm);
-        t->comm[l->n_comm] = 0;
+        if (text_was_ended(t)) {
+                int r = text_another(t, line);
+
+                return r < 0 ? r : text_take_line(t, line, ret);
+        }
+        (void) plain_undo(t->comm, sizeof(t->comm), l->comm, l->n_comm);
         *ret = (Step){
                 .pid = l->tid,
                 .comm = t->comm,
@@ -160,6 +172,7 @@ static int indent_line(TextTrace *t, const Line *line, IndentLine *l, Step *ret)
         stack = stacks_get(t->stacks, ret);
         if (!stack)
                 return -ENOMEM;
+        find_flatness(t, stack, line, l);
         if (t->layout.is_flat) {
                 stack->counter = (int32_t) stack->n;
                 l->depth = MAX(stack->counter - (l->kind == INDENT_RETURN), 0);
@@ -170,6 +183,8 @@ static int indent_line(TextTrace *t, const Line *line, IndentLine *l, Step *ret)
         set_time(t, stack, l);
         t->said = l->said;
         t->said.line = line->number;
+        t->said.text = line->text;
+        t->said.n_text = (uint32_t) line->n_text;
         t->said.has_base = true;
         t->said.depth = depth;
         t->said.base_ns = stack->base_ns;

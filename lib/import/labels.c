@@ -1,32 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Open addressing over pointers; the hash is FNV-1a's. */
-
 #include "base/buf.h"
+#include "base/hash.h"
 #include "import/labels.h"
 
 struct Labels {
-        Function **slots;
-        size_t n_slots; /* a power of two */
-        size_t n;
+        Hash functions; /* by label */
         Function *unknown;
 };
-
-static uint64_t hash_of(const char *s, size_t n) {
-        uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-        for (size_t i = 0; i < n; i++)
-                h = (h ^ (unsigned char) s[i]) * UINT64_C(0x100000001b3);
-        return h ^ h >> 29;
-}
-
-static size_t find(Function *const *slots, size_t n_slots, const char *label, size_t n) {
-        size_t i = (size_t) hash_of(label, n) & (n_slots - 1);
-
-        while (slots[i] && (slots[i]->n_label != n || memcmp(slots[i]->label, label, n) != 0))
-                i = (i + 1) & (n_slots - 1);
-        return i;
-}
 
 static Function *function_new(const char *label, size_t n_label, size_t n_name, uint64_t number) {
         Function *f = malloc(sizeof(*f) + n_label + 1 + FUNCTION_SLACK);
@@ -47,22 +28,6 @@ static Function *function_new(const char *label, size_t n_label, size_t n_name, 
         return f;
 }
 
-static int grow(Labels *l) {
-        size_t n_slots = l->n_slots * 2;
-        Function **slots = calloc(n_slots, sizeof(*slots));
-
-        if (!slots)
-                return -ENOMEM;
-        for (size_t i = 0; i < l->n_slots; i++)
-                if (l->slots[i])
-                        slots[find(slots, n_slots, l->slots[i]->label, l->slots[i]->n_label)] =
-                                l->slots[i];
-        free(l->slots);
-        l->slots = slots;
-        l->n_slots = n_slots;
-        return 0;
-}
-
 /* A name that is no plain text is known by what it is shown as. */
 static _cold_ const Function *get_plain(Labels *l, const char *label, size_t n_label,
                                         size_t n_name) {
@@ -76,22 +41,25 @@ static _cold_ const Function *get_plain(Labels *l, const char *label, size_t n_l
 }
 
 const Function *labels_get(Labels *l, const char *label, size_t n_label, size_t n_name) {
-        size_t i = find(l->slots, l->n_slots, label, n_label);
+        uint64_t key = hash_bytes(HASH_BYTES_FIRST, label, n_label);
+        const HashSlot *slot;
+        Function *f;
 
-        if (l->slots[i])
-                return l->slots[i];
+        hash_each (slot, &l->functions, key) {
+                f = (void *) (uintptr_t) slot->value;
+                if (f->n_label == n_label && memcmp(f->label, label, n_label) == 0)
+                        return f;
+        }
         if (_unlikely_(plain_length(label, n_label, PLAIN_WORD) < n_label))
                 return get_plain(l, label, n_label, n_name);
-        if (l->n == LABELS_MAX)
+        if (l->functions.n == LABELS_MAX)
                 return NULL;
-        if (l->n >= l->n_slots / 2) {
-                if (grow(l) < 0)
-                        return NULL;
-                i = find(l->slots, l->n_slots, label, n_label);
+        f = function_new(label, n_label, n_name, l->functions.n + 1);
+        if (f && hash_add_ptr(&l->functions, key, f) < 0) {
+                free(f);
+                return NULL;
         }
-        l->slots[i] = function_new(label, n_label, n_name, l->n + 1);
-        l->n += l->slots[i] != NULL;
-        return l->slots[i];
+        return f;
 }
 
 const Function *labels_unknown(const Labels *l) {
@@ -99,7 +67,7 @@ const Function *labels_unknown(const Labels *l) {
 }
 
 size_t labels_n(const Labels *l) {
-        return l->n;
+        return l->functions.n;
 }
 
 int labels_new(Labels **ret) {
@@ -107,10 +75,8 @@ int labels_new(Labels **ret) {
 
         if (!l)
                 return -ENOMEM;
-        l->n_slots = 1024;
-        l->slots = calloc(l->n_slots, sizeof(*l->slots));
         l->unknown = function_new("?", 1, 1, 0);
-        if (!l->slots || !l->unknown)
+        if (!l->unknown)
                 return -ENOMEM;
         *ret = TAKE_PTR(l);
         return 0;
@@ -119,9 +85,9 @@ int labels_new(Labels **ret) {
 Labels *labels_free(Labels *l) {
         if (!l)
                 return NULL;
-        for (size_t i = 0; l->slots && i < l->n_slots; i++)
-                free(l->slots[i]);
-        free(l->slots);
+        for (size_t i = 0; i < l->functions.n_slots; i++)
+                free((void *) (uintptr_t) l->functions.slots[i].value);
+        hash_done(&l->functions);
         free(l->unknown);
         free(l);
         return NULL;

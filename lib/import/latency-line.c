@@ -21,8 +21,8 @@ bool latency_line_is_heading(const Scan *s) {
         for (size_t i = 0; i < ELEMENTSOF(words); i++)
                 if (scan_find(&t, words[i]))
                         return true;
-        /* "# -----", "#    ||| /     delay" */
-        if (scan_blanks(&t) == 0)
+        /* "# -----", "#    ||| /     delay", "#||| /" where there are no columns */
+        if (scan_blanks(&t) == 0 && (t.p == t.end || *t.p != '|'))
                 return false;
         p = t.p;
         while (t.p < t.end && (*t.p == '-' || *t.p == '|' || *t.p == '/' || *t.p == ' '))

@@ -2,11 +2,13 @@
 
 /*
  * One buffer, of which a line is handed out in place.  What is not yet a whole
- * line is moved to the front when more is read.
+ * line is moved to the front when more is read.  It grows with what there is to read, for most texts
+ * are small.
  */
 
 #include "import/lines.h"
 
+#define ROOM_BYTES_FIRST ((size_t) 16 << 10)
 #define ROOM_BYTES (LINES_MAX_BYTES * 4)
 
 struct Lines {
@@ -16,21 +18,21 @@ struct Lines {
         bool has_returns;  /* there are lines that end with "\r" alone */
         size_t begin, end; /* of what has been read and not handed out */
         uint64_t number, n_bytes;
-        char data[ROOM_BYTES];
+        size_t n_room;
+        char *data;
 };
 
 int lines_take_fd(Lines **ret, int fd) {
-        Lines *l = malloc(sizeof(*l));
+        _cleanup_(lines_freep) Lines *l = malloc(sizeof(*l));
 
         if (!l) {
                 (void) close(fd);
                 return -ENOMEM;
         }
-        l->fd = fd;
-        l->at_end = l->in_rest = l->has_returns = false;
-        l->begin = l->end = 0;
-        l->number = l->n_bytes = 0;
-        *ret = l;
+        *l = (Lines){ .fd = fd, .n_room = ROOM_BYTES_FIRST, .data = malloc(ROOM_BYTES_FIRST) };
+        if (!l->data)
+                return -ENOMEM;
+        *ret = TAKE_PTR(l);
         return 0;
 }
 
@@ -43,11 +45,19 @@ static int fill(Lines *l) {
                 l->end -= l->begin;
                 l->begin = 0;
         }
+        if (l->end > l->n_room / 2 && l->n_room < ROOM_BYTES) {
+                char *p = realloc(l->data, l->n_room * 2);
+
+                if (!p)
+                        return -ENOMEM;
+                l->data = p;
+                l->n_room *= 2;
+        }
         do
-                n = read(l->fd, l->data + l->end, ROOM_BYTES - l->end);
+                n = read(l->fd, l->data + l->end, l->n_room - l->end);
         while (n < 0 && errno == EINTR);
         if (n < 0)
-                return -errno;
+                return ORIGIN(-errno);
         l->at_end = n == 0;
         l->end += (size_t) n;
         return 0;
@@ -161,6 +171,7 @@ Lines *lines_free(Lines *l) {
         if (!l)
                 return NULL;
         (void) close(l->fd);
+        free(l->data);
         free(l);
         return NULL;
 }

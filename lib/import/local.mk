@@ -27,7 +27,11 @@ noinst_LIBRARIES += %D%/libimport.a
 	%D%/prefix.h \
 	%D%/scan.c \
 	%D%/scan.h \
+	%D%/source-form.c \
+	%D%/source-form.h \
 	%D%/text-calls.c \
+	%D%/text-kinds.c \
+	%D%/text-notes.c \
 	%D%/text-trace-private.h \
 	%D%/text-trace.c \
 	%D%/text-trace.h \

@@ -84,6 +84,9 @@ static bool skip_bracket(Scan *s) {
                 return false;
         if (scan_left(&t) > 1 && memcmp(t.p, " |", 2) == 0)
                 return false; /* uftrace's thread */
+        if (scan_left(&t) > 0 &&
+            (*t.p == '(' || (scan_left(&t) == 3 && memcmp(t.p, " */", 3) == 0)))
+                return false; /* the module of a function whose line was broken */
         if (scan_left(&t) == 0 || *t.p != '[')
                 (void) scan_text(&t, " ");
         *s = t;
@@ -177,6 +180,12 @@ static bool is_in_zone(char c) {
         return is_digit(c) || c == ':' || c == '+' || c == '-' || c == 'Z';
 }
 
+/* Behind a task of thread_indent(): "-> f" */
+static bool is_arrow(Scan s) {
+        (void) scan_blanks(&s);
+        return scan_left(&s) > 1 && (memcmp(s.p, "->", 2) == 0 || memcmp(s.p, "<-", 2) == 0);
+}
+
 /* A date, a time, or both; and who says it. */
 static bool skip_stamp(Scan *s) {
         Scan t = *s, u;
@@ -191,7 +200,7 @@ static bool skip_stamp(Scan *s) {
         u = t;
         /* "host kernel: ", "kernel[1]: " */
         for (int i = 0; dated && i < 2; i++)
-                if (skip_word(&u) && u.p[-2] == ':') {
+                if (skip_word(&u) && u.p[-2] == ':' && !is_arrow(u)) {
                         t = u;
                         break;
                 }
@@ -236,12 +245,40 @@ static bool is_sign(char c) {
         return c && strchr("|+-*#$%:;/.\"'`~\\", c);
 }
 
+/* "[code]", "{code:title=x}", "<![CDATA[" */
+static bool skip_opening(Scan *s) {
+        static const char *const ends[] = { "[]", "{}" };
+        Scan t = *s;
+
+        if (scan_text(&t, "<![CDATA[")) {
+                *s = t;
+                return true;
+        }
+        for (size_t i = 0; i < ELEMENTSOF(ends); i++) {
+                const char *end = scan_left(s) > 0 && *s->p == ends[i][0]
+                                          ? memchr(s->p, ends[i][1], scan_left(s))
+                                          : NULL;
+
+                t.p = s->p + 1;
+                if (end && end - s->p < WORD_MAX && skip_while(&t, is_letter) > 0 &&
+                    (t.p == end || *t.p == ':' || *t.p == '=')) {
+                        s->p = end + 1;
+                        return true;
+                }
+        }
+        return false;
+}
+
 bool prefix_skip_weak(Scan *s) {
         uint64_t number;
         Scan t = *s, u;
         bool is_colon;
 
         (void) scan_blanks(&t);
+        if (skip_opening(&t)) {
+                *s = t;
+                return t.p < t.end;
+        }
         if (scan_number(&t, UINT32_MAX, &number)) {
                 if (scan_left(&t) < 2 || !*t.p || !strchr(":|.- ", *t.p))
                         return false;
@@ -285,6 +322,30 @@ static const char *columns_begin(const char *begin, const char *p) {
         return p - q > 1 ? p - 1 : q;
 }
 
+/* "0 ftp(7223): -> f", behind what is more than a number. */
+static const char *find_indent_line(const Scan *s) {
+        const char *colon = s->p, *p, *task;
+        bool is_any = false;
+
+        for (; (colon = memmem(colon, (size_t) (s->end - colon), "):", 2)); colon++)
+                if (is_arrow((Scan){ colon + 2, s->end }))
+                        break;
+        for (p = colon; p && p > s->p && is_digit(p[-1]); p--)
+                ;
+        if (!p || p == colon || p == s->p || p[-1] != '(')
+                return NULL;
+        for (task = p - 1; task > s->p && colon - task < WORD_MAX; task--)
+                if (task[-1] == ' ' && task - s->p > 1 && is_digit(task[-2]))
+                        break;
+        for (p = task - 1; p > s->p && is_digit(p[-1]); p--)
+                ;
+        if (p <= s->p || p >= task - 1 || p[-1] != ' ')
+                return NULL;
+        for (const char *q = s->p; q < p; q++)
+                is_any = is_any || (*q > ' ' && !is_digit(*q));
+        return is_any ? p : NULL;
+}
+
 bool prefix_skip_unknown(Scan *s) {
         static const char rule[] = " ----------------------------------------";
         const char *p = s->p;
@@ -301,7 +362,7 @@ bool prefix_skip_unknown(Scan *s) {
                 }
                 p++;
         }
-        p = scan_find(s, rule);
+        p = find_indent_line(s) ?: scan_find(s, rule);
         if (!p)
                 return false;
         s->p = p;

@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/plain-text.h"
+
 typedef struct Scan {
         const char *p, *end;
 } Scan;
@@ -67,6 +69,11 @@ static inline size_t scan_number(Scan *s, uint64_t max, uint64_t *ret) {
 /* Where @text is next; NULL: nowhere. */
 static inline const char *scan_find(const Scan *s, const char *text) {
         return memmem(s->p, scan_left(s), text, strlen(text));
+}
+
+/* Whether @n bytes are a task's name of @max at most, made plain or not. */
+static inline bool scan_is_comm(const char *comm, size_t n, size_t max) {
+        return n <= max || plain_undo(NULL, 0, comm, n) <= max;
 }
 
 /* Hexadecimal digits, without "0x". */

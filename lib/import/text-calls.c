@@ -12,6 +12,16 @@
 
 #include "import/text-trace-private.h"
 
+int32_t text_depth_of_braces(const Stack *stack, bool is_close) {
+        int32_t open = stack->n > 0 ? stack->frames[stack->n - 1].depth : -1;
+
+        if (!is_close)
+                return MIN(open + 1, STEP_DEPTH_MAX);
+        if (open >= 0)
+                return open;
+        return stack->floor > 0 && stack->floor != INT32_MAX ? stack->floor - 1 : 0;
+}
+
 int text_make_way(TextTrace *t, Stack *stack, const Line *line, const Step *step) {
         const Function *function = step->function;
         Frame frame;
@@ -31,13 +41,54 @@ int text_make_way(TextTrace *t, Stack *stack, const Line *line, const Step *step
                                              : 0;
 }
 
-bool text_has_gone_back(TextTrace *t, uint64_t timestamp_ns) {
-        if (!t->has_layout || !t->layout.has_times)
+/*
+ * Whether a line so much later than all others does not belong to the calls that are open
+ *
+ * What a tracer prints as a whole, with a heading, may lack the end of a call: one CPU's buffer keeps
+ * for days what another one's has overwritten.  Events are not inside of what they are drawn below.
+ */
+static bool has_leapt(const TextTrace *t, const Step *step) {
+        const Stack *stack = stacks_find(t->stacks, step);
+        uint64_t duration_ns = step_duration_ns(step);
+
+        if (!stack || stack->n == 0 || step->kind == STEP_OTHER ||
+            (!t->layout.columns.cpu && step->pid <= 0))
                 return false;
-        if (timestamp_ns < t->latest_ns)
-                return t->after_talk || timestamp_ns + TEXT_BACK_NS < t->latest_ns;
-        t->latest_ns = timestamp_ns;
+        if (!t->after_talk && (t->layout.has_header || t->count.n_losses > 0))
+                return false;
+        if (step->kind != STEP_LEAVE)
+                return t->after_talk || step->depth <= stack->frames[stack->n - 1].depth;
+        for (uint32_t i = stack->n; duration_ns > 0 && i > 0; i--) {
+                const Frame *frame = &stack->frames[i - 1];
+
+                if (frame->depth <= step->depth)
+                        return frame->depth == step->depth &&
+                               step->timestamp_ns - frame->start_ns > duration_ns + TEXT_LEAP_NS;
+        }
         return false;
+}
+
+bool text_was_ended(const TextTrace *t) {
+        return t->after_command;
+}
+
+bool text_begins_another(TextTrace *t, const Step *step, uint64_t disorder_ns) {
+        uint64_t now_ns = step->timestamp_ns, last_ns = 0;
+
+        if (t->after_command || !t->has_layout || !t->layout.has_times)
+                return t->after_command;
+        if (now_ns >= t->latest_ns)
+                return t->latest_ns > 0 && now_ns - t->latest_ns > TEXT_LEAP_NS &&
+                       has_leapt(t, step);
+        if (t->layout.columns.cpu && step->cpu < t->n_cpus)
+                last_ns = t->cpus[step->cpu].last_ns;
+        return t->after_talk
+                       ? now_ns < last_ns || now_ns + MIN(disorder_ns, TEXT_BACK_NS) < t->latest_ns
+                       : now_ns + TEXT_BACK_NS < last_ns || now_ns + disorder_ns < t->latest_ns;
+}
+
+void text_note_time(TextTrace *t, uint64_t timestamp_ns) {
+        t->latest_ns = MAX(t->latest_ns, timestamp_ns);
 }
 
 static void count_call(TextTrace *t, Stack *stack, const Step *step) {

@@ -12,8 +12,9 @@
  * damaged as well, unless the reader wants to stop there.
  *
  * A text may have several traces, which are read apart, for their times and tasks have nothing to
- * do with each other.  Another one begins with a tracer's heading behind a call, with another kind
- * of text or other columns, and where the time of a CPU goes back.
+ * do with each other.  Another one begins with a tracer's heading behind a call, behind a command at
+ * a prompt, with another kind of text or other columns, where the time of a CPU goes back, and where
+ * it leaps to what cannot be inside the calls that are open.
  *
  * A return whose brace has no name is its call's, found by task and depth.
  *
@@ -82,8 +83,9 @@ typedef struct TextCount {
         uint64_t n_elsewhere;             /* lines of it that are of traces which are not read */
         uint64_t n_traces;                /* that were met so far */
         uint64_t n_open, n_leaf, n_close; /* lines of calls and returns */
-        uint64_t n_comments;              /* events of other kinds */
-        uint64_t n_switches;              /* changes of tasks, four lines each */
+        uint64_t n_timed;    /* leaves and returns whose duration is there, or follows from times */
+        uint64_t n_comments; /* events of other kinds */
+        uint64_t n_switches; /* changes of tasks, four lines each */
         uint64_t n_switch_lines;
         uint64_t n_markers;        /* of interrupts */
         uint64_t n_headers;        /* the tracer's own headings */
@@ -103,7 +105,7 @@ typedef struct TextLayout {
         bool has_times;       /* of the trace clock; else they are made from durations */
         bool is_tight;        /* INDENT: no blank around the arrows */
         const char *heading;  /* GRAPH: the tracer's lines above it, as they were; empty: none */
-        bool is_flat;         /* INDENT: not indented */
+        bool is_flat;         /* INDENT: not indented, as far as was read */
 } TextLayout;
 
 enum {
@@ -124,16 +126,20 @@ int text_trace_take_nth_fd(TextTrace **ret, int fd, uint64_t nth);
 /* Whether text_trace_next() skips damaged lines, as it does unless told otherwise, or returns
  * TEXT_TRACE_E_DAMAGED. */
 void text_trace_keep_going(TextTrace *t, bool keep_going);
+/* Whether all traces (TEXT_TRACE_ALL) have the times that the text has.  Unless told so each begins
+ * where the one before it has ended, so that no difference is of two traces' times. */
+void text_trace_keep_times(TextTrace *t, bool keep_times);
 /* 1: @ret is filled, and valid until the next call; 0: the text has ended; TEXT_TRACE_E_DAMAGED;
  * -errno. */
 int text_trace_next(TextTrace *t, Step *ret);
 const TextForm *text_kind_form(TextKind kind);
 const TextLayout *text_trace_layout(const TextTrace *t);
 const TextCount *text_trace_count(const TextTrace *t);
+/* Lines behind the last step, of changes of tasks, with their ends; once text_trace_next() has
+ * returned 0.  Not ended. */
+const char *text_trace_rest(const TextTrace *t, size_t *ret_n);
 /* What the text came in, for messages: "HTML"; NULL: nothing. */
 const char *text_trace_envelope(const TextTrace *t);
-/* The line of the last step. */
-uint64_t text_trace_line(const TextTrace *t);
 /* After TEXT_TRACE_E_FOREIGN: what it seems to be, and by which line; NULL: nobody knows. */
 const ForeignText *text_trace_foreign(const TextTrace *t, uint64_t *ret_line);
 size_t text_trace_n_functions(const TextTrace *t);

@@ -46,6 +46,7 @@ static bool parse_heading(Scan s, UftraceLine *l) {
                 .tid = scan_find(&s, " TID "),
                 .duration = duration,
                 .time = scan_find(&s, "TIMESTAMP"),
+                .words = scan_find(&s, " TASK NAME ") || scan_find(&s, " MODULE NAME "),
         };
         for (size_t i = 0; duration && i < 2; i++) {
                 at = scan_find(&s, alike[i]);
@@ -87,8 +88,21 @@ static bool take_time(Scan *s, UftraceLine *l) {
         return true;
 }
 
-/* What stands before the bar. */
-static void parse_fields(Scan s, UftraceLine *l, const UftraceFields *fields) {
+/* "55d2a1b0c1a9", "0x1149" */
+static bool take_address(Scan *s) {
+        uint64_t address;
+        Scan t = *s;
+
+        (void) scan_text(&t, "0x");
+        if (!scan_hex(&t, &address) || (t.p < t.end && *t.p != ' '))
+                return false;
+        *s = t;
+        return true;
+}
+
+/* What stands before the bar.  False: also what no heading has told of, so that it is another
+ * tracer's line. */
+static bool parse_fields(Scan s, UftraceLine *l, const UftraceFields *fields) {
         uint32_t n_alike = 0;
 
         for (; (void) scan_blanks(&s), s.p < s.end;) {
@@ -103,9 +117,14 @@ static void parse_fields(Scan s, UftraceLine *l, const UftraceFields *fields) {
                         }
                         continue;
                 }
+                if (take_address(&s) || scan_text(&s, "backtrace "))
+                        continue;
+                if (!fields->words)
+                        return false;
                 while (s.p < s.end && *s.p != ' ')
                         s.p++;
         }
+        return true;
 }
 
 /* Behind the parenthesis that ends what begins at @s; false: none does. */
@@ -236,8 +255,8 @@ void uftrace_line_parse(UftraceLine *ret, const char *text, size_t n_text,
         bar = memchr(s.p, '|', scan_left(&s));
         if (!bar || bar == s.p || bar[-1] != ' ' || is_encoded(s.p, bar))
                 return;
-        parse_fields((Scan){ s.p, bar }, ret, fields);
-        if (!ret->has_tid && (!fields->known || fields->tid))
+        if (!parse_fields((Scan){ s.p, bar }, ret, fields) ||
+            (!ret->has_tid && (!fields->known || fields->tid)))
                 return;
         s.p = bar + 1;
         while (s.end > s.p && s.end[-1] == ' ')

@@ -22,6 +22,7 @@
 typedef struct UftraceFields {
         bool known; /* a heading has told the others */
         bool tid, duration, time;
+        bool words;        /* others, which may hold anything: the task, the module */
         uint32_t n_before; /* fields that look like the duration and stand before it */
 } UftraceFields;
 

@@ -15,6 +15,22 @@ static int heading(TextTrace *t, const UftraceLine *l) {
         return 0;
 }
 
+/* Its time is lost, and others have theirs: somebody has cut the text there. */
+static bool is_torn(TextTrace *t, const Line *line, const UftraceLine *l) {
+        Line next = *line;
+
+        for (int i = 0;
+             !l->has_time && i < TEXT_PROBE_LINES && envelope_peek(t->envelope, &next, &next);
+             i++) {
+                UftraceLine m;
+
+                uftrace_line_parse(&m, next.text, next.n_text, &t->fields);
+                if (m.kind >= UFTRACE_OPEN)
+                        return m.has_time;
+        }
+        return false;
+}
+
 TextProbe uftrace_text_probe(TextTrace *t, const Line *line) {
         UftraceLine l;
 
@@ -23,6 +39,8 @@ TextProbe uftrace_text_probe(TextTrace *t, const Line *line) {
                 return TEXT_PROBE_HEADING;
         if (l.kind < UFTRACE_OPEN)
                 return TEXT_PROBE_FOREIGN;
+        if (is_torn(t, line, &l))
+                return TEXT_PROBE_TORN;
         t->layout.columns =
                 (GraphColumns){ .proc = l.has_tid, .duration = true, .abstime = l.has_time };
         t->layout.has_times = l.has_time;
@@ -50,12 +68,14 @@ static int event(TextTrace *t, const UftraceLine *l, Step *ret) {
         return 1;
 }
 
+static const StepKind kinds[] = {
+        [UFTRACE_OPEN] = STEP_ENTER,
+        [UFTRACE_LEAF] = STEP_LEAF,
+        [UFTRACE_CLOSE] = STEP_LEAVE,
+        [UFTRACE_COMMENT] = STEP_OTHER,
+};
+
 static int call(TextTrace *t, const Line *line, const UftraceLine *l, Step *ret) {
-        static const StepKind kinds[] = {
-                [UFTRACE_OPEN] = STEP_ENTER,
-                [UFTRACE_LEAF] = STEP_LEAF,
-                [UFTRACE_CLOSE] = STEP_LEAVE,
-        };
         uint64_t duration_ns = l->has_duration ? l->duration_ns : TEXT_UNTIMED;
 
         ret->kind = kinds[l->kind];
@@ -67,6 +87,19 @@ static int call(TextTrace *t, const Line *line, const UftraceLine *l, Step *ret)
         t->said.n_note = l->n_value;
         ret->has_retval = l->value && graph_note_retval(l->value, l->n_value, &ret->retval);
         return text_call(t, line, l->label, l->n_label, duration_ns, ret);
+}
+
+static bool is_of_another_trace(TextTrace *t, const UftraceLine *l) {
+        const Step step = {
+                .kind = kinds[l->kind],
+                .pid = l->has_tid ? l->tid : STEP_PID_UNKNOWN(0),
+                .depth = l->depth,
+                .timestamp_ns = l->timestamp_ns,
+                .rettime = l->has_duration ? l->duration_ns : 0,
+        };
+
+        return t->layout.has_times && !l->has_time ? text_was_ended(t)
+                                                   : text_begins_another(t, &step, TEXT_BACK_NS);
 }
 
 TextShape uftrace_text_shape(TextTrace *t, const Line *line) {
@@ -96,13 +129,14 @@ int uftrace_text_next(TextTrace *t, const Line *line, Step *ret) {
         default:
                 break;
         }
-        if (l.has_time && text_has_gone_back(t, l.timestamp_ns)) {
+        if (is_of_another_trace(t, &l)) {
                 int r = text_another(t, line);
 
                 return r < 0 ? r : text_take_line(t, line, ret);
         }
         if (t->layout.has_times && !l.has_time)
                 return text_damaged(t, line, "it has no time");
+        text_note_time(t, l.timestamp_ns);
         t->said = (StepText){ .line = line->number, .cpu_untold = l.has_tid };
         *ret = (Step){
                 .pid = l.has_tid ? l.tid : STEP_PID_UNKNOWN(0),

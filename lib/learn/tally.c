@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A table of addresses with open addressing, and for the names one sorted array of all symbols.
+ * A hash of addresses, and for the names one sorted array of all symbols.
  * There are tens of thousands of functions in a kernel and millions of events in a recording, so
  * it is the first that must be quick.
  */
@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
+#include "base/hash.h"
 #include "base/name.h"
 #include "decode/records.h"
 #include "learn/tally.h"
@@ -20,7 +22,7 @@
 #define TYPE_BYTES 2             /* common_type, with which every event begins */
 
 typedef struct Place {
-        uint64_t address; /* 0: free */
+        uint64_t address;
         uint64_t counts[TALLY_MAX_WINDOWS];
         uint64_t callers[TALLY_MAX_CALLERS]; /* 0 behind the last */
 } Place;
@@ -42,8 +44,9 @@ struct Tally {
         size_t n_windows;
         uint32_t pids[TALLY_MAX_PIDS];
         size_t n_pids; /* 0: everybody's events count */
-        Place *places; /* n_places of them, a power of two, at most half of them taken */
-        size_t n_places, n;
+        Place *places;
+        size_t n;
+        Hash by_address; /* index + 1 */
 };
 
 /* "field:unsigned long func;	offset:8;	size:8;	signed:0;" */
@@ -58,11 +61,11 @@ static int find_field(const char *format, const char *field, Field *ret) {
                         continue;
                 if (sscanf(end, "; offset:%u; size:%u;", &offset, &size) != 2 || offset > 4096 ||
                     (size != 4 && size != 8))
-                        return -EINVAL;
+                        return ORIGIN(-EINVAL);
                 *ret = (Field){ offset, size };
                 return 0;
         }
-        return -EINVAL;
+        return ORIGIN(-EINVAL);
 }
 
 static bool record_has(const Record *r, const Field *f) {
@@ -85,49 +88,23 @@ int tally_new(Tally **ret, const char *format, const char *field, const TallyWin
         if (n_windows == 0 || n_windows > TALLY_MAX_WINDOWS || !id ||
             sscanf(id, "ID: %u", &type) != 1 || type > UINT16_MAX ||
             find_field(format, field, &t->address) < 0 || t->address.size != 8)
-                return -EINVAL;
+                return ORIGIN(-EINVAL);
         if (find_field(format, "common_pid", &t->pid) < 0 ||
             find_field(format, "depth", &t->depth) < 0)
                 t->depth.size = 0;
         t->type = (uint16_t) type;
         t->n_windows = n_windows;
         memcpy(t->windows, windows, n_windows * sizeof(*windows));
-        t->n_places = 1024;
-        t->places = calloc(t->n_places, sizeof(*t->places));
-        if (!t->places)
-                return -ENOMEM;
         *ret = TAKE_PTR(t);
         return 0;
 }
 
 int tally_set_pids(Tally *t, const uint32_t *pids, size_t n) {
         if (n > TALLY_MAX_PIDS || (n > 0 && t->pid.size == 0))
-                return -EINVAL;
+                return ORIGIN(-EINVAL);
         if (n > 0)
                 memcpy(t->pids, pids, n * sizeof(*pids));
         t->n_pids = n;
-        return 0;
-}
-
-static Place *find_place(Place *places, size_t n_places, uint64_t address) {
-        size_t at = (size_t) ((address * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (n_places - 1);
-
-        while (places[at].address != 0 && places[at].address != address)
-                at = (at + 1) & (n_places - 1);
-        return &places[at];
-}
-
-static int grow(Tally *t) {
-        Place *places = calloc(t->n_places * 2, sizeof(*places));
-
-        if (!places)
-                return -ENOMEM;
-        for (size_t i = 0; i < t->n_places; i++)
-                if (t->places[i].address != 0)
-                        *find_place(places, t->n_places * 2, t->places[i].address) = t->places[i];
-        free(t->places);
-        t->places = places;
-        t->n_places *= 2;
         return 0;
 }
 
@@ -156,24 +133,18 @@ static uint64_t follow(const Tally *t, Path *path, const Record *r, uint64_t add
 }
 
 static int count(Tally *t, uint64_t address, uint64_t caller, uint64_t timestamp_ns) {
+        uint64_t i = hash_get(&t->by_address, address);
         Place *p;
 
-        if (address == 0)
+        if (address == 0 || (i == 0 && t->n >= MAX_ADDRESSES))
                 return 0;
-        p = find_place(t->places, t->n_places, address);
-        if (p->address == 0) {
-                if (t->n >= MAX_ADDRESSES)
-                        return 0;
-                if (2 * t->n >= t->n_places) {
-                        int r = grow(t);
-
-                        if (r < 0)
-                                return r;
-                        p = find_place(t->places, t->n_places, address);
-                }
-                p->address = address;
-                t->n++;
+        if (i == 0) {
+                if (!ARRAY_GROW(t->places, t->n) || hash_add(&t->by_address, address, t->n + 1) < 0)
+                        return -ENOMEM;
+                t->places[t->n] = (Place){ .address = address };
+                i = ++t->n;
         }
+        p = &t->places[i - 1];
         add_caller(p, caller);
         for (size_t w = 0; w < t->n_windows; w++)
                 if (t->windows[w].from_ns <= timestamp_ns && timestamp_ns < t->windows[w].to_ns)
@@ -216,10 +187,6 @@ int tally_add_page(Tally *t, const void *page, size_t n_bytes) {
                         return r;
         }
         return 0;
-}
-
-size_t tally_n(const Tally *t) {
-        return t->n;
 }
 
 /* --- names ----------------------------------------------------------------------------------- */
@@ -313,13 +280,10 @@ int tally_name(const Tally *t, const char *text, Buf *out) {
                 return -ENOMEM;
         symbols = (Symbols){ .items = items, .n = read_symbols(text, items) };
         qsort(items, symbols.n, sizeof(*items), compare_symbols);
-        for (size_t i = 0; i < t->n_places; i++) {
+        for (size_t i = 0; i < t->n; i++) {
                 const Place *p = &t->places[i];
-                size_t at;
+                size_t at = symbols_up_to(&symbols, p->address);
 
-                if (p->address == 0)
-                        continue;
-                at = symbols_up_to(&symbols, p->address);
                 for (size_t k = at; k > 0 && items[k - 1].address == items[at - 1].address; k--)
                         write_place(t, p, &symbols, k - 1, out);
         }
@@ -330,6 +294,7 @@ Tally *tally_free(Tally *t) {
         if (!t)
                 return NULL;
         free(t->places);
+        hash_done(&t->by_address);
         free(t);
         return NULL;
 }

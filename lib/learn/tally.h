@@ -6,7 +6,7 @@
  *
  * For events that hold one kernel address: ftrace/funcgraph_entry ("func"), ftrace/function
  * ("ip").  Pages, formats and symbols are taken as hostile; whoever looks into pages that way has
- * no privileges (daemon/learner.h).
+ * no privileges (daemon/lean/learner.h).
  */
 
 #include <stddef.h>
@@ -46,7 +46,6 @@ int tally_new(Tally **ret, const char *format, const char *field, const TallyWin
 int tally_set_pids(Tally *t, const uint32_t *pids, size_t n);
 /* One page of this machine's byte order; what is damaged in it is left out.  0 or -ENOMEM. */
 int tally_add_page(Tally *t, const void *page, size_t n_bytes);
-size_t tally_n(const Tally *t); /* different addresses */
 /*
  * tally_name() - the result, by name
  * @symbols: text of kallsyms, in any order

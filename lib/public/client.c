@@ -60,7 +60,7 @@ static int wait_for_socket(const ftraced_client *c) {
 
         if (frame_wants_write(c->frame))
                 p.events |= POLLOUT;
-        return poll(&p, 1, -1) < 0 && errno != EINTR ? -errno : 0;
+        return poll(&p, 1, -1) < 0 && errno != EINTR ? ORIGIN(-errno) : 0;
 }
 
 /* The next message: 0 or -errno. */
@@ -72,9 +72,9 @@ static int receive(ftraced_client *c, json_t **ret) {
                         return r;
                 r = frame_receive(c->frame, ret, c->fds);
                 if (r == FRAME_E_CLOSED)
-                        return -ECONNRESET;
-                if (r == FRAME_E_INVALID)
-                        return -EBADMSG;
+                        return ORIGIN(-ECONNRESET);
+                if (r == FRAME_E_INVALID || r == FRAME_E_TOO_LONG)
+                        return ORIGIN(-EBADMSG);
                 if (r != FRAME_E_AGAIN)
                         return r;
                 r = wait_for_socket(c);
@@ -89,11 +89,11 @@ static int send_call(ftraced_client *c, const char *method, const char *paramete
         json_auto_t *message = NULL;
 
         if (!json_is_object(object))
-                return -EINVAL;
+                return ORIGIN(-EINVAL);
         message = json_pack("{s:s+, s:O}", "method", strchr(method, '.') ? "" : INTERFACE, method,
                             "parameters", object);
         if (!message)
-                return -EINVAL;
+                return ORIGIN(-EINVAL);
         return frame_send(c->frame, message, NULL, 0);
 }
 
@@ -145,7 +145,7 @@ int ftraced_client_open(ftraced_client *c, const char *session, ftraced_source *
         int r, fd, symbols_fd;
 
         if (!text)
-                return -EINVAL;
+                return ORIGIN(-EINVAL);
         r = ftraced_client_call(c, "Open", text, &answer);
         if (r != 0)
                 return r < 0                                                     ? r
@@ -157,7 +157,7 @@ int ftraced_client_open(ftraced_client *c, const char *session, ftraced_source *
         symbols_fd = take_fd(c, reply, "symbols");
         if (fd < 0) {
                 safe_close(symbols_fd);
-                return -EBADMSG;
+                return ORIGIN(-EBADMSG);
         }
         r = session_dir_take_fds(&dir, fd, symbols_fd);
         return r < 0 ? r : ftraced_source_take_dir(ret, dir);

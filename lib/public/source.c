@@ -6,10 +6,12 @@
  */
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
+#include "base/io.h"
 #include "calls/playback.h"
 #include "codec/dat-file.h"
+#include "codec/dat-losses.h"
+#include "import/source-form.h"
 #include "import/text-trace.h"
 #include "public/source.h"
 
@@ -64,6 +66,8 @@ int ftraced_source_take_dir(ftraced_source **ret, SessionDir *dir) {
         s->dir = dir;
         r = session_dir_read_meta(dir, &s->meta);
         if (r == 0)
+                r = dat_losses_note(s->meta, dir, false);
+        if (r == 0)
                 r = playback_open(&s->playback, s->dir, s->meta, &problem);
         if (r == 0)
                 r = describe(s);
@@ -75,9 +79,9 @@ int ftraced_source_take_dir(ftraced_source **ret, SessionDir *dir) {
 
 /* A session's directory is in sessions/, its symbols beside that. */
 static int open_directory(ftraced_source **ret, int fd) {
-        int symbols_fd = openat(fd, "../../symbols", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        int symbols_fd = dir_open(fd, "../../symbols");
         SessionDir *dir;
-        int r = session_dir_take_fds(&dir, fd, symbols_fd);
+        int r = session_dir_take_fds(&dir, fd, symbols_fd == -ENOENT ? -EBADF : symbols_fd);
 
         return r < 0 ? r : ftraced_source_take_dir(ret, dir);
 }
@@ -99,34 +103,33 @@ static int open_text(ftraced_source **ret, int fd) {
         return 0;
 }
 
-int ftraced_source_open(ftraced_source **ret, const char *path) {
-        const char *slash = strrchr(path, '/');
+static int open_dat(ftraced_source **ret, int fd, const char *name) {
         _cleanup_free_ char *problem = NULL;
-        _cleanup_close_ int fd = -EBADF;
         SessionDir *dir;
-        struct stat st;
         DatFile *f;
         int r;
 
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-        if (fd < 0 || fstat(fd, &st) < 0)
-                return -errno;
-        if (S_ISDIR(st.st_mode))
-                return open_directory(ret, TAKE_FD(fd));
-        if (S_ISREG(st.st_mode)) {
-                int copy_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        r = dat_file_take_fd(&f, fd, &problem);
+        if (r != 0)
+                return r > 0 ? -EBADMSG : r;
+        r = dat_file_to_dir(&dir, f, name);
+        return r < 0 ? r : ftraced_source_take_dir(ret, dir);
+}
 
-                if (copy_fd < 0)
-                        return -errno;
-                r = dat_file_take_fd(&f, copy_fd, &problem);
-                if (r == 0) {
-                        r = dat_file_to_dir(&dir, f, slash ? slash + 1 : path);
-                        return r < 0 ? r : ftraced_source_take_dir(ret, dir);
-                }
-                if (r != DAT_FILE_E_FOREIGN)
-                        return r > 0 ? -EBADMSG : r;
-                if (lseek(fd, 0, SEEK_SET) < 0)
-                        return -errno;
+int ftraced_source_open(ftraced_source **ret, const char *path) {
+        const char *slash = strrchr(path, '/');
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        int form = fd < 0 ? ORIGIN(-errno) : source_form_of(fd);
+
+        if (form < 0)
+                return form;
+        switch ((SourceForm) form) {
+        case SOURCE_SESSION:
+                return open_directory(ret, TAKE_FD(fd));
+        case SOURCE_DAT:
+                return open_dat(ret, TAKE_FD(fd), slash ? slash + 1 : path);
+        case SOURCE_TEXT:
+                break;
         }
         return open_text(ret, TAKE_FD(fd));
 }

@@ -52,6 +52,11 @@ static void indent_step(void *userdata, const Step *step) {
 
         if (!step_is_call(step))
                 return;
+        if (step->said && step->said->text && d->options.verbatim) {
+                buf_add(d->out, step->said->text, step->said->n_text);
+                buf_add(d->out, "\n", 1);
+                return;
+        }
         if (step->said && step->said->has_base) {
                 draw_line(d, step, step->kind == STEP_ENTER ? "->" : "<-",
                           step->timestamp_ns - step->said->base_ns, step->said->depth);

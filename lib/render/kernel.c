@@ -19,6 +19,7 @@
  * kernel/trace/trace_output.c, trace_find_mark(); 6.12 and 7.2 draw the same.
  */
 
+#include "base/grow.h"
 #include "calls/arguments.h"
 #include "render/append.h"
 #include "render/renderer.h"
@@ -50,7 +51,7 @@ typedef struct CpuState {
 typedef struct Kernel {
         RenderOptions options;
         const char *heading;
-        bool bare_retval;
+        bool has_ticks, bare_retval;
         Buf *out;
         int cpu_columns;
         CpuState *cpus;
@@ -106,54 +107,53 @@ static inline char *append_cpu(char *p, const CpuState *cpu) {
         return p + cpu->n_column;
 }
 
-/* verif_pid() */
-static _cold_ char *append_switch(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
-        bool said = k->options.verbatim && step->said && step->said->change;
+/* verif_pid().  A text says how its tasks change; of what the filters have taken out of it the
+ * changes are computed, as those of a recording. */
+static _cold_ char *append_switch(char *p, CpuState *cpu, const Step *step) {
+        const StepText *said = step->said;
         /* Where nobody knows who runs, no change was seen. */
-        bool first = !said && (!cpu->has_pid || cpu->pid < 0 || step->pid < 0);
+        bool is_computed = cpu->has_pid && cpu->pid >= 0 && step->pid >= 0 &&
+                           !(said && (said->change || said->change_untold || said->cpu_untold));
 
-        if (!first) {
+        if (is_computed) {
                 p = APPEND(p, RULE);
-                if (said)
-                        p = append(p, step->said->change, step->said->n_change);
-                else {
-                        p = append_cpu(p, cpu);
-                        p = append(p, cpu->proc, cpu->n_proc);
-                        p = APPEND(p, " => ");
-                }
-        }
+                p = append_cpu(p, cpu);
+                p = append(p, cpu->proc, cpu->n_proc);
+                p = APPEND(p, " => ");
+        } else if (said && said->change)
+                p = append(p, said->change, said->n_change);
         cpu->has_pid = true;
         cpu->pid = step->pid;
         fill_proc(cpu, step->comm, step->pid);
-        if (!first) {
-                p = said ? p : append(p, cpu->proc, cpu->n_proc);
+        if (is_computed) {
+                p = append(p, cpu->proc, cpu->n_proc);
                 p = APPEND(p, "\n" RULE "\n");
         }
         return p;
 }
 
-/* As a text had it that says tasks and no CPUs. */
-static _cold_ char *append_said_change(char *p, CpuState *cpu, const Step *step) {
-        if (step->said->change) {
-                p = APPEND(p, RULE);
-                p = append(p, step->said->change, step->said->n_change);
-                p = APPEND(p, "\n" RULE "\n");
+/* Whether something is to be said of tasks above the line. */
+static inline bool has_switch(const CpuState *cpu, const Step *step) {
+        return !cpu->has_pid || cpu->pid != step->pid ||
+               (_unlikely_(step->said != NULL) &&
+                (step->said->change_odd || (step->said->cpu_untold && step->said->change)));
+}
+
+static char *append_time(const Kernel *k, char *p, uint64_t ns) {
+        if (k->has_ticks)
+                p = append_number(p, ns, 12, ' ');
+        else {
+                p = append_number(p, ns / 1000000000, 5, ' ');
+                *p++ = '.';
+                p = append_number(p, ns % 1000000000 / 1000, 6, '0');
         }
-        if (!cpu->has_pid || cpu->pid != step->pid)
-                fill_proc(cpu, step->comm, step->pid);
-        cpu->has_pid = true;
-        cpu->pid = step->pid;
-        return p;
+        return APPEND(p, " |  ");
 }
 
 static _always_inline_ char *append_columns(const Kernel *k, char *p, const CpuState *cpu,
                                             const Step *step) {
-        if (k->options.abstime) {
-                p = append_number(p, step->timestamp_ns / 1000000000, 5, ' ');
-                *p++ = '.';
-                p = append_number(p, step->timestamp_ns % 1000000000 / 1000, 6, '0');
-                p = APPEND(p, " |  ");
-        }
+        if (k->options.abstime)
+                p = append_time(k, p, step->timestamp_ns);
         if (k->options.cpu)
                 p = append_cpu(p, cpu);
         if (k->options.proc) {
@@ -200,8 +200,8 @@ static bool is_hidden(const Kernel *k, CpuState *cpu, const Step *step) {
 /* What stands above a line: a change of tasks, an interrupt. */
 static _always_inline_ char *append_above(const Kernel *k, char *p, CpuState *cpu,
                                           const Step *step) {
-        if (_unlikely_(!cpu->has_pid || cpu->pid != step->pid))
-                p = append_switch(k, p, cpu, step);
+        if (_unlikely_(has_switch(cpu, step)))
+                p = append_switch(p, cpu, step);
         if (_unlikely_(step->function && step->function->is_irq_entry) && step->kind != STEP_LEAVE)
                 p = append_irq(k, p, cpu, step, "==========>");
         return p;
@@ -294,19 +294,28 @@ static inline char *append_duration(const Kernel *k, char *p, uint64_t duration_
         return p + sizeof(FILL_FULL) - 1;
 }
 
-static inline char *append_fill(const Kernel *k, char *p) {
+/* Whether a text says how wide the column is, and no option is about what is in it. */
+static inline bool is_column_said(const Kernel *k, const Step *step) {
+        return _unlikely_(step->said != NULL) && step->said->duration && k->options.duration &&
+               k->options.overhead && !k->options.colour;
+}
+
+static inline char *append_fill(const Kernel *k, char *p, const Step *step) {
+        if (is_column_said(k, step))
+                return append(p, step->said->duration, step->said->n_duration);
         return k->options.duration ? APPEND(p, FILL_FULL) : p;
 }
 
 /* As a text had it. */
 static _cold_ char *append_said_duration(const Kernel *k, char *p, const Step *step) {
+        const StepText *said = step->said;
         char *begin = p;
 
-        if (step->said->untimed)
-                return append_fill(k, p);
+        if (said->untimed || is_column_said(k, step))
+                return append_fill(k, p, step);
         p = append_duration(k, p, step_duration_ns(step));
-        if (p > begin && step->said->mark && k->options.overhead)
-                *begin = step->said->mark;
+        if (p > begin && said->mark && k->options.overhead)
+                *begin = said->mark;
         return p;
 }
 
@@ -409,7 +418,7 @@ static char *append_entry(Kernel *k, char *p, CpuState *cpu, const Step *step) {
         cpu->depth = leaf ? step->depth - 1 : step->depth;
         if (slot)
                 *slot = leaf ? NULL : step->function;
-        p = leaf ? append_duration_of(k, p, step) : append_fill(k, p);
+        p = leaf ? append_duration_of(k, p, step) : append_fill(k, p, step);
         p = append_indent(p, step->depth);
         p = append_slack(p, step->function->label, step->function->n_label);
         if (_unlikely_(step->said))
@@ -459,17 +468,25 @@ static char *append_return(Kernel *k, char *p, CpuState *cpu, const Step *step) 
 
 /* The line as a text had it, columns and all. */
 static _cold_ char *append_verbatim(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
+        const StepText *said = step->said;
+
         p = append_above(k, p, cpu, step);
-        if (step->said->irq_begin)
-                p = append_irq_marker(k, append_columns(k, p, cpu, step), "==========>");
-        p = append(p, step->said->text, step->said->n_text);
+        if (said->begin_marker)
+                p = append(p, said->begin_marker, said->n_begin_marker);
+        p = append(p, said->text, said->n_text);
         *p++ = '\n';
-        return step->said->has_overrun ? append_overrun(p, step) : p;
+        if (said->has_overrun)
+                p = append_overrun(p, step);
+        if (said->end_marker) {
+                p = append(p, said->end_marker, said->n_end_marker);
+                *p++ = '\n';
+        }
+        return p;
 }
 
 /* print_graph_comment() */
 static _cold_ char *append_comment(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
-        p = append_fill(k, p);
+        p = append_fill(k, p, step);
         if (step->said)
                 p = append_indent(p, step->depth);
         else if (cpu->depth > 0)
@@ -488,7 +505,7 @@ static inline char *append_line(Kernel *k, char *p, CpuState *cpu, const Step *s
         p = append_prologue(k, p, cpu, step);
         if (_unlikely_(step->said && step->said->irq_begin)) {
                 p = append_irq_marker(k, p, "==========>");
-                p = append_prologue(k, p, cpu, step);
+                p = append_columns(k, p, cpu, step);
         }
         switch (step->kind) {
         case STEP_ENTER:
@@ -501,6 +518,18 @@ static inline char *append_line(Kernel *k, char *p, CpuState *cpu, const Step *s
         }
 }
 
+/* The same of a step of a text whose columns are drawn by the options. */
+static _cold_ char *append_said_line(Kernel *k, char *p, CpuState *cpu, const Step *step) {
+        /* A task may change its name, which a text says. */
+        if (cpu->has_pid && cpu->pid == step->pid)
+                fill_proc(cpu, step->comm, step->pid);
+        p = append_line(k, p, cpu, step);
+        if (!step->said->irq_end)
+                return p;
+        p = append_columns(k, p, cpu, step);
+        return append_irq_marker(k, p, "<==========");
+}
+
 /* What a step needs beyond LINE_MAX_BYTES. */
 static inline size_t extra_bytes(const Step *step) {
         size_t n = step->function ? step->function->n_label : 0;
@@ -510,22 +539,16 @@ static inline size_t extra_bytes(const Step *step) {
         else if (_unlikely_(step->n_args > 0))
                 n += arguments_room(step);
         if (_unlikely_(step->said != NULL))
-                n += step->said->n_args + step->said->n_note + step->said->n_text;
+                n += step->said->n_args + step->said->n_note + step->said->n_text +
+                     step->said->n_duration + step->said->n_change + step->said->n_begin_marker +
+                     step->said->n_end_marker;
         return n;
 }
 
 static inline CpuState *cpu_state(Kernel *k, uint32_t cpu) {
-        if (_unlikely_(cpu >= k->n_cpus)) {
-                size_t n = MAX((size_t) cpu + 1, k->n_cpus * 2);
-                CpuState *p = realloc(k->cpus, n * sizeof(*p));
-
-                if (!p) {
-                        k->out->error = k->out->error ?: -ENOMEM;
-                        return NULL;
-                }
-                memset(p + k->n_cpus, 0, (n - k->n_cpus) * sizeof(*p));
-                k->cpus = p;
-                k->n_cpus = n;
+        if (!ARRAY_REACH(k->cpus, k->n_cpus, cpu)) {
+                k->out->error = k->out->error ?: -ENOMEM;
+                return NULL;
         }
         return &k->cpus[cpu];
 }
@@ -582,16 +605,12 @@ static void kernel_step(void *userdata, const Step *step) {
         if (!begin)
                 return;
         p = begin;
-        if (_unlikely_(step->said && step->said->cpu_untold))
-                p = append_said_change(p, cpu, step);
-        if (_unlikely_(k->options.verbatim && step->said && step->said->text))
+        if (_likely_(!step->said))
+                p = append_line(k, p, cpu, step);
+        else if (k->options.verbatim && step->said->text)
                 p = append_verbatim(k, p, cpu, step);
         else
-                p = append_line(k, p, cpu, step);
-        if (_unlikely_(step->said && step->said->irq_end)) {
-                p = append_prologue(k, p, cpu, step);
-                p = append_irq_marker(k, p, "<==========");
-        }
+                p = append_said_line(k, p, cpu, step);
         if (_unlikely_(step->function && step->function->is_irq_entry) && step->kind != STEP_ENTER)
                 p = append_irq(k, p, cpu, step, "<==========");
         if (_unlikely_(k->coloured.code != NULL))
@@ -607,7 +626,7 @@ static void kernel_begin(void *userdata) {
 
         if (!o->header)
                 return;
-        if (o->verbatim && k->heading) {
+        if (k->heading) {
                 buf_adds(k->out, k->heading);
                 return;
         }
@@ -644,6 +663,7 @@ static int kernel_new(void **ret, const RenderContext *context, Buf *out) {
         *k = (Kernel){
                 .options = context->options,
                 .heading = context->heading,
+                .has_ticks = context->has_ticks,
                 .bare_retval = context->bare_retval,
                 .out = out,
                 .cpu_columns =

@@ -31,7 +31,7 @@ typedef struct RenderOptions {
         bool colour;     /* durations by their overhead, with a terminal's escape sequences */
         bool latency;    /* latency-format's column, of texts that have it */
         bool tight;      /* "indent": no blank around the arrows */
-        bool verbatim;   /* "graph": lines of a text as they were; for who draws its columns */
+        bool verbatim;   /* lines of a text as they were; for who draws its columns, or none */
 } RenderOptions;
 
 #define RENDER_AUTO 2
@@ -51,8 +51,9 @@ int render_option_set(RenderOptions *o, const char *word);
 typedef struct RenderContext {
         RenderOptions options;
         uint32_t n_possible_cpus; /* of the recorded machine */
-        const char *heading; /* "graph", verbatim: of the text; NULL: as the kernel's */
-        bool bare_retval; /* its kernel is older than 6.13, which prints "= 0x0" for "ret=0x0" */
+        const char *heading; /* "graph": of a text that has these columns; NULL: as the kernel's */
+        bool has_ticks;      /* "graph": times are numbers, not nanoseconds */
+        bool bare_retval;    /* its kernel is older than 6.13, which prints "= 0x0" for "ret=0x0" */
 } RenderContext;
 
 typedef struct Renderer {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/strv.h"
 #include "store/condition.h"
 #include "store/json-field.h"
@@ -32,12 +33,9 @@ const Condition *conditions_find(const Conditions *c, GapCause cause) {
 }
 
 static int append(Conditions *c, Condition **ret) {
-        Condition *items = reallocarray(c->items, c->n + 1, sizeof(*items));
-
-        if (!items)
+        if (!ARRAY_GROW(c->items, c->n))
                 return -ENOMEM;
-        c->items = items;
-        *ret = &items[c->n++];
+        *ret = &c->items[c->n++];
         **ret = (Condition){};
         return 0;
 }

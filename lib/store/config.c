@@ -29,6 +29,7 @@ typedef enum ValueType {
         VALUE_SHARE,
         VALUE_BYTES,
         VALUE_DURATION,
+        VALUE_LEAST_DURATION, /* "infinity" is no lack of a limit */
         VALUE_COUNT,
         VALUE_PERCENT,
         VALUE_FUNCTIONS,
@@ -44,6 +45,7 @@ static const struct {
         [VALUE_SHARE] = { parse_bytes, "size like 4G or 10%" },
         [VALUE_BYTES] = { parse_bytes, "size like 64M that is large enough" },
         [VALUE_DURATION] = { parse_duration, "time like 30s or 2weeks that is long enough" },
+        [VALUE_LEAST_DURATION] = { parse_duration, "time like 1h or 2weeks" },
         [VALUE_COUNT] = { parse_count, "number like 4096 or 500K" },
         [VALUE_PERCENT] = { parse_percent, "share like 50%" },
         [VALUE_FUNCTIONS] = { NULL, "list of functions' names and globs" },
@@ -71,6 +73,8 @@ static const struct {
                                      offsetof(Config, max_segment_ns), "1h", SPEC_SEGMENT_NS_MIN },
         [CONFIG_MAX_RETENTION_SEC] = { "Store", "MaxRetentionSec", VALUE_DURATION,
                                        offsetof(Config, max_retention_ns), "0", 0 },
+        [CONFIG_MIN_RETENTION_SEC] = { "Store", "MinRetentionSec", VALUE_LEAST_DURATION,
+                                       offsetof(Config, min_retention_ns), "1h", 0 },
         [CONFIG_MAX_HOOKED_FUNCTIONS] = { "Guard", "MaxHookedFunctions", VALUE_COUNT,
                                           offsetof(Config, max_hooked), "4096", 0 },
         [CONFIG_MAX_BUFFER_MEMORY] = { "Guard", "MaxBufferMemory", VALUE_SHARE,
@@ -117,7 +121,7 @@ const char *config_text(const Config *c, ConfigKey key) {
 
 static int parse_number(const char *s, ValueType type, uint64_t *ret) {
         if (streq(s, "infinity")) {
-                *ret = 0;
+                *ret = type == VALUE_LEAST_DURATION ? CONFIG_FOREVER_NS : 0;
                 return 0;
         }
         return value_types[type].parse(s, ret);
@@ -135,7 +139,7 @@ static int parse_share(const char *s, ConfigShare *ret) {
         memcpy(digits, s, n - 1);
         digits[n - 1] = 0;
         if (parse_u64(digits, 100, &percent) < 0)
-                return -EINVAL;
+                return ORIGIN(-EINVAL);
         *ret = (ConfigShare){ .percent = (uint32_t) percent }; /* 0%: no limit */
         return 0;
 }
@@ -156,7 +160,7 @@ static int parse_list(const char *s, ValueType type, Strv *ret) {
                 if (type == VALUE_FUNCTIONS
                             ? !function_pattern_is_valid(list.items[i])
                             : list.items[i][strspn(list.items[i], EVENT_CHARS)] != 0)
-                        return -EINVAL;
+                        return ORIGIN(-EINVAL);
         strv_done(ret);
         *ret = TAKE(list, (Strv){});
         return 0;
@@ -180,7 +184,7 @@ static int parse_value(Config *c, ConfigKey key, const char *s) {
         if (r < 0)
                 return r;
         if (n > 0 && n < keys[key].min)
-                return -ERANGE;
+                return ORIGIN(-ERANGE);
         *(uint64_t *) at = n;
         return 0;
 }
@@ -347,6 +351,7 @@ Limits config_limits(const Config *c, uint64_t fs_bytes, unsigned n_cpus) {
                 .max_segment_bytes = c->max_segment_bytes,
                 .max_segment_ns = c->max_segment_ns,
                 .max_retention_ns = c->max_retention_ns,
+                .min_retention_ns = c->min_retention_ns,
                 .max_buffer_memory = c->max_buffer_memory,
                 .max_hooked = c->max_hooked,
                 .max_event_rate = c->max_event_rate,

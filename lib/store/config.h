@@ -29,6 +29,7 @@ typedef enum ConfigKey {
         CONFIG_MAX_SEGMENT_SIZE,
         CONFIG_MAX_SEGMENT_SEC,
         CONFIG_MAX_RETENTION_SEC,
+        CONFIG_MIN_RETENTION_SEC,
         CONFIG_MAX_HOOKED_FUNCTIONS,
         CONFIG_MAX_BUFFER_MEMORY,
         CONFIG_MAX_EVENT_RATE,
@@ -65,6 +66,7 @@ typedef struct Config {
         uint64_t max_session_bytes; /* UINT64_MAX: by default; 0: no limit; so the next */
         uint64_t max_segment_bytes;
         uint64_t max_segment_ns, max_retention_ns; /* 0: no limit */
+        uint64_t min_retention_ns;                 /* CONFIG_FOREVER_NS: "infinity" */
         ConfigShare max_buffer_memory;
         uint64_t max_event_rate;                          /* UINT64_MAX: by default; 0: no limit */
         uint64_t max_hooked, max_write_rate, max_cpu_ppm; /* 0: no limit */
@@ -81,6 +83,7 @@ typedef struct Config {
                    .max_session_bytes = UINT64_MAX,                                                \
                    .max_segment_bytes = UINT64_MAX,                                                \
                    .max_segment_ns = CONFIG_SEGMENT_NS,                                            \
+                   .min_retention_ns = CONFIG_MIN_RETENTION_NS,                                    \
                    .max_hooked = CONFIG_HOOKED,                                                    \
                    .max_buffer_memory.percent = CONFIG_MEMORY_PERCENT,                             \
                    .max_event_rate = UINT64_MAX,                                                   \
@@ -88,6 +91,8 @@ typedef struct Config {
                    .max_cpu_ppm = CONFIG_CPU_PPM,                                                  \
                    .member = CONFIG_MEMBER })
 #define CONFIG_SEGMENT_NS (3600ULL * 1000000000)
+#define CONFIG_MIN_RETENTION_NS (3600ULL * 1000000000)
+#define CONFIG_FOREVER_NS ((uint64_t) INT64_MAX)
 #define CONFIG_HOOKED 4096
 #define CONFIG_MEMORY_PERCENT 50
 #define CONFIG_CPU_EVENT_RATE 1000000 /* max_event_rate by default, for each CPU */
@@ -125,7 +130,7 @@ typedef struct Limits {
         uint64_t max_use_bytes, keep_free_bytes;
         uint64_t max_session_bytes; /* of a ring that names none, and of any session if it is set */
         bool session_is_limited;    /* max_session_bytes was set, not only the default of rings */
-        uint64_t max_segment_bytes, max_segment_ns, max_retention_ns;
+        uint64_t max_segment_bytes, max_segment_ns, max_retention_ns, min_retention_ns;
         ConfigShare max_buffer_memory; /* of what is available */
         uint64_t max_hooked, max_event_rate, max_write_rate, max_cpu_ppm;
         const Strv *member_functions; /* globs; borrowed from the Config; NULL: all */

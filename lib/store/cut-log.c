@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/grow.h"
 #include "base/io.h"
 #include "base/unit.h"
 #include "store/cut-log.h"
@@ -37,7 +38,7 @@ int cut_log_append(const SessionDir *d, const Cut *cut) {
         struct stat st;
 
         if (fd < 0 || fstat(fd, &st) < 0)
-                return -errno;
+                return ORIGIN(-errno);
         return S_ISREG(st.st_mode) ? write_full(fd, line, (size_t) n) : -EBADFD;
 }
 
@@ -67,7 +68,7 @@ static bool read_line(char **text, Cut *ret) {
 int cut_log_read(const SessionDir *d, Cut **ret, size_t *ret_n) {
         _cleanup_free_ char *text = NULL;
         _cleanup_free_ Cut *cuts = NULL;
-        size_t n = 0, n_room = 0;
+        size_t n = 0;
         char *p;
         Cut cut;
         int r;
@@ -78,14 +79,8 @@ int cut_log_read(const SessionDir *d, Cut **ret, size_t *ret_n) {
         for (p = text; p && read_line(&p, &cut); n++) {
                 if (n > 0 && cut.sequence <= cuts[n - 1].sequence)
                         break;
-                if (n == n_room) {
-                        Cut *more = reallocarray(cuts, n_room ? 2 * n_room : 16, sizeof(*cuts));
-
-                        if (!more)
-                                return -ENOMEM;
-                        cuts = more;
-                        n_room = n_room ? 2 * n_room : 16;
-                }
+                if (!ARRAY_GROW(cuts, n))
+                        return -ENOMEM;
                 cuts[n] = cut;
         }
         *ret = TAKE_PTR(cuts);

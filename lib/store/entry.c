@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "store/discard.h"
 #include "store/entry.h"
 #include "store/format.h"
 
@@ -34,17 +35,29 @@ bool entry_path_is_valid(const char *path) {
         }
 }
 
+bool entry_is_misplaced(int r) {
+        return r == -ELOOP || r == -ENOTDIR || r == -EISDIR || r == -EBADFD || r == -ENXIO;
+}
+
+/* Opening is all that some devices wait for: a tape is wound back, a watchdog begins to count. */
+static bool is_device(int dir_fd, const char *path) {
+        struct stat st;
+
+        return fstatat(dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) >= 0 &&
+               (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode));
+}
+
 /* Consumes @fd. */
 static int insist_on_file(int fd) {
         _cleanup_close_ int owned = fd;
         struct stat st;
 
         if (fstat(owned, &st) < 0)
-                return -errno;
+                return ORIGIN(-errno);
         if (S_ISDIR(st.st_mode))
-                return -EISDIR;
+                return ORIGIN(-EISDIR);
         if (!S_ISREG(st.st_mode))
-                return -EBADFD;
+                return ORIGIN(-EBADFD);
         return TAKE_FD(owned);
 }
 
@@ -60,7 +73,7 @@ static int open_parent(int dir_fd, const char *path, bool make, const char **ret
                 int next;
 
                 if (n > NAME_MAX)
-                        return -ENAMETOOLONG;
+                        return ORIGIN(-ENAMETOOLONG);
                 memcpy(name, path, n);
                 name[n] = 0;
                 next = make ? dir_make(at, name, STORE_DIR_MODE) : 0;
@@ -79,12 +92,14 @@ int entry_walk_file(int dir_fd, const char *path, int flags) {
         int fd;
 
         if (!entry_path_is_valid(path))
-                return -EINVAL;
+                return ORIGIN(-EINVAL);
         parent_fd = open_parent(dir_fd, path, false, &name);
         if (parent_fd < 0)
                 return parent_fd;
+        if (is_device(parent_fd, name))
+                return ORIGIN(-EBADFD);
         fd = openat(parent_fd, name, flags | OPEN_FLAGS);
-        return fd < 0 ? -errno : insist_on_file(fd);
+        return fd < 0 ? ORIGIN(-errno) : insist_on_file(fd);
 }
 
 int entry_open_file(int dir_fd, const char *path, int flags) {
@@ -95,28 +110,54 @@ int entry_open_file(int dir_fd, const char *path, int flags) {
         int fd;
 
         if (!entry_path_is_valid(path))
-                return -EINVAL;
+                return ORIGIN(-EINVAL);
+        if (is_device(dir_fd, path))
+                return ORIGIN(-EBADFD);
         fd = (int) syscall(SYS_openat2, dir_fd, path, &how, sizeof(how));
         /* EPERM comes from old seccomp filters; EAGAIN from a rename that raced with the walk. */
         if (fd < 0 && (errno == ENOSYS || errno == EPERM || errno == EAGAIN))
                 return entry_walk_file(dir_fd, path, flags);
-        return fd < 0 ? -errno : insist_on_file(fd);
+        return fd < 0 ? ORIGIN(-errno) : insist_on_file(fd);
 }
 
 int entry_read(int dir_fd, const char *path, char **ret, size_t *ret_n, size_t max) {
-        _cleanup_close_ int fd = entry_open_file(dir_fd, path, O_RDONLY);
+        for (;;) {
+                _cleanup_close_ int fd = entry_open_file(dir_fd, path, O_RDONLY);
+                _cleanup_free_ char *text = NULL;
+                struct stat st;
+                size_t n;
+                int r;
 
-        return fd < 0 ? fd : fd_read(fd, ret, ret_n, max);
+                r = fd < 0 ? fd : fd_read(fd, &text, &n, max);
+                if (r < 0)
+                        return r;
+                if (fstat(fd, &st) < 0)
+                        return ORIGIN(-errno);
+                /* It was replaced, and emptied before it was read. */
+                if (st.st_nlink == 0 && st.st_size == 0)
+                        continue;
+                *ret = TAKE_PTR(text);
+                if (ret_n)
+                        *ret_n = n;
+                return 0;
+        }
 }
 
 int entry_replace(int dir_fd, const char *path, const void *data, size_t n) {
-        _cleanup_close_ int parent_fd = -EBADF;
+        _cleanup_close_ int parent_fd = -EBADF, old_fd = -EBADF;
         const char *name;
+        int r;
 
         if (!entry_path_is_valid(path))
-                return -EINVAL;
+                return ORIGIN(-EINVAL);
         parent_fd = open_parent(dir_fd, path, true, &name);
         if (parent_fd < 0)
                 return parent_fd;
-        return file_replace(parent_fd, name, data, n, STORE_FILE_MODE);
+        old_fd = openat(parent_fd, name, O_WRONLY | OPEN_FLAGS);
+        if (old_fd >= 0)
+                old_fd = insist_on_file(old_fd);
+        r = file_replace(parent_fd, name, data, n, STORE_FILE_MODE);
+        if (r >= 0 && old_fd >= 0)
+                discard_fd(old_fd, -EBADF, NULL);
+        return r;
 }

@@ -20,16 +20,20 @@ bool entry_path_is_valid(const char *path);
  * @flags: O_RDONLY or O_RDWR
  *
  * No component may be a symbolic link (-ELOOP, or -ENOTDIR where a directory was wanted).  What is
- * no regular file is -EISDIR or -EBADFD; a FIFO does not block.
+ * no regular file is -EISDIR, -EBADFD or, of a socket, -ENXIO; a FIFO does not block, and a device is
+ * not opened.
  * Return: a descriptor that the caller owns, or -errno.
  */
 int entry_open_file(int dir_fd, const char *path, int flags);
+/* Whether it failed because there is something else in the file's place. */
+bool entry_is_misplaced(int r);
 /* The same without openat2(2), one component after the other: for kernels before 5.6 and for
  * sandboxes that do not know the call. */
 int entry_walk_file(int dir_fd, const char *path, int flags);
 
 /* entry_open_file() for reading, and all of the file as a NUL-terminated string, which the caller
- * frees; more than @max bytes are -EFBIG. */
+ * frees; more than @max bytes are -EFBIG.  What is replaced meanwhile is read again. */
 int entry_read(int dir_fd, const char *path, char **ret, size_t *ret_n, size_t max);
-/* Replaces the file atomically (mode STORE_FILE_MODE), making the directories above it. */
+/* Replaces the file atomically (mode STORE_FILE_MODE), making the directories above it.  Nothing is left
+ * of the old one, whoever has it open. */
 int entry_replace(int dir_fd, const char *path, const void *data, size_t n);

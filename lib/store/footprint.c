@@ -19,18 +19,13 @@ static bool is_segment(const char *name, unsigned depth) {
         return depth == SEGMENT_DEPTH && n > 4 && streq(name + n - 4, ".seg");
 }
 
-/* @fd is consumed. */
-static void add(Footprint *f, int fd, unsigned depth) {
+/* @fd is consumed.  Not into directories whose names begin with @beside; NULL: into all. */
+static void add(Footprint *f, int fd, unsigned depth, const char *beside) {
         _cleanup_(closedirp) DIR *d = NULL;
         struct dirent *e;
 
-        if (fd < 0)
+        if (dir_list(&d, fd) < 0)
                 return;
-        d = fdopendir(fd);
-        if (!d) {
-                safe_close(fd);
-                return;
-        }
         while ((e = readdir(d))) {
                 uint64_t n_bytes;
                 struct stat st;
@@ -43,14 +38,34 @@ static void add(Footprint *f, int fd, unsigned depth) {
                 f->n_bytes += n_bytes;
                 if (is_segment(e->d_name, depth))
                         f->segment_bytes += n_bytes;
-                if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
-                        add(f, dir_open(dirfd(d), e->d_name), depth + 1);
+                if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX &&
+                    !(depth == 0 && beside && startswith(e->d_name, beside)))
+                        add(f, dir_open(dirfd(d), e->d_name), depth + 1, beside);
         }
 }
 
 Footprint footprint_measure(const SessionDir *d) {
         Footprint f = { .n_bytes = FOOTPRINT_ENTRY_BYTES };
 
-        add(&f, dir_open(session_dir_fd(d), "."), 0);
+        add(&f, dir_open(session_dir_fd(d), "."), 0, NULL);
         return f;
+}
+
+Footprint footprint_measure_beside(const SessionDir *d, uint64_t segment_bytes) {
+        Footprint f = { .n_bytes = FOOTPRINT_ENTRY_BYTES + segment_bytes,
+                        .segment_bytes = segment_bytes };
+
+        add(&f, dir_open(session_dir_fd(d), "."), 0, "cpu");
+        return f;
+}
+
+static uint64_t counted(uint64_t n_bytes) {
+        return MAX(n_bytes, (uint64_t) FOOTPRINT_ENTRY_BYTES);
+}
+
+void footprint_replace(Footprint *f, uint64_t n_before, uint64_t n_bytes) {
+        if (f->segment_bytes < counted(n_before))
+                return;
+        f->n_bytes += counted(n_bytes) - counted(n_before);
+        f->segment_bytes += counted(n_bytes) - counted(n_before);
 }

@@ -22,3 +22,7 @@ typedef struct Footprint {
 
 /* What cannot be looked at counts nothing. */
 Footprint footprint_measure(const SessionDir *d);
+/* The same, with segments that somebody has measured already: they count @segment_bytes. */
+Footprint footprint_measure_beside(const SessionDir *d, uint64_t segment_bytes);
+/* A segment of it takes @n_bytes now instead of @n_before. */
+void footprint_replace(Footprint *f, uint64_t n_before, uint64_t n_bytes);

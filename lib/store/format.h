@@ -7,8 +7,10 @@
  *      STORE/
  *        lock                     flock()ed by the daemon that owns the store; holds its pid (store/lock.h)
  *        readers                  whom a removal waits for (store/keep.h)
- *        ledger                   undo log of tracefs changes (daemon/ledger.h)
- *        symbols/HASH.zst         kallsyms, or a list of modules (daemon/kernel-symbols.h), zstd,
+ *        uptime                   what ages are counted on (store/uptime.h)
+ *        removed                  what became of sessions that are no more (store/removed.h)
+ *        ledger                   undo log of tracefs changes (daemon/tracefs/ledger.h)
+ *        symbols/HASH.zst         kallsyms, or a list of modules (daemon/symbols/kernel-symbols.h), zstd,
  *                                 named by the XXH3-128 of the plain text (32 hex digits)
  *        sessions/NAME/
  *          session.json           store/meta.h
@@ -21,7 +23,7 @@
  *        sessions/.removed-NAME   being removed: not a session any more; with .N behind it if there is one
  *        sessions/.making-NAME    being made: not a session yet
  *
- * Directories are 0750, files 0640, but lock and readers 0600.
+ * Directories are 0750, files 0640, but lock, readers and ledger 0600.
  *
  * All CPUs are cut together: segments of one sequence hold the same period of the recording.  A CPU
  * that was quiet in a period has no segment of its sequence, so that sequences of one CPU may have
@@ -188,5 +190,6 @@ _Static_assert(sizeof(SealedFooter) == 48, "the footer is a file format");
 #define STORE_DIR_MODE 0750
 #define STORE_FILE_MODE 0640
 #define STORE_RESERVE_NAME "reserve"
+#define STORE_MAX_CPUS 8192
 #define PAGE_BYTES_MIN 4096U
 #define PAGE_BYTES_MAX (1U << 20)

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/strv.h"
 #include "store/format.h"
 #include "store/gap.h"
 #include "store/json-field.h"
-#include "store/meta.h"
 
 static const struct {
         const char *name, *sentence;
@@ -34,6 +34,8 @@ static const struct {
         [GAP_ROOT_GONE] = { "root_gone", "the module of a root was loaded again" },
         [GAP_ROOTS_CHANGED] = { "roots_changed",
                                 "functions of another session or of a module came or went" },
+        [GAP_NOT_WRITTEN] = { "not_written",
+                              "the store's disk failed to write pages that it had taken" },
         [GAP_DAEMON_GONE] = { "daemon_gone", "no daemon read the kernel's buffer" },
 };
 
@@ -49,7 +51,7 @@ int gap_cause_from_name(const char *s) {
         for (int i = 0; i < _GAP_CAUSE_N; i++)
                 if (streq(causes[i].name, s))
                         return i;
-        return -EINVAL;
+        return ORIGIN(-EINVAL);
 }
 
 /* --- the list -------------------------------------------------------------------------------- */
@@ -59,34 +61,44 @@ static uint64_t add(uint64_t a, uint64_t b) {
         return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
+/* What is in pages was not counted, and is told in pages. */
+static uint64_t known_events(const Gap *gap) {
+        return gap->n_events == GAP_UNKNOWN && gap->n_pages > 0 ? 0 : gap->n_events;
+}
+
 static void merge(Gap *into, const Gap *gap, bool counts) {
         into->from_ns = MIN(into->from_ns, gap->from_ns);
         into->to_ns = MAX(into->to_ns, gap->to_ns); /* GAP_OPEN is the largest */
-        into->n_events = add(into->n_events, gap->n_events);
+        into->n_events = into->n_events == gap->n_events && gap->n_events == GAP_UNKNOWN
+                                 ? GAP_UNKNOWN
+                                 : add(known_events(into), known_events(gap));
         into->n_pages = add(into->n_pages, gap->n_pages);
         if (counts)
                 into->n_merged = MAX(into->n_merged, UINT64_C(1)) + MAX(gap->n_merged, UINT64_C(1));
 }
 
-static Gap *find_last(const Gaps *g, uint32_t cpu, GapCause cause) {
-        for (size_t i = g->n; i > 0; i--)
-                if (g->items[i - 1].cpu == cpu && g->items[i - 1].cause == cause)
-                        return &g->items[i - 1];
+/* The last one of its cause, of those that say how much was lost, or of those that do not: a sum of
+ * both would say nothing of what was counted. */
+static Gap *find_alike(const Gaps *g, uint32_t cpu, const Gap *gap) {
+        for (size_t i = g->n; i > 0; i--) {
+                Gap *other = &g->items[i - 1];
+
+                if (other->cpu == cpu && other->cause == gap->cause &&
+                    (known_events(other) == GAP_UNKNOWN) == (known_events(gap) == GAP_UNKNOWN))
+                        return other;
+        }
         return NULL;
 }
 
 static int append(Gaps *g, const Gap *gap) {
-        Gap *items = reallocarray(g->items, g->n + 1, sizeof(*items));
-
-        if (!items)
+        if (!ARRAY_GROW(g->items, g->n))
                 return -ENOMEM;
-        g->items = items;
         g->items[g->n++] = *gap;
         return 0;
 }
 
 int gaps_add(Gaps *g, const Gap *gap) {
-        Gap *last = find_last(g, gap->cpu, gap->cause);
+        Gap *last = find_alike(g, gap->cpu, gap);
         Gap everywhere = *gap;
 
         if (last && (last->to_ns >= gap->from_ns)) {
@@ -97,17 +109,11 @@ int gaps_add(Gaps *g, const Gap *gap) {
                 return append(g, gap);
 
         everywhere.cpu = GAP_ALL_CPUS;
-        last = last ?: find_last(g, GAP_ALL_CPUS, gap->cause);
+        last = last ?: find_alike(g, GAP_ALL_CPUS, gap);
         if (!last)
                 return append(g, &everywhere);
         merge(last, gap, true);
         return 0;
-}
-
-Gap *gaps_find_open(const Gaps *g, GapCause cause) {
-        Gap *last = find_last(g, GAP_ALL_CPUS, cause);
-
-        return last && last->to_ns == GAP_OPEN ? last : NULL;
 }
 
 void gaps_close(Gaps *g, GapCause cause, uint64_t to_ns) {
@@ -133,7 +139,7 @@ void gaps_done(Gaps *g) {
         }
 
 static const JsonField fields[] = {
-        NUMBER("cpu", U32, cpu, JSON_FIELD_OMIT, META_MAX_CPUS - 1, GAP_ALL_CPUS),
+        NUMBER("cpu", U32, cpu, JSON_FIELD_OMIT, STORE_MAX_CPUS - 1, GAP_ALL_CPUS),
         NUMBER("from_ns", U64, from_ns, JSON_FIELD_REQUIRED, INT64_MAX, 0),
         NUMBER("to_ns", U64, to_ns, JSON_FIELD_OMIT, INT64_MAX, GAP_OPEN),
         NUMBER("events", U64, n_events, JSON_FIELD_OMIT, INT64_MAX, GAP_UNKNOWN),

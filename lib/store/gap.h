@@ -37,7 +37,8 @@ typedef enum GapCause {
         GAP_DISK_FAILED,    /* the disk refused otherwise (EIO, EROFS, ...): the same */
         GAP_DAEMON_GONE,    /* nobody read the buffer, or what was in a pipe died with its daemon */
         GAP_ROOT_GONE,      /* a root's module came back, and it was not a root again yet */
-        GAP_ROOTS_CHANGED,  /* the tracer was hushed while roots of others came or went */
+        GAP_NOT_WRITTEN, /* pages were stored, and the disk failed when the kernel wrote them back */
+        GAP_ROOTS_CHANGED, /* the tracer was hushed while roots of others came or went */
         _GAP_CAUSE_N,
 } GapCause;
 
@@ -65,8 +66,8 @@ typedef struct Gaps {
 } Gaps;
 
 #define GAPS_MAX 1000
-/* On reading: what merging cannot merge may be added to GAPS_MAX, one of each cause. */
-#define GAPS_READ_MAX (GAPS_MAX + _GAP_CAUSE_N)
+/* On reading: what merging cannot merge may be added to GAPS_MAX, two of each cause. */
+#define GAPS_READ_MAX (GAPS_MAX + 2 * _GAP_CAUSE_N)
 
 /*
  * gaps_add() - note one more
@@ -74,12 +75,11 @@ typedef struct Gaps {
  * What begins before the last one of the same CPU and cause has ended lengthens that one.  From
  * GAPS_MAX on a gap is merged into the last one of its CPU and cause, which then reaches from the
  * earliest to the latest and counts how many it is; where there is none, into the one of the cause
- * for all CPUs.
+ * for all CPUs.  What is not known is never added to what was counted: the sums over all gaps are
+ * those of the accounts.
  * Return: 0 or -ENOMEM.
  */
 int gaps_add(Gaps *g, const Gap *gap);
-/* The open gap of @cause for all CPUs, or NULL. */
-Gap *gaps_find_open(const Gaps *g, GapCause cause);
 /* Ends all open gaps of @cause; with _GAP_CAUSE_N of every cause. */
 void gaps_close(Gaps *g, GapCause cause, uint64_t to_ns);
 void gaps_done(Gaps *g);

@@ -14,6 +14,7 @@
 #include "base/io.h"
 #include "base/name.h"
 #include "store/keep.h"
+#include "store/segment-header.h"
 
 #define HEX8 "[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]"
 
@@ -44,63 +45,94 @@ static const struct {
         { "tracing/events/*/*/format", .is_replaced = true },
 };
 
-static bool is_ours(const char *path, mode_t mode) {
+typedef enum Kinship {
+        KINSHIP_NONE, /* ftraced makes nothing of that name */
+        KINSHIP_NAME, /* something of another type */
+        KINSHIP_OURS,
+} Kinship;
+
+static Kinship find_kinship(const char *path, mode_t mode) {
+        Kinship kinship = KINSHIP_NONE;
         char name[PATH_MAX];
         size_t n;
 
-        if (!S_ISDIR(mode) && !S_ISREG(mode))
-                return false;
         (void) snprintf(name, sizeof(name), "%s", path);
         n = strlen(name);
         for (int i = 0; i < 2; i++) {
                 for (size_t k = 0; k < ELEMENTSOF(ours); k++)
-                        if (ours[k].is_dir == S_ISDIR(mode) && (i == 0 || ours[k].is_replaced) &&
-                            fnmatch(ours[k].pattern, name, FNM_PATHNAME) == 0)
-                                return true;
+                        if ((i == 0 || ours[k].is_replaced) &&
+                            fnmatch(ours[k].pattern, name, FNM_PATHNAME) == 0) {
+                                if ((mode & S_IFMT) == (ours[k].is_dir ? S_IFDIR : S_IFREG))
+                                        return KINSHIP_OURS;
+                                kinship = KINSHIP_NAME;
+                        }
                 if (n <= 4 || !streq(name + n - 4, ".new"))
-                        return false;
+                        break;
                 name[n - 4] = 0;
         }
-        return false;
+        return kinship;
 }
 
+/* The quick answer for what there are thousands of; false: ask find_kinship(). */
+static bool is_segment(const char *dir, const struct dirent *e) {
+        uint64_t sequence;
+
+        return e->d_type == DT_REG && startswith(dir, "cpu") &&
+               segment_parse_name(e->d_name, &sequence);
+}
+
+/* Called for what is there and is not what ftraced would have made; walking ends if it returns
+ * anything but 0. */
+typedef int (*Visitor)(const char *path, Kinship kinship, void *userdata);
+
 /* @path: of the directory @fd (consumed) in the session, "" for itself. */
-static int walk(int fd, const char *path, char **ret) {
+static int walk(int fd, const char *path, Visitor visit, void *userdata) {
         _cleanup_(closedirp) DIR *d = NULL;
         struct dirent *e;
-        int r = 0;
+        int r = dir_list(&d, fd);
 
-        if (fd < 0)
-                return fd;
-        d = fdopendir(fd);
-        if (!d) {
-                r = -errno;
-                safe_close(fd);
-                return r;
-        }
         while (r == 0 && (e = readdir(d))) {
                 char below[PATH_MAX];
                 struct stat st;
+                Kinship kinship;
 
-                if (streq(e->d_name, ".") || streq(e->d_name, ".."))
+                if (streq(e->d_name, ".") || streq(e->d_name, "..") || is_segment(path, e))
                         continue;
                 if ((size_t) snprintf(below, sizeof(below), "%s%s%s", path, *path ? "/" : "",
                                       e->d_name) >= sizeof(below))
-                        return -ENAMETOOLONG;
+                        return ORIGIN(-ENAMETOOLONG);
                 if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
                         continue; /* gone meanwhile */
-                if (!is_ours(below, st.st_mode)) {
-                        *ret = strdup(below);
-                        return *ret ? 1 : -ENOMEM;
-                }
-                if (S_ISDIR(st.st_mode))
-                        r = walk(dir_open(dirfd(d), e->d_name), below, ret);
+                kinship = find_kinship(below, st.st_mode);
+                if (kinship != KINSHIP_OURS)
+                        r = visit(below, kinship, userdata);
+                else if (S_ISDIR(st.st_mode))
+                        r = walk(dir_open(dirfd(d), e->d_name), below, visit, userdata);
         }
         return r;
 }
 
+static int take_first(const char *path, Kinship kinship, void *userdata) {
+        char **ret = userdata;
+
+        *ret = strdup(path);
+        return *ret ? 1 : -ENOMEM;
+}
+
 int keep_find_foreign(const SessionDir *d, char **ret) {
-        return walk(dir_open(session_dir_fd(d), "."), "", ret);
+        return walk(dir_open(session_dir_fd(d), "."), "", take_first, ret);
+}
+
+static int add_known(const char *path, Kinship kinship, void *userdata) {
+        return kinship == KINSHIP_NAME ? strv_add(userdata, path) : 0;
+}
+
+int keep_list_misplaced(const SessionDir *d, Strv *ret) {
+        int r = session_dir_fd(d) < 0 ? 0 /* it is a file */
+                                      : walk(dir_open(session_dir_fd(d), "."), "", add_known, ret);
+
+        strv_sort_unique(ret);
+        return r;
 }
 
 /* The store's file, from a session's directory; those who may not open it are not waited for. */
@@ -111,7 +143,7 @@ static int open_readers(const SessionDir *d) {
         fd = openat(session_dir_fd(d), "../../" KEEP_READERS_NAME,
                     O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         if (fd < 0 || fstat(fd, &st) < 0)
-                return -errno;
+                return ORIGIN(-errno);
         return S_ISREG(st.st_mode) && (st.st_mode & 077) == 0 ? TAKE_FD(fd) : -EBADFD;
 }
 
@@ -120,7 +152,7 @@ static int set_range(struct flock *lock, const SessionDir *d, int type) {
         struct stat st;
 
         if (fstat(session_dir_fd(d), &st) < 0)
-                return -errno;
+                return ORIGIN(-errno);
         *lock = (struct flock){ .l_type = (short) type,
                                 .l_whence = SEEK_SET,
                                 .l_start = (int64_t) (st.st_ino & INT64_MAX),
@@ -137,7 +169,7 @@ int keep_lock(const SessionDir *d) {
                 return fd;
         r = set_range(&lock, d, F_RDLCK);
         if (r >= 0 && fcntl(fd, F_OFD_SETLK, &lock) < 0)
-                r = -errno;
+                r = ORIGIN(-errno);
         return r < 0 ? r : TAKE_FD(fd);
 }
 
@@ -156,6 +188,8 @@ int keep_look(const SessionDir *d, const SessionMeta *m, char **ret_foreign) {
                 return KEEP_PINNED;
         if (is_locked(d))
                 return KEEP_IN_USE;
+        if (m->newer_version > 0)
+                return KEEP_NEWER;
         r = keep_find_foreign(d, ret_foreign);
         return r > 0 ? KEEP_FOREIGN : r;
 }
@@ -172,6 +206,12 @@ int keep_describe(char **ret, Keep k, const char *name, const char *foreign) {
         case KEEP_IN_USE:
                 n = asprintf(ret, "session '%s' is being read; try again when that has ended",
                              name);
+                break;
+        case KEEP_NEWER:
+                n = asprintf(ret,
+                             "session '%s' was recorded by a newer ftraced; `ftracectl remove %s` "
+                             "removes it",
+                             name, name);
                 break;
         default:
                 n = asprintf(ret,

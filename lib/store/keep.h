@@ -10,6 +10,7 @@
  * may only read can lock nothing that counts: what he reads is removed all the same.
  */
 
+#include "base/strv.h"
 #include "store/session-dir.h"
 
 typedef enum Keep {
@@ -17,6 +18,7 @@ typedef enum Keep {
         KEEP_PINNED,  /* somebody asked for it */
         KEEP_IN_USE,  /* the owner of the store reads it */
         KEEP_FOREIGN, /* there is a file in it that ftraced did not make */
+        KEEP_NEWER,   /* a newer ftraced made it: it goes if somebody asks for it by name */
 } Keep;
 
 #define KEEP_READERS_NAME "readers"
@@ -41,3 +43,11 @@ int keep_describe(char **ret, Keep k, const char *name, const char *foreign);
  * Return: 1 (*@ret, which the caller frees), 0 if there is none, -errno.
  */
 int keep_find_foreign(const SessionDir *d, char **ret);
+/*
+ * keep_list_misplaced() - what has the name of one of our files and is something else
+ * @ret: the paths in the session are added, and all of it is sorted
+ *
+ * A directory, link, FIFO, socket or device where a file should be; no directory where one should
+ * be.  Whoever reads steps over them.  0 or -errno.
+ */
+int keep_list_misplaced(const SessionDir *d, Strv *ret);

@@ -2,8 +2,8 @@
 noinst_LIBRARIES += %D%/libstore.a
 %C%_libstore_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS) $(XXHASH_CFLAGS)
 %C%_libstore_a_SOURCES = \
-	%D%/calibration.c \
-	%D%/calibration.h \
+	%D%/brief.c \
+	%D%/brief.h \
 	%D%/clock.c \
 	%D%/clock.h \
 	%D%/captures.c \
@@ -14,6 +14,8 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/config.h \
 	%D%/cut-log.c \
 	%D%/cut-log.h \
+	%D%/discard.c \
+	%D%/discard.h \
 	%D%/entry.c \
 	%D%/entry.h \
 	%D%/event-choice.c \
@@ -31,6 +33,8 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/lock.h \
 	%D%/meta.c \
 	%D%/meta.h \
+	%D%/outlook.c \
+	%D%/outlook.h \
 	%D%/page.c \
 	%D%/page.h \
 	%D%/periods.c \
@@ -39,11 +43,15 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/profile.h \
 	%D%/recover.c \
 	%D%/recover.h \
+	%D%/removed.c \
+	%D%/removed.h \
 	%D%/retain.c \
 	%D%/retain.h \
 	%D%/sealed.c \
 	%D%/sealed.h \
 	%D%/segment.c \
+	%D%/segment-header.c \
+	%D%/segment-header.h \
 	%D%/silence.c \
 	%D%/silence.h \
 	%D%/segment-writer.c \
@@ -62,8 +70,12 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/trace-clock.h \
 	%D%/trigger.c \
 	%D%/trigger.h \
+	%D%/uptime.c \
+	%D%/uptime.h \
 	%D%/vacuum.c \
-	%D%/vacuum.h
+	%D%/vacuum.h \
+	%D%/written.c \
+	%D%/written.h
 store_libs = %D%/libstore.a $(base_libs) $(JANSSON_LIBS) $(ZSTD_LIBS) $(XXHASH_LIBS)
 
 # The page is the first comment of the format's header with an introduction.

@@ -116,7 +116,7 @@ static int has_open(pid_t pid, const struct stat *st) {
         (void) snprintf(path, sizeof(path), "/proc/%ld/fd", (long) pid);
         dir = opendir(path);
         if (!dir)
-                return -errno;
+                return ORIGIN(-errno);
         while ((e = readdir(dir)))
                 if (fstatat(dirfd(dir), e->d_name, &f, 0) >= 0 && f.st_dev == st->st_dev &&
                     f.st_ino == st->st_ino)
@@ -171,7 +171,7 @@ static int write_pid(int fd) {
 
         if (r < 0)
                 return r;
-        return ftruncate(fd, n) < 0 ? -errno : 0;
+        return ftruncate(fd, n) < 0 ? ORIGIN(-errno) : 0;
 }
 
 static int open_lock(int store_fd, int *ret, bool *ret_is_new) {
@@ -183,7 +183,7 @@ static int open_lock(int store_fd, int *ret, bool *ret_is_new) {
                 fd = openat(store_fd, LOCK_NAME, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
                             LOCK_FILE_MODE);
                 if (fd < 0)
-                        return -errno;
+                        return ORIGIN(-errno);
                 *ret_is_new = true;
         }
         if (fd < 0)
@@ -201,10 +201,10 @@ static int replace(Lock *l, int store_fd) {
         fd = openat(store_fd, NEW_NAME, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                     LOCK_FILE_MODE);
         if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
-                return errno == ENOSPC || errno == EDQUOT ? LOCK_E_FULL : -errno;
+                return errno == ENOSPC || errno == EDQUOT ? LOCK_E_FULL : ORIGIN(-errno);
         r = write_pid(fd);
         if (r >= 0 && renameat(store_fd, NEW_NAME, store_fd, LOCK_NAME) < 0)
-                r = -errno;
+                r = ORIGIN(-errno);
         if (r < 0) {
                 (void) unlinkat(store_fd, NEW_NAME, 0);
                 return is_full(store_fd) ? LOCK_E_FULL : r;
@@ -234,10 +234,10 @@ static int try(Lock *ret, int store_fd, pid_t *ret_holder, bool *ret_is_new) {
         if (r != 0)
                 return r;
         if (fstat(l.fd, &st) < 0)
-                return -errno;
+                return ORIGIN(-errno);
         is_held = flock(l.fd, LOCK_EX | LOCK_NB) < 0;
         if (is_held && errno != EWOULDBLOCK)
-                return -errno;
+                return ORIGIN(-errno);
         if (is_held && (is_private(&st) || is_older_daemons(l.fd, &st))) {
                 *ret_holder = find_holder(l.fd, &st);
                 return LOCK_E_HELD;
@@ -286,7 +286,7 @@ int lock_look(int store_fd, pid_t *ret_holder) {
                 return 0;
         if (fd == -EACCES || fd == -EPERM) {
                 if (fstatat(store_fd, LOCK_NAME, &st, AT_SYMLINK_NOFOLLOW) < 0)
-                        return -errno;
+                        return ORIGIN(-errno);
                 r = is_listed(&st, 0, &pid);
                 if (r > 0)
                         *ret_holder = is_alive(pid) ? pid : 0;
@@ -295,12 +295,12 @@ int lock_look(int store_fd, pid_t *ret_holder) {
         if (fd < 0)
                 return fd;
         if (fstat(fd, &st) < 0)
-                return -errno;
+                return ORIGIN(-errno);
         /* A shared lock can be had as long as there is no exclusive one, and is given back at once. */
         if (flock(fd, LOCK_SH | LOCK_NB) >= 0)
                 return 0;
         if (errno != EWOULDBLOCK)
-                return -errno;
+                return ORIGIN(-errno);
         if (!is_private(&st) && !is_older_daemons(fd, &st))
                 return 0;
         *ret_holder = find_holder(fd, &st);

@@ -44,23 +44,19 @@ int session_state_from_name(const char *s) {
         for (int i = 0; i < _SESSION_STATE_N; i++)
                 if (streq(state_names[i], s))
                         return i;
-        return -EINVAL;
+        return ORIGIN(-EINVAL);
 }
 
 bool session_state_is_live(SessionState s) {
         return s == SESSION_ARMED || s == SESSION_RECORDING || s == SESSION_DRAINING;
 }
 
-static const char *const limit_names[_SESSION_LIMIT_N] = {
+const char *const session_limit_names[_SESSION_LIMIT_N] = {
         [SESSION_LIMIT_NONE] = "none",
         [SESSION_LIMIT_EVENT_RATE] = "max_event_rate",
         [SESSION_LIMIT_WRITE_RATE] = "max_write_rate",
         [SESSION_LIMIT_CPU] = "max_cpu",
 };
-
-const char *session_limit_name(SessionLimit l) {
-        return (size_t) l < ELEMENTSOF(limit_names) ? limit_names[l] : "unknown";
-}
 
 static bool is_hex(const char *s, size_t n) {
         return strspn(s, "0123456789abcdef") == n && s[n] == 0;
@@ -113,7 +109,7 @@ static const JsonField meta_fields[] = {
           .type = JSON_FIELD_WORD,
           .flags = JSON_FIELD_OMIT,
           .offset = offsetof(SessionMeta, limit),
-          .words = limit_names,
+          .words = session_limit_names,
           .max = _SESSION_LIMIT_N },
         NUMBER(SessionMeta, owner_uid, U32, UINT32_MAX),
         NUMBER(SessionMeta, owner_pid, U32, INT32_MAX),
@@ -133,11 +129,16 @@ static const JsonField meta_fields[] = {
         WORD(modules, JSON_FIELD_NULLABLE, symbol_hash_is_valid),
         WORD(types, JSON_FIELD_NULLABLE, symbol_hash_is_valid),
         NUMBER(SessionMeta, page_bytes, U32, PAGE_BYTES_MAX),
-        NUMBER(SessionMeta, n_possible_cpus, U32, META_MAX_CPUS),
+        NUMBER(SessionMeta, n_possible_cpus, U32, STORE_MAX_CPUS),
         { .key = "big_endian",
           .type = JSON_FIELD_BOOL,
           .offset = offsetof(SessionMeta, big_endian) },
         NUMBER(SessionMeta, n_hooked, U32, INT32_MAX),
+        { .key = "newer_version",
+          .type = JSON_FIELD_U32,
+          .flags = JSON_FIELD_OMIT,
+          .offset = offsetof(SessionMeta, newer_version),
+          .max = INT32_MAX },
         LIST(left_out, MAX_ROOTS, FUNCTION_NAME_MAX),
         { .key = "left_out_in",
           .type = JSON_FIELD_STRV,
@@ -146,12 +147,16 @@ static const JsonField meta_fields[] = {
           .max = MAX_ROOTS,
           .max_text = MAX_SENTENCE_BYTES },
         NUMBER(SessionMeta, learned_ns, U64, INT64_MAX),
+        OPTIONAL(SessionMeta, learned_calls, U64, INT64_MAX),
         NUMBER(SessionMeta, narrowed_ns, U64, INT64_MAX),
         { .key = "learns", .type = JSON_FIELD_BOOL, .offset = offsetof(SessionMeta, learns) },
         NUMBER(SessionMeta, arm_ns, U64, INT64_MAX),
         OPTIONAL(SessionMeta, first_sequence, U64, UINT32_MAX),
         OPTIONAL(SessionMeta, bytes_dropped, U64, INT64_MAX),
         OPTIONAL(SessionMeta, pinned, BOOL, 0),
+        OPTIONAL(SessionMeta, pages_unsynced, U64, INT64_MAX),
+        OPTIONAL(SessionMeta, kept_ns, U64, INT64_MAX),
+        WORD(kept_of, JSON_FIELD_NULLABLE | JSON_FIELD_OMIT, id_is_valid),
         OPTIONAL(SessionMeta, n_snapshots, U64, INT64_MAX),
         WORD(origin, JSON_FIELD_NULLABLE, session_name_is_valid),
 };
@@ -161,7 +166,7 @@ static const JsonField cpu_fields[] = {
           .type = JSON_FIELD_U32,
           .flags = JSON_FIELD_REQUIRED,
           .offset = offsetof(CpuAccount, cpu),
-          .max = META_MAX_CPUS - 1 },
+          .max = STORE_MAX_CPUS - 1 },
         NUMBER(CpuAccount, n_pages, U64, INT64_MAX),
         NUMBER(CpuAccount, n_bytes, U64, INT64_MAX),
         NUMBER(CpuAccount, read_events, U64, INT64_MAX),
@@ -187,7 +192,7 @@ int session_meta_renew_id(SessionMeta *m) {
         uint64_t id;
 
         if (getrandom(&id, sizeof(id), 0) != sizeof(id))
-                return -errno;
+                return ORIGIN(-errno);
         (void) snprintf(text, sizeof(text), "%016" PRIx64, id);
         return text_replace(&m->id, text);
 }
@@ -256,8 +261,6 @@ json_t *session_meta_to_json(const SessionMeta *m) {
              json_object_set_new(o, "clock_steps", clock_steps_to_json(&m->clock_steps)) < 0) ||
             (clock_tuple_is_set(&m->kept_since) &&
              json_object_set_new(o, "kept_since", clock_tuple_to_json(&m->kept_since)) < 0) ||
-            (calibration_is_set(&m->calibration) &&
-             json_object_set_new(o, "calibration", calibration_to_json(&m->calibration)) < 0) ||
             (clock_tuple_is_set(&m->armed) &&
              json_object_set_new(o, "armed", clock_tuple_to_json(&m->armed)) < 0) ||
             ((m->captures.n > 0 || m->captures.n_triggers > 0) &&
@@ -302,10 +305,6 @@ static int read_clock_steps(SessionMeta *m, const json_t *v, const char **field)
         return clock_steps_from_json(&m->clock_steps, v);
 }
 
-static int read_calibration(SessionMeta *m, const json_t *v, const char **field) {
-        return calibration_from_json(&m->calibration, v);
-}
-
 static int read_armed(SessionMeta *m, const json_t *v, const char **field) {
         return clock_tuple_from_json(&m->armed, v);
 }
@@ -319,7 +318,7 @@ static int read_cpus(SessionMeta *m, const json_t *list, const char **field) {
 
         if (!list || json_is_null(list))
                 return 0;
-        if (!json_is_array(list) || n > META_MAX_CPUS)
+        if (!json_is_array(list) || n > STORE_MAX_CPUS)
                 return META_E_INVALID;
         m->cpus = calloc(n ?: 1, sizeof(*m->cpus));
         if (!m->cpus)
@@ -365,13 +364,18 @@ static const struct {
         { "symbol_maps", read_symbol_maps },
         { "kept_since", read_kept_since },
         { "clock_steps", read_clock_steps },
-        { "calibration", read_calibration },
         { "armed", read_armed },
         { "captures", read_captures },
         { "cpus", read_cpus },
         { "gaps", read_gaps },
         { "degraded", read_degraded },
 };
+
+static uint32_t newer_version(const json_t *o) {
+        json_int_t version = json_integer_value(json_object_get(o, "version"));
+
+        return version > META_VERSION && version <= INT32_MAX ? (uint32_t) version : 0;
+}
 
 static int read_session(SessionMeta *m, const json_t *o, const char **field) {
         int r;
@@ -392,11 +396,15 @@ static int read_session(SessionMeta *m, const json_t *o, const char **field) {
 
 int session_meta_from_json(SessionMeta **ret, const json_t *o, const char **ret_field) {
         _cleanup_(session_meta_freep) SessionMeta *m = calloc(1, sizeof(*m));
-        const char *field;
+        const char *field = "version";
         int r;
 
         if (!m)
                 return -ENOMEM;
+        if (newer_version(o) > 0) {
+                *ret_field = field;
+                return META_E_NEWER;
+        }
         r = read_session(m, o, &field);
         if (r < 0)
                 return r;
@@ -408,6 +416,43 @@ int session_meta_from_json(SessionMeta **ret, const json_t *o, const char **ret_
         return 0;
 }
 
+int session_meta_from_newer(SessionMeta **ret, const json_t *o, const char *name) {
+        const json_t *owner = json_object_get(o, "owner_uid"), *id = json_object_get(o, "id");
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        int r;
+
+        r = session_meta_new(&m);
+        if (r < 0)
+                return r;
+        m->newer_version = newer_version(o);
+        m->state = SESSION_SEALED;
+        m->page_bytes = PAGE_BYTES_MIN;
+        if (clock_tuple_from_json(&m->start, json_object_get(o, "start")) != 0)
+                m->start = (ClockTuple){};
+        if (clock_tuple_from_json(&m->stop, json_object_get(o, "stop")) != 0)
+                m->stop = m->start;
+        if (json_is_integer(owner) && json_integer_value(owner) <= UINT32_MAX)
+                m->owner_uid = (uint32_t) MAX(json_integer_value(owner), 0);
+        r = text_replace(&m->name, name);
+        if (r >= 0)
+                r = text_replace(&m->id, json_is_string(id) && id_is_valid(json_string_value(id))
+                                                 ? json_string_value(id)
+                                                 : "0000000000000000");
+        if (r >= 0)
+                r = strv_add(&m->spec.functions, "_*"); /* it has some */
+        if (r >= 0 &&
+            asprintf(&m->reason,
+                     "recorded by a newer ftraced: its session.json is of version %" PRIu32
+                     ", and this ftraced knows %i; read it with that one, or remove it",
+                     m->newer_version, META_VERSION) < 0) {
+                m->reason = NULL;
+                r = -ENOMEM;
+        }
+        if (r >= 0)
+                *ret = TAKE_PTR(m);
+        return r;
+}
+
 /* Sums stop at the largest number: hostile counters must not wrap to a small one. */
 static uint64_t add(uint64_t a, uint64_t b) {
         return a > UINT64_MAX - b ? UINT64_MAX : a + b;
@@ -415,6 +460,14 @@ static uint64_t add(uint64_t a, uint64_t b) {
 
 uint64_t cpu_account_events_lost(const CpuAccount *c) {
         return add(add(c->overrun, c->commit_overrun), c->dropped_events);
+}
+
+uint64_t session_meta_n_pages(const SessionMeta *m) {
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < m->n_cpus; i++)
+                n = add(n, m->cpus[i].n_pages);
+        return n;
 }
 
 uint64_t session_meta_n_bytes(const SessionMeta *m) {

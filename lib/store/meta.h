@@ -6,7 +6,8 @@
  *
  * The content of session.json, and the `session` object of the wire: one shape
  * for both.  The daemon writes it at every change of state; readers take it as
- * hostile (spec_from_json(), bounds on every list).
+ * hostile (spec_from_json(), bounds on every list).  Members that it does not know are ignored, so
+ * also "calibration", which earlier versions measured and wrote.
  */
 
 #include <jansson.h>
@@ -15,7 +16,6 @@
 #include <sys/types.h>
 
 #include "base/strv.h"
-#include "store/calibration.h"
 #include "store/clock.h"
 #include "store/captures.h"
 #include "store/condition.h"
@@ -23,7 +23,6 @@
 #include "store/spec.h"
 #include "store/symbol-map.h"
 
-#define META_MAX_CPUS 8192
 #define META_VERSION 1
 
 typedef enum SessionState {
@@ -42,7 +41,7 @@ int session_state_from_name(const char *s);     /* the state, or -EINVAL */
 /* Whether a session in state @s still has anything programmed in the kernel. */
 bool session_state_is_live(SessionState s);
 
-/* A limit that ended a session (daemon/guard.h). */
+/* A limit that ended a session (daemon/watch/guard.h). */
 typedef enum SessionLimit {
         SESSION_LIMIT_NONE,
         SESSION_LIMIT_EVENT_RATE,
@@ -50,8 +49,7 @@ typedef enum SessionLimit {
         SESSION_LIMIT_CPU,
         _SESSION_LIMIT_N,
 } SessionLimit;
-
-const char *session_limit_name(SessionLimit l); /* "none", "max_event_rate", ... */
+extern const char *const session_limit_names[_SESSION_LIMIT_N]; /* "none", "max_event_rate", ... */
 
 /* One CPU's account.  Kernel counters are deltas over the session, from per_cpu/cpuN/stats
  * (linux 6.1 kernel/trace/trace.c, tracing_stats_read()). */
@@ -97,15 +95,19 @@ typedef struct SessionMeta {
         Strv left_out_in;  /* some callers of each, one space between two */
         uint64_t
                 learned_ns; /* when the hooked functions were learned, realtime; 0: they were not */
+        uint64_t learned_calls; /* of the roots, from which; 0: not known */
         uint64_t narrowed_ns; /* since when on the trace clock only these; 0: from the beginning */
         bool learns;          /* what is seen under the roots is learned for lean */
         uint64_t arm_ns;      /* how long programming took */
-        Calibration calibration; /* what recording a call costs here; not set: not measured */
         uint64_t first_sequence; /* of a ring: the first that is kept; dropped ones came before */
         uint64_t bytes_dropped;  /* by the ring, in segments */
         bool pinned;             /* not to be removed */
+        uint64_t kept_ns;        /* when it was told as kept, on the uptime of the store ... */
+        char *kept_of;           /* ... that has this id (store/uptime.h); NULL: nobody noted it */
         char *origin;            /* the session of which it is a snapshot; NULL: it is none */
+        uint64_t pages_unsynced; /* that are not known to be on the disk, after its end */
         uint64_t n_snapshots;    /* that were made of it */
+        uint32_t newer_version;  /* of its session.json, which is left as it is; 0: we know it */
         Captures captures;       /* what its triggers came to */
         ClockTuple armed;        /* since when it waits for them; all 0: it never did */
         ClockTuple start, stop;  /* all 0 until then */
@@ -131,12 +133,26 @@ json_t *session_meta_to_json(const SessionMeta *m); /* a new object; NULL withou
  * name, id, state, spec, symbols, modules, page_bytes, and the order of cpus and of symbol_maps are
  * valid.
  *
- * Return: 0, META_E_INVALID (*@ret_field names the key), -ENOMEM.
+ * Return: 0, META_E_NEWER (of a version that a newer ftraced writes), META_E_INVALID (*@ret_field names
+ * the key), -ENOMEM.
  */
-enum { META_E_INVALID = 1 };
+enum { META_E_INVALID = 1, META_E_NEWER = 2 };
 int session_meta_from_json(SessionMeta **ret, const json_t *o, const char **ret_field);
+/*
+ * session_meta_from_newer() - what can be told of a session whose @o is META_E_NEWER
+ * @name: its directory's
+ *
+ * It has ended, has no CPUs, and its reason says what it is: to be listed, and removed, and nothing else.
+ * What an owner and times are is taken to be as it is now.  0 or -ENOMEM.
+ */
+int session_meta_from_newer(SessionMeta **ret, const json_t *o, const char *name);
 
+/* Of another program's trace.dat. */
+static inline bool session_meta_is_of_file(const SessionMeta *m) {
+        return m->id && *m->id == 0;
+}
 /* Sums over all CPUs. */
+uint64_t session_meta_n_pages(const SessionMeta *m);
 uint64_t session_meta_n_bytes(const SessionMeta *m);
 /* Events that the kernel handed out; also those of pages that a ring has dropped since.  Of a
  * snapshot they are not known: 0. */

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/*
- * The list of every CPU is ascending, so one pass over all of them fills a table of sequences that
- * is sorted once and then added up where neighbours are equal.
- */
+/* Whatever CPU has a segment of that sequence: most have. */
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
+#include "base/io.h"
+#include "store/discard.h"
 #include "store/periods.h"
 #include "store/sealed.h"
 
 #define SEGMENT_PATH_MAX (16 + SEGMENT_NAME_MAX)
-#define STAT_BLOCK_BYTES 512U
 
 static char *format_path(char path[static SEGMENT_PATH_MAX], uint32_t cpu, uint64_t sequence) {
         char name[SEGMENT_NAME_MAX];
@@ -22,60 +19,6 @@ static char *format_path(char path[static SEGMENT_PATH_MAX], uint32_t cpu, uint6
         (void) snprintf(path, SEGMENT_PATH_MAX, "cpu%" PRIu32 "/%s", cpu,
                         segment_format_name(name, sequence));
         return path;
-}
-
-static int add_cpu(const SessionDir *d, uint32_t cpu, Period **periods, size_t *n) {
-        _cleanup_free_ uint64_t *sequences = NULL;
-        size_t n_more;
-        Period *p;
-        int r;
-
-        r = session_dir_list_segments(d, cpu, &sequences, &n_more);
-        if (r < 0)
-                return r == -ENOENT ? 0 : r; /* its directory went meanwhile */
-        p = reallocarray(*periods, *n + n_more + 1, sizeof(*p));
-        if (!p)
-                return -ENOMEM;
-        *periods = p;
-        for (size_t i = 0; i < n_more; i++) {
-                char path[SEGMENT_PATH_MAX];
-                struct stat st;
-
-                if (fstatat(session_dir_fd(d), format_path(path, cpu, sequences[i]), &st,
-                            AT_SYMLINK_NOFOLLOW) < 0)
-                        continue;
-                p[(*n)++] = (Period){ sequences[i], (uint64_t) st.st_blocks * STAT_BLOCK_BYTES };
-        }
-        return 0;
-}
-
-static int by_sequence(const void *a, const void *b) {
-        const Period *x = a, *y = b;
-
-        return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
-}
-
-int periods_list(const SessionDir *d, Period **ret, size_t *ret_n) {
-        _cleanup_free_ uint32_t *cpus = NULL;
-        _cleanup_free_ Period *p = NULL;
-        size_t n_cpus, n = 0, n_sums = 0;
-        int r;
-
-        r = session_dir_list_cpus(d, &cpus, &n_cpus);
-        for (size_t i = 0; r >= 0 && i < n_cpus; i++)
-                r = add_cpu(d, cpus[i], &p, &n);
-        if (r < 0)
-                return r;
-        if (n > 0)
-                qsort(p, n, sizeof(*p), by_sequence);
-        for (size_t i = 0; i < n; i++)
-                if (n_sums > 0 && p[n_sums - 1].sequence == p[i].sequence)
-                        p[n_sums - 1].n_bytes += p[i].n_bytes;
-                else
-                        p[n_sums++] = p[i];
-        *ret = TAKE_PTR(p);
-        *ret_n = n_sums;
-        return 0;
 }
 
 /* As its header says, sealed or not; 0 if that cannot be read. */
@@ -97,6 +40,7 @@ static uint64_t count_pages(const SessionDir *d, uint32_t cpu, uint64_t sequence
 }
 
 int periods_drop(const SessionDir *d, uint64_t sequence, PeriodDropped dropped, void *userdata) {
+        _cleanup_close_ int sessions_fd = dir_open(session_dir_fd(d), "..");
         _cleanup_free_ uint32_t *cpus = NULL;
         size_t n_cpus;
         int r;
@@ -107,11 +51,13 @@ int periods_drop(const SessionDir *d, uint64_t sequence, PeriodDropped dropped, 
         for (size_t i = 0; i < n_cpus; i++) {
                 uint64_t n_pages = count_pages(d, cpus[i], sequence);
                 char path[SEGMENT_PATH_MAX];
+                int k = discard_file(session_dir_fd(d), format_path(path, cpus[i], sequence),
+                                     sessions_fd, NULL);
 
-                if (unlinkat(session_dir_fd(d), format_path(path, cpus[i], sequence), 0) >= 0)
+                if (k >= 0)
                         dropped(cpus[i], n_pages, userdata);
-                else if (errno != ENOENT)
-                        r = r < 0 ? r : -errno;
+                else if (k != -ENOENT)
+                        r = r < 0 ? r : k;
         }
         return MIN(r, 0);
 }

@@ -9,14 +9,6 @@
 
 #include "store/session-dir.h"
 
-typedef struct Period {
-        uint64_t sequence;
-        uint64_t n_bytes; /* on disk, all CPUs */
-} Period;
-
-/* Ascending; the caller frees *@ret.  Only what ftraced names so is counted.  0 or -errno. */
-int periods_list(const SessionDir *d, Period **ret, size_t *ret_n);
-
 /* @n_pages of a segment of @cpu are about to go. */
 typedef void (*PeriodDropped)(uint32_t cpu, uint64_t n_pages, void *userdata);
 

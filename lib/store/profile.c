@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/conf-files.h"
+#include "base/grow.h"
 #include "base/ini.h"
 #include "base/io.h"
 #include "base/name.h"
@@ -188,12 +189,9 @@ static void forget(Profile *p, const char *key) {
 
 static int add_setting(Profile *p, const char *key, const char *value, const char *file,
                        unsigned line) {
-        ProfileSetting *settings = reallocarray(p->settings, p->n_settings + 1, sizeof(*settings));
         ProfileSetting s = { key, strdup(value), strdup(file), line };
 
-        if (settings)
-                p->settings = settings;
-        if (!settings || !s.value || !s.file) {
+        if (!s.value || !s.file || !ARRAY_GROW(p->settings, p->n_settings)) {
                 setting_done(&s);
                 return -ENOMEM;
         }
@@ -269,6 +267,18 @@ static bool put_member(json_t *spec, const char *member, json_t *value) {
                json_array_extend(before, value) >= 0;
 }
 
+/* The same for one more line, of which there are few, and not every two go together. */
+static bool put_line(json_t *spec, const char *member, json_t *value) {
+        json_t *all = json_object_get(spec, member);
+
+        if (!put_member(spec, member, value))
+                return false;
+        if (!all || is_member(member, all))
+                return true;
+        (void) json_array_remove(all, json_array_size(all) - 1);
+        return false;
+}
+
 static int set_member(Parse *p, const IniEntry *e, size_t k) {
         json_auto_t *value = parse_value(keys[k].type, e->value);
         char quoted[NAME_QUOTE_MAX];
@@ -276,7 +286,12 @@ static int set_member(Parse *p, const IniEntry *e, size_t k) {
         if (!value || !is_member(keys[k].member, value))
                 return complain(p, e->line, "%s=%s is %s", keys[k].key,
                                 name_quote(quoted, e->value), wanted[keys[k].type]);
-        if (!put_member(p->profile->spec, keys[k].member, value))
+        if (keys[k].type == VALUE_LINE) {
+                if (!put_line(p->profile->spec, keys[k].member, value))
+                        return complain(p, e->line,
+                                        "%s=%s is one line too many, or there is one for it above",
+                                        keys[k].key, name_quote(quoted, e->value));
+        } else if (!put_member(p->profile->spec, keys[k].member, value))
                 return complain(p, e->line, "%s= comes to more than %d words", keys[k].key,
                                 SPEC_MAX_ROOTS);
         if (!json_is_array(value))

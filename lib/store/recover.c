@@ -36,7 +36,7 @@ int segment_drop_empty(int fd, uint32_t page_bytes, uint64_t *n_pages) {
                 if (n < 0)
                         return (int) n;
                 if ((size_t) n < page_bytes)
-                        return -EIO; /* somebody cuts it under our hands */
+                        return ORIGIN(-EIO); /* somebody cuts it under our hands */
                 if (page_parse(&info, page, page_bytes, false) != PAGE_E_EMPTY)
                         break;
         }
@@ -49,7 +49,7 @@ static int close_at(int fd, uint32_t page_bytes, uint64_t n_pages) {
         int r;
 
         if (ftruncate(fd, (off_t) (SEGMENT_HEADER_BYTES + n_pages * page_bytes)) < 0)
-                return -errno;
+                return ORIGIN(-errno);
         r = pwrite_full(fd, &n, sizeof(n), offsetof(SegmentHeader, n_pages));
         if (r < 0)
                 return r;
@@ -79,7 +79,7 @@ int segment_recover(int dir_fd, const char *path, uint64_t *ret_n_pages) {
         if (r != 0)
                 return r;
         if (fstat(fd, &st) < 0)
-                return -errno;
+                return ORIGIN(-errno);
         if ((uint64_t) st.st_size < SEGMENT_HEADER_BYTES)
                 return SEGMENT_E_DAMAGED;
         n_pages = ((uint64_t) st.st_size - SEGMENT_HEADER_BYTES) / h.page_bytes;

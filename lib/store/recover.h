@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "store/segment.h"
+#include "store/segment-header.h"
 
 /*
  * segment_recover() - count what is there, cut the torn tail, close

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * They go in the order in which they ended.  Sums are wider than what they add up, for sizes come
+ * They go in the order in which they were kept.  Sums are wider than what they add up, for sizes come
  * from a disk that anybody may have written.
  */
 
@@ -18,12 +18,12 @@ static bool may_go(const RetainItem *item) {
 }
 
 /* Of equal times the one that comes first goes first. */
-static int by_end(const void *a, const void *b, void *userdata) {
+static int by_age(const void *a, const void *b, void *userdata) {
         const RetainItem *items = userdata;
         size_t i = *(const size_t *) a, k = *(const size_t *) b;
 
-        if (items[i].ended_ns != items[k].ended_ns)
-                return items[i].ended_ns < items[k].ended_ns ? -1 : 1;
+        if (items[i].kept_ns != items[k].kept_ns)
+                return items[i].kept_ns < items[k].kept_ns ? -1 : 1;
         return i < k ? -1 : 1;
 }
 
@@ -31,10 +31,24 @@ static size_t find_newest(const RetainItem *items, size_t n) {
         size_t newest = n;
 
         for (size_t i = 0; i < n; i++)
-                if (may_go(&items[i]) &&
-                    (newest == n || items[i].ended_ns >= items[newest].ended_ns))
+                if (may_go(&items[i]) && (newest == n || items[i].kept_ns >= items[newest].kept_ns))
                         newest = i;
         return newest;
+}
+
+static uint64_t add(uint64_t a, uint64_t b) {
+        return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+uint64_t retain_stays_until(const RetainItem *item, const RetainLimits *l, uint64_t now_ns) {
+        uint64_t min_age_ns = l->max_age_ns > 0 ? MIN(l->min_age_ns, l->max_age_ns) : l->min_age_ns;
+
+        return may_go(item) ? add(MIN(item->kept_ns, now_ns), min_age_ns) : UINT64_MAX;
+}
+
+uint64_t retain_goes_at(const RetainItem *item, const RetainLimits *l, uint64_t now_ns) {
+        return may_go(item) && l->max_age_ns > 0 ? add(MIN(item->kept_ns, now_ns), l->max_age_ns)
+                                                 : UINT64_MAX;
 }
 
 static RetainVerdict judge_rest(const RetainLimits *l, Sum used, Sum free_bytes,
@@ -58,11 +72,9 @@ int retain_decide(RetainVerdict *ret, const RetainItem *items, size_t n, const R
         if (!order)
                 return -ENOMEM;
         for (size_t i = 0; i < n; i++) {
-                uint64_t age_ns = now_ns > items[i].ended_ns ? now_ns - items[i].ended_ns : 0;
-
                 order[i] = i;
                 ret[i] = RETAIN_KEEP;
-                if (may_go(&items[i]) && limits->max_age_ns > 0 && age_ns > limits->max_age_ns) {
+                if (retain_goes_at(&items[i], limits, now_ns) < now_ns) {
                         ret[i] = RETAIN_TOO_OLD;
                         sum_free += items[i].n_bytes;
                 } else {
@@ -71,14 +83,15 @@ int retain_decide(RetainVerdict *ret, const RetainItem *items, size_t n, const R
                 }
         }
         if (n > 1)
-                qsort_r(order, n, sizeof(*order), by_end, (void *) items);
+                qsort_r(order, n, sizeof(*order), by_age, (void *) items);
         for (size_t k = 0; k < n; k++) {
                 RetainVerdict verdict = judge_rest(limits, used, sum_free, n_left);
                 size_t i = order[k];
 
                 if (verdict == RETAIN_KEEP)
                         break;
-                if (!may_go(&items[i]) || ret[i] != RETAIN_KEEP || i == newest)
+                if (!may_go(&items[i]) || ret[i] != RETAIN_KEEP || i == newest ||
+                    retain_stays_until(&items[i], limits, now_ns) > now_ns)
                         continue;
                 ret[i] = verdict;
                 used -= items[i].n_bytes;
@@ -88,14 +101,38 @@ int retain_decide(RetainVerdict *ret, const RetainItem *items, size_t n, const R
         return 0;
 }
 
-const char *retain_verdict_text(RetainVerdict v) {
-        static const char *const texts[] = {
-                [RETAIN_KEEP] = "kept",
-                [RETAIN_TOO_OLD] = "it ended too long ago",
-                [RETAIN_TOO_MANY] = "there are too many",
-                [RETAIN_OVER_USE] = "all together take too much",
-                [RETAIN_OVER_FREE] = "too little is free",
-        };
+size_t retain_next(const RetainItem *items, const RetainVerdict *verdicts, size_t n,
+                   const RetainLimits *limits) {
+        size_t newest = limits->keep_newest && limits->max_age_ns == 0 ? find_newest(items, n) : n,
+               next = n;
 
-        return texts[v];
+        for (size_t i = 0; i < n; i++) {
+                bool goes = verdicts[i] != RETAIN_KEEP;
+
+                if (!may_go(&items[i]) || (i == newest && !goes))
+                        continue;
+                if (next == n || goes > (verdicts[next] != RETAIN_KEEP) ||
+                    (goes == (verdicts[next] != RETAIN_KEEP) &&
+                     items[i].kept_ns < items[next].kept_ns))
+                        next = i;
+        }
+        return next;
+}
+
+bool retain_is_full(const RetainLimits *l, uint64_t used_bytes, uint64_t free_bytes) {
+        return free_bytes < RETAIN_FLOOR_BYTES ||
+               (l->max_use_bytes > 0 && used_bytes > l->max_use_bytes &&
+                free_bytes < l->keep_free_bytes);
+}
+
+static const char *const verdicts[_RETAIN_VERDICT_N] = {
+        [RETAIN_KEEP] = "kept",
+        [RETAIN_TOO_OLD] = "it ended too long ago",
+        [RETAIN_TOO_MANY] = "there are too many",
+        [RETAIN_OVER_USE] = "all together take too much",
+        [RETAIN_OVER_FREE] = "too little is free",
+};
+
+const char *retain_verdict_text(RetainVerdict v) {
+        return verdicts[v];
 }

@@ -11,7 +11,6 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "store/meta.h"
 #include "store/sealed.h"
 
 uint64_t sealed_checksum(const void *data, size_t n) {
@@ -75,7 +74,7 @@ static void footer_swap(SealedFooter *f) {
         f->index_checksum = le64toh(f->index_checksum);
 }
 
-int sealed_header_parse(SealedHeader *ret, const void *data, size_t n) {
+static int parse_header(SealedHeader *ret, const void *data, size_t n) {
         SealedHeader h;
 
         if (n < sizeof(h))
@@ -90,7 +89,7 @@ int sealed_header_parse(SealedHeader *ret, const void *data, size_t n) {
                 return SEALED_E_NEWER;
         }
         if (h.version != SEALED_VERSION || h.header_bytes != SEALED_HEADER_BYTES ||
-            !page_bytes_are_valid(h.page_bytes) || h.cpu >= META_MAX_CPUS ||
+            !page_bytes_are_valid(h.page_bytes) || h.cpu >= STORE_MAX_CPUS ||
             h.sequence > UINT32_MAX || h.previous > h.sequence ||
             h.n_pages > UINT64_MAX / h.page_bytes)
                 return SEALED_E_DAMAGED;
@@ -102,7 +101,7 @@ int sealed_header_read(SealedHeader *ret, int fd) {
         char data[SEALED_HEADER_BYTES];
         ssize_t n = pread_up_to(fd, data, sizeof(data), 0);
 
-        return n < 0 ? (int) n : sealed_header_parse(ret, data, (size_t) n);
+        return n < 0 ? (int) n : parse_header(ret, data, (size_t) n);
 }
 
 int sealed_block_parse(SealedBlock *ret, const void *data, size_t n) {
@@ -116,7 +115,7 @@ int sealed_block_parse(SealedBlock *ret, const void *data, size_t n) {
                 return SEALED_E_DAMAGED;
         block_swap(&b);
         if (b.version != SEALED_VERSION || !page_bytes_are_valid(b.page_bytes) ||
-            b.cpu >= META_MAX_CPUS || b.sequence > UINT32_MAX || b.n_pages == 0 ||
+            b.cpu >= STORE_MAX_CPUS || b.sequence > UINT32_MAX || b.n_pages == 0 ||
             b.n_pages > SEALED_BLOCK_RAW_MAX / b.page_bytes ||
             b.n_raw != b.n_pages * b.page_bytes || b.n_body > SEALED_BLOCK_BODY_MAX ||
             b.first_page > UINT64_MAX / b.page_bytes - b.n_pages)

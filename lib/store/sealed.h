@@ -15,16 +15,15 @@
 enum {
         SEALED_E_DAMAGED = 1, /* checksum, magic or a value that cannot be */
         SEALED_E_NEWER = 2,   /* of a version that this program does not know */
+        SEALED_E_GONE = 3, /* the file was emptied while it was read: removed (store/discard.h) */
 };
 
 /*
- * sealed_header_parse() - from the first @n bytes of a file
+ * sealed_header_read() - from the beginning of a file
  * @ret: in this machine's byte order; with SEALED_E_NEWER only magic and version are meant
  *
- * Return: 0, SEALED_E_DAMAGED, SEALED_E_NEWER.
+ * Return: 0, SEALED_E_DAMAGED, SEALED_E_NEWER, -errno.
  */
-int sealed_header_parse(SealedHeader *ret, const void *data, size_t n);
-/* The same from a file.  Also -errno. */
 int sealed_header_read(SealedHeader *ret, int fd);
 /* 0 or SEALED_E_DAMAGED: its lengths agree with each other and are within the format's bounds. */
 int sealed_block_parse(SealedBlock *ret, const void *data, size_t n);

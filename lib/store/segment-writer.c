@@ -12,8 +12,8 @@
  * it may need a new block, and a full disk is then an error instead of SIGBUS.  (The tail is
  * mapped, but its blocks are allocated first and were never written before.)
  *
- * Nothing is synced.  What is in the page cache outlives the process however it dies, and that is
- * what a segment promises; a host that loses power loses what the kernel had not written back yet.
+ * Nothing is synced here.  What is in the page cache outlives the process however it dies, and that is
+ * what a segment that is written to promises; once it is closed the daemon syncs it (daemon/record/syncer.h).
  */
 
 #include <assert.h>
@@ -25,10 +25,13 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "store/discard.h"
 #include "store/entry.h"
 #include "store/format.h"
 #include "store/recover.h"
 #include "store/segment.h"
+
+#define NO_PAGE_AT ((off_t) 1 << 50)
 
 struct SegmentWriter {
         int fd;
@@ -74,8 +77,8 @@ static int write_state(SegmentWriter *w, uint32_t state) {
         return pwrite_full(w->fd, &state, sizeof(state), offsetof(SegmentHeader, state));
 }
 
-int segment_create_after(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint64_t previous,
-                         uint32_t cpu, uint32_t page_bytes, const char *session_id) {
+int segment_create(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint64_t previous,
+                   uint32_t cpu, uint32_t page_bytes, const char *session_id) {
         _cleanup_(segment_writer_freep) SegmentWriter *w = NULL;
         SegmentHeader h = {
                 .version = htole32(SEGMENT_VERSION),
@@ -94,7 +97,7 @@ int segment_create_after(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence,
         assert(previous == UINT64_MAX || previous < sequence);
 
         if (sequence > UINT32_MAX)
-                return -EOVERFLOW;
+                return ORIGIN(-EOVERFLOW);
         segment_format_name(name, sequence);
         memcpy(h.magic, SEGMENT_MAGIC, sizeof(h.magic));
         memcpy(h.session_id, session_id, strnlen(session_id, sizeof(h.session_id)));
@@ -106,10 +109,10 @@ int segment_create_after(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence,
         w->fd = openat(cpu_dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                        STORE_FILE_MODE);
         if (w->fd < 0)
-                return -errno;
+                return ORIGIN(-errno);
         r = start_file(w, &h);
         if (r < 0) {
-                (void) unlinkat(cpu_dir_fd, name, 0);
+                (void) discard_file(cpu_dir_fd, name, -EBADF, NULL);
                 return r;
         }
         *ret = TAKE_PTR(w);
@@ -132,7 +135,7 @@ static int find_end(SegmentWriter *w, const SegmentRest *rest, size_t *ret_torn)
         int r;
 
         if (fstat(w->fd, &st) < 0)
-                return -errno;
+                return ORIGIN(-errno);
         w->n_bytes = (uint64_t) st.st_size - SEGMENT_HEADER_BYTES;
         *ret_torn =
                 (w->n_bytes + rest->n_piped) % w->page_bytes != 0 ? w->n_bytes % w->page_bytes : 0;
@@ -148,7 +151,7 @@ static int find_end(SegmentWriter *w, const SegmentRest *rest, size_t *ret_torn)
                         return r;
                 w->n_bytes = n_pages * w->page_bytes;
         }
-        return ftruncate(w->fd, (off_t) end_of(w)) < 0 ? -errno : 0;
+        return ftruncate(w->fd, (off_t) end_of(w)) < 0 ? ORIGIN(-errno) : 0;
 }
 
 int segment_append(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint32_t cpu,
@@ -168,7 +171,7 @@ int segment_append(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint3
         w->fd = entry_open_file(cpu_dir_fd, segment_format_name(name, sequence), O_RDWR);
         if (w->fd < 0)
                 return w->fd;
-        r = fstat(w->fd, &st) < 0 ? -errno : segment_read_header(w->fd, &h);
+        r = fstat(w->fd, &st) < 0 ? ORIGIN(-errno) : segment_read_header(w->fd, &h);
         if (r == SEGMENT_E_SEALED)
                 r = SEGMENT_E_CLOSED;
         else if (r >= 0 && st.st_size < SEGMENT_HEADER_BYTES)
@@ -178,19 +181,13 @@ int segment_append(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint3
         if (r == 0)
                 r = find_end(w, rest, &n_torn);
         if (r == 0 && lseek(w->fd, (off_t) end_of(w), SEEK_SET) < 0)
-                r = -errno;
+                r = ORIGIN(-errno);
         if (r != 0)
                 return r;
         (void) write_n_pages(w, segment_writer_n_pages(w));
         *ret_torn = n_torn;
         *ret = TAKE_PTR(w);
         return 0;
-}
-
-int segment_create(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint32_t cpu,
-                   uint32_t page_bytes, const char *session_id) {
-        return segment_create_after(ret, cpu_dir_fd, sequence, UINT64_MAX, cpu, page_bytes,
-                                    session_id);
 }
 
 int segment_writer_fd(const SegmentWriter *w) {
@@ -205,6 +202,16 @@ uint64_t segment_writer_n_bytes(const SegmentWriter *w) {
         return w->n_bytes;
 }
 
+uint64_t segment_writer_last_ns(const SegmentWriter *w) {
+        uint64_t n_pages = segment_writer_n_pages(w), timestamp;
+
+        if (n_pages == 0 ||
+            pread_up_to(w->fd, &timestamp, sizeof(timestamp),
+                        SEGMENT_HEADER_BYTES + (n_pages - 1) * w->page_bytes) != sizeof(timestamp))
+                return 0;
+        return timestamp;
+}
+
 void segment_publish(SegmentWriter *w, size_t n_bytes) {
         w->n_bytes += n_bytes;
         /* If it fails, readers see the pages with the next one, or when the segment is closed. */
@@ -217,7 +224,7 @@ static int allocate(SegmentWriter *w, size_t n) {
         int r;
 
         do
-                r = fallocate(w->fd, 0, (off_t) end_of(w), (off_t) n) < 0 ? -errno : 0;
+                r = fallocate(w->fd, 0, (off_t) end_of(w), (off_t) n) < 0 ? ORIGIN(-errno) : 0;
         while (r == -EINTR);
         if (r != -EOPNOTSUPP)
                 return r;
@@ -233,7 +240,7 @@ static int touch(const SegmentWriter *w, void *p, size_t n, uint64_t at) {
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < n; i += n_page)
-                r = pread(w->fd, (char *) p + i, 1, (off_t) (at + i)) < 0 ? -errno : 0;
+                r = pread(w->fd, (char *) p + i, 1, (off_t) (at + i)) < 0 ? ORIGIN(-errno) : 0;
         return r;
 }
 
@@ -244,7 +251,7 @@ static int touch(const SegmentWriter *w, void *p, size_t n, uint64_t at) {
  * (before 5.14).
  */
 static int populate(const SegmentWriter *w, void *p, size_t n, uint64_t at) {
-        int r = madvise(p, n, MADV_POPULATE_WRITE) < 0 ? -errno : 0;
+        int r = madvise(p, n, MADV_POPULATE_WRITE) < 0 ? ORIGIN(-errno) : 0;
 
         if (r == -EINVAL)
                 r = touch(w, p, n, at);
@@ -263,16 +270,16 @@ int segment_tail(SegmentWriter *w, void **ret) {
         int r;
 
         if (w->tail_map || w->n_bytes % w->page_bytes != 0)
-                return -EBUSY;
+                return ORIGIN(-EBUSY);
         if (fstat(w->fd, &st) < 0)
-                return -errno;
+                return ORIGIN(-errno);
         is_new = (uint64_t) st.st_size < at + w->page_bytes;
         r = is_new ? allocate(w, w->page_bytes) : 0;
         if (r >= 0) {
                 p = mmap(NULL, n_before + w->page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd,
                          (off_t) (at - n_before));
                 if (p == MAP_FAILED)
-                        r = -errno;
+                        r = ORIGIN(-errno);
                 else
                         r = populate(w, p, n_before + w->page_bytes, at - n_before);
         }
@@ -312,24 +319,41 @@ static int finish_file(SegmentWriter *w) {
         /* A file that somebody cut meanwhile keeps the header it has: its pages are as many as it
          * has whole. */
         if (fstat(w->fd, &st) < 0)
-                return -errno;
+                return ORIGIN(-errno);
         if ((uint64_t) st.st_size < end)
-                return -EIO;
+                return ORIGIN(-EIO);
         if ((uint64_t) st.st_size > end && ftruncate(w->fd, (off_t) end) < 0)
-                return -errno;
+                return ORIGIN(-errno);
         r = write_n_pages(w, n_pages);
         return r < 0 ? r : write_state(w, SEGMENT_STATE_CLOSED);
 }
 
-int segment_writer_close(SegmentWriter *w, size_t *ret_torn_bytes) {
+int segment_writer_end(SegmentWriter *w, size_t *ret_torn_bytes, int *ret_fd) {
         size_t n_torn = w->n_bytes % w->page_bytes;
         int r;
 
         if (w->tail_map)
                 segment_tail_abort(w);
         r = finish_file(w);
+        *ret_fd = TAKE_FD(w->fd);
         segment_writer_free(w);
         if (r >= 0 && ret_torn_bytes)
                 *ret_torn_bytes = n_torn;
         return r;
+}
+
+int segment_writer_close(SegmentWriter *w, size_t *ret_torn_bytes) {
+        _cleanup_close_ int fd = -EBADF;
+
+        return segment_writer_end(w, ret_torn_bytes, &fd);
+}
+
+/* Where no page is there is none to wait for, and errors are told all the same (linux 6.1
+ * mm/filemap.c, file_fdatawait_range()). */
+int segment_writer_check(const SegmentWriter *w) {
+        int r = sync_file_range(w->fd, NO_PAGE_AT, 1, SYNC_FILE_RANGE_WAIT_BEFORE) < 0
+                        ? ORIGIN(-errno)
+                        : 0;
+
+        return r == -ENOSYS || r == -ESPIPE || r == -EINVAL || r == -EPERM ? 0 : r;
 }

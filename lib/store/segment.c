@@ -3,23 +3,20 @@
 /*
  * A reader maps the header and the pages that are both published and in the file, and nothing else:
  * no byte outside that is ever touched, whatever the header says.  The file may grow while it is
- * read (segment_refresh()).  Should somebody cut a file that is mapped, touching what is gone is
- * SIGBUS; the length is looked at again at each refresh, and only the owner of the store can cut.
+ * read (segment_refresh()).  A segment that is removed is emptied (store/discard.h), and then touching
+ * what is mapped is SIGBUS: nothing here does, and whoever does not own the store reads the pages from
+ * segment_fd() instead.
  */
 
 #include <assert.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
+#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "store/entry.h"
-#include "store/format.h"
-#include "store/meta.h"
-#include "store/sealed.h"
 #include "store/segment.h"
 
 struct Segment {
@@ -32,61 +29,12 @@ struct Segment {
         uint64_t n_pages, n_torn;
 };
 
-char *segment_format_name(char name[static SEGMENT_NAME_MAX], uint64_t sequence) {
-        (void) snprintf(name, SEGMENT_NAME_MAX, "%08" PRIx32 ".seg", (uint32_t) sequence);
-        return name;
-}
-
-/* What else begins with the magic. */
-static int tell_others_apart(int fd) {
-        SealedHeader h;
-        int r = sealed_header_read(&h, fd);
-
-        switch (r) {
-        case 0:
-                return SEGMENT_E_SEALED;
-        case SEALED_E_NEWER:
-                return SEGMENT_E_NEWER;
-        case SEALED_E_DAMAGED:
-                return SEGMENT_E_DAMAGED;
-        default:
-                return r;
-        }
-}
-
-int segment_read_header(int fd, SegmentHeader *ret) {
-        SegmentHeader h;
-        ssize_t n = pread_up_to(fd, &h, sizeof(h), 0);
-
-        if (n < 0)
-                return (int) n;
-        if ((size_t) n < sizeof(h) || memcmp(h.magic, SEGMENT_MAGIC, sizeof(h.magic)) != 0)
-                return SEGMENT_E_DAMAGED;
-        h.version = le32toh(h.version);
-        h.header_bytes = le32toh(h.header_bytes);
-        h.page_bytes = le32toh(h.page_bytes);
-        h.cpu = le32toh(h.cpu);
-        h.sequence = le64toh(h.sequence);
-        h.state = le32toh(h.state);
-        h.previous = le32toh(h.previous);
-        h.n_pages = le64toh(h.n_pages);
-        if (h.version != SEGMENT_VERSION)
-                return tell_others_apart(fd);
-        if (h.header_bytes != SEGMENT_HEADER_BYTES || h.page_bytes < PAGE_BYTES_MIN ||
-            h.page_bytes > PAGE_BYTES_MAX || (h.page_bytes & (h.page_bytes - 1)) != 0 ||
-            h.cpu >= META_MAX_CPUS || h.sequence > UINT32_MAX || h.previous > h.sequence ||
-            h.state > SEGMENT_STATE_CLOSED)
-                return SEGMENT_E_DAMAGED;
-        *ret = h;
-        return 0;
-}
-
 /* Bytes behind the header; -EBADMSG if there is not even that; -errno. */
 static int64_t body_bytes(int fd) {
         struct stat st;
 
         if (fstat(fd, &st) < 0)
-                return -errno;
+                return ORIGIN(-errno);
         return st.st_size < SEGMENT_HEADER_BYTES ? -EBADMSG : st.st_size - SEGMENT_HEADER_BYTES;
 }
 
@@ -96,7 +44,7 @@ static int remap(Segment *s, uint64_t n_pages) {
         void *p;
 
         if (n_map > SIZE_MAX)
-                return -EFBIG;
+                return ORIGIN(-EFBIG);
         if (!s->map)
                 p = mmap(NULL, n_map, PROT_READ, MAP_SHARED, s->fd, 0);
         else if (n_map != s->n_map)
@@ -104,7 +52,7 @@ static int remap(Segment *s, uint64_t n_pages) {
         else
                 return 0;
         if (p == MAP_FAILED)
-                return -errno;
+                return ORIGIN(-errno);
         s->map = p;
         s->n_map = n_map;
         return 0;
@@ -131,19 +79,23 @@ static int map_pages(Segment *s, uint64_t *n_pages) {
         return remap(s, *n_pages);
 }
 
-/* Takes n_pages and state from the mapped header and bounds them by the file. */
+/* Takes n_pages and state from the header and bounds them by the file. */
 static int look(Segment *s) {
-        const SegmentHeader *h = s->map;
-        int64_t n_body = body_bytes(s->fd);
+        int64_t n_body;
+        SegmentHeader h;
         uint64_t n_pages;
+        ssize_t n;
         bool closed;
-        int r;
+        int r = segment_read_header(s->fd, &h);
 
-        if (n_body < 0)
-                return (int) n_body;
+        if (r != 0)
+                return r > 0 ? -EBADMSG : r;
         /* The state before the number: a closed segment's number is final. */
-        closed = le32toh(__atomic_load_n(&h->state, __ATOMIC_ACQUIRE)) == SEGMENT_STATE_CLOSED;
-        n_pages = le64toh(__atomic_load_n(&h->n_pages, __ATOMIC_ACQUIRE));
+        closed = h.state == SEGMENT_STATE_CLOSED;
+        n = pread_up_to(s->fd, &n_pages, sizeof(n_pages), offsetof(SegmentHeader, n_pages));
+        if (n < (ssize_t) sizeof(n_pages))
+                return n < 0 ? (int) n : -EBADMSG;
+        n_pages = le64toh(n_pages);
         /* The length after the number: what was published was in the file by then. */
         n_body = body_bytes(s->fd);
         if (n_body < 0)

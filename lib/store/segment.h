@@ -12,11 +12,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
-#include "store/format.h"
-
-#define SEGMENT_NAME_MAX 16 /* "0000002a.seg" and its NUL, with room to spare */
-/* The file name of a sequence below 2^32; returns @name. */
-char *segment_format_name(char name[static SEGMENT_NAME_MAX], uint64_t sequence);
+#include "store/segment-header.h"
 
 /* --- writing ------------------------------------------------------------------------------ */
 
@@ -25,14 +21,15 @@ typedef struct SegmentWriter SegmentWriter;
 /*
  * segment_create() - a new segment, exclusively
  * @cpu_dir_fd: sessions/NAME/cpuN, borrowed
+ * @previous:   the sequence of this CPU's segment before it; UINT64_MAX: there is none
  * @session_id: 16 hex digits
  * @page_bytes: a power of two, PAGE_BYTES_MIN..PAGE_BYTES_MAX
  *
  * Return: 0, -EEXIST, -ENOSPC, -EOVERFLOW (sequences end at 2^32), other -errno.  The header is in
  * the file when it returns; after a failure there is no file.
  */
-int segment_create(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint32_t cpu,
-                   uint32_t page_bytes, const char *session_id);
+int segment_create(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint64_t previous,
+                   uint32_t cpu, uint32_t page_bytes, const char *session_id);
 
 /* What still waits for a segment whose writer died. */
 typedef struct SegmentRest {
@@ -54,9 +51,6 @@ typedef struct SegmentRest {
 int segment_append(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint32_t cpu,
                    uint32_t page_bytes, const char *session_id, const SegmentRest *rest,
                    size_t *ret_torn);
-/* The same, with the sequence of this CPU's segment before it, UINT64_MAX if there is none. */
-int segment_create_after(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint64_t previous,
-                         uint32_t cpu, uint32_t page_bytes, const char *session_id);
 
 /* The descriptor to splice into: positioned behind the last byte.  Borrowed. */
 int segment_writer_fd(const SegmentWriter *w);
@@ -84,10 +78,18 @@ void segment_tail_abort(SegmentWriter *w);
 
 uint64_t segment_writer_n_pages(const SegmentWriter *w);
 uint64_t segment_writer_n_bytes(const SegmentWriter *w); /* in the file, without the header */
+/* The time in the header of the last whole page, or 0. */
+uint64_t segment_writer_last_ns(const SegmentWriter *w);
 /* Marks it closed (cutting a partial page off: *@ret_torn_bytes, may be NULL) and frees, also when
  * it fails.  A tail that was not committed is dropped.  0, -EIO if the file has become shorter than
  * what was published, -errno. */
 int segment_writer_close(SegmentWriter *w, size_t *ret_torn_bytes);
+/* The same, and *@ret_fd is the descriptor it was written through, which the caller owns then, also
+ * after a failure, and may sync. */
+int segment_writer_end(SegmentWriter *w, size_t *ret_torn_bytes, int *ret_fd);
+/* What the kernel found out since the last call when it wrote the file back: 0 or -errno.  Waits for
+ * nothing and writes nothing. */
+int segment_writer_check(const SegmentWriter *w);
 /* Frees without marking it closed. */
 SegmentWriter *segment_writer_free(SegmentWriter *w);
 DEFINE_CLEANUP(SegmentWriter *, segment_writer_free);
@@ -95,15 +97,6 @@ DEFINE_CLEANUP(SegmentWriter *, segment_writer_free);
 /* --- reading ------------------------------------------------------------------------------ */
 
 typedef struct Segment Segment;
-
-enum {
-        SEGMENT_E_DAMAGED =
-                1, /* not a segment, or its header contradicts itself or the file's size */
-        SEGMENT_E_CLOSED = 2, /* nothing can be appended */
-        SEGMENT_E_SEALED =
-                3,           /* a sealed one: its pages are in blocks (store/sealed.h, lib/codec) */
-        SEGMENT_E_NEWER = 4, /* of a format version that this program does not know */
-};
 
 /*
  * segment_open() - map a segment for reading
@@ -117,7 +110,7 @@ int segment_open(Segment **ret, int dir_fd, const char *path);
 int segment_take_fd(Segment **ret, int fd);
 /* Looks again how many pages there are, mapping what was added; 1 if more than before, 0; -EBADMSG
  * if the header has gone, other -errno (then nothing has changed).  After somebody cut the file
- * there are fewer: touching a page that was cut off before the next refresh is SIGBUS. */
+ * there are fewer. */
 int segment_refresh(Segment *s);
 int segment_fd(const Segment *s); /* borrowed */
 uint32_t segment_cpu(const Segment *s);
@@ -130,11 +123,7 @@ uint64_t segment_n_pages(const Segment *s);
 /* Bytes behind the last page that counts: 0 unless the writer died or still writes. */
 uint64_t segment_torn_bytes(const Segment *s);
 /* Page @i < segment_n_pages(), segment_page_bytes() long; stays valid until the next refresh or
- * free. */
+ * free.  For files that nobody removes meanwhile: touching what was cut off is SIGBUS. */
 const void *segment_page(const Segment *s, uint64_t i);
 Segment *segment_free(Segment *s);
 DEFINE_CLEANUP(Segment *, segment_free);
-
-/* Reads and checks the header of a file, in this machine's byte order; the file's size is not
- * looked at.  0, SEGMENT_E_*, -errno. */
-int segment_read_header(int fd, SegmentHeader *ret);

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
@@ -29,7 +30,7 @@
 
 struct SessionDir {
         int fd;
-        int symbols_fd;            /* or -EBADF */
+        int symbols_fd;            /* or -errno; -EBADF: there are none */
         const SessionFiles *files; /* NULL: a directory */
         void *p;
 };
@@ -56,9 +57,9 @@ int session_dir_take_fds(SessionDir **ret, int dir_fd, int symbols_fd) {
         SessionDir *d;
 
         if (fstat(fd, &st) < 0)
-                return -errno;
+                return ORIGIN(-errno);
         if (!S_ISDIR(st.st_mode))
-                return -ENOTDIR;
+                return ORIGIN(-ENOTDIR);
         d = malloc(sizeof(*d));
         if (!d)
                 return -ENOMEM;
@@ -68,26 +69,26 @@ int session_dir_take_fds(SessionDir **ret, int dir_fd, int symbols_fd) {
 }
 
 int session_dir_open(SessionDir **ret, int sessions_fd, const char *name, int symbols_fd) {
-        _cleanup_close_ int fd = -EBADF, symbols = -EBADF;
+        _cleanup_close_ int fd = -EBADF, symbols = symbols_fd < 0 ? symbols_fd : -EBADF;
 
         if (!session_name_is_valid(name))
-                return -EINVAL;
+                return ORIGIN(-EINVAL);
         fd = dir_open(sessions_fd, name);
         if (fd < 0)
                 return fd;
         if (symbols_fd >= 0) {
                 symbols = fcntl(symbols_fd, F_DUPFD_CLOEXEC, 3);
                 if (symbols < 0)
-                        return -errno;
+                        return ORIGIN(-errno);
         }
         return session_dir_take_fds(ret, TAKE_FD(fd), TAKE_FD(symbols));
 }
 
 int session_dir_create(SessionDir **ret, int sessions_fd, const char *name) {
         if (!session_name_is_valid(name))
-                return -EINVAL;
+                return ORIGIN(-EINVAL);
         if (mkdirat(sessions_fd, name, STORE_DIR_MODE) < 0)
-                return -errno;
+                return ORIGIN(-errno);
         return session_dir_open(ret, sessions_fd, name, -EBADF);
 }
 
@@ -110,10 +111,12 @@ int session_dir_write_meta(SessionDir *d, const SessionMeta *m) {
         json_auto_t *o = session_meta_to_json(m);
         _cleanup_free_ char *text = o ? json_dumps(o, JSON_INDENT(2)) : NULL;
 
+        if (m->newer_version > 0) /* it holds what is not in @m */
+                return ORIGIN(-EROFS);
         return text ? entry_replace(d->fd, META_NAME, text, strlen(text)) : -ENOMEM;
 }
 
-int session_dir_read_meta(const SessionDir *d, SessionMeta **ret) {
+static int read_meta(const SessionDir *d, const char *newer_name, SessionMeta **ret) {
         json_auto_t *o = NULL;
         _cleanup_free_ char *text = NULL;
         const char *field;
@@ -125,18 +128,27 @@ int session_dir_read_meta(const SessionDir *d, SessionMeta **ret) {
                 return d->files->read_meta(d->p, ret);
         r = entry_read(d->fd, META_NAME, &text, &n, META_BYTES_MAX);
         if (r < 0)
-                return r;
+                return entry_is_misplaced(r) ? META_E_INVALID : r;
         o = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
         if (!o)
                 return json_error_code(&error) == json_error_out_of_memory ? -ENOMEM
                                                                            : META_E_INVALID;
-        return session_meta_from_json(ret, o, &field);
+        r = session_meta_from_json(ret, o, &field);
+        return r == META_E_NEWER && newer_name ? session_meta_from_newer(ret, o, newer_name) : r;
+}
+
+int session_dir_read_meta(const SessionDir *d, SessionMeta **ret) {
+        return read_meta(d, NULL, ret);
+}
+
+int session_dir_read_any_meta(const SessionDir *d, const char *name, SessionMeta **ret) {
+        return read_meta(d, name, ret);
 }
 
 static int tracing_path(char ret[static PATH_MAX], const char *path) {
         if (!entry_path_is_valid(path) ||
             (size_t) snprintf(ret, PATH_MAX, "tracing/%s", path) >= PATH_MAX)
-                return -EINVAL;
+                return ORIGIN(-EINVAL);
         return 0;
 }
 
@@ -154,7 +166,9 @@ int session_dir_read_tracing(const SessionDir *d, const char *path, char **ret, 
         if (d->files)
                 return d->files->read_tracing(d->p, path, ret, ret_n);
         r = tracing_path(whole, path);
-        return r < 0 ? r : entry_read(d->fd, whole, ret, ret_n, TRACING_BYTES_MAX);
+        if (r >= 0)
+                r = entry_read(d->fd, whole, ret, ret_n, TRACING_BYTES_MAX);
+        return entry_is_misplaced(r) ? -ENOENT : r;
 }
 
 static char *format_cpu_name(char ret[static CPU_NAME_MAX], uint32_t cpu) {
@@ -166,8 +180,8 @@ int session_dir_make_cpu(SessionDir *d, uint32_t cpu) {
         char name[CPU_NAME_MAX];
         int r;
 
-        if (cpu >= META_MAX_CPUS)
-                return -EINVAL;
+        if (cpu >= STORE_MAX_CPUS)
+                return ORIGIN(-EINVAL);
         r = dir_make(d->fd, format_cpu_name(name, cpu), STORE_DIR_MODE);
         return r < 0 ? r : dir_open(d->fd, name);
 }
@@ -179,14 +193,7 @@ static bool parse_cpu_name(const char *name, uint64_t *ret) {
         const char *digits = startswith(name, "cpu");
 
         return digits && (digits[0] != '0' || digits[1] == 0) &&
-               parse_u64(digits, META_MAX_CPUS - 1, ret) >= 0;
-}
-
-static bool parse_segment_name(const char *name, uint64_t *ret) {
-        if (strspn(name, "0123456789abcdef") != 8 || !streq(name + 8, ".seg"))
-                return false;
-        *ret = strtoull(name, NULL, 16);
-        return true;
+               parse_u64(digits, STORE_MAX_CPUS - 1, ret) >= 0;
 }
 
 static int compare_numbers(const void *a, const void *b) {
@@ -195,18 +202,14 @@ static int compare_numbers(const void *a, const void *b) {
         return x < y ? -1 : x > y;
 }
 
-static int number_append(uint64_t **numbers, size_t *n, size_t *n_room, uint64_t number) {
-        if (*n == *n_room) {
-                size_t n_more = *n_room ? *n_room * 2 : 16;
-                uint64_t *p = reallocarray(*numbers, n_more, sizeof(*p));
+/* Without a look at the file where the file system tells: there may be tens of thousands. */
+static bool is_of_type(int dir_fd, const struct dirent *e, mode_t type) {
+        struct stat st;
 
-                if (!p)
-                        return -ENOMEM;
-                *numbers = p;
-                *n_room = n_more;
-        }
-        (*numbers)[(*n)++] = number;
-        return 0;
+        if (e->d_type != DT_UNKNOWN)
+                return (mode_t) DTTOIF(e->d_type) == type;
+        return fstatat(dir_fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) >= 0 &&
+               (st.st_mode & S_IFMT) == type;
 }
 
 /* Numbers of the entries of @name below @dir_fd whose names the parser takes and whose type is
@@ -215,37 +218,26 @@ static int list_numbers(int dir_fd, const char *name, NameParser parse, mode_t t
                         size_t *ret_n) {
         _cleanup_free_ uint64_t *numbers = NULL;
         _cleanup_(closedirp) DIR *dir = NULL;
-        size_t n = 0, n_room = 0;
-        int fd = dir_open(dir_fd, name);
+        size_t n = 0;
+        int r = dir_list(&dir, dir_open(dir_fd, name));
 
-        if (fd < 0)
-                return fd;
-        dir = fdopendir(fd);
-        if (!dir) {
-                int r = -errno;
-
-                safe_close(fd);
+        if (r < 0)
                 return r;
-        }
         for (;;) {
                 struct dirent *e;
-                struct stat st;
                 uint64_t number;
-                int r;
 
                 errno = 0;
                 e = readdir(dir);
                 if (!e && errno != 0)
-                        return -errno;
+                        return ORIGIN(-errno);
                 if (!e)
                         break;
-                if (!parse(e->d_name, &number) ||
-                    fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-                    (st.st_mode & S_IFMT) != type)
+                if (!parse(e->d_name, &number) || !is_of_type(dirfd(dir), e, type))
                         continue;
-                r = number_append(&numbers, &n, &n_room, number);
-                if (r < 0)
-                        return r;
+                if (!ARRAY_GROW(numbers, n))
+                        return -ENOMEM;
+                numbers[n++] = number;
         }
         if (n > 0)
                 qsort(numbers, n, sizeof(*numbers), compare_numbers);
@@ -283,7 +275,7 @@ int session_dir_list_segments(const SessionDir *d, uint32_t cpu, uint64_t **ret,
                 *ret_n = 1;
                 return *ret ? 0 : -ENOMEM;
         }
-        return list_numbers(d->fd, format_cpu_name(name, cpu), parse_segment_name, S_IFREG, ret,
+        return list_numbers(d->fd, format_cpu_name(name, cpu), segment_parse_name, S_IFREG, ret,
                             ret_n);
 }
 
@@ -291,7 +283,7 @@ int session_dir_open_segment_file(const SessionDir *d, uint32_t cpu, uint64_t se
         char cpu_name[CPU_NAME_MAX], name[SEGMENT_NAME_MAX], path[SEGMENT_PATH_MAX];
 
         if (sequence > UINT32_MAX || d->files)
-                return -EINVAL;
+                return ORIGIN(-EINVAL);
         (void) snprintf(path, sizeof(path), "%s/%s", format_cpu_name(cpu_name, cpu),
                         segment_format_name(name, sequence));
         return entry_open_file(d->fd, path, O_RDONLY);
@@ -316,7 +308,9 @@ int session_dir_open_segment(const SessionDir *d, uint32_t cpu, uint64_t sequenc
 int session_dir_read_symbols(const SessionDir *d, const char *hash, char **ret, size_t *ret_n) {
         if (d->files)
                 return d->files->read_symbols(d->p, ret, ret_n);
-        if (!hash || d->symbols_fd < 0)
-                return -ENODATA;
+        if (!hash || d->symbols_fd == -EBADF)
+                return ORIGIN(-ENODATA);
+        if (d->symbols_fd < 0)
+                return d->symbols_fd;
         return symbol_file_load(d->symbols_fd, hash, ret, ret_n);
 }

@@ -20,9 +20,9 @@ typedef struct SessionDir SessionDir;
 /* Makes NAME below @sessions_fd (borrowed); -EEXIST if there is one. */
 int session_dir_create(SessionDir **ret, int sessions_fd, const char *name);
 /* Opens NAME below @sessions_fd; -ENOENT, -EINVAL (no valid name).  @symbols_fd: the store's
- * symbols/, borrowed (dup()ed), or -EBADF. */
+ * symbols/, borrowed (dup()ed), -EBADF, or another -errno: why it cannot be read. */
 int session_dir_open(SessionDir **ret, int sessions_fd, const char *name, int symbols_fd);
-/* Consumes both descriptors, also on failure.  @symbols_fd may be -EBADF. */
+/* Consumes both descriptors, also on failure.  @symbols_fd may be -errno, as above. */
 int session_dir_take_fds(SessionDir **ret, int dir_fd, int symbols_fd);
 int session_dir_fd(const SessionDir *d); /* borrowed; -EBADF of a stand-in */
 
@@ -42,12 +42,15 @@ int session_dir_stand_in(SessionDir **ret, const SessionFiles *files, void *p);
 void *session_dir_files(const SessionDir *d, const SessionFiles *files);
 
 int session_dir_write_meta(SessionDir *d, const SessionMeta *m); /* atomic */
-/* Return: 0, META_E_INVALID (not JSON, or not ours), -errno. */
+/* Return: 0, META_E_INVALID (not JSON, or not ours, or no file), META_E_NEWER, -errno. */
 int session_dir_read_meta(const SessionDir *d, SessionMeta **ret);
+/* The same, but what is META_E_NEWER is session_meta_from_newer(). */
+int session_dir_read_any_meta(const SessionDir *d, const char *name, SessionMeta **ret);
 
 /* Files copied from tracefs; @path as below tracefs ("events/header_page").  Directories are made.
  */
 int session_dir_write_tracing(SessionDir *d, const char *path, const void *data, size_t n);
+/* -ENOENT also of what is no regular file, which keep_list_misplaced() (store/keep.h) names. */
 int session_dir_read_tracing(const SessionDir *d, const char *path, char **ret, size_t *ret_n);
 
 /* The directory of one CPU's segments, made if missing; a descriptor that the caller owns, or
@@ -65,8 +68,8 @@ int session_dir_open_segment(const SessionDir *d, uint32_t cpu, uint64_t sequenc
  * file is -EISDIR or -EBADFD. */
 int session_dir_open_segment_file(const SessionDir *d, uint32_t cpu, uint64_t sequence);
 
-/* The kallsyms text of that name, which a meta gives; -ENODATA for NULL or without a store; the
- * caller frees *@ret. */
+/* The kallsyms text of that name, which a meta gives; -ENODATA for NULL or without a store, another
+ * -errno if its symbols/ cannot be read; the caller frees *@ret. */
 int session_dir_read_symbols(const SessionDir *d, const char *hash, char **ret, size_t *ret_n);
 
 SessionDir *session_dir_free(SessionDir *d);

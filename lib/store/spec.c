@@ -65,7 +65,7 @@ int spec_on_full_from_name(const char *s) {
         for (int i = 0; i < _SPEC_ON_FULL_N; i++)
                 if (streq(on_full_names[i], s))
                         return i;
-        return -EINVAL;
+        return ORIGIN(-EINVAL);
 }
 
 static const JsonField fields[] = {
@@ -172,7 +172,7 @@ int spec_member_to_json(json_t *o, const Spec *spec, size_t offset) {
                 f.flags &= ~(unsigned) JSON_FIELD_OMIT;
                 return json_fields_write(o, &f, 1, spec);
         }
-        return -ENOENT;
+        return ORIGIN(-ENOENT);
 }
 
 int spec_from_json(Spec *ret, const json_t *o, const char **ret_field) {

@@ -105,7 +105,7 @@ typedef struct Spec {
 json_t *spec_to_json(const Spec *spec);
 
 /* The JSON key of the @i-th member; NULL: there are no more.  Whoever lets some of them through and not
- * others has to have an answer for each (daemon/allowance.c). */
+ * others has to have an answer for each (daemon/api/allowance.c). */
 const char *spec_member(size_t i);
 
 /* Adds the member at @offset in a Spec to @o, also if it has its default.  0, -ENOENT, -ENOMEM. */

@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/name.h"
+#include "store/discard.h"
 #include "store/entry.h"
 #include "store/keep.h"
 #include "store/lock.h"
@@ -30,12 +31,34 @@
 #define HIDDEN_TRIES 10000 /* of sessions of one name, removed one after the other */
 #define SESSIONS_NAME "sessions"
 #define SYMBOLS_NAME "symbols"
+#define LEDGER_NAME "ledger" /* daemon/tracefs/ledger.h */
 
 struct Store {
         char *path;
         int fd, sessions_fd, symbols_fd;
         Lock lock; /* not held: open for reading */
 };
+
+const char *store_way_out(int error) {
+        static const struct {
+                int error;
+                const char *words;
+        } ways[] = {
+                { EROFS,
+                  "; its file system is read-only: mount it read-write (mount -o remount,rw)" },
+                { ENOSPC,
+                  "; its file system has no room, or no inodes, left: df -h and df -i tell" },
+                { EDQUOT, "; the quota of the daemon's user is used up there" },
+                { ENOENT, "; it was removed or renamed: put it back, or restart ftraced" },
+                { ESTALE, "; it was removed or renamed: put it back, or restart ftraced" },
+                { EIO, "; its disk has an error: see the kernel's log" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(ways); i++)
+                if (ways[i].error == (error < 0 ? -error : error))
+                        return ways[i].words;
+        return "";
+}
 
 Store *store_free(Store *s) {
         if (!s)
@@ -78,12 +101,12 @@ int store_open(Store **ret, const char *path) {
                 return r;
         s->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (s->fd < 0)
-                return -errno;
+                return ORIGIN(-errno);
         s->sessions_fd = dir_open(s->fd, SESSIONS_NAME);
         if (s->sessions_fd < 0)
                 return s->sessions_fd;
         s->symbols_fd = dir_open(s->fd, SYMBOLS_NAME);
-        if (s->symbols_fd < 0)
+        if (s->symbols_fd == -ENOENT)
                 s->symbols_fd = -EBADF; /* names are then missing, recordings are not */
         *ret = TAKE_PTR(s);
         return 0;
@@ -110,7 +133,7 @@ static int open_own_dir(const char *path, int *ret, bool *ret_is_new) {
         *ret_is_new = false;
         if (lstat(path, &st) < 0) {
                 if (errno != ENOENT)
-                        return errno == ENOTDIR ? STORE_E_NO_PARENT : -errno;
+                        return errno == ENOTDIR ? STORE_E_NO_PARENT : ORIGIN(-errno);
                 if (mkdir(path, STORE_DIR_MODE) < 0)
                         return errno == ENOENT ? STORE_E_NO_PARENT : refuse_to_make(errno);
                 *ret_is_new = true;
@@ -120,9 +143,11 @@ static int open_own_dir(const char *path, int *ret, bool *ret_is_new) {
                 return STORE_E_NO_DIR;
         fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0) /* somebody puts something else in its place at this moment */
-                return errno == ELOOP ? STORE_E_LINK : errno == ENOTDIR ? STORE_E_NO_DIR : -errno;
+                return errno == ELOOP     ? STORE_E_LINK
+                       : errno == ENOTDIR ? STORE_E_NO_DIR
+                                          : ORIGIN(-errno);
         if (fstat(fd, &st) < 0)
-                return -errno;
+                return ORIGIN(-errno);
         if (st.st_uid != geteuid())
                 return STORE_E_OWNER;
         if (st.st_mode & (S_IWGRP | S_IWOTH))
@@ -148,17 +173,20 @@ static int check_entries(const Store *s) {
                 mode_t type;
         } entries[] = {
                 { "lock", S_IFREG },        { KEEP_READERS_NAME, S_IFREG },
-                { "ledger", S_IFREG }, /* the daemon's, daemon/ledger.h */
+                { LEDGER_NAME, S_IFREG }, /* the daemon's, who moves anything else away in a store */
                 { SESSIONS_NAME, S_IFDIR }, { SYMBOLS_NAME, S_IFDIR },
         };
+        bool is_store = false;
 
         for (size_t i = 0; i < ELEMENTSOF(entries); i++) {
                 struct stat st;
 
                 if (fstatat(s->fd, entries[i].name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
                         if (errno != ENOENT)
-                                return -errno;
-                } else if ((st.st_mode & S_IFMT) != entries[i].type)
+                                return ORIGIN(-errno);
+                } else if ((st.st_mode & S_IFMT) == entries[i].type)
+                        is_store = is_store || i == 0;
+                else if (!is_store || !streq(entries[i].name, LEDGER_NAME))
                         return STORE_E_ENTRY;
         }
         return 0;
@@ -204,7 +232,7 @@ static int check_mapping(const Store *s) {
         void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, s->lock.fd, 0);
 
         if (p == MAP_FAILED)
-                return errno == EINVAL || errno == ENODEV ? STORE_E_UNMAPPABLE : -errno;
+                return errno == EINVAL || errno == ENODEV ? STORE_E_UNMAPPABLE : ORIGIN(-errno);
         (void) munmap(p, n);
         return 0;
 }
@@ -225,26 +253,36 @@ static int make_subdir(const Store *s, const char *name, int *ret) {
 static int for_each_name(int dir_fd, int (*visit)(int dir_fd, const char *name, void *userdata),
                          void *userdata) {
         _cleanup_(closedirp) DIR *dir = NULL;
-        int fd = dir_open(dir_fd, "."), r = 0;
+        int r = dir_list(&dir, dir_open(dir_fd, "."));
 
-        if (fd < 0)
-                return fd;
-        dir = fdopendir(fd);
-        if (!dir) {
-                r = -errno;
-                safe_close(fd);
-                return r;
-        }
         while (r >= 0) {
                 struct dirent *e;
 
                 errno = 0;
                 e = readdir(dir);
                 if (!e)
-                        return -errno;
+                        return ORIGIN(-errno);
                 r = visit(dir_fd, e->d_name, userdata);
         }
         return r;
+}
+
+typedef struct Clearing {
+        int sessions_fd;
+        uint64_t *freed_bytes;
+} Clearing;
+
+static int clear_file(int dir_fd, const char *name, void *userdata) {
+        const Clearing *c = userdata;
+
+        return discard_file(dir_fd, name, c->sessions_fd, c->freed_bytes);
+}
+
+/* As tree_remove_until(). */
+static int clear_tree(int sessions_fd, const char *name, uint64_t until_ns, uint64_t *freed_bytes) {
+        Clearing c = { sessions_fd, freed_bytes };
+
+        return tree_remove_until(sessions_fd, name, until_ns, clear_file, &c);
 }
 
 /* Also of what had not become a session yet. */
@@ -254,7 +292,7 @@ static int finish_removal(int sessions_fd, const char *name, void *userdata) {
         if ((!startswith(name, REMOVED_PREFIX) && !startswith(name, MADE_PREFIX)) ||
             fstatat(sessions_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
                 return 0;
-        return tree_remove(sessions_fd, name);
+        return clear_tree(sessions_fd, name, UINT64_MAX, NULL);
 }
 
 /* Everything in the directory; what is made on the way is unmade if it cannot be a store. */
@@ -412,9 +450,9 @@ static int add_symbols(Strv *ret, const SessionMeta *m) {
 }
 
 int store_add_symbols_in_use(Strv *ret, const SessionMeta *m) {
-        int r = add_once(ret, m->types);
+        int r = m->newer_version > 0 ? STORE_E_UNKNOWN : add_once(ret, m->types);
 
-        if (r < 0)
+        if (r != 0)
                 return r;
         if (m->symbols)
                 return add_symbols(ret, m);
@@ -445,6 +483,7 @@ static int list_symbols_in_use(const Store *s, Strv *ret) {
 
 static int remove_unused_symbols(int symbols_fd, const char *name, void *userdata) {
         char hash[SYMBOL_HASH_CHARS + 1];
+        int r;
 
         /* Also what a crash left of one that was being written: HASH.zst.new. */
         if (strspn(name, "0123456789abcdef") != SYMBOL_HASH_CHARS ||
@@ -454,7 +493,8 @@ static int remove_unused_symbols(int symbols_fd, const char *name, void *userdat
         hash[SYMBOL_HASH_CHARS] = 0;
         if (strv_contains(userdata, hash))
                 return 0;
-        return unlinkat(symbols_fd, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+        r = discard_file(symbols_fd, name, -EBADF, NULL);
+        return r == -ENOENT ? 0 : r;
 }
 
 int store_make_session(Store *s, const char *name, SessionDir **ret) {
@@ -464,12 +504,12 @@ int store_make_session(Store *s, const char *name, SessionDir **ret) {
         assert(s->lock.fd >= 0);
 
         if (!session_name_is_valid(name))
-                return -EINVAL;
+                return ORIGIN(-EINVAL);
         if (faccessat(s->sessions_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) >= 0)
-                return -EEXIST;
+                return ORIGIN(-EEXIST);
         (void) snprintf(made, sizeof(made), MADE_PREFIX "%s", name);
         if (mkdirat(s->sessions_fd, made, STORE_DIR_MODE) < 0)
-                return -errno;
+                return ORIGIN(-errno);
         r = dir_open(s->sessions_fd, made);
         return r < 0 ? r : session_dir_take_fds(ret, r, -EBADF);
 }
@@ -478,7 +518,7 @@ int store_settle_session(Store *s, const char *name) {
         char made[HIDDEN_NAME_MAX];
 
         (void) snprintf(made, sizeof(made), MADE_PREFIX "%s", name);
-        return renameat(s->sessions_fd, made, s->sessions_fd, name) < 0 ? -errno : 0;
+        return renameat(s->sessions_fd, made, s->sessions_fd, name) < 0 ? ORIGIN(-errno) : 0;
 }
 
 /* To a name that nothing has, for who has it may be being cleared. */
@@ -486,11 +526,11 @@ static int rename_free(int dir_fd, const char *from, const char *to) {
         if (renameat2(dir_fd, from, dir_fd, to, RENAME_NOREPLACE) >= 0)
                 return 0;
         if (errno != EINVAL && errno != ENOSYS)
-                return -errno;
+                return ORIGIN(-errno);
         /* The file system does not know this, and nobody else writes here. */
         if (faccessat(dir_fd, to, F_OK, AT_SYMLINK_NOFOLLOW) >= 0)
-                return -EEXIST;
-        return renameat(dir_fd, from, dir_fd, to) < 0 ? -errno : 0;
+                return ORIGIN(-EEXIST);
+        return renameat(dir_fd, from, dir_fd, to) < 0 ? ORIGIN(-errno) : 0;
 }
 
 int store_hide_session(Store *s, const char *name, char **ret_hidden) {
@@ -501,7 +541,7 @@ int store_hide_session(Store *s, const char *name, char **ret_hidden) {
         assert(s->lock.fd >= 0);
 
         if (!session_name_is_valid(name))
-                return -EINVAL;
+                return ORIGIN(-EINVAL);
         (void) snprintf(made, sizeof(made), MADE_PREFIX "%s", name);
         fd = dir_open(s->sessions_fd, name);
         if (fd == -ENOENT)
@@ -528,7 +568,7 @@ int store_hide_session(Store *s, const char *name, char **ret_hidden) {
 
 int store_clear_hidden(const Store *s, const char *hidden, uint64_t until_ns,
                        uint64_t *freed_bytes) {
-        int r = tree_remove_until(s->sessions_fd, hidden, until_ns, freed_bytes);
+        int r = clear_tree(s->sessions_fd, hidden, until_ns, freed_bytes);
 
         return r == -ENOENT ? 0 : r;
 }

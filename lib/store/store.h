@@ -22,8 +22,8 @@ enum {
         STORE_E_NO_DIR,     /* it is a file */
         STORE_E_OWNER,      /* it belongs to another user */
         STORE_E_WRITABLE,   /* its group or everybody may write to it */
-        STORE_E_ENTRY, /* "lock", "readers" or "ledger" in it is no regular file, or "sessions" or "symbols"
-                             * no directory */
+        STORE_E_ENTRY, /* "lock" or "readers" in it is no regular file, or "sessions" or "symbols" no directory;
+                             * or "ledger" no regular file where there is no lock, so that it is no store */
         STORE_E_READ_ONLY,  /* its file system is read-only */
         STORE_E_FULL,       /* its file system has no room for what a new store needs */
         STORE_E_UNMAPPABLE, /* its file system has no shared writable mappings (9p, some FUSE) */
@@ -49,7 +49,7 @@ int store_is_owned(const Store *s, pid_t *ret_owner);
 const char *store_owner_text(char text[static STORE_OWNER_MAX], pid_t owner);
 int store_fd(const Store *s); /* borrowed, like the next two */
 int store_sessions_fd(const Store *s);
-int store_symbols_fd(const Store *s); /* -EBADF if there is none */
+int store_symbols_fd(const Store *s); /* -EBADF: there is none; another -errno: it cannot be read */
 
 /* Names of the sessions, sorted; entries that are no valid names or not directories are ignored. */
 int store_list(const Store *s, Strv *ret);
@@ -80,7 +80,8 @@ int store_discard_session(Store *s, const char *name);
  * The same in parts, for whoever has other things to do:
  *   - store_hide_session(): it is a session no more, and what it holds is gone after a crash, too;
  *     the caller frees *@ret_hidden, by which
- *   - store_clear_hidden() knows it: as tree_remove_until() (base/io.h), and in any thread
+ *   - store_clear_hidden() knows it: as tree_remove_until() (base/io.h), and in any thread;
+ *     @freed_bytes: what the files that went took on disk is added; may be NULL
  *   - store_drop_symbols(): all but those @used
  */
 int store_hide_session(Store *s, const char *name, char **ret_hidden);
@@ -91,5 +92,7 @@ int store_drop_symbols(Store *s, const Strv *used);
  * symbols yet, so that all have to be kept; -ENOMEM. */
 enum { STORE_E_UNKNOWN = 1 };
 int store_add_symbols_in_use(Strv *ret, const SessionMeta *m);
+/* What to do about an error of writing into a store: "; WORDS", or "". */
+const char *store_way_out(int error);
 Store *store_free(Store *s);
 DEFINE_CLEANUP(Store *, store_free);

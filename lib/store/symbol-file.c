@@ -47,7 +47,7 @@ int symbol_file_store(int symbols_fd, const char *text, size_t n,
         int r;
 
         if (n > SYMBOL_FILE_MAX)
-                return -EFBIG;
+                return ORIGIN(-EFBIG);
         hash_text(text, n, hash);
         format_name(name, hash);
         if (fstatat(symbols_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode)) {
@@ -66,6 +66,15 @@ int symbol_file_store(int symbols_fd, const char *text, size_t n,
         return 0;
 }
 
+int symbol_file_open(int symbols_fd, const char *hash) {
+        char name[NAME_CHARS];
+
+        if (!symbol_hash_is_valid(hash))
+                return ORIGIN(-EINVAL);
+        format_name(name, hash);
+        return entry_open_file(symbols_fd, name, O_RDWR);
+}
+
 int symbol_file_load(int symbols_fd, const char *hash, char **ret, size_t *ret_n) {
         char name[NAME_CHARS], found[SYMBOL_HASH_CHARS + 1];
         _cleanup_free_ char *packed = NULL, *text = NULL;
@@ -74,25 +83,25 @@ int symbol_file_load(int symbols_fd, const char *hash, char **ret, size_t *ret_n
         int r;
 
         if (!symbol_hash_is_valid(hash))
-                return -EINVAL;
+                return ORIGIN(-EINVAL);
         format_name(name, hash);
         r = entry_read(symbols_fd, name, &packed, &n_packed, ZSTD_compressBound(SYMBOL_FILE_MAX));
         if (r < 0)
                 return r;
         n_text = ZSTD_getFrameContentSize(packed, n_packed);
         if (n_text == ZSTD_CONTENTSIZE_UNKNOWN || n_text == ZSTD_CONTENTSIZE_ERROR)
-                return -EBADMSG;
+                return ORIGIN(-EBADMSG);
         if (n_text > SYMBOL_FILE_MAX)
-                return -EFBIG;
+                return ORIGIN(-EFBIG);
         text = malloc(n_text + 1);
         if (!text)
                 return -ENOMEM;
         n = ZSTD_decompress(text, n_text, packed, n_packed);
         if (ZSTD_isError(n) || n != n_text)
-                return -EBADMSG;
+                return ORIGIN(-EBADMSG);
         hash_text(text, n, found);
         if (!streq(found, hash))
-                return -EBADMSG;
+                return ORIGIN(-EBADMSG);
         text[n] = 0;
         *ret = TAKE_PTR(text);
         if (ret_n)

@@ -16,5 +16,7 @@ bool symbol_hash_is_valid(const char *hash);
 /* Stores @text unless it is there; writes the hash and a NUL to @ret_hash.  0 or -errno. */
 int symbol_file_store(int symbols_fd, const char *text, size_t n,
                       char ret_hash[static SYMBOL_HASH_CHARS + 1]);
+/* The file, to read and to write: a descriptor that the caller owns, or -errno. */
+int symbol_file_open(int symbols_fd, const char *hash);
 /* NUL-terminated plain text, checked against @hash (-EBADMSG); the caller frees *@ret. */
 int symbol_file_load(int symbols_fd, const char *hash, char **ret, size_t *ret_n);

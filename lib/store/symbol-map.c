@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "store/json-field.h"
 #include "store/symbol-file.h"
 #include "store/symbol-map.h"
@@ -27,15 +28,11 @@ static void map_done(SymbolMap *m) {
 }
 
 static int make_room(SymbolMaps *m) {
-        SymbolMap *items;
-
         if (m->n >= SYMBOL_MAPS_MAX)
-                return -ENOSPC;
-        items = reallocarray(m->items, m->n + 1, sizeof(*items));
-        if (!items)
+                return ORIGIN(-ENOSPC);
+        if (!ARRAY_GROW(m->items, m->n))
                 return -ENOMEM;
-        m->items = items;
-        items[m->n] = (SymbolMap){};
+        m->items[m->n] = (SymbolMap){};
         return 0;
 }
 

@@ -23,6 +23,8 @@ static const struct {
         { "local", false, 0 },
         { "global", false, 0 },
         { "perf", false, 0 },
+        { "uptime", false, 0 },
+        { "tsc2nsec", false, 0 }, /* what trace-cmd makes of x86-tsc */
 };
 
 bool trace_clock_is_ns(const char *name) {
@@ -38,7 +40,7 @@ int trace_clock_id(const char *name, clockid_t *ret) {
                         *ret = clocks[i].id;
                         return 0;
                 }
-        return -ENOENT;
+        return ORIGIN(-ENOENT);
 }
 
 int trace_clock_estimate(const char *name, const ClockTuple *start, uint64_t *ret_ns) {
@@ -49,6 +51,6 @@ int trace_clock_estimate(const char *name, const ClockTuple *start, uint64_t *re
         else if (trace_clock_is_ns(name))
                 *ret_ns = now_ns(CLOCK_MONOTONIC) - start->monotonic_ns + start->trace_ns;
         else
-                return -ENOENT;
+                return ORIGIN(-ENOENT);
         return 0;
 }

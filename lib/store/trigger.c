@@ -216,7 +216,7 @@ static int read_kind(Trigger *t, const char *text, char why[static TRIGGER_WHY_M
                         return kinds[i].read(t, text[n] ? text + n + 1 : NULL, why);
                 }
         return wrong(why,
-                     "\"%s\" is no trigger: function:NAME, event:SYSTEM:NAME[:FILTER], "
+                     "\"%s\" is not a trigger: function:NAME, event:SYSTEM:NAME[:FILTER], "
                      "slower:TIME, count:N, at:HH:MM, in:TIME, signal or command",
                      name_quote(quoted, text));
 }

@@ -12,13 +12,13 @@ int dial(const char *path) {
         int r;
 
         if (strlen(path) >= sizeof(sa.sun_path))
-                return -ENAMETOOLONG;
+                return ORIGIN(-ENAMETOOLONG);
         strcpy(sa.sun_path, path);
         fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
         if (fd < 0)
-                return -errno;
+                return ORIGIN(-errno);
         do
                 r = connect(fd, (struct sockaddr *) &sa, sizeof(sa));
         while (r < 0 && errno == EINTR);
-        return r < 0 ? -errno : TAKE_FD(fd);
+        return r < 0 ? ORIGIN(-errno) : TAKE_FD(fd);
 }

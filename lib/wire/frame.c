@@ -22,6 +22,7 @@
 
 #define FRAME_READ_BYTES ((size_t) 16 << 10) /* room for at least so many in each read */
 #define FRAME_KEEP_BYTES ((size_t) 64 << 10) /* an empty buffer larger than this is given back */
+#define FRAME_VALUE_BYTES 48 /* a short string as malloc() has it, and its place in a list */
 
 typedef struct FrameFd {
         int fd;
@@ -40,11 +41,12 @@ struct FrameOut {
 
 struct Frame {
         int fd;
-        size_t message_max;
+        size_t message_max, values_max;
         const char *problem; /* sticky */
+        bool is_too_long;    /* that is the problem */
 
         char *in;
-        size_t in_start, in_scanned, in_end, in_room;
+        size_t in_start, in_scanned, in_end, in_room, weight;
         uint64_t in_at; /* stream position of in[in_end] */
         /* A read happens only when all descriptors here belong to the first message, which may
          * have FRAME_FDS_MAX; the read brings at most as many again. */
@@ -69,11 +71,12 @@ static const struct {
         { json_error_stack_overflow, "the message is nested too deeply" },
 };
 
-/* Brackets outside of strings, as the parser will meet them up to the first syntax error. */
-static bool nests_too_deeply(const char *text, size_t n) {
+/* Brackets and commas outside of strings, as the parser will meet them up to the first syntax error. */
+static const char *find_excess(const char *text, size_t n, size_t *n_values) {
+        size_t depth = 0, values_max = *n_values;
         bool in_string = false;
-        size_t depth = 0;
 
+        *n_values = 1;
         for (size_t i = 0; i < n; i++)
                 switch (text[i]) {
                 case '"':
@@ -86,7 +89,11 @@ static bool nests_too_deeply(const char *text, size_t n) {
                 case '{':
                 case '[':
                         if (!in_string && ++depth > FRAME_DEPTH_MAX)
-                                return true;
+                                return "the message is nested too deeply";
+                        __attribute__((fallthrough));
+                case ',':
+                        if (!in_string && ++*n_values > values_max)
+                                return "the message has too many values";
                         break;
                 case '}':
                 case ']':
@@ -96,7 +103,7 @@ static bool nests_too_deeply(const char *text, size_t n) {
                 default:
                         break;
                 }
-        return false;
+        return NULL;
 }
 
 static const char *parse_problem(const json_error_t *error) {
@@ -106,15 +113,14 @@ static const char *parse_problem(const json_error_t *error) {
         return "the message is not JSON";
 }
 
-int frame_parse(json_t **ret, const char *text, size_t n, const char **ret_problem) {
-        const char *problem = NULL;
+int frame_parse(json_t **ret, const char *text, size_t n, size_t *n_values,
+                const char **ret_problem) {
+        /* Jansson parses recursively; its own limit is 2048 levels. */
+        const char *problem = find_excess(text, n, n_values);
         json_error_t error;
         json_t *j = NULL;
 
-        /* Jansson parses recursively; its own limit is 2048 levels. */
-        if (nests_too_deeply(text, n))
-                problem = "the message is nested too deeply";
-        else {
+        if (!problem) {
                 j = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
                 if (!j && json_error_code(&error) == json_error_out_of_memory)
                         return -ENOMEM;
@@ -140,19 +146,31 @@ int frame_new(Frame **ret, int fd, size_t message_max) {
 
         flags = fcntl(fd, F_GETFL);
         if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
-                return -errno;
+                return ORIGIN(-errno);
 
         f = malloc(sizeof(*f));
         if (!f)
                 return -ENOMEM;
 
-        *f = (Frame){ .fd = fd, .message_max = message_max };
+        *f = (Frame){
+                .fd = fd,
+                .message_max = message_max,
+                .values_max = message_max == FRAME_CALL_MAX ? FRAME_CALL_VALUES_MAX : SIZE_MAX,
+        };
         *ret = f;
         return 0;
 }
 
 int frame_fd(const Frame *f) {
         return f->fd;
+}
+
+size_t frame_room(const Frame *f) {
+        return f->in_room;
+}
+
+size_t frame_weight(const Frame *f) {
+        return f->weight;
 }
 
 const char *frame_problem(const Frame *f) {
@@ -162,6 +180,12 @@ const char *frame_problem(const Frame *f) {
 static int invalid(Frame *f, const char *problem) {
         f->problem = problem;
         return FRAME_E_INVALID;
+}
+
+static int too_long(Frame *f) {
+        f->is_too_long = true;
+        f->problem = "the message is too long";
+        return FRAME_E_TOO_LONG;
 }
 
 /* The NUL that ends the first message, or NULL. */
@@ -193,7 +217,8 @@ static int make_room(Frame *f) {
         if (f->in_room - used >= FRAME_READ_BYTES)
                 return 0;
 
-        room = MAX(f->in_room * 2, used + FRAME_READ_BYTES);
+        room = MIN(f->in_room * 2, f->message_max);
+        room = MAX(room, used + FRAME_READ_BYTES);
         p = realloc(f->in, room);
         if (!p)
                 return -ENOMEM;
@@ -255,7 +280,7 @@ static int fill(Frame *f) {
                 n = recvmsg(f->fd, &mh, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
         while (n < 0 && errno == EINTR);
         if (n < 0)
-                return errno == EAGAIN ? FRAME_E_AGAIN : -errno;
+                return errno == EAGAIN ? FRAME_E_AGAIN : ORIGIN(-errno);
         if (n == 0)
                 return f->in_end > f->in_start ? -ECONNRESET : FRAME_E_CLOSED;
 
@@ -266,22 +291,23 @@ static int fill(Frame *f) {
 
 /* Cuts off the first message, which ends at @end. */
 static int take(Frame *f, const char *end, json_t **ret, int ret_fds[static FRAME_FDS_MAX]) {
-        size_t n = (size_t) (end - (f->in + f->in_start)), n_fds = 0;
+        size_t n = (size_t) (end - (f->in + f->in_start)), n_fds = 0, n_values = f->values_max;
         uint64_t end_at;
         json_t *j;
         int r;
 
         if (n > f->message_max)
-                return invalid(f, "the message is too long");
+                return too_long(f);
         end_at = f->in_at - (f->in_end - f->in_start) + n + 1;
         while (n_fds < f->n_fds && f->fds[n_fds].at <= end_at)
                 n_fds++;
         if (n_fds > FRAME_FDS_MAX)
                 return invalid(f, "more file descriptors came with a message than are allowed");
-        r = frame_parse(&j, f->in + f->in_start, n, &f->problem);
+        r = frame_parse(&j, f->in + f->in_start, n, &n_values, &f->problem);
         if (r != 0)
                 return r;
 
+        f->weight = n + n_values * FRAME_VALUE_BYTES;
         for (size_t i = 0; i < FRAME_FDS_MAX; i++)
                 ret_fds[i] = i < n_fds ? f->fds[i].fd : -EBADF;
         f->n_fds -= n_fds;
@@ -302,7 +328,7 @@ int frame_receive(Frame *f, json_t **ret, int ret_fds[static FRAME_FDS_MAX]) {
         int r;
 
         if (f->problem)
-                return FRAME_E_INVALID;
+                return f->is_too_long ? FRAME_E_TOO_LONG : FRAME_E_INVALID;
 
         end = first_end(f);
         if (!end) {
@@ -317,7 +343,7 @@ int frame_receive(Frame *f, json_t **ret, int ret_fds[static FRAME_FDS_MAX]) {
 
         f->in_scanned = f->in_end;
         if (f->in_end - f->in_start > f->message_max)
-                return invalid(f, "the message is too long");
+                return too_long(f);
         return FRAME_E_AGAIN;
 }
 
@@ -349,12 +375,12 @@ static int send_text(Frame *f, char *text, const int *fds, size_t n_fds) {
         *o = (FrameOut){ .text = text };
         o->n_text = strlen(o->text) + 1;
         if (f->n_out + out_bytes(o) > FRAME_OUT_MAX)
-                return -ENOBUFS;
+                return ORIGIN(-ENOBUFS);
         while (o->n_fds < n_fds) {
                 int fd = fcntl(fds[o->n_fds], F_DUPFD_CLOEXEC, 3);
 
                 if (fd < 0)
-                        return -errno;
+                        return ORIGIN(-errno);
                 o->fds[o->n_fds++] = fd;
         }
 
@@ -373,7 +399,7 @@ int frame_send(Frame *f, const json_t *message, const int *fds, size_t n_fds) {
         char *text;
 
         if (n_fds > FRAME_FDS_MAX)
-                return -EINVAL;
+                return ORIGIN(-EINVAL);
         text = json_dumps(message, JSON_COMPACT);
         if (!text)
                 return json_is_object(message) ? -ENOMEM : -EINVAL;
@@ -413,7 +439,7 @@ static int out_write(FrameOut *o, int fd) {
                 n = sendmsg(fd, &mh, MSG_DONTWAIT | MSG_NOSIGNAL);
         while (n < 0 && errno == EINTR);
         if (n < 0)
-                return errno == EAGAIN ? FRAME_E_AGAIN : -errno;
+                return errno == EAGAIN ? FRAME_E_AGAIN : ORIGIN(-errno);
 
         o->n_sent += (size_t) n;
         while (o->n_fds > 0)

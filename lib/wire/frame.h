@@ -8,9 +8,11 @@
  * for descriptors.  A state machine over bytes: it never polls; whoever owns
  * the socket tells it when to read and when to write.
  *
- * Bounds: a message of at most FRAME_MESSAGE_MAX bytes, FRAME_FDS_MAX
- * descriptors with it, nesting of FRAME_DEPTH_MAX; duplicate keys, invalid
- * UTF-8, NUL in strings and anything but an object are refused.
+ * Bounds: a message of at most FRAME_CALL_MAX or FRAME_REPLY_MAX bytes,
+ * FRAME_FDS_MAX descriptors with it, nesting of FRAME_DEPTH_MAX; duplicate
+ * keys, invalid UTF-8, NUL in strings and anything but an object are refused.
+ * A call has FRAME_CALL_VALUES_MAX values at most: a parsed one takes a hundred
+ * times its bytes of memory.
  */
 
 #include <jansson.h>
@@ -19,7 +21,9 @@
 
 #include "base/cleanup.h"
 
-#define FRAME_CALL_MAX ((size_t) 64 << 10)  /* bytes, for what a daemon accepts */
+/* For what a daemon accepts: two lists of SPEC_MAX_ROOTS names of FUNCTION_NAME_MAX bytes. */
+#define FRAME_CALL_MAX ((size_t) 2112 << 10) /* bytes */
+#define FRAME_CALL_VALUES_MAX ((size_t) 32 << 10)
 #define FRAME_REPLY_MAX ((size_t) 32 << 20) /* bytes, for what a client accepts */
 #define FRAME_OUT_MAX ((size_t) 32 << 20)   /* bytes queued for a peer that does not read */
 #define FRAME_FDS_MAX 8
@@ -28,9 +32,10 @@
 typedef struct Frame Frame;
 
 enum {
-        FRAME_E_AGAIN = 1,   /* no whole message yet: wait for the socket */
-        FRAME_E_CLOSED = 2,  /* the peer closed at a message's end */
-        FRAME_E_INVALID = 3, /* the peer broke a rule: frame_problem() says which; close it */
+        FRAME_E_AGAIN = 1,    /* no whole message yet: wait for the socket */
+        FRAME_E_CLOSED = 2,   /* the peer closed at a message's end */
+        FRAME_E_INVALID = 3,  /* the peer broke a rule: frame_problem() says which; close it */
+        FRAME_E_TOO_LONG = 4, /* the same, of a message longer than the bound */
 };
 
 /*
@@ -41,9 +46,12 @@ enum {
  * systemd's sd-varlink.
  */
 
-/* @fd: a connected stream socket, made non-blocking; consumed on success. */
+/* @fd: a connected stream socket, made non-blocking; consumed on success.
+ * @message_max: FRAME_CALL_MAX or FRAME_REPLY_MAX */
 int frame_new(Frame **ret, int fd, size_t message_max);
 int frame_fd(const Frame *f);
+size_t frame_room(const Frame *f);   /* bytes of memory for what is being received */
+size_t frame_weight(const Frame *f); /* and, about, for what the last message becomes when kept */
 
 /*
  * frame_receive() - the next message
@@ -75,6 +83,9 @@ DEFINE_CLEANUP(Frame *, frame_free);
 
 /*
  * The parser alone, for the tests and the fuzzer: one message without its NUL.
+ * @n_values: at most so many values (FRAME_CALL_VALUES_MAX; SIZE_MAX for a reply); set to an upper
+ *            bound of how many there are
  * Return: 0; FRAME_E_INVALID and a static sentence in @ret_problem, which may be NULL; -ENOMEM.
  */
-int frame_parse(json_t **ret, const char *text, size_t n, const char **ret_problem);
+int frame_parse(json_t **ret, const char *text, size_t n, size_t *n_values,
+                const char **ret_problem);

@@ -69,7 +69,7 @@ int refusal_from_error_name(const char *name) {
         for (int i = 0; i < _REFUSAL_N; i++)
                 if (streq(refusals[i].error_name, name))
                         return i;
-        return -EINVAL;
+        return ORIGIN(-EINVAL);
 }
 
 /* Text from the kernel or a file system need not be UTF-8, JSON must. */

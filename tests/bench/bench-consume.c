@@ -3,7 +3,7 @@
 /*
  * bench-consume: what moving one CPU's pages to a file costs, by four ways
  *
- *      splice   trace_pipe_raw -> pipe -> file, as daemon/reader.c does
+ *      splice   trace_pipe_raw -> pipe -> file, as daemon/record/reader.c does
  *      read     read() of each page into a shared mapping of the file
  *      map      the kernel's buffer is mapped; pages are copied into a shared mapping of the file
  *      write    the kernel's buffer is mapped; pages are written with write()

@@ -73,8 +73,8 @@ static int copy(const SessionDir *dir, const SessionMeta *m, const Cpu *c, uint6
                 int r = session_dir_open_segment(dir, c->cpu, c->sequences[i], &s);
 
                 if (r == 0)
-                        r = segment_create_after(&w, c->dir_fd, *sequence + 1, *sequence, c->cpu,
-                                                 segment_page_bytes(s), m->id);
+                        r = segment_create(&w, c->dir_fd, *sequence + 1, *sequence, c->cpu,
+                                           segment_page_bytes(s), m->id);
                 if (r == 0)
                         r = write_shifted(w, s, shift_ns);
                 if (r == 0)

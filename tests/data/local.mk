@@ -4,9 +4,12 @@
 check_PROGRAMS += %D%/trim-symbols
 %C%_trim_symbols_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_trim_symbols_LDADD = $(store_libs)
+# In numbers/ what is hard to count: interrupts in the hooks of a call, ends without a beginning,
+# durations that are rounded.
 # Texts of other tracers, in text/: SystemTap's thread_indent(), perf-tools' funcgraph and a trace
 # file of Linux 3.x with what is hard to read in them (HACKING).
-EXTRA_DIST += %D%/text %D%/record %D%/sessions %D%/symbols \
+# What trace-cmd 3.1.6 recorded on Debian's 6.12, and reported of it, in tracecmd/: made small by trim-dat.py.
+EXTRA_DIST += %D%/text %D%/numbers %D%/tracecmd %D%/trim-dat.py %D%/record %D%/sessions %D%/symbols \
 	%D%/udp_sendmsg-6.1.dat %D%/udp_sendmsg-6.12.dat %D%/udp_sendmsg-new.dat \
 	%D%/udp_sendmsg-6.1.trace %D%/udp_sendmsg-6.12.trace %D%/udp_sendmsg-new.trace
 

@@ -8,8 +8,8 @@
  * Input: a message without its NUL.
  */
 
-#include "daemon/allowance.h"
-#include "daemon/request.h"
+#include "daemon/api/allowance.h"
+#include "daemon/server/request.h"
 #include "fuzz.h"
 #include "wire/frame.h"
 
@@ -69,11 +69,12 @@ static void check_spec(const json_t *given) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
+        size_t n_values = FRAME_CALL_VALUES_MAX;
         json_t *message, *spec;
         Request q;
 
         if (n_data > FRAME_CALL_MAX ||
-            frame_parse(&message, (const char *) data, n_data, NULL) != 0)
+            frame_parse(&message, (const char *) data, n_data, &n_values, NULL) != 0)
                 return 0;
         if (request_parse(&q, message) == 0) {
                 FUZZ_CHECK(q.method);

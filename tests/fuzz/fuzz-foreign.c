@@ -4,7 +4,8 @@
  * Whatever text claims to be an event's format, and whatever bytes to be its record: the text is
  * taken or refused, and printing reads nothing beyond the record and the NUL behind it.
  *
- * Input: the format, NUL, the record.
+ * Input: the format, NUL, the record.  An even number of bytes is of a tracer's own event, and its text
+ * also what printk_formats holds.
  */
 
 #include "decode/foreign.h"
@@ -14,6 +15,11 @@
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
         return "leak:libtraceevent";
+}
+
+static bool find_symbol(void *userdata, uint64_t address, uint64_t timestamp_ns, Symbol *ret) {
+        *ret = (Symbol){ .address = address & ~UINT64_C(15), .name = "name", .n_name = 4 };
+        return address % 3;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -35,7 +41,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         record[n] = 0;
 
         FUZZ_CHECK(foreign_new(&f, false) == 0);
-        r = foreign_add(f, "fuzz", text);
+        foreign_set_names(f, find_symbol, NULL);
+        FUZZ_CHECK(foreign_set_printk(f, text) == 0);
+        r = foreign_add(f, size % 2 ? "fuzz" : "ftrace", text);
         FUZZ_CHECK(r == 0 || r == FORMATS_E_INVALID);
         for (uint16_t id = 1; r == 0 && id < 512; id++) {
                 const char *line = foreign_print(f, &(Event){ .kind = EVENT_OTHER,

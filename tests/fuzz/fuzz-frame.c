@@ -17,21 +17,39 @@
 #include "wire/frame.h"
 
 #define MESSAGE_MAX ((size_t) 4096)
+#define ROOM_MAX                                                                                   \
+        (MESSAGE_MAX + ((size_t) 32 << 10)) /* a message and what comes with its last byte */
+
+static size_t count_values(const json_t *j) {
+        size_t n = 1, i;
+        const char *key;
+        json_t *value;
+
+        if (json_is_array(j))
+                json_array_foreach (j, i, value)
+                        n += count_values(value);
+        json_object_foreach ((json_t *) j, key, value)
+                n += count_values(value);
+        return n;
+}
 
 /* Parses one message; true if it is one. */
 static bool parse_twice(const char *text, size_t n) {
         _cleanup_(json_decrefp) json_t *a = NULL, *b = NULL;
         _cleanup_free_ char *written = NULL;
+        size_t n_values = FRAME_CALL_VALUES_MAX, n_again = n_values;
         const char *problem = NULL;
         int r;
 
-        r = frame_parse(&a, text, n, &problem);
+        r = frame_parse(&a, text, n, &n_values, &problem);
         FUZZ_CHECK(r == 0 || (r == FRAME_E_INVALID && problem));
         if (r != 0)
                 return false;
         written = json_dumps(a, JSON_COMPACT);
         FUZZ_CHECK(written);
-        FUZZ_CHECK(frame_parse(&b, written, strlen(written), NULL) == 0);
+        FUZZ_CHECK(frame_parse(&b, written, strlen(written), &n_again, NULL) == 0);
+        FUZZ_CHECK(n_again == n_values && n_values <= FRAME_CALL_VALUES_MAX);
+        FUZZ_CHECK(count_values(a) <= n_values);
         FUZZ_CHECK(json_equal(a, b));
         return true;
 }
@@ -77,12 +95,15 @@ static bool receive_all(Frame *f, size_t *n_messages, size_t *n_fds) {
                 json_t *j;
 
                 r = frame_receive(f, &j, fds);
+                FUZZ_CHECK(frame_room(f) <= ROOM_MAX);
                 if (r != 0) {
-                        FUZZ_CHECK(r == FRAME_E_AGAIN || r == FRAME_E_INVALID);
-                        FUZZ_CHECK((r == FRAME_E_INVALID) == (frame_problem(f) != NULL));
+                        FUZZ_CHECK(r == FRAME_E_AGAIN || r == FRAME_E_INVALID ||
+                                   r == FRAME_E_TOO_LONG);
+                        FUZZ_CHECK((r == FRAME_E_AGAIN) == (frame_problem(f) == NULL));
                         return r == FRAME_E_AGAIN;
                 }
                 FUZZ_CHECK(json_is_object(j));
+                FUZZ_CHECK(frame_weight(f) > 0);
                 json_decref(j);
                 (*n_messages)++;
                 for (size_t i = 0; i < FRAME_FDS_MAX; i++)

@@ -7,7 +7,7 @@
  * Input: the file.
  */
 
-#include "daemon/live.h"
+#include "daemon/watch/live.h"
 #include "fuzz-scratch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
@@ -24,12 +24,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
                 FUZZ_CHECK(l.version > LIVE_VERSION && l.n_cpus == 0 && !l.cpus);
         if (r != 0)
                 return 0;
-        FUZZ_CHECK(l.n_cpus <= META_MAX_CPUS);
+        FUZZ_CHECK(l.n_cpus <= STORE_MAX_CPUS);
         FUZZ_CHECK(live_write(dir, &l) == 0 && live_read(dir, &again) == 0);
         FUZZ_CHECK(again.attached == l.attached && again.held == l.held && again.left == l.left);
         FUZZ_CHECK(again.n_cpus == l.n_cpus);
         for (size_t i = 0; i < l.n_cpus; i++) {
-                FUZZ_CHECK(l.cpus[i].cpu < META_MAX_CPUS && again.cpus[i].cpu == l.cpus[i].cpu);
+                FUZZ_CHECK(l.cpus[i].cpu < STORE_MAX_CPUS && again.cpus[i].cpu == l.cpus[i].cpu);
                 FUZZ_CHECK(memcmp(&again.cpus[i].counters, &l.cpus[i].counters,
                                   sizeof(l.cpus[i].counters)) == 0);
         }

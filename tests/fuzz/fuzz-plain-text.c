@@ -2,7 +2,7 @@
 
 /*
  * Any bytes: what is made of them is plain, the same when it is made plain again, and what was plain
- * stays as it was.  What does not fit is left, and taken up where it was left.
+ * stays as it was.  What does not fit is left, and taken up where it was left.  A word can be undone.
  *
  * Input: one byte (the style, and how much room there is at a time), text.
  */
@@ -68,6 +68,15 @@ static char *copy_of(const void *data, size_t n) {
         return copy;
 }
 
+static void check_undo(const char *text, size_t n, const char *out, size_t n_out) {
+        char *undone = malloc(n + 1);
+
+        FUZZ_CHECK(undone && plain_undo(NULL, 0, out, n_out) == n);
+        FUZZ_CHECK(plain_undo(undone, n + 1, out, n_out) == n && undone[n] == 0);
+        FUZZ_CHECK(n == 0 || memcmp(undone, text, n) == 0);
+        free(undone);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         _cleanup_free_ char *text = NULL, *out = NULL, *again = NULL, *piece = NULL;
         size_t n, n_plain, n_out, n_again, n_piece, n_room, at = 0;
@@ -89,6 +98,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         FUZZ_CHECK(plain_length(out, n_out, style) == n_out);
         FUZZ_CHECK(n_out >= n_plain && memcmp(out, text, n_plain) == 0);
         FUZZ_CHECK(n_plain < n || n_out == n);
+        if (style == PLAIN_WORD && !memmem(text, n, "\\x", 2) && !memchr(text, 0, n))
+                check_undo(text, n, out, n_out);
 
         again = malloc(n_out * PLAIN_BYTES_MAX + 1);
         FUZZ_CHECK(again);

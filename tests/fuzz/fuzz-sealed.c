@@ -6,11 +6,11 @@
  * is one of those, and where pages are lost there is a damage that says so.
  */
 
-#include <endian.h>
 #include <sys/mman.h>
 
 #include "base/io.h"
 #include "codec/page-source.h"
+#include "fuzz-repair.h"
 #include "fuzz.h"
 
 static void read_all(PageSource *s) {
@@ -54,48 +54,6 @@ static void check(const uint8_t *data, size_t n_data) {
                 read_all(s);
 }
 
-static void put_u64(uint8_t *p, uint64_t v) {
-        v = htole64(v);
-        memcpy(p, &v, sizeof(v));
-}
-
-static void repair_blocks(uint8_t *data, size_t n_data) {
-        uint8_t *end = data + n_data, *p = data;
-        const size_t n_magic = strlen(SEALED_BLOCK_MAGIC);
-
-        while ((p = memmem(p, (size_t) (end - p), SEALED_BLOCK_MAGIC, n_magic))) {
-                SealedBlock b;
-                size_t n_room;
-
-                if ((size_t) (end - p) < sizeof(b))
-                        return;
-                memcpy(&b, p, sizeof(b));
-                n_room = (size_t) (end - p) - sizeof(b);
-                if (le32toh(b.n_body) <= n_room)
-                        put_u64(p + offsetof(SealedBlock, body_checksum),
-                                sealed_checksum(p + sizeof(b), le32toh(b.n_body)));
-                put_u64(p + offsetof(SealedBlock, checksum),
-                        sealed_checksum(p, offsetof(SealedBlock, checksum)));
-                p += n_magic;
-        }
-}
-
-static void repair_index(uint8_t *data, size_t n_data) {
-        SealedFooter f;
-        uint8_t *p;
-
-        if (n_data < sizeof(f))
-                return;
-        p = data + n_data - sizeof(f);
-        memcpy(&f, p, sizeof(f));
-        if (le64toh(f.index_offset) < n_data - sizeof(f))
-                put_u64(p + offsetof(SealedFooter, index_checksum),
-                        sealed_checksum(data + le64toh(f.index_offset),
-                                        n_data - sizeof(f) - le64toh(f.index_offset)));
-        put_u64(p + offsetof(SealedFooter, checksum),
-                sealed_checksum(p, offsetof(SealedFooter, checksum)));
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         _cleanup_free_ uint8_t *repaired = malloc(n_data ?: 1);
 
@@ -104,10 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         if (n_data < SEALED_HEADER_BYTES)
                 return 0;
         memcpy(repaired, data, n_data);
-        repair_blocks(repaired, n_data);
-        repair_index(repaired, n_data);
-        put_u64(repaired + offsetof(SealedHeader, checksum),
-                sealed_checksum(repaired, offsetof(SealedHeader, checksum)));
+        fuzz_repair_sealed(repaired, n_data);
         check(repaired, n_data);
         return 0;
 }

@@ -14,6 +14,7 @@
 #include "fuzz.h"
 #include "store/page.h"
 #include "store/recover.h"
+#include "store/segment.h"
 
 static unsigned read_all(const Segment *g) {
         uint32_t page_bytes = segment_page_bytes(g);

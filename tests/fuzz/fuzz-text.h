@@ -36,23 +36,27 @@ static void fuzz_check_step(const Step *s) {
         FUZZ_CHECK(step_is_call(s) ? s->function != NULL : s->text != NULL);
 }
 
-/* Draws @t with @renderer, and adds it up. */
-static void fuzz_draw(TextTrace *t, const Renderer *renderer, bool is_verbatim, Buf *out) {
+/* A text while it is drawn and added up. */
+typedef struct FuzzDrawing {
+        TextTrace *trace;
+        const Renderer *renderer;
+        void *rendering;
+        Buf *out;
+        Prune *prune;
+        Pairing *pairing;
+        Breakdown *breakdown;
+        CallTree *tree;
+        Census census;
+        uint64_t n, n_calls;
+} FuzzDrawing;
+
+static void fuzz_draw_begin(FuzzDrawing *d, TextTrace *t, const Renderer *renderer,
+                            bool is_verbatim, Buf *out) {
         const TextLayout *l = text_trace_layout(t);
         RenderContext context = { .options = RENDER_OPTIONS_DEFAULT, .n_possible_cpus = 8192 };
-        _cleanup_(prune_freep) Prune *prune = NULL;
-        _cleanup_(pairing_freep) Pairing *pairing = NULL;
-        _cleanup_(breakdown_freep) Breakdown *p = NULL;
-        _cleanup_(call_tree_freep) CallTree *tree = NULL;
-        _cleanup_census_ Census census = {};
-        const TextCount *c = text_trace_count(t);
-        Strv patterns = {}, roots = {};
-        const TextNote *notes;
-        uint64_t n_calls = 0;
-        void *rendering;
-        size_t n;
-        Step s;
+        static const Strv none = {};
 
+        *d = (FuzzDrawing){ .trace = t, .renderer = renderer, .out = out };
         context.options.abstime = l->columns.abstime;
         context.options.cpu = l->columns.cpu;
         context.options.proc = l->columns.proc;
@@ -60,69 +64,76 @@ static void fuzz_draw(TextTrace *t, const Renderer *renderer, bool is_verbatim, 
         context.options.duration = l->columns.duration;
         context.options.tight = l->is_tight;
         context.options.verbatim = is_verbatim;
-        context.heading = l->heading;
-        FUZZ_CHECK(prune_new(&prune, &patterns) == 0 && census_init(&census, &roots, false) == 0);
-        FUZZ_CHECK(pairing_new(&pairing) == 0);
-        FUZZ_CHECK(breakdown_new(&p, BREAKDOWN_BY_MODULE, pairing) == 0);
-        FUZZ_CHECK(call_tree_new(&tree, pairing) == 0);
-        FUZZ_CHECK(renderer->new (&rendering, &context, out) == 0);
-        renderer->begin(rendering);
-        while (text_trace_next(t, &s) > 0) {
-                fuzz_check_step(&s);
-                n_calls += s.kind == STEP_ENTER || s.kind == STEP_LEAF;
-                FUZZ_CHECK(prune_hides(prune, &s) == 0);
-                FUZZ_CHECK(census_step(&census, &s) == 0);
-                FUZZ_CHECK(pairing_step(pairing, &s) == 0);
-                renderer->step(rendering, &s);
-        }
-        renderer->end(rendering);
-        renderer->free(rendering);
-        census_finish(&census);
-        FUZZ_CHECK(pairing_finish(pairing) == 0 && out->error == 0);
-        FUZZ_CHECK(call_tree_finish(tree) == 0);
-        FUZZ_CHECK(call_tree_root(tree)->total_ns == pairing_total_ns(pairing));
-        FUZZ_CHECK(call_tree_root(tree)->n_below == pairing_n_calls(pairing));
-        FUZZ_CHECK(n_calls == c->n_open + c->n_leaf && census.n_entries == n_calls);
-        notes = text_trace_notes(t, &n);
-        for (size_t i = 0; i < n; i++)
-                FUZZ_CHECK(notes[i].line > 0 && notes[i].line <= c->n_lines &&
-                           text_remark_name(notes[i].remark));
+        context.heading = l->kind == TEXT_GRAPH && is_verbatim ? l->heading : NULL;
+        FUZZ_CHECK(prune_new(&d->prune, &none) == 0 && census_init(&d->census, &none, false) == 0);
+        FUZZ_CHECK(pairing_new(&d->pairing) == 0);
+        FUZZ_CHECK(breakdown_new(&d->breakdown, BREAKDOWN_BY_MODULE, d->pairing) == 0);
+        FUZZ_CHECK(call_tree_new(&d->tree, d->pairing) == 0);
+        FUZZ_CHECK(renderer->new (&d->rendering, &context, out) == 0);
+        renderer->begin(d->rendering);
 }
 
-typedef struct FuzzCounted {
-        TextTrace *trace;
-        uint64_t n;
-} FuzzCounted;
+/* A step of the text, when it is drawn: the source of a filter. */
+static int fuzz_draw_next(void *userdata, uint64_t until_ns, Step *ret) {
+        FuzzDrawing *d = userdata;
+        int r = text_trace_next(d->trace, ret);
 
-static int fuzz_next(void *userdata, uint64_t until_ns, Step *ret) {
-        FuzzCounted *c = userdata;
-        int r = text_trace_next(c->trace, ret);
-
-        c->n += r > 0;
+        if (r <= 0)
+                return r;
+        fuzz_check_step(ret);
+        d->n++;
+        d->n_calls += ret->kind == STEP_ENTER || ret->kind == STEP_LEAF;
+        FUZZ_CHECK(prune_hides(d->prune, ret) == 0);
+        FUZZ_CHECK(census_step(&d->census, ret) == 0);
+        FUZZ_CHECK(pairing_step(d->pairing, ret) == 0);
+        d->renderer->step(d->rendering, ret);
         return r;
 }
 
+static void fuzz_draw_end(FuzzDrawing *d) {
+        const TextCount *c = text_trace_count(d->trace);
+        const TextNote *notes;
+        size_t n;
+        Step s;
+
+        while (fuzz_draw_next(d, UINT64_MAX, &s) > 0)
+                ;
+        d->renderer->end(d->rendering);
+        d->renderer->free(d->rendering);
+        census_finish(&d->census);
+        FUZZ_CHECK(pairing_finish(d->pairing) == 0 && d->out->error == 0);
+        FUZZ_CHECK(call_tree_finish(d->tree) == 0);
+        FUZZ_CHECK(call_tree_root(d->tree)->total_ns == pairing_total_ns(d->pairing));
+        FUZZ_CHECK(call_tree_root(d->tree)->n_below == pairing_n_calls(d->pairing));
+        FUZZ_CHECK(d->n_calls == c->n_open + c->n_leaf && d->census.n_entries == d->n_calls);
+        notes = text_trace_notes(d->trace, &n);
+        for (size_t i = 0; i < n; i++)
+                FUZZ_CHECK(notes[i].line > 0 && notes[i].line <= c->n_lines &&
+                           text_remark_name(notes[i].remark));
+        call_tree_free(d->tree);
+        breakdown_free(d->breakdown);
+        pairing_free(d->pairing);
+        prune_free(d->prune);
+        census_done(&d->census);
+}
+
 /* Every stage of a filter at once: what comes out is part of what went in. */
-static void fuzz_filter(const uint8_t *data, size_t n_data) {
+static void fuzz_filter(FuzzDrawing *d) {
         const Strv notrace = { .items = (char *[]){ (char *) "*lock*" }, .n = 1 };
         const Strv fold = { .items = (char *[]){ (char *) "irq", (char *) "tcp_*" }, .n = 2 };
         const FilterSpec spec = {
                 .notrace = &notrace, .fold = &fold, .depth = 9, .keep_ns = 2000, .slower_ns = 500
         };
         _cleanup_(filter_freep) Filter *f = NULL;
-        FuzzCounted counted = {};
         uint64_t n = 0;
         Step s;
-        int r;
 
-        counted.trace = fuzz_open(data, n_data, &r);
         FUZZ_CHECK(filter_new(&f, &spec) == 0);
-        while (r == 0 && filter_next(f, &(StepSource){ fuzz_next, &counted }, UINT64_MAX, &s) > 0) {
+        while (filter_next(f, &(StepSource){ fuzz_draw_next, d }, UINT64_MAX, &s) > 0) {
                 fuzz_check_step(&s);
                 n++;
         }
-        FUZZ_CHECK(n <= counted.n);
-        text_trace_free(counted.trace);
+        FUZZ_CHECK(n <= d->n);
 }
 
 static void fuzz_text(const uint8_t *data, size_t n_data, TextKind kind) {
@@ -130,18 +141,22 @@ static void fuzz_text(const uint8_t *data, size_t n_data, TextKind kind) {
         const Renderer *renderer = is_indent ? &renderer_indent : &renderer_kernel;
         const Renderer *other = is_indent ? &renderer_kernel : &renderer_indent;
         _cleanup_buf_ Buf out = BUF_INIT, again = BUF_INIT;
+        FuzzDrawing d;
         TextTrace *t;
         int r;
 
         t = fuzz_open(data, n_data, &r);
-        fuzz_draw(t, renderer, n_data % 2, &out);
+        fuzz_draw_begin(&d, t, renderer, n_data % 2, &out);
+        if (r == 0)
+                fuzz_filter(&d);
+        fuzz_draw_end(&d);
         r = r ?: text_trace_layout(t)->kind != kind;
         text_trace_free(t);
-        fuzz_filter(data, n_data);
         if (r != 0)
                 return;
         t = fuzz_open(out.data, out.n_data, &r);
-        fuzz_draw(t, other, false, &again);
+        fuzz_draw_begin(&d, t, other, false, &again);
+        fuzz_draw_end(&d);
         /* What other languages call a function is not always what the kernel would. */
         FUZZ_CHECK(kind == TEXT_UFTRACE || text_trace_count(t)->n_remarks[TEXT_DAMAGED] == 0);
         text_trace_free(t);

@@ -11,7 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/tracedat.h"
+#include "cli/files/tracedat.h"
+#include "codec/dat-losses.h"
 #include "codec/dat-pages.h"
 #include "decode/stream.h"
 #include "fuzz.h"
@@ -99,8 +100,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         free(problem);
         if (r != 0)
                 return 0;
+        FUZZ_CHECK(dat_file_n_buffers(f) > 0);
+        /* Another one than would be read now and then. */
+        if (n_data % 5 == 0)
+                FUZZ_CHECK(dat_file_choose_buffer(
+                                   f, dat_file_buffer_name(f, dat_file_n_buffers(f) - 1)) == 0);
         FUZZ_CHECK(dat_file_to_dir(&dir, f, "fuzz") == 0);
         FUZZ_CHECK(session_dir_read_meta(dir, &meta) == 0);
+        FUZZ_CHECK(dat_losses_note(meta, dir, n_data % 3) == 0);
         for (size_t i = 0; i < ELEMENTSOF(paths); i++)
                 if (session_dir_read_tracing(dir, paths[i], &texts[i], &n) >= 0)
                         FUZZ_CHECK(strlen(texts[i]) <= n);

@@ -15,6 +15,15 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data);
 
+#ifndef FUZZ_REPLAYS
+/* Most of the time of what allocates much would be the sanitizer's: its quarantine, and the stacks of
+ * who allocated what, six calls deep.  ASAN_OPTIONS go before these. */
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
+const char *__asan_default_options(void) {
+        return "quarantine_size_mb=16:malloc_context_size=6";
+}
+#endif
+
 #define FUZZ_CHECK(x)                                                                              \
         do {                                                                                       \
                 if (!(x))                                                                          \

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/strv.h"
+#define FUZZ_REPLAYS /* the target has what a target has */
 #include "fuzz.h"
 
 #define INPUT_BYTES_MAX ((size_t) 64 << 20)

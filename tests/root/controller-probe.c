@@ -22,7 +22,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/unit.h"
-#include "daemon/controller.h"
+#include "daemon/tracer/controller.h"
 
 #define MAX_TRACERS 20
 #define MAX_CPUS 64
@@ -57,6 +57,7 @@ static void print_list(const char *what, const Strv *v) {
 
 static void arm(Controller *c, const Strv *words) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        _cleanup_(admission_freep) Admission *admission = NULL;
         _cleanup_refusal_ Refusal refusal = {};
         Tracer *t;
         int r;
@@ -84,7 +85,9 @@ static void arm(Controller *c, const Strv *words) {
                 else
                         (void) strv_add(&m->spec.functions, w);
         }
-        r = controller_arm(c, &t, m, false, &refusal);
+        r = controller_admit(c, &admission, m, false, &refusal);
+        if (r == 0)
+                r = controller_arm(c, &t, m, admission, &refusal);
         if (r != 0) {
                 printf("arm %s: %s: %s\n", m->name,
                        r > 0 ? refusal_error_name(refusal.kind) : strerror(-r),
@@ -207,7 +210,7 @@ int main(int argc, char *argv[]) {
         fd = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
                 return 1;
-        r = controller_new(&c, getenv("TRACEFS"), fd, false);
+        r = controller_new(&c, getenv("TRACEFS"), fd, -EBADF, false);
         if (r < 0) {
                 printf("controller_new: %s\n", strerror(-r));
                 return 1;

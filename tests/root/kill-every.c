@@ -37,7 +37,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/unit.h"
-#include "daemon/controller.h"
+#include "daemon/tracer/controller.h"
 
 #define RESTORE_EVERY 4  /* so often the putting back is killed, too */
 #define RESTORE_CALLS 31 /* within so many calls */
@@ -63,6 +63,7 @@ static uint64_t now_ns(void) {
 /* --- what is done ----------------------------------------------------------------------------- */
 
 static Tracer *arm(const Setting *s, const char *name, const char *root) {
+        _cleanup_(admission_freep) Admission *admission = NULL;
         _cleanup_refusal_ Refusal refusal = {};
         SessionMeta *m;
         Tracer *t;
@@ -76,7 +77,9 @@ static Tracer *arm(const Setting *s, const char *name, const char *root) {
         if (strv_add(&m->spec.functions, root) < 0 ||
             (!streq(s->hooked, "-") && strv_add(&m->spec.hooked, s->hooked) < 0))
                 _exit(3);
-        r = controller_arm(s->controller, &t, m, false, &refusal);
+        r = controller_admit(s->controller, &admission, m, false, &refusal);
+        if (r == 0)
+                r = controller_arm(s->controller, &t, m, admission, &refusal);
         if (r == 0)
                 return t;
         if (r < 0 || refusal.kind != REFUSAL_BUSY) {
@@ -112,7 +115,7 @@ static void arm_and_disarm(const Setting *s) {
 static void put_back(const Setting *s) {
         Controller *c;
 
-        if (controller_new(&c, s->tracefs, s->ledger_fd, false) < 0)
+        if (controller_new(&c, s->tracefs, s->ledger_fd, -EBADF, false) < 0)
                 _exit(3);
         (void) controller_free(c);
 }
@@ -185,16 +188,9 @@ static bool is_change(const Victim *v, uint64_t nr, const uint64_t *args, bool *
         return true;
 }
 
-/* In the child: a stop at each call, but for those that are made by the thousand to be timed
- * (daemon/gauge.h). */
+/* In the child: a stop at each call. */
 static int stop_at_calls(void) {
-        struct sock_filter code[] = {
-                BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-                BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 1, 0),
-                BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getuid, 0, 1),
-                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE),
-        };
+        struct sock_filter code[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE) };
         const struct sock_fprog filter = { .len = ELEMENTSOF(code), .filter = code };
 
         return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
@@ -443,7 +439,7 @@ int main(int argc, char **argv) {
         if (argc > 7)
                 end_ns = now_ns() + (uint64_t) atoi(argv[7]) * NSEC_PER_SEC;
         fd = open(argv[2], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (every == 0 || fd < 0 || controller_new(&c, argv[1], fd, false) < 0)
+        if (every == 0 || fd < 0 || controller_new(&c, argv[1], fd, -EBADF, false) < 0)
                 return usage();
         (void) controller_has_instances(c);
         safe_close(controller_list_functions(c, NULL));

@@ -15,6 +15,7 @@ root_tests += \
 	%D%/test-idle.sh \
 	%D%/test-kernel-text.sh \
 	%D%/test-kill.sh \
+	%D%/test-kill-faults.sh \
 	%D%/test-lean.sh \
 	%D%/test-leftovers.sh \
 	%D%/test-loss.sh \
@@ -23,6 +24,7 @@ root_tests += \
 	%D%/test-silence.sh \
 	%D%/test-options.sh \
 	%D%/test-package.sh \
+	%D%/test-put-back.sh \
 	%D%/test-restart.sh \
 	%D%/test-rotation.sh \
 	%D%/test-schedule.sh \
@@ -36,7 +38,7 @@ root_tests += \
 	%D%/test-tracedat.sh \
 	%D%/test-trigger.sh \
 	%D%/test-watcher.sh
-EXTRA_DIST += $(root_tests) %D%/dump-tracefs.sh %D%/run-in-guests tests/vm/vmrun
+EXTRA_DIST += $(root_tests) %D%/dump-tracefs.sh %D%/others.sh %D%/run-in-guests tests/vm/vmrun
 
 # check-root-long: every story on every kernel, also where ordinary runs leave it at one or two.
 .PHONY: check-root check-root-long check-root-native
@@ -69,7 +71,7 @@ noinst_PROGRAMS += %D%/count-markers
 
 # An ftraced whose live.json is of the next version.
 noinst_PROGRAMS += %D%/ftraced-next
-%C%_ftraced_next_SOURCES = daemon/main.c daemon/live.c daemon/session-adopt.c
+%C%_ftraced_next_SOURCES = daemon/main.c daemon/watch/live.c daemon/session/session-adopt.c
 %C%_ftraced_next_CPPFLAGS = $(AM_CPPFLAGS) -DLIVE_VERSION=2
 %C%_ftraced_next_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS)
 %C%_ftraced_next_LDADD = $(daemon_libs)

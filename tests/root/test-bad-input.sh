@@ -95,7 +95,7 @@ refused 'an unknown function, while one records' 3 start udp_sendmesg
 if has_instances; then
         echo udp_recvmsg >"$work/hooked"
         exits 'a second session starts' 0 ftracectl start -n second --lean="$work/hooked" udp_recvmsg
-        exits 'the second stops' 0 ftracectl stop second
+        stops 'the second stops' second
         is_as_before 'second session: tracefs is as it was with the first alone'
         refused 'a second session with another depth' 5 start -n second --depth=3 udp_recvmsg
 else
@@ -103,7 +103,7 @@ else
         says 'second session: the holder is named' 'first'
 fi
 is 'the first still records' "$(session first .state)" recording
-exits 'the first stops' 0 ftracectl stop first
+stops 'the first stops' first
 mv "$work/tracefs.before.all" "$work/tracefs.before"
 is_as_before 'tracefs is as it was at the end'
 done_testing

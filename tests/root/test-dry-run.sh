@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the filters and buffers of tracefs; needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.1 6.12
+# kernels: 6.12
 #
 # What a dry run prints, typed into a shell, programs the kernel as a start does, and puts it back.
 . "$(dirname "$0")/../functions.sh"
@@ -43,7 +43,7 @@ compare() { # VERB NAME OPTION...
 
         exits "$name: a start succeeds" 0 ftracectl "$verb" -n "$name" "$@"
         dump_tracefs "$work/$name.daemon"
-        exits "$name: a stop succeeds" 0 ftracectl stop "$name"
+        stops "$name: a stop succeeds" "$name"
         is_as_before "$name: the daemon puts all back"
         ok "$name: both program the same" diff -U2 "$work/$name.hand" "$work/$name.daemon"
 }
@@ -68,6 +68,6 @@ if has_instances; then
         exits 'beside it' 0 ftracectl start --dry-run -n beside udp_sendmsg
         says 'a root is added' '^echo udp_sendmsg >> set_graph_function +# was udp_recvmsg' "$out"
         says 'and only that is taken out' "^echo '!udp_sendmsg' >> set_graph_function\$" "$out"
-        exits 'it goes on' 0 ftracectl stop neighbour
+        stops 'it goes on' neighbour
 fi
 done_testing

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, events, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.12 new
 #
 # Events beside the calls, and the calls' arguments: what is drawn of them equals the kernel's own
 # `trace` file, whatever cannot be recorded is refused with the reason, and nothing is left behind.
@@ -28,7 +29,7 @@ compare() { # NAME PAIRS START-OPTION...
         cp "$buffer/trace" "$work/$name.kernel"
         put_back "$buffer/options/hash-ptr" "$was"
         kill -CONT "$ftraced_pid"
-        exits "$name: stop works" 0 ftracectl stop "$name"
+        stops "$name: stop works" "$name"
         ftracectl report "$name" >"$work/$name.ours" 2>"$err"
         cp "$work/$name.ours" "$work/$name.alike"
         as_flawed_as "$work/$name.kernel" "$work/$name.alike"

@@ -28,11 +28,8 @@ ok 'hardly anything but udp_sendmsg is drawn at depth 0' \
         test "$(grep -cE '\|  [a-zA-Z_]' "$out")" -lt $((2 * pairs + 100))
 ok 'nothing is said on standard error' not test -s "$err"
 
-is 'what recording a call costs was measured' \
-        "$(session exact '.calibration | .outer_ns > 0 and .inner_low_ns > 0 and .calls == 1000')" true
-note "armed in $(session exact .arm_ns) ns; $(session exact '.calibration | tojson')"
-ok 'nothing of that is in the recording' not grep -qE 'getppid|getuid|from_kuid' "$out"
+note "armed in $(session exact .arm_ns) ns"
 exits 'top succeeds' 0 ftracectl top exact
-says 'it says what was measured' ' as measured when it was armed\.$' "$out"
+says 'it says what tracing costs' 'is what tracing costs\.$' "$out"
 note "$(head -1 "$out")"
 done_testing

@@ -1,8 +1,10 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback), control groups; needs root, such a kernel and two CPUs.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.1 6.12
 #
 # Whose calls, where, which and by what clock: each filter shows in what is recorded.
+# Only here: the filters of a recording: --pid, --cpus, --notrace, clocks and so on.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
 requires taskset
@@ -92,7 +94,7 @@ is_as_before 'options: the kernel is as it was'
 exits 'cpus: start works' 0 ftracectl start -n cpus --flat --cpus=1 --clock=boot udp_sendmsg
 taskset -c 0 "$udp_pairs" 10 >/dev/null
 taskset -c 1 "$udp_pairs" 15 >/dev/null
-exits 'cpus: stop works' 0 ftracectl stop cpus
+stops 'cpus: stop works' cpus
 is 'cpus: what happened there is there' "$(trees cpus)" 30
 is 'cpus: and nothing from another' "$(session cpus '[.cpus[] | select(.cpu != 1).read_events] | add')" 0
 verified cpus
@@ -139,7 +141,7 @@ ok 'comm: who is called so is noticed' wait_until 20 records comm "$task"
 "$udp_pairs" 10 >/dev/null
 echo >"$work/go"
 wait "$task"
-exits 'comm: stop works' 0 ftracectl stop comm
+stops 'comm: stop works' comm
 is 'comm: calls of that task are there, not those of others nor of what it became' "$(trees comm)" 20
 is 'comm: its events are there, no others' "$(queued comm)" '20 0'
 is_as_before 'comm: the kernel is as it was'
@@ -156,7 +158,7 @@ ok 'cgroup: who joins it is noticed' wait_until 20 records cgroup "$task"
 "$udp_pairs" 10 >/dev/null
 echo >"$work/go"
 wait "$task"
-exits 'cgroup: stop works' 0 ftracectl stop cgroup
+stops 'cgroup: stop works' cgroup
 is 'cgroup: calls of its task are there, no others' "$(trees cgroup)" 20
 is 'cgroup: its events are there, no others' "$(queued cgroup)" '20 0'
 rmdir $groups/ftraced-test/below $groups/ftraced-test
@@ -186,7 +188,8 @@ if has_instances; then
         exits 'two sessions: another time is busy' 5 ftracectl start -n x --flat --slower=6ms --no-irqs udp_recvmsg
         says 'two sessions: the holder is named' 'tracing_thresh .*session first'
         exits 'two sessions: the same is not' 0 ftracectl start -n second --flat --slower=5ms --no-irqs udp_recvmsg
-        exits 'two sessions: both stop' 0 ftracectl stop first second
+        stops 'two sessions: the first stops' first
+        stops 'two sessions: the second stops' second
         is_as_before 'two sessions: the kernel is as it was'
 fi
 done_testing

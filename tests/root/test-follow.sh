@@ -42,17 +42,17 @@ try 'without a daemon' --store "$store" udp_sendmsg
 ok 'the daemon starts' start_ftraced
 try 'with a daemon' udp_sendmsg
 is 'the recording is not kept unless asked for' "$(ftracectl list --json | jq length)" 0
-try 'kept' -n kept udp_sendmsg
+try 'kept' -n kept --flat udp_sendmsg
 exits 'what was kept can be drawn again' 0 ftracectl report kept
 try 'a function alone' --function=udp_sendmsg udp_sendmsg
 is 'no other is drawn' "$(grep -vcE '^#|^$|udp_sendmsg|\}|-----| => ' "$work/live")" 0
-try 'slow calls' -n slow --keep-slower=50us udp_sendmsg
+try 'slow calls' -n slow --flat --keep-slower=50us udp_sendmsg
 exits 'they can be drawn again' 0 ftracectl report slow --keep-slower=50us
 is 'as many' "$(count_roots udp_sendmsg "$out")" "$(count_roots udp_sendmsg "$work/live")"
 exits 'what is known only at the end is refused' 2 ftracectl follow --keep-slower=p99 udp_sendmsg
 exits 'so is what lies before' 2 ftracectl follow --from=+1s udp_sendmsg
 
-exits 'a session of somebody starts' 0 ftracectl start -n theirs udp_sendmsg
+exits 'a session of somebody starts' 0 ftracectl start -n theirs --flat udp_sendmsg
 mv "$work/tracefs.before" "$work/tracefs.before.all"
 dump_tracefs "$work/tracefs.before"
 try 'a session that records' theirs
@@ -85,9 +85,9 @@ for i in 1 2; do
 done
 is 'it goes on recording' "$(session theirs .state)" recording
 mv "$work/tracefs.before.all" "$work/tracefs.before"
-exits 'it stops' 0 ftracectl stop theirs
+stops 'it stops' theirs
 
-follow udp_sendmsg
+follow --flat udp_sendmsg
 ok 'killed: it begins' wait_until 60 grep -q 'Ctrl-C to end' "$work/live.err"
 kill -KILL $follower
 wait $follower 2>/dev/null

@@ -1,10 +1,11 @@
 #!/bin/bash
 # Touches: function_graph, loopback and dummy9, modules dummy and binfmt_misc, the clock on the wall; needs root.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.1 6.12
+# kernels: 6.12
 #
 # What a host does to a recording, and a recording must not do to a host: a root that is called all the
 # time ends its session, a clock that is set confuses no time, a module that goes takes its roots along.
+# Only here: a flood that the kernel makes, a clock that is set, a module that goes.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
 requires dd modprobe rmmod ip
@@ -20,6 +21,7 @@ up_ms() {
         echo $((${up/./} * 10))
 }
 
+sed -i '/^KeepFree=/a MaxRetentionSec=1y' "$FTRACED_CONFIG"
 ok 'the daemon starts' start_ftraced
 # Only these are hooked where what they call does not matter: an emulated CPU takes long for all.
 printf '%s\n' vfs_read udp_sendmsg >"$work/hooked"
@@ -96,6 +98,22 @@ ok 'their moments do not go back' sort -C -n -k 2 "$cuts"
 exits 'nothing is lost' 0 ftracectl verify --json clock
 is 'every datagram has its tree' "$(jq .trees "$out")" 160
 
+# Nor is anything older for it.
+names() {
+        ftracectl list --json | jq -r '[.[].name] | sort | join(" ")'
+}
+before=$(names)
+ok 'the clock is set ten years ahead' date -s '+3652 days'
+cleanup_fn date -s '-3652 days'
+exits 'a year is long enough for all' 0 ftracectl vacuum --dry-run --json
+is 'nothing has to go' "$(jq '.removed | length' "$out")" 0
+ok 'the daemon is restarted' eval 'stop_ftraced && start_ftraced'
+exits 'a list says what goes' 0 ftracectl list
+says 'by its own years' 'would be next.*: at 203[0-9]-.*MaxRetentionSec=' "$out"
+ok 'the clock is set right' date -s '-3652 days'
+cleanups=()
+is 'nothing went' "$(names)" "$before"
+
 # --- a module that goes ------------------------------------------------------------------------------
 if modprobe dummy numdummies=0 2>/dev/null && grep -q '^dummy_dev_init \[dummy\]' "$tracefs/available_filter_functions"; then
         cleanup_fn rmmod dummy
@@ -117,7 +135,7 @@ if modprobe dummy numdummies=0 2>/dev/null && grep -q '^dummy_dev_init \[dummy\]
         ok 'it is well again when the module is back' wait_until 15 not is_degraded two
         ip link add dummy9 type dummy
         ip link del dummy9
-        exits 'it stops' 0 ftracectl stop two
+        stops 'it stops' two
         ftracectl report two >"$out" 2>"$err"
         not_ours=$(grep -c 'somebody else' "$err")
         [[ $not_ours == 0 ]] || note "$(tail -n 12 "$work/ftraced.log" "$err")"
@@ -125,6 +143,31 @@ if modprobe dummy numdummies=0 2>/dev/null && grep -q '^dummy_dev_init \[dummy\]
         is 'calls before and after are there' "$(count_roots dummy_dev_init "$out")" 2
         is 'and all others' "$(count_roots udp_sendmsg "$out")" 10
 
+        rmmod binfmt_misc 2>/dev/null
+        exits 'a session that stops without its root starts' 0 ftracectl start -n without dummy_dev_init udp_sendmsg
+        rmmod dummy
+        ok 'the session says that the root went' wait_until 15 is_degraded without
+        "$udp_pairs" 5 >/dev/null
+        stops 'it stops' without
+        is_as_before 'the kernel is as it was'
+        ftracectl report without >"$out" 2>"$err"
+        is 'all other calls are there' "$(count_roots udp_sendmsg "$out")" 10
+
+        modprobe dummy numdummies=0
+        exits 'a session whose root goes while there is no daemon starts' 0 ftracectl start -n between dummy_dev_init udp_sendmsg
+        kill_ftraced
+        rmmod dummy
+        ok 'the next daemon starts' start_ftraced
+        ok 'and says that the root went' wait_until 15 is_degraded between
+        ok 'the filter is not empty' not filter_is_empty
+        "$udp_pairs" 5 >/dev/null
+        stops 'it stops' between
+        is_as_before 'the kernel is as it was'
+        ftracectl report between >"$out" 2>"$err"
+        is 'all other calls are there' "$(count_roots udp_sendmsg "$out")" 10
+        exits 'nothing of it is left' 0 ftracectl doctor
+
+        modprobe dummy numdummies=0
         exits 'a session with no other root starts' 0 ftracectl start -n one dummy_dev_init
         rmmod dummy
         ok 'it ends by itself' wait_until 30 state_is one sealed

@@ -37,6 +37,10 @@ journal() { # MATCH...
 }
 
 ok 'systemd-sysusers makes the group' systemd-sysusers "$prefix/lib/sysusers.d/ftraced.conf"
+# As README has it: root records before there is a service.
+[[ ! -d /var/lib/ftraced ]] || rmdir /var/lib/ftraced # which installing has made
+exits 'root records with a daemon of its own' 0 ftracectl run -n first udp_sendmsg -- "$udp_pairs" 2
+is 'for root alone' "$(stat -c %G /var/lib/ftraced/sessions/first)" root
 ok 'systemd-tmpfiles knows our file' systemd-tmpfiles --create "$prefix/lib/tmpfiles.d/ftraced.conf"
 ok 'the catalog can be compiled' journalctl --update-catalog
 mkdir -p /etc/ftraced/ftraced.conf.d /etc/systemd/system/ftraced.service.d
@@ -45,6 +49,9 @@ useradd -M -G ftraced alice
 useradd -M bob
 systemctl daemon-reload
 ok 'the socket listens' systemctl start ftraced.socket
+exits 'a member draws what was recorded before there was a service' 0 as alice "$prefix/bin/ftracectl" report first
+ok 'with the names of functions' grep -q 'udp_sendmsg' "$out"
+is 'all of it is of the group' "$(find /var/lib/ftraced ! -group ftraced)" ''
 is 'it is for root and the group' "$(stat -c '%a %U:%G' /run/ftraced/org.ftraced)" '660 root:ftraced'
 
 # --- the sandbox ---------------------------------------------------------------------------------
@@ -81,12 +88,15 @@ exits 'run --lean=full works in there' 0 ftracectl run -n lean --lean=full udp_s
 is 'with all calls' "$(count_roots udp_sendmsg "$out")" 40
 as bob sleep 300 &
 cleanup_fn kill $!
-exits 'another user'\''s process can be recorded' 0 ftracectl start -n bobs --pid "$(pgrep -u bob sleep)" udp_sendmsg
-exits 'and that ends' 0 ftracectl stop bobs
+exits 'another user'\''s process can be recorded' 0 ftracectl start -n bobs --flat --pid "$(pgrep -u bob sleep)" udp_sendmsg
+sysctl -qw kernel.ftrace_enabled=0
+sysctl -qw kernel.ftrace_enabled=1
+ftracectl stop bobs >"$out" 2>"$err"
+says 'what others did to kernel.ftrace_enabled is heard of in there' 'unknown loss in 1 gap' "$out"
 
 # --- who may what --------------------------------------------------------------------------------
 
-ftracectl start -n roots udp_sendmsg >/dev/null
+ftracectl start -n roots --flat udp_sendmsg >/dev/null
 exits 'a stranger is not let in' 4 as bob "$prefix/bin/ftracectl" list
 says 'he is told of the group' 'not in group ftraced.*usermod -aG ftraced bob'
 exits 'a member lists' 0 as alice "$prefix/bin/ftracectl" list
@@ -98,7 +108,7 @@ exits 'she may not vacuum' 4 as alice "$prefix/bin/ftracectl" vacuum
 exits 'root stops it' 0 ftracectl stop roots
 exits 'she draws it' 0 as alice "$prefix/bin/ftracectl" report roots
 ok 'and sees the names of functions' grep -q 'udp_sendmsg' "$out"
-exits 'she starts one' 0 as alice "$prefix/bin/ftracectl" start -n hers udp_sendmsg
+exits 'she starts one' 0 as alice "$prefix/bin/ftracectl" start -n hers --flat udp_sendmsg
 is 'which has an end' "$(ftracectl show --json hers | jq .spec.duration_ns)" 3600000000000
 exits 'she stops it' 0 as alice "$prefix/bin/ftracectl" stop hers
 exits 'her doctor tells her rights' 0 as alice "$prefix/bin/ftracectl" doctor
@@ -131,7 +141,13 @@ says 'the journal is explained' 'Recording hard has begun' "$work/journal"
 says 'it says that it was taken up' 'Recording hard was taken up' "$work/journal"
 says 'and its end' 'Recording hard has ended, complete' "$work/journal"
 ok 'the catalog leaves nothing to be filled in' not grep -q '@FTRACED' "$work/journal"
+as alice python3 -c 'import socket
+s = socket.socket(socket.AF_UNIX)
+s.connect("/run/ftraced/org.ftraced")
+s.sendall(b"no call\0")
+s.recv(1)'
 journal FTRACED_USER="$(id -u alice)"
+says 'that alice did not speak the protocol is there' 'Closed a connection' "$work/journal"
 says 'what alice read is there' 'Recording roots was read' "$work/journal"
 says 'what she was refused is there' 'A call was refused' "$work/journal"
 is 'with her process' "$(journalctl -u ftraced -o json FTRACED_USER="$(id -u alice)" | jq -rs 'map(select(.FTRACED_PID | tonumber <= 1)) | length')" 0
@@ -149,7 +165,7 @@ inactive() {
 ok 'a service without work leaves' wait_until 30 inactive
 is 'the socket stays' "$(systemctl is-active ftraced.socket)" active
 exits 'who connects brings it back' 0 ftracectl list
-exits 'it records' 0 ftracectl start -n stays udp_sendmsg
+exits 'it records' 0 ftracectl start -n stays --flat udp_sendmsg
 sleep 3
 ok 'and stays as long as that goes on' records stays
 rm /etc/systemd/system/ftraced.service.d/idle.conf
@@ -170,5 +186,11 @@ is_as_before 'and the kernel is as it was'
 rm -r /etc/systemd/system/ftraced.service.d
 systemctl daemon-reload
 systemctl reset-failed ftraced.socket ftraced.service
+systemctl stop ftraced.socket ftraced.service
+exits 'root records without the service into its store' 0 ftracectl run -n between --flat udp_sendmsg -- "$udp_pairs" 2
+is 'which is of the group' "$(find /var/lib/ftraced ! -group ftraced)" ''
+systemctl start ftraced.socket
+exits 'a member draws that as well' 0 as alice "$prefix/bin/ftracectl" report between
+ok 'with the names of functions, too' grep -q 'udp_sendmsg' "$out"
 systemctl stop ftraced.socket ftraced.service
 done_testing

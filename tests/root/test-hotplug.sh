@@ -27,7 +27,7 @@ for i in 1 2 3; do
         ok "CPU 1 comes under load, time $i" is_switched 1
         ok "the workload ends, time $i" wait $!
 done
-exits 'stop works' 0 ftracectl stop plug
+stops 'stop works' plug
 is_as_before 'the kernel is as it was'
 exits 'verify is content' 0 ftracectl verify --json plug
 is 'every datagram has its tree' "$(jq .trees "$out")" $((2 * (100 + 200 + 3 * 100)))

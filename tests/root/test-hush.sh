@@ -61,7 +61,7 @@ is 'the list of the one is empty again' "$(cat "$tracefs/instances/ftraced-all/s
 is 'those left out by the other are, too' "$(cat "$tracefs/instances/ftraced-some/set_ftrace_notrace_pid")" 'no pid'
 "$udp_pairs" 5 >/dev/null
 for name in all some; do
-        exits "$name stops" 0 ftracectl stop "$name"
+        stops "$name stops" "$name"
         is "$name: each change of the filter is a gap, and nothing else is" "$(gaps "$name")" \
                 "$(times $((2 * rounds)) roots_changed)"
 done

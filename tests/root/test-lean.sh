@@ -37,7 +37,7 @@ start_at_once() {
                 says 'at once: it is said that all functions are hooked' \
                         'udp_sendmsg calls is still being learned; all functions are hooked'
         fi
-        exits 'at once: stop succeeds' 0 ftracectl stop at-once
+        stops 'at once: stop succeeds' at-once
 }
 
 record() { # NAME OPTION...: the workload, and how many are hooked, in $hooked
@@ -47,7 +47,7 @@ record() { # NAME OPTION...: the workload, and how many are hooked, in $hooked
         exits "$name: start succeeds" 0 ftracectl start -q -n "$name" "$@" udp_sendmsg
         hooked=$(grep -vc '^#' "$(filter_of "$name")")
         ok "$name: the workload succeeds" "$udp_pairs" $pairs
-        exits "$name: stop succeeds" 0 ftracectl stop "$name"
+        stops "$name: stop succeeds" "$name"
         [[ $name != learning ]] || start_at_once
         # What is learned is weighed afterwards, in an instance of its own.
         [[ $hooked != 0 || "$*" != --lean=* ]] || wait_until 60 has_learned
@@ -86,6 +86,10 @@ missing=$(comm -23 "$work/learning" "$work/full" | wc -l)
 ok "full: what was called is there ($missing of $(wc -l <"$work/learning") functions were not called again)" \
         test $((missing * 5)) -lt "$(wc -l <"$work/learning")"
 
+exits 'full: verify is content' 0 ftracectl verify full
+says 'full: and says from how many calls what is recorded was learned' \
+        'Note: .* functions are hooked; any other, not seen in the [0-9,]+ calls that lean learned from, is not recorded' "$out"
+
 record auto --lean=auto
 ok 'auto: less is hooked' test "$hooked" -lt "$n_learned"
 ok 'auto: something is left out' test "$(session auto '.left_out | length')" -gt 0
@@ -105,7 +109,7 @@ is_narrowed() { # after one more turn of the workload
 ok 'long: the filter is narrowed while it records' wait_until 120 is_narrowed
 ok 'long: the workload goes on' "$udp_pairs" $pairs
 n_pairs=$((n_pairs + pairs))
-exits 'long: stop succeeds' 0 ftracectl stop long
+stops 'long: stop succeeds' long
 is_as_before 'long: the kernel is as it was'
 exits 'long: verify is content' 0 ftracectl verify --json long
 is 'long: all trees are there' "$(jq .trees "$out")" $((2 * n_pairs))

@@ -4,7 +4,8 @@
 # kernels: 6.1 6.12
 #
 # What somebody left in the tracing files is overridden while a session records, and put back exactly:
-# by stop, by run, and by --restore after the daemon was killed.  What somebody uses is theirs.
+# by stop, by run, and by --restore after the daemon was killed, also without the ledger in the store, or
+# without the store.  What somebody uses is theirs.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
 cpumask=$(<"$tracefs/tracing_cpumask")
@@ -70,7 +71,7 @@ says 'doctor names tracing_thresh' 'tracing_thresh' "$out"
 exits 'a session starts' 0 ftracectl start -n one udp_sendmsg
 dump_tracefs "$work/tracefs.armed"
 ok 'the leftovers are overridden meanwhile' not cmp -s "$work/tracefs.before" "$work/tracefs.armed"
-exits 'the session stops' 0 ftracectl stop one
+stops 'the session stops' one
 is_as_before 'stop puts all of it back'
 exits 'a session starts again' 0 ftracectl start -n two --notrace=ip_make_skb --depth=3 --pid=$$ udp_sendmsg
 kill_ftraced
@@ -79,15 +80,57 @@ is_as_before 'ftraced --restore puts all of it back'
 ok 'the next daemon starts' start_ftraced
 exits 'the interrupted session is there, as failed' 0 ftracectl show two
 says 'its state says so' 'failed' "$out"
-exits 'a session starts once more' 0 ftracectl start -n three udp_sendmsg
+exits 'a session starts once more' 0 ftracectl start -n three --flat udp_sendmsg
 kill_ftraced
 dump_tracefs "$work/tracefs.armed"
 ok 'the next daemon starts by itself' start_ftraced
 dump_tracefs "$work/tracefs.after"
 ok 'it goes on with the session and changes nothing' cmp -s "$work/tracefs.armed" "$work/tracefs.after"
-exits 'that session stops' 0 ftracectl stop three
+stops 'that session stops' three
 is_as_before 'stop puts all of it back for a daemon that came later'
 ok 'the daemon ends' stop_ftraced
+
+# --- a ledger that is lost ------------------------------------------------------------------------
+
+restore() {
+        "$top_builddir/ftraced" --store "$store" --restore
+}
+kill_in_session() { # NAME: a daemon that records it
+        ok "$1: the daemon starts" start_ftraced
+        exits "$1: a session starts" 0 ftracectl start -n "$1" --flat udp_sendmsg
+        kill_ftraced
+}
+kill_in_session truncated
+truncate -s 50 "$store/ledger"
+exits 'with half a ledger --restore succeeds' 0 restore
+says 'it names the file' "$store/ledger, which lists"
+is_as_before 'it puts all of it back'
+
+kill_in_session emptied
+find "$store" -mindepth 1 -delete
+ok 'the next daemon starts on an empty store' start_ftraced
+is_as_before 'it puts all of it back all the same'
+ok 'it ends' stop_ftraced
+says 'it has looked' 'The kernel is as it was' "$work/ftraced.log"
+
+clear_things
+dump_tracefs "$work/tracefs.before"
+kill_in_session lost
+find "$store" "$RUNTIME_DIRECTORY" -mindepth 1 -delete
+if has_instances; then
+        exits 'without ledger, copy and store --restore puts back what carries a name' 0 restore
+        ok 'and says what it guesses' grep -q 'what it was before is not known' "$err"
+else
+        exits 'without ledger, copy and store --restore fails' 1 restore
+        ok 'it does not say that there is nothing' not grep -q 'Nothing to put back' "$out"
+        # The commands that it names.
+        sed -n 's/.*: \(echo nop > .*\)\.$/\1/p' "$err" >"$work/commands"
+        sed -n 's/^    echo/echo/p' "$out" >>"$work/commands"
+        ok 'it names commands' test -s "$work/commands"
+        ok 'they can be run' bash -e "$work/commands"
+        exits 'then there is nothing to put back' 0 restore
+fi
+is_as_before 'everything is as it was'
 
 # --- somebody else's ----------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.12 new
 #
 # What the kernel had to overwrite is counted for each CPU, and said wherever the recording is shown.
 . "$(dirname "$0")/../functions.sh"
@@ -20,7 +21,7 @@ for cpu in $cpus; do
         note "the kernel lost ${lost[$cpu]} events on $cpu"
 done
 kill -CONT "$ftraced_pid"
-exits 'stop works' 0 ftracectl stop small
+exits 'stop says so in its exit status' 6 ftracectl stop small
 says 'stop says that events were lost' 'lost' "$out"
 is_as_before 'the kernel is as it was'
 

@@ -63,7 +63,7 @@ use $b
 rmmod $b
 modprobe $a
 use $a
-exits 'it is stopped' 0 ftracectl stop it
+stops 'it is stopped' it
 is 'the stop notices what changed last' "$(session it '.symbol_maps | length')" 4
 is 'maps are in order' "$(session it '[.symbol_maps[] | .unchanged_ns, .from_ns] | . == sort')" true
 [[ $at != "$first" ]] || is 'a kernel that is the same again has the same map' \

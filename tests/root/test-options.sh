@@ -27,13 +27,17 @@ ended() { # NAME
 
 ok 'the daemon starts' start_ftraced
 
+# Where it is not about how many functions are hooked, few are: that is armed ten times as fast.
+printf '%s\n' udp_sendmsg ip_make_skb __ip_append_data udp_send_skb ip_send_skb >"$work/some"
+some=--lean=$work/some
+
 # --- which functions ----------------------------------------------------------------------------
 
-record several udp_sendmsg udp_recvmsg -- "$udp_pairs" 20
+record several "$some" udp_sendmsg udp_recvmsg -- "$udp_pairs" 20
 is 'several: all calls of the one root are there' "$(count_roots udp_sendmsg "$work/several.text")" 40
 ok 'several: calls of the other root are there' test "$(count_roots udp_recvmsg "$work/several.text")" -ge 40
 
-record wildcard 'udp_*msg' -- "$udp_pairs" 20
+record wildcard "$some" 'udp_*msg' -- "$udp_pairs" 20
 is 'wildcard: its roots are what the kernel lists' "$(session wildcard '.roots | join(" ")')" \
         "$(sed 's/ .*//' "$tracefs/available_filter_functions" | grep '^udp_.*msg$' | LC_ALL=C sort -u | paste -sd' ')"
 is 'wildcard: calls of udp_sendmsg are there' "$(count_roots udp_sendmsg "$work/wildcard.text")" 40
@@ -43,14 +47,10 @@ record whole udp_sendmsg -- "$udp_pairs" 20
 ok 'whole: ip_make_skb is called' grep -q 'ip_make_skb()' "$work/whole.text"
 ok 'whole: calls are nested' test "$(deepest "$work/whole.text")" -gt 5
 
-record without --notrace=ip_make_skb udp_sendmsg -- "$udp_pairs" 20
+record without "$some" --notrace=ip_make_skb udp_sendmsg -- "$udp_pairs" 20
 is 'notrace: the roots are all there' "$(count_roots udp_sendmsg "$work/without.text")" 40
 is 'notrace: the function is not' "$(grep -c 'ip_make_skb' "$work/without.text")" 0
 is 'notrace: what it calls is not' "$(grep -c '__ip_append_data' "$work/without.text")" 0
-
-# Where it is not about how many functions are hooked, few are: that is armed ten times as fast.
-printf '%s\n' udp_sendmsg ip_make_skb __ip_append_data udp_send_skb ip_send_skb >"$work/some"
-some=--lean=$work/some
 
 # --- how deep -----------------------------------------------------------------------------------
 

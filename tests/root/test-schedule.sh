@@ -3,6 +3,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kernels: 6.12
 # needs: systemd
+#
+# Schedules on a host with systemd.
+# Only here: timers of systemd: they come on time, can be masked, and nobody is needed for the end.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
 requires systemctl journalctl make

@@ -4,6 +4,7 @@
 # kernels: 6.12
 #
 # A recording is the same before and after it is sealed, but for its size, and who seals it is locked up.
+# Only here: how few bytes an event takes, and that a worker as the kernel locked it up can do its work.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
 

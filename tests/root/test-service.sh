@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: installs ftraced, systemd units, function_graph; needs a guest in which systemd is process 1.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.1 6.12
+# kernels: 6.12
 # needs: systemd
 . "$(dirname "$0")/../functions.sh"
 require_kernel
@@ -30,7 +30,7 @@ is '40 calls are drawn' "$(count_roots udp_sendmsg "$out")" 40
 ok 'it did not start a private daemon' not grep -qi private "$err"
 is 'the socket started the service' "$(systemctl is-active ftraced.service)" active
 is_as_before 'the kernel is as it was'
-exits 'start works' 0 ftracectl start -n long udp_sendmsg
+exits 'start works' 0 ftracectl start -n long --flat udp_sendmsg
 "$udp_pairs" 5 >/dev/null
 ok 'systemctl stop succeeds while a session records' systemctl stop ftraced.socket ftraced.service
 is_as_before 'systemctl stop leaves the kernel as it was'
@@ -38,13 +38,13 @@ ok 'what was recorded is complete, without a daemon' ftracectl verify long
 is 'it holds what happened until then' "$(ftracectl report long 2>"$err" | grep -cE '\|  udp_sendmsg\(')" 10
 
 ok 'the service starts again' systemctl start ftraced.socket ftraced.service
-exits 'start works again' 0 ftracectl start -n killed udp_sendmsg
+exits 'start works again' 0 ftracectl start -n killed --flat udp_sendmsg
 ok 'the main process is killed' systemctl kill -s KILL --kill-who=main ftraced.service
 served() {
         ftracectl list --json | jq -e '.[] | select(.name == "killed" and .state == "recording")'
 }
 ok 'systemd starts the next one, which goes on' wait_until 60 served
-exits 'it stops the session' 0 ftracectl stop killed
+stops 'it stops the session' killed
 is_as_before 'it put the kernel back'
 
 journalctl -u ftraced.service -o cat >"$work/journal" 2>/dev/null

@@ -1,9 +1,11 @@
 #!/bin/bash
 # Touches: function_graph, event and function triggers; needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.12 new
 #
 # Triggers on a real kernel: functions, events with a filter, slow calls, counts; the kernel switches
 # by itself, a flight recorder keeps what led up to it, and nothing of it is left behind.
+# Only here: triggers that the kernel pulls: functions, events, slow calls, counts.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
 requires python3
@@ -37,7 +39,7 @@ is 'with recording off' "$(<"$(buffer_of call)/tracing_on")" 0
 ring
 ok 'it records when that is called' wait_until 10 records call
 "$udp_pairs" 10 >/dev/null
-exits 'it is stopped' 0 ftracectl stop call
+stops 'it is stopped' call
 is 'the trigger fired once' "$(fired call)" 1
 ftracectl report call >"$work/text" 2>"$err"
 is 'only what came after the trigger was recorded' "$(count_roots udp_sendmsg "$work/text")" 20
@@ -83,7 +85,7 @@ is 'which goes on with it' "$(session flight .state)" recording
 exits 'a snapshot' 0 ftracectl snapshot flight
 ftracectl report flight-snap-3 >"$work/text" 2>"$err"
 is 'has what was called meanwhile' "$(count_roots udp_sendmsg "$work/text")" 6
-exits 'it is stopped' 0 ftracectl stop flight
+stops 'it is stopped' flight
 is_as_before 'the kernel is as it was'
 
 exits 'a session waits for 20 calls' 0 ftracectl arm -n count --on count:20 --do start udp_sendmsg
@@ -92,7 +94,7 @@ sleep 3
 is '10 are not enough' "$(session count .state)" armed
 "$udp_pairs" 6 >/dev/null
 ok '22 are' wait_until 10 records count
-exits 'it is stopped' 0 ftracectl stop count
+stops 'it is stopped' count
 is_as_before 'the kernel is as it was'
 
 hooked() { # SESSION: what its roots call is recorded
@@ -105,7 +107,7 @@ ok 'it records when its trigger fires' wait_until 20 records bare
 ring
 ok 'and then everything is hooked' wait_until 120 hooked bare
 "$udp_pairs" 5 >/dev/null
-exits 'it is stopped' 0 ftracectl stop bare
+stops 'it is stopped' bare
 is 'the trigger fired once' "$(fired bare)" 1
 ftracectl report bare >"$work/text" 2>"$err"
 is 'no call is missing' "$(count_roots udp_sendmsg "$work/text")" 16
@@ -115,7 +117,7 @@ is_as_before 'the kernel is as it was'
 
 exits 'one' 0 ftracectl arm -n cut --on function:$bell --do start udp_sendmsg
 exits 'that is fired' 0 ftracectl trigger cut
-exits 'is stopped' 0 ftracectl stop cut
+stops 'is stopped' cut
 exits 'and one' 0 ftracectl arm -n short --on function:$bell --do start udp_sendmsg
 ring
 ok 'that records' wait_until 20 records short
@@ -134,7 +136,7 @@ sleep 1.5
 ok 'a slow one is kept, with what led up to it' wait_until 20 ended slow-snap-1
 ftracectl report slow-snap-1 >"$work/text" 2>"$err"
 ok 'it is in it' test "$(count_roots hrtimer_nanosleep "$work/text")" -ge 3
-exits 'it is stopped' 0 ftracectl stop slow
+stops 'it is stopped' slow
 is_as_before 'the kernel is as it was'
 
 exits 'an unknown event' 3 ftracectl arm --on event:signal:no_such udp_sendmsg
@@ -150,7 +152,7 @@ ring
 "$udp_pairs" 4 >/dev/null
 ok 'outlives its daemon' start_ftraced
 ok 'and what fired meanwhile has begun it' wait_until 10 records killed
-exits 'it is stopped' 0 ftracectl stop killed
+stops 'it is stopped' killed
 ftracectl report killed >"$work/text" 2>"$err"
 is 'from the moment on that it fired, which was the kernel'"'"'s doing' "$(count_roots udp_sendmsg "$work/text")" 8
 exits 'an armed session' 0 ftracectl arm -n gone --on function:$bell --lean="$work/functions" udp_sendmsg

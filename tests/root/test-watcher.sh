@@ -28,13 +28,13 @@ for i in 1 2 3; do
         exits "round $i: a session starts" 0 ftracectl start -n "calm-$i" udp_sendmsg udp_recvmsg
         exits "round $i: a second with a wrong name is refused" 3 ftracectl start udp_sendmesg
         "$udp_pairs" 5 >/dev/null
-        exits "round $i: it stops" 0 ftracectl stop "calm-$i"
+        stops "round $i: it stops" "calm-$i"
 done
 if has_instances; then
         exits 'one of two starts' 0 ftracectl start -n first udp_sendmsg
         exits 'two of two starts' 0 ftracectl start -n second udp_recvmsg
-        exits 'the first stops' 0 ftracectl stop first
-        exits 'the second stops' 0 ftracectl stop second
+        stops 'the first stops' first
+        stops 'the second stops' second
 fi
 is_as_before 'tracefs is as it was after calm rounds'
 

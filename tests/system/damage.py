@@ -9,6 +9,8 @@ OUT/symbols/KIND-HOW/           stores whose symbols are
 import os
 import random
 import shutil
+import socket
+import stat
 import struct
 import sys
 
@@ -85,6 +87,32 @@ def first_segment(session):
     return os.path.join("cpu0", sorted(os.listdir(directory))[0])
 
 
+def bind(path):
+    s = socket.socket(socket.AF_UNIX)
+    here = os.getcwd()
+    os.chdir(os.path.dirname(path))  # such a name has 107 bytes at most
+    s.bind(os.path.basename(path))
+    os.chdir(here)
+
+
+# What else can have a file's name.  Links lead to what it was.
+stand_ins = {
+    "fifo": os.mkfifo,
+    "link": lambda path: os.symlink(os.path.basename(path) + ".real", path),
+    "directory": os.mkdir,
+    "socket": bind,
+}
+if os.geteuid() == 0:
+    stand_ins["device"] = lambda path: os.mknod(path, stat.S_IFCHR | 0o644, os.makedev(1, 5))  # /dev/zero
+
+
+def put_in_place(make, target, path):
+    path = os.path.join(target, path)
+    if os.path.lexists(path):
+        os.rename(path, path + ".real")
+    make(path)
+
+
 HUGE = 900 << 30
 session = os.path.join(data, "sessions", "udp_sendmsg-6.12")
 events = "tracing/events/"
@@ -112,14 +140,17 @@ for kind, (source, path) in kinds.items():
         copy_tree(source, target)
         write(os.path.join(target, path), whole)
         os.truncate(os.path.join(target, path), HUGE)
-    target = os.path.join(out, "store/sessions", kind + "-fifo")
-    copy_tree(source, target)
-    os.unlink(os.path.join(target, path))
-    os.mkfifo(os.path.join(target, path))
-    target = os.path.join(out, "store/sessions", kind + "-directory")
-    copy_tree(source, target)
-    os.unlink(os.path.join(target, path))
-    os.mkdir(os.path.join(target, path))
+    for way, make in stand_ins.items():
+        target = os.path.join(out, "store/sessions", kind + "-" + way)
+        copy_tree(source, target)
+        put_in_place(make, target, path)
+# Of what is no file of its own: a directory, and one that this recording does not have.
+for way, make in stand_ins.items():
+    for kind, path in ("cpu", "cpu0"), ("cuts", "cuts"):
+        if (kind, way) != ("cpu", "directory"):
+            target = os.path.join(out, "store/sessions", kind + "-" + way)
+            copy_tree(session, target)
+            put_in_place(make, target, path)
 copy_tree(os.path.join(data, "symbols"), os.path.join(out, "store/symbols"))
 
 
@@ -150,15 +181,20 @@ for way, damage in ways.items():
         path = os.path.join(data, "symbols", name)
         write(os.path.join(out, "symbols", way, "symbols", name), damage(read(path)))
     copy_tree(session, os.path.join(out, "symbols", way, "sessions/it"))
-for way in ("sparse", "fifo"):
+for way in ("sparse", *stand_ins):
     copy_tree(session, os.path.join(out, "symbols", way, "sessions/it"))
     for name in os.listdir(os.path.join(data, "symbols")):
         path = os.path.join(out, "symbols", way, "symbols", name)
         write(path, b"")
-        os.truncate(path, HUGE)
-        if way == "fifo":
-            os.unlink(path)
-            os.mkfifo(path)
+        if way == "sparse":
+            os.truncate(path, HUGE)
+        else:
+            put_in_place(stand_ins[way], os.path.dirname(path), name)
+for way in stand_ins:
+    if way != "directory":
+        copy_tree(session, os.path.join(out, "symbols", "all-" + way, "sessions/it"))
+        copy_tree(os.path.join(data, "symbols"), os.path.join(out, "symbols", "all-" + way, "symbols"))
+        put_in_place(stand_ins[way], os.path.join(out, "symbols", "all-" + way), "symbols")
 
 for kind in ("v6", "v7", "zstd"):
     whole = read(os.path.join(out, kind + ".dat"))

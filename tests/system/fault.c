@@ -4,8 +4,10 @@
  * A disk that fails on demand, preloaded into a daemon
  *
  * As long as the file $FAULT_FILE holds a number, every call that would put something on disk below
- * $FAULT_DIR fails with that errno: splice(), write(), pwrite(), fallocate(), ftruncate(), and the
- * making, renaming and removing of names.  Reading goes on, as it does on a full disk.
+ * $FAULT_DIR fails with that errno, but for the first N of them if it holds "NUMBER N": splice(), write(), pwrite(), fallocate(), ftruncate(), and the
+ * making, renaming and removing of names.  Reading goes on, as it does on a full disk.  With an "s"
+ * before the number only writing back fails, which who syncs is told; "w" holds it up instead, until
+ * the file holds something else.
  */
 
 #include <dlfcn.h>
@@ -22,10 +24,13 @@
 
 #define REAL(name) ((typeof(&name)) dlsym(RTLD_NEXT, #name))
 
-/* The errno that is asked for, or 0. */
-static int fault(void) {
+/* The errno that is asked for, with that word before it, or 0. */
+static int fault(const char *word) {
         const char *path = getenv("FAULT_FILE");
-        char text[16] = {};
+        static char last[32];
+        static int n_passed;
+        char text[32] = {};
+        int error = 0, n = 0;
         int fd = path ? (int) syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0) : -1;
 
         if (fd < 0)
@@ -33,11 +38,16 @@ static int fault(void) {
         if (syscall(SYS_read, fd, text, sizeof(text) - 1) < 0)
                 text[0] = 0;
         (void) syscall(SYS_close, fd);
-        return atoi(text);
+        if (strcmp(text, last) != 0) {
+                strcpy(last, text);
+                n_passed = 0;
+        }
+        if (strncmp(text, word, strlen(word)) == 0)
+                (void) sscanf(text + strlen(word), "%d %d", &error, &n);
+        return error == 0 || n_passed++ < n ? 0 : error;
 }
 
-/* Whether a call on @fd, a file or a directory, is to fail: then errno is set. */
-static int fails(int fd) {
+static int fails_as(int fd, const char *word) {
         const char *dir = getenv("FAULT_DIR");
         char link[64], path[PATH_MAX];
         ssize_t n;
@@ -52,10 +62,47 @@ static int fails(int fd) {
         path[n] = 0;
         if (strncmp(path, dir, strlen(dir)) != 0)
                 return 0;
-        error = fault();
+        error = fault(word);
         if (error != 0)
                 errno = error;
         return error != 0;
+}
+
+/* Whether a call on @fd, a file or a directory, is to fail: then errno is set. */
+static int fails(int fd) {
+        return fails_as(fd, "");
+}
+
+/* Whether it cannot be written back. */
+static int fails_to_sync(int fd) {
+        while (fails_as(fd, "w"))
+                (void) usleep(10000);
+        return fails_as(fd, "s");
+}
+
+int fdatasync(int fd) {
+        return fails_to_sync(fd) ? -1 : REAL(fdatasync)(fd);
+}
+
+int fsync(int fd) {
+        return fails_to_sync(fd) ? -1 : REAL(fsync)(fd);
+}
+
+int sync_file_range(int fd, __off64_t at, __off64_t n, unsigned flags) {
+        return fails_as(fd, "s") ? -1 : REAL(sync_file_range)(fd, at, n, flags);
+}
+
+/* Nobody looks past the page cache, where all is well. */
+int open(const char *path, int flags, ...) {
+        mode_t mode;
+        va_list ap;
+
+        va_start(ap, flags);
+        mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;
+        va_end(ap);
+        if ((flags & O_DIRECT) && fault("s") != 0)
+                return (errno = EINVAL, -1);
+        return REAL(open)(path, flags, mode);
 }
 
 ssize_t splice(int in, __off64_t *in_at, int out, __off64_t *out_at, size_t n, unsigned flags) {

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """hostile.py SOCKET DAEMON_PID ATTACK...
 hostile.py --functions
+hostile.py --session FROM TO UID
 
-The second prints the 60,000 functions that the attacks whose names begin with "expensive" are about.
+The second prints the 60,000 functions that the attacks whose names begin with "expensive" are about, the
+third makes a session of UID in the directory TO that has 20,000 segments, all else as in FROM.
 
 Attacks the daemon in one way after the other while another client asks it for its status all the time,
 and prints "ATTACK ok" or "ATTACK not ok: WHY" for each.  The last line is "answers N late N worst MS",
@@ -22,6 +24,7 @@ import os
 import re
 import resource
 import select
+import shutil
 import socket
 import struct
 import sys
@@ -31,8 +34,13 @@ USER = GROUP = 64999
 STATUS = b'{"method":"org.ftraced.GetStatus"}\0'
 INFO = b'{"method":"org.varlink.service.GetInfo"}\0'
 N_USERS = 3
+N_SEGMENTS = 20000
+CONNECTIONS = 64 + 8  # of one user, with those for short calls (daemon/server/server.h, quota.h)
+CALL_MAX = 2112 << 10  # FRAME_CALL_MAX
+with open(__file__, encoding="utf-8") as f:
+    SOURCE = f.read()  # before there is another user, who may not look in here
 
-if sys.argv[1:] != ["--functions"]:
+if not sys.argv[1].startswith("--"):
     path = sys.argv[1]
     daemon = int(sys.argv[2])
 
@@ -135,9 +143,9 @@ def connections():
         if len(kept) >= 400:
             end = time.monotonic() + 10
             readable = []
-            while len(readable) < len(kept) - 64 and time.monotonic() < end:
+            while len(readable) < len(kept) - CONNECTIONS and time.monotonic() < end:
                 readable, _, _ = select.select(kept, [], [], 0.1)
-            check(len(readable) >= len(kept) - 64, "one user has more than his connections")
+            check(len(readable) >= len(kept) - CONNECTIONS, "one user has more than his connections")
             n_refused += len(readable)
             for s in readable:
                 s.close()
@@ -182,7 +190,7 @@ def endless():
         n = 0
         while n < 100 << 20 and send(s, b" " * 65536):
             n += 65536
-        check(n < 2 << 20, "a message may be as long as it likes")
+        check(n < CALL_MAX + (2 << 20), "a message may be as long as it likes")
 
 
 def nested():
@@ -295,7 +303,7 @@ def call(method, parameters=None, more=False):
     if more:
         message["more"] = True
     data = json.dumps(message, separators=(",", ":")).encode()
-    check(len(data) < 65536, f"a call of {method} is longer than any may be")
+    check(len(data) <= CALL_MAX, f"a call of {method} is longer than any may be")
     with connect() as s:
         s.settimeout(100)
         s.sendall(data + b"\0")
@@ -308,7 +316,7 @@ def call(method, parameters=None, more=False):
 def specs():
     """The dearest that are valid and fit into a call, one kind after the other."""
     for spec in all_specs():
-        while len(json.dumps(spec, separators=(",", ":"))) > 65000:
+        while len(json.dumps(spec, separators=(",", ":"))) > CALL_MAX - 500:
             longest = max((v for v in spec.values() if isinstance(v, list)), key=len)
             del longest[len(longest) * 9 // 10 :]
         yield spec
@@ -393,8 +401,8 @@ def expensive_session():
         s.sendall(json.dumps({"method": "org.ftraced.Watch", "parameters": {"session": big}, "more": True}).encode() + b"\0")
         watching.append(s)
     for _ in range(10):
-        for method in ("Describe", "Open", "Trigger", "Snapshot", "List"):
-            call(method, {"session": big} if method != "List" else None)
+        for method in ("Describe", "Open", "Trigger", "Snapshot", "List", "ListBriefs"):
+            call(method, {"session": big} if not method.startswith("List") else None)
         call("Pin", {"session": name, "pinned": False})
     end = time.monotonic() + 1.5
     while time.monotonic() < end:
@@ -406,15 +414,31 @@ def expensive_session():
         call(method, {"session": name})
 
 
+def expensive_segments():
+    """What is asked of sessions that have very many, the removal of one's own last."""
+    wide = [s["name"] for s in call("List")["parameters"]["sessions"] if s["name"].startswith("wide")]
+    for name in wide:
+        for _ in range(3):
+            for method in ("GetStatus", "List", "ListBriefs", "Describe", "Open", "Seal"):
+                if method != "Seal":
+                    call(method, {"session": name} if method in ("Describe", "Open") else None)
+                    continue
+                with connect() as s:
+                    s.sendall(json.dumps({"method": "org.ftraced.Seal", "parameters": {"session": name}, "more": True}).encode() + b"\0")
+                    time.sleep(0.1)
+        call("DryRun", {"spec": {"functions": ["udp_sendmsg"]}})
+    own = f"wide{os.getuid()}-"
+    for name in sorted(n for n in wide if n.startswith(own))[:1]:
+        call("Remove", {"session": name})
+
+
 def expensive_methods():
     """Whoever adds a method adds it here."""
     with connect() as s:
         s.sendall(b'{"method":"org.varlink.service.GetInterfaceDescription","parameters":{"interface":"org.ftraced"}}\0')
         text = receive(s)["parameters"]["description"]
-    with open(__file__, encoding="utf-8") as f:
-        source = f.read()
     for method in re.findall(r"^method (\w+)", text, re.M):
-        check(f'"{method}"' in source or f"org.ftraced.{method}" in source, f"{method} is called by no attack")
+        check(f'"{method}"' in SOURCE or f"org.ftraced.{method}" in SOURCE, f"{method} is called by no attack")
 
 
 # --- the other client ----------------------------------------------------------------------------
@@ -431,7 +455,7 @@ def read_proc(path):
 def late_after():
     """Seconds; a daemon that a sanitizer watches takes several times as long for everything."""
     with open(f"/proc/{daemon}/exe", "rb") as f:
-        return 0.5 if re.search(rb"__[at]san_init", f.read()) else 0.1
+        return 1.0 if re.search(rb"__[at]san_init", f.read()) else 0.1
 
 
 def without_cpu():
@@ -521,8 +545,30 @@ def wait_for(pids):
     return all([os.waitpid(pid, 0)[1] == 0 for pid in pids])
 
 
+def make_session(source, target, uid):
+    """One page in each segment, of which the sealer is told that somebody writes to it."""
+    shutil.copytree(source, target)
+    with open(f"{target}/session.json", encoding="utf-8") as f:
+        meta = json.load(f)
+    meta.update(name=os.path.basename(target), owner_uid=uid)
+    with open(f"{target}/session.json", "w", encoding="utf-8") as f:
+        json.dump(meta, f)
+    with open(f"{target}/cpu0/00000000.seg", "rb") as f:
+        segment = bytearray(f.read(8192))
+    struct.pack_into("<I", segment, 48, 0)
+    struct.pack_into("<Q", segment, 56, 1)
+    for i in range(N_SEGMENTS):
+        struct.pack_into("<Q", segment, 24, i)
+        struct.pack_into("<I", segment, 52, i)
+        with open(f"{target}/cpu0/{i:08x}.seg", "wb") as f:
+            f.write(segment)
+
+
 if sys.argv[1:] == ["--functions"]:
     print("\n".join(functions()))
+    sys.exit()
+if sys.argv[1] == "--session":
+    make_session(sys.argv[2], sys.argv[3], int(sys.argv[4]))
     sys.exit()
 LATE = late_after()
 n_answers = n_late = worst = 0

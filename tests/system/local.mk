@@ -1,17 +1,17 @@
 # Tests with the real programs and no kernel: part of `make check`.
 system_tests = %D%/test-access.sh %D%/test-damage.sh %D%/test-diff.sh %D%/test-disk.sh \
 	%D%/test-every-call.sh %D%/test-explain.sh %D%/test-export.sh %D%/test-filters.sh \
-	%D%/test-full-ring.sh %D%/test-guards.sh %D%/test-hostile.sh %D%/test-library.sh \
-	%D%/test-live-top.sh %D%/test-locks.sh %D%/test-manners.sh %D%/test-merging.sh %D%/test-metrics.sh \
-	%D%/test-old-kernel.sh %D%/test-one-truth.sh %D%/test-printed.sh %D%/test-profiles.sh %D%/test-quota.sh \
+	%D%/test-full-ring.sh %D%/test-guards.sh %D%/test-held.sh %D%/test-hostile.sh %D%/test-kept.sh %D%/test-library.sh \
+	%D%/test-live-top.sh %D%/test-locks.sh %D%/test-manners.sh %D%/test-many.sh %D%/test-merging.sh %D%/test-metrics.sh \
+	%D%/test-old-kernel.sh %D%/test-one-truth.sh %D%/test-origin.sh %D%/test-printed.sh %D%/test-profiles.sh %D%/test-quota.sh \
 	%D%/test-recordings.sh %D%/test-remote.sh %D%/test-restart.sh %D%/test-retention.sh \
 	%D%/test-rotation.sh %D%/test-schedule.sh %D%/test-sealing.sh %D%/test-sessions.sh \
 	%D%/test-setup.sh %D%/test-silence.sh %D%/test-slow-disk.sh %D%/test-slow-kernel.sh %D%/test-ssh.sh \
-	%D%/test-store.sh %D%/test-tamper.sh %D%/test-terminal.sh %D%/test-texts.sh %D%/test-tracedat.sh \
-	%D%/test-trigger.sh %D%/test-waiting.sh %D%/test-watchdog.sh %D%/test-wire.sh
+	%D%/test-store.sh %D%/test-tamper.sh %D%/test-terminal.sh %D%/test-texts.sh %D%/test-tracecmd.sh %D%/test-tracedat.sh \
+	%D%/test-trigger.sh %D%/test-waiting.sh %D%/test-watchdog.sh %D%/test-wire.sh %D%/test-write-back.sh
 dist_check_SCRIPTS += $(system_tests)
 TESTS += $(system_tests)
-EXTRA_DIST += %D%/fake-tracefs.sh %D%/damage.py %D%/hostile.py %D%/locker.py %D%/terminal.py tests/varlink-client.py tests/varlink-conform.py \
+EXTRA_DIST += %D%/fake-tracefs.sh %D%/damage.py %D%/holder.py %D%/hostile.py %D%/locker.py %D%/terminal.py %D%/compare-report.py tests/count-calls.py tests/varlink-client.py tests/varlink-conform.py \
 	tests/hold-thread.py tests/json-tables.py tests/one-truth.py tests/tables.varlink
 
 noinst_PROGRAMS += %D%/service-manager %D%/old-kernel
@@ -19,12 +19,16 @@ noinst_PROGRAMS += %D%/service-manager %D%/old-kernel
 %C%_old_kernel_SOURCES = %D%/old-kernel.c
 
 # Preloaded into daemons: a disk that fails, a kernel that is slow.
-preloaded = %D%/fault.so %D%/slow.so
+preloaded = %D%/fault.so %D%/reads.so %D%/slow.so %D%/world.so
 check_DATA += $(preloaded)
 CLEANFILES += $(preloaded)
-EXTRA_DIST += %D%/fault.c %D%/slow.c
+EXTRA_DIST += %D%/fault.c %D%/reads.c %D%/slow.c %D%/world.c
 preload = $(AM_V_CC)$(MKDIR_P) %D% && $(CC) $(FTRACED_CFLAGS) -fvisibility=default -D_GNU_SOURCE $(CFLAGS) -fPIC -shared
 %D%/fault.so: %D%/fault.c
 	$(preload) -o $@ $< -ldl
+%D%/reads.so: %D%/reads.c
+	$(preload) -o $@ $< -ldl
 %D%/slow.so: %D%/slow.c
+	$(preload) -o $@ $< -ldl
+%D%/world.so: %D%/world.c
 	$(preload) -o $@ $< -ldl

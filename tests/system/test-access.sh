@@ -21,6 +21,19 @@ reload() { # PATTERN: of what is logged then
         wait_until 5 eval "(( \$(n_logged '$1') > $n ))"
 }
 
+# --- the store's group ----------------------------------------------------------------------------
+
+mkdir "$work/grouped"
+chmod 0750 "$work/grouped"
+if [[ $(id -u) == 0 ]] && chgrp 4711 "$work/grouped" 2>/dev/null; then
+        ok "root's daemon starts on a group's store" start_ftraced --tracefs "$work/tracefs" --store "$work/grouped"
+        exits 'it records' 0 ftracectl start -n theirs udp_sendmsg
+        exits 'and ends' 0 ftracectl stop theirs
+        ok 'the daemon ends' stop_ftraced
+        is 'all of it is of that group' "$(find "$work/grouped" ! -group 4711)" ''
+        ok 'sessions and symbols are there' test -e "$work/grouped/sessions/theirs/session.json" -a -d "$work/grouped/symbols"
+fi
+
 # --- configuration -------------------------------------------------------------------------------
 
 profiles=$work/root/usr/lib/ftraced/profiles.d
@@ -31,7 +44,7 @@ exits 'a configuration without fault is checked' 0 "$top_builddir/ftraced" --che
 config 'MaxDepth=deep'
 exits 'a fault in it is found' 1 "$top_builddir/ftraced" --check-config
 says 'with file and line' "ftraced.conf:[0-9]+: MaxDepth=deep"
-ok 'it is not taken' reload 'not read again, the one before counts'
+ok 'it is not taken' reload 'not reloaded, the old one stays'
 says 'and said why' 'MaxDepth=deep' "$work/ftraced.log"
 config 'MaxDepth=5'
 ok 'one without fault is' reload 'The configuration was read again'
@@ -98,6 +111,7 @@ exits 'a profile goes beyond it as it stands' 0 member start --dry-run --profile
 exits 'but not with the tasks of others' 4 member start --dry-run --profile roots --comm=bash
 says 'its functions are then asked for' "may not record the function 'udp_sendmsg'"
 exits 'nor with other triggers' 4 member arm --dry-run --profile roots --on command
+exits 'nor deeper than it says' 4 member start --dry-run --profile roots --depth=0
 exits 'nor with the arguments' 4 member start --dry-run --profile roots --args
 exits 'shorter it may be' 0 member start --dry-run --profile roots --duration=1s
 exits 'what may be recorded may be waited for' 0 member arm --dry-run tcp_sendmsg --on function:tcp_sendmsg
@@ -114,10 +128,58 @@ says 'each removal' "'his' is removed by uid 64998 \\(pid [0-9]+\\)" "$work/ftra
 says 'each refusal' 'Refused uid 64998 \(pid [0-9]+\): you may not record' "$work/ftraced.log"
 ftracectl report one >/dev/null 2>&1
 says 'and each reading' "'one' is read by uid 0 \\(pid [0-9]+\\)" "$work/ftraced.log"
+at_most() { # USERS: lines that may be logged of them since SECONDS was 0: of each 20 in 10 s
+        echo $((20 * $1 * (SECONDS / 10 + 1)))
+}
+SECONDS=0
 for ((i = 0; i < 40; i++)); do
         member stop nobody
 done 2>/dev/null
-ok 'who is refused in a loop does not fill the log' test "$(n_logged "no session 'nobody'")" -le 20
+ok 'who is refused in a loop does not fill the log' test "$(n_logged "no session 'nobody'")" -le "$(at_most 1)"
+other() {
+        setpriv --reuid=64996 --regid=64996 --groups=64999 "$top_builddir/ftracectl" "$@"
+}
+for ((i = 0; i < 40; i++)); do
+        member stop nobody
+        other stop nobody
+        member report one >/dev/null
+        other report one >/dev/null
+done 2>/dev/null
+ok 'nor do two who take turns' test "$(n_logged "Refused uid 6499[68].*no session 'nobody'")" -le "$(at_most 2)"
+ok 'nor do they by reading' test "$(n_logged "'one' is read by uid 6499[68]")" -le "$(at_most 2)"
+ok 'of each of them something is told' grep -q "'one' is read by uid 64996" "$work/ftraced.log"
+
+# --- calls that are long ---------------------------------------------------------------------------
+
+mapfile -t names < <(seq -f 'tcp_[s%g]endmsg' 4096)
+exits 'as many names as there may be fit into a call' 0 member start --dry-run --max-functions=4096 "${names[@]}"
+exits 'more names than a list has room for are refused' 7 member start --dry-run --max-functions=20000 "${names[@]}" tcp_x
+says 'and not left out' '4097 names are too many: a list takes 4096'
+for i in 1 2 3; do
+        seq -f "$(printf 'f%.0s' {1..240})${i}_%g" 4000 >"$work/names$i"
+done
+exits 'what does not fit into a call is not sent' 7 member start --dry-run --max-functions=4096 "@$work/names1" \
+        --notrace="@$work/names2" --only="@$work/names3"
+says 'with the limit and the way out' 'exceed 2112K, the limit of a call. Name fewer functions, or globs'
+python3 - "$FTRACED_SOCKET" <<'END' >"$out"
+import os, socket, sys
+os.setgroups([64999]); os.setregid(64995, 64995); os.setreuid(64995, 64995)
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+try:
+    s.sendall(b'{"method":"' + b"x" * (3 << 20))
+except OSError:
+    pass
+print(s.recv(65536).decode())
+many = [socket.socket(socket.AF_UNIX) for _ in range(80)]
+for m in many:
+    m.connect(sys.argv[1])
+print(many[-1].recv(65536).decode())
+END
+says 'another client is told as well' 'QuotaExceeded.*longer than 2112K' "$out"
+says 'and the journal' 'uid 64995 .*longer than 2112K' "$work/ftraced.log"
+says 'who has too many connections is told of a setting' 'QuotaExceeded.*MaxConnections= in .Members' "$out"
+says 'and the journal is, too' 'uid 64995 .*MaxConnections= in .Members' "$work/ftraced.log"
 ok 'the daemon ends in peace' stop_ftraced
 
 # --- as the service has it: root with another group, and nearly no capabilities ------------------

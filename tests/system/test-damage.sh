@@ -76,18 +76,18 @@ for kind in raw sealed; do
         exits "$kind: an empty one is incomplete" 6 ftracectl verify --store "$store" "$kind-empty"
 done
 # What claims 900 GB is neither read nor taken for a recording.
-for kind in raw-sparse raw-hole raw-fifo raw-claims raw-claims-far raw-unclosed sealed-sparse sealed-hole \
-        sealed-fifo sealed-headless sealed-headless-far; do
+for kind in raw-sparse raw-hole raw-claims raw-claims-far raw-unclosed sealed-sparse sealed-hole \
+        sealed-headless sealed-headless-far; do
         for verb in report top check verify 'verify --deep' 'export --format=csv' 'fetch -q -o again.dat'; do
                 [[ $verb != fetch* ]] || verb="fetch -q -o $work/again.dat"
                 # shellcheck disable=SC2086
                 bash -c "$addresses"' exec timeout 5 "$0" "$@"' "$top_builddir/ftracectl" $verb \
                         --store "$store" "$kind" >"$out" 2>"$err" </dev/null
                 case $?:$kind:${verb%% *} in
-                6:* | 0:*:fetch | 0:*-fifo:*) ;; # what is no file is not listed, but missed by an account
+                6:* | 0:*:fetch) ;;
                 *) echo "status $?: $verb $kind" >>"$work/bad" ;;
                 esac
-                [[ $verb == fetch* || $kind == *-fifo ]] || cat "$out" "$err" | grep -qE 'cpu0/00000000.seg|CPU 0' ||
+                [[ $verb == fetch* ]] || cat "$out" "$err" | grep -qE 'cpu0/00000000.seg|CPU 0' ||
                         echo "$verb $kind: no word of the file" >>"$work/bad"
                 [[ $verb != report ]] || [[ $(grep -c '^ 1)' "$out") -gt 500 ]] ||
                         echo "$kind: CPU 1 is not drawn" >>"$work/bad"
@@ -95,6 +95,39 @@ for kind in raw-sparse raw-hole raw-fifo raw-claims raw-claims-far raw-unclosed 
         is "$kind: is told by its name, and the other CPU is read" "$(cat "$work/bad")" ''
         : >"$work/bad"
 done
+# What is no file, whose place ever it takes: it is named, nobody waits for it, and the rest is drawn.
+try() { # STORE SESSION PATTERN STATUS: verbs that read, of segments all of them
+        local verbs=(report top verify "fetch -q -o $work/again.dat")
+
+        [[ $2 != raw-* ]] || verbs+=(tree slow calls check 'verify --deep' 'export --format=csv'
+                "keep -o $work/kept.dat" "diff $2")
+        for verb in "${verbs[@]}"; do
+                # shellcheck disable=SC2086
+                timeout 5 "$top_builddir/ftracectl" $verb --store "$1" "$2" >"$out" 2>"$err" </dev/null
+                case $? in
+                "$4") grep -qE "$3" "$out" "$err" || echo "$verb $1 $2: no word of it" >>"$work/bad" ;;
+                6) [[ $4 == 1 && $verb =~ verify|check ]] || echo "status 6: $verb $1 $2" >>"$work/bad" ;;
+                *) echo "status $?: $verb $1 $2" >>"$work/bad" ;;
+                esac
+                [[ $verb != report || $4 != 6 ]] || [[ $(grep -c '^ 1)' "$out") -gt 500 ]] ||
+                        echo "$1 $2: CPU 1 is not drawn" >>"$work/bad"
+        done
+}
+for way in fifo link directory socket device; do
+        [[ -e $store/sessions/raw-$way ]] || continue # a device takes root
+        for kind in raw:cpu0/00000000.seg sealed:cpu0/00000000.seg tasks:tracing/saved_cmdlines cpu:cpu0 cuts:cuts; do
+                [[ $kind:$way == cpu:*:directory ]] ||
+                try "$store" "${kind%%:*}-$way" "${kind#*:}: not a file that ftraced has made" 6
+        done
+        try "$store" "page-$way" 'header_page is missing or no regular file' 1
+        try "$store" "meta-$way" 'session.json is not valid' 1
+        try "$work/broken/symbols/$way" it 'symbols in the store are damaged' 6
+        [[ $way == directory ]] || try "$work/broken/symbols/all-$way" it 'symbols in the store are damaged' 6
+        is "a $way in a file's place is named, and the others are read" "$(cat "$work/bad")" ''
+        : >"$work/bad"
+done
+exits 'a list without those that cannot be read is not whole' 6 ftracectl list --store "$store"
+says 'it names them' 'session "meta-fifo" is damaged'
 for kind in page entry exit; do
         exits "$kind: an empty format is an error" 1 ftracectl report --store "$store" "$kind-empty"
         says "$kind: that names the file" 'header_page|funcgraph_(entry|exit)|format'

@@ -4,6 +4,8 @@
 #
 # A disk that is full, over quota, read-only or dead: the daemon answers, says what is wrong and since
 # when, stores what waited as soon as it can, and ends in bounded time where it never can.
+# Only here: each error of a disk (full, over quota, dead, read-only) at every step of a start, and which pages are
+# stored then.
 . "$(dirname "$0")/../functions.sh"
 requires jq
 
@@ -13,6 +15,8 @@ declare -A errnos=([ENOSPC]=28 [EDQUOT]=122 [EIO]=5 [EROFS]=30)
 declare -A causes=([ENOSPC]=no_space [EDQUOT]=no_space [EIO]=disk_failed [EROFS]=disk_failed)
 declare -A words=([ENOSPC]='No space left' [EDQUOT]='quota exceeded' [EIO]='Input/output error'
         [EROFS]='Read-only file system')
+declare -A ways=([ENOSPC]='its file system has no room' [EDQUOT]='the quota of' [EIO]='its disk has an error'
+        [EROFS]='.* mount it read-write')
 export FAULT_DIR=$work/store FAULT_FILE=$work/fault
 
 bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 1
@@ -62,7 +66,7 @@ for error in ENOSPC EDQUOT EIO EROFS; do
         is "$error: it goes on recording" "$(session "s-$error" .state)" recording
         is "$error: nothing is missing yet" "$(session "s-$error" '.gaps | length')" 0
         exits "$error: show works" 0 ftracectl show "s-$error"
-        says "$error: show says why and what to do" "Degraded: since .*${words[$error]}.*$store" "$out"
+        says "$error: show says why and what to do" "Degraded: since .*${words[$error]}.*$store; ${ways[$error]}" "$out"
         exits "$error: list works" 0 ftracectl list --no-legend
         says "$error: list says it" "s-$error +degraded" "$out"
         exits "$error: status works" 0 ftracectl status
@@ -104,13 +108,41 @@ disk EIO
 feed 3
 ok 'it is degraded' wait_until 10 is_degraded dead disk_failed
 SECONDS=0
-ok 'a stop on a dead disk ends' timeout 40 "$top_builddir/ftracectl" stop dead
+exits 'a stop on a dead disk ends, and says that it is incomplete' 6 timeout 40 "$top_builddir/ftracectl" stop dead
 ok 'in bounded time' test "$SECONDS" -lt 20
 is 'what is lost is counted' "$(sum_of dead pages_lost)" 3
 is 'and placed' "$(session dead '.gaps[] | "\(.cause) \(.pages)"')" 'disk_failed 3'
+for name in s-ENOSPC s-EIO ends dead; do accounts_agree "$name"; done
 disk good
 ok 'session.json is written when the disk is back' wait_until 10 \
         eval '[[ $(jq -r .state "$store/sessions/dead/session.json") != draining ]]'
 ok 'no half-written file is left' eval '! find "$store" -name "*.new" | grep .'
+ok 'the daemon ends in peace' stop_ftraced
+
+# --- a start, wherever on its way it meets the disk -------------------------------------------------
+
+ok 'the daemon starts' start_ftraced --tracefs "$work/tracefs"
+declare -A steps=([ENOSPC]=1 [EDQUOT]=7 [EIO]=5 [EROFS]=3)
+for error in ENOSPC EDQUOT EIO EROFS; do
+        n_met=0 n_other=0
+        for ((passed = 0; passed < 80; passed += steps[$error])); do
+                echo "${errnos[$error]} $passed $error" >"$FAULT_FILE"
+                ftracectl start -n met udp_sendmsg >"$out" 2>"$err" && break
+                n_met=$((n_met + 1))
+                if ! grep -q "$store failed: .*${words[$error]}" "$err" || grep -qF "$work/tracefs" "$err"; then
+                        n_other=$((n_other + 1))
+                        note "after $passed: $(cat "$err")"
+                fi
+                disk good
+                ftracectl list --no-legend >"$out"
+                [[ ! -s $out ]] || grep -q '^met ' "$out" && n_other=$((n_other + 1))
+        done
+        ok "$error: a start met it in more places than one ($n_met)" test "$n_met" -gt 2
+        is "$error: each time the store is named, and nothing is left" "$n_other" 0
+        disk good
+        ftracectl stop met >/dev/null 2>&1
+        wait_until 20 ftracectl remove met 2>/dev/null
+done
+says 'the way out is said' 'mount it read-write' "$work/ftraced.log"
 ok 'the daemon ends in peace' stop_ftraced
 done_testing

@@ -2,8 +2,8 @@
 # Touches: a fake tracefs, of its own.
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The same as tests/root/test-every-call.sh where no kernel is needed, and quickly: what
-# arms and disarms may die anywhere in between.
+# Whoever arms or disarms may die after any system call: the next one puts everything back.
+# Only here: all calls, and in a second.  The fake kernel takes any file in any order.
 . "$(dirname "$0")/../functions.sh"
 
 bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 2
@@ -11,5 +11,5 @@ mkdir "$work/ledger"
 exits 'death after any call is put back' 0 "$top_builddir/tests/root/kill-every" "$work/tracefs" \
         "$work/ledger" udp_sendmsg tcp_sendmsg - "${EVERY:-1}"
 note "$(cat "$out")"
-ok 'there were deaths' grep -qE '^deaths [0-9]*[1-9][0-9] of' "$out"
+ok 'there were deaths' grep -qE '^deaths [1-9][0-9]+ of' "$out"
 done_testing

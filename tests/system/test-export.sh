@@ -55,6 +55,15 @@ done
 ftracectl export --store "$data" udp_sendmsg-new --format=speedscope -o "$work/late"
 exits 'calls that ended before what is recorded below them are exported' 0 read_export speedscope "$work/late"
 is 'with what outermost calls took' "$(jq '[.functions[].self_ns] | add == 34062986' "$out")" true
+# What is cut is known late, if more was called than is held.
+awk 'BEGIN { print " 0)               |  never_ends() {"; print " 0)               |    nor_does() {"
+        for (i = 0; i < 70000; i++) print " 0)   0.100 us    |      b();" }' >"$work/long.txt"
+for format in chrome speedscope perfetto; do
+        ftracectl export --quiet "$work/long.txt" --format=$format -o "$work/long" 2>"$err"
+        exits "$format of many calls in one that was cut is well-formed" 0 read_export $format "$work/long"
+        is 'and says which' "$(jq -cS .cut "$out")" '{"never_ends":1,"nor_does":1}'
+done
+
 exits 'two recordings are compared' 0 \
         ftracectl export --store "$data" udp_sendmsg-6.1 udp_sendmsg-6.12 --format=flame -o "$work/changes.svg"
 exits 'in a picture that is well-formed' 0 read_export flame "$work/changes.svg"
@@ -168,7 +177,7 @@ is 'that leaves nothing' "$(ls -A "$work/empty")" ''
 
 # Bad input.
 exits 'a format that does not exist is refused' 2 ftracectl export "$graph" --format=xls
-says 'with those that do' 'is none of flame, html,'
+says 'with those that do' 'is not one of flame, html,'
 exits 'no format is refused' 2 ftracectl export "$graph"
 one_sentence 'in one sentence'
 exits 'a directory that does not exist is an error' 1 \

@@ -4,6 +4,7 @@
 #
 # What a filter leaves of a recording it leaves of the kernel's text of the same calls, and every
 # verb that reads takes the same filters.
+# Only here: the filters of whoever reads: --task, --function, --slower and so on.
 . "$(dirname "$0")/../functions.sh"
 requires jq
 
@@ -88,6 +89,11 @@ exits 'a name is given once' 1 ftracectl keep --store "$work/store" udp_sendmsg-
 says 'which is said' 'there is a session "slow" already'
 exits 'nothing is not kept' 3 ftracectl keep --store "$work/store" slow --root=nosuch -n none
 exits 'and leaves nothing' 3 ftracectl show --store "$work/store" none
+exits 'a part goes to standard output' 0 ftracectl keep "$data/udp_sendmsg-6.1.dat" --keep-slower=p50 -o -
+ftracectl keep "$data/udp_sendmsg-6.1.dat" --keep-slower=p50 -o "$work/same.dat" 2>"$err"
+ok 'the same as in a file' cmp "$out" "$work/same.dat"
+exits 'what cannot be written was not kept' 1 ftracectl keep "$data/udp_sendmsg-6.1.dat" --keep-slower=p50 -o /dev/full
+one_sentence 'and is not said to be'
 exits 'a text has no records' 2 ftracectl keep "$graph" --nth=1 -o "$work/text.dat"
 exits 'it is either a session or a file' 2 ftracectl keep "$data/udp_sendmsg-new.dat"
 
@@ -99,4 +105,13 @@ exits 'a percentile is one below 100' 2 ftracectl report --keep-slower=p100 "$gr
 exits 'what a text does not have is refused' 2 ftracectl report --keep-failed "$graph"
 exits 'and what a recording does not have' 1 \
         ftracectl report --keep-failed --store "$data" udp_sendmsg-6.1
+# Where there are returns alone.
+slower=$top_srcdir/tests/data/numbers/funcslower.txt
+for filter in --slowest=1 --nth=1 --keep-slower=350us '--root=a --slowest=1' '--depth=1 --task=client'; do
+        # shellcheck disable=SC2086 # they are words
+        exits "$filter: of returns alone" 0 ftracectl calls -q --json $filter "$slower"
+        is 'are their calls' "$(jq -c '[.[] | [.function, .duration_ns, .cut]]' "$out")" '[["a",390000,false]]'
+done
+exits 'a root may be anywhere' 0 ftracectl calls -q --json --root=c "$slower" c
+is 'each is one' "$(jq -c '[.[] | [.function, .duration_ns]] | sort' "$out")" '[["c",20000],["c",70000]]'
 done_testing

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # A session that costs more than it may ends by itself, keeps what it has, and says why everywhere.
+# Only here: each limit, and how its end is told by every verb; what is refused before anything is written.
 . "$(dirname "$0")/../functions.sh"
 requires jq python3
 

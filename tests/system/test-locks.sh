@@ -51,7 +51,7 @@ lock_all() { # MODE [SESSION...]: what a member can get, and all that comes
 
         shift
         rm -f "$work/held"
-        exec_member "$python" "$(dirname "$0")/locker.py" "$store" "$mode" "$FTRACED_SOCKET" "$@" >"$work/held" 2>"$work/locker.err" &
+        exec_member "$python" -c "$(<"$(dirname "$0")/locker.py")" "$store" "$mode" "$FTRACED_SOCKET" "$@" >"$work/held" 2>"$work/locker.err" &
         locker_pid=$!
         wait_until 20 grep -q held "$work/held"
 }
@@ -90,7 +90,7 @@ for mode in shared exclusive ranges all; do
         exits "$mode: root removes what is left" 0 ftracectl remove d
         ok "$mode: it ends" stop_ftraced
 done
-printf '[Store]\nMaxUse=1200K\nKeepFree=0\n' >"$FTRACED_CONFIG"
+printf '[Store]\nMaxUse=1200K\nMinRetentionSec=0\nKeepFree=0\n' >"$FTRACED_CONFIG"
 ok 'a daemon with limits starts' daemon
 record a
 ok 'a member holds what there is and what comes' lock_all all a

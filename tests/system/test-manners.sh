@@ -62,7 +62,7 @@ is 'and no titles' "$(awk '{ print $1 }' "$out" | sort | paste -sd' ')" 'a-sessi
 
 SYSTEMD_PAGER="sed 's/^/paged: /'" ok 'a long output on a terminal' on_terminal 80 "$client" functions
 ok 'goes through the pager' grep -q '^paged: ' "$out"
-SYSTEMD_PAGER="sed 's/^/paged: /'" ok 'a short one' on_terminal 80 "$client" list
+SYSTEMD_PAGER="sed 's/^/paged: /'" ok 'a short one' on_terminal 80 "$client" list --no-legend
 ok 'does not' not grep -q '^paged: ' "$out"
 SYSTEMD_PAGER="sed 's/^/paged: /'" ok 'nor with --no-pager' on_terminal 80 "$client" functions --no-pager
 ok 'anything' not grep -q '^paged: ' "$out"

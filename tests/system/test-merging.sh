@@ -85,7 +85,7 @@ is 'all of them' "$(awk '{ print $2 }' "$out" | sort -u | wc -l)" 3
 
 exits 'a text is refused' 2 report $one "$data/udp_sendmsg-6.1.trace"
 says 'for what it lacks' 'is a text, which does not say when it was'
-exits 'and the file of another program' 2 report $one "$data/udp_sendmsg-6.1.dat"
+exits 'and the file of another program' 2 report $one "$data/tracecmd/function.dat"
 says 'too' 'does not say how its trace clock relates to real time'
 change $other '.clock = "counter"'
 exits 'a clock that does not count time is refused' 2 report $one $other

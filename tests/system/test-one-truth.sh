@@ -12,16 +12,57 @@ agrees() { # SOURCE...
         FTRACED_STORE=${store_here:-$data} python3 "$top_srcdir/tests/one-truth.py" "$top_builddir/ftracectl" "$@"
 }
 
-for kernel in 6.1 6.12 new; do
-        exits "$kernel: everybody says the same of a recording" 0 agrees "udp_sendmsg-$kernel"
-        exits "$kernel: of a trace.dat" 0 agrees "$data/udp_sendmsg-$kernel.dat"
-        exits "$kernel: of a text" 0 agrees "$data/udp_sendmsg-$kernel.trace"
+# Of each kernel one source, of each kind one; all of all in unit/test-windows, and here if there is time.
+everybody=(udp_sendmsg-6.1 "$data/udp_sendmsg-6.12.dat" "$data/udp_sendmsg-new.trace")
+[[ -z ${FTRACED_LONG:-} ]] || everybody=(udp_sendmsg-{6.1,6.12,new} "$data"/udp_sendmsg-*.{dat,trace})
+for source in "${everybody[@]}"; do
+        exits "${source##*/}: everybody says the same" 0 agrees "$source"
 done
 for text in "$data"/text/*.txt; do
         exits "of ${text##*/}, too" 0 agrees "$text"
 done
 
-for filter in --function=ip_output --root=__ip_append_data --fold=irq --cpu=1; do
+for text in "$data"/numbers/*.txt; do
+        exits "of ${text##*/}" 0 agrees "$text"
+done
+
+# Another program, which shares nothing with ours but the recording, counts the same.
+counts() { # SOURCE FILE PATH
+        FTRACED_STORE=$data python3 "$top_srcdir/tests/count-calls.py" "$top_builddir/ftracectl" \
+                "$top_srcdir/tests/read-export.py" "$1" "$2" "${library[@]}" "${library:+$3}"
+}
+library=("$top_builddir/lib/public/libftraced.so.1")
+sanitizers=$(sed -n 's/^SANITIZER_CFLAGS = //p' "$top_builddir/Makefile")
+[[ -z $sanitizers ]] || library=()
+all_kinds=(udp_sendmsg-6.12 "$data/udp_sendmsg-new.dat" "$data/udp_sendmsg-6.1.trace")
+[[ -z ${FTRACED_LONG:-} ]] || all_kinds=("${everybody[@]}")
+for source in "${all_kinds[@]}"; do
+        name=${source##*/} where=$source file=$source
+        [[ $source == /* ]] || where=$data/sessions/$source
+        if [[ $source != *.trace ]]; then
+                file=$work/six.dat
+                exits "$name: a trace.dat of version 6 is written" 0 ftracectl fetch -q --store "$data" "$source" -o "$file"
+        fi
+        exits "$name: its calls are counted alike" 0 counts "$source" "$file" "$where"
+done
+for text in "$data"/text/{SyS_write-loopback.trace,udp_sendmsg-fragmented.funcgraph}.txt "$data"/numbers/*.txt; do
+        exits "of ${text##*/}" 0 counts "$text" "$text" "$text"
+done
+
+# A few windows by chance; tests/unit/test-windows.c tries more of them, in one process.
+n_windows=2
+[[ -z ${FTRACED_LONG:-} ]] || n_windows=100
+RANDOM=${FTRACED_SEED:-$$}
+echo "# seed ${FTRACED_SEED:-$$}"
+sources=(udp_sendmsg-{6.1,6.12,new} "$data"/*.dat "$data"/*.trace "$data"/text/*.txt)
+for ((i = 0; i < n_windows; i++)); do
+        source=${sources[RANDOM % ${#sources[@]}]} options=("--from=+$((RANDOM * 300))ns")
+        ((RANDOM % 2)) && options+=("--to=+$((RANDOM * 3000))ns")
+        ((RANDOM % 4)) || options+=("--cpu=$((RANDOM % 2))")
+        exits "in a window: ${source##*/} ${options[*]}" 0 agrees "$source" "${options[@]}"
+done
+
+for filter in --function=ip_output --root=__ip_append_data --fold=irq --cpu=1 --depth=2; do
         exits "with $filter, too" 0 agrees udp_sendmsg-6.12 "$filter"
 done
 
@@ -47,15 +88,6 @@ cat >"$work/all.txt" <<'END'
      1.020381 |   0)    client-16    |   1.000 us    |    ip_make_skb();
 END
 exits 'of a text that has everything' 0 agrees "$work/all.txt"
-
-# With a calibration, which is another opinion of what tracing costs.
-cp -r "$data" "$work/data"
-chmod -R u+w "$work/data"
-meta=$work/data/sessions/udp_sendmsg-6.12/session.json
-sed -i '1s/{/{ "calibration": { "calls": 1000, "outer_ns": 1600, "inner_low_ns": 1400, "inner_ns": 1450, "inner_high_ns": 1500, "realtime_ns": 1 },/' "$meta"
-store_here=$work/data exits 'of a recording that was calibrated' 0 agrees udp_sendmsg-6.12
-exits 'whose calibration is read' 0 ftracectl top --store "$work/data" udp_sendmsg-6.12
-says 'by all' ' as recorded, 1\.40 to 1\.45 us as measured when it was armed\.$' "$out"
 
 # Whom an interrupt meets is chance.
 sed -E '/irq_enter|irq_exit|1\.00030[456]/d' "$work/all.txt" >"$work/quiet.txt"

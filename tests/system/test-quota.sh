@@ -148,13 +148,16 @@ for ((i = 1; i <= 30; i++)); do # one after the other: what the kernel holds whe
         feed 30
         wait_until 2 has long $((30 * i))
 done
-is 'ends' "$(session long .state)" sealed
+has_ended() { # SESSION
+        [[ $(session "$1" .state) == sealed ]]
+}
+ok 'ends' wait_until 20 has_ended long
 within 'when it has what is left' $((1 << 20))
 ok 'the daemon ends in peace' stop_ftraced
 
 # --- pins ----------------------------------------------------------------------------------------
 
-begin $'MaxUse=2M\nMaxSegmentSize=256K' $'MaxStored=0\nMaxSize=400K\nMaxSessions=1'
+begin $'MaxUse=2M\nMinRetentionSec=0\nMaxSegmentSize=256K' $'MaxStored=0\nMaxSize=400K\nMaxSessions=1'
 n_pinned=0
 for ((i = 0; i < 6; i++)); do
         member start -n "pin-$i" udp_sendmsg >/dev/null 2>&1

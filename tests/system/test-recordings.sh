@@ -43,6 +43,25 @@ is 'with its events' "$(awk '/^udp_sendmsg-6.1 / { gsub(",", ""); print $(NF - 3
 exits 'one that is not there is not found' 3 ftracectl report --store "$top_srcdir/tests/data" nosuch
 says 'one that is not there is named' nosuch
 
+# Whose functions were learned: what else was called is not there, and everybody who reads it hears so.
+mkdir "$work/lean"
+cp -r "$top_srcdir/tests/data/sessions" "$top_srcdir/tests/data/symbols" "$work/lean/"
+chmod -R u+w "$work/lean"
+meta=$work/lean/sessions/udp_sendmsg-6.12/session.json
+jq '.n_hooked = 269 | .learned_ns = 1795267200000000000 | .learned_calls = 1234' "$meta" >"$work/meta" && cat "$work/meta" >"$meta"
+unseen='269 functions are hooked; any other, not seen in the 1,234 calls that lean learned from, is not recorded'
+for verb in show verify report top; do
+        exits "lean: $verb works" 0 ftracectl "$verb" --store "$work/lean" udp_sendmsg-6.12
+        cat "$err" >>"$out"
+        says "lean: $verb says what is not recorded" "$unseen, and its time is its caller's" "$out"
+done
+exits 'lean: verify --json works' 0 ftracectl verify --json --store "$work/lean" udp_sendmsg-6.12
+is 'lean: verify --json says it' "$(jq -r --arg s "$unseen" '[.notes[] | select(startswith($s))] | length' "$out")" 1
+jq 'del(.learned_calls) | .narrowed_ns = .start.trace_ns + 10000000000' "$meta" >"$work/meta" && cat "$work/meta" >"$meta"
+exits 'lean: an older recording works' 0 ftracectl verify --store "$work/lean" udp_sendmsg-6.12
+says 'lean: that does not know from how many' '269 functions are hooked from 10 s on; any other, not seen while lean learned, ' "$out"
+rm -r "$work/lean"
+
 # What a renderer gets wrong about a damaged recording must be an error, not a crash.
 cp -r "$top_srcdir/tests/data/sessions" "$top_srcdir/tests/data/symbols" "$work/"
 chmod -R u+w "$work/sessions"

@@ -61,7 +61,7 @@ exits 'what is not there' 3 ftracectl -H web-3 fetch none -o "$work/none.dat"
 ok 'leaves no file' not test -e "$work/none.dat"
 exits 'a command of run keeps its options' 0 ftracectl -H web-3 run --dry-run udp_sendmsg -- false --help
 exits 'a host that is not reached' 1 ftracectl -H unreachable status
-says 'is said' 'unreachable was not reached'
+says 'is said' 'Cannot reach unreachable'
 exits 'a host without ftracectl' 1 ftracectl -H bare status
 says 'is said' 'no ftracectl on bare'
 for host in '' -oProxyCommand=x 'a b' 'a;b' "a'b" a:0 a:70000 a:x '[::1' '[::1]x' root@ root@-x; do

@@ -4,6 +4,7 @@
 #
 # A recording outlives its daemon: killed, restarted, of another version; with somebody who holds its
 # descriptors, and without.
+# Only here: deaths in the worst moments, ledgers that are damaged or gone, sessions of another version.
 . "$(dirname "$0")/../functions.sh"
 requires jq
 
@@ -65,7 +66,7 @@ kill_ftraced
 id=$(jq -r .id "$store/sessions/lossy/session.json")
 printf '\0\20\0\0\0\0\0\0' | dd of="/dev/shm/ftraced-$id" conv=notrunc status=none
 ok 'the next daemon starts after a kill in a bad moment' start
-exits 'it stops the session' 0 ftracectl stop lossy
+stops 'it stops the session' lossy
 is 'what may have been in the pipe of CPU 0 is a gap' \
         "$(jq -c '[.gaps[] | select(.cause == "daemon_gone") | .cpu]' "$store/sessions/lossy/session.json")" '[0]'
 says 'and a sentence' 'up to 4K .*missing' <(ftracectl show lossy)
@@ -144,6 +145,111 @@ is 'a daemon that is told to end ends its sessions' \
         "$(jq -r .state "$store/sessions/still/session.json")" sealed
 is 'and puts the kernel back' "$(tracer)" nop
 
+# --- a ledger that is damaged ------------------------------------------------------------------
+
+copy=${store//\//%2F}
+copy=$RUNTIME_DIRECTORY/ledgers/$copy/ledger
+dump() { # FILE: all of the fake tracefs
+        (cd "$work/tracefs" && find . -type f ! -path '*/trace_pipe_raw' -exec grep -H '' {} + | sort) >"$1"
+}
+damage_truncated() {
+        truncate -s 100 "$1"
+}
+damage_zeroed() {
+        dd if=/dev/zero of="$1" bs=1 count="$(stat -c %s "$1")" conv=notrunc status=none
+}
+damage_emptied() {
+        : >"$1"
+}
+damage_removed() {
+        rm "$1"
+}
+damage_directory() {
+        rm "$1"
+        mkdir -p "$1/in-it"
+}
+damage_newer() {
+        jq '.version = 99' "$1" >"$work/damaged" && cp "$work/damaged" "$1"
+}
+damage_other_boot() {
+        jq '.boot_id = "00000000-0000-0000-0000-000000000000"' "$1" >"$work/damaged" && cp "$work/damaged" "$1"
+}
+dump "$work/tracefs.before"
+for kind in truncated zeroed emptied removed directory newer other_boot; do
+        ok "$kind: a daemon starts" start
+        exits "$kind: a session starts" 0 ftracectl start -n "ledger-$kind" udp_sendmsg
+        ok "$kind: the ledger has a copy" cmp "$store/ledger" "$copy"
+        kill_ftraced
+        "damage_$kind" "$store/ledger"
+        ok "$kind: the next daemon starts at once" start
+        is "$kind: it goes on with the session" "$(session "ledger-$kind" .state)" recording
+        says "$kind: it names the file" "$store/ledger" "$work/ftraced.log"
+        ok "$kind: the ledger is there again" cmp "$store/ledger" "$copy"
+        ok "$kind: the daemon ends" stop_ftraced
+        dump "$work/tracefs.after"
+        ok "$kind: all of tracefs is as it was" diff "$work/tracefs.before" "$work/tracefs.after"
+        ok "$kind: it says so" grep -q 'The kernel is as it was' "$work/ftraced.log"
+        ok "$kind: nothing is left of the copy" not test -e "${copy%/ledger}"
+        rm -rf "$store"/ledger.bad*
+done
+
+restore() {
+        "$top_builddir/ftraced" --store "$store" --tracefs "$work/tracefs" --restore
+}
+for kind in replaced missing; do
+        ok "a daemon starts whose store will be $kind" start
+        exits "$kind: a session starts" 0 ftracectl start -n "$kind" udp_sendmsg
+        kill_ftraced
+        mv "$store" "$store.away"
+        [[ $kind == missing ]] || : >"$store"
+        if [[ $kind == missing ]]; then
+                store=$store.gone/store
+                mv "${copy%/ledger}" "$RUNTIME_DIRECTORY/ledgers/${store//\//%2F}"
+        fi
+        exits "$kind: --restore puts back what the copy lists" 0 restore
+        says "$kind: it names the store" "$store cannot be the store"
+        dump "$work/tracefs.after"
+        ok "$kind: all of tracefs is as it was" diff "$work/tracefs.before" "$work/tracefs.after"
+        exits "$kind: with nothing to put back it fails, for the ledger there may say more" 1 restore
+        store=$work/store
+        rm -f "$store"
+        mv "$store.away" "$store"
+        ok "$kind: the next daemon starts" start
+        ok "$kind: it ends" stop_ftraced
+        dump "$work/tracefs.after"
+        ok "$kind: all of tracefs is still as it was" diff "$work/tracefs.before" "$work/tracefs.after"
+done
+
+ok 'a daemon starts whose ledger is taken away' start
+ftracectl doctor >"$out" 2>"$err"
+ok 'doctor has nothing to say about its ledger' not grep -q 'written again' "$out"
+exits 'a session starts whose ledger is taken away' 0 ftracectl start -n taken udp_sendmsg
+rm "$store/ledger"
+ftracectl doctor >"$out" 2>"$err"
+says 'doctor finds it' "removed or changed $store/ledger" "$out"
+ok 'it is there again' cmp "$store/ledger" "$copy"
+kill_ftraced
+damage_truncated "$store/ledger"
+rm "$copy"
+dump "$work/tracefs.armed"
+exits 'without either ftraced --restore fails' 1 "$top_builddir/ftraced" --store "$store" --tracefs "$work/tracefs" --restore
+ok 'it does not say that nothing is to be put back' not grep -q 'Nothing to put back' "$out"
+says 'it names the file that is damaged' "$store/ledger"
+says 'it names what is left, and the command' "echo nop > $work/tracefs/current_tracer"
+says 'and what may be left' "echo > $work/tracefs/set_graph_function" "$out"
+dump "$work/tracefs.after"
+ok 'it guesses nothing' diff "$work/tracefs.armed" "$work/tracefs.after"
+ok 'the next daemon starts all the same' start
+is 'the session has failed' "$(session taken .state)" failed
+ftracectl doctor >"$out" 2>"$err"
+says 'doctor names what was damaged' "kept as $store/ledger.bad" "$out"
+ok 'that daemon ends' stop_ftraced
+ok 'it does not say that the kernel is as it was' not grep -q 'The kernel is as it was' "$work/ftraced.log"
+says 'but what is left' "echo nop > $work/tracefs/current_tracer" "$work/ftraced.log"
+rm "$store/ledger.bad"
+rm -r "$work/tracefs"
+bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 2
+
 # --- held by a service manager -----------------------------------------------------------------
 
 status() { # KEY
@@ -181,6 +287,19 @@ is_whole 'no page was lost by the kills, and none is there twice' held "$i"
 is 'nothing is said to be missing' "$(gaps_of held)" 0
 is 'no page is counted as lost' "$(sum_of held pages_lost)" 0
 is 'the manager holds nothing any more' "$(status held)" 0
+exits 'a session starts whose store will be emptied' 0 ftracectl start -n emptied udp_sendmsg
+dump "$work/tracefs.armed"
+find "$store" -mindepth 1 -delete
+exits 'a second daemon does not begin in its place' 1 timeout 20 "$top_builddir/ftraced" --store "$store" \
+        --socket "$work/socket-too" --tracefs "$work/tracefs"
+says 'it says who owns the store' "pid $(status pid)\\) owns the store"
+find "$store" -mindepth 1 -delete
+before=$(status pid)
+[[ $before -le 1 ]] || kill -KILL "$before"
+ok 'the service is started anew on an empty store' wait_until 10 is_anew
+is 'the manager holds nothing of the session' "$(status held)" 0
+dump "$work/tracefs.after"
+ok 'all of tracefs is as it was before the session' diff "$work/tracefs.before" "$work/tracefs.after"
 exits 'one more session starts' 0 ftracectl start -n last udp_sendmsg
 ok 'the service ends' stop_ftraced
 is 'its session is sealed' "$(jq -r .state "$store/sessions/last/session.json")" sealed

@@ -120,9 +120,9 @@ is 'nothing is left in the end' "$(names)$(ls -A "$store/sessions")" ''
 ok 'the daemon ends in peace' stop_ftraced
 
 # --- by itself ---------------------------------------------------------------------------------
-printf '[Store]\nMaxUse=900K\nKeepFree=0\nMaxSessionSize=350K\nMaxSegmentSize=128K\nNonsense=1\n' >"$FTRACED_CONFIG"
+printf '[Store]\nMaxUse=900K\nMinRetentionSec=1s\nKeepFree=0\nMaxSessionSize=350K\nMaxSegmentSize=128K\nNonsense=1\n' >"$FTRACED_CONFIG"
 ok 'a daemon with limits starts' start_ftraced --tracefs "$work/tracefs"
-ok 'what it does not know it says' grep -q 'ftraced.conf:6: unknown key Nonsense=' "$work/ftraced.log"
+ok 'what it does not know it says' grep -q 'ftraced.conf:7: unknown key Nonsense=' "$work/ftraced.log"
 exits 'a session without a size starts' 0 ftracectl start -n first udp_sendmsg
 head -c $((100 * 4096)) /dev/urandom >"$work/tracefs/per_cpu/cpu0/trace_pipe_raw"
 ok 'it ends at the size that is configured' wait_until 10 eval '[[ $(session first .state) == sealed ]]'

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Segments are cut by size and by time, on all CPUs together, and a ring keeps the newest.
+# Only here: which pages are in which segment, CPUs that have nothing to cut, and the moments of cuts.
 . "$(dirname "$0")/../functions.sh"
 requires jq python3
 

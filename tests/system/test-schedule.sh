@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Schedules without systemd: the files that are written for it, and the captures that it would start.
+# Only here: the units that are written, the log of captures, and every way in which one ends.
 . "$(dirname "$0")/../functions.sh"
 requires jq
 

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Segments of an ended session are sealed behind everybody's back, and nobody can tell but by the size.
+# Only here: what is sealed when, which worker dies or is stopped, and what others do meanwhile.
 . "$(dirname "$0")/../functions.sh"
 requires jq cmp
 
@@ -167,4 +168,21 @@ exits 'verify tells of a lost index' 6 ftracectl verify --store "$store" first
 says 'it was rebuilt' 'cpu0/00000000.seg: index: damaged; the blocks were found without it' "$out"
 exits 'report draws all of it' 6 ftracectl report --store "$store" first
 ok 'nothing is missing' cmp "$out" "$work/report"
+# --- what cannot be sealed -----------------------------------------------------------------------
+
+cp "$work/sealed0" "$store/sessions/first/cpu0/00000000.seg"
+make_session hollow 1
+make_session headless 1
+for cpu in 0 1; do # as a disk leaves them that failed to write
+        fallocate -p -o 8192 -l 8192 "$store/sessions/hollow/cpu$cpu/00000000.seg"
+done
+dd if=/dev/zero of="$store/sessions/headless/cpu0/00000000.seg" bs=4096 count=1 conv=notrunc status=none
+ok 'a daemon starts on damaged segments' start_ftraced --tracefs "$work/tracefs"
+exits 'sealing those with holes is no success' 1 ftracectl seal hollow
+says 'and says how many, and why' "2 segments of session 'hollow' could not be sealed .*has holes"
+exits 'nor is one without a header' 1 ftracectl seal headless
+says 'and why' "1 segment of session 'headless' could not be sealed .*it is damaged"
+exits 'of several the others are sealed' 1 ftracectl seal hollow first
+says 'and told' 'first: .* of pages take' "$out"
+ok 'the daemon ends' stop_ftraced
 done_testing

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # A session without calls says why: stop, show and report say the same, and run at its end.
+# Only here: that stop, show, report and session.json say the same.
 . "$(dirname "$0")/../functions.sh"
 requires jq
 
@@ -11,7 +12,7 @@ bash "$(dirname "$0")/fake-tracefs.sh" "$fake" 1
 ok 'the daemon starts on a fake tracefs' start_ftraced --tracefs "$fake"
 
 expect_silence() { # NAME PATTERN
-        exits "$1: it stops" 0 ftracectl stop "$1"
+        stops "$1: it stops" "$1"
         says "$1: stop says why" "^$1: no calls: $2\\.\$" "$out"
         exits "$1: show knows it" 0 ftracectl show "$1"
         says "$1: show says why" "No calls: $2\$" "$out"

@@ -105,9 +105,9 @@ echo mine >"$sessions/kept/notes"
 mkdir "$sessions/strange" "$sessions/hollow" "$sessions/kept/cpu8"
 mkfifo "$sessions/strange/session.json" "$sessions/kept/cpu8/00000000.seg"
 ln -s /etc/passwd "$sessions/kept/cpu8/00000001.seg"
-look_at_planted() { # FILE: all but what a daemon may write: its lock
+look_at_planted() { # FILE: all but what a daemon may write: its lock, and how long the host has run
         look "$work/all"
-        grep -v -e ' \./lock ' -e '/lock ' -e '/lock$' -e '^\./store d ' "$work/all" >"$1"
+        grep -v -e ' \./lock ' -e '/lock ' -e '/lock$' -e '/uptime ' -e '/uptime$' -e '^\./store d ' "$work/all" >"$1"
 }
 look_at_planted "$work/before"
 ok 'a daemon starts among foreign files' start_ftraced --tracefs "$work/tracefs"
@@ -115,11 +115,72 @@ is 'it has one message for all of sessions/' "$(grep -c 'did not make' "$work/ft
 says 'and one for each directory that is no session' "Session 'strange' .* left alone" "$work/ftraced.log"
 says 'and one for each directory that is no session' "Session 'hollow' .* left alone" "$work/ftraced.log"
 exits 'the session is there' 0 ftracectl show kept
-exits 'it can be verified' 0 timeout 20 "$top_builddir/ftracectl" verify kept
+exits 'it can be verified' 6 timeout 20 "$top_builddir/ftracectl" verify kept
+is 'what has the names of our files is named' "$(grep -c 'not a file that ftraced has made' "$out")" 4
 exits 'what is no session is not listed' 0 ftracectl list --no-legend
 is 'nothing else is' "$(awk '{ print $1 }' "$out")" kept
 exits 'what is no session cannot be removed' 3 ftracectl remove strange
 ok 'the daemon ends' stop_ftraced
 look_at_planted "$work/after"
 ok 'nothing of it is touched' diff "$work/before" "$work/after"
+store=$work/newer
+# --- of a newer ftraced ---------------------------------------------------------------------------
+
+newer() { # NAME STATE: a session that a later version has written, with a file and a segment of its own
+        mkdir -p "$store/sessions"
+        cp -r "$top_srcdir/tests/data/sessions/udp_sendmsg-6.1" "$store/sessions/$1"
+        jq --arg name "$1" --arg state "$2" '.version = 7 | .name = $name | .state = $state | .spec.future = [1] | .page_bytes = "many"' \
+                "$top_srcdir/tests/data/sessions/udp_sendmsg-6.1/session.json" >"$store/sessions/$1/session.json"
+        echo 'of the future' >"$store/sessions/$1/future.index"
+        echo '{"version": 9}' >"$store/sessions/$1/live.json"
+}
+future() { # NAME: all that is in it
+        (cd "$store/sessions/$1" && find . -type f -exec sha256sum {} + | sort)
+}
+newer later sealed
+future later >"$work/later.before"
+exits 'without a daemon it is listed' 0 ftracectl list --store "$store"
+says 'as newer' '^later +newer ' "$out"
+for verb in report show verify pin; do
+        exits "$verb says that it is newer" 1 ftracectl "$verb" --store "$store" later
+        says "$verb names the versions" 'by a newer ftraced: .*version 7, and this ftraced knows 1'
+        ok "$verb does not call it damaged" not grep -qi damaged "$err"
+done
+exits 'a vacuum leaves it' 0 ftracectl vacuum --store "$store" --time=1s
+exits 'by its name it is removed' 0 ftracectl remove --store "$store" later
+ok 'and gone' not test -e "$store/sessions/later"
+newer later sealed
+newer live recording
+ok 'a daemon starts on what a newer one left' start_ftraced --store "$store" --tracefs "$work/tracefs"
+says 'and says so' "'later' is left as it is: recorded by a newer ftraced" "$work/ftraced.log"
+says 'also of one that recorded' "'live' is left as it is: recorded by a newer ftraced" "$work/ftraced.log"
+exits 'it lists them' 0 ftracectl list
+says 'as newer, too' '^later +newer ' "$out"
+says 'both' '^live +newer ' "$out"
+exits 'it shows why' 0 ftracectl show later
+says 'in words' 'version 7, and this ftraced knows 1' "$out"
+for verb in report verify pin snapshot stop seal; do
+        exits "the daemon's $verb says that it is newer" 1 ftracectl "$verb" later
+        says "the daemon's $verb names the versions" 'by a newer ftraced: .*version 7, and this ftraced knows 1'
+done
+exits 'the vacuum leaves it' 0 ftracectl vacuum --time=1s
+exits 'another session is recorded' 0 ftracectl start -n mine udp_sendmsg
+exits 'and ends' 0 ftracectl stop mine
+exits 'and goes' 0 ftracectl remove mine
+future later | diff "$work/later.before" - >"$work/diff"
+is 'nothing in it has changed' "$(cat "$work/diff")" ''
+exits 'it removes what it is told to' 0 ftracectl remove later live
+ok 'both are gone' wait_until 10 not test -e "$store/sessions/later" -o -e "$store/sessions/live"
+ok 'the daemon ends in peace' stop_ftraced
+
+# --- one that goes --------------------------------------------------------------------------------
+
+store=$work/going
+ok 'a daemon starts' start_ftraced --store "$store" --tracefs "$work/tracefs"
+rm -r "$store/sessions"
+exits 'without its sessions/ nothing starts' 1 ftracectl start -n nowhere udp_sendmsg
+says 'it names the store, the reason and the way out' \
+        "the store $store failed: No such file or directory; .*removed or renamed: .*restart ftraced"
+says 'so does the journal' "Refused uid .*the store $store failed: No such file" "$work/ftraced.log"
+ok 'the daemon ends' stop_ftraced
 done_testing

@@ -4,6 +4,7 @@
 #
 # What other tracers have printed is read, drawn again, counted and added up; whatever is wrong
 # with it is named with its place, and what is good is used.
+# Only here: damage, pasted texts, and those of other tracers.
 . "$(dirname "$0")/../functions.sh"
 requires jq
 
@@ -126,6 +127,45 @@ else
                 reads <(long) bash -c 'ulimit -v 100000; exec "$0" report -' "$top_builddir/ftracectl"
         ok 'and all others are drawn' cmp "$out" "$graph"
 fi
+
+# A file needs no slash.
+mkdir "$work/here"
+cp "$graph" "$work/here/trace"
+cp "$graph" "$work/here/paste.md"
+cp "$graph" "$work/here/udp_sendmsg-6.1"
+cd "$work/here" || exit
+for name in trace paste.md; do
+        exits "$name is a file without a slash" 0 ftracectl top --store "$top_srcdir/tests/data" "$name"
+        exits "a function may stand before $name" 0 ftracectl hist SyS_write "$name"
+done
+exits 'a session is not hidden by a file' 0 ftracectl top --store "$top_srcdir/tests/data" udp_sendmsg-6.1
+says 'which is said' '"udp_sendmsg-6.1" is the session; the file of that name is "./udp_sendmsg-6.1"'
+exits 'what is neither is not found' 3 ftracectl top --store "$top_srcdir/tests/data" nosuch
+exits 'what is named as a file is not found as one' 3 ftracectl top --store "$top_srcdir/tests/data" nosuch.log
+says 'which is said' 'there is no file "nosuch.log"'
+cd - >/dev/null || exit
+
+# Without durations there is nothing to add up.
+cat >"$work/untimed.txt" <<'EOT'
+# tracer: function_graph
+#
+# CPU                FUNCTION CALLS
+# |                  |   |   |   |
+ 1) a() {
+ 1)   b();
+ 1) }
+EOT
+exits 'a text without durations is drawn' 0 ftracectl report "$work/untimed.txt"
+ok 'as it was' cmp "$out" "$work/untimed.txt"
+is 'and nothing more is said of it' "$(wc -l <"$err")" 1
+for verb in top hist calls tree; do
+        exits "$verb: its calls are counted" 0 ftracectl $verb "$work/untimed.txt"
+        says "$verb: that there are no durations is said" 'untimed.txt has no durations .*all times are 0'
+done
+sed '/^#/d;s/^/    1.000001 | /;$s/01 /09 /' "$work/untimed.txt" >"$work/timed.txt"
+exits 'times of day make durations' 0 ftracectl top --json "$work/timed.txt"
+is 'of calls that have a return' "$(jq -c 'map([.function, .total_ns])' "$out")" '[["a",8000],["b",0]]'
+says 'which is said' 'timed.txt has no durations: they are taken from the times of day'
 
 # What texts come in.
 plain=$work/plain.txt

@@ -4,6 +4,7 @@
 #
 # Armed sessions that wait for commands, signals and times, the flight recorder, snapshots and caps.
 # What the kernel tells of is tested on real kernels.
+# Only here: commands, signals and times; captures, caps, and what is told of them.
 . "$(dirname "$0")/../functions.sh"
 requires jq python3
 
@@ -142,7 +143,7 @@ exits 'the ring is removed' 0 ftracectl remove ring
 exits 'the snapshot is there still' 0 ftracectl verify ring-snap-1
 
 exits 'an unknown trigger' 2 ftracectl arm --on sunrise udp_sendmsg
-says 'is named, with those there are' '"sunrise" is no trigger: function:NAME'
+says 'is named, with those there are' '"sunrise" is not a trigger: function:NAME'
 exits 'an unknown action' 2 ftracectl arm --on signal --do dance udp_sendmsg
 says 'is named' '"dance" is not one of start'
 exits 'an unknown function' 3 ftracectl arm --on function:udp_sendmess udp_sendmsg
@@ -153,7 +154,7 @@ exits 'a snapshot of no ring' 2 ftracectl arm --on signal --do snapshot udp_send
 says 'is refused, with the way out' 'add --in-kernel'
 exits 'so is one of a session' 0 ftracectl start -n plain udp_sendmsg
 exits 'that is no ring' 1 ftracectl snapshot plain
-says 'with a sentence' 'and no ring'
+says 'with a sentence' 'and it is not a ring'
 exits 'a session that was not armed' 1 ftracectl trigger plain
 says 'has no trigger' 'waits for no trigger'
 exits 'it is stopped' 0 ftracectl stop plain

@@ -1,11 +1,13 @@
 # unit tests of base
-unit_tests += %D%/test-buf %D%/test-cpu-list %D%/test-figure %D%/test-ini %D%/test-io %D%/test-name %D%/test-plain-text %D%/test-release %D%/test-strv %D%/test-unit
+unit_tests += %D%/test-buf %D%/test-cpu-list %D%/test-figure %D%/test-hash %D%/test-ini %D%/test-io %D%/test-name %D%/test-plain-text %D%/test-release %D%/test-strv %D%/test-unit
 %C%_test_buf_CFLAGS  = $(AM_CFLAGS) $(CHECK_CFLAGS)
 %C%_test_buf_LDADD   = $(base_libs) $(CHECK_LIBS)
 %C%_test_cpu_list_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 %C%_test_cpu_list_LDADD  = $(base_libs) $(CHECK_LIBS)
 %C%_test_figure_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 %C%_test_figure_LDADD  = $(base_libs) $(CHECK_LIBS)
+%C%_test_hash_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+%C%_test_hash_LDADD  = $(base_libs) $(CHECK_LIBS)
 %C%_test_ini_CFLAGS  = $(AM_CFLAGS) $(CHECK_CFLAGS)
 %C%_test_ini_LDADD   = $(base_libs) $(CHECK_LIBS)
 %C%_test_io_CFLAGS   = $(AM_CFLAGS) $(CHECK_CFLAGS)
@@ -20,3 +22,6 @@ unit_tests += %D%/test-buf %D%/test-cpu-list %D%/test-figure %D%/test-ini %D%/te
 %C%_test_strv_LDADD  = $(base_libs) $(CHECK_LIBS)
 %C%_test_unit_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 %C%_test_unit_LDADD  = $(base_libs) $(CHECK_LIBS)
+unit_tests += %D%/test-origin
+%C%_test_origin_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -pthread
+%C%_test_origin_LDADD  = $(base_libs) $(CHECK_LIBS)

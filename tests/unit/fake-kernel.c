@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "base/io.h"
 #include "base/strv.h"
@@ -108,18 +109,19 @@ static void put(int fd, const char *path, const char *text) {
         (void) __real_close(file);
 }
 
+int fake_admit_and_arm(Controller *c, Tracer **ret, SessionMeta *m, bool force, Refusal *refusal) {
+        _cleanup_(admission_freep) Admission *a = NULL;
+        int r = controller_admit(c, &a, m, force, refusal);
+
+        return r == 0 ? controller_arm(c, ret, m, a, refusal) : r;
+}
+
 void fake_put(FakeKernel *k, const char *path, const char *text) {
         put(k->tracefs_fd, path, text);
 }
 
 void fake_put_root(FakeKernel *k, const char *path, const char *text) {
         put(k->root_fd, path, text);
-}
-
-void fake_put_gauge(FakeKernel *k) {
-        fake_put(k, "available_filter_functions",
-                 "udp_sendmsg\nudp_recvmsg\ntcp_sendmsg\ntcp_recvmsg\nvfs_read\nvfs_write\n"
-                 "from_kuid_munged\n__do_sys_getuid\n__do_sys_getppid\n");
 }
 
 char *fake_get(FakeKernel *k, const char *path) {
@@ -179,11 +181,16 @@ FakeKernel *fake_kernel_new(bool has_instances) {
         return k;
 }
 
-Controller *fake_controller(FakeKernel *k) {
+Controller *fake_controller_with_copy(FakeKernel *k, int copy_fd) {
         Controller *c = NULL;
 
-        ck_assert_int_eq(controller_new_at(&c, k->tracefs, k->ledger_fd, false, k->root_fd), 0);
+        ck_assert_int_eq(
+                controller_new_at(&c, k->tracefs, k->ledger_fd, copy_fd, false, k->root_fd), 0);
         return c;
+}
+
+Controller *fake_controller(FakeKernel *k) {
+        return fake_controller_with_copy(k, -EBADF);
 }
 
 void fake_kernel_free(FakeKernel *k) {
@@ -215,6 +222,60 @@ char *fake_dump(FakeKernel *k) {
         dump_text = strdup("");
         ck_assert_int_eq(nftw(k->tracefs, dump_file, 16, FTW_PHYS), 0);
         return TAKE_PTR(dump_text);
+}
+
+void fake_expect(FakeKernel *k, const char *path, const char *text) {
+        _cleanup_free_ char *now = fake_get(k, path);
+
+        ck_assert_str_eq(now, text);
+}
+
+void fake_expect_all(FakeKernel *k, const char *before) {
+        _cleanup_free_ char *now = fake_dump(k);
+
+        ck_assert_str_eq(before, now);
+}
+
+bool fake_survive(FakeKernel *k, FakeFault fault, unsigned at, void (*story)(FakeKernel *k)) {
+        _cleanup_free_ char *before = fake_dump(k), *after = NULL, *done = NULL;
+        int status;
+        pid_t pid = fork();
+
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0) {
+                k->fault = fault;
+                k->fault_at = at;
+                story(k);
+                fake_put_root(k, "done", k->n_steps < at ? "all\n" : "some\n");
+                _exit(0);
+        }
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert_msg(WIFEXITED(status), "step %u: died of a signal", at);
+        ck_assert_msg(WEXITSTATUS(status) != FAKE_BROKEN, "step %u broke the rule", at);
+        if (WEXITSTATUS(status) == 0)
+                ck_assert_int_eq(file_read(k->root_fd, "done", &done, NULL, 10), 0);
+        controller_free(fake_controller(k));
+        after = fake_dump(k);
+        ck_assert_msg(streq(before, after), "step %u: before\n%s\nafter\n%s", at, before, after);
+        ck_assert_int_ne(faccessat(k->ledger_fd, "ledger", F_OK, 0), 0);
+        return !done || !streq(done, "all\n");
+}
+
+SessionMeta *fake_meta(const char *name, const char *functions) {
+        SessionMeta *m = NULL;
+
+        ck_assert_int_eq(session_meta_new(&m), 0);
+        free(m->name);
+        m->name = strdup(name);
+        ck_assert_int_eq(strv_split(&m->spec.functions, functions, " "), 0);
+        return m;
+}
+
+int fake_arm(Controller *c, Tracer **ret, SessionMeta **ret_m, Refusal *refusal, const char *name,
+             const char *functions, uint64_t depth) {
+        *ret_m = fake_meta(name, functions);
+        (*ret_m)->spec.depth = depth;
+        return fake_admit_and_arm(c, ret, *ret_m, false, refusal);
 }
 
 /* Path of @path at @dir_fd relative to tracefs, or NULL. */

@@ -10,7 +10,7 @@
  * function is refused, a tracer whose pipe is open is busy, a new instance is full of files.
  *
  * Where there are instances, it is also the kernel that does not wait for those who look into the graph
- * filter (daemon/hush.h): changing it while a tracer in an instance records anybody but the caller, or
+ * filter (daemon/instances/hush.h): changing it while a tracer in an instance records anybody but the caller, or
  * before its CPUs were waited for, ends the process the same way.
  *
  * Each such call is a step.  A test may let one fail, come short, or be the last thing the process
@@ -21,7 +21,7 @@
 #include <stdbool.h>
 
 #include "base/strv.h"
-#include "daemon/controller.h"
+#include "daemon/tracer/controller.h"
 #include "scratch.h"
 
 #define FAKE_DIED 77
@@ -54,12 +54,30 @@ static inline void fake_kernel_freep(FakeKernel **k) {
 
 /* One on it, that keeps nothing of a predecessor's; controller_free() it. */
 Controller *fake_controller(FakeKernel *k);
+Controller *fake_controller_with_copy(FakeKernel *k,
+                                      int copy_fd); /* daemon/tracefs/ledger-copy.h */
+/* Admits and arms, as a start does. */
+int fake_admit_and_arm(Controller *c, Tracer **ret, SessionMeta *m, bool force, Refusal *refusal);
 /* Sets a control file, or a file of the fake "/", behind everybody's back. */
 void fake_put(FakeKernel *k, const char *path, const char *text);
 void fake_put_root(FakeKernel *k, const char *path, const char *text);
-/* What recording a call costs can be measured: it has the functions for it, and fewer others. */
-void fake_put_gauge(FakeKernel *k);
 /* Content of a control file; the caller frees. */
 char *fake_get(FakeKernel *k, const char *path);
+void fake_expect(FakeKernel *k, const char *path, const char *text); /* that it is @text */
 /* All control files and their contents in one text; the caller frees. */
 char *fake_dump(FakeKernel *k);
+/* That they are as they were when fake_dump() returned @before. */
+void fake_expect_all(FakeKernel *k, const char *before);
+
+/*
+ * fake_survive() - @story in a child with @fault at step @at, and then the next controller
+ *
+ * Which must find or make all as it was.  Return: false: the story ended before that step.
+ */
+bool fake_survive(FakeKernel *k, FakeFault fault, unsigned at, void (*story)(FakeKernel *k));
+
+/* Of session @name, for the functions in @functions, separated by spaces; the caller frees. */
+SessionMeta *fake_meta(const char *name, const char *functions);
+/* Arms such a one, which *@ret_m is also after a failure.  As controller_arm(). */
+int fake_arm(Controller *c, Tracer **ret, SessionMeta **ret_m, Refusal *refusal, const char *name,
+             const char *functions, uint64_t depth);

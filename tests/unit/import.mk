@@ -3,7 +3,8 @@ import_test_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 import_test_libs = $(import_libs) $(CHECK_LIBS)
 unit_tests += %D%/test-envelope %D%/test-event-line %D%/test-foreign-text %D%/test-graph-line \
 	%D%/test-indent-line %D%/test-labels %D%/test-latency-line %D%/test-lines \
-	%D%/test-text-redraw %D%/test-text-same %D%/test-text-trace %D%/test-uftrace-line
+	%D%/test-source-form %D%/test-text-pasted %D%/test-text-redraw %D%/test-text-same %D%/test-text-several \
+	%D%/test-text-trace %D%/test-uftrace-line
 EXTRA_DIST += %D%/text-file.h
 %C%_test_envelope_CFLAGS    = $(import_test_cflags)
 %C%_test_envelope_LDADD     = $(import_test_libs)
@@ -21,10 +22,16 @@ EXTRA_DIST += %D%/text-file.h
 %C%_test_latency_line_LDADD  = $(import_test_libs)
 %C%_test_lines_CFLAGS       = $(import_test_cflags)
 %C%_test_lines_LDADD        = $(import_test_libs)
+%C%_test_source_form_CFLAGS = $(import_test_cflags)
+%C%_test_source_form_LDADD  = $(import_test_libs)
+%C%_test_text_pasted_CFLAGS = $(import_test_cflags)
+%C%_test_text_pasted_LDADD  = $(import_test_libs)
 %C%_test_text_redraw_CFLAGS = $(import_test_cflags)
 %C%_test_text_redraw_LDADD  = $(import_libs) $(render_libs) $(CHECK_LIBS)
 %C%_test_text_same_CFLAGS   = $(import_test_cflags)
 %C%_test_text_same_LDADD    = $(import_libs) $(drawing_libs) $(CHECK_LIBS)
+%C%_test_text_several_CFLAGS = $(import_test_cflags)
+%C%_test_text_several_LDADD  = $(import_test_libs)
 %C%_test_text_trace_CFLAGS  = $(import_test_cflags)
 %C%_test_text_trace_LDADD   = $(import_test_libs)
 %C%_test_uftrace_line_CFLAGS = $(import_test_cflags)

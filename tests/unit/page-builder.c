@@ -246,9 +246,9 @@ void recording_add_after(Recording *r, uint32_t cpu, uint64_t sequence, uint64_t
         SegmentWriter *w;
 
         ck_assert_int_ge(cpu_fd, 0);
-        ck_assert_int_eq(segment_create_after(&w, cpu_fd, sequence, previous, cpu, BUILT_PAGE_BYTES,
-                                              r->meta->id),
-                         0);
+        ck_assert_int_eq(
+                segment_create(&w, cpu_fd, sequence, previous, cpu, BUILT_PAGE_BYTES, r->meta->id),
+                0);
         for (size_t i = 0; i < n; i++) {
                 ck_assert_int_eq(write_full(segment_writer_fd(w), pages[i].bytes, BUILT_PAGE_BYTES),
                                  0);

@@ -5,12 +5,14 @@
 
 #include "codec/sealed-writer.h"
 #include "scratch.h"
+#include "store/discard.h"
 #include "store/session-dir.h"
 
 /* Seals one segment of a session in its place; @block_bytes of pages in a block. */
 static inline SealedSize seal(const SessionDir *dir, uint32_t cpu, uint64_t sequence,
                               uint32_t block_bytes) {
-        _cleanup_close_ int in = session_dir_open_segment_file(dir, cpu, sequence), out = -EBADF;
+        _cleanup_close_ int in = session_dir_open_segment_file(dir, cpu, sequence), out = -EBADF,
+                            raw = -EBADF;
         char path[64], sealed[80];
         SealedSize size;
 
@@ -23,6 +25,8 @@ static inline SealedSize seal(const SessionDir *dir, uint32_t cpu, uint64_t sequ
                 sealed_write(out, &(SealedSource){ .fd = in, .block_bytes = block_bytes }, &size),
                 0);
         ck_assert_int_eq(sealed_write_check(TAKE_FD(out), &size), 0);
+        raw = openat(session_dir_fd(dir), path, O_RDWR | O_CLOEXEC);
         ck_assert_int_eq(renameat(session_dir_fd(dir), sealed, session_dir_fd(dir), path), 0);
+        discard_fd(raw, -EBADF, NULL);
         return size;
 }

@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#include "daemon/server.h"
+#include "daemon/server/server.h"
 #include "server-fixture.h"
 
 static char dir[] = "/tmp/test-server-XXXXXX";

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "daemon/allowance.h"
+#include "daemon/api/allowance.h"
 #include "tests/unit/unit.h"
 
 static Strv words(const char *text) {
@@ -67,8 +67,8 @@ START_TEST(what_a_profile_says_is_not_asked_for)
 
                 ck_assert_uint_eq(ask("{\"functions\": [\"vfs_read\"], \"depth\": 3}", false),
                                   ALLOWANCE_ALL);
-                ck_assert_uint_eq(ask("{\"functions\": [\"vfs_read\"], \"depth\": 3}", true),
-                                  ALLOWANCE_FUNCTIONS | ALLOWANCE_DEPTH);
+                ck_assert_uint_eq(ask("{\"functions\": [\"vfs_read\"], \"max_bytes\": 3}", true),
+                                  ALLOWANCE_FUNCTIONS | ALLOWANCE_SIZE);
                 ck_assert_uint_eq(ask("{\"lean\": \"auto\"}", true), 0);
                 ck_assert_int_eq(allowance_ask(&asked, NULL, true, &refusal), 0);
                 ck_assert_uint_eq(asked, 0);
@@ -84,6 +84,7 @@ START_TEST(who_changes_what_is_seen_of_a_profile_is_asked_for_all_of_it)
                 ck_assert_uint_eq(ask("{\"args\": true}", true), names);
                 ck_assert_uint_eq(ask("{\"notrace\": []}", true), names | ALLOWANCE_NOTRACE);
                 ck_assert_uint_eq(ask("{\"hooked\": []}", true), names | ALLOWANCE_HOOKED);
+                ck_assert_uint_eq(ask("{\"depth\": 0}", true), names | ALLOWANCE_DEPTH);
         }
 END_TEST
 
@@ -96,7 +97,7 @@ START_TEST(every_member_of_a_spec_has_an_answer)
 
                         ck_assert_msg(allowance_ask(&asked, o, true, &refusal) == 0,
                                       "nobody has decided what a member may say of '%s': "
-                                      "daemon/allowance.c has a table",
+                                      "daemon/api/allowance.c has a table",
                                       spec_member(i));
                         json_decref(o);
                 }

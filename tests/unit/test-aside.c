@@ -2,10 +2,12 @@
 
 #include <check.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/aside.h"
+#include "daemon/process/aside.h"
 #include "unit.h"
 
 /* What happened, a letter each. */
@@ -199,8 +201,71 @@ START_TEST(without_an_aside_a_task_is_a_call)
         }
 END_TEST
 
+static void run_elsewhere_and_leave(void *userdata) {
+        Job *j = userdata;
+        pid_t tid;
+
+        ck_assert_int_eq(aside_run(j->aside, note_thread, &tid), 0);
+        ck_assert_int_eq(tid, gettid());
+        note(j->began);
+        aside_leave();
+        (void) sem_wait(&j->may_return);
+        aside_return();
+        note(j->returned);
+}
+
+START_TEST(a_task_leaves_after_it_has_run_one_of_somebody_else_s_itself)
+        {
+                sd_event *event;
+                Aside *a, *closed;
+                Job *j = JOB('a', 'b');
+
+                setup(&event, &a);
+                ck_assert_int_eq(aside_new(&closed, event), 0);
+                ck_assert_int_eq(aside_run(a, run_elsewhere_and_leave, job_init(j, closed, 0)), 0);
+                ck_assert_str_eq(story, "a");
+                (void) sem_post(&j->may_return);
+                run_until_idle(event, a);
+                ck_assert_str_eq(story, "ab");
+                closed = aside_free(closed);
+                teardown(event, a);
+        }
+END_TEST
+
+static void leave_twice(void *userdata) {
+        aside_leave();
+        (void) usleep(200000); /* until it is settled */
+        aside_leave();
+        aside_return();
+        aside_return();
+}
+
+START_TEST(whoever_leaves_twice_ends_the_process_and_not_in_a_deadlock)
+        {
+                int status;
+                pid_t pid = fork();
+
+                ck_assert_int_ge(pid, 0);
+                if (pid == 0) {
+                        sd_event *event;
+                        Aside *a;
+
+                        (void) alarm(2);
+                        setup(&event, &a);
+                        (void) aside_run(a, leave_twice, NULL);
+                        aside_settle(a);
+                        _exit(0);
+                }
+                ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+                ck_assert(WIFSIGNALED(status));
+                ck_assert_int_eq(WTERMSIG(status), SIGABRT);
+        }
+END_TEST
+
 UNIT_MAIN("aside", the_loop_goes_on_between_leaving_and_returning_only,
           tasks_run_one_after_the_other, a_task_that_a_task_begins_comes_after_it,
           settling_ends_all_of_them_without_the_loop, a_task_that_settles_waits_for_nobody,
           all_tasks_have_one_thread_which_is_not_the_loop_s,
-          before_it_is_open_a_task_is_a_call_by_the_same_thread, without_an_aside_a_task_is_a_call)
+          before_it_is_open_a_task_is_a_call_by_the_same_thread, without_an_aside_a_task_is_a_call,
+          a_task_leaves_after_it_has_run_one_of_somebody_else_s_itself,
+          whoever_leaves_twice_ends_the_process_and_not_in_a_deadlock)

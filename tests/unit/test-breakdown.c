@@ -102,10 +102,10 @@ START_TEST(what_is_cut_off_has_lower_bounds)
                 feed(p, late);
                 ck_assert_int_eq(pairing_finish(pairing), 0);
                 ck_assert_uint_eq(row_of(p, "child")->n, 2);
-                ck_assert_uint_eq(row_of(p, "child")->n_cut, 2);
-                ck_assert_uint_eq(row_of(p, "child")->total_ns, 600);
+                ck_assert_uint_eq(row_of(p, "child")->n_cut, 1);
+                ck_assert_uint_eq(row_of(p, "child")->total_ns, 630);
                 ck_assert_uint_eq(row_of(p, "root")->n_cut, 1);
-                ck_assert_uint_eq(row_of(p, "root")->total_ns, 500);
+                ck_assert_uint_eq(row_of(p, "root")->total_ns, 530);
                 ck_assert_uint_eq(row_of(p, "root")->spread.n, 0);
         }
 END_TEST

@@ -103,15 +103,15 @@ START_TEST(what_took_longest_comes_first)
         }
 END_TEST
 
-START_TEST(an_end_takes_only_what_was_not_counted_below_it)
+START_TEST(an_end_has_the_calls_before_it_that_are_deeper)
         {
                 _cleanup_grown_ Grown g = grown();
 
                 feed(&g, step_leaf(&step_child, 3, 30));
                 feed(&g, step_leaf(&step_module, 3, 20));
                 feed(&g, step_leave(&step_root, 2, 80));
-                ck_assert_str_eq(finished(&g), "child 1 30 30 root 1 30 30 leaf 1 20 20");
-                ck_assert_uint_eq(pairing_n_cut(g.pairing), 1);
+                ck_assert_str_eq(finished(&g), "root 1 80 30(child 1 30 30 leaf 1 20 20)");
+                ck_assert_uint_eq(call_tree_root(g.tree)->children->n_cut, 0);
         }
 END_TEST
 
@@ -119,7 +119,6 @@ START_TEST(ends_alone_make_a_tree)
         {
                 _cleanup_grown_ Grown g = grown();
 
-                pairing_set_only_ends(g.pairing);
                 for (int i = 0; i < 3; i++) {
                         feed(&g, step_leave(&step_module, 3, 10));
                         feed(&g, step_leave(&step_child, 2, 30));
@@ -130,7 +129,7 @@ START_TEST(ends_alone_make_a_tree)
                 ck_assert_str_eq(finished(&g),
                                  "root 3 300 150(child 3 90 60(leaf 3 30 30) leaf 3 60 60) "
                                  "leaf 1 7 7");
-                ck_assert_uint_eq(pairing_n_cut(g.pairing), 0);
+                ck_assert_uint_eq(call_tree_root(g.tree)->children->n_cut, 0);
         }
 END_TEST
 
@@ -166,7 +165,7 @@ START_TEST(what_is_open_at_the_end_took_what_was_seen)
                 feed(&g, step_enter(&step_child, 1));
                 late.timestamp_ns += 500;
                 feed(&g, late);
-                ck_assert_str_eq(finished(&g), "root 1 500 0(child 1 500 470(leaf 1 30 30))");
+                ck_assert_str_eq(finished(&g), "root 1 530 0(child 1 530 500(leaf 1 30 30))");
                 ck_assert_uint_eq(call_tree_root(g.tree)->children->n_cut, 1);
         }
 END_TEST
@@ -247,7 +246,7 @@ END_TEST
 
 UNIT_MAIN("call-tree", calls_on_the_same_path_are_one_node,
           the_same_function_is_a_node_under_each_caller, what_took_longest_comes_first,
-          an_end_takes_only_what_was_not_counted_below_it, ends_alone_make_a_tree,
+          an_end_has_the_calls_before_it_that_are_deeper, ends_alone_make_a_tree,
           memory_does_not_grow_with_ends, what_is_open_at_the_end_took_what_was_seen,
           callers_are_below_what_they_call, recursion_counts_once_among_callers,
           a_thousand_levels_are_a_thousand_nodes, a_merged_tree_has_the_sum_of_both)

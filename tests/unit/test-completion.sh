@@ -69,6 +69,19 @@ if data=$(ls "$top_srcdir/tests/data/sessions" 2>/dev/null) && [[ $data ]]; then
 else
         echo "ok $((++n)) - sessions of a store are offered # SKIP no recording in tests/data"
 fi
+# Anybody can name a task, a directory below his control group, or a file.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+for name in '$(id>ran)' '`id>ran`' '$[`id>ran`]' '~root' 'a b' $'\033[31m' '*' '{a,b}'; do
+        ps() { printf '%s\n' "$name"; }
+        rm -rf "${work:?}"/*
+        got=$(cd "$work" && complete_words ftracectl start --comm '')
+        expect "a task named $(printf %q "$name") is offered quoted" "$(printf %q "$name")" "$got"
+        unset -f ps
+        touch "$work/$name"
+        expect "so is a file of that name" "$name" "$(cd "$work" && complete_words ftracectl fetch x -o '')"
+        expect 'nothing was run' "$name" "$(ls -A --show-control-chars "$work")"
+done
 if command -v zsh >/dev/null; then
         report 'zsh can read its completion' "$(zsh -n "$top_srcdir/cli/completion.zsh" 2>&1)"
         # What _ftracectl adds, with the shell's own functions replaced.

@@ -230,6 +230,41 @@ START_TEST(a_segment_that_a_ring_drops_on_the_way_is_a_loss_and_no_damage)
         }
 END_TEST
 
+START_TEST(a_segment_that_is_dropped_while_it_is_read_ends_there_and_is_no_damage)
+        {
+                for (unsigned is_sealed = 0; is_sealed < 2; is_sealed++)
+                        for (unsigned is_refreshed = 0; is_refreshed < 2; is_refreshed++) {
+                                _cleanup_recording_ Recording r;
+                                _cleanup_(cursor_freep) Cursor *c = NULL;
+                                Formats f = formats();
+                                CursorCount n;
+
+                                recording_init(&r, layout);
+                                for (uint64_t i = 0; i < 3; i++) {
+                                        Page p[] = { page_of(1000 * i, 1),
+                                                     page_of(1000 * i + 100, 1) };
+
+                                        recording_add(&r, 0, i, p, 2);
+                                        if (is_sealed)
+                                                (void) seal(r.dir, 0, i, 4096);
+                                }
+                                c = cursor(&r, &f);
+                                ck_assert_int_eq(discard_file(session_dir_fd(r.dir),
+                                                              "cpu0/00000000.seg", -EBADF, NULL),
+                                                 0);
+                                if (is_refreshed)
+                                        ck_assert_int_eq(cursor_refresh(c), 0);
+                                ck_assert_str_eq(times(c), "0 !1000 1100 2000 2100 ");
+                                cursor_count(c, &n);
+                                ck_assert_uint_eq(n.n_segments_gone, 1);
+                                ck_assert_uint_eq(n.n_segments_damaged, 0);
+                                ck_assert_uint_eq(n.n_parts_damaged, 0);
+                                ck_assert_uint_eq(n.n_segments_missing, 0);
+                                ck_assert_uint_eq(n.n_unclosed, 0);
+                        }
+        }
+END_TEST
+
 START_TEST(short_records_are_counted_not_read)
         {
                 _cleanup_recording_ Recording r;
@@ -287,7 +322,7 @@ START_TEST(what_is_written_meanwhile_is_found_by_a_refresh)
                 c = cursor(&r, &f); /* before there is even a directory */
                 ck_assert_ptr_null(cursor_peek(c));
                 fd = session_dir_make_cpu(r.dir, 0);
-                ck_assert_int_eq(segment_create(&w, fd, 0, 0, 4096, r.meta->id), 0);
+                ck_assert_int_eq(segment_create(&w, fd, 0, UINT64_MAX, 0, 4096, r.meta->id), 0);
                 ck_assert_int_eq(cursor_refresh(c), 0);
                 ck_assert_ptr_null(cursor_peek(c));
                 publish(w, 100);
@@ -307,7 +342,7 @@ START_TEST(what_is_written_meanwhile_is_found_by_a_refresh)
                 /* The last page of one segment and the first of the next at once. */
                 publish(w, 30000);
                 ck_assert_int_eq(segment_writer_close(w, NULL), 0);
-                ck_assert_int_eq(segment_create(&w, fd, 1, 0, 4096, r.meta->id), 0);
+                ck_assert_int_eq(segment_create(&w, fd, 1, UINT64_MAX, 0, 4096, r.meta->id), 0);
                 publish(w, 30100);
                 ck_assert_int_eq(cursor_refresh(c), 0);
                 ck_assert_str_eq(times(c), "30000 30010 30100 30110 ");
@@ -337,7 +372,7 @@ START_TEST(a_segment_without_its_header_yet_is_waited_for)
                 ck_assert_uint_eq(n.n_segments_unbegun, 1);
 
                 ck_assert_int_eq(unlinkat(fd, "00000001.seg", 0), 0);
-                ck_assert_int_eq(segment_create(&w, fd, 1, 0, 4096, r.meta->id), 0);
+                ck_assert_int_eq(segment_create(&w, fd, 1, UINT64_MAX, 0, 4096, r.meta->id), 0);
                 publish(w, 200);
                 ck_assert_int_eq(cursor_refresh(c), 0);
                 ck_assert_str_eq(times(c), "200 210 ");
@@ -345,7 +380,7 @@ START_TEST(a_segment_without_its_header_yet_is_waited_for)
 
                 /* Its writer died, and another goes on behind it. */
                 safe_close(openat(fd, "00000002.seg", O_WRONLY | O_CREAT | O_EXCL, 0600));
-                ck_assert_int_eq(segment_create(&w, fd, 3, 0, 4096, r.meta->id), 0);
+                ck_assert_int_eq(segment_create(&w, fd, 3, UINT64_MAX, 0, 4096, r.meta->id), 0);
                 publish(w, 300);
                 ck_assert_int_eq(cursor_refresh(c), 0);
                 ck_assert_str_eq(times(c), "!300 310 ");
@@ -392,13 +427,13 @@ START_TEST(sealing_does_not_disturb_who_follows)
 
                 recording_init(&r, layout);
                 fd = session_dir_make_cpu(r.dir, 0);
-                ck_assert_int_eq(segment_create(&w, fd, 0, 0, 4096, r.meta->id), 0);
+                ck_assert_int_eq(segment_create(&w, fd, 0, UINT64_MAX, 0, 4096, r.meta->id), 0);
                 publish(w, 100);
                 c = cursor(&r, &f);
                 ck_assert_uint_eq(cursor_peek(c)->timestamp_ns, 100);
                 publish(w, 200);
                 ck_assert_int_eq(segment_writer_close(w, NULL), 0);
-                ck_assert_int_eq(segment_create(&w, fd, 1, 0, 4096, r.meta->id), 0);
+                ck_assert_int_eq(segment_create(&w, fd, 1, UINT64_MAX, 0, 4096, r.meta->id), 0);
                 publish(w, 300);
                 /* Sealed under the eyes of the cursor, which has not seen the end of it. */
                 (void) seal(r.dir, 0, 0, 0);
@@ -406,14 +441,14 @@ START_TEST(sealing_does_not_disturb_who_follows)
                 ck_assert_str_eq(times(c), "100 110 200 210 300 310 ");
                 publish(w, 400);
                 ck_assert_int_eq(segment_writer_close(w, NULL), 0);
-                ck_assert_int_eq(segment_create(&w, fd, 2, 0, 4096, r.meta->id), 0);
+                ck_assert_int_eq(segment_create(&w, fd, 2, UINT64_MAX, 0, 4096, r.meta->id), 0);
                 (void) seal(r.dir, 0, 1, 0);
                 publish(w, 500);
                 ck_assert_int_eq(cursor_refresh(c), 0);
                 ck_assert_str_eq(times(c), "400 410 500 510 ");
                 ck_assert_int_eq(segment_writer_close(w, NULL), 0);
                 /* A whole segment is sealed before the cursor comes to it. */
-                ck_assert_int_eq(segment_create(&w, fd, 3, 0, 4096, r.meta->id), 0);
+                ck_assert_int_eq(segment_create(&w, fd, 3, UINT64_MAX, 0, 4096, r.meta->id), 0);
                 publish(w, 600);
                 ck_assert_int_eq(segment_writer_close(w, NULL), 0);
                 (void) seal(r.dir, 0, 2, 0);
@@ -538,6 +573,7 @@ UNIT_MAIN("cursor", seeking_finds_what_reading_up_to_there_finds,
           damaged_and_missing_segments_are_stepped_over,
           a_sequence_that_a_quiet_cpu_skipped_is_no_damage,
           a_segment_that_a_ring_drops_on_the_way_is_a_loss_and_no_damage,
+          a_segment_that_is_dropped_while_it_is_read_ends_there_and_is_no_damage,
           short_records_are_counted_not_read, a_page_that_goes_back_in_time_is_counted,
           what_is_written_meanwhile_is_found_by_a_refresh,
           a_segment_without_its_header_yet_is_waited_for, a_sealed_segment_gives_the_same_events,

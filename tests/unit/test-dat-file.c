@@ -106,6 +106,25 @@ START_TEST(every_form_holds_the_same)
         }
 END_TEST
 
+START_TEST(the_text_of_a_latency_tracer_is_no_recording)
+        {
+                _cleanup_free_ char *problem = NULL;
+                Bytes b = load("version-7");
+                DatFile *f;
+                char *option;
+
+                /* u16 id, u32 n, u64 offset, name 00, clock 00 */
+                option = memmem(b.data, b.n, "\0mono\0", 6);
+                ck_assert_ptr_nonnull(option);
+                option -= 14;
+                ck_assert_int_eq(option[0], 3);
+                option[0] = 22;
+                ck_assert_int_eq(open_bytes(&f, &b, b.n, &problem), DAT_FILE_E_UNREADABLE);
+                ck_assert_ptr_nonnull(strstr(problem, "the text of a latency tracer"));
+                free(b.data);
+        }
+END_TEST
+
 START_TEST(a_file_that_was_cut_is_read_as_far_as_it_goes)
         {
                 for (size_t i = 0; i < ELEMENTSOF(forms); i++) {
@@ -231,6 +250,7 @@ START_TEST(a_section_that_is_named_without_end_is_given_up)
         }
 END_TEST
 
-UNIT_MAIN("dat-file", a_section_that_is_named_without_end_is_given_up, every_form_holds_the_same,
+UNIT_MAIN("dat-file", the_text_of_a_latency_tracer_is_no_recording,
+          a_section_that_is_named_without_end_is_given_up, every_form_holds_the_same,
           a_file_that_was_cut_is_read_as_far_as_it_goes, no_flipped_bit_leads_outside,
           a_refusal_names_the_place)

@@ -4,25 +4,16 @@
 
 #include <semaphore.h>
 
-#include "daemon/aside.h"
-#include "daemon/controller.h"
-#include "daemon/knob.h"
-#include "daemon/lean-cache.h"
-#include "daemon/script.h"
+#include "daemon/lean/lean-cache.h"
+#include "daemon/process/aside.h"
+#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/script.h"
+#include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
-
-static SessionMeta *meta(const char *name, const char *functions) {
-        SessionMeta *m = NULL;
-
-        ck_assert_int_eq(session_meta_new(&m), 0);
-        m->name = strdup(name);
-        ck_assert_int_eq(strv_split(&m->spec.functions, functions, " "), 0);
-        return m;
-}
 
 /* The lines of a dry run with "/T" for tracefs; that nothing was written is checked. */
 static char *script(FakeKernel *k, Controller *c, SessionMeta *m) {
-        _cleanup_free_ char *before = fake_dump(k), *after = NULL;
+        _cleanup_free_ char *before = fake_dump(k);
         _cleanup_refusal_ Refusal refusal = {};
         _cleanup_plan_ Plan plan = {};
         _cleanup_buf_ Buf out = BUF_INIT;
@@ -34,8 +25,7 @@ static char *script(FakeKernel *k, Controller *c, SessionMeta *m) {
         r = controller_rehearse(c, &plan, &n_arm, m, false, &refusal);
         ck_assert_msg(r == 0, "%i: %s", r, r > 0 ? refusal_message(&refusal) : "");
         ck_assert_uint_eq(k->n_steps, n_steps);
-        after = fake_dump(k);
-        ck_assert_str_eq(before, after);
+        fake_expect_all(k, before);
         script_write(&out, &plan,
                      &(ScriptInfo){ .session = m->name,
                                     .kernel = "6.12.57",
@@ -127,7 +117,7 @@ static void expect_same(FakeKernel *k, Controller *c, SessionMeta *m) {
         ck_assert_int_eq(controller_rehearse(c, &plan, &n_arm, m, false, &refusal), 0);
         write_log(&lines, &plan);
         strv_done(&k->log);
-        ck_assert_int_eq(controller_arm(c, &t, m, false, &refusal), 0);
+        ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
         begin(t, m);
         ck_assert_int_eq(tracer_disarm(t), 0);
         for (int of_graph = 0; of_graph <= 1; of_graph++) {
@@ -157,7 +147,7 @@ START_TEST(the_top_level_is_programmed_and_put_back_by_these_lines)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
                 _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_*");
+                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_*");
                 _cleanup_free_ char *text = NULL;
 
                 fake_put(k, "buffer_size_kb", "7 (expanded: 1408)\n");
@@ -191,15 +181,15 @@ START_TEST(an_instance_is_made_beside_those_of_others_by_these_lines)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
                 _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = meta("y", "tcp_sendmsg udp_recvmsg"),
-                                                          *other = meta("a", "udp_recvmsg");
+                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("y", "tcp_sendmsg udp_recvmsg"),
+                                                          *other = fake_meta("a", "udp_recvmsg");
                 _cleanup_refusal_ Refusal refusal = {};
                 _cleanup_free_ char *text = NULL;
                 Tracer *t;
 
                 fake_put_root(k, "proc/700/task/700/comm", "x\n");
                 fake_put_root(k, "proc/700/task/701/comm", "x\n");
-                ck_assert_int_eq(controller_arm(c, &t, other, false, &refusal), 0);
+                ck_assert_int_eq(fake_admit_and_arm(c, &t, other, false, &refusal), 0);
                 ck_assert_int_eq(strv_add(&m->spec.pids, "700"), 0);
                 ck_assert_int_eq(strv_split(&m->spec.hooked, "kfree_* udp_* vfs_read", " "), 0);
                 text = script(k, c, m);
@@ -239,7 +229,7 @@ START_TEST(triggers_are_hung_by_these_lines_and_taken_down_again)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
                 _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_sendmsg");
+                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
                 _cleanup_free_ char *text = NULL;
 
                 fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.57\n");
@@ -289,7 +279,7 @@ START_TEST(a_stopwatch_is_made_by_these_lines_and_removed_again)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
                 _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_sendmsg");
+                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
                 _cleanup_free_ char *text = NULL;
 
                 fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.57\n");
@@ -337,10 +327,11 @@ END_TEST
 static void compare_all(bool instances, bool shares_options) {
         _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
         _cleanup_(controller_freep) Controller *c = fake_controller(k);
-        _cleanup_(session_meta_freep)
-                SessionMeta *m = meta("x", "udp_*"),
-                            *n = meta("y", "tcp_* udp_recvmsg"), *o = meta("z", "vfs_read"),
-                            *u = meta("u", "vfs_write"), *v = meta("v", "vfs_write");
+        _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_*"),
+                                                  *n = fake_meta("y", "tcp_* udp_recvmsg"),
+                                                  *o = fake_meta("z", "vfs_read"),
+                                                  *u = fake_meta("u", "vfs_write"),
+                                                  *v = fake_meta("v", "vfs_write");
         _cleanup_refusal_ Refusal refusal = {};
         Tracer *t;
 
@@ -366,7 +357,7 @@ static void compare_all(bool instances, bool shares_options) {
         expect_same(k, c, v);
         if (!instances)
                 return;
-        ck_assert_int_eq(controller_arm(c, &t, m, false, &refusal), 0);
+        ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
         expect_same(k, c, n);
         expect_same(k, c, o);
 }
@@ -393,7 +384,8 @@ START_TEST(whether_there_are_instances_is_told_by_the_release_without_making_one
                 for (size_t i = 0; i < ELEMENTSOF(releases); i++) {
                         _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
                         _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                        _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_sendmsg");
+                        _cleanup_(session_meta_freep) SessionMeta *m =
+                                fake_meta("x", "udp_sendmsg");
                         _cleanup_free_ char *text = NULL;
 
                         fake_put_root(k, "proc/sys/kernel/osrelease", releases[i].release);
@@ -408,8 +400,8 @@ START_TEST(what_arming_refuses_a_dry_run_refuses)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
                 _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_sendmesg"),
-                                                          *n = meta("x", "udp_sendmsg");
+                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmesg"),
+                                                          *n = fake_meta("x", "udp_sendmsg");
                 _cleanup_refusal_ Refusal refusal = {};
                 _cleanup_plan_ Plan plan = {};
                 size_t n_arm;
@@ -436,7 +428,8 @@ START_TEST(how_full_a_buffer_wakes_is_not_set_where_nobody_may_set_it)
                 for (int has_instances = 0; has_instances <= 1; has_instances++) {
                         _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(has_instances);
                         _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                        _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_sendmsg");
+                        _cleanup_(session_meta_freep) SessionMeta *m =
+                                fake_meta("x", "udp_sendmsg");
                         _cleanup_free_ char *text = NULL;
 
                         make_read_only(k, "buffer_percent");
@@ -451,7 +444,7 @@ START_TEST(sizes_that_could_not_be_put_back_are_a_refusal_with_a_way_out)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
                 _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_sendmsg");
+                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
                 _cleanup_refusal_ Refusal refusal = {};
                 _cleanup_plan_ Plan plan = {};
                 size_t n_arm;
@@ -470,7 +463,7 @@ START_TEST(steps_are_json_with_what_they_replace)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
                 _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = meta("x", "udp_sendmsg");
+                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
                 _cleanup_refusal_ Refusal refusal = {};
                 _cleanup_plan_ Plan plan = {};
                 json_auto_t *steps = NULL;

@@ -459,6 +459,30 @@ START_TEST(thread_indent_is_read_behind_weak_signs)
         }
 END_TEST
 
+START_TEST(thread_indent_is_read_behind_logs)
+        {
+                static const char flat[] = "0 ftp(7223): -> f\n10 ftp(7223):  -> g\n"
+                                           "90 ftp(7223):  <- g\n100 ftp(7223): <- f\n";
+                static const char *const before[] = {
+                        "2026-11-22T10:42:03.1Z ",
+                        "2026-11-22 10:42:03 ",
+                        "Nov 22 10:42:03 host ",
+                        "10:42:03.123 I: ",
+                        "server-1  | ",
+                        "[pod/x-1/c] ",
+                        "2026-11-22T10:42:03.123456789Z stdout F ",
+                };
+
+                for (size_t k = 0; k < ELEMENTSOF(before); k++) {
+                        _cleanup_free_ char *padded = wrap(others[3], before[k], "");
+                        _cleanup_free_ char *wrapped = wrap(flat, before[k], "");
+
+                        expect_same(others[3], padded);
+                        expect_same(others[3], wrapped);
+                }
+        }
+END_TEST
+
 START_TEST(broken_lines_of_other_kinds_are_joined)
         {
                 expect_same(others[0], ">>     cat-412 [001] 10.000001: funcgraph_entry:         \n"
@@ -473,6 +497,58 @@ START_TEST(broken_lines_of_other_kinds_are_joined)
 END_TEST
 
 /* Numbers are not guessed: of lines, of tabs; nor are names. */
+START_TEST(marks_around_a_text_are_none_of_it)
+        {
+                static const struct {
+                        const char *before, *behind;
+                } marks[] = {
+                        { "[code]", "[/code]" },
+                        { "[CODE]", " [/CODE]" },
+                        { "```", "```" },
+                        { "{code}", "{code}" },
+                        { "{code:title=a}", "{code} " },
+                        { "<![CDATA[", "]]>" },
+                        { "", "</pre>" },
+                        { "", "[/code][/quote]" },
+                        { "{noformat}", "{noformat}" },
+                        { "", "~~~" },
+                        { "", "\x1a" },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(others); i++)
+                        for (size_t k = 0; k < ELEMENTSOF(marks); k++)
+                                for (int end = 0; end < 2; end++) {
+                                        _cleanup_free_ char *text = NULL;
+                                        int n = (int) strlen(others[i]) - 1;
+
+                                        ck_assert(asprintf(&text, "%s%.*s%s%s", marks[k].before, n,
+                                                           others[i], marks[k].behind,
+                                                           end ? "\n" : "") > 0);
+                                        expect_same(others[i], text);
+                                }
+        }
+END_TEST
+
+START_TEST(zeros_behind_a_text_are_none_of_it)
+        {
+                for (size_t i = 0; i < ELEMENTSOF(others); i++)
+                        for (size_t n = 0; n < 2; n++) {
+                                size_t n_text = strlen(others[i]) - n;
+                                char bytes[1024] = {};
+                                TextTrace *t;
+                                Step s;
+
+                                memcpy(bytes, others[i], n_text);
+                                ck_assert_int_eq(
+                                        text_trace_take_fd(&t, fd_of_text(bytes, n_text + 100)), 0);
+                                while (text_trace_next(t, &s) > 0)
+                                        ;
+                                ck_assert_uint_eq(text_trace_count(t)->n_remarks[TEXT_DAMAGED], 0);
+                                text_trace_free(t);
+                        }
+        }
+END_TEST
+
 START_TEST(what_could_be_two_things_is_damage)
         {
                 static const char *const lines[] = {
@@ -501,10 +577,11 @@ START_TEST(what_could_be_two_things_is_damage)
 END_TEST
 
 UNIT_MAIN("envelope", a_blank_that_is_none_hides_no_field, every_kind_is_read_out_of_envelopes,
-          thread_indent_is_read_behind_weak_signs, broken_lines_of_other_kinds_are_joined,
-          what_could_be_two_things_is_damage, a_text_is_what_it_was_before_it_was_wrapped,
-          envelopes_are_put_into_envelopes, encodings_are_undone_inside_of_any_other_envelope,
-          broken_lines_are_joined, calls_nest_by_their_braces_where_blanks_are_lost,
-          lone_returns_end_lines, a_dump_in_a_log_is_read_with_what_is_around_it,
-          a_quoted_task_keeps_its_name, what_somebody_left_out_is_told_from_talk,
-          prose_lists_and_code_are_no_trace)
+          thread_indent_is_read_behind_weak_signs, thread_indent_is_read_behind_logs,
+          marks_around_a_text_are_none_of_it, zeros_behind_a_text_are_none_of_it,
+          broken_lines_of_other_kinds_are_joined, what_could_be_two_things_is_damage,
+          a_text_is_what_it_was_before_it_was_wrapped, envelopes_are_put_into_envelopes,
+          encodings_are_undone_inside_of_any_other_envelope, broken_lines_are_joined,
+          calls_nest_by_their_braces_where_blanks_are_lost, lone_returns_end_lines,
+          a_dump_in_a_log_is_read_with_what_is_around_it, a_quoted_task_keeps_its_name,
+          what_somebody_left_out_is_told_from_talk, prose_lists_and_code_are_no_trace)

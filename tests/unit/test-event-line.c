@@ -135,6 +135,30 @@ START_TEST(what_stands_behind_a_call_is_understood)
         }
 END_TEST
 
+START_TEST(blanks_at_the_end_of_a_line_mean_nothing)
+        {
+                static const struct {
+                        const char *text;
+                        EventLineKind kind;
+                } lines[] = {
+                        { "cat-412 [003] 10.001234: funcgraph_entry: 1.000 us |  f();   ",
+                          EVENT_LEAF },
+                        { "cat-412 [003] 10.001234: funcgraph_entry:          |  f() { \t",
+                          EVENT_OPEN },
+                        { "cat-412 [003] 10.001234: funcgraph_exit:  1.000 us |  }  ",
+                          EVENT_CLOSE },
+                        { "cat-412 [003] 10.001234: funcgraph_exit:  1.000 us |  } /* f */  ",
+                          EVENT_CLOSE },
+                        { "CPU:1 [12 EVENTS DROPPED]  ", EVENT_LOST },
+                        { "cpus=2      ", EVENT_HEADING },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(lines); i++)
+                        ck_assert_msg(parse(lines[i].text).kind == lines[i].kind, "%s",
+                                      lines[i].text);
+        }
+END_TEST
+
 START_TEST(calls_in_words_are_calls)
         {
                 EventLine l = parse(PLACE "funcgraph_entry:      --> irq_enter_rcu (2)");
@@ -208,5 +232,6 @@ END_TEST
 
 UNIT_MAIN("event-line", a_line_has_time_task_depth_and_call, columns_before_the_event_may_be_any,
           what_stands_before_a_call_may_be_cut_off, a_task_may_be_called_anything,
-          what_stands_behind_a_call_is_understood, calls_in_words_are_calls,
-          losses_headings_and_other_events_are_told_apart, a_call_that_is_not_whole_is_damaged)
+          what_stands_behind_a_call_is_understood, blanks_at_the_end_of_a_line_mean_nothing,
+          calls_in_words_are_calls, losses_headings_and_other_events_are_told_apart,
+          a_call_that_is_not_whole_is_damaged)

@@ -4,27 +4,18 @@
 
 #include <stdio.h>
 
-#include "daemon/controller.h"
+#include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
-
-static void expect_file(FakeKernel *k, const char *path, const char *text) {
-        _cleanup_free_ char *now = fake_get(k, path);
-
-        ck_assert_str_eq(now, text);
-}
 
 /* Arms session "x" for udp_sendmsg and one event, and for process @pid if it is not NULL. */
 static int arm_event(Controller *c, Tracer **ret, SessionMeta **ret_m, Refusal *refusal,
                      const char *event, const char *pid) {
-        SessionMeta *m = NULL;
+        SessionMeta *m = fake_meta("x", "udp_sendmsg");
 
-        ck_assert_int_eq(session_meta_new(&m), 0);
-        m->name = strdup("x");
-        ck_assert_int_eq(strv_add(&m->spec.functions, "udp_sendmsg"), 0);
         ck_assert_int_eq(strv_add(&m->spec.events, event), 0);
         ck_assert_int_eq(pid ? strv_add(&m->spec.pids, pid) : 0, 0);
         *ret_m = m;
-        return controller_arm(c, ret, m, false, refusal);
+        return fake_admit_and_arm(c, ret, m, false, refusal);
 }
 
 START_TEST(an_event_is_on_with_its_filter_and_off_again)
@@ -33,7 +24,7 @@ START_TEST(an_event_is_on_with_its_filter_and_off_again)
                         _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
                         _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
                         const char *dir = instances ? "instances/ftraced-x/" : "";
-                        _cleanup_free_ char *before = NULL, *after = NULL;
+                        _cleanup_free_ char *before = NULL;
                         _cleanup_(controller_freep) Controller *c = NULL;
                         _cleanup_refusal_ Refusal refusal = {};
                         char path[128];
@@ -48,27 +39,24 @@ START_TEST(an_event_is_on_with_its_filter_and_off_again)
                                          0);
                         (void) snprintf(path, sizeof(path), "%sevents/sched/sched_switch/filter",
                                         dir);
-                        expect_file(k, path, "prev_pid > 0\n");
+                        fake_expect(k, path, "prev_pid > 0\n");
                         (void) snprintf(path, sizeof(path), "%sevents/sched/sched_switch/enable",
                                         dir);
-                        expect_file(k, path, "1\n");
+                        fake_expect(k, path, "1\n");
                         (void) snprintf(path, sizeof(path), "%sset_event_pid", dir);
-                        expect_file(k, path, "812\n");
+                        fake_expect(k, path, "812\n");
                         (void) snprintf(path, sizeof(path), "%soptions/event-fork", dir);
-                        expect_file(k, path, "1\n");
+                        fake_expect(k, path, "1\n");
                         ck_assert_int_eq(tracer_disarm(t), 0);
-                        after = fake_dump(k);
-                        ck_assert_str_eq(before, after);
-                        free(TAKE_PTR(after));
+                        fake_expect_all(k, before);
 
                         ck_assert_int_eq(arm_event(c, &t, &n, &refusal, "sched:sched_switch", NULL),
                                          0);
                         (void) snprintf(path, sizeof(path), "%sevents/sched/sched_switch/filter",
                                         dir);
-                        expect_file(k, path, "none\n");
+                        fake_expect(k, path, "none\n");
                         ck_assert_int_eq(tracer_disarm(t), 0);
-                        after = fake_dump(k);
-                        ck_assert_str_eq(before, after);
+                        fake_expect_all(k, before);
                 }
         }
 END_TEST
@@ -106,7 +94,7 @@ START_TEST(what_cannot_be_recorded_beside_calls_is_refused_with_the_reason)
 
                 for (size_t i = 0; i < 2 * ELEMENTSOF(cases); i++) {
                         _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(i % 2);
-                        _cleanup_free_ char *before = fake_dump(k), *after = NULL;
+                        _cleanup_free_ char *before = fake_dump(k);
                         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                         _cleanup_(controller_freep) Controller *c = fake_controller(k);
                         _cleanup_refusal_ Refusal refusal = {};
@@ -117,8 +105,7 @@ START_TEST(what_cannot_be_recorded_beside_calls_is_refused_with_the_reason)
                         ck_assert_int_eq((int) refusal.kind, (int) cases[i / 2].kind);
                         ck_assert_msg(strstr(refusal_message(&refusal), cases[i / 2].reason),
                                       "\"%s\"", refusal_message(&refusal));
-                        after = fake_dump(k);
-                        ck_assert_str_eq(before, after);
+                        fake_expect_all(k, before);
                 }
         }
 END_TEST
@@ -135,14 +122,14 @@ START_TEST(arguments_are_recorded_where_the_kernel_can)
                 m->name = strdup("x");
                 m->spec.args = true;
                 ck_assert_int_eq(strv_add(&m->spec.functions, "udp_sendmsg"), 0);
-                ck_assert_int_eq(controller_arm(c, &t, m, false, &refusal), REFUSED);
+                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), REFUSED);
                 ck_assert_int_eq((int) refusal.kind, REFUSAL_NOT_SUPPORTED);
                 ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), "6.15"));
                 fake_put(k, "options/funcgraph-args", "0\n");
-                ck_assert_int_eq(controller_arm(c, &t, m, false, &refusal), 0);
-                expect_file(k, "options/funcgraph-args", "1\n");
+                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
+                fake_expect(k, "options/funcgraph-args", "1\n");
                 ck_assert_int_eq(tracer_disarm(t), 0);
-                expect_file(k, "options/funcgraph-args", "0\n");
+                fake_expect(k, "options/funcgraph-args", "0\n");
         }
 END_TEST
 

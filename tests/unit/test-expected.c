@@ -12,7 +12,7 @@
 
 typedef struct Ended {
         const Function *function, *parent;
-        uint64_t line, end_line, start_ns; /* since its root's begin */
+        uint64_t line, start_ns; /* since its root's begin */
         uint64_t duration_ns, self_ns, blocked_ns, irq_ns, all_blocked_ns, n_calls;
         int32_t depth, pid;
         bool is_root, is_irq;
@@ -39,7 +39,6 @@ static int keep_call(void *userdata, const Call *call) {
                 .function = f->function,
                 .parent = caller ? caller->function : NULL,
                 .line = f->n_line,
-                .end_line = text_trace_line(c->trace),
                 .start_ns = f->start_ns - root->start_ns,
                 .duration_ns = call->duration_ns,
                 .self_ns = call->self_ns,
@@ -200,8 +199,6 @@ START_TEST(trees_take_as_long)
                                 if (json_object_get(root, "blocked_us")) {
                                         ck_assert_uint_eq(call->all_blocked_ns,
                                                           ns_of(root, "blocked_us"));
-                                        ck_assert_uint_eq(call->end_line,
-                                                          number_of(root, "end_line"));
                                 }
                         }
                         ck_assert_uint_eq(text_trace_count(c.trace)->n_roots, k);
@@ -346,7 +343,6 @@ START_TEST(waits_are_those_and_as_long)
 
                         ck_assert_uint_eq(call->blocked_ns, ns_of(o, "blocked_us"));
                         ck_assert_uint_eq(call->start_ns, ns_of(o, "enter_us"));
-                        ck_assert_uint_eq(call->end_line, number_of(o, "end_line"));
                 }
                 for (size_t i = 0; i < c.n_calls; i++)
                         n += c.calls[i].blocked_ns > 0;

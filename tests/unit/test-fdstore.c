@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "daemon/fdstore.h"
+#include "daemon/process/fdstore.h"
 #include "scratch.h"
 
 #define ID "0123456789abcdef"

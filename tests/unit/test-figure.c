@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+
 #include "base/figure.h"
 #include "unit.h"
 
@@ -53,6 +57,18 @@ START_TEST(a_change_has_its_sign_and_the_unit_of_its_size)
         }
 END_TEST
 
+START_TEST(a_date_is_in_local_time)
+        {
+                char text[FIGURE_MAX];
+
+                ck_assert_int_eq(setenv("TZ", "XYZ-2", true), 0);
+                tzset();
+                ck_assert_str_eq(figure_date(text, UINT64_C(1000000000999999999)),
+                                 "2001-09-09 03:46:40");
+                ck_assert_str_eq(figure_date(text, UINT64_MAX), "2554-07-22 01:34:33");
+        }
+END_TEST
+
 START_TEST(a_range_says_its_unit_once_if_there_is_one)
         {
                 char text[FIGURE_MAX];
@@ -63,6 +79,6 @@ START_TEST(a_range_says_its_unit_once_if_there_is_one)
         }
 END_TEST
 
-UNIT_MAIN("figure", a_change_has_its_sign_and_the_unit_of_its_size,
+UNIT_MAIN("figure", a_change_has_its_sign_and_the_unit_of_its_size, a_date_is_in_local_time,
           a_range_says_its_unit_once_if_there_is_one, a_sentence_has_three_digits_or_four,
           a_time_is_exact_below_a_millisecond, a_unit_is_never_printed_a_thousand_times)

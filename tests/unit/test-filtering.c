@@ -2,8 +2,8 @@
 
 #include <time.h>
 
-#include "cli/filtering.h"
-#include "cli/status.h"
+#include "cli/options/filtering.h"
+#include "cli/options/status.h"
 #include "unit.h"
 
 START_TEST(a_moment_is_said_in_three_ways)
@@ -36,6 +36,46 @@ START_TEST(a_moment_is_said_in_three_ways)
         }
 END_TEST
 
+START_TEST(a_number_is_ticks_where_the_clock_counts_those)
+        {
+                SessionMeta meta = { .id = (char *) "", .clock = (char *) "x86-tsc" };
+                const char *problem = NULL;
+                Filtering f = {};
+
+                ck_assert_int_eq(moment_parse("414492044876", &f.from), 0);
+                ck_assert_int_eq(filtering_resolve(&f, &meta, 0, &problem), 0);
+                ck_assert_uint_eq(f.spec.from_ns, UINT64_C(414492044876));
+                meta.clock = (char *) "tsc2nsec";
+                ck_assert_int_eq(filtering_resolve(&f, &meta, 0, &problem), 0);
+                ck_assert_uint_eq(f.spec.from_ns, UINT64_C(414492044876));
+                ck_assert_int_eq(moment_parse("414", &f.from), 0);
+                ck_assert_int_eq(filtering_resolve(&f, &meta, 0, &problem), 0);
+                ck_assert_uint_eq(f.spec.from_ns, UINT64_C(414000000000));
+        }
+END_TEST
+
+START_TEST(what_trace_cmd_has_rounded_finds_what_it_was)
+        {
+                SessionMeta meta = { .id = (char *) "", .clock = (char *) "local" };
+                const char *problem = NULL;
+                Filtering f = {};
+
+                ck_assert_int_eq(moment_parse("420.756495", &f.from), 0);
+                ck_assert_int_eq(moment_parse("420.756495", &f.to), 0);
+                ck_assert_int_eq(filtering_resolve(&f, &meta, 0, &problem), 0);
+                ck_assert_uint_eq(f.spec.from_ns, UINT64_C(420756494500));
+                ck_assert_uint_eq(f.spec.to_ns, UINT64_C(420756495499));
+                /* A recording of ours, and one that is said exactly. */
+                meta.id = (char *) "0123456789abcdef";
+                ck_assert_int_eq(filtering_resolve(&f, &meta, 0, &problem), 0);
+                ck_assert_uint_eq(f.spec.from_ns, UINT64_C(420756495000));
+                meta.id = (char *) "";
+                ck_assert_int_eq(moment_parse("420.7564950", &f.from), 0);
+                ck_assert_int_eq(filtering_resolve(&f, &meta, 0, &problem), 0);
+                ck_assert_uint_eq(f.spec.from_ns, UINT64_C(420756495000));
+        }
+END_TEST
+
 START_TEST(times_become_those_of_the_trace_clock)
         {
                 SessionMeta meta = { .start = { .trace_ns = 5000000000 } };
@@ -63,6 +103,12 @@ START_TEST(times_become_those_of_the_trace_clock)
                 ck_assert_int_eq(filtering_resolve(&f, &meta, 100, &problem), 0);
                 ck_assert_uint_eq(f.spec.from_ns,
                                   5000000000 + UINT64_C(86400000000000) - 3600500000000);
+                /* Of a ring that began days ago it is the day of what is left. */
+                meta.kept_since = (ClockTuple){ .trace_ns = UINT64_C(300000000000000),
+                                                .realtime_ns = UINT64_C(331600000000000) };
+                f.from.ns = UINT64_C(72410000000000); /* 20:06:50; kept since 20:06:40 */
+                ck_assert_int_eq(filtering_resolve(&f, &meta, 100, &problem), 0);
+                ck_assert_uint_eq(f.spec.from_ns, UINT64_C(300010000000000));
         }
 END_TEST
 
@@ -118,4 +164,6 @@ START_TEST(trees_are_kept_by_a_time_or_by_a_percentile)
 END_TEST
 
 UNIT_MAIN("filtering", trees_are_kept_by_a_time_or_by_a_percentile, a_moment_is_said_in_three_ways,
-          times_become_those_of_the_trace_clock, lists_of_cpus_have_ranges)
+          a_number_is_ticks_where_the_clock_counts_those,
+          what_trace_cmd_has_rounded_finds_what_it_was, times_become_those_of_the_trace_clock,
+          lists_of_cpus_have_ranges)

@@ -2,8 +2,8 @@
 
 /* What a spec says of whose, where and which calls are recorded, and what that makes of tracefs. */
 
-#include "daemon/controller.h"
-#include "daemon/task-finder.h"
+#include "daemon/admission/task-finder.h"
+#include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
 #include "store/trace-clock.h"
 
@@ -34,8 +34,9 @@ static Spec *next_spec(Case *t, const char *name) {
 static void case_init(Case *t, bool instances) {
         t->k = fake_kernel_new(instances);
         t->before = fake_dump(t->k);
-        ck_assert_int_eq(
-                controller_new_at(&t->c, t->k->tracefs, t->k->ledger_fd, false, t->k->root_fd), 0);
+        ck_assert_int_eq(controller_new_at(&t->c, t->k->tracefs, t->k->ledger_fd, -EBADF, false,
+                                           t->k->root_fd),
+                         0);
         (void) next_spec(t, "x");
 }
 
@@ -50,47 +51,35 @@ static void case_done(Case *t) {
 
 static Tracer *arm(Case *t) {
         Tracer *tracer = NULL;
-        int r = controller_arm(t->c, &tracer, t->m, false, &t->refusal);
+        int r = fake_admit_and_arm(t->c, &tracer, t->m, false, &t->refusal);
 
         ck_assert_msg(r == 0, "%s", r > 0 ? refusal_message(&t->refusal) : strerror(-r));
         return tracer;
 }
 
 static void expect_refusal(Case *t, RefusalKind kind, const char *part) {
-        _cleanup_free_ char *before = fake_dump(t->k), *after = NULL;
+        _cleanup_free_ char *before = fake_dump(t->k);
         Tracer *tracer;
 
-        ck_assert_int_eq(controller_arm(t->c, &tracer, t->m, false, &t->refusal), REFUSED);
+        ck_assert_int_eq(fake_admit_and_arm(t->c, &tracer, t->m, false, &t->refusal), REFUSED);
         ck_assert_int_eq((int) t->refusal.kind, (int) kind);
         ck_assert_msg(strstr(refusal_message(&t->refusal), part), "\"%s\" is not in \"%s\"", part,
                       refusal_message(&t->refusal));
-        after = fake_dump(t->k);
-        ck_assert_str_eq(before, after);
+        fake_expect_all(t->k, before);
 }
 
 /* A control file of the buffer of session "x". */
 static void expect_file(Case *t, const char *file, const char *text) {
-        _cleanup_free_ char *now = NULL;
         char path[256];
 
         (void) snprintf(path, sizeof(path), "%s%s",
                         t->k->has_instances ? "instances/ftraced-x/" : "", file);
-        now = fake_get(t->k, path);
-        ck_assert_str_eq(now, text);
-}
-
-static void expect_shared(Case *t, const char *file, const char *text) {
-        _cleanup_free_ char *now = fake_get(t->k, file);
-
-        ck_assert_str_eq(now, text);
+        fake_expect(t->k, path, text);
 }
 
 static void expect_as_before(Case *t, Tracer *tracer) {
-        _cleanup_free_ char *after = NULL;
-
         ck_assert_int_eq(tracer_disarm(tracer), 0);
-        after = fake_dump(t->k);
-        ck_assert_str_eq(t->before, after);
+        fake_expect_all(t->k, t->before);
 }
 
 START_TEST(flat_hooks_the_functions_alone)
@@ -104,7 +93,7 @@ START_TEST(flat_hooks_the_functions_alone)
                         ck_assert_int_eq(strv_add(&t.m->spec.functions, "nf_conntrack_in"), 0);
                         tracer = arm(&t);
                         expect_file(&t, "set_ftrace_filter", "nf_conntrack_in\nudp_sendmsg\n");
-                        expect_shared(&t, "set_graph_function", "nf_conntrack_in\nudp_sendmsg\n");
+                        fake_expect(t.k, "set_graph_function", "nf_conntrack_in\nudp_sendmsg\n");
                         ck_assert_uint_eq(t.m->n_hooked, 2);
                         ck_assert(!t.m->learns);
                         expect_as_before(&t, tracer);
@@ -122,7 +111,7 @@ START_TEST(what_is_left_out_is_hooked_with_what_is_recorded_alone)
                 tracer = arm(&t);
                 expect_file(&t, "set_ftrace_filter",
                             "kfree_skb\nudp_sendmsg\nvfs_read\nvfs_write\n");
-                expect_shared(&t, "set_graph_notrace", "kfree_skb\n");
+                fake_expect(t.k, "set_graph_notrace", "kfree_skb\n");
                 expect_as_before(&t, tracer);
         }
 END_TEST
@@ -225,7 +214,7 @@ START_TEST(a_threshold_is_in_whole_microseconds_and_one_for_all)
                 t.m->spec.slower_ns = 4999001;
                 t.m->spec.flat = true;
                 first = arm(&t);
-                expect_shared(&t, "tracing_thresh", "5000\n");
+                fake_expect(t.k, "tracing_thresh", "5000\n");
 
                 (void) next_spec(&t, "y");
                 expect_refusal(&t, REFUSAL_BUSY, "tracing_thresh");
@@ -240,7 +229,7 @@ START_TEST(a_threshold_is_in_whole_microseconds_and_one_for_all)
                 t.m->spec.flat = true;
                 second = arm(&t);
                 ck_assert_int_eq(tracer_disarm(first), 0);
-                expect_shared(&t, "tracing_thresh", "5000\n");
+                fake_expect(t.k, "tracing_thresh", "5000\n");
                 expect_as_before(&t, second);
         }
 END_TEST
@@ -368,13 +357,11 @@ START_TEST(who_joins_is_recorded_and_who_leaves_is_not)
                         tracer = arm(&t);
                         expect_file(&t, "set_event_pid", TASK_NOBODY "\n700\n");
                         expect_file(&t, "options/event-fork", "1\n");
-                        expect_shared(&t,
-                                      "instances/ftraced.tasks-x/events/task/task_rename/filter",
-                                      "oldcomm==\"web\"||newcomm==\"web\"||oldcomm==\"(a b)\"||"
-                                      "newcomm==\"(a b)\"\n");
-                        expect_shared(&t,
-                                      "instances/ftraced.tasks-x/events/task/task_rename/enable",
-                                      "1\n");
+                        fake_expect(t.k, "instances/ftraced.tasks-x/events/task/task_rename/filter",
+                                    "oldcomm==\"web\"||newcomm==\"web\"||oldcomm==\"(a b)\"||"
+                                    "newcomm==\"(a b)\"\n");
+                        fake_expect(t.k, "instances/ftraced.tasks-x/events/task/task_rename/enable",
+                                    "1\n");
                         fd = tracer_open_tasks(tracer);
                         ck_assert_int_ge(fd, 0);
                         safe_close(fd);

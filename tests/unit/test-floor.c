@@ -60,6 +60,40 @@ START_TEST(few_calls_tell_nothing)
         }
 END_TEST
 
+/* @n trees: a root that calls a child that calls a leaf, after @self_ns of its own, and nine leaves. */
+static void feed_broad_trees(Pairing *p, size_t n, uint64_t self_ns) {
+        for (size_t i = 0; i < n; i++) {
+                const Step child[] = { step_enter(&step_child, 1), step_leaf(&step_module, 2, 30),
+                                       step_leave(&step_child, 1, self_ns + 30) };
+                const Step enter = step_enter(&step_root, 0), leaf = step_leaf(&step_module, 1, 30),
+                           leave = step_leave(&step_root, 0, 11 * 230);
+
+                ck_assert_int_eq(pairing_step(p, &enter), 0);
+                for (size_t k = 0; k < ELEMENTSOF(child); k++)
+                        ck_assert_int_eq(pairing_step(p, &child[k]), 0);
+                for (size_t k = 0; k < 9; k++)
+                        ck_assert_int_eq(pairing_step(p, &leaf), 0);
+                ck_assert_int_eq(pairing_step(p, &leave), 0);
+        }
+}
+
+START_TEST(callers_that_do_something_do_not_make_it_all_the_tracers)
+        {
+                _cleanup_(pairing_freep) Pairing *p = NULL;
+                _cleanup_(floor_freep) Floor *f = NULL;
+                FloorCost cost;
+
+                ck_assert_int_eq(pairing_new(&p), 0);
+                ck_assert_int_eq(floor_new(&f, p), 0);
+                feed_broad_trees(p, 980, 400);
+                feed_broad_trees(p, 20, 150);
+                ck_assert(floor_cost(f, &cost));
+                ck_assert_uint_eq(cost.caller_low_ns, 150);
+                ck_assert_uint_eq(cost.caller_high_ns, 150); /* the lowest tenth take 400 */
+                ck_assert_uint_eq(cost.leaf_ns, 30);
+        }
+END_TEST
+
 START_TEST(one_of_thousands_is_no_floor)
         {
                 _cleanup_(pairing_freep) Pairing *p = NULL;
@@ -91,29 +125,6 @@ START_TEST(several_roots_have_no_name)
         }
 END_TEST
 
-START_TEST(a_calibration_widens_the_range_and_does_alone)
-        {
-                const FloorCost found = { 200, 210, 30 };
-                FloorCost c = {};
-
-                ck_assert(!floor_join(&c, NULL, 0, 0));
-                ck_assert(floor_join(&c, &found, 0, 0));
-                ck_assert_uint_eq(c.caller_low_ns, 200);
-                ck_assert_uint_eq(c.caller_high_ns, 210);
-                ck_assert(floor_join(&c, &found, 215, 235)); /* 185 to 205 besides the leaf's */
-                ck_assert_uint_eq(c.caller_low_ns, 185);
-                ck_assert_uint_eq(c.caller_high_ns, 210);
-                ck_assert_uint_eq(c.leaf_ns, 30);
-                ck_assert(floor_join(&c, &found, 250, 260));
-                ck_assert_uint_eq(c.caller_low_ns, 200);
-                ck_assert_uint_eq(c.caller_high_ns, 230);
-                ck_assert(floor_join(&c, NULL, 215, 235));
-                ck_assert_uint_eq(floor_real_ns(&c, 10000, 1, 2, true), 10000 - 2 * 215);
-                ck_assert_uint_eq(floor_real_ns(&c, 10000, 1, 2, false), 10000 - 2 * 235);
-                ck_assert(floor_join(&c, &found, 10, 20)); /* less than a leaf: nothing besides */
-                ck_assert_uint_eq(c.caller_low_ns, 0);
-        }
-END_TEST
-
-UNIT_MAIN("floor", a_calibration_widens_the_range_and_does_alone, callers_of_one_leaf_tell_the_cost,
-          few_calls_tell_nothing, one_of_thousands_is_no_floor, several_roots_have_no_name)
+UNIT_MAIN("floor", callers_that_do_something_do_not_make_it_all_the_tracers,
+          callers_of_one_leaf_tell_the_cost, few_calls_tell_nothing, one_of_thousands_is_no_floor,
+          several_roots_have_no_name)

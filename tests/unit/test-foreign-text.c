@@ -22,6 +22,7 @@ START_TEST(a_line_tells_whose_it_is)
                        "function tracer");
                 expect("  ls-2 [001]  12.000001: function:             f <-- g", "function tracer");
                 expect("  ls-2 [001] d..1. 12.000001: f [ext4] <-g [ext4]", "function tracer");
+                expect("  ls-2 [001] ..... 634.783842: p9_fcall_init", "function tracer");
                 expect("# tracer: irqsoff", "another tracer");
                 expect("  ls-2 [001]  12.000001: sched_switch: prev_comm=ls", "events");
                 expect("ls 31244 [001] 10418.334513:     250000 cycles:", "perf script");

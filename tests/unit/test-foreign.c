@@ -208,6 +208,77 @@ START_TEST(an_unknown_event_has_no_text_and_a_bad_format_is_refused)
         }
 END_TEST
 
+#define TRACER(name, id, fields)                                                                   \
+        "name: " name "\nID: " #id "\n" COMMON fields "\n\nprint fmt: \"\"\n"
+#define WORD(name, at) "\tfield:unsigned long " name ";\toffset:" #at ";\tsize:8;\tsigned:0;\n"
+
+static bool find(void *userdata, uint64_t address, uint64_t timestamp_ns, Symbol *ret) {
+        if (address < 0x1000 || address >= 0x3000)
+                return false;
+        *ret = (Symbol){ .address = address & ~UINT64_C(0xfff), .name = "f1_f2_", .n_name = 2 };
+        if (address >= 0x2000)
+                ret->name += 3;
+        return true;
+}
+
+START_TEST(what_tracers_record_has_names)
+        {
+                static const struct {
+                        const char *format, *text;
+                        uint16_t id;
+                        uint64_t words[6]; /* the first is common */
+                        size_t n;
+                } cases[] = {
+                        { TRACER("function", 1, WORD("ip", 8) WORD("parent_ip", 16)),
+                          "function: f1 <-- f2",
+                          1,
+                          { 1, 0x1004, 0x2345 },
+                          24 },
+                        { TRACER("kernel_stack", 4,
+                                 "\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n"
+                                 "\tfield:unsigned long "
+                                 "caller[8];\toffset:16;\tsize:64;\tsigned:0;\n"),
+                          "kernel_stack: <stack trace > => f1 => 0x77",
+                          4,
+                          { 4, 2, 0x1004, 0x77, 0x2345 },
+                          40 },
+                        { TRACER("raw_data", 18,
+                                 "\tfield:unsigned int id;\toffset:8;\tsize:4;\tsigned:0;\n"
+                                 "\tfield:char buf[];\toffset:12;\tsize:0;\tsigned:0;\n"),
+                          "raw_data: # 77 01 02 00 00",
+                          18,
+                          { 18, UINT64_C(0x20100000077) },
+                          16 },
+                        { TRACER("bputs", 14, WORD("ip", 8) WORD("str", 16)),
+                          "bputs: f1: hi",
+                          14,
+                          { 14, 0x1000, 0xa0 },
+                          24 },
+                        { TRACER("bprint", 6,
+                                 WORD("ip", 8) WORD("fmt", 16) "\tfield:u32 buf[];\toffset:24;"
+                                                               "\tsize:0;\tsigned:0;\n"),
+                          "bprint: f2: n=7 in f1+0x8",
+                          6,
+                          { 6, 0x2000, 0xb0, 7, 0x1008 },
+                          40 },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_(foreign_freep) Foreign *f = knowing("ftrace", cases[i].format);
+
+                        ck_assert_int_eq(
+                                foreign_set_printk(
+                                        f, "0xa0 : \"hi\\n\"\n0xb0 : \"n=%ld in %pS\\n\"\n"),
+                                0);
+                        foreign_set_names(f, find, NULL);
+                        ck_assert_str_eq(print(f, cases[i].id, cases[i].words, cases[i].n),
+                                         cases[i].text);
+                        for (size_t n = 0; n < cases[i].n; n++)
+                                ck_assert_ptr_nonnull(print(f, cases[i].id, cases[i].words, n));
+                }
+        }
+END_TEST
+
 START_TEST(a_format_that_is_needed_later_prints_the_same)
         {
                 _cleanup_(foreign_freep) Foreign *now = knowing("irq", SOFTIRQ), *later = NULL;
@@ -227,7 +298,7 @@ START_TEST(a_format_that_is_needed_later_prints_the_same)
         }
 END_TEST
 
-UNIT_MAIN("foreign", a_format_that_is_needed_later_prints_the_same,
+UNIT_MAIN("foreign", what_tracers_record_has_names, a_format_that_is_needed_later_prints_the_same,
           a_task_switch_reads_as_the_kernel_has_it,
           symbols_strings_elements_and_pointers_read_as_the_kernel_has_them,
           what_a_record_says_of_itself_is_not_believed,

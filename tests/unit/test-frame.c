@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "unit.h"
 #include "wire/frame.h"
@@ -84,10 +85,11 @@ static int receive(Frame *f, char **ret_text, size_t *ret_n_fds) {
 
 static int parse(const char *text, size_t n) {
         const char *problem = NULL;
+        size_t n_values = FRAME_CALL_VALUES_MAX;
         json_t *j = NULL;
         int r;
 
-        r = frame_parse(&j, text, n, &problem);
+        r = frame_parse(&j, text, n, &n_values, &problem);
         ck_assert((r == 0) == (j != NULL));
         ck_assert((r == FRAME_E_INVALID) == (problem != NULL));
         json_decref(j);
@@ -210,7 +212,58 @@ START_TEST(a_message_may_be_as_long_as_the_bound_and_no_longer)
                         memcpy(text, "{}", 2);
                         text[n] = 0;
                         put(peer, text, n + 1);
-                        ck_assert_int_eq(receive(f, NULL, NULL), n <= 100 ? 0 : FRAME_E_INVALID);
+                        ck_assert_int_eq(receive(f, NULL, NULL), n <= 100 ? 0 : FRAME_E_TOO_LONG);
+                }
+        }
+END_TEST
+
+START_TEST(a_call_of_two_lists_of_4096_names_of_255_bytes_passes)
+        {
+                _cleanup_(frame_freep) Frame *f = NULL;
+                _cleanup_close_ int peer = -EBADF;
+                char name[260];
+                int r = FRAME_E_AGAIN;
+
+                f = make_frame(&peer, FRAME_CALL_MAX);
+                memset(name, 'x', sizeof(name));
+                memcpy(name, "\"", 1);
+                memcpy(name + 256, "\",", 2);
+                put(peer, "{\"spec\":{\"functions\":[", 22);
+                for (size_t i = 0; i < 8192 && r == FRAME_E_AGAIN; i++) {
+                        put(peer, name, 258);
+                        if (i == 4095)
+                                put(peer, "\"y\"],\"notrace\":[", 16);
+                        r = receive(f, NULL, NULL);
+                }
+                ck_assert_int_eq(r, FRAME_E_AGAIN);
+                ck_assert_uint_lt(frame_room(f), FRAME_CALL_MAX + (64 << 10));
+                put(peer, "\"y\"]}}", 7);
+                while (r == FRAME_E_AGAIN)
+                        r = receive(f, NULL, NULL);
+                ck_assert_int_eq(r, 0);
+                ck_assert_uint_gt(frame_weight(f), 8192 * 258);
+                ck_assert_uint_eq(frame_room(f), 0);
+        }
+END_TEST
+
+START_TEST(a_call_of_more_values_than_anybody_needs_is_refused_before_it_is_parsed)
+        {
+                static const char *const values[] = { "[],", "{},", "0,", "\",,\"," };
+
+                for (size_t i = 0; i < ELEMENTSOF(values); i++) {
+                        _cleanup_buf_ Buf b = BUF_INIT;
+
+                        buf_adds(&b, "{\"a\":[");
+                        for (size_t k = 0; k < FRAME_CALL_VALUES_MAX - 10; k++)
+                                buf_adds(&b, values[i]);
+                        buf_adds(&b, "1]}");
+                        /* An empty list counts as one that has something. */
+                        ck_assert_int_eq(parse(b.data, b.n_data), i < 2 ? FRAME_E_INVALID : 0);
+                        b.n_data -= 3;
+                        for (size_t k = 0; k < 10; k++)
+                                buf_adds(&b, values[i]);
+                        buf_adds(&b, "1]}");
+                        ck_assert_int_eq(parse(b.data, b.n_data), FRAME_E_INVALID);
                 }
         }
 END_TEST
@@ -231,10 +284,10 @@ START_TEST(bytes_without_end_are_refused_before_they_fill_memory)
                         r = receive(f, NULL, NULL);
                         ck_assert_uint_le(n, FRAME_CALL_MAX + sizeof(data));
                 }
-                ck_assert_int_eq(r, FRAME_E_INVALID);
+                ck_assert_int_eq(r, FRAME_E_TOO_LONG);
                 ck_assert_str_eq(frame_problem(f), "the message is too long");
                 /* ... for good. */
-                ck_assert_int_eq(receive(f, NULL, NULL), FRAME_E_INVALID);
+                ck_assert_int_eq(receive(f, NULL, NULL), FRAME_E_TOO_LONG);
         }
 END_TEST
 
@@ -404,6 +457,8 @@ UNIT_MAIN("frame", only_one_sane_object_is_a_message,
           messages_are_whole_however_the_bytes_arrive,
           the_end_between_messages_differs_from_one_within,
           a_message_may_be_as_long_as_the_bound_and_no_longer,
+          a_call_of_two_lists_of_4096_names_of_255_bytes_passes,
+          a_call_of_more_values_than_anybody_needs_is_refused_before_it_is_parsed,
           bytes_without_end_are_refused_before_they_fill_memory,
           descriptors_arrive_with_their_own_message,
           descriptors_belong_to_the_message_that_their_send_began, a_flood_of_descriptors_is_closed,

@@ -54,7 +54,6 @@ START_TEST(labels_are_those_of_the_kernel)
                 expect(&n, 0xffffffff81000104, "udp_sendmsg", 11, 1);
                 expect(&n, 0xffffffffc0000004, "ovl_open [overlay]", 8, 0);
                 expect(&n, 0xffffff00, "0xffffff00", 10, -1);
-                ck_assert_uint_eq(functions_n(n.functions), 4);
         }
 END_TEST
 
@@ -71,7 +70,6 @@ START_TEST(many_functions_stay_where_they_are)
                         ck_assert_ptr_eq(functions_get(n.functions, i * 16, i), all[i]);
                         ck_assert_uint_eq(all[i]->address, i * 16);
                 }
-                ck_assert_uint_eq(functions_n(n.functions), N);
         }
 END_TEST
 

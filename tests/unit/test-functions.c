@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/now.h"
-#include "daemon/functions.h"
+#include "daemon/admission/functions.h"
 #include "scratch.h"
 
 static const char listing[] = "vfs_write\nudp_sendmsg\nudp_sendmsg\nudpv6_sendmsg\ntcp_sendmsg\n"
@@ -287,7 +287,54 @@ START_TEST(the_memfd_cannot_be_changed_by_who_gets_it)
         }
 END_TEST
 
-UNIT_MAIN("functions", globs_mean_what_they_mean_to_the_kernel,
+static void check_short(const Functions *f, const char *names, const char *globs,
+                        const char *wanted) {
+        _cleanup_strv_ Strv n = {}, g = {}, words = {};
+        _cleanup_free_ char *joined = NULL;
+
+        ck_assert_int_eq(strv_split(&n, names, " "), 0);
+        ck_assert_int_eq(strv_split(&g, globs, " "), 0);
+        ck_assert_int_eq(functions_shorten(f, &n, &g, &words), 0);
+        joined = strv_join(&words, " ");
+        ck_assert_str_eq(joined, wanted);
+}
+
+START_TEST(many_names_become_globs_that_stand_for_nothing_else)
+        {
+                static const char many[] =
+                        "a\nvfs_a\nvfs_b\nvfs_c\nvfs_d_x\nvfs_d_y\nvfs_e\nvfs_e_x\n"
+                        "vfsmount\nb_send\nc_send\nd_send\ne_send\nf_send\ng_sendto\n";
+                static const char vfs[] = "vfs_a vfs_b vfs_c vfs_d_x vfs_d_y vfs_e vfs_e_x";
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                Tracefs fs = fake_tracefs(&s);
+                Functions f = {};
+
+                set_modules(&s, "");
+                ck_assert_int_eq(
+                        file_replace(s.fd, "available_filter_functions", many, strlen(many), 0600),
+                        0);
+                ck_assert_int_eq(functions_load(&f, &fs), 0);
+                ck_assert_uint_gt(f.read_ns, 0);
+                check_short(&f, vfs, "", "vfs_*");
+                check_short(&f, vfs, "vfs_* vfs_?", "vfs_*");
+                /* What is not wanted is not matched. */
+                check_short(&f, "vfs_b vfs_c vfs_d_x vfs_d_y vfs_e vfs_e_x vfsmount a", "",
+                            "vfs_b vfs_c vfs_d_x vfs_d_y vfs_e vfs_e_x vfsmount a");
+                check_short(&f, "b_send c_send d_send e_send f_send", "*_send", "*_send");
+                check_short(&f, "b_send c_send d_send e_send f_send", "*_send*",
+                            "b_send c_send d_send e_send f_send");
+                check_short(&f, "b_send c_send d_send e_send f_send a", "*_send", "*_send a");
+                /* A few are as well written by name, and who is not known can only be. */
+                check_short(&f, "vfs_d_x vfs_d_y", "vfs_d*", "vfs_d_x vfs_d_y");
+                check_short(&f, "gone vfs_a vfs_b vfs_c vfs_d_x vfs_d_y vfs_e vfs_e_x", "",
+                            "gone vfs_*");
+                check_short(&f, "", "", "");
+                functions_done(&f);
+        }
+END_TEST
+
+UNIT_MAIN("functions", many_names_become_globs_that_stand_for_nothing_else,
+          globs_mean_what_they_mean_to_the_kernel,
           many_globs_together_stand_for_what_each_stands_for,
           more_than_are_wanted_are_counted_and_not_told,
           the_pattern_that_stands_for_nothing_is_told, what_would_take_long_is_not_done,

@@ -163,6 +163,10 @@ START_TEST(lines_about_other_things_are_known)
                 ck_assert_int_eq(l.task.pid, 123);
                 ck_assert_int_eq(l.next.pid, 9);
                 expect_text(l.next.comm, l.next.n_comm, "bash");
+                l = parse(" 0)  => need-156   =>   a => b-9  ", &usual);
+                ck_assert_int_eq(l.task.pid, 156);
+                expect_text(l.task.comm, l.task.n_comm, "=> need");
+                expect_text(l.next.comm, l.next.n_comm, "a => b");
                 ck_assert_int_eq(parse(" ------------------------------------------", &usual).kind,
                                  GRAPH_RULE);
                 ck_assert_int_eq(parse("", &usual).kind, GRAPH_BLANK);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "daemon/controller.h"
+#include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
 
 #define A "instances/ftraced-a/"
@@ -27,21 +27,11 @@ static void on_hushed(uint64_t from_ns, uint64_t to_ns, void *userdata) {
 static int arm(Controller *c, Tracer **ret, SessionMeta **ret_m, const char *name,
                const char *function, const char *pid) {
         _cleanup_refusal_ Refusal refusal = {};
-        SessionMeta *m = NULL;
 
-        ck_assert_int_eq(session_meta_new(&m), 0);
-        m->name = strdup(name);
-        ck_assert_int_eq(strv_add(&m->spec.functions, function), 0);
+        *ret_m = fake_meta(name, function);
         if (pid)
-                ck_assert_int_eq(strv_add(&m->spec.pids, pid), 0);
-        *ret_m = m;
-        return controller_arm(c, ret, m, false, &refusal);
-}
-
-static void expect_file(FakeKernel *k, const char *path, const char *text) {
-        _cleanup_free_ char *now = fake_get(k, path);
-
-        ck_assert_str_eq(now, text);
+                ck_assert_int_eq(strv_add(&(*ret_m)->spec.pids, pid), 0);
+        return fake_admit_and_arm(c, ret, *ret_m, false, &refusal);
 }
 
 /* Where @line is in what was written, from @from on; it must be there. */
@@ -70,7 +60,7 @@ START_TEST(a_neighbour_is_hushed_for_the_change_alone_and_told)
                 ck_assert_uint_lt(told.from_ns, told.to_ns);
                 ck_assert_uint_eq(n->warnings.n, 1);
                 ck_assert_ptr_nonnull(startswith(n->warnings.items[0], "a recorded nothing for "));
-                expect_file(k, A "set_ftrace_pid", "no pid\n");
+                fake_expect(k, A "set_ftrace_pid", "no pid\n");
 
                 (void) snprintf(self, sizeof(self), "write " A "set_ftrace_pid %d", (int) gettid());
                 i = find_line(k, 0, "write set_graph_function tcp_sendmsg");
@@ -80,8 +70,8 @@ START_TEST(a_neighbour_is_hushed_for_the_change_alone_and_told)
 
                 ck_assert_int_eq(tracer_disarm(u), 0);
                 ck_assert_uint_eq(told.n, 2);
-                expect_file(k, "set_graph_function", "udp_sendmsg\n");
-                expect_file(k, A "set_ftrace_pid", "no pid\n");
+                fake_expect(k, "set_graph_function", "udp_sendmsg\n");
+                fake_expect(k, A "set_ftrace_pid", "no pid\n");
                 ck_assert_int_eq(tracer_disarm(t), 0);
         }
 END_TEST
@@ -116,8 +106,8 @@ START_TEST(who_records_some_processes_keeps_their_list)
                 ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", "700"), 0);
                 fake_put(k, A "set_ftrace_notrace_pid", "99\n"); /* one who left (task-filter.h) */
                 ck_assert_int_eq(arm(c, &u, &n, "b", "tcp_sendmsg", NULL), 0);
-                expect_file(k, A "set_ftrace_pid", "700\n701\n");
-                expect_file(k, A "set_ftrace_notrace_pid", "99\n");
+                fake_expect(k, A "set_ftrace_pid", "700\n701\n");
+                fake_expect(k, A "set_ftrace_notrace_pid", "99\n");
                 i = find_line(k, 0, "write set_graph_function tcp_sendmsg");
                 i = find_line(k, i, "write " A "set_ftrace_notrace_pid 700");
                 i = find_line(k, i, "write " A "set_ftrace_notrace_pid 701");
@@ -158,7 +148,7 @@ START_TEST(beside_the_tracer_of_somebody_else_roots_stay_until_it_is_gone)
                 fake_put(k, "instances/foo/current_tracer", "function_graph\n");
                 fake_put(k, "instances/foo/set_ftrace_pid", "no pid\n");
                 ck_assert_int_eq(tracer_disarm(u), 0);
-                expect_file(k, "set_graph_function", "udp_sendmsg\ntcp_sendmsg\n");
+                fake_expect(k, "set_graph_function", "udp_sendmsg\ntcp_sendmsg\n");
                 /* Whoever watches is told that this is all right. */
                 ck_assert_int_eq(tracer_get_roots(t, &roots, &gone), 0);
                 ck_assert(strv_contains(&roots, "tcp_sendmsg"));
@@ -166,9 +156,9 @@ START_TEST(beside_the_tracer_of_somebody_else_roots_stay_until_it_is_gone)
 
                 fake_put(k, "instances/foo/current_tracer", "nop\n");
                 ck_assert_int_eq(arm(c, &v, &o, "c", "udp_recvmsg", NULL), 0);
-                expect_file(k, "set_graph_function", "udp_sendmsg\nudp_recvmsg\n");
+                fake_expect(k, "set_graph_function", "udp_sendmsg\nudp_recvmsg\n");
                 ck_assert_int_eq(tracer_disarm(v), 0);
-                expect_file(k, "set_graph_function", "udp_sendmsg\n");
+                fake_expect(k, "set_graph_function", "udp_sendmsg\n");
         }
 END_TEST
 
@@ -189,7 +179,7 @@ START_TEST(what_a_daemon_that_died_had_hushed_is_put_back_and_known)
                 ck_assert_int_eq(file_replace(k->ledger_fd, "ledger", ledger, strlen(ledger), 0600),
                                  0);
                 c = fake_controller(k);
-                expect_file(k, A "set_ftrace_pid", "no pid\n");
+                fake_expect(k, A "set_ftrace_pid", "no pid\n");
                 ck_assert_int_ne(faccessat(k->ledger_fd, "ledger", F_OK, 0), 0);
                 ck_assert_int_eq(tree_remove(k->tracefs_fd, "instances/ftraced-a"), 0);
                 ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
@@ -212,9 +202,9 @@ START_TEST(a_start_that_fails_before_its_functions_came_disturbs_nobody)
                 n->name = strdup("b");
                 ck_assert_int_eq(strv_add(&n->spec.functions, "tcp_sendmsg"), 0);
                 ck_assert_int_eq(strv_add(&n->spec.events, "sched:sched_switch:no_such==1"), 0);
-                ck_assert_int_eq(controller_arm(c, &u, n, false, &refusal), REFUSED);
+                ck_assert_int_eq(fake_admit_and_arm(c, &u, n, false, &refusal), REFUSED);
                 ck_assert_uint_eq(told.n, 0);
-                expect_file(k, "set_graph_function", "udp_sendmsg\n");
+                fake_expect(k, "set_graph_function", "udp_sendmsg\n");
         }
 END_TEST
 
@@ -227,18 +217,18 @@ START_TEST(a_session_that_is_taken_up_is_not_disturbed)
                 Told told = {};
                 Tracer *t;
 
-                fake_put_gauge(k); /* the cost of a call is measured before, with other roots */
                 c = fake_controller(k);
                 ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
                 controller_leave(c);
                 c = controller_free(c);
-                ck_assert_int_eq(
-                        controller_new_at(&next, k->tracefs, k->ledger_fd, true, k->root_fd), 0);
+                ck_assert_int_eq(controller_new_at(&next, k->tracefs, k->ledger_fd, -EBADF, true,
+                                                   k->root_fd),
+                                 0);
                 ck_assert_int_eq(controller_adopt(next, &t, m, &why), 0);
                 tracer_on_hushed(t, on_hushed, &told);
                 controller_settle(next);
                 ck_assert_uint_eq(told.n, 0);
-                expect_file(k, "set_graph_function", "udp_sendmsg\n");
+                fake_expect(k, "set_graph_function", "udp_sendmsg\n");
         }
 END_TEST
 
@@ -255,18 +245,19 @@ START_TEST(roots_that_a_daemon_which_died_had_added_are_taken_out)
                 ck_assert_int_eq(arm(c, &u, &n, "b", "tcp_sendmsg", NULL), 0);
                 controller_leave(c); /* it dies; b was never written down */
                 c = controller_free(c);
-                expect_file(k, "set_graph_function", "udp_sendmsg\ntcp_sendmsg\n");
+                fake_expect(k, "set_graph_function", "udp_sendmsg\ntcp_sendmsg\n");
 
-                ck_assert_int_eq(
-                        controller_new_at(&next, k->tracefs, k->ledger_fd, true, k->root_fd), 0);
+                ck_assert_int_eq(controller_new_at(&next, k->tracefs, k->ledger_fd, -EBADF, true,
+                                                   k->root_fd),
+                                 0);
                 ck_assert_int_eq(controller_adopt(next, &t, m, &why), 0);
                 ck_assert(!tracer_was_hushed(t));
                 tracer_on_hushed(t, on_hushed, &told);
                 controller_settle(next);
-                expect_file(k, "set_graph_function", "udp_sendmsg\n");
+                fake_expect(k, "set_graph_function", "udp_sendmsg\n");
                 ck_assert_uint_eq(told.n, 1);
                 ck_assert_int_eq(tracer_disarm(t), 0);
-                expect_file(k, "set_graph_function", "#### all functions enabled ####\n");
+                fake_expect(k, "set_graph_function", "#### all functions enabled ####\n");
                 ck_assert_int_ne(faccessat(k->ledger_fd, "ledger", F_OK, 0), 0);
         }
 END_TEST

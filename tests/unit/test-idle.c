@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "base/now.h"
-#include "daemon/idle.h"
+#include "daemon/process/idle.h"
 #include "tests/unit/unit.h"
 
 #define IDLE_US 50000

@@ -72,7 +72,6 @@ START_TEST(damaged_lines_say_why)
                         "   117 (1):  -> f",
                         "   117 client(1):  -> ",
                         "   117 client(99999999):  -> f",
-                        "   117 client(1):-> f",
                         "99999999999999999999 client(1): -> f",
                 };
 

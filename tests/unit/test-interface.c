@@ -70,7 +70,7 @@ static bool read_type(Reader *r) {
         char name[128];
 
         (void) token(r, "?");
-        while (token(r, "[]"))
+        while (token(r, "[]") || token(r, "[string]"))
                 ;
         if (token(r, "("))
                 return r->p--, read_struct(r);

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 
 #include "base/io.h"
-#include "daemon/kernel-symbols.h"
+#include "daemon/symbols/kernel-symbols.h"
 #include "tests/unit/unit.h"
 
 static char proc[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "daemon/knob.h"
+#include "daemon/tracefs/knob.h"
 #include "scratch.h"
 
 static void expect(const Scratch *s, const char *file, const char *text, const char *value) {

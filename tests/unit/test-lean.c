@@ -4,10 +4,12 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/io.h"
-#include "daemon/lean.h"
-#include "daemon/learner.h"
+#include "daemon/lean/lean.h"
+#include "daemon/lean/learner.h"
 #include "scratch.h"
 
 #define HEAD                                                                                       \
@@ -31,6 +33,12 @@ static void add_root(Strv *roots) {
         ck_assert_int_eq(strv_add(roots, "udp_sendmsg"), 0);
 }
 
+static int truncate_to(int dir_fd, const char *path, uint64_t n) {
+        _cleanup_close_ int fd = openat(dir_fd, path, O_RDWR | O_CLOEXEC);
+
+        return ftruncate(fd, (long) n);
+}
+
 static bool is_being_learned; /* what the next choose() is told */
 static uint64_t depth;        /* of its spec */
 
@@ -44,7 +52,8 @@ static int choose(LeanChoice *ret, const Scratch *s, const Functions *f, SpecLea
         spec.lean = lean;
         spec.depth = depth;
         *ret = (LeanChoice){};
-        return lean_choose(ret, s->fd, s->fd, f, &spec, &roots, &(Strv){}, is_being_learned, warnings, &refusal);
+        return lean_choose(ret, s->fd, s->fd, f, &spec, &roots, &(Strv){}, is_being_learned,
+                           warnings, &refusal);
 }
 
 /* Writes @text where the cache of udp_sendmsg is. */
@@ -123,6 +132,43 @@ START_TEST(what_was_written_is_read_back)
                 ck_assert_uint_eq(lean_cache_find(&back, "kfree")->callers.n, LEAN_MAX_CALLERS);
                 ck_assert_uint_eq(lean_cache_find(&back, "ip_make_skb")->callers.n, 1);
                 ck_assert_ptr_null(lean_cache_find(&back, "kfre"));
+        }
+END_TEST
+
+START_TEST(what_was_learned_longest_ago_makes_room)
+        {
+                _cleanup_lean_cache_ LeanCache c = { .learned_ns = 5, .n_calls = 7 };
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_strv_ Strv roots = {};
+                char key[LEAN_KEY_CHARS + 1], path[64];
+                size_t n = 0;
+
+                add_root(&roots);
+                ck_assert_int_eq(lean_cache_add(&c, "kfree", NULL, 0), 0);
+                for (unsigned i = 0; i < LEAN_MAX_FILES + 20; i++) {
+                        const struct timespec at[2] = { { .tv_sec = 1000 + i },
+                                                        { .tv_sec = 1000 + i } };
+
+                        (void) snprintf(key, sizeof(key), "%032x", i);
+                        (void) snprintf(path, sizeof(path), LEAN_DIR "/%s", key);
+                        ck_assert_int_eq(lean_cache_write(&c, s.fd, key, "6.12", &roots), 0);
+                        ck_assert_int_eq(utimensat(s.fd, path, at, 0), 0);
+                }
+                for (unsigned i = 0; i < LEAN_MAX_FILES + 20; i++) {
+                        bool is_there;
+
+                        (void) snprintf(path, sizeof(path), LEAN_DIR "/%032x", i);
+                        is_there = faccessat(s.fd, path, F_OK, 0) >= 0;
+                        ck_assert_msg(is_there == (i >= 20), "%u", i);
+                        n += is_there;
+                }
+                ck_assert_uint_eq(n, LEAN_MAX_FILES);
+
+                /* However few, if they are long. */
+                ck_assert_int_eq(truncate_to(s.fd, path, LEAN_MAX_BYTES), 0);
+                ck_assert_int_eq(lean_cache_write(&c, s.fd, "new", "6.12", &roots), 0);
+                ck_assert_int_ge(faccessat(s.fd, LEAN_DIR "/new", F_OK, 0), 0);
+                ck_assert_int_lt(faccessat(s.fd, path, F_OK, 0), 0);
         }
 END_TEST
 
@@ -217,7 +263,8 @@ START_TEST(whoever_has_all_functions_hooked_is_told_why)
                 } cases[] = {
                         { NULL, LEAN_AUTO, 0, false, "is not known yet; all functions are hooked" },
                         { NULL, LEAN_FULL, 0, true,
-                          "what udp_sendmsg calls is still being learned; all functions are hooked" },
+                          "what udp_sendmsg calls is still being learned; all functions are "
+                          "hooked" },
                         { NULL, LEAN_AUTO, 3, false, "is not learned from a part of it (--depth" },
                         { NULL, LEAN_OFF, 0, true, NULL },
                         { "learned 9000000000000000000\ncalls 99\nkfree\n", LEAN_AUTO, 0, false,
@@ -321,6 +368,7 @@ START_TEST(an_answer_of_the_worker_that_is_no_answer_is_refused)
 END_TEST
 
 UNIT_MAIN("lean", a_cache_that_is_not_as_we_write_it_is_invalid, what_was_written_is_read_back,
+          what_was_learned_longest_ago_makes_room,
           modules_and_roots_make_another_key_and_the_order_of_modules_does_not,
           what_costs_most_is_left_out_until_the_rest_fits_and_roots_stay,
           what_is_not_known_is_learned_with_everything_hooked,

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "daemon/lockdown.h"
+#include "daemon/process/lockdown.h"
 #include "scratch.h"
 
 #define FILE_MAX (UINT64_C(1) << 20)

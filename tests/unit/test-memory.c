@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "daemon/memory.h"
+#include "daemon/admission/memory.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
 

@@ -7,10 +7,6 @@
 #include "store/meta.h"
 #include "unit.h"
 
-/* One with @n calls and a median of @inner_ns. */
-#define CALIBRATION(n, inner_ns)                                                                   \
-        ",\"calibration\":{\"calls\":" n ",\"outer_ns\":300,\"inner_low_ns\":240,"                 \
-        "\"inner_ns\":" inner_ns ",\"inner_high_ns\":260,\"realtime_ns\":1}"
 #define SMALLEST                                                                                   \
         "\"version\":1,\"name\":\"boot\",\"id\":\"0123456789abcdef\",\"state\":\"sealed\","        \
         "\"spec\":{\"functions\":[\"f\"]}"
@@ -68,7 +64,7 @@ START_TEST(every_refusal_names_its_key)
                         const char *text, *field;
                 } cases[] = {
                         { "[]", "session" },
-                        { "{\"version\":2}", "version" },
+                        { "{\"version\":0}", "version" },
                         { "{\"version\":1}", "name" },
                         { "{\"version\":1,\"name\":\"../x\"}", "name" },
                         { "{\"version\":1,\"name\":\"x\",\"id\":\"12\"}", "id" },
@@ -104,12 +100,6 @@ START_TEST(every_refusal_names_its_key)
                         { "{" SMALLEST ",\"n_possible_cpus\":8193}", "n_possible_cpus" },
                         { "{" SMALLEST ",\"big_endian\":1}", "big_endian" },
                         { "{" SMALLEST ",\"arm_ns\":-1}", "arm_ns" },
-                        { "{" SMALLEST ",\"calibration\":[]}", "calibration" },
-                        { "{" SMALLEST ",\"calibration\":{}}", "calibration" },
-                        { "{" SMALLEST CALIBRATION("0", "250") "}", "calibration" },
-                        { "{" SMALLEST CALIBRATION("1000", "250.5") "}", "calibration" },
-                        { "{" SMALLEST CALIBRATION("1000", "100") "}", "calibration" },
-                        { "{" SMALLEST CALIBRATION("1000", "1000001") "}", "calibration" },
                         { "{" SMALLEST ",\"start\":[]}", "start" },
                         { "{" SMALLEST ",\"stop\":{\"trace_ns\":-5}}", "stop" },
                         { "{" SMALLEST ",\"cpus\":{}}", "cpus" },
@@ -272,14 +262,9 @@ static SessionMeta *random_meta(void) {
         m->n_possible_cpus = (uint32_t) (random() % 9000);
         m->big_endian = random() % 2;
         m->arm_ns = random_number();
-        if (random() % 2)
-                m->calibration = (Calibration){ .n = 1 + random_number() / 2,
-                                                .outer_ns = 300,
-                                                .inner_low_ns = 250,
-                                                .inner_ns = 250,
-                                                .inner_high_ns = CALIBRATION_MAX_NS };
         m->first_sequence = random_number() % (UINT64_C(1) << 33);
         m->bytes_dropped = random() % 2 ? random_number() : 0;
+        m->pages_unsynced = random() % 2 ? random_number() : 0;
         m->pinned = random() % 2;
         if (random() % 2)
                 m->kept_since = (ClockTuple){ .realtime_ns = random_number() };
@@ -326,8 +311,32 @@ START_TEST(whatever_is_written_is_read_back_equal)
         }
 END_TEST
 
-UNIT_MAIN("meta", states_have_names_both_ways, absent_texts_are_empty_or_null_as_the_interface_says,
-          every_refusal_names_its_key, control_characters_do_not_reach_a_terminal,
+START_TEST(of_a_newer_version_is_told_what_can_be)
+        {
+                static const char text[] = "{\"version\":2,\"name\":\"../"
+                                           "x\",\"id\":7,\"owner_uid\":\"many\",\"start\":[],"
+                                           "\"state\":\"hovering\"}";
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *again = NULL;
+                json_auto_t *o = json_loads(text, 0, NULL), *written = NULL;
+                const char *field;
+
+                ck_assert_int_eq(session_meta_from_json(&m, o, &field), META_E_NEWER);
+                ck_assert_ptr_null(m);
+                ck_assert_int_eq(session_meta_from_newer(&m, o, "boot"), 0);
+                ck_assert_uint_eq(m->newer_version, 2);
+                ck_assert_str_eq(m->name, "boot");
+                ck_assert_ptr_nonnull(
+                        strstr(m->reason, "is of version 2, and this ftraced knows 1"));
+                /* It goes over the wire like any other. */
+                written = session_meta_to_json(m);
+                ck_assert_int_eq(session_meta_from_json(&again, written, &field), 0);
+                ck_assert_uint_eq(again->newer_version, 2);
+        }
+END_TEST
+
+UNIT_MAIN("meta", of_a_newer_version_is_told_what_can_be, states_have_names_both_ways,
+          absent_texts_are_empty_or_null_as_the_interface_says, every_refusal_names_its_key,
+          control_characters_do_not_reach_a_terminal,
           numbers_beyond_json_are_cut_and_clocks_are_null_until_set,
           sums_cover_all_cpus_and_never_wrap, length_ends_at_stop_or_now_and_is_never_negative,
           whatever_is_written_is_read_back_equal)

@@ -3,8 +3,8 @@
 #include <fcntl.h>
 
 #include "base/unit.h"
-#include "cli/options.h"
-#include "cli/status.h"
+#include "cli/options/options.h"
+#include "cli/options/status.h"
 #include "unit.h"
 
 #define MANY SIZE_MAX

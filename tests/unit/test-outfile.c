@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "cli/outfile.h"
+#include "cli/terminal/outfile.h"
 #include "unit.h"
 
 static void enter_directory(void) {

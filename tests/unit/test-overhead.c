@@ -10,7 +10,7 @@ static const Function schedule = { .label = "schedule",
 
 /* 20 calls of 10 us each that have two calls below them, of 230 ns each for the tracer, and beside
  * these one that waits for @wait_ns. */
-static Overhead after_trees(uint64_t wait_ns, uint64_t inner_low_ns, uint64_t inner_ns) {
+static Overhead after_trees(uint64_t wait_ns) {
         _cleanup_(pairing_freep) Pairing *p = NULL;
         _cleanup_(floor_freep) Floor *f = NULL;
 
@@ -32,7 +32,7 @@ static Overhead after_trees(uint64_t wait_ns, uint64_t inner_low_ns, uint64_t in
                                 ck_assert_int_eq(pairing_step(p, &steps[k]), 0);
         }
         ck_assert_int_eq(pairing_finish(p), 0);
-        return overhead_of(f, inner_low_ns, inner_ns);
+        return overhead_of(f);
 }
 
 static const char *described(const Overhead *o) {
@@ -46,7 +46,7 @@ static const char *described(const Overhead *o) {
 
 START_TEST(what_is_waited_is_no_part_of_what_tracing_costs)
         {
-                Overhead awake = after_trees(0, 0, 0), asleep = after_trees(1000000, 0, 0);
+                Overhead awake = after_trees(0), asleep = after_trees(1000000);
 
                 ck_assert(awake.has_cost && asleep.has_cost);
                 ck_assert_str_eq(described(&awake),
@@ -62,15 +62,40 @@ START_TEST(what_is_waited_is_no_part_of_what_tracing_costs)
         }
 END_TEST
 
-START_TEST(what_was_measured_is_told_beside_what_was_recorded)
-        {
-                Overhead o = after_trees(0, 220, 240);
+/* @steps, @n_times. */
+static Overhead after(const Step *steps, size_t n, size_t n_times) {
+        _cleanup_(pairing_freep) Pairing *p = NULL;
+        _cleanup_(floor_freep) Floor *f = NULL;
 
-                ck_assert_str_eq(
-                        described(&o),
-                        "Shown 10.0 us a call of root; about 9.49 to 9.53 us of it "
-                        "real, 5 % is what tracing costs. A call adds 0.23 us as recorded, "
-                        "0.22 to 0.24 us as measured when it was armed.");
+        ck_assert_int_eq(pairing_new(&p), 0);
+        ck_assert_int_eq(floor_new(&f, p), 0);
+        for (size_t i = 0; i < n_times * n; i++)
+                ck_assert_int_eq(pairing_step(p, &steps[i % n]), 0);
+        ck_assert_int_eq(pairing_finish(p), 0);
+        return overhead_of(f);
+}
+
+START_TEST(what_was_cut_off_is_shown_too)
+        {
+                Step steps[] = { step_leaf(&step_root, 0, 1000), step_enter(&step_root, 0),
+                                 step_leaf(&step_child, 1, 5000) };
+                Overhead o = after(steps, ELEMENTSOF(steps), 1);
+
+                ck_assert_uint_eq(o.shown.total_ns, 6000);
+                ck_assert_str_eq(described(&o),
+                                 "Shown 6.00 us in 2 outermost calls, of which 1 was cut off.");
+        }
+END_TEST
+
+START_TEST(not_all_of_it_is_what_tracing_costs)
+        {
+                Step steps[] = { step_enter(&step_root, 0), step_leaf(&step_child, 1, 100),
+                                 step_leave(&step_root, 0, 200) };
+                Overhead o = after(steps, ELEMENTSOF(steps), FLOOR_SAMPLES_MIN);
+
+                ck_assert(!o.has_cost);
+                ck_assert_str_eq(described(&o), "Shown 0.20 us a call of root; too little to tell "
+                                                "what of it tracing costs.");
         }
 END_TEST
 
@@ -83,4 +108,4 @@ START_TEST(nothing_is_said_of_no_calls)
 END_TEST
 
 UNIT_MAIN("overhead", nothing_is_said_of_no_calls, what_is_waited_is_no_part_of_what_tracing_costs,
-          what_was_measured_is_told_beside_what_was_recorded)
+          what_was_cut_off_is_shown_too, not_all_of_it_is_what_tracing_costs)

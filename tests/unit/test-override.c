@@ -2,21 +2,10 @@
 
 /* A tracer of somebody else's that is switched off by force, and set again whatever happens. */
 
-#include <stdio.h>
-#include <sys/wait.h>
+#include <errno.h>
 
-#include "daemon/controller.h"
+#include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
-
-static SessionMeta *meta(const char *name, const char *functions, uint64_t depth) {
-        SessionMeta *m = NULL;
-
-        ck_assert_int_eq(session_meta_new(&m), 0);
-        m->name = strdup(name);
-        m->spec.depth = depth;
-        ck_assert_int_eq(strv_split(&m->spec.functions, functions, " "), 0);
-        return m;
-}
 
 static const char *const files[] = { "current_tracer", "instances/foo/current_tracer" };
 
@@ -33,33 +22,33 @@ static FakeKernel *kernel_in_use(bool instances) {
         return k;
 }
 
-static void expect_file(FakeKernel *k, const char *path, const char *text) {
-        _cleanup_free_ char *now = fake_get(k, path);
+static int look(Controller *c, const SessionMeta *m, bool force, Refusal *refusal) {
+        _cleanup_(admission_freep) Admission *a = NULL;
 
-        ck_assert_str_eq(now, text);
+        return controller_admit(c, &a, m, force, refusal);
 }
 
 START_TEST(force_switches_the_tracer_off_and_sets_it_again)
         {
                 for (int instances = 0; instances < 2; instances++) {
                         _cleanup_fake_kernel_ FakeKernel *k = kernel_in_use(instances);
-                        _cleanup_(session_meta_freep) SessionMeta *m = meta("a", "udp_sendmsg", 0);
-                        _cleanup_free_ char *before = fake_dump(k), *after = NULL;
+                        _cleanup_(session_meta_freep) SessionMeta *m =
+                                fake_meta("a", "udp_sendmsg");
+                        _cleanup_free_ char *before = fake_dump(k);
                         _cleanup_(controller_freep) Controller *c = fake_controller(k);
                         _cleanup_refusal_ Refusal refusal = {};
                         Tracer *t;
 
-                        ck_assert_int_eq(controller_look(c, NULL, m, false, &refusal), REFUSED);
-                        ck_assert_int_eq(controller_arm(c, &t, m, false, &refusal), REFUSED);
-                        ck_assert_int_eq(controller_look(c, NULL, m, true, &refusal), 0);
-                        ck_assert_int_eq(controller_arm(c, &t, m, true, &refusal), 0);
-                        expect_file(k, files[instances], instances ? "nop\n" : "function_graph\n");
-                        expect_file(k, "set_graph_function", "udp_sendmsg\n");
+                        ck_assert_int_eq(look(c, m, false, &refusal), REFUSED);
+                        ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), REFUSED);
+                        ck_assert_int_eq(look(c, m, true, &refusal), 0);
+                        ck_assert_int_eq(fake_admit_and_arm(c, &t, m, true, &refusal), 0);
+                        fake_expect(k, files[instances], instances ? "nop\n" : "function_graph\n");
+                        fake_expect(k, "set_graph_function", "udp_sendmsg\n");
                         ck_assert_uint_eq(m->warnings.n, 1);
                         ck_assert_ptr_nonnull(strstr(m->warnings.items[0], "function_graph of "));
                         ck_assert_int_eq(tracer_disarm(t), 0);
-                        after = fake_dump(k);
-                        ck_assert_str_eq(before, after);
+                        fake_expect_all(k, before);
                         ck_assert_int_ne(faccessat(k->ledger_fd, "ledger", F_OK, 0), 0);
                 }
         }
@@ -68,36 +57,82 @@ END_TEST
 START_TEST(it_is_set_again_when_the_last_session_ends)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = kernel_in_use(true);
-                _cleanup_(session_meta_freep) SessionMeta *m = meta("a", "udp_sendmsg", 0);
-                _cleanup_(session_meta_freep) SessionMeta *n = meta("b", "tcp_sendmsg", 0);
-                _cleanup_free_ char *before = fake_dump(k), *after = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("a", "udp_sendmsg");
+                _cleanup_(session_meta_freep) SessionMeta *n = fake_meta("b", "tcp_sendmsg");
+                _cleanup_free_ char *before = fake_dump(k);
                 _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_refusal_ Refusal refusal = {};
                 Tracer *t, *u;
 
-                ck_assert_int_eq(controller_arm(c, &t, m, true, &refusal), 0);
-                ck_assert_int_eq(controller_arm(c, &u, n, false, &refusal), 0);
+                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, true, &refusal), 0);
+                ck_assert_int_eq(fake_admit_and_arm(c, &u, n, false, &refusal), 0);
                 ck_assert_int_eq(tracer_disarm(t), 0);
-                expect_file(k, "instances/foo/current_tracer", "nop\n");
+                fake_expect(k, "instances/foo/current_tracer", "nop\n");
                 ck_assert_int_eq(tracer_disarm(u), 0);
-                after = fake_dump(k);
-                ck_assert_str_eq(before, after);
+                fake_expect_all(k, before);
         }
 END_TEST
 
 START_TEST(what_its_owner_has_set_meanwhile_is_left_alone)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = kernel_in_use(true);
-                _cleanup_(session_meta_freep) SessionMeta *m = meta("a", "udp_sendmsg", 0);
+                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("a", "udp_sendmsg");
                 _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_refusal_ Refusal refusal = {};
                 Tracer *t;
 
-                ck_assert_int_eq(controller_arm(c, &t, m, true, &refusal), 0);
+                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, true, &refusal), 0);
                 fake_put(k, "instances/foo/current_tracer", "function\n");
                 ck_assert_int_eq(tracer_disarm(t), 0);
-                expect_file(k, "instances/foo/current_tracer", "function\n");
-                expect_file(k, "set_graph_function", "kfree\n");
+                fake_expect(k, "instances/foo/current_tracer", "function\n");
+                fake_expect(k, "set_graph_function", "kfree\n");
+        }
+END_TEST
+
+START_TEST(a_session_that_ended_badly_changes_nothing_of_a_later_owner)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("a", "udp_sendmsg");
+                _cleanup_(session_meta_freep) SessionMeta *n = fake_meta("b", "udp_sendmsg");
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                _cleanup_refusal_ Refusal refusal = {};
+                Tracer *t;
+
+                fake_put(k, "tracing_thresh", "100\n");
+                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
+                fake_put(k, "set_graph_function", "vfs_write\n");
+                fake_put(k, "current_tracer", "function_graph\n");
+                ck_assert_int_eq(tracer_disarm(t), -EBUSY); /* of tracing_thresh */
+                fake_expect(k, "set_graph_function", "vfs_write\n");
+                fake_put(k, "current_tracer", "nop\n");
+                fake_put(k, "set_graph_function", "kfree\n");
+                fake_put(k, "current_tracer", "function_graph\n");
+                ck_assert_int_eq(fake_admit_and_arm(c, &t, n, true, &refusal), 0);
+                ck_assert_int_eq(tracer_disarm(t), 0);
+                fake_expect(k, "set_graph_function", "kfree\n");
+                fake_expect(k, "current_tracer", "function_graph\n");
+                fake_expect(k, "tracing_thresh", "100\n");
+        }
+END_TEST
+
+START_TEST(beside_sessions_nobody_is_overridden_whose_functions_are_in_the_list)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("a", "udp_sendmsg");
+                _cleanup_(session_meta_freep) SessionMeta *n = fake_meta("b", "tcp_sendmsg");
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                _cleanup_refusal_ Refusal refusal = {};
+                Tracer *t, *u;
+
+                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
+                fake_put(k, "set_graph_function", "kfree\n");
+                fake_put(k, "current_tracer", "function_graph\n");
+                ck_assert_int_eq(fake_admit_and_arm(c, &u, n, true, &refusal), REFUSED);
+                ck_assert_ptr_nonnull(
+                        strstr(refusal_message(&refusal), "somebody else has written kfree into"));
+                fake_expect(k, "current_tracer", "function_graph\n");
+                ck_assert_int_eq(tracer_disarm(t), 0);
+                fake_expect(k, "set_graph_function", "kfree\n");
         }
 END_TEST
 
@@ -105,64 +140,43 @@ START_TEST(an_open_pipe_is_not_overridden)
         {
                 for (int instances = 0; instances < 2; instances++) {
                         _cleanup_fake_kernel_ FakeKernel *k = kernel_in_use(instances);
-                        _cleanup_(session_meta_freep) SessionMeta *m = meta("a", "udp_sendmsg", 0);
-                        _cleanup_free_ char *before = fake_dump(k), *after = NULL;
+                        _cleanup_(session_meta_freep) SessionMeta *m =
+                                fake_meta("a", "udp_sendmsg");
+                        _cleanup_free_ char *before = fake_dump(k);
                         _cleanup_(controller_freep) Controller *c = fake_controller(k);
                         _cleanup_refusal_ Refusal refusal = {};
                         Tracer *t;
 
                         k->is_busy = true;
-                        ck_assert_int_eq(controller_arm(c, &t, m, true, &refusal), REFUSED);
+                        ck_assert_int_eq(fake_admit_and_arm(c, &t, m, true, &refusal), REFUSED);
                         ck_assert_int_eq((int) refusal.kind, REFUSAL_BUSY);
                         ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), "held open by"));
                         k->is_busy = false;
                         c = controller_free(c);
-                        after = fake_dump(k);
-                        ck_assert_str_eq(before, after);
+                        fake_expect_all(k, before);
                 }
         }
 END_TEST
 
-/* The fault at every step in turn; the next controller must find or make all as it was. */
+static void story(FakeKernel *k) {
+        _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("a", "udp_sendmsg");
+        _cleanup_(controller_freep) Controller *c = fake_controller(k);
+        _cleanup_refusal_ Refusal refusal = {};
+        Tracer *t;
+
+        if (fake_admit_and_arm(c, &t, m, true, &refusal) == 0)
+                (void) tracer_disarm(t);
+}
+
+/* The story with the fault at every step in turn. */
 static void survive(FakeFault fault, bool instances) {
-        unsigned n_steps = UINT_MAX, at;
+        bool goes_on = true;
+        unsigned at = 0;
 
-        for (at = 1; at < n_steps; at++) {
+        while (goes_on) {
                 _cleanup_fake_kernel_ FakeKernel *k = kernel_in_use(instances);
-                _cleanup_free_ char *before = fake_dump(k), *after = NULL;
-                int status;
-                pid_t pid = fork();
 
-                ck_assert_int_ge(pid, 0);
-                if (pid == 0) {
-                        _cleanup_(session_meta_freep) SessionMeta *m = meta("a", "udp_sendmsg", 0);
-                        _cleanup_(controller_freep) Controller *c = NULL;
-                        _cleanup_refusal_ Refusal refusal = {};
-                        Tracer *t;
-
-                        k->fault = fault;
-                        k->fault_at = at;
-                        c = fake_controller(k);
-                        if (controller_arm(c, &t, m, true, &refusal) == 0)
-                                (void) tracer_disarm(t);
-                        c = controller_free(c);
-                        fake_put_root(k, "done", k->n_steps < at ? "all\n" : "some\n");
-                        _exit(0);
-                }
-                ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-                ck_assert_msg(WIFEXITED(status), "step %u: died of a signal", at);
-                ck_assert_msg(WEXITSTATUS(status) != FAKE_BROKEN, "step %u broke the rule", at);
-                if (WEXITSTATUS(status) == 0) {
-                        _cleanup_free_ char *done = NULL;
-
-                        ck_assert_int_eq(file_read(k->root_fd, "done", &done, NULL, 10), 0);
-                        if (streq(done, "all\n"))
-                                n_steps = at;
-                }
-                controller_free(fake_controller(k));
-                after = fake_dump(k);
-                ck_assert_msg(streq(before, after), "step %u: before\n%s\nafter\n%s", at, before,
-                              after);
+                goes_on = fake_survive(k, fault, ++at, story);
         }
         ck_assert_uint_gt(at, 30);
 }
@@ -184,20 +198,21 @@ END_TEST
 START_TEST(a_depth_is_shared_by_sessions_with_the_same_functions_only)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(session_meta_freep) SessionMeta *m = meta("a", "udp_sendmsg", 3);
-                _cleanup_(session_meta_freep) SessionMeta *n = meta("b", "tcp_sendmsg", 3);
-                _cleanup_(session_meta_freep) SessionMeta *o = meta("c", "udp_sendmsg", 3);
+                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("a", "udp_sendmsg");
+                _cleanup_(session_meta_freep) SessionMeta *n = fake_meta("b", "tcp_sendmsg");
+                _cleanup_(session_meta_freep) SessionMeta *o = fake_meta("c", "udp_sendmsg");
                 _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 _cleanup_refusal_ Refusal refusal = {};
                 Tracer *t, *u;
 
-                ck_assert_int_eq(controller_arm(c, &t, m, false, &refusal), 0);
-                ck_assert_int_eq(controller_arm(c, &u, n, false, &refusal), REFUSED);
+                m->spec.depth = n->spec.depth = o->spec.depth = 3;
+                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
+                ck_assert_int_eq(fake_admit_and_arm(c, &u, n, false, &refusal), REFUSED);
                 ck_assert_int_eq((int) refusal.kind, REFUSAL_BUSY);
                 ck_assert_ptr_nonnull(strstr(refusal_message(&refusal),
                                              "max_graph_depth counts from the outermost function"));
                 ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), "session a "));
-                ck_assert_int_eq(controller_arm(c, &u, o, false, &refusal), 0);
+                ck_assert_int_eq(fake_admit_and_arm(c, &u, o, false, &refusal), 0);
                 ck_assert_int_eq(tracer_disarm(u), 0);
                 ck_assert_int_eq(tracer_disarm(t), 0);
         }
@@ -205,7 +220,9 @@ END_TEST
 
 UNIT_MAIN("override", force_switches_the_tracer_off_and_sets_it_again,
           it_is_set_again_when_the_last_session_ends,
-          what_its_owner_has_set_meanwhile_is_left_alone, an_open_pipe_is_not_overridden,
-          death_at_any_step_is_undone_by_the_next_controller,
+          what_its_owner_has_set_meanwhile_is_left_alone,
+          a_session_that_ended_badly_changes_nothing_of_a_later_owner,
+          beside_sessions_nobody_is_overridden_whose_functions_are_in_the_list,
+          an_open_pipe_is_not_overridden, death_at_any_step_is_undone_by_the_next_controller,
           failure_at_any_step_leaves_nothing_behind,
           a_depth_is_shared_by_sessions_with_the_same_functions_only)

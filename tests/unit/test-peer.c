@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 
 #include "base/cleanup.h"
-#include "daemon/peer.h"
+#include "daemon/server/peer.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
 

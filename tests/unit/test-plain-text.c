@@ -50,6 +50,23 @@ START_TEST(what_a_terminal_obeys_does_not)
         }
 END_TEST
 
+START_TEST(what_nobody_sees_does_not)
+        {
+                BECOMES(PLAIN_WORD,
+                        "a\xe2\x80\x8b"
+                        "b",
+                        "a\\xe2\\x80\\x8bb"); /* zero width space */
+                BECOMES(PLAIN_WORD, "\xe2\x80\x8d\xe2\x81\xa0", "\\xe2\\x80\\x8d\\xe2\\x81\\xa0");
+                BECOMES(PLAIN_WORD, "\xef\xbb\xbf", "\\xef\\xbb\\xbf"); /* byte order mark */
+                BECOMES(PLAIN_WORD, "\xc2\xad", "\\xc2\\xad");          /* soft hyphen */
+                BECOMES(PLAIN_WORD, "\xe3\x85\xa4", "\\xe3\\x85\\xa4"); /* a filler */
+                BECOMES(PLAIN_WORD, "\xf3\xa0\x84\x80", "\\xf3\\xa0\\x84\\x80");
+                BECOMES(PLAIN_JSON, "\"\xe2\x80\x8b\"", "\"\\u200b\"");
+                BECOMES(PLAIN_WORD, "\xe2\x9d\xa4\xef\xb8\x8f",
+                        "\xe2\x9d\xa4\xef\xb8\x8f"); /* an emoji */
+        }
+END_TEST
+
 START_TEST(what_is_not_utf8_does_not)
         {
                 BECOMES(PLAIN_WORD, "\xff\xfe", "\\xff\\xfe");
@@ -109,6 +126,34 @@ START_TEST(a_quoted_name_ends_between_characters)
         }
 END_TEST
 
+START_TEST(a_word_can_be_undone)
+        {
+                static const char bytes[] = "a\x1b\x9b\xce\xb1\xce\x7f";
+                char word[64], undone[64];
+                size_t n;
+
+                (void) plain_copy(word, sizeof(word), bytes, strlen(bytes), PLAIN_WORD, &n);
+                ck_assert_uint_eq(plain_undo(undone, sizeof(undone), word, n), strlen(bytes));
+                ck_assert_str_eq(undone, bytes);
+                ck_assert_uint_eq(plain_undo(undone, 3, word, n), strlen(bytes));
+                ck_assert_str_eq(undone, "a\x1b");
+        }
+END_TEST
+
+START_TEST(what_was_never_escaped_is_not_undone)
+        {
+                static const char *const words[] = {
+                        "\\x41", "\\x00", "\\x9", "\\x9B", "\\", "x9b"
+                };
+                char undone[8];
+
+                for (size_t i = 0; i < ELEMENTSOF(words); i++) {
+                        (void) plain_undo(undone, sizeof(undone), words[i], strlen(words[i]));
+                        ck_assert_str_eq(undone, words[i]);
+                }
+        }
+END_TEST
+
 /* All that is written to @b arrives; the file's content is returned. */
 static char *arrived(Buf *b, int fd) {
         char *text = NULL;
@@ -153,6 +198,8 @@ START_TEST(much_text_is_plain_as_well)
 END_TEST
 
 UNIT_MAIN("plain-text", printable_characters_of_all_languages_stay, what_a_terminal_obeys_does_not,
-          what_is_not_utf8_does_not, lines_stay_lines_and_words_stay_words, json_stays_json,
-          no_place_is_overlooked, a_quoted_name_ends_between_characters,
-          text_is_plain_when_it_leaves_but_for_codes, much_text_is_plain_as_well)
+          what_nobody_sees_does_not, what_is_not_utf8_does_not,
+          lines_stay_lines_and_words_stay_words, json_stays_json, no_place_is_overlooked,
+          a_quoted_name_ends_between_characters, a_word_can_be_undone,
+          what_was_never_escaped_is_not_undone, text_is_plain_when_it_leaves_but_for_codes,
+          much_text_is_plain_as_well)

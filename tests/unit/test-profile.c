@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/typo.h"
 #include "scratch.h"
@@ -188,6 +189,29 @@ START_TEST(long_lines_many_problems_and_nul_bytes_have_their_bounds)
         }
 END_TEST
 
+START_TEST(lines_of_a_list_are_no_more_than_a_spec_takes)
+        {
+                static const char twice[] =
+                        "[Profile]\nFunctions=f\nEvent=sched:sched_switch:prev_prio < 5\n"
+                        "Event=sched:sched_switch:next_prio < 5\n";
+                _cleanup_profile_ Profile many = PROFILE_INIT, p = profile_of(twice);
+                _cleanup_buf_ Buf b = BUF_INIT;
+
+                ck_assert_uint_eq(p.problems.n, 1);
+                ck_assert_ptr_nonnull(strstr(p.problems.items[0], ":4: Event=sched:sched_switch"));
+
+                buf_adds(&b, "[Profile]\nFunctions=f\n");
+                for (int i = 0; i <= SPEC_MAX_COMMS; i++)
+                        buf_printf(&b, "Comm=t%i\n", i);
+                buf_add(&b, "", 1);
+                ck_assert_int_eq(profile_parse(&many, "x", b.data, b.n_data - 1), 0);
+                ck_assert_uint_eq(many.problems.n, 1);
+                ck_assert_str_eq(
+                        many.problems.items[0],
+                        "x:19: Comm=t16 is one line too many, or there is one for it above");
+        }
+END_TEST
+
 START_TEST(drop_ins_go_over_the_first_file_that_there_is)
         {
                 _cleanup_scratch_ Scratch s = SCRATCH;
@@ -279,6 +303,7 @@ UNIT_MAIN("profile", every_key_becomes_a_member_that_a_spec_may_have,
           every_member_of_a_spec_has_a_key, words_add_up_and_an_empty_value_forgets,
           what_is_wrong_is_named_with_its_line,
           long_lines_many_problems_and_nul_bytes_have_their_bounds,
+          lines_of_a_list_are_no_more_than_a_spec_takes,
           drop_ins_go_over_the_first_file_that_there_is,
           an_empty_file_or_a_link_to_nothing_hides_a_profile,
           a_drop_in_that_cannot_be_read_is_a_problem, json_has_each_line_and_where_it_is_from,

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 
 #include "base/io.h"
-#include "daemon/reader.h"
+#include "daemon/record/reader.h"
 #include "store/segment.h"
 #include "tests/unit/scratch.h"
 
@@ -176,7 +176,8 @@ static void cut_page(Fixture *f, size_t n_before, bool is_piped) {
         for (size_t i = 0; i < PAGE; i += 4)
                 page[i] = 1;
         cpu_fd = session_dir_make_cpu(f->shared.dir, CPU);
-        ck_assert_int_eq(segment_create(&w, cpu_fd, 0, CPU, PAGE, f->shared.session_id), 0);
+        ck_assert_int_eq(segment_create(&w, cpu_fd, 0, UINT64_MAX, CPU, PAGE, f->shared.session_id),
+                         0);
         ck_assert_int_eq(write_full(segment_writer_fd(w), page, n_before), 0);
         (void) segment_writer_free(w);
         if (!is_piped)

@@ -13,7 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "daemon/reader.h"
+#include "daemon/record/reader.h"
 #include "store/segment.h"
 #include "tests/unit/unit.h"
 

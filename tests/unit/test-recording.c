@@ -2,8 +2,8 @@
 
 #include <fcntl.h>
 
-#include "cli/recording.h"
-#include "cli/status.h"
+#include "cli/options/status.h"
+#include "cli/record/recording.h"
 #include "unit.h"
 
 static int check(const char *function) {

@@ -2,6 +2,7 @@
 
 #include "scratch.h"
 #include "store/recover.h"
+#include "store/segment.h"
 
 #define ID "0123456789abcdef"
 #define NAME "00000000.seg"
@@ -12,7 +13,7 @@ static void leave(const Scratch *s, size_t n_published, size_t n_more, char fill
         _cleanup_(segment_writer_freep) SegmentWriter *w = NULL;
         static char data[8 * N];
 
-        ck_assert_int_eq(segment_create(&w, s->fd, 0, 0, N, ID), 0);
+        ck_assert_int_eq(segment_create(&w, s->fd, 0, UINT64_MAX, 0, N, ID), 0);
         memset(data, 'a', sizeof(data));
         ck_assert_int_eq(write_full(segment_writer_fd(w), data, n_published * N), 0);
         segment_publish(w, n_published * N);

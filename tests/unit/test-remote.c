@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "cli/fleet.h"
-#include "cli/remote.h"
-#include "cli/status.h"
+#include "cli/contact/fleet.h"
+#include "cli/contact/remote.h"
+#include "cli/options/status.h"
 #include "unit.h"
 
 START_TEST(a_host_may_have_a_user_and_a_port)

@@ -37,7 +37,7 @@ END_TEST
 START_TEST(what_must_stay_stays_whatever_the_limits)
         {
                 RetainItem items[] = { { 10, 100, true, false }, { 10, 200, false, true } };
-                RetainLimits all = { 1, UINT64_MAX, 1, 1, false };
+                RetainLimits all = { 1, UINT64_MAX, 1, 1, 0, false };
                 RetainVerdict v[2];
 
                 retain_decide(v, items, 2, &all, UINT64_MAX, 0);
@@ -71,6 +71,72 @@ START_TEST(a_clock_that_was_set_back_makes_nothing_old)
         }
 END_TEST
 
+START_TEST(what_was_told_as_kept_stays_for_a_while_whatever_room_is_wanted)
+        {
+                RetainItem items[] = { { 10, 100, false, false }, { 10, 900, false, false } };
+                RetainLimits l = { .max_use_bytes = 1,
+                                   .keep_free_bytes = UINT64_MAX,
+                                   .min_age_ns = 200 };
+                RetainVerdict v[2];
+
+                retain_decide(v, items, 2, &l, 1000, 0);
+                ck_assert_int_eq(v[0], RETAIN_OVER_USE);
+                ck_assert_int_eq(v[1], RETAIN_KEEP);
+                ck_assert_uint_eq(retain_stays_until(&items[1], &l, 1000), 1100);
+                retain_decide(v, items, 2, &l, 1099, 0);
+                ck_assert_int_eq(v[1], RETAIN_KEEP);
+                retain_decide(v, items, 2, &l, 1100, 0);
+                ck_assert_int_eq(v[1], RETAIN_OVER_USE);
+                l.min_age_ns = INT64_MAX;
+                retain_decide(v, items, 2, &l, UINT64_MAX / 4, 0);
+                ck_assert_int_eq(v[0], RETAIN_KEEP);
+        }
+END_TEST
+
+START_TEST(an_age_that_is_too_old_is_not_too_young)
+        {
+                RetainItem item = { 10, 100, false, false };
+                RetainLimits l = { .max_age_ns = 50, .min_age_ns = 1000 };
+                RetainVerdict v;
+
+                retain_decide(&v, &item, 1, &l, 151, 0);
+                ck_assert_int_eq(v, RETAIN_TOO_OLD);
+                ck_assert_uint_eq(retain_stays_until(&item, &l, 151), 150);
+                ck_assert_uint_eq(retain_goes_at(&item, &l, 151), 150);
+        }
+END_TEST
+
+START_TEST(the_next_one_is_the_one_that_was_kept_first_of_those_that_have_to)
+        {
+                RetainItem items[] = { { 10, 300, false, false },
+                                       { 10, 100, false, true },
+                                       { 10, 200, false, false },
+                                       { 10, 50, true, false } };
+                RetainVerdict none[4] = {}, first[4] = { RETAIN_OVER_USE };
+                RetainLimits l = { .keep_newest = true };
+
+                ck_assert_uint_eq(retain_next(items, none, 4, &l), 2);
+                ck_assert_uint_eq(retain_next(items, first, 4, &l), 0);
+                items[2].must_stay = true; /* what is left is the newest */
+                ck_assert_uint_eq(retain_next(items, none, 4, &l), 4);
+                l.max_age_ns = 1;
+                ck_assert_uint_eq(retain_next(items, none, 4, &l), 0);
+                ck_assert_uint_eq(retain_next(items, none, 0, &l), 0);
+        }
+END_TEST
+
+START_TEST(a_store_is_full_when_its_disk_is_or_when_it_is_to_blame)
+        {
+                RetainLimits l = { .max_use_bytes = 10, .keep_free_bytes = 100ULL << 20 };
+
+                ck_assert(retain_is_full(&l, 0, RETAIN_FLOOR_BYTES - 1));
+                ck_assert(!retain_is_full(&l, 10, RETAIN_FLOOR_BYTES));
+                ck_assert(retain_is_full(&l, 11, RETAIN_FLOOR_BYTES));
+                ck_assert(!retain_is_full(&l, 11, 100ULL << 20));
+                ck_assert(!retain_is_full(&(RetainLimits){}, 11, RETAIN_FLOOR_BYTES));
+        }
+END_TEST
+
 /* Sizes and times of all magnitudes, many of them equal. */
 static uint64_t any(void) {
         uint64_t n = (uint64_t) random() << 32 | (uint64_t) random();
@@ -80,6 +146,14 @@ static uint64_t any(void) {
 
 static bool may_go(const RetainItem *i) {
         return !i->is_live && !i->must_stay;
+}
+
+/* It was kept long enough ago. */
+static bool has_stayed(const RetainItem *i, const RetainLimits *l, uint64_t now) {
+        uint64_t age = now > i->kept_ns ? now - i->kept_ns : 0;
+        bool is_old = l->max_age_ns > 0 && age >= l->max_age_ns;
+
+        return is_old || age >= l->min_age_ns;
 }
 
 static uint64_t add(uint64_t a, uint64_t b) {
@@ -93,25 +167,26 @@ static void check(const RetainItem *items, const RetainVerdict *v, size_t n, con
         size_t n_left = 0;
 
         for (size_t i = 0; i < n; i++) {
-                uint64_t age = now > items[i].ended_ns ? now - items[i].ended_ns : 0;
+                uint64_t age = now > items[i].kept_ns ? now - items[i].kept_ns : 0;
 
                 if (v[i] != RETAIN_KEEP) {
                         ck_assert(may_go(&items[i]));
+                        ck_assert(has_stayed(&items[i], l, now));
                         free_bytes = add(free_bytes, items[i].n_bytes);
                         if (v[i] != RETAIN_TOO_OLD)
-                                newest_gone = MAX(newest_gone, items[i].ended_ns);
+                                newest_gone = MAX(newest_gone, items[i].kept_ns);
                         continue;
                 }
                 used = add(used, items[i].n_bytes);
                 n_ended += !items[i].is_live;
-                n_left += may_go(&items[i]);
+                n_left += may_go(&items[i]) && has_stayed(&items[i], l, now);
                 if (may_go(&items[i]) && l->max_age_ns > 0)
                         ck_assert_uint_le(age, l->max_age_ns);
         }
         /* Nothing that may go is older than what went. */
         for (size_t i = 0; i < n; i++)
                 if (v[i] == RETAIN_KEEP && may_go(&items[i]))
-                        ck_assert_uint_ge(items[i].ended_ns, newest_gone);
+                        ck_assert_uint_ge(items[i].kept_ns, newest_gone);
         /* The limits are kept, or nothing is left that may go, but for the newest. */
         if (n_left > (l->keep_newest ? 1 : 0)) {
                 if (l->max_use_bytes > 0)
@@ -134,9 +209,11 @@ START_TEST(every_answer_keeps_the_rules)
                 for (int round = 0; round < 20000; round++) {
                         RetainItem items[N_MAX];
                         RetainVerdict v[N_MAX], again[N_MAX];
-                        RetainLimits l = { random() % 2 ? any() : 0, random() % 2 ? any() : 0,
-                                           random() % 2 ? any() : 0,
-                                           random() % 2 ? any() % N_MAX : 0, random() % 2 };
+                        RetainLimits l = {
+                                random() % 2 ? any() : 0, random() % 2 ? any() : 0,
+                                random() % 2 ? any() : 0, random() % 2 ? any() % N_MAX : 0,
+                                random() % 2 ? any() : 0, random() % 2
+                        };
                         uint64_t now = any(), free_bytes = any();
                         size_t n = (size_t) random() % N_MAX, n_rest = 0;
                         RetainItem rest[N_MAX];
@@ -160,6 +237,10 @@ START_TEST(every_answer_keeps_the_rules)
         }
 END_TEST
 
-UNIT_MAIN("retain", the_oldest_go_first_and_no_more_than_needed,
-          what_must_stay_stays_whatever_the_limits, the_newest_goes_only_for_its_age,
-          a_clock_that_was_set_back_makes_nothing_old, every_answer_keeps_the_rules)
+UNIT_MAIN("retain", what_was_told_as_kept_stays_for_a_while_whatever_room_is_wanted,
+          an_age_that_is_too_old_is_not_too_young,
+          the_next_one_is_the_one_that_was_kept_first_of_those_that_have_to,
+          a_store_is_full_when_its_disk_is_or_when_it_is_to_blame,
+          the_oldest_go_first_and_no_more_than_needed, what_must_stay_stays_whatever_the_limits,
+          the_newest_goes_only_for_its_age, a_clock_that_was_set_back_makes_nothing_old,
+          every_answer_keeps_the_rules)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "base/cleanup.h"
-#include "cli/rules.h"
-#include "cli/status.h"
+#include "cli/options/rules.h"
+#include "cli/options/status.h"
 #include "tests/unit/unit.h"
 
 #define _cleanup_rules_ _cleanup_(rules_done)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "cli/calendar.h"
-#include "cli/capture-log.h"
-#include "cli/schedule.h"
+#include "cli/schedule/calendar.h"
+#include "cli/schedule/capture-log.h"
+#include "cli/schedule/schedule.h"
 #include "scratch.h"
 #include "unit.h"
 

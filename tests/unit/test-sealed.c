@@ -249,8 +249,11 @@ START_TEST(a_hole_is_lost_at_once_and_what_is_behind_it_is_read)
                 claim(&r, pages, ELEMENTSOF(pages));
                 s = source_of(&r);
                 ck_assert_uint_eq(page_source_n_pages(s), HUGE_PAGES);
-                ck_assert_int_eq(page_source_read(s, 0, &p, &n), 0);
-                ck_assert_uint_eq(n, 4);
+                for (uint64_t i = 0; i < 4; i += n) {
+                        ck_assert_int_eq(page_source_read(s, i, &p, &n), 0);
+                        ck_assert_uint_ge(n, 1);
+                        ck_assert_uint_le(n, 4 - i);
+                }
                 for (unsigned i = 0; i < 2; i++) {
                         ck_assert_int_eq(page_source_read(s, 4, &p, &n), PAGE_SOURCE_E_LOST);
                         ck_assert_uint_eq(n, HUGE_PAGES - 5);

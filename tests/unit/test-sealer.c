@@ -3,10 +3,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "codec/page-source.h"
-#include "daemon/seal-worker.h"
-#include "daemon/sealer.h"
+#include "daemon/upkeep/seal-worker.h"
+#include "daemon/upkeep/sealer.h"
 #include "page-builder.h"
 
 #define SESSION "it"
@@ -24,6 +25,21 @@ typedef struct Fixture {
         uint64_t last_sequence;
 } Fixture;
 
+/* A disk that takes its time for names, or fails to write them; the worker is another program. */
+static unsigned held;  /* atomic: by whom directories are not synced yet */
+static unsigned error; /* atomic */
+
+int fsync(int fd) {
+        struct stat st;
+
+        if (fstat(fd, &st) < 0 || !S_ISDIR(st.st_mode))
+                return (int) syscall(SYS_fsync, fd);
+        while (__atomic_load_n(&held, __ATOMIC_ACQUIRE) > 0)
+                (void) usleep(1000);
+        errno = (int) __atomic_load_n(&error, __ATOMIC_ACQUIRE);
+        return errno != 0 ? -1 : 0;
+}
+
 static void on_done(const char *session, uint32_t cpu, uint64_t sequence, uint64_t n_before,
                     uint64_t n_bytes, void *userdata) {
         Fixture *f = userdata;
@@ -39,9 +55,9 @@ static SegmentWriter *write_segment(Fixture *f, uint64_t sequence) {
         _cleanup_close_ int cpu_fd = session_dir_make_cpu(f->dir, 0);
         SegmentWriter *w;
 
-        ck_assert_int_eq(
-                segment_create(&w, cpu_fd, sequence, 0, BUILT_PAGE_BYTES, f->recording.meta->id),
-                0);
+        ck_assert_int_eq(segment_create(&w, cpu_fd, sequence, UINT64_MAX, 0, BUILT_PAGE_BYTES,
+                                        f->recording.meta->id),
+                         0);
         for (unsigned i = 0; i < N_PAGES; i++) {
                 ck_assert_int_eq(
                         write_full(segment_writer_fd(w), f->pages[i].bytes, BUILT_PAGE_BYTES), 0);
@@ -54,11 +70,25 @@ static void add_segment(Fixture *f, uint64_t sequence) {
         ck_assert_int_eq(segment_writer_close(write_segment(f, sequence), NULL), 0);
 }
 
-/* A store with one session; @worker: a shell's, or NULL for the real one. */
-static void fixture_init(Fixture *f, const char *worker) {
+/* @worker: a shell's, or NULL for the real one. */
+static void fixture_change_worker(Fixture *f, const char *worker) {
         static char program[PATH_MAX];
         static const char *words[] = { program, SEAL_WORKER_OPTION, NULL };
         static const char *shell[] = { "/bin/sh", "-c", NULL, NULL };
+
+        (void) snprintf(program, sizeof(program), "%s/ftraced", getenv("top_builddir"));
+        shell[2] = worker;
+        f->sealer = sealer_free(f->sealer);
+        ck_assert_int_eq(sealer_new(&f->sealer, &(SealerConfig){ .event = f->event,
+                                                                 .store = f->store,
+                                                                 .worker = worker ? shell : words,
+                                                                 .done = on_done,
+                                                                 .userdata = f }),
+                         0);
+}
+
+/* A store with one session. */
+static void fixture_init(Fixture *f, const char *worker) {
         sigset_t chld;
         char path[PATH_MAX + 16];
 
@@ -77,15 +107,8 @@ static void fixture_init(Fixture *f, const char *worker) {
                 page_begin(&f->pages[i], &layouts[LAYOUT_6_12], 1000 * i);
                 page_enter(&f->pages[i], 1000 * i + 1, 17, F_ROOT, 0);
         }
-        (void) snprintf(program, sizeof(program), "%s/ftraced", getenv("top_builddir"));
-        shell[2] = worker;
         ck_assert_int_eq(sd_event_new(&f->event), 0);
-        ck_assert_int_eq(sealer_new(&f->sealer, &(SealerConfig){ .event = f->event,
-                                                                 .store = f->store,
-                                                                 .worker = worker ? shell : words,
-                                                                 .done = on_done,
-                                                                 .userdata = f }),
-                         0);
+        fixture_change_worker(f, worker);
 }
 
 static void fixture_done(Fixture *f) {
@@ -104,6 +127,13 @@ static void run(Fixture *f, unsigned idle_ms) {
 }
 
 #define LONG_MS 20000
+
+/* The session is listed, and the worker of its first segment started. */
+static void begin(Fixture *f) {
+        ck_assert_int_eq(sealer_add_session(f->sealer, SESSION), 0);
+        for (int i = 0; i < 2; i++)
+                ck_assert_int_gt(sd_event_run(f->event, 0), 0);
+}
 
 /* Whether it is sealed; its pages are there either way. */
 static bool check_segment(const Fixture *f, uint64_t sequence) {
@@ -147,7 +177,7 @@ START_TEST(a_closed_segment_is_replaced_by_a_sealed_one)
                 fixture_init(&f, NULL);
                 add_segment(&f, 0);
                 before = segment_stat(&f);
-                ck_assert_int_eq(sealer_add(f.sealer, SESSION, 0, 0), 0);
+                ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
                 run(&f, LONG_MS);
                 ck_assert_uint_eq(f.n_done, 1);
                 ck_assert(check_segment(&f, 0));
@@ -158,7 +188,7 @@ START_TEST(a_closed_segment_is_replaced_by_a_sealed_one)
                 ck_assert_int_eq(before.st_mtim.tv_sec, after.st_mtim.tv_sec);
                 ck_assert_int_eq(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
                 /* Once more is nothing to do. */
-                ck_assert_int_eq(sealer_add(f.sealer, SESSION, 0, 0), 0);
+                ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
                 run(&f, LONG_MS);
                 ck_assert_uint_eq(f.n_done, 1);
         }
@@ -207,8 +237,7 @@ START_TEST(a_worker_that_fails_leaves_the_segment_as_it_was)
                         fixture_init(&f, workers[i]);
                         add_segment(&f, 0);
                         before = segment_stat(&f);
-                        ck_assert_int_eq(sealer_add(f.sealer, SESSION, 0, 0), 0);
-                        ck_assert_int_gt(sd_event_run(f.event, 0), 0);
+                        begin(&f);
                         ck_assert_uint_eq(n_files(&f), 2); /* it runs */
                         run(&f, LONG_MS);
                         ck_assert_uint_eq(f.n_done, 0);
@@ -227,11 +256,106 @@ START_TEST(a_full_disk_is_waited_for)
 
                 fixture_init(&f, "exit 13");
                 add_segment(&f, 0);
-                ck_assert_int_eq(sealer_add(f.sealer, SESSION, 0, 0), 0);
+                ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
                 run(&f, 500);
                 ck_assert(sealer_is_busy(f.sealer));
                 ck_assert(!check_segment(&f, 0));
                 ck_assert_uint_eq(n_files(&f), 1);
+        }
+END_TEST
+
+START_TEST(whoever_asks_has_it_tried_at_once)
+        {
+                _cleanup_(fixture_done) Fixture f;
+                char worker[3 * PATH_MAX], room[PATH_MAX + 16];
+
+                fixture_init(&f, NULL);
+                (void) snprintf(room, sizeof(room), "%s/room", f.scratch.path);
+                (void) snprintf(worker, sizeof(worker),
+                                "test -e %s || exit 13; exec %s/ftraced " SEAL_WORKER_OPTION " $0",
+                                room, getenv("top_builddir"));
+                fixture_change_worker(&f, worker);
+                add_segment(&f, 0);
+                ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
+                run(&f, 300);
+                ck_assert(sealer_is_full(f.sealer, NULL));
+                sealer_retry(f.sealer);
+                ck_assert(!sealer_is_full(f.sealer, NULL));
+                run(&f, 300);
+                ck_assert(sealer_is_full(f.sealer, NULL));
+                scratch_write(AT_FDCWD, room, "", 0);
+                sealer_retry(f.sealer);
+                run(&f, LONG_MS);
+                ck_assert_uint_eq(f.n_done, 1);
+                ck_assert(check_segment(&f, 0));
+        }
+END_TEST
+
+START_TEST(a_disk_that_takes_its_time_for_a_name_holds_nobody_up)
+        {
+                _cleanup_(fixture_done) Fixture f;
+
+                fixture_init(&f, NULL);
+                add_segment(&f, 0);
+                add_segment(&f, 1);
+                __atomic_store_n(&held, 1, __ATOMIC_RELEASE);
+                ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
+                while (!check_segment(&f, 0)) /* the loop returns */
+                        ck_assert_int_ge(sd_event_run(f.event, 10000), 0);
+                run(&f, 300);
+                ck_assert(sealer_is_busy(f.sealer));
+                ck_assert_uint_eq(f.n_done, 0);
+                ck_assert_uint_eq(n_files(&f),
+                                  3); /* what was there goes when that is on the disk */
+                __atomic_store_n(&held, 0, __ATOMIC_RELEASE);
+                run(&f, LONG_MS);
+                ck_assert_uint_eq(f.n_done, 2);
+                ck_assert_uint_eq(n_files(&f), 2);
+                ck_assert(check_segment(&f, 0) && check_segment(&f, 1));
+        }
+END_TEST
+
+START_TEST(a_name_that_cannot_be_written_leaves_the_segment_as_it_was)
+        {
+                _cleanup_(fixture_done) Fixture f;
+                struct stat before, after;
+                const char *why;
+
+                fixture_init(&f, NULL);
+                add_segment(&f, 0);
+                before = segment_stat(&f);
+                __atomic_store_n(&error, EIO, __ATOMIC_RELEASE);
+                ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
+                run(&f, LONG_MS);
+                after = segment_stat(&f);
+                ck_assert(!sealer_is_busy(f.sealer));
+                ck_assert_uint_eq(f.n_done, 0);
+                ck_assert_uint_eq(sealer_n_failed(f.sealer, SESSION, &why), 1);
+                ck_assert_str_eq(why, strerror(EIO));
+                ck_assert_uint_eq(before.st_ino, after.st_ino);
+                ck_assert(!check_segment(&f, 0));
+                ck_assert_uint_eq(n_files(&f), 1);
+        }
+END_TEST
+
+START_TEST(an_end_before_a_name_is_written_leaves_both_for_the_next_daemon)
+        {
+                _cleanup_(fixture_done) Fixture f;
+
+                fixture_init(&f, NULL);
+                add_segment(&f, 0);
+                __atomic_store_n(&held, 1, __ATOMIC_RELEASE);
+                ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
+                while (!check_segment(&f, 0))
+                        ck_assert_int_ge(sd_event_run(f.event, 10000), 0);
+                f.sealer = sealer_free(f.sealer);
+                ck_assert_uint_eq(n_files(&f), 2);
+                __atomic_store_n(&held, 0, __ATOMIC_RELEASE);
+                fixture_change_worker(&f, "exit 1");
+                ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
+                run(&f, LONG_MS);
+                ck_assert_uint_eq(n_files(&f), 1);
+                ck_assert(check_segment(&f, 0));
         }
 END_TEST
 
@@ -246,8 +370,7 @@ START_TEST(what_is_removed_meanwhile_stays_removed)
                                 getenv("top_builddir"));
                 fixture_init(&f, worker);
                 add_segment(&f, 0);
-                ck_assert_int_eq(sealer_add(f.sealer, SESSION, 0, 0), 0);
-                ck_assert_int_gt(sd_event_run(f.event, 0), 0);
+                begin(&f);
                 ck_assert_uint_eq(n_files(&f), 2); /* it runs */
                 ck_assert_int_eq(unlinkat(session_dir_fd(f.dir), "cpu0/00000000.seg", 0), 0);
                 run(&f, LONG_MS);
@@ -255,8 +378,7 @@ START_TEST(what_is_removed_meanwhile_stays_removed)
                 ck_assert_uint_eq(n_files(&f), 0);
                 /* And a whole session. */
                 add_segment(&f, 0);
-                ck_assert_int_eq(sealer_add(f.sealer, SESSION, 0, 0), 0);
-                ck_assert_int_gt(sd_event_run(f.event, 0), 0);
+                begin(&f);
                 ck_assert_int_eq(store_remove_session(f.store, SESSION), 0);
                 run(&f, LONG_MS);
                 ck_assert_uint_eq(f.n_done, 0);
@@ -285,5 +407,8 @@ END_TEST
 UNIT_MAIN("sealer", a_closed_segment_is_replaced_by_a_sealed_one,
           all_that_are_closed_are_sealed_and_what_was_left_half_done_goes,
           a_worker_that_fails_leaves_the_segment_as_it_was, a_full_disk_is_waited_for,
+          whoever_asks_has_it_tried_at_once, a_disk_that_takes_its_time_for_a_name_holds_nobody_up,
+          a_name_that_cannot_be_written_leaves_the_segment_as_it_was,
+          an_end_before_a_name_is_written_leaves_both_for_the_next_daemon,
           what_is_removed_meanwhile_stays_removed,
           an_end_in_the_middle_leaves_the_segment_for_the_next_daemon)

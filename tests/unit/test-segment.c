@@ -14,7 +14,7 @@
 static SegmentWriter *create(const Scratch *s, uint32_t page_bytes) {
         SegmentWriter *w;
 
-        ck_assert_int_eq(segment_create(&w, s->fd, 7, 3, page_bytes, ID), 0);
+        ck_assert_int_eq(segment_create(&w, s->fd, 7, UINT64_MAX, 3, page_bytes, ID), 0);
         return w;
 }
 
@@ -97,13 +97,14 @@ START_TEST(create_refuses_to_overwrite)
                 _cleanup_(segment_writer_freep) SegmentWriter *w = create(&s, N), *other = NULL;
 
                 append(w, 'a', N);
-                ck_assert_int_eq(segment_create(&other, s.fd, 7, 3, N, ID), -EEXIST);
+                ck_assert_int_eq(segment_create(&other, s.fd, 7, UINT64_MAX, 3, N, ID), -EEXIST);
                 ck_assert_ptr_null(other);
                 ck_assert_int_eq(size_of(&s, NAME), SEGMENT_HEADER_BYTES + N);
-                ck_assert_int_eq(segment_create(&other, s.fd, UINT64_C(1) << 32, 3, N, ID),
-                                 -EOVERFLOW);
+                ck_assert_int_eq(
+                        segment_create(&other, s.fd, UINT64_C(1) << 32, UINT64_MAX, 3, N, ID),
+                        -EOVERFLOW);
                 ck_assert_int_eq(symlinkat("elsewhere", s.fd, "00000008.seg"), 0);
-                ck_assert_int_eq(segment_create(&other, s.fd, 8, 3, N, ID), -EEXIST);
+                ck_assert_int_eq(segment_create(&other, s.fd, 8, UINT64_MAX, 3, N, ID), -EEXIST);
         }
 END_TEST
 
@@ -364,7 +365,7 @@ START_TEST(a_full_disk_is_an_error_and_leaves_whole_pages)
                     mount("tmpfs", s.path, "tmpfs", 0, "size=65536") < 0)
                         return; /* not root: nowhere to run out of space */
                 fd = dir_open(AT_FDCWD, s.path);
-                ck_assert_int_eq(segment_create(&w, fd, 7, 3, N, ID), 0);
+                ck_assert_int_eq(segment_create(&w, fd, 7, UINT64_MAX, 3, N, ID), 0);
                 while ((r = segment_tail(w, &tail)) == 0) {
                         memset(tail, 'a', N);
                         segment_tail_commit(w);
@@ -372,7 +373,7 @@ START_TEST(a_full_disk_is_an_error_and_leaves_whole_pages)
                 }
                 ck_assert_int_eq(r, -ENOSPC);
                 ck_assert_uint_eq(n_pages, 15);
-                ck_assert_int_eq(segment_create(&other, fd, 8, 3, N, ID), -ENOSPC);
+                ck_assert_int_eq(segment_create(&other, fd, 8, UINT64_MAX, 3, N, ID), -ENOSPC);
                 ck_assert_int_ne(faccessat(fd, "00000008.seg", F_OK, 0), 0);
                 ck_assert_int_eq(segment_writer_close(w, NULL), 0);
                 ck_assert_int_eq(segment_open(&g, fd, NAME), 0);

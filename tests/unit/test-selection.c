@@ -2,8 +2,8 @@
 
 #include <fcntl.h>
 
-#include "cli/selection.h"
-#include "cli/status.h"
+#include "cli/options/status.h"
+#include "cli/record/selection.h"
 #include "scratch.h"
 
 static const char listing[] = "SyS_old\n__x64_sys_write\n__ia32_sys_write\nnf_conntrack_in "

@@ -8,7 +8,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "daemon/server.h"
+#include "daemon/server/quota.h"
+#include "daemon/server/server.h"
 #include "server-fixture.h"
 
 START_TEST(a_peer_that_hangs_up_takes_its_call_with_it)
@@ -114,7 +115,7 @@ START_TEST(an_endless_message_is_cut_off)
                                 break;
                         n += (size_t) k;
                 }
-                ck_assert_uint_lt(n, (size_t) 2 << 20);
+                ck_assert_uint_lt(n, FRAME_CALL_MAX + ((size_t) 2 << 20));
                 close(fd);
                 check_alive();
                 stop_server();
@@ -235,7 +236,7 @@ END_TEST
 
 START_TEST(one_user_has_no_more_than_his_connections)
         {
-                int fds[SERVER_MAX_CONNECTIONS_PER_USER], extra;
+                int fds[SERVER_MAX_CONNECTIONS_PER_USER + QUOTA_SHORT_PER_USER], extra;
                 char text[1000];
 
                 start_server();
@@ -244,14 +245,150 @@ START_TEST(one_user_has_no_more_than_his_connections)
                 extra = connect_raw();
                 ck_assert_uint_eq(get(extra, text, sizeof(text), 1), 1);
                 ck_assert_ptr_nonnull(strstr(text, "\"org.ftraced.QuotaExceeded\""));
+                ck_assert_ptr_nonnull(strstr(text, "MaxConnections= in [Members]"));
                 ck_assert(is_closed(extra, 2000));
-                ck_assert(!is_closed(fds[ELEMENTSOF(fds) - 1], 100));
+                ck_assert(!is_closed(fds[0], 100));
                 close(extra);
-                close(fds[0]);
+                close(fds[ELEMENTSOF(fds) - 1]);
                 usleep(100 * 1000);
                 check_alive();
-                for (size_t i = 1; i < ELEMENTSOF(fds); i++)
+                for (size_t i = 0; i + 1 < ELEMENTSOF(fds); i++)
                         close(fds[i]);
+                stop_server();
+        }
+END_TEST
+
+START_TEST(who_follows_as_much_as_he_may_can_make_short_calls_and_no_others)
+        {
+                int fds[SERVER_MAX_CONNECTIONS_PER_USER], idle_fd;
+
+                start_server();
+                for (size_t i = 0; i < ELEMENTSOF(fds); i++) {
+                        fds[i] = connect_raw();
+                        put_text(fds[i], "{\"method\":\"org.ftraced.Keep\"}");
+                }
+                idle_fd = connect_raw();
+                for (int i = 0; i < 20; i++) {
+                        _cleanup_(client_freep) Client *c = connect_client();
+
+                        json_decref(call(c, "Echo"));
+                        check_refused(c, "Stream", NULL, REFUSAL_QUOTA_EXCEEDED, "quota",
+                                      "MaxConnections");
+                        json_decref(call(c, "Echo"));
+                }
+                /* Nor does anybody sit there without calling. */
+                ck_assert(!is_closed(idle_fd, 100));
+                ck_assert(is_closed(idle_fd, 10000));
+                ck_assert(!is_closed(fds[0], 100));
+                close(idle_fd);
+                for (size_t i = 0; i < ELEMENTSOF(fds); i++)
+                        close(fds[i]);
+                usleep(100 * 1000);
+                check_alive();
+                stop_server();
+        }
+END_TEST
+
+START_TEST(a_call_that_is_too_long_is_answered_with_a_sentence)
+        {
+                static char names[FRAME_CALL_MAX + 100000];
+                _cleanup_(client_freep) Client *c = NULL;
+                json_t *answer = NULL;
+                char text[1000];
+                int fd;
+
+                start_server();
+                c = connect_client();
+                memset(names, 'x', sizeof(names));
+                ck_assert_int_eq(
+                        client_call(c, "Echo",
+                                    json_pack("{s:s%}", "text", names, FRAME_CALL_MAX - 1000),
+                                    &answer, NULL, NULL),
+                        0);
+                ck_assert_uint_eq(json_string_length(json_object_get(answer, "text")),
+                                  FRAME_CALL_MAX - 1000);
+                json_decref(answer);
+                ck_assert_int_eq(client_call(c, "Echo",
+                                             json_pack("{s:s%}", "text", names, sizeof(names)),
+                                             NULL, NULL, NULL),
+                                 CLIENT_E_TOO_LONG);
+                /* Other clients are told by the server. */
+                fd = connect_raw();
+                for (size_t n = 0; n < sizeof(names);) {
+                        ssize_t k = send(fd, names + n, sizeof(names) - n, MSG_NOSIGNAL);
+
+                        if (k < 0)
+                                break;
+                        n += (size_t) k;
+                }
+                ck_assert_uint_eq(get(fd, text, sizeof(text), 1), 1);
+                ck_assert_ptr_nonnull(strstr(text, "\"org.ftraced.QuotaExceeded\""));
+                ck_assert_ptr_nonnull(strstr(text, "Name fewer functions"));
+                ck_assert(is_closed(fd, 2000));
+                close(fd);
+                check_alive();
+                stop_server();
+        }
+END_TEST
+
+/* How much memory the server has, in bytes. */
+static size_t server_bytes(void) {
+        char at[64], text[4096] = {};
+        const char *rss;
+        FILE *f;
+
+        snprintf(at, sizeof(at), "/proc/%i/status", server_pid);
+        f = fopen(at, "re");
+        ck_assert_ptr_nonnull(f);
+        (void) !fread(text, 1, sizeof(text) - 1, f);
+        fclose(f);
+        rss = strstr(text, "VmRSS:");
+        ck_assert_ptr_nonnull(rss);
+        return strtoul(rss + 6, NULL, 10) << 10;
+}
+
+START_TEST(a_member_who_begins_many_long_calls_gets_no_more_than_his_memory)
+        {
+                static char data[FRAME_CALL_MAX - 1000];
+                size_t n_refused = 0, before;
+                int fds[SERVER_MAX_CONNECTIONS_PER_USER];
+                char text[1000];
+
+                if (geteuid() != 0)
+                        return;
+                start_server();
+                let_group_in(4711);
+                check_alive();
+                before = server_bytes();
+                memset(data, ' ', sizeof(data));
+                ck_assert_int_eq(setegid(4711), 0);
+                ck_assert_int_eq(seteuid(65534), 0);
+                for (size_t i = 0; i < ELEMENTSOF(fds); i++) {
+                        fds[i] = connect_raw();
+                        ck_assert_int_eq(fcntl(fds[i], F_SETFL, O_NONBLOCK), 0);
+                }
+                ck_assert_int_eq(seteuid(0), 0);
+                ck_assert_int_eq(setegid(0), 0);
+                for (int round = 0; round < 40; round++) {
+                        for (size_t i = 0; i < ELEMENTSOF(fds); i++)
+                                (void) !send(fds[i], data, sizeof(data) / 10, MSG_NOSIGNAL);
+                        usleep(10 * 1000);
+                }
+#ifndef __SANITIZE_ADDRESS__ /* which keeps what was freed */
+                ck_assert_uint_lt(server_bytes(), before + 2 * QUOTA_BYTES_PER_USER +
+                                                          ELEMENTSOF(fds) * QUOTA_FREE_BYTES);
+#else
+                (void) before;
+#endif
+                for (size_t i = 0; i < ELEMENTSOF(fds); i++) {
+                        n_refused += get(fds[i], text, sizeof(text), 1) == 1 &&
+                                     strstr(text, "CallBytes") != NULL;
+                        close(fds[i]);
+                        if (n_refused >= 10)
+                                break;
+                }
+                ck_assert_uint_ge(n_refused, 10);
+                check_alive();
                 stop_server();
         }
 END_TEST
@@ -340,5 +477,8 @@ UNIT_MAIN("server-hostile", a_peer_that_hangs_up_takes_its_call_with_it,
           who_does_not_read_answers_is_not_asked_for_more_calls,
           a_message_begun_must_be_ended_in_time_and_an_idle_peer_may_stay,
           one_user_has_no_more_than_his_connections,
+          who_follows_as_much_as_he_may_can_make_short_calls_and_no_others,
+          a_call_that_is_too_long_is_answered_with_a_sentence,
+          a_member_who_begins_many_long_calls_gets_no_more_than_his_memory,
           without_descriptors_a_connection_is_turned_away_and_the_next_served,
           other_users_may_only_ask_who_is_there, a_member_may_call_what_is_for_members)

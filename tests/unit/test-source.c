@@ -2,8 +2,8 @@
 
 #include <fcntl.h>
 
-#include "cli/source.h"
-#include "cli/status.h"
+#include "cli/options/status.h"
+#include "cli/source/source.h"
 #include "store/store.h"
 #include "unit.h"
 
@@ -94,7 +94,50 @@ START_TEST(names_that_leave_the_store_are_wrong_usage)
         }
 END_TEST
 
-START_TEST(the_list_skips_what_is_damaged)
+/* As in a shell whose directory is the store's. */
+static void make_file(const char *name) {
+        int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+        ck_assert_int_ge(fd, 0);
+        close(fd);
+}
+
+START_TEST(a_word_is_a_session_or_else_a_file_that_is_there)
+        {
+                static const struct {
+                        const char *word;
+                        bool is_file;
+                } cases[] = {
+                        { "one", false },      /* both are there */
+                        { ID, false },         /* likewise */
+                        { "./one", true },     /* a slash */
+                        { "trace", true },     /* the kernel's own name */
+                        { "paste.md", true },  /* any name */
+                        { "my trace~", true }, /* none that a session can have */
+                        { "two", false },      /* neither is there */
+                        { "two.trace", true }, /* likewise, and named as a file */
+                        { "one.log", true },   /* likewise, and it is there */
+                        { "sessions", false }, /* a directory */
+                        { "../nothing", true }, { "", false },
+                };
+
+                make_store();
+                ck_assert_int_eq(chdir(directory), 0);
+                make_file("one");
+                make_file(ID);
+                make_file("trace");
+                make_file("paste.md");
+                make_file("my trace~");
+                make_file("one.log");
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++)
+                        ck_assert_msg(source_is_file(&options, cases[i].word) == cases[i].is_file,
+                                      "\"%s\"", cases[i].word);
+                ck_assert_int_eq(chdir("/"), 0);
+                remove_store();
+        }
+END_TEST
+
+START_TEST(the_list_skips_what_is_damaged_and_is_incomplete)
         {
                 _cleanup_free_ char *command = NULL;
                 json_auto_t *list = NULL;
@@ -106,8 +149,8 @@ START_TEST(the_list_skips_what_is_damaged)
                                           directory, directory, directory),
                                  0);
                 ck_assert_int_eq(system(command), 0);
-                ck_assert_int_eq(source_list(&list, &options), STATUS_OK);
-                ck_assert_uint_eq(json_array_size(list), 1);
+                ck_assert_int_eq(source_list(&list, &options, 0), STATUS_INCOMPLETE);
+                ck_assert_uint_eq(json_array_size(json_object_get(list, "sessions")), 1);
                 remove_store();
         }
 END_TEST
@@ -118,7 +161,7 @@ START_TEST(without_a_store_nothing_is_found)
                 json_t *list;
 
                 make_store();
-                ck_assert_int_eq(source_list(&list, &o), STATUS_NOT_FOUND);
+                ck_assert_int_eq(source_list(&list, &o, 0), STATUS_NOT_FOUND);
                 remove_store();
         }
 END_TEST
@@ -135,5 +178,7 @@ START_TEST(a_reply_must_hold_a_session)
 END_TEST
 
 UNIT_MAIN("source", a_session_is_found_by_name_and_by_id, an_unknown_session_is_not_found,
-          names_that_leave_the_store_are_wrong_usage, the_list_skips_what_is_damaged,
-          without_a_store_nothing_is_found, a_reply_must_hold_a_session)
+          names_that_leave_the_store_are_wrong_usage,
+          a_word_is_a_session_or_else_a_file_that_is_there,
+          the_list_skips_what_is_damaged_and_is_incomplete, without_a_store_nothing_is_found,
+          a_reply_must_hold_a_session)

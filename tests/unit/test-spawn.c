@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <sys/wait.h>
 
-#include "daemon/spawn.h"
+#include "daemon/process/spawn.h"
 #include "scratch.h"
 
 #define N_CHILDREN 40

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 
 #include "base/io.h"
-#include "daemon/stock.h"
+#include "daemon/upkeep/stock.h"
 #include "tests/unit/unit.h"
 
 #define PAGE 4096U
@@ -29,7 +29,8 @@ static void leave_segment(uint32_t cpu, unsigned n_pages) {
         uint64_t page[PAGE / sizeof(uint64_t)] = { 1, 8 }; /* a time, and a length that fits */
 
         ck_assert_int_ge(cpu_fd, 0);
-        ck_assert_int_eq(segment_create(&w, cpu_fd, 0, cpu, PAGE, "0123456789abcdef"), 0);
+        ck_assert_int_eq(segment_create(&w, cpu_fd, 0, UINT64_MAX, cpu, PAGE, "0123456789abcdef"),
+                         0);
         for (unsigned i = 0; i < n_pages; i++)
                 ck_assert_int_eq(write_full(segment_writer_fd(w), page, sizeof(page)), 0);
         ck_assert_int_eq(write_full(segment_writer_fd(w), page, sizeof(page) / 2), 0);

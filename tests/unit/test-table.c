@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "cli/table.h"
+#include "cli/terminal/table.h"
 #include "unit.h"
 
 static char *print(Table *t, bool legend) {

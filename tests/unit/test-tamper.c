@@ -3,7 +3,7 @@
 /* Plain files stand for tracefs: inotify tells of them as it does of the kernel's. */
 
 #include "base/io.h"
-#include "daemon/tamper.h"
+#include "daemon/watch/tamper.h"
 #include "scratch.h"
 
 static const struct {
@@ -14,7 +14,9 @@ static const struct {
         { "trace_clock", "local global [mono]\n" },
         { "trace", "" },
         { "buffer_size_kb", "1408\n" },
+        { "set_ftrace_filter", "#### all functions enabled ####\n" },
         { "set_ftrace_pid", "no pid\n" },
+        { "set_ftrace_notrace_pid", "no pid\n" },
         { "set_graph_function", "udp_sendmsg\n" },
         { "max_graph_depth", "0\n" },
         { "events/sched/sched_switch/enable", "1\n" },
@@ -29,6 +31,7 @@ typedef struct Fixture {
         Tamper *tamper;
         Strv said; /* "began filter_changed", ... */
         Strv roots, events;
+        uint64_t n_own_closes; /* of set_graph_function */
 } Fixture;
 
 static void on_report(const TamperReport *report, void *userdata) {
@@ -40,8 +43,9 @@ static void on_report(const TamperReport *report, void *userdata) {
         Fixture *f = userdata;
         char text[128];
 
-        (void) snprintf(text, sizeof(text), "%s %s", kinds[report->kind],
-                        report->kind == TAMPER_NOTED ? "it" : gap_cause_name(report->cause));
+        (void) snprintf(text, sizeof(text), "%s %s%s", kinds[report->kind],
+                        report->kind == TAMPER_NOTED ? "it" : gap_cause_name(report->cause),
+                        report->is_late ? " late" : "");
         ck_assert_int_eq(strv_add(&f->said, text), 0);
         ck_assert_int_eq(report->sentence == NULL, report->kind == TAMPER_ENDED);
 }
@@ -50,6 +54,12 @@ static int get_roots(Strv *ret, Strv *ret_gone, void *userdata) {
         const Fixture *f = userdata;
 
         return strv_copy(ret, &f->roots);
+}
+
+static uint64_t count_own_closes(void *userdata) {
+        const Fixture *f = userdata;
+
+        return f->n_own_closes;
 }
 
 /* As a shell does: opened, cut, written, closed. */
@@ -82,6 +92,7 @@ static void fixture_init(Fixture *f) {
                                                         .ftrace_enabled = f->ftrace_enabled,
                                                         .events = &f->events,
                                                         .get_roots = get_roots,
+                                                        .count_own_closes = count_own_closes,
                                                         .handler = on_report,
                                                         .userdata = f }),
                 0);
@@ -101,11 +112,17 @@ static void fixture_done(Fixture *f) {
 static void expect(Fixture *f, const char *expected) {
         _cleanup_free_ char *text = NULL;
 
-        while (sd_event_run(f->event, 20000) > 0)
+        while (sd_event_run(f->event, 400000) > 0)
                 ;
         text = strv_join(&f->said, ", ");
         ck_assert_str_eq(text, expected);
         strv_done(&f->said);
+}
+
+/* What has been heard of is looked at, and not more. */
+static void run_once(Fixture *f) {
+        while (sd_event_run(f->event, 1000) > 0)
+                ;
 }
 
 START_TEST(what_is_as_it_was_says_nothing)
@@ -114,10 +131,86 @@ START_TEST(what_is_as_it_was_says_nothing)
 
                 fixture_init(&f);
                 expect(&f, "");
-                put(&f, "tracing_on", "1\n");
                 put(&f, "max_graph_depth", "0\n");
+                put(&f, "current_tracer", "function_graph\n");
                 tamper_poll(f.tamper);
                 expect(&f, "");
+        }
+END_TEST
+
+START_TEST(a_switch_that_is_written_and_says_what_it_did_may_have_said_something_else)
+        {
+                _cleanup_fixture_ Fixture f;
+
+                fixture_init(&f);
+                put(&f, "tracing_on", "1\n");
+                expect(&f, "flicked tracing_off");
+                put(&f, "ftrace_enabled", "1\n");
+                expect(&f, "flicked ftrace_off");
+        }
+END_TEST
+
+/* Whoever looks first is held up by the kernel, and sees it when it is on again. */
+START_TEST(a_look_in_the_middle_does_not_hide_off_and_on)
+        {
+                _cleanup_fixture_ Fixture f;
+
+                fixture_init(&f);
+                put(&f, "max_graph_depth", "0\n");
+                run_once(&f);
+                put(&f, "max_graph_depth", "0\n");
+                expect(&f, "flicked filter_changed");
+        }
+END_TEST
+
+START_TEST(one_writer_who_changes_and_puts_back_without_closing_is_told)
+        {
+                _cleanup_fixture_ Fixture f;
+                int fd;
+
+                fixture_init(&f);
+                fd = openat(f.scratch.fd, "max_graph_depth", O_WRONLY | O_CLOEXEC);
+                ck_assert_int_ge(fd, 0);
+                for (unsigned i = 0; i < 3; i++) {
+                        ck_assert_int_eq(pwrite(fd, "0", 1, 0), 1);
+                        run_once(&f);
+                }
+                (void) close(fd);
+                expect(&f, "flicked filter_changed");
+        }
+END_TEST
+
+START_TEST(what_happens_just_before_the_end_is_told)
+        {
+                _cleanup_fixture_ Fixture f;
+
+                fixture_init(&f);
+                put(&f, "ftrace_enabled", "0\n");
+                put(&f, "ftrace_enabled", "1\n");
+                run_once(&f);
+                tamper_poll(f.tamper);
+                ck_assert(!tamper_is_settled(f.tamper));
+                tamper_settle(f.tamper);
+                ck_assert(tamper_is_settled(f.tamper));
+                expect(&f, "flicked ftrace_off");
+        }
+END_TEST
+
+START_TEST(roots_that_are_changed_and_put_back_are_told_and_our_own_changes_are_not)
+        {
+                _cleanup_fixture_ Fixture f;
+
+                fixture_init(&f);
+                put(&f, "set_graph_function", "tcp_sendmsg\n");
+                put(&f, "set_graph_function", "udp_sendmsg\n");
+                expect(&f, "flicked filter_changed");
+                f.n_own_closes += 2; /* of a session that came and went */
+                put(&f, "set_graph_function", "udp_sendmsg\ntcp_sendmsg\n");
+                put(&f, "set_graph_function", "udp_sendmsg\n");
+                expect(&f, "");
+                put(&f, "set_graph_function", "tcp_sendmsg\n");
+                put(&f, "set_graph_function", "udp_sendmsg\n");
+                expect(&f, "flicked filter_changed");
         }
 END_TEST
 
@@ -186,6 +279,10 @@ START_TEST(one_cause_of_two_files_ends_with_the_second)
                 expect(&f, "");
                 put(&f, "set_ftrace_pid", "no pid\n");
                 expect(&f, "ended filter_changed");
+                put(&f, "set_ftrace_notrace_pid", "17\n");
+                expect(&f, "began filter_changed");
+                put(&f, "set_ftrace_notrace_pid", "no pid\n");
+                expect(&f, "ended filter_changed");
         }
 END_TEST
 
@@ -231,18 +328,57 @@ START_TEST(a_change_that_loses_nothing_is_noted)
         }
 END_TEST
 
-START_TEST(what_inotify_does_not_tell_is_polled)
+START_TEST(a_sysctl_is_heard_of_like_a_file_of_tracefs)
         {
                 _cleanup_fixture_ Fixture f;
 
                 fixture_init(&f);
                 put(&f, "ftrace_enabled", "0\n");
-                expect(&f, "");
-                tamper_poll(f.tamper);
                 expect(&f, "began ftrace_off");
                 put(&f, "ftrace_enabled", "1\n");
-                tamper_poll(f.tamper);
                 expect(&f, "ended ftrace_off");
+                put(&f, "ftrace_enabled", "0\n");
+                put(&f, "ftrace_enabled", "1\n");
+                expect(&f, "flicked ftrace_off");
+        }
+END_TEST
+
+START_TEST(while_we_write_what_is_hooked_all_else_is_watched)
+        {
+                _cleanup_fixture_ Fixture f;
+
+                fixture_init(&f);
+                tamper_hold_hooks(f.tamper);
+                put(&f, "set_ftrace_filter", "udp_sendmsg\n");
+                put(&f, "tracing_on", "0\n");
+                put(&f, "tracing_on", "1\n");
+                expect(&f, "flicked tracing_off");
+                put(&f, "set_ftrace_filter", "udp_sendmsg\nip_make_skb\n");
+                tamper_release_hooks(f.tamper);
+                expect(&f, "");
+                put(&f, "set_ftrace_filter", "udp_sendmsg\n");
+                expect(&f, "began filter_changed");
+                tamper_hold_hooks(f.tamper);
+                tamper_release_hooks(f.tamper);
+                expect(&f, "ended filter_changed");
+        }
+END_TEST
+
+/* As through another mount of procfs, whose inodes are others. */
+START_TEST(what_inotify_does_not_tell_is_polled)
+        {
+                _cleanup_fixture_ Fixture f;
+
+                fixture_init(&f);
+                expect(&f, "");
+                ck_assert_int_eq(unlinkat(f.scratch.fd, "ftrace_enabled", 0), 0);
+                put(&f, "ftrace_enabled", "0\n");
+                expect(&f, "");
+                tamper_poll(f.tamper);
+                expect(&f, "began ftrace_off late");
+                put(&f, "ftrace_enabled", "1\n");
+                tamper_poll(f.tamper);
+                expect(&f, "ended ftrace_off late");
         }
 END_TEST
 
@@ -262,6 +398,7 @@ START_TEST(what_was_off_before_anybody_watched_is_found)
                                                                .ftrace_enabled = f.ftrace_enabled,
                                                                .events = &f.events,
                                                                .get_roots = get_roots,
+                                                               .count_own_closes = count_own_closes,
                                                                .handler = on_report,
                                                                .userdata = &f }),
                         0);
@@ -273,7 +410,14 @@ UNIT_MAIN("tamper", what_is_as_it_was_says_nothing, a_change_begins_and_ends_onc
           an_event_that_is_switched_off_or_filtered_otherwise_is_told,
           a_trigger_at_an_event_is_no_change_of_it,
           off_and_on_again_between_two_looks_is_not_missed,
-          one_cause_of_two_files_ends_with_the_second, roots_of_other_sessions_are_no_tampering,
+          a_switch_that_is_written_and_says_what_it_did_may_have_said_something_else,
+          a_look_in_the_middle_does_not_hide_off_and_on,
+          one_writer_who_changes_and_puts_back_without_closing_is_told,
+          what_happens_just_before_the_end_is_told,
+          roots_that_are_changed_and_put_back_are_told_and_our_own_changes_are_not,
+          while_we_write_what_is_hooked_all_else_is_watched,
+          a_sysctl_is_heard_of_like_a_file_of_tracefs, one_cause_of_two_files_ends_with_the_second,
+          roots_of_other_sessions_are_no_tampering,
           whatever_is_written_to_trace_or_its_clock_empties_the_buffer,
           a_change_that_loses_nothing_is_noted, what_inotify_does_not_tell_is_polled,
           what_was_off_before_anybody_watched_is_found)

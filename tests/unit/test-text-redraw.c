@@ -21,7 +21,7 @@ static RenderContext context_of(const TextTrace *t, bool verbatim) {
         c.options.duration = l->columns.duration;
         c.options.tight = l->is_tight;
         c.options.verbatim = verbatim;
-        c.heading = l->heading;
+        c.heading = verbatim ? l->heading : NULL;
         return c;
 }
 
@@ -199,6 +199,20 @@ START_TEST(marks_of_old_kernels_and_none_are_kept)
         }
 END_TEST
 
+START_TEST(columns_of_durations_are_as_wide_as_they_were)
+        {
+                /* 3.x, funcslower, a mailer's; behind a bar without blanks nobody knows the depth */
+                expect_same(" 0)               |  f() {\n"
+                            " 0) ! 1000131 us |    g();\n"
+                            " 0) ! 12202.93 us |    g();\n"
+                            " 0)    |    h() {\n"
+                            " 0) 1.3 ms |      g();\n"
+                            " 0)    |      /* e: a=b */\n"
+                            " 0)     0.5 us  |    }\n"
+                            " 0) $ 2000131 us |  }\n");
+        }
+END_TEST
+
 START_TEST(what_is_not_as_a_kernel_has_it_is_kept_verbatim)
         {
                 expect_verbatim("# tracer: function_graph\n"
@@ -243,6 +257,23 @@ START_TEST(interrupts_events_losses_and_overruns_are_kept)
                             "CPU:1 [LOST EVENTS]\n"
                             " 0)   0.100 us    |  }\n"
                             " (Overruns: 3)\n");
+        }
+END_TEST
+
+START_TEST(names_that_were_made_plain_are_kept)
+        {
+#define WIDE "\\x98\\x99\\x9a\\x9b\\x9c\\x9d\\x9e-16140"
+                expect_same(" 0) " WIDE " |   0.100 us    |  a();\n"
+                            " ------------------------------------------\n"
+                            " 0) " WIDE " =>  \\x1b[31mab-9 \n"
+                            " ------------------------------------------\n"
+                            "\n"
+                            " 0)  \\x1b[31mab-9  |   0.100 us    |  b();\n");
+                expect_same("     0 "
+                            "\\x98\\x99\\x9a\\x9b\\x9c(16140): -> a\n"
+                            "     1 "
+                            "\\x98\\x99\\x9a\\x9b\\x9c(16140): <- a\n");
+#undef WIDE
         }
 END_TEST
 
@@ -291,6 +322,125 @@ START_TEST(changes_of_tasks_of_unsaid_cpus_are_kept)
         }
 END_TEST
 
+#define RULE " ------------------------------------------\n"
+
+/* As with nofuncgraph-cpu; nobody knows on which CPU a line is. */
+START_TEST(changes_of_tasks_are_kept_without_columns)
+        {
+                expect_same("  0.100 us    |  a();\n" RULE
+                            " 1)    <idle>-0    =>   rcu_pre-18  \n" RULE "\n"
+                            "  0.100 us    |  b();\n"
+                            "              |  c() {\n" RULE
+                            " 0)   rcu_pre-18   =>    <idle>-0   \n" RULE "\n"
+                            "  0.100 us    |    d();\n"
+                            "  0.300 us    |  }\n");
+                expect_verbatim("# tracer: function_graph\n"
+                                "#\n"
+                                "#               FUNCTION CALLS\n"
+                                "#               |   |   |   |\n"
+                                "a() {\n" RULE " 1)    <idle>-0    =>   rcu_pre-18  \n" RULE "\n"
+                                "  b();\n"
+                                "}\n");
+        }
+END_TEST
+
+START_TEST(changes_of_tasks_that_do_not_fit_are_kept)
+        {
+                /* names that nobody has, twice the same task, none where one is missing, at the
+                 * beginning and for another CPU */
+                expect_same(RULE " 0)     abc-7      =>     def-8    \n" RULE "\n"
+                                 " 0)    cat-123     |   0.100 us    |  a();\n" RULE
+                                 " 0)     xyz-3      =>    dog-124    \n" RULE "\n"
+                                 " 0)    cat-124     |   0.100 us    |  b();\n" RULE
+                                 " 0)    cat-124     =>    cat-124    \n" RULE "\n"
+                                 " 0)    cat-124     |   0.100 us    |  c();\n"
+                                 " 0)    cow-125     |   0.100 us    |  d();\n" RULE
+                                 " 1)    cow-125     =>    cat-124    \n" RULE "\n"
+                                 " 0)    cow-125     |   0.100 us    |  e();\n"
+                                 " 1)    cat-124     |   0.100 us    |  f();\n");
+                expect_same(" 0)   0.100 us    |  a();\n" RULE
+                            " 0)    cat-124     =>    cat-124    \n" RULE "\n"
+                            " 0)   0.100 us    |  b();\n" RULE
+                            " 0)    cow-125     =>    dog-126    \n" RULE "\n"
+                            " 0)   0.100 us    |  c();\n");
+                expect_verbatim(" 0)   0.100 us    |  a();\n"
+                                "------------------------------------------\n"
+                                "0)  cat-124  =>  dog-126\n"
+                                "------------------------------------------\n"
+                                " 0)   0.100 us    |  b();\n");
+        }
+END_TEST
+
+START_TEST(a_task_may_change_its_name)
+        {
+                expect_same(" 0)     sh-123     |   0.100 us    |  a();\n"
+                            " 0)    cat-123     |   0.100 us    |  a();\n" RULE
+                            " 0)     sh-123     =>    <idle>-0   \n" RULE "\n"
+                            " 0)    <idle>-0    |   0.100 us    |  b();\n" RULE
+                            " 0)    <idle>-0    =>    dog-123    \n" RULE "\n"
+                            " 0)    cow-123     |   0.100 us    |  a();\n");
+        }
+END_TEST
+
+START_TEST(what_is_behind_the_last_line_is_kept_for_who_asks)
+        {
+                static const char rest[] = RULE " 0)    cat-124     =>    dog-126    \n";
+                _cleanup_(text_trace_freep) TextTrace *t = NULL;
+                _cleanup_free_ char *text = NULL;
+                const char *said;
+                Step s;
+                size_t n;
+
+                ck_assert_int_gt(asprintf(&text, " 0)   0.100 us    |  a();\n%s", rest), 0);
+                t = trace_of_text(text);
+                while (text_trace_next(t, &s) > 0)
+                        ;
+                said = text_trace_rest(t, &n);
+                ck_assert_uint_eq(n, strlen(rest));
+                ck_assert_int_eq(memcmp(said, rest, n), 0);
+        }
+END_TEST
+
+START_TEST(marks_of_interrupts_are_kept_where_they_are)
+        {
+                expect_verbatim(" 0)   <========== |\n"
+                                " 0)   ==========> |\n"
+                                " 0)   0.100 us    |  irq();\n"
+                                " 0)    <==========  |\n"
+                                " 0)               |  f() {\n"
+                                " 0)   <========== |\n"
+                                " 0)   0.100 us    |  }\n"
+                                " (Overruns: 1)\n"
+                                " 0)   <========== |\n"
+                                " (Overruns: 2)\n"
+                                " 0)               |  f() {\n");
+        }
+END_TEST
+
+START_TEST(headings_of_a_latency_format_are_kept)
+        {
+                expect_verbatim("# tracer: function_graph\n"
+                                "#\n"
+                                "# function_graph latency trace v1.1.5 on 6.12.117+deb12-amd64\n"
+                                "# ----------------------------------------------------------------"
+                                "----\n"
+                                "# latency: 0 us, #1/1, CPU#0 | (M:desktop VP:0, KP:0, SP:0 HP:0 "
+                                "#P:2)\n"
+                                "#    -----------------\n"
+                                "#    | task: -0 (uid:0 nice:0 policy:0 rt_prio:0)\n"
+                                "#    -----------------\n"
+                                "#\n"
+                                "#  _-----=> irqs-off        \n"
+                                "# / _----=> need-resched    \n"
+                                "#| / _---=> hardirq/softirq \n"
+                                "#|| / _--=> preempt-depth   \n"
+                                "#||| /                      \n"
+                                "#||||     DURATION                  FUNCTION CALLS\n"
+                                "#||||      |   |                     |   |   |   |\n"
+                                " d..1. |   0.100 us    |  f();\n");
+        }
+END_TEST
+
 START_TEST(durations_of_any_size_are_kept)
         {
                 expect_same(" 0)   0.000 us    |  f();\n"
@@ -317,6 +467,8 @@ START_TEST(indented_texts_of_all_kinds_are_kept)
                             "     5 a(1): ->g\n"
                             "     6 a(1): <-g return=0x0\n"
                             "     7 a(1):<-f\n");
+                expect_verbatim(
+                        "0 a(1):-> f\n  5 a(1):   -> g\n     6 a(1): <- g  \n7 a(1):<- f\n");
                 /* cut at both ends, and an unmatched return */
                 expect_same("   117 a(1):     <- h\n"
                             "   119 a(1):    <- g\n"
@@ -329,7 +481,11 @@ END_TEST
 UNIT_MAIN("text-redraw", files_are_drawn_again_as_they_were,
           leaving_out_a_subtree_removes_exactly_its_lines, all_columns_are_drawn_again,
           columns_may_be_missing, marks_of_old_kernels_and_none_are_kept,
+          columns_of_durations_are_as_wide_as_they_were,
           what_is_not_as_a_kernel_has_it_is_kept_verbatim, values_and_names_behind_calls_are_kept,
-          interrupts_events_losses_and_overruns_are_kept, changes_of_tasks_are_kept,
-          changes_of_tasks_of_unsaid_cpus_are_kept, durations_of_any_size_are_kept,
-          indented_texts_of_all_kinds_are_kept)
+          interrupts_events_losses_and_overruns_are_kept, names_that_were_made_plain_are_kept,
+          changes_of_tasks_are_kept, changes_of_tasks_of_unsaid_cpus_are_kept,
+          changes_of_tasks_are_kept_without_columns, changes_of_tasks_that_do_not_fit_are_kept,
+          a_task_may_change_its_name, what_is_behind_the_last_line_is_kept_for_who_asks,
+          marks_of_interrupts_are_kept_where_they_are, headings_of_a_latency_format_are_kept,
+          durations_of_any_size_are_kept, indented_texts_of_all_kinds_are_kept)

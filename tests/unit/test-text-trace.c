@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "base/buf.h"
 #include "text-file.h"
-
-static Step next(TextTrace *t) {
-        Step s;
-
-        ck_assert_int_eq(text_trace_next(t, &s), 1);
-        return s;
-}
 
 static void expect_step(TextTrace *t, StepKind kind, const char *label, int32_t depth,
                         uint64_t duration_ns) {
@@ -18,16 +12,6 @@ static void expect_step(TextTrace *t, StepKind kind, const char *label, int32_t 
         ck_assert_int_eq(s.depth, depth);
         if (kind != STEP_ENTER)
                 ck_assert_uint_eq(step_duration_ns(&s), duration_ns);
-}
-
-static void expect_end(TextTrace *t) {
-        Step s;
-
-        ck_assert_int_eq(text_trace_next(t, &s), 0);
-}
-
-static uint64_t n_remarks(const TextTrace *t, TextRemark remark) {
-        return text_trace_count(t)->n_remarks[remark];
 }
 
 START_TEST(a_bare_brace_is_its_calls_return)
@@ -438,72 +422,6 @@ START_TEST(an_unmatched_return_does_not_spoil_what_follows)
         }
 END_TEST
 
-static const char *const two_traces[] = {
-        /* a heading, other columns, a time that goes back, another kind of text, a banner */
-        " 0)   1.000 us    |  a();\n# tracer: function_graph\n#\n 0)   2.000 us    |  b();\n",
-        " 0)   1.000 us    |  a();\n  1.000001 |   0)   2.000 us    |  b();\n",
-        "  9.000001 |   0)   1.000 us    |  a();\n  1.000001 |   0)   2.000 us    |  b();\n",
-        "     0 x(1): -> a\n     1 x(1): <- a\n 0)   2.000 us    |  b();\n",
-        " 0)   1.000 us    |  a();\nTracing \"b\"... Ctrl-C to end.\n 0)   2.000 us    |  b();\n",
-};
-
-START_TEST(traces_of_one_text_are_told_apart)
-        {
-                for (size_t i = 0; i < ELEMENTSOF(two_traces); i++)
-                        for (uint64_t nth = 1; nth <= 3; nth++) {
-                                _cleanup_(text_trace_freep) TextTrace *t = NULL;
-                                int fd = fd_of_text(two_traces[i], strlen(two_traces[i]));
-                                int r = text_trace_take_nth_fd(&t, fd, nth);
-                                Step s;
-
-                                ck_assert_int_eq(r, nth == 3 ? TEXT_TRACE_E_FEWER : 0);
-                                if (nth < 3) {
-                                        s = next(t);
-                                        ck_assert_str_eq(s.function->label, nth == 1 ? "a" : "b");
-                                }
-                                while (text_trace_next(t, &s) > 0)
-                                        ck_assert_str_eq(s.function->label, nth == 1 ? "a" : "?");
-                                ck_assert_uint_eq(text_trace_count(t)->n_traces, 2);
-                                ck_assert_uint_eq(n_remarks(t, TEXT_ANOTHER), 1);
-                        }
-        }
-END_TEST
-
-START_TEST(all_traces_are_read_one_behind_the_other)
-        {
-                for (size_t i = 0; i < ELEMENTSOF(two_traces); i++) {
-                        _cleanup_(text_trace_freep) TextTrace *t = NULL;
-                        int fd = fd_of_text(two_traces[i], strlen(two_traces[i]));
-                        unsigned n = 0;
-                        Step s;
-
-                        ck_assert_int_eq(text_trace_take_nth_fd(&t, fd, TEXT_TRACE_ALL), 0);
-                        while (text_trace_next(t, &s) > 0)
-                                n += s.kind != STEP_ENTER;
-                        ck_assert_uint_eq(n, 2);
-                        ck_assert_uint_eq(text_trace_count(t)->n_elsewhere, 0);
-                }
-        }
-END_TEST
-
-/* Clocks of two CPUs differ a little, and a comm that looks like a column is in one line. */
-START_TEST(one_trace_stays_one)
-        {
-                _cleanup_(text_trace_freep) TextTrace *t =
-                        trace_of_text("  9.000009 |   0)   1.000 us    |  a();\n"
-                                      "  9.000005 |   1)   1.000 us    |  a();\n"
-                                      "  9.000008 |   0)   1.000 us    |  a();\n"
-                                      " 0)   1.000 us    |  a();\n"
-                                      "  9.000010 |   0)   1.000 us    |  a();\n");
-                Step s;
-
-                while (text_trace_next(t, &s) > 0)
-                        ;
-                ck_assert_uint_eq(text_trace_count(t)->n_traces, 1);
-                ck_assert_uint_eq(n_remarks(t, TEXT_COLUMNS_CHANGED), 1);
-        }
-END_TEST
-
 START_TEST(a_text_that_is_not_indented_is_nested_by_its_arrows)
         {
                 _cleanup_(text_trace_freep) TextTrace *t =
@@ -518,6 +436,39 @@ START_TEST(a_text_that_is_not_indented_is_nested_by_its_arrows)
                 expect_step(t, STEP_LEAVE, "sys_socketcall", 0, 100000);
                 expect_end(t);
                 ck_assert_uint_eq(text_trace_count(t)->n_roots, 1);
+        }
+END_TEST
+
+/* Whichever thread has calls inside calls, and however late. */
+START_TEST(blanks_may_be_lost_of_an_indented_text)
+        {
+                static const char *const blanks[] = { " ", "" };
+
+                for (size_t i = 0; i < ELEMENTSOF(blanks); i++) {
+                        _cleanup_(text_trace_freep) TextTrace *t = NULL;
+                        _cleanup_buf_ Buf text = BUF_INIT;
+                        _cleanup_free_ char *s = NULL;
+                        const char *b = blanks[i];
+
+                        for (int k = 0; k < 300; k++)
+                                buf_printf(&text, "0 sh(1):%s-> x\n5 sh(1):%s<- x\n", b, b);
+                        buf_printf(&text,
+                                   "0 ftp(7223):%s-> sys_socketcall\n10 ftp(7223):%s-> sys_socket\n"
+                                   "0 sh(1):%s-> x\n5 sh(1):%s<- x\n90 ftp(7223):%s<- sys_socket\n"
+                                   "100 ftp(7223):%s<- sys_socketcall\n",
+                                   b, b, b, b, b, b);
+                        ck_assert_int_eq(buf_take_string(&text, &s), 0);
+                        t = trace_of_text(s);
+                        for (int k = 0; k < 600; k++)
+                                (void) next(t);
+                        expect_step(t, STEP_ENTER, "sys_socketcall", 0, 0);
+                        expect_step(t, STEP_ENTER, "sys_socket", 1, 0);
+                        expect_step(t, STEP_ENTER, "x", 0, 0);
+                        expect_step(t, STEP_LEAVE, "x", 0, 5000);
+                        expect_step(t, STEP_LEAVE, "sys_socket", 1, 80000);
+                        expect_step(t, STEP_LEAVE, "sys_socketcall", 0, 100000);
+                        expect_end(t);
+                }
         }
 END_TEST
 
@@ -574,16 +525,16 @@ START_TEST(threads_of_uftrace_have_times_that_follow_from_durations)
 END_TEST
 
 UNIT_MAIN("text-trace", a_text_that_is_not_indented_is_nested_by_its_arrows,
+          blanks_may_be_lost_of_an_indented_text,
           events_and_losses_of_trace_cmd_stay_where_they_are,
           threads_of_uftrace_have_times_that_follow_from_durations,
-          traces_of_one_text_are_told_apart, all_traces_are_read_one_behind_the_other,
-          one_trace_stays_one, a_child_that_was_forked_has_calls_of_its_own,
-          a_tail_call_ends_with_its_caller, cpus_of_two_and_three_digits_have_one_column,
-          calls_without_durations_are_calls, a_bare_brace_is_its_calls_return,
-          an_interrupt_before_a_late_return_is_a_sibling, times_follow_from_durations,
-          a_change_of_tasks_names_the_one_before, a_task_that_migrates_keeps_its_calls,
-          the_idle_tasks_of_two_cpus_are_two, recursion_is_told_apart_by_depth,
-          what_the_ends_cut_off_is_counted, what_is_missing_after_a_loss_is_remarked,
+          a_child_that_was_forked_has_calls_of_its_own, a_tail_call_ends_with_its_caller,
+          cpus_of_two_and_three_digits_have_one_column, calls_without_durations_are_calls,
+          a_bare_brace_is_its_calls_return, an_interrupt_before_a_late_return_is_a_sibling,
+          times_follow_from_durations, a_change_of_tasks_names_the_one_before,
+          a_task_that_migrates_keeps_its_calls, the_idle_tasks_of_two_cpus_are_two,
+          recursion_is_told_apart_by_depth, what_the_ends_cut_off_is_counted,
+          what_is_missing_after_a_loss_is_remarked,
           markers_of_interrupts_belong_to_the_call_beside_them, talk_is_skipped_and_damage_named,
           damage_is_the_end_for_who_wants_that, a_file_without_a_trace_is_refused,
           threads_of_an_indented_text_have_their_own_times,

@@ -81,7 +81,7 @@ START_TEST(what_is_wrong_is_quoted)
                         { "stop:soon command", "\"soon\" is not a time" },
                         { "start,start command", "twice" },
                         { "start, command", "\"\" is not one of" },
-                        { "start sunrise", "\"sunrise\" is no trigger" },
+                        { "start sunrise", "\"sunrise\" is not a trigger" },
                         { "start command:now", "\":now\"" },
                         { "start function:", "\"\" is not the name" },
                         { "start function:udp_*", "\"udp_*\" is not the name of one function" },

@@ -13,6 +13,8 @@
 #include "tests/unit/unit.h"
 
 #define PAGE 4096U
+#define STORE_ID "00000000000000ab"
+#define UPTIME STORE_ID " 1000 another-boot 500\n" /* a little more than 1000 now */
 
 static Scratch scratch;
 static Store *store;
@@ -23,6 +25,7 @@ static void setup(void) {
         scratch = scratch_new();
         (void) snprintf(path, sizeof(path), "%s/store", scratch.path);
         ck_assert_int_eq(store_open_for_writing(&store, path, NULL), 0);
+        scratch_write(store_fd(store), "uptime", UPTIME, strlen(UPTIME));
 }
 
 static void teardown(void) {
@@ -40,6 +43,8 @@ static SessionMeta *meta_of(const char *name, uint64_t ended_ns) {
         m->page_bytes = PAGE;
         m->start.realtime_ns = 1;
         m->stop.realtime_ns = ended_ns;
+        m->kept_ns = ended_ns;
+        m->kept_of = ended_ns > 0 ? strdup(STORE_ID) : NULL;
         ck_assert_int_eq(strv_add(&m->spec.functions, "f"), 0);
         return m;
 }
@@ -61,7 +66,7 @@ static void add(const char *name, uint64_t ended_ns, bool pinned) {
                 session_dir_write_tracing(d, "events/ftrace/funcgraph_entry/format", "x", 1), 0);
         ck_assert_int_eq(session_dir_write_tracing(d, "saved_cmdlines", "x", 1), 0);
         fd = session_dir_make_cpu(d, 12);
-        ck_assert_int_eq(segment_create(&w, fd, 0xab, 12, PAGE, m->id), 0);
+        ck_assert_int_eq(segment_create(&w, fd, 0xab, UINT64_MAX, 12, PAGE, m->id), 0);
         for (int i = 0; i < 10; i++) {
                 ck_assert_int_eq(write_full(segment_writer_fd(w), page, sizeof(page)), 0);
                 segment_publish(w, sizeof(page));
@@ -273,8 +278,75 @@ START_TEST(the_next_one_to_become_too_old_is_known)
                 add("pinned", 300, true);
                 add("live", 0, false);
                 ck_assert_int_eq(vacuum_run(&v, store, &none, &(VacuumWork){}), 0);
-                ck_assert_uint_eq(vacuum_next_ns(&v, 100), 500);
-                ck_assert_uint_eq(vacuum_next_ns(&v, 0), UINT64_MAX);
+                ck_assert_uint_eq(vacuum_next_ns(&v, &(RetainLimits){ .max_age_ns = 100 }), 500);
+                ck_assert_uint_eq(vacuum_next_ns(&v, &none), UINT64_MAX);
+                teardown();
+        }
+END_TEST
+
+static SessionMeta *kept_before(uint64_t ago_ns, const Uptime *u) {
+        SessionMeta *m = meta_of("x", 5);
+
+        m->kept_ns = uptime_now(u) - ago_ns;
+        return m;
+}
+
+START_TEST(an_age_is_the_uptimes_the_boots_or_nobodys)
+        {
+                Uptime u = { .id = STORE_ID, .before_ns = UPTIME_BEGIN_NS };
+                _cleanup_(session_meta_freep) SessionMeta *m = kept_before(7, &u);
+                ck_assert_uint_eq(vacuum_kept_ns(m, &u, 3), m->kept_ns);
+                m->kept_of[0] = 'f'; /* it was another store's */
+                ck_assert_uint_eq(vacuum_kept_ns(m, &u, 3), 3);
+                free(TAKE_PTR(m->kept_of));
+                ck_assert_uint_eq(vacuum_kept_ns(m, &u, 3), 3);
+                m->boot_id = strdup("this boot");
+                ck_assert_uint_eq(vacuum_kept_ns(m, &u, 3), 3);
+                (void) strcpy(u.boot_id, m->boot_id);
+                m->stop.boottime_ns = 1;
+                ck_assert_uint_eq(vacuum_kept_ns(m, &u, 3), UPTIME_BEGIN_NS + 1);
+        }
+END_TEST
+
+START_TEST(what_goes_next_is_foreseen_with_what_is_still_to_come)
+        {
+                _cleanup_vacuum_ Vacuum v = { .uptime = { .id = STORE_ID,
+                                                          .before_ns = UPTIME_BEGIN_NS } };
+                RetainLimits l = { .max_use_bytes = 100,
+                                   .min_age_ns = 1ULL << 60,
+                                   .keep_newest = true };
+                uint64_t now = uptime_now(&v.uptime);
+                _cleanup_outlook_ Outlook one = {}, two = {};
+                _cleanup_free_ char *text = NULL;
+
+                setup();
+                ck_assert_int_eq(vacuum_add(&v, &(VacuumItem){ .name = (char *) "b",
+                                                               .n_bytes = 30,
+                                                               .kept_ns = now }),
+                                 0);
+                ck_assert_int_eq(vacuum_add(&v, &(VacuumItem){ .name = (char *) "a",
+                                                               .n_bytes = 30,
+                                                               .kept_ns = now - 5 }),
+                                 0);
+                ck_assert_int_eq(vacuum_foresee(&one, &v, store, &l), 0);
+                ck_assert_str_eq(one.next, "a");
+                ck_assert_int_eq(one.why, RETAIN_KEEP);
+                ck_assert_uint_eq(one.n_going, 0);
+                ck_assert_uint_gt(one.not_before_ns, 0);
+                ck_assert_int_eq(vacuum_add(&v, &(VacuumItem){ .name = (char *) "live",
+                                                               .n_bytes = 20,
+                                                               .growth_bytes = 40,
+                                                               .is_live = true }),
+                                 0);
+                ck_assert_int_eq(vacuum_foresee(&two, &v, store, &l), 0);
+                ck_assert_int_eq(two.why, RETAIN_OVER_USE);
+                ck_assert_uint_eq(two.n_going, 1);
+                ck_assert_uint_eq(two.growth_bytes, 40);
+                ck_assert_uint_eq(two.going.n, 1);
+                ck_assert(!two.is_full);
+                ck_assert_int_eq(outlook_describe(&text, &two), 0);
+                ck_assert_ptr_nonnull(strstr(text, "all recordings take 80B and those that record "
+                                                   "may take 40B more, of 100B (MaxUse=)"));
                 teardown();
         }
 END_TEST
@@ -337,6 +409,7 @@ END_TEST
 START_TEST(a_link_or_fifo_of_our_name_is_foreign)
         {
                 for (int i = 0; i < 2; i++) {
+                        _cleanup_strv_ Strv misplaced = {};
                         _cleanup_(session_dir_freep) SessionDir *d = NULL;
                         _cleanup_free_ char *found = NULL;
 
@@ -351,6 +424,13 @@ START_TEST(a_link_or_fifo_of_our_name_is_foreign)
                                 ck_assert_int_eq(mkfifoat(session_dir_fd(d), "cuts", 0600), 0);
                         ck_assert_int_eq(keep_find_foreign(d, &found), 1);
                         ck_assert_str_eq(found, "cuts");
+                        scratch_write(session_dir_fd(d), "notes", "",
+                                      0); /* nobody takes it for ours */
+                        ck_assert_int_eq(mkdirat(session_dir_fd(d), "live.json", 0700), 0);
+                        ck_assert_int_eq(keep_list_misplaced(d, &misplaced), 0);
+                        ck_assert_uint_eq(misplaced.n, 2);
+                        ck_assert_str_eq(misplaced.items[0], "cuts");
+                        ck_assert_str_eq(misplaced.items[1], "live.json");
                         teardown();
                 }
         }
@@ -360,5 +440,6 @@ UNIT_MAIN("vacuum", what_is_pinned_read_live_or_not_ours_stays, a_reader_that_is
           a_copy_of_the_lock_holds_as_well, what_a_reader_can_open_holds_nothing,
           everything_counts_but_what_is_kept_for_the_end,
           a_dry_run_removes_nothing_and_says_the_same, a_session_that_cannot_be_read_is_left_alone,
-          the_next_one_to_become_too_old_is_known, what_ftraced_did_not_make_is_foreign,
-          a_link_or_fifo_of_our_name_is_foreign)
+          the_next_one_to_become_too_old_is_known, an_age_is_the_uptimes_the_boots_or_nobodys,
+          what_goes_next_is_foreseen_with_what_is_still_to_come,
+          what_ftraced_did_not_make_is_foreign, a_link_or_fifo_of_our_name_is_foreign)

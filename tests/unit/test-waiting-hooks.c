@@ -2,27 +2,18 @@
 
 /* What a session that waits for a trigger has hooked, on a fake tracefs. */
 
-#include "daemon/controller.h"
+#include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
-
-static void expect_file(FakeKernel *k, const char *path, const char *text) {
-        _cleanup_free_ char *now = fake_get(k, path);
-
-        ck_assert_str_eq(now, text);
-}
 
 /* One that waits for a command to record. */
 static Tracer *arm_waiting(Controller *c, SessionMeta **ret_m) {
         _cleanup_refusal_ Refusal refusal = {};
-        SessionMeta *m = NULL;
+        SessionMeta *m = fake_meta("x", "udp_sendmsg");
         Tracer *t = NULL;
 
-        ck_assert_int_eq(session_meta_new(&m), 0);
         *ret_m = m;
-        m->name = strdup("x");
-        ck_assert_int_eq(strv_add(&m->spec.functions, "udp_sendmsg"), 0);
         ck_assert_int_eq(strv_add(&m->spec.triggers, "start command"), 0);
-        ck_assert_int_eq(controller_arm(c, &t, m, false, &refusal), 0);
+        ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
         return t;
 }
 
@@ -35,24 +26,23 @@ START_TEST(what_waits_has_its_root_alone_hooked_until_it_is_to_record)
                 for (int instances = 0; instances < 2; instances++) {
                         _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
                         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                        _cleanup_free_ char *before = fake_dump(k), *after = NULL;
+                        _cleanup_free_ char *before = fake_dump(k);
                         _cleanup_(controller_freep) Controller *c = fake_controller(k);
                         Tracer *t = arm_waiting(c, &m);
 
                         for (int again = 0; again < 2; again++) {
                                 ck_assert(tracer_waits(t));
                                 ck_assert(!tracer_can_wait(t, m));
-                                expect_file(k, filter_of(instances), "udp_sendmsg\n");
+                                fake_expect(k, filter_of(instances), "udp_sendmsg\n");
                                 ck_assert_int_eq(tracer_hook_all(t), 0);
                                 ck_assert(!tracer_waits(t));
                                 ck_assert(tracer_can_wait(t, m));
-                                expect_file(k, filter_of(instances),
+                                fake_expect(k, filter_of(instances),
                                             "#### all functions enabled ####\n");
                                 ck_assert_int_eq(tracer_hook_roots(t, m), 0);
                         }
                         ck_assert_int_eq(tracer_disarm(t), 0);
-                        after = fake_dump(k);
-                        ck_assert_str_eq(before, after);
+                        fake_expect_all(k, before);
                 }
         }
 END_TEST

@@ -2,7 +2,7 @@
 
 /* What hooks cost ordinary work: the work itself, and what follows from how often it calls them. */
 
-#include "daemon/weigh.h"
+#include "daemon/lean/weigh.h"
 #include "scratch.h"
 
 #define CALL_NS 100

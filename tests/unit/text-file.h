@@ -54,3 +54,20 @@ static inline char *read_data(const char *name) {
         ck_assert_int_eq(file_read(AT_FDCWD, path, &text, NULL, SIZE_MAX), 0);
         return text;
 }
+
+static inline Step next(TextTrace *t) {
+        Step s;
+
+        ck_assert_int_eq(text_trace_next(t, &s), 1);
+        return s;
+}
+
+static inline void expect_end(TextTrace *t) {
+        Step s;
+
+        ck_assert_int_eq(text_trace_next(t, &s), 0);
+}
+
+static inline uint64_t n_remarks(const TextTrace *t, TextRemark remark) {
+        return text_trace_count(t)->n_remarks[remark];
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A table of what there is for each session.  OpenMetrics calls the family of a counter by its name
+ * without "_total", the older format with it; apart from that and the end they are the same.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/unit.h"
+#include "cli/files/metrics.h"
+#include "store/meta.h"
+
+typedef enum Kind { KIND_GAUGE, KIND_COUNTER, KIND_INFO } Kind;
+
+/* A session that is alive. */
+typedef struct Live {
+        SessionMeta *meta;
+        const json_t *json;
+} Live;
+
+static uint64_t number_of(const json_t *o, const char *key) {
+        json_int_t n = json_integer_value(json_object_get(o, key));
+
+        return n > 0 ? (uint64_t) n : 0;
+}
+
+static double count(uint64_t n) {
+        return (double) n;
+}
+
+static double seconds(uint64_t ns) {
+        return (double) ns / (double) NSEC_PER_SEC;
+}
+
+/* --- of each session -------------------------------------------------------------------------- */
+
+static double events(const Live *l) {
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < l->meta->n_cpus; i++)
+                n += l->meta->cpus[i].read_events;
+        return count(n);
+}
+
+static double events_lost(const Live *l) {
+        return count(session_meta_events_lost(l->meta));
+}
+
+static double pages_lost(const Live *l) {
+        return count(session_meta_pages_lost(l->meta));
+}
+
+static double bytes(const Live *l) {
+        return count(session_meta_n_bytes(l->meta));
+}
+
+static double disk_bytes(const Live *l) {
+        return count(number_of(l->json, "disk_bytes"));
+}
+
+static double segments(const Live *l) {
+        return count(number_of(json_object_get(l->json, "cost"), "segments"));
+}
+
+static double unread(const Live *l) {
+        return count(number_of(json_object_get(l->json, "cost"), "unread_events"));
+}
+
+static double cpu_seconds(const Live *l) {
+        return seconds(number_of(json_object_get(l->json, "cost"), "cpu_ns"));
+}
+
+static double hooked(const Live *l) {
+        return count(l->meta->n_hooked);
+}
+
+static double roots(const Live *l) {
+        return count(l->meta->roots.n);
+}
+
+static double gaps(const Live *l) {
+        return count(l->meta->gaps.n);
+}
+
+static double degraded(const Live *l) {
+        return l->meta->degraded.n > 0 ? 1 : 0;
+}
+
+static double arm_seconds(const Live *l) {
+        return seconds(l->meta->arm_ns);
+}
+
+static double start_seconds(const Live *l) {
+        return seconds(l->meta->start.realtime_ns);
+}
+
+static const struct {
+        const char *name;
+        Kind kind;
+        const char *unit, *help;
+        double (*value)(const Live *l);
+} of_session[] = {
+        { "ftraced_session_events", KIND_COUNTER, NULL, "Events that the kernel handed out.",
+          events },
+        { "ftraced_session_lost_events", KIND_COUNTER, NULL, "Events that the kernel lost.",
+          events_lost },
+        { "ftraced_session_lost_pages", KIND_COUNTER, NULL,
+          "Pages that were read from the kernel and not stored.", pages_lost },
+        { "ftraced_session_stored_bytes", KIND_COUNTER, "bytes", "Pages stored.", bytes },
+        { "ftraced_session_gaps", KIND_GAUGE, NULL, "Periods in which something may be missing.",
+          gaps },
+        { "ftraced_session_disk_bytes", KIND_GAUGE, "bytes", "What it takes on disk.", disk_bytes },
+        { "ftraced_session_segments", KIND_GAUGE, NULL, "Files of pages that it has.", segments },
+        { "ftraced_session_unread_events", KIND_GAUGE, NULL,
+          "Events in the kernel's buffer that nobody has read yet.", unread },
+        { "ftraced_session_hooked_functions", KIND_GAUGE, NULL,
+          "Functions that the kernel hooks for it; 0: all of them.", hooked },
+        { "ftraced_session_root_functions", KIND_GAUGE, NULL,
+          "Functions whose call trees are recorded.", roots },
+        { "ftraced_session_cpu_seconds", KIND_COUNTER, "seconds",
+          "CPU time that the daemon spent on it.", cpu_seconds },
+        { "ftraced_session_arm_seconds", KIND_GAUGE, "seconds",
+          "How long programming the kernel took.", arm_seconds },
+        { "ftraced_session_start_time_seconds", KIND_GAUGE, "seconds",
+          "When it began, since 1970; 0: it waits for a trigger.", start_seconds },
+        { "ftraced_session_degraded", KIND_GAUGE, NULL, "Whether something is wrong with it.",
+          degraded },
+};
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static void add_escaped(Buf *out, const char *s) {
+        for (; *s; s++)
+                switch (*s) {
+                case '"':
+                case '\\':
+                        buf_printf(out, "\\%c", *s);
+                        break;
+                case '\n':
+                        buf_adds(out, "\\n");
+                        break;
+                default:
+                        buf_add(out, s, 1);
+                }
+}
+
+/* Where it goes: text, or families as JSON. */
+typedef struct Sink {
+        Buf *out;
+        MetricsFormat format;
+        json_t *families; /* NULL: text */
+        bool has_failed;
+} Sink;
+
+typedef struct Family {
+        const char *name;
+        Kind kind;
+        const char *unit, *help;
+} Family;
+
+static const struct {
+        const char *type, *old_type, *suffix; /* of the samples */
+} kinds[] = {
+        [KIND_GAUGE] = { "gauge", "gauge", "" },
+        [KIND_COUNTER] = { "counter", "counter", "_total" },
+        [KIND_INFO] = { "info", "gauge", "_info" },
+};
+
+static void add_family(Sink *s, const Family *f) {
+        const char *suffix = s->format == METRICS_PROMETHEUS ? kinds[f->kind].suffix : "";
+
+        if (s->families) {
+                if (json_array_append_new(s->families,
+                                          json_pack("{s:s, s:s, s:s?, s:s, s:[]}", "name", f->name,
+                                                    "type", kinds[f->kind].type, "unit", f->unit,
+                                                    "help", f->help, "samples")) < 0)
+                        s->has_failed = true;
+                return;
+        }
+        buf_printf(s->out, "# HELP %s%s %s\n", f->name, suffix, f->help);
+        buf_printf(s->out, "# TYPE %s%s %s\n", f->name, suffix,
+                   s->format == METRICS_PROMETHEUS ? kinds[f->kind].old_type : kinds[f->kind].type);
+        if (f->unit && s->format == METRICS_OPENMETRICS)
+                buf_printf(s->out, "# UNIT %s %s\n", f->name, f->unit);
+}
+
+/* A number as JSON has it: an integer where it is one. */
+static json_t *number_to_json(double value) {
+        return value >= 0 && value < 0x1p63 && value == (double) (json_int_t) value
+                       ? json_integer((json_int_t) value)
+                       : json_real(value);
+}
+
+/* Of the family that was added last.  @label: NULL: none. */
+static void add_sample(Sink *s, const Family *f, const char *label, const char *label_value,
+                       double value) {
+        if (s->families) {
+                json_t *family = json_array_get(s->families, json_array_size(s->families) - 1);
+                json_t *labels = json_object(), *sample = NULL;
+
+                if (label)
+                        (void) json_object_set_new(labels, label, json_string(label_value));
+                sample = json_pack("{s:o, s:o}", "labels", labels, "value", number_to_json(value));
+                if (json_array_append_new(json_object_get(family, "samples"), sample) < 0)
+                        s->has_failed = true;
+                return;
+        }
+        buf_printf(s->out, "%s%s", f->name, kinds[f->kind].suffix);
+        if (label) {
+                buf_printf(s->out, "{%s=\"", label);
+                add_escaped(s->out, label_value);
+                buf_adds(s->out, "\"}");
+        }
+        buf_printf(s->out, " %.17g\n", value);
+}
+
+static void add_sessions(Sink *s, const Live *live, size_t n) {
+        for (size_t i = 0; n > 0 && i < ELEMENTSOF(of_session); i++) {
+                Family f = { of_session[i].name, of_session[i].kind, of_session[i].unit,
+                             of_session[i].help };
+
+                add_family(s, &f);
+                for (size_t k = 0; k < n; k++)
+                        add_sample(s, &f, "session", live[k].meta->name,
+                                   of_session[i].value(&live[k]));
+        }
+}
+
+static void add_daemon(Sink *s, const json_t *status) {
+        const json_t *states = json_object_get(status, "states");
+        static const Family build = { "ftraced_build", KIND_INFO, NULL, "The daemon, always 1." },
+                            sessions = { "ftraced_sessions", KIND_GAUGE, NULL,
+                                         "Sessions in the store." };
+        static const struct {
+                Family family;
+                const char *key;
+        } gauges[] = {
+                { { "ftraced_waiting_starts", KIND_GAUGE, NULL,
+                    "Starts that wait for what another session uses." },
+                  "waiting" },
+                { { "ftraced_store_bytes", KIND_GAUGE, "bytes", "What all sessions take on disk." },
+                  "store_bytes" },
+                { { "ftraced_store_free_bytes", KIND_GAUGE, "bytes",
+                    "Free space in the store's file system." },
+                  "store_free_bytes" },
+        };
+        const char *version = json_string_value(json_object_get(status, "version"));
+
+        add_family(s, &build);
+        add_sample(s, &build, "version", version ?: "", 1);
+        add_family(s, &sessions);
+        for (int i = 0; i < _SESSION_STATE_N; i++)
+                add_sample(s, &sessions, "state", session_state_name((SessionState) i),
+                           count(number_of(states, session_state_name((SessionState) i))));
+        for (size_t i = 0; i < ELEMENTSOF(gauges); i++) {
+                add_family(s, &gauges[i].family);
+                add_sample(s, &gauges[i].family, NULL, NULL,
+                           count(number_of(status, gauges[i].key)));
+        }
+}
+
+static int add_all(Sink *sink, const json_t *status) {
+        const json_t *sessions = json_object_get(status, "sessions");
+        Live *live = calloc(json_array_size(sessions) + 1, sizeof(*live));
+        size_t n = 0, i;
+        int r = live ? 0 : -ENOMEM;
+        json_t *s;
+
+        json_array_foreach (sessions, i, s) {
+                const char *field;
+
+                if (r == 0)
+                        r = session_meta_from_json(&live[n].meta, s, &field);
+                if (r != 0)
+                        break;
+                live[n].json = s;
+                if (session_state_is_live(live[n].meta->state))
+                        n++;
+                else
+                        live[n].meta = session_meta_free(live[n].meta);
+        }
+        if (r == 0) {
+                add_daemon(sink, status);
+                add_sessions(sink, live, n);
+        }
+        for (i = 0; i < n; i++)
+                session_meta_free(live[i].meta);
+        free(live);
+        return r > 0 ? METRICS_E_INVALID : r;
+}
+
+int metrics_write(Buf *out, const json_t *status, MetricsFormat format) {
+        int r = add_all(&(Sink){ .out = out, .format = format }, status);
+
+        if (r == 0 && format == METRICS_OPENMETRICS)
+                buf_adds(out, "# EOF\n");
+        return r;
+}
+
+int metrics_to_json(json_t **ret, const json_t *status) {
+        Sink sink = { .families = json_array() };
+        int r = sink.families ? add_all(&sink, status) : -ENOMEM;
+
+        if (r == 0 && !sink.has_failed) {
+                *ret = sink.families;
+                return 0;
+        }
+        json_decref(sink.families);
+        return r ?: -ENOMEM;
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Three steps: the pages are looked through once, which tells how many each CPU has and what occurs
+ * in them; the texts that a trace.dat has are gathered and cut down to that; then everything is
+ * written.
+ */
+
+#include <stdarg.h>
+
+#include "base/buf.h"
+#include "base/grow.h"
+#include "cli/files/kallsyms-text.h"
+#include "cli/files/tracedat.h"
+#include "codec/dat-origin.h"
+#include "codec/dat-writer.h"
+#include "decode/occurrence.h"
+#include "decode/stream.h"
+#include "store/event-choice.h"
+
+#define LOOK_PAGES 256U /* between two reports of progress */
+
+typedef struct Text {
+        char *data; /* NULL: there is none */
+        size_t n;
+} Text;
+
+/* An event's format. */
+typedef struct Format {
+        EventChoice event;
+        Text text;
+} Format;
+
+typedef struct Work {
+        const SessionDir *dir;
+        const SessionMeta *meta;
+        const TracedatSpec *spec;
+        char **ret_problem;
+
+        DatPlan plan;
+        Occurrence *occurrence; /* NULL: everything is kept */
+        Formats layout;
+        uint64_t n_looked;
+        bool symbols_are_damaged;
+
+        Text header_page, header_event, printk, tasks, symbols;
+        Format *formats;
+        size_t n_formats;
+        char *uname, *origin;
+} Work;
+
+static void work_done(Work *w) {
+        Text *texts[] = { &w->header_page, &w->header_event, &w->printk, &w->tasks, &w->symbols };
+
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++)
+                free(texts[i]->data);
+        for (size_t i = 0; i < w->n_formats; i++)
+                free(w->formats[i].text.data);
+        free(w->formats);
+        free(w->uname);
+        free(w->origin);
+        (void) occurrence_free(w->occurrence);
+        dat_plan_done(&w->plan);
+}
+
+static _printf_(2, 3) int unreadable(const Work *w, const char *format, ...) {
+        va_list ap;
+        int r;
+
+        va_start(ap, format);
+        r = vasprintf(w->ret_problem, format, ap);
+        va_end(ap);
+        return r < 0 ? -ENOMEM : TRACEDAT_E_UNREADABLE;
+}
+
+/* --- texts ------------------------------------------------------------------------------------ */
+
+/* Text of a file copied from tracefs; NULL if it is not there and need not be. */
+static int read_text(const Work *w, const char *path, bool required, Text *ret) {
+        int r = session_dir_read_tracing(w->dir, path, &ret->data, &ret->n);
+
+        if (r == -ENOENT)
+                return required ? unreadable(w, "its %s is missing or no regular file", path) : 0;
+        return r;
+}
+
+/* What is no format of an event is passed over. */
+static int add_format(Work *w, const char *path, bool required) {
+        Format f = {};
+        int r;
+
+        if (!ARRAY_GROW(w->formats, w->n_formats))
+                return -ENOMEM;
+        if (!event_choice_from_path(&f.event, path))
+                return 0;
+        r = read_text(w, path, required, &f.text);
+        if (r == 0 && f.text.data)
+                w->formats[w->n_formats++] = f;
+        return r;
+}
+
+static int compare_systems(const void *pa, const void *pb) {
+        const Format *a = pa, *b = pb;
+
+        return strcmp(a->event.system, b->event.system) ?: strcmp(a->event.name, b->event.name);
+}
+
+static int read_formats(Work *w) {
+        /* Of events/ftrace/: those that the daemon copies (daemon/watch/tracing-copy.c). */
+        static const struct {
+                const char *path;
+                bool required;
+        } of_tracers[] = {
+                { "events/ftrace/funcgraph_entry/format", true },
+                { "events/ftrace/funcgraph_exit/format", true },
+                { "events/ftrace/funcgraph_retaddr_entry/format", false },
+                { "events/ftrace/fgraph_retaddr_entry/format", false },
+                { "events/ftrace/function/format", false },
+                { "events/ftrace/print/format", false },
+        };
+        const DatFile *file = dat_file_of_dir(w->dir);
+        const Strv *events = &w->meta->spec.events;
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && !file && i < ELEMENTSOF(of_tracers); i++)
+                r = add_format(w, of_tracers[i].path, of_tracers[i].required);
+        for (size_t i = 0; r == 0 && !file && i < events->n; i++) {
+                char path[EVENT_PATH_MAX];
+                EventChoice e;
+
+                if (!event_choice_parse(&e, events->items[i]))
+                        continue;
+                event_choice_path(path, &e, "format");
+                r = add_format(w, path, false);
+        }
+        for (size_t i = 0; r == 0 && file && i < dat_file_n_formats(file); i++)
+                r = add_format(w, dat_file_format_path(file, i), false);
+        if (w->n_formats > 0)
+                qsort(w->formats, w->n_formats, sizeof(*w->formats), compare_systems);
+        return r;
+}
+
+static int read_texts(Work *w) {
+        int r = read_text(w, "events/header_page", true, &w->header_page);
+
+        if (r == 0)
+                r = read_text(w, "events/header_event", false, &w->header_event);
+        if (r == 0)
+                r = read_text(w, "printk_formats", false, &w->printk);
+        if (r == 0)
+                r = read_text(w, "saved_cmdlines", false, &w->tasks);
+        if (r == 0)
+                r = read_formats(w);
+        if (r == 0)
+                r = kallsyms_text_read(w->dir, w->meta, &w->symbols.data, &w->symbols.n,
+                                       &w->symbols_are_damaged);
+        if (r == 0 && asprintf(&w->uname, "Linux %s %s %s", w->meta->host ?: "-",
+                               w->meta->kernel ?: "-", w->meta->machine ?: "-") < 0) {
+                w->uname = NULL;
+                r = -ENOMEM;
+        }
+        if (r == 0 && clock_tuple_is_set(&w->meta->start))
+                r = dat_origin_format(&w->origin, w->meta);
+        return r;
+}
+
+/* --- what occurs ------------------------------------------------------------------------------ */
+
+static const Text *find_format(const Work *w, const char *system, const char *name) {
+        for (size_t i = 0; i < w->n_formats; i++)
+                if (streq(w->formats[i].event.system, system) &&
+                    streq(w->formats[i].event.name, name))
+                        return &w->formats[i].text;
+        return NULL;
+}
+
+/* Where events lie in pages.  What is copied whole need not be understood. */
+static int read_layout(Work *w) {
+        const Text *entry = find_format(w, "ftrace", "funcgraph_entry"),
+                   *exit = find_format(w, "ftrace", "funcgraph_exit");
+        const char *problem = "it lacks the format of the graph's events";
+        int r = FORMATS_E_INVALID;
+
+        if (entry && exit)
+                r = formats_parse(&w->layout, w->header_page.data, entry->data, exit->data,
+                                  w->meta->big_endian, &problem);
+        if (r == FORMATS_E_INVALID)
+                return unreadable(w, "%s; --full without --from and --to copies what there is",
+                                  problem);
+        return r;
+}
+
+static bool has_window(const Filtering *f) {
+        return f->from.kind != MOMENT_NONE || f->to.kind != MOMENT_NONE;
+}
+
+/* "+20ms" is counted from the first event of all CPUs, also of those that are left out. */
+static int resolve_window(Work *w) {
+        _cleanup_(stream_freep) Stream *stream = NULL;
+        const char *problem = NULL;
+        uint64_t begin_ns = 0;
+        int r = stream_open(&stream, w->dir, &w->layout);
+
+        if (r < 0)
+                return r;
+        (void) stream_begin(stream, &begin_ns);
+        r = filtering_resolve(w->spec->window, w->meta, begin_ns, &problem);
+        return r == FILTERING_E_UNKNOWN ? unreadable(w, "%s", problem) : r;
+}
+
+static int begin_looking(Work *w) {
+        bool needs_layout = !w->spec->is_full || has_window(w->spec->window);
+        int r = needs_layout ? read_layout(w) : 0;
+
+        if (r == 0 && has_window(w->spec->window))
+                r = resolve_window(w);
+        if (r == 0 && !w->spec->is_full)
+                r = occurrence_new(&w->occurrence, &w->layout, TAKE_PTR(w->symbols.data),
+                                   w->symbols.n);
+        return r;
+}
+
+static uint64_t time_of(const Work *w, uint32_t cpu, uint64_t raw) {
+        const DatFile *file = dat_file_of_dir(w->dir);
+
+        return file ? dat_times_apply(dat_file_times(file), cpu, raw) : raw;
+}
+
+static int look(void *userdata, uint32_t cpu, const PageInfo *info, const void *page) {
+        Work *w = userdata;
+        const FilterSpec *f = &w->spec->window->spec;
+        uint64_t first, last;
+        int r = 0;
+
+        if (w->spec->progress && ++w->n_looked % LOOK_PAGES == 0)
+                r = w->spec->progress(w->spec->userdata, w->n_looked, 0);
+        if (r != 0)
+                return r;
+        if ((f->from_ns > 0 || f->to_ns > 0) &&
+            (!occurrence_span(info, page, w->meta->big_endian, &first, &last) ||
+             time_of(w, cpu, last) < f->from_ns ||
+             (f->to_ns > 0 && time_of(w, cpu, first) > f->to_ns)))
+                return 0;
+        if (w->occurrence)
+                occurrence_add(w->occurrence, info, page);
+        return 1;
+}
+
+static bool is_kept(const Work *w, const Format *f) {
+        const char *id = strstr(f->text.data, "\nID: ");
+
+        /* The graph's own are asked for by KernelShark 2.2.1, which crashes without them. */
+        return !w->occurrence || strstr(f->event.name, "funcgraph_entry") ||
+               strstr(f->event.name, "funcgraph_exit") ||
+               (id && occurrence_has_event(w->occurrence, (uint16_t) atoi(id + strlen("\nID: "))));
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static DatBlob blob(const Text *t) {
+        return (DatBlob){ t->data, t->n };
+}
+
+static int tell_written(void *userdata, uint64_t n_pages) {
+        const Work *w = userdata;
+
+        return w->spec->progress(w->spec->userdata, n_pages, w->plan.n_pages);
+}
+
+static int write_out(const Work *w, DatHead *head, int out_fd, TracedatResult *ret) {
+        DatTarget target = {
+                .fd = out_fd,
+                .can_seek = w->spec->can_seek,
+                .packed_max = w->spec->packed_max,
+                .progress = w->spec->progress ? tell_written : NULL,
+                .userdata = (void *) w,
+        };
+        int r = dat_write(&target, head, &w->plan, w->dir);
+
+        if (r == DAT_WRITE_E_TOO_LARGE) {
+                head->compressor = DAT_NONE;
+                if (target.can_seek && (lseek(out_fd, 0, SEEK_SET) < 0 || ftruncate(out_fd, 0) < 0))
+                        return ORIGIN(-errno);
+                r = dat_write(&target, head, &w->plan, w->dir);
+        }
+        if (r == 0)
+                *ret = (TracedatResult){ .n_pages = w->plan.n_pages,
+                                         .n_lost = w->plan.n_lost,
+                                         .n_unreadable = w->plan.n_unreadable,
+                                         .symbols_are_damaged = w->symbols_are_damaged,
+                                         .is_packed = head->compressor != DAT_NONE };
+        return r;
+}
+
+static int gather_and_write(const Work *w, int out_fd, TracedatResult *ret) {
+        const DatFile *file = dat_file_of_dir(w->dir);
+        const SessionMeta *m = w->meta;
+        uint32_t n_possible_cpus = MIN(m->n_possible_cpus, (uint32_t) STORE_MAX_CPUS);
+        _cleanup_buf_ Buf symbols = BUF_INIT;
+        _cleanup_free_ DatEvent *events = calloc(w->n_formats ?: 1, sizeof(*events));
+        DatHead head = {
+                .version = w->spec->version,
+                .compressor = w->spec->is_packed ? DAT_ZSTD : DAT_NONE,
+                .big_endian = m->big_endian,
+                .page_bytes = m->page_bytes,
+                .header_page = blob(&w->header_page),
+                .header_event = blob(&w->header_event),
+                .tasks = blob(&w->tasks),
+                .symbols = blob(&w->symbols),
+                .events = events,
+                .accounts = m->cpus,
+                .n_accounts = m->n_cpus,
+                .n_cpus = MAX(w->plan.n_cpus, n_possible_cpus),
+                .clock = m->clock ?: "local",
+                .uname = w->uname,
+                .origin = w->origin,
+                .times = file ? dat_file_times(file) : NULL,
+        };
+
+        if (!events)
+                return -ENOMEM;
+        for (size_t i = 0; i < w->n_formats; i++) {
+                const Format *f = &w->formats[i];
+
+                if (!is_kept(w, f))
+                        continue;
+                events[head.n_events++] = (DatEvent){ f->event.system, blob(&f->text) };
+                /* Only these name their text by an address. */
+                if (!w->occurrence || streq(f->event.name, "bprint") ||
+                    streq(f->event.name, "bputs"))
+                        head.printk = blob(&w->printk);
+        }
+        if (w->occurrence) {
+                occurrence_put_symbols(w->occurrence, &symbols);
+                if (symbols.error < 0)
+                        return symbols.error;
+                head.symbols = (DatBlob){ symbols.data, symbols.n_data };
+        }
+        return write_out(w, &head, out_fd, ret);
+}
+
+int tracedat_write(TracedatResult *ret, const SessionDir *dir, const SessionMeta *meta,
+                   const TracedatSpec *spec, int out_fd, char **ret_problem) {
+        _cleanup_(work_done) Work w = {
+                .dir = dir,
+                .meta = meta,
+                .spec = spec,
+                .ret_problem = ret_problem,
+                .plan = { .swap = meta->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
+                          .page_bytes = meta->page_bytes },
+        };
+        const FilterSpec *f = &spec->window->spec;
+        int r;
+
+        if (meta->page_bytes == 0)
+                return unreadable(&w, "nothing was ever recorded");
+        r = read_texts(&w);
+        if (r == 0)
+                r = begin_looking(&w);
+        if (r == 0)
+                r = dat_plan_make(&w.plan, dir,
+                                  &(DatChoice){ .cpus = f->cpus,
+                                                .n_cpus = f->n_cpus,
+                                                .from_ns = f->from_ns,
+                                                .to_ns = f->to_ns,
+                                                .look = look,
+                                                .userdata = &w });
+        return r ?: gather_and_write(&w, out_fd, ret);
+}

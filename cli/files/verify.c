@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * One pass: the recording is played back as if to be drawn, the cursors count
+ * what they had to step over and the census what has no partner.  Then the
+ * counts are held against the account in session.json, whose numbers are the
+ * kernel's own.
+ */
+
+#include <stdio.h>
+
+#include "base/unit.h"
+#include "calls/playback.h"
+#include "cli/files/verify.h"
+#include "cli/source/damage.h"
+#include "cli/terminal/sentence.h"
+#include "cli/terminal/summary.h"
+
+/* What was lost when the disk did not write it may be there all the same, until somebody needs the memory. */
+static bool pages_agree(const CpuAccount *a, const CursorCount *c) {
+        return c->n_pages >= a->n_pages && c->n_pages - a->n_pages <= a->pages_lost;
+}
+
+/* @is_sound: the kernel's counters can be held against what is stored.  Another program's file has
+ * no account of pages. */
+static int check_account(VerifyResult *v, const CpuAccount *a, const CursorCount *c, bool live,
+                         bool is_sound, bool is_file) {
+        char x[UNIT_TEXT_MAX], y[UNIT_TEXT_MAX], where[32];
+        int r = 0;
+
+        (void) snprintf(where, sizeof(where), "CPU %u: ", a->cpu);
+        if (!live && !is_file && !pages_agree(a, c))
+                r = strv_addf(&v->problems,
+                              "%s%s pages are stored, but the session's account says %s", where,
+                              format_count(x, c->n_pages), format_count(y, a->n_pages));
+        if (r >= 0 && !live && is_sound && a->read_events != c->n_records)
+                r = strv_addf(&v->problems, "%s%s events are stored, but the kernel handed out %s",
+                              where, format_count(x, c->n_records),
+                              format_count(y, a->read_events));
+        if (r >= 0)
+                r = sentence_add_count(
+                        &v->problems, where, a->overrun, "event", "events",
+                        "lost: overwritten in the kernel's buffer before being read");
+        if (r >= 0)
+                r = sentence_add_count(&v->problems, where, a->commit_overrun, "event", "events",
+                                       "lost: an interrupted writer held the page");
+        if (r >= 0)
+                r = sentence_add_count(&v->problems, where, a->dropped_events, "event", "events",
+                                       "lost: the kernel's buffer was full");
+        if (r >= 0)
+                r = sentence_add_count(&v->problems, where, a->pages_lost, "page", "pages",
+                                       "read from the kernel but not stored");
+        return r;
+}
+
+/* What the account counts, gap by gap: where, and why. */
+static int check_gaps(VerifyResult *v, const SessionMeta *m) {
+        char text[SUMMARY_MAX];
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < m->gaps.n; i++)
+                r = strv_addf(&v->problems, "%s", summary_gap(text, m, &m->gaps.items[i]));
+        return r < 0 ? r
+                     : sentence_add_count(&v->problems, "", m->pages_unsynced, "page", "pages",
+                                          "not known to be on the disk yet");
+}
+
+/* Whether the kernel's counters began anew in between. */
+static bool was_emptied(const SessionMeta *m) {
+        for (size_t i = 0; i < m->gaps.n; i++)
+                if (m->gaps.items[i].cause == GAP_CLEARED)
+                        return true;
+        return false;
+}
+
+static const CpuAccount *find_account(const SessionMeta *m, uint32_t cpu) {
+        for (size_t i = 0; i < m->n_cpus; i++)
+                if (m->cpus[i].cpu == cpu)
+                        return &m->cpus[i];
+        return NULL;
+}
+
+static int check_cpus(VerifyResult *v, Playback *p, bool live) {
+        const bool is_file = session_meta_is_of_file(p->meta);
+        const CursorCount none = {};
+        int r;
+
+        r = damage_describe(p, live, &v->problems);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < stream_n_cpus(p->stream); i++) {
+                uint32_t cpu = cursor_cpu(stream_cursor(p->stream, i));
+                CursorCount c;
+
+                cursor_count(stream_cursor(p->stream, i), &c);
+                if (!live && !is_file && c.n_pages > 0 && !find_account(p->meta, cpu)) {
+                        r = strv_addf(&v->problems,
+                                      "CPU %u: has pages, but the session's account has no entry",
+                                      cpu);
+                        if (r < 0)
+                                return r;
+                }
+        }
+        for (size_t k = 0; k < p->meta->n_cpus; k++) {
+                const CpuAccount *a = &p->meta->cpus[k];
+                CursorCount c = none;
+
+                for (size_t i = 0; i < stream_n_cpus(p->stream); i++)
+                        if (cursor_cpu(stream_cursor(p->stream, i)) == a->cpu)
+                                cursor_count(stream_cursor(p->stream, i), &c);
+                r = check_account(v, a, &c, live,
+                                  !was_emptied(p->meta) && a->pages_lost == 0 &&
+                                          a->pages_dropped == 0 && !is_file && !p->meta->origin &&
+                                          !p->meta->spec.in_kernel,
+                                  is_file);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int note_unseen(VerifyResult *v, const SessionMeta *m) {
+        char text[SUMMARY_MAX];
+
+        return *summary_unseen(text, m) ? strv_add(&v->notes, text) : 0;
+}
+
+static int note_dropped(VerifyResult *v, const SessionMeta *m) {
+        return sentence_add_count(
+                &v->notes, "", damage_dropped(&v->census, m), "return of irq_exit_rcu()",
+                "returns of irq_exit_rcu()",
+                "not recorded: this kernel leaves it out where an interrupt comes "
+                "while the tracer traces itself");
+}
+
+static int count_steps(VerifyResult *v, const Playback *p, Progress *progress) {
+        uint64_t n_events = 0, n = 0;
+        int r;
+
+        for (size_t i = 0; i < p->meta->n_cpus; i++)
+                n_events += p->meta->cpus[i].read_events;
+        for (;;) {
+                Step step;
+
+                r = steps_next(p->steps, STREAM_NO_LIMIT, &step);
+                if (r <= 0)
+                        break;
+                r = census_step(&v->census, &step);
+                if (r < 0)
+                        return r;
+                n += step.kind == STEP_LEAF ? 2 : 1;
+                progress_step(progress, n, n_events);
+        }
+        census_finish(&v->census);
+        return r;
+}
+
+static int check_all(VerifyResult *v, Playback *p, Progress *progress, bool live) {
+        const SessionMeta *m = p->meta;
+        int r;
+
+        r = count_steps(v, p, progress);
+        if (r >= 0)
+                r = check_cpus(v, p, live);
+        if (r >= 0)
+                r = damage_describe_pairs(&v->census, m, &v->problems);
+        if (r >= 0)
+                r = note_dropped(v, m);
+        if (r >= 0)
+                r = note_unseen(v, m);
+        if (r >= 0 && p->formats.page_bytes != m->page_bytes && !live)
+                r = strv_addf(&v->problems,
+                              "events/header_page says pages of %u bytes, the session's "
+                              "account %u",
+                              p->formats.page_bytes, m->page_bytes);
+        stream_count(p->stream, &v->count);
+        return r;
+}
+
+int verify_session(const SessionDir *dir, const SessionMeta *meta, Progress *progress,
+                   VerifyResult *ret) {
+        _cleanup_(playback_freep) Playback *p = NULL;
+        _cleanup_verify_result_ VerifyResult v = {};
+        _cleanup_free_ char *reason = NULL;
+        bool live = session_state_is_live(meta->state);
+        int r;
+
+        r = census_init(&v.census, &meta->roots, meta->spec.slower_ns > 0);
+        if (r < 0)
+                return r;
+        r = playback_open(&p, dir, meta, &reason);
+        if (r == PLAYBACK_E_UNREADABLE)
+                r = strv_addf(&v.problems, "it cannot be decoded: %s", reason);
+        else if (r >= 0)
+                r = check_all(&v, p, progress, live);
+        if (r < 0 && r != -ENOMEM) /* what is known of it is said all the same */
+                r = strv_addf(&v.problems, "it cannot be read: %s", origin_text(r));
+        if (r >= 0)
+                r = check_gaps(&v, meta);
+        if (r < 0)
+                return r;
+        v.complete = v.problems.n == 0;
+        *ret = v;
+        v = (VerifyResult){};
+        return 0;
+}
+
+void verify_result_done(VerifyResult *v) {
+        strv_done(&v->problems);
+        strv_done(&v->notes);
+        census_done(&v->census);
+        *v = (VerifyResult){};
+}

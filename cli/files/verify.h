@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Verify: is everything there that was recorded, and was everything recorded?
+ *
+ * Every page of every segment is decoded; what is found is compared with itself
+ * and with what the daemon noted down.
+ */
+
+#include <stdbool.h>
+
+#include "base/strv.h"
+#include "calls/census.h"
+#include "cli/terminal/progress.h"
+#include "decode/cursor.h"
+#include "store/session-dir.h"
+
+typedef struct VerifyResult {
+        Strv problems;     /* sentences, without a full stop */
+        Strv notes;        /* likewise: what is no loss of what was hooked */
+        bool complete;     /* no problem: every event that happened is in the recording */
+        Census census;     /* of all steps, finished */
+        CursorCount count; /* of all CPUs */
+} VerifyResult;
+
+/*
+ * verify_session()
+ * @progress: told how far it is; may be NULL
+ * @ret: filled on success; verify_result_done() it
+ *
+ * A recording that cannot be decoded at all is a result with that problem, not an error.  While
+ * a session records, what its daemon has yet to write is no problem.
+ * Return: 0 or -errno.
+ */
+int verify_session(const SessionDir *dir, const SessionMeta *meta, Progress *progress,
+                   VerifyResult *ret);
+void verify_result_done(VerifyResult *v);
+#define _cleanup_verify_result_ _cleanup_(verify_result_done)

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* A function for each kind that is more than a number; each refuses with the option, the value, and
+ * what would do. */
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "cli/options/option-value.h"
+#include "cli/options/status.h"
+#include "store/captures.h"
+
+#define LEAN_FILE_MAX ((size_t) 8 << 20)
+
+int option_usage(const char *verb, const char *format, ...) {
+        char text[512];
+        va_list ap;
+
+        va_start(ap, format);
+        (void) vsnprintf(text, sizeof(text), format, ap);
+        va_end(ap);
+        log_error("%s; see \"ftracectl %s%s--help\".", text, verb ?: "", verb ? " " : "");
+        return STATUS_USAGE;
+}
+
+static int set_json_mode(Options *o, const char *value) {
+        if (!value)
+                o->json = JSON_AUTO;
+        else if (streq(value, "short"))
+                o->json = JSON_SHORT;
+        else if (streq(value, "pretty"))
+                o->json = JSON_PRETTY;
+        else if (streq(value, "off"))
+                o->json = JSON_OFF;
+        else
+                return option_usage(o->verb, "--json: \"%s\" is neither short nor pretty", value);
+        return STATUS_OK;
+}
+
+static int set_lean(Options *o, const char *value) {
+        static const char *const names[] = {
+                [LEAN_OFF] = "off", [LEAN_FULL] = "full", [LEAN_AUTO] = "auto"
+        };
+        _cleanup_free_ char *text = NULL;
+        int r;
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                if (streq(value, names[i])) {
+                        o->spec.lean = (SpecLean) i;
+                        return STATUS_OK;
+                }
+        r = file_read(AT_FDCWD, value, &text, NULL, LEAN_FILE_MAX);
+        if (r >= 0)
+                r = strv_split(&o->spec.hooked, text, " \t\n");
+        if (r < 0) {
+                log_error_errno(r, "--lean: neither auto, full nor off, and cannot read \"%s\": %m",
+                                value);
+                return STATUS_USAGE;
+        }
+        for (size_t i = 0; i < o->spec.hooked.n; i++)
+                if (!function_pattern_is_valid(o->spec.hooked.items[i])) {
+                        char quoted[NAME_QUOTE_MAX];
+
+                        return option_usage(o->verb, "--lean: \"%s\" in %s is no function",
+                                            name_quote(quoted, o->spec.hooked.items[i]), value);
+                }
+        if (o->spec.hooked.n == 0 || o->spec.hooked.n > SPEC_MAX_HOOKED)
+                return option_usage(o->verb, "--lean: %s names no functions, or more than %d",
+                                    value, SPEC_MAX_HOOKED);
+        return STATUS_OK;
+}
+
+/* Each of the words must be valid. */
+static int add_words(Options *o, const Option *option, const char *value, const char *separators) {
+        Strv *list = (void *) ((char *) o + option->offset);
+        size_t n_before = list->n;
+        char quoted[NAME_QUOTE_MAX];
+        int r = separators ? strv_split(list, value, separators) : strv_add(list, value);
+
+        if (r < 0) {
+                log_error_errno(r, "Failed to read the options: %m");
+                return STATUS_FAILED;
+        }
+        if (option->is_valid && list->n == n_before)
+                return option_usage(o->verb, "--%s needs a %s that is not empty", option->name,
+                                    option->value);
+        for (size_t i = n_before; option->is_valid && i < list->n; i++)
+                if (!option->is_valid(list->items[i]))
+                        return option_usage(o->verb, "--%s: \"%s\" is no %s", option->name,
+                                            name_quote(quoted, list->items[i]), option->noun);
+        return STATUS_OK;
+}
+
+static int set_name(Options *o, const Option *option, const char *value) {
+        char **at = (void *) ((char *) o + option->offset), quoted[NAME_QUOTE_MAX];
+        char *copy;
+
+        if (!option->is_valid(value))
+                return option_usage(o->verb, "--%s: \"%s\" is no %s", option->name,
+                                    name_quote(quoted, value), option->noun);
+        copy = strdup(value);
+        if (!copy) {
+                log_error_errno(-ENOMEM, "Failed to read the options: %m");
+                return STATUS_FAILED;
+        }
+        free(*at);
+        *at = copy;
+        return STATUS_OK;
+}
+
+static int set_captures(Options *o, const char *value) {
+        _cleanup_free_ char *number = strndup(value, strcspn(value, "/"));
+        const char *rest = value + strcspn(value, "/");
+        bool a_day = streq(rest, "/day");
+        char quoted[NAME_QUOTE_MAX];
+        uint64_t n;
+
+        if (!number || (!a_day && *rest) ||
+            parse_u64(number, a_day ? CAPTURES_MAX_A_DAY : INT64_MAX, &n) < 0 || n == 0)
+                return option_usage(o->verb,
+                                    "--max-captures: \"%s\" is not a number like 3 or 20/day",
+                                    name_quote(quoted, value));
+        *(a_day ? &o->spec.max_captures_a_day : &o->spec.max_captures) = n;
+        return STATUS_OK;
+}
+
+static int set_number(Options *o, const Option *option, const char *value) {
+        char quoted[NAME_QUOTE_MAX];
+        uint64_t n;
+
+        if (parse_u64(value, option->max, &n) < 0 || n < option->min)
+                return option_usage(
+                        o->verb, "--%s: \"%s\" is not a number from %" PRIu64 " to %" PRIu64,
+                        option->name, name_quote(quoted, value), option->min, option->max);
+        *(uint64_t *) (void *) ((char *) o + option->offset) = n;
+        return STATUS_OK;
+}
+
+bool option_has_optional_value(const Option *option) {
+        return option->kind == OPTION_JSON_MODE || option->kind == OPTION_WAIT ||
+               option->kind == OPTION_KEEP;
+}
+
+int option_set_value(Options *o, const Option *option, const char *value) {
+        void *at = (char *) o + option->offset;
+        char quoted[NAME_QUOTE_MAX];
+        uint64_t n = 0;
+        int r = 0;
+
+        if (option->is_limit && streq(value, "infinity")) {
+                *(uint64_t *) at = SPEC_UNLIMITED;
+                return STATUS_OK;
+        }
+        switch (option->kind) {
+        case OPTION_FLAG:
+                *(bool *) at = true;
+                return STATUS_OK;
+        case OPTION_TEXT:
+                if (*value == 0)
+                        return option_usage(o->verb, "--%s needs a %s that is not empty",
+                                            option->name, option->value);
+                *(const char **) at = value;
+                return STATUS_OK;
+        case OPTION_JSON_MODE:
+                return set_json_mode(o, value);
+        case OPTION_WAIT:
+                n = INT64_MAX; /* for ever */
+                if (value && (parse_duration(value, &n) < 0 || n == 0))
+                        return option_usage(o->verb, "--%s: \"%s\" is not a time like 30s or 10min",
+                                            option->name, name_quote(quoted, value));
+                n = MIN(n, (uint64_t) INT64_MAX);
+                break;
+        case OPTION_KEEP:
+                o->keep = true;
+                if (!value)
+                        return STATUS_OK;
+                return set_number(o, option, value);
+        case OPTION_LEAN:
+                return set_lean(o, value);
+        case OPTION_PERCENT:
+                if (parse_percent(value, &n) < 0 || n < option->min || n > option->max)
+                        return option_usage(o->verb,
+                                            "--%s: \"%s\" is not a share like 2%% or 0.5%%",
+                                            option->name, name_quote(quoted, value));
+                break;
+        case OPTION_WORDS:
+                return add_words(o, option, value, ",");
+        case OPTION_NAMES:
+                return add_words(o, option, value, NULL);
+        case OPTION_NAME:
+                return set_name(o, option, value);
+        case OPTION_ON:
+        case OPTION_DO:
+                r = option->kind == OPTION_ON ? rules_add_on(at, value) : rules_add_do(at, value);
+                if (r < 0) {
+                        log_error_errno(r, "Failed to read the options: %m");
+                        return STATUS_FAILED;
+                }
+                return STATUS_OK;
+        case OPTION_CAPTURES:
+                return set_captures(o, value);
+        case OPTION_CHOICE:
+                r = option->choose(value);
+                if (r < 0)
+                        return option_usage(o->verb, "--%s: \"%s\" is not one of %s", option->name,
+                                            name_quote(quoted, value), option->value);
+                *(unsigned *) at = (unsigned) r;
+                return STATUS_OK;
+        case OPTION_NUMBER:
+                return set_number(o, option, value);
+        case OPTION_BYTES:
+                r = parse_bytes(value, &n);
+                if (r < 0 || n == 0)
+                        return option_usage(o->verb, "--%s: \"%s\" is not a size like 64M or 2G",
+                                            option->name, name_quote(quoted, value));
+                break;
+        case OPTION_COUNT:
+                r = parse_count(value, &n);
+                if (r < 0 || n == 0)
+                        return option_usage(o->verb, "--%s: \"%s\" is not a number like 500K or 2M",
+                                            option->name, name_quote(quoted, value));
+                break;
+        case OPTION_DURATION:
+                r = parse_duration(value, &n);
+                if (r < 0 || n == 0 || n < option->min)
+                        return option_usage(o->verb, "--%s: \"%s\" is not a time like 30s or 10min",
+                                            option->name, name_quote(quoted, value));
+                break;
+        }
+        *(uint64_t *) at = n;
+        return STATUS_OK;
+}

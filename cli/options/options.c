@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The table is turned into getopt_long()'s two forms when a command line is
+ * read.  getopt runs in its "return in order" mode (a leading '-'), so that
+ * options and words may be mixed while everything after "--" stays untouched:
+ * that is another program's command line.  Which options a verb takes is
+ * checked afterwards, because the verb itself may come last.
+ */
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cpu-list.h"
+#include "base/log.h"
+#include "base/name.h"
+#include "cli/options/option-value.h"
+#include "cli/options/options.h"
+#include "cli/options/status.h"
+#include "store/event-choice.h"
+
+#define AT(member) offsetof(Options, member)
+
+static int color_from_name(const char *word) {
+        static const char *const names[] = {
+                [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                if (streq(word, names[i]))
+                        return (int) i;
+        return ORIGIN(-EINVAL);
+}
+
+/* NTH_TRACE_ALL, or the number; not 0, which is nothing said. */
+static int nth_trace_from_name(const char *word) {
+        unsigned long n;
+        char *end;
+
+        if (streq(word, "all"))
+                return NTH_TRACE_ALL;
+        errno = 0;
+        n = strtoul(word, &end, 10);
+        return errno == 0 && *word >= '0' && *word <= '9' && *end == 0 && n > 0 && n < NTH_TRACE_ALL
+                       ? (int) n
+                       : -EINVAL;
+}
+
+static const Option options[] = {
+        /* clang-format off */
+        { "name",          'n', OPTIONS_RECORD | OPTIONS_KEEP, OPTION_TEXT,     AT(name), "NAME",
+          "name of the session (default: made from the first function)" },
+        { "profile",        0,  OPTIONS_RECORD, OPTION_TEXT,     AT(profile), "NAME",
+          "record as the profile says; other options override it; see\n"
+          "\"ftracectl profile list\"" },
+        { "depth",          0,  OPTIONS_RECORD | OPTIONS_FILTER | OPTIONS_TREE, OPTION_NUMBER, AT(spec.depth), "N",
+          "N levels; the root is level 1; 0: all", 0, SPEC_DEPTH_MAX },
+        { "notrace",        0,  OPTIONS_RECORD | OPTIONS_FILTER, OPTION_WORDS, AT(spec.notrace), "FUNCTION",
+          "leave out FUNCTION and everything it calls; a name or a glob, may be repeated" },
+        { "pid",           'p', OPTIONS_RECORD | OPTIONS_FILTER, OPTION_WORDS, AT(spec.pids), "PID",
+          "only process PID; when recording, also its children; may be repeated" },
+        { "args",           0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG,     AT(spec.args), NULL,
+          "also record the calls' arguments (Linux 6.15 on)" },
+        { "retval",         0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG,     AT(spec.retval), NULL,
+          "also record return values (Linux 6.5 on, if configured)" },
+        { "event",          0,  OPTIONS_RECORD, OPTION_NAMES,    AT(spec.events), "EVENT",
+          "also record EVENT: SYSTEM:NAME or SYSTEM:NAME:FILTER; may be repeated", .is_valid = event_choice_is_valid,
+          .noun = "SYSTEM:NAME or SYSTEM:NAME:FILTER, as in sched:sched_switch" },
+        { "sched",          0,  OPTIONS_RECORD, OPTION_FLAG,     AT(sched), NULL,
+          "also record task switches and wake-ups, for \"ftracectl waits\":\n"
+          "--event=sched:sched_switch --event=sched:sched_waking" },
+        { "comm",           0,  OPTIONS_RECORD, OPTION_NAMES,    AT(spec.comms), "NAME",
+          "only processes and threads of that name, including later ones; may be\n"
+          "repeated", .is_valid = comm_is_valid,
+          .noun = "task's name (at most 15 characters, without quotes)" },
+        { "cgroup",         0,  OPTIONS_RECORD, OPTION_NAMES,    AT(spec.cgroups), "PATH",
+          "only processes in control group PATH (\"/system.slice/a.service\") and\n"
+          "below it; may be repeated", .is_valid = cgroup_path_is_valid,
+          .noun = "path of a control group" },
+        { "cpus",           0,  OPTIONS_RECORD, OPTION_WORDS,    AT(spec.cpus), "LIST",
+          "only these CPUs (\"0-3,8\")", .is_valid = cpu_range_is_valid,
+          .noun = "CPU or range of CPUs like 0-3" },
+        { "flat",           0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.flat), NULL,
+          "only the functions themselves, not what they call" },
+        { "only",           0,  OPTIONS_RECORD, OPTION_WORDS,    AT(spec.hooked), "FUNCTION",
+          "of their callees, only FUNCTION; a name or a glob, may be repeated" },
+        { "slower",         0,  OPTIONS_RECORD | OPTIONS_FILTER, OPTION_DURATION, AT(spec.slower_ns), "TIME",
+          "only calls that take at least TIME (\"5ms\", \"20us\"); recording: only their ends",
+          SPEC_SLOWER_NS_MIN },
+        { "no-irqs",        0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.no_irqs), NULL,
+          "leave out interrupts" },
+        { "no-sleep-time",  0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.no_sleep_time), NULL,
+          "do not count a task's sleep in its calls' durations" },
+        { "clock",          0,  OPTIONS_RECORD, OPTION_NAME,     AT(spec.clock), "CLOCK",
+          "the trace clock (\"boot\", \"local\"; default: \"mono\")",
+          .is_valid = clock_name_is_valid,
+          .noun = "trace clock" },
+        { "duration",       0,  OPTIONS_RECORD, OPTION_DURATION, AT(spec.duration_ns), "TIME",
+          "stop after TIME (\"30s\", \"10min\")" },
+        { "max-size",       0,  OPTIONS_RECORD, OPTION_BYTES,    AT(spec.max_bytes), "BYTES",
+          "stop when BYTES (\"500M\", \"2G\") are stored" },
+        { "ring",           0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.ring), NULL,
+          "do not stop at --max-size, but drop the oldest data" },
+        { "segment-size",   0,  OPTIONS_RECORD, OPTION_BYTES,    AT(spec.segment_bytes), "BYTES",
+          "begin new files on all CPUs when one has BYTES" },
+        { "segment-time",   0,  OPTIONS_RECORD, OPTION_DURATION, AT(spec.segment_ns), "TIME",
+          "begin new files on all CPUs every TIME" },
+        { "buffer-size",    0,  OPTIONS_RECORD, OPTION_BYTES,    AT(spec.buffer_bytes), "BYTES",
+          "the kernel's buffer per CPU (default: 8M)" },
+        { "max-functions",  0,  OPTIONS_RECORD, OPTION_NUMBER,   AT(spec.max_functions), "N",
+          "how many functions the patterns may match (default: 200)", 1, UINT32_MAX },
+        { "on-full",        0,  OPTIONS_RECORD, OPTION_CHOICE,   AT(spec.on_full), "wait|stop",
+          "when the disk is full: keep new data in the kernel's buffer and wait for\n"
+          "space (default), or stop",
+          .choose = spec_on_full_from_name },
+        { "lean",           0,  OPTIONS_RECORD, OPTION_LEAN,     AT(spec.lean), "WHAT",
+          "hook only functions that were seen below these (\"full\"), only the cheap\n"
+          "ones of them (\"auto\"), all functions of the kernel (\"off\", the default),\n"
+          "or those in FILE, one per line" },
+        { "budget",         0,  OPTIONS_RECORD, OPTION_PERCENT,  AT(spec.budget_ppm), "PERCENT",
+          "how much --lean=auto may slow down other work (default: 2%)", 0, 1000000 },
+        { "max-hooked",     0,  OPTIONS_RECORD, OPTION_COUNT,    AT(spec.max_hooked), "N",
+          "how many functions may be hooked by name; ftraced.conf has the defaults of\n"
+          "this and the next three, and only root may exceed them", .is_limit = true },
+        { "max-event-rate", 0,  OPTIONS_RECORD, OPTION_COUNT,    AT(spec.max_event_rate), "N",
+          "stop at more than N events (\"500K\") per second", .is_limit = true },
+        { "max-write-rate", 0,  OPTIONS_RECORD, OPTION_BYTES,    AT(spec.max_write_rate), "BYTES",
+          "stop at more than BYTES (\"64M\") stored per second", .is_limit = true },
+        { "max-cpu",        0,  OPTIONS_RECORD, OPTION_PERCENT,  AT(spec.max_cpu_ppm), "PERCENT",
+          "stop when storing takes more than PERCENT of a CPU", 1, INT64_MAX, .is_limit = true },
+        { "wait",           0,  OPTIONS_RECORD, OPTION_WAIT,     AT(wait_ns), "TIME",
+          "wait, at most TIME, while what this needs is in use" },
+        { "force",          0,  OPTIONS_RECORD, OPTION_FLAG,     AT(force), NULL,
+          "switch off somebody else's tracer meanwhile" },
+        { "on",             0,  OPTIONS_ARM,    OPTION_ON,       AT(rules), "TRIGGER",
+          "wait for function:NAME, event:SYSTEM:NAME[:FILTER], slower:TIME, count:N,\n"
+          "at:HH:MM, in:TIME, signal or command; may be repeated" },
+        { "do",             0,  OPTIONS_ARM,    OPTION_DO,       AT(rules), "ACTION",
+          "what the preceding triggers do: start (default), stop[:TIME], or\n"
+          "snapshot[:TIME] (default of a ring); may be repeated" },
+        { "max-captures",   0,  OPTIONS_ARM,    OPTION_CAPTURES, 0, "N[/day]",
+          "at most N in total, or in any 24 hours (default: 20/day)" },
+        { "min-gap",        0,  OPTIONS_ARM,    OPTION_DURATION, AT(spec.min_gap_ns), "TIME",
+          "the shortest time between two captures (default: 10s)" },
+        { "in-kernel",      0,  OPTIONS_IN_KERNEL, OPTION_FLAG,  AT(spec.in_kernel), NULL,
+          "a flight recorder: the newest calls stay in the kernel's buffer, and\n"
+          "nothing is written until a snapshot" },
+        { "no-report",      0,  OPTIONS_RUN,    OPTION_FLAG,     AT(no_report), NULL,
+          "do not draw the calls" },
+        { "top",            0,  OPTIONS_FOLLOW, OPTION_FLAG,     AT(analysis.live_top), NULL,
+          "print a table of where the time goes instead of the calls" },
+        { "keep",           0,  OPTIONS_FOLLOW | OPTIONS_SCHEDULE, OPTION_KEEP, AT(schedule.keep), "N",
+          "follow: keep the recording (default: only with -n); schedule: keep the\n"
+          "newest N captures", 1, 1000 },
+        { "calendar",       0,  OPTIONS_SCHEDULE, OPTION_TEXT,   AT(schedule.calendar), "WHEN",
+          "when to capture, as in systemd.time(7): 'Mon..Fri 02:00', hourly" },
+        { "randomize",      0,  OPTIONS_SCHEDULE, OPTION_DURATION, AT(schedule.randomize_ns), "TIME",
+          "up to TIME later, by a delay that is constant for each host" },
+        { "max-per-day",    0,  OPTIONS_SCHEDULE, OPTION_NUMBER, AT(schedule.max_per_day), "N",
+          "at most N captures in any 24 hours", 1, 1000 },
+        { "at",             0,  OPTIONS_LATER,  OPTION_TEXT,     AT(schedule.at), "WHEN",
+          "start at WHEN (systemd.time(7)) instead of now" },
+        { "in",             0,  OPTIONS_LATER,  OPTION_DURATION, AT(schedule.in_ns), "TIME",
+          "start after TIME instead of now" },
+        { "all",           'a', OPTIONS_STOP,   OPTION_FLAG,     AT(all), NULL,
+          "every session that records" },
+        { "size",           0,  OPTIONS_VACUUM, OPTION_BYTES,    AT(vacuum_bytes), "BYTES",
+          "until all sessions together take at most BYTES" },
+        { "time",           0,  OPTIONS_VACUUM, OPTION_DURATION, AT(vacuum_age_ns), "TIME",
+          "those that ended more than TIME (\"2weeks\") ago" },
+        { "sessions",       0,  OPTIONS_VACUUM, OPTION_NUMBER,   AT(vacuum_sessions), "N",
+          "until N that have ended are left", 1, UINT32_MAX },
+        { "dry-run",        0,  OPTIONS_VACUUM | OPTIONS_RECORD, OPTION_FLAG, AT(dry_run), NULL,
+          "change nothing: print what would be removed, or the writes to tracefs as\n"
+          "shell commands" },
+        { "config-root",    0,  OPTIONS_CONFIG, OPTION_TEXT,     AT(config_root), "DIR",
+          "read ftraced.conf, profiles and their drop-ins below DIR" },
+        { "deep",           0,  OPTIONS_VERIFY, OPTION_FLAG,     AT(deep), NULL,
+          "also compare every block with the checksum of its original pages" },
+        { "format",         0,  OPTIONS_DRAW | OPTIONS_EXPORT, OPTION_TEXT, AT(format), "FORMAT",
+          "the format; drawings: \"graph\" (default, as the kernel draws) or \"indent\"" },
+        { "option",        'O', OPTIONS_DRAW,   OPTION_WORDS,    AT(render), "OPTION",
+          "switch a column of the kernel's drawing on or, with \"no\" in front,\n"
+          "off: funcgraph-cpu, funcgraph-proc, funcgraph-abstime, funcgraph-duration,\n"
+          "funcgraph-overhead, funcgraph-overrun, funcgraph-irqs, funcgraph-tail, funcgraph-args,\n"
+          "funcgraph-retval, funcgraph-retval-hex; may be repeated" },
+        { "by",             0,  OPTIONS_TOP,    OPTION_TEXT,     AT(by), "WHAT",
+          "what a row is: function (default), module, task, cpu, or root" },
+        { "limit",          0,  OPTIONS_LIMIT,  OPTION_NUMBER,   AT(limit), "N",
+          "at most N rows", 1, UINT32_MAX },
+        { "sort",           0,  OPTIONS_TOP,    OPTION_TEXT,     AT(analysis.sort), "COLUMN",
+          "self (default), total, count, avg, min, max, p50, p90, p99 or name" },
+        { "number",        'n', OPTIONS_SLOW,   OPTION_NUMBER,   AT(analysis.n_slow), "N",
+          "how many calls (default: 10)", 1, 10000, .verb = "slow" },
+        { "newest",        'n', OPTIONS_LIST,   OPTION_TEXT,     AT(newest), "N",
+          "the newest N sessions, or \"all\" (default: all; on a terminal 100)", .verb = "list" },
+        { "min",            0,  OPTIONS_TREE,   OPTION_PERCENT,  AT(analysis.min_ppm), "PERCENT",
+          "leave out what took less of the total (default: 0.5%; slow: 5%)", 0, 1000000 },
+        { "callers",        0,  OPTIONS_CALLERS,   OPTION_WORDS,    AT(analysis.callers), "FUNCTION",
+          "upside down: who calls FUNCTION; a name or a glob, may be repeated" },
+        { "corrected",      0,  OPTIONS_ANALYZE, OPTION_FLAG,    AT(analysis.corrected), NULL,
+          "subtract the estimated cost of tracing" },
+        { "linear",         0,  OPTIONS_HIST,   OPTION_FLAG,     AT(analysis.is_linear), NULL,
+          "ranges of equal length (default: each twice as long as the previous one)" },
+        { "keep-going",     0,  OPTIONS_KEEP_GOING, OPTION_FLAG,     AT(keep_going), NULL,
+          "skip damaged lines of a text; \"report\" always does" },
+        { "nth-trace",      0,  OPTIONS_FILTER, OPTION_CHOICE,   AT(nth_trace), "N|all",
+          "which trace of a text with several, or all of them as one (default: the\n"
+          "first)",
+          .choose = nth_trace_from_name },
+        { "task",           0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS,    AT(filter.tasks), "NAME",
+          "only tasks of this name; a name or a glob, may be repeated" },
+        { "cpu",            0,  OPTIONS_FILTER | OPTIONS_LIVE | OPTIONS_FETCH, OPTION_TEXT,     AT(filter.cpus), "LIST",
+          "only these CPUs (\"0,2-3\")" },
+        { "root",           0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS,    AT(filter.roots), "FUNCTION",
+          "only calls of FUNCTION, with everything they call; a name or a glob" },
+        { "function",       0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS,    AT(filter.functions), "FUNCTION",
+          "only calls of FUNCTION, without what they call; a name or a glob" },
+        { "fold",           0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS, AT(filter.fold), "FUNCTION",
+          "leave out what FUNCTION calls; \"irq\": what interrupts call" },
+        { "from",           0,  OPTIONS_FILTER | OPTIONS_FETCH, OPTION_TEXT,     AT(filter.from), "WHEN",
+          "leave out everything before: seconds of the trace clock (\"1234.5\"), time\n"
+          "since the first event (\"+20ms\"), or time of day (\"10:42:03.5\")" },
+        { "to",             0,  OPTIONS_FILTER | OPTIONS_FETCH, OPTION_TEXT,     AT(filter.to), "WHEN",
+          "leave out everything after" },
+        { "nth",            0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_NUMBER,   AT(filter.nth), "N",
+          "only the N-th call of a root, with everything it calls", 1, UINT32_MAX },
+        { "slowest",        0,  OPTIONS_FILTER, OPTION_NUMBER,   AT(filter.n_slowest), "N",
+          "only the N slowest calls of roots, with everything they call", 1, 1000000 },
+        { "keep-slower",    0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_TEXT, AT(filter.keep_slower), "TIME",
+          "only calls of roots that take at least TIME (\"5ms\"), with everything they\n"
+          "call; \"p99\": the slowest hundredth of each root" },
+        { "keep-failed",    0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_FLAG, AT(filter.keep_failed), NULL,
+          "only calls of roots that return an error, or also those; see --retval" },
+        { "buffer",         0,  OPTIONS_FILTER | OPTIONS_FETCH | OPTIONS_VERIFY | OPTIONS_BUFFER, OPTION_TEXT, AT(buffer), "NAME",
+          "which tracing instance of a trace.dat to read, \"top\" for the top-level\n"
+          "buffer; \"show\" lists them" },
+        { "v6",             0,  OPTIONS_FETCH,  OPTION_FLAG,     AT(fetch.v6), NULL,
+          "write version 6, which every trace-cmd and KernelShark reads (default)" },
+        { "v7",             0,  OPTIONS_FETCH,  OPTION_FLAG,     AT(fetch.v7), NULL,
+          "write version 7, for trace-cmd 3 and later, compressed (see --compress)" },
+        { "compress",       0,  OPTIONS_FETCH,  OPTION_TEXT,     AT(fetch.compress), "zstd|none",
+          "how to compress version 7 (default: zstd); zstd implies --v7" },
+        { "full",           0,  OPTIONS_FETCH,  OPTION_FLAG,     AT(fetch.full), NULL,
+          "include all symbols and formats, even those that do not occur" },
+        { "output",        'o', OPTIONS_OUTPUT, OPTION_TEXT,     AT(output), "FILE",
+          "write to FILE; \"-\" is standard output" },
+        { "json",          'j', OPTIONS_JSON,   OPTION_JSON_MODE, AT(json), "MODE",
+          "print JSON; MODE is \"short\" or \"pretty\"" },
+        { "socket",         0,  OPTIONS_GLOBAL, OPTION_TEXT,     AT(socket), "PATH",
+          "the daemon's socket (or FTRACED_SOCKET)" },
+        { "store",          0,  OPTIONS_GLOBAL, OPTION_TEXT,     AT(store), "DIR",
+          "read recordings in DIR without the daemon; run, follow: record into DIR\n"
+          "with a private daemon (or FTRACED_STORE)" },
+        { "host",          'H', OPTIONS_GLOBAL | OPTIONS_REMOTE, OPTION_TEXT, AT(host), "HOST",
+          "run on HOST, [user@]host[:port], by ssh" },
+        { "hosts",          0,  OPTIONS_FLEET | OPTIONS_REMOTE, OPTION_TEXT, AT(hosts), "FILE",
+          "run on all hosts in FILE, one per line, in parallel" },
+        { "no-pager",       0,  OPTIONS_GLOBAL, OPTION_FLAG,     AT(no_pager), NULL,
+          "use no pager, even on a terminal" },
+        { "no-legend",      0,  OPTIONS_GLOBAL, OPTION_FLAG,     AT(no_legend), NULL,
+          "print no headings above tables" },
+        { "color",          0,  OPTIONS_GLOBAL, OPTION_CHOICE,   AT(color), "auto|always|never",
+          "when to use colours (default: auto, on a terminal unless NO_COLOR is set)",
+          .choose = color_from_name },
+        { "no-color",       0,  OPTIONS_GLOBAL, OPTION_FLAG,     AT(no_color), NULL,
+          "no colours, as --color=never" },
+        { "quiet",         'q', OPTIONS_GLOBAL, OPTION_FLAG,     AT(quiet), NULL,
+          "print only results and errors" },
+        { "help",          'h', OPTIONS_GLOBAL, OPTION_FLAG,     AT(help), NULL,
+          "print this help" },
+        { "version",        0,  OPTIONS_GLOBAL, OPTION_FLAG,     AT(version), NULL,
+          "print the version" },
+        /* clang-format on */
+};
+
+_Static_assert(ELEMENTSOF(options) <= 128, "Options.given has 128 bits");
+
+#define LONG_BASE 256 /* getopt's value of entry i is LONG_BASE + i, beyond all letters */
+
+static int add_word(Options *o, const char *word) {
+        int r = 0;
+
+        if (!o->verb) {
+                o->verb = strdup(word);
+                if (!o->verb)
+                        r = -ENOMEM;
+        } else
+                r = strv_add(&o->words, word);
+        if (r < 0) {
+                log_error_errno(r, "Failed to read the arguments: %m");
+                return STATUS_FAILED;
+        }
+        return STATUS_OK;
+}
+
+/* What getopt complained of, as it was spelt: @at is the argument it had come to. */
+static int refuse(const Options *o, int c, const char *at) {
+        char quoted[NAME_QUOTE_MAX];
+
+        if (c == ':' && optopt >= LONG_BASE)
+                return option_usage(o->verb, "--%s needs a value (%s)",
+                                    options[optopt - LONG_BASE].name,
+                                    options[optopt - LONG_BASE].value);
+        if (c == ':')
+                return option_usage(o->verb, "-%c needs a value", optopt);
+        if (optopt >= LONG_BASE)
+                return option_usage(o->verb, "--%s takes no value",
+                                    options[optopt - LONG_BASE].name);
+        if (optopt > 0 && at[0] == '-' && at[1] != '-')
+                return option_usage(o->verb, "unknown option \"-%c\"", optopt);
+        return option_usage(o->verb, "unknown or ambiguous option \"%s\"", name_quote(quoted, at));
+}
+
+static void make_getopt_tables(char *letters, struct option *longs) {
+        char *l = letters;
+
+        *l++ = '-'; /* in order */
+        *l++ = ':'; /* tell a missing value from an unknown option */
+        for (size_t i = 0; i < ELEMENTSOF(options); i++) {
+                const Option *option = &options[i];
+                int has_arg = option->kind == OPTION_FLAG         ? no_argument
+                              : option_has_optional_value(option) ? optional_argument
+                                                                  : required_argument;
+
+                longs[i] = (struct option){ option->name, has_arg, NULL, LONG_BASE + (int) i };
+                if (!option->letter)
+                        continue;
+                *l++ = option->letter;
+                if (has_arg == required_argument)
+                        *l++ = ':';
+        }
+        *l = 0;
+        longs[ELEMENTSOF(options)] = (struct option){};
+}
+
+/* @verb: NULL unless it came before. */
+static int find_letter(int c, const char *verb) {
+        int found = -1;
+
+        for (size_t i = 0; i < ELEMENTSOF(options); i++)
+                if (options[i].letter == c &&
+                    (options[i].verb ? streq_ptr(options[i].verb, verb) : found < 0))
+                        found = (int) i;
+        return found;
+}
+
+static int say(Options *o, const Option *option, const char *value) {
+        return strv_addf(&o->said, "--%s%s%s", option->name, value ? "=" : "", value ?: "");
+}
+
+int options_said(Strv *ret, const Options *o, unsigned groups, unsigned others) {
+        for (size_t i = 0; i < o->said.n; i++)
+                for (size_t k = 0; k < ELEMENTSOF(options); k++) {
+                        const char *rest = startswith(o->said.items[i] + 2, options[k].name);
+
+                        if (rest && (*rest == 0 || *rest == '=') && options[k].groups & groups &&
+                            !(options[k].groups & others) && strv_add(ret, o->said.items[i]) < 0)
+                                return -ENOMEM;
+                }
+        return 0;
+}
+
+/* What tells where tasks wait and who wakes them. */
+static int add_sched(Strv *events) {
+        static const char *const names[] = { "sched:sched_switch", "sched:sched_waking" };
+        int r = 0;
+
+        for (size_t i = 0; i < ELEMENTSOF(names) && r >= 0; i++)
+                if (!strv_contains(events, names[i]))
+                        r = strv_add(events, names[i]);
+        return r;
+}
+
+int options_parse(Options *ret, int argc, char **argv) {
+        struct option longs[ELEMENTSOF(options) + 1];
+        char letters[3 + 2 * ELEMENTSOF(options)];
+        int c, i, status;
+
+        *ret = (Options){ .spec = SPEC_INIT, .analysis.min_ppm = UINT64_MAX };
+        ret->socket = getenv("FTRACED_SOCKET");
+        ret->store = getenv("FTRACED_STORE");
+        make_getopt_tables(letters, longs);
+        opterr = 0;
+        for (optind = 0;;) { /* 0: also forget an earlier command line */
+                int before = optind > 0 ? optind : 1;
+
+                c = getopt_long(argc, argv, letters, longs, NULL);
+                if (c < 0)
+                        break;
+                if (c == 1) {
+                        status = add_word(ret, optarg);
+                        if (status != STATUS_OK)
+                                return status;
+                        continue;
+                }
+                if (c == '?' || c == ':')
+                        return refuse(ret, c, argv[before]);
+                i = c >= LONG_BASE ? c - LONG_BASE : find_letter(c, ret->verb);
+                ret->given[i / 64] |= UINT64_C(1) << i % 64;
+                status = option_set_value(ret, &options[i], optarg);
+                if (status == STATUS_OK && say(ret, &options[i], optarg) < 0)
+                        status = STATUS_FAILED;
+                if (status != STATUS_OK)
+                        return status;
+        }
+        ret->spec.ring = ret->spec.ring || ret->spec.in_kernel;
+        if (ret->sched && add_sched(&ret->spec.events) < 0) {
+                log_error("Failed to read the command line: out of memory");
+                return STATUS_FAILED;
+        }
+        ret->command = argv + optind;
+        ret->n_command = (size_t) (argc - optind);
+        if (streq_ptr(ret->socket, ""))
+                ret->socket = NULL;
+        if (streq_ptr(ret->store, ""))
+                ret->store = NULL;
+        return STATUS_OK;
+}
+
+int options_join_words(Options *o) {
+        for (size_t i = 0; i < o->n_command; i++) {
+                int status = add_word(o, o->command[i]);
+
+                if (status != STATUS_OK)
+                        return status;
+        }
+        o->n_command = 0;
+        return STATUS_OK;
+}
+
+int options_check(const Options *o, const char *verb, unsigned groups, size_t min, size_t max) {
+        char quoted[NAME_QUOTE_MAX];
+
+        for (size_t i = 0; i < ELEMENTSOF(options); i++)
+                if ((o->given[i / 64] & UINT64_C(1) << i % 64) && !(options[i].groups & groups))
+                        return option_usage(verb, "\"%s\" has no option --%s", verb,
+                                            options[i].name);
+        if (o->words.n < min)
+                return option_usage(verb, "\"%s\" needs %s", verb,
+                                    o->words.n > 0 ? "more arguments" : "an argument");
+        if (o->words.n > max)
+                return option_usage(verb, "\"%s\" cannot use the argument \"%s\"", verb,
+                                    name_quote(quoted, o->words.items[max]));
+        return STATUS_OK;
+}
+
+/* Whether @option sets the member of a Spec at @offset. */
+static bool sets_member(const Option *option, size_t offset) {
+        return option->offset == AT(spec) + offset ||
+               (option->kind == OPTION_LEAN && offset == offsetof(Spec, hooked));
+}
+
+json_t *options_spec_to_json(const Options *o, const Spec *spec) {
+        json_auto_t *object = spec_to_json(spec);
+
+        if (object && spec->functions.n == 0)
+                (void) json_object_del(object, "functions");
+        for (size_t i = 0; object && i < ELEMENTSOF(options); i++)
+                for (size_t offset = 0; offset < sizeof(Spec); offset++)
+                        if ((o->given[i / 64] & UINT64_C(1) << i % 64) &&
+                            sets_member(&options[i], offset) &&
+                            spec_member_to_json(object, spec, offset) == -ENOMEM)
+                                return NULL;
+        return json_incref(object);
+}
+
+void options_done(Options *o) {
+        spec_done(&o->spec);
+        rules_done(&o->rules);
+        strv_done(&o->render);
+        strv_done(&o->analysis.callers);
+        strv_done(&o->filter.tasks);
+        strv_done(&o->filter.roots);
+        strv_done(&o->filter.functions);
+        strv_done(&o->filter.fold);
+        strv_done(&o->words);
+        strv_done(&o->said);
+        free(o->verb);
+        *o = (Options){};
+}
+
+#define HELP_COLUMN 28
+
+void options_help(Buf *out, unsigned groups) {
+        for (size_t i = 0; i < ELEMENTSOF(options); i++) {
+                const Option *option = &options[i];
+                char left[64];
+                int n;
+
+                if (!(option->groups & groups))
+                        continue;
+                n = snprintf(left, sizeof(left), "  %c%c%c --%s%s%s%s", option->letter ? '-' : ' ',
+                             option->letter ?: ' ', option->letter ? ',' : ' ', option->name,
+                             option_has_optional_value(option) ? "[="
+                             : option->value                   ? "="
+                                                               : "",
+                             option->value ?: "", option_has_optional_value(option) ? "]" : "");
+                buf_adds(out, left);
+                buf_pad(out, n < HELP_COLUMN ? (size_t) (HELP_COLUMN - n) : 1, ' ');
+                for (const char *p = option->help; *p; p++) {
+                        buf_add(out, p, 1);
+                        if (*p == '\n')
+                                buf_pad(out, HELP_COLUMN, ' ');
+                }
+                buf_adds(out, "\n");
+        }
+}

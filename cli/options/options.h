@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Options: what the command line says
+ *
+ * One table describes every option of every verb: how it is spelt, where its
+ * value goes, what help says of it, and to which groups it belongs.  A verb
+ * names the groups it takes.  Options may stand anywhere before "--".
+ */
+
+#include <jansson.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/strv.h"
+#include "cli/options/rules.h"
+#include "store/spec.h"
+
+enum {
+        OPTIONS_GLOBAL = 1 << 0, /* every verb has these */
+        OPTIONS_JSON = 1 << 1,
+        OPTIONS_RECORD = 1 << 2, /* what to record */
+        OPTIONS_DRAW = 1 << 3,   /* how to draw it */
+        OPTIONS_OUTPUT = 1 << 4, /* where to */
+        OPTIONS_RUN = 1 << 5,
+        OPTIONS_FOLLOW = 1 << 6,
+        OPTIONS_STOP = 1 << 7,
+        OPTIONS_VACUUM = 1 << 8,
+        OPTIONS_CONFIG = 1 << 9,
+        OPTIONS_VERIFY = 1 << 10,
+        OPTIONS_FILTER = 1 << 11,    /* what of a recording to read */
+        OPTIONS_ARM = 1 << 13,       /* what to wait for */
+        OPTIONS_IN_KERNEL = 1 << 14, /* whether to write anything at all */
+        OPTIONS_TOP = 1 << 15,
+        OPTIONS_KEEP_GOING = 1 << 16,
+        OPTIONS_KEEP = 1 << 18, /* what to call it */
+        OPTIONS_LIVE = 1 << 17, /* those of OPTIONS_FILTER that make sense while it is recorded */
+        OPTIONS_SCHEDULE = 1 << 24, /* when, how often, how many */
+        OPTIONS_LATER = 1 << 25,
+        OPTIONS_FETCH = 1 << 20,
+        OPTIONS_ANALYZE = 1 << 26, /* how to add up what was read */
+        OPTIONS_CALLERS = 1 << 19,
+        OPTIONS_TREE = 1 << 27,
+        OPTIONS_HIST = 1 << 28,
+        OPTIONS_SLOW = 1 << 29,
+        OPTIONS_LIMIT = 1 << 30,
+        OPTIONS_REMOTE = 1 << 22, /* where it is done; never said there again */
+        OPTIONS_FLEET = 1 << 23,  /* on many hosts */
+        OPTIONS_EXPORT = 1 << 12, /* to what format */
+        OPTIONS_BUFFER = 1 << 21, /* which of a file's */
+};
+#define OPTIONS_LIST (1U << 31) /* how many: no int has it */
+
+/* --color */
+#define NTH_TRACE_ALL INT_MAX
+
+typedef enum ColorMode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } ColorMode;
+
+typedef enum JsonMode { JSON_OFF, JSON_AUTO, JSON_SHORT, JSON_PRETTY } JsonMode;
+
+/* What of a recording is read, as it was said; depth, notrace, pids and
+ * slower are in the spec. */
+typedef struct FilterOptions {
+        Strv tasks, roots, functions, fold;
+        const char *cpus, *from, *to, *keep_slower;
+        uint64_t nth, n_slowest;
+        bool keep_failed;
+} FilterOptions;
+
+/* When, and how many of what a timer begins. */
+typedef struct ScheduleOptions {
+        const char *calendar, *at;
+        uint64_t in_ns, randomize_ns, max_per_day, keep; /* 0: not said */
+} ScheduleOptions;
+
+/* What a trace.dat shall be like. */
+typedef struct FetchOptions {
+        bool full, v6, v7;
+        const char *compress;
+} FetchOptions;
+
+/* How what was read is added up and shown. */
+typedef struct AnalysisOptions {
+        const char *sort; /* top */
+        uint64_t n_slow;  /* slow; 0: not said */
+        uint64_t min_ppm; /* tree: of all; UINT64_MAX: not said */
+        Strv callers;     /* tree */
+        bool corrected, is_linear, live_top;
+} AnalysisOptions;
+
+typedef struct Options {
+        const char *socket;       /* NULL: the default */
+        const char *store;        /* NULL: ask the daemon */
+        const char *buffer;       /* of a trace.dat; NULL: not said */
+        const char *host, *hosts; /* NULL: here */
+        JsonMode json;
+        ColorMode color;
+        bool no_pager, no_legend, no_color, quiet, help, version;
+
+        const char *name, *profile;
+        Spec spec;        /* without its functions, which are words */
+        uint64_t wait_ns; /* for what another one uses; 0: not at all */
+        bool force, sched;
+        Rules rules; /* spec.triggers to be */
+        bool no_report, keep, all, deep, keep_going;
+        int nth_trace; /* of a text, from 1; NTH_TRACE_ALL; 0: not said */
+        const char *format;
+        const char *by; /* top */
+        uint64_t limit; /* 0: not said */
+        Strv render;    /* options of the renderer */
+        FilterOptions filter;
+        FetchOptions fetch;
+        AnalysisOptions analysis;
+        const char *output;
+        uint64_t vacuum_bytes, vacuum_age_ns, vacuum_sessions; /* 0: not said */
+        bool dry_run;
+        const char *config_root;
+        ScheduleOptions schedule;
+
+        const char *newest; /* list: a number, or "all"; NULL: not said */
+        Strv words;         /* arguments before "--", in order, without the verb */
+        char *verb;         /* NULL: none was given */
+        char **command;     /* arguments after "--", NULL-terminated; borrowed from argv */
+        size_t n_command;
+        uint64_t given[2]; /* bit i: entry i of the table was given */
+        Strv said;         /* "--name=value", in order */
+} Options;
+
+/* The store that is read and changed without a daemon. */
+static inline const char *options_store(const Options *o) {
+        return o->store ?: LOCALSTATEDIR "/lib/ftraced";
+}
+
+/*
+ * options_parse() - read a whole command line
+ * @ret: options_done() it, also after a failure
+ *
+ * Return: an exit status (cli/options/status.h).  Does not know the verbs.
+ */
+int options_parse(Options *ret, int argc, char **argv);
+/* For verbs that run no command: "--" only ended the options.  An exit status. */
+int options_join_words(Options *o);
+/* Whether all that was given belongs to @groups, and there are @min to @max words; an exit status.
+ * @verb: its name, for the messages. */
+int options_check(const Options *o, const char *verb, unsigned groups, size_t min, size_t max);
+/* Adds what was said of options that belong to any of @groups and to none of @others, for another
+ * command line; 0 or -ENOMEM. */
+int options_said(Strv *ret, const Options *o, unsigned groups, unsigned others);
+/*
+ * options_spec_to_json() - what the command line says of a Spec
+ * @spec: o->spec, with its functions if any were named
+ *
+ * For a profile that the rest is from: what was given is there also if it is what a Spec has by
+ * default.  NULL without memory.
+ */
+json_t *options_spec_to_json(const Options *o, const Spec *spec);
+void options_done(Options *o);
+#define _cleanup_options_ _cleanup_(options_done)
+
+/* The lines of help for the options of @groups, in the table's order. */
+void options_help(Buf *out, unsigned groups);

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The daemon has the last word on what may be recorded.  Names are checked here
+ * too because not every argument can be a JSON string at all, and what stands
+ * for many names is replaced by them.
+ */
+
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "cli/contact/contact.h"
+#include "cli/contact/waiting.h"
+#include "cli/options/status.h"
+#include "cli/record/recording.h"
+#include "cli/record/selection.h"
+#include "cli/source/retention.h"
+#include "cli/source/source.h"
+#include "cli/terminal/terminal.h"
+#include "store/store.h"
+
+static int check_words(const Strv *words) {
+        _cleanup_strv_ Strv read = {};
+
+        return selection_read(&read, words);
+}
+
+static int check_pids(const Strv *pids) {
+        char quoted[NAME_QUOTE_MAX];
+
+        for (size_t i = 0; i < pids->n; i++) {
+                char *end;
+                long pid = strtol(pids->items[i], &end, 10);
+
+                if (*end == 0 && pid > 0 && pid <= 4194304 &&
+                    strspn(pids->items[i], "0123456789") == strlen(pids->items[i]))
+                        continue;
+                log_error("--pid: \"%s\" is not the number of a process.",
+                          name_quote(quoted, pids->items[i]));
+                return STATUS_USAGE;
+        }
+        return STATUS_OK;
+}
+
+int recording_check(const Options *o, const Strv *functions) {
+        int status = STATUS_OK;
+
+        if (functions->n == 0 && !o->profile) {
+                log_error("\"%s\" needs a function, or --profile; see \"ftracectl %s --help\".",
+                          o->verb, o->verb);
+                return STATUS_USAGE;
+        }
+        status = check_words(functions);
+        if (status == STATUS_OK)
+                status = check_words(&o->spec.notrace);
+        if (status == STATUS_OK)
+                status = check_words(&o->spec.hooked);
+        if (status == STATUS_OK)
+                status = check_pids(&o->spec.pids);
+        if (status == STATUS_OK && o->name)
+                status = source_check_name(o->name);
+        return status;
+}
+
+/* Said here because the daemon would have to be sent all the names first. */
+static int too_many(size_t n, uint64_t limit) {
+        log_error("%zu functions are named; at most %llu can be roots. Name fewer, or raise "
+                  "--max-functions.",
+                  n, (unsigned long long) limit);
+        return STATUS_REFUSED;
+}
+
+/* What is written of a list ends there (store/spec.h). */
+static int too_long(const char *option, size_t n, size_t max) {
+        log_error("%s%zu names are too many: a list takes %zu. Name fewer functions, or globs "
+                  "(udp_*).",
+                  option ?: "", n, max);
+        return STATUS_REFUSED;
+}
+
+static int out_of_memory(void) {
+        log_error("Failed to describe the recording: out of memory");
+        return STATUS_FAILED;
+}
+
+/* A list of functions of a spec, on its way from words to names. */
+typedef struct Selected {
+        const char *option; /* NULL: the words themselves */
+        const Strv *words;
+        Strv *names;
+        size_t max;
+        Strv read, said;
+} Selected;
+
+static int read_all(Selected *lists, size_t n, const Options *o, Client *c, FunctionList *ret) {
+        bool needs_list = false;
+        int status = STATUS_OK;
+
+        for (size_t i = 0; status == STATUS_OK && i < n; i++) {
+                status = selection_read(&lists[i].read, lists[i].words);
+                needs_list = needs_list || selection_needs_list(&lists[i].read);
+        }
+        return status == STATUS_OK && needs_list ? function_list_get(ret, o, c) : status;
+}
+
+/* What the words stand for, said to the user before anything is armed; an exit status. */
+static int select_functions(Spec *spec, const Options *o, Client *c, const Strv *functions) {
+        Selected lists[] = {
+                { NULL, functions, &spec->functions, SPEC_MAX_ROOTS, {}, {} },
+                { "--notrace: ", &o->spec.notrace, &spec->notrace, SPEC_MAX_ROOTS, {}, {} },
+                { "--only: ", &o->spec.hooked, &spec->hooked, SPEC_MAX_HOOKED, {}, {} },
+        };
+        _cleanup_function_list_ FunctionList list = {};
+        int status;
+
+        status = read_all(lists, ELEMENTSOF(lists), o, c, &list);
+        for (size_t i = 0; i < ELEMENTSOF(lists); i++) {
+                strv_done(lists[i].names);
+                *lists[i].names = (Strv){};
+                if (status == STATUS_OK)
+                        status = selection_expand(lists[i].names, &lists[i].said, &lists[i].read,
+                                                  &list);
+                if (status == STATUS_OK && lists[i].names->n > lists[i].max)
+                        status = too_long(lists[i].option, lists[i].names->n, lists[i].max);
+        }
+        for (size_t i = 0; i < ELEMENTSOF(lists); i++) {
+                for (size_t k = 0; status == STATUS_OK && k < lists[i].said.n; k++)
+                        talk(o, "%s%s.", lists[i].option ?: "", lists[i].said.items[k]);
+                strv_done(&lists[i].read);
+                strv_done(&lists[i].said);
+        }
+        return status;
+}
+
+static int set_text(json_t *o, const char *key, const char *value) {
+        return value ? json_object_set_new(o, key, json_string(value)) : 0;
+}
+
+/* The parameters of Start and DryRun; NULL without memory. */
+static json_t *start_parameters(const Options *o, const Spec *spec) {
+        json_auto_t *parameters = json_object();
+
+        if (json_object_set_new(parameters, "spec", options_spec_to_json(o, spec)) < 0 ||
+            set_text(parameters, "name", o->name) < 0 ||
+            set_text(parameters, "profile", o->profile) < 0 ||
+            (o->force && json_object_set_new(parameters, "force", json_true()) < 0))
+                return NULL;
+        return json_incref(parameters);
+}
+
+/* What is asked for, with functions for what stands for them; an exit status. */
+static int describe(json_t **ret, const Options *o, Client *c, const Strv *functions) {
+        _cleanup_spec_ Spec spec = {};
+        int status;
+
+        if (spec_copy(&spec, &o->spec) < 0)
+                return out_of_memory();
+        status = select_functions(&spec, o, c, functions);
+        if (status != STATUS_OK)
+                return status;
+        if (spec.functions.n > spec.max_functions && !o->profile)
+                return too_many(spec.functions.n, spec.max_functions);
+        *ret = start_parameters(o, &spec);
+        return *ret ? STATUS_OK : out_of_memory();
+}
+
+int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *functions,
+                    bool attach, int wake_fd) {
+        json_auto_t *reply = NULL;
+        json_t *parameters;
+        int status;
+
+        status = describe(&parameters, o, c, functions);
+        if (status != STATUS_OK)
+                return status;
+        if (json_object_set_new(parameters, "attach", json_boolean(attach)) < 0 ||
+            (o->wait_ns > 0 && json_object_set_new(parameters, "wait_ns",
+                                                   json_integer((json_int_t) o->wait_ns)) < 0)) {
+                json_decref(parameters);
+                return out_of_memory();
+        }
+        status = waiting_start(&reply, o, c, parameters, wake_fd);
+        if (status != STATUS_OK)
+                return status;
+        status = source_meta_from_reply(ret, reply);
+        if (status == STATUS_OK)
+                retention_talk(o, reply);
+        return status;
+}
+
+int recording_dry_run(const Options *o, Client *c, const Strv *functions) {
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+        json_auto_t *reply = NULL;
+        json_t *parameters;
+        int status;
+
+        status = describe(&parameters, o, c, functions);
+        if (status == STATUS_OK)
+                status = contact_call(c, o, "DryRun", parameters, &reply, NULL);
+        if (status != STATUS_OK)
+                return status;
+        if (o->json != JSON_OFF) {
+                (void) json_object_del(reply, "script");
+                return stdout_json(o, json_incref(reply));
+        }
+        buf_adds(&out, json_string_value(json_object_get(reply, "script")) ?: "");
+        return stdout_end(&out);
+}
+
+int recording_stop(SessionMeta **ret, const Options *o, Client *c, const char *name) {
+        _cleanup_refusal_ Refusal refusal = {};
+        json_auto_t *reply = NULL;
+        int r, status;
+
+        r = client_call(c, "Stop", json_pack("{s:s}", "session", name), &reply, NULL, &refusal);
+        if (r == CLIENT_E_REFUSED && refusal.kind == REFUSAL_SESSION_STATE) {
+                status = contact_call(c, o, "Describe", json_pack("{s:s}", "session", name), &reply,
+                                      NULL);
+                if (status != STATUS_OK)
+                        return status;
+        } else if (r != 0)
+                return contact_failure(o, r, &refusal);
+        retention_talk(o, reply);
+        return source_meta_from_reply(ret, reply);
+}
+
+void recording_talk_warnings(const Options *o, const SessionMeta *m) {
+        for (size_t i = 0; i < m->warnings.n; i++)
+                talk(o, "Note: %s", m->warnings.items[i]);
+}
+
+void recording_talk_kept(const Options *o, const SessionMeta *m) {
+        char size[UNIT_TEXT_MAX];
+
+        talk(o, "Kept as %s (%s): ftracectl report %s%s%s", m->name,
+             format_bytes(size, session_meta_n_bytes(m)), m->name, o->store ? " --store " : "",
+             o->store ?: "");
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A table of forms: how a word of each begins, whether it is well formed, and
+ * which functions of the list it stands for.  The form without a beginning is
+ * the last and takes the rest.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <regex.h>
+#include <stdio.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "base/name.h"
+#include "cli/options/status.h"
+#include "cli/record/selection.h"
+
+#define FILE_BYTES_MAX ((size_t) 1 << 20)
+#define REGEX_BYTES_MAX 1024U
+#define SAID_NAMES 5 /* functions named in what is said of a word */
+
+/* What is in front of a system call's name: linux 6.1 arch/{x86,arm64,s390,riscv}/include/asm/
+ * syscall_wrapper.h, include/linux/syscalls.h; SyS_ before 4.17. */
+static const char *const syscall_prefixes[] = { "__x64_sys_",   "__arm64_sys_", "__s390x_sys_",
+                                                "__riscv_sys_", "__se_sys_",    "SyS_",
+                                                "sys_" };
+
+static int out_of_memory(void) {
+        log_error("Failed to expand the functions: out of memory");
+        return STATUS_FAILED;
+}
+
+/* --- /REGEX/ --------------------------------------------------------------------------------- */
+
+static int compile_regex(regex_t *ret, const char *word) {
+        char text[REGEX_BYTES_MAX + 1], quoted[NAME_QUOTE_MAX], why[128];
+        size_t n = strlen(word);
+        int r;
+
+        if (n < 3 || word[n - 1] != '/' || n - 2 > REGEX_BYTES_MAX) {
+                log_error("\"%s\" is not a regular expression: write it between two slashes, like "
+                          "'/^udp_(send|recv)msg$/'.",
+                          name_quote(quoted, word));
+                return STATUS_USAGE;
+        }
+        memcpy(text, word + 1, n - 2);
+        text[n - 2] = 0;
+        r = regcomp(ret, text, REG_EXTENDED | REG_NOSUB);
+        if (r != 0) {
+                (void) regerror(r, ret, why, sizeof(why));
+                log_error("\"%s\" is not a regular expression: %s.", name_quote(quoted, word), why);
+                return STATUS_USAGE;
+        }
+        return STATUS_OK;
+}
+
+static int check_regex(const char *word) {
+        regex_t regex;
+        int status = compile_regex(&regex, word);
+
+        if (status == STATUS_OK)
+                regfree(&regex);
+        return status;
+}
+
+static int match_regex(Strv *ret, const char *word, const FunctionList *l) {
+        regex_t regex;
+        int status = compile_regex(&regex, word), r = 0;
+
+        if (status != STATUS_OK)
+                return status;
+        for (size_t i = 0; r >= 0 && i < l->n; i++)
+                if (regexec(&regex, l->items[i].name, 0, NULL, 0) == 0)
+                        r = strv_add(ret, l->items[i].name);
+        regfree(&regex);
+        return r < 0 ? out_of_memory() : STATUS_OK;
+}
+
+/* --- mod:NAME -------------------------------------------------------------------------------- */
+
+static int check_word_behind_colon(const char *word) {
+        const char *name = strchr(word, ':') + 1;
+        char quoted[NAME_QUOTE_MAX];
+
+        if (function_name_is_valid(name))
+                return STATUS_OK;
+        log_error("\"%s\": a name must follow the colon.", name_quote(quoted, word));
+        return STATUS_USAGE;
+}
+
+/* The kernel has '_' where a file's name may have '-'. */
+static bool module_matches(const char *module, const char *name) {
+        for (; *module && (*module == *name || (*module == '_' && *name == '-')); module++)
+                name++;
+        return *module == *name;
+}
+
+static int match_module(Strv *ret, const char *word, const FunctionList *l) {
+        const char *name = strchr(word, ':') + 1;
+
+        for (size_t i = 0; i < l->n; i++)
+                if (l->items[i].module && module_matches(l->items[i].module, name) &&
+                    strv_add(ret, l->items[i].name) < 0)
+                        return out_of_memory();
+        return STATUS_OK;
+}
+
+/* --- syscall:NAME ---------------------------------------------------------------------------- */
+
+static int match_syscall(Strv *ret, const char *word, const FunctionList *l) {
+        const char *name = strchr(word, ':') + 1;
+
+        for (size_t p = 0; p < ELEMENTSOF(syscall_prefixes); p++) {
+                size_t n = strlen(syscall_prefixes[p]);
+
+                for (size_t i = 0; i < l->n; i++)
+                        if (strncmp(l->items[i].name, syscall_prefixes[p], n) == 0 &&
+                            streq(l->items[i].name + n, name))
+                                return strv_add(ret, l->items[i].name) < 0 ? out_of_memory()
+                                                                           : STATUS_OK;
+        }
+        return STATUS_OK;
+}
+
+/* --- NAME, GLOB ------------------------------------------------------------------------------ */
+
+static int check_name(const char *word) {
+        char quoted[NAME_QUOTE_MAX];
+
+        if (function_pattern_is_valid(word))
+                return STATUS_OK;
+        name_quote(quoted, word);
+        if (*word && strspn(word, "*?") == strlen(word))
+                log_error("\"%s\" matches every function of the kernel; recording them all would "
+                          "stall this machine. Name fewer: \"udp_*\".",
+                          quoted);
+        else
+                log_error("\"%s\" cannot be a function's name, nor a pattern of names like "
+                          "\"udp_*\".",
+                          quoted);
+        return STATUS_USAGE;
+}
+
+static int match_name(Strv *ret, const char *word, const FunctionList *l) {
+        for (size_t i = 0; i < l->n; i++)
+                if (fnmatch(word, l->items[i].name, 0) == 0 && strv_add(ret, l->items[i].name) < 0)
+                        return out_of_memory();
+        return STATUS_OK;
+}
+
+/* --- all of them ----------------------------------------------------------------------------- */
+
+static const struct Form {
+        const char *prefix;
+        int (*check)(const char *word);
+        int (*match)(Strv *ret, const char *word, const FunctionList *l);
+        bool needs_list; /* the daemon does not know it */
+} forms[] = {
+        { "/", check_regex, match_regex, true },
+        { "mod:", check_word_behind_colon, match_module, true },
+        { "syscall:", check_word_behind_colon, match_syscall, true },
+        { "", check_name, match_name, false },
+};
+
+static const struct Form *form_of(const char *word) {
+        const struct Form *f = forms;
+
+        while (strncmp(word, f->prefix, strlen(f->prefix)) != 0)
+                f++;
+        return f;
+}
+
+static int read_file(Strv *ret, const char *path) {
+        _cleanup_free_ char *text = NULL;
+        char quoted[NAME_QUOTE_MAX];
+        char *state = NULL;
+        int r;
+
+        r = file_read(AT_FDCWD, path, &text, NULL, FILE_BYTES_MAX);
+        if (r < 0) {
+                log_error_errno(r, "Failed to read functions from \"%s\": %m",
+                                name_quote(quoted, path));
+                return r == -ENOENT ? STATUS_NOT_FOUND : STATUS_FAILED;
+        }
+        for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
+                size_t n;
+                int status;
+
+                line += strspn(line, " \t");
+                n = strcspn(line, "#");
+                while (n > 0 && strchr(" \t\r", line[n - 1]))
+                        n--;
+                line[n] = 0;
+                if (n == 0)
+                        continue;
+                status = form_of(line)->check(line);
+                if (status != STATUS_OK)
+                        return status;
+                if (strv_add(ret, line) < 0)
+                        return out_of_memory();
+        }
+        return STATUS_OK;
+}
+
+int selection_read(Strv *ret, const Strv *words) {
+        _cleanup_strv_ Strv all = {};
+
+        for (size_t i = 0; i < words->n; i++) {
+                const char *word = words->items[i];
+                int status = *word == '@' ? read_file(&all, word + 1) : form_of(word)->check(word);
+
+                if (status != STATUS_OK)
+                        return status;
+                if (*word != '@' && strv_add(&all, word) < 0)
+                        return out_of_memory();
+        }
+        if (words->n > 0 && all.n == 0) {
+                log_error("the file of functions is empty: nothing would be recorded.");
+                return STATUS_USAGE;
+        }
+        *ret = TAKE(all, (Strv){});
+        return STATUS_OK;
+}
+
+bool selection_needs_list(const Strv *words) {
+        for (size_t i = 0; i < words->n; i++)
+                if (form_of(words->items[i])->needs_list)
+                        return true;
+        return false;
+}
+
+int selection_match(Strv *ret, const char *word, const FunctionList *l) {
+        return form_of(word)->match(ret, word, l);
+}
+
+static int say(Strv *ret, const char *word, const Strv *names) {
+        _cleanup_strv_ Strv first = {};
+        _cleanup_free_ char *joined = NULL, *text = NULL, *more = NULL;
+        char quoted[NAME_QUOTE_MAX];
+
+        for (size_t i = 0; i < MIN(names->n, (size_t) SAID_NAMES); i++)
+                if (strv_add(&first, names->items[i]) < 0)
+                        return -ENOMEM;
+        joined = strv_join(&first, ", ");
+        if (!joined || (names->n > SAID_NAMES &&
+                        asprintf(&more, " and %zu more", names->n - SAID_NAMES) < 0)) {
+                more = NULL;
+                return -ENOMEM;
+        }
+        if (asprintf(&text, "%s stands for %zu function%s: %s%s", name_quote(quoted, word),
+                     names->n, names->n == 1 ? "" : "s", joined, more ?: "") < 0) {
+                text = NULL;
+                return -ENOMEM;
+        }
+        return strv_take(ret, TAKE_PTR(text));
+}
+
+int selection_expand(Strv *ret, Strv *ret_said, const Strv *words, const FunctionList *l) {
+        _cleanup_strv_ Strv all = {}, said = {};
+
+        for (size_t i = 0; i < words->n; i++) {
+                const char *word = words->items[i];
+                _cleanup_strv_ Strv names = {};
+                char quoted[NAME_QUOTE_MAX];
+                int status;
+
+                if (!form_of(word)->needs_list) {
+                        if (strv_add(&all, word) < 0)
+                                return out_of_memory();
+                        continue;
+                }
+                status = selection_match(&names, word, l);
+                if (status != STATUS_OK)
+                        return status;
+                if (names.n == 0) {
+                        log_error("\"%s\" matches no function that can be traced here. List them "
+                                  "with: ftracectl functions",
+                                  name_quote(quoted, word));
+                        return STATUS_NOT_FOUND;
+                }
+                if (say(&said, word, &names) < 0)
+                        return out_of_memory();
+                for (size_t k = 0; k < names.n; k++)
+                        if (strv_add(&all, names.items[k]) < 0)
+                                return out_of_memory();
+        }
+        *ret = TAKE(all, (Strv){});
+        *ret_said = TAKE(said, (Strv){});
+        return STATUS_OK;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Selection: the functions that words of a command line stand for
+ *
+ *      NAME, GLOB      for the daemon, which has the kernel's globs
+ *      /REGEX/         an extended regular expression (regex(7)) that a name must match somewhere
+ *      mod:NAME        every function of a module
+ *      syscall:NAME    the kernel's own function for a system call, whatever its prefix is here
+ *      @FILE           words from a file, one a line; '#' begins a comment
+ *
+ * All but the first become names here: a regular expression can cost any amount of time, which is
+ * then the user's own.
+ */
+
+#include "base/strv.h"
+#include "cli/record/function-list.h"
+
+/*
+ * selection_read() - the words, with @FILE replaced by what is in it, each of the right form
+ *
+ * An exit status.
+ */
+int selection_read(Strv *ret, const Strv *words);
+/* Whether selection_expand() needs a list. */
+bool selection_needs_list(const Strv *words);
+/*
+ * selection_expand() - names and globs only
+ * @words:      from selection_read()
+ * @ret_said:   a sentence for each word that was replaced, saying what it stands for
+ *
+ * An exit status; a word that stands for nothing is STATUS_NOT_FOUND.
+ */
+int selection_expand(Strv *ret, Strv *ret_said, const Strv *words, const FunctionList *l);
+/* Names of @l that one word stands for, globs too.  An exit status; none is STATUS_OK. */
+int selection_match(Strv *ret, const char *word, const FunctionList *l);

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* One child and its standard output; its complaints are better said by us. */
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <sys/wait.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "base/name.h"
+#include "cli/options/status.h"
+#include "cli/schedule/calendar.h"
+
+#define ANSWER_MAX ((size_t) 64 << 10)
+#define NEXT "Next elapse: "
+#define NOT_FOUND 127 /* posix_spawnp(3): the child's exit status if it cannot execute */
+
+char *calendar_read_next(const char *text) {
+        const char *next = strstr(text, NEXT), *day;
+
+        if (!next)
+                return NULL;
+        next += strlen(NEXT);
+        day = next + strcspn(next, " \n");
+        /* The day of the week is no part of it, and "never" is no time. */
+        if (*day != ' ' || strcspn(day + 1, "\n") == 0)
+                return NULL;
+        return strndup(day + 1, strcspn(day + 1, "\n"));
+}
+
+/* What systemd-analyze prints; its exit status, or -errno. */
+static int ask(char **ret, const char *event) {
+        char tool[] = "systemd-analyze", verb[] = "calendar", end[] = "--", locale[] = "LC_ALL=C";
+        _cleanup_free_ char *copy = strdup(event);
+        char *argv[] = { tool, verb, end, copy, NULL };
+        posix_spawn_file_actions_t actions;
+        char **environment;
+        size_t n = 0, k = 0;
+        int r, status, fds[2];
+        pid_t pid;
+
+        while (environ[n])
+                n++;
+        environment = calloc(n + 2, sizeof(*environment));
+        if (!environment || !copy) {
+                free(environment);
+                return -ENOMEM;
+        }
+        environment[k++] = locale;
+        for (size_t i = 0; i < n; i++)
+                if (!startswith(environ[i], "LC_") && !startswith(environ[i], "LANG"))
+                        environment[k++] = environ[i];
+        if (pipe2(fds, O_CLOEXEC) < 0) {
+                free(environment);
+                return ORIGIN(-errno);
+        }
+        (void) posix_spawn_file_actions_init(&actions);
+        (void) posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
+        (void) posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+        r = -posix_spawnp(&pid, tool, &actions, NULL, argv, environment);
+        (void) posix_spawn_file_actions_destroy(&actions);
+        free(environment);
+        safe_close(fds[1]);
+        if (r == 0) {
+                r = fd_read(fds[0], ret, NULL, ANSWER_MAX);
+                while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+                        ;
+        }
+        safe_close(fds[0]);
+        if (r < 0)
+                return r;
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -EIO;
+}
+
+enum {
+        CALENDAR_E_INVALID = 1,
+        CALENDAR_E_NEVER = 2,   /* it lies in the past, for good */
+        CALENDAR_E_NO_TOOL = 3, /* there is no systemd-analyze */
+};
+
+/* 0, CALENDAR_E_*, -errno. */
+static int find_next(char **ret_next, const char *event) {
+        _cleanup_free_ char *text = NULL;
+        int r = ask(&text, event);
+
+        if (r == -ENOENT || r == NOT_FOUND)
+                return CALENDAR_E_NO_TOOL;
+        if (r < 0)
+                return r;
+        if (r > 0)
+                return CALENDAR_E_INVALID;
+        *ret_next = calendar_read_next(text);
+        return *ret_next ? 0 : CALENDAR_E_NEVER;
+}
+
+int calendar_check(char **ret_next, const char *event, const char *option) {
+        char quoted[NAME_QUOTE_MAX];
+        int r = find_next(ret_next, event);
+
+        name_quote(quoted, event);
+        switch (r) {
+        case 0:
+                return STATUS_OK;
+        case CALENDAR_E_INVALID:
+                log_error("%s: \"%s\" is not a time that systemd understands, like 'Mon..Fri "
+                          "02:00' or hourly; see systemd.time(7).",
+                          option, quoted);
+                return STATUS_USAGE;
+        case CALENDAR_E_NEVER:
+                log_error("%s: \"%s\" has passed, and does not come again.", option, quoted);
+                return STATUS_USAGE;
+        case CALENDAR_E_NO_TOOL:
+                log_error("%s needs systemd: there is no systemd-analyze here.", option);
+                return STATUS_UNABLE;
+        default:
+                log_error_errno(r, "%s: Cannot check \"%s\" with systemd-analyze: %m", option,
+                                quoted);
+                return STATUS_FAILED;
+        }
+}

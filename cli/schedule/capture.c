@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The log is written when the recording begins and when it has ended, so that a capture whose process
+ * was killed is there, too.  Only sessions that the log names are ever removed: a session that happens
+ * to be called NAME-3 is somebody's.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "cli/contact/contact.h"
+#include "cli/files/upkeep.h"
+#include "cli/options/status.h"
+#include "cli/record/recording.h"
+#include "cli/schedule/capture-log.h"
+#include "cli/schedule/capture.h"
+#include "cli/source/source.h"
+#include "cli/terminal/signals.h"
+#include "cli/terminal/summary.h"
+#include "cli/terminal/terminal.h"
+#include "store/profile.h"
+
+#define DAY_NS (86400 * NSEC_PER_SEC)
+#define RESTART_TRIES 120 /* a second each: systemd starts a daemon that died at once */
+#define NAME_TRIES 100
+
+typedef struct Capture {
+        const Options *o;
+        const char *name;
+        const Strv *words;
+        CaptureLog log;
+        uint64_t at_ns;
+        Client *client;
+        SessionMeta *meta;
+} Capture;
+
+static uint64_t realtime_ns(void) {
+        struct timespec t;
+
+        (void) clock_gettime(CLOCK_REALTIME, &t);
+        return (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
+}
+
+/* --- whether it may be ------------------------------------------------------------------------ */
+
+static uint64_t member(const Profile *p, const char *name, uint64_t said) {
+        json_int_t n = json_integer_value(json_object_get(p->spec, name));
+
+        return said > 0 ? said : n > 0 ? (uint64_t) n : 0;
+}
+
+static int load_profile(Profile *ret, const Options *o) {
+        _cleanup_free_ char *like = NULL;
+        char quoted[NAME_QUOTE_MAX];
+        int r = PROFILE_E_NOT_FOUND;
+
+        if (profile_name_is_valid(o->profile))
+                r = profile_load(ret, o->config_root, o->profile);
+        if (r == 0)
+                return STATUS_OK;
+        if (r < 0) {
+                log_error_errno(r, "Failed to read the profile \"%s\": %m", o->profile);
+                return STATUS_FAILED;
+        }
+        (void) profile_suggest(&like, o->config_root, o->profile);
+        log_error("there is no profile \"%s\"%s%s%s; see \"ftracectl profile list\".",
+                  name_quote(quoted, o->profile), like ? ". Did you mean \"" : "", like ?: "",
+                  like ? "\"?" : "");
+        return STATUS_NOT_FOUND;
+}
+
+int capture_check(const Options *o, const Strv *words) {
+        _cleanup_profile_ Profile p = PROFILE_INIT;
+        bool is_ring, has_triggers;
+        int status;
+
+        status = recording_check(o, words);
+        if (status == STATUS_OK && o->profile)
+                status = load_profile(&p, o);
+        if (status != STATUS_OK)
+                return status;
+        is_ring = o->spec.ring || json_is_true(json_object_get(p.spec, "ring"));
+        has_triggers = json_array_size(json_object_get(p.spec, "triggers")) > 0;
+        if (has_triggers) {
+                log_error("profile \"%s\" waits for triggers, and a schedule for the clock: arm it "
+                          "instead, with \"ftracectl start --profile %s\".",
+                          o->profile, o->profile);
+                return STATUS_USAGE;
+        }
+        if (member(&p, "duration_ns", o->spec.duration_ns) > 0 ||
+            (member(&p, "max_bytes", o->spec.max_bytes) > 0 && !is_ring))
+                return STATUS_OK;
+        log_error("a recording that a timer begins must end by itself: say --duration=TIME%s.",
+                  is_ring ? "" : ", or --max-size=BYTES");
+        return STATUS_USAGE;
+}
+
+/* --- recording -------------------------------------------------------------------------------- */
+
+static int save(const Capture *c) {
+        int r = capture_log_save(&c->log);
+
+        if (r >= 0)
+                return STATUS_OK;
+        log_error_errno(r, "Failed to write %s: %m", c->log.path);
+        return STATUS_FAILED;
+}
+
+static int skip(Capture *c, int status, const char *result, const char *reason) {
+        if (capture_log_add(&c->log, c->at_ns, result, reason) >= 0)
+                (void) save(c);
+        return status;
+}
+
+/* A name that nobody has: @sessions are all that there are. */
+static void find_name(char text[static SESSION_NAME_MAX + 1], const Capture *c,
+                      const json_t *sessions) {
+        uint64_t n = capture_log_next(&c->log);
+        json_t *s;
+        size_t i;
+
+        for (unsigned tries = 0; tries < NAME_TRIES; tries++, n++) {
+                bool is_taken = false;
+
+                (void) snprintf(text, SESSION_NAME_MAX + 1, "%s-%" PRIu64, c->name, n);
+                json_array_foreach (sessions, i, s)
+                        is_taken = is_taken ||
+                                   streq(json_string_value(json_object_get(s, "name")) ?: "", text);
+                if (!is_taken)
+                        return;
+        }
+}
+
+static int begin(Capture *c) {
+        char name[SESSION_NAME_MAX + 1];
+        json_auto_t *reply = NULL;
+        Options o = *c->o;
+        int status;
+
+        status = contact_daemon(&c->client, &o);
+        if (status == STATUS_OK)
+                status = contact_gather(c->client, &o, "ListBriefs", NULL, "briefs", &reply);
+        if (status != STATUS_OK)
+                return skip(c, status, "failed", "there was no daemon that answered");
+        find_name(name, c, json_object_get(reply, "briefs"));
+        o.name = name;
+        status = recording_start(&c->meta, &o, c->client, c->words, false, -EBADF);
+        if (status == STATUS_BUSY)
+                return skip(c, status, "skipped", "another one held the tracer");
+        if (status != STATUS_OK)
+                return skip(c, status, status == STATUS_REFUSED ? "refused" : "failed",
+                            "it could not begin; its journal says why");
+        recording_talk_warnings(&o, c->meta);
+        if (capture_log_set(&c->log, c->at_ns, c->meta) < 0)
+                return STATUS_FAILED;
+        return save(c);
+}
+
+/* --- until it has ended ----------------------------------------------------------------------- */
+
+/* To the daemon that comes after one that went. */
+static int reconnect(Capture *c, int signal_fd) {
+        c->client = client_free(c->client);
+        for (unsigned i = 0; i < RESTART_TRIES && !signals_want_end(signal_fd); i++) {
+                if (client_connect(&c->client, contact_socket(c->o)) == 0)
+                        return STATUS_OK;
+                (void) sleep(1);
+        }
+        log_error("the daemon is gone and no other has started; %s goes on recording unwatched.",
+                  c->meta->name);
+        return STATUS_FAILED;
+}
+
+static int stop(Capture *c) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        _cleanup_(client_freep) Client *other = NULL;
+        int status;
+
+        status = contact_daemon(&other, c->o);
+        if (status == STATUS_OK)
+                status = recording_stop(&m, c->o, other, c->meta->name);
+        if (status == STATUS_OK)
+                SWAP(c->meta, m);
+        return status;
+}
+
+/* One reply of Watch; whether it was the last one. */
+static int look(Capture *c, int signal_fd, bool *ret_ended) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        _cleanup_refusal_ Refusal refusal = {};
+        json_auto_t *reply = NULL;
+        bool continues = true;
+        int r, status;
+
+        r = client_receive(c->client, &reply, NULL, &continues, &refusal, signal_fd, -1);
+        if (r == CLIENT_E_INTERRUPTED) {
+                if (!signals_want_end(signal_fd))
+                        return STATUS_OK;
+                *ret_ended = true;
+                return stop(c);
+        }
+        if (r == CLIENT_E_GONE || r == -ECONNRESET || r == -EPIPE) {
+                status = reconnect(c, signal_fd);
+                if (status != STATUS_OK)
+                        return status;
+                r = client_send(c->client, "Watch", json_pack("{s:s}", "session", c->meta->name),
+                                true);
+                return r == 0 ? STATUS_OK : contact_failure(c->o, r, NULL);
+        }
+        if (r != 0)
+                return contact_failure(c->o, r, &refusal);
+        status = source_meta_from_reply(&m, reply);
+        if (status == STATUS_OK)
+                SWAP(c->meta, m);
+        *ret_ended = !continues;
+        return status;
+}
+
+static int wait_for_end(Capture *c) {
+        _cleanup_signals_ int signal_fd = signals_open();
+        bool has_ended = false;
+        int r, status;
+
+        if (signal_fd < 0) {
+                log_error_errno(signal_fd, "Failed to wait for signals: %m");
+                return STATUS_FAILED;
+        }
+        r = client_send(c->client, "Watch", json_pack("{s:s}", "session", c->meta->name), true);
+        status = r == 0 ? STATUS_OK : contact_failure(c->o, r, NULL);
+        while (status == STATUS_OK && !has_ended)
+                status = look(c, signal_fd, &has_ended);
+        return status;
+}
+
+/* --- what is kept ----------------------------------------------------------------------------- */
+
+/* The session among @sessions that is @capture's and still there; NULL: none. */
+static const json_t *find_session(const json_t *capture, const json_t *sessions) {
+        const char *id = json_string_value(json_object_get(capture, "id"));
+        json_t *s;
+        size_t i;
+
+        json_array_foreach (sessions, i, s)
+                if (id && streq(json_string_value(json_object_get(s, "id")) ?: "", id))
+                        return s;
+        return NULL;
+}
+
+size_t capture_count_kept(json_t *captures, json_t *sessions) {
+        size_t i, n = 0;
+        json_t *c;
+
+        json_array_foreach (captures, i, c)
+                n += find_session(c, sessions) != NULL;
+        return n;
+}
+
+static bool may_go(const json_t *session) {
+        const char *text = json_string_value(json_object_get(session, "state"));
+        int state = text ? session_state_from_name(text) : -EINVAL;
+
+        return state >= 0 && !session_state_is_live((SessionState) state) &&
+               !json_is_true(json_object_get(session, "pinned"));
+}
+
+/* Removes the oldest until @c->o->schedule.keep are left beside those that may not go. */
+static int remove_old(Capture *c) {
+        _cleanup_(client_freep) Client *client = NULL;
+        json_auto_t *reply = NULL;
+        json_t *sessions, *capture;
+        size_t i, n = 0;
+        int status;
+
+        if (c->o->schedule.keep == 0)
+                return STATUS_OK;
+        status = contact_daemon(&client, c->o);
+        if (status == STATUS_OK)
+                status = contact_gather(client, c->o, "ListBriefs", NULL, "briefs", &reply);
+        if (status != STATUS_OK)
+                return status;
+        sessions = json_object_get(reply, "briefs");
+        json_array_foreach (capture_log_all(&c->log), i, capture)
+                n += may_go(find_session(capture, sessions));
+        json_array_foreach (capture_log_all(&c->log), i, capture) {
+                const json_t *s = find_session(capture, sessions);
+                const char *name = json_string_value(json_object_get(s, "name"));
+
+                if (n <= c->o->schedule.keep)
+                        break;
+                if (!s || !name || !may_go(s))
+                        continue;
+                status = upkeep_remove(c->o, client, name);
+                if (status == STATUS_OK) {
+                        talk(c->o, "Removed %s: %" PRIu64 " are kept.", name, c->o->schedule.keep);
+                        n--;
+                }
+        }
+        return status;
+}
+
+static int capture(Capture *c) {
+        char loss[SUMMARY_MAX], size[UNIT_TEXT_MAX];
+        const SessionMeta *m;
+        int status;
+
+        if (c->o->schedule.max_per_day > 0 &&
+            capture_log_count(&c->log, c->at_ns - MIN(c->at_ns, DAY_NS)) >=
+                    c->o->schedule.max_per_day) {
+                log_warning("Schedule '%s' has captured %" PRIu64 " times in 24 hours, as often as "
+                            "--max-per-day allows; nothing is recorded now.",
+                            c->name, c->o->schedule.max_per_day);
+                return skip(c, STATUS_REFUSED, "skipped",
+                            "as many captures in 24 hours as --max-per-day allows");
+        }
+        status = begin(c);
+        if (status == STATUS_OK)
+                status = wait_for_end(c);
+        m = c->meta;
+        if (!m)
+                return status;
+        if (capture_log_set(&c->log, c->at_ns, m) >= 0)
+                (void) save(c);
+        if (status != STATUS_OK)
+                return status;
+        talk(c->o, "%s: %s, %s, %s.", m->name, session_state_name(m->state),
+             format_bytes(size, session_meta_n_bytes(m)), summary_loss(loss, m));
+        status = remove_old(c);
+        if (status != STATUS_OK)
+                return status;
+        if (m->state == SESSION_FAILED)
+                return STATUS_FAILED;
+        if (m->limit != SESSION_LIMIT_NONE)
+                return STATUS_REFUSED;
+        return summary_is_complete(m) ? STATUS_OK : STATUS_INCOMPLETE;
+}
+
+int capture_run(const Options *o, const char *name, const Strv *words) {
+        Capture c = { .o = o, .name = name, .words = words, .at_ns = realtime_ns() };
+        int r, status;
+
+        status = capture_check(o, words);
+        if (status != STATUS_OK)
+                return status;
+        r = capture_log_open(&c.log, name);
+        if (r < 0) {
+                log_error_errno(r, "Failed to read what schedule \"%s\" captured before: %m", name);
+                return STATUS_FAILED;
+        }
+        status = capture(&c);
+        client_free(c.client);
+        session_meta_free(c.meta);
+        capture_log_done(&c.log);
+        return status;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Two small files, each written whole or not at all.  What only ftracectl wants to know again is in
+ * a section [X-Ftraced], which systemd leaves alone.
+ */
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/ini.h"
+#include "base/io.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "cli/schedule/schedule.h"
+
+#define UNIT_DIR "/etc/systemd/system"
+#define WANTS_DIR UNIT_DIR "/timers.target.wants"
+#define PREFIX "ftraced-capture@"
+#define DROP_IN "50-ftracectl.conf"
+#define HEADER                                                                                     \
+        "# Written by ftracectl schedule, which removes it as well.  What is changed here "        \
+        "belongs "                                                                                 \
+        "into\n# another file of this directory.\n"
+
+static const char *const types[] = { "timer", "service" };
+
+bool schedule_name_is_valid(const char *name) {
+        return session_name_is_valid(name) && strlen(name) <= SCHEDULE_NAME_MAX;
+}
+
+char *schedule_unit(char text[static SCHEDULE_UNIT_MAX], const char *name, const char *type) {
+        (void) snprintf(text, SCHEDULE_UNIT_MAX, PREFIX "%s.%s", name, type);
+        return text;
+}
+
+static int make_path(char **ret, const char *root, const char *name, const char *type,
+                     const char *file) {
+        return asprintf(ret, "%s" UNIT_DIR "/" PREFIX "%s.%s.d%s%s", root ?: "", name, type,
+                        file ? "/" : "", file ?: "") < 0
+                       ? -ENOMEM
+                       : 0;
+}
+
+static bool is_plain(const char *word) {
+        return *word && word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                          "0123456789_@,.:/=+*?[]^-")] == 0;
+}
+
+char *schedule_quote(const char *word) {
+        _cleanup_buf_ Buf out = BUF_INIT;
+        char *text = NULL;
+
+        if (is_plain(word))
+                return strdup(word);
+        buf_adds(&out, "\"");
+        for (const char *c = word; *c; c++) {
+                if (*c == '"' || *c == '\\')
+                        buf_printf(&out, "\\%c", *c);
+                else if (*c == '%' || *c == '$')
+                        buf_printf(&out, "%c%c", *c, *c);
+                else if ((unsigned char) *c < ' ' || *c == 0x7f)
+                        buf_printf(&out, "\\x%02x", (unsigned) *c);
+                else
+                        buf_add(&out, c, 1);
+        }
+        buf_adds(&out, "\"");
+        return buf_take_string(&out, &text) < 0 ? NULL : text;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static void describe_timer(Buf *out, const Schedule *s) {
+        buf_adds(out, HEADER "[Timer]\n");
+        if (s->calendar) {
+                /* Times are no words: only "%" means something in them. */
+                buf_adds(out, "OnCalendar=\nOnCalendar=");
+                for (const char *c = s->calendar; *c; c++)
+                        buf_add(out, *c == '%' ? "%%" : c, *c == '%' ? 2 : 1);
+                buf_adds(out, "\n");
+        }
+        if (s->randomize_ns > 0)
+                buf_printf(out, "RandomizedDelaySec=%" PRIu64 "us\n",
+                           (uint64_t) (s->randomize_ns / NSEC_PER_USEC));
+}
+
+static int describe_service(Buf *out, const Schedule *s) {
+        buf_adds(out, HEADER "[Service]\nExecStart=\nExecStart=");
+        for (size_t i = 0; i < s->command.n; i++) {
+                _cleanup_free_ char *word = schedule_quote(s->command.items[i]);
+
+                if (!word)
+                        return -ENOMEM;
+                buf_printf(out, "%s%s", i > 0 ? " " : "", word);
+        }
+        buf_printf(out, "\n\n[X-Ftraced]\nKeep=%" PRIu64 "\n", s->keep);
+        return 0;
+}
+
+static int write_drop_in(const char *root, const Schedule *s, const char *type, Buf *text) {
+        _cleanup_free_ char *dir = NULL, *path = NULL;
+        int r = text->error;
+
+        if (r >= 0)
+                r = make_path(&dir, root, s->name, type, NULL);
+        if (r >= 0)
+                r = make_path(&path, root, s->name, type, DROP_IN);
+        if (r >= 0)
+                r = dir_make(AT_FDCWD, dir, 0755);
+        return r < 0 ? r : file_replace(AT_FDCWD, path, text->data, text->n_data, 0644);
+}
+
+int schedule_write(const char *root, const Schedule *s) {
+        _cleanup_buf_ Buf timer = BUF_INIT, service = BUF_INIT;
+        int r;
+
+        describe_timer(&timer, s);
+        r = describe_service(&service, s);
+        if (r >= 0)
+                r = write_drop_in(root, s, "service", &service);
+        if (r >= 0)
+                r = write_drop_in(root, s, "timer", &timer);
+        return r;
+}
+
+int schedule_erase(const char *root, const char *name) {
+        bool was_there = false;
+
+        for (size_t i = 0; i < ELEMENTSOF(types); i++) {
+                _cleanup_free_ char *dir = NULL, *path = NULL;
+                int r = make_path(&dir, root, name, types[i], NULL);
+
+                if (r >= 0)
+                        r = make_path(&path, root, name, types[i], DROP_IN);
+                if (r < 0)
+                        return r;
+                if (unlink(path) >= 0)
+                        was_there = true;
+                else if (errno != ENOENT)
+                        return ORIGIN(-errno);
+                (void) rmdir(dir); /* unless somebody else has a file in it */
+        }
+        return was_there ? 0 : -ENOENT;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static int on_set(const IniEntry *e, void *userdata) {
+        Schedule *s = userdata;
+
+        if (streq(e->section, "Timer") && streq(e->key, "OnCalendar")) {
+                free(s->calendar);
+                s->calendar = *e->value ? strdup(e->value) : NULL;
+                return *e->value && !s->calendar ? -ENOMEM : 0;
+        }
+        if (streq(e->section, "Timer") && streq(e->key, "RandomizedDelaySec"))
+                (void) parse_duration(e->value, &s->randomize_ns);
+        if (streq(e->section, "X-Ftraced") && streq(e->key, "Keep"))
+                (void) parse_u64(e->value, INT64_MAX, &s->keep);
+        return 0;
+}
+
+int schedule_read(Schedule *ret, const char *root, const char *name) {
+        _cleanup_schedule_ Schedule s = { .name = strdup(name) };
+
+        if (!s.name)
+                return -ENOMEM;
+        for (size_t i = 0; i < ELEMENTSOF(types); i++) {
+                _cleanup_free_ char *path = NULL, *text = NULL;
+                int r = make_path(&path, root, name, types[i], DROP_IN);
+
+                if (r >= 0)
+                        r = file_read(AT_FDCWD, path, &text, NULL, INI_BYTES_MAX);
+                if (r == -ENOENT)
+                        continue;
+                if (r >= 0)
+                        r = ini_parse(text, &(IniHandler){ .set = on_set, .userdata = &s });
+                if (r < 0)
+                        return r;
+        }
+        *ret = TAKE(s, (Schedule){});
+        return 0;
+}
+
+/* Adds NAME of each "ftraced-capture@NAME" + @suffix in @path. */
+static int list_dir(Strv *ret, const char *root, const char *path, const char *suffix) {
+        _cleanup_(closedirp) DIR *d = NULL;
+        _cleanup_free_ char *full = NULL;
+        int r = 0;
+
+        if (asprintf(&full, "%s%s", root ?: "", path) < 0)
+                return -ENOMEM;
+        d = opendir(full);
+        if (!d)
+                return errno == ENOENT ? 0 : ORIGIN(-errno);
+        for (const struct dirent *e = readdir(d); r >= 0 && e; e = readdir(d)) {
+                const char *name = startswith(e->d_name, PREFIX);
+                size_t n = name ? strlen(name) : 0;
+                char copy[SCHEDULE_NAME_MAX + 1];
+
+                if (n <= strlen(suffix) || !streq(name + n - strlen(suffix), suffix))
+                        continue;
+                n -= strlen(suffix);
+                if (n >= sizeof(copy))
+                        continue;
+                (void) snprintf(copy, sizeof(copy), "%.*s", (int) n, name);
+                if (schedule_name_is_valid(copy))
+                        r = strv_add(ret, copy);
+        }
+        return r;
+}
+
+int schedule_list(Strv *ret, const char *root) {
+        int r = list_dir(ret, root, UNIT_DIR, ".timer.d");
+
+        if (r >= 0)
+                r = list_dir(ret, root, WANTS_DIR, ".timer");
+        if (r >= 0)
+                strv_sort_unique(ret);
+        return r;
+}
+
+void schedule_done(Schedule *s) {
+        free(s->name);
+        free(s->calendar);
+        strv_done(&s->command);
+        *s = (Schedule){};
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Schedule: a recording that a timer of systemd's begins
+ *
+ * An instance NAME of two template units, with what is its own in drop-ins:
+ *
+ *      /etc/systemd/system/ftraced-capture@NAME.timer.d/50-ftracectl.conf     when
+ *      /etc/systemd/system/ftraced-capture@NAME.service.d/50-ftracectl.conf   what
+ *
+ * so that systemctl shows, masks and changes it as any other.  What came of each capture is in
+ * cli/schedule/capture-log.h.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/strv.h"
+
+#define SCHEDULE_UNIT_MAX 128
+#define SCHEDULE_NAME_MAX 47 /* captures are sessions NAME-1 and so on */
+
+typedef struct Schedule {
+        char *name;
+        char *calendar;        /* NULL: the template's */
+        uint64_t randomize_ns; /* 0: not */
+        uint64_t keep;         /* sessions; 0: all */
+        Strv command; /* of a capture, the program's path first; not filled by schedule_read() */
+} Schedule;
+
+/* A session's name of at most SCHEDULE_NAME_MAX characters. */
+bool schedule_name_is_valid(const char *name);
+/* "ftraced-capture@NAME.timer", or with another @type; returns @text. */
+char *schedule_unit(char text[static SCHEDULE_UNIT_MAX], const char *name, const char *type);
+
+/* @root: before every path; NULL: none.  All: 0 or -errno. */
+int schedule_write(const char *root, const Schedule *s);
+/* What of it is in drop-ins of ours; all empty but the name if there are none. */
+int schedule_read(Schedule *ret, const char *root, const char *name);
+/* Removes what schedule_write() wrote; -ENOENT: nothing was there. */
+int schedule_erase(const char *root, const char *name);
+/* Names of all that have drop-ins or are enabled, sorted. */
+int schedule_list(Strv *ret, const char *root);
+void schedule_done(Schedule *s);
+#define _cleanup_schedule_ _cleanup_(schedule_done)
+
+/* A word of a command line as a unit file has it (systemd.service(5), COMMAND LINES); the caller
+ * frees. */
+char *schedule_quote(const char *word);

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Calls of org.freedesktop.systemd1 (man 5 of that name).  A job is waited for by its JobRemoved
+ * signal, which systemd sends to whoever asked for the job without any subscription.
+ */
+
+#include <stdio.h>
+
+#include "base/log.h"
+#include "cli/options/status.h"
+#include "cli/schedule/units.h"
+#include "wire/manager-bus.h"
+
+#define SYSTEMD_PATH "/org/freedesktop/systemd1"
+#define MANAGER MANAGER_NAME ".Manager"
+#define JOB_FOR_EVER UINT64_MAX
+
+struct Units {
+        sd_bus *bus;
+};
+
+/* The job that is waited for. */
+typedef struct Job {
+        char *path, *result; /* NULL until it is known */
+} Job;
+
+int units_add_self(Strv *ret) {
+        char self[PATH_MAX];
+        ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+        return n < 0 ? ORIGIN(-errno) : strv_addn(ret, self, (size_t) n);
+}
+
+int units_open(Units **ret) {
+        Units *u = calloc(1, sizeof(*u));
+        int r = u ? manager_bus_open(&u->bus) : -ENOMEM;
+
+        if (r < 0) {
+                free(u);
+                log_error_errno(r, "Cannot talk to systemd, which runs schedules: %m");
+                return STATUS_UNABLE;
+        }
+        *ret = u;
+        return STATUS_OK;
+}
+
+Units *units_free(Units *u) {
+        if (u)
+                sd_bus_flush_close_unref(u->bus);
+        free(u);
+        return NULL;
+}
+
+static int failure(const char *what, const char *unit, int r, const sd_bus_error *e) {
+        bool is_forbidden =
+                sd_bus_error_has_name(e, SD_BUS_ERROR_ACCESS_DENIED) ||
+                sd_bus_error_has_name(e, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED);
+
+        if (is_forbidden) {
+                log_error("systemd does not let you %s %s: repeat with sudo.", what, unit);
+                return STATUS_FORBIDDEN;
+        }
+        log_error("Failed to %s %s: %s", what, unit, e->message ?: origin_text(r));
+        return STATUS_FAILED;
+}
+
+int units_reload(Units *u) {
+        sd_bus_error e = SD_BUS_ERROR_NULL;
+        int r = sd_bus_call_method(u->bus, MANAGER_NAME, SYSTEMD_PATH, MANAGER, "Reload", &e, NULL,
+                                   NULL);
+        int status = r < 0 ? failure("reload", "its units", r, &e) : STATUS_OK;
+
+        sd_bus_error_free(&e);
+        return status;
+}
+
+static int install(Units *u, const char *unit, bool enable) {
+        sd_bus_error e = SD_BUS_ERROR_NULL;
+        int r, status;
+
+        if (enable)
+                r = sd_bus_call_method(u->bus, MANAGER_NAME, SYSTEMD_PATH, MANAGER,
+                                       "EnableUnitFiles", &e, NULL, "asbb", 1, unit, false, true);
+        else
+                r = sd_bus_call_method(u->bus, MANAGER_NAME, SYSTEMD_PATH, MANAGER,
+                                       "DisableUnitFiles", &e, NULL, "asb", 1, unit, false);
+        status = r < 0 ? failure(enable ? "enable" : "disable", unit, r, &e) : units_reload(u);
+        sd_bus_error_free(&e);
+        return status;
+}
+
+int units_enable(Units *u, const char *unit) {
+        return install(u, unit, true);
+}
+
+int units_disable(Units *u, const char *unit) {
+        return install(u, unit, false);
+}
+
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+static int on_job_removed(sd_bus_message *m, void *userdata, sd_bus_error *e) {
+        const char *path, *unit, *result;
+        Job *job = userdata;
+        uint32_t id;
+
+        if (sd_bus_message_read(m, "uoss", &id, &path, &unit, &result) >= 0 && job->path &&
+            streq(path, job->path) && !job->result)
+                job->result = strdup(result);
+        return 0;
+}
+
+static int wait_for(Units *u, Job *job) {
+        while (!job->result) {
+                int r = sd_bus_process(u->bus, NULL);
+
+                if (r == 0)
+                        r = sd_bus_wait(u->bus, JOB_FOR_EVER);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int run_job(Units *u, const char *method, const char *what, const char *unit) {
+        sd_bus_error e = SD_BUS_ERROR_NULL;
+        sd_bus_message *reply = NULL;
+        sd_bus_slot *slot = NULL;
+        int status = STATUS_OK, r;
+        const char *path;
+        Job job = {};
+
+        r = sd_bus_match_signal(u->bus, &slot, NULL, SYSTEMD_PATH, MANAGER, "JobRemoved",
+                                on_job_removed, &job);
+        if (r >= 0)
+                r = sd_bus_call_method(u->bus, MANAGER_NAME, SYSTEMD_PATH, MANAGER, method, &e,
+                                       &reply, "ss", unit, "replace");
+        if (r >= 0)
+                r = sd_bus_message_read(reply, "o", &path);
+        if (r >= 0) {
+                job.path = strdup(path);
+                r = job.path ? wait_for(u, &job) : -ENOMEM;
+        }
+        if (r < 0)
+                status = failure(what, unit, r, &e);
+        else if (!streq(job.result, "done")) {
+                log_error("%s ended as \"%s\"; its journal says why: journalctl -u %s", unit,
+                          job.result, unit);
+                status = STATUS_FAILED;
+        }
+        sd_bus_slot_unref(slot);
+        sd_bus_message_unref(reply);
+        sd_bus_error_free(&e);
+        free(job.path);
+        free(job.result);
+        return status;
+}
+
+int units_start(Units *u, const char *unit) {
+        return run_job(u, "StartUnit", "start", unit);
+}
+
+int units_stop(Units *u, const char *unit) {
+        return run_job(u, "StopUnit", "stop", unit);
+}
+
+/* --- timers ----------------------------------------------------------------------------------- */
+
+static int read_timer(Units *u, const char *path, TimerState *ret, sd_bus_error *e) {
+        _cleanup_free_ char *load = NULL, *active = NULL;
+        int r;
+
+        r = sd_bus_get_property_string(u->bus, MANAGER_NAME, path, MANAGER_NAME ".Unit",
+                                       "LoadState", e, &load);
+        if (r >= 0)
+                r = sd_bus_get_property_string(u->bus, MANAGER_NAME, path, MANAGER_NAME ".Unit",
+                                               "ActiveState", e, &active);
+        if (r < 0)
+                return r;
+        *ret = (TimerState){ .is_masked = streq(load, "masked"),
+                             .is_active = streq(active, "active") };
+        if (ret->is_masked)
+                return 0;
+        r = sd_bus_get_property_trivial(u->bus, MANAGER_NAME, path, MANAGER_NAME ".Timer",
+                                        "NextElapseUSecRealtime", e, 't', &ret->next_us);
+        if (r >= 0)
+                r = sd_bus_get_property_trivial(u->bus, MANAGER_NAME, path, MANAGER_NAME ".Timer",
+                                                "LastTriggerUSec", e, 't', &ret->last_us);
+        if (ret->next_us == UINT64_MAX)
+                ret->next_us = 0;
+        return r;
+}
+
+int units_timer_state(Units *u, const char *unit, TimerState *ret) {
+        sd_bus_error e = SD_BUS_ERROR_NULL;
+        sd_bus_message *reply = NULL;
+        const char *path;
+        int r, status;
+
+        *ret = (TimerState){};
+        r = sd_bus_call_method(u->bus, MANAGER_NAME, SYSTEMD_PATH, MANAGER, "LoadUnit", &e, &reply,
+                               "s", unit);
+        if (r >= 0)
+                r = sd_bus_message_read(reply, "o", &path);
+        if (r >= 0)
+                r = read_timer(u, path, ret, &e);
+        status = r < 0 ? failure("look at", unit, r, &e) : STATUS_OK;
+        sd_bus_message_unref(reply);
+        sd_bus_error_free(&e);
+        return status;
+}
+
+/* (sv) with a variant of one string, boolean or number. */
+static int add_property(sd_bus_message *m, const char *name, const char *type, ...) {
+        va_list ap;
+        int r;
+
+        va_start(ap, type);
+        r = sd_bus_message_open_container(m, 'r', "sv");
+        if (r >= 0)
+                r = sd_bus_message_append(m, "s", name);
+        if (r >= 0)
+                r = sd_bus_message_open_container(m, 'v', type);
+        if (r >= 0)
+                r = sd_bus_message_appendv(m, type, ap);
+        va_end(ap);
+        if (r >= 0)
+                r = sd_bus_message_close_container(m);
+        return r < 0 ? r : sd_bus_message_close_container(m);
+}
+
+/* ExecStart, a(sasb): in each word systemd would replace $NAME. */
+static int add_command(sd_bus_message *m, const Strv *command) {
+        int r;
+
+        r = sd_bus_message_open_container(m, 'r', "sv");
+        if (r >= 0)
+                r = sd_bus_message_append(m, "s", "ExecStart");
+        if (r >= 0)
+                r = sd_bus_message_open_container(m, 'v', "a(sasb)");
+        if (r >= 0)
+                r = sd_bus_message_open_container(m, 'a', "(sasb)");
+        if (r >= 0)
+                r = sd_bus_message_open_container(m, 'r', "sasb");
+        if (r >= 0)
+                r = sd_bus_message_append(m, "s", command->items[0]);
+        if (r >= 0)
+                r = sd_bus_message_open_container(m, 'a', "s");
+        for (size_t i = 0; r >= 0 && i < command->n; i++) {
+                _cleanup_free_ char *word = malloc(2 * strlen(command->items[i]) + 1);
+                size_t n = 0;
+
+                if (!word)
+                        return -ENOMEM;
+                for (const char *c = command->items[i]; *c; c++) {
+                        word[n++] = *c;
+                        if (*c == '$' && i > 0)
+                                word[n++] = '$';
+                }
+                word[n] = 0;
+                r = sd_bus_message_append(m, "s", word);
+        }
+        if (r >= 0)
+                r = sd_bus_message_close_container(m);
+        if (r >= 0)
+                r = sd_bus_message_append(m, "b", false);
+        for (unsigned i = 0; r >= 0 && i < 4; i++)
+                r = sd_bus_message_close_container(m);
+        return r;
+}
+
+/* sa(sv)a(sa(sv)): the timer, and beside it the service. */
+static int describe_transient(sd_bus_message *m, const TransientTimer *t) {
+        char unit[256];
+        int r;
+
+        (void) snprintf(unit, sizeof(unit), "%s.timer", t->name);
+        r = sd_bus_message_append(m, "ss", unit, "fail");
+        if (r >= 0)
+                r = sd_bus_message_open_container(m, 'a', "(sv)");
+        if (r >= 0)
+                r = add_property(m, "Description", "s", t->description);
+        if (r >= 0)
+                r = t->calendar ? add_property(m, "TimersCalendar", "a(ss)", 1, "OnCalendar",
+                                               t->calendar)
+                                : add_property(m, "TimersMonotonic", "a(st)", 1, "OnActiveSec",
+                                               t->delay_us);
+        if (r >= 0)
+                r = add_property(m, "AccuracyUSec", "t", UINT64_C(1000));
+        if (r >= 0)
+                r = add_property(m, "RemainAfterElapse", "b", false);
+        if (r >= 0)
+                r = sd_bus_message_close_container(m);
+        (void) snprintf(unit, sizeof(unit), "%s.service", t->name);
+        if (r >= 0)
+                r = sd_bus_message_open_container(m, 'a', "(sa(sv))");
+        if (r >= 0)
+                r = sd_bus_message_open_container(m, 'r', "sa(sv)");
+        if (r >= 0)
+                r = sd_bus_message_append(m, "s", unit);
+        if (r >= 0)
+                r = sd_bus_message_open_container(m, 'a', "(sv)");
+        if (r >= 0)
+                r = add_property(m, "Description", "s", t->description);
+        if (r >= 0)
+                r = add_property(m, "Type", "s", "oneshot");
+        if (r >= 0)
+                r = add_command(m, t->command);
+        for (unsigned i = 0; r >= 0 && i < 3; i++)
+                r = sd_bus_message_close_container(m);
+        return r;
+}
+
+int units_start_transient(Units *u, const TransientTimer *t) {
+        sd_bus_error e = SD_BUS_ERROR_NULL;
+        sd_bus_message *m = NULL;
+        int r, status;
+
+        r = sd_bus_message_new_method_call(u->bus, &m, MANAGER_NAME, SYSTEMD_PATH, MANAGER,
+                                           "StartTransientUnit");
+        if (r >= 0)
+                r = describe_transient(m, t);
+        if (r >= 0)
+                r = sd_bus_call(u->bus, m, 0, &e, NULL);
+        status = r < 0 ? failure("make the timer", t->name, r, &e) : STATUS_OK;
+        sd_bus_message_unref(m);
+        sd_bus_error_free(&e);
+        return status;
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * add and remove write and erase what cli/schedule/schedule.h describes, and tell systemd; list puts together
+ * what the files, systemd and the log of captures say.  "capture" is what the unit runs.
+ */
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "cli/options/action.h"
+#include "cli/options/status.h"
+#include "cli/options/verb.h"
+#include "cli/schedule/calendar.h"
+#include "cli/schedule/capture-log.h"
+#include "cli/schedule/capture.h"
+#include "cli/schedule/schedule.h"
+#include "cli/schedule/units.h"
+#include "cli/source/source.h"
+#include "cli/terminal/summary.h"
+#include "cli/terminal/table.h"
+#include "cli/terminal/terminal.h"
+
+static int fail(const char *what, const char *name, int r) {
+        log_error_errno(r, "Failed to %s schedule \"%s\": %m", what, name);
+        return r == -EACCES || r == -EPERM ? STATUS_FORBIDDEN : STATUS_FAILED;
+}
+
+static int check_name(const char *name) {
+        char quoted[NAME_QUOTE_MAX];
+
+        if (schedule_name_is_valid(name))
+                return STATUS_OK;
+        log_error("\"%s\" cannot be the name of a schedule: letters, digits, \".\", \"_\" and "
+                  "\"-\", at most %i, the first a letter or a digit.",
+                  name_quote(quoted, name), SCHEDULE_NAME_MAX);
+        return STATUS_USAGE;
+}
+
+/* The words behind the first two. */
+static Strv functions_of(const Options *o) {
+        return (Strv){ .items = o->words.items + 2, .n = o->words.n - 2 };
+}
+
+static int find(const Options *o, const char *name, bool *ret) {
+        _cleanup_strv_ Strv names = {};
+        int r = schedule_list(&names, o->config_root);
+
+        *ret = r >= 0 && strv_contains(&names, name);
+        return r < 0 ? fail("look for", name, r) : STATUS_OK;
+}
+
+/* Says so if there is none. */
+static int require(const Options *o, const char *name) {
+        bool is_there = false;
+        int status = check_name(name);
+
+        if (status == STATUS_OK)
+                status = find(o, name, &is_there);
+        if (status != STATUS_OK || is_there)
+                return status;
+        log_error("there is no schedule \"%s\"; see \"ftracectl schedule list\".", name);
+        return STATUS_NOT_FOUND;
+}
+
+/* --- add -------------------------------------------------------------------------------------- */
+
+static int check_add(const Options *o, const Strv *functions) {
+        _cleanup_free_ char *next = NULL;
+        char quoted[NAME_QUOTE_MAX];
+        int status;
+
+        status = check_name(o->words.items[1]);
+        if (status == STATUS_OK && o->name) {
+                log_error("a capture's name is the schedule's with a number: leave --name out.");
+                return STATUS_USAGE;
+        }
+        if (status == STATUS_OK && o->keep && o->schedule.keep == 0) {
+                log_error("--keep of a schedule needs a number: --keep=N.");
+                return STATUS_USAGE;
+        }
+        if (status == STATUS_OK && !o->schedule.calendar) {
+                log_error(
+                        "\"schedule add\" needs --calendar=WHEN, like 'Mon..Fri 02:00' or hourly; "
+                        "see systemd.time(7).");
+                return STATUS_USAGE;
+        }
+        if (status == STATUS_OK)
+                status = calendar_check(&next, o->schedule.calendar, "--calendar");
+        if (status == STATUS_OK)
+                status = capture_check(o, functions);
+        for (size_t i = 0; status == STATUS_OK && i < functions->n; i++)
+                if (functions->items[i][0] == '@' && functions->items[i][1] != '/') {
+                        log_error("\"%s\": a timer has another working directory; give an absolute "
+                                  "path.",
+                                  name_quote(quoted, functions->items[i]));
+                        return STATUS_USAGE;
+                }
+        return status;
+}
+
+/* ftracectl schedule capture NAME OPTIONS FUNCTION... */
+static int make_command(Strv *ret, const Options *o, const Strv *functions) {
+        int r = units_add_self(ret);
+
+        if (r >= 0)
+                r = strv_add(ret, "schedule");
+        if (r >= 0)
+                r = strv_add(ret, "capture");
+        if (r >= 0)
+                r = strv_add(ret, o->words.items[1]);
+        if (r >= 0 && o->socket)
+                r = strv_addf(ret, "--socket=%s", o->socket);
+        if (r >= 0 && o->schedule.keep > 0)
+                r = strv_addf(ret, "--keep=%" PRIu64, o->schedule.keep);
+        if (r >= 0 && o->schedule.max_per_day > 0)
+                r = strv_addf(ret, "--max-per-day=%" PRIu64, o->schedule.max_per_day);
+        if (r >= 0)
+                r = options_said(ret, o, OPTIONS_RECORD, 0);
+        if (r >= 0 && functions->n > 0)
+                r = strv_add(ret, "--");
+        for (size_t i = 0; r >= 0 && i < functions->n; i++)
+                r = strv_add(ret, functions->items[i]);
+        return r;
+}
+
+static int switch_on(Units *u, const char *timer) {
+        int status = units_reload(u);
+
+        if (status == STATUS_OK)
+                status = units_enable(u, timer);
+        return status == STATUS_OK ? units_start(u, timer) : status;
+}
+
+static int add(const Options *o, const char *name) {
+        Strv functions = functions_of(o);
+        _cleanup_schedule_ Schedule s = { .randomize_ns = o->schedule.randomize_ns,
+                                          .keep = o->schedule.keep };
+        _cleanup_(units_freep) Units *units = NULL;
+        char timer[SCHEDULE_UNIT_MAX];
+        bool is_there = false;
+        int r, status;
+
+        status = check_add(o, &functions);
+        if (status == STATUS_OK)
+                status = find(o, name, &is_there);
+        if (status == STATUS_OK && is_there) {
+                log_error("there is a schedule \"%s\" already; remove it first: ftracectl schedule "
+                          "remove %s",
+                          name, name);
+                return STATUS_FAILED;
+        }
+        if (status == STATUS_OK && !o->config_root)
+                status = units_open(&units);
+        if (status != STATUS_OK)
+                return status;
+        s.name = strdup(name);
+        s.calendar = strdup(o->schedule.calendar);
+        r = s.name && s.calendar ? make_command(&s.command, o, &functions) : -ENOMEM;
+        if (r >= 0)
+                r = schedule_write(o->config_root, &s);
+        if (r < 0)
+                return fail("write", name, r);
+        if (units)
+                status = switch_on(units, schedule_unit(timer, name, "timer"));
+        if (status != STATUS_OK) {
+                (void) schedule_erase(o->config_root, name);
+                return status;
+        }
+        talk(o, "%s: see \"ftracectl schedule list\"; try it with \"ftracectl schedule run %s\".",
+             name, name);
+        return STATUS_OK;
+}
+
+/* --- remove, run ------------------------------------------------------------------------------ */
+
+static int remove_one(const Options *o, const char *name) {
+        _cleanup_(units_freep) Units *units = NULL;
+        char timer[SCHEDULE_UNIT_MAX];
+        int r, status;
+
+        status = require(o, name);
+        if (status == STATUS_OK && !o->config_root)
+                status = units_open(&units);
+        if (status != STATUS_OK)
+                return status;
+        schedule_unit(timer, name, "timer");
+        if (units) {
+                status = units_stop(units, timer);
+                if (status == STATUS_OK)
+                        status = units_disable(units, timer);
+                if (status != STATUS_OK)
+                        return status;
+        }
+        r = schedule_erase(o->config_root, name);
+        if (r >= 0 || r == -ENOENT)
+                r = capture_log_erase(name);
+        if (r < 0)
+                return fail("remove", name, r);
+        status = units ? units_reload(units) : STATUS_OK;
+        if (status == STATUS_OK)
+                talk(o, "Recordings of %s stay; a running capture goes on to its end.", name);
+        return status;
+}
+
+/* "30 s, 41M, nothing lost", "skipped: another one held the tracer"; "-": none. */
+static void describe_result(Buf *out, const json_t *c) {
+        const char *result = json_string_value(json_object_get(c, "result"));
+        const char *reason = json_string_value(json_object_get(c, "reason"));
+        json_int_t lost = json_integer_value(json_object_get(c, "lost"));
+        char length[UNIT_TEXT_MAX], size[UNIT_TEXT_MAX], n[UNIT_TEXT_MAX];
+        char quoted[NAME_QUOTE_MAX];
+
+        if (!result)
+                buf_adds(out, "-");
+        else if (!json_object_get(c, "session"))
+                buf_printf(out, "%s: %s", result, name_quote(quoted, reason ?: ""));
+        else if (!streq(result, "sealed"))
+                buf_adds(out, name_quote(quoted, result));
+        else
+                buf_printf(out, "%s, %s, %s lost",
+                           format_duration(length, (uint64_t) json_integer_value(
+                                                           json_object_get(c, "length_ns"))),
+                           format_bytes(size,
+                                        (uint64_t) json_integer_value(json_object_get(c, "bytes"))),
+                           format_count(n, lost > 0 ? (uint64_t) lost : 0));
+}
+
+static int run(const Options *o, const char *name) {
+        _cleanup_capture_log_ CaptureLog l = {};
+        _cleanup_(units_freep) Units *units = NULL;
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+        char service[SCHEDULE_UNIT_MAX];
+        const char *session;
+        json_t *last;
+        int r, status;
+
+        status = require(o, name);
+        if (status == STATUS_OK)
+                status = units_open(&units);
+        if (status == STATUS_OK)
+                status = units_start(units, schedule_unit(service, name, "service"));
+        if (status != STATUS_OK)
+                return status;
+        r = capture_log_open(&l, name);
+        if (r < 0)
+                return fail("read the log of", name, r);
+        last = capture_log_last(&l);
+        if (o->json != JSON_OFF)
+                return stdout_json(o, last ? json_incref(last) : json_null());
+        session = json_string_value(json_object_get(last, "session"));
+        buf_printf(&out, "%s: ", session ?: name);
+        describe_result(&out, last);
+        buf_adds(&out, "\n");
+        status = stdout_end(&out);
+        return status == STATUS_OK && !session ? STATUS_BUSY : status;
+}
+
+/* --- list ------------------------------------------------------------------------------------- */
+
+static int add_to_list(json_t *list, const Options *o, Units *units, const char *name,
+                       json_t *sessions) {
+        _cleanup_capture_log_ CaptureLog l = {};
+        _cleanup_schedule_ Schedule s = {};
+        char timer[SCHEDULE_UNIT_MAX];
+        TimerState state = {};
+        json_t *last;
+        int r, status;
+
+        r = schedule_read(&s, o->config_root, name);
+        if (r >= 0)
+                r = capture_log_open(&l, name);
+        if (r < 0)
+                return fail("read", name, r);
+        status = units ? units_timer_state(units, schedule_unit(timer, name, "timer"), &state)
+                       : STATUS_OK;
+        if (status != STATUS_OK)
+                return status;
+        last = capture_log_last(&l);
+        r = json_array_append_new(
+                list, json_pack("{s:s, s:s*, s:I, s:I, s:b, s:b, s:I, s:I, s:O*}", "name", name,
+                                "calendar", s.calendar, "next_ns",
+                                (json_int_t) (state.next_us * NSEC_PER_USEC), "last_ns",
+                                last ? json_integer_value(json_object_get(last, "at_ns"))
+                                     : (json_int_t) (state.last_us * NSEC_PER_USEC),
+                                "active", state.is_active, "masked", state.is_masked, "keep",
+                                (json_int_t) s.keep, "kept",
+                                (json_int_t) capture_count_kept(capture_log_all(&l), sessions),
+                                "last", last));
+        return r < 0 ? fail("describe", name, -ENOMEM) : STATUS_OK;
+}
+
+static void add_row(Table *t, const json_t *s) {
+        uint64_t next_ns = (uint64_t) json_integer_value(json_object_get(s, "next_ns"));
+        json_int_t keep = json_integer_value(json_object_get(s, "keep"));
+        json_int_t kept = json_integer_value(json_object_get(s, "kept"));
+        uint64_t now_ns = (uint64_t) time(NULL) * NSEC_PER_SEC;
+        char text[SUMMARY_MAX], left[UNIT_TEXT_MAX];
+        _cleanup_free_ char *result = NULL;
+        _cleanup_buf_ Buf out = BUF_INIT;
+
+        describe_result(&out, json_object_get(s, "last"));
+        (void) buf_take_string(&out, &result);
+        table_add(t, "%s", json_string_value(json_object_get(s, "name")));
+        if (json_is_true(json_object_get(s, "masked")))
+                table_add(t, "masked");
+        else if (!json_is_true(json_object_get(s, "active")))
+                table_add(t, "off");
+        else
+                table_add(t, "%s", summary_time(text, next_ns));
+        table_add(t, "%s", next_ns > now_ns ? format_duration(left, next_ns - now_ns) : "-");
+        table_add(t, "%s",
+                  summary_time(text, (uint64_t) json_integer_value(json_object_get(s, "last_ns"))));
+        table_add(t, "%s", result ?: "-");
+        if (keep > 0)
+                table_add(t, "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT, kept, keep);
+        else
+                table_add(t, "%" JSON_INTEGER_FORMAT, kept);
+}
+
+static int print_list(const Options *o, const json_t *list) {
+        _cleanup_pager_ Pager pager = PAGER_INIT;
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+        _cleanup_table_ Table t = {};
+        json_t *s;
+        size_t i;
+        int r;
+
+        table_init(&t, "NAME|NEXT|LEFT|LAST|RESULT|KEEPS");
+        json_array_foreach (list, i, s)
+                add_row(&t, s);
+        pager_open(&pager, o, table_n_rows(&t) + !o->no_legend);
+        r = table_print(&t, &out, !o->no_legend);
+        if (r == 0)
+                r = buf_flush(&out);
+        return stdout_status(pager_end(&pager, r));
+}
+
+static int list_all(const Options *o, const char *name) {
+        json_auto_t *list = json_array(), *reply = NULL;
+        _cleanup_(units_freep) Units *units = NULL;
+        _cleanup_strv_ Strv names = {};
+        int r, status = STATUS_OK;
+
+        r = schedule_list(&names, o->config_root);
+        if (r < 0)
+                return fail("look for any", "", r);
+        if (names.n > 0 && !o->config_root) {
+                status = units_open(&units);
+                if (status == STATUS_OK)
+                        status = source_list_briefs(&reply, o, 0);
+                if (status == STATUS_INCOMPLETE)
+                        status = STATUS_OK; /* schedules are not among what is missing */
+        }
+        for (size_t i = 0; status == STATUS_OK && i < names.n; i++)
+                status = add_to_list(list, o, units, names.items[i],
+                                     json_object_get(reply, "briefs"));
+        if (status != STATUS_OK)
+                return status;
+        if (o->json != JSON_OFF)
+                return stdout_json(o, json_incref(list));
+        if (names.n == 0) {
+                talk(o, "No schedules. Make one: ftracectl schedule add NAME --calendar='*-*-* "
+                        "02:00' --duration=30s FUNCTION");
+                return STATUS_OK;
+        }
+        return print_list(o, list);
+}
+
+/* --- which of them ---------------------------------------------------------------------------- */
+
+static int capture(const Options *o, const char *name) {
+        Strv functions = functions_of(o);
+        int status = check_name(name);
+
+        return status == STATUS_OK ? capture_run(o, name, &functions) : status;
+}
+
+static const Action actions[] = {
+        { "list", 0, 0, "no argument", list_all },
+        { "add", 1, SIZE_MAX, "the name of a schedule", add },
+        { "remove", 1, 1, "the name of a schedule", remove_one },
+        { "run", 1, 1, "the name of a schedule", run },
+        { "capture", 1, SIZE_MAX, "the name of a schedule", capture },
+};
+
+int verb_schedule(const Options *o) {
+        return action_run(o, "schedule", actions, ELEMENTSOF(actions), "list, add, remove or run");
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* A reader goes on behind what is damaged, so whoever shows the rest must say what is missing. */
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/name.h"
+#include "base/release.h"
+#include "base/unit.h"
+#include "cli/source/damage.h"
+#include "cli/terminal/sentence.h"
+#include "store/keep.h"
+
+#define WHICH_MAX 64
+
+static const char *which_part(char text[static WHICH_MAX], const SealedDamage *d) {
+        if (d->part == SEALED_PART_HEADER)
+                return "header";
+        if (d->part == SEALED_PART_INDEX)
+                return "index";
+        if (d->part == SEALED_PART_HOLE || d->part == SEALED_PART_CPU)
+                return "pages";
+        if (d->n_blocks == 0)
+                (void) snprintf(text, WHICH_MAX, "all from block %" PRIu32 " on", d->block);
+        else if (d->n_blocks == 1)
+                (void) snprintf(text, WHICH_MAX, "block %" PRIu32, d->block);
+        else
+                (void) snprintf(text, WHICH_MAX, "blocks %" PRIu32 " to %" PRIu32, d->block,
+                                d->block + d->n_blocks - 1);
+        return text;
+}
+
+/* Of a trace.dat, whose parts have no names. */
+static int damage_add_chunk(Strv *ret, uint32_t cpu, const SealedDamage *d) {
+        char count[UNIT_TEXT_MAX], lost[UNIT_TEXT_MAX + 16] = "";
+
+        if (d->n_pages > 0)
+                (void) snprintf(lost, sizeof(lost), ", %s %s lost", format_count(count, d->n_pages),
+                                d->n_pages == 1 ? "page" : "pages");
+        return strv_addf(ret, "CPU %" PRIu32 ": %schunk %" PRIu32 ": %s%s", cpu,
+                         d->n_blocks == 0 ? "all from " : "", d->block, d->what, lost);
+}
+
+int damage_add_part(Strv *ret, uint32_t cpu, uint64_t sequence, const SealedDamage *part) {
+        char which[WHICH_MAX], count[UNIT_TEXT_MAX], lost[UNIT_TEXT_MAX + 16] = "";
+
+        if (part->part == SEALED_PART_CHUNK)
+                return damage_add_chunk(ret, cpu, part);
+        if (part->n_pages > 0)
+                (void) snprintf(lost, sizeof(lost), ", %s %s lost",
+                                format_count(count, part->n_pages),
+                                part->n_pages == 1 ? "page" : "pages");
+        if (part->part == SEALED_PART_SEGMENT)
+                return strv_addf(ret, "cpu%" PRIu32 "/%08" PRIx64 ".seg: %s", cpu, sequence,
+                                 part->what);
+        if (part->part == SEALED_PART_CPU)
+                return strv_addf(ret, "CPU %" PRIu32 ": %s%s", cpu, part->what, lost);
+        return strv_addf(ret, "cpu%" PRIu32 "/%08" PRIx64 ".seg: %s: %s%s", cpu, sequence,
+                         which_part(which, part), part->what, lost);
+}
+
+int damage_add_newer(Strv *ret, uint32_t cpu, uint64_t sequence, uint32_t version) {
+        return strv_addf(ret,
+                         "cpu%" PRIu32 "/%08" PRIx64
+                         ".seg: written by a newer ftraced, format %" PRIu32
+                         ", and skipped; read it with that version",
+                         cpu, sequence, version);
+}
+
+/* Each by its name, as far as the cursor has kept them. */
+static int describe_damages(Strv *ret, const Cursor *cursor, uint64_t n_all) {
+        uint32_t cpu = cursor_cpu(cursor);
+        char text[UNIT_TEXT_MAX];
+        size_t n;
+        const CursorDamage *d = cursor_damages(cursor, &n);
+
+        for (size_t i = 0; i < n; i++) {
+                int r = d[i].newer_version > 0
+                                ? damage_add_newer(ret, cpu, d[i].sequence, d[i].newer_version)
+                                : damage_add_part(ret, cpu, d[i].sequence, &d[i].part);
+
+                if (r < 0)
+                        return r;
+        }
+        return n_all > n ? strv_addf(ret, "CPU %" PRIu32 ": %s more places are damaged", cpu,
+                                     format_count(text, n_all - n))
+                         : 0;
+}
+
+static int describe_cpu(Strv *ret, uint32_t cpu, const CursorCount *c, bool live) {
+        const struct {
+                uint64_t n;
+                const char *one, *many, *what;
+        } checks[] = {
+                { c->n_segments_missing, "segment", "segments", "missing from the sequence" },
+                { c->n_segments_gone, "segment", "segments", "removed while it was read" },
+                { live ? 0 : c->n_segments_unbegun, "segment", "segments", "empty" },
+                { live ? 0 : c->n_unclosed, "segment", "segments", "never closed by the daemon" },
+                { live ? 0 : c->n_torn_bytes, "byte", "bytes", "behind the last whole page" },
+                { c->n_pages_torn, "page", "pages", "with an impossible length, skipped" },
+                { c->n_pages_empty, "page", "pages", "never written" },
+                { c->n_pages_damaged, "page", "pages", "damaged inside, skipped from there" },
+                { c->n_pages_backwards, "page", "pages", "older than the page before" },
+                { c->n_records_short, "record", "records", "too short for the format" },
+        };
+        char where[32];
+
+        (void) snprintf(where, sizeof(where), "CPU %u: ", cpu);
+        for (size_t i = 0; i < ELEMENTSOF(checks); i++) {
+                int r = sentence_add_count(ret, where, checks[i].n, checks[i].one, checks[i].many,
+                                           checks[i].what);
+
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/* Whether its account says that events of this CPU were lost. */
+static bool is_known_lossy(const SessionMeta *m, uint32_t cpu) {
+        for (size_t i = 0; i < m->n_cpus; i++)
+                if (m->cpus[i].cpu == cpu && cpu_account_events_lost(&m->cpus[i]) > 0)
+                        return true;
+        for (size_t i = 0; i < m->gaps.n; i++)
+                if (m->gaps.items[i].cpu == cpu || m->gaps.items[i].cpu == GAP_ALL_CPUS)
+                        return true;
+        return false;
+}
+
+/* A page may say that events are missing before it though the counters deny it. */
+static int describe_missed(Strv *ret, const SessionMeta *m, uint32_t cpu, const CursorCount *c) {
+        char where[32], count[UNIT_TEXT_MAX], what[UNIT_TEXT_MAX + 96];
+
+        if (c->n_pages_missed == 0 || is_known_lossy(m, cpu))
+                return 0;
+        (void) snprintf(where, sizeof(where), "CPU %u: ", cpu);
+        (void) snprintf(what, sizeof(what),
+                        "the kernel marked %s events as lost before it, which its counters lack",
+                        c->n_missed > 0 ? format_count(count, c->n_missed) : "some");
+        return sentence_add_count(ret, where, c->n_pages_missed, "page", "pages", what);
+}
+
+int damage_describe_misplaced(const SessionDir *dir, Strv *ret) {
+        _cleanup_strv_ Strv paths = {};
+        char quoted[NAME_QUOTE_MAX];
+        int r = keep_list_misplaced(dir, &paths);
+
+        /* What cannot be looked at, or goes meanwhile, is another's to say. */
+        if (r < 0)
+                return r == -ENOMEM ? r : 0;
+        for (size_t i = 0; r >= 0 && i < paths.n; i++)
+                r = strv_addf(ret, "%s: not a file that ftraced has made; skipped",
+                              name_quote(quoted, paths.items[i]));
+        return r;
+}
+
+uint64_t damage_dropped(const Census *c, const SessionMeta *m) {
+        return release_compare(m->kernel, 6, 17) == RELEASE_SINCE ? c->n_unmatched_irq_exits : 0;
+}
+
+/* Without a loss every exit has its entry; only other users of function_graph explain the rest
+ *  (6.12 delivers exits of functions that we never asked for), what a ring dropped, which does not
+ * end at one moment on all CPUs, and CPUs and tasks that were not recorded: a task in the middle of a
+ * call may move to one of those, and become one.  With tracing_thresh there are returns alone. */
+int damage_describe_pairs(const Census *c, const SessionMeta *m, Strv *ret) {
+        int r;
+
+        if (c->n_entries == 0 || c->n_gaps > 0 || m->gaps.n > 0 || m->neighbours.n > 0 ||
+            session_meta_pages_dropped(m) > 0 || m->spec.cpus.n > 0 || m->spec.comms.n > 0 ||
+            m->spec.cgroups.n > 0)
+                return 0;
+        r = sentence_add_count(ret, "", c->n_unmatched_entries - damage_dropped(c, m), "call",
+                               "calls",
+                               "of which the return is missing in the middle of the recording");
+        if (r < 0)
+                return r;
+        return sentence_add_count(ret, "", c->n_unmatched_exits, "return", "returns",
+                                  "of which the call is missing in the middle of the recording");
+}
+
+int damage_describe(Playback *p, bool live, Strv *ret) {
+        const Stream *stream = p->stream;
+        int r;
+
+        r = damage_describe_misplaced(p->dir, ret);
+
+        if (r >= 0 && atlas_is_damaged(p->atlas))
+                r = strv_addf(ret, "its symbols in the store are damaged: functions are "
+                                   "addresses");
+
+        for (size_t i = 0; r >= 0 && i < stream_n_cpus(stream); i++) {
+                const Cursor *cursor = stream_cursor(stream, i);
+                CursorCount c;
+
+                cursor_count(cursor, &c);
+                r = describe_cpu(ret, cursor_cpu(cursor), &c, live);
+                if (r >= 0 && !live)
+                        r = describe_missed(ret, p->meta, cursor_cpu(cursor), &c);
+                if (r >= 0)
+                        r = describe_damages(ret, cursor,
+                                             c.n_parts_damaged + c.n_segments_newer +
+                                                     c.n_segments_damaged);
+        }
+        if (r >= 0 && p->counts) {
+                census_finish(&p->census);
+                r = damage_describe_pairs(&p->census, p->meta, ret);
+        }
+        return r;
+}

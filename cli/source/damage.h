@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Damage: what decoding had to step over
+ */
+
+#include <stdbool.h>
+
+#include "base/strv.h"
+#include "calls/playback.h"
+
+/* "cpu0/00000003.seg: written by a newer ftraced, format 3".  0 or -ENOMEM. */
+int damage_add_newer(Strv *ret, uint32_t cpu, uint64_t sequence, uint32_t version);
+/* "cpu0/00000003.seg: block 5: the body does not match its checksum, 256 pages lost".
+ * 0 or -ENOMEM. */
+int damage_add_part(Strv *ret, uint32_t cpu, uint64_t sequence, const SealedDamage *part);
+
+/*
+ * damage_describe() - a sentence for each kind of damage, of the files, the symbols and on each CPU
+ * @p:      read to its end, of which a census is finished here; what its meta says of losses need not be said again, and what pages say and
+ *          it denies is damage
+ * @live:   the session still records: what its daemon has yet to write is no damage
+ *
+ * Return: 0, or -ENOMEM.  Adds nothing if all is well.
+ */
+int damage_describe(Playback *p, bool live, Strv *ret);
+/*
+ * damage_describe_pairs() - calls and returns that have no partner, though nothing tells of a loss
+ * @c:  finished, of all of the recording
+ *
+ * Return: 0, or -ENOMEM.  Adds nothing if all is well, or if something explains them.
+ */
+int damage_describe_pairs(const Census *c, const SessionMeta *m, Strv *ret);
+/* How many of the returns that are missing the kernel is known not to record (calls/census.c). */
+uint64_t damage_dropped(const Census *c, const SessionMeta *m);
+/* Of the files alone: what is no file of ours and stands in the place of one.  0 or -ENOMEM. */
+int damage_describe_misplaced(const SessionDir *dir, Strv *ret);

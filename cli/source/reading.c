@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * What a word is, cli/source/source.h tells; a text and a recording have their own readers, and here is the one
+ * place that asks the one or the other.
+ */
+
+#include "base/log.h"
+#include "cli/options/status.h"
+#include "cli/source/damage.h"
+#include "cli/source/display.h"
+#include "cli/source/reading.h"
+#include "cli/terminal/summary.h"
+
+/* --- a text ------------------------------------------------------------------------------------ */
+
+/* A StepSource: says why it fails. */
+static int next_of_text(Reading *r, TextSource *text, Step *ret) {
+        const char *problem;
+        int e = text_source_next(text, ret);
+
+        if (e > 0 && _unlikely_(!r->has_begun)) {
+                r->has_begun = true;
+                r->begin_ns = ret->timestamp_ns;
+                if (filtering_resolve(&r->filtering, NULL, r->begin_ns, &problem) != 0) {
+                        log_error("%s cannot be read: %s.", text->name, problem);
+                        e = -STATUS_FAILED;
+                }
+        }
+        if (e >= 0)
+                return e;
+        r->failure = e;
+        return ORIGIN(-EIO);
+}
+
+static int next_text_step(void *reading, uint64_t until_ns, Step *ret) {
+        Reading *r = reading;
+
+        return next_of_text(r, &r->text, ret);
+}
+
+typedef struct Other {
+        Reading *reading;
+        TextSource text;
+} Other;
+
+static int next_other_step(void *data, uint64_t until_ns, Step *ret) {
+        Other *other = data;
+
+        return next_of_text(other->reading, &other->text, ret);
+}
+
+/* 0 or a negative exit status. */
+static int text_failure(const Reading *r, int e) {
+        if (r->failure != 0 || e >= 0)
+                return r->failure;
+        log_error_errno(e, "Failed to read %s: %m", r->text.name);
+        return -STATUS_FAILED;
+}
+
+/* A text is read twice for what only its whole can tell. */
+static int rank_text(Reading *r, const Options *o, const char *word) {
+        Other other = { .reading = r };
+        SourceFound found;
+        int e, status;
+
+        if (streq(word, "-")) {
+                log_error("standard input can be read only once, and --slowest or a percentile of "
+                          "--keep-slower needs all of it first: give a file.");
+                return STATUS_USAGE;
+        }
+        status = source_find(&found, o, word);
+        if (status == STATUS_OK)
+                status = text_source_take_fd(&other.text, o, word, found.fd);
+        if (status != STATUS_OK)
+                return status;
+        text_trace_keep_going(other.text.trace, true);
+        e = filter_rank(r->filter, &(StepSource){ next_other_step, &other });
+        text_source_done(&other.text);
+        return -text_failure(r, e);
+}
+
+static int filter_text(Reading *r, const Options *o, const char *word) {
+        int e;
+
+        if (r->filtering.spec.keep_failed) {
+                log_error("--keep-failed: %s is a text, which does not say what calls return.",
+                          r->text.name);
+                return STATUS_USAGE;
+        }
+        e = filter_new(&r->filter, &r->filtering.spec);
+        if (e < 0)
+                return -text_failure(r, e);
+        return filter_spec_needs_rank(&r->filtering.spec) ? rank_text(r, o, word) : STATUS_OK;
+}
+
+/* --- anything ---------------------------------------------------------------------------------- */
+
+int reading_find(Reading *ret, const Options *o, const char *word) {
+        SourceFound found;
+        int status;
+
+        *ret = (Reading){};
+        status = filtering_init(&ret->filtering, o);
+        if (status == STATUS_OK)
+                status = source_find(&found, o, word);
+        if (status != STATUS_OK)
+                return status;
+        if (found.form != SOURCE_TEXT)
+                return source_open_found(&ret->source, o, word, found);
+        status = text_source_take_fd(&ret->text, o, word, found.fd);
+        if (status == STATUS_OK && !filtering_is_empty(&ret->filtering))
+                status = filter_text(ret, o, word);
+        return status;
+}
+
+int reading_open(Reading *ret, const Options *o, const char *word) {
+        char *problem = NULL;
+        int status = reading_find(ret, o, word), e;
+
+        if (status != STATUS_OK || ret->text.trace)
+                return status;
+        e = playback_open(&ret->playback, ret->source->dir, ret->source->meta, &problem);
+        if (e == 0)
+                e = filtering_apply(&ret->filtering, ret->playback, &problem);
+        if (e == 0)
+                e = playback_count(ret->playback);
+        return display_status(e > 0 ? DRAWING_E_UNREADABLE : e, ret->source->meta, o, problem);
+}
+
+int reading_next(Reading *r, Step *ret) {
+        int e;
+
+        if (r->text.trace && !r->filter)
+                return text_source_next(&r->text, ret);
+        if (r->text.trace) {
+                e = filter_next(r->filter, &(StepSource){ next_text_step, r }, STREAM_NO_LIMIT,
+                                ret);
+                return e >= 0 ? e : text_failure(r, e);
+        }
+        e = playback_next(r->playback, STREAM_NO_LIMIT, ret);
+        if (e >= 0)
+                return e;
+        log_error_errno(e, "Failed to read session \"%s\": %m", r->source->meta->name);
+        return -STATUS_FAILED;
+}
+
+int reading_finish(const Reading *r, const Options *o) {
+        _cleanup_strv_ Strv damage = {};
+        const SessionMeta *m;
+        int e;
+
+        if (r->text.trace) {
+                text_source_say_untimed(&r->text);
+                return text_source_finish(&r->text, o);
+        }
+        m = r->source->meta;
+        e = damage_describe(r->playback, session_state_is_live(m->state), &damage);
+        if (e < 0)
+                return display_status(e, m, o, NULL);
+        for (size_t i = 0; i < damage.n; i++)
+                log_warning("%s.", damage.items[i]);
+        display_clock(o, m);
+        display_left_out(o, m);
+        display_loss(m);
+        return damage.n > 0 || !summary_is_complete(m) ? STATUS_INCOMPLETE : STATUS_OK;
+}
+
+void reading_done(Reading *r) {
+        filter_free(r->filter);
+        text_source_done(&r->text);
+        playback_free(r->playback);
+        filtering_done(&r->filtering);
+        source_free(r->source);
+        *r = (Reading){};
+}

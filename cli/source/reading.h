@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Reading: the steps of a SOURCE, whatever it is, past the filters of the command line
+ *
+ * For verbs that add steps up or draw them.  One that takes OPTIONS_FILTER need not know more of
+ * filters.
+ */
+
+#include "calls/playback.h"
+#include "cli/source/source.h"
+#include "cli/source/text-source.h"
+
+typedef struct Reading {
+        TextSource text; /* trace NULL: it is a recording */
+        Source *source;
+        Playback *playback;
+        Filtering filtering;
+        Filter *filter; /* a text's; a playback has its own; NULL: all of it is passed on */
+        uint64_t begin_ns;
+        bool has_begun; /* begin_ns is known */
+        int failure;    /* what the text could not do, as text_source_next() said it */
+} Reading;
+
+/* @word: as the command line has it.  @ret must stay where it is; reading_done() it also after a
+ * failure.  An exit status. */
+int reading_open(Reading *ret, const Options *o, const char *word);
+/* The same for who has another way to read a recording: of one there is no playback, and only a text gives
+ * steps. */
+int reading_find(Reading *ret, const Options *o, const char *word);
+/* 1: @ret is the next step; 0: there are no more; a negative exit status, after having said why. */
+int reading_next(Reading *r, Step *ret);
+/* Says what was skipped, damaged or lost; an exit status: STATUS_FAILED after damage of a text,
+ * STATUS_INCOMPLETE after a loss. */
+int reading_finish(const Reading *r, const Options *o);
+/* What is known of it; NULL: it is a text. */
+static inline const SessionMeta *reading_meta(const Reading *r) {
+        return r->source ? r->source->meta : NULL;
+}
+
+void reading_done(Reading *r);
+#define _cleanup_reading_ _cleanup_(reading_done)

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The words are store/outlook.h's. */
+
+#include <ctype.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/strv.h"
+#include "cli/source/retention.h"
+#include "cli/terminal/terminal.h"
+#include "store/outlook.h"
+
+/* A sentence that begins with a capital, as long as no name begins it; the caller frees; NULL: none. */
+static char *sentence(const Outlook *o) {
+        char *text;
+
+        if (outlook_describe(&text, o) < 0)
+                return NULL;
+        if (!o->next || !startswith(text, o->next))
+                *text = (char) toupper((unsigned char) *text);
+        return text;
+}
+
+int retention_limits(RetainLimits *ret, const Options *o, const Store *store, Strv *problems) {
+        _cleanup_config_ Config c = CONFIG_INIT;
+        struct statvfs fs;
+        Limits l;
+        int r;
+
+        r = config_load(&c, o->config_root, NULL, problems);
+        if (r < 0)
+                return r;
+        if (fstatvfs(store_fd(store), &fs) < 0)
+                return ORIGIN(-errno);
+        l = config_limits(&c, (uint64_t) fs.f_blocks * fs.f_frsize,
+                          (unsigned) MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L));
+        *ret = vacuum_limits(&l);
+        return 0;
+}
+
+json_t *retention_of_store(const Options *o, const Store *store, const Vacuum *v) {
+        _cleanup_outlook_ Outlook outlook = {};
+        _cleanup_strv_ Strv problems = {}; /* which "cat-config" says */
+        RetainLimits limits;
+
+        return retention_limits(&limits, o, store, &problems) >= 0 &&
+                               vacuum_foresee(&outlook, v, store, &limits) >= 0
+                       ? outlook_to_json(&outlook)
+                       : NULL;
+}
+
+static bool read_outlook(Outlook *ret, const json_t *reply) {
+        return outlook_from_json(ret, json_object_get(reply, "retention")) == 0;
+}
+
+void retention_add_line(Buf *out, const json_t *reply, const char *indent) {
+        _cleanup_outlook_ Outlook o = {};
+        _cleanup_free_ char *text = read_outlook(&o, reply) ? sentence(&o) : NULL;
+
+        if (text)
+                buf_printf(out, "%s%s.\n", indent, text);
+}
+
+void retention_talk(const Options *o, const json_t *reply) {
+        _cleanup_outlook_ Outlook outlook = {};
+        _cleanup_free_ char *text = NULL;
+
+        if (read_outlook(&outlook, reply) && outlook_is_tight(&outlook) &&
+            (text = sentence(&outlook)))
+                talk(o, "Note: %s.", text);
+}
+
+void retention_mark(json_t *sessions, const json_t *reply) {
+        json_t *retention = json_object_get(reply, "retention"), *session;
+        const char *next = json_string_value(json_object_get(retention, "next")), *name;
+        size_t i;
+
+        json_array_foreach (sessions, i, session) {
+                name = json_string_value(json_object_get(session, "name"));
+                if (next && name && streq(name, next))
+                        (void) json_object_set(session, "goes", retention);
+        }
+}

@@ -1,0 +1,683 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Of a session every question is asked twice at most: the daemon first, then, if
+ * nobody listens, the store.  What comes from either is checked by the same
+ * parser of metadata.
+ */
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "base/name.h"
+#include "base/typo.h"
+#include "cli/contact/contact.h"
+#include "cli/options/status.h"
+#include "cli/source/retention.h"
+#include "cli/source/source.h"
+#include "cli/terminal/terminal.h"
+#include "codec/dat-file.h"
+#include "codec/dat-losses.h"
+#include "codec/dat-start.h"
+#include "store/brief.h"
+#include "store/footprint.h"
+#include "store/keep.h"
+#include "store/removed.h"
+#include "store/store.h"
+
+static Source *source_new(void) {
+        Source *s = calloc(1, sizeof(*s));
+
+        if (s)
+                s->readers_fd = -EBADF;
+        return s;
+}
+
+Source *source_free(Source *s) {
+        if (!s)
+                return NULL;
+        session_dir_free(s->dir);
+        session_meta_free(s->meta);
+        safe_close(s->readers_fd);
+        free(s);
+        return NULL;
+}
+
+static int out_of_memory(void) {
+        log_error("Failed to open the recording: out of memory");
+        return STATUS_FAILED;
+}
+
+int source_check_name(const char *name) {
+        char quoted[NAME_QUOTE_MAX];
+
+        if (session_name_is_valid(name))
+                return STATUS_OK;
+        log_error(
+                "\"%s\" cannot be the name of a session: letters, digits, \".\", \"_\" and \"-\", "
+                "at most %i, the first a letter or a digit.",
+                name_quote(quoted, name), SESSION_NAME_MAX);
+        return STATUS_USAGE;
+}
+
+static int not_found(const Store *store, const char *name, const char *where) {
+        _cleanup_strv_ Strv names = {};
+        _cleanup_removed_ Removed gone = {};
+        _cleanup_free_ char *text = NULL;
+        const char *like = NULL;
+
+        if (removed_find(&gone, store_fd(store), name) > 0 && removed_describe(&text, &gone) >= 0) {
+                log_error("%s.", text);
+                return STATUS_NOT_FOUND;
+        }
+        if (store_list(store, &names) >= 0)
+                like = typo_nearest(name, (const char *const *) names.items, names.n);
+        if (like)
+                log_error("there is no session \"%s\" in %s. Did you mean \"%s\"?", name, where,
+                          like);
+        else
+                log_error("there is no session \"%s\" in %s; see \"ftracectl list\".", name, where);
+        return STATUS_NOT_FOUND;
+}
+
+int source_meta_from_reply(SessionMeta **ret, const json_t *reply) {
+        const char *field = "session";
+        int r;
+
+        r = session_meta_from_json(ret, json_object_get(reply, "session"), &field);
+        if (r == 0)
+                return STATUS_OK;
+        if (r < 0)
+                return out_of_memory();
+        log_error("the daemon's description of the session is not valid: member \"%s\". Do the "
+                  "versions of ftraced and ftracectl match?",
+                  field);
+        return STATUS_FAILED;
+}
+
+/* --- from a store ----------------------------------------------------------------------------- */
+
+static int store_failure(const Options *o, const char *what, int r) {
+        const char *path = options_store(o);
+
+        switch (r) {
+        case -EACCES:
+        case -EPERM:
+                log_error("no permission to read %s in the store %s: root and its group may.", what,
+                          path);
+                return STATUS_FORBIDDEN;
+        case -ENOENT:
+                if (o->store)
+                        log_error("there is no store in %s.", path);
+                else
+                        log_error("nothing was recorded here yet: no daemon listens on %s, and "
+                                  "there is no store in %s. Try: sudo ftracectl run FUNCTION -- "
+                                  "COMMAND",
+                                  contact_socket(o), path);
+                return STATUS_NOT_FOUND;
+        default:
+                log_error_errno(r, "Failed to read %s in the store %s: %m", what, path);
+                return STATUS_FAILED;
+        }
+}
+
+static int open_store(Store **ret, const Options *o) {
+        int r = store_open(ret, options_store(o));
+
+        return r < 0 ? store_failure(o, "the sessions", r) : STATUS_OK;
+}
+
+/* Of a newer ftraced what can be told of it. */
+static int read_any_meta(SessionMeta **ret, const SessionDir *dir, const char *name) {
+        int r = session_dir_read_any_meta(dir, name, ret);
+
+        if (r == 0)
+                return STATUS_OK;
+        if (r > 0)
+                log_error("session \"%s\" is damaged: its session.json is not valid.", name);
+        else
+                log_error_errno(r, "Failed to read session.json of session \"%s\": %m", name);
+        return STATUS_FAILED;
+}
+
+static int read_meta(SessionMeta **ret, const SessionDir *dir, const char *name) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        int status = read_any_meta(&m, dir, name);
+
+        if (status != STATUS_OK)
+                return status;
+        if (m->newer_version > 0) {
+                log_error("session \"%s\" was %s.", name, m->reason);
+                return STATUS_FAILED;
+        }
+        *ret = TAKE_PTR(m);
+        return STATUS_OK;
+}
+
+/* A live session in a store that nobody owns is not: its daemon died. */
+static void mend_state(SessionMeta *m, const Store *store) {
+        if (!session_state_is_live(m->state) || store_is_owned(store, NULL) != 0)
+                return;
+        m->state = SESSION_INTERRUPTED;
+        free(m->reason);
+        m->reason = strdup("no daemon owns the store any more; the next one that starts on it "
+                           "takes care of the session");
+}
+
+/* The name of the session whose id is @id; the caller frees; NULL: none. */
+static char *find_id(const Store *store, const char *id) {
+        _cleanup_strv_ Strv names = {};
+
+        if (store_list(store, &names) < 0)
+                return NULL;
+        for (size_t i = 0; i < names.n; i++) {
+                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
+
+                if (store_open_session(store, names.items[i], &dir) >= 0 &&
+                    session_dir_read_meta(dir, &meta) == 0 && streq(meta->id, id))
+                        return strdup(names.items[i]);
+        }
+        return NULL;
+}
+
+static int open_from_store(Source **ret, const Options *o, const char *name) {
+        _cleanup_(store_freep) Store *store = NULL;
+        _cleanup_(source_freep) Source *s = NULL;
+        _cleanup_free_ char *by_id = NULL;
+        int r, status;
+
+        status = open_store(&store, o);
+        if (status != STATUS_OK)
+                return status;
+        s = source_new();
+        if (!s)
+                return out_of_memory();
+        s->from_store = true;
+        r = store_open_session(store, name, &s->dir);
+        if (r == -ENOENT) {
+                by_id = find_id(store, name);
+                if (!by_id)
+                        return not_found(store, name, options_store(o));
+                r = store_open_session(store, by_id, &s->dir);
+        }
+        if (r < 0)
+                return store_failure(o, name, r);
+        s->readers_fd = keep_lock(s->dir);
+        status = read_meta(&s->meta, s->dir, name);
+        if (status != STATUS_OK)
+                return status;
+        mend_state(s->meta, store);
+        *ret = TAKE_PTR(s);
+        return STATUS_OK;
+}
+
+/* As a daemon's List has it. */
+static json_t *session_json(const SessionMeta *meta, uint64_t n_bytes) {
+        json_t *o = session_meta_to_json(meta);
+
+        if (o && json_object_set_new(o, "disk_bytes", json_integer((json_int_t) n_bytes)) < 0) {
+                json_decref(o);
+                return NULL;
+        }
+        return o;
+}
+
+static json_t *brief_json(const SessionMeta *meta, uint64_t n_bytes) {
+        _cleanup_brief_ Brief b = {};
+
+        return brief_of_meta(&b, meta, n_bytes) < 0 ? NULL : brief_to_json(&b);
+}
+
+/* A session that is to be listed, until it is known which are the newest. */
+typedef struct Listed {
+        uint64_t start_ns;
+        json_t *json;
+} Listed;
+
+static int by_start(const void *a, const void *b) {
+        const Listed *x = a, *y = b;
+
+        return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+/* The @n_newest of @items, which are consumed. */
+static json_t *newest_of(Listed *items, size_t n, uint64_t n_newest) {
+        json_t *list = json_array();
+        int r = list ? 0 : -1;
+
+        if (n > 0)
+                qsort(items, n, sizeof(*items), by_start);
+        for (size_t i = 0; i < n; i++)
+                if (n_newest > 0 && n - i > n_newest)
+                        json_decref(items[i].json);
+                else if (json_array_append_new(list, items[i].json) < 0)
+                        r = -1;
+        if (r == 0)
+                return list;
+        json_decref(list);
+        return NULL;
+}
+
+static int list_store(json_t **ret, const Options *o, uint64_t n_newest, bool is_brief) {
+        _cleanup_(store_freep) Store *store = NULL;
+        _cleanup_strv_ Strv names = {};
+        _cleanup_free_ Listed *items = NULL;
+        _cleanup_vacuum_ Vacuum vacuum = {};
+        bool is_whole = true;
+        uint64_t n_bytes;
+        size_t n = 0;
+        int r, status;
+
+        status = open_store(&store, o);
+        if (status != STATUS_OK)
+                return status;
+        r = uptime_load(&vacuum.uptime, store_fd(store));
+        if (r >= 0)
+                r = store_list(store, &names);
+        if (r < 0)
+                return store_failure(o, "the sessions", r);
+        items = calloc(names.n + 1, sizeof(*items));
+        if (!items)
+                return out_of_memory();
+        for (size_t i = 0; i < names.n; i++) {
+                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
+
+                r = store_open_session(store, names.items[i], &dir);
+                if (r == -ENOENT)
+                        continue; /* removed meanwhile */
+                if (r < 0) {
+                        (void) store_failure(o, names.items[i], r);
+                        is_whole = false;
+                        continue;
+                }
+                if (read_any_meta(&meta, dir, names.items[i]) != STATUS_OK) {
+                        is_whole = false;
+                        continue; /* said so; the others are still worth listing */
+                }
+                mend_state(meta, store);
+                n_bytes = footprint_measure(dir).n_bytes;
+                items[n].start_ns = meta->start.realtime_ns;
+                items[n].json = is_brief ? brief_json(meta, n_bytes) : session_json(meta, n_bytes);
+                if (!items[n++].json || vacuum_add_session(&vacuum, meta, n_bytes) < 0)
+                        return out_of_memory();
+        }
+        /* Of another store no daemon removes anything by itself. */
+        *ret = json_pack("{s:o, s:I, s:o*}", is_brief ? "briefs" : "sessions",
+                         newest_of(items, n, n_newest), "total", (json_int_t) n, "retention",
+                         o->store ? NULL : retention_of_store(o, store, &vacuum));
+        if (!*ret)
+                return out_of_memory();
+        return is_whole ? STATUS_OK : STATUS_INCOMPLETE;
+}
+
+/* --- which of both ----------------------------------------------------------------------------- */
+
+static bool store_has(const Options *o, const char *name) {
+        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+        _cleanup_(store_freep) Store *store = NULL;
+        _cleanup_free_ char *by_id = NULL;
+        int r;
+
+        if (store_open(&store, options_store(o)) < 0)
+                return false;
+        r = store_open_session(store, name, &dir);
+        if (r == -ENOENT)
+                by_id = find_id(store, name);
+        return r != -ENOENT || by_id;
+}
+
+bool source_has_session(const Options *o, const char *name) {
+        _cleanup_(client_freep) Client *c = NULL;
+        _cleanup_refusal_ Refusal refusal = {};
+        int r;
+
+        if (!session_name_is_valid(name))
+                return false;
+        r = o->store ? CLIENT_E_NO_DAEMON : client_connect(&c, contact_socket(o));
+        if (r == CLIENT_E_NO_DAEMON)
+                return (o->store || !o->socket) && store_has(o, name);
+        if (r == 0)
+                r = client_call(c, "Describe", json_pack("{s:s}", "session", name), NULL, NULL,
+                                &refusal);
+        return r == 0 || (r == CLIENT_E_REFUSED && refusal.kind != REFUSAL_SESSION_NOT_FOUND);
+}
+
+bool source_names_file(const char *word) {
+        struct stat st;
+
+        return stat(word, &st) >= 0 && !S_ISDIR(st.st_mode);
+}
+
+static bool has_suffix_of_file(const char *word) {
+        static const char *const suffixes[] = { ".dat", ".txt", ".trace", ".log" };
+        const char *dot = strrchr(word, '.');
+
+        for (size_t i = 0; i < ELEMENTSOF(suffixes); i++)
+                if (dot && dot > word && streq(dot, suffixes[i]))
+                        return true;
+        return false;
+}
+
+bool source_is_file(const Options *o, const char *word) {
+        bool is_there;
+
+        if (strchr(word, '/'))
+                return true;
+        is_there = source_names_file(word);
+        /* Only where the two differ it matters whether there is such a session. */
+        return is_there == has_suffix_of_file(word) ? is_there : !source_has_session(o, word);
+}
+
+/* Whoever has both is told which it is. */
+static void say_which(const Options *o, const char *name) {
+        if (source_names_file(name))
+                talk(o, "\"%s\" is the session; the file of that name is \"./%s\".", name, name);
+}
+
+/* --- from a file ------------------------------------------------------------------------------ */
+
+static int open_failure(const char *path, int r, char *problem) {
+        _cleanup_free_ char *text = problem;
+
+        switch (r) {
+        case DAT_FILE_E_FOREIGN:
+                log_error("\"%s\" is not a recording: only a trace.dat can be read as a file.",
+                          path);
+                return STATUS_FAILED;
+        case DAT_FILE_E_UNREADABLE:
+                log_error("\"%s\" cannot be read: %s.", path, text ?: "it is damaged");
+                return STATUS_FAILED;
+        case DAT_FILE_E_NO_BUFFER:
+                log_error("--buffer: \"%s\" %s.", path, text ?: "has none of that name");
+                return STATUS_NOT_FOUND;
+        case -ENOENT:
+                log_error("there is no file \"%s\".", path);
+                return STATUS_NOT_FOUND;
+        case -EACCES:
+                log_error("no permission to read \"%s\".", path);
+                return STATUS_FORBIDDEN;
+        default:
+                log_error_errno(r, "Failed to read \"%s\": %m", path);
+                return STATUS_FAILED;
+        }
+}
+
+#define TOP_BUFFER "top" /* what the top-level one, which has no name, is called */
+
+const char *source_buffer_name(char text[static NAME_QUOTE_MAX], const DatFile *f, size_t i) {
+        const char *name = dat_file_buffer_name(f, i);
+
+        return *name ? name_quote(text, name) : strcpy(text, TOP_BUFFER);
+}
+
+/* "top, alpha", those with pages; the caller frees; NULL without memory. */
+static char *list_buffers(const DatFile *f, bool but_chosen) {
+        _cleanup_strv_ Strv names = {};
+        char text[NAME_QUOTE_MAX];
+
+        for (size_t i = 0; i < dat_file_n_buffers(f); i++)
+                if (dat_file_buffer_has_pages(f, i) &&
+                    !(but_chosen && i == dat_file_chosen_buffer(f)) &&
+                    strv_add(&names, source_buffer_name(text, f, i)) < 0)
+                        return NULL;
+        return strv_join(&names, ", ");
+}
+
+/* 0, DAT_FILE_E_NO_BUFFER, -ENOMEM. */
+static int choose_buffer(DatFile *f, const Options *o, const char *path, char **ret_problem) {
+        _cleanup_free_ char *names = NULL;
+        char text[NAME_QUOTE_MAX], quoted[NAME_QUOTE_MAX];
+        int r = o->buffer ? dat_file_choose_buffer(f, o->buffer) : 0;
+
+        if (r != 0 && streq(o->buffer, TOP_BUFFER))
+                r = dat_file_choose_buffer(f, "");
+        names = list_buffers(f, r == 0);
+        if (!names)
+                return -ENOMEM;
+        if (r != 0)
+                return asprintf(ret_problem, "has no buffer \"%s\", but %s",
+                                name_quote(quoted, o->buffer), *names ? names : "none at all") < 0
+                               ? -ENOMEM
+                               : r;
+        if (!o->buffer && *names)
+                talk(o, "%s: of its buffers \"%s\" is read; --buffer=NAME reads another: %s.", path,
+                     source_buffer_name(text, f, dat_file_chosen_buffer(f)), names);
+        return 0;
+}
+
+/* @fd: consumed.  @is_described: nobody will read it and find what its metadata do not say. */
+static int open_dat(Source **ret, const Options *o, const char *path, int fd, bool is_described) {
+        _cleanup_(source_freep) Source *s = source_new();
+        _cleanup_(dat_file_freep) DatFile *f = NULL;
+        const char *slash = strrchr(path, '/');
+        char *problem = NULL;
+        int r;
+
+        if (!s) {
+                safe_close(fd);
+                return out_of_memory();
+        }
+        r = dat_file_take_fd(&f, fd, &problem);
+        if (r == 0)
+                r = choose_buffer(f, o, path, &problem);
+        if (r != 0)
+                return open_failure(path, r, problem);
+        s->from_store = true;
+        r = dat_file_to_dir(&s->dir, TAKE_PTR(f), slash ? slash + 1 : path);
+        if (r == 0)
+                r = session_dir_read_meta(s->dir, &s->meta);
+        if (r == 0)
+                r = dat_losses_note(s->meta, s->dir, is_described);
+        if (r == 0)
+                r = dat_start_note(s->meta, s->dir);
+        if (r != 0)
+                return out_of_memory();
+        *ret = TAKE_PTR(s);
+        return STATUS_OK;
+}
+
+/* --- from a daemon, else from a store --------------------------------------------------------- */
+
+static int take_descriptors(Source *s, const json_t *reply, int *fds) {
+        json_int_t directory = json_integer_value(json_object_get(reply, "directory"));
+        const json_t *symbols = json_object_get(reply, "symbols");
+        json_int_t n_symbols = json_is_integer(symbols) ? json_integer_value(symbols) : -1;
+        int r, symbols_fd = -EBADF;
+
+        if (!json_is_integer(json_object_get(reply, "directory")) || directory < 0 ||
+            directory >= FRAME_FDS_MAX || fds[directory] < 0 || n_symbols >= FRAME_FDS_MAX ||
+            n_symbols == directory)
+                return ORIGIN(-EBADMSG);
+        if (n_symbols >= 0)
+                symbols_fd = TAKE_FD(fds[n_symbols]);
+        r = session_dir_take_fds(&s->dir, TAKE_FD(fds[directory]), symbols_fd);
+        if (r >= 0)
+                s->readers_fd = keep_lock(s->dir);
+        return r;
+}
+
+int source_open_client(Source **ret, const Options *o, Client *c, const char *name) {
+        _cleanup_(source_freep) Source *s = NULL;
+        json_auto_t *reply = NULL;
+        int fds[FRAME_FDS_MAX], r, status;
+
+        s = source_new();
+        if (!s)
+                return out_of_memory();
+        status = contact_call(c, o, "Open", json_pack("{s:s}", "session", name), &reply, fds);
+        if (status != STATUS_OK)
+                return status;
+        r = take_descriptors(s, reply, fds);
+        for (size_t i = 0; i < FRAME_FDS_MAX; i++)
+                safe_close(fds[i]);
+        if (r < 0) {
+                log_error_errno(r, "Failed to take the recording from the daemon: %m");
+                return STATUS_FAILED;
+        }
+        status = source_meta_from_reply(&s->meta, reply);
+        if (status != STATUS_OK)
+                return status;
+        *ret = TAKE_PTR(s);
+        return STATUS_OK;
+}
+
+/* Of a session, which has one buffer. */
+static int check_session_word(const Options *o, const char *name) {
+        char quoted[NAME_QUOTE_MAX];
+
+        if (!o->buffer)
+                return source_check_name(name);
+        log_error("--buffer: \"%s\" is a session, and only a trace.dat has several buffers.",
+                  name_quote(quoted, name));
+        return STATUS_USAGE;
+}
+
+int source_open_session(Source **ret, const Options *o, const char *name) {
+        _cleanup_(client_freep) Client *c = NULL;
+        int status = check_session_word(o, name);
+
+        if (status == STATUS_OK)
+                status = contact_unless_store(&c, o);
+        if (status != STATUS_OK)
+                return status;
+        return c ? source_open_client(ret, o, c, name) : open_from_store(ret, o, name);
+}
+
+/* A recording is one trace. */
+static int refuse_nth_trace(const char *word) {
+        log_error("--nth-trace: \"%s\" is a recording, and only texts have several traces.", word);
+        return STATUS_USAGE;
+}
+
+int source_find(SourceFound *ret, const Options *o, const char *word) {
+        bool is_input = streq(word, "-");
+        _cleanup_close_ int fd = -EBADF;
+        int form = SOURCE_TEXT;
+
+        if (!is_input && !source_is_file(o, word)) {
+                *ret = (SourceFound){ SOURCE_SESSION, -EBADF };
+                return STATUS_OK;
+        }
+        fd = is_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                      : open(word, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        if (fd < 0)
+                form = ORIGIN(-errno);
+        else if (!is_input)
+                form = source_form_of(fd);
+        if (form < 0)
+                return open_failure(word, form, NULL);
+        if (form == SOURCE_SESSION) {
+                log_error(
+                        "\"%s\" is a directory: a session is called by its name, with --store=DIR "
+                        "if it is not in the usual store.",
+                        word);
+                return STATUS_FAILED;
+        }
+        *ret = (SourceFound){ (SourceForm) form, TAKE_FD(fd) };
+        return STATUS_OK;
+}
+
+int source_open_found(Source **ret, const Options *o, const char *word, SourceFound found) {
+        _cleanup_close_ int fd = found.fd;
+        int status;
+
+        if (found.form == SOURCE_TEXT)
+                return open_failure(word, DAT_FILE_E_FOREIGN, NULL);
+        if (o->nth_trace != 0)
+                return refuse_nth_trace(word);
+        if (found.form == SOURCE_DAT)
+                return open_dat(ret, o, word, TAKE_FD(fd), false);
+        status = source_open_session(ret, o, word);
+        if (status == STATUS_OK)
+                say_which(o, word);
+        return status;
+}
+
+int source_open(Source **ret, const Options *o, const char *name) {
+        SourceFound found;
+        int status = source_find(&found, o, name);
+
+        return status ?: source_open_found(ret, o, name, found);
+}
+
+int source_describe(Source **ret, const Options *o, const char *name) {
+        _cleanup_(client_freep) Client *c = NULL;
+        _cleanup_(source_freep) Source *s = NULL;
+        json_auto_t *reply = NULL;
+        json_int_t bytes = 0, stays_ns = 0, goes_ns = 0;
+        SourceFound found;
+        int status;
+
+        status = source_find(&found, o, name);
+        if (status != STATUS_OK)
+                return status;
+        if (found.form != SOURCE_SESSION)
+                return open_dat(ret, o, name, found.fd, true);
+        status = check_session_word(o, name);
+        if (status == STATUS_OK)
+                status = contact_unless_store(&c, o);
+        if (status != STATUS_OK)
+                return status;
+        if (!c) {
+                status = open_from_store(ret, o, name);
+                if (status == STATUS_OK)
+                        (*ret)->disk_bytes = footprint_measure((*ret)->dir).n_bytes;
+                return status;
+        }
+        status = contact_call(c, o, "Describe", json_pack("{s:s}", "session", name), &reply, NULL);
+        if (status != STATUS_OK)
+                return status;
+        s = source_new();
+        if (!s)
+                return out_of_memory();
+        status = source_meta_from_reply(&s->meta, reply);
+        if (status != STATUS_OK)
+                return status;
+        (void) json_unpack((json_t *) reply, "{s:{s?I, s?I, s?I}}", "session", "disk_bytes", &bytes,
+                           "stays_until_ns", &stays_ns, "goes_at_ns", &goes_ns);
+        s->disk_bytes = (uint64_t) MAX(bytes, (json_int_t) 0);
+        s->stays_until_ns = (uint64_t) MAX(stays_ns, (json_int_t) 0);
+        s->goes_at_ns = (uint64_t) MAX(goes_ns, (json_int_t) 0);
+        *ret = TAKE_PTR(s);
+        return STATUS_OK;
+}
+
+static int list(json_t **ret, const Options *o, uint64_t n_newest, bool is_brief) {
+        _cleanup_(client_freep) Client *c = NULL;
+        json_t *parameters = NULL;
+        int status;
+
+        status = contact_unless_store(&c, o);
+        if (status != STATUS_OK)
+                return status;
+        if (!c)
+                return list_store(ret, o, n_newest, is_brief);
+        if (n_newest > 0)
+                parameters = json_pack("{s:I}", "newest", (json_int_t) n_newest);
+        return contact_gather(c, o, is_brief ? "ListBriefs" : "List", parameters,
+                              is_brief ? "briefs" : "sessions", ret);
+}
+
+int source_list(json_t **ret, const Options *o, uint64_t n_newest) {
+        return list(ret, o, n_newest, false);
+}
+
+int source_list_briefs(json_t **ret, const Options *o, uint64_t n_newest) {
+        return list(ret, o, n_newest, true);
+}
+
+int source_refresh(Source *s) {
+        SessionMeta *meta;
+        int status;
+
+        status = read_meta(&meta, s->dir, s->meta->name);
+        if (status != STATUS_OK)
+                return status;
+        session_meta_free(s->meta);
+        s->meta = meta;
+        return STATUS_OK;
+}

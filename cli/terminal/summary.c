@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The kernel counts lost events, not lost bytes: what a larger buffer must hold
+ * is estimated with the mean size of the events that this CPU did hand out, all
+ * of the loss taken as one burst.  That errs on the safe side.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/figure.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "cli/terminal/summary.h"
+#include "store/format.h"
+#include "store/silence.h"
+#include "store/trace-clock.h"
+
+#define GAP_LINES_MAX 20
+#define UNCOUNTED_MAX 64
+#define BETTER_BUFFER_MAX (1ULL << 30)
+#define EVENT_BYTES_GUESS 48 /* an exit record and half an entry record, linux 6.1 */
+
+/* @n_all: how many there are; those that are not in @v are counted. */
+static char *write_roots(char text[static SUMMARY_MAX], const Strv *v, size_t n_all, size_t max) {
+        size_t n = 0, i;
+
+        max = MIN(max, (size_t) SUMMARY_MAX - 40);
+        text[0] = 0;
+        for (i = 0; i < v->n; i++) {
+                char quoted[NAME_QUOTE_MAX];
+                size_t n_name = strlen(name_quote(quoted, v->items[i]));
+
+                if (i > 0 && n + 2 + n_name > max)
+                        break;
+                n += (size_t) snprintf(text + n, SUMMARY_MAX - n, "%s%s", i > 0 ? ", " : "",
+                                       quoted);
+        }
+        if (i < n_all)
+                (void) snprintf(text + n, SUMMARY_MAX - n, " and %zu other%s", n_all - i,
+                                n_all - i == 1 ? "" : "s");
+        return text;
+}
+
+char *summary_roots(char text[static SUMMARY_MAX], const SessionMeta *m, size_t max) {
+        const Strv *v = m->roots.n > 0 ? &m->roots : &m->spec.functions;
+
+        return write_roots(text, v, v->n, max);
+}
+
+char *summary_brief_roots(char text[static SUMMARY_MAX], const Brief *b, size_t max) {
+        return write_roots(text, &b->roots, MAX((size_t) b->n_roots, b->roots.n), max);
+}
+
+char *summary_time(char text[static SUMMARY_MAX], uint64_t realtime_ns) {
+        char date[FIGURE_MAX];
+
+        (void) snprintf(text, SUMMARY_MAX, "%s",
+                        realtime_ns == 0 ? "-" : figure_date(date, realtime_ns));
+        return text;
+}
+
+bool summary_has_ticks(const SessionMeta *m) {
+        return m && session_meta_is_of_file(m) && m->clock && !trace_clock_is_ns(m->clock);
+}
+
+char *summary_moment(char text[static SUMMARY_MAX], const SessionMeta *m, uint64_t ns,
+                     unsigned n_digits) {
+        uint64_t part = ns % NSEC_PER_SEC;
+
+        if (summary_has_ticks(m)) {
+                (void) snprintf(text, SUMMARY_MAX, "%" PRIu64, ns);
+                return text;
+        }
+        for (unsigned i = n_digits; i < 9; i++)
+                part /= 10;
+        (void) snprintf(text, SUMMARY_MAX, "%llu.%0*" PRIu64, ns / NSEC_PER_SEC, (int) n_digits,
+                        part);
+        return text;
+}
+
+char *summary_clock_step(char text[static SUMMARY_MAX], const SessionMeta *m, size_t i) {
+        const ClockTuple *now = &m->clock_steps.items[i],
+                         *before = i > 0 ? &m->clock_steps.items[i - 1] : &m->start;
+        ClockShift shift = clock_shift(before, now);
+        char slept[UNIT_TEXT_MAX], set[UNIT_TEXT_MAX], time[SUMMARY_MAX], set_text[64] = "",
+                                                                          slept_text[64] = "";
+        bool is_back = shift.set_ns < 0;
+
+        if (shift.slept_ns >= CLOCK_STEP_NS_MIN)
+                (void) snprintf(slept_text, sizeof(slept_text), ", the host slept for %s",
+                                format_duration(slept, (uint64_t) shift.slept_ns));
+        if (shift.set_ns >= CLOCK_STEP_NS_MIN || shift.set_ns <= -CLOCK_STEP_NS_MIN)
+                (void) snprintf(set_text, sizeof(set_text), ", the clock was set %s by %s",
+                                is_back ? "back" : "forward",
+                                format_duration(set, is_back ? 0 - (uint64_t) shift.set_ns
+                                                             : (uint64_t) shift.set_ns));
+        (void) snprintf(text, SUMMARY_MAX, "%.64s%s%s", summary_time(time, now->realtime_ns),
+                        set_text, slept_text);
+        return text;
+}
+
+char *summary_dropped(char text[static SUMMARY_MAX], const SessionMeta *m) {
+        char size[UNIT_TEXT_MAX], since[SUMMARY_MAX];
+
+        text[0] = 0;
+        if (m->bytes_dropped > 0)
+                (void) snprintf(text, SUMMARY_MAX,
+                                "%s of older data dropped by the ring, kept since %.64s",
+                                format_bytes(size, m->bytes_dropped),
+                                summary_time(since, m->kept_since.realtime_ns));
+        return text;
+}
+
+char *summary_unseen(char text[static SUMMARY_MAX], const SessionMeta *m) {
+        char hooked[UNIT_TEXT_MAX], calls[UNIT_TEXT_MAX], after[UNIT_TEXT_MAX],
+                from[64] = "", seen[96] = "while lean learned";
+        uint64_t n = m->learned_calls;
+
+        text[0] = 0;
+        if (m->n_hooked == 0 || m->learned_ns == 0)
+                return text;
+        if (m->narrowed_ns > m->start.trace_ns)
+                (void) snprintf(from, sizeof(from), " from %s on",
+                                format_duration(after, m->narrowed_ns - m->start.trace_ns));
+        if (n > 0)
+                (void) snprintf(seen, sizeof(seen), "in the %s call%s that lean learned from",
+                                format_count(calls, n), n == 1 ? "" : "s");
+        (void) snprintf(text, SUMMARY_MAX,
+                        "%s function%s hooked%s; any other, not seen %s, is not recorded, and its "
+                        "time is its caller's",
+                        format_count(hooked, m->n_hooked), m->n_hooked == 1 ? " is" : "s are", from,
+                        seen);
+        return text;
+}
+
+char *summary_silence(char text[static SUMMARY_SILENCE_MAX], const SessionMeta *m) {
+        _cleanup_free_ char *why = NULL;
+
+        if (!m->silence && silence_explain(&why, m, &(Strv){}) < 0)
+                why = NULL;
+        (void) snprintf(text, SUMMARY_SILENCE_MAX, "%s",
+                        m->silence ?: why ?: "it is not known why");
+        for (char *p = text; *p; p++) /* it may come from a file that anybody wrote */
+                if ((unsigned char) *p < ' ' || *p == 0x7f)
+                        *p = '?';
+        return text;
+}
+
+bool summary_is_complete(const SessionMeta *m) {
+        return session_meta_events_lost(m) == 0 && session_meta_pages_lost(m) == 0 &&
+               m->gaps.n == 0 && m->pages_unsynced == 0;
+}
+
+static const char *name_state(SessionState state, SessionLimit limit, bool is_newer,
+                              bool is_degraded) {
+        if (is_newer)
+                return "newer";
+        if (state == SESSION_SEALED && limit != SESSION_LIMIT_NONE)
+                return "limited";
+        return session_state_is_live(state) && is_degraded ? "degraded" : session_state_name(state);
+}
+
+const char *summary_state(const SessionMeta *m) {
+        return name_state(m->state, m->limit, m->newer_version > 0, m->degraded.n > 0);
+}
+
+const char *summary_brief_state(const Brief *b) {
+        return name_state(b->state, b->limit, b->newer_version > 0, b->degraded);
+}
+
+/* "2,646 events", "1 page", "2,646 events and 1 page" */
+static char *lost_things(char text[static SUMMARY_MAX], uint64_t n_events, uint64_t n_pages) {
+        char events[UNIT_TEXT_MAX], pages[UNIT_TEXT_MAX];
+        int n = 0;
+
+        text[0] = 0;
+        if (n_events > 0)
+                n = snprintf(text, SUMMARY_MAX, "%s event%s", format_count(events, n_events),
+                             n_events == 1 ? "" : "s");
+        if (n_pages > 0)
+                (void) snprintf(text + n, (size_t) (SUMMARY_MAX - n), "%s%s page%s",
+                                n > 0 ? " and " : "", format_count(pages, n_pages),
+                                n_pages == 1 ? "" : "s");
+        return text;
+}
+
+/* ", and some more in 2 gaps": events that are known to be lost and were not counted. */
+static char *uncounted(char text[static UNCOUNTED_MAX], const SessionMeta *m) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < m->gaps.n; i++)
+                n += m->gaps.items[i].cause <= GAP_INTERRUPTED &&
+                     m->gaps.items[i].n_events == GAP_UNKNOWN;
+        text[0] = 0;
+        if (n > 0)
+                (void) snprintf(text, UNCOUNTED_MAX, ", and some more in %zu gap%s", n,
+                                n == 1 ? "" : "s");
+        return text;
+}
+
+/* What the accounts and gaps say. */
+static char *lost(char text[static SUMMARY_MAX], const SessionMeta *m) {
+        char things[SUMMARY_MAX], more[UNCOUNTED_MAX];
+        uint64_t n_events = session_meta_events_lost(m), n_pages = session_meta_pages_lost(m);
+
+        if (n_events > 0 || n_pages > 0)
+                (void) snprintf(text, SUMMARY_MAX, "%.150s lost%s",
+                                lost_things(things, n_events, n_pages), uncounted(more, m));
+        else if (m->gaps.n > 0)
+                (void) snprintf(text, SUMMARY_MAX, "unknown loss in %zu gap%s", m->gaps.n,
+                                m->gaps.n == 1 ? "" : "s");
+        else
+                (void) snprintf(text, SUMMARY_MAX, "nothing lost");
+        return text;
+}
+
+char *summary_loss(char text[static SUMMARY_MAX], const SessionMeta *m) {
+        char things[SUMMARY_MAX], losses[SUMMARY_MAX];
+
+        if (m->pages_unsynced == 0)
+                return lost(text, m);
+        (void) snprintf(text, SUMMARY_MAX, "%.180s, %.40s not on the disk yet", lost(losses, m),
+                        lost_things(things, 0, m->pages_unsynced));
+        return text;
+}
+
+/* "10:42:03.120" on the clock on the wall, or the trace clock's seconds if that is not known, or what
+ * it shows if it has no seconds. */
+static char *gap_time(char text[static SUMMARY_MAX], const SessionMeta *m, uint64_t trace_ns) {
+        uint64_t ns = session_meta_realtime_ns(m, trace_ns);
+        time_t t = (time_t) (ns / NSEC_PER_SEC);
+        char seconds[32];
+        struct tm tm;
+
+        if (m->clock && !trace_clock_is_ns(m->clock))
+                (void) snprintf(text, SUMMARY_MAX, "%" PRIu64, trace_ns);
+        else if (m->start.realtime_ns == 0 || !localtime_r(&t, &tm) ||
+                 strftime(seconds, sizeof(seconds), "%H:%M:%S", &tm) == 0)
+                (void) snprintf(text, SUMMARY_MAX, "%llu.%06llu", trace_ns / NSEC_PER_SEC,
+                                trace_ns % NSEC_PER_SEC / NSEC_PER_USEC);
+        else
+                (void) snprintf(text, SUMMARY_MAX, "%s.%03u", seconds,
+                                (unsigned) (ns % NSEC_PER_SEC / NSEC_PER_MSEC));
+        return text;
+}
+
+char *summary_events(char text[static UNIT_TEXT_MAX], const SessionMeta *m) {
+        uint64_t n = session_meta_n_events(m);
+
+        if (n == 0 && session_meta_n_bytes(m) > 0)
+                return strcpy(text, "-");
+        return format_count(text, n);
+}
+
+char *summary_gap(char text[static SUMMARY_MAX], const SessionMeta *m, const Gap *gap) {
+        char things[SUMMARY_MAX], from[SUMMARY_MAX], to[SUMMARY_MAX], cpu[32] = "", merged[64] = "";
+        uint64_t n_events = gap->n_events == GAP_UNKNOWN ? 0 : gap->n_events;
+
+        if (gap->cpu != GAP_ALL_CPUS)
+                (void) snprintf(cpu, sizeof(cpu), "CPU %" PRIu32 ": ", gap->cpu);
+        if (gap->n_merged > 1)
+                (void) snprintf(merged, sizeof(merged), " (%" PRIu64 " times)", gap->n_merged);
+        if (n_events == 0 && gap->n_pages == 0)
+                (void) snprintf(things, sizeof(things), "%s",
+                                gap->cause <= GAP_INTERRUPTED ? "some events lost"
+                                                              : "events may be missing");
+        else {
+                lost_things(things, n_events, gap->n_pages);
+                (void) strncat(things, " lost", sizeof(things) - strlen(things) - 1);
+        }
+        (void) snprintf(text, SUMMARY_MAX, "%s%.80s from %.20s %s%.20s%s: %s", cpu, things,
+                        gap_time(from, m, gap->from_ns), gap->to_ns == GAP_OPEN ? "on" : "to ",
+                        gap->to_ns == GAP_OPEN ? "" : gap_time(to, m, gap->to_ns), merged,
+                        gap_cause_sentence(gap->cause));
+        return text;
+}
+
+uint64_t summary_better_buffer(const SessionMeta *m, const CpuAccount *c) {
+        uint64_t n_lost = c->overrun + c->dropped_events, buffer = m->spec.buffer_bytes, better = 1;
+        uint64_t event = c->read_events > 0 ? c->n_bytes / c->read_events : 0;
+
+        if (n_lost == 0 || buffer >= BETTER_BUFFER_MAX || n_lost > BETTER_BUFFER_MAX)
+                return 0;
+        event = MAX(event, (uint64_t) EVENT_BYTES_GUESS);
+        buffer += n_lost * MIN(event, (uint64_t) PAGE_BYTES_MIN);
+        while (better < buffer)
+                better *= 2;
+        return better <= BETTER_BUFFER_MAX ? better : 0;
+}
+
+static void loss_line(Buf *out, const SessionMeta *m, const CpuAccount *c) {
+        char things[SUMMARY_MAX], text[UNIT_TEXT_MAX];
+        bool is_file = session_meta_is_of_file(m); /* of whatever options another program has */
+        uint64_t better = is_file ? 0 : summary_better_buffer(m, c);
+        const char *separator = "";
+
+        buf_printf(out, "CPU %" PRIu32 ": %s lost (", c->cpu,
+                   lost_things(things, cpu_account_events_lost(c), c->pages_lost));
+        if (c->overrun + c->dropped_events > 0) {
+                buf_adds(out, "buffer full");
+                separator = ", ";
+        }
+        if (c->commit_overrun > 0) {
+                buf_printf(out, "%sbuffer wrapped within an interrupt", separator);
+                separator = ", ";
+        }
+        if (c->pages_lost > 0)
+                buf_printf(out, "%spages not stored", separator);
+        if (better > 0)
+                buf_printf(out, "); --buffer-size=%s would have held them.\n",
+                           format_bytes(text, better));
+        else if (c->overrun + c->dropped_events > 0 && !is_file)
+                buf_adds(out, "); trace less: fewer functions, --depth or --notrace.\n");
+        else
+                buf_adds(out, ").\n");
+}
+
+void summary_loss_lines(Buf *out, const SessionMeta *m) {
+        char text[SUMMARY_MAX];
+
+        for (size_t i = 0; i < m->n_cpus; i++)
+                if (cpu_account_events_lost(&m->cpus[i]) > 0 || m->cpus[i].pages_lost > 0)
+                        loss_line(out, m, &m->cpus[i]);
+        for (size_t i = 0; i < MIN(m->gaps.n, (size_t) GAP_LINES_MAX); i++)
+                buf_printf(out, "%s.\n", summary_gap(text, m, &m->gaps.items[i]));
+        if (m->gaps.n > GAP_LINES_MAX)
+                buf_printf(out, "And %zu gaps more: ftracectl verify %s\n",
+                           m->gaps.n - GAP_LINES_MAX, m->name);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * All cells are one list of strings, the titles being its first row; two
+ * passes, one for the widths and one to print.
+ */
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cli/terminal/table.h"
+#include "cli/terminal/terminal.h"
+
+#define TABLE_COLUMNS_MAX 24
+
+void table_init(Table *t, const char *titles) {
+        *t = (Table){ .titles = titles, .max_width = terminal_columns() };
+        t->error = strv_split(&t->cells, titles, "|");
+        t->n_columns = t->cells.n;
+}
+
+void table_add(Table *t, const char *format, ...) {
+        char *text = NULL;
+        va_list ap;
+
+        if (t->error < 0)
+                return;
+        va_start(ap, format);
+        if (vasprintf(&text, format, ap) < 0)
+                text = NULL;
+        va_end(ap);
+        if (text && plain_length(text, strlen(text), PLAIN_WORD) < strlen(text)) {
+                _cleanup_free_ char *said = TAKE_PTR(text);
+                _cleanup_buf_ Buf plain = BUF_INIT;
+
+                buf_add_plain(&plain, said, strlen(said), PLAIN_WORD);
+                if (buf_take_string(&plain, &text) < 0)
+                        text = NULL;
+        }
+        t->error = text ? strv_take(&t->cells, text) : -ENOMEM;
+}
+
+size_t table_n_rows(const Table *t) {
+        return t->n_columns > 0 ? t->cells.n / t->n_columns - 1 : 0;
+}
+
+static size_t width(const char *s) {
+        size_t n = 0;
+
+        for (; *s; s++)
+                n += (*s & 0xC0) != 0x80;
+        return n;
+}
+
+/* Takes what is too much from the widest of the columns that may be cut. */
+static void fit(const Table *t, size_t *widths) {
+        size_t total = 2 * (t->n_columns - 1);
+
+        for (size_t i = 0; i < t->n_columns; i++)
+                total += widths[i];
+        while (t->max_width > 0 && total > t->max_width) {
+                size_t widest = SIZE_MAX;
+
+                for (size_t i = 0; i < t->n_columns; i++)
+                        if (*t->cells.items[i] != '>' && widths[i] > TABLE_COLUMN_MIN &&
+                            (widest == SIZE_MAX || widths[i] > widths[widest]))
+                                widest = i;
+                if (widest == SIZE_MAX)
+                        return;
+                widths[widest]--;
+                total--;
+        }
+}
+
+/* At most @max characters of @cell, the last of them a mark if that is not all. */
+static void add_cut(Buf *out, const char *cell, size_t max) {
+        bool is_utf8 = terminal_is_utf8();
+        const char *end = cell;
+
+        if (width(cell) <= max) {
+                buf_adds(out, cell);
+                return;
+        }
+        for (size_t n = 0; *end; end++) {
+                n += (*end & 0xC0) != 0x80;
+                if (n == max)
+                        break;
+        }
+        buf_add(out, cell, (size_t) (end - cell));
+        buf_adds(out, is_utf8 ? "…" : "~");
+}
+
+int table_print(const Table *t, Buf *out, bool legend) {
+        size_t widths[TABLE_COLUMNS_MAX] = {}, n_columns = t->n_columns;
+
+        if (t->error < 0)
+                return t->error;
+        if (n_columns > TABLE_COLUMNS_MAX)
+                return ORIGIN(-E2BIG);
+        for (size_t i = legend ? 0 : n_columns; i < t->cells.n; i++)
+                widths[i % n_columns] = MAX(widths[i % n_columns],
+                                            width(t->cells.items[i]) -
+                                                    (i < n_columns && *t->cells.items[i] == '>'));
+        fit(t, widths);
+        for (size_t i = legend ? 0 : n_columns; i < t->cells.n; i++) {
+                const char *cell = t->cells.items[i];
+                size_t column = i % n_columns, gap;
+                bool right = *t->cells.items[column] == '>', last = column + 1 == n_columns;
+
+                if (i < n_columns && right)
+                        cell++;
+                gap = widths[column] - MIN(widths[column], width(cell));
+                if (right)
+                        buf_pad(out, gap, ' ');
+                add_cut(out, cell, widths[column]);
+                if (!right && !last)
+                        buf_pad(out, gap, ' ');
+                if (!last) {
+                        buf_adds(out, "  ");
+                        continue;
+                }
+                while (out->n_data > 0 && out->data[out->n_data - 1] == ' ')
+                        out->n_data--;
+                buf_adds(out, "\n");
+        }
+        return out->error;
+}
+
+void table_done(Table *t) {
+        strv_done(&t->cells);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * SIGPIPE is ignored (cli/main.c), so that a reader that leaves shows as EPIPE
+ * where we can still end what we began.  The pager replaces descriptor 1
+ * itself: whoever draws needs not know that there is one.
+ */
+
+#include <langinfo.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <fcntl.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "base/unit.h"
+#include "cli/options/status.h"
+#include "cli/terminal/terminal.h"
+
+void talk(const Options *o, const char *format, ...) {
+        _cleanup_buf_ Buf line = BUF_INIT;
+        char *text = NULL;
+        va_list ap;
+
+        if (o->quiet)
+                return;
+        va_start(ap, format);
+        if (vasprintf(&text, format, ap) < 0)
+                text = NULL;
+        va_end(ap);
+        if (!text)
+                return;
+        buf_add_plain(&line, text, strlen(text), PLAIN_WORD);
+        free(text);
+        buf_adds(&line, "\n");
+        (void) fwrite(line.data, 1, line.n_data, stderr);
+}
+
+char *terminal_json(const json_t *value, size_t flags) {
+        _cleanup_free_ char *text = json_dumps(value, flags);
+        _cleanup_buf_ Buf out = BUF_INIT;
+        char *ret = NULL;
+
+        if (text)
+                buf_add_plain(&out, text, strlen(text), PLAIN_JSON);
+        return text && buf_take_string(&out, &ret) >= 0 ? ret : NULL;
+}
+
+json_t *terminal_json_text(const char *s, size_t n) {
+        _cleanup_buf_ Buf out = BUF_INIT;
+
+        for (size_t i = 0, length; i < n; i += length) {
+                uint32_t c;
+
+                length = utf8_decode(s + i, n - i, &c);
+                if (length > 0) {
+                        buf_add(&out, s + i, length);
+                        continue;
+                }
+                buf_adds(&out, "\xef\xbf\xbd");
+                length = 1;
+        }
+        return out.error < 0 ? NULL : json_stringn(out.data ?: "", out.n_data);
+}
+
+bool terminal_has_colours(const Options *o) {
+        const char *e = getenv("NO_COLOR");
+
+        if (o->no_color || o->color == COLOR_NEVER)
+                return false;
+        if (o->color == COLOR_ALWAYS)
+                return true;
+        if (e && *e)
+                return false;
+        return isatty(STDOUT_FILENO) && !streq_ptr(getenv("TERM"), "dumb");
+}
+
+void terminal_add(Buf *out, const Options *o, Colour c, const char *text) {
+        static const char *const codes[] = {
+                [COLOUR_GOOD] = "\033[32m",
+                [COLOUR_WARNING] = "\033[33m",
+                [COLOUR_BAD] = "\033[31m",
+                [COLOUR_BOLD] = "\033[1m",
+        };
+        bool is_coloured = terminal_has_colours(o);
+
+        if (is_coloured)
+                buf_add_code(out, codes[c]);
+        buf_add_plain(out, text, strlen(text), PLAIN_WORD);
+        if (is_coloured)
+                buf_add_code(out, "\033[0m");
+}
+
+bool terminal_is_utf8(void) {
+        return streq(nl_langinfo(CODESET), "UTF-8");
+}
+
+/* Whether @n_lines, and a prompt below them, fit stdout's terminal.  A serial line does not know how
+ * large what is behind it is, so it is taken for the smallest that is common. */
+size_t terminal_columns(void) {
+        const char *said = getenv("COLUMNS");
+        struct winsize w = {};
+        uint64_t n;
+
+        if (!isatty(STDOUT_FILENO))
+                return 0;
+        if (said && parse_u64(said, 65535, &n) >= 0 && n > 0)
+                return (size_t) n;
+        return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) >= 0 && w.ws_col > 0 ? w.ws_col : 80;
+}
+
+static bool terminal_holds(size_t n_lines) {
+        struct winsize w = {};
+
+        (void) ioctl(STDOUT_FILENO, TIOCGWINSZ, &w);
+        return n_lines < (w.ws_row > 0 ? w.ws_row : 24);
+}
+
+static const char *pager_command(void) {
+        const char *e = getenv("SYSTEMD_PAGER") ?: getenv("PAGER") ?: "less";
+
+        return *e == 0 || streq(e, "cat") ? NULL : e;
+}
+
+_noreturn_ static void pager_child(const char *command, int fd) {
+        sigset_t none;
+
+        sigemptyset(&none);
+        (void) sigprocmask(SIG_SETMASK, &none, NULL);
+        (void) signal(SIGPIPE, SIG_DFL);
+        (void) dup2(fd, STDIN_FILENO);
+        (void) setenv("LESS", getenv("SYSTEMD_LESS") ?: "FRSXMK", 1);
+        (void) execlp("sh", "sh", "-c", command, (char *) NULL);
+        _exit(127);
+}
+
+void pager_open(Pager *p, const Options *o, size_t n_lines) {
+        const char *command = pager_command();
+        _cleanup_close_ int saved = -EBADF;
+        int fds[2];
+        pid_t pid;
+
+        *p = PAGER_INIT;
+        if (o->no_pager || !isatty(STDOUT_FILENO) || !command || terminal_holds(n_lines))
+                return;
+        saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+        if (saved < 0 || pipe2(fds, O_CLOEXEC) < 0)
+                return;
+        pid = fork();
+        if (pid == 0)
+                pager_child(command, fds[0]);
+        (void) close(fds[0]);
+        if (pid > 0 && dup2(fds[1], STDOUT_FILENO) >= 0)
+                *p = (Pager){ .pid = pid, .stdout_fd = TAKE_FD(saved) };
+        (void) close(fds[1]);
+}
+
+void pager_close(Pager *p) {
+        struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+
+        if (p->pid <= 0)
+                return;
+        (void) dup2(p->stdout_fd, STDOUT_FILENO); /* and with it the pager sees the end */
+        p->stdout_fd = safe_close(p->stdout_fd);
+        (void) sigaction(SIGINT, &ignore, &before); /* Ctrl-C is the pager's now */
+        while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
+                ;
+        (void) sigaction(SIGINT, &before, NULL);
+        p->pid = 0;
+}
+
+int pager_end(Pager *p, int r) {
+        bool is_paged = p->pid > 0;
+
+        pager_close(p);
+        return is_paged && r == -EPIPE ? 0 : r;
+}
+
+int stdout_status(int r) {
+        if (r >= 0)
+                return STATUS_OK;
+        if (r == -EPIPE)
+                return STATUS_PIPE;
+        log_error_errno(r, "Cannot write to standard output: %m");
+        return STATUS_FAILED;
+}
+
+int stdout_end(Buf *out) {
+        return stdout_status(buf_flush(out));
+}
+
+int stdout_json(const Options *o, json_t *value) {
+        bool pretty = o->json == JSON_PRETTY || (o->json == JSON_AUTO && isatty(STDOUT_FILENO));
+        _cleanup_free_ char *text = NULL;
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+
+        if (value)
+                text = terminal_json(value,
+                                     JSON_ENCODE_ANY | (pretty ? JSON_INDENT(2) : JSON_COMPACT));
+        json_decref(value);
+        if (!text) {
+                log_error("Failed to print JSON: out of memory");
+                return STATUS_FAILED;
+        }
+        buf_printf(&out, "%s\n", text);
+        return stdout_end(&out);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* One word, matched as `start` would understand it; as in the kernel's own list a module's function
+ * has the module behind it. */
+
+#include <stdbool.h>
+
+#include "base/log.h"
+#include "base/name.h"
+#include "cli/contact/contact.h"
+#include "cli/options/status.h"
+#include "cli/options/verb.h"
+#include "cli/record/selection.h"
+#include "cli/terminal/terminal.h"
+
+static int compare_names(const void *a, const void *b) {
+        const ListedFunction *x = a, *y = b;
+
+        return strcmp(x->name, y->name);
+}
+
+static int print_names(Buf *out, const Strv *names, const FunctionList *l) {
+        for (size_t i = 0; i < names->n; i++) {
+                const ListedFunction *f = bsearch(&(ListedFunction){ .name = names->items[i] },
+                                                  l->items, l->n, sizeof(*l->items), compare_names);
+                const char *module = f ? f->module : NULL;
+
+                buf_printf(out, "%s%s%s%s\n", names->items[i], module ? " [" : "", module ?: "",
+                           module ? "]" : "");
+        }
+        return buf_flush(out);
+}
+
+static int print_json(const Options *o, const Strv *names) {
+        json_t *list = json_array();
+
+        for (size_t i = 0; i < names->n; i++)
+                if (json_array_append_new(list, json_string(names->items[i])) < 0) {
+                        json_decref(list);
+                        list = NULL;
+                        break;
+                }
+        return stdout_json(o, list);
+}
+
+/* The names of @l that @word stands for; here "*" may mean all.  An exit status. */
+static int match_names(Strv *ret, const char *word, const FunctionList *l) {
+        _cleanup_strv_ Strv one = {}, words = {};
+        int status = STATUS_OK;
+
+        if (strspn(word, "*") == strlen(word))
+                return selection_match(ret, "*", l);
+        if (strv_add(&one, word) < 0)
+                return STATUS_FAILED;
+        status = selection_read(&words, &one);
+        for (size_t i = 0; status == STATUS_OK && i < words.n; i++)
+                status = selection_match(ret, words.items[i], l);
+        return status;
+}
+
+int verb_functions(const Options *o) {
+        const char *word = o->words.n > 0 ? o->words.items[0] : "*";
+        _cleanup_(client_freep) Client *c = NULL;
+        _cleanup_function_list_ FunctionList list = {};
+        _cleanup_pager_ Pager pager = PAGER_INIT;
+        _cleanup_strv_ Strv names = {};
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+        char quoted[NAME_QUOTE_MAX];
+        int status;
+
+        status = contact_recorder(&c, o, NULL);
+        if (status == STATUS_OK)
+                status = function_list_get(&list, o, c);
+        if (status == STATUS_OK)
+                status = match_names(&names, word, &list);
+        if (status != STATUS_OK)
+                return status;
+        if (names.n == 0) {
+                log_error("no function that can be traced here matches \"%s\".",
+                          name_quote(quoted, word));
+                return STATUS_NOT_FOUND;
+        }
+        if (o->json != JSON_OFF)
+                return print_json(o, &names);
+        pager_open(&pager, o, names.n);
+        return stdout_status(pager_end(&pager, print_names(&out, &names, &list)));
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * One line for the daemon, one for each session that is alive.  What has ended
+ * is only counted: "list" has it.
+ */
+
+#include <inttypes.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/unit.h"
+#include "cli/contact/contact.h"
+#include "cli/options/status.h"
+#include "cli/options/verb.h"
+#include "cli/source/retention.h"
+#include "cli/terminal/summary.h"
+#include "cli/terminal/table.h"
+#include "cli/terminal/terminal.h"
+#include "store/trigger.h"
+
+typedef struct Count {
+        size_t n_live, n_kept, n_failed;
+        uint64_t n_lost;
+} Count;
+
+/* "waits for function:x, fired 3 times" */
+static void add_trigger(Table *t, const SessionMeta *m) {
+        char more[UNIT_TEXT_MAX + 16] = "", count[UNIT_TEXT_MAX];
+        uint64_t n_fired = 0;
+
+        for (size_t i = 0; i < m->captures.n_triggers; i++)
+                n_fired += m->captures.triggers[i].fired;
+        if (m->spec.triggers.n > 1)
+                (void) snprintf(more, sizeof(more), " and %zu others", m->spec.triggers.n - 1);
+        table_add(t, "waits for %.60s%s, fired %s time%s",
+                  trigger_rule_on(m->spec.triggers.items[0]), more, format_count(count, n_fired),
+                  n_fired == 1 ? "" : "s");
+}
+
+static void add_row(Table *t, const SessionMeta *m) {
+        char length[UNIT_TEXT_MAX], size[UNIT_TEXT_MAX], loss[SUMMARY_MAX], left[UNIT_TEXT_MAX],
+                rate[UNIT_TEXT_MAX];
+        uint64_t length_ns = session_meta_length_ns(m);
+
+        table_add(t, "  %s", m->name);
+        table_add(t, "%s", summary_state(m));
+        table_add(t, "%zu root%s", m->roots.n, m->roots.n == 1 ? "" : "s");
+        table_add(t, "%s", format_duration(length, length_ns));
+        table_add(t, "%s", format_bytes(size, session_meta_n_bytes(m)));
+        table_add(t, "%s events/s",
+                  format_count(rate,
+                               length_ns < NSEC_PER_MSEC
+                                       ? 0
+                                       : (uint64_t) ((double) session_meta_n_events(m) *
+                                                     (double) NSEC_PER_SEC / (double) length_ns)));
+        table_add(t, "%s", summary_loss(loss, m));
+        if (m->spec.duration_ns > length_ns)
+                table_add(t, "ends in %s", format_duration(left, m->spec.duration_ns - length_ns));
+        else if (m->spec.triggers.n > 0)
+                add_trigger(t, m);
+        else
+                table_add(t, "%s", "");
+}
+
+/* An exit status. */
+/* It ended within a day: somebody may not know yet. */
+static bool is_recent(const SessionMeta *m) {
+        uint64_t now_s = (uint64_t) time(NULL), stop_s = m->stop.realtime_ns / NSEC_PER_SEC;
+
+        return now_s < stop_s + 86400;
+}
+
+static int look_at_sessions(Table *t, Count *count, Buf *troubles, json_t *sessions) {
+        json_t *session;
+        size_t i;
+
+        json_array_foreach (sessions, i, session) {
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                const char *field = "";
+
+                if (session_meta_from_json(&m, session, &field) != 0) {
+                        log_error("the daemon's description of a session is not valid (member "
+                                  "\"%s\").",
+                                  field);
+                        return STATUS_FAILED;
+                }
+                if (session_state_is_live(m->state)) {
+                        count->n_live++;
+                        add_row(t, m);
+                        for (size_t k = 0; k < m->degraded.n; k++)
+                                buf_printf(troubles, "  %s is degraded: %s\n", m->name,
+                                           m->degraded.items[k].reason);
+                } else if (m->limit != SESSION_LIMIT_NONE && is_recent(m))
+                        buf_printf(troubles, "  %s was ended by a limit: %s\n", m->name,
+                                   m->reason ?: "?");
+        }
+        return STATUS_OK;
+}
+
+static uint64_t number_of(const json_t *o, const char *key) {
+        json_int_t n = json_integer_value(json_object_get(o, key));
+
+        return n > 0 ? (uint64_t) n : 0;
+}
+
+/* What has ended, of which "sessions" has but a few. */
+static void count_ended(Count *count, const json_t *reply) {
+        const json_t *states = json_object_get(reply, "states");
+        const char *name;
+        json_t *n;
+
+        json_object_foreach ((json_t *) states, name, n) {
+                int state = session_state_from_name(name);
+
+                if (state >= 0 && session_state_is_live((SessionState) state))
+                        continue;
+                *(state == SESSION_FAILED ? &count->n_failed : &count->n_kept) +=
+                        (size_t) number_of(states, name);
+        }
+        count->n_lost = number_of(reply, "events_lost");
+}
+
+/* Nobody is to take what is counted so far for all there is. */
+static void add_survey(Buf *out, const json_t *reply) {
+        const json_t *survey = json_object_get(reply, "survey");
+        char done[UNIT_TEXT_MAX], total[UNIT_TEXT_MAX];
+
+        if (survey)
+                buf_printf(out, "  still reading the store: %s of %s sessions are counted\n",
+                           format_count(done, number_of(survey, "done")),
+                           format_count(total, number_of(survey, "total")));
+}
+
+static void first_line(Buf *out, const Options *o, const json_t *reply, const Count *count) {
+        json_int_t store_bytes = json_integer_value(json_object_get(reply, "store_bytes"));
+        json_int_t n_waiting = json_integer_value(json_object_get(reply, "waiting"));
+        const char *version = json_string_value(json_object_get(reply, "version"));
+        const char *kernel = json_string_value(json_object_get(reply, "kernel"));
+        char size[UNIT_TEXT_MAX], lost[UNIT_TEXT_MAX];
+        struct utsname u = {};
+
+        (void) uname(&u);
+        terminal_add(out, o, COLOUR_GOOD, terminal_is_utf8() ? "●" : "*");
+        buf_printf(out, " ftraced %s on %s (%s): %zu recording%s, %zu kept", version ?: "?",
+                   u.nodename, kernel ?: "?", count->n_live, count->n_live == 1 ? "" : "s",
+                   count->n_kept);
+        if (count->n_failed > 0)
+                buf_printf(out, ", %zu failed", count->n_failed);
+        if (n_waiting > 0)
+                buf_printf(out, ", %" JSON_INTEGER_FORMAT " waiting", n_waiting);
+        buf_printf(out, "; store %s, %s lost\n",
+                   format_bytes(size, (uint64_t) MAX(store_bytes, (json_int_t) 0)),
+                   format_count(lost, count->n_lost));
+        add_survey(out, reply);
+        if (!json_object_get(reply, "tracefs"))
+                buf_adds(out, "  tracefs was not found: ftracectl doctor\n");
+}
+
+/* All sessions only where all are printed.  An exit status. */
+static int ask(Client *c, const Options *o, json_t **ret) {
+        return o->json != JSON_OFF
+                       ? contact_gather(c, o, "GetStatus", NULL, "sessions", ret)
+                       : contact_call(c, o, "GetStatus", json_pack("{s:b}", "brief", 1), ret, NULL);
+}
+
+int verb_status(const Options *o) {
+        _cleanup_(client_freep) Client *c = NULL;
+        _cleanup_table_ Table t = {};
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO), troubles = BUF_INIT;
+        json_auto_t *reply = NULL;
+        Count count = {};
+        int r, status;
+
+        status = contact_daemon(&c, o);
+        if (status == STATUS_OK)
+                status = ask(c, o, &reply);
+        if (status != STATUS_OK)
+                return status;
+        if (o->json != JSON_OFF)
+                return stdout_json(o, json_incref(reply));
+        table_init(&t, "  NAME|STATE|>ROOTS|>LENGTH|>SIZE|>RATE|LOST|END");
+        count_ended(&count, reply);
+        status = look_at_sessions(&t, &count, &troubles, json_object_get(reply, "sessions"));
+        if (status != STATUS_OK)
+                return status;
+        first_line(&out, o, reply, &count);
+        if (table_n_rows(&t) > 0) {
+                r = table_print(&t, &out, false);
+                if (r < 0)
+                        return stdout_status(r);
+        }
+        retention_add_line(&out, reply, "  ");
+        buf_add(&out, troubles.data, troubles.n_data);
+        return stdout_end(&out);
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Every call of a function, a line each, when it ends: what an outlier looks like, and when it was.
+ * Who woke it meanwhile is kept until its end, at its frame.
+ */
+
+#include "analyze/waits.h"
+#include "base/grow.h"
+#include "base/log.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "calls/arguments.h"
+#include "cli/options/status.h"
+#include "cli/options/verb.h"
+#include "cli/source/chosen.h"
+#include "cli/terminal/figures.h"
+#include "cli/terminal/summary.h"
+#include "cli/terminal/terminal.h"
+#include "cli/views/counting.h"
+
+typedef struct Listing {
+        const Options *o;
+        const SessionMeta *meta; /* NULL: of a text */
+        NameSet *names;
+        Buf out;
+        uint64_t n;
+        bool is_first; /* of JSON's list */
+} Listing;
+
+/* What is known of a call that is under way; a frame without one has none. */
+typedef struct Note {
+        struct Waited {
+                const Function *function; /* that waited */
+                SchedWait wait;
+        } * waits;
+        size_t n_waits;
+} Note;
+
+static void note_free(Note *note) {
+        if (!note)
+                return;
+        free(note->waits);
+        free(note);
+}
+
+static inline void note_freep(Note **note) {
+        note_free(*note);
+}
+
+static Note *note_of(Frame *frame) {
+        if (!frame->data)
+                frame->data = calloc(1, sizeof(Note));
+        return frame->data;
+}
+
+static bool is_wanted(Listing *l, const Frame *frame, int *ret) {
+        int r = l->names ? name_set_has(l->names, frame->function) : frame->is_root;
+
+        *ret = MIN(r, 0);
+        return r > 0;
+}
+
+/* All calls that are wanted and that the wait is in get to know of it. */
+static int waited(void *userdata, const CallWait *wait) {
+        Listing *l = userdata;
+        int r = 0;
+
+        for (Frame *f = wait->stack->frames; f <= wait->frame && r >= 0; f++) {
+                Note *note;
+
+                if (!is_wanted(l, f, &r))
+                        continue;
+                note = note_of(f);
+                if (!note || !ARRAY_GROW(note->waits, note->n_waits))
+                        return -ENOMEM;
+                note->waits[note->n_waits++] =
+                        (struct Waited){ .function = waits_function(wait), .wait = *wait->wait };
+        }
+        return r;
+}
+
+static uint64_t away_ns(const SchedWait *w) {
+        return w->back_ns - MIN(w->back_ns, w->left_ns);
+}
+
+static uint64_t latency_ns(const SchedWait *w) {
+        return w->back_ns - MIN(w->back_ns, w->woken_ns);
+}
+
+static void print_waker(Buf *out, const SchedWait *w) {
+        const Waker *waker = &w->waker;
+        char quoted[NAME_QUOTE_MAX], latency[FIGURE_MAX];
+
+        if (w->woken_ns == 0) {
+                buf_adds(out, w->state == 'R' ? ", preempted" : ", woken by nobody that was seen");
+                return;
+        }
+        if (waker->is_irq)
+                buf_adds(out, ", woken by an interrupt");
+        else
+                buf_printf(out, ", woken by %s-%d", name_quote(quoted, waker->comm), waker->pid);
+        if (waker->function)
+                buf_printf(out, " in %s", waker->function->label);
+        buf_printf(out, ", ran %s later", figure_round(latency, latency_ns(w)));
+}
+
+/* The longest wait, and how many there were. */
+static void print_waits(Buf *out, const Note *note) {
+        const struct Waited *longest = NULL;
+        char away[FIGURE_MAX];
+
+        for (size_t i = 0; note && i < note->n_waits; i++)
+                if (!longest || away_ns(&note->waits[i].wait) > away_ns(&longest->wait))
+                        longest = &note->waits[i];
+        if (!longest)
+                return;
+        buf_printf(out, "  waited %s", figure_round(away, away_ns(&longest->wait)));
+        print_waker(out, &longest->wait);
+        if (note->n_waits > 1)
+                buf_printf(out, " (the longest of %zu waits)", note->n_waits);
+}
+
+static json_t *label_json(const Function *f) {
+        return f ? terminal_json_text(f->label, f->n_label) : json_null();
+}
+
+static json_t *waits_json(const Note *note) {
+        json_t *list = json_array();
+
+        for (size_t i = 0; note && i < note->n_waits; i++) {
+                const SchedWait *w = &note->waits[i].wait;
+                bool is_woken = w->woken_ns > 0, is_task = is_woken && !w->waker.is_irq;
+
+                (void) json_array_append_new(
+                        list,
+                        json_pack("{s:o, s:I, s:o, s:b, s:b, s:o, s:o, s:o}", "in",
+                                  label_json(note->waits[i].function), "away_ns",
+                                  (json_int_t) away_ns(w), "latency_ns",
+                                  is_woken ? json_integer((json_int_t) latency_ns(w)) : json_null(),
+                                  "preempted", w->state == 'R', "interrupt",
+                                  is_woken && w->waker.is_irq, "woken_by",
+                                  is_task ? terminal_json_text(w->waker.comm, strlen(w->waker.comm))
+                                          : json_null(),
+                                  "woken_by_pid",
+                                  is_task ? json_integer(w->waker.pid) : json_null(), "woken_in",
+                                  label_json(is_woken ? w->waker.function : NULL)));
+        }
+        return list;
+}
+
+static void print_line(Listing *l, const Call *call, const Note *note) {
+        const Frame *f = call->frame;
+        char quoted[NAME_QUOTE_MAX], duration[FIGURE_MAX], self[FIGURE_MAX], moment[SUMMARY_MAX],
+                pid[16] = "";
+
+        if (call->stack->pid >= 0)
+                (void) snprintf(pid, sizeof(pid), "-%d", call->stack->pid);
+        buf_printf(&l->out, "%16s  ", summary_moment(moment, l->meta, f->start_ns, 9));
+        if (call->has_end)
+                buf_printf(&l->out, "%3u  ", call->cpu);
+        else
+                buf_adds(&l->out, "     ");
+        (void) name_quote(quoted, call->stack->comm);
+        buf_printf(&l->out, "%20s%-8s  %13s%s  %13s  %s%s", quoted, pid,
+                   figure_exact(duration, call->duration_ns), call->is_cut ? "+" : " ",
+                   figure_exact(self, call->self_ns), f->function->label, f->args ?: "");
+        if (call->has_retval) {
+                char text[RETVAL_ROOM + 1];
+
+                *retval_append(text, call->retval, false) = 0;
+                buf_printf(&l->out, "  %s", text);
+        }
+        print_waits(&l->out, note);
+        buf_adds(&l->out, "\n");
+}
+
+static json_t *line_json(const Call *call, const Note *note) {
+        const char *args = call->frame->args;
+        const Frame *f = call->frame;
+        json_t *o = json_object();
+
+        figure_function_json(o, f->function);
+        (void) json_object_update_new(
+                o,
+                json_pack(
+                        "{s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, "
+                        "s:o}",
+                        "start_ns", (json_int_t) f->start_ns, "cpu",
+                        call->has_end ? json_integer(call->cpu) : json_null(), "task",
+                        call->stack->comm[0]
+                                ? terminal_json_text(call->stack->comm, strlen(call->stack->comm))
+                                : json_null(),
+                        "pid", call->stack->pid >= 0 ? json_integer(call->stack->pid) : json_null(),
+                        "duration_ns", (json_int_t) call->duration_ns, "self_ns",
+                        (json_int_t) call->self_ns, "blocked_ns",
+                        (json_int_t) (f->blocked_ns + call->blocked_ns), "irq_ns",
+                        (json_int_t) f->irq_ns, "softirq_ns", (json_int_t) f->softirq_ns, "wake_ns",
+                        (json_int_t) f->wake_ns, "below", (json_int_t) f->n_below, "cut",
+                        call->is_cut, "caller",
+                        call->caller ? json_string(call->caller->function->label) : json_null(),
+                        "args", args ? terminal_json_text(args, strlen(args)) : json_null(),
+                        "retval",
+                        call->has_retval ? json_integer((json_int_t) call->retval) : json_null()));
+        (void) json_object_set_new(o, "waits", waits_json(note));
+        return o;
+}
+
+static int print_json(Listing *l, const Call *call, const Note *note) {
+        json_auto_t *o = line_json(call, note);
+        _cleanup_free_ char *text = terminal_json(o, JSON_COMPACT);
+
+        if (!text)
+                return -ENOMEM;
+        buf_adds(&l->out, l->is_first ? "" : ",\n");
+        l->is_first = false;
+        buf_adds(&l->out, text);
+        return 0;
+}
+
+static int end(void *userdata, const Call *call) {
+        _cleanup_(note_freep) Note *note = call->frame->data;
+        Listing *l = userdata;
+        int r;
+
+        if (!is_wanted(l, call->frame, &r))
+                return r;
+        if (l->o->limit > 0 && l->n >= l->o->limit)
+                return 0;
+        l->n++;
+        if (l->o->json != JSON_OFF)
+                return print_json(l, call, note);
+        print_line(l, call, note);
+        return l->out.error;
+}
+
+static int list(Listing *l, const Chosen *chosen) {
+        _cleanup_counting_ Counting counting = {};
+        _cleanup_pager_ Pager pager = PAGER_INIT;
+        bool as_json = l->o->json != JSON_OFF;
+        int status;
+
+        status = counting_init(&counting);
+        if (status == STATUS_OK) {
+                pairing_add_sink(counting.pairing, NULL, end, l);
+                pairing_keep_arguments(counting.pairing);
+                pairing_set_wait(counting.pairing, waited, l);
+                status = counting_open(&counting, l->o, chosen->source);
+        }
+        if (status != STATUS_OK)
+                return status;
+        l->meta = reading_meta(&counting.reading);
+        pager_open(&pager, l->o, SIZE_MAX);
+        if (as_json)
+                buf_adds(&l->out, "[");
+        else if (!l->o->no_legend)
+                buf_adds(&l->out, "            BEGIN  CPU                  TASK               "
+                                  "DURATION            SELF  FUNCTION\n");
+        status = counting_run(&counting, l->o);
+        if (as_json)
+                buf_adds(&l->out, "]\n");
+        if (status == STATUS_OK || l->out.error < 0)
+                status = stdout_status(pager_end(&pager, buf_flush(&l->out)));
+        if (status != STATUS_OK)
+                return status;
+        if (l->n == 0 && chosen->names)
+                return chosen_not_found(chosen);
+        return counting_end(&counting, l->o);
+}
+
+int verb_calls(const Options *o) {
+        Listing l = { .o = o, .out = BUF_OF_TEXT(STDOUT_FILENO), .is_first = true };
+        _cleanup_chosen_ Chosen chosen = {};
+        int status = chosen_init(&chosen, o);
+
+        if (status == STATUS_OK) {
+                l.names = chosen.names;
+                status = list(&l, &chosen);
+        }
+        buf_done(&l.out);
+        return status;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * What has changed from one recording to another: for each root that both have, how long it took, and
+ * the functions below it that explain the difference, the greatest first.
+ */
+
+#include <math.h>
+
+#include "analyze/diff.h"
+#include "base/log.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "cli/options/status.h"
+#include "cli/options/verb.h"
+#include "cli/source/reading.h"
+#include "cli/terminal/figures.h"
+#include "cli/terminal/terminal.h"
+
+#define LIMIT_DEFAULT 20
+#define N_PATHS_DEFAULT 10
+#define N_ROOTS_SAID 3
+
+typedef struct Side {
+        Reading reading;
+        Pairing *pairing;
+        Portrait *portrait;
+} Side;
+
+static void side_done(Side *s) {
+        portrait_free(s->portrait);
+        pairing_free(s->pairing);
+        reading_done(&s->reading);
+}
+
+/* An exit status. */
+static int side_read(Side *s, const Options *o, const char *word) {
+        int status = reading_open(&s->reading, o, word), r;
+
+        if (status != STATUS_OK)
+                return status;
+        r = pairing_new(&s->pairing);
+        if (r >= 0)
+                r = portrait_new(&s->portrait, s->pairing);
+        if (r >= 0 && o->filter.functions.n > 0)
+                pairing_set_sparse(s->pairing);
+        while (r >= 0) {
+                Step step;
+
+                r = reading_next(&s->reading, &step);
+                if (r < 0)
+                        return -r;
+                if (r == 0)
+                        break;
+                r = pairing_step(s->pairing, &step);
+        }
+        if (r >= 0)
+                r = pairing_finish(s->pairing);
+        if (r < 0)
+                log_error_errno(r, "Failed to add up calls: %m");
+        return r < 0 ? STATUS_FAILED : STATUS_OK;
+}
+
+/* "udp_sendmsg, tcp_sendmsg and 4 more"; the caller frees. */
+static char *list_roots(const Portrait *p) {
+        _cleanup_buf_ Buf out = BUF_INIT;
+        char *text;
+
+        for (size_t i = 0; i < MIN(p->n_roots, (size_t) N_ROOTS_SAID); i++)
+                buf_printf(&out, "%s%.*s", i > 0 ? ", " : "", (int) p->roots[i].function->n_name,
+                           p->roots[i].function->label);
+        if (p->n_roots > N_ROOTS_SAID)
+                buf_printf(&out, " and %zu more", p->n_roots - N_ROOTS_SAID);
+        if (p->n_roots == 0)
+                buf_adds(&out, "no calls");
+        return buf_take_string(&out, &text) < 0 ? NULL : text;
+}
+
+static int no_common_root(const Options *o, const Portrait *before, const Portrait *now) {
+        _cleanup_free_ char *a = list_roots(before), *b = list_roots(now);
+
+        log_error(
+                "%s and %s have no outermost function in common (%s; %s); --root=FUNCTION compares "
+                "calls of one that both have.",
+                o->words.items[0], o->words.items[1], a ?: "", b ?: "");
+        return STATUS_NOT_FOUND;
+}
+
+/* --- as text ---------------------------------------------------------------------------------- */
+
+static void add_change(Table *t, double ns) {
+        char text[FIGURE_MAX];
+
+        table_add(t, "%s", figure_change(text, ns));
+}
+
+static void add_side(Table *t, const DiffSide *side) {
+        char text[FIGURE_MAX];
+
+        if (side->function)
+                table_add(t, "%s", figure_mean(text, side->self_ns));
+        else
+                table_add(t, "-");
+}
+
+/* As in a tree; a function that interrupts call besides has a row for that. */
+static void add_function(Table *t, const DiffFunction *f) {
+        const Function *function = f->now.function ?: f->before.function;
+        char quoted[NAME_QUOTE_MAX];
+
+        table_add(t, "%s%s", name_quote(quoted, function->label),
+                  f->is_irq   ? "  (interrupt)"
+                  : f->in_irq ? "  (in an interrupt)"
+                              : "");
+}
+
+static void add_calls(Table *t, const DiffSide *side) {
+        if (side->function)
+                table_add(t, "%.2f", side->calls);
+        else
+                table_add(t, "-");
+}
+
+/* Whether it is worth a line. */
+static bool is_shown(const DiffRoot *root, const DiffFunction *f) {
+        if (f->kind == DIFF_NEW || f->kind == DIFF_GONE)
+                return f->is_top && (f->p < DIFF_P_MAX || !root->is_enough);
+        return f->kind == DIFF_CHANGED ||
+               (!root->is_enough && (f->change_ns >= 1 || f->change_ns <= -1));
+}
+
+static const char *describe_chance(const DiffRoot *root, char text[static 48]) {
+        if (!root->is_enough)
+                return ", too few to tell a change from chance";
+        if (root->p < DIFF_P_MAX)
+                return ", p < 0.001";
+        (void) snprintf(text, 48, ", which may be chance: p = %.3f", root->p);
+        return text;
+}
+
+static void print_headline(Buf *out, const DiffRoot *root) {
+        char before[FIGURE_MAX], now[FIGURE_MAX], n_before[UNIT_TEXT_MAX], n_now[UNIT_TEXT_MAX];
+        double change = (double) root->median_now_ns - (double) root->median_before_ns;
+        char chance[48], by[FIGURE_MAX];
+
+        buf_printf(out, "%.*s: median %s -> %s (%s", (int) root->now->n_name, root->now->label,
+                   figure_exact(before, root->median_before_ns),
+                   figure_exact(now, root->median_now_ns), figure_change(by, change));
+        if (root->median_before_ns > 0)
+                buf_printf(out, ", %+.0f %%", 100 * change / (double) root->median_before_ns);
+        buf_printf(out, ") over %s and %s calls%s\n", format_count(n_before, root->n_before),
+                   format_count(n_now, root->n_now), describe_chance(root, chance));
+}
+
+static int print_root(const Options *o, Buf *out, const DiffRoot *root) {
+        static const char *const whats[] = { [DIFF_SAME] = "  ~ self",
+                                             [DIFF_CHANGED] = "  ~ self",
+                                             [DIFF_NEW] = "  + new",
+                                             [DIFF_GONE] = "  - gone" };
+        size_t limit = o->limit > 0 ? (size_t) o->limit : LIMIT_DEFAULT, n_shown = 0, n_more = 0;
+        size_t n_paths = o->limit > 0 ? limit : N_PATHS_DEFAULT;
+        _cleanup_table_ Table t = {};
+        int r;
+
+        print_headline(out, root);
+        table_init(&t, "  WHAT|FUNCTION|>CHANGE|>SELF BEFORE|>SELF NOW|>CALLS BEFORE|>CALLS NOW");
+        for (size_t i = 0; i < root->n_functions; i++) {
+                const DiffFunction *f = &root->functions[i];
+
+                if (!is_shown(root, f))
+                        continue;
+                if (n_shown == limit) {
+                        n_more++;
+                        continue;
+                }
+                n_shown++;
+                table_add(&t, "%s", whats[f->kind]);
+                add_function(&t, f);
+                add_change(&t, f->change_ns);
+                add_side(&t, &f->before);
+                add_side(&t, &f->now);
+                add_calls(&t, &f->before);
+                add_calls(&t, &f->now);
+        }
+        r = n_shown > 0 ? table_print(&t, out, !o->no_legend) : 0;
+        if (n_more > 0)
+                buf_printf(out, "  %zu more; --limit=%zu shows all.\n", n_more, n_more + n_shown);
+        for (size_t i = 0; i < MIN(root->n_paths, n_paths); i++) {
+                const DiffPath *p = &root->paths[i];
+
+                buf_printf(out, "  %s %.*s %s %.*s%s\n", p->is_new ? ">" : "<",
+                           (int) p->caller->n_name, p->caller->label,
+                           p->is_new ? "now calls" : "no longer calls", (int) p->callee->n_name,
+                           p->callee->label, p->in_irq ? "  (in an interrupt)" : "");
+        }
+        if (root->n_paths > n_paths)
+                buf_printf(out, "  %zu more changes of who calls whom.\n", root->n_paths - n_paths);
+        return r;
+}
+
+static int print_text(const Options *o, const Diff *d) {
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+        _cleanup_pager_ Pager pager = PAGER_INIT;
+        int r = 0;
+
+        pager_open(&pager, o, SIZE_MAX);
+        for (size_t i = 0; i < d->n_roots && r >= 0; i++) {
+                buf_adds(&out, i > 0 ? "\n" : "");
+                r = print_root(o, &out, &d->roots[i]);
+        }
+        if (r >= 0)
+                r = buf_flush(&out);
+        return stdout_status(pager_end(&pager, r));
+}
+
+/* --- as JSON ---------------------------------------------------------------------------------- */
+
+static json_t *side_json(const DiffSide *side) {
+        if (!side->function)
+                return json_null();
+        return json_pack("{s:f, s:f, s:f}", "calls", side->calls, "self_ns", side->self_ns,
+                         "total_ns", side->total_ns);
+}
+
+static json_t *function_json(const DiffFunction *f) {
+        static const char *const kinds[] = { [DIFF_SAME] = "same",
+                                             [DIFF_CHANGED] = "changed",
+                                             [DIFF_NEW] = "new",
+                                             [DIFF_GONE] = "gone" };
+        json_t *o = json_object();
+
+        figure_function_json(o, f->now.function ?: f->before.function);
+        (void) json_object_update_new(
+                o, json_pack("{s:s, s:b, s:b, s:b, s:f, s:f, s:o, s:o}", "kind", kinds[f->kind],
+                             "top", (int) f->is_top, "interrupt", (int) f->is_irq, "in_interrupt",
+                             (int) f->in_irq, "change_ns", f->change_ns, "p", f->p, "before",
+                             side_json(&f->before), "now", side_json(&f->now)));
+        return o;
+}
+
+static json_t *path_json(const DiffPath *p) {
+        return json_pack("{s:s%, s:s%, s:s, s:b}", "caller", p->caller->label,
+                         (size_t) p->caller->n_name, "callee", p->callee->label,
+                         (size_t) p->callee->n_name, "kind", p->is_new ? "new" : "gone",
+                         "in_interrupt", (int) p->in_irq);
+}
+
+static json_t *calls_json(uint64_t n, uint64_t n_cut, uint64_t median_ns, uint64_t p90_ns) {
+        return json_pack("{s:I, s:I, s:I, s:I}", "calls", (json_int_t) n, "cut", (json_int_t) n_cut,
+                         "median_ns", (json_int_t) median_ns, "p90_ns", (json_int_t) p90_ns);
+}
+
+static int print_json(const Options *o, const Diff *d) {
+        json_t *list = json_array();
+
+        for (size_t i = 0; i < d->n_roots; i++) {
+                const DiffRoot *root = &d->roots[i];
+                json_t *object = json_object(), *functions = json_array(), *paths = json_array();
+
+                for (size_t k = 0; k < root->n_functions; k++)
+                        if (o->limit == 0 || k < o->limit)
+                                (void) json_array_append_new(functions,
+                                                             function_json(&root->functions[k]));
+                for (size_t k = 0; k < root->n_paths; k++)
+                        (void) json_array_append_new(paths, path_json(&root->paths[k]));
+                figure_function_json(object, root->now);
+                (void) json_object_update_new(
+                        object, json_pack("{s:o, s:o, s:f, s:b, s:o, s:o}", "before",
+                                          calls_json(root->n_before, root->n_cut_before,
+                                                     root->median_before_ns, root->p90_before_ns),
+                                          "now",
+                                          calls_json(root->n_now, root->n_cut_now,
+                                                     root->median_now_ns, root->p90_now_ns),
+                                          "p", root->p, "enough", (int) root->is_enough,
+                                          "functions", functions, "paths", paths));
+                (void) json_array_append_new(list, object);
+        }
+        return stdout_json(o, list);
+}
+
+int verb_diff(const Options *o) {
+        _cleanup_(side_done) Side before = {}, now = {};
+        _cleanup_(diff_freep) Diff *d = NULL;
+        int status, r;
+
+        status = side_read(&before, o, o->words.items[0]);
+        if (status == STATUS_OK)
+                status = side_read(&now, o, o->words.items[1]);
+        if (status != STATUS_OK)
+                return status;
+        r = diff_new(&d, before.portrait, now.portrait);
+        if (r < 0) {
+                log_error_errno(r, "Failed to compare: %m");
+                return STATUS_FAILED;
+        }
+        if (d->n_roots == 0)
+                return no_common_root(o, before.portrait, now.portrait);
+        status = o->json != JSON_OFF ? print_json(o, d) : print_text(o, d);
+        if (status != STATUS_OK)
+                return status;
+        status = reading_finish(&before.reading, o);
+        return reading_finish(&now.reading, o) ?: status;
+}

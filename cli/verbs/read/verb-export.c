@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A recording for other programs: steps go from the reading to an exporter, whose file is there whole
+ * or not at all.  What it is compared with is read before, into a tree.
+ */
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "cli/options/status.h"
+#include "cli/options/verb.h"
+#include "cli/source/reading.h"
+#include "cli/terminal/outfile.h"
+#include "cli/terminal/terminal.h"
+#include "export/exporter.h"
+
+#define EXPORT_MODE 0640 /* it may hold what functions returned, which may be addresses */
+
+static int find_format(const Options *o, const Exporter **ret) {
+        _cleanup_strv_ Strv names = {};
+        _cleanup_free_ char *list = NULL;
+        char quoted[NAME_QUOTE_MAX];
+
+        *ret = o->format ? exporter_find(o->format) : NULL;
+        if (*ret)
+                return STATUS_OK;
+        for (const Exporter *const *p = exporters; *p; p++)
+                if (strv_add(&names, (*p)->name) < 0)
+                        break;
+        list = strv_join(&names, ", ");
+        if (o->format)
+                log_error("--format: \"%s\" is not one of %s.", name_quote(quoted, o->format),
+                          list ?: "");
+        else
+                log_error("\"export\" needs a --format: %s.", list ?: "");
+        return STATUS_USAGE;
+}
+
+/* The recording to export; one before it is what to compare with. */
+static const char *subject(const Options *o) {
+        return o->words.items[o->words.n - 1];
+}
+
+static const char *file_name(const char *path) {
+        const char *slash = strrchr(path, '/');
+
+        return slash && slash[1] ? slash + 1 : path;
+}
+
+/* What is known of the recording; @ret_recording is what ret->recording points at. */
+static int describe(const Reading *r, const Options *o, ExportInfo *ret, char **ret_recording) {
+        const SessionMeta *m = r->source ? r->source->meta : NULL;
+
+        if (!m) {
+                const TextLayout *layout = text_trace_layout(r->text.trace);
+                const char *word = subject(o);
+
+                *ret_recording = strdup(streq(word, "-") ? "stdin" : file_name(word));
+                *ret = (ExportInfo){ .title = *ret_recording,
+                                     .recording = *ret_recording,
+                                     .is_timeless = !layout->has_times };
+                return *ret_recording ? 0 : -ENOMEM;
+        }
+        if (asprintf(ret_recording, "%s%s%s", m->name, m->id[0] ? "-" : "", m->id) < 0) {
+                *ret_recording = NULL;
+                return -ENOMEM;
+        }
+        *ret = (ExportInfo){
+                .title = m->name,
+                .recording = *ret_recording,
+                .host = m->host,
+                .kernel = m->kernel,
+        };
+        if (clock_tuple_is_set(&m->start))
+                ret->to_boottime_ns = (int64_t) (m->start.boottime_ns - m->start.trace_ns);
+        return 0;
+}
+
+static int failure(const Options *o, const Exporter *exporter, int r) {
+        if (r == -EPIPE)
+                return STATUS_PIPE;
+        if (r == -EOVERFLOW) {
+                log_error("%s is too much for --format=%s: %s.", subject(o), exporter->name,
+                          exporter->viewer_advice);
+                return STATUS_REFUSED;
+        }
+        log_error_errno(r, "Failed to write %s: %m",
+                        o->output && !streq(o->output, "-") ? o->output : "standard output");
+        return STATUS_FAILED;
+}
+
+/* A recording that another one is compared with. */
+typedef struct Before {
+        Reading reading;
+        Pairing *pairing;
+        CallTree *tree; /* NULL: there is none */
+} Before;
+
+static void before_done(Before *b) {
+        call_tree_free(b->tree);
+        pairing_free(b->pairing);
+        reading_done(&b->reading);
+}
+
+/* An exit status. */
+static int before_read(Before *b, const Options *o) {
+        int status, r;
+
+        status = reading_open(&b->reading, o, o->words.items[0]);
+        if (status != STATUS_OK)
+                return status;
+        r = pairing_new(&b->pairing);
+        if (r >= 0)
+                r = call_tree_new(&b->tree, b->pairing);
+        if (r >= 0 && o->filter.functions.n > 0)
+                pairing_set_sparse(b->pairing);
+        while (r >= 0) {
+                Step step;
+
+                r = reading_next(&b->reading, &step);
+                if (r < 0)
+                        return -r;
+                if (r == 0)
+                        break;
+                r = pairing_step(b->pairing, &step);
+        }
+        if (r >= 0)
+                r = pairing_finish(b->pairing);
+        if (r >= 0)
+                r = call_tree_finish(b->tree);
+        if (r < 0)
+                log_error_errno(r, "Failed to add up calls: %m");
+        return r < 0 ? STATUS_FAILED : STATUS_OK;
+}
+
+/* An exit status. */
+static int write_calls(Reading *reading, const Before *before, const Options *o,
+                       const Exporter *exporter, int fd) {
+        _cleanup_free_ char *recording = NULL;
+        _cleanup_buf_ Buf out = BUF_TO_FD(fd);
+        _cleanup_(export_freep) Export *e = NULL;
+        ExportInfo info;
+        int r = describe(reading, o, &info, &recording);
+
+        info.before = before->tree;
+        info.before_title = o->words.items[0];
+        info.is_sparse = o->filter.functions.n > 0;
+        if (r >= 0)
+                r = export_new(&e, exporter, &info, &out);
+        while (r >= 0) {
+                Step step;
+
+                r = reading_next(reading, &step);
+                if (r < 0) {
+                        /* Formats of lines end with a whole one. */
+                        (void) buf_flush(&out);
+                        return -r;
+                }
+                if (r == 0)
+                        break;
+                r = export_step(e, &step);
+        }
+        if (r >= 0)
+                r = export_finish(e);
+        if (r >= 0)
+                r = buf_flush(&out);
+        return r < 0 ? failure(o, exporter, r) : STATUS_OK;
+}
+
+static void say_size(const Options *o, const Exporter *exporter, int fd) {
+        char size[UNIT_TEXT_MAX], most[UNIT_TEXT_MAX];
+        struct stat st;
+
+        if (exporter->viewer_bytes == 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+            (uint64_t) st.st_size <= exporter->viewer_bytes)
+                return;
+        log_warning("%s has %s, more than the %s that viewers of its format handle well: %s.",
+                    o->output, format_bytes(size, (uint64_t) st.st_size),
+                    format_bytes(most, exporter->viewer_bytes), exporter->viewer_advice);
+}
+
+static int write_file(Reading *reading, const Before *before, const Options *o,
+                      const Exporter *exporter) {
+        _cleanup_outfile_ Outfile f = OUTFILE_INIT;
+        int status, r;
+
+        r = outfile_open(&f, o->output, EXPORT_MODE);
+        if (r < 0)
+                return failure(o, exporter, r);
+        status = write_calls(reading, before, o, exporter, f.fd);
+        if (status != STATUS_OK)
+                return status;
+        say_size(o, exporter, f.fd);
+        r = outfile_commit(&f);
+        return r < 0 ? failure(o, exporter, r) : STATUS_OK;
+}
+
+int verb_export(const Options *o) {
+        _cleanup_reading_ Reading reading = {};
+        _cleanup_(before_done) Before before = {};
+        const Exporter *exporter;
+        bool to_stdout = !o->output || streq(o->output, "-");
+        int status = find_format(o, &exporter);
+
+        if (status != STATUS_OK)
+                return status;
+        if (to_stdout && exporter->is_binary && isatty(STDOUT_FILENO)) {
+                log_error("--format=%s cannot go to a terminal; name a file: -o FILE",
+                          exporter->name);
+                return STATUS_USAGE;
+        }
+        if (o->words.n > 1 && !exporter->compares) {
+                log_error("--format=%s takes one recording; two can be compared as flame, or by "
+                          "\"ftracectl diff\".",
+                          exporter->name);
+                return STATUS_USAGE;
+        }
+        status = o->words.n > 1 ? before_read(&before, o) : STATUS_OK;
+        if (status == STATUS_OK)
+                status = reading_open(&reading, o, subject(o));
+        if (status == STATUS_OK)
+                status = to_stdout ? write_calls(&reading, &before, o, exporter, STDOUT_FILENO)
+                                   : write_file(&reading, &before, o, exporter);
+        return status == STATUS_OK ? reading_finish(&reading, o) : status;
+}

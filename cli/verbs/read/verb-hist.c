@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* How long calls took, as a histogram for each root, or of one function's calls under any. */
+
+#include "analyze/by-root.h"
+#include "analyze/ranges.h"
+#include "base/log.h"
+#include "base/unit.h"
+#include "cli/options/status.h"
+#include "cli/options/verb.h"
+#include "cli/source/chosen.h"
+#include "cli/terminal/figures.h"
+#include "cli/terminal/terminal.h"
+#include "cli/views/counting.h"
+
+#define LIMIT_DEFAULT 5
+#define BAR_COLUMNS 48
+
+static const struct {
+        const char *name, *key;
+        unsigned permille;
+} quantiles[] = {
+        { "p50", "p50_ns", 500 },
+        { "p90", "p90_ns", 900 },
+        { "p99", "p99_ns", 990 },
+        { "p99.9", "p999_ns", 999 },
+};
+
+static uint64_t average(const Spread *s) {
+        return s->n > 0 ? s->sum / s->n : 0;
+}
+
+/* --- drawn ------------------------------------------------------------------------------------ */
+
+/* As long as @n is of @most, in eighths of a column where the terminal can. */
+static void add_bar(Buf *out, uint64_t n, uint64_t most) {
+        static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+        uint64_t length = most > 0 ? (uint64_t) ((double) n / (double) most * BAR_COLUMNS * 8) : 0;
+
+        if (n > 0 && length == 0)
+                length = 1;
+        if (!terminal_is_utf8()) {
+                buf_pad(out, (length + 7) / 8, '#');
+                return;
+        }
+        for (uint64_t i = 0; i < length / 8; i++)
+                buf_adds(out, "█");
+        buf_adds(out, eighths[length % 8]);
+}
+
+static void add_summary(Buf *out, const ByRootRow *row) {
+        const Spread *s = &row->spread;
+        char text[FIGURE_MAX], n[UNIT_TEXT_MAX];
+
+        buf_printf(out, "%s call%s", format_count(n, s->n), s->n == 1 ? "" : "s");
+        if (row->n_cut > 0)
+                buf_printf(out, " (and %s that were cut)", format_count(n, row->n_cut));
+        if (s->n == 0)
+                return;
+        buf_printf(out, ", min %s", figure_round(text, s->min));
+        for (size_t i = 0; i < ELEMENTSOF(quantiles); i++)
+                buf_printf(out, ", %s %s", quantiles[i].name,
+                           figure_round(text, spread_quantile(s, quantiles[i].permille)));
+        buf_printf(out, ", max %s, avg ", figure_round(text, s->max));
+        buf_adds(out, figure_round(text, average(s)));
+}
+
+static int draw(Buf *out, const Options *o, const ByRootRow *row) {
+        _cleanup_table_ Table t = {};
+        Range ranges[RANGES_MAX];
+        uint64_t most = 0;
+        size_t n = ranges_of(ranges, &row->spread, o->analysis.is_linear);
+
+        for (size_t i = 0; i < n; i++)
+                most = MAX(most, ranges[i].n);
+        table_init(&t, ">FROM|>TO|>CALLS|>SHARE| ");
+        for (size_t i = 0; i < n; i++) {
+                _cleanup_buf_ Buf bar = BUF_INIT;
+                char text[FIGURE_MAX];
+
+                table_add(&t, "%s", figure_round(text, ranges[i].from_ns));
+                table_add(&t, "%s",
+                          ranges[i].to_ns == UINT64_MAX ? "..."
+                                                        : figure_round(text, ranges[i].to_ns));
+                table_add(&t, "%llu", (unsigned long long) ranges[i].n);
+                table_add(&t, "%.1f%%", 100.0 * (double) ranges[i].n / (double) row->spread.n);
+                add_bar(&bar, ranges[i].n, most);
+                table_add(&t, "%.*s", (int) bar.n_data, bar.n_data > 0 ? bar.data : "");
+        }
+        return n > 0 ? table_print(&t, out, !o->no_legend) : 0;
+}
+
+static int print_roots(Buf *out, const Options *o, const ByRootRow *const *rows, size_t n) {
+        _cleanup_table_ Table t = {};
+
+        table_init(&t, ">CALLS|>P50|>P90|>P99|>P99.9|>MAX|UNDER");
+        for (size_t i = 0; i < n; i++) {
+                const Spread *s = &rows[i]->spread;
+
+                table_add(&t, "%llu", (unsigned long long) s->n);
+                for (size_t k = 0; k < ELEMENTSOF(quantiles); k++)
+                        figure_add(&t, spread_quantile(s, quantiles[k].permille));
+                figure_add(&t, s->max);
+                figure_add_function(&t, rows[i]->root);
+        }
+        buf_adds(out, "\n");
+        return table_print(&t, out, !o->no_legend);
+}
+
+static int print(const Options *o, const Chosen *chosen, const Counting *counting, ByRoot *by_root,
+                 size_t limit) {
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+        _cleanup_pager_ Pager pager = PAGER_INIT;
+        const ByRootRow *const *rows;
+        size_t n;
+        int r = 0;
+
+        rows = by_root_rows(by_root, &n);
+        pager_open(&pager, o, SIZE_MAX);
+        if (!o->no_legend)
+                counting_headline(counting, &out);
+        if (chosen->names) {
+                buf_printf(&out, "%s: ", chosen->patterns.items[0]);
+                add_summary(&out, by_root_all(by_root));
+                buf_adds(&out, "\n");
+                r = draw(&out, o, by_root_all(by_root));
+                if (r >= 0 && n > 1)
+                        r = print_roots(&out, o, rows, MIN(n, limit));
+        } else
+                for (size_t i = 0; i < MIN(n, limit) && r >= 0; i++) {
+                        buf_printf(&out, "%s%s: ", i > 0 ? "\n" : "", rows[i]->root->label);
+                        add_summary(&out, rows[i]);
+                        buf_adds(&out, "\n");
+                        r = draw(&out, o, rows[i]);
+                }
+        if (r >= 0)
+                r = buf_flush(&out);
+        return stdout_status(pager_end(&pager, r));
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static json_t *row_json(const Options *o, const ByRootRow *row) {
+        const Spread *s = &row->spread;
+        Range ranges[RANGES_MAX];
+        size_t n = ranges_of(ranges, s, o->analysis.is_linear);
+        json_t *object = json_object(), *list = json_array();
+
+        if (row->root)
+                figure_function_json(object, row->root);
+        (void) json_object_update_new(
+                object, json_pack("{s:I, s:I, s:I, s:I, s:I}", "count", (json_int_t) s->n, "cut",
+                                  (json_int_t) row->n_cut, "min_ns", (json_int_t) s->min, "max_ns",
+                                  (json_int_t) s->max, "avg_ns", (json_int_t) average(s)));
+        for (size_t i = 0; i < ELEMENTSOF(quantiles); i++)
+                (void) json_object_set_new(
+                        object, quantiles[i].key,
+                        json_integer((json_int_t) spread_quantile(s, quantiles[i].permille)));
+        for (size_t i = 0; i < n; i++)
+                (void) json_array_append_new(
+                        list, json_pack("{s:I, s:o, s:I}", "from_ns",
+                                        (json_int_t) ranges[i].from_ns, "to_ns",
+                                        ranges[i].to_ns > INT64_MAX
+                                                ? json_null()
+                                                : json_integer((json_int_t) ranges[i].to_ns),
+                                        "count", (json_int_t) ranges[i].n));
+        (void) json_object_set_new(object, "ranges", list);
+        return object;
+}
+
+static int print_json(const Options *o, const Counting *counting, ByRoot *by_root, size_t limit) {
+        json_t *list = json_array();
+        const ByRootRow *const *rows;
+        size_t n;
+
+        rows = by_root_rows(by_root, &n);
+        for (size_t i = 0; i < MIN(n, limit); i++)
+                (void) json_array_append_new(list, row_json(o, rows[i]));
+        return stdout_json(o, json_pack("{s:o, s:o, s:o}", "all", row_json(o, by_root_all(by_root)),
+                                        "roots", list, "tracing", counting_cost_json(counting)));
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static int hist(const Options *o, const Chosen *chosen) {
+        _cleanup_counting_ Counting counting = {};
+        _cleanup_(by_root_freep) ByRoot *by_root = NULL;
+        size_t n, limit;
+        int r, status;
+
+        status = counting_init(&counting);
+        if (status != STATUS_OK)
+                return status;
+        r = by_root_new(&by_root, counting.pairing, chosen->names);
+        if (r < 0)
+                return counting_failure(r);
+        status = counting_read(&counting, o, chosen->source);
+        if (status != STATUS_OK)
+                return status;
+        (void) by_root_rows(by_root, &n);
+        if (n == 0 && chosen->names)
+                return chosen_not_found(chosen);
+        limit = o->limit > 0 ? (size_t) o->limit : o->json != JSON_OFF ? n : LIMIT_DEFAULT;
+        status = o->json != JSON_OFF ? print_json(o, &counting, by_root, limit)
+                                     : print(o, chosen, &counting, by_root, limit);
+        if (status != STATUS_OK)
+                return status;
+        if (n > limit && o->limit == 0)
+                talk(o, "%zu of %zu roots are shown; --limit=%zu shows all.", limit, n, n);
+        return counting_end(&counting, o);
+}
+
+int verb_hist(const Options *o) {
+        _cleanup_chosen_ Chosen chosen = {};
+        int status = chosen_init(&chosen, o);
+
+        return status == STATUS_OK ? hist(o, &chosen) : status;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The outermost calls that took longest: when and whose, what they spent that a usual one does not,
+ * and the tree of each. */
+
+#include "analyze/outliers.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "cli/options/status.h"
+#include "cli/options/verb.h"
+#include "cli/terminal/figures.h"
+#include "cli/terminal/summary.h"
+#include "cli/terminal/terminal.h"
+#include "cli/views/counting.h"
+#include "cli/views/tree-view.h"
+
+#define N_DEFAULT 10
+#define MIN_PPM_DEFAULT 50000
+#define DIFFERENCES_SHOWN 5
+
+/* --- drawn ------------------------------------------------------------------------------------ */
+
+static void add_title(Buf *out, const SessionMeta *m, const Outliers *outliers, size_t i) {
+        const Invocation *v = outliers_get(outliers, i), *usual = outliers_usual(outliers, v);
+        char text[FIGURE_MAX], quoted[NAME_QUOTE_MAX], n[UNIT_TEXT_MAX], moment[SUMMARY_MAX];
+        const Spread *spread = outliers_spread(outliers, v);
+
+        buf_printf(out, "%zu. %s took %s%s, call %s", i + 1, name_quote(quoted, v->root->label),
+                   figure_round(text, v->duration_ns), v->is_cut ? " or longer" : "",
+                   format_count(n, v->number));
+        buf_printf(out, ", at %s on CPU %u", summary_moment(moment, m, v->start_ns, 6), v->cpu);
+        if (*v->comm)
+                buf_printf(out, ", %s", name_quote(quoted, v->comm));
+        if (v->pid >= 0)
+                buf_printf(out, "-%d", v->pid);
+        if (v->blocked_ns > 0)
+                buf_printf(out, "; waited %s", figure_round(text, v->blocked_ns));
+        if (v->irq_ns > 0)
+                buf_printf(out, "; interrupts took %s", figure_round(text, v->irq_ns));
+        buf_adds(out, "\n");
+        if (!usual || spread->n < 2)
+                return;
+        buf_printf(out, "   The median of %s calls is %s", format_count(n, spread->n),
+                   figure_round(text, spread_quantile(spread, 500)));
+        buf_printf(out, "; call %s took %s, and this one differs in\n",
+                   format_count(n, usual->number), figure_round(text, usual->duration_ns));
+}
+
+static int add_differences(Buf *out, const Invocation *v, const Invocation *usual) {
+        _cleanup_free_ Difference *list = NULL;
+        _cleanup_table_ Table t = {};
+        size_t n;
+        int r;
+
+        r = outliers_compare(&list, &n, v, usual);
+        if (r < 0)
+                return r;
+        table_init(&t, ">  |>CHANGE|>SELF|>USUAL|>CALLS|>USUAL|FUNCTION");
+        for (size_t i = 0; i < MIN(n, (size_t) DIFFERENCES_SHOWN); i++) {
+                const Difference *d = &list[i];
+                bool more = d->self_ns >= d->usual_self_ns;
+                char text[FIGURE_MAX];
+
+                table_add(&t, "%s", d->n_usual == 0 ? "+" : d->n == 0 ? "-" : " ");
+                table_add(&t, "%s%s", more ? "+" : "-",
+                          figure_exact(text, more ? d->self_ns - d->usual_self_ns
+                                                  : d->usual_self_ns - d->self_ns));
+                figure_add(&t, d->self_ns);
+                figure_add(&t, d->usual_self_ns);
+                table_add(&t, "%llu", (unsigned long long) d->n);
+                table_add(&t, "%llu", (unsigned long long) d->n_usual);
+                figure_add_function(&t, d->function);
+        }
+        return table_print(&t, out, true);
+}
+
+static int add_one(Buf *out, const Options *o, const Counting *counting, const Outliers *outliers,
+                   size_t i) {
+        const Invocation *v = outliers_get(outliers, i), *usual = outliers_usual(outliers, v);
+        _cleanup_table_ Table t = {};
+        TreeView view;
+        int r = 0;
+
+        buf_adds(out, i > 0 ? "\n" : "");
+        add_title(out, reading_meta(&counting->reading), outliers, i);
+        if (usual)
+                r = add_differences(out, v, usual);
+        if (r < 0)
+                return r;
+        tree_view_init(&view, o, call_tree_root(v->tree),
+                       o->analysis.corrected ? &counting->overhead.cost : NULL, MIN_PPM_DEFAULT);
+        table_init(&t, TREE_VIEW_TITLES);
+        return tree_view_add(&view, &t) > 0 ? table_print(&t, out, !o->no_legend) : 0;
+}
+
+static int print(const Options *o, const Counting *counting, const Outliers *outliers) {
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+        _cleanup_pager_ Pager pager = PAGER_INIT;
+        int r = 0;
+
+        pager_open(&pager, o, SIZE_MAX);
+        if (!o->no_legend)
+                counting_headline(counting, &out);
+        for (size_t i = 0; i < outliers_n(outliers) && r >= 0; i++)
+                r = add_one(&out, o, counting, outliers, i);
+        if (r >= 0)
+                r = buf_flush(&out);
+        return stdout_status(pager_end(&pager, r));
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static json_t *differences_json(const Invocation *v, const Invocation *usual) {
+        _cleanup_free_ Difference *list = NULL;
+        json_t *array;
+        size_t n;
+
+        if (!usual || outliers_compare(&list, &n, v, usual) < 0)
+                return json_null();
+        array = json_array();
+        for (size_t i = 0; i < n; i++) {
+                const Difference *d = &list[i];
+                json_t *o = json_object();
+
+                figure_function_json(o, d->function);
+                (void) json_object_update_new(
+                        o, json_pack("{s:I, s:I, s:I, s:I}", "self_ns", (json_int_t) d->self_ns,
+                                     "usual_self_ns", (json_int_t) d->usual_self_ns, "count",
+                                     (json_int_t) d->n, "usual_count", (json_int_t) d->n_usual));
+                (void) json_array_append_new(array, o);
+        }
+        return array;
+}
+
+static json_t *invocation_json(const Options *o, const Counting *counting, const Outliers *outliers,
+                               const Invocation *v) {
+        const Invocation *usual = outliers_usual(outliers, v);
+        const Spread *spread = outliers_spread(outliers, v);
+        json_t *object = json_object();
+        TreeView view;
+
+        tree_view_init(&view, o, call_tree_root(v->tree),
+                       o->analysis.corrected ? &counting->overhead.cost : NULL, 0);
+        figure_function_json(object, v->root);
+        (void) json_object_update_new(
+                object,
+                json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:o, s:o, s:o, s:o}",
+                          "number", (json_int_t) v->number, "start_ns", (json_int_t) v->start_ns,
+                          "duration_ns", (json_int_t) v->duration_ns, "blocked_ns",
+                          (json_int_t) v->blocked_ns, "irq_ns", (json_int_t) v->irq_ns, "cpu",
+                          (json_int_t) v->cpu, "task",
+                          *v->comm ? terminal_json_text(v->comm, strlen(v->comm)) : json_null(),
+                          "pid", v->pid >= 0 ? json_integer(v->pid) : json_null(), "cut", v->is_cut,
+                          "median_ns",
+                          spread ? json_integer((json_int_t) spread_quantile(spread, 500))
+                                 : json_null(),
+                          "usual_ns",
+                          usual ? json_integer((json_int_t) usual->duration_ns) : json_null(),
+                          "differences", differences_json(v, usual), "tree",
+                          tree_view_json(&view)));
+        return object;
+}
+
+static int print_json(const Options *o, const Counting *counting, const Outliers *outliers) {
+        json_t *list = json_array();
+
+        for (size_t i = 0; i < outliers_n(outliers); i++)
+                (void) json_array_append_new(
+                        list, invocation_json(o, counting, outliers, outliers_get(outliers, i)));
+        return stdout_json(o, list);
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+int verb_slow(const Options *o) {
+        _cleanup_counting_ Counting counting = {};
+        _cleanup_(outliers_freep) Outliers *outliers = NULL;
+        int r, status;
+
+        status = counting_init(&counting);
+        if (status != STATUS_OK)
+                return status;
+        r = outliers_new(&outliers, counting.pairing,
+                         o->analysis.n_slow > 0 ? (size_t) o->analysis.n_slow : N_DEFAULT);
+        if (r < 0)
+                return counting_failure(r);
+        status = counting_read(&counting, o, o->words.items[0]);
+        if (status != STATUS_OK)
+                return status;
+        r = outliers_finish(outliers);
+        if (r < 0)
+                return counting_failure(r);
+        status = o->json != JSON_OFF ? print_json(o, &counting, outliers)
+                                     : print(o, &counting, outliers);
+        return status == STATUS_OK ? counting_end(&counting, o) : status;
+}

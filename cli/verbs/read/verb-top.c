@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Where time went: rows of functions, or of what --by says, with the most self time first. */
+
+#include "analyze/breakdown.h"
+#include "cli/options/status.h"
+#include "cli/options/verb.h"
+#include "cli/terminal/terminal.h"
+#include "cli/views/counting.h"
+#include "cli/views/top-view.h"
+
+static int print_table(const Options *o, const Counting *counting, const TopView *v, size_t n) {
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+        _cleanup_pager_ Pager pager = PAGER_INIT;
+        int r = 0;
+
+        pager_open(&pager, o, n + 3);
+        if (!o->no_legend)
+                counting_headline(counting, &out);
+        if (!o->no_legend && o->analysis.corrected)
+                buf_adds(&out,
+                         "SELF, TOTAL and AVG are corrected; MIN, MAX and the quantiles are as "
+                         "they were recorded.\n");
+        if (n > 0)
+                r = top_view_print(v, &out, n, !o->no_legend);
+        if (r >= 0)
+                r = buf_flush(&out);
+        return stdout_status(pager_end(&pager, r));
+}
+
+int verb_top(const Options *o) {
+        _cleanup_counting_ Counting counting = {};
+        _cleanup_(breakdown_freep) Breakdown *breakdown = NULL;
+        _cleanup_top_view_ TopView v = {};
+        BreakdownBy by;
+        size_t n;
+        int r, status;
+
+        status = top_view_check(o, &by);
+        if (status == STATUS_OK)
+                status = counting_init(&counting);
+        if (status != STATUS_OK)
+                return status;
+        r = breakdown_new(&breakdown, by, counting.pairing);
+        if (r < 0)
+                return counting_failure(r);
+        status = counting_read(&counting, o, o->words.items[0]);
+        if (status != STATUS_OK)
+                return status;
+        r = top_view_init(&v, o, breakdown, by,
+                          o->analysis.corrected ? &counting.overhead.cost : NULL,
+                          pairing_total_ns(counting.pairing));
+        if (r < 0)
+                return counting_failure(r);
+        n = o->limit > 0          ? MIN(v.n, (size_t) o->limit)
+            : o->json != JSON_OFF ? v.n
+                                  : MIN(v.n, (size_t) TOP_VIEW_LIMIT);
+        status = o->json != JSON_OFF ? stdout_json(o, top_view_json(&v, n))
+                                     : print_table(o, &counting, &v, n);
+        if (status != STATUS_OK)
+                return status;
+        if (n < v.n && o->limit == 0)
+                talk(o, "%zu of %zu rows are shown; --limit=%zu shows all.", n, v.n, v.n);
+        return counting_end(&counting, o);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The tree of all calls, merged: a line for each path of callers.  With --callers it stands on its
+ * head. */
+
+#include "analyze/call-tree.h"
+#include "base/log.h"
+#include "base/name.h"
+#include "calls/name-set.h"
+#include "cli/options/status.h"
+#include "cli/options/verb.h"
+#include "cli/terminal/terminal.h"
+#include "cli/views/counting.h"
+#include "cli/views/tree-view.h"
+
+#define MIN_PPM_DEFAULT 5000
+
+static int print_table(const Options *o, const Counting *counting, TreeView *v) {
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+        _cleanup_pager_ Pager pager = PAGER_INIT;
+        _cleanup_table_ Table t = {};
+        size_t n;
+        int r;
+
+        table_init(&t, TREE_VIEW_TITLES);
+        n = tree_view_add(v, &t);
+        pager_open(&pager, o, n + 3);
+        if (!o->no_legend)
+                counting_headline(counting, &out);
+        r = n > 0 ? table_print(&t, &out, !o->no_legend) : 0;
+        if (r >= 0)
+                r = buf_flush(&out);
+        return stdout_status(pager_end(&pager, r));
+}
+
+static int print_json(const Options *o, const Counting *counting, TreeView *v) {
+        return stdout_json(o,
+                           json_pack("{s:I, s:b, s:o, s:o}", "total_ns", (json_int_t) v->total_ns,
+                                     "corrected", v->cost != NULL, "tracing",
+                                     counting_cost_json(counting), "tree", tree_view_json(v)));
+}
+
+static int show(const Options *o, const Counting *counting, CallTree *tree) {
+        bool as_json = o->json != JSON_OFF;
+        TreeView v;
+        int status;
+
+        tree_view_init(&v, o, call_tree_root(tree),
+                       o->analysis.corrected ? &counting->overhead.cost : NULL,
+                       as_json ? 0 : MIN_PPM_DEFAULT);
+        status = as_json ? print_json(o, counting, &v) : print_table(o, counting, &v);
+        if (status == STATUS_OK && v.n_left_out > 0 && o->analysis.min_ppm == UINT64_MAX)
+                talk(o, "What took less than %.1f %% is left out; --min=0 shows all.",
+                     MIN_PPM_DEFAULT / 1e4);
+        return status;
+}
+
+static bool is_chosen(void *userdata, const Function *function) {
+        return name_set_has(userdata, function) > 0;
+}
+
+static int turn(CallTree **ret, CallTree *tree, const Strv *patterns) {
+        _cleanup_(name_set_freep) NameSet *names = NULL;
+        char quoted[NAME_QUOTE_MAX];
+        int r = name_set_new(&names, patterns);
+
+        if (r >= 0)
+                r = call_tree_callers(ret, tree, is_chosen, names);
+        if (r < 0)
+                return counting_failure(r);
+        if (call_tree_root(*ret)->children)
+                return STATUS_OK;
+        log_error("there are no calls of \"%s\" in it.", name_quote(quoted, patterns->items[0]));
+        return STATUS_NOT_FOUND;
+}
+
+int verb_tree(const Options *o) {
+        _cleanup_counting_ Counting counting = {};
+        _cleanup_(call_tree_freep) CallTree *tree = NULL, *turned = NULL;
+        Options reading_options = *o;
+        int r, status;
+
+        /* Upside down, levels are counted from the other end. */
+        if (o->analysis.callers.n > 0)
+                reading_options.spec.depth = 0;
+        status = counting_init(&counting);
+        if (status != STATUS_OK)
+                return status;
+        r = call_tree_new(&tree, counting.pairing);
+        if (r < 0)
+                return counting_failure(r);
+        status = counting_read(&counting, &reading_options, o->words.items[0]);
+        if (status != STATUS_OK)
+                return status;
+        r = call_tree_finish(tree);
+        if (r < 0)
+                return counting_failure(r);
+        if (o->analysis.callers.n > 0)
+                status = turn(&turned, tree, &o->analysis.callers);
+        if (status == STATUS_OK)
+                status = show(o, &counting, turned ?: tree);
+        return status == STATUS_OK ? counting_end(&counting, o) : status;
+}

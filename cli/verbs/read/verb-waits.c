@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Where calls waited, who woke them, and how long it took them to come back. */
+
+#include "analyze/waits.h"
+#include "base/name.h"
+#include "cli/options/status.h"
+#include "cli/options/verb.h"
+#include "cli/terminal/figures.h"
+#include "cli/terminal/terminal.h"
+#include "cli/views/counting.h"
+
+static void add_waker(Table *t, const WaitsRow *row) {
+        char quoted[NAME_QUOTE_MAX];
+
+        if (!row->is_woken)
+                table_add(t, "%s", row->is_forced ? "(preempted)" : "?");
+        else if (row->waker.is_irq)
+                table_add(t, "(interrupt)");
+        else if (row->waker.pid < 0)
+                table_add(t, "%s", name_quote(quoted, row->waker.comm));
+        else
+                table_add(t, "%s-%d", name_quote(quoted, row->waker.comm), row->waker.pid);
+        if (row->is_woken && row->waker.function)
+                figure_add_function(t, row->waker.function);
+        else
+                table_add(t, " ");
+}
+
+static int print(const Options *o, const Counting *counting, const WaitsRow *const *rows,
+                 size_t n) {
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+        _cleanup_pager_ Pager pager = PAGER_INIT;
+        _cleanup_table_ Table t = {};
+        int r = 0;
+
+        table_init(&t, ">WAITED|>TIMES|>MEDIAN|>MAX|>WAKE-UP|>SLOWEST|IN|WOKEN BY|IN");
+        for (size_t i = 0; i < n; i++) {
+                const WaitsRow *row = rows[i];
+
+                figure_add(&t, row->away.sum);
+                table_add(&t, "%llu", (unsigned long long) row->away.n);
+                figure_add(&t, spread_quantile(&row->away, 500));
+                figure_add(&t, row->away.max);
+                figure_add(&t, spread_quantile(&row->latency, 500));
+                figure_add(&t, row->latency.max);
+                figure_add_function(&t, row->function);
+                add_waker(&t, row);
+        }
+        pager_open(&pager, o, n + 3);
+        if (!o->no_legend)
+                counting_headline(counting, &out);
+        if (n > 0)
+                r = table_print(&t, &out, !o->no_legend);
+        if (r >= 0)
+                r = buf_flush(&out);
+        return stdout_status(pager_end(&pager, r));
+}
+
+static json_t *waker_json(const WaitsRow *row) {
+        json_t *o;
+
+        if (!row->is_woken)
+                return json_null();
+        o = json_pack("{s:o, s:o, s:b}", "task",
+                      *row->waker.comm
+                              ? terminal_json_text(row->waker.comm, strlen(row->waker.comm))
+                              : json_null(),
+                      "pid", row->waker.pid >= 0 ? json_integer(row->waker.pid) : json_null(),
+                      "interrupt", row->waker.is_irq);
+        if (row->waker.function)
+                figure_function_json(o, row->waker.function);
+        return o;
+}
+
+static int print_json(const Options *o, const WaitsRow *const *rows, size_t n) {
+        json_t *list = json_array();
+
+        for (size_t i = 0; i < n; i++) {
+                const WaitsRow *row = rows[i];
+                json_t *object = json_object();
+
+                figure_function_json(object, row->function);
+                (void) json_object_update_new(
+                        object,
+                        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o}", "count",
+                                  (json_int_t) row->away.n, "waited_ns", (json_int_t) row->away.sum,
+                                  "waited_p50_ns", (json_int_t) spread_quantile(&row->away, 500),
+                                  "waited_max_ns", (json_int_t) row->away.max, "wakeup_p50_ns",
+                                  (json_int_t) spread_quantile(&row->latency, 500), "wakeup_max_ns",
+                                  (json_int_t) row->latency.max, "preempted", row->is_forced,
+                                  "waker", waker_json(row)));
+                (void) json_array_append_new(list, object);
+        }
+        return stdout_json(o, list);
+}
+
+int verb_waits(const Options *o) {
+        _cleanup_counting_ Counting counting = {};
+        _cleanup_(waits_freep) Waits *waits = NULL;
+        const WaitsRow *const *rows;
+        size_t n;
+        int r, status;
+
+        status = counting_init(&counting);
+        if (status != STATUS_OK)
+                return status;
+        r = waits_new(&waits, counting.pairing);
+        if (r < 0)
+                return counting_failure(r);
+        status = counting_read(&counting, o, o->words.items[0]);
+        if (status != STATUS_OK)
+                return status;
+        rows = waits_rows(waits, &n);
+        if (o->limit > 0)
+                n = MIN(n, (size_t) o->limit);
+        status = o->json != JSON_OFF ? print_json(o, rows, n) : print(o, &counting, rows, n);
+        if (status != STATUS_OK)
+                return status;
+        if (!pairing_has_sched(counting.pairing))
+                talk(o, "It has no events that tell who waited: record with --sched.");
+        return counting_end(&counting, o);
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Watch keeps the daemon storing partly filled pages; the drawing reads them
+ * from the session's directory.  A connection does one call at a time, and
+ * Watch does not end before the session does.  So a session of ours is ended
+ * over a second connection, or, if the daemon is private and has only the one,
+ * by closing it: the session is attached to it.
+ *
+ * CPUs are read one after the other, so an event may be stored some hundred
+ * milliseconds after a later one of another CPU: the drawing stays HOLD_BACK_NS
+ * behind.
+ */
+
+#include <inttypes.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "cli/contact/contact.h"
+#include "cli/files/upkeep.h"
+#include "cli/options/status.h"
+#include "cli/options/verb.h"
+#include "cli/record/recording.h"
+#include "cli/source/display.h"
+#include "cli/terminal/signals.h"
+#include "cli/terminal/summary.h"
+#include "cli/terminal/terminal.h"
+#include "cli/views/live-top.h"
+#include "store/trace-clock.h"
+
+#define PUMP_INTERVAL_MS 100
+#define HOLD_BACK_NS (300 * NSEC_PER_MSEC)
+
+typedef struct Follow {
+        const Options *o;
+        DrawingOptions options;
+        Filtering filtering;
+        Client *client;
+        bool is_private;
+        bool is_ours; /* the session was begun here */
+        bool is_lost; /* the daemon does not answer any more */
+        int signal_fd;
+        Source *source;
+        Drawing *drawing;
+        LiveTop *top; /* NULL: calls are drawn */
+} Follow;
+
+/* --- which session ---------------------------------------------------------------------------- */
+
+/* Whether @name is a session that records. */
+static bool is_live(Client *c, const char *name) {
+        _cleanup_refusal_ Refusal refusal = {};
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        json_auto_t *reply = NULL;
+        const char *field;
+
+        if (!session_name_is_valid(name))
+                return false;
+        if (client_call(c, "Describe", json_pack("{s:s}", "session", name), &reply, NULL,
+                        &refusal) != 0)
+                return false;
+        return session_meta_from_json(&m, json_object_get(reply, "session"), &field) == 0 &&
+               session_state_is_live(m->state);
+}
+
+/* The only session that records; NULL: none or several, which was said.  The caller frees. */
+static char *find_only(Follow *f) {
+        json_auto_t *reply = NULL;
+        const char *found = NULL;
+        json_t *session;
+        size_t i, n = 0;
+
+        if (contact_call(f->client, f->o, "GetStatus", json_pack("{s:b}", "brief", 1), &reply,
+                         NULL) != STATUS_OK)
+                return NULL;
+        json_array_foreach (json_object_get(reply, "sessions"), i, session) {
+                const char *name = json_string_value(json_object_get(session, "name"));
+
+                if (name && is_live(f->client, name)) {
+                        found = name;
+                        n++;
+                }
+        }
+        if (n != 1) {
+                log_error("%s; name a session, or functions to record: ftracectl follow FUNCTION",
+                          n == 0 ? "nothing is being recorded" : "several sessions record");
+                return NULL;
+        }
+        return strdup(found);
+}
+
+/* Opens somebody's session; an exit status. */
+static int join(Follow *f, const char *name) {
+        talk(f->o, "Watching session %s ... Ctrl-C to end; it goes on recording.", name);
+        return source_open_client(&f->source, f->o, f->client, name);
+}
+
+/* Finds or begins the session; an exit status. */
+static int choose(Follow *f) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        _cleanup_free_ char *only = NULL;
+        const Strv *words = &f->o->words;
+        char roots[SUMMARY_MAX];
+        int status;
+
+        if (words->n == 0 && !f->o->profile) {
+                only = find_only(f);
+                return only ? join(f, only) : STATUS_NOT_FOUND;
+        }
+        if (words->n == 1 && !f->is_private && !f->o->profile &&
+            is_live(f->client, words->items[0]))
+                return join(f, words->items[0]);
+        status = recording_check(f->o, words);
+        if (status == STATUS_OK)
+                status = recording_start(&m, f->o, f->client, words, true, f->signal_fd);
+        if (status != STATUS_OK)
+                return status;
+        f->is_ours = true;
+        recording_talk_warnings(f->o, m);
+        talk(f->o, "Tracing \"%s\" ... Ctrl-C to end.", summary_roots(roots, m, 80));
+        return source_open_client(&f->source, f->o, f->client, m->name);
+}
+
+/* --- drawing it ------------------------------------------------------------------------------- */
+
+/* What is older than this, in the session's trace clock, is stored.  0: that cannot be told. */
+static uint64_t watermark(const SessionMeta *m) {
+        uint64_t now_ns;
+
+        if (trace_clock_estimate(m->clock, &m->start, &now_ns) < 0)
+                return 0;
+        return now_ns - MIN(now_ns, HOLD_BACK_NS);
+}
+
+static int draw_top(Follow *f, const Census *census, bool is_last) {
+        int r = live_top_draw(f->top, census, is_last);
+
+        return r == -EPIPE ? DRAWING_E_PIPE : r;
+}
+
+/* Until the session ends, somebody wants us to, or nobody reads; 0, or what went wrong as an exit
+ * status. */
+static int watch(Follow *f, bool *ret_ended) {
+        int r, status;
+
+        *ret_ended = false;
+        r = client_send(f->client, "Watch", json_pack("{s:s}", "session", f->source->meta->name),
+                        true);
+        if (r != 0)
+                return contact_failure(f->o, r, NULL);
+        for (;;) {
+                _cleanup_refusal_ Refusal refusal = {};
+                json_auto_t *reply = NULL;
+                bool continues = true;
+
+                r = client_receive(f->client, &reply, NULL, &continues, &refusal, f->signal_fd,
+                                   PUMP_INTERVAL_MS);
+                if ((r == CLIENT_E_INTERRUPTED && signals_want_end(f->signal_fd)) ||
+                    (f->top && live_top_wants_end(f->top)))
+                        return STATUS_OK;
+                if (r != 0 && r != -ETIMEDOUT && r != CLIENT_E_INTERRUPTED) {
+                        f->is_lost = true;
+                        return contact_failure(f->o, r, &refusal);
+                }
+                r = drawing_pump(f->drawing, watermark(f->source->meta));
+                if (r == 0 && f->top)
+                        r = draw_top(f, drawing_census(f->drawing), false);
+                status = display_status(r, f->source->meta, f->o, NULL);
+                if (status != STATUS_OK)
+                        return status;
+                if (!continues) {
+                        *ret_ended = true;
+                        return STATUS_OK;
+                }
+        }
+}
+
+/* Ends our session and waits until all is stored; f->client may be NULL afterwards. */
+static int end(Follow *f) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        _cleanup_(client_freep) Client *c = NULL;
+        int status;
+
+        if (f->is_private) {
+                f->client = client_free(f->client);
+                return STATUS_OK;
+        }
+        status = contact_daemon(&c, f->o);
+        if (status == STATUS_OK)
+                status = recording_stop(&m, f->o, c, f->source->meta->name);
+        client_free(f->client);
+        f->client = TAKE_PTR(c);
+        return status;
+}
+
+static int finish(Follow *f, bool has_ended, bool has_reader) {
+        _cleanup_census_ Census census = {};
+        _cleanup_strv_ Strv damage = {};
+        char trees[UNIT_TEXT_MAX], loss[SUMMARY_MAX];
+        const SessionMeta *m;
+        int r, status;
+
+        if (has_reader) {
+                r = drawing_finish(f->drawing, &census, &damage);
+                if (r == 0 && f->top)
+                        r = draw_top(f, &census, true);
+                status = display_status(r, f->source->meta, f->o, NULL);
+                has_reader = status == STATUS_OK;
+                if (status != STATUS_OK && status != STATUS_PIPE)
+                        return status;
+        }
+        status = source_refresh(f->source);
+        if (status != STATUS_OK)
+                return status;
+        m = f->source->meta;
+        if (!has_reader)
+                return STATUS_PIPE;
+        talk(f->o, "Ended%s%s: %s call%s, %s%s.", has_ended && m->reason ? ", " : "",
+             has_ended && m->reason ? m->reason : "", format_count(trees, census.n_trees),
+             census.n_trees == 1 ? "" : "s", summary_loss(loss, m),
+             f->is_ours ? "; the kernel is as it was" : "");
+        for (size_t i = 0; i < damage.n; i++)
+                log_warning("%s.", damage.items[i]);
+        display_left_out(f->o, m);
+        display_loss(m);
+        if (m->limit != SESSION_LIMIT_NONE)
+                return STATUS_REFUSED;
+        return damage.n == 0 && summary_is_complete(m) ? STATUS_OK : STATUS_INCOMPLETE;
+}
+
+/* It cannot be removed while it is read, by us as little as by others. */
+static void remove_it(Follow *f) {
+        _cleanup_free_ char *name = strdup(f->source->meta->name);
+
+        f->drawing = drawing_free(f->drawing);
+        f->source = source_free(f->source);
+        if (name)
+                (void) upkeep_remove(f->o, f->client, name);
+}
+
+static int follow(Follow *f) {
+        char *problem = NULL;
+        bool has_ended = false, is_kept = f->o->keep || f->o->name;
+        int r, status, ending = STATUS_OK;
+
+        status = choose(f);
+        if (status != STATUS_OK)
+                return status;
+        f->options.live = true;
+        if (f->is_ours)
+                filtering_forget_spec(&f->filtering);
+        f->options.filtering = &f->filtering;
+        if (f->top) {
+                f->options.listener = live_top_step;
+                f->options.userdata = f->top;
+        }
+        r = drawing_new(&f->drawing, f->source->dir, f->source->meta, &f->options, STDOUT_FILENO,
+                        &problem);
+        status = display_status(r, f->source->meta, f->o, problem);
+        if (status == STATUS_OK)
+                status = watch(f, &has_ended);
+        if (f->is_lost)
+                return status;
+        if (f->is_ours)
+                ending = end(f);
+        else if (status == STATUS_OK && !has_ended) {
+                talk(f->o, "Ended; %s goes on recording.", f->source->meta->name);
+                return STATUS_OK;
+        }
+        if (ending == STATUS_OK && f->drawing && (status == STATUS_OK || status == STATUS_PIPE))
+                status = finish(f, has_ended, status == STATUS_OK);
+        if (f->is_ours && !is_kept && (f->client || f->is_private))
+                remove_it(f);
+        else if (f->is_ours)
+                recording_talk_kept(f->o, f->source->meta);
+        return status ?: ending;
+}
+
+int verb_follow(const Options *o) {
+        Follow f = { .o = o, .signal_fd = -EBADF };
+        int status;
+
+        if (!o->analysis.live_top &&
+            (o->by || o->analysis.sort || o->limit > 0 || o->analysis.corrected)) {
+                log_error("--by, --sort, --limit and --corrected need --top.");
+                return STATUS_USAGE;
+        }
+        status = display_options(&f.options, o);
+        if (status == STATUS_OK)
+                status = filtering_init(&f.filtering, o);
+        if (status == STATUS_OK && f.filtering.spec.keep_limits) {
+                log_error(
+                        "--keep-slower: what most calls take is known only at the end; say a time "
+                        "like 5ms, or report it afterwards.");
+                status = STATUS_USAGE;
+        }
+        if (status != STATUS_OK) {
+                filtering_done(&f.filtering);
+                return status;
+        }
+        f.signal_fd = signals_open();
+        if (f.signal_fd < 0) {
+                log_error_errno(f.signal_fd, "Failed to wait for signals: %m");
+                filtering_done(&f.filtering);
+                return STATUS_FAILED;
+        }
+        status = contact_recorder(&f.client, o,
+                                  "No daemon is running: recording with a private one for this "
+                                  "command.");
+        if (status == STATUS_OK && o->dry_run) {
+                status = recording_check(o, &o->words);
+                if (status == STATUS_OK)
+                        status = recording_dry_run(o, f.client, &o->words);
+        } else if (status == STATUS_OK) {
+                f.is_private = client_is_private(f.client);
+                if (o->analysis.live_top)
+                        status = live_top_new(&f.top, o);
+                if (status == STATUS_OK)
+                        status = follow(&f);
+        }
+        drawing_free(f.drawing);
+        live_top_free(f.top);
+        filtering_done(&f.filtering);
+        client_free(f.client);
+        source_free(f.source);
+        signals_close(&f.signal_fd);
+        return status;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Order is all: the command is forked before anything is connected, so that it
+ * inherits nothing of ours; it begins when the kernel records; the recording
+ * ends when it does, and the kernel is as it was before the first line is
+ * drawn.  Signals only ever end things in this order.
+ */
+
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "base/log.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "cli/contact/contact.h"
+#include "cli/contact/private.h"
+#include "cli/files/upkeep.h"
+#include "cli/options/status.h"
+#include "cli/options/verb.h"
+#include "cli/record/command.h"
+#include "cli/record/recording.h"
+#include "cli/source/display.h"
+#include "cli/terminal/signals.h"
+#include "cli/terminal/summary.h"
+#include "cli/terminal/terminal.h"
+
+#define LOOK_INTERVAL_MS 1000 /* how often to see whether it still records */
+
+typedef struct Run {
+        const Options *o;
+        Client *client;
+        Command command;
+        int signal_fd;
+        SessionMeta *meta;
+        int wait_status; /* of the command, as waitpid() gives it */
+        bool asked;      /* an answer to Describe has yet to come */
+        bool ended;      /* the recording has, before the command */
+        bool gone;       /* so has the daemon */
+        bool left;       /* the command goes on without us */
+        int status;      /* the first thing that went wrong */
+} Run;
+
+/* --- while it runs ---------------------------------------------------------------------------- */
+
+/* What Describe says, or that it says nothing any more. */
+static void take_answer(Run *r, int error, const json_t *reply, const Refusal *refusal) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        const char *name = r->o->command[0];
+
+        r->asked = false;
+        if (error != 0)
+                r->status = contact_failure(r->o, error, refusal);
+        else
+                r->status = source_meta_from_reply(&m, reply);
+        if (r->status != STATUS_OK) {
+                talk(r->o, "What %s does from now on is not recorded.", name);
+                r->gone = true;
+        } else if (!session_state_is_live(m->state)) {
+                talk(r->o, "The recording has ended (%s); %s goes on.", m->reason ?: "no reason",
+                     name);
+                r->ended = true;
+        }
+}
+
+/* Until a signal comes, or there was time to ask whether it still records. */
+static void wait_for_signal(Run *r) {
+        struct pollfd p = { .fd = r->signal_fd, .events = POLLIN };
+        _cleanup_refusal_ Refusal refusal = {};
+        json_auto_t *reply = NULL;
+        int error;
+
+        if (r->asked) {
+                error = client_receive(r->client, &reply, NULL, NULL, &refusal, r->signal_fd, -1);
+                if (error != CLIENT_E_INTERRUPTED)
+                        take_answer(r, error, reply, &refusal);
+                return;
+        }
+        if (poll(&p, 1, LOOK_INTERVAL_MS) != 0 || r->ended || r->gone)
+                return;
+        error = client_send(r->client, "Describe", json_pack("{s:s}", "session", r->meta->name),
+                            false);
+        r->asked = error == 0;
+        if (error != 0)
+                take_answer(r, error, NULL, NULL);
+}
+
+/* Whether to go on waiting for the command. */
+static bool take_signals(Run *r, unsigned *n_asked) {
+        struct signalfd_siginfo s;
+
+        while (signals_next(r->signal_fd, &s)) {
+                if (s.ssi_signo == SIGCHLD)
+                        continue;
+                if (++*n_asked > 1) {
+                        r->left = true;
+                        return false;
+                }
+                /* The terminal has told the command already. */
+                if (s.ssi_code != SI_KERNEL)
+                        (void) kill(r->command.pid, (int) s.ssi_signo);
+                talk(r->o, "Waiting for %s to end; once more ends the recording at once.",
+                     r->o->command[0]);
+        }
+        return true;
+}
+
+static void wait_for_command(Run *r) {
+        unsigned n_asked = 0;
+
+        do
+                wait_for_signal(r);
+        while (command_reap(&r->command, &r->wait_status, false) == 0 && take_signals(r, &n_asked));
+        if (r->asked) /* the answer must not be taken for the next one */
+                (void) client_receive(r->client, NULL, NULL, NULL, NULL, -EBADF, -1);
+}
+
+/* --- what is said about it -------------------------------------------------------------------- */
+
+static void talk_armed(const Run *r) {
+        long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+        char roots[SUMMARY_MAX], time[UNIT_TEXT_MAX];
+
+        recording_talk_warnings(r->o, r->meta);
+        talk(r->o, "Armed %s on %li CPU%s in %s.", summary_roots(roots, r->meta, 80), n_cpus,
+             n_cpus == 1 ? "" : "s", format_duration(time, r->meta->arm_ns));
+}
+
+static void talk_recorded(const Run *r, const SessionMeta *m, const Census *census) {
+        char roots[SUMMARY_MAX], loss[SUMMARY_MAX], time[UNIT_TEXT_MAX];
+        char silence[SUMMARY_SILENCE_MAX];
+        char trees[UNIT_TEXT_MAX], below[UNIT_TEXT_MAX];
+        size_t n_cpus = census_n_cpus(census);
+
+        summary_roots(roots, m, 80);
+        summary_loss(loss, m);
+        loss[0] = loss[0] == 'n' ? 'N' : loss[0]; /* "Nothing lost" */
+        format_duration(time, session_meta_length_ns(m));
+        if (census->n_trees == 0)
+                talk(r->o, "Recorded no calls: %s. %s.", summary_silence(silence, m), loss);
+        else
+                talk(r->o, "Recorded %s call%s of %s, %s call%s below %s, on %zu CPU%s in %s. %s.",
+                     format_count(trees, census->n_trees), census->n_trees == 1 ? "" : "s", roots,
+                     format_count(below, census->n_below), census->n_below == 1 ? "" : "s",
+                     census->n_trees == 1 ? "it" : "them", n_cpus, n_cpus == 1 ? "" : "s", time,
+                     loss);
+}
+
+/* The command's end as an exit status, and a word about it if it is not 0. */
+static int command_status(const Run *r) {
+        const char *name = r->o->command[0];
+        int s = r->wait_status;
+
+        if (r->left) {
+                talk(r->o, "%s (pid %i) goes on without being recorded.", name,
+                     (int) r->command.pid);
+                return 128 + SIGINT;
+        }
+        if (WIFSIGNALED(s)) {
+                talk(r->o, "%s was ended by signal %i (%s).", name, WTERMSIG(s),
+                     strsignal(WTERMSIG(s)));
+                return 128 + WTERMSIG(s);
+        }
+        if (WEXITSTATUS(s) != 0)
+                talk(r->o, "%s ended with status %i.", name, WEXITSTATUS(s));
+        return WEXITSTATUS(s);
+}
+
+/* --- the order -------------------------------------------------------------------------------- */
+
+/* Arms, then lets the command go; an exit status. */
+static int begin(Run *r) {
+        int status, error;
+
+        status = recording_start(&r->meta, r->o, r->client, &r->o->words, true, r->signal_fd);
+        if (status != STATUS_OK)
+                return status;
+        talk_armed(r);
+        if (signals_want_end(r->signal_fd)) {
+                log_error("interrupted before %s began.", r->o->command[0]);
+                return 128 + SIGINT;
+        }
+        error = command_release(&r->command);
+        if (error == 0)
+                return STATUS_OK;
+        log_error_errno(error, "cannot run \"%s\": %m", r->o->command[0]);
+        return error == -ENOENT ? STATUS_NO_COMMAND : STATUS_NO_EXEC;
+}
+
+/* Ends the recording and takes it; the daemon is not needed afterwards.  An exit status. */
+static int end(Run *r, Source **ret) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        int status;
+
+        status = recording_stop(&m, r->o, r->client, r->meta->name);
+        if (status == STATUS_OK)
+                status = source_open_client(ret, r->o, r->client, r->meta->name);
+        return status;
+}
+
+/* Nothing worth keeping was recorded. */
+static void discard(Run *r) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+
+        if (r->meta && recording_stop(&m, r->o, r->client, r->meta->name) == STATUS_OK)
+                (void) upkeep_remove(r->o, r->client, r->meta->name);
+}
+
+/* Says and draws what there is; an exit status. */
+static int tell(Run *r, const Source *s, const DrawingOptions *d) {
+        _cleanup_census_ Census census = {};
+        int status, ended;
+
+        status = display_count(&census, s);
+        if (status == STATUS_OK)
+                talk_recorded(r, s->meta, &census);
+        if (status == STATUS_OK && census.n_trees > 0 && !r->o->no_report)
+                status = display_report(s, r->o, d);
+        display_left_out(r->o, s->meta);
+        display_loss(s->meta);
+        if (s->meta->state == SESSION_FAILED) {
+                log_error("the recording failed: %s", s->meta->reason ?: "no reason is known");
+                r->status = r->status ?: STATUS_FAILED;
+        }
+        if (s->meta->limit != SESSION_LIMIT_NONE) {
+                log_error("the recording was ended by a limit: %s", s->meta->reason ?: "");
+                r->status = r->status ?: STATUS_REFUSED;
+        }
+        recording_talk_kept(r->o, s->meta);
+        ended = command_status(r);
+        status = r->status ?: ended ?: status;
+        return status == STATUS_OK && !summary_is_complete(s->meta) ? STATUS_INCOMPLETE : status;
+}
+
+static int dry_run(const Options *o) {
+        _cleanup_(client_freep) Client *c = NULL;
+        int status = contact_recorder(&c, o, NULL);
+
+        return status == STATUS_OK ? recording_dry_run(o, c, &o->words) : status;
+}
+
+static int run(Run *r, const DrawingOptions *d) {
+        _cleanup_(source_freep) Source *s = NULL;
+        int error, status;
+
+        error = command_hold(&r->command, r->o->command);
+        if (error >= 0)
+                error = r->signal_fd = signals_open();
+        if (error < 0) {
+                log_error_errno(error, "Failed to prepare %s: %m", r->o->command[0]);
+                return STATUS_FAILED;
+        }
+        status = contact_recorder(&r->client, r->o,
+                                  "No daemon is running: recording with a private one for this "
+                                  "command.");
+        if (status != STATUS_OK)
+                return status;
+        status = begin(r);
+        if (status != STATUS_OK) {
+                discard(r);
+                return status;
+        }
+        wait_for_command(r);
+        status = r->gone ? r->status : end(r, &s);
+        r->client = private_end(r->client, r->o, r->meta);
+        signals_close(&r->signal_fd);
+        return status == STATUS_OK ? tell(r, s, d) : r->status ?: status;
+}
+
+int verb_run(const Options *o) {
+        Run r = { .o = o, .command = COMMAND_INIT, .signal_fd = -EBADF };
+        DrawingOptions d;
+        int status;
+
+        if (o->n_command == 0) {
+                log_error("\"run\" needs a command after \"--\"; see \"ftracectl run --help\".");
+                return STATUS_USAGE;
+        }
+        status = display_options(&d, o);
+        if (status == STATUS_OK)
+                status = recording_check(o, &o->words);
+        if (status == STATUS_OK)
+                status = o->dry_run ? dry_run(o) : run(&r, &d);
+        client_free(r.client);
+        command_done(&r.command);
+        signals_close(&r.signal_fd);
+        session_meta_free(r.meta);
+        return status;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A trace.dat holds raw pages, and with them kernel addresses: the new file is
+ * for its owner and group only.  Ctrl-C is kept from ending us only while there
+ * is a temporary file, which is then removed.
+ */
+
+#include <signal.h>
+
+#include "base/log.h"
+#include "base/name.h"
+#include "base/now.h"
+#include "cli/files/tracedat.h"
+#include "cli/options/status.h"
+#include "cli/options/verb.h"
+#include "cli/source/damage.h"
+#include "cli/source/display.h"
+#include "cli/source/source.h"
+#include "cli/terminal/outfile.h"
+#include "cli/terminal/signals.h"
+#include "cli/terminal/summary.h"
+#include "cli/terminal/terminal.h"
+
+#define TRACEDAT_MODE 0640
+#define PROGRESS_NS (250 * NSEC_PER_MSEC)
+#define STATUS_INTERRUPTED 130 /* 128 + SIGINT */
+
+typedef struct Fetch {
+        const Options *o;
+        const char *path;
+        int signals_fd; /* -EBADF: signals do what they always do */
+        uint64_t begin_ns, shown_ns;
+        TracedatResult result;
+} Fetch;
+
+/* Only of what takes a while, and over itself. */
+static void show_progress(Fetch *f, uint64_t n, uint64_t n_total) {
+        uint64_t now = now_ns(CLOCK_MONOTONIC);
+        char quoted[NAME_QUOTE_MAX];
+
+        if (f->o->quiet || !isatty(STDERR_FILENO) || now < f->shown_ns + PROGRESS_NS)
+                return;
+        f->shown_ns = now;
+        if (n_total == 0)
+                (void) fprintf(stderr, "\r\033[KLooking through %llu pages",
+                               (unsigned long long) n);
+        else
+                (void) fprintf(stderr, "\r\033[KWriting %s: %u%%", name_quote(quoted, f->path),
+                               (unsigned) (n * 100 / n_total % 101));
+}
+
+static int progress(void *userdata, uint64_t n, uint64_t n_total) {
+        Fetch *f = userdata;
+
+        show_progress(f, n, n_total);
+        return f->signals_fd >= 0 && signals_want_end(f->signals_fd) ? -EINTR : 0;
+}
+
+static void end_progress(const Fetch *f) {
+        if (f->shown_ns > f->begin_ns)
+                (void) fputs("\r\033[K", stderr);
+}
+
+static int write_failure(const Fetch *f, const SessionMeta *m, int r, const char *problem) {
+        switch (r) {
+        case TRACEDAT_E_UNREADABLE:
+                log_error("session \"%s\" cannot be fetched: %s.", m->name,
+                          problem ?: "it is damaged");
+                return STATUS_FAILED;
+        case -EPIPE:
+                return STATUS_PIPE;
+        case -EINTR:
+                log_error("Interrupted: %s was not written.", f->path);
+                return STATUS_INTERRUPTED;
+        case -ESTALE:
+                log_error("Failed to write session \"%s\" to %s: a part of it was removed "
+                          "meanwhile; try again, or \"ftracectl snapshot\" a ring first.",
+                          m->name, f->path);
+                return STATUS_FAILED;
+        default:
+                log_error_errno(r, "Failed to write session \"%s\" to %s: %m", m->name, f->path);
+                return STATUS_FAILED;
+        }
+}
+
+static int fetch_to_stdout(Fetch *f, const Source *s, TracedatSpec *spec) {
+        _cleanup_free_ char *problem = NULL;
+        int r;
+
+        if (isatty(STDOUT_FILENO)) {
+                log_error("a trace.dat cannot go to a terminal; name a file: -o FILE");
+                return STATUS_USAGE;
+        }
+        f->path = "standard output";
+        r = tracedat_write(&f->result, s->dir, s->meta, spec, STDOUT_FILENO, &problem);
+        end_progress(f);
+        return r == 0 ? STATUS_OK : write_failure(f, s->meta, r, problem);
+}
+
+static int fetch_to_file(Fetch *f, const Source *s, TracedatSpec *spec) {
+        _cleanup_outfile_ Outfile file = OUTFILE_INIT;
+        _cleanup_signals_ int signals_fd = -EBADF;
+        _cleanup_free_ char *problem = NULL;
+        int r;
+
+        r = outfile_open(&file, f->path, TRACEDAT_MODE);
+        if (r == 0 && outfile_is_new(&file)) {
+                spec->can_seek = true;
+                r = f->signals_fd = signals_fd = signals_open();
+        }
+        if (r >= 0)
+                r = tracedat_write(&f->result, s->dir, s->meta, spec, file.fd, &problem);
+        if (r == 0)
+                r = outfile_commit(&file);
+        end_progress(f);
+        if (r != 0)
+                return write_failure(f, s->meta, r, problem);
+        talk(f->o, "%s: open it with \"trace-cmd report -i %s\" or \"kernelshark %s\".", f->path,
+             f->path, f->path);
+        return STATUS_OK;
+}
+
+/* Which version, and whether it is packed. */
+static int choose_form(const FetchOptions *o, TracedatSpec *spec) {
+        char quoted[NAME_QUOTE_MAX];
+
+        if (o->compress && !streq(o->compress, "zstd") && !streq(o->compress, "none")) {
+                log_error("--compress: \"%s\" is neither zstd nor none.",
+                          name_quote(quoted, o->compress));
+                return STATUS_USAGE;
+        }
+        spec->is_packed = o->compress ? streq(o->compress, "zstd") : o->v7;
+        if (o->v6 && (o->v7 || spec->is_packed)) {
+                log_error(
+                        o->v7 ? "--v6 and --v7 exclude each other."
+                              : "--compress=zstd: version 6 cannot be compressed; leave out --v6.");
+                return STATUS_USAGE;
+        }
+        spec->version = o->v7 || spec->is_packed ? 7 : 6;
+        return STATUS_OK;
+}
+
+/* What is not in the file; an exit status. */
+static int tell_lacks(const Fetch *f, const Source *s, const TracedatSpec *spec) {
+        const TracedatResult *result = &f->result;
+        const SessionMeta *m = s->meta;
+        _cleanup_strv_ Strv misplaced = {};
+
+        if (spec->is_packed && !result->is_packed)
+                talk(f->o, "It is not compressed: a CPU has more than 2 GiB, which breaks "
+                           "trace-cmd before 3.3.1.");
+        if (m->symbol_maps.n > 0)
+                talk(f->o,
+                     "Modules came or went while it recorded: a trace.dat has one name for an "
+                     "address, \"ftracectl report\" the one of each time.");
+        if (result->n_lost > 0)
+                log_warning("%llu pages are damaged and were left out; \"ftracectl verify\" says "
+                            "more.",
+                            (unsigned long long) result->n_lost);
+        if (result->n_unreadable > 0)
+                log_warning(
+                        "%llu segments are damaged and were left out; \"ftracectl verify\" says "
+                        "more.",
+                        (unsigned long long) result->n_unreadable);
+        if (damage_describe_misplaced(s->dir, &misplaced) < 0)
+                return STATUS_FAILED;
+        for (size_t i = 0; i < misplaced.n; i++)
+                log_warning("%s.", misplaced.items[i]);
+        if (result->symbols_are_damaged)
+                log_warning("Its symbols in the store are damaged: functions are addresses.");
+        if (result->n_pages == 0)
+                talk(f->o, "There are no events in it.");
+        display_dropped(f->o, m);
+        display_loss(m);
+        return summary_is_complete(m) && result->n_lost == 0 && result->n_unreadable == 0 &&
+                               !result->symbols_are_damaged && misplaced.n == 0
+                       ? STATUS_OK
+                       : STATUS_INCOMPLETE;
+}
+
+int verb_fetch(const Options *o) {
+        _cleanup_(source_freep) Source *s = NULL;
+        _cleanup_filtering_ Filtering window = {};
+        Fetch f = { .o = o, .path = o->output, .signals_fd = -EBADF };
+        TracedatSpec spec = {
+                .is_full = o->fetch.full,
+                .window = &window,
+                .packed_max = TRACEDAT_PACKED_MAX,
+                .progress = progress,
+                .userdata = &f,
+        };
+        int status;
+
+        if (!o->output) {
+                log_error("\"fetch\" needs a file to write: -o FILE; see \"ftracectl fetch "
+                          "--help\".");
+                return STATUS_USAGE;
+        }
+        status = choose_form(&o->fetch, &spec);
+        if (status == STATUS_OK)
+                status = filtering_init(&window, o);
+        if (status == STATUS_OK)
+                status = source_open(&s, o, o->words.items[0]);
+        if (status != STATUS_OK)
+                return status;
+        f.begin_ns = f.shown_ns = now_ns(CLOCK_MONOTONIC);
+        status =
+                streq(o->output, "-") ? fetch_to_stdout(&f, s, &spec) : fetch_to_file(&f, s, &spec);
+        return status == STATUS_OK ? tell_lacks(&f, s, &spec) : status;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Newest first is what a person looks for, so that is the order: by start, then by name. */
+
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "cli/options/status.h"
+#include "cli/options/verb.h"
+#include "cli/source/retention.h"
+#include "cli/source/source.h"
+#include "cli/terminal/summary.h"
+#include "cli/terminal/table.h"
+#include "cli/terminal/terminal.h"
+
+#define LEGEND_LINES 5    /* with an empty one, as wide as most terminals are */
+#define N_ON_TERMINAL 100 /* unless said otherwise */
+
+/* "2,646", "12 + 1 pages", "1 gap": what is lost without being counted is not nothing. */
+static void add_lost(Table *t, const Brief *b) {
+        char text[UNIT_TEXT_MAX];
+
+        if (b->events_lost == 0 && b->pages_lost == 0 && b->n_gaps > 0)
+                table_add(t, "%" PRIu64 " gap%s", b->n_gaps, b->n_gaps == 1 ? "" : "s");
+        else if (b->pages_lost > 0)
+                table_add(t, "%s + %" PRIu64 " pages", format_count(text, b->events_lost),
+                          b->pages_lost);
+        else
+                table_add(t, "%s", format_count(text, b->events_lost));
+}
+
+static void add_row(Table *t, const Brief *b) {
+        char roots[SUMMARY_MAX], started[SUMMARY_MAX];
+        char length[UNIT_TEXT_MAX], events[UNIT_TEXT_MAX], size[UNIT_TEXT_MAX];
+
+        table_add(t, "%s%s", b->name, b->pinned ? " *" : "");
+        table_add(t, "%s", summary_brief_state(b));
+        table_add(t, "%s", summary_brief_roots(roots, b, 32));
+        table_add(t, "%s", summary_time(started, b->start_ns));
+        table_add(t, "%s", format_duration(length, b->length_ns));
+        table_add(t, "%s",
+                  b->n_events == 0 && b->n_bytes > 0 ? "-" : format_count(events, b->n_events));
+        table_add(t, "%s", format_bytes(size, b->n_bytes));
+        table_add(t, "%s", b->disk_bytes == UINT64_MAX ? "-" : format_bytes(size, b->disk_bytes));
+        add_lost(t, b);
+}
+
+static int newest_first(const void *a, const void *b) {
+        const Brief *x = a, *y = b;
+
+        if (x->start_ns != y->start_ns)
+                return x->start_ns < y->start_ns ? 1 : -1;
+        return strcmp(x->name, y->name);
+}
+
+/* A table of all that can be understood; the rest is said. */
+static int add_rows(Table *t, json_t *briefs) {
+        size_t i, n = 0, n_max = json_array_size(briefs);
+        Brief *rows = calloc(n_max + 1, sizeof(*rows));
+        int r = rows ? 0 : -ENOMEM;
+        json_t *brief;
+
+        json_array_foreach (briefs, i, brief) {
+                const char *name = json_string_value(json_object_get(brief, "name"));
+                const char *field = "";
+
+                if (r < 0)
+                        break;
+                r = brief_from_json(&rows[n], brief, &field);
+                if (r == 0)
+                        n++;
+                else if (r > 0)
+                        log_warning("session \"%s\" is described in a way that is not valid "
+                                    "(member \"%s\").",
+                                    name ?: "", field);
+        }
+        if (r >= 0 && n > 0)
+                qsort(rows, n, sizeof(*rows), newest_first);
+        for (i = 0; i < n; i++) {
+                if (r >= 0)
+                        add_row(t, &rows[i]);
+                brief_done(&rows[i]);
+        }
+        free(rows);
+        return MIN(r, 0);
+}
+
+/* 0: all.  Whoever reads a table on a terminal wants the newest, and is told of the others; programs that read
+ * one want it whole. */
+static int choose_newest(uint64_t *ret, const Options *o) {
+        char quoted[NAME_QUOTE_MAX];
+
+        *ret = 0;
+        if (!o->newest)
+                *ret = o->json == JSON_OFF && !o->no_legend && isatty(STDOUT_FILENO) ? N_ON_TERMINAL
+                                                                                     : 0;
+        else if (!streq(o->newest, "all") &&
+                 (parse_u64(o->newest, UINT32_MAX, ret) < 0 || *ret == 0)) {
+                log_error("--newest=%s: not a number from 1 on, nor \"all\".",
+                          name_quote(quoted, o->newest));
+                return STATUS_USAGE;
+        }
+        return STATUS_OK;
+}
+
+/* The last lines: what is not shown, and what goes next. */
+static void add_legend(Buf *out, const json_t *reply, size_t n_rows) {
+        json_int_t n = json_integer_value(json_object_get(reply, "total"));
+        char shown[UNIT_TEXT_MAX], total[UNIT_TEXT_MAX];
+        bool is_part = n > 0 && n_rows < (size_t) n,
+             has_outlook = json_object_get(reply, "retention");
+
+        if (is_part || has_outlook)
+                buf_adds(out, "\n");
+        if (has_outlook)
+                retention_add_line(out, reply, "");
+        if (is_part)
+                buf_printf(out,
+                           "The newest %s of %s sessions; all of them: ftracectl list -n all\n",
+                           format_count(shown, n_rows), format_count(total, (uint64_t) n));
+}
+
+static int list_json(const Options *o, uint64_t n_newest) {
+        json_auto_t *reply = NULL;
+        int failed, status = source_list(&reply, o, n_newest);
+        json_t *sessions;
+
+        if (status != STATUS_OK && status != STATUS_INCOMPLETE)
+                return status;
+        sessions = json_object_get(reply, "sessions");
+        retention_mark(sessions, reply);
+        failed = stdout_json(o, json_incref(sessions));
+        return failed != STATUS_OK ? failed : status;
+}
+
+int verb_list(const Options *o) {
+        _cleanup_table_ Table t = {};
+        _cleanup_pager_ Pager pager = PAGER_INIT;
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+        json_auto_t *reply = NULL;
+        uint64_t n_newest;
+        json_t *briefs;
+        int r, status, failed;
+
+        status = choose_newest(&n_newest, o);
+        if (status != STATUS_OK)
+                return status;
+        if (o->json != JSON_OFF)
+                return list_json(o, n_newest);
+        status = source_list_briefs(&reply, o, n_newest);
+        if (status != STATUS_OK && status != STATUS_INCOMPLETE)
+                return status;
+        briefs = json_object_get(reply, "briefs");
+        if (json_array_size(briefs) == 0 && status == STATUS_OK) {
+                talk(o, "No sessions. Record with: ftracectl run FUNCTION -- COMMAND");
+                return STATUS_OK;
+        }
+        table_init(&t, "NAME|STATE|ROOTS|STARTED|>LENGTH|>EVENTS|>SIZE|>ON DISK|>LOST");
+        r = add_rows(&t, briefs);
+        pager_open(&pager, o, table_n_rows(&t) + (o->no_legend ? 0 : 1 + LEGEND_LINES));
+        if (r == 0)
+                r = table_print(&t, &out, !o->no_legend);
+        if (!o->no_legend)
+                add_legend(&out, reply, json_array_size(briefs));
+        if (r == 0)
+                r = buf_flush(&out);
+        failed = stdout_status(pager_end(&pager, r));
+        return failed != STATUS_OK ? failed : status;
+}

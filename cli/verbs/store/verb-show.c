@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What session.json holds, in words: a line for each thing that is not as usual, then the CPUs. */
+
+#include <inttypes.h>
+#include <pwd.h>
+
+#include "base/figure.h"
+#include "base/log.h"
+#include "base/unit.h"
+#include "cli/files/verify.h"
+#include "cli/options/status.h"
+#include "cli/options/verb.h"
+#include "cli/source/source.h"
+#include "cli/terminal/summary.h"
+#include "cli/terminal/table.h"
+#include "cli/terminal/terminal.h"
+#include "store/silence.h"
+#include "store/trigger.h"
+
+#define ONLY_MAX 50 /* that are shown one by one */
+
+static void line(Buf *out, const char *title, const char *format, ...) _printf_(3, 4);
+static void line(Buf *out, const char *title, const char *format, ...) {
+        _cleanup_free_ char *text = NULL;
+        va_list ap;
+
+        va_start(ap, format);
+        if (vasprintf(&text, format, ap) < 0)
+                text = NULL;
+        va_end(ap);
+        for (char *p = text; p && *p; p++) /* it may come from a file that anybody wrote */
+                if ((unsigned char) *p < ' ' || *p == 0x7f)
+                        *p = '?';
+        buf_printf(out, "%12s%s %s\n", title, *title ? ":" : " ", text ?: "?");
+}
+
+static void line_list(Buf *out, const char *title, const Strv *v) {
+        _cleanup_free_ char *text = strv_join(v, ", ");
+
+        if (v->n > 0)
+                line(out, title, "%s", text ?: "?");
+}
+
+/* Whether the patterns stood for themselves; roots are sorted, what was asked for is not. */
+static bool roots_are_new(const SessionMeta *m) {
+        for (size_t i = 0; i < m->spec.functions.n; i++)
+                if (!strv_contains(&m->roots, m->spec.functions.items[i]))
+                        return true;
+        return m->roots.n != m->spec.functions.n;
+}
+
+/* "4,000,000 events, 256M, 50 % of a CPU a second" */
+static void show_limits(Buf *out, const Spec *spec) {
+        char events[UNIT_TEXT_MAX + 16] = "", bytes[UNIT_TEXT_MAX + 4] = "",
+                                    cpu[UNIT_TEXT_MAX + 16] = "", text[UNIT_TEXT_MAX];
+
+        if (spec->max_event_rate > 0 && spec->max_event_rate < SPEC_UNLIMITED)
+                (void) snprintf(events, sizeof(events), "%s events, ",
+                                format_count(text, spec->max_event_rate));
+        if (spec->max_write_rate > 0 && spec->max_write_rate < SPEC_UNLIMITED)
+                (void) snprintf(bytes, sizeof(bytes), "%s, ",
+                                format_bytes(text, spec->max_write_rate));
+        if (spec->max_cpu_ppm > 0 && spec->max_cpu_ppm < SPEC_UNLIMITED)
+                (void) snprintf(cpu, sizeof(cpu), "%" PRIu64 " %% of a CPU, ",
+                                spec->max_cpu_ppm / 10000);
+        if (*events || *bytes || *cpu)
+                line(out, "Limits", "%s%s%seach a second", events, bytes, cpu);
+}
+
+static void show_what(Buf *out, const SessionMeta *m) {
+        char text[UNIT_TEXT_MAX];
+
+        line_list(out, "Asked for", &m->spec.functions);
+        if (roots_are_new(m))
+                line_list(out, "Roots", &m->roots);
+        line_list(out, "Left out", m->notrace.n > 0 ? &m->notrace : &m->spec.notrace);
+        if (m->spec.hooked.n > ONLY_MAX)
+                line(out, "Only", "%zu functions and patterns", m->spec.hooked.n);
+        else
+                line_list(out, "Only", &m->spec.hooked);
+        if (m->spec.flat)
+                line(out, "Flat", "the functions alone, not what they call");
+        if (m->spec.slower_ns > 0)
+                line(out, "Slower", "only calls of %s or more, of which the ends are recorded",
+                     format_duration(text, m->spec.slower_ns));
+        line_list(out, "Events", &m->spec.events);
+        line_list(out, "Processes", &m->spec.pids);
+        line_list(out, "Tasks named", &m->spec.comms);
+        line_list(out, "Control groups", &m->spec.cgroups);
+        line_list(out, "On CPUs", &m->spec.cpus);
+        if (m->spec.no_irqs)
+                line(out, "Interrupts", "not recorded");
+        if (m->spec.no_sleep_time)
+                line(out, "Sleep", "not counted into the time of calls");
+        if (m->spec.depth > 0)
+                line(out, "Depth", "%" PRIu64, m->spec.depth);
+        if (m->spec.duration_ns > 0)
+                line(out, "Ends after", "%s", format_duration(text, m->spec.duration_ns));
+        if (m->spec.in_kernel)
+                line(out, "Keeps", "what the kernel's buffer holds, until a snapshot");
+        else if (m->spec.max_bytes > 0)
+                line(out, m->spec.ring ? "Keeps" : "Ends at", "%s%s",
+                     m->spec.ring ? "the newest " : "", format_bytes(text, m->spec.max_bytes));
+        if (m->spec.segment_bytes > 0)
+                line(out, "Cut at", "%s a CPU", format_bytes(text, m->spec.segment_bytes));
+        if (m->spec.segment_ns > 0)
+                line(out, "Cut every", "%s", format_duration(text, m->spec.segment_ns));
+        if (m->spec.on_full != SPEC_ON_FULL_WAIT)
+                line(out, "On full", "%s", spec_on_full_name(m->spec.on_full));
+        line(out, "Buffer", "%s a CPU", format_bytes(text, m->spec.buffer_bytes));
+        show_limits(out, &m->spec);
+}
+
+/* The rules, and what they came to. */
+static void show_triggers(Buf *out, const SessionMeta *m) {
+        char suppressed[UNIT_TEXT_MAX + 32], last[SUMMARY_MAX], count[UNIT_TEXT_MAX];
+
+        for (size_t i = 0; i < m->spec.triggers.n; i++) {
+                const char *rule = m->spec.triggers.items[i];
+                TriggerCount c =
+                        i < m->captures.n_triggers ? m->captures.triggers[i] : (TriggerCount){};
+
+                suppressed[0] = 0;
+                if (c.suppressed > 0)
+                        (void) snprintf(suppressed, sizeof(suppressed), ", suppressed %s times",
+                                        format_count(count, c.suppressed));
+                line(out, i == 0 ? "Waits for" : "and for", "%s: %.*s; fired %s time%s%s%s%s",
+                     trigger_rule_on(rule), trigger_rule_n_do(rule), rule,
+                     format_count(count, c.fired), c.fired == 1 ? "" : "s", suppressed,
+                     c.last_ns > 0 ? ", last " : "",
+                     c.last_ns > 0 ? summary_time(last, c.last_ns) : "");
+        }
+}
+
+static void show_caps(Buf *out, const SessionMeta *m) {
+        char gap[UNIT_TEXT_MAX], a_day[UNIT_TEXT_MAX], all[UNIT_TEXT_MAX], n[UNIT_TEXT_MAX];
+
+        if (m->spec.triggers.n == 0)
+                return;
+        line(out, "Captures", "%s; at most %s in all, %s a day, %s apart",
+             format_count(n, m->captures.n),
+             m->spec.max_captures ? format_count(all, m->spec.max_captures) : "any number",
+             m->spec.max_captures_a_day ? format_count(a_day, m->spec.max_captures_a_day)
+                                        : "any number",
+             format_duration(gap, m->spec.min_gap_ns));
+}
+
+static void show_when(Buf *out, const SessionMeta *m) {
+        char start[SUMMARY_MAX], stop[SUMMARY_MAX], length[UNIT_TEXT_MAX], arm[UNIT_TEXT_MAX];
+
+        if (m->start.realtime_ns == 0)
+                return;
+        summary_time(start, m->start.realtime_ns);
+        format_duration(length, session_meta_length_ns(m));
+        if (m->stop.realtime_ns > 0)
+                line(out, "Recorded", "%s to %s (%s)", start,
+                     summary_time(stop, m->stop.realtime_ns), length);
+        else
+                line(out, "Recorded", "since %s (%s)", start, length);
+        for (size_t i = 0; i < m->clock_steps.n; i++)
+                line(out, "Clock", "%s", summary_clock_step(stop, m, i));
+        line(out, "Armed in", "%s", format_duration(arm, m->arm_ns));
+}
+
+/* A line for each: whose own time it is part of. */
+static void show_left_out(Buf *out, const SessionMeta *m) {
+        for (size_t i = 0; i < m->left_out.n; i++) {
+                _cleanup_strv_ Strv callers = {};
+                _cleanup_free_ char *text = NULL;
+
+                if (i < m->left_out_in.n &&
+                    strv_split(&callers, m->left_out_in.items[i], " ") >= 0 && callers.n > 0)
+                        text = strv_join(&callers, ", ");
+                line(out, i == 0 ? "Not hooked" : "", "%s%s%s%s", m->left_out.items[i],
+                     text ? " (in " : "", text ?: "", text ? ")" : "");
+        }
+}
+
+static void show_hooked(Buf *out, const SessionMeta *m) {
+        char time[SUMMARY_MAX], after[UNIT_TEXT_MAX],
+                learned[SUMMARY_MAX + 16] = "", since[UNIT_TEXT_MAX + 16] = "", unseen[SUMMARY_MAX];
+
+        if (m->n_hooked == 0) {
+                line(out, "Hooked", "every function%s",
+                     m->learns ? "; what is called is learned for --lean" : "");
+                return;
+        }
+        if (m->learned_ns > 0)
+                (void) snprintf(learned, sizeof(learned), ", learned %s",
+                                summary_time(time, m->learned_ns));
+        if (m->narrowed_ns > m->start.trace_ns)
+                (void) snprintf(since, sizeof(since), ", from %s on",
+                                format_duration(after, m->narrowed_ns - m->start.trace_ns));
+        line(out, "Hooked", "%" PRIu32 " function%s%s%s", m->n_hooked, m->n_hooked == 1 ? "" : "s",
+             learned, since);
+        show_left_out(out, m);
+        if (*summary_unseen(unseen, m))
+                line(out, "Not seen", "%s", unseen);
+}
+
+static void show_where(Buf *out, const SessionMeta *m) {
+        const struct passwd *user = getpwuid(m->owner_uid);
+
+        line(out, "Kernel", "%s %s on %s", m->kernel ?: "?", m->machine ?: "?", m->host ?: "?");
+        if (m->profile)
+                line(out, "Profile", "%s", m->profile);
+        line(out, "Traced in", "%s%s, clock %s", m->instance ? "instance " : "the top-level buffer",
+             m->instance ?: "", m->clock ?: "?");
+        if (!m->symbols)
+                line(out, "Symbols", "none: the kernel hid them");
+        if (m->symbol_maps.n > 0)
+                line(out, "Modules", "changed %zu time%s: an address is named by its time",
+                     m->symbol_maps.n, m->symbol_maps.n == 1 ? "" : "s");
+        line(out, "Owner", "%s (uid %u), pid %i", user ? user->pw_name : "?",
+             (unsigned) m->owner_uid, (int) m->owner_pid);
+        line_list(out, "Neighbours", &m->neighbours);
+}
+
+static int show_cpus(Buf *out, const SessionMeta *m, bool legend) {
+        _cleanup_table_ Table t = {};
+
+        table_init(&t,
+                   ">CPU|>PAGES|>SIZE|>EVENTS|>LOST|>OVERRUN|>IN INTERRUPT|>DROPPED|>PAGES LOST");
+        for (size_t i = 0; i < m->n_cpus; i++) {
+                const CpuAccount *c = &m->cpus[i];
+                const uint64_t counts[] = { c->read_events,    cpu_account_events_lost(c),
+                                            c->overrun,        c->commit_overrun,
+                                            c->dropped_events, c->pages_lost };
+                char text[UNIT_TEXT_MAX];
+
+                table_add(&t, "%" PRIu32, c->cpu);
+                table_add(&t, "%s", format_count(text, c->n_pages));
+                table_add(&t, "%s", format_bytes(text, c->n_bytes));
+                for (size_t j = 0; j < ELEMENTSOF(counts); j++)
+                        table_add(&t, "%s", format_count(text, counts[j]));
+        }
+        if (table_n_rows(&t) == 0)
+                return 0;
+        buf_adds(out, "\n");
+        return table_print(&t, out, legend);
+}
+
+/* "top (read), alpha, beta (empty)", if there are several. */
+static void show_buffers(Buf *out, const DatFile *f) {
+        _cleanup_strv_ Strv names = {};
+        char name[NAME_QUOTE_MAX];
+
+        for (size_t i = 0; i < dat_file_n_buffers(f); i++)
+                if (strv_addf(&names, "%s%s", source_buffer_name(name, f, i),
+                              i == dat_file_chosen_buffer(f)     ? " (read)"
+                              : !dat_file_buffer_has_pages(f, i) ? " (empty)"
+                                                                 : "") < 0)
+                        out->error = out->error ?: -ENOMEM;
+        if (names.n > 1)
+                line_list(out, "Buffers", &names);
+}
+
+static json_t *buffers_json(const DatFile *f) {
+        json_t *list = json_array();
+        char name[NAME_QUOTE_MAX];
+
+        for (size_t i = 0; i < dat_file_n_buffers(f); i++)
+                (void) json_array_append_new(
+                        list, json_pack("{s:s, s:b, s:b}", "name", source_buffer_name(name, f, i),
+                                        "empty", !dat_file_buffer_has_pages(f, i), "read",
+                                        i == dat_file_chosen_buffer(f)));
+        return list;
+}
+
+static json_t *source_json(const Source *s) {
+        const DatFile *file = s->dir ? dat_file_of_dir(s->dir) : NULL;
+        json_t *o = session_meta_to_json(s->meta);
+
+        if (file)
+                (void) json_object_set_new(o, "buffers", buffers_json(file));
+        if (s->stays_until_ns > 0)
+                (void) json_object_set_new(o, "stays_until_ns",
+                                           json_integer((json_int_t) s->stays_until_ns));
+        if (s->goes_at_ns > 0)
+                (void) json_object_set_new(o, "goes_at_ns",
+                                           json_integer((json_int_t) s->goes_at_ns));
+        return o;
+}
+
+/* Of another program's file, which knows less. */
+static void show_file(Buf *out, const Source *s) {
+        const SessionMeta *m = s->meta;
+        char start[SUMMARY_MAX];
+
+        line(out, "Kernel", "%s %s on %s", m->kernel ?: "?", m->machine ?: "?", m->host ?: "?");
+        line(out, "Traced in", "%s%s, clock %s", m->instance ? "instance " : "the top-level buffer",
+             m->instance ?: "", m->clock ?: "?");
+        show_buffers(out, dat_file_of_dir(s->dir));
+        if (m->start.realtime_ns > 0)
+                line(out, "Recorded", "since %s", summary_time(start, m->start.realtime_ns));
+        if (!m->symbols)
+                line(out, "Symbols", "none");
+}
+
+/* What its pages tell, and what only all of it tells, in the words of "verify". */
+static int show_file_losses(Buf *out, const Source *s) {
+        _cleanup_verify_result_ VerifyResult v = {};
+        char loss[SUMMARY_MAX];
+        int r = verify_session(s->dir, s->meta, NULL, &v);
+
+        if (r < 0) {
+                log_error_errno(r, "Failed to read \"%s\": %m", s->meta->name);
+                return STATUS_FAILED;
+        }
+        if (!summary_is_complete(s->meta)) {
+                line(out, "Loss", "%s", summary_loss(loss, s->meta));
+                buf_adds(out, "\n");
+                summary_loss_lines(out, s->meta);
+        } else if (v.complete)
+                line(out, "Loss", "%s", summary_loss(loss, s->meta));
+        else {
+                line(out, "Loss", "incomplete");
+                buf_adds(out, "\n");
+                for (size_t i = 0; i < v.problems.n; i++)
+                        buf_printf(out, "%s.\n", v.problems.items[i]);
+        }
+        return STATUS_OK;
+}
+
+/* Whether and when it may be removed without anybody asking for it. */
+static void show_stay(Buf *out, const Source *s) {
+        char time[SUMMARY_MAX];
+
+        if (s->meta->pinned)
+                line(out, "Stays", "for good: it is pinned");
+        else if (s->stays_until_ns >= INT64_MAX)
+                line(out, "Stays", "for good (MinRetentionSec=infinity)");
+        else if (s->stays_until_ns > 0)
+                line(out, "Stays", "until %s, whatever room is wanted",
+                     summary_time(time, s->stays_until_ns));
+        if (s->goes_at_ns > 0 && !s->meta->pinned)
+                line(out, "Goes", "at %s (MaxRetentionSec=)", summary_time(time, s->goes_at_ns));
+}
+
+int verb_show(const Options *o) {
+        _cleanup_(source_freep) Source *s = NULL;
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+        char size[UNIT_TEXT_MAX], disk[UNIT_TEXT_MAX], loss[SUMMARY_MAX],
+                silence[SUMMARY_SILENCE_MAX];
+        const SessionMeta *m;
+        int r, status;
+
+        status = source_describe(&s, o, o->words.items[0]);
+        if (status != STATUS_OK)
+                return status;
+        m = s->meta;
+        if (o->json != JSON_OFF)
+                return stdout_json(o, source_json(s));
+        terminal_add(&out, o, COLOUR_BOLD, m->name);
+        buf_printf(&out, " (%s)\n", *m->id ? m->id : "trace.dat");
+        if (session_meta_is_of_file(m)) {
+                show_file(&out, s);
+                status = show_file_losses(&out, s);
+                return status ?: stdout_end(&out);
+        }
+        line(&out, "State", "%s%s%s", session_state_name(m->state), m->reason ? ": " : "",
+             m->reason ?: "");
+        show_what(&out, m);
+        if (m->origin)
+                line(&out, "Snapshot of", "%s", m->origin);
+        show_triggers(&out, m);
+        show_caps(&out, m);
+        show_when(&out, m);
+        show_hooked(&out, m);
+        show_where(&out, m);
+        if (s->disk_bytes > 0)
+                line(&out, "Size", "%s of pages, %s on disk",
+                     format_bytes(size, session_meta_n_bytes(m)),
+                     format_bytes(disk, s->disk_bytes));
+        else
+                line(&out, "Size", "%s", format_bytes(size, session_meta_n_bytes(m)));
+        show_stay(&out, s);
+        if (silence_is_total(m))
+                line(&out, "No calls", "%s", summary_silence(silence, m));
+        if (*summary_dropped(loss, m))
+                line(&out, "Ring", "%s", loss);
+        line(&out, "Loss", "%s", summary_loss(loss, m));
+        for (size_t i = 0; i < m->degraded.n; i++)
+                line(&out, "Degraded", "since %s: %s",
+                     summary_time(loss, m->degraded.items[i].since_ns),
+                     m->degraded.items[i].reason);
+        for (size_t i = 0; i < m->warnings.n; i++)
+                line(&out, "Note", "%s", m->warnings.items[i]);
+        r = show_cpus(&out, m, !o->no_legend);
+        if (r < 0)
+                return stdout_status(r);
+        if (!summary_is_complete(m)) {
+                buf_adds(&out, "\n");
+                summary_loss_lines(&out, m);
+        }
+        return stdout_end(&out);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Whether a recording can be relied on: what it lacks is named, and makes the exit status 6. */
+
+#include <inttypes.h>
+
+#include "base/log.h"
+#include "base/unit.h"
+#include "cli/files/deep-check.h"
+#include "cli/files/verify.h"
+#include "cli/options/status.h"
+#include "cli/options/verb.h"
+#include "cli/source/source.h"
+#include "cli/terminal/summary.h"
+#include "cli/terminal/terminal.h"
+
+static json_t *sentences_json(const Strv *sentences) {
+        json_t *ret = json_array();
+
+        for (size_t i = 0; i < sentences->n; i++)
+                (void) json_array_append_new(
+                        ret, terminal_json_text(sentences->items[i], strlen(sentences->items[i])));
+        return ret;
+}
+
+static json_t *result_json(const SessionMeta *m, const VerifyResult *v) {
+        return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "name",
+                         m->name, "complete", v->complete, "trees", (json_int_t) v->census.n_trees,
+                         "trees_complete", (json_int_t) v->census.n_trees_complete, "entries",
+                         (json_int_t) v->census.n_entries, "exits", (json_int_t) v->census.n_exits,
+                         "events_lost", (json_int_t) session_meta_events_lost(m), "pages_lost",
+                         (json_int_t) session_meta_pages_lost(m), "pages_dropped",
+                         (json_int_t) session_meta_pages_dropped(m), "gaps", gaps_to_json(&m->gaps),
+                         "problems", sentences_json(&v->problems), "notes",
+                         sentences_json(&v->notes));
+}
+
+static void describe(Buf *out, const SessionMeta *m, const VerifyResult *v) {
+        char trees[UNIT_TEXT_MAX], entries[UNIT_TEXT_MAX], exits[UNIT_TEXT_MAX];
+        char dropped[SUMMARY_MAX];
+
+        buf_printf(out, "%s: %s, %s trees, %s entries, %s exits.\n", m->name,
+                   v->complete ? "complete" : "incomplete", format_count(trees, v->census.n_trees),
+                   format_count(entries, v->census.n_entries),
+                   format_count(exits, v->census.n_exits));
+        if (*summary_dropped(dropped, m))
+                buf_printf(out, "  %s.\n", dropped);
+        for (size_t i = 0; i < v->problems.n; i++)
+                buf_printf(out, "  %s.\n", v->problems.items[i]);
+        for (size_t i = 0; i < v->notes.n; i++)
+                buf_printf(out, "  Note: %s.\n", v->notes.items[i]);
+}
+
+static json_t *deep_json(const DeepCheck *c) {
+        return json_pack("{s:I, s:I, s:I, s:I, s:I}", "segments", (json_int_t) c->n_segments,
+                         "segments_sealed", (json_int_t) c->n_sealed, "blocks",
+                         (json_int_t) c->n_blocks, "blocks_good", (json_int_t) c->n_blocks_good,
+                         "pages", (json_int_t) c->n_pages);
+}
+
+static void describe_deep(Buf *out, const DeepCheck *c) {
+        char good[UNIT_TEXT_MAX], all[UNIT_TEXT_MAX], pages[UNIT_TEXT_MAX], raw[UNIT_TEXT_MAX];
+
+        buf_printf(out, "  %s of %s blocks decode to the %s pages that they were made of.\n",
+                   format_count(good, c->n_blocks_good), format_count(all, c->n_blocks),
+                   format_count(pages, c->n_pages));
+        if (c->n_segments > c->n_sealed)
+                buf_printf(out, "  %s of %s files are not sealed and have no checksums.\n",
+                           format_count(raw, c->n_segments - c->n_sealed),
+                           format_count(all, c->n_segments));
+}
+
+/* Adds what the deeper look has found, and the other has not. */
+static int verify_deep(const SessionDir *dir, Progress *progress, VerifyResult *v, DeepCheck *c) {
+        int r = deep_check(dir, progress, c);
+
+        for (size_t i = 0; r >= 0 && i < c->damages.n; i++)
+                if (!strv_contains(&v->problems, c->damages.items[i]))
+                        r = strv_add(&v->problems, c->damages.items[i]);
+        v->complete = v->complete && c->damages.n == 0;
+        return r;
+}
+
+int verb_verify(const Options *o) {
+        _cleanup_(source_freep) Source *s = NULL;
+        _cleanup_verify_result_ VerifyResult v = {};
+        _cleanup_deep_check_ DeepCheck deep = {};
+        Progress progress;
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+        json_t *json;
+        int r, status;
+
+        status = source_open(&s, o, o->words.items[0]);
+        if (status != STATUS_OK)
+                return status;
+        progress_begin(&progress, o, "Verifying");
+        r = verify_session(s->dir, s->meta, &progress, &v);
+        if (r >= 0 && o->deep)
+                r = verify_deep(s->dir, &progress, &v, &deep);
+        progress_end(&progress);
+        if (r < 0) {
+                log_error_errno(r, "Failed to verify session \"%s\": %m", s->meta->name);
+                return STATUS_FAILED;
+        }
+        if (o->json != JSON_OFF) {
+                json = result_json(s->meta, &v);
+                if (json && o->deep)
+                        (void) json_object_set_new(json, "deep", deep_json(&deep));
+                status = stdout_json(o, json);
+        } else {
+                describe(&out, s->meta, &v);
+                if (o->deep)
+                        describe_deep(&out, &deep);
+                status = stdout_end(&out);
+        }
+        return status ?: v.complete ? STATUS_OK : STATUS_INCOMPLETE;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What tracing costs is found along the way, by one more that is told of the calls. */
+
+#include "base/log.h"
+#include "cli/options/status.h"
+#include "cli/terminal/terminal.h"
+#include "cli/views/counting.h"
+
+int counting_failure(int r) {
+        if (r == -EPIPE)
+                return stdout_status(r);
+        log_error_errno(r, "Failed to add up calls: %m");
+        return STATUS_FAILED;
+}
+
+int counting_init(Counting *ret) {
+        int r;
+
+        *ret = (Counting){};
+        r = pairing_new(&ret->pairing);
+        if (r >= 0)
+                r = floor_new(&ret->floor, ret->pairing);
+        return r < 0 ? counting_failure(r) : STATUS_OK;
+}
+
+int counting_open(Counting *c, const Options *o, const char *word) {
+        if (o->filter.functions.n > 0)
+                pairing_set_sparse(c->pairing);
+        return reading_open(&c->reading, o, word);
+}
+
+int counting_run(Counting *c, const Options *o) {
+        int r;
+
+        for (;;) {
+                Step step;
+
+                r = reading_next(&c->reading, &step);
+                if (r < 0)
+                        return -r;
+                if (r == 0)
+                        break;
+                r = pairing_step(c->pairing, &step);
+                if (r < 0)
+                        return counting_failure(r);
+        }
+        r = pairing_finish(c->pairing);
+        if (r < 0)
+                return counting_failure(r);
+        c->overhead = overhead_of(c->floor);
+        if (o->analysis.corrected && !c->overhead.has_cost) {
+                log_error("--corrected: too few calls were recorded to tell what tracing costs.");
+                return STATUS_FAILED;
+        }
+        return STATUS_OK;
+}
+
+int counting_read(Counting *c, const Options *o, const char *word) {
+        int status = counting_open(c, o, word);
+
+        return status == STATUS_OK ? counting_run(c, o) : status;
+}
+
+int counting_end(const Counting *c, const Options *o) {
+        if (pairing_n_calls(c->pairing) == 0)
+                talk(o, "There are no calls in it.");
+        return reading_finish(&c->reading, o);
+}
+
+void counting_done(Counting *c) {
+        floor_free(c->floor);
+        pairing_free(c->pairing);
+        reading_done(&c->reading);
+        *c = (Counting){};
+}
+
+void counting_headline(const Counting *c, Buf *out) {
+        overhead_describe(&c->overhead, out);
+        buf_adds(out, c->overhead.shown.n > 0 ? "\n" : "");
+}
+
+json_t *counting_cost_json(const Counting *c) {
+        const Overhead *o = &c->overhead;
+        const FloorShown *s = &o->shown;
+
+        if (!o->has_cost)
+                return json_null();
+        return json_pack(
+                "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:{s:I, s:I, s:I}, s:n}",
+                "caller_low_ns", (json_int_t) o->cost.caller_low_ns, "caller_high_ns",
+                (json_int_t) o->cost.caller_high_ns, "leaf_ns", (json_int_t) o->cost.leaf_ns,
+                "shown_ns", (json_int_t) s->total_ns, "calls", (json_int_t) s->n, "blocked_ns",
+                (json_int_t) s->blocked_ns, "real_low_ns",
+                (json_int_t) (s->blocked_ns + o->real_low_ns), "real_high_ns",
+                (json_int_t) (s->blocked_ns + o->real_high_ns), "low_percent", o->low_percent,
+                "high_percent", o->high_percent, "floor", "caller_low_ns",
+                (json_int_t) o->cost.caller_low_ns, "caller_high_ns",
+                (json_int_t) o->cost.caller_high_ns, "leaf_ns", (json_int_t) o->cost.leaf_ns,
+                "calibration");
+}

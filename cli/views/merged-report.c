@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Each recording has a reading, with filters of its own, and a renderer that draws into memory.  The
+ * one whose next step is the earliest by the clock on the wall goes on by that step, and the lines it
+ * has drawn are passed on behind their prefix.
+ *
+ * A step points into its reading until the next one is read, so that one of each is held.
+ */
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "cli/options/status.h"
+#include "cli/source/display.h"
+#include "cli/source/reading.h"
+#include "cli/terminal/summary.h"
+#include "cli/terminal/terminal.h"
+#include "cli/views/merged-report.h"
+#include "store/trace-clock.h"
+
+#define TIME_COLUMNS 15 /* "10:42:04.120713" */
+#define TIME_MAX 32
+
+typedef struct Lane {
+        Reading reading;
+        const char *word, *label;
+        char *both; /* host and session */
+        void *rendering;
+        Buf drawn;
+        Step step; /* the next one, if has_step */
+        bool has_step;
+        uint64_t realtime_ns;
+} Lane;
+
+typedef struct Merge {
+        Lane *lanes;
+        size_t n_lanes;
+        const Renderer *renderer;
+        size_t label_columns;
+        Buf out;
+} Merge;
+
+static void lane_done(Lane *l, const Renderer *renderer) {
+        if (l->rendering)
+                renderer->free(l->rendering);
+        free(l->both);
+        buf_done(&l->drawn);
+        reading_done(&l->reading);
+}
+
+static void merge_done(Merge *m) {
+        for (size_t i = 0; i < m->n_lanes; i++)
+                lane_done(&m->lanes[i], m->renderer);
+        free(m->lanes);
+        buf_done(&m->out);
+}
+
+static const SessionMeta *lane_meta(const Lane *l) {
+        return l->reading.source->meta;
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+/* Whether its times can be put beside those of others. */
+static int check_clock(const Lane *l) {
+        char quoted[NAME_QUOTE_MAX];
+        const SessionMeta *m;
+
+        name_quote(quoted, l->word);
+        if (l->reading.text.trace) {
+                log_error(
+                        "\"%s\" is a text, which does not say when it was: only recordings can be "
+                        "merged.",
+                        quoted);
+                return STATUS_USAGE;
+        }
+        m = lane_meta(l);
+        if (m->clock && !trace_clock_is_ns(m->clock)) {
+                log_error(
+                        "\"%s\" cannot be merged with others: its trace clock, %s, does not count "
+                        "nanoseconds.",
+                        quoted, m->clock);
+                return STATUS_USAGE;
+        }
+        if (m->start.realtime_ns == 0) {
+                log_error(
+                        "\"%s\" cannot be merged with others: it does not say how its trace clock "
+                        "relates to real time. Sessions of ftraced do, and what \"ftracectl "
+                        "fetch\" makes of them.",
+                        quoted);
+                return STATUS_USAGE;
+        }
+        return STATUS_OK;
+}
+
+static const char *label_host(const Lane *l) {
+        return lane_meta(l)->host ?: "";
+}
+
+/* Of several hosts, of which one has more than one recording: "db-1:slow-dns". */
+static const char *label_both(const Lane *l) {
+        return l->both ?: "";
+}
+
+static const char *label_session(const Lane *l) {
+        return lane_meta(l)->name;
+}
+
+static const char *label_word(const Lane *l) {
+        return l->word;
+}
+
+/* Whether all labels differ now; none is empty then. */
+static bool set_labels(Merge *m, const char *(*label)(const Lane *) ) {
+        bool differ = true;
+
+        m->label_columns = 0;
+        for (size_t i = 0; i < m->n_lanes; i++) {
+                Lane *l = &m->lanes[i];
+
+                l->label = label(l);
+                m->label_columns = MAX(m->label_columns, strlen(l->label));
+                differ = differ && *l->label;
+                for (size_t k = 0; k < i; k++)
+                        differ = differ && !streq(l->label, m->lanes[k].label);
+        }
+        return differ;
+}
+
+/* By host, if that tells them apart; else by session, with the host if there are several. */
+static void choose_labels(Merge *m) {
+        bool one_host = true;
+
+        for (size_t i = 0; i < m->n_lanes; i++) {
+                Lane *l = &m->lanes[i];
+
+                one_host = one_host && streq(label_host(l), label_host(&m->lanes[0]));
+                if (*label_host(l) &&
+                    asprintf(&l->both, "%s:%s", label_host(l), label_session(l)) < 0)
+                        l->both = NULL;
+        }
+        if (!set_labels(m, label_host) && (one_host || !set_labels(m, label_both)) &&
+            !set_labels(m, label_session))
+                (void) set_labels(m, label_word);
+}
+
+static int open_lanes(Merge *m, const Options *o) {
+        int status = STATUS_OK;
+
+        m->lanes = calloc(o->words.n, sizeof(*m->lanes));
+        if (!m->lanes) {
+                log_error("Failed to open the recordings: out of memory");
+                return STATUS_FAILED;
+        }
+        for (size_t i = 0; status == STATUS_OK && i < o->words.n; i++) {
+                Lane *l = &m->lanes[m->n_lanes++];
+
+                *l = (Lane){ .word = o->words.items[i], .drawn = BUF_INIT };
+                status = reading_open(&l->reading, o, l->word);
+                if (status == STATUS_OK)
+                        status = check_clock(l);
+        }
+        if (status == STATUS_OK)
+                choose_labels(m);
+        return status;
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+static const char *format_time(char text[static TIME_MAX], uint64_t realtime_ns) {
+        time_t t = (time_t) (realtime_ns / NSEC_PER_SEC);
+        char seconds[16];
+        struct tm tm;
+
+        if (!localtime_r(&t, &tm) || strftime(seconds, sizeof(seconds), "%H:%M:%S", &tm) == 0)
+                (void) snprintf(seconds, sizeof(seconds), "??:??:??");
+        (void) snprintf(text, TIME_MAX, "%s.%06u", seconds,
+                        (unsigned) (realtime_ns % NSEC_PER_SEC / NSEC_PER_USEC));
+        return text;
+}
+
+/* "# tracer: function_graph" */
+static bool is_title(const char *line, size_t n) {
+        static const char title[] = "# tracer:";
+
+        return n >= strlen(title) && memcmp(line, title, strlen(title)) == 0;
+}
+
+/* What the lane has drawn, a prefix before each line; the columns' names are moved out of its way. */
+static void pass_on(Merge *m, Lane *l) {
+        const char *at = l->drawn.data, *end = at + l->drawn.n_data;
+        char time[TIME_MAX];
+
+        format_time(time, l->realtime_ns);
+        while (at < end) {
+                const char *newline = memchr(at, '\n', (size_t) (end - at));
+                size_t n = (size_t) ((newline ? newline + 1 : end) - at);
+
+                if (*at == '#' && n > 2 && !is_title(at, n)) {
+                        buf_adds(&m->out, "#");
+                        buf_pad(&m->out, TIME_COLUMNS + m->label_columns + 1, ' ');
+                        buf_add(&m->out, at + 1, n - 1);
+                } else if (*at != '#') {
+                        buf_printf(&m->out, "%s %-*s ", time, (int) m->label_columns, l->label);
+                        buf_add(&m->out, at, n);
+                }
+                at += n;
+        }
+        if (m->out.error == 0)
+                m->out.error = l->drawn.error;
+        l->drawn.n_data = 0;
+}
+
+static void put_legend(Merge *m) {
+        for (size_t i = 0; i < m->n_lanes; i++) {
+                const SessionMeta *s = lane_meta(&m->lanes[i]);
+                const char *label = m->lanes[i].label, *host = s->host ?: "?";
+                bool says_host = startswith(label, host);
+                char start[SUMMARY_MAX];
+
+                buf_printf(&m->out, "# %s: %s%s%s, Linux %s, from %s\n", label, s->name,
+                           says_host ? "" : " on ", says_host ? "" : host, s->kernel ?: "?",
+                           summary_time(start, s->start.realtime_ns));
+        }
+        buf_adds(&m->out, "#\n");
+}
+
+/* --- merging ---------------------------------------------------------------------------------- */
+
+/* 0 or an exit status. */
+static int advance(Lane *l) {
+        int r = reading_next(&l->reading, &l->step);
+
+        l->has_step = r > 0;
+        if (r > 0)
+                l->realtime_ns = session_meta_realtime_ns(lane_meta(l), l->step.timestamp_ns);
+        return r < 0 ? -r : STATUS_OK;
+}
+
+/* NULL: there is none left. */
+static Lane *earliest(Merge *m) {
+        Lane *first = NULL;
+
+        for (size_t i = 0; i < m->n_lanes; i++)
+                if (m->lanes[i].has_step &&
+                    (!first || m->lanes[i].realtime_ns < first->realtime_ns))
+                        first = &m->lanes[i];
+        return first;
+}
+
+/* 0, -errno of writing, an exit status of reading. */
+static int draw(Merge *m, bool with_legend) {
+        Lane *l;
+        int r;
+
+        if (with_legend)
+                put_legend(m);
+        for (size_t i = 0; i < m->n_lanes; i++) {
+                m->renderer->begin(m->lanes[i].rendering);
+                if (i > 0) /* one header is enough */
+                        m->lanes[i].drawn.n_data = 0;
+                pass_on(m, &m->lanes[i]);
+                r = advance(&m->lanes[i]);
+                if (r != STATUS_OK)
+                        return r;
+        }
+        while ((l = earliest(m))) {
+                m->renderer->step(l->rendering, &l->step);
+                pass_on(m, l);
+                if (_unlikely_(m->out.error < 0))
+                        return m->out.error;
+                r = advance(l);
+                if (r != STATUS_OK)
+                        return r;
+        }
+        for (size_t i = 0; i < m->n_lanes; i++) {
+                m->renderer->end(m->lanes[i].rendering);
+                pass_on(m, &m->lanes[i]);
+        }
+        return buf_flush(&m->out);
+}
+
+static int new_renderings(Merge *m, const DrawingOptions *d) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < m->n_lanes; i++) {
+                Lane *l = &m->lanes[i];
+                RenderContext context = drawing_context(lane_meta(l), &d->render);
+
+                r = m->renderer->new (&l->rendering, &context, &l->drawn);
+        }
+        return r;
+}
+
+int merged_report(const Options *o) {
+        _cleanup_(merge_done) Merge m = { .out = BUF_OF_TEXT(STDOUT_FILENO) };
+        _cleanup_pager_ Pager pager = PAGER_INIT;
+        DrawingOptions d;
+        int r, status;
+
+        status = display_options(&d, o);
+        if (status != STATUS_OK)
+                return status;
+        m.renderer = renderer_find(d.format);
+        status = open_lanes(&m, o);
+        if (status != STATUS_OK)
+                return status;
+        r = new_renderings(&m, &d);
+        if (r >= 0) {
+                pager_open(&pager, o, SIZE_MAX);
+                r = draw(&m, d.render.header);
+                r = pager_end(&pager, r);
+        }
+        if (r != 0)
+                return r > 0 ? r : stdout_status(r);
+        for (size_t i = 0; i < m.n_lanes; i++) {
+                r = reading_finish(&m.lanes[i].reading, o);
+                status = status == STATUS_OK ? r : status;
+        }
+        talk(o, "Times are those of the clock on each host's wall: as far apart as these are.");
+        return status;
+}

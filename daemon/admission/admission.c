@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A refusal is one sentence that names the object, the value and the way out; most of this file
+ * is finding out what to put into it.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "base/cpu-list.h"
+#include "base/io.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "daemon/admission/admission.h"
+#include "daemon/admission/task-finder.h"
+#include "daemon/admission/untraced.h"
+#include "daemon/tracefs/knob.h"
+
+int refuse_no_function(const Functions *f, const char *name, Refusal *refusal) {
+        _cleanup_strv_ Strv like = {};
+        _cleanup_free_ char *text = NULL, *why = NULL;
+        char quoted[NAME_QUOTE_MAX];
+        json_t *suggestions;
+        int r;
+
+        r = functions_suggest(f, name, &like);
+        if (r >= 0)
+                r = untraced_explain(&why, f->root_fd, name);
+        if (r < 0)
+                return r;
+        text = strv_join(&like, ", ");
+        suggestions = json_array();
+        for (size_t i = 0; i < like.n; i++)
+                (void) json_array_append_new(suggestions, json_string(like.items[i]));
+        if (!text)
+                return -ENOMEM;
+        return refusal_set(refusal, REFUSAL_FUNCTION_NOT_FOUND,
+                           json_pack("{ss so}", "function", name, "suggestions", suggestions),
+                           "no function \"%s\" can be traced here%s. %s%s%s",
+                           name_quote(quoted, name), why,
+                           like.n > 0 ? "Did you mean "
+                           : *why     ? "List them with: ftracectl functions"
+                                  : "It may be inlined wherever it is called, or be in a module "
+                                    "that is not loaded. List them with: ftracectl functions",
+                           text, like.n > 0 ? "?" : "");
+}
+
+/* Which list it is, how many functions it may stand for, and how a sentence about more ends. */
+typedef struct ListLimit {
+        const char *field;
+        uint64_t n;
+        const char *what, *way_out;
+} ListLimit;
+
+static int refuse_nothing(const Functions *f, const char *pattern, Refusal *refusal) {
+        char quoted[NAME_QUOTE_MAX];
+
+        if (!function_pattern_is_glob(pattern))
+                return refuse_no_function(f, pattern, refusal);
+        return refusal_set(refusal, REFUSAL_NO_FUNCTION_MATCHES,
+                           json_pack("{ss}", "pattern", pattern),
+                           "\"%s\" matches no function that can be traced here. "
+                           "List them with: ftracectl functions",
+                           name_quote(quoted, pattern));
+}
+
+static int refuse_many(const Strv *patterns, const ListLimit *limit, size_t n, Refusal *refusal) {
+        char quoted[NAME_QUOTE_MAX], counted[UNIT_TEXT_MAX];
+        _cleanup_free_ char *joined = strv_join(patterns, " ");
+
+        if (!joined)
+                return -ENOMEM;
+        return refusal_set(
+                refusal, REFUSAL_TOO_MANY_FUNCTIONS,
+                json_pack("{ss sI sI}", "pattern", joined, "count", (json_int_t) n, "limit",
+                          (json_int_t) limit->n),
+                "\"%s\" match%s %s functions; at most %" PRIu64 " may be %s. Name fewer%s%s.",
+                name_quote(quoted, joined), patterns->n == 1 ? "es" : "", format_count(counted, n),
+                limit->n, limit->what, limit->way_out ? ", or raise " : "", limit->way_out ?: "");
+}
+
+static int admit_list(const Functions *f, const Strv *patterns, const ListLimit *limit, Strv *ret,
+                      Refusal *refusal) {
+        _cleanup_strv_ Strv all = {};
+        char quoted[NAME_QUOTE_MAX];
+        size_t n;
+        int r;
+
+        for (size_t i = 0; i < patterns->n; i++)
+                if (!function_pattern_is_valid(patterns->items[i]))
+                        return refusal_set(
+                                refusal, REFUSAL_INVALID_NAME,
+                                json_pack("{ss}", "name", name_quote(quoted, patterns->items[i])),
+                                "\"%s\" is neither a function name nor a glob.",
+                                name_quote(quoted, patterns->items[i]));
+        r = functions_expand(f, patterns, limit->n, &all, &n);
+        if (r == FUNCTIONS_E_NOTHING)
+                return refuse_nothing(f, patterns->items[n], refusal);
+        if (r == FUNCTIONS_E_COSTLY)
+                return refusal_set(refusal, REFUSAL_INVALID_SPEC,
+                                   json_pack("{ss}", "field", limit->field),
+                                   "so many globs like \"%s\" take too long to be compared with "
+                                   "%s functions. Name fewer, or begin them with letters.",
+                                   name_quote(quoted, patterns->items[n]),
+                                   format_count((char[UNIT_TEXT_MAX]){}, f->n));
+        if (r < 0)
+                return r;
+        if (n > limit->n)
+                return refuse_many(patterns, limit, n, refusal);
+        *ret = TAKE(all, (Strv){});
+        return 0;
+}
+
+/* Above this no option helps: the kernel goes through all its functions for each name. */
+static ListLimit limit_of(const Spec *spec, const char *field, const char *what) {
+        bool may_raise = spec->max_functions < SPEC_MAX_ROOTS;
+
+        return (ListLimit){ .field = field,
+                            .n = may_raise ? spec->max_functions : SPEC_MAX_ROOTS,
+                            .what = what,
+                            .way_out = may_raise ? "--max-functions" : NULL };
+}
+
+int admit_names(const Functions *f, const Spec *spec, Strv *ret_roots, Strv *ret_notrace,
+                Refusal *refusal) {
+        const ListLimit roots_limit = limit_of(spec, "functions", "roots"),
+                        notrace_limit = limit_of(spec, "notrace", "left out");
+        _cleanup_strv_ Strv roots = {};
+        int r;
+
+        if (spec->functions.n == 0)
+                return refusal_set(refusal, REFUSAL_INVALID_SPEC,
+                                   json_pack("{ss}", "field", "functions"),
+                                   "no function is named: a session needs at least one root.");
+        r = admit_list(f, &spec->functions, &roots_limit, &roots, refusal);
+        if (r == 0)
+                r = admit_list(f, &spec->notrace, &notrace_limit, ret_notrace, refusal);
+        if (r == 0)
+                *ret_roots = TAKE(roots, (Strv){});
+        return r;
+}
+
+int admit_hooked(const Functions *f, const Spec *spec, Strv *ret, Refusal *refusal) {
+        return admit_list(f, &spec->hooked,
+                          &(ListLimit){ "hooked", spec->max_hooked ?: SPEC_UNLIMITED, "hooked",
+                                        "--max-hooked (MaxHookedFunctions= in ftraced.conf)" },
+                          ret, refusal);
+}
+
+static bool leaves_nothing(const Strv *roots, const Strv *notrace) {
+        for (size_t i = 0; i < roots->n; i++)
+                if (!strv_finds(notrace, roots->items[i]))
+                        return false;
+        return true;
+}
+
+static int contradiction(Refusal *refusal, const char *field, const char *sentence) {
+        return refusal_set(refusal, REFUSAL_INVALID_SPEC, json_pack("{ss}", "field", field), "%s",
+                           sentence);
+}
+
+int admit_together(const Spec *spec, const Strv *roots, const Strv *notrace, Refusal *refusal) {
+        if (spec->flat && spec->hooked.n > 0)
+                return contradiction(refusal, "flat",
+                                     "--flat records the named functions alone, so there is "
+                                     "nothing for --only to choose from. Use one of the two.");
+        if ((spec->pids.n > 0) + (spec->comms.n > 0) + (spec->cgroups.n > 0) > 1)
+                return contradiction(refusal, spec->comms.n > 0 ? "comms" : "cgroups",
+                                     "--pid, --comm and --cgroup each say whose calls are "
+                                     "recorded. Use one of them.");
+        if (leaves_nothing(roots, notrace))
+                return contradiction(refusal, "notrace",
+                                     "--notrace leaves out every function that is to be recorded. "
+                                     "Leave out less.");
+        return 0;
+}
+
+static bool is_in_cpu_list(const char *list, unsigned cpu) {
+        unsigned first, last;
+
+        while (cpu_list_next(&list, &first, &last) > 0)
+                if (cpu >= first && cpu <= last)
+                        return true;
+        return false;
+}
+
+static int admit_cpu(const uint32_t *cpus, size_t n_cpus, const char *online, unsigned cpu,
+                     Refusal *refusal) {
+        bool is_possible = false;
+
+        for (size_t i = 0; i < n_cpus; i++)
+                is_possible = is_possible || cpus[i] == cpu;
+        if (!is_possible)
+                return refusal_set(refusal, REFUSAL_INVALID_SPEC,
+                                   json_pack("{ss}", "field", "cpus"),
+                                   "there is no CPU %u here: they are %u to %u.", cpu, cpus[0],
+                                   cpus[n_cpus - 1]);
+        if (online && !is_in_cpu_list(online, cpu))
+                return refusal_set(refusal, REFUSAL_INVALID_SPEC,
+                                   json_pack("{ss}", "field", "cpus"),
+                                   "CPU %u is offline. Leave it out, or bring it online: echo 1 > "
+                                   "/sys/devices/system/cpu/cpu%u/online",
+                                   cpu, cpu);
+        return 0;
+}
+
+int admit_cpus(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
+        _cleanup_free_ char *online = NULL;
+        _cleanup_free_ uint32_t *cpus = NULL;
+        size_t n_cpus;
+        int r;
+
+        if (spec->cpus.n == 0)
+                return 0;
+        r = tracefs_get_cpus(fs, &cpus, &n_cpus);
+        if (r < 0)
+                return r;
+        if (file_read(fs->root_fd, "sys/devices/system/cpu/online", &online, NULL, 65536) < 0)
+                online = NULL;
+        for (size_t i = 0; r == 0 && i < spec->cpus.n; i++) {
+                unsigned cpu, last;
+
+                cpu_range_parse(spec->cpus.items[i], &cpu, &last);
+                for (; r == 0 && cpu <= last; cpu++)
+                        r = admit_cpu(cpus, n_cpus, online, cpu, refusal);
+        }
+        return r;
+}
+
+int admit_clock(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
+        _cleanup_free_ char *text = NULL, *names = NULL;
+        _cleanup_strv_ Strv clocks = {};
+        int r;
+
+        if (!spec->clock)
+                return 0;
+        r = file_read(fs->fd, "trace_clock", &text, NULL, 4096);
+        if (r >= 0)
+                r = strv_split(&clocks, text, " []\n");
+        if (r < 0)
+                return r;
+        if (strv_contains(&clocks, spec->clock))
+                return 0;
+        names = strv_join(&clocks, ", ");
+        if (!names)
+                return -ENOMEM;
+        return refusal_set(refusal, REFUSAL_INVALID_SPEC, json_pack("{ss}", "field", "clock"),
+                           "this kernel has no trace clock \"%s\"; it has %s.", spec->clock, names);
+}
+
+static int admit_pids(const Tracefs *fs, const Spec *spec, Strv *ret, Refusal *refusal) {
+        for (size_t i = 0; i < spec->pids.n; i++) {
+                int r = tracefs_get_threads(fs, spec->pids.items[i], ret);
+
+                if (r == -ENOENT || r == -ESRCH)
+                        return refusal_set(refusal, REFUSAL_INVALID_SPEC,
+                                           json_pack("{ss}", "field", "pids"),
+                                           "there is no process %s. pgrep -l finds processes by "
+                                           "name.",
+                                           spec->pids.items[i]);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int admit_cgroups(const Tracefs *fs, const Spec *spec, Strv *ret, Refusal *refusal) {
+        char quoted[NAME_QUOTE_MAX];
+
+        for (size_t i = 0; i < spec->cgroups.n; i++) {
+                int r = task_find_by_cgroup(fs, spec->cgroups.items[i], ret);
+
+                if (r == -ENOENT)
+                        return refusal_set(refusal, REFUSAL_INVALID_SPEC,
+                                           json_pack("{ss}", "field", "cgroups"),
+                                           "there is no control group \"%s\". systemd-cgls shows "
+                                           "those there are.",
+                                           name_quote(quoted, spec->cgroups.items[i]));
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/* Nobody yet: who sees nothing recorded should know. */
+static int warn_of_nobody(const Strv *names, const char *what, Strv *warnings) {
+        _cleanup_free_ char *joined = strv_join(names, ", ");
+
+        if (!joined)
+                return -ENOMEM;
+        return strv_addf(warnings, "nobody is %s %s yet: nothing is recorded until somebody is",
+                         what, joined);
+}
+
+int find_followed(const Tracefs *fs, const Spec *spec, Strv *ret_threads) {
+        _cleanup_strv_ Strv threads = {};
+        int r = strv_add(&threads, TASK_NOBODY);
+
+        if (r >= 0 && spec->comms.n > 0)
+                r = task_find_by_comms(fs, &spec->comms, &threads);
+        for (size_t i = 0; r >= 0 && i < spec->cgroups.n; i++) {
+                r = task_find_by_cgroup(fs, spec->cgroups.items[i], &threads);
+                r = r == -ENOENT ? 0 : r; /* removed meanwhile, and may be made again */
+        }
+        if (r < 0)
+                return r;
+        strv_sort_unique(&threads);
+        *ret_threads = TAKE(threads, (Strv){});
+        return 0;
+}
+
+int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Strv *warnings,
+                    Refusal *refusal) {
+        _cleanup_strv_ Strv threads = {};
+        int r;
+
+        r = admit_pids(fs, spec, &threads, refusal);
+        if (r == 0)
+                r = admit_cgroups(fs, spec, &threads, refusal);
+        if (r == 0 && spec->comms.n + spec->cgroups.n > 0) {
+                strv_done(&threads);
+                threads = (Strv){};
+                r = find_followed(fs, spec, &threads);
+                if (r == 0 && threads.n == 1 && spec->comms.n > 0)
+                        r = warn_of_nobody(&spec->comms, "called", warnings);
+                else if (r == 0 && threads.n == 1)
+                        r = warn_of_nobody(&spec->cgroups, "in", warnings);
+        }
+        if (r == 0)
+                *ret_threads = TAKE(threads, (Strv){});
+        return r;
+}
+
+static int refuse_foreign(const Tracefs *fs, const Ledger *ledger, const char *dir,
+                          const char *tracer, Refusal *refusal) {
+        _cleanup_free_ char *where = tracefs_where(fs, dir), *names = NULL, *way_out = NULL;
+        _cleanup_strv_ Strv holders = {};
+        bool left = ledger_covers(ledger, dir);
+        int r;
+
+        r = tracefs_find_pipe_holders(fs, dir, &holders);
+        if (r < 0)
+                return r;
+        names = strv_join(&holders, ", ");
+        if (!where || !names ||
+            (left ? asprintf(&way_out, "End that process: the rest is put back by itself.")
+                  : asprintf(&way_out,
+                             "Wait until they are done (--wait); if nobody uses it: echo nop > "
+                             "%s/current_tracer, or --force.",
+                             where)) < 0)
+                return -ENOMEM;
+        return refusal_set(refusal, REFUSAL_BUSY,
+                           json_pack("{ss}", "holder", holders.n > 0 ? names : "unknown"),
+                           "current_tracer of %s is %s, %s%s%s. %s", where, tracer,
+                           left ? "left on by an earlier ftraced" : "set by somebody else",
+                           holders.n > 0 ? "; its pipes are held open by " : "", names, way_out);
+}
+
+int refuse_held_pipe(const Tracefs *fs, const char *dir, Refusal *refusal) {
+        _cleanup_free_ char *where = tracefs_where(fs, dir), *names = NULL;
+        _cleanup_strv_ Strv holders = {};
+        int r;
+
+        r = tracefs_find_pipe_holders(fs, dir, &holders);
+        if (r < 0)
+                return r;
+        names = strv_join(&holders, ", ");
+        if (!where || !names)
+                return -ENOMEM;
+        return refusal_set(refusal, REFUSAL_BUSY,
+                           json_pack("{ss}", "holder", holders.n > 0 ? names : "unknown"),
+                           "trace_pipe or trace_pipe_raw of %s is held open by %s: recording would "
+                           "take its events away. Stop that first, or --wait.",
+                           where, holders.n > 0 ? names : "another process");
+}
+
+int admit_tracer(const Tracefs *fs, const Ledger *ledger, bool instances, const Strv *ours,
+                 Refusal *refusal) {
+        _cleanup_strv_ Strv users = {}, holders = {};
+        _cleanup_free_ char *tracer = NULL;
+        int r;
+
+        if (instances) {
+                r = tracefs_find_graph_users(fs, &users);
+                if (r < 0)
+                        return r;
+                for (size_t i = 0; i < users.n; i++)
+                        if (!strv_contains(ours, users.items[i]))
+                                return refuse_foreign(fs, ledger, users.items[i], "function_graph",
+                                                      refusal);
+                return 0;
+        }
+        r = knob_read(fs->fd, "current_tracer", &tracer);
+        if (r < 0)
+                return r;
+        if (!streq(tracer, "nop"))
+                return refuse_foreign(fs, ledger, "", tracer, refusal);
+        r = tracefs_find_pipe_holders(fs, "", &holders);
+        if (r < 0)
+                return r;
+        return holders.n > 0 ? refuse_held_pipe(fs, "", refusal) : 0;
+}
+
+int refuse_held(const Claim *holder, const char *what, uint64_t depth, Refusal *refusal) {
+        time_t since = (time_t) (holder->since_ns / NSEC_PER_SEC), now = time(NULL);
+        _cleanup_free_ char *who = NULL, *why = NULL;
+        char clock[32], major[32] = "", minor[32] = "";
+        struct utsname name;
+        struct tm tm;
+        int r;
+
+        (void) localtime_r(&since, &tm);
+        (void) strftime(clock, sizeof(clock), now - since < 12 * 3600 ? "%H:%M" : "%Y-%m-%d %H:%M",
+                        &tm);
+        (void) uname(&name);
+        (void) sscanf(name.release, "%31[0-9].%31[0-9]", major, minor);
+        if (asprintf(&who, "session %s (uid %u, since %s)", holder->session, holder->uid, clock) <
+            0)
+                return -ENOMEM;
+        if (!what)
+                r = asprintf(&why, "function_graph is in use: %s and kernel %s.%s allows one", who,
+                             major, minor);
+        else if (streq(what, "max_graph_depth") && holder->values.depth == depth)
+                r = asprintf(&why,
+                             "max_graph_depth counts from the outermost function of all sessions, "
+                             "and %s records other functions",
+                             who);
+        else
+                r = asprintf(&why, "%s exists once per kernel and has another value for %s", what,
+                             who);
+        if (r < 0)
+                return -ENOMEM;
+        return refusal_set(refusal, REFUSAL_BUSY, json_pack("{ss}", "holder", holder->session),
+                           "%s. Stop it first: ftracectl stop %s; or --wait.", why,
+                           holder->session);
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A bit for each function, so that a list of globs that match the same ones costs no more memory than one
+ * that does not.  A glob is compared with the names that begin as it does, and of these, where many globs
+ * have to be, with those that have its pairs of neighbouring characters: for each pair there is a row of
+ * bits that says which names have it.  Pairs share rows, so that a row may say too much and never too little.
+ *
+ *      "*_sendm*"      row('_','s') & row('s','e') & row('e','n') & ... -> a handful of names to compare
+ *
+ * Whoever asks decides what is compared, so that the work is counted, and there is an end to it.
+ */
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/name.h"
+#include "daemon/admission/functions.h"
+
+#define STEPS_MAX (UINT64_C(32) << 20)     /* characters compared: a tenth of a second at most */
+#define GLOBS_MANY 16                      /* from so many on the rows are worth being made */
+#define KEPT_STEPS_MAX (UINT64_C(2) << 20) /* likewise, for globs that may be kept: in the loop */
+#define N_ROWS 1024
+#define WORD_BITS 64
+#define SHORTER_BY 4 /* words less are worth it */
+#define READ_WALKS                                                                                 \
+        3 /* printing a function takes the kernel so many times as long as comparing it */
+
+/* --- one glob --------------------------------------------------------------------------------- */
+
+/* Whether @c is in the class that begins after '['; *@end is set behind its ']', or to NULL if it
+ * has none.  The first character may be ']' itself. */
+static bool class_matches(const char *class, char c, const char **end) {
+        const char *s = class + (*class == '!');
+        bool found = false;
+
+        do {
+                unsigned char low = (unsigned char) *s++, high = low;
+
+                if (low == 0) {
+                        *end = NULL;
+                        return false;
+                }
+                if (s[0] == '-' && s[1] != ']' && s[1] != 0) {
+                        high = (unsigned char) s[1];
+                        s += 2;
+                }
+                found = found || (low <= (unsigned char) c && (unsigned char) c <= high);
+        } while (*s != ']');
+        *end = s + 1;
+        return found != (*class == '!');
+}
+
+/* *@n_steps is counted up. */
+static bool glob_matches(const char *pattern, const char *name, uint64_t *n_steps) {
+        const char *star = NULL, *from = NULL; /* the last '*', and where it was tried last */
+
+        while (*name) {
+                const char *next = pattern + 1;
+                bool matches;
+
+                ++*n_steps;
+                if (*pattern == '*') {
+                        star = ++pattern;
+                        from = name;
+                        continue;
+                }
+                if (*pattern == '?')
+                        matches = true;
+                else if (*pattern == '[') {
+                        const char *end;
+
+                        matches = class_matches(pattern + 1, *name, &end);
+                        *n_steps += end ? (uint64_t) (end - pattern) : strlen(pattern);
+                        if (end)
+                                next = end;
+                        else
+                                matches = *name == '[';
+                } else
+                        matches = *pattern == *name;
+                if (matches) {
+                        pattern = next;
+                        name++;
+                } else if (star) {
+                        pattern = star;
+                        name = ++from;
+                } else
+                        return false;
+        }
+        return pattern[strspn(pattern, "*")] == 0;
+}
+
+bool function_glob_matches(const char *pattern, const char *name) {
+        uint64_t n_steps = 0;
+
+        return glob_matches(pattern, name, &n_steps);
+}
+
+/* --- many ------------------------------------------------------------------------------------- */
+
+typedef struct Expansion {
+        const Functions *f;
+        size_t n_words;   /* of a row */
+        uint64_t *chosen; /* a row */
+        uint64_t *with;   /* a row: names that the glob is compared with */
+        uint64_t *rows;   /* N_ROWS of them, or NULL */
+        size_t n;         /* chosen */
+        uint64_t n_steps;
+} Expansion;
+
+static void expansion_done(Expansion *x) {
+        free(x->chosen);
+        free(x->with);
+        free(x->rows);
+}
+
+static bool has_bit(const uint64_t *row, size_t i) {
+        return row[i / WORD_BITS] >> (i % WORD_BITS) & 1;
+}
+
+static void set_bit(uint64_t *row, size_t i) {
+        row[i / WORD_BITS] |= UINT64_C(1) << (i % WORD_BITS);
+}
+
+static uint64_t *row_of(const Expansion *x, const char *pair) {
+        unsigned hash = ((unsigned char) pair[0] * 37U + (unsigned char) pair[1]) * 2654435761U;
+
+        return x->rows + (hash >> 22) % N_ROWS * x->n_words;
+}
+
+static int make_rows(Expansion *x) {
+        x->rows = calloc(N_ROWS * x->n_words, sizeof(*x->rows));
+        if (!x->rows)
+                return -ENOMEM;
+        for (size_t i = 0; i < x->f->n; i++)
+                for (const char *s = x->f->names[i]; s[0] && s[1]; s++)
+                        set_bit(row_of(x, s), i);
+        return 0;
+}
+
+/* Where names that are not less than the first @n characters of @text begin, or with @after those that
+ * are greater. */
+static size_t find_bound(const Functions *f, const char *text, size_t n, bool after) {
+        size_t from = 0, to = f->n;
+
+        while (from < to) {
+                size_t middle = from + (to - from) / 2;
+                int c = strncmp(f->names[middle], text, n);
+
+                if (c < 0 || (after && c == 0))
+                        from = middle + 1;
+                else
+                        to = middle;
+        }
+        return from;
+}
+
+static bool is_literal(char c) {
+        return c && !strchr("*?[", c);
+}
+
+/* The bits of x->with from the word of @from to that of @to. */
+static void find_candidates(Expansion *x, const char *glob, size_t from, size_t to) {
+        size_t first = from / WORD_BITS, n = (to - 1) / WORD_BITS - first + 1;
+
+        memset(x->with + first, 0xff, n * sizeof(*x->with));
+        for (const char *s = glob; x->rows && *s && *s != '['; s++) {
+                const uint64_t *row;
+
+                if (!is_literal(s[0]) || !is_literal(s[1]))
+                        continue;
+                row = row_of(x, s);
+                for (size_t i = first; i < first + n; i++)
+                        x->with[i] &= row[i];
+                x->n_steps += n / 8;
+        }
+}
+
+/* Compares @glob with its candidates that are chosen already, until one matches, or with all others. */
+static bool compare(Expansion *x, const char *glob, size_t from, size_t to, bool chosen) {
+        bool matches = false;
+
+        for (size_t word = from / WORD_BITS; word * WORD_BITS < to; word++) {
+                uint64_t bits = x->with[word] & (chosen ? x->chosen[word] : ~x->chosen[word]);
+
+                for (; bits && x->n_steps <= STEPS_MAX; bits &= bits - 1) {
+                        size_t i = word * WORD_BITS + (size_t) __builtin_ctzll(bits);
+
+                        if (i < from || i >= to || !glob_matches(glob, x->f->names[i], &x->n_steps))
+                                continue;
+                        matches = true;
+                        if (chosen)
+                                return true;
+                        set_bit(x->chosen, i);
+                        x->n++;
+                }
+        }
+        x->n_steps += (to - from) / WORD_BITS;
+        return matches;
+}
+
+static bool expand_glob(Expansion *x, const char *glob) {
+        size_t n_plain = strcspn(glob, "*?["), from = find_bound(x->f, glob, n_plain, false),
+               to = find_bound(x->f, glob, n_plain, true);
+        bool matches;
+
+        if (from == to)
+                return false;
+        find_candidates(x, glob, from, to);
+        matches = compare(x, glob, from, to, false);
+        return matches || compare(x, glob, from, to, true);
+}
+
+static bool expand_name(Expansion *x, const char *name) {
+        size_t i = find_bound(x->f, name, strlen(name) + 1, false);
+
+        if (i == x->f->n || !streq(x->f->names[i], name))
+                return false;
+        if (!has_bit(x->chosen, i)) {
+                set_bit(x->chosen, i);
+                x->n++;
+        }
+        return true;
+}
+
+static bool are_many(const Strv *patterns) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < patterns->n; i++)
+                n += function_pattern_is_glob(patterns->items[i]);
+        return n >= GLOBS_MANY;
+}
+
+int functions_expand(const Functions *f, const Strv *patterns, size_t max, Strv *ret,
+                     size_t *ret_n) {
+        _cleanup_(expansion_done) Expansion x = { .f = f, .n_words = f->n / WORD_BITS + 1 };
+        int r;
+
+        x.chosen = calloc(x.n_words, sizeof(*x.chosen));
+        x.with = calloc(x.n_words, sizeof(*x.with));
+        if (!x.chosen || !x.with)
+                return -ENOMEM;
+        if (are_many(patterns)) {
+                r = make_rows(&x);
+                if (r < 0)
+                        return r;
+        }
+        for (size_t i = 0; i < patterns->n; i++) {
+                const char *pattern = patterns->items[i];
+                bool matches = function_pattern_is_glob(pattern) ? expand_glob(&x, pattern)
+                                                                 : expand_name(&x, pattern);
+
+                if (matches && x.n_steps <= STEPS_MAX)
+                        continue;
+                *ret_n = i;
+                return x.n_steps > STEPS_MAX ? FUNCTIONS_E_COSTLY : FUNCTIONS_E_NOTHING;
+        }
+        *ret_n = x.n;
+        for (size_t i = 0; x.n <= max && i < f->n; i++)
+                if (has_bit(x.chosen, i)) {
+                        r = strv_add(ret, f->names[i]);
+                        if (r < 0)
+                                return r;
+                }
+        return 0;
+}
+
+/* --- fewer words ------------------------------------------------------------------------------ */
+
+static void clear_bits(uint64_t *row, size_t from, size_t to) {
+        for (size_t i = from; i < to; i++)
+                row[i / WORD_BITS] &= ~(UINT64_C(1) << (i % WORD_BITS));
+}
+
+static bool has_all(const uint64_t *row, size_t from, size_t to) {
+        for (size_t i = from; i < to; i++)
+                if (!has_bit(row, i))
+                        return false;
+        return true;
+}
+
+/* Whether @glob stands for some of what is chosen, and nothing else; then they are not @left. */
+static bool take_glob(Expansion *x, const char *glob, uint64_t *left) {
+        size_t n_plain = strcspn(glob, "*?["), from = find_bound(x->f, glob, n_plain, false),
+               to = find_bound(x->f, glob, n_plain, true), n = 0;
+
+        if (strchr(glob, '[') || from == to)
+                return false;
+        for (size_t i = from; i < to && x->n_steps <= KEPT_STEPS_MAX; i++)
+                if (glob_matches(glob, x->f->names[i], &x->n_steps)) {
+                        if (!has_bit(x->chosen, i))
+                                return false;
+                        n += has_bit(left, i);
+                }
+        if (n < 2 || x->n_steps > KEPT_STEPS_MAX)
+                return false;
+        for (size_t i = from; i < to; i++)
+                if (has_bit(left, i) && glob_matches(glob, x->f->names[i], &x->n_steps))
+                        clear_bits(left, i, i + 1);
+        return true;
+}
+
+/* The shortest beginning of the @i-th name that only those have that are chosen; 0: it stands alone. */
+static size_t find_beginning(const Expansion *x, size_t i, size_t *ret_from, size_t *ret_to) {
+        const char *name = x->f->names[i];
+
+        for (size_t n = 1; name[n]; n++) {
+                *ret_from = find_bound(x->f, name, n, false);
+                *ret_to = find_bound(x->f, name, n, true);
+                if (*ret_to - *ret_from == 1)
+                        break;
+                if (has_all(x->chosen, *ret_from, *ret_to))
+                        return n;
+        }
+        return 0;
+}
+
+static int add_words(const Expansion *x, uint64_t *left, Strv *ret) {
+        for (size_t i = 0; i < x->f->n; i++) {
+                size_t n, from, to;
+                int r;
+
+                if (!has_bit(left, i))
+                        continue;
+                n = find_beginning(x, i, &from, &to);
+                r = n > 0 ? strv_addf(ret, "%.*s*", (int) n, x->f->names[i])
+                          : strv_add(ret, x->f->names[i]);
+                if (r < 0)
+                        return r;
+                clear_bits(left, n > 0 ? from : i, n > 0 ? to : i + 1);
+        }
+        return 0;
+}
+
+/* x->with is what is left. */
+static int shorten(Expansion *x, const Strv *names, const Strv *globs, Strv *ret) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < names->n; i++)
+                if (!expand_name(x, names->items[i]))
+                        r = strv_add(ret, names->items[i]);
+        memcpy(x->with, x->chosen, x->n_words * sizeof(*x->with));
+        for (size_t i = 0; globs && r >= 0 && i < MIN(globs->n, (size_t) GLOBS_MANY); i++)
+                if (function_pattern_is_glob(globs->items[i]) &&
+                    take_glob(x, globs->items[i], x->with))
+                        r = strv_add(ret, globs->items[i]);
+        return r < 0 ? r : add_words(x, x->with, ret);
+}
+
+int functions_shorten(const Functions *f, const Strv *names, const Strv *globs, Strv *ret) {
+        _cleanup_(expansion_done) Expansion x = { .f = f, .n_words = f->n / WORD_BITS + 1 };
+        _cleanup_strv_ Strv words = {};
+        int r;
+
+        x.chosen = calloc(x.n_words, sizeof(*x.chosen));
+        x.with = calloc(x.n_words, sizeof(*x.with));
+        if (!x.chosen || !x.with)
+                return -ENOMEM;
+        r = shorten(&x, names, globs, &words);
+        if (r < 0)
+                return r;
+        if (words.n + SHORTER_BY > names->n)
+                return strv_copy(ret, names);
+        *ret = TAKE(words, (Strv){});
+        return 0;
+}
+
+uint64_t functions_guess_ns(const Functions *f, size_t n_words) {
+        return f->read_ns / READ_WALKS * n_words;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * One block of text, one array of pointers into it, sorted.  An exact name is a binary search, and a
+ * name that does not exist is compared with every other by the number of typing errors between them.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "base/name.h"
+#include "base/now.h"
+#include "daemon/admission/functions.h"
+#include "daemon/admission/suggest.h"
+#include "daemon/process/aside.h"
+
+#define MAX_LIST_BYTES (64U << 20)
+#define MAX_MODULES_BYTES (4U << 20)
+/* A place whose symbol is unknown: linux 6.1 kernel/trace/ftrace.c, FTRACE_INVALID_FUNCTION. */
+#define INVALID_PREFIX "__ftrace_invalid_address___"
+
+/* "name size" of each module: /proc/modules without what changes while modules stay. */
+static int read_modules(int root_fd, char **ret) {
+        _cleanup_free_ char *text = NULL;
+        _cleanup_buf_ Buf b = BUF_INIT;
+        int r;
+
+        r = file_read(root_fd, "proc/modules", &text, NULL, MAX_MODULES_BYTES);
+        if (r < 0 && r != -ENOENT)
+                return r;
+        for (const char *s = text ?: ""; *s; s += strcspn(s, "\n"), s += *s == '\n') {
+                size_t n = strcspn(s, " \n");
+
+                if (s[n] == ' ')
+                        n += 1 + strcspn(s + n + 1, " \n");
+                buf_add(&b, s, n);
+                buf_adds(&b, "\n");
+        }
+        return buf_take_string(&b, ret);
+}
+
+static int compare_names(const void *a, const void *b) {
+        return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+static int compare_lines(const void *a, const void *b) {
+        const FunctionLine *x = a, *y = b;
+        int r = strcmp(x->name, y->name);
+
+        return r != 0 ? r : (x->line > y->line) - (x->line < y->line);
+}
+
+/* A line that names nothing counts as a line all the same. */
+static int parse(Functions *f) {
+        size_t n_lines = 0, line = 0;
+
+        for (const char *s = f->text; *s; s++)
+                n_lines += *s == '\n';
+        f->names = calloc(n_lines + 2, sizeof(*f->names));
+        f->lines = calloc(n_lines + 2, sizeof(*f->lines));
+        if (!f->names || !f->lines)
+                return -ENOMEM;
+        for (char *s = f->text; *s;) {
+                char *next = s + strcspn(s, "\n");
+
+                if (*next)
+                        *next++ = 0;
+                s[strcspn(s, " \t")] = 0;
+                line++;
+                if (*s && !startswith(s, INVALID_PREFIX))
+                        f->lines[f->n_lines++] = (FunctionLine){ s, (uint32_t) line };
+                s = next;
+        }
+        qsort(f->lines, f->n_lines, sizeof(*f->lines), compare_lines);
+        for (size_t i = 0; i < f->n_lines; i++)
+                if (f->n == 0 || !streq(f->names[f->n - 1], f->lines[i].name))
+                        f->names[f->n++] = f->lines[i].name;
+        return 0;
+}
+
+/* The module of the @i-th function as "[module]", or NULL. */
+static const char *module_of(const Functions *f, size_t i) {
+        const char *s = f->names[i] + strlen(f->names[i]) + 1;
+
+        return s < f->text + f->n_text && *s == '[' ? s : NULL;
+}
+
+static int write_list(const Functions *f) {
+        _cleanup_close_ int fd = memfd_create("functions", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+        _cleanup_buf_ Buf b = BUF_TO_FD(fd);
+        int r;
+
+        if (fd < 0)
+                return ORIGIN(-errno);
+        for (size_t i = 0; i < f->n; i++) {
+                const char *module = module_of(f, i);
+
+                buf_printf(&b, "%s%s%s\n", f->names[i], module ? " " : "", module ?: "");
+        }
+        r = buf_flush(&b);
+        if (r < 0)
+                return r;
+        if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+                return ORIGIN(-errno);
+        return TAKE_FD(fd);
+}
+
+bool functions_are_current(const Functions *f, const Tracefs *fs) {
+        _cleanup_free_ char *modules = NULL;
+
+        return f->n > 0 && read_modules(fs->root_fd, &modules) >= 0 &&
+               streq_ptr(f->modules, modules);
+}
+
+int functions_load(Functions *f, const Tracefs *fs) {
+        _cleanup_(functions_done) Functions new = {};
+        int r;
+
+        r = read_modules(fs->root_fd, &new.modules);
+        if (r < 0)
+                return r;
+        if (f->n > 0 && streq_ptr(f->modules, new.modules))
+                return 0;
+        aside_leave();
+        new.read_ns = now_ns(CLOCK_MONOTONIC);
+        r = file_read(fs->fd, "available_filter_functions", &new.text, &new.n_text, MAX_LIST_BYTES);
+        new.read_ns = now_ns(CLOCK_MONOTONIC) - new.read_ns;
+        if (r >= 0)
+                r = parse(&new);
+        if (r >= 0 && new.n > 0)
+                new.list_fd = r = write_list(&new);
+        aside_return();
+        if (r < 0)
+                return r;
+        new.root_fd = fs->root_fd;
+        functions_done(f);
+        *f = TAKE(new, (Functions){});
+        return 0;
+}
+
+void functions_done(Functions *f) {
+        if (f->n > 0)
+                safe_close(f->list_fd);
+        free(f->text);
+        free(f->names);
+        free(f->lines);
+        free(f->modules);
+        *f = (Functions){};
+}
+
+bool functions_contain(const Functions *f, const char *name) {
+        return bsearch(&name, f->names, f->n, sizeof(*f->names), compare_names);
+}
+
+/* The first line that holds @name, or where it would be. */
+static size_t find_line(const Functions *f, const char *name) {
+        size_t from = 0, to = f->n_lines;
+
+        while (from < to) {
+                size_t middle = from + (to - from) / 2;
+
+                if (strcmp(f->lines[middle].name, name) < 0)
+                        from = middle + 1;
+                else
+                        to = middle;
+        }
+        return from;
+}
+
+int functions_find_lines(const Functions *f, const Strv *names, Strv *ret) {
+        for (size_t i = 0; i < names->n; i++)
+                for (size_t k = find_line(f, names->items[i]);
+                     k < f->n_lines && streq(f->lines[k].name, names->items[i]); k++) {
+                        char text[16];
+                        int r;
+
+                        (void) snprintf(text, sizeof(text), "%" PRIu32, f->lines[k].line);
+                        r = strv_add(ret, text);
+                        if (r < 0)
+                                return r;
+                }
+        return 0;
+}
+
+int functions_suggest(const Functions *f, const char *name, Strv *ret) {
+        return suggest_names(f->names, f->n, name, ret);
+}
+
+int functions_open_list(const Functions *f) {
+        char path[sizeof("/proc/self/fd/") + 11];
+        int fd;
+
+        if (f->n == 0)
+                return write_list(f);
+        (void) snprintf(path, sizeof(path), "/proc/self/fd/%i", f->list_fd);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd >= 0)
+                return fd;
+        fd = write_list(f); /* there is no /proc */
+        return fd < 0 || lseek(fd, 0, SEEK_SET) >= 0 ? fd : ORIGIN(-errno);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Only the tracer itself is switched off, before anything else is written: what else its buffer is
+ * set to is either saved with the session's own changes, or of no matter to it.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "daemon/admission/admission.h"
+#include "daemon/admission/override.h"
+#include "daemon/tracefs/knob.h"
+
+static char *tracer_path(const char *dir) {
+        char *path;
+
+        return asprintf(&path, "%scurrent_tracer", dir) < 0 ? NULL : path;
+}
+
+/* What the tracer in @dir is; "nop" if there is none, or no such buffer any more. */
+static int read_tracer(const Tracefs *fs, const char *dir, char **ret) {
+        _cleanup_free_ char *path = tracer_path(dir);
+        int r;
+
+        if (!path)
+                return -ENOMEM;
+        r = knob_read(fs->fd, path, ret);
+        if (r != -ENOENT && r != -ENODEV)
+                return r;
+        *ret = strdup("nop");
+        return *ret ? 0 : -ENOMEM;
+}
+
+static int warn(const Tracefs *fs, const char *dir, const char *tracer, Strv *warnings) {
+        _cleanup_free_ char *where = tracefs_where(fs, dir);
+        char *text;
+
+        if (!where || asprintf(&text,
+                               "%s of %s, which somebody else has set, is switched off while this "
+                               "records, and set again afterwards%s",
+                               tracer, where,
+                               *dir ? "" : "; what it has traced and nobody has read is lost") < 0)
+                return -ENOMEM;
+        return strv_take(warnings, text);
+}
+
+int override_find(const Tracefs *fs, bool instances, const Strv *ours, Strv *dirs, Strv *warnings,
+                  Refusal *refusal) {
+        _cleanup_strv_ Strv users = {};
+        int r;
+
+        r = instances ? tracefs_find_graph_users(fs, &users) : strv_add(&users, "");
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < users.n; i++) {
+                _cleanup_strv_ Strv holders = {};
+                _cleanup_free_ char *tracer = NULL;
+                const char *dir = users.items[i];
+
+                if (strv_contains(ours, dir))
+                        continue;
+                r = read_tracer(fs, dir, &tracer);
+                if (r >= 0)
+                        r = tracefs_find_pipe_holders(fs, dir, &holders);
+                if (r < 0)
+                        return r;
+                if (holders.n > 0)
+                        return refuse_held_pipe(fs, dir, refusal);
+                if (streq(tracer, "nop"))
+                        continue;
+                r = strv_add(dirs, dir);
+                if (r >= 0)
+                        r = warn(fs, dir, tracer, warnings);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+int override_plan(Plan *p, const Tracefs *fs, Ledger *l, const Strv *dirs) {
+        for (size_t i = 0; i < dirs->n; i++) {
+                _cleanup_free_ char *path = tracer_path(dirs->items[i]), *tracer = NULL;
+                int r;
+
+                if (!path)
+                        return -ENOMEM;
+                r = read_tracer(fs, dirs->items[i], &tracer);
+                if (r >= 0 && streq(tracer, "nop"))
+                        continue;
+                if (r >= 0)
+                        r = ledger_claim(l, fs, LEDGER_SHARED, LEDGER_TRACER, path, tracer,
+                                         *dirs->items[i] ? "nop" : "nop\nfunction_graph");
+                if (r >= 0)
+                        r = plan_step(p, PLAN_SET, path, tracer, "nop", NULL);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}

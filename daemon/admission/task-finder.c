@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Two walks: over /proc, reading names, and over the directories of a control group, reading
+ * cgroup.procs.  A threaded group has its tasks in cgroup.threads instead and says EOPNOTSUPP to the
+ * other (linux 6.1 kernel/cgroup/cgroup.c, __cgroup_procs_start()).  Paths of groups are resolved by
+ * the kernel with nothing that leads out of /sys/fs/cgroup.
+ */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/unit.h"
+#include "daemon/admission/task-finder.h"
+
+#define CGROUP_ROOT "sys/fs/cgroup"
+#define CGROUP_DEPTH_MAX 64
+#define PROCS_MAX_BYTES (16U << 20)
+
+/* -ENOENT also for what has gone in the middle. */
+static int open_dir(int dir_fd, const char *path, DIR **ret) {
+        int fd = openat(dir_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        return dir_list(ret, fd >= 0 ? fd : errno == ESRCH ? -ENOENT : ORIGIN(-errno));
+}
+
+/* The next entry whose name is a number, or NULL. */
+static const char *next_number(DIR *d) {
+        struct dirent *e;
+        uint64_t n;
+
+        while ((e = readdir(d)))
+                if (parse_u64(e->d_name, INT32_MAX, &n) >= 0)
+                        return e->d_name;
+        return NULL;
+}
+
+static bool has_comm(int dir_fd, const char *id, const Strv *comms) {
+        _cleanup_free_ char *text = NULL;
+        char path[32];
+
+        (void) snprintf(path, sizeof(path), "%.11s/comm", id);
+        if (file_read(dir_fd, path, &text, NULL, 256) < 0)
+                return false;
+        text[strcspn(text, "\n")] = 0;
+        return strv_contains(comms, text);
+}
+
+/* Threads of a process; only those called one of @comms, unless that is NULL. */
+static int add_threads(int proc_fd, const char *pid, const Strv *comms, Strv *ret) {
+        _cleanup_(closedirp) DIR *d = NULL;
+        const char *id;
+        char path[32];
+        int r;
+
+        (void) snprintf(path, sizeof(path), "%.11s/task", pid);
+        r = open_dir(proc_fd, path, &d);
+        if (r < 0)
+                return r == -ENOENT ? 0 : r;
+        while (r >= 0 && (id = next_number(d)))
+                if (!comms || has_comm(dirfd(d), id, comms))
+                        r = strv_add(ret, id);
+        return r;
+}
+
+int task_find_by_comms(const Tracefs *fs, const Strv *comms, Strv *ret) {
+        _cleanup_(closedirp) DIR *d = NULL;
+        const char *pid;
+        int r;
+
+        r = open_dir(fs->root_fd, "proc", &d);
+        while (r >= 0 && (pid = next_number(d)))
+                r = add_threads(dirfd(d), pid, has_comm(dirfd(d), pid, comms) ? NULL : comms, ret);
+        return r;
+}
+
+static int open_group(const Tracefs *fs, const char *path) {
+        _cleanup_close_ int root_fd =
+                openat(fs->root_fd, CGROUP_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+                                .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
+        const char *below = startswith(path, "/" CGROUP_ROOT);
+        long fd;
+
+        if (root_fd < 0)
+                return ORIGIN(-errno);
+        if (below && (*below == '/' || *below == 0))
+                path = below;
+        path += strspn(path, "/");
+        fd = syscall(SYS_openat2, root_fd, *path ? path : ".", &how, sizeof(how));
+        if (fd < 0)
+                return errno == EXDEV || errno == ENOTDIR ? -ENOENT : ORIGIN(-errno);
+        return (int) fd;
+}
+
+static int add_processes(const Tracefs *fs, int group_fd, Strv *ret) {
+        _cleanup_close_ int proc_fd =
+                openat(fs->root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_free_ char *text = NULL;
+        _cleanup_strv_ Strv ids = {};
+        bool are_threads = false;
+        int r;
+
+        if (proc_fd < 0)
+                return ORIGIN(-errno);
+        r = file_read(group_fd, "cgroup.procs", &text, NULL, PROCS_MAX_BYTES);
+        if (r == -EOPNOTSUPP) {
+                are_threads = true;
+                r = file_read(group_fd, "cgroup.threads", &text, NULL, PROCS_MAX_BYTES);
+        }
+        if (r >= 0)
+                r = strv_split(&ids, text, "\n");
+        /* 0 is a process that our namespace does not see. */
+        for (size_t i = 0; r >= 0 && i < ids.n; i++)
+                if (!streq(ids.items[i], "0"))
+                        r = are_threads ? strv_add(ret, ids.items[i])
+                                        : add_threads(proc_fd, ids.items[i], NULL, ret);
+        return r;
+}
+
+/* A group that has been removed meanwhile has nobody in it. */
+static int add_group(const Tracefs *fs, int group_fd, unsigned depth, Strv *ret) {
+        _cleanup_(closedirp) DIR *d = NULL;
+        struct dirent *e;
+        int r;
+
+        r = add_processes(fs, group_fd, ret);
+        if (r == -ENODEV || r == -ENOENT)
+                return 0;
+        if (r >= 0)
+                r = open_dir(group_fd, ".", &d);
+        while (r >= 0 && depth < CGROUP_DEPTH_MAX && (e = readdir(d))) {
+                _cleanup_close_ int fd = -EBADF;
+
+                if (e->d_type != DT_DIR || e->d_name[0] == '.')
+                        continue;
+                fd = openat(group_fd, e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+                if (fd >= 0)
+                        r = add_group(fs, fd, depth + 1, ret);
+        }
+        return r == -ENOENT ? 0 : r;
+}
+
+int task_find_by_cgroup(const Tracefs *fs, const char *path, Strv *ret) {
+        _cleanup_close_ int fd = open_group(fs, path);
+
+        return fd < 0 ? fd : add_group(fs, fd, 0, ret);
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A table says for each member of a Spec what has to be allowed if a call has it.
+ *
+ * A glob is not expanded to see whether it is allowed: what it stands for changes with the modules
+ * that are loaded.  It is compared as text, by a rule that can only err on the side of refusing.
+ */
+
+#include <fnmatch.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "daemon/api/allowance.h"
+#include "store/event-choice.h"
+#include "store/trigger.h"
+
+#define GLOB_CHARS "*?[\\"
+#define BUFFER_BYTES_MIN 16384 /* what the kernel needs */
+
+/* Changes what is seen of the functions and events that are named, or when: those of a profile are
+ * allowed as they stand, and not otherwise. */
+#define VIEW (ALLOWANCE_FUNCTIONS | ALLOWANCE_EVENTS | ALLOWANCE_TRIGGERS)
+/* Neither names anything nor shows more; what it costs is limited elsewhere (sessions.c, memory.c). */
+#define COST 0
+
+/*
+ * Tasks and control groups may be named by whoever may record the functions: a recording has every
+ * task's id and name in it, so that one of all tasks tells more than one of a few.
+ */
+static const struct {
+        const char *member;
+        unsigned bits;
+} members[] = {
+        { "functions", ALLOWANCE_FUNCTIONS },
+        { "notrace", ALLOWANCE_NOTRACE | VIEW },
+        { "hooked", ALLOWANCE_HOOKED | VIEW },
+        { "events", ALLOWANCE_EVENTS },
+        { "triggers", VIEW },
+        { "pids", VIEW },
+        { "comms", VIEW },
+        { "cgroups", VIEW },
+        { "cpus", VIEW },
+        { "flat", VIEW },
+        { "slower_ns", VIEW },
+        { "no_irqs", VIEW },
+        { "no_sleep_time", VIEW },
+        { "args", VIEW },
+        { "retval", VIEW },
+        { "ring", VIEW },
+        { "in_kernel", VIEW },
+        { "max_captures", VIEW },
+        { "max_captures_a_day", VIEW },
+        { "min_gap_ns", VIEW },
+        { "depth", ALLOWANCE_DEPTH | VIEW },
+        { "duration_ns", ALLOWANCE_DURATION },
+        { "max_bytes", ALLOWANCE_SIZE },
+        { "clock", COST },
+        { "segment_bytes", COST },
+        { "segment_ns", COST },
+        { "buffer_bytes", COST },
+        { "max_functions", COST },
+        { "on_full", COST },
+        { "lean", COST },
+        { "budget_ppm", COST },
+        { "max_hooked", COST },
+        { "max_event_rate", COST },
+        { "max_write_rate", COST },
+        { "max_cpu_ppm", COST },
+};
+
+static int find_bits(const char *member, unsigned *ret) {
+        for (size_t i = 0; i < ELEMENTSOF(members); i++)
+                if (streq(members[i].member, member)) {
+                        *ret |= members[i].bits;
+                        return 0;
+                }
+        return ORIGIN(-ENOENT);
+}
+
+int allowance_ask(unsigned *ret, const json_t *given, bool has_profile, Refusal *refusal) {
+        unsigned asked = has_profile ? 0 : ALLOWANCE_ALL;
+        char quoted[NAME_QUOTE_MAX];
+        const char *member;
+        json_t *value;
+
+        json_object_foreach ((json_t *) given, member, value)
+                if (find_bits(member, &asked) < 0)
+                        return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
+                                           "only root may use '%s': nothing in ftraced.conf allows "
+                                           "it. Ask root for a profile that has it",
+                                           name_quote(quoted, member));
+        *ret = asked;
+        return 0;
+}
+
+bool allowance_covers(const Strv *allowed, const char *pattern) {
+        size_t n_plain = strcspn(pattern, GLOB_CHARS);
+        bool is_name = !pattern[n_plain];
+
+        for (size_t i = 0; i < allowed->n; i++) {
+                const char *a = allowed->items[i];
+                size_t n = strcspn(a, GLOB_CHARS);
+
+                if (streq(a, pattern) || (is_name && fnmatch(a, pattern, 0) == 0))
+                        return true;
+                if (streq(a + n, "*") && n <= n_plain && strncmp(a, pattern, n) == 0)
+                        return true;
+        }
+        return false;
+}
+
+/* A list of [Members], and what it is about. */
+typedef struct Allowed {
+        const Strv *list; /* NULL: everything */
+        const char *what, *key;
+} Allowed;
+
+static int refuse_one(const Allowed *a, const char *verb, const char *asked, Refusal *refusal) {
+        _cleanup_free_ char *list = strv_join(a->list, " ");
+        char quoted[NAME_QUOTE_MAX];
+
+        if (!list)
+                return -ENOMEM;
+        return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
+                           "you may not %s the %s '%s': ftraced.conf allows its group %s %s "
+                           "(%s= in [Members]). Ask root for that, or for a profile that has it",
+                           verb, a->what, name_quote(quoted, asked),
+                           a->list->n > 0 ? "only" : "none", list, a->key);
+}
+
+static int check_name(const Allowed *a, const char *verb, const char *asked, Refusal *refusal) {
+        return !a->list || allowance_covers(a->list, asked) ? 0
+                                                            : refuse_one(a, verb, asked, refusal);
+}
+
+static int check_names(const Allowed *a, const char *verb, const Strv *asked, Refusal *refusal) {
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < asked->n; i++)
+                r = check_name(a, verb, asked->items[i], refusal);
+        return r;
+}
+
+/*
+ * A filter may compare what is in the event, which could be recorded.  It may not follow an address in it
+ * to what is in memory: of whoever passes it (.ustring), nor of the kernel, as a text that a system call's
+ * argument is compared with does.  Whoever makes the call chooses the address, and would be told byte by
+ * byte what is there (linux 6.1 kernel/trace/trace_events_filter.c, filter_assign_type(): "const char *",
+ * parse_pred()).
+ */
+static bool follows_addresses(const char *system, const char *filter) {
+        return strstr(filter, ".ustring") ||
+               (startswith(system, "syscalls") && strpbrk(filter, "\"'~"));
+}
+
+static int check_event(const Allowed *a, const char *verb, const char *system, const char *name,
+                       const char *filter, Refusal *refusal) {
+        _cleanup_free_ char *text = NULL;
+        char quoted[NAME_QUOTE_MAX];
+        int r;
+
+        if (asprintf(&text, "%s:%s", system, name) < 0)
+                return -ENOMEM;
+        r = check_name(a, verb, text, refusal);
+        if (r != 0 || !filter || !follows_addresses(system, filter))
+                return r;
+        return refusal_set(
+                refusal, REFUSAL_PERMISSION_DENIED, NULL,
+                "only root may filter the event '%s' by what is in memory behind an "
+                "address in it (.ustring, texts of system calls). Ask root for a profile "
+                "that does",
+                name_quote(quoted, text));
+}
+
+static int check_events(const Allowed *a, const Strv *events, Refusal *refusal) {
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < events->n; i++) {
+                EventChoice e;
+
+                if (!event_choice_parse(&e, events->items[i]))
+                        return refuse_one(a, "record", events->items[i], refusal);
+                r = check_event(a, "record", e.system, e.name, e.filter, refusal);
+        }
+        return r;
+}
+
+/* What a trigger waits for; one that is not here is nobody's but root's. */
+static const enum {
+        WAITS_UNDECIDED,
+        WAITS_FOR_OWN, /* the session's own functions, a time, or who may end it anyway */
+        WAITS_FOR_FUNCTION,
+        WAITS_FOR_EVENT,
+} waits[_TRIGGER_KIND_N] = {
+        [TRIGGER_COMMAND] = WAITS_FOR_OWN,
+        [TRIGGER_SIGNAL] = WAITS_FOR_OWN,
+        [TRIGGER_FUNCTION] = WAITS_FOR_FUNCTION,
+        [TRIGGER_EVENT] = WAITS_FOR_EVENT,
+        [TRIGGER_SLOWER] = WAITS_FOR_OWN,
+        [TRIGGER_COUNT] = WAITS_FOR_OWN,
+        [TRIGGER_AT] = WAITS_FOR_OWN,
+        [TRIGGER_IN] = WAITS_FOR_OWN,
+};
+
+static int check_trigger(const Allowed *functions, const Allowed *events, const char *rule,
+                         Refusal *refusal) {
+        _cleanup_trigger_ Trigger t = {};
+        char why[TRIGGER_WHY_MAX], quoted[NAME_QUOTE_MAX];
+        int r = trigger_parse(&t, rule, why);
+
+        if (r < 0)
+                return r;
+        switch (r == 0 ? waits[t.kind] : WAITS_UNDECIDED) {
+        case WAITS_FOR_OWN:
+                return 0;
+        case WAITS_FOR_FUNCTION:
+                return check_name(functions, "wait for", t.name, refusal);
+        case WAITS_FOR_EVENT:
+                return check_event(events, "wait for", t.system, t.name, t.filter, refusal);
+        case WAITS_UNDECIDED:
+                break;
+        }
+        return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
+                           "only root may wait for '%s'. Ask root for a profile that does",
+                           name_quote(quoted, trigger_rule_on(rule)));
+}
+
+int allowance_check(const Limits *l, const Spec *spec, unsigned asked, Refusal *refusal) {
+        static const Strv none = {};
+        const Allowed functions = { l->member_functions, "function", "Functions" },
+                      events = { l->member_events ?: &none, "event", "Events" };
+        const struct {
+                unsigned bit;
+                const Strv *names;
+                const char *verb;
+        } lists[] = {
+                { ALLOWANCE_FUNCTIONS, &spec->functions, "record" },
+                { ALLOWANCE_NOTRACE, &spec->notrace, "leave out" },
+                { ALLOWANCE_HOOKED, &spec->hooked, "choose" },
+        };
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < ELEMENTSOF(lists); i++)
+                if (asked & lists[i].bit)
+                        r = check_names(&functions, lists[i].verb, lists[i].names, refusal);
+        if (r == 0 && (asked & ALLOWANCE_EVENTS))
+                r = check_events(&events, &spec->events, refusal);
+        for (size_t i = 0; r == 0 && (asked & ALLOWANCE_TRIGGERS) && i < spec->triggers.n; i++)
+                r = check_trigger(&functions, &events, spec->triggers.items[i], refusal);
+        return r;
+}
+
+int allowance_admit(const Limits *l, const AllowanceUse *use, Refusal *refusal) {
+        char used[UNIT_TEXT_MAX], new[UNIT_TEXT_MAX], limit[UNIT_TEXT_MAX];
+        const MemberLimits *m = &l->member;
+
+        if (m->max_sessions > 0 && use->n_sessions >= m->max_sessions)
+                return refusal_set(refusal, REFUSAL_QUOTA_EXCEEDED,
+                                   json_pack("{s:s, s:I}", "quota", "MaxSessions", "limit",
+                                             (json_int_t) m->max_sessions),
+                                   "%zu sessions of yours have not ended, and ftraced.conf allows "
+                                   "no more (MaxSessions= in [Members]); stop one of them first",
+                                   use->n_sessions);
+        if (m->max_stored_bytes > 0 && (use->stored_bytes >= m->max_stored_bytes ||
+                                        use->new_bytes > m->max_stored_bytes - use->stored_bytes))
+                return refusal_set(refusal, REFUSAL_QUOTA_EXCEEDED,
+                                   json_pack("{s:s, s:I}", "quota", "MaxStored", "limit",
+                                             (json_int_t) m->max_stored_bytes),
+                                   "the sessions of user %u count as %s on disk%s%s, and "
+                                   "ftraced.conf allows %s (MaxStored= in [Members]); remove some "
+                                   "of them first",
+                                   (unsigned) use->uid, format_bytes(used, use->stored_bytes),
+                                   use->new_bytes > 0 ? ", this one takes " : "",
+                                   use->new_bytes > 0 ? format_bytes(new, use->new_bytes) : "",
+                                   format_bytes(limit, m->max_stored_bytes));
+        return 0;
+}
+
+int allowance_admit_pin(const Limits *l, uint64_t n_bytes, Refusal *refusal) {
+        char pinned[UNIT_TEXT_MAX], limit[UNIT_TEXT_MAX];
+
+        if (l->max_use_bytes == 0 || n_bytes <= l->max_use_bytes / 2)
+                return 0;
+        return refusal_set(refusal, REFUSAL_QUOTA_EXCEEDED,
+                           json_pack("{s:s, s:I}", "quota", "MaxUse", "limit",
+                                     (json_int_t) (l->max_use_bytes / 2)),
+                           "members may pin %s together, half of MaxUse= in ftraced.conf, and with "
+                           "this one it would be %s; unpin others, or ask root to pin it",
+                           format_bytes(limit, l->max_use_bytes / 2),
+                           format_bytes(pinned, n_bytes));
+}
+
+/* Whether @value, of which 0 is no limit, had to become smaller. */
+static bool narrow(uint64_t *value, uint64_t limit) {
+        bool had_none = *value == 0;
+
+        if (limit == 0 || (!had_none && *value <= limit))
+                return false;
+        *value = limit;
+        return true;
+}
+
+/* 0: no limit. */
+static uint64_t room_for_data(const MemberLimits *m, const AllowanceUse *use) {
+        uint64_t taken = use->stored_bytes + use->new_bytes;
+
+        if (m->max_stored_bytes == 0)
+                return 0;
+        return m->max_stored_bytes > taken ? m->max_stored_bytes - taken : 1;
+}
+
+/* Never 0, which would be no limit. */
+static uint64_t room_beside(uint64_t room, uint64_t n_bytes) {
+        return room > n_bytes ? room - n_bytes : 1;
+}
+
+int allowance_narrow(const Limits *l, const AllowanceUse *use, unsigned asked, Spec *spec,
+                     Strv *warnings) {
+        const MemberLimits *m = &l->member;
+        char text[UNIT_TEXT_MAX], warning[160];
+        uint64_t room = room_for_data(m, use), n_cpus = use->n_cpus;
+        int r = 0;
+
+        if ((asked & ALLOWANCE_DEPTH) && narrow(&spec->depth, m->max_depth)) {
+                (void) snprintf(warning, sizeof(warning),
+                                "its depth is limited to %llu by MaxDepth= in [Members]",
+                                (unsigned long long) spec->depth);
+                r = strv_add(warnings, warning);
+        }
+        if (r >= 0 && (asked & ALLOWANCE_DURATION) &&
+            narrow(&spec->duration_ns, m->max_duration_ns)) {
+                (void) snprintf(warning, sizeof(warning),
+                                "its duration is limited to %s by MaxDurationSec= in [Members]",
+                                format_duration(text, spec->duration_ns));
+                r = strv_add(warnings, warning);
+        }
+        if (r >= 0 && (asked & ALLOWANCE_SIZE) && narrow(&spec->max_bytes, m->max_bytes)) {
+                (void) snprintf(warning, sizeof(warning),
+                                "its size is limited to %s by MaxSize= in [Members]",
+                                format_bytes(text, spec->max_bytes));
+                r = strv_add(warnings, warning);
+        }
+        /* When it ends what is in the kernel's buffers is stored besides. */
+        if (r >= 0 && room > 0 && n_cpus > 0 &&
+            narrow(&spec->buffer_bytes, MAX(room / 2 / n_cpus, (uint64_t) BUFFER_BYTES_MIN))) {
+                (void) snprintf(warning, sizeof(warning),
+                                "its buffers are limited to %s for each CPU, by what your sessions "
+                                "leave of MaxStored= in [Members]",
+                                format_bytes(text, spec->buffer_bytes));
+                r = strv_add(warnings, warning);
+        }
+        if (room > 0 && n_cpus > 0)
+                room = room_beside(room, spec->buffer_bytes * n_cpus);
+        if (r >= 0 && narrow(&spec->max_bytes, room)) {
+                (void) snprintf(warning, sizeof(warning),
+                                "its size is limited to %s, what your sessions leave of MaxStored= "
+                                "in [Members]",
+                                format_bytes(text, spec->max_bytes));
+                r = strv_add(warnings, warning);
+        }
+        return r;
+}
+
+int allowance_describe(const Limits *l, char **ret) {
+        _cleanup_free_ char *functions =
+                l->member_functions ? strv_join(l->member_functions, " ") : strdup("*");
+        _cleanup_buf_ Buf out = BUF_INIT;
+        const MemberLimits *m = &l->member;
+        char text[UNIT_TEXT_MAX];
+
+        if (!functions)
+                return -ENOMEM;
+        buf_printf(&out, "functions %s", *functions ? functions : "of profiles alone");
+        if (m->max_depth > 0)
+                buf_printf(&out, ", depth %llu", (unsigned long long) m->max_depth);
+        if (m->max_duration_ns > 0)
+                buf_printf(&out, ", at most %s", format_duration(text, m->max_duration_ns));
+        if (m->max_bytes > 0)
+                buf_printf(&out, ", at most %s", format_bytes(text, m->max_bytes));
+        if (m->max_sessions > 0)
+                buf_printf(&out, ", %llu at once", (unsigned long long) m->max_sessions);
+        return buf_take_string(&out, ret);
+}

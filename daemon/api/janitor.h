@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Janitor: keeps the store within its limits, and within others when asked
+ *
+ * Looks after every change (janitor_look()), when a session becomes too old or may go from then on, and
+ * every 15 s while something records; there is no timer when nothing can go.  However many sessions there are, it never keeps the loop for
+ * longer than a moment.
+ */
+
+#include <systemd/sd-event.h>
+
+#include "base/cleanup.h"
+#include "daemon/api/sessions.h"
+#include "store/config.h"
+#include "store/vacuum.h"
+
+typedef struct Janitor Janitor;
+
+/* Everything is borrowed, and lives longer.  @is_asked_only: never looks by itself. */
+int janitor_new(Janitor **ret, sd_event *event, Store *store, Sessions *sessions,
+                const Limits *limits, bool is_asked_only);
+/* Something has changed: looks once the loop is free.  @j may be NULL. */
+void janitor_look(Janitor *j);
+/* All sessions are known (daemon/api/sessions.h).  @j may be NULL. */
+void janitor_go_on(Janitor *j);
+/* What goes next; NULL: nothing is removed by itself here, not all sessions are known yet, or there is no
+ * memory.  @j may be NULL. */
+json_t *janitor_foresee(Janitor *j);
+/* Adds a CheckResult (org.ftraced.varlink) of that. */
+void janitor_check(Janitor *j, json_t *checks);
+/* Whether anything is under way; @j may be NULL. */
+bool janitor_is_busy(const Janitor *j);
+Janitor *janitor_free(Janitor *j);
+DEFINE_CLEANUP(Janitor *, janitor_free);
+
+typedef struct JanitorJob {
+        RetainLimits limits;
+        bool dry_run;
+        /* Before the first session, and a few times a second.  Whether to go on: if not, no other session is removed. */
+        bool (*tell)(const VacuumProgress *p, void *userdata);
+        /* Once, at the end: what went and what stays; or NULL and -errno. */
+        void (*done)(const Vacuum *v, int error, void *userdata);
+        void *userdata;
+        uid_t uid; /* who asked */
+} JanitorJob;
+
+/* Vacuums, when what was asked for before is done.  Both callbacks come from the loop.
+ * 0 or -ENOMEM: neither does. */
+int janitor_vacuum(Janitor *j, const JanitorJob *job);

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The message is text from the beginning on, for a tree of JSON takes several times as much memory,
+ * and as long again to be written.  Which sessions there are is noted first; those that are removed
+ * meanwhile are missing.  Several listings take turns.  One whose client does not read as fast as that
+ * waits for it.
+ */
+
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/now.h"
+#include "base/strv.h"
+#include "daemon/api/listing.h"
+#include "wire/frame.h"
+
+#define SLICE_NS (10 * NSEC_PER_MSEC)
+#define PART_BYTES ((size_t) 512 << 10)
+#define PAUSE_US 5000
+#define RECENT_S 86400
+
+typedef struct Listing Listing;
+struct Listing {
+        Listing *next;
+        ServerCall *call;
+        ListingKind kind;
+        Strv names;
+        size_t i; /* of the next name */
+        Buf text;
+};
+
+struct Listings {
+        Sessions *sessions;
+        sd_event_source *source, *pause;
+        Listing *first;
+};
+
+static Listing *listing_free(Listing *l) {
+        if (!l)
+                return NULL;
+        (void) server_call_unref(l->call);
+        strv_done(&l->names);
+        buf_done(&l->text);
+        free(l);
+        return NULL;
+}
+DEFINE_CLEANUP(Listing *, listing_free);
+
+static int add_text(const char *text, size_t n, void *userdata) {
+        Buf *b = userdata;
+
+        buf_add(b, text, n);
+        return b->error < 0 ? -1 : 0;
+}
+
+static void add_json(Buf *b, const json_t *value) {
+        if (!value || json_dump_callback(value, add_text, b, JSON_COMPACT) < 0)
+                b->error = b->error ?: -ENOMEM;
+}
+
+/* --- what of one ------------------------------------------------------------------------------ */
+
+static json_t *brief_of_live(Session *s) {
+        _cleanup_brief_ Brief b = {};
+
+        session_refresh(s);
+        return brief_of_meta(&b, session_meta(s), session_disk_bytes(s)) < 0 ? NULL
+                                                                             : brief_to_json(&b);
+}
+
+/* Whether it is there still.  *@ret: NULL without memory. */
+static bool describe(Sessions *sessions, const char *name, ListingKind kind, json_t **ret) {
+        const RosterEntry *e = roster_find(sessions_roster(sessions), name);
+        Session *s;
+
+        if (!e || (kind == LISTING_BRIEFS && !e->session && !e->is_known))
+                return false;
+        if (kind == LISTING_BRIEFS) {
+                *ret = e->session ? brief_of_live(e->session) : brief_to_json(&e->rest.brief);
+                return true;
+        }
+        s = sessions_find(sessions, name);
+        if (s)
+                *ret = session_to_json(s);
+        return s;
+}
+
+static bool is_recent(const RosterEntry *e) {
+        const SessionMeta *m = e->session ? session_meta(e->session) : NULL;
+        SessionLimit limit = m ? m->limit : e->rest.brief.limit;
+        uint64_t stop_ns = m ? m->stop.realtime_ns : e->rest.brief.stop_ns;
+
+        return (e->session && session_is_live(e->session)) ||
+               (limit != SESSION_LIMIT_NONE &&
+                (uint64_t) time(NULL) < stop_ns / NSEC_PER_SEC + RECENT_S);
+}
+
+/* --- the answer ------------------------------------------------------------------------------- */
+
+static const char *array_of(ListingKind kind) {
+        return kind == LISTING_BRIEFS ? "\"briefs\":[" : "\"sessions\":[";
+}
+
+/* Whether @l is over: nobody waits for it any more. */
+static bool send_part(Listing *l) {
+        char *text;
+
+        buf_adds(&l->text, "]},\"continues\":true}");
+        if (buf_take_string(&l->text, &text) < 0 || server_call_continue_text(l->call, text) < 0)
+                return true;
+        buf_adds(&l->text, "{\"parameters\":{");
+        buf_adds(&l->text, array_of(l->kind));
+        return false;
+}
+
+typedef enum Progress { GOES_ON, WAITS, IS_OVER } Progress;
+
+/* No client would take it. */
+static Progress refuse_long(Listing *l) {
+        _cleanup_refusal_ Refusal refusal = {};
+
+        if (refusal_set(&refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", EMSGSIZE),
+                        "%zu sessions are too many for one reply; ask with \"more\", for the "
+                        "\"newest\", or ListBriefs",
+                        l->names.n) == REFUSED)
+                (void) server_call_refuse(l->call, &refusal);
+        return IS_OVER;
+}
+
+/* IS_OVER: with an answer, or because nobody waits for one. */
+static Progress listing_go_on(Listing *l, Sessions *sessions, uint64_t until_ns) {
+        char *text;
+
+        if (!server_call_is_connected(l->call))
+                return IS_OVER;
+        if (server_call_is_behind(l->call))
+                return WAITS;
+        while (l->i < l->names.n && l->text.error == 0) {
+                const char *name = l->names.items[l->i++];
+                json_t *json = NULL;
+
+                if (describe(sessions, name, l->kind, &json)) {
+                        if (l->text.data[l->text.n_data - 1] != '[')
+                                buf_adds(&l->text, ",");
+                        add_json(&l->text, json);
+                        json_decref(json);
+                }
+                if (l->text.n_data > FRAME_REPLY_MAX - PART_BYTES &&
+                    !server_call_wants_more(l->call))
+                        return refuse_long(l);
+                if (l->text.n_data > PART_BYTES && server_call_wants_more(l->call))
+                        return send_part(l) ? IS_OVER : GOES_ON;
+                if (now_ns(CLOCK_MONOTONIC) >= until_ns && l->i < l->names.n)
+                        return GOES_ON;
+        }
+        buf_adds(&l->text, "]}}");
+        if (buf_take_string(&l->text, &text) == 0)
+                (void) server_call_reply_text(l->call, text);
+        return IS_OVER; /* without an answer it is refused when it is freed */
+}
+
+static int pause_all(Listings *l) {
+        (void) sd_event_source_set_time_relative(l->pause, PAUSE_US);
+        (void) sd_event_source_set_enabled(l->pause, SD_EVENT_ONESHOT);
+        return sd_event_source_set_enabled(l->source, SD_EVENT_OFF);
+}
+
+static int on_pause(sd_event_source *source, uint64_t usec, void *userdata) {
+        Listings *l = userdata;
+
+        return sd_event_source_set_enabled(l->source, l->first ? SD_EVENT_ON : SD_EVENT_OFF);
+}
+
+static void append(Listings *l, Listing *one) {
+        Listing **at = &l->first;
+
+        while (*at)
+                at = &(*at)->next;
+        one->next = NULL;
+        *at = one;
+}
+
+static int on_free_loop(sd_event_source *source, void *userdata) {
+        Listings *l = userdata;
+        Listing *last = l->first, *first;
+        Progress progress;
+
+        while (last && last->next)
+                last = last->next;
+        do { /* the first of them that does not wait */
+                first = l->first;
+                l->first = first->next;
+                progress = listing_go_on(first, l->sessions, now_ns(CLOCK_MONOTONIC) + SLICE_NS);
+                if (progress != IS_OVER)
+                        append(l, first);
+        } while (progress == WAITS && first != last);
+        if (progress == IS_OVER)
+                (void) listing_free(first);
+        if (progress == WAITS)
+                return pause_all(l);
+        return l->first ? 0 : sd_event_source_set_enabled(source, SD_EVENT_OFF);
+}
+
+static int note_names(Listing *l, const Sessions *sessions, uint64_t n_newest) {
+        const Roster *roster = sessions_roster(sessions);
+        _cleanup_free_ RosterEntry **sorted = NULL;
+        size_t n = roster_n(roster);
+        int r = roster_sort(roster, &sorted);
+
+        for (size_t i = n_newest > 0 && n_newest < n ? n - n_newest : 0; r >= 0 && i < n; i++)
+                if (l->kind != LISTING_RECENT || is_recent(sorted[i]))
+                        r = strv_add(&l->names, sorted[i]->name);
+        return r;
+}
+
+static int listing_begin(Listing **ret, Sessions *sessions, ServerCall *call, const json_t *head,
+                         ListingKind kind, uint64_t n_newest) {
+        _cleanup_(listing_freep) Listing *l = malloc(sizeof(*l));
+        int r;
+
+        if (!l)
+                return -ENOMEM;
+        *l = (Listing){ .text = BUF_INIT, .kind = kind };
+        r = note_names(l, sessions, n_newest);
+        if (r < 0)
+                return r;
+        buf_adds(&l->text, "{\"parameters\":");
+        add_json(&l->text, head);
+        if (l->text.error < 0)
+                return l->text.error;
+        l->text.n_data--; /* the head goes on */
+        buf_adds(&l->text, json_object_size(head) > 0 ? "," : "");
+        buf_adds(&l->text, array_of(kind));
+        if (l->text.error < 0)
+                return l->text.error;
+        l->call = server_call_ref(call);
+        *ret = TAKE_PTR(l);
+        return 0;
+}
+
+int listings_answer(Listings *l, ServerCall *call, json_t *head, ListingKind kind,
+                    uint64_t n_newest) {
+        json_auto_t *consumed = head;
+        _cleanup_(listing_freep) Listing *one = NULL;
+        int r = consumed ? listing_begin(&one, l->sessions, call, head, kind, n_newest) : -ENOMEM;
+
+        if (r < 0 || listing_go_on(one, l->sessions, now_ns(CLOCK_MONOTONIC) + SLICE_NS) == IS_OVER)
+                return r;
+        append(l, TAKE_PTR(one));
+        return sd_event_source_set_enabled(l->source, SD_EVENT_ON);
+}
+
+int listings_new(Listings **ret, sd_event *event, Sessions *sessions) {
+        _cleanup_(listings_freep) Listings *l = calloc(1, sizeof(*l));
+        int r;
+
+        if (!l)
+                return -ENOMEM;
+        l->sessions = sessions;
+        r = sd_event_add_defer(event, &l->source, on_free_loop, l);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(l->source, SD_EVENT_OFF);
+        if (r >= 0) /* of equal rank what is due first is first, which this always is */
+                r = sd_event_source_set_priority(l->source, SD_EVENT_PRIORITY_NORMAL + 1);
+        if (r >= 0)
+                r = sd_event_add_time(event, &l->pause, CLOCK_MONOTONIC, 0, 0, on_pause, l);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(l->pause, SD_EVENT_OFF);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(l);
+        return 0;
+}
+
+Listings *listings_free(Listings *l) {
+        if (!l)
+                return NULL;
+        while (l->first) {
+                Listing *one = l->first;
+
+                l->first = one->next;
+                (void) listing_free(one);
+        }
+        (void) sd_event_source_disable_unref(l->source);
+        (void) sd_event_source_disable_unref(l->pause);
+        free(l);
+        return NULL;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Which session a call names, who may do what with it, what he is told about that, and what the journal is
+ * told when he may not.  Members of the group read all sessions, and change those that they have started.
+ */
+
+#include "base/name.h"
+#include "base/now.h"
+#include "daemon/api/allowance.h"
+#include "daemon/api/methods-private.h"
+#include "daemon/api/parameter.h"
+#include "daemon/process/journal.h"
+#include "store/removed.h"
+
+#define TOLD_MAX 20 /* of one user that are logged, of each kind, in so long */
+#define TOLD_NS (10 * NSEC_PER_SEC)
+#define NO_MORE " (that user's next ones are not logged for a while)"
+
+/* 0, and *@ret, if @s is the caller's to change; REFUSED. */
+static int admit_owner(const ServerCall *call, Session *s, Session **ret, Refusal *refusal) {
+        if (!server_call_may_all(call) && session_meta(s)->owner_uid != server_call_uid(call))
+                return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
+                                   "session '%s' is user %u's, and you are user %u: only that user "
+                                   "and root may do that; repeat it with sudo",
+                                   session_name(s), (unsigned) session_meta(s)->owner_uid,
+                                   (unsigned) server_call_uid(call));
+        *ret = s;
+        return 0;
+}
+
+int methods_find_session(Methods *m, json_t *parameters, Session **ret, Refusal *refusal) {
+        _cleanup_removed_ Removed gone = {};
+        _cleanup_free_ char *text = NULL;
+        const char *name = NULL, *like;
+        char quoted[NAME_QUOTE_MAX];
+        Session *s;
+        int r;
+
+        r = parameter_get_string(parameters, "session", &name, refusal);
+        if (r != 0)
+                return r;
+        if (!name)
+                return parameter_refuse(refusal, "session", "a string");
+        r = sessions_open(m->sessions, &s, name);
+        if (r < 0)
+                return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),
+                                   "session.json of session '%s' in %s cannot be read: %s",
+                                   name_quote(quoted, name), store_path(m->store), origin_text(r));
+        if (r == 0) {
+                *ret = s;
+                return 0;
+        }
+        if (removed_find(&gone, store_fd(m->store), name) > 0 &&
+            removed_describe(&text, &gone) >= 0)
+                return refusal_set(refusal, REFUSAL_SESSION_NOT_FOUND,
+                                   json_pack("{s:s, s:{s:I, s:I, s:s}}", "session",
+                                             name_quote(quoted, name), "removed", "realtime_ns",
+                                             (json_int_t) gone.realtime_ns, "n_bytes",
+                                             (json_int_t) gone.n_bytes, "why", gone.why),
+                                   "%s", text);
+        like = sessions_nearest(m->sessions, name);
+        return refusal_set(refusal, REFUSAL_SESSION_NOT_FOUND,
+                           json_pack("{s:s}", "session", name_quote(quoted, name)),
+                           "there is no session '%s'%s%s%s", quoted, like ? ". Did you mean '" : "",
+                           like ?: "; see `ftracectl list`", like ? "'?" : "");
+}
+
+int methods_get_session(Methods *m, json_t *parameters, Session **ret, Refusal *refusal) {
+        const SessionMeta *meta;
+        Session *s;
+        int r;
+
+        r = methods_find_session(m, parameters, &s, refusal);
+        if (r != 0)
+                return r;
+        meta = session_meta(s);
+        if (meta->newer_version > 0)
+                return refusal_set(refusal, REFUSAL_SESSION_STATE,
+                                   json_pack("{s:s, s:s}", "session", meta->name, "state",
+                                             session_state_name(meta->state)),
+                                   "session '%s' was %s", meta->name, meta->reason);
+        *ret = s;
+        return 0;
+}
+
+int methods_refuse_live(Refusal *refusal, Session *session) {
+        return refusal_set(refusal, REFUSAL_SESSION_STATE,
+                           json_pack("{s:s, s:s}", "session", session_name(session), "state",
+                                     session_state_name(session_meta(session)->state)),
+                           "session '%s' still records; end it with `ftracectl stop %s` first",
+                           session_name(session), session_name(session));
+}
+
+int methods_get_own_session(Methods *m, const ServerCall *call, json_t *parameters, Session **ret,
+                            Refusal *refusal) {
+        Session *s;
+        int r = methods_get_session(m, parameters, &s, refusal);
+
+        return r != 0 ? r : admit_owner(call, s, ret, refusal);
+}
+
+int methods_find_own_session(Methods *m, const ServerCall *call, json_t *parameters, Session **ret,
+                             Refusal *refusal) {
+        Session *s;
+        int r = methods_find_session(m, parameters, &s, refusal);
+
+        return r != 0 ? r : admit_owner(call, s, ret, refusal);
+}
+
+json_t *methods_check_rights(const Methods *m, const ServerCall *call) {
+        unsigned uid = (unsigned) server_call_uid(call);
+        _cleanup_free_ char *allowed = NULL;
+
+        if (server_call_may_all(call))
+                return json_pack("{s:s, s:s, s:s+}", "name", "rights", "state", "good", "text",
+                                 "you may do everything: you are ",
+                                 uid == 0 ? "root" : "the user whom the daemon runs as");
+        if (allowance_describe(m->limits, &allowed) < 0)
+                return NULL;
+        return json_pack("{s:s, s:s, s:s++}", "name", "rights", "state", "good", "text",
+                         "you are in ftraced's group: you may read all recordings, end and remove "
+                         "yours, and record what profiles say and ",
+                         allowed, "");
+}
+
+/* Whether it is told: not of who does it in a loop, who would fill the journal, or have it drop the rest.
+ * @ret_is_last: and for a while nothing more. */
+static bool may_tell(Methods *m, MethodsTold what, uid_t uid, bool *ret_is_last) {
+        typeof(&m->told[what][0]) told = &m->told[what][uid % METHODS_TOLD_USERS];
+        uint64_t now = now_ns(CLOCK_MONOTONIC);
+
+        if (now >= told->since_ns + TOLD_NS) {
+                told->since_ns = now;
+                told->n = 0;
+        }
+        if (told->n >= TOLD_MAX)
+                return false;
+        *ret_is_last = ++told->n == TOLD_MAX;
+        return true;
+}
+
+void methods_on_refused(const ServerCall *call, const Refusal *refusal, void *userdata) {
+        Methods *m = userdata;
+        uid_t uid = server_call_uid(call);
+        bool is_last;
+
+        if (!may_tell(m, METHODS_TOLD_REFUSED, uid, &is_last))
+                return;
+        journal_tell(&(JournalEntry){ JOURNAL_REFUSED, .uid = server_call_uid(call),
+                                      .pid = server_call_pid(call),
+                                      .error = refusal_error_name(refusal->kind),
+                                      .number = (int) json_integer_value(
+                                              json_object_get(refusal->parameters, "errno")),
+                                      .reason = refusal_message(refusal) },
+                     "Refused uid %u (pid %i): %s%s", (unsigned) uid, (int) server_call_pid(call),
+                     refusal_message(refusal), is_last ? NO_MORE : "");
+}
+
+void methods_on_closed(uid_t uid, pid_t pid, const char *why, void *userdata) {
+        bool is_last;
+
+        if (may_tell(userdata, METHODS_TOLD_REFUSED, uid, &is_last))
+                journal_tell(
+                        &(JournalEntry){ JOURNAL_REFUSED, .uid = uid, .pid = pid, .reason = why },
+                        "Closed a connection of uid %u (pid %i): %s%s", (unsigned) uid, (int) pid,
+                        why, is_last ? NO_MORE : "");
+}
+
+void methods_tell_reading(Methods *m, const ServerCall *call, const SessionMeta *meta) {
+        uid_t uid = server_call_uid(call);
+        bool is_last;
+
+        if (may_tell(m, METHODS_TOLD_READ, uid, &is_last))
+                journal_tell(&(JournalEntry){ JOURNAL_OPENED, meta, .uid = server_call_uid(call),
+                                              .pid = server_call_pid(call) },
+                             "Session '%s' is read by uid %u (pid %i).%s", meta->name,
+                             (unsigned) uid, (int) server_call_pid(call), is_last ? NO_MORE : "");
+}
+
+bool methods_is_too_soon(const Methods *m, const ServerCall *call) {
+        return !server_call_may_all(call) && !sessions_are_known(m->sessions, NULL, NULL);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * The methods' inside.  daemon/api/methods.c has the table and is above the others: methods-start.c (what begins a
+ * session, and profiles), methods-upkeep.c (Vacuum and Seal), and below these methods-access.c (which session, and
+ * who may what) and methods-aside.c.
+ */
+
+#include "daemon/api/listing.h"
+#include "daemon/api/methods.h"
+#include "daemon/api/starts.h"
+
+typedef struct Errand Errand; /* methods-aside.c */
+typedef struct Waiter Waiter;
+typedef struct Sealing Sealing; /* methods-upkeep.c: a call of Seal */
+
+typedef enum MethodsTold {
+        METHODS_TOLD_REFUSED,
+        METHODS_TOLD_READ,
+        _METHODS_TOLD_N,
+} MethodsTold;
+
+#define METHODS_TOLD_USERS 64
+
+struct Methods {
+        sd_event *event;
+        Aside *aside;
+        Controller *controller;
+        Store *store;
+        Sessions *sessions;
+        const Limits *limits;
+        const char *config_root; /* before the paths of profiles; NULL: none */
+        Waiter *waiters;
+        Starts *starts;
+        Listings *listings;
+        Janitor *janitor;
+        Sealer *sealer; /* NULL: nothing is sealed */
+        Sealing *sealings;
+        Errand *errands;              /* wait for their turn */
+        Errand *postponed;            /* until all sessions are known */
+        bool errand_runs;             /* one is among the tasks */
+        uid_t errand_uid;             /* whose the last one was */
+        sd_event_source *errand_turn; /* of the next */
+        sd_event_source *tick;        /* while somebody watches */
+        /* What was told of users lately that any of them can make be told without end, since when and how
+         * often; those who share a place share what may be told. */
+        struct {
+                uint64_t since_ns;
+                unsigned n;
+        } told[_METHODS_TOLD_N][METHODS_TOLD_USERS];
+};
+
+void methods_tell_reading(Methods *m, const ServerCall *call, const SessionMeta *meta);
+
+/* methods-access.c: the session that a call names.  0, REFUSED: also of one that a newer ftraced recorded, which only
+ * methods_find_session() and methods_find_own_session() find. */
+int methods_get_session(Methods *m, json_t *parameters, Session **ret, Refusal *refusal);
+int methods_find_session(Methods *m, json_t *parameters, Session **ret, Refusal *refusal);
+/* The same for who wants to change something about it; a CheckResult (org.ftraced.varlink)
+ * of what the caller may do. */
+int methods_get_own_session(Methods *m, const ServerCall *call, json_t *parameters, Session **ret,
+                            Refusal *refusal);
+int methods_find_own_session(Methods *m, const ServerCall *call, json_t *parameters, Session **ret,
+                             Refusal *refusal);
+json_t *methods_check_rights(const Methods *m, const ServerCall *call);
+/* Of a session that has to have ended. */
+int methods_refuse_live(Refusal *refusal, Session *session);
+
+/* methods-aside.c: @run is called by a task, as a method is by the server.  0 or -errno. */
+int methods_run_aside(Methods *m, ServerCall *call, json_t *parameters, ServerMethodHandler run);
+/* The same by the loop, when all sessions are known (daemon/api/sessions.h), which they are not yet. */
+int methods_run_known(Methods *m, ServerCall *call, json_t *parameters, ServerMethodHandler run);
+/* Whether what the caller has (daemon/api/allowance.h) is not known yet; nobody asks that of root. */
+bool methods_is_too_soon(const Methods *m, const ServerCall *call);
+void methods_drop_errands(Methods *m); /* that have not begun: they are refused */
+
+/* methods-list.c */
+int method_get_status(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_list(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_list_briefs(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+
+/* methods-upkeep.c */
+int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_seal(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+void methods_drop_sealings(Methods *m);
+
+/* methods-start.c */
+int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_list_profiles(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_get_profile(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * What begins a session, and what says what it would be.  A profile and the spec of a call are the
+ * same kind of object; the call's members are put over the profile's before anything is checked.
+ */
+
+#include <sys/utsname.h>
+
+#include "base/name.h"
+#include "daemon/api/allowance.h"
+#include "daemon/api/methods-private.h"
+#include "daemon/api/parameter.h"
+#include "daemon/process/aside.h"
+#include "daemon/session/session-trigger.h"
+#include "daemon/tracefs/script.h"
+#include "store/profile.h"
+
+/* --- profiles --------------------------------------------------------------------------------- */
+
+static int refuse_profile_not_found(const Methods *m, const char *name, Refusal *refusal) {
+        _cleanup_free_ char *like = NULL;
+        char quoted[NAME_QUOTE_MAX];
+        int r;
+
+        r = profile_suggest(&like, m->config_root, name);
+        if (r < 0)
+                return r;
+        name_quote(quoted, name);
+        return refusal_set(refusal, REFUSAL_PROFILE_NOT_FOUND,
+                           json_pack("{s:s}", "profile", quoted),
+                           "there is no profile '%s'%s%s%s; see `ftracectl profile list`", quoted,
+                           like ? ". Did you mean '" : "", like ?: "", like ? "'?" : "");
+}
+
+/* One that may have problems.  0, REFUSED, -ENOMEM. */
+static int load_profile(const Methods *m, Profile *ret, const char *name, Refusal *refusal) {
+        int r;
+
+        if (!profile_name_is_valid(name))
+                return refuse_profile_not_found(m, name, refusal);
+        r = profile_load(ret, m->config_root, name);
+        if (r == PROFILE_E_HIDDEN)
+                return refusal_set(refusal, REFUSAL_PROFILE_NOT_FOUND,
+                                   json_pack("{s:s}", "profile", name),
+                                   "profile '%s' is switched off: its file is empty, or a link to "
+                                   "/dev/null",
+                                   name);
+        return r == PROFILE_E_NOT_FOUND ? refuse_profile_not_found(m, name, refusal) : r;
+}
+
+/* One that may be used. */
+static int take_profile(const Methods *m, Profile *ret, const char *name, Refusal *refusal) {
+        _cleanup_profile_ Profile p = PROFILE_INIT;
+        json_auto_t *json = NULL;
+        int r;
+
+        r = load_profile(m, &p, name, refusal);
+        if (r != 0)
+                return r;
+        if (p.problems.n == 0) {
+                *ret = TAKE(p, PROFILE_INIT);
+                return 0;
+        }
+        json = profile_to_json(&p);
+        return refusal_set(refusal, REFUSAL_INVALID_PROFILE,
+                           json_pack("{s:s, s:O}", "profile", name, "problems",
+                                     json_object_get(json, "problems")),
+                           "profile '%s' is invalid: %s. See `ftracectl profile check %s`", name,
+                           p.problems.items[0], name);
+}
+
+int method_list_profiles(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        json_auto_t *list = json_array();
+        _cleanup_strv_ Strv names = {};
+        Methods *m = userdata;
+        int r;
+
+        r = profile_list(&names, m->config_root);
+        for (size_t i = 0; r >= 0 && i < names.n; i++) {
+                _cleanup_profile_ Profile p = PROFILE_INIT;
+
+                r = profile_load(&p, m->config_root, names.items[i]);
+                if (r == 0 && json_array_append_new(list, profile_to_json(&p)) < 0)
+                        r = -ENOMEM;
+        }
+        return r < 0 ? r : parameter_reply(call, "profiles", json_incref(list));
+}
+
+int method_get_profile(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        _cleanup_profile_ Profile p = PROFILE_INIT;
+        const char *name = NULL;
+        int r;
+
+        r = parameter_get_string(parameters, "profile", &name, refusal);
+        if (r != 0)
+                return r;
+        if (!name)
+                return parameter_refuse(refusal, "profile", "a string");
+        r = load_profile(userdata, &p, name, refusal);
+        return r != 0 ? r : parameter_reply(call, "profile", profile_to_json(&p));
+}
+
+/* --- what is asked for ------------------------------------------------------------------------ */
+
+/* An invalid function name is worth its own error; everything else names the field. */
+static int refuse_spec(json_t *spec, const char *field, Refusal *refusal) {
+        char quoted[NAME_QUOTE_MAX];
+        json_t *list = json_object_get(spec, field), *value;
+        size_t i;
+
+        if (streq(field, "functions") || streq(field, "notrace"))
+                json_array_foreach (list, i, value)
+                        if (json_is_string(value) &&
+                            !function_pattern_is_valid(json_string_value(value)))
+                                return refusal_set(
+                                        refusal, REFUSAL_INVALID_NAME,
+                                        json_pack("{s:s}", "name",
+                                                  name_quote(quoted, json_string_value(value))),
+                                        "'%s' cannot be a kernel function's name or a glob of "
+                                        "them; "
+                                        "`ftracectl functions` lists those there are",
+                                        quoted);
+        name_quote(quoted, field);
+        return refusal_set(
+                refusal, REFUSAL_INVALID_SPEC, json_pack("{s:s}", "field", quoted),
+                "what to record is not valid: the member '%s' is unknown, missing or out "
+                "of range; see ftracectl(1)",
+                quoted);
+}
+
+/* The profile's members and over them the call's: a new object. */
+static int merge_spec(const Profile *p, json_t *given, json_t **ret, Refusal *refusal) {
+        json_t *o;
+
+        if (given && !json_is_null(given) && !json_is_object(given))
+                return parameter_refuse(refusal, "spec", "an object");
+        if (!p->name && !json_is_object(given))
+                return parameter_refuse(refusal, "spec", "an object");
+        o = p->spec ? json_deep_copy(p->spec) : json_object();
+        if (!o || (json_is_object(given) && json_object_update(o, given) < 0)) {
+                json_decref(o);
+                return -ENOMEM;
+        }
+        *ret = o;
+        return 0;
+}
+
+/* What Start and DryRun are told; the name is borrowed from the parameters. */
+static int read_request(const Methods *m, const ServerCall *call, json_t *parameters,
+                        SessionRequest *ret, Spec *ret_spec, Profile *ret_profile,
+                        Refusal *refusal) {
+        json_auto_t *spec = NULL;
+        char quoted[NAME_QUOTE_MAX];
+        const char *name = NULL, *profile = NULL, *field;
+        unsigned asked = 0;
+        bool force = false;
+        int r;
+
+        r = parameter_get_string(parameters, "name", &name, refusal);
+        if (r == 0)
+                r = parameter_get_string(parameters, "profile", &profile, refusal);
+        if (r == 0)
+                r = parameter_get_boolean(parameters, "force", &force, refusal);
+        if (r != 0)
+                return r;
+        if (name && !session_name_is_valid(name))
+                return refusal_set(refusal, REFUSAL_INVALID_NAME,
+                                   json_pack("{s:s}", "name", name_quote(quoted, name)),
+                                   "'%s' cannot be a session's name: letters, digits, '.', '_' and "
+                                   "'-', at most %i, the first a letter or digit",
+                                   quoted, SESSION_NAME_MAX);
+        if (force && !server_call_may_all(call))
+                return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
+                                   "only root may switch off a tracer of somebody else (--force)");
+        if (profile)
+                r = take_profile(m, ret_profile, profile, refusal);
+        if (r == 0)
+                r = merge_spec(ret_profile, json_object_get(parameters, "spec"), &spec, refusal);
+        if (r == 0)
+                r = spec_from_json(ret_spec, spec, &field);
+        else
+                return r;
+        if (r > 0)
+                return refuse_spec(spec, field, refusal);
+        if (r == 0 && !server_call_may_all(call))
+                r = allowance_ask(&asked, json_object_get(parameters, "spec"), ret_profile->name,
+                                  refusal);
+        *ret = (SessionRequest){ .name = name,
+                                 .profile = ret_profile->name,
+                                 .spec = ret_spec,
+                                 .owner_uid = server_call_uid(call),
+                                 .owner_pid = server_call_pid(call),
+                                 .force = force,
+                                 .is_member = !server_call_may_all(call),
+                                 .asked = asked };
+        return r;
+}
+
+int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        _cleanup_profile_ Profile profile = PROFILE_INIT;
+        _cleanup_spec_ Spec spec = {};
+        Methods *m = userdata;
+        SessionRequest request;
+        bool is_attached = false;
+        uint64_t wait_ns = 0;
+        int r;
+
+        if (methods_is_too_soon(m, call))
+                return methods_run_known(m, call, parameters, method_start);
+        r = read_request(m, call, parameters, &request, &spec, &profile, refusal);
+        if (r == 0)
+                r = parameter_get_boolean(parameters, "attach", &is_attached, refusal);
+        if (r == 0)
+                r = parameter_get_number(parameters, "wait_ns", &wait_ns, refusal);
+        if (r == 0 && is_attached && !server_call_may_last(call))
+                r = server_refuse_lasting(call, refusal);
+        if (r != 0)
+                return r;
+        if (!json_is_integer(json_object_get(parameters, "wait_ns")))
+                wait_ns = profile.wait_ns;
+        if (wait_ns > 0 && !server_call_may_last(call))
+                wait_ns = 0;
+        request.peer = is_attached ? server_call_peer(call) : 0;
+        return starts_begin(m->starts, call, &request, wait_ns);
+}
+
+/* The reply of DryRun. */
+static json_t *plan_to_json(const Methods *m, const Plan *p, size_t n_arm,
+                            const SessionMeta *meta) {
+        _cleanup_buf_ Buf out = BUF_INIT;
+        _cleanup_free_ char *script = NULL;
+        json_auto_t *warnings = json_array();
+        struct utsname u;
+
+        if (uname(&u) < 0)
+                return NULL;
+        script_write(&out, p,
+                     &(ScriptInfo){ .session = meta->name,
+                                    .kernel = u.release,
+                                    .tracefs = controller_tracefs(m->controller),
+                                    .warnings = &meta->warnings,
+                                    .n_arm = n_arm,
+                                    .waits = controller_waits_for_start(&meta->spec) });
+        if (buf_take_string(&out, &script) < 0)
+                return NULL;
+        for (size_t i = 0; i < meta->warnings.n; i++)
+                if (json_array_append_new(warnings, json_string(meta->warnings.items[i])) < 0)
+                        return NULL;
+        return json_pack("{s:s, s:s, s:s, s:o, s:o, s:O}", "name", meta->name, "tracefs",
+                         controller_tracefs(m->controller), "script", script, "steps",
+                         script_steps(p, 0, n_arm), "undo", script_steps(p, n_arm, p->n),
+                         "warnings", warnings);
+}
+
+/* The whole message; it may be long. */
+static char *plan_to_text(const Methods *m, const Plan *p, size_t n_arm, const SessionMeta *meta) {
+        json_t *plan = plan_to_json(m, p, n_arm, meta);
+        json_auto_t *reply = plan ? json_pack("{s:o}", "parameters", plan) : NULL;
+
+        return reply ? json_dumps(reply, JSON_COMPACT) : NULL;
+}
+
+static int dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
+        _cleanup_profile_ Profile profile = PROFILE_INIT;
+        _cleanup_plan_ Plan plan = {};
+        _cleanup_spec_ Spec spec = {};
+        Methods *m = userdata;
+        SessionRequest request;
+        size_t n_arm;
+        char *text;
+        int r;
+
+        r = read_request(m, call, parameters, &request, &spec, &profile, refusal);
+        if (r == 0)
+                r = sessions_prepare(m->sessions, &meta, &request, refusal);
+        if (r == 0)
+                r = session_triggers_admit(&meta->spec, refusal);
+        if (r == 0)
+                r = controller_rehearse(m->controller, &plan, &n_arm, meta, request.force, refusal);
+        if (r != 0)
+                return r;
+        aside_leave(); /* with what is ours alone */
+        text = plan_to_text(m, &plan, n_arm, meta);
+        aside_return();
+        return text ? server_call_reply_text(call, text) : -ENOMEM;
+}
+
+int method_dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        return methods_run_aside(userdata, call, parameters, dry_run);
+}

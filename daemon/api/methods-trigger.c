@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A trigger is answered with what the session has become, when all that it records is hooked, so that
+ * whoever goes on then finds it all recorded.  A snapshot takes the readers a moment, and the disk another one, so
+ * its call is kept until session_snapshot() and session_when_synced() tell.
+ */
+
+#include <stdio.h>
+
+#include "daemon/api/methods-trigger.h"
+#include "daemon/watch/snapshot.h"
+
+static int reply_session(ServerCall *call, const Session *s) {
+        json_t *session = session_meta_to_json(session_meta(s)), *reply;
+
+        reply = session ? json_pack("{s:o}", "session", session) : NULL;
+        return reply ? server_call_reply(call, reply, NULL, 0) : -ENOMEM;
+}
+
+/* "session 'boot' is recording" and @text. */
+static int refuse_state(Refusal *refusal, const Session *s, const char *text) {
+        const char *name = session_name(s), *state = session_state_name(session_meta(s)->state);
+
+        return refusal_set(refusal, REFUSAL_SESSION_STATE,
+                           json_pack("{s:s, s:s}", "session", name, "state", state),
+                           "session '%s' is %s%s", name, state, text);
+}
+
+static void on_hooked(Session *s, void *userdata) {
+        ServerCall *call = userdata;
+
+        (void) reply_session(call, s); /* or whoever asked has gone */
+        (void) server_call_unref(call);
+}
+
+int methods_trigger(ServerCall *call, Session *s, Refusal *refusal) {
+        char who[64];
+        int r;
+
+        (void) snprintf(who, sizeof(who), "triggered by uid %u", (unsigned) server_call_uid(call));
+        r = session_trigger(s, who);
+        if (r == -EINVAL)
+                return refuse_state(refusal, s,
+                                    " and waits for no trigger; `ftracectl arm` "
+                                    "begins one that does");
+        if (r == -EBUSY)
+                return refuse_state(refusal, s, ": its trigger has nothing to do now");
+        if (r < 0)
+                return r;
+        r = session_when_hooked(s, on_hooked, server_call_ref(call));
+        if (r >= 0)
+                return 0;
+        (void) server_call_unref(call);
+        return reply_session(call, s);
+}
+
+static void on_kept(Session *made, void *userdata) {
+        ServerCall *call = userdata;
+
+        (void) reply_session(call, made); /* or whoever asked has gone */
+        (void) server_call_unref(call);
+}
+
+static void on_snapshot(Session *s, Session *made, int error, void *userdata) {
+        _cleanup_refusal_ Refusal refusal = {};
+        ServerCall *call = userdata;
+        int r = 0;
+
+        if (made) {
+                if (session_when_synced(made, on_kept, call) < 0)
+                        on_kept(made, call);
+                return;
+        }
+        if (error == SNAPSHOT_E_EMPTY)
+                r = refuse_state(&refusal, s,
+                                 " and has nothing yet: none of its functions was "
+                                 "called since it began, or since the last snapshot");
+        else if (error == -ECANCELED)
+                r = refuse_state(&refusal, s, ": it ended before the snapshot was there");
+        else
+                r = refusal_set(&refusal, REFUSAL_SYSTEM_ERROR,
+                                json_pack("{s:i}", "errno", error < 0 ? -error : EIO),
+                                "no snapshot of session '%s' can be kept: %s", session_name(s),
+                                strerror(error < 0 ? -error : EIO));
+        if (r == REFUSED)
+                r = server_call_refuse(call, &refusal);
+        (void) r; /* whoever asked has gone */
+        (void) server_call_unref(call);
+}
+
+int methods_snapshot(ServerCall *call, Sessions *sessions, Session *s, Refusal *refusal) {
+        char reason[96];
+        int r;
+
+        if (!session_meta(s)->spec.ring)
+                return refuse_state(refusal, s,
+                                    ", and it is not a ring, which alone has snapshots: what it "
+                                    "has stored can be drawn while it records");
+        if (session_meta(s)->state != SESSION_RECORDING)
+                return refuse_state(refusal, s, ", so there is nothing to keep a snapshot of");
+        r = sessions_admit_snapshot(sessions, s, refusal);
+        if (r != 0)
+                return r;
+        (void) snprintf(reason, sizeof(reason), "asked for by uid %u",
+                        (unsigned) server_call_uid(call));
+        r = session_snapshot(s, reason, on_snapshot, server_call_ref(call));
+        if (r < 0)
+                (void) server_call_unref(call);
+        return r;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * What takes a while for the store's sake is done by others (daemon/api/janitor.h, daemon/upkeep/sealer.h), bit
+ * by bit; here the call is kept until they are done, and told meanwhile how far they are.  A caller
+ * who hangs up wants no more of it: what was begun with a session is finished, and the next is left
+ * alone.
+ */
+
+#include "base/log.h"
+#include "daemon/api/janitor.h"
+#include "daemon/api/methods-private.h"
+#include "daemon/api/parameter.h"
+#include "daemon/upkeep/sealer.h"
+
+typedef struct Asked {
+        ServerCall *call;
+        Methods *methods;
+} Asked;
+
+static json_t *progress_to_json(const VacuumProgress *p) {
+        return json_pack("{s:{s:I, s:I, s:I, s:I}}", "progress", "done", (json_int_t) p->n_done,
+                         "total", (json_int_t) p->n_total, "done_bytes",
+                         (json_int_t) MIN(p->done_bytes, p->total_bytes), "total_bytes",
+                         (json_int_t) p->total_bytes);
+}
+
+static bool on_progress(const VacuumProgress *p, void *userdata) {
+        Asked *asked = userdata;
+        json_t *reply;
+
+        if (!server_call_is_connected(asked->call))
+                return false;
+        if (!server_call_wants_more(asked->call))
+                return true;
+        reply = progress_to_json(p);
+        return !reply || server_call_continue(asked->call, reply, NULL, 0) >= 0;
+}
+
+static void on_vacuumed(const Vacuum *v, int error, void *userdata) {
+        Asked *asked = userdata;
+        json_t *reply = v ? vacuum_to_json(v) : NULL;
+
+        if (v && !server_call_is_connected(asked->call))
+                log_notice("A vacuum of uid %u was ended when its client left.",
+                           (unsigned) server_call_uid(asked->call));
+        if (reply)
+                (void) server_call_reply(asked->call, reply, NULL, 0);
+        else {
+                _cleanup_refusal_ Refusal refusal = {};
+
+                error = error < 0 ? -error : ENOMEM;
+                if (refusal_set(&refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", error),
+                                "the sessions in %s cannot be looked at: %s",
+                                store_path(asked->methods->store), origin_text(error)) == REFUSED)
+                        (void) server_call_refuse(asked->call, &refusal);
+        }
+        (void) server_call_unref(asked->call);
+        free(asked);
+}
+
+static json_t *foresee(void *userdata) {
+        const Methods *m = userdata;
+
+        return janitor_foresee(m->janitor);
+}
+
+void methods_set_janitor(Methods *m, Janitor *janitor) {
+        m->janitor = janitor;
+        starts_set_outlook(m->starts, foresee, m);
+}
+
+int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        JanitorJob job = { .tell = on_progress, .done = on_vacuumed, .uid = server_call_uid(call) };
+        RetainLimits *l = &job.limits;
+        Methods *m = userdata;
+        Asked *asked;
+        int r;
+
+        r = parameter_get_number(parameters, "max_bytes", &l->max_use_bytes, refusal);
+        if (r == 0)
+                r = parameter_get_number(parameters, "max_age_ns", &l->max_age_ns, refusal);
+        if (r == 0)
+                r = parameter_get_number(parameters, "max_sessions", &l->max_sessions, refusal);
+        if (r == 0)
+                r = parameter_get_boolean(parameters, "dry_run", &job.dry_run, refusal);
+        if (r != 0)
+                return r;
+        if (!l->max_use_bytes && !l->max_age_ns && !l->max_sessions)
+                *l = vacuum_limits(m->limits);
+        asked = malloc(sizeof(*asked));
+        if (!asked)
+                return -ENOMEM;
+        *asked = (Asked){ .call = server_call_ref(call), .methods = m };
+        job.userdata = asked;
+        r = janitor_vacuum(m->janitor, &job);
+        if (r < 0) {
+                (void) server_call_unref(asked->call);
+                free(asked);
+        }
+        return r;
+}
+
+/* --- sealing ---------------------------------------------------------------------------------- */
+
+struct Sealing {
+        Sealing *next;
+        ServerCall *call;
+        char *session;
+        size_t n_total; /* files, once they are counted */
+};
+
+static Sealing *sealing_free(Sealing *s) {
+        if (!s)
+                return NULL;
+        (void) server_call_unref(s->call);
+        free(s->session);
+        free(s);
+        return NULL;
+}
+DEFINE_CLEANUP(Sealing *, sealing_free);
+
+void methods_set_sealer(Methods *m, Sealer *sealer) {
+        m->sealer = sealer;
+}
+
+void methods_drop_sealings(Methods *m) {
+        while (m->sealings) {
+                Sealing *s = m->sealings;
+
+                m->sealings = s->next;
+                (void) sealing_free(s);
+        }
+}
+
+static int refuse_full(Refusal *refusal, const Methods *m, const char *session, const char *why) {
+        return refusal_set(
+                refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", ENOSPC),
+                "session '%s' cannot be sealed: %s in %s; it stays as it is and is tried "
+                "again every minute",
+                session, why, store_path(m->store));
+}
+
+static int refuse_failed(Refusal *refusal, const char *session, size_t n_failed, const char *why) {
+        return refusal_set(
+                refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", EIO),
+                "%zu segment%s of session '%s' could not be sealed and stay%s as %s: %s; "
+                "see the journal of ftraced",
+                n_failed, n_failed == 1 ? "" : "s", session, n_failed == 1 ? "s" : "",
+                n_failed == 1 ? "it is" : "they are", why);
+}
+
+/* What is to be said now; whether that was the last reply. */
+static bool sealing_answer(Sealing *s, Methods *m) {
+        _cleanup_refusal_ Refusal refusal = {};
+        const char *why;
+        bool is_known;
+        size_t n_failed, n_left = sealer_n_left(m->sealer, s->session, &is_known);
+        Session *session = sessions_find(m->sessions, s->session);
+
+        if (!server_call_is_connected(s->call))
+                return true;
+        n_failed = n_left == 0 ? sealer_n_failed(m->sealer, s->session, &why) : 0;
+        if (n_failed > 0 && session) {
+                if (refuse_failed(&refusal, s->session, n_failed, why) == REFUSED)
+                        (void) server_call_refuse(s->call, &refusal);
+                return true;
+        }
+        if (n_left == 0 && session) {
+                (void) parameter_reply(s->call, "session", session_to_json(session));
+                return true;
+        }
+        if (n_left > 0 && sealer_is_full(m->sealer, &why)) {
+                if (refuse_full(&refusal, m, s->session, why) == REFUSED)
+                        (void) server_call_refuse(s->call, &refusal);
+                return true;
+        }
+        if (!session) {
+                if (refusal_set(&refusal, REFUSAL_SESSION_NOT_FOUND,
+                                json_pack("{s:s}", "session", s->session),
+                                "session '%s' was removed meanwhile", s->session) == REFUSED)
+                        (void) server_call_refuse(s->call, &refusal);
+                return true;
+        }
+        if (is_known && server_call_wants_more(s->call)) {
+                s->n_total = MAX(s->n_total, n_left);
+                (void) server_call_continue(s->call,
+                                            json_pack("{s:{s:I, s:I}}", "progress", "done",
+                                                      (json_int_t) (s->n_total - n_left), "total",
+                                                      (json_int_t) s->n_total),
+                                            NULL, 0);
+        }
+        return false;
+}
+
+void methods_sealer_moved(Methods *m, const char *session) {
+        for (Sealing **at = &m->sealings; *at;) {
+                Sealing *s = *at;
+
+                if ((!session || streq(s->session, session)) && sealing_answer(s, m)) {
+                        *at = s->next;
+                        (void) sealing_free(s);
+                } else
+                        at = &s->next;
+        }
+}
+
+int method_seal(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        _cleanup_(sealing_freep) Sealing *s = NULL;
+        Methods *m = userdata;
+        Session *session;
+        int r;
+
+        r = methods_get_session(m, parameters, &session, refusal);
+        if (r != 0)
+                return r;
+        if (session_is_live(session))
+                return methods_refuse_live(refusal, session);
+        if (!m->sealer)
+                return refusal_set(refusal, REFUSAL_NOT_SUPPORTED,
+                                   json_pack("{s:s}", "what", "sealing"),
+                                   "a private daemon seals nothing; the service does");
+        s = calloc(1, sizeof(*s));
+        if (!s || !(s->session = strdup(session_name(session))))
+                return -ENOMEM;
+        r = sealer_add_session(m->sealer, s->session);
+        if (r < 0)
+                return r;
+        sealer_retry(m->sealer); /* somebody may have made room since */
+        s->call = server_call_ref(call);
+        s->next = m->sealings;
+        m->sealings = TAKE_PTR(s);
+        return 0;
+}

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * One function for each method, in the order of the interface file.  Stop and
+ * Watch are answered later: they leave a Waiter behind, which every change of
+ * its session's state, and for Watch a timer, looks at.
+ */
+
+#include <fcntl.h>
+
+#include "daemon/api/janitor.h"
+#include "daemon/api/methods-private.h"
+#include "daemon/api/methods-trigger.h"
+#include "daemon/api/parameter.h"
+#include "daemon/process/journal.h"
+
+#define WATCH_INTERVAL_US 1000000U
+
+struct Waiter {
+        Waiter *next;
+        ServerCall *call;
+        Session *session;
+        bool is_watch; /* Watch: wants every change; Stop: wants the end */
+};
+
+/* --- waiting -----------------------------------------------------------------------------------
+ */
+
+static void methods_drop_waiter(Methods *m, Waiter **at) {
+        Waiter *w = *at;
+        Session *session = w->session;
+        bool is_watched = false;
+
+        *at = w->next;
+        (void) server_call_unref(w->call);
+        session_keep_awake(session, false);
+        free(w);
+
+        for (w = m->waiters; w; w = w->next)
+                is_watched = is_watched || (w->is_watch && w->session == session);
+        session_set_watched(session, is_watched);
+        for (w = m->waiters; w && !w->is_watch; w = w->next)
+                ;
+        if (!w && m->tick)
+                (void) sd_event_source_set_enabled(m->tick, SD_EVENT_OFF);
+}
+
+/* What is said of a session, for all who wait for it: it may be long. */
+typedef struct News {
+        const Session *session;
+        bool is_last;
+        char *text; /* the message */
+} News;
+
+static char *make_news(Methods *m, Session *session, bool is_last) {
+        json_t *json = session_to_json(session);
+        json_auto_t *message = !json     ? NULL
+                               : is_last ? json_pack("{s:{s:o, s:o*}}", "parameters", "session",
+                                                     json, "retention", janitor_foresee(m->janitor))
+                                         : json_pack("{s:{s:o}, s:b}", "parameters", "session",
+                                                     json, "continues", 1);
+
+        return message ? json_dumps(message, JSON_COMPACT) : NULL;
+}
+
+/* Tells @w of its session; whether that was its last reply. */
+static bool waiter_answer(Methods *m, Waiter *w, News *news) {
+        bool is_last = !session_is_live(w->session);
+        char *text;
+        int r;
+
+        if (!server_call_is_connected(w->call))
+                return true;
+        if (!is_last && !w->is_watch)
+                return false;
+
+        if (news->session != w->session || news->is_last != is_last || !news->text) {
+                free(news->text);
+                *news = (News){ w->session, is_last, make_news(m, w->session, is_last) };
+        }
+        text = news->text ? strdup(news->text) : NULL;
+        if (!text)
+                return false; /* no memory now: the next change or tick tries again */
+        r = is_last ? server_call_reply_text(w->call, text)
+                    : server_call_continue_text(w->call, text);
+        return is_last || r < 0;
+}
+
+/* @session: NULL: all that are watched. */
+static void methods_answer(Methods *m, Session *session) {
+        News news = {};
+
+        for (Waiter **at = &m->waiters; *at;) {
+                bool concerned = session ? (*at)->session == session : (*at)->is_watch;
+
+                if (concerned && waiter_answer(m, *at, &news))
+                        methods_drop_waiter(m, at);
+                else
+                        at = &(*at)->next;
+        }
+        free(news.text);
+}
+
+static int methods_on_tick(sd_event_source *source, uint64_t usec, void *userdata) {
+        Methods *m = userdata;
+
+        (void) sd_event_source_set_time_relative(source, WATCH_INTERVAL_US);
+        methods_answer(m, NULL);
+        return 0;
+}
+
+static int methods_add_waiter(Methods *m, ServerCall *call, Session *session, bool is_watch) {
+        Waiter *w;
+        int r;
+
+        if (is_watch) {
+                if (!m->tick) {
+                        r = sd_event_add_time_relative(m->event, &m->tick, CLOCK_MONOTONIC,
+                                                       WATCH_INTERVAL_US, 0, methods_on_tick, m);
+                        if (r < 0)
+                                return r;
+                } else if (sd_event_source_get_enabled(m->tick, NULL) == SD_EVENT_OFF)
+                        (void) sd_event_source_set_time_relative(m->tick, WATCH_INTERVAL_US);
+                r = sd_event_source_set_enabled(m->tick, SD_EVENT_ON);
+                if (r < 0)
+                        return r;
+        }
+
+        w = malloc(sizeof(*w));
+        if (!w)
+                return -ENOMEM;
+        *w = (Waiter){ .next = m->waiters,
+                       .call = server_call_ref(call),
+                       .session = session,
+                       .is_watch = is_watch };
+        m->waiters = w;
+        session_keep_awake(session, true);
+        if (is_watch)
+                session_set_watched(session, true);
+        return 0;
+}
+
+void methods_session_changed(Methods *m, Session *session) {
+        starts_wake(m->starts);
+        methods_answer(m, session);
+}
+
+void methods_on_gone(uint64_t peer, void *userdata) {
+        Methods *m = userdata;
+
+        for (Waiter **at = &m->waiters; *at;)
+                if (!server_call_is_connected((*at)->call))
+                        methods_drop_waiter(m, at);
+                else
+                        at = &(*at)->next;
+        starts_drop_gone(m->starts);
+        sessions_peer_gone(m->sessions, peer);
+}
+
+void methods_end(Methods *m) {
+        starts_end(m->starts);
+        methods_drop_errands(m);
+}
+
+/* --- the methods --------------------------------------------------------------------------------
+ */
+
+static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Methods *m = userdata;
+        Session *session;
+        char reason[64];
+        int r;
+
+        r = methods_get_own_session(m, call, parameters, &session, refusal);
+        if (r != 0)
+                return r;
+        if (!session_is_live(session)) {
+                const char *state = session_state_name(session_meta(session)->state);
+
+                return refusal_set(
+                        refusal, REFUSAL_SESSION_STATE,
+                        json_pack("{s:s, s:s}", "session", session_name(session), "state", state),
+                        "session '%s' does not record: it is %s (%s); `ftracectl report "
+                        "%s` draws it",
+                        session_name(session), state,
+                        session_meta(session)->reason ?: "no reason is known",
+                        session_name(session));
+        }
+
+        r = methods_add_waiter(m, call, session, false);
+        if (r < 0)
+                return r;
+        journal_tell(&(JournalEntry){ JOURNAL_STOPPED, session_meta(session),
+                                      .uid = server_call_uid(call), .pid = server_call_pid(call) },
+                     "Session '%s' is stopped by uid %u (pid %i).", session_name(session),
+                     (unsigned) server_call_uid(call), (int) server_call_pid(call));
+        (void) snprintf(reason, sizeof(reason), "stopped by uid %u",
+                        (unsigned) server_call_uid(call));
+        session_stop(session, reason);
+        return 0;
+}
+
+static int method_trigger(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Session *session;
+        int r = methods_get_own_session(userdata, call, parameters, &session, refusal);
+
+        return r != 0 ? r : methods_trigger(call, session, refusal);
+}
+
+static int method_snapshot(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Methods *m = userdata;
+        Session *session;
+        int r;
+
+        if (methods_is_too_soon(m, call))
+                return methods_run_known(m, call, parameters, method_snapshot);
+        r = methods_get_own_session(m, call, parameters, &session, refusal);
+        return r != 0 ? r : methods_snapshot(call, m->sessions, session, refusal);
+}
+
+static int method_describe(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Session *session;
+        int r;
+
+        r = methods_find_session(userdata, parameters, &session, refusal);
+        if (r != 0)
+                return r;
+        return parameter_reply(call, "session", session_to_json(session));
+}
+
+static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Methods *m = userdata;
+        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+        _cleanup_close_ int symbols_fd = -EBADF;
+        int fds[2];
+        Session *session;
+        json_t *reply, *json;
+        int r;
+
+        r = methods_get_session(m, parameters, &session, refusal);
+        if (r != 0)
+                return r;
+        session_save_tasks(session);
+        r = store_open_session(m->store, session_name(session), &dir);
+        if (r < 0)
+                return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),
+                                   "the data of session '%s' in %s cannot be opened: %s",
+                                   session_name(session), store_path(m->store), origin_text(r));
+
+        /* Opened again: who is handed a descriptor shares its offset. */
+        if (store_symbols_fd(m->store) >= 0)
+                symbols_fd =
+                        openat(store_symbols_fd(m->store), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        json = session_to_json(session);
+        if (!json)
+                return -ENOMEM;
+        reply = json_pack("{s:o, s:i}", "session", json, "directory", 0);
+        if (!reply)
+                return -ENOMEM;
+        if (symbols_fd >= 0 && json_object_set_new(reply, "symbols", json_integer(1)) < 0) {
+                json_decref(reply);
+                return -ENOMEM;
+        }
+        methods_tell_reading(m, call, session_meta(session));
+        fds[0] = session_dir_fd(dir);
+        fds[1] = symbols_fd;
+        return server_call_reply(call, reply, fds, symbols_fd >= 0 ? 2 : 1);
+}
+
+static int method_watch(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Methods *m = userdata;
+        Session *session;
+        News news = {};
+        int r;
+
+        r = methods_get_session(m, parameters, &session, refusal);
+        if (r != 0)
+                return r;
+        r = methods_add_waiter(m, call, session, true);
+        if (r < 0)
+                return r;
+        /* It stands first in the list.  An ended session is answered once and for all. */
+        if (waiter_answer(m, m->waiters, &news))
+                methods_drop_waiter(m, &m->waiters);
+        free(news.text);
+        return 0;
+}
+
+/* Whether something stands against removing an ended session. */
+static int refuse_to_remove(Session *session, Refusal *refusal) {
+        _cleanup_free_ char *foreign = NULL, *text = NULL;
+        const char *name = session_name(session);
+        int r, keep = session_look_keep(session, &foreign);
+
+        if (keep < 0)
+                return refusal_set(refusal, REFUSAL_SYSTEM_ERROR,
+                                   json_pack("{s:i}", "errno", -keep),
+                                   "session '%s' cannot be looked at: %s", name, origin_text(keep));
+        if (keep == KEEP_NOT || keep == KEEP_NEWER)
+                return 0;
+        r = keep_describe(&text, (Keep) keep, name, foreign);
+        if (r < 0)
+                return r;
+        if (keep == KEEP_FOREIGN)
+                return refusal_set(refusal, REFUSAL_SESSION_STATE,
+                                   json_pack("{s:s, s:s}", "session", name, "state",
+                                             session_state_name(session_meta(session)->state)),
+                                   "%s", text);
+        return refusal_set(refusal, REFUSAL_BUSY, json_pack("{s:s}", "holder", name), "%s", text);
+}
+
+static int method_remove(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Methods *m = userdata;
+        _cleanup_free_ char *name = NULL;
+        Session *session;
+        char why[64];
+        int r;
+
+        r = methods_find_own_session(m, call, parameters, &session, refusal);
+        if (r != 0)
+                return r;
+        if (session_is_live(session))
+                return methods_refuse_live(refusal, session);
+
+        r = refuse_to_remove(session, refusal);
+        if (r != 0)
+                return r;
+        name = strdup(session_name(session));
+        journal_tell(&(JournalEntry){ JOURNAL_REMOVED, session_meta(session),
+                                      .uid = server_call_uid(call), .pid = server_call_pid(call) },
+                     "Session '%s' is removed by uid %u (pid %i).", session_name(session),
+                     (unsigned) server_call_uid(call), (int) server_call_pid(call));
+        (void) snprintf(why, sizeof(why), "uid %u asked for it (ftracectl remove)",
+                        (unsigned) server_call_uid(call));
+        r = sessions_remove(m->sessions, session, why);
+        if (r < 0)
+                return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),
+                                   "session '%s' cannot be removed from %s: %s", name ?: "?",
+                                   store_path(m->store), origin_text(r));
+        return server_call_reply(call, NULL, NULL, 0);
+}
+
+static int method_pin(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        json_t *pinned = json_object_get(parameters, "pinned");
+        Methods *m = userdata;
+        Session *session;
+        int r;
+
+        r = methods_get_own_session(m, call, parameters, &session, refusal);
+        if (r != 0)
+                return r;
+        if (!json_is_boolean(pinned))
+                return parameter_refuse(refusal, "pinned", "a boolean");
+        if (json_is_true(pinned) && methods_is_too_soon(m, call))
+                return methods_run_known(m, call, parameters, method_pin);
+        if (json_is_true(pinned)) {
+                r = sessions_admit_pin(m->sessions, session, server_call_may_all(call), refusal);
+                if (r != 0)
+                        return r;
+        }
+        r = session_set_pinned(session, json_is_true(pinned));
+        if (r < 0)
+                return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),
+                                   "session.json of session '%s' in %s cannot be written: %s",
+                                   session_name(session), store_path(m->store), origin_text(r));
+        return parameter_reply(call, "session", session_to_json(session));
+}
+
+static int list_functions(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Methods *m = userdata;
+        _cleanup_close_ int fd = -EBADF;
+        json_t *reply;
+        size_t n;
+
+        fd = controller_list_functions(m->controller, &n);
+        if (fd < 0)
+                return refusal_set(
+                        refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -fd),
+                        "the functions that can be traced cannot be read: %s; `ftracectl "
+                        "doctor` says what stands in the way",
+                        origin_text(fd));
+        reply = json_pack("{s:i, s:I}", "functions", 0, "n", (json_int_t) n);
+        return reply ? server_call_reply(call, reply, &fd, 1) : -ENOMEM;
+}
+
+static int method_list_functions(ServerCall *call, json_t *parameters, Refusal *refusal,
+                                 void *userdata) {
+        Methods *m = userdata;
+
+        /* To read them takes a while; to hand them out does not, and waits for nobody. */
+        return controller_has_functions(m->controller)
+                       ? list_functions(call, parameters, refusal, m)
+                       : methods_run_aside(m, call, parameters, list_functions);
+}
+
+static int check(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Methods *m = userdata;
+
+        json_t *checks = controller_check(m->controller);
+
+        if (checks && json_array_append_new(checks, methods_check_rights(m, call)) < 0) {
+                json_decref(checks);
+                return -ENOMEM;
+        }
+        if (checks) {
+                sessions_check(m->sessions, checks);
+                janitor_check(m->janitor, checks);
+        }
+        return parameter_reply(call, "checks", checks);
+}
+
+static int method_check(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        return methods_run_aside(userdata, call, parameters, check);
+}
+
+#define PARAMETERS(...) ((const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
+
+static const ServerMethod table[] = {
+        { "org.ftraced.GetStatus", method_get_status, PARAMETERS("brief"), .for_members = true },
+        { "org.ftraced.Start", method_start,
+          PARAMETERS("name", "profile", "spec", "attach", "wait_ns", "force"),
+          .for_members = true },
+        { "org.ftraced.DryRun", method_dry_run, PARAMETERS("name", "profile", "spec", "force"),
+          .for_members = true },
+        { "org.ftraced.ListProfiles", method_list_profiles, PARAMETERS(), .for_members = true },
+        { "org.ftraced.GetProfile", method_get_profile, PARAMETERS("profile"),
+          .for_members = true },
+        { "org.ftraced.Stop", method_stop, PARAMETERS("session"), .for_members = true },
+        { "org.ftraced.Trigger", method_trigger, PARAMETERS("session"), .for_members = true },
+        { "org.ftraced.Snapshot", method_snapshot, PARAMETERS("session"), .for_members = true },
+        { "org.ftraced.List", method_list, PARAMETERS("newest"), .for_members = true },
+        { "org.ftraced.ListBriefs", method_list_briefs, PARAMETERS("newest"), .for_members = true },
+        { "org.ftraced.Describe", method_describe, PARAMETERS("session"), .for_members = true },
+        { "org.ftraced.Open", method_open, PARAMETERS("session"), .for_members = true },
+        { "org.ftraced.Watch", method_watch, PARAMETERS("session"), .needs_more = true,
+          .for_members = true },
+        { "org.ftraced.Remove", method_remove, PARAMETERS("session"), .for_members = true },
+        { "org.ftraced.Pin", method_pin, PARAMETERS("session", "pinned"), .for_members = true },
+        { "org.ftraced.Seal", method_seal, PARAMETERS("session"), .for_members = true },
+        { "org.ftraced.Vacuum", method_vacuum,
+          PARAMETERS("max_bytes", "max_age_ns", "max_sessions", "dry_run") },
+        { "org.ftraced.ListFunctions", method_list_functions, PARAMETERS(), .for_members = true },
+        { "org.ftraced.Check", method_check, PARAMETERS(), .for_members = true },
+};
+
+const ServerMethod *methods_table(size_t *ret_n) {
+        *ret_n = ELEMENTSOF(table);
+        return table;
+}
+
+int methods_new(Methods **ret, sd_event *event, Aside *aside, Controller *controller, Store *store,
+                Sessions *sessions, const Limits *limits, const char *config_root) {
+        Methods *m = calloc(1, sizeof(*m));
+        int r;
+
+        if (!m)
+                return -ENOMEM;
+        *m = (Methods){ .event = event,
+                        .aside = aside,
+                        .controller = controller,
+                        .store = store,
+                        .sessions = sessions,
+                        .limits = limits,
+                        .config_root = config_root };
+        r = starts_new(&m->starts, event, aside, sessions);
+        if (r >= 0)
+                r = listings_new(&m->listings, event, sessions);
+        if (r < 0) {
+                (void) methods_free(m);
+                return r;
+        }
+        *ret = m;
+        return 0;
+}
+
+Methods *methods_free(Methods *m) {
+        if (!m)
+                return NULL;
+
+        while (m->waiters) {
+                Waiter *w = m->waiters;
+
+                m->waiters = w->next;
+                (void) server_call_unref(w->call);
+                free(w);
+        }
+        (void) starts_free(m->starts);
+        (void) listings_free(m->listings);
+        methods_drop_sealings(m);
+        methods_drop_errands(m);
+        (void) sd_event_source_disable_unref(m->errand_turn);
+        (void) sd_event_source_disable_unref(m->tick);
+        free(m);
+        return NULL;
+}

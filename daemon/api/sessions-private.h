@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * The sessions' inside, for daemon/api/sessions.c and daemon/api/sessions-survey.c (which of them are awake, and
+ * what is known of the others)
+ */
+
+#include "daemon/api/roster.h"
+#include "daemon/api/sessions.h"
+#include "daemon/upkeep/removal.h"
+
+struct Sessions {
+        SessionContext context; /* what every session refers to */
+        KernelSymbols *symbols;
+        const Limits *limits;
+        SessionChanged changed;
+        void *userdata;
+        Roster *roster;      /* all of them */
+        Session **items;     /* those that are awake */
+        size_t n;            /* of those */
+        size_t n_unreadable; /* in the store, and not here */
+        Removal *removal;
+        int (*has_room)(Refusal *refusal, void *userdata);
+        void *room_userdata;
+        uint64_t uptime_saved_ns; /* on it */
+        bool is_starting;         /* one more is about to be among them */
+        uid_t starting_uid;
+        uint64_t generation; /* of what sessions_look() depends on */
+
+        /* sessions-survey.c */
+        sd_event_source *survey; /* NULL: it is over */
+        size_t i_survey, n_known;
+        SessionsKnown known;
+        void *known_userdata;
+};
+
+/* Room for another one that is awake, and one that is starting.  0 or -ENOMEM. */
+int sessions_make_room(Sessions *s);
+/* It is among those that are awake from now on; there is room.  Owned on success.  0 or -ENOMEM. */
+int sessions_add(Sessions *s, Session *session);
+void sessions_lay_down(Sessions *s); /* all that may be */
+/* What a session counts as, at least: many that hold nothing but names are a burden too. */
+uint64_t sessions_least_bytes(const SessionMeta *m);
+/* Nobody ever needs it again. */
+void sessions_forget(Sessions *s, RosterEntry *e);
+void sessions_name_foreign(const Sessions *s);

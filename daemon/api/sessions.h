@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Sessions: all of them, live ones and those that the store keeps; names are unique
+ */
+
+#include <stdbool.h>
+#include <systemd/sd-event.h>
+
+#include "base/cleanup.h"
+#include "daemon/api/roster.h"
+#include "daemon/session/session.h"
+#include "daemon/tracer/controller.h"
+#include "store/config.h"
+#include "store/store.h"
+
+typedef struct Sessions Sessions;
+
+/* Everything is borrowed.  @sweeper: for what is removed, which nothing else waits for. */
+int sessions_new(Sessions **ret, sd_event *event, Aside *aside, Aside *sweeper,
+                 Controller *controller, Store *store, FdStore *fdstore);
+/* What a spec leaves open, and how far it may go.  Lives longer; NULL, as at first: nothing is set.  Called
+ * again when they have changed. */
+void sessions_set_limits(Sessions *s, const Limits *limits);
+/* Called after every change of any session's state; one handler. */
+void sessions_set_handler(Sessions *s, SessionChanged changed, void *userdata);
+/* Reads the names in the store, goes on with what a daemon that has gone left recording, and lets the service
+ * manager go of what belongs to none.  The rest is read while the loop runs (daemon/api/sessions-survey.c); what
+ * cannot be is logged and left alone.  0 or -errno. */
+int sessions_load(Sessions *s);
+/* Whether all have been read, and how many of how many; both may be NULL. */
+bool sessions_are_known(const Sessions *s, size_t *ret_n_known, size_t *ret_n);
+/* @session is known now; NULL: all are.  One handler. */
+typedef void (*SessionsKnown)(Session *session, void *userdata);
+void sessions_set_known(Sessions *s, SessionsKnown known, void *userdata);
+/* Whether the @n newest are known; what has to be read for that is, unless it is much. */
+bool sessions_know_newest(Sessions *s, size_t n);
+/* Reads the rest at once: for who cannot wait. */
+void sessions_survey_all(Sessions *s);
+
+/* What somebody wants to be recorded; all borrowed. */
+typedef struct SessionRequest {
+        const char *name;    /* NULL: one is made from the first function */
+        const char *profile; /* that the spec is from, or NULL */
+        const Spec *spec;
+        uid_t owner_uid;
+        pid_t owner_pid;
+        uint64_t peer;  /* the connection whose end stops it, 0: none */
+        bool force;     /* a tracer of somebody else is switched off meanwhile */
+        bool is_member; /* not root's: within [Members] of ftraced.conf */
+        unsigned asked; /* of a member: what has to be allowed (daemon/api/allowance.h) */
+} SessionRequest;
+
+/* What the session would begin with: a name that is free, a spec within the limits.
+ * 0, REFUSED, -errno. */
+int sessions_prepare(Sessions *s, SessionMeta **ret, const SessionRequest *request,
+                     Refusal *refusal);
+/* What sessions_look() found, for sessions_start(). */
+typedef struct SessionLook {
+        SessionMeta *meta;
+        Admission *admission;
+        ControllerOutlook outlook; /* also whether less would be hooked in a moment */
+        uint64_t generation;       /* of all sessions and their limits */
+} SessionLook;
+
+void session_look_done(SessionLook *l);
+#define _cleanup_session_look_ _cleanup_(session_look_done)
+/* All that can be asked of @request before anything is made, and before anybody is told of a neighbour; session_look_done()
+ * @ret.  0, REFUSED, -errno. */
+int sessions_look(Sessions *s, SessionLook *ret, const SessionRequest *request, Refusal *refusal);
+/* A task (daemon/process/aside.h), of which the look at @request was a part: goes on with what that found, or
+ * looks again if sessions have changed meanwhile.  0, REFUSED, -errno. */
+int sessions_start(Sessions *s, Session **ret, const SessionRequest *request, SessionLook *look,
+                   Refusal *refusal);
+/* Whether a snapshot of one would be within what its owner may store; whether one may be pinned, which
+ * root may always.  0, REFUSED, -errno. */
+int sessions_admit_snapshot(Sessions *s, Session *session, Refusal *refusal);
+int sessions_admit_pin(Sessions *s, Session *session, bool by_root, Refusal *refusal);
+/* By name or id.  Of one that has ended session.json is read; it is there until sessions_tidy(), or as long as
+ * session_keep_awake() says.  0, SESSIONS_E_NONE, -errno: there is one, and it cannot be read. */
+enum { SESSIONS_E_NONE = 1 };
+int sessions_open(Sessions *s, Session **ret, const char *name);
+/* The same; NULL if there is none, or it cannot be read. */
+Session *sessions_find(Sessions *s, const char *name);
+/* It is learned from, or synced. */
+bool sessions_is_held(const Sessions *s, const char *name);
+/* The name that may have been meant by one that there is not; NULL: none. */
+const char *sessions_nearest(const Sessions *s, const char *name);
+/* Of those that are awake, which all are that record; everything there is: sessions_roster(). */
+size_t sessions_n(const Sessions *s);
+Session *sessions_get(Sessions *s, size_t i);
+size_t sessions_n_live(const Sessions *s);
+const Roster *
+sessions_roster(const Sessions *s); /* while a session is not known, there is its name alone */
+uint64_t sessions_disk_bytes(Sessions *s); /* of those that are known */
+/* As session_segment_sealed(). */
+void sessions_segment_sealed(Sessions *s, const char *name, uint32_t cpu, uint64_t sequence,
+                             uint64_t n_before, uint64_t n_bytes);
+/* session_save_kept() of the next one, from the @*i-th on, that it is to be done of: whether there was one. */
+bool sessions_save_kept(Sessions *s, size_t *i);
+/* Removes an ended session; its data go after it (daemon/upkeep/removal.h).  @why: noted (store/removed.h).  0 or
+ * -errno. */
+int sessions_remove(Sessions *s, Session *session, const char *why);
+/* Of the store. */
+const Uptime *sessions_uptime(const Sessions *s);
+void sessions_save_uptime(Sessions *s, uint64_t not_since_ns); /* unless it was so lately */
+/* Who says whether there is room for another session: 0, REFUSED, -errno; one, NULL: there is. */
+void sessions_set_room(Sessions *s, int (*has_room)(Refusal *refusal, void *userdata),
+                       void *userdata);
+/* The disk is full: whether any ring let go of something. */
+bool sessions_yield(Sessions *s);
+/* removal_is_done() and removal_set_handler() of that data. */
+bool sessions_are_cleared(Sessions *s, uint64_t *freed_bytes);
+void sessions_set_cleared(Sessions *s, void (*moved)(void *userdata), void *userdata);
+
+/* No task is under way: what waits for that may go on, and sessions that nobody uses are laid down. */
+void sessions_tidy(Sessions *s);
+
+/* Adds a CheckResult (org.ftraced.varlink) of how near the live sessions are to their limits. */
+void sessions_check(Sessions *s, json_t *checks);
+/* SIGUSR2: how many sessions waited for it. */
+size_t sessions_signal(Sessions *s);
+void sessions_stop_all(Sessions *s, const char *reason);
+/* The daemon goes and another one goes on: how many sessions it leaves.  The others end. */
+size_t sessions_leave_all(Sessions *s);
+/* Whether none has to be waited for before the daemon may go. */
+bool sessions_have_ended(const Sessions *s);
+/* The connection @peer has gone: sessions attached to it end. */
+void sessions_peer_gone(Sessions *s, uint64_t peer);
+
+Sessions *sessions_free(Sessions *s);
+DEFINE_CLEANUP(Sessions *, sessions_free);

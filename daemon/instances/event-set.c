@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A filter stands before its event is switched on, and all of it before recording is, so no event
+ * comes in that was not asked for.  In an instance everything goes with the directory; at the top
+ * level the ledger has each file's old value.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/name.h"
+#include "daemon/admission/suggest.h"
+#include "daemon/instances/event-set.h"
+#include "store/event-choice.h"
+
+#define EVENT_LIST_MAX ((size_t) 4 << 20)
+#define FILTER_TEXT_MAX ((size_t) 64 << 10)
+
+static const struct {
+        size_t wanted; /* offset of a bool in a Spec */
+        const char *field, *file, *what, *since;
+} values[] = {
+        { offsetof(Spec, args), "args", "options/funcgraph-args", "the arguments of calls",
+          "6.15 with CONFIG_FUNCTION_TRACE_ARGS" },
+        { offsetof(Spec, retval), "retval", "options/funcgraph-retval", "what calls return",
+          "6.5 with CONFIG_FUNCTION_GRAPH_RETVAL" },
+};
+
+static int admit_values(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
+        struct utsname u;
+
+        for (size_t i = 0; i < ELEMENTSOF(values); i++) {
+                if (!*(const bool *) ((const char *) spec + values[i].wanted) ||
+                    faccessat(fs->fd, values[i].file, F_OK, 0) >= 0)
+                        continue;
+                if (uname(&u) < 0)
+                        return ORIGIN(-errno);
+                return refusal_set(refusal, REFUSAL_NOT_SUPPORTED,
+                                   json_pack("{ss}", "what", values[i].field),
+                                   "--%s: this kernel (%s) cannot record %s. Linux can since %s; "
+                                   "here %s/%s is missing.",
+                                   values[i].field, u.release, values[i].what, values[i].since,
+                                   fs->path, values[i].file);
+        }
+        return 0;
+}
+
+int refuse_no_event(const Tracefs *fs, const char *system, const char *event, Refusal *refusal) {
+        char name[2 * EVENT_WORD_MAX + 2];
+        _cleanup_strv_ Strv all = {}, like = {};
+        _cleanup_free_ char *text = NULL, *names = NULL;
+        json_t *suggestions;
+        int r;
+
+        (void) snprintf(name, sizeof(name), "%s:%s", system, event);
+        r = file_read(fs->fd, "available_events", &text, NULL, EVENT_LIST_MAX);
+        if (r >= 0)
+                r = strv_split(&all, text, "\n");
+        if (r >= 0)
+                r = suggest_names((const char *const *) all.items, all.n, name, &like);
+        if (r < 0 && r != -ENOENT)
+                return r;
+        names = strv_join(&like, ", ");
+        suggestions = json_array();
+        if (!names || !suggestions)
+                return -ENOMEM;
+        for (size_t i = 0; i < like.n; i++)
+                (void) json_array_append_new(suggestions, json_string(like.items[i]));
+        return refusal_set(refusal, REFUSAL_EVENT_NOT_FOUND,
+                           json_pack("{ss so}", "event", name, "suggestions", suggestions),
+                           "no event \"%s\" can be recorded here. %s%s%s", name,
+                           like.n > 0 ? "Did you mean " : "They are listed in available_events",
+                           names, like.n > 0 ? "?" : ".");
+}
+
+int admit_events(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
+        int r = admit_values(fs, spec, refusal);
+
+        for (size_t i = 0; r == 0 && i < spec->events.n; i++) {
+                char path[EVENT_PATH_MAX], quoted[NAME_QUOTE_MAX];
+                EventChoice e;
+
+                if (!event_choice_parse(&e, spec->events.items[i]))
+                        return refusal_set(refusal, REFUSAL_INVALID_SPEC,
+                                           json_pack("{ss}", "field", "events"),
+                                           "\"%s\" is not SYSTEM:NAME or SYSTEM:NAME:FILTER.",
+                                           name_quote(quoted, spec->events.items[i]));
+                event_choice_path(path, &e, "enable");
+                if (faccessat(fs->fd, path, F_OK, 0) < 0)
+                        r = refuse_no_event(fs, e.system, e.name, refusal);
+        }
+        return r;
+}
+
+/* @file of the buffer says @value once @text was written to it. */
+static int plan_own(Instance *i, Plan *p, const Tracefs *fs, Ledger *l, const char *session,
+                    const char *file, const char *value, const char *text) {
+        _cleanup_free_ char *path = NULL;
+
+        if (asprintf(&path, "%s%s", instance_dir(i), file) < 0)
+                return -ENOMEM;
+        return plan_add_text(p, fs, l, instance_name(i) ? NULL : session, path, value, text);
+}
+
+static int plan_event(const EventChoice *e, Instance *i, Plan *p, const Tracefs *fs, Ledger *l,
+                      const char *session) {
+        char path[EVENT_PATH_MAX];
+        int r;
+
+        event_choice_path(path, e, "filter");
+        r = e->filter ? plan_own(i, p, fs, l, session, path, e->filter, NULL)
+                      : plan_own(i, p, fs, l, session, path, "none", "0");
+        if (r < 0)
+                return r;
+        event_choice_path(path, e, "enable");
+        return plan_own(i, p, fs, l, session, path, "1", NULL);
+}
+
+/* Who leaves those that are followed comes into it later. */
+static int keep_left_out(const Plan *p, const Tracefs *fs, Ledger *l, const char *session) {
+        _cleanup_free_ char *now = NULL;
+        int r = plan_read(p, fs, "set_event_notrace_pid", &now);
+
+        if (r == -ENOENT) /* before linux 5.8 */
+                return 0;
+        return r < 0 ? r : ledger_add(l, session, LEDGER_FILE, "set_event_notrace_pid", now);
+}
+
+int event_set_plan(const Strv *events, const Strv *threads, Instance *i, Plan *p, const Tracefs *fs,
+                   Ledger *l, const char *session) {
+        _cleanup_free_ char *pids = strv_join(threads, "\n");
+        int r = pids ? 0 : -ENOMEM;
+
+        if (r < 0 || events->n == 0)
+                return r;
+        r = plan_own(i, p, fs, l, session, "set_event_pid", pids, NULL);
+        if (r >= 0)
+                r = plan_own(i, p, fs, l, session, "set_event_notrace_pid", "", NULL);
+        if (r >= 0 && threads->n > 0 && !instance_name(i))
+                r = keep_left_out(p, fs, l, session);
+        if (r >= 0 && threads->n > 0)
+                r = plan_own(i, p, fs, l, session, "options/event-fork", "1", NULL);
+        for (size_t k = 0; r >= 0 && k < events->n; k++) {
+                EventChoice e;
+
+                if (event_choice_parse(&e, events->items[k]))
+                        r = plan_event(&e, i, p, fs, l, session);
+        }
+        return r;
+}
+
+int refuse_event_filter(const Tracefs *fs, const char *file, const char *field, Refusal *refusal) {
+        const char *event = strstr(file, "events/") ?: file, *reason;
+        int n_event = (int) (strlen(event) - strlen("/filter"));
+        _cleanup_free_ char *text = NULL;
+        _cleanup_strv_ Strv lines = {};
+        size_t n_before;
+        int r;
+
+        r = file_read(fs->fd, file, &text, NULL, FILTER_TEXT_MAX);
+        if (r >= 0)
+                r = strv_split(&lines, text, "\n");
+        if (r < 0)
+                return r;
+        /* FILTER, a line with a '^' below what is wrong, "parse_error: REASON" (linux 6.1
+         * kernel/trace/trace_events_filter.c, append_filter_err()). */
+        reason = lines.n > 2 ? startswith(lines.items[2], "parse_error: ") ?: lines.items[2]
+                             : "it does not say why";
+        n_before = lines.n > 2 ? strspn(lines.items[1], " ") : 0;
+        return refusal_set(refusal, REFUSAL_INVALID_SPEC, json_pack("{ss}", "field", field),
+                           "the kernel does not take the filter \"%s\" of %.*s: %s, at \"%s\". "
+                           "%s/%.*s/format has the fields.",
+                           lines.n > 0 ? lines.items[0] : "", n_event, event, reason,
+                           lines.n > 0 && n_before < strlen(lines.items[0])
+                                   ? lines.items[0] + n_before
+                                   : "its end",
+                           fs->path, n_event, event);
+}

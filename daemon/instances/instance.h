@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Instance: the ring buffer that a session records into
+ *
+ * An instance of its own (instances/ftraced-SESSION) where function_graph may
+ * run in one, which is since linux 6.11 (kernel/trace/trace_functions_graph.c, .allow_instances);
+ * the top-level buffer before.  Both are programmed by the same table; for the top level
+ * every old value goes into the ledger first.
+ */
+
+#include <stdbool.h>
+
+#include "daemon/tracefs/ledger.h"
+#include "daemon/tracefs/plan.h"
+#include "daemon/tracefs/tracefs.h"
+#include "store/meta.h"
+
+#define INSTANCE_PREFIX "ftraced-"
+
+typedef struct Instance Instance;
+
+/* Whether function_graph may run in an instance: asks an existing one, or makes one, looks and
+ * removes it; never by arming.  1, 0, -errno. */
+int instance_probe(const Tracefs *fs, Ledger *l);
+
+/* @session: for an instance of its own; NULL: the top level.  @fs: borrowed.  Touches nothing. */
+int instance_new(Instance **ret, const Tracefs *fs, const char *session);
+Instance *instance_free(Instance *i); /* the memory only: the ledger removes the directory */
+DEFINE_CLEANUP(Instance *, instance_free);
+
+const char *instance_name(const Instance *i); /* NULL: the top level */
+const char *instance_dir(const Instance *i);  /* "instances/ftraced-x/" or "" */
+bool instance_exists(const Instance *i);
+/* Ledger, then mkdir(); nothing at the top level. */
+int instance_create(Instance *i, Plan *p, Ledger *l, const char *session);
+/* Functions that are hooked; none: all. */
+typedef struct Hooks {
+        Strv names;
+        Strv lines; /* theirs (daemon/admission/functions.h), in no order; none: the names are written */
+} Hooks;
+void hooks_done(Hooks *h);
+
+/* What differs from session to session. */
+typedef struct InstanceSettings {
+        uint64_t buffer_bytes; /* for each CPU */
+        unsigned percent;      /* of it full: poll() on trace_pipe_raw returns */
+        const char *clock;     /* one of trace_clock's */
+        const Strv *cpus;      /* ranges: what happens on these is recorded; none: on all */
+        const Strv *threads;   /* that are recorded; none: all */
+        bool threads_change;   /* while it records */
+        bool no_irqs, no_sleep_time;
+        const Strv *not_hooked; /* functions that set_ftrace_notrace is to hold */
+        const Hooks *hooks;     /* what set_ftrace_filter is to hold */
+        bool args;              /* are recorded; the kernel can */
+} InstanceSettings;
+
+/* Whether options/funcgraph-irqs and options/sleep-time have one value for all instances. */
+bool instance_shares_options(const Tracefs *fs);
+/*
+ * Everything that is this buffer's own: recording off, clock, sizes, options, pids; all but the
+ * tracer.  What older kernels keep once for all instances goes to the ledger as shared.
+ */
+int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const InstanceSettings *s);
+/* Other functions are hooked from now on; the tracer may be on.  For instance_plan()'s session. */
+int instance_plan_hooks(Instance *i, Plan *p, Ledger *l, const char *session, const Hooks *hooks);
+/* current_tracer = function_graph, and the counters' starting point.  -EBUSY: a pipe is open. */
+int instance_start(Instance *i, Plan *p, const char **ret_file);
+
+/* The kernel's counters of one CPU, in the order of instance_read_account()'s members: what they
+ * showed last, and what they have come to since the session began.  Somebody who clears the buffer
+ * sets the kernel's back to 0. */
+enum { INSTANCE_N_COUNTERS = 4 };
+typedef struct InstanceCounters {
+        uint64_t last[INSTANCE_N_COUNTERS], sum[INSTANCE_N_COUNTERS];
+} InstanceCounters;
+/* -ENOENT if there is no such CPU.  Setting makes the account go on from there. */
+int instance_get_counters(const Instance *i, uint32_t cpu, InstanceCounters *ret);
+int instance_set_counters(Instance *i, uint32_t cpu, const InstanceCounters *counters);
+
+int instance_open_raw(Instance *i, uint32_t cpu);
+/* tracing_on; the second makes it so. */
+int instance_plan_recording(Instance *i, Plan *p, bool on);
+int instance_set_recording(Instance *i, bool on);
+/* Return: 0, INSTANCE_E_EMPTIED (filled all the same: somebody has emptied the buffer since the
+ * last call), -errno. */
+enum { INSTANCE_E_EMPTIED = 1 };
+int instance_read_account(Instance *i, CpuAccount *ret);
+/* Events that waited in the buffer of all CPUs when their accounts were read last. */
+uint64_t instance_n_waiting(const Instance *i);
+/* One moment on all clocks, the trace clock @clock among them. */
+int instance_read_clocks(Instance *i, const char *clock, ClockTuple *ret);
+int instance_read_page_bytes(Instance *i, uint32_t *ret);
+/* A file of the instance if it is events/header_page, else of the top level. */
+int instance_read_file(Instance *i, const char *path, char **ret, size_t *ret_n);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Everything here is a line in a command file, written down in the ledger first and taken out in the
+ * reverse order: an event cannot go while a trigger or an instance uses it.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/unit.h"
+#include "daemon/instances/stopwatch.h"
+#include "daemon/tracefs/knob.h"
+
+#define DYNAMIC_EVENTS "dynamic_events"
+#define MAX_ACTIVE 512 /* calls of one function that are measured at the same time */
+
+/* Event names have no room for a session's: FNV-1a of it. */
+static uint64_t hash(const char *s) {
+        uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+        for (; *s; s++)
+                h = (h ^ (uint8_t) *s) * UINT64_C(0x100000001b3);
+        return h;
+}
+
+#define NAME_FORMAT "ftraced_%016" PRIx64 "_%zu"
+#define NAME_ARGS(place) hash((place)->session), (place)->number
+
+/* One more line in a file, in the ledger before it is there; consumed. */
+static int add_line(const BellPlace *place, Plan *p, const char *file, char *taken) {
+        _cleanup_free_ char *line = taken;
+        const char *failed;
+        int r;
+
+        if (!line)
+                return -ENOMEM;
+        r = plan_add_line(p, place->ledger, place->session, file, line);
+        if (r >= 0)
+                r = ledger_commit(place->ledger, place->fs->path);
+        return r < 0 ? r : plan_apply(p, place->fs, &failed);
+}
+
+static _printf_(1, 2) char *format(const char *text, ...) {
+        char *ret = NULL;
+        va_list ap;
+
+        va_start(ap, text);
+        if (vasprintf(&ret, text, ap) < 0)
+                ret = NULL;
+        va_end(ap);
+        return ret;
+}
+
+int stopwatch_event(const BellPlace *place, const Trigger *t, Trigger *ret) {
+        _cleanup_trigger_ Trigger event = { .kind = TRIGGER_EVENT };
+
+        memcpy(event.does, t->does, sizeof(event.does));
+        memcpy(event.delay_ns, t->delay_ns, sizeof(event.delay_ns));
+        event.system = strdup(STOPWATCH_SYSTEM);
+        event.name = format(NAME_FORMAT, NAME_ARGS(place));
+        event.filter =
+                format("lat >= %" PRIu64, MAX(t->value / (uint64_t) NSEC_PER_USEC, (uint64_t) 1));
+        if (!event.system || !event.name || !event.filter)
+                return -ENOMEM;
+        *ret = TAKE(event, (Trigger){});
+        return 0;
+}
+
+static int refuse_kernel(Refusal *refusal, const char *what, int error) {
+        return refusal_set(refusal, REFUSAL_NOT_SUPPORTED, NULL,
+                           "slower:TIME cannot be a trigger on this kernel: %s: %s; it needs "
+                           "CONFIG_KPROBE_EVENTS and CONFIG_SYNTH_EVENTS",
+                           what, strerror(-error));
+}
+
+int stopwatch_make(const BellPlace *place, Plan *p, const Strv *functions, Refusal *refusal) {
+        int r = 0;
+
+        if (functions->n > STOPWATCH_FUNCTIONS_MAX)
+                return refusal_set(refusal, REFUSAL_INVALID_SPEC,
+                                   json_pack("{s:s}", "field", "triggers"),
+                                   "slower:TIME can measure %d functions, not %zu; name fewer",
+                                   STOPWATCH_FUNCTIONS_MAX, functions->n);
+        if (faccessat(place->fs->fd, DYNAMIC_EVENTS, F_OK, 0) < 0)
+                return refuse_kernel(refusal, DYNAMIC_EVENTS, ORIGIN(-errno));
+        for (size_t i = 0; r >= 0 && i < functions->n; i++) {
+                r = add_line(place, p, DYNAMIC_EVENTS,
+                             format("p:ftraced/" NAME_FORMAT "_in%zu %s", NAME_ARGS(place), i,
+                                    functions->items[i]));
+                if (r >= 0)
+                        r = add_line(place, p, DYNAMIC_EVENTS,
+                                     format("r%d:ftraced/" NAME_FORMAT "_out%zu %s", MAX_ACTIVE,
+                                            NAME_ARGS(place), i, functions->items[i]));
+                if (r < 0)
+                        return refuse_kernel(refusal, functions->items[i], r);
+        }
+        r = add_line(place, p, DYNAMIC_EVENTS,
+                     format("s:" NAME_FORMAT " u64 lat", NAME_ARGS(place)));
+        return r < 0 ? refuse_kernel(refusal, "a synthetic event", r) : 0;
+}
+
+int stopwatch_begin(const BellPlace *place, Plan *p, const Strv *functions, Refusal *refusal) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < functions->n; i++) {
+                _cleanup_free_ char *in = NULL, *out = NULL;
+
+                in = format(BELL_DIR_FORMAT "/events/ftraced/" NAME_FORMAT "_in%zu/trigger",
+                            place->session, place->number, NAME_ARGS(place), i);
+                out = format(BELL_DIR_FORMAT "/events/ftraced/" NAME_FORMAT "_out%zu/trigger",
+                             place->session, place->number, NAME_ARGS(place), i);
+                if (!in || !out)
+                        return -ENOMEM;
+                r = add_line(place, p, in,
+                             format("hist:keys=common_pid:ts%zu=common_timestamp.usecs:size=%d", i,
+                                    STOPWATCH_THREADS));
+                if (r >= 0)
+                        r = add_line(place, p, out,
+                                     format("hist:keys=common_pid:lat%zu=common_timestamp.usecs-$ts"
+                                            "%zu:onmatch(ftraced." NAME_FORMAT
+                                            "_in%zu).trace(" NAME_FORMAT ",$lat%zu):size=%d",
+                                            i, i, NAME_ARGS(place), i, NAME_ARGS(place), i,
+                                            STOPWATCH_THREADS));
+        }
+        return r < 0 ? refuse_kernel(refusal, "a hist trigger", r) : 0;
+}

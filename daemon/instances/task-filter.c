@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A task gets a name by execve() or prctl(), both of which are task_rename (linux 6.1 fs/exec.c,
+ * __set_task_comm()), and joins a control group by cgroup_attach_task, unless it is born there.  The
+ * kernel compares the names, so that others' cost nothing.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "daemon/instances/task-filter.h"
+#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/task-list.h"
+
+#define DIR_FORMAT "instances/ftraced.tasks-%s"
+#define RENAME "events/task/task_rename"
+#define ATTACH "events/cgroup/cgroup_attach_task"
+#define BUFFER_KIB "64" /* a CPU; events that do not fit wake as well as those that do */
+
+bool task_filter_follows(const Spec *spec) {
+        return spec->comms.n + spec->cgroups.n > 0;
+}
+
+/* "oldcomm=="a"||newcomm=="a"||...": names have no quotes in them (base/name.h). */
+static int make_condition(const Strv *comms, char **ret) {
+        _cleanup_buf_ Buf b = BUF_INIT;
+
+        for (size_t i = 0; i < comms->n; i++)
+                buf_printf(&b, "%soldcomm==\"%s\"||newcomm==\"%s\"", i > 0 ? "||" : "",
+                           comms->items[i], comms->items[i]);
+        return buf_take_string(&b, ret);
+}
+
+static int set(Plan *p, const Tracefs *fs, Ledger *l, const char *dir, const char *file,
+               const char *value) {
+        _cleanup_free_ char *path = NULL;
+
+        return asprintf(&path, "%s/%s", dir, file) < 0 ? -ENOMEM
+                                                       : plan_add(p, fs, l, NULL, path, value);
+}
+
+int task_filter_plan(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const Spec *spec) {
+        _cleanup_free_ char *dir = NULL, *condition = NULL;
+        const char *file;
+        int r;
+
+        if (asprintf(&dir, DIR_FORMAT, session) < 0)
+                return -ENOMEM;
+        r = make_condition(&spec->comms, &condition);
+        if (r >= 0)
+                r = plan_make_dir(p, fs, l, session, dir, &file);
+        if (r >= 0)
+                r = set(p, fs, l, dir, "buffer_size_kb", BUFFER_KIB);
+        if (r >= 0)
+                r = set(p, fs, l, dir, "buffer_percent", "0");
+        if (r >= 0 && spec->comms.n > 0)
+                r = set(p, fs, l, dir, RENAME "/filter", condition);
+        if (r >= 0 && spec->comms.n > 0)
+                r = set(p, fs, l, dir, RENAME "/enable", "1");
+        if (r >= 0 && spec->cgroups.n > 0)
+                r = set(p, fs, l, dir, ATTACH "/enable", "1");
+        return r;
+}
+
+int task_filter_open(const Tracefs *fs, const char *session) {
+        _cleanup_free_ char *path = NULL;
+        int fd;
+
+        if (asprintf(&path, DIR_FORMAT "/trace_pipe", session) < 0)
+                return -ENOMEM;
+        fd = openat(fs->fd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        return fd < 0 ? ORIGIN(-errno) : fd;
+}
+
+/* Those who are left out: @gone joins them, and who is wanted is not among them any more. */
+static int leave_out(const Tracefs *fs, const char *path, const Strv *gone, const Strv *wanted) {
+        _cleanup_strv_ Strv left_out = {}, again = {}, still = {}, more = {};
+        _cleanup_free_ char *text = NULL;
+        int r;
+
+        r = task_list_read(fs, path, &left_out);
+        if (r >= 0)
+                r = task_list_pick(&left_out, wanted, true, &again);
+        if (r >= 0)
+                r = task_list_pick(gone, &left_out, false, &more);
+        if (r < 0 || again.n + more.n == 0)
+                return r;
+        if (again.n == 0)
+                return knob_append(fs->fd, path, &more);
+        r = task_list_pick(&left_out, wanted, false, &still);
+        for (size_t i = 0; r >= 0 && i < more.n; i++)
+                r = strv_add(&still, more.items[i]);
+        if (r < 0)
+                return r;
+        text = strv_join(&still, "\n");
+        return text ? knob_write(fs->fd, path, text) : -ENOMEM;
+}
+
+/* The same for functions and for events: @kind is what the names of the two files have in them. */
+static int set_kind(const Tracefs *fs, const char *dir, const char *kind, const Strv *wanted) {
+        _cleanup_free_ char *path = NULL, *not_path = NULL;
+        _cleanup_strv_ Strv now = {}, new = {}, gone = {};
+        int r;
+
+        if (asprintf(&path, "%sset_%s_pid", dir, kind) < 0)
+                return -ENOMEM;
+        if (asprintf(&not_path, "%sset_%s_notrace_pid", dir, kind) < 0)
+                return -ENOMEM;
+        r = task_list_read(fs, path, &now);
+        if (r >= 0)
+                r = task_list_pick(wanted, &now, false, &new);
+        if (r >= 0)
+                r = task_list_pick(&now, wanted, false, &gone);
+        if (r >= 0 && new.n > 0)
+                r = knob_append(fs->fd, path, &new);
+        if (r >= 0)
+                r = leave_out(fs, not_path, &gone, wanted);
+        if (r < 0)
+                return r;
+        if (new.n + gone.n > 0)
+                log_debug("tasks", "%s: %zu new, %zu not wanted", path, new.n, gone.n);
+        return new.n > 0;
+}
+
+int task_filter_set(const Tracefs *fs, const char *dir, bool has_events, const Strv *wanted) {
+        int k = has_events ? set_kind(fs, dir, "event", wanted) : 0,
+            r = k < 0 ? k : set_kind(fs, dir, "ftrace", wanted);
+
+        return r < 0 ? r : r > 0 || k > 0;
+}

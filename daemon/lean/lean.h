@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Lean: which functions are hooked for a session
+ *
+ * function_graph hooks every function that can be traced, whatever its roots are, and everybody
+ * pays.  Lean hooks the functions that were seen under the roots before (daemon/lean/lean-cache.h);
+ * with a budget, without those that ordinary work of others calls most: calls of these are then
+ * part of their callers' own time.  What was not seen yet is not hooked and so is missing; what
+ * nobody knows yet, and what was learned LEAN_RELEARN_NS ago, is learned with everything hooked.
+ */
+
+#include "daemon/instances/instance.h"
+#include "daemon/lean/lean-cache.h"
+#include "store/meta.h"
+#include "store/spec.h"
+#include "wire/refusal.h"
+
+#define LEAN_MIN_CALLS 100 /* of the roots; less says too little of what they call */
+#define LEAN_RELEARN_NS (UINT64_C(7) * 24 * 3600 * 1000000000)
+
+typedef struct LeanChoice {
+        Hooks hooks;                /* none: everything */
+        Strv left_out, left_out_in; /* as in SessionMeta */
+        uint64_t learned_ns;        /* when, on the real time clock */
+        uint64_t learned_calls;     /* of the roots, from which */
+        bool learns;                /* what is seen is to be learned */
+} LeanChoice;
+
+/* Whether what was learned of its roots decides what is hooked. */
+bool lean_asks(const Spec *spec);
+
+/*
+ * lean_choose()
+ * @store_fd: the store's directory
+ * @root_fd:  where proc/ and sys/ are
+ * @roots:    sorted
+ * @notrace:  what is left out with all below it
+ * @is_being_learned: what the roots call, from another session, at this moment
+ * @warnings: if everything is hooked although lean was asked for, why
+ *
+ * A flat spec hooks the roots alone, one with a list that list, whatever lean is.
+ * Return: 0; REFUSED (a function in spec->hooked that there is not); -errno.
+ */
+int lean_choose(LeanChoice *ret, int store_fd, int root_fd, const Functions *f, const Spec *spec,
+                const Strv *roots, const Strv *notrace, bool is_being_learned, Strv *warnings,
+                Refusal *refusal);
+void lean_choice_done(LeanChoice *c);
+/* Fills what @m says of it.  0 or -ENOMEM. */
+int lean_choice_tell(const LeanChoice *c, SessionMeta *m);
+#define _cleanup_lean_choice_ _cleanup_(lean_choice_done)
+
+/*
+ * lean_select() - all functions of @c but those that cost others more than @budget_ppm
+ *
+ * Of the task that suffers most the function that costs it most is left out, again and again, until
+ * no task takes longer by more than the budget.  Roots stay.  0 or -ENOMEM.
+ */
+int lean_select(const LeanCache *c, const Strv *roots, uint64_t budget_ppm, Strv *ret_names,
+                Strv *ret_left_out);
+
+/*
+ * lean_learn() - add what was seen to what is known
+ * @new: names and weights; those that this kernel does not have are left out
+ *
+ * Return: 0 or -errno.
+ */
+int lean_learn(int store_fd, int root_fd, const Functions *f, const Strv *roots, const char *kernel,
+               const LeanCache *new);

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * One message for each CPU, with both of its descriptors, so that a name is stored and let go of as
+ * a whole.  What was handed over stays in the manager's store until it is removed, so that the next
+ * daemon but one gets it again without anything being sent.
+ */
+
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <sys/vfs.h>
+#include <systemd/sd-daemon.h>
+
+#include "base/log.h"
+#include "daemon/process/fdstore.h"
+
+#define NAME_PREFIX "ftraced-"
+#define NAME_MAX_BYTES 64
+#define BARRIER_US (5 * 1000000ULL)
+
+typedef struct Held {
+        char name[NAME_MAX_BYTES];
+        int fd; /* -EBADF once taken */
+} Held;
+
+struct FdStore {
+        bool is_there;
+        Held *held;
+        size_t n;
+};
+
+static void format_name(char name[static NAME_MAX_BYTES], const char *session_id, uint32_t cpu) {
+        (void) snprintf(name, NAME_MAX_BYTES, NAME_PREFIX "%.16s-%" PRIu32, session_id, cpu);
+}
+
+bool fdstore_owns_name(const char *name) {
+        const char *id = startswith(name, NAME_PREFIX);
+
+        return id && strspn(id, "0123456789abcdef") == 16 && id[16] == '-';
+}
+
+static int take_over(FdStore *s) {
+        char **names = NULL;
+        int n, r = 0;
+
+        n = sd_listen_fds_with_names(true, &names);
+        if (n <= 0)
+                return n;
+        s->held = calloc((size_t) n, sizeof(*s->held));
+        if (!s->held)
+                r = -ENOMEM;
+        for (int i = 0; i < n; i++) {
+                if (r >= 0) {
+                        Held *h = &s->held[s->n++];
+
+                        h->fd = SD_LISTEN_FDS_START + i;
+                        (void) snprintf(h->name, sizeof(h->name), "%s", names[i]);
+                        log_debug("fdstore", "got %s", h->name);
+                }
+                free(names[i]);
+        }
+        free(names);
+        return r;
+}
+
+int fdstore_new(FdStore **ret, bool is_service) {
+        _cleanup_(fdstore_freep) FdStore *s = calloc(1, sizeof(*s));
+        int r;
+
+        if (!s)
+                return -ENOMEM;
+        s->is_there = is_service && getenv("NOTIFY_SOCKET");
+        r = is_service ? take_over(s) : 0;
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(s);
+        return 0;
+}
+
+bool fdstore_is_there(const FdStore *s) {
+        return s->is_there;
+}
+
+int fdstore_put(FdStore *s, const char *session_id, uint32_t cpu, int raw_fd, int pipe_fd) {
+        char name[NAME_MAX_BYTES], text[NAME_MAX_BYTES + 64];
+        int fds[] = { raw_fd, pipe_fd }, r;
+
+        if (!s->is_there)
+                return 0;
+        format_name(name, session_id, cpu);
+        (void) snprintf(text, sizeof(text), "FDSTORE=1\nFDPOLL=0\nFDNAME=%s", name);
+        r = sd_pid_notify_with_fds(0, 0, text, fds, ELEMENTSOF(fds));
+        return r < 0 ? r : 0;
+}
+
+int fdstore_barrier(FdStore *s) {
+        int r = s->is_there ? sd_notify_barrier(0, BARRIER_US) : 0;
+
+        return r < 0 ? r : 0;
+}
+
+int fdstore_take_other(FdStore *s) {
+        for (size_t i = 0; i < s->n; i++)
+                if (s->held[i].fd >= 0 && !fdstore_owns_name(s->held[i].name))
+                        return TAKE_FD(s->held[i].fd);
+        return ORIGIN(-ENOENT);
+}
+
+static bool is_pipe(int fd) {
+        struct statfs st;
+
+        return fstatfs(fd, &st) >= 0 && st.f_type == PIPEFS_MAGIC;
+}
+
+void fdstore_take(FdStore *s, const char *session_id, uint32_t cpu, int *ret_raw, int *ret_pipe) {
+        char name[NAME_MAX_BYTES];
+
+        *ret_raw = *ret_pipe = -EBADF;
+        format_name(name, session_id, cpu);
+        for (size_t i = 0; i < s->n; i++) {
+                int *ret;
+
+                if (s->held[i].fd < 0 || !streq(s->held[i].name, name))
+                        continue;
+                ret = is_pipe(s->held[i].fd) ? ret_pipe : ret_raw;
+                if (*ret < 0)
+                        *ret = TAKE_FD(s->held[i].fd);
+        }
+}
+
+static int remove_name(FdStore *s, const char *name) {
+        char text[NAME_MAX_BYTES + 64];
+        int r;
+
+        if (!s->is_there)
+                return 0;
+        (void) snprintf(text, sizeof(text), "FDSTOREREMOVE=1\nFDNAME=%s", name);
+        r = sd_notify(0, text);
+        return r < 0 ? r : 0;
+}
+
+int fdstore_remove(FdStore *s, const char *session_id, uint32_t cpu) {
+        char name[NAME_MAX_BYTES];
+
+        format_name(name, session_id, cpu);
+        return remove_name(s, name);
+}
+
+size_t fdstore_drop_rest(FdStore *s) {
+        const char *last = "";
+        size_t n = 0;
+
+        for (size_t i = 0; i < s->n; i++) {
+                if (s->held[i].fd < 0 || !fdstore_owns_name(s->held[i].name))
+                        continue;
+                s->held[i].fd = safe_close(s->held[i].fd);
+                if (streq(s->held[i].name, last))
+                        continue;
+                last = s->held[i].name;
+                (void) remove_name(s, last);
+                n++;
+        }
+        if (n > 0)
+                (void) fdstore_barrier(s);
+        return n;
+}
+
+FdStore *fdstore_free(FdStore *s) {
+        if (!s)
+                return NULL;
+        for (size_t i = 0; i < s->n; i++)
+                safe_close(s->held[i].fd);
+        free(s->held);
+        free(s);
+        return NULL;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Two properties: the unit's job, and the job's type.
+ */
+
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-login.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "daemon/process/manager.h"
+#include "wire/manager-bus.h"
+
+static int connect_manager(sd_bus **ret) {
+        sd_bus *bus;
+        int r = manager_bus_open(&bus);
+
+        if (r < 0)
+                return r;
+        r = sd_bus_set_method_call_timeout(bus, MANAGER_TIMEOUT_US);
+        if (r < 0) {
+                sd_bus_flush_close_unref(bus);
+                return r;
+        }
+        *ret = bus;
+        return 0;
+}
+
+static int ask(sd_bus *bus, const char *unit) {
+        _cleanup_free_ char *path = NULL, *type = NULL;
+        sd_bus_message *reply = NULL;
+        const char *job_path;
+        uint32_t job = 0;
+        int r;
+
+        r = sd_bus_path_encode("/org/freedesktop/systemd1/unit", unit, &path);
+        if (r >= 0)
+                r = sd_bus_get_property(bus, MANAGER_NAME, path, MANAGER_NAME ".Unit", "Job", NULL,
+                                        &reply, "(uo)");
+        if (r >= 0)
+                r = sd_bus_message_read(reply, "(uo)", &job, &job_path);
+        if (r >= 0 && job > 0)
+                r = sd_bus_get_property_string(bus, MANAGER_NAME, job_path, MANAGER_NAME ".Job",
+                                               "JobType", NULL, &type);
+        sd_bus_message_unref(reply);
+        if (r < 0)
+                return r;
+        log_debug("manager", "job %u of %s is of type %s", job, unit, type ?: "none");
+        return type && streq(type, "restart");
+}
+
+int manager_is_restarting(void) {
+        _cleanup_free_ char *unit = NULL;
+        sd_bus *bus;
+        int r;
+
+        if (!getenv("NOTIFY_SOCKET") || sd_booted() <= 0 || sd_pid_get_unit(0, &unit) < 0)
+                return 0;
+        r = connect_manager(&bus);
+        if (r < 0)
+                return r;
+        r = ask(bus, unit);
+        sd_bus_flush_close_unref(bus);
+        return r;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Spawn: the workers' processes, and files that act when nobody has them open any more
+ *
+ * Until it has become another program a child has a copy of each of our descriptors, whatever
+ * O_CLOEXEC says.  The control files that hold lists of functions act when the last copy is closed
+ * (daemon/tracefs/knob.h), so a close() of ours beside a child that is just being made would do nothing yet.
+ */
+
+#include <sys/types.h>
+
+/*
+ * spawn_worker()
+ * @words: the program and its arguments, up to NULL, at most SPAWN_WORDS_MAX
+ * @fds:   become 0 to @n - 1; it gets no others
+ *
+ * No signal is blocked or ignored in it.  It has become the program when this returns.  0 or -errno.
+ */
+#define SPAWN_WORDS_MAX 16
+int spawn_worker(pid_t *ret, const char *const *words, const int *fds, size_t n);
+/* close(), and nobody has a copy when this returns.  Others are not held up meanwhile.  0 or -errno. */
+int spawn_close(int fd);

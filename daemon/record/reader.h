@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Reader: one CPU's pages, from the kernel into segments, in a thread of its own
+ *
+ *      trace_pipe_raw ──splice──> pipe ──splice──> cpuN/SSSSSSSS.seg      whole pages
+ *      trace_pipe_raw ──read──> mapping of the segment's end              the partly filled page
+ *
+ * Segments of all CPUs are cut together: there is one number for all readers, the
+ * sequence of what they begin, and who finds a segment of an older one in its
+ * hand closes it at the next page boundary.  A page that waits in the kernel
+ * during a cut may so come into the period after it.
+ *
+ * A page is in the kernel's buffer, in the pipe or in the page cache of the
+ * segment, never in this process's own memory.  What the disk refuses stays in
+ * the pipe and, behind it, in the kernel's buffer; it is tried again every
+ * READER_RETRY_MS.  Only the last drain gives up, after READER_GIVE_UP_MS, and
+ * then counts what was lost.
+ *
+ * A reader may die anywhere with its process.  As long as somebody else (daemon/process/fdstore.h) holds
+ * the raw descriptor and the pipe, another one takes up where it was: reader_resume().
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "daemon/record/pipe-marks.h"
+#include "daemon/record/syncer.h"
+#include "store/session-dir.h"
+
+#define READER_SEGMENT_BYTES (128ULL << 20) /* then another segment follows */
+#define READER_PIPE_BYTES (1U << 20)
+#define READER_IDLE_MS 2000   /* times the readers: a look at the buffer without being told to */
+#define READER_WATCHED_MS 100 /* the same while watched, for the partly filled page too */
+#define READER_SPURIOUS_MS 10 /* poll() said readable, no whole page was there */
+#define READER_RETRY_MS 250   /* after the disk refused */
+#define READER_GIVE_UP_MS 10000
+
+typedef struct Reader Reader;
+
+/*
+ * What all readers of a session share.  The main thread sets everything up
+ * before the first reader starts, and frees it after the last was freed.
+ *
+ *      field       written by
+ *      dir         nobody; readers make directories through it
+ *      wake_fd     readers: "look at me", after a cut, a change of error, full or ended; main reads it
+ *      stopping    main thread, which then kicks every reader
+ *      watched     main thread, likewise
+ *      look_at_bytes   main thread
+ *      leaving     main thread, before stopping
+ *      held        main thread, which then kicks every reader
+ *      flush       main thread, likewise
+ *      look        main thread
+ *      n_bytes     readers
+ *      sequence, cut_at_bytes   whoever makes the cut, reader_cut()
+ *      the others  nobody
+ */
+typedef struct ReaderShared {
+        SessionDir *dir;
+        Syncer *syncer;         /* of what is closed; NULL: nobody syncs it */
+        const char *session_id; /* 16 hex digits */
+        uint32_t page_bytes;
+        uint64_t segment_bytes;   /* READER_SEGMENT_BYTES; tests take less */
+        uint64_t period_bytes;    /* of all CPUs, then there is a cut; 0: no limit */
+        uint64_t max_bytes;       /* 0: no limit; wake_fd is told when n_bytes gets there */
+        uint64_t drain_max_bytes; /* the last drain ends here even if more arrives */
+        uint64_t goal_bytes; /* fetched at a time from a steady stream (daemon/record/pace.h) */
+        bool is_overwritten; /* what is taken by a flush begins where the kernel's buffer does */
+        unsigned idle_ms;    /* longest wait of one reader */
+        unsigned give_up_ms; /* READER_GIVE_UP_MS; tests take less */
+        int wake_fd;         /* eventfd, borrowed */
+        atomic_bool stopping, watched;
+        atomic_bool leaving; /* the stop is not the recording's end: another daemon goes on */
+        atomic_bool held;    /* nothing is taken from the kernel but by a flush; nobody wakes up */
+        atomic_uint_fast64_t flush; /* raised by 1: take all that the kernel has now */
+        atomic_uint_fast64_t
+                look; /* raised by 1: who wakes up looks whether writing back has failed */
+        atomic_uint_fast64_t n_bytes;
+        atomic_uint_fast64_t sequence;      /* of the segments that are begun now */
+        atomic_uint_fast64_t cut_at_bytes;  /* n_bytes at which period_bytes are full */
+        atomic_uint_fast64_t look_at_bytes; /* n_bytes at which wake_fd is told */
+} ReaderShared;
+
+/*
+ * reader_cut() - end the period @sequence on all CPUs
+ *
+ * By size a reader does it, by time the main thread.  Nothing if it has ended already, so that all
+ * who find it full at once make one cut.  True if this call did it; tell the readers with
+ * reader_kick(), for those that have nothing to store would not look.
+ */
+bool reader_cut(ReaderShared *shared, uint64_t sequence);
+
+/* What a reader tells of itself; all written by its thread, read by anybody at any time. */
+typedef struct ReaderCounters {
+        atomic_uint_fast64_t n_pages, n_bytes; /* in segments */
+        atomic_uint_fast64_t n_wakeups;
+        atomic_uint_fast64_t progress; /* moves whenever the thread does */
+        atomic_uint_fast64_t pages_lost;
+        /* Trace clock at the beginning of the last page that was stored, 0: there was none.  What is
+         * later may be in the kernel's buffer still, or in the pipe. */
+        atomic_uint_fast64_t stored_ns;
+        /* The segment that is or may be open; UINT64_MAX: none.  What is older nobody writes to. */
+        atomic_uint_fast64_t open_sequence;
+        /* The last flush that is done: what the kernel had is in segments, and if there was a cut
+         * before it none of an older sequence is open. */
+        atomic_uint_fast64_t flushed;
+        atomic_int error; /* errno of what goes wrong at the moment, 0: nothing */
+        atomic_int tid;   /* of the thread; 0: it has not begun */
+        /* It waits for data until then at the latest (CLOCK_MONOTONIC), and no progress is expected; 0:
+         * it does not wait. */
+        atomic_uint_fast64_t wait_until_ms;
+        atomic_bool asks_tracefs; /* it is in a call that only tracefs answers, and no disk */
+        atomic_bool offline;      /* the CPU is not online; a kick makes the reader look again */
+        atomic_bool ended;        /* the thread returns next */
+} ReaderCounters;
+
+/* @raw_fd: trace_pipe_raw, non-blocking; consumed on success.  0 or -errno. */
+int reader_new(Reader **ret, ReaderShared *shared, uint32_t cpu, int raw_fd);
+
+/* All before reader_start():
+ *   - makes the pipe, which otherwise the first page does
+ *   - takes the reading end of one with whatever is in it (consumed on success)
+ *   - lends the reading end, -EBADF: there is none yet */
+int reader_make_pipe(Reader *r);
+int reader_take_pipe(Reader *r, int pipe_fd);
+int reader_pipe_fd(const Reader *r);
+/*
+ * reader_resume() - go on where the reader of a daemon that died had come to
+ *
+ * Opens this CPU's last segment for appending.  A page that was cut in two goes on in the pipe;
+ * without the pipe the part that is there is cut off and counted as lost.
+ * Return: 0 or -errno.
+ */
+int reader_resume(Reader *r);
+/* Where to tell how much is in the pipe; borrowed. */
+void reader_set_mark(Reader *r, PipeMark *mark);
+/* What was stored before, without the page that reader_resume() found in two. */
+void reader_add_pages(Reader *r, uint64_t n_pages, uint64_t n_lost);
+
+int reader_start(Reader *r);
+/* Makes the thread look at what it shares, and at its CPU. */
+void reader_kick(Reader *r);
+const ReaderCounters *reader_counters(const Reader *r);
+uint32_t reader_cpu(const Reader *r);
+/* CPU time of its thread so far; 0 before it has started and after it has ended. */
+uint64_t reader_cpu_ns(const Reader *r);
+/* Waits for the thread (shared->stopping must be set, and it kicked) and closes the raw descriptor.
+ */
+Reader *reader_free(Reader *r);
+DEFINE_CLEANUP(Reader *, reader_free);

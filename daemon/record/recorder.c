@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Eventfds carry everything that is said between the threads: one to each reader
+ * says "look at what we share", and wake_fd, to the main loop, "look at the
+ * counters".  The loop never waits for a thread: each says
+ * that it has ended, and only then is it joined.
+ */
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+#include "base/grow.h"
+#include "base/io.h"
+#include "base/name.h"
+#include "base/now.h"
+#include "base/unit.h"
+#include "daemon/record/pace.h"
+#include "daemon/record/reader.h"
+#include "daemon/record/recorder.h"
+
+#define HOTPLUG_USEC (2 * 1000000ULL)
+#define ONLINE_PATH "/sys/devices/system/cpu/online"
+#define ONLINE_MAX 65536
+
+struct Recorder {
+        ReaderShared shared;
+        Reader **readers; /* n_readers of them, ascending by CPU */
+        uint64_t *progress;
+        uint64_t cut_bytes; /* n_bytes at the last cut by recorder_cut() */
+        size_t n_readers;
+        sd_event_source *wake;
+        sd_event_source *hotplug; /* while a reader's CPU is offline */
+        char *online;             /* what ONLINE_PATH said last */
+        RecorderChanged changed;
+        void *userdata;
+};
+
+void recorder_kick(Recorder *r) {
+        for (size_t i = 0; i < r->n_readers; i++)
+                reader_kick(r->readers[i]);
+}
+
+void recorder_look_at_disk(Recorder *r) {
+        atomic_fetch_add(&r->shared.look, 1);
+}
+
+void recorder_wake(Recorder *r) {
+        uint64_t one = 1;
+
+        (void) !write(r->shared.wake_fd, &one, sizeof(one));
+}
+
+static bool recorder_has_offline(const Recorder *r) {
+        for (size_t i = 0; i < r->n_readers; i++)
+                if (atomic_load(&reader_counters(r->readers[i])->offline))
+                        return true;
+        return false;
+}
+
+/*
+ * A reader whose CPU is offline cannot wait for it: poll() says POLLERR at once, and nobody tells
+ * when the CPU comes.  So the loop looks now and then, and only as long as there is such a CPU.
+ */
+static int recorder_on_hotplug(sd_event_source *source, uint64_t usec, void *userdata) {
+        Recorder *r = userdata;
+        char *online = NULL;
+
+        if (file_read(AT_FDCWD, ONLINE_PATH, &online, NULL, ONLINE_MAX) >= 0) {
+                if (r->online && !streq(r->online, online))
+                        recorder_kick(r);
+                free(r->online);
+                r->online = online;
+        }
+        if (recorder_has_offline(r)) {
+                (void) sd_event_source_set_time_relative(source, HOTPLUG_USEC);
+                return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+        }
+        r->hotplug = sd_event_source_disable_unref(r->hotplug);
+        return 0;
+}
+
+static void recorder_watch_hotplug(Recorder *r) {
+        if (r->hotplug || !recorder_has_offline(r))
+                return;
+        /* Without the timer the readers look by themselves, only later. */
+        (void) sd_event_add_time_relative(sd_event_source_get_event(r->wake), &r->hotplug,
+                                          CLOCK_MONOTONIC, 0, HOTPLUG_USEC / 4, recorder_on_hotplug,
+                                          r);
+}
+
+static int recorder_on_wake(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        Recorder *r = userdata;
+        uint64_t n;
+
+        (void) !read(fd, &n, sizeof(n));
+        recorder_watch_hotplug(r);
+        r->changed(r->userdata);
+        return 0;
+}
+
+int recorder_new(Recorder **ret, const RecorderConfig *config) {
+        _cleanup_(recorder_freep) Recorder *r = NULL;
+        int k;
+
+        r = calloc(1, sizeof(*r));
+        if (!r)
+                return -ENOMEM;
+
+        r->changed = config->changed;
+        r->userdata = config->userdata;
+        r->shared = (ReaderShared){
+                .dir = config->dir,
+                .syncer = config->syncer,
+                .session_id = config->session_id,
+                .page_bytes = config->page_bytes,
+                .segment_bytes = config->segment_bytes,
+                .period_bytes = config->period_bytes,
+                .sequence = config->first_sequence,
+                .cut_at_bytes = config->period_bytes,
+                .max_bytes = config->max_bytes,
+                .is_overwritten = config->is_overwritten,
+                .drain_max_bytes = 2 * config->buffer_bytes + READER_PIPE_BYTES,
+                .give_up_ms = READER_GIVE_UP_MS,
+                .goal_bytes = pace_goal(config->buffer_bytes, config->max_bytes),
+                .look_at_bytes = UINT64_MAX,
+                .wake_fd = -EBADF,
+        };
+
+        r->shared.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (r->shared.wake_fd < 0)
+                return ORIGIN(-errno);
+
+        k = sd_event_add_io(config->event, &r->wake, r->shared.wake_fd, EPOLLIN, recorder_on_wake,
+                            r);
+        if (k < 0)
+                return k;
+
+        *ret = TAKE_PTR(r);
+        return 0;
+}
+
+int recorder_add(Recorder *r, uint32_t cpu, int raw_fd) {
+        int k;
+
+        if (!ARRAY_GROW(r->readers, r->n_readers) || !ARRAY_GROW(r->progress, r->n_readers))
+                return -ENOMEM;
+        k = reader_new(&r->readers[r->n_readers], &r->shared, cpu, raw_fd);
+        if (k < 0)
+                return k;
+        r->progress[r->n_readers++] = UINT64_MAX;
+        return 0;
+}
+
+int recorder_make_pipe(Recorder *r, int *ret_pipe_fd) {
+        Reader *last = r->readers[r->n_readers - 1];
+        int k = reader_make_pipe(last);
+
+        if (k >= 0)
+                *ret_pipe_fd = reader_pipe_fd(last);
+        return k;
+}
+
+int recorder_take_pipe(Recorder *r, int pipe_fd) {
+        return reader_take_pipe(r->readers[r->n_readers - 1], pipe_fd);
+}
+
+int recorder_resume(Recorder *r) {
+        return reader_resume(r->readers[r->n_readers - 1]);
+}
+
+void recorder_set_marks(Recorder *r, PipeMarks *marks) {
+        for (size_t i = 0; i < r->n_readers; i++)
+                reader_set_mark(r->readers[i], pipe_marks_get(marks, i));
+}
+
+void recorder_add_account(Recorder *r, size_t i, const CpuAccount *account) {
+        reader_add_pages(r->readers[i], account->n_pages + account->pages_dropped,
+                         account->pages_lost);
+}
+
+int recorder_start(Recorder *r) {
+        r->shared.idle_ms = (unsigned) (READER_IDLE_MS * r->n_readers);
+        atomic_store(&r->shared.cut_at_bytes, recorder_n_bytes(r) + r->shared.period_bytes);
+        for (size_t i = 0; i < r->n_readers; i++) {
+                int k = reader_start(r->readers[i]);
+
+                if (k < 0)
+                        return k;
+        }
+        return 0;
+}
+
+void recorder_stop(Recorder *r) {
+        atomic_store(&r->shared.stopping, true);
+        recorder_kick(r);
+}
+
+void recorder_leave(Recorder *r) {
+        atomic_store(&r->shared.leaving, true);
+        recorder_stop(r);
+}
+
+void recorder_set_held(Recorder *r, bool held) {
+        atomic_store(&r->shared.held, held);
+        recorder_kick(r);
+}
+
+void recorder_flush(Recorder *r) {
+        atomic_fetch_add(&r->shared.flush, 1);
+        recorder_kick(r);
+}
+
+bool recorder_is_flushed(const Recorder *r) {
+        for (size_t i = 0; i < r->n_readers; i++)
+                if (atomic_load(&reader_counters(r->readers[i])->flushed) !=
+                    atomic_load(&r->shared.flush))
+                        return false;
+        return true;
+}
+
+void recorder_cut(Recorder *r) {
+        uint64_t n_bytes = recorder_n_bytes(r);
+
+        if (n_bytes == TAKE(r->cut_bytes, n_bytes))
+                return;
+        (void) reader_cut(&r->shared, recorder_sequence(r));
+}
+
+uint64_t recorder_sequence(const Recorder *r) {
+        return atomic_load(&r->shared.sequence);
+}
+
+uint64_t recorder_first_open(const Recorder *r, size_t i) {
+        /* In this order: see reader_claim_sequence(). */
+        uint64_t sequence = recorder_sequence(r),
+                 open_sequence = atomic_load(&reader_counters(r->readers[i])->open_sequence);
+
+        return MIN(sequence, open_sequence);
+}
+
+uint64_t recorder_oldest_open(const Recorder *r) {
+        uint64_t oldest = recorder_sequence(r);
+
+        for (size_t i = 0; i < r->n_readers; i++)
+                oldest = MIN(oldest, recorder_first_open(r, i));
+        return oldest;
+}
+
+uint32_t recorder_cpu(const Recorder *r, size_t i) {
+        return reader_cpu(r->readers[i]);
+}
+
+bool recorder_has_ended(const Recorder *r) {
+        for (size_t i = 0; i < r->n_readers; i++)
+                if (!atomic_load(&reader_counters(r->readers[i])->ended))
+                        return false;
+        return true;
+}
+
+uint64_t recorder_n_bytes(const Recorder *r) {
+        return atomic_load(&r->shared.n_bytes);
+}
+
+bool recorder_is_full(const Recorder *r) {
+        return r->shared.max_bytes > 0 && recorder_n_bytes(r) >= r->shared.max_bytes;
+}
+
+int recorder_error(const Recorder *r) {
+        for (size_t i = 0; i < r->n_readers; i++) {
+                int error = atomic_load(&reader_counters(r->readers[i])->error);
+
+                if (error > 0)
+                        return error;
+        }
+        return 0;
+}
+
+/* Neither over nor in a wait that may still be going on. */
+static bool is_to_move(const ReaderCounters *c) {
+        return !atomic_load(&c->ended) &&
+               now_ns(CLOCK_MONOTONIC) / NSEC_PER_MSEC > atomic_load(&c->wait_until_ms);
+}
+
+bool recorder_made_progress(Recorder *r) {
+        bool moved = true;
+
+        for (size_t i = 0; i < r->n_readers; i++) {
+                const ReaderCounters *c = reader_counters(r->readers[i]);
+                uint64_t progress = atomic_load(&c->progress);
+
+                if (progress == r->progress[i] && is_to_move(c))
+                        moved = false;
+                r->progress[i] = progress;
+        }
+        return moved;
+}
+
+/* What proc(5) says in /proc/PID/stat: 'D' is a sleep in the kernel that no signal ends; 0: nothing. */
+static char state_of(int tid) {
+        _cleanup_free_ char *text = NULL;
+        const char *state;
+        char path[64];
+
+        (void) snprintf(path, sizeof(path), "/proc/self/task/%i/stat", tid);
+        if (file_read(AT_FDCWD, path, &text, NULL, 4096) < 0)
+                return 0;
+        state = strrchr(text, ')');
+        return state && state[1] == ' ' ? state[2] : 0;
+}
+
+/* The kernel's function that the thread sleeps in, where it tells; the caller frees. */
+static char *wait_of(int tid) {
+        _cleanup_free_ char *text = NULL;
+        char path[64];
+
+        (void) snprintf(path, sizeof(path), "/proc/self/task/%i/wchan", tid);
+        if (file_read(AT_FDCWD, path, &text, NULL, 256) < 0 || !*text || streq(text, "0"))
+                return NULL;
+        return TAKE_PTR(text);
+}
+
+static RecorderStuck look_at(const ReaderCounters *c, uint64_t progress) {
+        int tid = atomic_load(&c->tid);
+        char state;
+
+        if (tid <= 0 || atomic_load(&c->progress) != progress || !is_to_move(c))
+                return STUCK_NOT;
+        if (atomic_load(&c->asks_tracefs))
+                return STUCK_TRACEFS;
+        state = state_of(tid);
+        return state == 'D' || state == 0 ? STUCK_DISK : STUCK_ITSELF;
+}
+
+RecorderStuck recorder_find_stuck(const Recorder *r, char ret_text[static RECORDER_STUCK_MAX]) {
+        for (size_t i = 0; i < r->n_readers; i++) {
+                const ReaderCounters *c = reader_counters(r->readers[i]);
+                RecorderStuck stuck = look_at(c, r->progress[i]);
+                _cleanup_free_ char *in = NULL;
+                int tid = atomic_load(&c->tid);
+
+                if (stuck == STUCK_NOT)
+                        continue;
+                in = wait_of(tid);
+                (void) snprintf(
+                        ret_text, RECORDER_STUCK_MAX, "thread %i that reads CPU %" PRIu32 "%s%s",
+                        tid, reader_cpu(r->readers[i]), in ? ", in the kernel's " : "", in ?: "");
+                return stuck;
+        }
+        return STUCK_NOT;
+}
+
+bool recorder_is_hung(const Recorder *r) {
+        for (size_t i = 0; i < r->n_readers; i++)
+                if (look_at(reader_counters(r->readers[i]), r->progress[i]) == STUCK_ITSELF)
+                        return true;
+        return false;
+}
+
+void recorder_set_watched(Recorder *r, bool watched) {
+        atomic_store(&r->shared.watched, watched);
+        recorder_kick(r);
+}
+
+size_t recorder_n_cpus(const Recorder *r) {
+        return r->n_readers;
+}
+
+uint64_t recorder_cpu_ns(const Recorder *r) {
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < r->n_readers; i++)
+                n += reader_cpu_ns(r->readers[i]);
+        return n;
+}
+
+void recorder_look_at(Recorder *r, uint64_t n_bytes) {
+        atomic_store(&r->shared.look_at_bytes, n_bytes);
+}
+
+bool recorder_wants_look(const Recorder *r) {
+        return recorder_n_bytes(r) >= atomic_load(&r->shared.look_at_bytes);
+}
+
+void recorder_read_account(const Recorder *r, size_t i, CpuAccount *ret) {
+        const ReaderCounters *c = reader_counters(r->readers[i]);
+
+        ret->cpu = reader_cpu(r->readers[i]);
+        ret->n_pages = atomic_load(&c->n_pages) - ret->pages_dropped;
+        ret->n_bytes = atomic_load(&c->n_bytes) - ret->pages_dropped * r->shared.page_bytes;
+        ret->pages_lost = atomic_load(&c->pages_lost);
+}
+
+uint64_t recorder_stored_ns(const Recorder *r, size_t i) {
+        return atomic_load(&reader_counters(r->readers[i])->stored_ns);
+}
+
+Recorder *recorder_free(Recorder *r) {
+        if (!r)
+                return NULL;
+
+        recorder_stop(r);
+        for (size_t i = 0; i < r->n_readers; i++)
+                (void) reader_free(r->readers[i]);
+        (void) sd_event_source_disable_unref(r->wake);
+        (void) sd_event_source_disable_unref(r->hotplug);
+        (void) safe_close(r->shared.wake_fd);
+        free(r->readers);
+        free(r->progress);
+        free(r->online);
+        free(r);
+        return NULL;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Recorder: the readers of one session, as the main thread sees them
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+#include "base/cleanup.h"
+#include "daemon/record/pipe-marks.h"
+#include "daemon/record/syncer.h"
+#include "store/meta.h"
+#include "store/session-dir.h"
+
+typedef struct Recorder Recorder;
+
+/* Something of note happened: look at is_full, error, has_ended.  May free the recorder. */
+typedef void (*RecorderChanged)(void *userdata);
+
+typedef struct RecorderConfig {
+        sd_event *event;
+        SessionDir *dir;        /* borrowed, like the next two */
+        Syncer *syncer;         /* of segments that are closed; NULL: nobody syncs them */
+        const char *session_id; /* 16 hex digits */
+        uint32_t page_bytes;
+        uint64_t max_bytes;      /* 0: no limit */
+        uint64_t segment_bytes;  /* a CPU's segment that gets there makes a cut */
+        uint64_t period_bytes;   /* the same for what all CPUs stored since the last; 0: no limit */
+        uint64_t first_sequence; /* of the segments that are begun first */
+        bool is_overwritten; /* the kernel's buffer is a ring of which flushes take what there is */
+        uint64_t buffer_bytes; /* the kernel's, for each CPU: bounds the last drain */
+        RecorderChanged changed;
+        void *userdata;
+} RecorderConfig;
+
+int recorder_new(Recorder **ret, const RecorderConfig *config);
+/* One call for each CPU, before recorder_start().  @raw_fd is consumed on success. */
+int recorder_add(Recorder *r, uint32_t cpu, int raw_fd);
+
+/*
+ * What outlives the process, for the CPU added last and before recorder_start() (daemon/record/reader.h):
+ * makes its pipe and lends the reading end; takes one over (consumed on success); goes on where a
+ * reader that died had come to.  0 or -errno.
+ */
+int recorder_make_pipe(Recorder *r, int *ret_pipe_fd);
+int recorder_take_pipe(Recorder *r, int pipe_fd);
+int recorder_resume(Recorder *r);
+/* For all CPUs, in the order in which they were added; borrowed. */
+void recorder_set_marks(Recorder *r, PipeMarks *marks);
+/* What was stored before of the @i-th CPU: n_pages and pages_lost. */
+void recorder_add_account(Recorder *r, size_t i, const CpuAccount *account);
+int recorder_start(Recorder *r);
+/* The kernel writes no more: the readers drain what it has and end.  Returns at once. */
+void recorder_stop(Recorder *r);
+
+/* Another daemon will go on: the readers empty their pipes and end.  Returns at once. */
+void recorder_leave(Recorder *r);
+/*
+ * Held readers leave everything in the kernel's buffer and wake up for nothing but a flush, which
+ * makes each take what the kernel has now, with its partly filled page: `changed` is called when
+ * recorder_is_flushed().  What is in a segment of a sequence before a cut is complete after a flush
+ * that was begun after it.
+ */
+void recorder_set_held(Recorder *r, bool held);
+void recorder_flush(Recorder *r);
+bool recorder_is_flushed(const Recorder *r);
+/* Ends the period now, unless nothing was stored in it. */
+void recorder_cut(Recorder *r);
+/* Makes every reader look at once whether there was a cut, or something else. */
+void recorder_kick(Recorder *r);
+/* Readers that wake up look whether writing back has failed, and hand their segment to the syncer then;
+ * nobody is woken up for it. */
+void recorder_look_at_disk(Recorder *r);
+/* The loop calls `changed` when it comes round. */
+void recorder_wake(Recorder *r);
+/* The sequence of the segments that are begun now: one more after each cut. */
+uint64_t recorder_sequence(const Recorder *r);
+/* No segment of the @i-th CPU with a sequence below this is written to, nor will be; of all CPUs. */
+uint64_t recorder_first_open(const Recorder *r, size_t i);
+uint64_t recorder_oldest_open(const Recorder *r);
+
+bool recorder_has_ended(const Recorder *r); /* every reader drained and ended */
+bool recorder_is_full(const Recorder *r);   /* max_bytes have been stored */
+int recorder_error(const Recorder *r);      /* errno that some reader is stuck with, 0: none */
+/* Whether every reader has moved since the last call, or is in a wait that is not over yet. */
+bool recorder_made_progress(Recorder *r);
+/*
+ * recorder_find_stuck() - a reader that has not moved since the last call of the one above, and is in
+ *                         no wait of its own
+ *
+ * What it waits for: STUCK_NOT (there is none), STUCK_DISK, STUCK_TRACEFS, STUCK_ITSELF (nothing
+ * outside of this process, or somebody stopped it).  @ret_text: the thread, for a sentence.
+ */
+typedef enum RecorderStuck { STUCK_NOT, STUCK_DISK, STUCK_TRACEFS, STUCK_ITSELF } RecorderStuck;
+#define RECORDER_STUCK_MAX 160
+RecorderStuck recorder_find_stuck(const Recorder *r, char ret_text[static RECORDER_STUCK_MAX]);
+/* Whether a reader neither waits for data nor for the disk, and has not moved since the last call of
+ * the one above: nothing outside of this process holds it up. */
+bool recorder_is_hung(const Recorder *r);
+/* Whether partly filled pages are stored at short intervals. */
+void recorder_set_watched(Recorder *r, bool watched);
+
+size_t recorder_n_cpus(const Recorder *r);
+uint32_t recorder_cpu(const Recorder *r, size_t i);
+uint64_t recorder_n_bytes(const Recorder *r);
+/* CPU time that the readers took so far; nothing of those that have ended. */
+uint64_t recorder_cpu_ns(const Recorder *r);
+/* `changed` is also called when @n_bytes are stored: whether they are, is asked by the other. */
+void recorder_look_at(Recorder *r, uint64_t n_bytes);
+bool recorder_wants_look(const Recorder *r);
+/* Fills what the readers count (cpu, n_pages, n_bytes, pages_lost) of the @i-th CPU; its
+ * pages_dropped are left out of the others. */
+void recorder_read_account(const Recorder *r, size_t i, CpuAccount *ret);
+
+/* What the @i-th CPU recorded before is stored, on the trace clock; 0: not known. */
+uint64_t recorder_stored_ns(const Recorder *r, size_t i);
+
+/* Stops if need be and waits for the threads; closes every trace_pipe_raw. */
+Recorder *recorder_free(Recorder *r);
+DEFINE_CLEANUP(Recorder *, recorder_free);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The steps that clock-watch.h tells of, and those that a look at the end finds. */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/unit.h"
+#include "daemon/process/clock-watch.h"
+#include "daemon/session/session-clock.h"
+
+struct SessionClock {
+        SessionClockConfig config;
+        ClockWatch *watch;
+};
+
+static void say(const SessionMeta *m, const ClockShift *shift) {
+        char text[UNIT_TEXT_MAX];
+
+        if (shift->slept_ns >= CLOCK_STEP_NS_MIN)
+                log_info("Session '%s': the host slept for %s.", m->name,
+                         format_duration(text, (uint64_t) shift->slept_ns));
+        if (shift->set_ns >= CLOCK_STEP_NS_MIN)
+                log_info("Session '%s': the clock was set forward by %s.", m->name,
+                         format_duration(text, (uint64_t) shift->set_ns));
+        else if (shift->set_ns <= -CLOCK_STEP_NS_MIN)
+                log_info("Session '%s': the clock was set back by %s.", m->name,
+                         format_duration(text, 0 - (uint64_t) shift->set_ns));
+}
+
+void session_clock_look(SessionClock *c) {
+        SessionMeta *m;
+        ClockTuple now, before;
+        ClockShift shift;
+        int r;
+
+        if (!c)
+                return;
+        m = c->config.meta;
+        if (m->state != SESSION_RECORDING || tracer_read_clocks(c->config.tracer, &now) < 0)
+                return;
+        before = m->clock_steps.n > 0 ? m->clock_steps.items[m->clock_steps.n - 1] : m->start;
+        r = clock_steps_note(&m->clock_steps, &m->start, &now);
+        if (r < 0)
+                (void) log_error_errno(r, "Session '%s': a step of the clock is not noted: %m",
+                                       m->name);
+        if (r <= 0)
+                return;
+        shift = clock_shift(&before, &now);
+        say(m, &shift);
+        c->config.changed(c->config.userdata);
+}
+
+static void on_step(void *userdata) {
+        session_clock_look(userdata);
+}
+
+int session_clock_new(SessionClock **ret, const SessionClockConfig *config) {
+        SessionClock *c;
+        int r;
+
+        c = calloc(1, sizeof(*c));
+        if (!c)
+                return -ENOMEM;
+        c->config = *config;
+        r = clock_watch_new(&c->watch, config->event, on_step, c);
+        if (r < 0)
+                (void) log_warning_errno(r,
+                                         "Session '%s': steps of the clock are only noticed by "
+                                         "looking at it: %m",
+                                         config->meta->name);
+        session_clock_look(c);
+        *ret = c;
+        return 0;
+}
+
+SessionClock *session_clock_free(SessionClock *c) {
+        if (!c)
+                return NULL;
+        (void) clock_watch_free(c->watch);
+        free(c);
+        return NULL;
+}

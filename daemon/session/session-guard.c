@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Takes the samples that guard.h judges, and has the readers ask for the next. */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/now.h"
+#include "base/unit.h"
+#include "daemon/session/session-guard.h"
+
+struct SessionGuard {
+        SessionGuardConfig config;
+        Guard guard;
+};
+
+int session_guard_new(SessionGuard **ret, const SessionGuardConfig *config) {
+        SessionGuard *g = calloc(1, sizeof(*g));
+
+        if (!g)
+                return -ENOMEM;
+        g->config = *config;
+        *ret = g;
+        return 0;
+}
+
+SessionGuard *session_guard_free(SessionGuard *g) {
+        free(g);
+        return NULL;
+}
+
+static GuardSample take_sample(const SessionGuardConfig *c) {
+        GuardSample now = { .at_ns = now_ns(CLOCK_MONOTONIC) };
+
+        now.totals[GUARD_EVENTS] = session_meta_n_events(c->meta) +
+                                   session_meta_events_lost(c->meta) + tracer_n_waiting(c->tracer);
+        now.totals[GUARD_BYTES] = recorder_n_bytes(c->recorder);
+        now.totals[GUARD_CPU] =
+                (recorder_cpu_ns(c->recorder) + health_cpu_ns(c->health)) / NSEC_PER_USEC;
+        return now;
+}
+
+static void set_look(SessionGuard *g) {
+        uint64_t n_bytes = recorder_n_bytes(g->config.recorder), n = guard_look_bytes(&g->guard);
+
+        recorder_look_at(g->config.recorder, n > UINT64_MAX - n_bytes ? UINT64_MAX : n_bytes + n);
+}
+
+void session_guard_begin(SessionGuard *g) {
+        GuardSample now = take_sample(&g->config);
+
+        guard_init(&g->guard, &g->config.meta->spec, &now);
+        set_look(g);
+}
+
+int session_guard_look(SessionGuard *g, char ret[static GUARD_TEXT_MAX], SessionLimit *ret_limit) {
+        GuardSample now = take_sample(&g->config);
+        GuardVerdict verdict;
+
+        if (guard_look(&g->guard, &now, &verdict) != GUARD_E_PASSED) {
+                set_look(g);
+                return 0;
+        }
+        (void) guard_sentence(ret, &verdict);
+        *ret_limit = guard_limit(verdict.kind);
+        return GUARD_E_PASSED;
+}
+
+int session_guard_how_near(const SessionGuard *g, unsigned *ret_percent) {
+        return guard_nearest(&g->guard, ret_percent);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * SessionHooks: what is hooked follows a session's state
+ *
+ * Everything while it records, the roots alone while it waits for a trigger (tracer_waits()), and less
+ * once it is known what they call.  Each takes the kernel most of a second, so it is a task, and the
+ * session does not wait for it: it records from the trigger on, and can be stopped or wait again
+ * meanwhile.
+ */
+
+#include <stdbool.h>
+
+#include "base/cleanup.h"
+#include "daemon/process/aside.h"
+#include "daemon/session/session-types.h"
+#include "daemon/tracer/controller.h"
+#include "daemon/watch/health.h"
+#include "store/meta.h"
+
+typedef struct SessionHooks SessionHooks;
+
+/* Borrowed for as long as it lives; the last three until the session has ended. */
+typedef struct SessionHooksConfig {
+        Session *session; /* for whoever waits (SessionHooked) */
+        Aside *aside;
+        Controller *controller;
+        SessionMeta *meta;
+        Tracer *tracer;
+        Health *health;
+        bool (*is_watched)(void *userdata); /* its control files, now */
+        /* All is hooked, and it records: 0, or -errno and what failed. */
+        int (*hooked)(const char **ret_what, void *userdata);
+        void (*failed)(void *userdata);   /* it cannot record */
+        void (*settled)(void *userdata);  /* the task is over: what waited for that can be done */
+        void (*narrowed)(void *userdata); /* meta says what is hooked now */
+        void (*changed)(void *userdata);  /* the same as SessionChanged */
+        void *userdata;
+} SessionHooksConfig;
+
+/* 0 or -ENOMEM. */
+int session_hooks_new(SessionHooks **ret, const SessionHooksConfig *config);
+/* No task of it is under way. */
+SessionHooks *session_hooks_free(SessionHooks *h);
+DEFINE_CLEANUP(SessionHooks *, session_hooks_free);
+
+/* After a change between RECORDING and ARMED.  @since_ns: CLOCK_MONOTONIC, when its trigger fired; 0:
+ * before this daemon. */
+void session_hooks_follow(SessionHooks *h, uint64_t since_ns);
+/* A task: hooks less, of a session whose calls are known meanwhile. */
+void session_hooks_narrow(SessionHooks *h);
+/* While a task changes it: a look at the control files finds half of it, and a line that is written to
+ * set_ftrace_filter meanwhile may undo the change.  NULL: no. */
+bool session_hooks_change(const SessionHooks *h);
+/* Whether it changes or has to. */
+bool session_hooks_are_due(const SessionHooks *h);
+/* Before a recording ends: says what it lacks.  NULL: nothing. */
+void session_hooks_interrupt(SessionHooks *h);
+/* Whether more than its roots was hooked while it recorded. */
+bool session_hooks_had_calls(const SessionHooks *h);
+/* As session_when_hooked(). */
+int session_hooks_await(SessionHooks *h, SessionHooked done, void *userdata);

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* A session's end, from the last page that is stored to the last that is on the disk. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/now.h"
+#include "base/unit.h"
+#include "daemon/session/session-sync.h"
+#include "daemon/watch/health.h"
+#include "store/symbol-file.h"
+
+#define RETRY_USEC (2 * USEC_PER_SEC)
+#define GIVE_UP_MS                                                                                 \
+        10000 /* after the end, for readers and for this: a disk that fails is given up */
+#define GIVE_UP_MIN_MS UINT64_C(2000) /* but for this alone */
+
+typedef struct Wish Wish;
+struct Wish {
+        Wish *next;
+        SessionSynced done;
+        void *userdata;
+};
+
+struct SessionSync {
+        SessionSyncConfig config;
+        Syncer *syncer; /* until all of it is on the disk */
+        sd_event_source *deadline;
+        SessionState end_state;     /* once it is told */
+        bool is_syncing, is_synced; /* after its end; but for session.json */
+        bool is_told;               /* that it has ended */
+        Wish *wishes;               /* after that */
+        bool is_saved;
+        sd_event_source *retry; /* of writing session.json, when all else is done */
+};
+
+/* Where the pages lie that were lost: from the first that tells its time, or the recording's beginning. */
+static void note_failure(SessionMeta *m, const SyncerFailure *f, uint64_t to_ns) {
+        uint64_t from_ns = f->first_ns > 0 ? f->first_ns : m->start.trace_ns;
+
+        for (size_t i = 0; i < m->n_cpus && f->n_pages > 0; i++)
+                if (m->cpus[i].cpu == f->cpu) {
+                        m->cpus[i].pages_lost += f->n_pages;
+                        m->cpus[i].n_pages -= MIN(f->n_pages, m->cpus[i].n_pages);
+                        m->cpus[i].n_bytes -= MIN(f->n_pages * m->page_bytes, m->cpus[i].n_bytes);
+                }
+        if (gaps_add(&m->gaps, &(Gap){ .cpu = f->n_pages > 0 ? f->cpu : GAP_ALL_CPUS,
+                                       .cause = GAP_NOT_WRITTEN,
+                                       .from_ns = MIN(from_ns, to_ns),
+                                       .to_ns = to_ns,
+                                       .n_events = GAP_UNKNOWN,
+                                       .n_pages = f->n_pages }) < 0)
+                log_error("Session '%s': out of memory; a gap is not noted.", m->name);
+        if (f->n_pages == 0)
+                health_warn(m,
+                            "the disk failed to write files that reading it needs: %s; it may be "
+                            "unreadable",
+                            strerror(f->error));
+        else
+                health_warn(m, "the disk failed to write pages that it had taken: %s",
+                            strerror(f->error));
+}
+
+/* It is still draining for whoever asks, and has ended if nobody comes to say so. */
+static void save(SessionSync *y) {
+        SessionMeta *m = y->config.meta;
+        SessionState state = TAKE(m->state, y->end_state);
+
+        y->is_saved = y->config.save(y->config.userdata);
+        m->state = state;
+}
+
+static void note_failures(SessionSync *y, uint64_t to_ns) {
+        SyncerFailure f;
+
+        while (syncer_take_failure(y->syncer, &f))
+                note_failure(y->config.meta, &f, to_ns);
+        y->config.meta->pages_unsynced = syncer_n_left(y->syncer);
+}
+
+static uint64_t give_up_ms(const SessionMeta *m) {
+        uint64_t since_ms = (now_ns(CLOCK_BOOTTIME) - m->stop.boottime_ns) / NSEC_PER_MSEC;
+
+        return since_ms + GIVE_UP_MIN_MS < GIVE_UP_MS ? GIVE_UP_MS - since_ms : GIVE_UP_MIN_MS;
+}
+
+static void log_late(const SessionMeta *m) {
+        log_warning("Session '%s': its disk has not written all of it %u s after its end.", m->name,
+                    SYNC_WAIT_S);
+}
+
+static void tell_end(SessionSync *y) {
+        y->deadline = sd_event_source_disable_unref(y->deadline);
+        y->is_told = true;
+        y->config.meta->state = y->end_state;
+        y->config.told(y->config.userdata);
+}
+
+static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
+        SessionSync *y = userdata;
+
+        note_failures(y, y->config.meta->stop.trace_ns);
+        log_late(y->config.meta);
+        save(y);
+        tell_end(y);
+        return 0;
+}
+
+static void tell_wishes(SessionSync *y) {
+        while (y->wishes) {
+                Wish *w = y->wishes;
+
+                y->wishes = w->next;
+                w->done(y->config.session, w->userdata);
+                free(w);
+        }
+}
+
+static int on_wish_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
+        SessionSync *y = userdata;
+
+        y->deadline = sd_event_source_disable_unref(y->deadline);
+        note_failures(y, y->config.meta->stop.trace_ns);
+        log_late(y->config.meta);
+        save(y);
+        tell_wishes(y);
+        return 0;
+}
+
+int session_sync_await(SessionSync *y, SessionSynced done, void *userdata) {
+        Wish *w, **end = &y->wishes;
+        int r;
+
+        if (!y->syncer || !y->is_told)
+                return ORIGIN(-EINVAL);
+        w = malloc(sizeof(*w));
+        if (!w)
+                return -ENOMEM;
+        r = y->deadline ? 0
+                        : sd_event_add_time_relative(y->config.event, &y->deadline, CLOCK_MONOTONIC,
+                                                     SYNC_WAIT_S * USEC_PER_SEC, 0,
+                                                     on_wish_deadline, y);
+        if (r < 0) {
+                free(w);
+                return r;
+        }
+        *w = (Wish){ .done = done, .userdata = userdata };
+        while (*end)
+                end = &(*end)->next;
+        *end = w;
+        return 0;
+}
+
+bool session_sync_is_busy(const SessionSync *y) {
+        return y->syncer && y->is_syncing;
+}
+
+static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
+        SessionSync *y = userdata;
+
+        save(y);
+        if (!y->is_saved)
+                return sd_event_source_set_time_relative(source, RETRY_USEC);
+        log_notice("Session '%s': session.json is written now.", y->config.meta->name);
+        y->retry = sd_event_source_disable_unref(y->retry);
+        y->config.done(y->config.userdata);
+        return 0;
+}
+
+/* Its session.json says something else than how it has ended. */
+static void retry(SessionSync *y) {
+        if (sd_event_add_time_relative(y->config.event, &y->retry, CLOCK_MONOTONIC, RETRY_USEC, 0,
+                                       on_retry, y) >= 0)
+                (void) sd_event_source_set_enabled(y->retry, SD_EVENT_ON);
+}
+
+/* All is on the disk, or has failed. */
+static void finish(SessionSync *y) {
+        bool is_told = y->is_told;
+
+        y->syncer = syncer_free(y->syncer);
+        y->deadline = sd_event_source_disable_unref(y->deadline);
+        if (!is_told)
+                tell_end(y);
+        if (y->is_saved)
+                y->config.done(y->config.userdata);
+        else
+                retry(y);
+        if (is_told)
+                y->config.changed(y->config.userdata);
+        tell_wishes(y);
+}
+
+/* While it records. */
+static void look_at_failing(SessionSync *y) {
+        uint64_t n_pages;
+        int error = syncer_error(y->syncer, &n_pages);
+        char reason[512], size[UNIT_TEXT_MAX];
+
+        if (error == 0) {
+                y->config.failing(NULL, y->config.userdata);
+                return;
+        }
+        (void) snprintf(reason, sizeof(reason),
+                        "writing back what was stored failed: %s; %s are kept in memory and tried "
+                        "again: mend the disk of %s",
+                        origin_text(error),
+                        format_bytes(size, n_pages * y->config.meta->page_bytes),
+                        store_path(y->config.store));
+        y->config.failing(reason, y->config.userdata);
+}
+
+static void on_moved(void *userdata) {
+        SessionSync *y = userdata;
+
+        if (!y->is_syncing) {
+                look_at_failing(y);
+                return;
+        }
+        if (!syncer_is_done(y->syncer))
+                return;
+        note_failures(y, y->config.meta->stop.trace_ns);
+        if (!TAKE(y->is_synced, true)) {
+                save(y);
+                syncer_end(y->syncer, GIVE_UP_MIN_MS);
+                return;
+        }
+        finish(y);
+}
+
+int session_sync_new(SessionSync **ret, const SessionSyncConfig *config) {
+        SessionSync *y;
+        int r;
+
+        y = calloc(1, sizeof(*y));
+        if (!y)
+                return -ENOMEM;
+        y->config = *config;
+        y->is_saved = true;
+        r = syncer_new(&y->syncer, &(SyncerConfig){
+                                           .event = config->event,
+                                           .dir = config->dir,
+                                           .page_bytes = config->meta->page_bytes,
+                                           .is_ring = config->meta->spec.ring,
+                                           .moved = on_moved,
+                                           .userdata = y,
+                                   });
+        if (r < 0) {
+                free(y);
+                return r;
+        }
+        *ret = y;
+        return 0;
+}
+
+SessionSync *session_sync_free(SessionSync *y) {
+        if (!y)
+                return NULL;
+        tell_wishes(y);
+        (void) syncer_free(y->syncer);
+        (void) sd_event_source_disable_unref(y->deadline);
+        (void) sd_event_source_disable_unref(y->retry);
+        free(y);
+        return NULL;
+}
+
+Syncer *session_sync_syncer(SessionSync *y) {
+        return y->syncer;
+}
+
+/* Kernel symbols and types, which sessions share. */
+static void add_shared_files(SessionSync *y) {
+        const SessionMeta *m = y->config.meta;
+        int symbols_fd = store_symbols_fd(y->config.store);
+        const char *const names[] = { m->symbols, m->modules, m->types };
+
+        for (size_t i = 0; i < ELEMENTSOF(names) && symbols_fd >= 0; i++)
+                if (names[i])
+                        syncer_add_file(y->syncer, symbol_file_open(symbols_fd, names[i]));
+}
+
+void session_sync_end(SessionSync *y) {
+        SessionMeta *m = y->config.meta;
+
+        y->end_state = m->state;
+        y->is_syncing = true;
+        m->pages_unsynced = m->spec.ring ? session_meta_n_pages(m) : syncer_n_left(y->syncer);
+        save(y);
+        m->state = SESSION_DRAINING;
+        if (m->spec.ring)
+                syncer_add_all(y->syncer, m->pages_unsynced);
+        add_shared_files(y);
+        if (sd_event_add_time_relative(y->config.event, &y->deadline, CLOCK_MONOTONIC,
+                                       SYNC_WAIT_S * USEC_PER_SEC, 0, on_deadline, y) < 0)
+                log_debug("session", "%s: no timer", m->name);
+        syncer_end(y->syncer, give_up_ms(m));
+}
+
+void session_sync_again(SessionSync *y) {
+        y->is_told = y->is_syncing = true;
+        y->end_state = y->config.meta->state;
+        syncer_add_all(y->syncer, y->config.meta->pages_unsynced);
+        add_shared_files(y);
+        syncer_end(y->syncer, give_up_ms(y->config.meta));
+}
+
+void session_sync_settle(SessionSync *y) {
+        uint64_t until_ns = now_ns(CLOCK_MONOTONIC) + SYNC_WAIT_S * NSEC_PER_SEC;
+
+        if (!y || !y->is_syncing)
+                return;
+        while (!y->is_told && now_ns(CLOCK_MONOTONIC) < until_ns) {
+                (void) usleep(1000);
+                if (syncer_is_done(y->syncer))
+                        on_moved(y);
+        }
+        if (!y->is_told)
+                (void) on_deadline(NULL, 0, y);
+        if (y->retry)
+                save(y); /* for the last time */
+}
+
+void session_sync_leave(SessionSync *y, uint64_t to_ns) {
+        uint64_t until_ns = now_ns(CLOCK_MONOTONIC) + SYNC_WAIT_S * NSEC_PER_SEC, n_pages;
+
+        if (y->syncer && syncer_error(y->syncer, &n_pages) != 0) {
+                syncer_end(y->syncer, give_up_ms(y->config.meta));
+                while (!syncer_is_done(y->syncer) && now_ns(CLOCK_MONOTONIC) < until_ns)
+                        (void) usleep(1000);
+                note_failures(y, to_ns);
+                y->config.meta->pages_unsynced = 0;
+        }
+        y->syncer = syncer_free(y->syncer);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What was measured, and when. */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/now.h"
+#include "base/unit.h"
+#include "daemon/process/aside.h"
+#include "daemon/session/session-usage.h"
+
+#define MEASURED_NS (200 * NSEC_PER_MSEC) /* so long what a live one takes is taken for that */
+
+struct SessionUsage {
+        Footprint footprint;
+        uint64_t measured_ns; /* CLOCK_MONOTONIC: when that was so; 0: it is not known */
+};
+
+int session_usage_new(SessionUsage **ret) {
+        *ret = calloc(1, sizeof(**ret));
+        return *ret ? 0 : -ENOMEM;
+}
+
+SessionUsage *session_usage_free(SessionUsage *u) {
+        free(u);
+        return NULL;
+}
+
+void session_usage_set(SessionUsage *u, Footprint f) {
+        u->footprint = f;
+        u->measured_ns = now_ns(CLOCK_MONOTONIC);
+}
+
+Footprint session_usage_footprint(const SessionUsage *u) {
+        return u->footprint;
+}
+
+void session_usage_measure(SessionUsage *u, const SessionDir *dir) {
+        Footprint f;
+
+        aside_leave(); /* there may be many files */
+        f = footprint_measure(dir);
+        aside_return();
+        session_usage_set(u, f);
+}
+
+void session_usage_measure_beside(SessionUsage *u, const SessionDir *dir, uint64_t segment_bytes) {
+        session_usage_set(u, footprint_measure_beside(dir, segment_bytes));
+}
+
+void session_usage_forget(SessionUsage *u) {
+        u->measured_ns = 0;
+}
+
+void session_usage_segment_sealed(SessionUsage *u, uint64_t n_before, uint64_t n_bytes) {
+        if (u->measured_ns > 0)
+                footprint_replace(&u->footprint, n_before, n_bytes);
+}
+
+static const Footprint *look(SessionUsage *u, const SessionPlace *p) {
+        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+
+        if (u->measured_ns > 0 &&
+            (!p->rotation || now_ns(CLOCK_MONOTONIC) - u->measured_ns < MEASURED_NS))
+                return &u->footprint;
+        if (p->rotation)
+                session_usage_measure_beside(u, p->dir,
+                                             rotation_look_at_segments(p->rotation).counted_bytes);
+        else if (p->dir)
+                session_usage_set(u, footprint_measure(p->dir));
+        else if (store_open_session(p->store, p->name, &dir) >= 0)
+                session_usage_set(u, footprint_measure(dir));
+        else
+                u->footprint = (Footprint){};
+        return &u->footprint;
+}
+
+uint64_t session_usage_bytes(SessionUsage *u, const SessionPlace *place) {
+        return look(u, place)->n_bytes;
+}
+
+uint64_t session_usage_own_bytes(SessionUsage *u, const SessionPlace *place) {
+        const Footprint *f = look(u, place);
+
+        return f->n_bytes - f->segment_bytes;
+}

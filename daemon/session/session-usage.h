@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * SessionUsage: what a session takes in the store
+ *
+ * Measuring looks at each of its files, so what was measured is remembered (store/footprint.h): of a
+ * session that has ended until something is said to have changed, of a live one for a moment.
+ */
+
+#include "base/cleanup.h"
+#include "daemon/record/rotation.h"
+#include "store/footprint.h"
+#include "store/meta.h"
+#include "store/session-dir.h"
+#include "store/store.h"
+
+typedef struct SessionUsage SessionUsage;
+
+/* Where the session is now. */
+typedef struct SessionPlace {
+        Store *store;
+        const char *name;
+        const SessionDir *dir; /* NULL: it is closed */
+        Rotation *rotation;    /* that knows its segments' sizes; NULL: it is not live */
+} SessionPlace;
+
+/* 0 or -ENOMEM. */
+int session_usage_new(SessionUsage **ret);
+SessionUsage *session_usage_free(SessionUsage *u);
+DEFINE_CLEANUP(SessionUsage *, session_usage_free);
+
+/* Measures all that @dir has, now; a task may be asked to wait for that. */
+void session_usage_measure(SessionUsage *u, const SessionDir *dir);
+/* The same, with segments of which somebody knows that they take @segment_bytes. */
+void session_usage_measure_beside(SessionUsage *u, const SessionDir *dir, uint64_t segment_bytes);
+/* Something has changed: the next who asks measures. */
+void session_usage_forget(SessionUsage *u);
+/* A file of @n_bytes took the place of a segment of @n_before, of a session that has ended. */
+void session_usage_segment_sealed(SessionUsage *u, uint64_t n_before, uint64_t n_bytes);
+/* What was measured last; and what somebody else has remembered. */
+Footprint session_usage_footprint(const SessionUsage *u);
+void session_usage_set(SessionUsage *u, Footprint f);
+/* All of it, and the part that is not data. */
+uint64_t session_usage_bytes(SessionUsage *u, const SessionPlace *place);
+uint64_t session_usage_own_bytes(SessionUsage *u, const SessionPlace *place);

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Session: one recording, from Start to Remove
+ *
+ * While it is live it owns a programmed tracer, the readers and the session's
+ * directory; afterwards only what session.json says.  States: daemon/session/transition.h.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+#include "base/cleanup.h"
+#include "daemon/process/aside.h"
+#include "daemon/process/fdstore.h"
+#include "daemon/session/session-rest.h"
+#include "daemon/session/session-types.h"
+#include "daemon/symbols/kernel-symbols.h"
+#include "daemon/tracer/controller.h"
+#include "store/config.h"
+#include "store/keep.h"
+#include "store/meta.h"
+#include "store/store.h"
+#include "store/uptime.h"
+#include "wire/refusal.h"
+
+/* After every change of state. */
+typedef void (*SessionChanged)(Session *s, void *userdata);
+
+/* What sessions need of the daemon; outlives them. */
+typedef struct SessionContext {
+        sd_event *event;
+        Aside *aside; /* that sessions end in */
+        Controller *controller;
+        Store *store;
+        KernelSymbols *symbols;
+        FdStore *fdstore;
+        Uptime uptime;        /* of the store */
+        const Limits *limits; /* NULL: none */
+        SessionChanged changed;
+        /* A session that has been made in the store: an ended one.  0 or -errno. */
+        int (*found)(const char *name, Session **ret, void *userdata);
+        /* Whether its owner may have one more beside it that takes so much, or, with 0, whether what he has may
+         * grow: 0, REFUSED, -errno. */
+        int (*admit)(const Session *s, uint64_t n_bytes, Refusal *refusal, void *userdata);
+        void *userdata;
+} SessionContext;
+
+/*
+ * session_start() - program the kernel and record
+ * @m:    name, spec and owner; consumed on success, and to be freed without a look otherwise
+ * @a:    of them; used up
+ * @peer: the connection that it ends with, 0: none
+ *
+ * Return: 0, REFUSED, -ENOMEM.  After a refusal everything is undone.
+ */
+int session_start(Session **ret, const SessionContext *context, SessionMeta *m, Admission *a,
+                  uint64_t peer, Refusal *refusal);
+
+/* An ended session from the store; one that a dead daemon left becomes `failed`.
+ * 0, META_E_INVALID, -errno. */
+int session_load(Session **ret, const SessionContext *context, const char *name);
+
+/*
+ * One that has ended is laid down while nobody asks for it:
+ *   - session_may_rest(): it has ended, all is written down, and nobody has said that he needs it
+ *   - session_rest(): what there is to keep before it is freed; *@ret is set on success.  0 or -ENOMEM
+ *   - session_wake(): the session again.  0, META_E_INVALID, -errno, also if it has gone meanwhile
+ *   - session_keep_awake(): whoever refers to it for longer than an event of the loop says so, and when
+ *     he does no more
+ */
+bool session_may_rest(const Session *s);
+int session_rest(Session *s, SessionRest *ret);
+int session_wake(Session **ret, const SessionContext *context, const SessionRest *rest);
+void session_keep_awake(Session *s, bool awake);
+
+/*
+ * session_adopt() - go on with one that an earlier daemon of this boot left recording
+ *
+ * What it cannot go on with for other reasons than that nothing is there any more it ends with all
+ * that was recorded, as session_stop() does, saying why.
+ * Return: 0, SESSION_E_NOT_LIVE (it has ended, or nothing is left to go on with: session_load()),
+ * META_E_INVALID, -errno.
+ */
+enum { SESSION_E_NOT_LIVE = 2 };
+int session_adopt(Session **ret, const SessionContext *context, const char *name);
+
+/* The daemon is going, and another one goes on with what is recorded; a session that would end with
+ * its client's connection ends now.  Whether it goes on. */
+bool session_leave(Session *s);
+bool session_is_leaving(const Session *s);
+/* Whether a lesson reads what it has stored (daemon/watch/lesson.h). */
+bool session_is_learned(const Session *s);
+
+/* For whoever is about to read what is still being recorded: the names of tasks so far, or until a
+ * moment ago: however often it is called, that never takes more than a tenth of the time. */
+void session_save_tasks(Session *s);
+
+/* Ends the recording, saying why; the end is reported later.  Nothing if it has been told before.
+ */
+void session_stop(Session *s, const char *reason);
+
+/*
+ * session_snapshot() - keep what there is as a session of its own
+ *
+ * Of a ring in the kernel's buffer, and of what a trigger began and ended, it is moved: recording
+ * stands still until it is done.  Of a ring on disk it is linked, and recording goes on.
+ * @done: with the new session, which may still be synced (session_when_synced()); or with NULL and an
+ *        error: SNAPSHOT_E_EMPTY (daemon/watch/snapshot.h), -ECANCELED (it ended meanwhile), other -errno.
+ *        NULL: nobody asks.
+ * Return: 0, -EINVAL (it is no ring, or does not record), -ENOMEM.
+ */
+int session_snapshot(Session *s, const char *reason, SnapshotDone done, void *userdata);
+/*
+ * session_trigger() - as if the first of the rules had fired that wait for a command, or if there is
+ *                     none the first of all; caps do not hold it back
+ * A recording that begins may lack what the roots call for a moment: session_when_hooked().
+ * Return: 0, -EINVAL (it has no triggers), -EBUSY (there is nothing to do in the state it is in).
+ */
+int session_trigger(Session *s, const char *who);
+/* Calls @done, once, when what it records is hooked, or it has ended before.  0, -EINVAL (it is, or it
+ * waits for a trigger), -ENOMEM. */
+int session_when_hooked(Session *s, SessionHooked done, void *userdata);
+/* Calls @done, once, when an ended session is on its disk, or it is known that some of it never will be, or
+ * that takes too long: its meta says which.  0, -EINVAL (it is so already, or the session has not ended),
+ * other -errno. */
+int session_when_synced(Session *s, SessionSynced done, void *userdata);
+/* Whether it has ended, and is not known to be on its disk. */
+bool session_is_syncing(const Session *s);
+/* SIGUSR2: whether it waits for that. */
+bool session_signal(Session *s);
+
+/* Brings the accounts of a live session up to date: for whoever shows them. */
+void session_refresh(Session *s);
+const SessionMeta *session_meta(const Session *s);
+/* What a client is told of it, up to date; NULL without memory. */
+json_t *session_to_json(Session *s);
+const char *session_name(const Session *s);
+bool session_is_live(const Session *s);
+/* Whether one of its threads does not move any more, by a fault of this process. */
+bool session_is_hung(const Session *s);
+uint64_t session_peer(const Session *s);
+/* Which limit a live session is nearest to, and how near (daemon/watch/guard.h); -1: none. */
+int session_guard_nearest(const Session *s, unsigned *ret_percent);
+/* What it takes in the store (store/footprint.h); of one that has ended that is remembered until it is said
+ * to have changed, of a live one for a moment. */
+uint64_t session_disk_bytes(Session *s);
+/* The part of it that is not data; what a snapshot would take besides. */
+uint64_t session_own_bytes(Session *s);
+uint64_t session_snapshot_bytes(Session *s);
+void session_forget_disk_bytes(Session *s);
+
+/* A file of another size took a segment's place. */
+void session_segment_sealed(Session *s, uint32_t cpu, uint64_t sequence, uint64_t n_before,
+                            uint64_t n_bytes);
+
+/* 0 or -errno: it is as it was. */
+int session_set_pinned(Session *s, bool pinned);
+/* When it was told as kept, on the store's uptime; from now on it is known if it was not. */
+uint64_t session_kept_ns(Session *s);
+/* That is to be written down: a moment for it.  Whether it was. */
+bool session_save_kept(Session *s);
+/* What a live one may still take; 0: nobody knows. */
+uint64_t session_growth_bytes(Session *s);
+/* The disk is full: a ring lets go of its oldest segments.  Whether it did. */
+bool session_yield(Session *s);
+/* What stands against removing it, if it has ended: a Keep (*@ret_foreign: store/keep.h) or -errno. */
+int session_look_keep(Session *s, char **ret_foreign);
+/* @name is about to use function_graph as well: kept with @s if that is live.  Whether it is news. */
+bool session_add_neighbour(Session *s, const char *name);
+/* It was refused. */
+void session_drop_neighbour(Session *s, const char *name);
+void session_set_watched(Session *s, bool watched);
+
+/* Ends it at once, waiting for the readers, if it is live. */
+Session *session_free(Session *s);
+DEFINE_CLEANUP(Session *, session_free);

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Reading /proc/kallsyms takes tens of milliseconds to seconds (the kernel
+ * formats 10 MB line by line), so it is done once for each list of modules.  The
+ * order of the list counts, too: a module that was loaded again, perhaps built
+ * anew, is the first.  A list and symbols that were read on the two sides of a
+ * change do not belong together, so the list is read before and after.  Where addresses are hidden the file is not empty: every
+ * address is 0 (linux 6.1 kernel/kallsyms.c, s_show()); under systemd's
+ * ProtectKernelTunables= it is empty.  So a symbol that must have an address
+ * is looked at.
+ */
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "daemon/process/aside.h"
+#include "daemon/symbols/kernel-symbols.h"
+#include "store/symbol-file.h"
+
+#define MODULES_MAX ((size_t) 16 << 20)
+#define READ_TRIES 4
+
+struct KernelSymbols {
+        const char *proc;
+        char *modules; /* the list when `names` were made; NULL: not yet */
+        SymbolNames names;
+        bool is_reading; /* somebody who has left meanwhile */
+};
+
+static const char *const anchors[] = { " T _stext\n", " T _text\n", " T startup_64\n" };
+
+/* Whether any anchor's line begins with an address other than 0. */
+static bool symbols_have_addresses(const char *text) {
+        for (size_t i = 0; i < ELEMENTSOF(anchors); i++) {
+                const char *at = strstr(text, anchors[i]), *p = at;
+
+                while (p && p > text && p[-1] != '\n')
+                        if (*--p != '0')
+                                return true;
+        }
+        return false;
+}
+
+const char *kernel_symbols_path(const char *otherwise) {
+        return getenv("FTRACED_KALLSYMS") ?: otherwise;
+}
+
+int kernel_symbols_new(KernelSymbols **ret, const char *proc) {
+        KernelSymbols *k = calloc(1, sizeof(*k));
+
+        if (!k)
+                return -ENOMEM;
+        k->proc = proc;
+        *ret = k;
+        return 0;
+}
+
+/* "NAME BYTES USES USERS STATE ADDRESS TAINTS", the last only if there are any. */
+static void add_module(Buf *b, char *line) {
+        enum { NAME, BYTES, USES, USERS, STATE, ADDRESS, TAINTS, N };
+        const char *words[N] = { [TAINTS] = "-" };
+        char *save = NULL;
+        size_t n = 0;
+
+        for (char *w = strtok_r(line, " ", &save); w && n < N; w = strtok_r(NULL, " ", &save))
+                words[n++] = w;
+        if (n > ADDRESS)
+                buf_printf(b, "%s %s %s %s %s\n", words[NAME], words[BYTES], words[STATE],
+                           words[ADDRESS], words[TAINTS]);
+}
+
+/* A kernel without modules has no such file: *@ret is "" then, and its symbols never change. */
+static int read_modules(int proc_fd, char **ret) {
+        _cleanup_free_ char *text = NULL;
+        _cleanup_buf_ Buf b = BUF_INIT;
+        char *save = NULL;
+        int r;
+
+        r = file_read(proc_fd, "modules", &text, NULL, MODULES_MAX);
+        if (r < 0 && r != -ENOENT)
+                return r;
+        for (char *line = text ? strtok_r(text, "\n", &save) : NULL; line;
+             line = strtok_r(NULL, "\n", &save))
+                add_module(&b, line);
+        return buf_take_string(&b, ret);
+}
+
+/* Both, from between two changes; if they do not end, the list is the older, so that the next look
+ * finds another. */
+static int read_both(int proc_fd, char **ret_modules, char **ret_text, size_t *ret_n) {
+        _cleanup_free_ char *modules = NULL;
+        int r = read_modules(proc_fd, &modules);
+
+        for (int i = 0; r >= 0 && i < READ_TRIES; i++) {
+                _cleanup_free_ char *text = NULL, *after = NULL;
+
+                r = file_read(proc_fd, kernel_symbols_path("kallsyms"), &text, ret_n,
+                              SYMBOL_FILE_MAX);
+                if (r >= 0)
+                        r = read_modules(proc_fd, &after);
+                if (r < 0)
+                        return r;
+                if (streq(modules, after) || i == READ_TRIES - 1) {
+                        *ret_modules = TAKE_PTR(modules);
+                        *ret_text = TAKE_PTR(text);
+                        return 0;
+                }
+                free(modules);
+                modules = TAKE_PTR(after);
+        }
+        return r;
+}
+
+static bool is_stored(int symbols_fd, const char *hash) {
+        char name[SYMBOL_HASH_CHARS + sizeof(".zst")];
+
+        (void) snprintf(name, sizeof(name), "%s.zst", hash);
+        return !*hash || faccessat(symbols_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) >= 0;
+}
+
+/* Whether the store has what it should, for the modules of now. */
+static int is_current(const KernelSymbols *k, int proc_fd, int symbols_fd) {
+        _cleanup_free_ char *modules = NULL;
+        int r;
+
+        if (!k->modules)
+                return 0;
+        r = read_modules(proc_fd, &modules);
+        if (r < 0)
+                return r;
+        return streq(k->modules, modules) && is_stored(symbols_fd, k->names.symbols) &&
+               is_stored(symbols_fd, k->names.modules);
+}
+
+static int read_and_store(int proc_fd, int symbols_fd, char **ret_modules, SymbolNames *ret) {
+        _cleanup_free_ char *text = NULL;
+        size_t n;
+        int r;
+
+        r = read_both(proc_fd, ret_modules, &text, &n);
+        if (r < 0)
+                return r;
+        if (!symbols_have_addresses(text))
+                return KERNEL_SYMBOLS_E_HIDDEN;
+        r = symbol_file_store(symbols_fd, text, n, ret->symbols);
+        if (r >= 0 && **ret_modules)
+                r = symbol_file_store(symbols_fd, *ret_modules, strlen(*ret_modules), ret->modules);
+        return MIN(r, 0);
+}
+
+int kernel_symbols_store(KernelSymbols *k, int symbols_fd, const SymbolNames **ret) {
+        _cleanup_free_ char *modules = NULL;
+        _cleanup_close_ int proc_fd = -EBADF;
+        SymbolNames names = {};
+        int r;
+
+        proc_fd = dir_open(AT_FDCWD, k->proc);
+        if (proc_fd < 0)
+                return proc_fd;
+        r = is_current(k, proc_fd, symbols_fd);
+        if (r < 0)
+                return r;
+        if (r == 0) {
+                if (TAKE(k->is_reading, true))
+                        return KERNEL_SYMBOLS_E_BUSY;
+                aside_leave();
+                r = read_and_store(proc_fd, symbols_fd, &modules, &names);
+                aside_return();
+                k->is_reading = false;
+                if (r != 0)
+                        return r;
+                free(k->modules);
+                k->modules = TAKE_PTR(modules);
+                k->names = names;
+        }
+        *ret = &k->names;
+        return 0;
+}
+
+KernelSymbols *kernel_symbols_free(KernelSymbols *k) {
+        if (!k)
+                return NULL;
+        free(k->modules);
+        free(k);
+        return NULL;
+}

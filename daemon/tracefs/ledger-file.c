@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The ledger's two files: written together, read together.  A file is taken as a whole or not at all,
+ * and what only one of them has counts as well: whatever a daemon that died wrote last, each lists what it
+ * may list too much of, and undoing that finds the old value.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "daemon/process/aside.h"
+#include "daemon/tracefs/ledger-copy.h"
+#include "daemon/tracefs/ledger-private.h"
+#include "store/entry.h"
+
+#define LEDGER_NAME "ledger"
+#define LEDGER_MODE 0600 /* what members can open they can keep (store/discard.h) */
+#define LEDGER_VERSION 1
+#define LEDGER_MAX_BYTES (64U << 20)
+#define BAD_TRIES 100 /* of names that other things may have */
+
+static const char *const kind_names[] = {
+        [LEDGER_FILE] = "file",
+        [LEDGER_INSTANCE] = "instance",
+        [LEDGER_TRACER] = "tracer",
+        [LEDGER_LINE] = "line",
+};
+
+static int drop_file(int dir_fd) {
+        return unlinkat(dir_fd, LEDGER_NAME, 0) < 0 && errno != ENOENT ? ORIGIN(-errno) : 0;
+}
+
+/* A copy that cannot be written must not say what no longer is. */
+static void write_copy(const Ledger *l, const char *text) {
+        int r = text ? file_replace(l->copy_fd, LEDGER_NAME, text, strlen(text), LEDGER_MODE)
+                     : -ENOENT;
+
+        if (r >= 0)
+                return;
+        (void) drop_file(l->copy_fd);
+        if (text)
+                log_debug("ledger", "no copy of the ledger: %s", origin_text(r));
+}
+
+static int commit(Ledger *l, const char *tracefs_path) {
+        json_t *root, *records;
+        char *text;
+        int r = 0;
+
+        if (l->n == 0) {
+                write_copy(l, NULL);
+                return drop_file(l->dir_fd);
+        }
+
+        records = json_array();
+        for (size_t i = 0; i < l->n && r >= 0; i++) {
+                const LedgerRecord *e = &l->records[i];
+                json_t *o = json_pack("{ss ss ss ss*}", "session", e->session, "kind",
+                                      kind_names[e->kind], "file", e->file, "old", e->old);
+
+                if ((e->set && json_object_set_new(o, "set", json_string(e->set)) < 0) ||
+                    (e->mark &&
+                     json_object_set_new(o, "mark", json_integer((json_int_t) e->mark)) < 0) ||
+                    (e->is_bounded && json_object_set_new(o, "bounded", json_true()) < 0) ||
+                    json_array_append_new(records, o) < 0)
+                        r = -ENOMEM;
+        }
+        root = json_pack("{si ss ss so}", "version", LEDGER_VERSION, "boot_id", l->boot_id,
+                         "tracefs", tracefs_path ?: "", "records", records);
+        text = root && r >= 0 ? json_dumps(root, JSON_INDENT(1)) : NULL;
+        json_decref(root);
+        if (!text)
+                return -ENOMEM;
+        aside_leave();
+        r = file_replace(l->dir_fd, LEDGER_NAME, text, strlen(text), LEDGER_MODE);
+        write_copy(l, text);
+        aside_return();
+        free(text);
+        return r;
+}
+
+int ledger_commit(Ledger *l, const char *tracefs_path) {
+        int r = l->dir_fd < 0 ? 0 : commit(l, tracefs_path);
+
+        l->error = r;
+        return r;
+}
+
+bool ledger_is_stale(const Ledger *l) {
+        return l->error < 0;
+}
+
+/* A file name from the ledger is followed below tracefs; the ledger is data. */
+static bool file_is_safe(const char *file) {
+        return *file && *file != '/' && !strstr(file, "..");
+}
+
+static int kind_from_name(const char *name) {
+        for (int i = 0; i < _LEDGER_KIND_N; i++)
+                if (streq(kind_names[i], name))
+                        return i;
+        return ORIGIN(-EBADMSG);
+}
+
+/* As ledger_add(), with what @e says of itself besides. */
+static int add_record(Ledger *l, const char *session, const LedgerRecord *e) {
+        size_t n = l->n;
+        int r = ledger_add(l, session, e->kind, e->file, e->old);
+
+        if (r < 0 || l->n == n)
+                return r;
+        l->records[n].mark = e->mark;
+        l->records[n].is_bounded = e->is_bounded;
+        l->records[n].set = e->set ? strdup(e->set) : NULL;
+        return e->set && !l->records[n].set ? -ENOMEM : 0;
+}
+
+/* Adds what the text says of this boot, in the place of each session's name @owner if that is given. */
+static int parse(Ledger *l, const char *text, const char *owner) {
+        json_t *root = json_loads(text, 0, NULL), *record;
+        const char *boot_id;
+        size_t i;
+        int version, r = -EBADMSG;
+
+        if (json_unpack(root, "{si ss}", "version", &version, "boot_id", &boot_id) < 0 ||
+            version != LEDGER_VERSION || !json_is_array(json_object_get(root, "records")))
+                goto finish;
+        r = 0;
+        if (!streq(boot_id, l->boot_id)) {
+                log_debug("ledger", "the ledger is from another boot: nothing to undo");
+                goto finish;
+        }
+        json_array_foreach (json_object_get(root, "records"), i, record) {
+                const char *session, *kind, *file, *old = NULL, *set = NULL;
+                json_int_t mark = 0;
+                int k, is_bounded = false;
+
+                if (json_unpack(record, "{ss ss ss s?s s?s s?I s?b}", "session", &session, "kind",
+                                &kind, "file", &file, "old", &old, "set", &set, "mark", &mark,
+                                "bounded", &is_bounded) < 0 ||
+                    !file_is_safe(file)) {
+                        r = -EBADMSG;
+                        goto finish;
+                }
+                k = kind_from_name(kind);
+                if (k < 0 || (k != LEDGER_INSTANCE && !old)) {
+                        r = -EBADMSG;
+                        goto finish;
+                }
+                r = add_record(l, owner ?: session,
+                               &(LedgerRecord){ .kind = (LedgerKind) k,
+                                                .file = (char *) file,
+                                                .old = k == LEDGER_INSTANCE ? NULL : (char *) old,
+                                                .set = (char *) set,
+                                                .mark = (uint64_t) mark,
+                                                .is_bounded = is_bounded });
+                if (r < 0)
+                        goto finish;
+        }
+finish:
+        json_decref(root);
+        return r;
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+/* Where a directory is, or NULL; the caller frees. */
+static char *path_of(int dir_fd) {
+        char link[64], dir[PATH_MAX];
+        ssize_t n;
+
+        (void) snprintf(link, sizeof(link), "/proc/self/fd/%i", dir_fd);
+        n = readlink(link, dir, sizeof(dir));
+        return n > 0 ? strndup(dir, (size_t) n) : NULL;
+}
+
+static char *path_in(int dir_fd, const char *name) {
+        _cleanup_free_ char *dir = path_of(dir_fd);
+        char *path;
+
+        return asprintf(&path, "%s%s%s", dir ?: "", dir ? "/" : "", name) < 0 ? NULL : path;
+}
+
+char *ledger_failed_where(const Ledger *l, int error) {
+        if (l->error >= 0 || l->error != error)
+                return NULL;
+        return path_of(l->dir_fd) ?: strdup("the store");
+}
+
+char *ledger_path(const Ledger *l, bool is_bad) {
+        if (l->dir_fd < 0 ||
+            (is_bad && faccessat(l->dir_fd, LEDGER_NAME ".bad", F_OK, AT_SYMLINK_NOFOLLOW) < 0))
+                return NULL;
+        return path_in(l->dir_fd, is_bad ? LEDGER_NAME ".bad" : LEDGER_NAME);
+}
+
+/* A directory does not go where a file is, nor the other way round. */
+static int set_aside(int dir_fd, char name[static 32]) {
+        int r = -EEXIST;
+
+        for (unsigned i = 1; r < 0 && i < BAD_TRIES; i++) {
+                (void) snprintf(name, 32, i == 1 ? LEDGER_NAME ".bad" : LEDGER_NAME ".bad%u", i);
+                r = renameat(dir_fd, LEDGER_NAME, dir_fd, name) < 0 ? ORIGIN(-errno) : 0;
+        }
+        return r;
+}
+
+/* What a newer one says of itself may be of use to whoever reads the message. */
+static int version_of(const char *text) {
+        json_t *root = text ? json_loads(text, 0, NULL) : NULL;
+        int version = LEDGER_VERSION;
+
+        (void) json_unpack(root, "{si}", "version", &version);
+        json_decref(root);
+        return version;
+}
+
+static void set_bad_aside(int dir_fd, int error, const char *text) {
+        _cleanup_free_ char *path = path_in(dir_fd, LEDGER_NAME);
+        int version = version_of(text);
+        char name[32], why[64];
+
+        (void) snprintf(why, sizeof(why), "%s",
+                        error == -EBADMSG
+                                ? (text && *text ? "it cannot be understood" : "nothing is in it")
+                        : entry_is_misplaced(error) ? "it is no regular file"
+                                                    : strerror(-error));
+        if (version > LEDGER_VERSION)
+                (void) snprintf(why, sizeof(why), "a newer ftraced wrote it, version %i", version);
+        if (set_aside(dir_fd, name) < 0)
+                log_error("%s, which lists what is to be put back in the kernel, cannot be read: "
+                          "%s; nor can it be moved away: do that.",
+                          path ?: LEDGER_NAME, why);
+        else
+                log_warning("%s, which lists what is to be put back in the kernel, cannot be read: "
+                            "%s; it is kept as %s.",
+                            path ?: LEDGER_NAME, why, name);
+}
+
+/* Whether it says that the file is no ledger of ours, rather than that it could not be looked at. */
+static bool is_bad(int r) {
+        return r == -EBADMSG || r == -EFBIG || r == -EIO || r == -EACCES || r == -EPERM ||
+               entry_is_misplaced(r);
+}
+
+static int add_all(Ledger *l, const Ledger *from) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < from->n; i++)
+                r = add_record(l, from->records[i].session, &from->records[i]);
+        return r;
+}
+
+/* All of a file, or nothing.  1: there was one; 0: none; -errno, also is_bad(). */
+static int read_file(Ledger *l, int dir_fd, const char *owner, char **ret_text) {
+        _cleanup_(ledger_freep) Ledger *part = NULL;
+        int r;
+
+        r = entry_read(dir_fd, LEDGER_NAME, ret_text, NULL, LEDGER_MAX_BYTES);
+        if (r < 0)
+                return r == -ENOENT ? 0 : r;
+        r = ledger_new_in_memory(&part, l->boot_id);
+        if (r >= 0)
+                r = parse(part, *ret_text, owner);
+        if (r >= 0)
+                r = add_all(l, part);
+        return r < 0 ? r : 1;
+}
+
+static int load(Ledger *l, int dir_fd) {
+        _cleanup_free_ char *text = NULL;
+        int r = dir_fd < 0 ? 0 : read_file(l, dir_fd, NULL, &text);
+
+        if (r >= 0 || !is_bad(r))
+                return MIN(r, 0);
+        set_bad_aside(dir_fd, r, text);
+        return 0;
+}
+
+static bool says_the_same(const Ledger *l, int dir_fd) {
+        _cleanup_(ledger_freep) Ledger *file = NULL;
+        _cleanup_free_ char *text = NULL;
+
+        if (dir_fd < 0 || ledger_new_in_memory(&file, l->boot_id) < 0)
+                return true;
+        if (read_file(file, dir_fd, NULL, &text) < 0 || file->n != l->n)
+                return false;
+        for (size_t i = 0; i < l->n; i++) {
+                const LedgerRecord *e = &l->records[i];
+                size_t k = ledger_place_of(file, e->session, e->kind, e->file, e->old);
+
+                if (k == file->n || !streq_ptr(file->records[k].old, e->old))
+                        return false;
+        }
+        return true;
+}
+
+bool ledger_is_kept(const Ledger *l) {
+        return says_the_same(l, l->dir_fd) && says_the_same(l, l->copy_fd);
+}
+
+int ledger_read_others(const Ledger *l, Ledger **ret) {
+        _cleanup_(ledger_freep) Ledger *others = NULL;
+        _cleanup_strv_ Strv stores = {};
+        int r;
+
+        r = ledger_new_in_memory(&others, l->boot_id);
+        if (r >= 0 && l->copy_fd >= 0)
+                r = ledger_copy_list(l->copy_fd, &stores);
+        for (size_t i = 0; r >= 0 && i < stores.n; i++) {
+                _cleanup_close_ int fd = ledger_copy_open_other(l->copy_fd, stores.items[i]);
+                _cleanup_free_ char *text = NULL;
+
+                if (fd >= 0 && read_file(others, fd, stores.items[i], &text) == -ENOMEM)
+                        r = -ENOMEM;
+        }
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(others);
+        return 0;
+}
+
+bool ledger_other_lives(const Ledger *l, const char *store) {
+        _cleanup_close_ int fd =
+                l->copy_fd < 0 ? -EBADF : ledger_copy_open_other(l->copy_fd, store);
+        pid_t holder;
+
+        return fd >= 0 && lock_look(fd, &holder) > 0;
+}
+
+static int dup_fd(int fd, int *ret) {
+        int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+
+        if (copy < 0)
+                return ORIGIN(-errno);
+        *ret = copy;
+        return 0;
+}
+
+static void tell_of_copy(const Ledger *l) {
+        _cleanup_free_ char *path = path_in(l->dir_fd, LEDGER_NAME),
+                            *copy = path_in(l->copy_fd, LEDGER_NAME);
+
+        log_notice("%s lacks what was changed in the kernel; its copy %s has it.",
+                   path ?: LEDGER_NAME, copy ?: "in /run");
+}
+
+int ledger_open(Ledger **ret, int dir_fd, int copy_fd, int root_fd) {
+        _cleanup_(ledger_freep) Ledger *l = NULL;
+        size_t n;
+        int r;
+
+        r = ledger_new_in_memory(&l, NULL);
+        if (r >= 0)
+                r = dup_fd(dir_fd, &l->dir_fd);
+        if (r >= 0 && copy_fd >= 0)
+                r = dup_fd(copy_fd, &l->copy_fd);
+        if (r >= 0)
+                r = file_read(root_fd, "proc/sys/kernel/random/boot_id", &l->boot_id, NULL, 4096);
+        if (r < 0)
+                return r;
+        l->boot_id[strcspn(l->boot_id, "\n")] = 0;
+
+        r = load(l, l->dir_fd);
+        n = l->n;
+        if (r >= 0)
+                r = load(l, l->copy_fd);
+        if (r < 0)
+                return r;
+        if (l->n > n)
+                tell_of_copy(l);
+        if (l->n == 0 || !ledger_is_kept(l))
+                (void) ledger_commit(l, NULL); /* what one of the two lacks, or another boot's */
+        *ret = TAKE_PTR(l);
+        return 0;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The only way back.  What is recorded last is put back first, after the tracers are off and before the
+ * instances go; what fails stays in the ledger, to be tried again.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "daemon/process/aside.h"
+#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/ledger-private.h"
+#include "daemon/tracefs/put-back.h"
+
+#define GRAPH_FUNCTION "set_graph_function"
+
+/* A service manager that was told to let go of trace_pipe_raw may take a moment. */
+int ledger_switch_off(const Tracefs *fs, const char *path) {
+        int r = knob_write(fs->fd, path, "nop");
+
+        for (unsigned i = 0; r == -EBUSY && i < 10; i++) {
+                (void) usleep(10000);
+                r = knob_write(fs->fd, path, "nop");
+        }
+        return r;
+}
+
+/* Switches function_graph off in @dir ("" or "instances/x/"); no such directory is fine. */
+static int stop_tracer(const Tracefs *fs, const char *dir) {
+        _cleanup_free_ char *tracer_path = NULL, *on_path = NULL, *tracer = NULL, *on = NULL;
+        int r;
+
+        if (asprintf(&tracer_path, "%scurrent_tracer", dir) < 0 ||
+            asprintf(&on_path, "%stracing_on", dir) < 0)
+                return -ENOMEM;
+        r = knob_read(fs->fd, tracer_path, &tracer);
+        if (r == -ENOENT || (r >= 0 && !streq(tracer, "function_graph")))
+                return 0;
+        if (r >= 0)
+                r = knob_read(fs->fd, on_path, &on);
+        if (r >= 0 && !streq(on, "0"))
+                r = knob_write(fs->fd, on_path, "0");
+        return r < 0 ? r : ledger_switch_off(fs, tracer_path);
+}
+
+/*
+ * What all sessions share may only be written while no function_graph is on, whoever's; the rest of the
+ * top-level buffer while nobody else has a tracer on there, for ours is off.
+ */
+static int may_write(const Tracefs *fs, const LedgerRecord *e) {
+        _cleanup_free_ char *tracer = NULL;
+        _cleanup_strv_ Strv users = {};
+        int r;
+
+        if (startswith(e->file, "instances/") || strstr(e->file, "events/"))
+                return 0;
+        if (!streq(e->session, LEDGER_SHARED)) {
+                r = knob_read(fs->fd, "current_tracer", &tracer);
+                return r < 0 ? r : streq(tracer, "nop") ? 0 : -EBUSY;
+        }
+        r = tracefs_find_graph_users(fs, &users);
+        return r < 0 ? r : users.n > 0 ? -EBUSY : 0;
+}
+
+/* What nobody is to wonder about later. */
+static int tell_theirs(const Tracefs *fs, const LedgerRecord *e, const char *now, Strv *warnings) {
+        return strv_addf(warnings,
+                         "%s/%s said \"%.200s\" before, but somebody else has written it since: it "
+                         "stays \"%.200s\"",
+                         fs->path, e->file, e->old, now);
+}
+
+static int undo_file(const Ledger *l, const Tracefs *fs, const LedgerRecord *e, Strv *warnings,
+                     size_t *n) {
+        _cleanup_free_ char *now = NULL, *words = NULL, *wish = NULL;
+        _cleanup_strv_ Strv skipped = {};
+        int r;
+
+        r = knob_read(fs->fd, e->file, &now);
+        if (r == -ENOENT)
+                return 0;
+        if (r < 0)
+                return r;
+        /* stop_tracer() has dealt with ours; any other tracer is somebody else's by now. */
+        if (streq(e->file, "current_tracer") ||
+            (knob_equal(e->file, now, e->old) && !knob_hides(e->file, now)))
+                return 0;
+        r = ledger_wish(l, fs, e, now, &wish);
+        if (r < 0)
+                return r;
+        if (r == PUT_BACK_THEIRS)
+                return tell_theirs(fs, e, now, warnings);
+        aside_leave();
+        r = may_write(fs, e);
+        if (r >= 0)
+                r = knob_restore(fs->fd, e->file, wish, &skipped);
+        aside_return();
+        if (r < 0)
+                return r;
+        (*n)++;
+        if (skipped.n == 0)
+                return 0;
+        words = strv_join(&skipped, ", ");
+        if (!words)
+                return -ENOMEM;
+        return strv_addf(warnings, "%s held %s before, which this kernel no longer takes: left out",
+                         e->file, words);
+}
+
+/* Where there is no such line events say nothing and set_ftrace_filter says ENODEV (tried on 6.12). */
+static int undo_line(const Tracefs *fs, const LedgerRecord *e, size_t *n) {
+        _cleanup_strv_ Strv lines = {};
+        char *line = ledger_line_out(e);
+        int r;
+
+        r = line ? strv_take(&lines, line) : -ENOMEM;
+        aside_leave();
+        if (r >= 0)
+                r = knob_append(fs->fd, e->file, &lines);
+        aside_return();
+        *n += r >= 0;
+        return r == -ENOENT || r == -ENODEV || r == -EINVAL || r == -ESRCH ? 0 : r;
+}
+
+/*
+ * Switches off what a session has on in the top-level buffer.  Somebody else's function_graph looks the same: it is
+ * theirs if they have written current_tracer since, and set_graph_function as well.  Either alone may be a
+ * write that we had them refused, or one beside our tracer.
+ */
+static int stop_top(Ledger *l, const Tracefs *fs, const LedgerRecord *e) {
+        const LedgerRecord *roots =
+                ledger_record_of(l, LEDGER_SHARED, LEDGER_FILE, GRAPH_FUNCTION, NULL);
+        _cleanup_free_ char *now = NULL, *wish = NULL;
+        int r;
+
+        if (roots && e->mark && put_back_mark(fs, e->file) != e->mark) {
+                r = knob_read(fs->fd, GRAPH_FUNCTION, &now);
+                if (r >= 0)
+                        r = ledger_wish(l, fs, roots, now, &wish);
+                if (r != 0)
+                        return MIN(r, 0);
+        }
+        r = ledger_claim_again(l, fs, "current_tracer");
+        aside_leave();
+        if (r >= 0)
+                r = stop_tracer(fs, "");
+        aside_return();
+        return r;
+}
+
+static int undo_stop(Ledger *l, const Tracefs *fs, const char *session) {
+        int ret = 0;
+
+        for (size_t i = 0; i < ledger_n(l); i++) {
+                const LedgerRecord *e = ledger_get(l, i);
+                _cleanup_free_ char *dir = NULL;
+                int r = 0;
+
+                if (!streq(e->session, session))
+                        continue;
+                if (e->kind == LEDGER_TRACER)
+                        continue;
+                if (e->kind == LEDGER_INSTANCE) {
+                        aside_leave();
+                        r = asprintf(&dir, "%s/", e->file) < 0 ? -ENOMEM : stop_tracer(fs, dir);
+                        aside_return();
+                } else if (streq(e->file, "current_tracer"))
+                        r = stop_top(l, fs, e);
+                if (r < 0 && ret == 0)
+                        ret = r;
+        }
+        return ret;
+}
+
+/* An instance is busy as long as anybody has one of its files open: whoever only looks at it is
+ * waited for, for a moment. */
+static int remove_instance(const Tracefs *fs, const char *dir) {
+        int r;
+
+        log_debug("knob", "rmdir %s", dir);
+        for (unsigned i = 0; i < 50; i++) {
+                r = unlinkat(fs->fd, dir, AT_REMOVEDIR) < 0 ? ORIGIN(-errno) : 0;
+                if (r != -EBUSY)
+                        break;
+                (void) usleep(10000);
+        }
+        return r;
+}
+
+/* What of a buffer is still to be put back could not be, beside a tracer. */
+static bool is_in_way(const LedgerRecord *file, const LedgerRecord *tracer) {
+        if (file->kind != LEDGER_FILE || startswith(file->file, LEDGER_ROOTS_DIR))
+                return false;
+        return streq(file->file, tracer->file) ||
+               (streq(tracer->file, "current_tracer") && !startswith(file->file, "instances/") &&
+                !strstr(file->file, "events/"));
+}
+
+/* Sets a tracer of somebody else again, unless they have set one themselves, or switched theirs off.  As
+ * long as a session has more of that buffer to put back it would be taken for the session's. */
+static int undo_tracer(const Ledger *l, const Tracefs *fs, const LedgerRecord *e, Strv *warnings,
+                       size_t *n) {
+        _cleanup_free_ char *now = NULL, *wish = NULL;
+        int r;
+
+        for (size_t i = 0; i < ledger_n(l); i++)
+                if (is_in_way(ledger_get(l, i), e))
+                        return ORIGIN(-EBUSY);
+        r = knob_read(fs->fd, e->file, &now);
+        if (r == -ENOENT || r == -ENODEV || (r >= 0 && !streq(now, "nop")))
+                return 0;
+        if (r >= 0)
+                r = ledger_wish(l, fs, e, now, &wish);
+        if (r < 0)
+                return r;
+        if (r == PUT_BACK_THEIRS)
+                return tell_theirs(fs, e, now, warnings);
+        if (e->is_bounded && !put_back_is_bounded(fs, e->file, e->old))
+                return strv_addf(warnings,
+                                 "%s/%s was %s, with filters that are gone: it stays nop, for "
+                                 "without any it would trace every function",
+                                 fs->path, e->file, e->old);
+        aside_leave();
+        r = knob_write(fs->fd, e->file, e->old);
+        aside_return();
+        if (r >= 0)
+                (*n)++;
+        return r;
+}
+
+static int undo_session(Ledger *l, const Tracefs *fs, const char *session, Strv *warnings,
+                        size_t *n_undone) {
+        size_t n = 0, n_before = ledger_n(l);
+        int ret, r, failed = 0;
+
+        if (ledger_settle(l, fs, session) > 0 && ledger_commit(l, fs->path) < 0)
+                log_debug("ledger", "the ledger is stale");
+        ret = undo_stop(l, fs, session);
+        for (size_t i = ledger_n(l); ret >= 0 && i-- > 0;) {
+                const LedgerRecord *e = ledger_get(l, i);
+
+                if ((e->kind != LEDGER_FILE && e->kind != LEDGER_LINE) ||
+                    !streq(e->session, session))
+                        continue;
+                r = e->kind == LEDGER_LINE ? undo_line(fs, e, &n)
+                                           : undo_file(l, fs, e, warnings, &n);
+                if (r >= 0)
+                        ledger_remove_at(l, i);
+                else {
+                        log_debug("ledger", "%s is not put back: %s", e->file, strerror(-r));
+                        failed = failed ?: r;
+                }
+        }
+        for (size_t i = ledger_n(l); ret >= 0 && i-- > 0;) {
+                const LedgerRecord *e = ledger_get(l, i);
+
+                if (e->kind != LEDGER_INSTANCE || !streq(e->session, session))
+                        continue;
+                aside_leave();
+                r = remove_instance(fs, e->file);
+                aside_return();
+                if (r >= 0)
+                        n++;
+                else if (r != -ENOENT) {
+                        failed = failed ?: r;
+                        continue;
+                }
+                ledger_remove_at(l, i);
+        }
+        /* Last, for their filters must be there before they are on. */
+        for (size_t i = ledger_n(l); ret >= 0 && !failed && i-- > 0;) {
+                if (ledger_get(l, i)->kind != LEDGER_TRACER ||
+                    !streq(ledger_get(l, i)->session, session))
+                        continue;
+                r = undo_tracer(l, fs, ledger_get(l, i), warnings, &n);
+                if (r >= 0)
+                        ledger_remove_at(l, i);
+                else
+                        failed = failed ?: r;
+        }
+        ledger_mark(l, fs);
+        if (ledger_n(l) != n_before || ret < 0 || failed) {
+                r = ledger_commit(l, fs->path);
+                if (r < 0)
+                        log_debug("ledger", "the ledger is stale: %s", strerror(-r));
+        }
+        *n_undone += n;
+        return ret < 0 ? ret : failed;
+}
+
+int ledger_undo(Ledger *l, const Tracefs *fs, const char *session, Strv *warnings, size_t *ret_n) {
+        _cleanup_strv_ Strv sessions = {};
+        size_t n = 0;
+        int ret = 0, r;
+
+        if (session)
+                ret = undo_session(l, fs, session, warnings, &n);
+        else {
+                ret = ledger_get_sessions(l, &sessions);
+                for (size_t i = 0; i < sessions.n; i++) {
+                        r = undo_session(l, fs, sessions.items[i], warnings, &n);
+                        if (r < 0)
+                                ret = ret ?: r;
+                }
+                r = undo_session(l, fs, LEDGER_SHARED, warnings, &n);
+                if (r < 0)
+                        ret = ret ?: r;
+        }
+        if (ret_n)
+                *ret_n = n;
+        return ret;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * An array in memory; its files are daemon/tracefs/ledger-file.c's.  These are always written first when
+ * something is about to change and last when something was put back; in between they may list too much,
+ * never too little.
+ */
+
+#include <stdio.h>
+
+#include "base/grow.h"
+#include "base/io.h"
+#include "daemon/tracefs/ledger-private.h"
+
+static void record_done(LedgerRecord *r) {
+        free(r->session);
+        free(r->file);
+        free(r->old);
+        free(r->set);
+        *r = (LedgerRecord){};
+}
+
+void ledger_remove_at(Ledger *l, size_t i) {
+        record_done(&l->records[i]);
+        memmove(l->records + i, l->records + i + 1, (l->n - i - 1) * sizeof(*l->records));
+        l->n--;
+}
+
+Ledger *ledger_free(Ledger *l) {
+        if (!l)
+                return NULL;
+        for (size_t i = 0; i < l->n; i++)
+                record_done(&l->records[i]);
+        free(l->records);
+        free(l->boot_id);
+        safe_close(l->dir_fd);
+        safe_close(l->copy_fd);
+        free(l);
+        return NULL;
+}
+
+int ledger_new_in_memory(Ledger **ret, const char *boot_id) {
+        Ledger *l = calloc(1, sizeof(*l));
+
+        if (!l)
+                return -ENOMEM;
+        *l = (Ledger){ .dir_fd = -EBADF, .copy_fd = -EBADF };
+        if (boot_id) {
+                l->boot_id = strdup(boot_id);
+                if (!l->boot_id) {
+                        free(l);
+                        return -ENOMEM;
+                }
+        }
+        *ret = l;
+        return 0;
+}
+
+int ledger_new_dry(Ledger **ret) {
+        return ledger_new_in_memory(ret, NULL);
+}
+
+size_t ledger_n(const Ledger *l) {
+        return l->n;
+}
+
+const LedgerRecord *ledger_get(const Ledger *l, size_t i) {
+        return &l->records[i];
+}
+
+bool ledger_has(const Ledger *l, const char *session, const char *file) {
+        for (size_t i = 0; i < l->n; i++)
+                if (streq(l->records[i].session, session) && streq(l->records[i].file, file))
+                        return true;
+        return false;
+}
+
+const LedgerRecord *ledger_find(const Ledger *l, LedgerKind kind, const char *file) {
+        for (size_t i = 0; i < l->n; i++)
+                if (l->records[i].kind == kind && streq(l->records[i].file, file))
+                        return &l->records[i];
+        return NULL;
+}
+
+bool ledger_covers(const Ledger *l, const char *dir) {
+        for (size_t i = 0; i < l->n; i++) {
+                const LedgerRecord *e = &l->records[i];
+
+                if ((e->kind == LEDGER_FILE && *dir == 0 && streq(e->file, "current_tracer")) ||
+                    (e->kind == LEDGER_INSTANCE && streq_ptr(startswith(dir, e->file), "/")))
+                        return true;
+        }
+        return false;
+}
+
+/* Tells most records apart without a look at them: there may be thousands. */
+static uint32_t hash_of(const char *session, const char *file) {
+        uint32_t h = 2166136261;
+
+        for (const char *s = session; *s; s++)
+                h = (h ^ (unsigned char) *s) * 16777619;
+        for (const char *s = file; *s; s++)
+                h = (h ^ (unsigned char) *s) * 16777619;
+        return h;
+}
+
+size_t ledger_place_of(const Ledger *l, const char *session, LedgerKind kind, const char *file,
+                       const char *old) {
+        uint32_t hash = hash_of(session, file);
+        size_t i;
+
+        for (i = 0; i < l->n; i++) {
+                const LedgerRecord *e = &l->records[i];
+
+                if (e->hash == hash && streq(e->session, session) && streq(e->file, file) &&
+                    (kind == LEDGER_LINE) == (e->kind == LEDGER_LINE) &&
+                    (kind != LEDGER_LINE || streq(e->old, old)))
+                        break;
+        }
+        return i;
+}
+
+LedgerRecord *ledger_record_of(Ledger *l, const char *session, LedgerKind kind, const char *file,
+                               const char *old) {
+        size_t i = ledger_place_of(l, session, kind, file, old);
+
+        return i < l->n ? &l->records[i] : NULL;
+}
+
+LedgerRecord *ledger_at(Ledger *l, size_t i) {
+        return &l->records[i];
+}
+
+void ledger_drop_line(Ledger *l, const char *session, const char *file, const char *line) {
+        size_t i = ledger_place_of(l, session, LEDGER_LINE, file, line);
+
+        if (i < l->n)
+                ledger_remove_at(l, i);
+}
+
+void ledger_drop(Ledger *l, const char *session, const char *file) {
+        size_t i = ledger_place_of(l, session, LEDGER_FILE, file, NULL);
+
+        if (i < l->n)
+                ledger_remove_at(l, i);
+}
+
+void ledger_drop_all(Ledger *l, const char *session) {
+        size_t kept = 0;
+
+        for (size_t i = 0; i < l->n; i++)
+                if (streq(l->records[i].session, session))
+                        record_done(&l->records[i]);
+                else
+                        l->records[kept++] = l->records[i];
+        l->n = kept;
+}
+
+int ledger_add(Ledger *l, const char *session, LedgerKind kind, const char *file, const char *old) {
+        LedgerRecord new = { .kind = kind, .hash = hash_of(session, file) };
+
+        if (ledger_place_of(l, session, kind, file, old) < l->n)
+                return 0;
+        new.session = strdup(session);
+        new.file = strdup(file);
+        new.old = old ? strdup(old) : NULL;
+        if (!new.session || !new.file || (old && !new.old) || !ARRAY_GROW(l->records, l->n)) {
+                record_done(&new);
+                return -ENOMEM;
+        }
+        l->records[l->n++] = new;
+        return 0;
+}
+
+/* A line goes by its text with a '!', a dynamic event by its name: "p:ftraced/x f" by "-:ftraced/x". */
+char *ledger_line_out(const LedgerRecord *e) {
+        const char *name = strchr(e->old, ':');
+        char *text;
+        int n;
+
+        if (streq(e->file, "dynamic_events") && name)
+                n = asprintf(&text, "-%.*s", (int) strcspn(name, " "), name);
+        else
+                n = asprintf(&text, "!%s", e->old);
+        return n < 0 ? NULL : text;
+}
+
+int ledger_get_sessions(const Ledger *l, Strv *ret) {
+        for (size_t i = 0; i < l->n; i++) {
+                int r;
+
+                if (streq(l->records[i].session, LEDGER_SHARED) ||
+                    streq(l->records[i].session, LEDGER_ROOTS))
+                        continue;
+                r = strv_add(ret, l->records[i].session);
+                if (r < 0)
+                        return r;
+        }
+        strv_sort_unique(ret);
+        return 0;
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * An array of steps.  The split into "add" and "apply" (plan-apply.c) is what lets one write of the
+ * ledger precede any number of changes, and what lets a plan be printed instead.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/grow.h"
+#include "base/log.h"
+#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/plan.h"
+
+/*
+ * What a new instance's files say; its other options are the top level's, also function_graph's where
+ * each instance has its own (linux 6.12 kernel/trace/trace.c, trace_array_create_systems(),
+ * init_tracer_tracefs(), ZEROED_TRACE_FLAGS; seen on 7.2).
+ */
+static const struct {
+        const char *name, *value;
+} new_values[] = {
+        { "tracing_on", "1" },         { "current_tracer", "nop" },
+        { "trace_clock", "local" },    { "buffer_size_kb", "1408" }, /* TRACE_BUF_SIZE_DEFAULT */
+        { "buffer_percent", "50" },    { "options/function-fork", "0" },
+        { "options/event-fork", "0" },
+};
+
+static void step_done(PlanStep *s) {
+        free(s->file);
+        free(s->now);
+        free(s->value);
+        free(s->text);
+}
+
+/* The file that @file is another name of. */
+static const char *resolve(const Plan *p, const char *file) {
+        const char *option = p->shares_options && startswith(file, "instances/")
+                                     ? strstr(file, "/options/")
+                                     : NULL;
+
+        if (option &&
+            (startswith(option, "/options/funcgraph-") || streq(option, "/options/sleep-time")))
+                return option + 1;
+        return file;
+}
+
+int plan_step(Plan *p, PlanKind kind, const char *file, const char *now, const char *value,
+              const char *text) {
+        PlanStep s = { .kind = kind };
+
+        if (!ARRAY_GROW(p->steps, p->n))
+                return -ENOMEM;
+        s.file = strdup(file);
+        s.now = now ? strdup(now) : NULL;
+        s.value = value ? strdup(value) : NULL;
+        s.text = text ? strdup(text) : NULL;
+        if (!s.file || (now && !s.now) || (value && !s.value) || (text && !s.text)) {
+                step_done(&s);
+                return -ENOMEM;
+        }
+        s.place = resolve(p, s.file);
+        p->steps[p->n++] = s;
+        return 0;
+}
+
+/* --- what is there ---------------------------------------------------------------------------- */
+
+/* The path below a directory that the plan makes, or NULL. */
+static const char *find_in_new(const Plan *p, const char *file) {
+        for (size_t i = 0; p->is_dry && i < p->n; i++) {
+                const char *rest =
+                        p->steps[i].kind == PLAN_MKDIR ? startswith(file, p->steps[i].file) : NULL;
+
+                if (rest && *rest == '/')
+                        return rest + 1;
+        }
+        return NULL;
+}
+
+/* As tracing_cpumask has it. */
+static int all_cpus(const Tracefs *fs, char **ret) {
+        _cleanup_free_ uint32_t *cpus = NULL;
+        _cleanup_buf_ Buf b = BUF_INIT;
+        uint32_t n_last;
+        size_t n;
+        int r;
+
+        r = tracefs_get_cpus(fs, &cpus, &n);
+        if (r < 0)
+                return r;
+        n_last = cpus[n - 1] % 32 + 1;
+        buf_printf(&b, "%x", n_last == 32 ? UINT32_MAX : (UINT32_C(1) << n_last) - 1);
+        for (uint32_t group = cpus[n - 1] / 32; group > 0; group--)
+                buf_adds(&b, ",ffffffff");
+        return buf_take_string(&b, ret);
+}
+
+static int read_new(const Tracefs *fs, const char *name, char **ret) {
+        _cleanup_free_ char *top = NULL;
+        const char *value = NULL;
+        int r;
+
+        r = knob_read(fs->fd, name, &top);
+        if (r < 0)
+                return r; /* what the top level does not have an instance has not either */
+        if (streq(name, "tracing_cpumask"))
+                return all_cpus(fs, ret);
+        if (startswith(name, "events/"))
+                value = streq(strrchr(name, '/'), "/enable") ? "0" : "none";
+        for (size_t i = 0; i < ELEMENTSOF(new_values); i++)
+                if (streq(new_values[i].name, name))
+                        value = new_values[i].value;
+        if (!value && knob_is_list(name))
+                value = "";
+        *ret = value ? strdup(value) : TAKE_PTR(top);
+        return *ret ? 0 : -ENOMEM;
+}
+
+/* What @s leaves of a list that says @now. */
+static int change_list(const PlanStep *s, const char *now, char **ret) {
+        _cleanup_strv_ Strv words = {}, change = {}, sorted = {}, rest = {};
+        int r;
+
+        r = strv_split(&words, now, "\n");
+        if (r >= 0)
+                r = strv_split(&change, s->value, "\n");
+        if (r >= 0)
+                r = strv_copy(&sorted, &change);
+        strv_sort_unique(&sorted);
+        for (size_t i = 0; r >= 0 && i < words.n; i++)
+                if (!strv_finds(&sorted, words.items[i]))
+                        r = strv_add(&rest, words.items[i]);
+        for (size_t i = 0; r >= 0 && s->kind != PLAN_REMOVE && i < change.n; i++)
+                r = strv_add(&rest, change.items[i]);
+        if (r < 0)
+                return r;
+        *ret = strv_join(&rest, "\n");
+        return *ret ? 0 : -ENOMEM;
+}
+
+/* Whether a dry plan would have written @file. */
+static bool is_set(const Plan *p, const char *file) {
+        for (size_t i = 0; p->is_dry && i < p->n; i++)
+                if (p->steps[i].kind == PLAN_SET && streq(p->steps[i].file, file))
+                        return true;
+        return false;
+}
+
+int plan_read(const Plan *p, const Tracefs *fs, const char *file, char **ret) {
+        const char *place = resolve(p, file), *name = find_in_new(p, place);
+        _cleanup_free_ char *now = NULL;
+        int r;
+
+        r = name ? read_new(fs, name, &now) : knob_read(fs->fd, place, &now);
+        if (r == -ENOENT && is_set(p, file)) { /* of an event that a step would make */
+                now = strdup("");
+                r = now ? 0 : -ENOMEM;
+        }
+        for (size_t i = 0; r >= 0 && p->is_dry && i < p->n; i++) {
+                const PlanStep *s = &p->steps[i];
+                char *then = NULL;
+
+                if (s->kind == PLAN_LINE || !streq(s->place, place))
+                        continue;
+                if (s->kind == PLAN_SET)
+                        r = (then = strdup(s->value)) ? 0 : -ENOMEM;
+                else
+                        r = change_list(s, now, &then);
+                if (r >= 0) {
+                        free(now);
+                        now = then;
+                }
+        }
+        if (r >= 0)
+                *ret = TAKE_PTR(now);
+        return r;
+}
+
+/* --- adding ----------------------------------------------------------------------------------- */
+
+/* Sizes that differ by CPU read as "X" (linux 6.1 kernel/trace/trace.c, tracing_entries_read()). */
+static int save_sizes_by_cpu(const Tracefs *fs, Ledger *l, const char *session) {
+        _cleanup_free_ uint32_t *cpus = NULL;
+        size_t n;
+        int r;
+
+        r = tracefs_get_cpus(fs, &cpus, &n);
+        for (size_t i = 0; r >= 0 && i < n; i++) {
+                _cleanup_free_ char *value = NULL;
+                char file[64];
+
+                (void) snprintf(file, sizeof(file), "per_cpu/cpu%u/buffer_size_kb", cpus[i]);
+                r = knob_read(fs->fd, file, &value);
+                if (r >= 0)
+                        r = ledger_add(l, session, LEDGER_FILE, file, value);
+        }
+        return r;
+}
+
+int plan_add(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *file,
+             const char *value) {
+        return plan_add_text(p, fs, l, session, file, value, NULL);
+}
+
+/*
+ * Without buffer_percent the kernel wakes readers when their buffers are half full, which is late but not too
+ * late for who looks by the clock as well (daemon/record/pace.h), and who listens to all CPUs' at once, whatever
+ * it says.  Old kernels refuse it to whoever lacks CAP_DAC_OVERRIDE (linux 5.10 kernel/trace/trace.c,
+ * init_tracer_tracefs(): 0444; ring_buffer.c, ring_buffer_poll_wait(): full is 0 for all CPUs).
+ */
+static bool is_withheld(const Plan *p, const Tracefs *fs, const char *file) {
+        const char *name = find_in_new(p, resolve(p, file)) ?: file, *slash = strrchr(name, '/');
+
+        return streq(slash ? slash + 1 : name, "buffer_percent") && knob_is_read_only(fs->fd, name);
+}
+
+/*
+ * Whether the file goes on saying what it is made to say, until somebody else writes it.  The kernel rounds
+ * sizes, switches tracing_on for triggers, and takes tasks and modules' functions out of lists; events are not
+ * told apart from their triggers.
+ */
+static bool tells_whose(const char *file) {
+        if (strstr(file, "events/") || strstr(file, "buffer_size_kb") || strstr(file, "tracing_on"))
+                return false;
+        return !knob_is_list(file) || strstr(file, "set_graph_");
+}
+
+int plan_add_text(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *file,
+                  const char *value, const char *text) {
+        _cleanup_free_ char *now = NULL;
+        int r;
+
+        r = plan_read(p, fs, file, &now);
+        if (r == -ENOENT)
+                return 0;
+        if (r < 0)
+                return r;
+        if (knob_equal(file, now, value) || is_withheld(p, fs, file))
+                return 0;
+        if (session) {
+                if (streq(file, "buffer_size_kb") && *now == 'X')
+                        r = save_sizes_by_cpu(fs, l, session);
+                else
+                        r = ledger_claim(l, fs, session, LEDGER_FILE, file, now,
+                                         tells_whose(file) ? value : NULL);
+        }
+        if (r >= 0)
+                r = plan_step(p, PLAN_SET, file, now, value, text);
+        if (r >= 0)
+                p->steps[p->n - 1].is_new = find_in_new(p, resolve(p, file)) != NULL;
+        return r;
+}
+
+int plan_make_dir(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *dir,
+                  const char **ret_file) {
+        int r;
+
+        *ret_file = "the ledger";
+        r = ledger_add(l, session, LEDGER_INSTANCE, dir, NULL);
+        if (r >= 0)
+                r = plan_step(p, PLAN_MKDIR, dir, NULL, NULL, NULL);
+        if (r >= 0)
+                r = ledger_commit(l, fs->path);
+        return r < 0 ? r : plan_apply(p, fs, ret_file);
+}
+
+int plan_add_line(Plan *p, Ledger *l, const char *session, const char *file, const char *line) {
+        int r = ledger_add(l, session, LEDGER_LINE, file, line);
+
+        return r < 0 ? r : plan_step(p, PLAN_LINE, file, NULL, line, NULL);
+}
+
+int plan_append(Plan *p, const Tracefs *fs, const char *file, const Strv *words) {
+        _cleanup_free_ char *text = strv_join(words, "\n"), *now = NULL;
+        int r;
+
+        if (!text)
+                return -ENOMEM;
+        if (words->n == 0)
+                return 0;
+        r = plan_read(p, fs, file, &now);
+        return r < 0 ? r : plan_step(p, PLAN_APPEND, file, now, text, NULL);
+}
+
+void plan_done(Plan *p) {
+        for (size_t i = 0; i < p->n; i++)
+                step_done(&p->steps[i]);
+        free(p->steps);
+        *p = (Plan){};
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Looking without touching: where tracefs is, which CPUs, instances and tracers it has, and
+ * which processes hold its pipes.  libtracefs is asked where it is mounted, and told not to
+ * mount it: a daemon that changes the mounts of a host surprises somebody.
+ */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <tracefs.h>
+
+#include "base/grow.h"
+#include "base/io.h"
+#include "base/release.h"
+#include "base/unit.h"
+#include "daemon/process/aside.h"
+#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/tracefs.h"
+
+static int open_listing(int dir_fd, const char *path, DIR **ret) {
+        int fd = openat(dir_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        return dir_list(ret, fd < 0 ? ORIGIN(-errno) : fd);
+}
+
+static bool is_tracefs(int fd) {
+        struct statfs st;
+
+        return fstatfs(fd, &st) >= 0 && st.f_type == TRACEFS_MAGIC;
+}
+
+/* The name under which people know the directory: a sandbox may show it elsewhere. */
+static const char *usual_path(int fd, const char *path) {
+        struct stat st, usual;
+
+        return fstat(fd, &st) >= 0 && stat(TRACEFS_DEFAULT_PATH, &usual) >= 0 &&
+                               st.st_dev == usual.st_dev && st.st_ino == usual.st_ino
+                       ? TRACEFS_DEFAULT_PATH
+                       : path;
+}
+
+int tracefs_attach(Tracefs *fs, const char *path) {
+        _cleanup_close_ int fd = -EBADF, probe = -EBADF;
+        const char *found = NULL;
+        char *copy;
+
+        if (fs->fd >= 0)
+                return 0;
+        if (!path)
+                path = tracefs_tracing_dir_is_mounted(false, &found) > 0 && found
+                               ? found
+                               : TRACEFS_DEFAULT_PATH;
+        copy = strdup(path);
+        if (!copy)
+                return fs->error = -ENOMEM;
+        free(fs->path);
+        fs->path = copy;
+
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0)
+                return fs->error = ORIGIN(-errno);
+        probe = openat(fd, "current_tracer", O_RDONLY | O_CLOEXEC);
+        if (probe < 0)
+                return fs->error = errno == ENOENT && is_tracefs(fd) ? -ENODATA : ORIGIN(-errno);
+        if (!streq(usual_path(fd, path), path)) {
+                copy = strdup(TRACEFS_DEFAULT_PATH);
+                if (!copy)
+                        return fs->error = -ENOMEM;
+                free(fs->path);
+                fs->path = copy;
+        }
+        fs->marks_writers = is_tracefs(fd);
+        fs->fd = TAKE_FD(fd);
+        return fs->error = 0;
+}
+
+void tracefs_detach(Tracefs *fs) {
+        fs->fd = safe_close(fs->fd);
+        free(fs->path);
+        fs->path = NULL;
+}
+
+/* Adds the names in a directory that do not begin with a dot, and sorts. */
+static int list_names(int dir_fd, const char *path, Strv *ret) {
+        _cleanup_(closedirp) DIR *d = NULL;
+        struct dirent *e;
+        int r;
+
+        r = open_listing(dir_fd, path, &d);
+        if (r < 0)
+                return r;
+        while ((e = readdir(d))) {
+                if (e->d_name[0] == '.')
+                        continue;
+                r = strv_add(ret, e->d_name);
+                if (r < 0)
+                        return r;
+        }
+        strv_sort_unique(ret);
+        return 0;
+}
+
+bool tracefs_kernel_is_since(const Tracefs *fs, unsigned major, unsigned minor) {
+        _cleanup_free_ char *release = NULL;
+
+        return file_read(fs->root_fd, "proc/sys/kernel/osrelease", &release, NULL, 4096) >= 0 &&
+               release_compare(release, major, minor) == RELEASE_SINCE;
+}
+
+int tracefs_get_instances(const Tracefs *fs, Strv *ret) {
+        int r = list_names(fs->fd, "instances", ret);
+
+        return r == -ENOENT ? 0 : r;
+}
+
+int tracefs_get_threads(const Tracefs *fs, const char *pid, Strv *ret) {
+        char path[64];
+
+        (void) snprintf(path, sizeof(path), "proc/%.20s/task", pid);
+        return list_names(fs->root_fd, path, ret);
+}
+
+static int compare_u32(const void *a, const void *b) {
+        uint32_t x = *(const uint32_t *) a, y = *(const uint32_t *) b;
+
+        return x < y ? -1 : x > y;
+}
+
+int tracefs_get_cpus(const Tracefs *fs, uint32_t **ret, size_t *ret_n) {
+        _cleanup_(closedirp) DIR *d = NULL;
+        _cleanup_free_ uint32_t *cpus = NULL;
+        struct dirent *e;
+        size_t n = 0;
+        int r;
+
+        r = open_listing(fs->fd, "per_cpu", &d);
+        if (r < 0)
+                return r;
+        while ((e = readdir(d))) {
+                const char *number = startswith(e->d_name, "cpu");
+                uint64_t cpu;
+
+                if (!number || parse_u64(number, UINT32_MAX - 1, &cpu) < 0)
+                        continue;
+                if (!ARRAY_GROW(cpus, n))
+                        return -ENOMEM;
+                cpus[n++] = (uint32_t) cpu;
+        }
+        if (n == 0)
+                return ORIGIN(-ENOENT);
+        qsort(cpus, n, sizeof(*cpus), compare_u32);
+        *ret = TAKE_PTR(cpus);
+        *ret_n = n;
+        return 0;
+}
+
+int tracefs_has_tracer(const Tracefs *fs, const char *dir, const char *tracer) {
+        _cleanup_free_ char *text = NULL, *path = NULL;
+        _cleanup_strv_ Strv words = {};
+        int r;
+
+        if (asprintf(&path, "%savailable_tracers", dir) < 0)
+                return -ENOMEM;
+        r = file_read(fs->fd, path, &text, NULL, KNOB_MAX_BYTES);
+        if (r < 0)
+                return r;
+        r = strv_split(&words, text, " \n");
+        return r < 0 ? r : strv_contains(&words, tracer);
+}
+
+int tracefs_find_graph_users(const Tracefs *fs, Strv *ret) {
+        _cleanup_strv_ Strv instances = {};
+        int r;
+
+        r = tracefs_get_instances(fs, &instances);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i <= instances.n; i++) {
+                _cleanup_free_ char *dir = NULL, *path = NULL, *tracer = NULL;
+
+                if ((i == instances.n ? asprintf(&dir, "%s", "")
+                                      : asprintf(&dir, "instances/%s/", instances.items[i])) < 0 ||
+                    asprintf(&path, "%scurrent_tracer", dir) < 0)
+                        return -ENOMEM;
+                r = knob_read(fs->fd, path, &tracer);
+                if (r == -ENOENT || r == -ENODEV) /* an instance that has just gone */
+                        continue;
+                if (r < 0)
+                        return r;
+                if (streq(tracer, "function_graph")) {
+                        r = strv_take(ret, TAKE_PTR(dir));
+                        if (r < 0)
+                                return r;
+                }
+        }
+        return 0;
+}
+
+/* Whether @target (of a link in /proc/PID/fd) is a pipe of the buffer in @dir.  debugfs shows the
+ * same files a second time. */
+static bool is_pipe_of(const Tracefs *fs, const char *dir, const char *target) {
+        const char *const prefixes[] = { fs->path, TRACEFS_DEFAULT_PATH,
+                                         "/sys/kernel/debug/tracing" };
+
+        for (size_t i = 0; i < ELEMENTSOF(prefixes); i++) {
+                const char *rest = startswith(target, prefixes[i]);
+
+                if (!rest || *rest != '/')
+                        continue;
+                rest = startswith(rest + 1, dir);
+                if (!rest)
+                        continue;
+                if (streq(rest, "trace_pipe"))
+                        return true;
+                rest = startswith(rest, "per_cpu/cpu");
+                rest = rest ? strchr(rest, '/') : NULL;
+                if (rest && startswith(rest, "/trace_pipe"))
+                        return true;
+        }
+        return false;
+}
+
+static int add_holder(const Tracefs *fs, const char *dir, const char *pid, Strv *ret) {
+        _cleanup_(closedirp) DIR *d = NULL;
+        char path[PATH_MAX], target[PATH_MAX];
+        struct dirent *e;
+
+        (void) snprintf(path, sizeof(path), "proc/%.20s/fd", pid);
+        if (open_listing(fs->root_fd, path, &d) < 0)
+                return 0; /* it has ended, or is not ours to see */
+        while ((e = readdir(d))) {
+                ssize_t n = readlinkat(dirfd(d), e->d_name, target, sizeof(target) - 1);
+                _cleanup_free_ char *comm = NULL;
+
+                if (n <= 0)
+                        continue;
+                target[n] = 0;
+                if (!is_pipe_of(fs, dir, target))
+                        continue;
+                (void) snprintf(path, sizeof(path), "proc/%.20s/comm", pid);
+                if (file_read(fs->root_fd, path, &comm, NULL, 4096) < 0)
+                        return 0;
+                comm[strcspn(comm, "\n")] = 0;
+                return strv_addf(ret, "%s (pid %s)", comm, pid);
+        }
+        return 0;
+}
+
+static int find_pipe_holders(const Tracefs *fs, const char *dir, Strv *ret) {
+        _cleanup_(closedirp) DIR *d = NULL;
+        struct dirent *e;
+        int r;
+
+        if (open_listing(fs->root_fd, "proc", &d) < 0)
+                return 0;
+        while ((e = readdir(d))) {
+                uint64_t pid;
+
+                if (parse_u64(e->d_name, INT32_MAX, &pid) < 0 || (pid_t) pid == getpid())
+                        continue;
+                r = add_holder(fs, dir, e->d_name, ret);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/* Any user may have as many descriptors as he likes. */
+int tracefs_find_pipe_holders(const Tracefs *fs, const char *dir, Strv *ret) {
+        int r;
+
+        aside_leave();
+        r = find_pipe_holders(fs, dir, ret);
+        aside_return();
+        return r;
+}
+
+char *tracefs_where(const Tracefs *fs, const char *dir) {
+        char *text;
+        int n = (int) strlen(dir);
+
+        if (n > 0 && dir[n - 1] == '/')
+                n--;
+        if (asprintf(&text, "%s%s%.*s", fs->path, n > 0 ? "/" : "", n, dir) < 0)
+                return NULL;
+        return text;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Tracefs: the directory, and what this kernel can do in it
+ *
+ * All of the controller reaches tracefs through one directory descriptor, so
+ * that a mount moved or covered later changes nothing.  `root_fd` is "/", or
+ * what a test puts in its place: /proc and /sys are read relative to it.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "base/strv.h"
+
+#define TRACEFS_DEFAULT_PATH "/sys/kernel/tracing"
+
+typedef struct Tracefs {
+        int fd;      /* the directory, or -EBADF */
+        char *path;  /* for messages; NULL while nothing is found */
+        int root_fd; /* "/" */
+        int error;   /* why fd is not open: -ENOENT (not mounted), -ENODATA (mounted, and empty, as
+                      * since a boot in lockdown), -EPERM (locked down later), -EACCES */
+        bool marks_writers; /* files' times tell who wrote them (daemon/tracefs/put-back.h) */
+} Tracefs;
+
+/*
+ * tracefs_attach() - find and open it; may be repeated after a failure
+ * @path: where it is; NULL: where it is mounted
+ *
+ * Nothing is mounted.  Opening is proved by opening current_tracer, because lockdown refuses
+ * files, not the directory (linux 6.1 fs/tracefs/inode.c and kernel/trace/trace.c,
+ * tracing_check_open_get_tr()); a kernel that boots locked down makes none (tracing_init_dentry()).
+ * Return: 0, or -errno, which is also kept in fs->error.
+ */
+int tracefs_attach(Tracefs *fs, const char *path);
+void tracefs_detach(Tracefs *fs);
+
+/* Whether this kernel's release is MAJOR.MINOR or later; false if it cannot be told. */
+bool tracefs_kernel_is_since(const Tracefs *fs, unsigned major, unsigned minor);
+/* Names in instances/, sorted. */
+int tracefs_get_instances(const Tracefs *fs, Strv *ret);
+/* Adds the ids of all threads of process @pid (decimal).  -ENOENT if there is no such process. */
+int tracefs_get_threads(const Tracefs *fs, const char *pid, Strv *ret);
+/* Possible CPUs, ascending, from per_cpu/; the caller frees.  -ENOENT if there is none. */
+int tracefs_get_cpus(const Tracefs *fs, uint32_t **ret, size_t *ret_n);
+/* Whether available_tracers below @dir ("" or "instances/x/") lists @tracer; -errno. */
+int tracefs_has_tracer(const Tracefs *fs, const char *dir, const char *tracer);
+/* Directories ("" or "instances/x/") whose current_tracer is function_graph. */
+int tracefs_find_graph_users(const Tracefs *fs, Strv *ret);
+/* "trace-cmd (pid 812)" for each other process that has a trace_pipe or trace_pipe_raw of @dir
+ * open, as far as /proc tells. */
+int tracefs_find_pipe_holders(const Tracefs *fs, const char *dir, Strv *ret);
+/* "/sys/kernel/tracing/instances/x" for "instances/x/": for messages.  The caller frees. */
+char *tracefs_where(const Tracefs *fs, const char *dir);

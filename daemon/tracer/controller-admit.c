@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Admission: everything is asked that can be before anything is written, first what a spec comes to on this
+ * host, then who is in the way.  The answer is handed on to arming, which asks again only what may have
+ * changed: what is ours says so by the controller's generation and the list of functions; what is of others,
+ * their tracers, the threads of a process, says nothing, so that an answer is believed for a moment only.
+ */
+
+#include "base/now.h"
+#include "base/unit.h"
+#include "daemon/admission/admission.h"
+#include "daemon/admission/override.h"
+#include "daemon/instances/bell.h"
+#include "daemon/instances/event-set.h"
+#include "daemon/process/aside.h"
+#include "daemon/tracer/controller-private.h"
+#include "daemon/tracer/host-check.h"
+#include "store/trigger.h"
+
+#define BELIEVED_NS (NSEC_PER_SEC / 5)
+#define OUTLOOK_LONG_NS NSEC_PER_SEC
+
+static void answers_done(Admission *a) {
+        strv_done(&a->roots);
+        strv_done(&a->notrace);
+        strv_done(&a->root_words);
+        strv_done(&a->notrace_words);
+        strv_done(&a->threads);
+        strv_done(&a->overridden);
+        strv_done(&a->warnings);
+}
+
+Admission *admission_free(Admission *a) {
+        if (!a)
+                return NULL;
+        answers_done(a);
+        strv_done(&a->clock_readers);
+        lean_choice_done(&a->lean);
+        hooks_done(&a->waiting);
+        free(a);
+        return NULL;
+}
+
+/* Functions and events that triggers wait for. */
+static int admit_triggers(const Controller *c, const Spec *spec, Refusal *refusal) {
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < spec->triggers.n; i++) {
+                _cleanup_trigger_ Trigger t = {};
+                char why[TRIGGER_WHY_MAX];
+
+                if (trigger_parse(&t, spec->triggers.items[i], why) == 0)
+                        r = bell_admit(&c->fs, &t, &c->functions, refusal);
+        }
+        return r;
+}
+
+/*
+ * What the spec comes to, which may take a while: names are compared, and every process is looked at.  All
+ * this needs stays as it is while the loop goes on: where tracefs is, and the list of functions, which
+ * is read again by tasks, or when they have ended.
+ */
+static int admit_spec(const Controller *c, const SessionMeta *m, const MemoryUse *use, Admission *a,
+                      Refusal *refusal) {
+        const Spec *spec = &m->spec;
+        int r;
+
+        r = admit_names(&c->functions, spec, &a->roots, &a->notrace, refusal);
+        if (r == 0)
+                r = admit_together(spec, &a->roots, &a->notrace, refusal);
+        if (r == 0)
+                r = admit_triggers(c, spec, refusal);
+        if (r == 0)
+                r = admit_cpus(&c->fs, spec, refusal);
+        if (r == 0)
+                r = admit_clock(&c->fs, spec, refusal);
+        if (r == 0)
+                r = admit_events(&c->fs, spec, refusal);
+        if (r == 0)
+                r = admit_processes(&c->fs, spec, &a->threads, &a->warnings, refusal);
+        return r == 0 ? memory_admit(&c->fs, spec, use, refusal) : r;
+}
+
+/* Who or what is in the way.  Short questions, in which nobody leaves. */
+static int admit_now(Controller *c, const SessionMeta *m, Admission *a, Refusal *refusal) {
+        ClaimValues values = controller_claim_values(c, &m->spec);
+        _cleanup_strv_ Strv ours = {};
+        const Claim *holder;
+        const char *what;
+        int r;
+
+        for (const Tracer *t = c->tracers; t; t = t->next)
+                if (streq(t->claim->session, m->name))
+                        return refusal_set(refusal, REFUSAL_SESSION_EXISTS,
+                                           json_pack("{ss}", "session", m->name),
+                                           "session %s is live already. Choose another name.",
+                                           m->name);
+        a->has_instances = a->is_dry ? controller_guess_instances(c) : controller_has_instances(c);
+        if (!a->has_instances && c->arbiter.n > 0)
+                return refuse_held(c->arbiter.claims[0], NULL, m->spec.depth, refusal);
+        if (c->has_instances < 0 && !a->is_dry)
+                return c->has_instances;
+        r = controller_admit_filter(c, refusal);
+        if (r == 0)
+                r = controller_own_dirs(c, &ours);
+        if (r != 0)
+                return r;
+        r = a->force ? override_find(&c->fs, a->has_instances, &ours, &a->overridden, &a->warnings,
+                                     refusal)
+                     : admit_tracer(&c->fs, c->ledger, a->has_instances, &ours, refusal);
+        if (r == 0 && arbiter_look(&c->arbiter, &a->roots, &a->notrace, &values, &holder, &what) ==
+                              ARBITER_E_HELD)
+                return refuse_held(holder, what, m->spec.depth, refusal);
+        return r;
+}
+
+/* How the lists of functions are written.  With what is the task's alone, and the functions, as admit_spec(). */
+static int shorten(const Controller *c, const Spec *spec, Admission *a) {
+        int r;
+
+        aside_leave();
+        r = functions_shorten(&c->functions, &a->roots, &spec->functions, &a->root_words);
+        if (r >= 0)
+                r = functions_shorten(&c->functions, &a->notrace, &spec->notrace,
+                                      &a->notrace_words);
+        aside_return();
+        return r;
+}
+
+static int ask(Controller *c, const SessionMeta *m, Admission *a, Refusal *refusal) {
+        MemoryUse use = controller_memory_use(c);
+        int r;
+
+        (void) controller_attach(c);
+        r = host_admit(&(HostFacts){ .fs = &c->fs, .has_instances = controller_guess_instances(c) },
+                       refusal);
+        if (r != 0)
+                return r;
+        if (!a->is_dry)
+                controller_retry(c);
+        r = functions_load(&c->functions, &c->fs);
+        if (r != 0)
+                return r;
+        a->generation = c->generation;
+        a->asked_ns = now_ns(CLOCK_MONOTONIC);
+        aside_leave();
+        r = admit_spec(c, m, &use, a, refusal);
+        aside_return();
+        if (r == 0)
+                r = admit_now(c, m, a, refusal);
+        return r == 0 ? shorten(c, &m->spec, a) : r;
+}
+
+int controller_ask(Controller *c, Admission **ret, const SessionMeta *m, bool force, bool is_dry,
+                   Refusal *refusal) {
+        _cleanup_(admission_freep) Admission *a = calloc(1, sizeof(*a));
+        int r;
+
+        if (!a)
+                return -ENOMEM;
+        *a = (Admission){ .force = force, .is_dry = is_dry };
+        r = ask(c, m, a, refusal);
+        if (r == 0)
+                *ret = TAKE_PTR(a);
+        return r;
+}
+
+int controller_admit(Controller *c, Admission **ret, const SessionMeta *m, bool force,
+                     Refusal *refusal) {
+        aside_settle(c->aside);
+        return controller_ask(c, ret, m, force, false, refusal);
+}
+
+int admission_renew(Admission *a, Controller *c, const SessionMeta *m, Refusal *refusal) {
+        if (a->generation == c->generation && now_ns(CLOCK_MONOTONIC) < a->asked_ns + BELIEVED_NS &&
+            functions_are_current(&c->functions, &c->fs))
+                return 0;
+        answers_done(a);
+        return ask(c, m, a, refusal);
+}
+
+/* --- what it would take ------------------------------------------------------------------------ */
+
+ControllerOutlook controller_foresee(const Controller *c, const SessionMeta *m,
+                                     const Admission *a) {
+        size_t n_words = a->root_words.n + a->notrace_words.n;
+
+        return (ControllerOutlook){
+                .is_learning = controller_is_learning_of(c, &m->spec, &a->roots),
+                .n_words = n_words,
+                .n_functions = c->functions.n,
+                .words_ns = functions_guess_ns(&c->functions, n_words),
+        };
+}
+
+int controller_outlook_tell(const ControllerOutlook *o, char **ret) {
+        char time[UNIT_TEXT_MAX], words[UNIT_TEXT_MAX], functions[UNIT_TEXT_MAX];
+
+        *ret = NULL;
+        if (o->words_ns < OUTLOOK_LONG_NS)
+                return 0;
+        if (asprintf(ret,
+                     "arming takes about %s, for the kernel compares each of %s names with its %s "
+                     "functions",
+                     format_duration(time, o->words_ns), format_count(words, o->n_words),
+                     format_count(functions, o->n_functions)) < 0) {
+                *ret = NULL;
+                return -ENOMEM;
+        }
+        return 0;
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Arming: what was admitted (controller-admit.c) is written to the ledger and planned, plans are applied and
+ * the tracer is switched on, in this order; every way back is left to tracer_end().
+ */
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/unit.h"
+#include "daemon/admission/admission.h"
+#include "daemon/admission/clock-reader.h"
+#include "daemon/admission/override.h"
+#include "daemon/instances/event-set.h"
+#include "daemon/instances/task-filter.h"
+#include "daemon/lean/lean.h"
+#include "daemon/process/aside.h"
+#include "daemon/record/pace.h"
+#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/plan.h"
+#include "daemon/tracer/controller-private.h"
+#include "store/format.h"
+#include "store/store.h"
+
+#define GRAPH_NOTRACE "set_graph_notrace"
+
+/* A list of functions that is to say @names, written as @words. */
+static int plan_names(Controller *c, Plan *p, const char *file, const Strv *names,
+                      const Strv *words) {
+        _cleanup_free_ char *value = strv_join(names, "\n"), *text = strv_join(words, "\n");
+
+        if (!value || !text)
+                return -ENOMEM;
+        return plan_add_text(p, &c->fs, c->ledger, LEDGER_SHARED, file, value, text);
+}
+
+/* What has one value for all instances: the first session sets it and the last one leaves it. */
+static int plan_shared(const Tracer *t, Plan *p, const SessionMeta *m, const Admission *a) {
+        _cleanup_free_ char *now = NULL, *roots = strv_join(&t->claim->roots, "\n");
+        Controller *c = t->c;
+        char depth[32], thresh[32];
+        int r;
+
+        if (!roots)
+                return -ENOMEM;
+        (void) snprintf(depth, sizeof(depth), "%llu", (unsigned long long) m->spec.depth);
+        (void) snprintf(thresh, sizeof(thresh), "%llu",
+                        (unsigned long long) t->claim->values.thresh_us);
+        r = plan_add(p, &c->fs, c->ledger, LEDGER_SHARED, "tracing_thresh", thresh);
+        if (r >= 0)
+                r = plan_add(p, &c->fs, c->ledger, LEDGER_SHARED, "max_graph_depth", depth);
+        if (r >= 0)
+                r = plan_names(c, p, GRAPH_NOTRACE, &t->claim->notrace, &a->notrace_words);
+        if (r >= 0)
+                r = plan_names(c, p, GRAPH_FUNCTION, &t->claim->roots, &a->root_words);
+        /* Kept even if it is the same by chance: the next session will add to it. */
+        if (r >= 0)
+                r = knob_read(c->fs.fd, GRAPH_FUNCTION, &now);
+        if (r >= 0)
+                r = ledger_claim(c->ledger, &c->fs, LEDGER_SHARED, LEDGER_FILE, GRAPH_FUNCTION, now,
+                                 roots);
+        return r;
+}
+
+int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
+                   const char **ret_file) {
+        Controller *c = t->c;
+        const char *session = t->claim->session;
+        int r;
+
+        *ret_file = "the tracers of others";
+        r = override_plan(p, &c->fs, c->ledger, &a->overridden);
+        if (r >= 0 && p->n > 0) {
+                r = ledger_commit(c->ledger, c->fs.path);
+                if (r >= 0)
+                        r = plan_apply(p, &c->fs, ret_file);
+                ledger_mark(c->ledger, &c->fs);
+        }
+        if (r < 0)
+                return r;
+
+        *ret_file = "instances";
+        r = instance_create(t->instance, p, c->ledger, session);
+        if (r < 0)
+                return r;
+
+        if (task_filter_follows(&m->spec)) {
+                r = task_filter_plan(p, &c->fs, c->ledger, session, &m->spec);
+                if (r < 0)
+                        return r;
+        }
+        *ret_file = "the control files";
+        r = instance_plan(t->instance, p, c->ledger, session,
+                          &(InstanceSettings){
+                                  .buffer_bytes = m->spec.buffer_bytes,
+                                  .percent = pace_percent(m->spec.buffer_bytes, m->spec.max_bytes),
+                                  .clock = t->clock,
+                                  .cpus = &m->spec.cpus,
+                                  .threads = &a->threads,
+                                  .threads_change = task_filter_follows(&m->spec),
+                                  .no_irqs = m->spec.no_irqs,
+                                  .no_sleep_time = m->spec.no_sleep_time,
+                                  .not_hooked = &a->clock_readers,
+                                  .hooks = t->waits ? &a->waiting : &a->lean.hooks,
+                                  .args = m->spec.args });
+        if (r >= 0)
+                r = event_set_plan(&m->spec.events, &a->threads, t->instance, p, &c->fs, c->ledger,
+                                   session);
+        if (r >= 0 && c->arbiter.n == 1)
+                r = plan_shared(t, p, m, a);
+        if (r < 0)
+                return r;
+
+        *ret_file = "the ledger";
+        r = controller_note_roots(c, &t->claim->roots);
+        if (r >= 0)
+                r = ledger_commit(c->ledger, c->fs.path);
+        if (r >= 0)
+                r = plan_apply(p, &c->fs, ret_file);
+        if (r >= 0 && c->arbiter.n > 1) {
+                *ret_file = GRAPH_FUNCTION;
+                r = tracer_add_roots(t, p);
+        }
+        if (r >= 0)
+                r = instance_start(t->instance, p, ret_file);
+        ledger_mark(c->ledger, &c->fs);
+        if (ledger_commit(c->ledger, c->fs.path) < 0)
+                log_debug("ledger", "the ledger is stale");
+        return r;
+}
+
+static int refuse_program(const Tracer *t, const SessionMeta *m, int error, const char *file,
+                          Refusal *refusal) {
+        const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+        _cleanup_free_ char *dir = NULL; /* whose current_tracer it is */
+        _cleanup_free_ char *store = ledger_failed_where(t->c->ledger, error);
+        const Tracefs *fs = &t->c->fs;
+        char size[UNIT_TEXT_MAX];
+
+        if (store)
+                return refusal_set(
+                        refusal, REFUSAL_SYSTEM_ERROR, json_pack("{si}", "errno", -error),
+                        "cannot record: writing the ledger in %s failed: %s%s. The kernel "
+                        "is as it was.",
+                        store, origin_text(error), store_way_out(error));
+        if (streq(name, "current_tracer")) {
+                dir = strndup(file, (size_t) (name - file));
+                if (!dir)
+                        return -ENOMEM;
+        }
+        if (strstr(file, "events/") && streq(strrchr(file, '/'), "/filter") && error == -EINVAL)
+                return refuse_event_filter(fs, file, "events", refusal);
+        if (dir && error == -EBUSY)
+                return refuse_held_pipe(fs, dir, refusal);
+        if (dir && error == -ENOSPC)
+                return refusal_set(refusal, REFUSAL_BUSY, json_pack("{ss}", "holder", "unknown"),
+                                   "the kernel has room for 16 users of function_graph, and %zu "
+                                   "sessions of ftraced are among them. Stop one (ftracectl list), "
+                                   "or another tool that uses it; or --wait.",
+                                   t->c->arbiter.n - 1);
+        if (strstr(file, "buffer_size_kb") && error == -ENOMEM)
+                return refusal_set(refusal, REFUSAL_NO_MEMORY, NULL,
+                                   "the kernel cannot give buffers of %s for each CPU. Use a "
+                                   "smaller --buffer-size.",
+                                   format_bytes(size, m->spec.buffer_bytes));
+        return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{si}", "errno", -error),
+                           "cannot program %s in %s: %s. Everything is put back; "
+                           "FTRACED_DEBUG=knob shows each write.",
+                           file, fs->path,
+                           error == -EIO ? "it does not say what was written" : origin_text(error));
+}
+
+/* A function of a module that has gone is shown as an address, which cannot be written. */
+static int warn_of_addresses(Controller *c, Strv *warnings) {
+        static const char *const files[] = { GRAPH_FUNCTION, GRAPH_NOTRACE };
+
+        for (size_t i = 0; i < ELEMENTSOF(files) && c->arbiter.n == 0; i++) {
+                _cleanup_free_ char *now = NULL;
+                char *text;
+                int r;
+
+                r = knob_read(c->fs.fd, files[i], &now);
+                if (r < 0 || !strstr(now, "0xffff"))
+                        continue;
+                if (asprintf(&text,
+                             "%s held the address of an unloaded module (%.18s), which cannot be "
+                             "put back",
+                             files[i], strstr(now, "0xffff")) < 0)
+                        return -ENOMEM;
+                r = strv_take(warnings, text);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int warn_of_clock_readers(const Strv *clock_readers, Strv *warnings) {
+        _cleanup_free_ char *names = strv_join(clock_readers, ", ");
+
+        if (clock_readers->n == 0)
+                return 0;
+        if (!names)
+                return -ENOMEM;
+        return strv_addf(warnings, "not recorded: %s, with which this kernel reads the trace clock",
+                         names);
+}
+
+/* Those who record already are told by their gaps; who comes, by a sentence. */
+static int warn_of_hush(const Tracer *t, Strv *warnings) {
+        _cleanup_free_ char *names = strv_join(&t->hushed, ", ");
+        char text[UNIT_TEXT_MAX];
+
+        if (t->hushed.n == 0)
+                return 0;
+        if (!names)
+                return -ENOMEM;
+        return strv_addf(warnings,
+                         "%s recorded nothing for %s, while the functions of this session were "
+                         "added to the kernel's list",
+                         names, format_duration(text, t->hushed_ns));
+}
+
+int tracer_fill_meta(Tracer *t, SessionMeta *m, const Admission *a) {
+        _cleanup_strv_ Strv neighbours = {}, new_roots = {}, new_notrace = {};
+        _cleanup_free_ char *clock = strdup(t->clock), *name = NULL;
+        _cleanup_free_ uint32_t *cpus = NULL;
+        uint32_t page_bytes;
+        size_t n;
+        int r;
+
+        if (instance_name(t->instance)) {
+                name = strdup(instance_name(t->instance));
+                if (!name)
+                        return -ENOMEM;
+        }
+        r = clock ? 0 : -ENOMEM;
+        if (r >= 0)
+                r = instance_read_page_bytes(t->instance, &page_bytes);
+        if (r >= 0 && (page_bytes < PAGE_BYTES_MIN || page_bytes > PAGE_BYTES_MAX))
+                r = -EBADMSG;
+        if (r >= 0)
+                r = tracefs_get_cpus(&t->c->fs, &cpus, &n);
+        if (r >= 0)
+                r = arbiter_neighbours(&t->c->arbiter, t->claim, &neighbours);
+        if (r >= 0)
+                r = strv_copy(&new_roots, &a->roots);
+        if (r >= 0)
+                r = strv_copy(&new_notrace, &a->notrace);
+        if (r >= 0)
+                r = lean_choice_tell(&a->lean, m);
+        for (size_t i = 0; r >= 0 && i < a->warnings.n; i++)
+                r = strv_add(&m->warnings, a->warnings.items[i]);
+        if (r >= 0)
+                r = warn_of_hush(t, &m->warnings);
+        if (r < 0)
+                return r;
+
+        strv_done(&m->roots);
+        m->roots = TAKE(new_roots, (Strv){});
+        strv_done(&m->notrace);
+        m->notrace = TAKE(new_notrace, (Strv){});
+        strv_done(&m->neighbours);
+        m->neighbours = TAKE(neighbours, (Strv){});
+        free(m->instance);
+        m->instance = TAKE_PTR(name);
+        free(m->clock);
+        m->clock = TAKE_PTR(clock);
+        m->page_bytes = page_bytes;
+        m->n_possible_cpus = cpus[n - 1] + 1;
+        return 0;
+}
+
+static int tracer_init(Tracer *t, const SessionMeta *m, const Admission *a, Refusal *refusal) {
+        Controller *c = t->c;
+        ClaimValues values = controller_claim_values(c, &m->spec);
+        const Claim *holder;
+        const char *what;
+        int r;
+
+        t->clock = strdup(m->spec.clock ?: SPEC_DEFAULT_CLOCK);
+        if (!t->clock)
+                return -ENOMEM;
+        r = instance_new(&t->instance, &c->fs, a->has_instances ? m->name : NULL);
+        if (r < 0)
+                return r;
+        if (instance_name(t->instance) && instance_exists(t->instance))
+                return refusal_set(refusal, REFUSAL_BUSY,
+                                   json_pack("{ss}", "holder", instance_name(t->instance)),
+                                   "%s/%s exists already and is not this daemon's. Choose another "
+                                   "name; if nobody uses it: rmdir %s/%s",
+                                   c->fs.path, instance_dir(t->instance), c->fs.path,
+                                   instance_dir(t->instance));
+        r = arbiter_join(&c->arbiter, &t->claim, m->name, m->owner_uid, &a->roots, &a->notrace,
+                         &values, &holder, &what);
+        if (r == ARBITER_E_HELD)
+                return refuse_held(holder, what, m->spec.depth, refusal);
+        return r;
+}
+
+static int tracer_new(Controller *c, Tracer **ret, const SessionMeta *m, const Admission *a,
+                      Refusal *refusal) {
+        Tracer *t = calloc(1, sizeof(*t));
+        int r;
+
+        if (!t)
+                return -ENOMEM;
+        t->c = c;
+        t->buffer_bytes = memory_of_buffers(&m->spec, 1);
+        r = tracer_init(t, m, a, refusal);
+        if (r != 0) {
+                tracer_free(t);
+                return r;
+        }
+        t->next = c->tracers;
+        c->generation++;
+        *ret = c->tracers = t;
+        return 0;
+}
+
+int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, Admission *a,
+                   Refusal *refusal) {
+        bool is_learning = controller_is_learning_of(c, &m->spec, &a->roots);
+        int r;
+
+        aside_leave();
+        r = lean_choose(&a->lean, c->store_fd, c->fs.root_fd, &c->functions, &m->spec, &a->roots,
+                        &a->notrace, is_learning, &a->warnings, refusal);
+        aside_return();
+        if (r == 0)
+                r = warn_of_addresses(c, &a->warnings);
+        if (r == 0)
+                r = clock_reader_find(&c->fs, &c->functions, &a->clock_readers);
+        if (r == 0)
+                r = warn_of_clock_readers(&a->clock_readers, &a->warnings);
+        if (r == 0)
+                r = tracer_new(c, ret, m, a, refusal);
+        if (r != 0)
+                return r;
+        r = hooks_for_waiting(&c->functions, m, &a->roots, &a->waiting, &(*ret)->waits);
+        if (r < 0)
+                tracer_free(*ret);
+        return r;
+}
+
+int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Admission *a, Refusal *refusal) {
+        _cleanup_plan_ Plan plan = {};
+        const char *file = NULL;
+        Tracer *t;
+        int r, k;
+
+        aside_settle(c->aside);
+        r = admission_renew(a, c, m, refusal);
+        if (r == 0)
+                r = tracer_prepare(c, &t, m, a, refusal);
+        if (r != 0)
+                return r;
+        if (a->lean.learns)
+                tracer_look_at_quiet(t);
+        r = tracer_hang_bells(t, &plan, m, &a->roots, &a->threads, refusal);
+        if (r == 0)
+                r = tracer_program(t, m, a, &plan, &file);
+        if (r == 0) {
+                file = "events/header_page";
+                r = tracer_fill_meta(t, m, a);
+        }
+        if (r < 0) {
+                log_debug("knob", "arming %s failed at %s: %s", m->name, file ?: "the triggers",
+                          origin_text(r));
+                r = refuse_program(t, m, r, file ?: "the triggers", refusal);
+        }
+        if (r != 0) {
+                k = tracer_end(t);
+                if (k < 0)
+                        (void) log_warning_errno(k,
+                                                 "Session %s was refused, and what it had "
+                                                 "changed could not all be put back yet: %m",
+                                                 m->name);
+                return r;
+        }
+        *ret = t;
+        return 0;
+}

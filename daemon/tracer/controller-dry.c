@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A dry run is arming with a plan that is only kept and a ledger that is only in memory.  Since
+ * that ledger then holds what the real one would, the way back can be read from it, in the order
+ * of ledger_undo().
+ */
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "daemon/tracefs/knob.h"
+#include "daemon/tracer/controller-private.h"
+
+/* @file is to say @value again, unless it does. */
+static int put_back(const Controller *c, Plan *p, const char *file, const char *value) {
+        _cleanup_free_ char *now = NULL;
+        int r;
+
+        r = plan_read(p, &c->fs, file, &now);
+        if (r == -ENOENT)
+                return 0;
+        if (r < 0 || knob_equal(file, now, value))
+                return r;
+        return plan_step(p, PLAN_SET, file, NULL, value, NULL);
+}
+
+static int take_line_out(Plan *p, const LedgerRecord *e) {
+        _cleanup_free_ char *line = ledger_line_out(e);
+
+        return line ? plan_step(p, PLAN_LINE, e->file, NULL, line, NULL) : -ENOMEM;
+}
+
+static int plan_stop(const Controller *c, Plan *p, const LedgerRecord *e) {
+        _cleanup_free_ char *on = NULL, *tracer = NULL, *now = NULL;
+        const char *dir = e->kind == LEDGER_INSTANCE ? e->file : "",
+                   *slash = e->kind == LEDGER_INSTANCE ? "/" : "";
+        int r;
+
+        if (e->kind != LEDGER_INSTANCE &&
+            (e->kind != LEDGER_FILE || !streq(e->file, "current_tracer")))
+                return 0;
+        if (asprintf(&on, "%s%stracing_on", dir, slash) < 0 ||
+            asprintf(&tracer, "%s%scurrent_tracer", dir, slash) < 0)
+                return -ENOMEM;
+        r = plan_read(p, &c->fs, tracer, &now);
+        if (r < 0 || !streq(now, "function_graph"))
+                return MIN(r, 0);
+        r = put_back(c, p, on, "0");
+        return r < 0 ? r : put_back(c, p, tracer, "nop");
+}
+
+/* What ledger_undo() does for @session. */
+static int plan_undo(const Controller *c, Plan *p, const char *session) {
+        const Ledger *l = c->ledger;
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < ledger_n(l); i++)
+                if (streq(ledger_get(l, i)->session, session))
+                        r = plan_stop(c, p, ledger_get(l, i));
+        for (size_t i = ledger_n(l); r >= 0 && i-- > 0;) {
+                const LedgerRecord *e = ledger_get(l, i);
+
+                if (!streq(e->session, session))
+                        continue;
+                if (e->kind == LEDGER_FILE && !streq(e->file, "current_tracer"))
+                        r = put_back(c, p, e->file, e->old);
+                else if (e->kind == LEDGER_LINE)
+                        r = take_line_out(p, e);
+        }
+        for (size_t i = ledger_n(l); r >= 0 && i-- > 0;) {
+                const LedgerRecord *e = ledger_get(l, i);
+
+                if (e->kind == LEDGER_INSTANCE && streq(e->session, session))
+                        r = plan_step(p, PLAN_RMDIR, e->file, NULL, NULL, NULL);
+        }
+        for (size_t i = ledger_n(l); r >= 0 && i-- > 0;) {
+                const LedgerRecord *e = ledger_get(l, i);
+
+                if (e->kind == LEDGER_TRACER && streq(e->session, session))
+                        r = put_back(c, p, e->file, e->old);
+        }
+        return r;
+}
+
+/* What tracer_end() does. */
+static int plan_end(const Tracer *t, Plan *p) {
+        int r = plan_undo(t->c, p, t->claim->session);
+
+        if (r < 0)
+                return r;
+        return t->c->arbiter.n > 1 ? tracer_plan_roots_away(t, p)
+                                   : plan_undo(t->c, p, LEDGER_SHARED);
+}
+
+static int rehearse(Tracer *t, Plan *p, size_t *ret_n_arm, SessionMeta *m, const Admission *a,
+                    Refusal *refusal) {
+        const char *file;
+        int r;
+
+        r = tracer_hang_bells(t, p, m, &a->roots, &a->threads, refusal);
+        if (r > 0)
+                return r;
+        if (r >= 0)
+                r = tracer_program(t, m, a, p, &file);
+        if (r >= 0)
+                r = tracer_fill_meta(t, m, a);
+        if (r >= 0 && !controller_waits_for_start(&m->spec))
+                r = instance_plan_recording(t->instance, p, true);
+        if (r >= 0)
+                r = tracer_plan_switches(t, p, m);
+        *ret_n_arm = p->n;
+        return r < 0 ? r : plan_end(t, p);
+}
+
+static int warn_of_cost(const Controller *c, SessionMeta *m, const Admission *a) {
+        ControllerOutlook outlook = controller_foresee(c, m, a);
+        char *text;
+        int r = controller_outlook_tell(&outlook, &text);
+
+        return r < 0 || !text ? r : strv_take(&m->warnings, text);
+}
+
+int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta *m, bool force,
+                        Refusal *refusal) {
+        _cleanup_(admission_freep) Admission *a = NULL;
+        _cleanup_(ledger_freep) Ledger *dry = NULL;
+        _cleanup_plan_ Plan plan = { .is_dry = true,
+                                     .shares_options = instance_shares_options(&c->fs) };
+        Ledger *ledger = c->ledger;
+        Tracer *t;
+        int r;
+
+        aside_settle(c->aside);
+        r = ledger_new_dry(&dry);
+        if (r >= 0)
+                r = controller_ask(c, &a, m, force, true, refusal);
+        if (r == 0)
+                r = tracer_prepare(c, &t, m, a, refusal);
+        if (r != 0)
+                return r;
+        c->ledger = dry;
+        r = rehearse(t, &plan, ret_n_arm, m, a, refusal);
+        c->ledger = ledger;
+        tracer_free(t);
+        if (r == 0)
+                r = warn_of_cost(c, m, a);
+        if (r != 0)
+                return r;
+        *ret = TAKE(plan, (Plan){});
+        return 0;
+}

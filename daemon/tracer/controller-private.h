@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * The controller's inside, for daemon/tracer/controller.c (what is armed, and its undoing),
+ * daemon/tracer/tracer.c (what is asked of one that is armed),
+ * daemon/tracer/controller-admit.c (whether something may be armed), daemon/tracer/controller-arm.c (arming),
+ * daemon/tracer/controller-dry.c (what arming would write),
+ * daemon/tracer/controller-adopt.c (going on with what an earlier daemon armed),
+ * daemon/tracer/controller-filter.c (roots that come and go beside live tracers) and
+ * daemon/tracer/controller-lean.c (learning and narrowing).
+ */
+
+#include "daemon/admission/admission.h"
+#include "daemon/admission/arbiter.h"
+#include "daemon/admission/functions.h"
+#include "daemon/admission/memory.h"
+#include "daemon/instances/instance.h"
+#include "daemon/lean/lean.h"
+#include "daemon/tracefs/ledger.h"
+#include "daemon/tracefs/plan.h"
+#include "daemon/tracefs/tracefs.h"
+#include "daemon/tracer/controller.h"
+
+#define GRAPH_FUNCTION "set_graph_function"
+
+struct Controller {
+        Tracefs fs;
+        Aside *aside;      /* whose tasks write, too */
+        char *wanted_path; /* where the caller says tracefs is, or NULL */
+        Ledger *ledger;
+        Arbiter arbiter;
+        Functions functions;
+        Tracer *tracers;   /* live ones, and those that could not be switched off */
+        int has_instances; /* < 0: not known yet */
+        size_t n_restored;
+        bool keeps;       /* what the ledger holds may be taken up: nothing of it is undone yet */
+        bool leaving;     /* what is programmed stays when the controller goes */
+        int store_fd;     /* where lean/ is */
+        bool has_address; /* set_graph_function had one of a function that went (controller-roots.c) */
+        Strv kept_roots; /* of sessions that ended, which could not be taken out (controller-filter.c) */
+        uint64_t n_root_closes; /* of set_graph_function while somebody records */
+        Strv recovered;         /* instances that a daemon which died had hushed */
+        Strv stale_roots; /* names of what is at addresses that went, as set_graph_function shows them */
+        const Strv **lessons; /* the roots of each that is under way (controller-lean.c) */
+        size_t n_lessons;
+        ConfigShare memory_limit;
+        uint64_t generation; /* of what admission depends on and the controller knows */
+};
+
+struct Tracer {
+        Controller *c;
+        Tracer *next;
+        Claim *claim;
+        Instance *instance;
+        uint64_t buffer_bytes; /* for each CPU */
+        char *clock;           /* trace_clock */
+        bool ended;            /* disarmed, and still on */
+        bool waits;            /* armed, with the roots alone hooked */
+        Strv gone;             /* roots whose module has gone */
+        bool is_weighed;
+        Touchstone quiet; /* if so */
+        Strv hushed;      /* sessions that were, while its roots came */
+        uint64_t hushed_ns;
+        TracerHushed on_hushed; /* or NULL */
+        void *userdata;         /* of it */
+};
+
+struct Admission {
+        bool force, is_dry;
+        uint64_t generation, asked_ns; /* CLOCK_MONOTONIC */
+
+        /* what the spec comes to on this host */
+        Strv roots, notrace;
+        Strv root_words, notrace_words; /* the same, in as few words as possible */
+        Strv threads;                   /* of the spec's processes */
+        Strv overridden;                /* buffers whose tracer is somebody else's and in the way */
+        Strv warnings;
+        bool has_instances;
+
+        /* what tracer_prepare() adds */
+        Strv clock_readers;
+        LeanChoice lean;
+        Hooks waiting; /* what is hooked instead while it only waits, if tracer_waits() */
+};
+
+/*
+ * controller-admit.c:
+ *   - controller_ask() everything that has to be asked before something is written; with @is_dry writes
+ *     nothing at all, which otherwise asking for instances may do
+ *   - admission_renew() asks again if the answer may not be true any more
+ * 0, REFUSED, -errno.
+ */
+int controller_ask(Controller *c, Admission **ret, const SessionMeta *m, bool force, bool is_dry,
+                   Refusal *refusal);
+int admission_renew(Admission *a, Controller *c, const SessionMeta *m, Refusal *refusal);
+/* What will be hooked, and a claim: the last that may be refused without a write.  0, REFUSED, -errno. */
+int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, Admission *a,
+                   Refusal *refusal);
+/* Plans all and makes it: the ledger of the controller is committed before each change.  0, or
+ * -errno, and *@ret_file says of what (as long as @p lives). */
+int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
+                   const char **ret_file);
+/* Whether a lesson is under way that would tell what is to be hooked for @spec. */
+bool controller_is_learning_of(const Controller *c, const Spec *spec, const Strv *roots);
+/* What controller_arm() fills. */
+int tracer_fill_meta(Tracer *t, SessionMeta *m, const Admission *a);
+/* controller_has_instances() as far as it can be told without making one. */
+bool controller_guess_instances(Controller *c);
+/* What of a spec exists once per kernel. */
+ClaimValues controller_claim_values(const Controller *c, const Spec *spec);
+/* The memory and the claim only. */
+void tracer_free(Tracer *t);
+/* controller-trigger.c.  Of a session that waits armed, where everything would be hooked, the roots. */
+int hooks_for_waiting(const Functions *f, const SessionMeta *m, const Strv *roots, Hooks *hooks,
+                      bool *ret_waits);
+int tracer_hang_bells(Tracer *t, Plan *p, const SessionMeta *m, const Strv *roots,
+                      const Strv *threads, Refusal *refusal);
+/* Adds to a dry plan the switches that a session of @m begins with. */
+int tracer_plan_switches(const Tracer *t, Plan *p, const SessionMeta *m);
+/* Looks how long ordinary work takes, before @t is armed: afterwards it is too late. */
+void tracer_look_at_quiet(Tracer *t);
+/* Puts everything back that @t changed, and frees it unless its tracer is still on.  0 or -errno. */
+int tracer_end(Tracer *t);
+/*
+ * controller_change_roots() - words are added to or taken out of set_graph_function, whoever records
+ * @ret_ns, @ret_hushed: for how long which sessions were hushed (daemon/instances/hush.h), and are told; or NULL
+ *
+ * Return: 0; -EBUSY: somebody else's tracer is on, nothing was changed; -errno.
+ */
+int controller_change_roots(Controller *c, const Strv *words, bool removes, uint64_t *ret_ns,
+                            Strv *ret_hushed);
+/* Nobody else has a word in set_graph_function beside sessions that record: before somebody's tracer is
+ * overridden, or anything else is done for one more.  0, REFUSED, -errno. */
+int controller_admit_filter(const Controller *c, Refusal *refusal);
+/* Adds those of one more session to those of the live ones, and checks all.  In a dry plan: steps. */
+int tracer_add_roots(Tracer *t, Plan *p);
+/* Takes out those that only @t has there.  The tracer is off, and others' are in the list. */
+int tracer_remove_roots(const Tracer *t);
+/* The same, in a dry plan. */
+int tracer_plan_roots_away(const Tracer *t, Plan *p);
+/* The ledger has them before they are written, so that whoever comes after us knows whose they are. */
+int controller_note_roots(Controller *c, const Strv *words);
+/* Those that the ledger has and no session that was taken up are taken out; without one, it forgets them. */
+int controller_recover_roots(Controller *c);
+/* There is no session any more. */
+void controller_forget_roots(Controller *c);
+/* Tries again with those that could not be taken out. */
+void controller_drop_kept(Controller *c);
+/* tracefs may appear after the daemon.  0 or -errno. */
+int controller_attach(Controller *c);
+/* Tries again what could not be undone. */
+void controller_retry(Controller *c);
+MemoryUse controller_memory_use(const Controller *c);
+/* The buffers that are ours, as tracer_dir() says. */
+int controller_own_dirs(const Controller *c, Strv *ret);

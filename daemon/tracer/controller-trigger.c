@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * What triggers need of tracefs.  function_graph with recording off still runs its hooks (linux 6.12
+ * kernel/trace/fgraph.c, function_graph_enter_regs(), which asks nobody), so what a session has
+ * hooked while it waits is what it costs everybody: the lean set, or the roots alone where there is
+ * none.
+ */
+
+#include "base/log.h"
+#include "daemon/instances/stopwatch.h"
+#include "daemon/tracefs/plan.h"
+#include "daemon/tracer/controller-private.h"
+#include "store/trigger.h"
+
+#define FEW_NAMES 2
+
+/* The kernel by itself. */
+static bool can_switch(const Trigger *t) {
+        return t->kind == TRIGGER_FUNCTION || t->kind == TRIGGER_EVENT || t->kind == TRIGGER_SLOWER;
+}
+
+bool tracer_can_ring(const Trigger *t) {
+        return can_switch(t) || t->kind == TRIGGER_COUNT;
+}
+
+static BellPlace place_of(const Tracer *t, size_t i) {
+        return (BellPlace){
+                .fs = &t->c->fs, .ledger = t->c->ledger, .session = t->claim->session, .number = i
+        };
+}
+
+static int hang_stopwatch(Tracer *t, const BellPlace *place, Plan *p, const Trigger *trigger,
+                          const Strv *roots, Refusal *refusal) {
+        _cleanup_trigger_ Trigger event = {};
+        _cleanup_strv_ Strv nobody = {};
+        int r;
+
+        r = stopwatch_make(place, p, roots, refusal);
+        if (r == 0)
+                r = stopwatch_event(place, trigger, &event);
+        if (r == 0)
+                r = bell_hang(place, p, &event, &t->c->functions, roots, &nobody, refusal);
+        return r == 0 ? stopwatch_begin(place, p, roots, refusal) : r;
+}
+
+int tracer_hang_bells(Tracer *t, Plan *p, const SessionMeta *m, const Strv *roots,
+                      const Strv *threads, Refusal *refusal) {
+        const Strv *rules = &m->spec.triggers;
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < rules->n; i++) {
+                BellPlace place = place_of(t, i);
+                _cleanup_trigger_ Trigger trigger = {};
+                char why[TRIGGER_WHY_MAX];
+
+                r = trigger_parse(&trigger, rules->items[i], why);
+                if (r > 0)
+                        return ORIGIN(-EINVAL); /* the spec's table has looked */
+                if (r == 0 && trigger.kind == TRIGGER_SLOWER)
+                        r = hang_stopwatch(t, &place, p, &trigger, roots, refusal);
+                else if (r == 0 && tracer_can_ring(&trigger))
+                        r = bell_hang(&place, p, &trigger, &t->c->functions, roots, threads,
+                                      refusal);
+        }
+        return r;
+}
+
+int tracer_open_bell(Tracer *t, Bell **ret, size_t i, sd_event *event, BellRung rung,
+                     void *userdata) {
+        BellPlace place = place_of(t, i);
+
+        return bell_open(ret, &place, event, rung, userdata);
+}
+
+/* What the kernel can have a switch for. */
+static int get_switch(const Tracer *t, size_t i, const Trigger *trigger, Trigger *ret) {
+        BellPlace place = place_of(t, i);
+
+        if (trigger->kind == TRIGGER_SLOWER)
+                return stopwatch_event(&place, trigger, ret);
+        *ret = (Trigger){ .kind = trigger->kind };
+        ret->system = trigger->system ? strdup(trigger->system) : NULL;
+        ret->name = strdup(trigger->name);
+        ret->filter = trigger->filter ? strdup(trigger->filter) : NULL;
+        return ret->name ? 0 : -ENOMEM;
+}
+
+int tracer_switch_of(const Spec *spec, const Trigger *t) {
+        if (!can_switch(t))
+                return -1;
+        if (t->does[TRIGGER_START])
+                return 1;
+        if (t->does[TRIGGER_SNAPSHOT])
+                return spec->in_kernel && t->delay_ns[TRIGGER_SNAPSHOT] == 0 ? 0 : -1;
+        return t->delay_ns[TRIGGER_STOP] == 0 ? 0 : -1;
+}
+
+/* Those of the rules that a session of @m listens to first. */
+int tracer_plan_switches(const Tracer *t, Plan *p, const SessionMeta *m) {
+        bool waits = controller_waits_for_start(&m->spec);
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < m->spec.triggers.n; i++) {
+                _cleanup_trigger_ Trigger trigger = {}, s = {};
+                char why[TRIGGER_WHY_MAX];
+
+                if (trigger_parse(&trigger, m->spec.triggers.items[i], why) != 0 ||
+                    tracer_switch_of(&m->spec, &trigger) < 0 ||
+                    trigger.does[TRIGGER_START] != waits)
+                        continue;
+                r = get_switch(t, i, &trigger, &s);
+                if (r >= 0)
+                        r = switch_plan(p, t->c->ledger, t->claim->session,
+                                        instance_dir(t->instance), &s,
+                                        tracer_switch_of(&m->spec, &trigger) > 0);
+        }
+        return r;
+}
+
+int tracer_put_switch(Tracer *t, size_t i, const Trigger *trigger, bool on) {
+        _cleanup_trigger_ Trigger s = {};
+        int r;
+
+        aside_settle(t->c->aside);
+        r = get_switch(t, i, trigger, &s);
+        return r < 0 ? r
+                     : switch_put(&t->c->fs, t->c->ledger, t->claim->session,
+                                  instance_dir(t->instance), &s, on);
+}
+
+int tracer_take_switch(Tracer *t, size_t i, const Trigger *trigger, bool on) {
+        _cleanup_trigger_ Trigger s = {};
+        int r = get_switch(t, i, trigger, &s);
+
+        return r < 0 ? r : switch_take(&t->c->fs, instance_dir(t->instance), &s, on);
+}
+
+/* --- what is hooked while it waits ------------------------------------------------------------ */
+
+bool controller_waits_for_start(const Spec *spec) {
+        for (size_t i = 0; i < spec->triggers.n; i++) {
+                _cleanup_trigger_ Trigger t = {};
+                char why[TRIGGER_WHY_MAX];
+
+                if (trigger_parse(&t, spec->triggers.items[i], why) == 0 && t.does[TRIGGER_START])
+                        return true;
+        }
+        return false;
+}
+
+/* The kernel looks through all its functions for each name, and finds a number at once. */
+static int hook_roots(const Functions *f, const Strv *roots, Hooks *hooks) {
+        int r = strv_copy(&hooks->names, roots);
+
+        return r < 0 || roots->n <= FEW_NAMES ? r : functions_find_lines(f, roots, &hooks->lines);
+}
+
+int hooks_for_waiting(const Functions *f, const SessionMeta *m, const Strv *roots, Hooks *hooks,
+                      bool *ret_waits) {
+        *ret_waits = hooks->names.n == 0 && controller_waits_for_start(&m->spec);
+        return *ret_waits ? hook_roots(f, roots, hooks) : 0;
+}
+
+bool tracer_waits(const Tracer *t) {
+        return t->waits;
+}
+
+bool tracer_can_wait(const Tracer *t, const SessionMeta *m) {
+        return !t->waits && m->n_hooked == 0;
+}
+
+static int hook(Tracer *t, const Hooks *hooks) {
+        _cleanup_plan_ Plan plan = {};
+        const char *file = NULL;
+        Controller *c = t->c;
+        int r;
+
+        aside_settle(c->aside);
+        r = instance_plan_hooks(t->instance, &plan, c->ledger, t->claim->session, hooks);
+        if (r >= 0)
+                r = ledger_commit(c->ledger, c->fs.path);
+        if (r >= 0)
+                r = plan_apply(&plan, &c->fs, &file);
+        ledger_mark(c->ledger, &c->fs);
+        return r;
+}
+
+int tracer_hook_all(Tracer *t) {
+        int r = t->waits ? hook(t, &(Hooks){}) : 0;
+
+        if (r >= 0)
+                t->waits = false;
+        return r;
+}
+
+int tracer_hook_roots(Tracer *t, const SessionMeta *m) {
+        _cleanup_(hooks_done) Hooks hooks = {};
+        int r;
+
+        aside_settle(t->c->aside); /* it may be being narrowed */
+        if (!tracer_can_wait(t, m))
+                return 0;
+        t->waits = true;
+        r = functions_load(&t->c->functions, &t->c->fs);
+        if (r >= 0)
+                r = hook_roots(&t->c->functions, &m->roots, &hooks);
+        if (r >= 0)
+                r = hook(t, &hooks);
+        if (r < 0)
+                t->waits = false;
+        return r;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Controller: function_graph, programmed safely
+ *
+ * The one door to tracefs.  It knows what this kernel can do, who holds what
+ * exists only once per kernel, and writes every change into the ledger before
+ * it makes it.  One per daemon; the daemon's loop and its tasks (daemon/process/aside.h).
+ *
+ * Order of arming:
+ *
+ *      validate every name -> current_tracer nop? -> ledger -> clock, size, options, pids
+ *      -> tracing_on 0 -> graph filters, read back, compared -> current_tracer
+ *      -> [trace_pipe_raw opened by the caller] -> tracing_on 1
+ *
+ * and back in reverse.  "set_graph_function is empty" implies "no tracer is
+ * on" at every instant.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "base/strv.h"
+#include "daemon/lean/lean-cache.h"
+#include "daemon/lean/weigh.h"
+#include "daemon/process/aside.h"
+#include "daemon/tracefs/plan.h"
+#include "daemon/tracer/tracer.h"
+#include "store/config.h"
+#include "store/meta.h"
+#include "store/spec.h"
+#include "wire/refusal.h"
+
+typedef struct Controller Controller;
+typedef struct Admission Admission; /* that something may be armed, and what it comes to */
+
+/*
+ * controller_new()
+ * @tracefs: where tracefs is; NULL: find it
+ * @ledger_dir_fd: directory that holds the file "ledger" (the store), dup()ed
+ * @copy_fd: of its copy, dup()ed; -EBADF: there is none
+ * @keeps: see below
+ *
+ * Does not fail for want of tracefs: arming is then refused, and controller_check() says why.
+ * If the ledger holds changes of a dead predecessor on this boot they are undone first; with @keeps
+ * they stay until controller_settle(), so that controller_adopt() may take them up.
+ * Return: 0 or -errno.
+ */
+int controller_new(Controller **ret, const char *tracefs, int ledger_dir_fd, int copy_fd,
+                   bool keeps);
+/* The same with another directory in the place of "/" for what is read in /proc and /sys (dup()ed):
+ * for tests. */
+int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, int copy_fd,
+                      bool keeps, int root_fd);
+/* What all buffers together may take of the memory that is available; half of it unless said. */
+void controller_set_memory_limit(Controller *c, ConfigShare limit);
+/* The loop's tasks, which arm and disarm; NULL, as at first: there are none.  Whoever calls anything
+ * below that writes, and is no task, waits until these have ended. */
+void controller_set_aside(Controller *c, Aside *aside);
+/* Undoes what nobody took up. */
+void controller_settle(Controller *c);
+/* Whether something of sessions that ended could not be put back, and no end of another will try again. */
+bool controller_owes(const Controller *c);
+/* If so, tries again. */
+void controller_try_again(Controller *c);
+/* From now on what is programmed stays, also in controller_free(): another daemon takes it up. */
+void controller_leave(Controller *c);
+/* Undoes whatever is still programmed. */
+void controller_end(Controller *c);
+/* What is in the kernel after that, or after controller_settle(), in sentences; and commands that give what
+ * sessions override, and nobody can be named for, the kernel's own values (daemon/tracer/leftovers.h).
+ * -ENOENT: tracefs was never found, and nothing looked at; other -errno. */
+int controller_find_left(const Controller *c, Strv *ret);
+int controller_find_values(Controller *c, Strv *ret_commands);
+/* Ends it first; NULL is fine. */
+Controller *controller_free(Controller *c);
+DEFINE_CLEANUP(Controller *, controller_free);
+
+const char *controller_tracefs(const Controller *c); /* path, or NULL */
+int controller_tracefs_fd(const Controller *c);      /* borrowed, or -EBADF */
+bool controller_has_instances(Controller *c);        /* function_graph may run in an instance */
+/* Whether names that can be traced are known, so that the next has no more to do than to hand them out. */
+bool controller_has_functions(const Controller *c);
+/* These names: a memfd, sorted, one a line, sealed; the caller owns it; or -errno. */
+int controller_list_functions(Controller *c, size_t *ret_n);
+/* JSON array of CheckResult (org.ftraced.varlink); NULL without memory. */
+json_t *controller_check(Controller *c);
+/* ledger_failed_where() of its ledger: what looks like an error of tracefs may be one of the store. */
+char *controller_failed_store(const Controller *c, int error);
+/* How many changes an earlier daemon had left behind and this one undid, for the journal. */
+size_t controller_n_restored(const Controller *c);
+
+/* What arming would be. */
+typedef struct ControllerOutlook {
+        bool is_learning; /* what its roots call is learned at this moment: soon less will be hooked */
+        size_t n_words,
+                n_functions; /* the kernel compares each of these words with all functions */
+        uint64_t words_ns;   /* for which it takes so long, about */
+} ControllerOutlook;
+
+/* A sentence without a full stop about what takes long, NULL if nothing does; the caller frees.
+ * 0 or -ENOMEM. */
+int controller_outlook_tell(const ControllerOutlook *o, char **ret);
+/*
+ * controller_admit() - whether controller_arm() may begin: all that can be asked before anything is written
+ * @ret:   what arming goes by; admission_free() it
+ * @m:     not changed
+ * @force: switch tracers of others off that are in the way (daemon/admission/override.h)
+ *
+ * 0, REFUSED, -errno.
+ */
+int controller_admit(Controller *c, Admission **ret, const SessionMeta *m, bool force,
+                     Refusal *refusal);
+Admission *admission_free(Admission *a);
+DEFINE_CLEANUP(Admission *, admission_free);
+/* What it would take, as it is at the moment. */
+ControllerOutlook controller_foresee(const Controller *c, const SessionMeta *m, const Admission *a);
+/*
+ * controller_arm() - program everything; nothing is recorded yet
+ * @ret: tracer_disarm() it
+ * @m:   name, spec and owner are read, which are those that were admitted; roots, notrace, neighbours,
+ *       warnings, instance, clock, page_bytes, n_possible_cpus and what lean came to are filled
+ * @a:   used once; what it depends on is asked again if it has changed since, or after 0.2 s
+ *
+ * Return: 0, REFUSED (nothing was changed, or all is undone), -errno (the same).
+ */
+int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Admission *a, Refusal *refusal);
+/*
+ * controller_rehearse() - what controller_arm() would do, and the end of the session after it
+ * @ret:       a dry plan; plan_done() it
+ * @ret_n_arm: its first steps, of arming; the others put everything back
+ * @m:         as for controller_arm(); a warning says what would take long
+ *
+ * Refused as arming is.  Writes nothing, also no ledger.
+ */
+int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta *m, bool force,
+                        Refusal *refusal);
+/*
+ * controller_adopt() - go on with what an earlier daemon of this boot armed
+ * @m:       as session.json says
+ * @ret_why: NULL, or why the session should end now, although its buffer can still be drained
+ *
+ * Writes nothing.  The kernel's counters are to be set (tracer_set_counters()).
+ * Return: 0, CONTROLLER_E_GONE (there is nothing to go on with: *@ret_why; what is left of it
+ * controller_settle() undoes), -errno.
+ */
+enum { CONTROLLER_E_GONE = 2 };
+int controller_adopt(Controller *c, Tracer **ret, const SessionMeta *m, const char **ret_why);
+/*
+ * controller_narrow() - hook only what is known of the roots meanwhile (daemon/lean/lean.h)
+ * @m: n_hooked, left_out and learned_ns are filled
+ *
+ * Return: 1; 0: too little is known, nothing was changed; -errno.
+ */
+int controller_narrow(Controller *c, Tracer *t, SessionMeta *m);
+/* daemon/lean/weigh.h, for functions by name. */
+int controller_weigh(Controller *c, Weighing *ret, const Strv *names);
+/* Between the two what @roots call is being learned (daemon/watch/lesson.h); borrowed meanwhile.
+ * 0 or -ENOMEM. */
+int controller_begin_lesson(Controller *c, const Strv *roots);
+void controller_end_lesson(Controller *c, const Strv *roots);
+bool controller_is_learning(const Controller *c); /* of any roots */
+/* daemon/lean/lean.h, lean_learn(). */
+int controller_learn(Controller *c, const Strv *roots, const char *kernel, const LeanCache *new);
+/* Whether a session begins with waiting. */
+bool controller_waits_for_start(const Spec *spec);

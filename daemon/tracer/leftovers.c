@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Claiming adds records as a session would have, so that there is one way back.  A tracer is switched
+ * off first, which the kernel refuses as long as anybody has its trace_pipe_raw open.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "daemon/instances/instance.h"
+#include "daemon/tracefs/knob.h"
+#include "daemon/tracer/leftovers.h"
+
+#define INNER_PREFIX "ftraced." /* of what belongs to a session or to none */
+#define EVENT_PREFIX "ftraced_"
+#define EVENTS "dynamic_events"
+#define LEFT_SESSION "(left)"
+#define LISTED_MAX 5 /* names in a sentence */
+
+enum {
+        TOP_ONLY = 1 << 0, /* of no matter where sessions have instances */
+        /* What anybody may have set for good, and is worth no word unless something is lost. */
+        USER_SET = 1 << 1,
+};
+
+/* What a session overrides and puts back; `usual` is what the kernel begins with. */
+static const struct {
+        const char *file, *usual;
+        unsigned flags;
+} values[] = {
+        { "tracing_thresh", "0", 0 },
+        { "max_graph_depth", "0", 0 },
+        { "set_graph_function", "", 0 },
+        { "set_graph_notrace", "", 0 },
+        { "set_ftrace_filter", "", TOP_ONLY },
+        { "set_ftrace_notrace", "", TOP_ONLY },
+        { "set_ftrace_pid", "", TOP_ONLY },
+        { "set_ftrace_notrace_pid", "", TOP_ONLY },
+        { "options/overwrite", "1", TOP_ONLY },
+        { "options/sleep-time", "1", 0 },
+        { "options/funcgraph-irqs", "1", 0 },
+        { "options/funcgraph-args", "0", 0 },
+        { "options/funcgraph-retval", "0", 0 },
+        { "options/funcgraph-retaddr", "0", 0 },
+        { "options/function-fork", "0", TOP_ONLY | USER_SET },
+        { "options/event-fork", "0", TOP_ONLY | USER_SET },
+        { "options/record-cmd", "1", TOP_ONLY | USER_SET },
+        { "trace_clock", "local", TOP_ONLY | USER_SET },
+        { "buffer_size_kb", "1408", TOP_ONLY | USER_SET },
+        { "buffer_percent", "50", TOP_ONLY | USER_SET },
+        { "tracing_on", "1", TOP_ONLY | USER_SET },
+};
+
+/* 1: it is there and says something else, *@ret_now on one line. */
+static int differs(const Tracefs *fs, size_t i, char **ret_now) {
+        int r = knob_read(fs->fd, values[i].file, ret_now);
+
+        if (r < 0)
+                return r == -ENOENT ? 0 : r;
+        if (knob_equal(values[i].file, *ret_now, values[i].usual))
+                return 0;
+        for (char *s = *ret_now; *s; s++)
+                if (*s == '\n')
+                        *s = ' ';
+        return 1;
+}
+
+int leftovers_find_values(const Tracefs *fs, bool has_instances, bool all, Strv *ret,
+                          Strv *ret_commands) {
+        for (size_t i = 0; i < ELEMENTSOF(values); i++) {
+                _cleanup_free_ char *now = NULL;
+                int r;
+
+                if ((values[i].flags & TOP_ONLY && has_instances) ||
+                    (values[i].flags & USER_SET && !all))
+                        continue;
+                r = differs(fs, i, &now);
+                if (r > 0)
+                        r = strv_addf(ret, "%s is %.40s%s", values[i].file, now,
+                                      strlen(now) > 40 ? "..." : "");
+                else if (r == 0)
+                        continue;
+                if (r >= 0)
+                        r = strv_addf(ret_commands, "echo%s%s > %s/%s", *values[i].usual ? " " : "",
+                                      values[i].usual, fs->path, values[i].file);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/* --- instances -------------------------------------------------------------------------------- */
+
+static bool is_our_name(const char *name) {
+        return startswith(name, INSTANCE_PREFIX) || startswith(name, INNER_PREFIX);
+}
+
+/* Of "ftraced-x", "ftraced.tasks-x" and "ftraced.bell-x-0"; the caller frees. */
+static char *session_of(const char *name) {
+        const char *x = startswith(name, INSTANCE_PREFIX) ?: startswith(name, "ftraced.tasks-");
+        char *session, *end;
+
+        if (x)
+                return strdup(x);
+        x = startswith(name, "ftraced.bell-");
+        session = strdup(x ?: LEFT_SESSION);
+        end = x && session ? strrchr(session, '-') : NULL;
+        if (end)
+                *end = 0;
+        return session;
+}
+
+/* 1: it was on, 0: it is nop, -EBUSY: somebody uses it. */
+static int switch_off(const Tracefs *fs, const char *name, const char *dir) {
+        _cleanup_free_ char *tracer = NULL, *path = NULL;
+        int r;
+
+        if (asprintf(&path, "%s/current_tracer", dir) < 0)
+                return -ENOMEM;
+        r = knob_read(fs->fd, path, &tracer);
+        if (r < 0)
+                return r;
+        if (startswith(name, INNER_PREFIX) || streq(tracer, "nop"))
+                return 0;
+        if (!streq(tracer, "function_graph"))
+                return ORIGIN(-EBUSY);
+        r = ledger_switch_off(fs, path);
+        return r < 0 ? r : 1;
+}
+
+static int claim_instance(Ledger *l, const Ledger *others, const Tracefs *fs, const char *name,
+                          bool *was_on) {
+        _cleanup_free_ char *dir = NULL, *session = session_of(name);
+        int r;
+
+        if (!session || asprintf(&dir, "instances/%s", name) < 0)
+                return -ENOMEM;
+        if (ledger_find(l, LEDGER_INSTANCE, dir) || ledger_find(others, LEDGER_INSTANCE, dir))
+                return 0;
+        r = switch_off(fs, name, dir);
+        if (r < 0)
+                return r == -EBUSY || r == -ENOENT || r == -ENODEV ? 0 : r;
+        *was_on = *was_on || r > 0;
+        log_warning("%s/%s is ftraced's by its name, and in no ledger any more: removed.", fs->path,
+                    dir);
+        return ledger_add(l, session, LEDGER_INSTANCE, dir, NULL);
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+/* The event's name in a line like "p:ftraced/NAME f"; *@ret_n bytes. */
+static const char *event_of(const char *line, size_t *ret_n) {
+        const char *s = strchr(line, ':'), *slash;
+
+        if (!s)
+                return NULL;
+        *ret_n = strcspn(++s, " \t");
+        slash = memchr(s, '/', *ret_n);
+        if (slash) {
+                *ret_n -= (size_t) (slash + 1 - s);
+                s = slash + 1;
+        }
+        return startswith(s, EVENT_PREFIX) ? s : NULL;
+}
+
+static bool has_event(const Ledger *l, const char *event, size_t n) {
+        for (size_t i = 0; i < ledger_n(l); i++) {
+                const LedgerRecord *e = ledger_get(l, i);
+                const char *known;
+                size_t n_known;
+
+                if (e->kind != LEDGER_LINE || !streq(e->file, EVENTS))
+                        continue;
+                known = event_of(e->old, &n_known);
+                if (known && n_known == n && memcmp(known, event, n) == 0)
+                        return true;
+        }
+        return false;
+}
+
+/* Lines that are no ledger's. */
+static int find_events(const Ledger *l, const Ledger *others, const Tracefs *fs, Strv *ret) {
+        _cleanup_free_ char *text = NULL;
+        _cleanup_strv_ Strv lines = {};
+        int r;
+
+        r = knob_read(fs->fd, EVENTS, &text);
+        if (r >= 0)
+                r = strv_split(&lines, text, "\n");
+        for (size_t i = 0; r >= 0 && i < lines.n; i++) {
+                size_t n;
+                const char *event = event_of(lines.items[i], &n);
+
+                if (!event || has_event(l, event, n) || has_event(others, event, n))
+                        continue;
+                lines.items[i][strcspn(lines.items[i], "\t")] = 0; /* what a synthetic one has */
+                r = strv_add(ret, lines.items[i]);
+        }
+        return r == -ENOENT ? 0 : r;
+}
+
+static int claim_events(Ledger *l, const Ledger *others, const Tracefs *fs) {
+        _cleanup_strv_ Strv events = {};
+        int r = find_events(l, others, fs, &events);
+
+        for (size_t i = 0; r >= 0 && i < events.n; i++) {
+                log_warning("The event '%s' in %s/" EVENTS " is ftraced's by its name, and in no "
+                            "ledger any more: removed.",
+                            events.items[i], fs->path);
+                r = ledger_add(l, LEFT_SESSION, LEDGER_LINE, EVENTS, events.items[i]);
+        }
+        return r;
+}
+
+/* --- what there is one of ---------------------------------------------------------------------- */
+
+static bool has_shared(const Ledger *l) {
+        return ledger_find(l, LEDGER_FILE, "set_graph_function");
+}
+
+/* As long as somebody traces it is theirs. */
+static int claim_values(Ledger *l, const Ledger *others, const Tracefs *fs) {
+        _cleanup_strv_ Strv users = {};
+        int r;
+
+        if (has_shared(l) || has_shared(others))
+                return 0;
+        r = tracefs_find_graph_users(fs, &users);
+        for (size_t i = 0; r >= 0 && users.n == 0 && i < ELEMENTSOF(values); i++) {
+                _cleanup_free_ char *now = NULL;
+
+                if (values[i].flags & TOP_ONLY ||
+                    (startswith(values[i].file, "options/") && !instance_shares_options(fs)))
+                        continue;
+                r = differs(fs, i, &now);
+                if (r <= 0)
+                        continue;
+                log_warning("%s/%s is '%.200s' for a session of which there is no ledger any "
+                            "more: what it was before is not known, and it becomes '%s'.",
+                            fs->path, values[i].file, now, values[i].usual);
+                r = ledger_add(l, LEDGER_SHARED, LEDGER_FILE, values[i].file, values[i].usual);
+        }
+        return r;
+}
+
+int leftovers_claim(Ledger *l, const Tracefs *fs) {
+        _cleanup_(ledger_freep) Ledger *others = NULL;
+        _cleanup_strv_ Strv instances = {};
+        size_t n_before = ledger_n(l);
+        bool was_on = false;
+        int r;
+
+        r = ledger_read_others(l, &others);
+        if (r >= 0)
+                r = tracefs_get_instances(fs, &instances);
+        for (size_t i = 0; r >= 0 && i < instances.n; i++)
+                if (is_our_name(instances.items[i]))
+                        r = claim_instance(l, others, fs, instances.items[i], &was_on);
+        if (r >= 0)
+                r = claim_events(l, others, fs);
+        if (r >= 0 && was_on)
+                r = claim_values(l, others, fs);
+        return r >= 0 && ledger_n(l) > n_before ? ledger_commit(l, fs->path) : MIN(r, 0);
+}
+
+/* --- in words --------------------------------------------------------------------------------- */
+
+/* @e: of another store's ledger; @file: relative to tracefs. */
+static int tell_other(const Ledger *l, const LedgerRecord *e, const Tracefs *fs, const char *file,
+                      Strv *ret) {
+        if (ledger_other_lives(l, e->session))
+                return 0;
+        return strv_addf(ret,
+                         "%s/%s is of an ftraced with the store %s, which has gone: ftraced "
+                         "--restore --store=%s",
+                         fs->path, file, e->session, e->session);
+}
+
+static int tell_instance(const Ledger *l, const Ledger *others, const Tracefs *fs, const char *name,
+                         Strv *ret) {
+        _cleanup_free_ char *dir = NULL;
+        const LedgerRecord *e;
+
+        if (asprintf(&dir, "instances/%s", name) < 0)
+                return -ENOMEM;
+        if (ledger_find(l, LEDGER_INSTANCE, dir))
+                return 0;
+        e = ledger_find(others, LEDGER_INSTANCE, dir);
+        if (e)
+                return tell_other(l, e, fs, dir, ret);
+        return strv_addf(ret,
+                         "%s/%s has a name that ftraced gives, is in no ledger, and somebody holds "
+                         "it; when that has ended: echo nop > %s/%s/current_tracer; rmdir %s/%s",
+                         fs->path, dir, fs->path, dir, fs->path, dir);
+}
+
+/* 6.1: the top level is where sessions are, and nothing there has a name. */
+static int tell_top_level(const Ledger *l, const Ledger *others, const Tracefs *fs, Strv *ret) {
+        _cleanup_free_ char *tracer = NULL;
+        const LedgerRecord *e = ledger_find(others, LEDGER_FILE, "current_tracer");
+        int r;
+
+        if (ledger_covers(l, ""))
+                return 0;
+        r = knob_read(fs->fd, "current_tracer", &tracer);
+        if (r < 0 || !streq(tracer, "function_graph"))
+                return MIN(r, 0);
+        if (e)
+                return tell_other(l, e, fs, "current_tracer", ret);
+        return strv_addf(ret,
+                         "%s/current_tracer is function_graph, and no ledger says whose; if it is "
+                         "nobody's: echo nop > %s/current_tracer",
+                         fs->path, fs->path);
+}
+
+static int tell_ledger(const Ledger *l, const Tracefs *fs, Strv *ret) {
+        _cleanup_free_ char *names = NULL, *path = ledger_path(l, false);
+        _cleanup_strv_ Strv files = {};
+        int r = 0;
+
+        if (ledger_n(l) == 0)
+                return 0;
+        for (size_t i = 0; r >= 0 && i < MIN(ledger_n(l), (size_t) LISTED_MAX); i++)
+                r = strv_add(&files, ledger_get(l, i)->file);
+        names = r < 0 ? NULL : strv_join(&files, ", ");
+        if (!names || !path)
+                return -ENOMEM;
+        path[strlen(path) - strlen("/ledger")] = 0;
+        return strv_addf(ret,
+                         "%zu changes in %s could not be put back yet, %s%s; ftraced --restore "
+                         "--store=%s tries again",
+                         ledger_n(l), fs->path, names, ledger_n(l) > LISTED_MAX ? ", ..." : "",
+                         path);
+}
+
+int leftovers_find(const Ledger *l, const Tracefs *fs, Strv *ret) {
+        _cleanup_(ledger_freep) Ledger *others = NULL;
+        _cleanup_strv_ Strv instances = {}, events = {};
+        int r;
+
+        r = ledger_read_others(l, &others);
+        if (r >= 0)
+                r = tracefs_get_instances(fs, &instances);
+        for (size_t i = 0; r >= 0 && i < instances.n; i++)
+                if (is_our_name(instances.items[i]))
+                        r = tell_instance(l, others, fs, instances.items[i], ret);
+        if (r >= 0)
+                r = find_events(l, others, fs, &events);
+        for (size_t i = 0; r >= 0 && i < events.n; i++)
+                r = strv_addf(ret,
+                              "the event '%s' in %s/" EVENTS " is in no ledger: ftraced --restore",
+                              events.items[i], fs->path);
+        return MIN(r, 0);
+}
+
+int leftovers_find_rest(const Ledger *l, const Tracefs *fs, Strv *ret) {
+        _cleanup_(ledger_freep) Ledger *others = NULL;
+        int r;
+
+        r = tell_ledger(l, fs, ret);
+        if (r >= 0)
+                r = ledger_read_others(l, &others);
+        return r < 0 ? r : tell_top_level(l, others, fs, ret);
+}

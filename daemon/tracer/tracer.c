@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What a session asks of its tracer while it is programmed.  Nothing here changes what is in the ledger. */
+
+#include "base/unit.h"
+#include "daemon/admission/admission.h"
+#include "daemon/instances/task-filter.h"
+#include "daemon/tracer/controller-private.h"
+
+void tracer_free(Tracer *t) {
+        t->c->generation++;
+        for (Tracer **p = &t->c->tracers; *p; p = &(*p)->next)
+                if (*p == t) {
+                        *p = t->next;
+                        break;
+                }
+        if (t->claim)
+                arbiter_leave(&t->c->arbiter, t->claim);
+        (void) instance_free(t->instance);
+        free(t->clock);
+        strv_done(&t->gone);
+        strv_done(&t->hushed);
+        free(t);
+}
+
+ClaimValues controller_claim_values(const Controller *c, const Spec *spec) {
+        bool shares = instance_shares_options(&c->fs);
+
+        return (ClaimValues){ .depth = spec->depth,
+                              .thresh_us = spec->slower_ns / NSEC_PER_USEC +
+                                           (spec->slower_ns % NSEC_PER_USEC > 0),
+                              .flat = spec->flat,
+                              .no_irqs = spec->no_irqs && shares,
+                              .no_sleep_time = spec->no_sleep_time && shares,
+                              .args = spec->args && shares };
+}
+
+/* The buffers that are ours. */
+int controller_own_dirs(const Controller *c, Strv *ret) {
+        for (const Tracer *t = c->tracers; t; t = t->next) {
+                int r = strv_add(ret, instance_dir(t->instance));
+
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+const char *tracer_tracefs(const Tracer *t) {
+        return t->c->fs.path;
+}
+
+int tracer_tracefs_fd(const Tracer *t) {
+        return t->c->fs.fd;
+}
+
+const char *tracer_dir(const Tracer *t) {
+        return instance_dir(t->instance);
+}
+
+int tracer_find_strangers(const Tracer *t, Strv *ret) {
+        _cleanup_strv_ Strv ours = {}, users = {};
+        int r;
+
+        r = controller_own_dirs(t->c, &ours);
+        if (r >= 0)
+                r = tracefs_find_graph_users(&t->c->fs, &users);
+        for (size_t i = 0; r >= 0 && i < users.n; i++)
+                if (!strv_contains(&ours, users.items[i]))
+                        r = strv_add(ret, users.items[i]);
+        return MIN(r, 0);
+}
+
+void tracer_on_hushed(Tracer *t, TracerHushed on_hushed, void *userdata) {
+        t->on_hushed = on_hushed;
+        t->userdata = userdata;
+}
+
+bool tracer_was_hushed(const Tracer *t) {
+        return strv_contains(&t->c->recovered, instance_dir(t->instance));
+}
+
+int tracer_open_raw(Tracer *t, uint32_t cpu) {
+        return instance_open_raw(t->instance, cpu);
+}
+
+int tracer_open_tasks(const Tracer *t) {
+        return task_filter_open(&t->c->fs, t->claim->session);
+}
+
+int tracer_follow(Tracer *t, const Spec *spec) {
+        _cleanup_strv_ Strv wanted = {};
+        int r = find_followed(&t->c->fs, spec, &wanted);
+
+        return r < 0 ? r
+                     : task_filter_set(&t->c->fs, instance_dir(t->instance), spec->events.n > 0,
+                                       &wanted);
+}
+
+int tracer_set_recording(Tracer *t, bool on) {
+        return instance_set_recording(t->instance, on);
+}
+
+int tracer_read_account(Tracer *t, CpuAccount *ret) {
+        int r = instance_read_account(t->instance, ret);
+
+        return r == INSTANCE_E_EMPTIED ? TRACER_E_EMPTIED : r;
+}
+
+uint64_t tracer_n_waiting(const Tracer *t) {
+        return instance_n_waiting(t->instance);
+}
+
+int tracer_read_file(Tracer *t, const char *path, char **ret, size_t *ret_n) {
+        return instance_read_file(t->instance, path, ret, ret_n);
+}
+
+int tracer_read_clocks(Tracer *t, ClockTuple *ret) {
+        return instance_read_clocks(t->instance, t->clock, ret);
+}
+
+int tracer_get_counters(const Tracer *t, uint32_t cpu, InstanceCounters *ret) {
+        return instance_get_counters(t->instance, cpu, ret);
+}
+
+int tracer_set_counters(Tracer *t, uint32_t cpu, const InstanceCounters *counters) {
+        return instance_set_counters(t->instance, cpu, counters);
+}

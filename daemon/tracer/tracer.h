@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Tracer: function_graph, programmed for one session
+ *
+ * The controller arms it (daemon/tracer/controller.h).  What is below goes on until tracer_disarm(): triggers,
+ * what is hooked, roots whose modules come and go, counters, clocks.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/strv.h"
+#include "daemon/instances/bell.h"
+#include "daemon/instances/instance.h"
+#include "daemon/lean/touchstone.h"
+#include "store/meta.h"
+#include "store/spec.h"
+
+typedef struct Tracer Tracer;
+
+/*
+ * Triggers (daemon/instances/bell.h) of a session: rule @i of m->spec.triggers.  controller_arm() hangs the bells
+ * of those that the kernel can tell of.
+ */
+bool tracer_can_ring(const Trigger *t);   /* by a bell */
+bool tracer_can_switch(const Trigger *t); /* the kernel by itself */
+int tracer_open_bell(Tracer *t, Bell **ret, size_t i, sd_event *event, BellRung rung,
+                     void *userdata);
+/* What the kernel can do of it by itself: 1: switch recording on, 0: off, -1: nothing. */
+int tracer_switch_of(const Spec *spec, const Trigger *t);
+/* The kernel switches recording on or off by itself when it happens next.  0 or -errno. */
+int tracer_put_switch(Tracer *t, size_t i, const Trigger *trigger, bool on);
+int tracer_take_switch(Tracer *t, size_t i, const Trigger *trigger, bool on);
+/*
+ * tracer_waits() - whether a session that is armed has nothing but its roots hooked
+ *
+ * So it is if every function would be, which costs everybody while nothing is recorded.
+ */
+bool tracer_waits(const Tracer *t);
+/* Whether that could begin. */
+bool tracer_can_wait(const Tracer *t, const SessionMeta *m);
+/* Tasks (daemon/process/aside.h) that end and begin it: hook what a recording needs, or the roots alone.  Until
+ * the one is through, and as soon as the other begins, tracer_waits().  0 or -errno. */
+int tracer_hook_all(Tracer *t);
+int tracer_hook_roots(Tracer *t, const SessionMeta *m);
+
+/*
+ * tracer_renew_roots() - after modules came or went
+ * @ret_gone: roots that are not there any more
+ * @ret_back: those that were away and are roots again from now on
+ *
+ * Return: 0 or -errno.
+ */
+int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *ret_back);
+
+/* Adds what explains that nothing was recorded (store/silence.h).  0 or -errno. */
+int tracer_find_silence(const Tracer *t, const SessionMeta *m, Strv *ret);
+/* Where it is programmed; all borrowed.  The directory is "" or "instances/x/". */
+const char *tracer_tracefs(const Tracer *t);
+int tracer_tracefs_fd(const Tracer *t);
+const char *tracer_dir(const Tracer *t);
+/* What set_graph_function holds as long as nobody else writes it: the roots of all sessions, but
+ * perhaps for those whose module has gone.  Takes out what became of their addresses.  -EBUSY: a task
+ * is about to write it. */
+int tracer_get_roots(const Tracer *t, Strv *ret, Strv *ret_gone);
+/* How often that file was changed by us so far, for whatever session; counted before it is. */
+uint64_t tracer_n_root_closes(const Tracer *t);
+/* Adds directories of buffers in which somebody else has function_graph on.  0 or -errno. */
+int tracer_find_strangers(const Tracer *t, Strv *ret);
+/* per_cpu/cpuN/trace_pipe_raw of a possible CPU, non-blocking; the caller owns it; -ENOENT, -errno.
+ */
+int tracer_open_raw(Tracer *t, uint32_t cpu);
+/*
+ * For a moment, in the trace's clock, @t recorded no call, since set_graph_function was changed for
+ * others (daemon/instances/hush.h).  Called by the loop or a task.
+ */
+typedef void (*TracerHushed)(uint64_t from_ns, uint64_t to_ns, void *userdata);
+void tracer_on_hushed(Tracer *t, TracerHushed on_hushed, void *userdata);
+/* Whether an earlier daemon died in such a moment. */
+bool tracer_was_hushed(const Tracer *t);
+int tracer_set_recording(Tracer *t, bool on);
+/* What wakes whoever follows tasks (daemon/instances/task-filter.h); not blocking; the caller owns it; -errno. */
+int tracer_open_tasks(const Tracer *t);
+/* Looks who the tasks of @spec are by now, and records these.  Whether any is new; -errno. */
+int tracer_follow(Tracer *t, const Spec *spec);
+/* How long ordinary work took before this was armed; NULL: nobody looked. */
+const Touchstone *tracer_quiet(const Tracer *t);
+/*
+ * Fills the kernel's counters of ret->cpu (entry "overrun", ...), as deltas since arming; the other
+ * members stay.  Return: 0, TRACER_E_EMPTIED (the same, and somebody has emptied the CPU's buffer
+ * since the last call: the counters went backwards), -errno.
+ */
+enum { TRACER_E_EMPTIED = 1 };
+int tracer_read_account(Tracer *t, CpuAccount *ret);
+/* Events that were in the kernel's buffers at the last calls of it. */
+uint64_t tracer_n_waiting(const Tracer *t);
+/* Where the account of a CPU goes on (daemon/instances/instance.h). */
+int tracer_get_counters(const Tracer *t, uint32_t cpu, InstanceCounters *ret);
+int tracer_set_counters(Tracer *t, uint32_t cpu, const InstanceCounters *counters);
+/* One moment on all clocks. */
+int tracer_read_clocks(Tracer *t, ClockTuple *ret);
+/* Text of a file of tracefs's top level ("events/header_page", "saved_cmdlines"); the instance's
+ * own header_page where it has one.  The caller frees. */
+int tracer_read_file(Tracer *t, const char *path, char **ret, size_t *ret_n);
+/* Frees @t and touches nothing: controller_settle() finds what it stood for in the ledger. */
+void tracer_forget(Tracer *t);
+/*
+ * tracer_disarm() - put everything back
+ *
+ * The caller has closed every trace_pipe_raw.  Frees @t in any case; what could not be put back
+ * stays in the ledger, is tried again at the next disarm and start, and makes this return -errno.
+ */
+int tracer_disarm(Tracer *t);

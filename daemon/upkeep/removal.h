@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Removal: what removed sessions held is given back beside the loop
+ *
+ * A session that is removed is gone for everybody at once; to unlink what it had may take seconds,
+ * which nobody is to wait for.  When the last is gone, so are the symbols that no other refers to.
+ */
+
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+#include "base/cleanup.h"
+#include "base/strv.h"
+#include "daemon/process/aside.h"
+#include "store/store.h"
+
+typedef struct Removal Removal;
+
+/* Adds the symbols that are referred to: 0, STORE_E_UNKNOWN (all are kept), REMOVAL_E_LATER (until
+ * removal_look()), -errno. */
+enum { REMOVAL_E_LATER = _STORE_E_N };
+typedef int (*RemovalUsed)(Strv *ret, void *userdata);
+typedef void (*RemovalMoved)(void *userdata);
+
+/* @sweeper, of which it takes much, and @store: borrowed.  0 or -errno. */
+int removal_new(Removal **ret, sd_event *event, Aside *sweeper, Store *store, RemovalUsed used,
+                void *userdata);
+/* From now on there is no session @name.  0 or -errno. */
+int removal_add(Removal *r, const char *name);
+/* Whether all that was added is off the disk.  @freed_bytes: what went since the last call is added; may
+ * be NULL. */
+bool removal_is_done(Removal *r, uint64_t *freed_bytes);
+/* @moved is called a few times a second while it is not, and when it is; one handler, NULL: nobody. */
+void removal_set_handler(Removal *r, RemovalMoved moved, void *userdata);
+/* What symbols are referred to may be known now; NULL is fine. */
+void removal_look(Removal *r);
+/* Finishes what is left. */
+Removal *removal_free(Removal *r);
+DEFINE_CLEANUP(Removal *, removal_free);

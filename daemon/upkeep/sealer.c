@@ -1,0 +1,630 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A queue of sessions, whose segments are listed when it comes to them: one may have tens of thousands.
+ * One worker runs at a time; in between the loop is free:
+ *
+ *      next job -> open, make the temporary -> worker ... ends -> check -> rename -> sync ... -> next job
+ *
+ * The temporary lies beside the segment as .SSSSSSSS.sealing; who removes a session removes it, too.
+ * It changes places with the segment in one step, which fails if the segment has gone meanwhile: so
+ * nothing that was removed comes back.  What was there goes when the other is on the disk under its name, which
+ * a disk may take its time for (daemon/upkeep/dir-syncer.h); if it cannot be, they change back.
+ */
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "base/log.h"
+#include "base/unit.h"
+#include "daemon/process/spawn.h"
+#include "daemon/upkeep/dir-syncer.h"
+#include "daemon/upkeep/seal-worker.h"
+#include "daemon/upkeep/sealer.h"
+#include "store/discard.h"
+#include "store/sealed.h"
+
+#define RETRY_US (60 * UINT64_C(1000000))
+#define HELD_US UINT64_C(200000)
+#define TEMPORARY_MAX 24
+#define WHY_MAX 128
+
+/* A segment. */
+typedef struct Job {
+        const char *session;
+        uint32_t cpu;
+        uint64_t sequence;
+} Job;
+
+typedef struct Place {
+        uint32_t cpu;
+        uint64_t sequence;
+} Place;
+
+/* What could not be sealed, and why the first could not. */
+typedef struct Tally {
+        size_t n_failed;
+        char why[WHY_MAX];
+} Tally;
+
+struct Sealer {
+        SealerConfig config;
+        char **sessions; /* a ring: n of n_room from i_first on */
+        size_t i_first, n, n_room;
+        Place *places; /* of the first */
+        size_t i_place, n_places;
+        bool is_listed; /* they are known */
+        sd_event_source *next, *retry, *child;
+        bool is_waiting; /* for space, until the retry */
+        bool is_said;    /* that there is none */
+        char full_why[WHY_MAX];
+        Tally tally; /* of the first */
+        Tally last;  /* of the one before, whose session was */
+        char *last_session;
+
+        /* while a worker runs, and then its file's name is synced, for the first job */
+        DirSyncer *syncer;
+        bool is_exchanged; /* the temporary is what was there before */
+        SessionDir *dir;
+        int cpu_fd, out_fd;
+        SegmentHeader header;
+        struct stat before; /* of the segment */
+        char name[SEGMENT_NAME_MAX], temporary[TEMPORARY_MAX];
+};
+
+static const char *const format_paths[] = {
+        "events/ftrace/funcgraph_entry/format",
+        "events/ftrace/funcgraph_exit/format",
+        "events/ftrace/funcgraph_retaddr_entry/format",
+        "events/ftrace/fgraph_retaddr_entry/format",
+        "events/ftrace/function/format",
+        "events/ftrace/print/format",
+};
+
+/* --- the queue -------------------------------------------------------------------------------- */
+
+/* The segment whose turn it is, or the session alone, which is to be listed. */
+static Job first_job(const Sealer *s) {
+        Job job = { .session = s->sessions[s->i_first] };
+
+        if (s->i_place < s->n_places) {
+                job.cpu = s->places[s->i_place].cpu;
+                job.sequence = s->places[s->i_place].sequence;
+        }
+        return job;
+}
+
+static void note_failure(Sealer *s, const char *why) {
+        if (s->tally.n_failed++ == 0)
+                (void) snprintf(s->tally.why, sizeof(s->tally.why), "%s", why);
+}
+
+static void tell_moved(Sealer *s, const char *session) {
+        if (s->config.moved)
+                s->config.moved(session, s->config.userdata);
+}
+
+/* Returns whose it was; the caller frees. */
+static char *drop_first(Sealer *s) {
+        char *session = s->sessions[s->i_first];
+
+        free(TAKE_PTR(s->places));
+        s->i_place = s->n_places = 0;
+        s->is_listed = false;
+        s->i_first = (s->i_first + 1) % s->n_room;
+        s->n--;
+        return session;
+}
+
+/* The first session is over, or a segment of it. */
+static void finish_first(Sealer *s) {
+        _cleanup_free_ char *session = NULL;
+
+        if (s->i_place + 1 < s->n_places) {
+                s->i_place++;
+                (void) sd_event_source_set_enabled(s->next, SD_EVENT_ONESHOT);
+                tell_moved(s, s->sessions[s->i_first]);
+                return;
+        }
+        session = drop_first(s);
+        s->last = TAKE(s->tally, (Tally){});
+        free(s->last_session);
+        s->last_session = strdup(session);
+        if (s->n > 0)
+                (void) sd_event_source_set_enabled(s->next, SD_EVENT_ONESHOT);
+        tell_moved(s, session);
+}
+
+static int make_room(Sealer *s) {
+        size_t n_room = MAX(s->n_room * 2, (size_t) 16);
+        char **sessions;
+
+        if (s->n < s->n_room)
+                return 0;
+        sessions = calloc(n_room, sizeof(*sessions));
+        if (!sessions)
+                return -ENOMEM;
+        for (size_t i = 0; i < s->n; i++)
+                sessions[i] = s->sessions[(s->i_first + i) % s->n_room];
+        free(s->sessions);
+        s->sessions = sessions;
+        s->n_room = n_room;
+        s->i_first = 0;
+        return 0;
+}
+
+int sealer_add_session(Sealer *s, const char *session) {
+        char *name;
+        int r;
+
+        for (size_t i = s->is_listed; i < s->n; i++)
+                if (streq(s->sessions[(s->i_first + i) % s->n_room], session))
+                        return 0;
+        r = make_room(s);
+        if (r < 0)
+                return r;
+        name = strdup(session);
+        if (!name)
+                return -ENOMEM;
+        s->sessions[(s->i_first + s->n++) % s->n_room] = name;
+        if (!s->child && !s->syncer && !s->is_waiting)
+                (void) sd_event_source_set_enabled(s->next, SD_EVENT_ONESHOT);
+        return 0;
+}
+
+bool sealer_is_busy(const Sealer *s) {
+        return s->n > 0;
+}
+
+bool sealer_is_full(const Sealer *s, const char **ret_why) {
+        if (s->is_waiting && ret_why)
+                *ret_why = s->full_why;
+        return s->is_waiting;
+}
+
+size_t sealer_n_failed(const Sealer *s, const char *session, const char **ret_why) {
+        if (!s->last_session || !streq(s->last_session, session))
+                return 0;
+        *ret_why = s->last.why;
+        return s->last.n_failed;
+}
+
+size_t sealer_n_left(const Sealer *s, const char *session, bool *ret_is_known) {
+        size_t n = 0;
+
+        *ret_is_known = true;
+        for (size_t i = 0; i < s->n; i++) {
+                if (!streq(s->sessions[(s->i_first + i) % s->n_room], session))
+                        continue;
+                if (i > 0 || !s->is_listed)
+                        *ret_is_known = false;
+                n += i == 0 && s->is_listed ? s->n_places - s->i_place : 1;
+        }
+        return n;
+}
+
+static char *format_temporary(char ret[static TEMPORARY_MAX], uint64_t sequence) {
+        (void) snprintf(ret, TEMPORARY_MAX, ".%08" PRIx32 ".sealing", (uint32_t) sequence);
+        return ret;
+}
+
+/* --- beginning -------------------------------------------------------------------------------- */
+
+/* 0 or -errno. */
+static int add_places(Sealer *s, uint32_t cpu, const uint64_t *sequences, size_t n) {
+        Place *places = reallocarray(s->places, s->n_places + n + 1, sizeof(*places));
+
+        if (!places)
+                return -ENOMEM;
+        s->places = places;
+        for (size_t i = 0; i < n; i++)
+                places[s->n_places++] = (Place){ cpu, sequences[i] };
+        return 0;
+}
+
+/* 0 or -errno. */
+static int list_segments(Sealer *s) {
+        _cleanup_free_ uint32_t *cpus = NULL;
+        size_t n_cpus;
+        int r = session_dir_list_cpus(s->dir, &cpus, &n_cpus);
+
+        for (size_t i = 0; r >= 0 && i < n_cpus; i++) {
+                _cleanup_free_ uint64_t *sequences = NULL;
+                size_t n;
+
+                r = session_dir_list_segments(s->dir, cpus[i], &sequences, &n);
+                if (r >= 0)
+                        r = add_places(s, cpus[i], sequences, n);
+        }
+        s->is_listed = r >= 0;
+        return r;
+}
+
+/* What a daemon that died has left half sealed. */
+static void drop_temporary(const Sealer *s, const Job *job) {
+        char path[16 + TEMPORARY_MAX], temporary[TEMPORARY_MAX];
+
+        (void) snprintf(path, sizeof(path), "cpu%" PRIu32 "/%s", job->cpu,
+                        format_temporary(temporary, job->sequence));
+        (void) discard_file(session_dir_fd(s->dir), path, store_sessions_fd(s->config.store), NULL);
+}
+
+/* A descriptor of the formats' texts, or -errno.  Those that are missing are not needed. */
+static int gather_formats(const SessionDir *dir) {
+        _cleanup_close_ int fd = memfd_create("formats", MFD_CLOEXEC);
+        int r;
+
+        if (fd < 0)
+                return ORIGIN(-errno);
+        for (size_t i = 0; i < ELEMENTSOF(format_paths); i++) {
+                _cleanup_free_ char *text = NULL;
+                size_t n;
+
+                if (session_dir_read_tracing(dir, format_paths[i], &text, &n) < 0)
+                        continue;
+                r = write_full(fd, text, n + 1);
+                if (r < 0)
+                        return r;
+        }
+        return lseek(fd, 0, SEEK_SET) < 0 ? ORIGIN(-errno) : TAKE_FD(fd);
+}
+
+/* Consumes nothing.  0 or -errno. */
+static int spawn(Sealer *s, const int fds[static 4], bool big_endian, pid_t *ret) {
+        static const char *const self[] = { "/proc/self/exe", SEAL_WORKER_OPTION, NULL };
+        const char *const *command = s->config.worker ?: self;
+        const char *words[SPAWN_WORDS_MAX + 1] = {};
+        size_t n = 0;
+
+        for (; command[n] && n < SPAWN_WORDS_MAX - 1; n++)
+                words[n] = command[n];
+        words[n] = big_endian ? "big" : "little";
+        return spawn_worker(ret, words, fds, 4);
+}
+
+static int on_child(sd_event_source *source, const siginfo_t *si, void *userdata);
+
+static int start_worker(Sealer *s, const SessionDir *dir, int in_fd) {
+        _cleanup_close_ int formats_fd = gather_formats(dir),
+                            null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+        _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
+        pid_t pid;
+        int r;
+
+        if (formats_fd < 0)
+                return formats_fd;
+        if (null_fd < 0)
+                return ORIGIN(-errno);
+        if (session_dir_read_meta(dir, &meta) != 0)
+                return ORIGIN(-ENODATA);
+        r = spawn(s, (const int[]){ in_fd, s->out_fd, null_fd, formats_fd }, meta->big_endian,
+                  &pid);
+        if (r < 0)
+                return r;
+        r = sd_event_add_child(s->config.event, &s->child, pid, WEXITED, on_child, s);
+        if (r < 0) {
+                (void) kill(pid, SIGKILL);
+                (void) waitpid(pid, NULL, 0);
+                return r;
+        }
+        (void) sd_event_source_set_child_process_own(s->child, true);
+        return 0;
+}
+
+static void leave_job(Sealer *s) {
+        int sessions_fd = store_sessions_fd(s->config.store);
+
+        /* The next daemon drops what was there before, if its name is not on the disk yet. */
+        if (s->cpu_fd >= 0 && !s->syncer)
+                (void) discard_file(s->cpu_fd, s->temporary, sessions_fd, NULL);
+        s->syncer = dir_syncer_free(s->syncer);
+        s->is_exchanged = false;
+        /* Who removed the session unlinked it while the worker was writing. */
+        if (s->out_fd >= 0)
+                discard_fd(s->out_fd, sessions_fd, NULL);
+        s->cpu_fd = safe_close(s->cpu_fd);
+        s->out_fd = safe_close(s->out_fd);
+        s->dir = session_dir_free(s->dir);
+}
+
+enum { JOB_STARTED = 1 };
+
+/* JOB_STARTED, 0: nothing to be done, -errno. */
+static int start_segment(Sealer *s, const Job *job) {
+        _cleanup_close_ int in_fd = -EBADF;
+        int r;
+
+        drop_temporary(s, job);
+        in_fd = session_dir_open_segment_file(s->dir, job->cpu, job->sequence);
+        if (in_fd < 0)
+                return in_fd;
+        r = segment_read_header(in_fd, &s->header);
+        if (r == SEGMENT_E_DAMAGED || r == SEGMENT_E_NEWER)
+                note_failure(s,
+                             r == SEGMENT_E_NEWER ? "a newer ftraced wrote it" : "it is damaged");
+        if (r == 0 && s->header.state != SEGMENT_STATE_CLOSED)
+                note_failure(s, "it was not closed");
+        if (r != 0 || s->header.state != SEGMENT_STATE_CLOSED)
+                return MIN(r, 0); /* sealed, damaged, or still written: not ours */
+        if (fstat(in_fd, &s->before) < 0)
+                return ORIGIN(-errno);
+        s->cpu_fd = session_dir_make_cpu(s->dir, job->cpu);
+        if (s->cpu_fd < 0)
+                return s->cpu_fd;
+        (void) segment_format_name(s->name, job->sequence);
+        (void) format_temporary(s->temporary, job->sequence);
+        s->out_fd = openat(s->cpu_fd, s->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+                           STORE_FILE_MODE);
+        if (s->out_fd < 0)
+                return ORIGIN(-errno);
+        r = start_worker(s, s->dir, in_fd);
+        return r < 0 ? r : JOB_STARTED;
+}
+
+/* --- ending ----------------------------------------------------------------------------------- */
+
+static void wait_for_space(Sealer *s, const char *why) {
+        const Job first = first_job(s), *job = &first;
+
+        if (!s->is_said)
+                log_warning("Cannot seal segment cpu%" PRIu32 "/%08" PRIx64
+                            ".seg of session '%s': %s; it stays as it is and is tried again every "
+                            "minute.",
+                            job->cpu, job->sequence, job->session, why);
+        s->is_waiting = s->is_said = true;
+        (void) snprintf(s->full_why, sizeof(s->full_why), "%s", why);
+        (void) sd_event_source_set_time_relative(s->retry, RETRY_US);
+        (void) sd_event_source_set_enabled(s->retry, SD_EVENT_ONESHOT);
+        tell_moved(s, NULL);
+}
+
+void sealer_retry(Sealer *s) {
+        if (!TAKE(s->is_waiting, false))
+                return;
+        (void) sd_event_source_set_enabled(s->retry, SD_EVENT_OFF);
+        (void) sd_event_source_set_enabled(s->next, SD_EVENT_ONESHOT);
+}
+
+static void say_failure(Sealer *s, const Job *job, const char *why) {
+        note_failure(s, why);
+        log_error("Cannot seal segment cpu%" PRIu32 "/%08" PRIx64
+                  ".seg of session '%s': %s; it stays as it is.",
+                  job->cpu, job->sequence, job->session, why);
+}
+
+static void on_synced(int result, void *userdata);
+
+static void change_back(Sealer *s) {
+        if (TAKE(s->is_exchanged, false))
+                (void) renameat2(s->cpu_fd, s->temporary, s->cpu_fd, s->name, RENAME_EXCHANGE);
+}
+
+/* The file that the worker wrote takes the segment's place, which is to be synced.  0 or -errno (-ENOENT: it has
+ * gone). */
+static int replace_segment(Sealer *s) {
+        const struct timespec times[] = { s->before.st_atim, s->before.st_mtim };
+        int sessions_fd = store_sessions_fd(s->config.store);
+        _cleanup_close_ int old_fd = -EBADF;
+        struct stat now, dir;
+
+        /* Who removes the session clears its directory at this moment. */
+        if (fstat(session_dir_fd(s->dir), &dir) < 0 ||
+            fstatat(sessions_fd, first_job(s).session, &now, AT_SYMLINK_NOFOLLOW) < 0)
+                return ORIGIN(-errno);
+        if (now.st_ino != dir.st_ino)
+                return ORIGIN(-ENOENT);
+
+        /* It is as old as what is in it. */
+        (void) futimens(s->out_fd, times);
+        s->is_exchanged =
+                renameat2(s->cpu_fd, s->temporary, s->cpu_fd, s->name, RENAME_EXCHANGE) >= 0;
+        if (!s->is_exchanged) {
+                if (errno != EINVAL && errno != ENOSYS)
+                        return ORIGIN(-errno);
+                old_fd = openat(s->cpu_fd, s->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+                if (old_fd < 0 || renameat(s->cpu_fd, s->temporary, s->cpu_fd, s->name) < 0)
+                        return ORIGIN(-errno);
+                discard_fd(old_fd, sessions_fd, NULL);
+        }
+        return dir_syncer_new(&s->syncer, s->config.event, s->cpu_fd, on_synced, s);
+}
+
+/* What the worker says is not believed on its word alone. */
+static bool output_is_ours(const Sealer *s) {
+        SealedHeader h;
+
+        return sealed_header_read(&h, s->out_fd) == 0 && h.cpu == s->header.cpu &&
+               h.sequence == s->header.sequence && h.n_pages == s->header.n_pages &&
+               h.page_bytes == s->header.page_bytes &&
+               memcmp(h.session_id, s->header.session_id, sizeof(h.session_id)) == 0;
+}
+
+static void say_sealed(Sealer *s) {
+        const Job first = first_job(s), *job = &first;
+        struct stat after;
+
+        s->is_said = false;
+        if (fstat(s->out_fd, &after) < 0)
+                return;
+        log_debug("sealer", "cpu%" PRIu32 "/%s of session '%s' sealed: %lld bytes for %lld.",
+                  job->cpu, s->name, job->session, (long long) after.st_size,
+                  (long long) s->before.st_size);
+        if (s->config.done)
+                s->config.done(job->session, job->cpu, job->sequence,
+                               (uint64_t) s->before.st_blocks * 512,
+                               (uint64_t) after.st_blocks * 512, s->config.userdata);
+}
+
+static void on_synced(int result, void *userdata) {
+        Sealer *s = userdata;
+        const Job job = first_job(s);
+
+        s->syncer = dir_syncer_free(s->syncer);
+        if (result < 0) {
+                change_back(s);
+                say_failure(s, &job, origin_text(result));
+        } else
+                say_sealed(s);
+        leave_job(s);
+        finish_first(s);
+}
+
+/* Its end is on_synced() if there is a syncer. */
+static void finish_segment(Sealer *s) {
+        const Job first = first_job(s), *job = &first;
+        int r;
+
+        if (!output_is_ours(s)) {
+                say_failure(s, job, "what the worker wrote is not this segment");
+                return;
+        }
+        r = replace_segment(s);
+        if (r < 0) {
+                change_back(s);
+                if (r != -ENOENT) /* removed meanwhile */
+                        say_failure(s, job, origin_text(r));
+        }
+}
+
+/* Whether the first job is to be tried again in a moment. */
+static bool wait_for_reader(Sealer *s) {
+        if (!s->config.is_held || !s->config.is_held(first_job(s).session, s->config.userdata))
+                return false;
+        (void) sd_event_source_set_time_relative(s->retry, HELD_US);
+        (void) sd_event_source_set_enabled(s->retry, SD_EVENT_ONESHOT);
+        return true;
+}
+
+/* Whether the segment was removed while the worker read it, which then ends too soon. */
+static bool is_gone(const Sealer *s) {
+        struct stat now;
+
+        return fstatat(s->cpu_fd, s->name, &now, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+}
+
+static int on_child(sd_event_source *source, const siginfo_t *si, void *userdata) {
+        Sealer *s = userdata;
+        bool is_exit = si->si_code == CLD_EXITED, is_full = false;
+        const Job job = first_job(s);
+        char text[80];
+
+        s->child = sd_event_source_disable_unref(s->child);
+        if (wait_for_reader(s)) {
+                leave_job(s);
+                return 0;
+        }
+        if (is_exit && si->si_status == SEAL_WORKER_DONE)
+                finish_segment(s);
+        else if (is_gone(s))
+                log_debug("sealer", "%s of session '%s' was removed meanwhile.", s->name,
+                          job.session);
+        else if (is_exit && seal_worker_problem(si->si_status)) {
+                is_full = si->si_status == SEAL_WORKER_E_NO_SPACE;
+                if (!is_full)
+                        say_failure(s, &job, seal_worker_problem(si->si_status));
+        } else {
+                if (is_exit)
+                        (void) snprintf(text, sizeof(text), "the worker ended with status %i",
+                                        si->si_status);
+                else
+                        (void) snprintf(text, sizeof(text),
+                                        "the worker was killed by signal %i (%s)", si->si_status,
+                                        strsignal(si->si_status));
+                say_failure(s, &job, text);
+        }
+        if (s->syncer)
+                return 0;
+        leave_job(s);
+        if (is_full) {
+                wait_for_space(s, seal_worker_problem(SEAL_WORKER_E_NO_SPACE));
+                return 0;
+        }
+        finish_first(s);
+        return 0;
+}
+
+/* One job a turn of the loop, so that it never waits for us. */
+static int on_next(sd_event_source *source, void *userdata) {
+        Sealer *s = userdata;
+        bool is_listing = !s->is_listed;
+        Job job;
+        int r;
+
+        if (s->n == 0 || s->child || s->syncer)
+                return 0;
+        job = first_job(s);
+        if (wait_for_reader(s))
+                return 0;
+        r = store_open_session(s->config.store, job.session, &s->dir);
+        if (r >= 0)
+                r = is_listing ? list_segments(s) : start_segment(s, &job);
+        if (r == JOB_STARTED)
+                return 0;
+        leave_job(s);
+        if (r == -ENOSPC || r == -EDQUOT || r == -EROFS) {
+                wait_for_space(s, origin_text(r));
+                return 0;
+        }
+        if (r < 0 && r != -ENOENT && is_listing)
+                note_failure(s, origin_text(r));
+        else if (r < 0 && r != -ENOENT)
+                say_failure(s, &job, origin_text(r));
+        if (r >= 0 && is_listing && s->n_places > 0)
+                (void) sd_event_source_set_enabled(s->next, SD_EVENT_ONESHOT);
+        else
+                finish_first(s);
+        return 0;
+}
+
+static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
+        Sealer *s = userdata;
+
+        s->is_waiting = false;
+        return on_next(source, s);
+}
+
+int sealer_new(Sealer **ret, const SealerConfig *config) {
+        _cleanup_(sealer_freep) Sealer *s = NULL;
+        int r;
+
+        s = malloc(sizeof(*s));
+        if (!s)
+                return -ENOMEM;
+        *s = (Sealer){ .config = *config, .cpu_fd = -EBADF, .out_fd = -EBADF };
+        r = sd_event_add_defer(config->event, &s->next, on_next, s);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(s->next, SD_EVENT_OFF);
+        if (r >= 0)
+                r = sd_event_source_set_priority(s->next, SD_EVENT_PRIORITY_IDLE);
+        if (r >= 0)
+                r = sd_event_add_time_relative(config->event, &s->retry, CLOCK_MONOTONIC, RETRY_US,
+                                               0, on_retry, s);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(s->retry, SD_EVENT_OFF);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(s);
+        return 0;
+}
+
+Sealer *sealer_free(Sealer *s) {
+        if (!s)
+                return NULL;
+        (void) sd_event_source_disable_unref(s->child); /* kills it and waits */
+        (void) sd_event_source_disable_unref(s->next);
+        (void) sd_event_source_disable_unref(s->retry);
+        leave_job(s);
+        while (s->n > 0)
+                free(drop_first(s));
+        free(s->sessions);
+        free(s->last_session);
+        free(s);
+        return NULL;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * One table of what is limited.  Each kind is a total that grows and a limit for a second; the rest
+ * is finding the sample that is far enough back, and dividing.
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "daemon/watch/guard.h"
+
+#define EVENT_BYTES_MIN 16U /* less than any function_graph record takes, linux 6.1 to 7.x */
+
+static char *format_cpu(char text[static UNIT_TEXT_MAX], uint64_t us) {
+        (void) snprintf(text, UNIT_TEXT_MAX, "%.1f %%", (double) us / 1e4);
+        return text;
+}
+
+static const struct {
+        SessionLimit limit;
+        size_t offset; /* of the limit in a spec */
+        char *(*format)(char text[static UNIT_TEXT_MAX], uint64_t n);
+        const char *what, *setting, *way_out;
+} kinds[_GUARD_KIND_N] = {
+        [GUARD_EVENTS] = { SESSION_LIMIT_EVENT_RATE, offsetof(Spec, max_event_rate), format_count,
+                           "events a second",
+                           "MaxEventRate=", "name fewer functions, or raise --max-event-rate" },
+        [GUARD_BYTES] = { SESSION_LIMIT_WRITE_RATE, offsetof(Spec, max_write_rate), format_bytes,
+                          "stored a second",
+                          "MaxWriteRate=", "name fewer functions, or raise --max-write-rate" },
+        [GUARD_CPU] = { SESSION_LIMIT_CPU, offsetof(Spec, max_cpu_ppm), format_cpu,
+                        "of a CPU for storing",
+                        "MaxCPU=", "name fewer functions, or raise --max-cpu" },
+};
+
+static const GuardSample *sample(const Guard *g, uint64_t i) {
+        return &g->samples[i % GUARD_SAMPLES];
+}
+
+static uint64_t oldest(const Guard *g) {
+        return g->n_samples > GUARD_SAMPLES ? g->n_samples - GUARD_SAMPLES : 0;
+}
+
+static void add_sample(Guard *g, const GuardSample *now) {
+        g->samples[g->n_samples++ % GUARD_SAMPLES] = *now;
+}
+
+void guard_init(Guard *g, const Spec *spec, const GuardSample *now) {
+        *g = (Guard){};
+        for (size_t k = 0; k < _GUARD_KIND_N; k++) {
+                uint64_t limit =
+                        *(const uint64_t *) (const void *) ((const char *) spec + kinds[k].offset);
+
+                g->limits[k] = limit == SPEC_UNLIMITED ? 0 : limit;
+        }
+        add_sample(g, now);
+}
+
+/* The newest sample that is at least @window_ns old, or NULL. */
+static const GuardSample *sample_before(const Guard *g, uint64_t now_ns, uint64_t window_ns) {
+        for (uint64_t i = g->n_samples; i-- > oldest(g);)
+                if (now_ns >= sample(g, i)->at_ns && now_ns - sample(g, i)->at_ns >= window_ns)
+                        return sample(g, i);
+        return NULL;
+}
+
+/* A second's worth of @kind between the two. */
+static uint64_t rate(const GuardSample *from, const GuardSample *to, size_t kind) {
+        uint64_t before = from->totals[kind], now = to->totals[kind], ns = to->at_ns - from->at_ns;
+
+        if (now <= before || ns == 0)
+                return 0;
+        return (uint64_t) ((double) (now - before) * (double) NSEC_PER_SEC / (double) ns);
+}
+
+static int look(const Guard *g, const GuardSample *now, uint64_t window_ns, unsigned factor,
+                GuardVerdict *ret) {
+        const GuardSample *before = sample_before(g, now->at_ns, window_ns);
+
+        for (size_t k = 0; before && k < _GUARD_KIND_N; k++) {
+                uint64_t limit, r = rate(before, now, k);
+
+                if (g->limits[k] == 0 || __builtin_mul_overflow(g->limits[k], factor, &limit) ||
+                    r <= limit)
+                        continue;
+                *ret = (GuardVerdict){ .kind = (GuardKind) k,
+                                       .rate = r,
+                                       .limit = limit,
+                                       .window_ns = now->at_ns - before->at_ns };
+                return GUARD_E_PASSED;
+        }
+        return 0;
+}
+
+int guard_look(Guard *g, const GuardSample *now, GuardVerdict *ret) {
+        int r;
+
+        r = look(g, now, GUARD_WINDOW_NS, 1, ret);
+        if (r == 0)
+                r = look(g, now, GUARD_FLOOD_NS, GUARD_FLOOD, ret);
+        if (now->at_ns >= sample(g, g->n_samples - 1)->at_ns + GUARD_FLOOD_NS)
+                add_sample(g, now);
+        return r;
+}
+
+uint64_t guard_look_bytes(const Guard *g) {
+        uint64_t second = UINT64_MAX, of_events;
+
+        if (g->limits[GUARD_BYTES] > 0)
+                second = g->limits[GUARD_BYTES];
+        if (g->limits[GUARD_EVENTS] > 0 &&
+            !__builtin_mul_overflow(g->limits[GUARD_EVENTS], EVENT_BYTES_MIN, &of_events))
+                second = MIN(second, of_events);
+        /* What passes at the rate of a flood in the time in which one is told. */
+        return second == UINT64_MAX
+                       ? second
+                       : MAX(second / (NSEC_PER_SEC / GUARD_FLOOD_NS), (uint64_t) 1) * GUARD_FLOOD;
+}
+
+int guard_nearest(const Guard *g, unsigned *ret_percent) {
+        const GuardSample *now = sample(g, g->n_samples - 1),
+                          *before = sample_before(g, now->at_ns, GUARD_WINDOW_NS)
+                                            ?: sample(g, oldest(g));
+        double share = 0;
+        int nearest = -1;
+
+        for (size_t k = 0; k < _GUARD_KIND_N; k++) {
+                double s = g->limits[k] > 0 ? (double) rate(before, now, k) / (double) g->limits[k]
+                                            : 0;
+
+                if (g->limits[k] == 0 || (nearest >= 0 && s <= share))
+                        continue;
+                share = s;
+                nearest = (int) k;
+        }
+        if (nearest >= 0)
+                *ret_percent = (unsigned) (100 * MIN(share, 1000.0));
+        return nearest;
+}
+
+SessionLimit guard_limit(GuardKind kind) {
+        return kinds[kind].limit;
+}
+
+const char *guard_setting(GuardKind kind) {
+        return kinds[kind].setting;
+}
+
+char *guard_sentence(char text[static GUARD_TEXT_MAX], const GuardVerdict *v) {
+        char seen[UNIT_TEXT_MAX], limit[UNIT_TEXT_MAX], window[UNIT_TEXT_MAX];
+
+        (void) snprintf(text, GUARD_TEXT_MAX, "%s %s over %s, more than the %s of %s; %s",
+                        kinds[v->kind].format(seen, v->rate), kinds[v->kind].what,
+                        format_duration(window, v->window_ns),
+                        kinds[v->kind].format(limit, v->limit), kinds[v->kind].setting,
+                        kinds[v->kind].way_out);
+        return text;
+}

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Every look compares the counters with those of the look before: what was lost in between is a
+ * gap from there to here.  The cause is the condition that holds; a buffer that overran because the
+ * disk was full was lost to the disk.  Gaps that last (tracing_on is 0) are open until their end is
+ * reported, or the session's own.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/now.h"
+#include "base/unit.h"
+#include "daemon/instances/hush.h"
+#include "daemon/process/journal.h"
+#include "daemon/watch/health.h"
+#include "daemon/watch/tamper.h"
+#include "store/store.h"
+
+/* What was seen of a CPU at the last look. */
+typedef struct Seen {
+        CpuAccount account;
+        uint64_t moved_ns; /* the look before the one that last saw its pages grow */
+} Seen;
+
+struct Health {
+        HealthConfig config;
+        Seen *seen; /* one for each of meta->cpus */
+        uint64_t looked_ns;
+        uint64_t settled_ns; /* the last look at which nobody else had written a control file */
+        uint64_t before_ns;  /* when the look at the interval before the last one was */
+        Tamper *tamper;
+        sd_event_source *timer;
+        int error;        /* of the disk, at the moment */
+        uint64_t cpu_ns;  /* that the looks took */
+        unsigned n_stuck; /* looks in a row at which some reader had not moved */
+};
+
+static uint64_t trace_ns(const Health *h) {
+        ClockTuple now = {};
+
+        (void) tracer_read_clocks(h->config.tracer, &now);
+        return now.trace_ns;
+}
+
+void health_warn(SessionMeta *m, const char *format, ...) {
+        char text[1024];
+        va_list ap;
+
+        va_start(ap, format);
+        (void) vsnprintf(text, sizeof(text), format, ap);
+        va_end(ap);
+        if (strv_contains(&m->warnings, text))
+                return;
+        log_warning("Session '%s': %s", m->name, text);
+        (void) strv_add(&m->warnings, text);
+}
+
+static void changed(Health *h, bool is_new) {
+        h->config.changed(is_new, h->config.userdata);
+}
+
+/* --- losses ----------------------------------------------------------------------------------- */
+
+static bool add_gap(Health *h, const Gap *gap) {
+        if (gaps_add(&h->config.meta->gaps, gap) < 0)
+                log_error("Session '%s': out of memory; a gap is not noted.", h->config.meta->name);
+        return true;
+}
+
+/* What it is that the buffer overruns for. */
+static GapCause disk_cause(const Health *h, GapCause otherwise) {
+        if (h->error == 0)
+                return otherwise;
+        return h->error == ENOSPC || h->error == EDQUOT ? GAP_NO_SPACE : GAP_DISK_FAILED;
+}
+
+/* Since when @cpu, or any with GAP_ALL_CPUS, has events that the readers may not have stored. */
+static uint64_t unstored_ns(const Health *h, uint32_t cpu) {
+        const SessionMeta *m = h->config.meta;
+        uint64_t ns = h->looked_ns;
+
+        for (size_t i = 0; i < m->n_cpus; i++)
+                if (cpu == GAP_ALL_CPUS || cpu == m->cpus[i].cpu)
+                        ns = MIN(ns,
+                                 recorder_stored_ns(h->config.recorder, i) ?: h->seen[i].moved_ns);
+        return ns;
+}
+
+static bool note_events(Health *h, const Seen *seen, GapCause cause, uint64_t before, uint64_t now,
+                        uint64_t at_ns) {
+        if (now <= before)
+                return false;
+        return add_gap(h, &(Gap){ .cpu = seen->account.cpu,
+                                  .cause = cause,
+                                  .from_ns = MIN(seen->moved_ns, at_ns),
+                                  .to_ns = at_ns,
+                                  .n_events = now - before });
+}
+
+/* Whether the CPU lost anything since the last look. */
+static bool note_losses(Health *h, Seen *seen, const CpuAccount *now, uint64_t at_ns) {
+        const CpuAccount *before = &seen->account;
+        bool found = false;
+
+        if (note_events(h, seen, disk_cause(h, GAP_OVERRUN), before->overrun, now->overrun, at_ns))
+                found = true;
+        if (note_events(h, seen, disk_cause(h, GAP_DROPPED), before->dropped_events,
+                        now->dropped_events, at_ns))
+                found = true;
+        if (note_events(h, seen, GAP_INTERRUPTED, before->commit_overrun, now->commit_overrun,
+                        at_ns))
+                found = true;
+        if (now->pages_lost > before->pages_lost)
+                found = add_gap(h, &(Gap){ .cpu = now->cpu,
+                                           .cause = disk_cause(h, GAP_DISK_FAILED),
+                                           .from_ns = MIN(seen->moved_ns, at_ns),
+                                           .to_ns = at_ns,
+                                           .n_events = GAP_UNKNOWN,
+                                           .n_pages = now->pages_lost - before->pages_lost });
+        if (now->n_bytes > before->n_bytes)
+                seen->moved_ns = h->looked_ns;
+        seen->account = *now;
+        return found;
+}
+
+bool health_refresh(Health *h) {
+        SessionMeta *m = h->config.meta;
+        uint64_t at_ns = m->stop.trace_ns ?: trace_ns(h); /* nothing happens after the stop */
+        bool is_emptied = false, found = false;
+
+        for (size_t i = 0; i < m->n_cpus; i++) {
+                recorder_read_account(h->config.recorder, i, &m->cpus[i]);
+                if (tracer_read_account(h->config.tracer, &m->cpus[i]) == TRACER_E_EMPTIED)
+                        is_emptied = true;
+                if (m->spec.in_kernel) /* it is meant to be overwritten */
+                        m->cpus[i].overrun = 0;
+                if (note_losses(h, &h->seen[i], &m->cpus[i], at_ns))
+                        found = true;
+        }
+        if (is_emptied) {
+                health_warn(m, "somebody else emptied the kernel's buffer: what was in it is lost");
+                found = add_gap(h, &(Gap){ .cpu = GAP_ALL_CPUS,
+                                           .cause = GAP_CLEARED,
+                                           .from_ns = unstored_ns(h, GAP_ALL_CPUS),
+                                           .to_ns = at_ns,
+                                           .n_events = GAP_UNKNOWN });
+        }
+        h->looked_ns = at_ns;
+        if (!h->tamper || tamper_is_settled(h->tamper))
+                h->settled_ns = at_ns;
+        return found;
+}
+
+/* --- conditions ------------------------------------------------------------------------------- */
+
+static bool set_condition(Health *h, GapCause cause, const char *reason) {
+        SessionMeta *m = h->config.meta;
+        bool is_new = !conditions_find(&m->degraded, cause);
+        int r;
+
+        r = conditions_set(&m->degraded, cause, now_ns(CLOCK_REALTIME), reason);
+        if (r > 0)
+                journal_tell(&(JournalEntry){ JOURNAL_DEGRADED, .meta = m, .reason = reason },
+                             "Session '%s' is degraded: %s", m->name, reason);
+        if (is_new && !strv_contains(&m->warnings, reason))
+                (void) strv_add(&m->warnings, reason);
+        return r > 0;
+}
+
+static bool clear_condition(Health *h, GapCause cause) {
+        if (!conditions_clear(&h->config.meta->degraded, cause))
+                return false;
+        log_notice("Session '%s': over is that %s%s", h->config.meta->name,
+                   gap_cause_sentence(cause),
+                   h->config.meta->degraded.n == 0 ? "; it is well again." : ".");
+        return true;
+}
+
+void health_set_condition(Health *h, GapCause cause, const char *reason) {
+        (void) set_condition(h, cause, reason);
+}
+
+void health_clear_condition(Health *h, GapCause cause) {
+        (void) clear_condition(h, cause);
+}
+
+void health_note_gap(Health *h, GapCause cause) {
+        uint64_t from_ns = h->before_ns;
+
+        (void) health_refresh(h);
+        (void) add_gap(h, &(Gap){ .cpu = GAP_ALL_CPUS,
+                                  .cause = cause,
+                                  .from_ns = from_ns,
+                                  .to_ns = h->looked_ns,
+                                  .n_events = GAP_UNKNOWN });
+}
+
+void health_note_hush(Health *h, uint64_t from_ns, uint64_t to_ns) {
+        (void) add_gap(h, &(Gap){ .cpu = GAP_ALL_CPUS,
+                                  .cause = GAP_ROOTS_CHANGED,
+                                  .from_ns = from_ns,
+                                  .to_ns = to_ns,
+                                  .n_events = GAP_UNKNOWN });
+        if (h->tamper)
+                tamper_excuse(h->tamper, "set_ftrace_pid", HUSH_CLOSES);
+        changed(h, true);
+}
+
+void health_look_at_disk(Health *h) {
+        SessionMeta *m = h->config.meta;
+        int error = recorder_error(h->config.recorder);
+        char reason[1024], size[UNIT_TEXT_MAX];
+        GapCause cause;
+
+        if (error == h->error)
+                return;
+        (void) health_refresh(
+                h); /* what was lost until now was lost for the reason that held until now */
+        h->error = error;
+        cause = disk_cause(h, _GAP_CAUSE_N);
+        if (cause != GAP_NO_SPACE)
+                (void) clear_condition(h, GAP_NO_SPACE);
+        if (cause != GAP_DISK_FAILED)
+                (void) clear_condition(h, GAP_DISK_FAILED);
+        if (error != 0) {
+                (void) snprintf(reason, sizeof(reason),
+                                "storing pages failed: %s; they wait in the kernel's buffer, %s a "
+                                "CPU: %s %s%s",
+                                strerror(error), format_bytes(size, m->spec.buffer_bytes),
+                                cause == GAP_NO_SPACE ? "make room in" : "mend the disk of",
+                                h->config.store, store_way_out(error));
+                (void) set_condition(h, cause, reason);
+        }
+        changed(h, true);
+}
+
+/* Neither success nor failure: a reader does not move, and does not wait for data. */
+static bool look_at_progress(Health *h) {
+        char reason[1024], who[RECORDER_STUCK_MAX];
+        GapCause cause = GAP_DAEMON_GONE;
+        bool was_disk;
+
+        h->n_stuck = recorder_made_progress(h->config.recorder) ? 0 : h->n_stuck + 1;
+        if (h->error != 0)
+                return false; /* more is known than that */
+        if (h->n_stuck == 0) {
+                was_disk = clear_condition(h, GAP_DISK_FAILED);
+                return clear_condition(h, GAP_DAEMON_GONE) || was_disk;
+        }
+        if (h->n_stuck * HEALTH_LOOK_S < HEALTH_STUCK_S)
+                return false;
+        switch (recorder_find_stuck(h->config.recorder, who)) {
+        case STUCK_NOT:
+                return false;
+        case STUCK_DISK:
+                cause = GAP_DISK_FAILED;
+                (void) snprintf(reason, sizeof(reason),
+                                "the disk of %s has not answered for %u s and more (%s): pages "
+                                "wait in the kernel's buffer",
+                                h->config.store, HEALTH_STUCK_S, who);
+                break;
+        case STUCK_TRACEFS:
+                (void) snprintf(reason, sizeof(reason),
+                                "tracefs has not answered for %u s and more (%s): pages wait in "
+                                "the kernel's buffer",
+                                HEALTH_STUCK_S, who);
+                break;
+        case STUCK_ITSELF:
+                (void) snprintf(reason, sizeof(reason),
+                                "%s has not moved for %u s and more, though neither the disk nor "
+                                "tracefs holds it up: pages wait in the kernel's buffer",
+                                who, HEALTH_STUCK_S);
+                break;
+        }
+        return set_condition(h, cause, reason);
+}
+
+bool health_is_hung(const Health *h) {
+        return h->n_stuck * HEALTH_LOOK_S >= HEALTH_HUNG_S && recorder_is_hung(h->config.recorder);
+}
+
+/* --- what others do --------------------------------------------------------------------------- */
+
+/* When all was certainly well, before what is reported now. */
+static uint64_t well_until_ns(const Health *h, const TamperReport *report, uint64_t settled_ns) {
+        uint64_t heard_ns = h->looked_ns - MIN(h->looked_ns, HEALTH_HEARD_NS);
+
+        if (report->is_late)
+                return h->before_ns;
+        return report->kind == TAMPER_BEGAN ? MAX(settled_ns, heard_ns) : settled_ns;
+}
+
+static void on_tampering(const TamperReport *report, void *userdata) {
+        Health *h = userdata;
+        SessionMeta *m = h->config.meta;
+        uint64_t settled_ns = h->settled_ns;
+        Gap gap = { .cpu = report->cpu, .cause = report->cause, .n_events = GAP_UNKNOWN };
+
+        (void) health_refresh(h);
+        gap.from_ns = well_until_ns(h, report, settled_ns);
+        gap.to_ns = h->looked_ns;
+        switch (report->kind) {
+        case TAMPER_BEGAN:
+                gap.to_ns = GAP_OPEN;
+                (void) add_gap(h, &gap);
+                (void) set_condition(h, report->cause, report->sentence);
+                break;
+        case TAMPER_ENDED:
+                gaps_close(&m->gaps, report->cause, h->looked_ns);
+                (void) clear_condition(h, report->cause);
+                break;
+        case TAMPER_EMPTIED:
+                gap.from_ns = unstored_ns(h, report->cpu);
+                __attribute__((fallthrough));
+        case TAMPER_FLICKED:
+                (void) add_gap(h, &gap);
+                health_warn(m, "%s", report->sentence);
+                break;
+        case TAMPER_NOTED:
+                health_warn(m, "%s", report->sentence);
+                break;
+        }
+        changed(h, true);
+}
+
+static int get_roots(Strv *ret, Strv *ret_gone, void *userdata) {
+        Health *h = userdata;
+
+        return tracer_get_roots(h->config.tracer, ret, ret_gone);
+}
+
+static uint64_t count_own_closes(void *userdata) {
+        const Health *h = userdata;
+
+        return tracer_n_root_closes(h->config.tracer);
+}
+
+/* Somebody may begin to use function_graph beside us, in an instance of theirs.  Whether it is news. */
+static bool look_at_strangers(Health *h) {
+        SessionMeta *m = h->config.meta;
+        _cleanup_strv_ Strv dirs = {};
+        bool is_news = false;
+
+        if (tracer_find_strangers(h->config.tracer, &dirs) < 0)
+                return false;
+        for (size_t i = 0; i < dirs.n; i++) {
+                const char *dir = *dirs.items[i] ? dirs.items[i] : "the top level";
+
+                if (strv_contains(&m->neighbours, dir) || strv_add(&m->neighbours, dir) < 0)
+                        continue;
+                health_warn(m,
+                            "somebody else has switched function_graph on in %s (%s) meanwhile, "
+                            "with the same graph filter",
+                            dir, tracer_tracefs(h->config.tracer));
+                is_news = true;
+        }
+        return is_news;
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+        Health *h = userdata;
+        uint64_t since_ns = now_ns(CLOCK_THREAD_CPUTIME_ID), timer_ns = trace_ns(h);
+        bool is_new = health_refresh(h);
+
+        if (look_at_progress(h))
+                is_new = true;
+        if (h->tamper)
+                tamper_poll(h->tamper);
+        is_new = look_at_strangers(h) || is_new;
+        changed(h, is_new);
+        h->cpu_ns += now_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns;
+        if (h->config.looked)
+                h->config.looked(h->config.userdata);
+        h->before_ns = timer_ns;
+        return sd_event_source_set_time_relative(source, HEALTH_LOOK_S * USEC_PER_SEC);
+}
+
+uint64_t health_cpu_ns(const Health *h) {
+        return h->cpu_ns;
+}
+
+static int watch_anew(Health *h) {
+        const SessionMeta *m = h->config.meta;
+        _cleanup_free_ uint32_t *cpus = calloc(m->n_cpus, sizeof(*cpus));
+        int r;
+
+        if (!cpus)
+                return -ENOMEM;
+        h->tamper = tamper_free(h->tamper);
+        for (size_t i = 0; i < m->n_cpus; i++)
+                cpus[i] = m->cpus[i].cpu;
+        r = tamper_new(&h->tamper,
+                       &(TamperConfig){
+                               .event = h->config.event,
+                               .tracefs = tracer_tracefs(h->config.tracer),
+                               .tracefs_fd = tracer_tracefs_fd(h->config.tracer),
+                               .dir = tracer_dir(h->config.tracer),
+                               .clock = m->clock,
+                               .ftrace_enabled = getenv("FTRACED_FTRACE_ENABLED")
+                                                         ?: "/proc/sys/kernel/ftrace_enabled",
+                               .cpus = cpus,
+                               .n_cpus = m->n_cpus,
+                               .events = &m->spec.events,
+                               .get_roots = get_roots,
+                               .count_own_closes = count_own_closes,
+                               .handler = on_tampering,
+                               .userdata = h,
+                       });
+        return MIN(r, 0);
+}
+
+int health_watch(Health *h) {
+        int r = watch_anew(h);
+
+        if (r >= 0 && !h->timer)
+                r = sd_event_add_time_relative(h->config.event, &h->timer, CLOCK_MONOTONIC,
+                                               HEALTH_LOOK_S * USEC_PER_SEC, 0, on_timer, h);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(h->timer, SD_EVENT_ON);
+        return MIN(r, 0);
+}
+
+void health_hold_hooks(Health *h) {
+        if (h->tamper)
+                tamper_hold_hooks(h->tamper);
+}
+
+int health_release_hooks(Health *h) {
+        if (!h->tamper)
+                return health_watch(h);
+        tamper_release_hooks(h->tamper);
+        return 0;
+}
+
+void health_renew_hooks(Health *h) {
+        if (h->tamper)
+                tamper_release_hooks(h->tamper);
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+void health_end_watch(Health *h) {
+        if (h->tamper) {
+                tamper_poll(h->tamper);
+                tamper_settle(h->tamper);
+        }
+        h->tamper = tamper_free(h->tamper);
+}
+
+void health_drop_watch(Health *h) {
+        h->tamper = tamper_free(h->tamper);
+}
+
+void health_finish(Health *h) {
+        SessionMeta *m = h->config.meta;
+
+        health_end_watch(h);
+        h->error = recorder_error(h->config.recorder) ?: h->error;
+        (void) health_refresh(h);
+        gaps_close(&m->gaps, _GAP_CAUSE_N, m->stop.trace_ns);
+        conditions_done(&m->degraded);
+}
+
+int health_new(Health **ret, const HealthConfig *config) {
+        _cleanup_(health_freep) Health *h = calloc(1, sizeof(*h));
+        SessionMeta *m = config->meta;
+
+        if (!h)
+                return -ENOMEM;
+        h->config = *config;
+        h->seen = calloc(m->n_cpus, sizeof(*h->seen));
+        if (!h->seen)
+                return -ENOMEM;
+        h->looked_ns = h->settled_ns = h->before_ns = trace_ns(h);
+        for (size_t i = 0; i < m->n_cpus; i++) {
+                recorder_read_account(config->recorder, i, &m->cpus[i]);
+                h->seen[i] = (Seen){ .account = m->cpus[i], .moved_ns = h->looked_ns };
+        }
+        conditions_done(&m->degraded); /* a predecessor's: seen again if they still hold */
+        gaps_close(&m->gaps, _GAP_CAUSE_N, h->looked_ns);
+        *ret = TAKE_PTR(h);
+        return 0;
+}
+
+void health_resume(Health *h, size_t i, uint64_t stored_ns) {
+        h->seen[i].moved_ns = MIN(stored_ns, h->looked_ns);
+}
+
+Health *health_free(Health *h) {
+        if (!h)
+                return NULL;
+        (void) tamper_free(h->tamper);
+        (void) sd_event_source_disable_unref(h->timer);
+        free(h->seen);
+        free(h);
+        return NULL;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Health: what is wrong with a live session, and what it lacks for that
+ *
+ * Keeps three members of the session's metadata up to date: the CPUs' accounts,
+ * the conditions ("degraded": the disk is full, somebody switched tracing off)
+ * and the gaps that come of them.  All of it in the main thread, which never
+ * waits: a condition is what the readers, inotify and the kernel's counters say.
+ *
+ * Where a loss lies is known to about HEALTH_LOOK_S: an overrun between the look
+ * at which the CPU's pages were last seen to move and the look that found it.  What
+ * others do is heard of at once, and its gap begins HEALTH_HEARD_NS before; what was
+ * put back before anybody could look lies behind the last look before it.
+ */
+
+#include <stdbool.h>
+#include <systemd/sd-event.h>
+
+#include "base/cleanup.h"
+#include "daemon/record/recorder.h"
+#include "daemon/tracer/controller.h"
+#include "store/meta.h"
+
+#define HEALTH_LOOK_S 4 /* between looks at what does not make itself heard */
+#define HEALTH_HEARD_NS NSEC_PER_SEC
+#define HEALTH_STUCK_S 10 /* a disk that has not answered for so long is said to be stuck */
+
+typedef struct Health Health;
+
+#define HEALTH_HUNG_S 20 /* a reader that does not move for so long, for no reason, never will */
+
+/* Conditions or gaps are others than before, or HEALTH_LOOK_S have passed. */
+typedef void (*HealthChanged)(bool is_new, void *userdata);
+
+/* HEALTH_LOOK_S have passed and all that is looked at then was; may end the session. */
+typedef void (*HealthLooked)(void *userdata);
+
+typedef struct HealthConfig {
+        sd_event *event;
+        SessionMeta *meta;
+        Recorder *recorder;
+        Tracer *tracer;
+        const char *store; /* its path, for sentences */
+        HealthChanged changed;
+        HealthLooked looked;
+        void *userdata;
+} HealthConfig;
+
+/*
+ * health_new()
+ *
+ * The accounts in config->meta are where the session begins or goes on: what the kernel and the
+ * readers count beyond them is noted by the next health_refresh().  Everything in @config is borrowed.
+ * Return: 0 or -errno.
+ */
+int health_new(Health **ret, const HealthConfig *config);
+/* The @i-th CPU's pages are stored up to @stored_ns, of a session that is taken up: what was lost
+ * meanwhile is behind it. */
+void health_resume(Health *h, size_t i, uint64_t stored_ns);
+/* Begins to watch for others and to look at intervals; recording is on already.  Again after
+ * health_end_watch().  0 or -errno. */
+int health_watch(Health *h);
+/* Brings the accounts up to date, and the gaps with them; whether there are new ones. */
+bool health_refresh(Health *h);
+/* The readers' errors may be others than before. */
+void health_look_at_disk(Health *h);
+/* Something is wrong, or well again, that others noticed; a gap from the last look of all to now. */
+void health_set_condition(Health *h, GapCause cause, const char *reason);
+void health_clear_condition(Health *h, GapCause cause);
+void health_note_gap(Health *h, GapCause cause);
+/* The tracer was hushed (daemon/instances/hush.h), in its clock. */
+void health_note_hush(Health *h, uint64_t from_ns, uint64_t to_ns);
+/* CPU time that the looks at intervals took so far. */
+uint64_t health_cpu_ns(const Health *h);
+/* Recording is about to be switched off: what others do from now on is their business. */
+void health_end_watch(Health *h);
+/* The same without a last look: what it would find is the kernel's doing at our behest. */
+void health_drop_watch(Health *h);
+/* In between the daemon writes which functions are hooked; all else is watched meanwhile. */
+void health_hold_hooks(Health *h);
+/* Also where nothing was watched before.  0 or -errno. */
+int health_release_hooks(Health *h);
+/* The loop itself has just written them, between two looks. */
+void health_renew_hooks(Health *h);
+/* Whether a reader has not moved for HEALTH_HUNG_S and more, and no disk holds it up. */
+bool health_is_hung(const Health *h);
+/* The readers have ended: the last accounts, and the end of what is open. */
+void health_finish(Health *h);
+/* A sentence for whoever looks, in the log and in the metadata; each once. */
+void health_warn(SessionMeta *m, const char *format, ...) _printf_(2, 3);
+Health *health_free(Health *h);
+DEFINE_CLEANUP(Health *, health_free);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Files come from tables; those that not every kernel has are marked so. */
+
+#include "daemon/watch/tracing-copy.h"
+#include "store/event-choice.h"
+
+typedef struct TracingFile {
+        const char *path;
+        bool may_be_missing;
+} TracingFile;
+
+static const TracingFile files_at_begin[] = {
+        { "events/header_page" },
+        { "events/header_event" },
+        { "events/ftrace/funcgraph_entry/format" },
+        { "events/ftrace/funcgraph_exit/format" },
+        { "events/ftrace/funcgraph_retaddr_entry/format", .may_be_missing = true }, /* 6.13 on */
+        { "events/ftrace/fgraph_retaddr_entry/format", .may_be_missing = true },
+        { "events/ftrace/function/format", .may_be_missing = true },
+        { "events/ftrace/print/format", .may_be_missing = true },
+        { "printk_formats", .may_be_missing = true },
+        { "trace_options", .may_be_missing = true },
+};
+
+static const TracingFile files_at_end[] = {
+        { "saved_cmdlines", .may_be_missing = true },
+};
+
+static int copy_files(SessionDir *dir, Tracer *tracer, const TracingFile *files, size_t n_files,
+                      const char **ret_path) {
+        for (size_t i = 0; i < n_files; i++) {
+                _cleanup_free_ char *text = NULL;
+                size_t n;
+                int r;
+
+                r = tracer_read_file(tracer, files[i].path, &text, &n);
+                if (r == -ENOENT && files[i].may_be_missing)
+                        continue;
+                if (r >= 0)
+                        r = session_dir_write_tracing(dir, files[i].path, text, n);
+                if (r < 0) {
+                        *ret_path = files[i].path;
+                        return r;
+                }
+        }
+        return 0;
+}
+
+int tracing_copy_begin(SessionDir *dir, Tracer *tracer, const Strv *events, const char **ret_path) {
+        int r = copy_files(dir, tracer, files_at_begin, ELEMENTSOF(files_at_begin), ret_path);
+
+        for (size_t i = 0; r >= 0 && i < events->n; i++) {
+                char path[EVENT_PATH_MAX];
+                EventChoice e;
+
+                if (!event_choice_parse(&e, events->items[i]))
+                        continue;
+                event_choice_path(path, &e, "format");
+                r = copy_files(dir, tracer, &(TracingFile){ path }, 1, ret_path);
+                if (r < 0)
+                        *ret_path = events->items[i];
+        }
+        return r;
+}
+
+int tracing_copy_end(SessionDir *dir, Tracer *tracer, const char **ret_path) {
+        return copy_files(dir, tracer, files_at_end, ELEMENTSOF(files_at_end), ret_path);
+}

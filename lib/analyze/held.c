@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Calls are in one array and name each other by index: a caller its last call, a call its elder
+ * sibling.  What moves is at the end of such a list, or just before a call that has come, so that it
+ * costs no more than what moves.  Usually nothing does, and the array is in the order of the trees.
+ */
+
+#include "analyze/held.h"
+#include "analyze/role.h"
+#include "base/grow.h"
+#include "calls/stacks.h"
+
+HeldCall *held_begin(Held *h, uint32_t parent, int32_t depth) {
+        HeldCall *c;
+
+        if (!ARRAY_ROOM(h->calls, h->n_room, h->n + 1) ||
+            !ARRAY_ROOM(h->open, h->n_open_room, h->n_open + 1))
+                return NULL;
+        c = &h->calls[h->n];
+        c->duration_ns = c->share_ns = c->below_ns = c->told_ns = 0;
+        c->calltime_ns = c->over_ns = c->retval = 0;
+        c->args = NULL;
+        c->parent = parent;
+        c->last = c->waits = 0;
+        c->prev = h->calls[parent].last;
+        c->depth = depth;
+        c->is_open = true;
+        c->is_over = c->is_begun = c->is_late = c->is_cut = c->has_end = false;
+        c->has_readings = c->has_retval = false;
+        c->has_orphans = c->prev != 0 && h->calls[c->prev].depth > depth;
+        h->calls[parent].last = h->n;
+        h->open[h->n_open++] = h->n++;
+        return c;
+}
+
+void held_close(Held *h, uint32_t call) {
+        HeldCall *c = &h->calls[call];
+        uint32_t i = --h->n_open;
+
+        /* Usually it is the last one. */
+        if (_unlikely_(h->open[i] != call)) {
+                while (h->open[i] != call)
+                        i--;
+                memmove(&h->open[i], &h->open[i + 1], (h->n_open - i) * sizeof(*h->open));
+        }
+        c->is_open = false;
+        c->share_ns = c->duration_ns;
+        h->calls[c->parent].below_ns += c->duration_ns;
+        h->has_excess |= c->below_ns > c->duration_ns;
+}
+
+uint32_t held_caller(const Held *h, int32_t depth) {
+        for (uint32_t i = h->n_open; i > 0; i--) {
+                const HeldCall *c = &h->calls[h->open[i - 1]];
+
+                if (c->depth < depth && !c->is_over)
+                        return h->open[i - 1];
+        }
+        return HELD_TASK;
+}
+
+uint32_t held_ended_by(const Held *h, int32_t depth, bool call) {
+        uint32_t n = h->n_open;
+
+        if (n == 0)
+                return HELD_TASK;
+        if (h->calls[h->open[n - 1]].depth > depth)
+                return h->open[n - 1];
+        if (call && n >= STACK_SIBLINGS_MAX &&
+            h->calls[h->open[n - STACK_SIBLINGS_MAX]].depth == depth)
+                return h->open[n - STACK_SIBLINGS_MAX];
+        return HELD_TASK;
+}
+
+void held_overtake(Held *h, int32_t depth, uint64_t timestamp_ns) {
+        for (uint32_t i = h->n_open; i > 0 && h->calls[h->open[i - 1]].depth == depth; i--) {
+                HeldCall *c = &h->calls[h->open[i - 1]];
+
+                c->over_ns = c->is_over ? c->over_ns : timestamp_ns;
+                c->is_over = true;
+        }
+}
+
+uint32_t held_find(const Held *h, int32_t depth, const Function *function) {
+        for (uint32_t i = h->n_open; i > 0 && h->calls[h->open[i - 1]].depth == depth; i--)
+                if (!function || h->calls[h->open[i - 1]].function == function)
+                        return h->open[i - 1];
+        return HELD_TASK;
+}
+
+/* --- moving ----------------------------------------------------------------------------------- */
+
+/* The last digit that linux 6.12 kernel/trace/trace_functions_graph.c, trace_print_graph_duration(),
+ * has room for. */
+static uint64_t digit_ns(const HeldCall *c) {
+        return !c->is_text || c->duration_ns < 10000000 ? 0
+               : c->duration_ns < 100000000             ? 10
+               : c->duration_ns < 1000000000            ? 100
+                                                        : 1000;
+}
+
+/* Of one clock: @cpu's. */
+static bool are_comparable(const HeldCall *a, const HeldCall *b, uint32_t cpu) {
+        return a->has_readings && b->has_readings && a->begin_cpu == cpu;
+}
+
+/* Whether @c, of a greater depth and before it, lies within @of, that @taken_ns are taken of. */
+static bool is_within(const HeldCall *c, const HeldCall *of, uint64_t taken_ns) {
+        if (c->is_open || c->depth <= of->depth || (c->is_late && !of->is_late))
+                return false;
+        if (are_comparable(c, of, of->begin_cpu))
+                return c->calltime_ns >= of->calltime_ns;
+        if (c->epoch != of->epoch || (of->has_gaps && !of->is_late && c->role != ROLE_IRQ))
+                return false;
+        return of->is_cut || taken_ns + c->duration_ns <= of->duration_ns + digit_ns(of);
+}
+
+void held_adopt(Held *h, uint32_t call) {
+        HeldCall *of = &h->calls[call], *parent = &h->calls[of->parent];
+        uint32_t last = of->prev, first = 0, i = last;
+        uint64_t sum_ns = 0;
+
+        while (i != 0 && is_within(&h->calls[i], of, of->below_ns + sum_ns)) {
+                sum_ns += h->calls[i].duration_ns;
+                h->calls[i].parent = call;
+                first = i;
+                i = h->calls[i].prev;
+        }
+        if (first == 0)
+                return;
+        of->prev = i;
+        h->calls[first].prev = 0;
+        parent->below_ns -= sum_ns;
+        of->below_ns += sum_ns;
+        h->is_tangled = true;
+        if (of->last == 0) {
+                of->last = last;
+                return;
+        }
+        i = of->last;
+        while (h->calls[i].prev != 0)
+                i = h->calls[i].prev;
+        h->calls[i].prev = last;
+}
+
+/* The last call below @call becomes its next sibling. */
+static void move_out(Held *h, uint32_t call) {
+        HeldCall *c = &h->calls[call], *parent = &h->calls[c->parent];
+        uint32_t moved = c->last, next = parent->last;
+        HeldCall *m = &h->calls[moved];
+
+        c->last = m->prev;
+        c->below_ns -= m->duration_ns;
+        parent->below_ns += m->duration_ns;
+        m->parent = c->parent;
+        m->prev = call;
+        h->is_tangled = true;
+        if (next == call) {
+                parent->last = moved;
+                return;
+        }
+        while (h->calls[next].prev != call)
+                next = h->calls[next].prev;
+        h->calls[next].prev = moved;
+}
+
+void held_let_go(Held *h, uint32_t call, const HeldCall *end) {
+        const HeldCall *c = &h->calls[call];
+        uint64_t sum_ns = 0;
+
+        while (c->last != 0 && is_within(&h->calls[c->last], end, sum_ns)) {
+                sum_ns += h->calls[c->last].duration_ns;
+                move_out(h, call);
+        }
+}
+
+/* How many of the last calls below @c its duration has no room for, if they are interrupts: as few as
+ * may be, but from the beginning of one. */
+static uint32_t n_excess(const Held *h, const HeldCall *c) {
+        uint64_t below_ns = c->below_ns, most_ns = c->duration_ns + digit_ns(c);
+        bool is_begun = false; /* an interrupt begins with the last one that was looked at */
+        uint32_t n = 0, i = c->last;
+
+        for (; i != 0 && (below_ns > most_ns || !is_begun); i = h->calls[i].prev) {
+                const HeldCall *below = &h->calls[i];
+
+                if (below->is_open || below->is_cut)
+                        return 0;
+                below_ns -= below->duration_ns;
+                is_begun = below->role == ROLE_IRQ;
+                n++;
+        }
+        for (; is_begun && i != 0 && h->calls[i].role == ROLE_IRQ; i = h->calls[i].prev)
+                n++;
+        return is_begun ? n : 0;
+}
+
+void held_expel(Held *h, uint32_t call) {
+        const HeldCall *c = &h->calls[call];
+
+        for (; c->last != 0 && !h->calls[c->last].is_open; move_out(h, call)) {
+                const HeldCall *last = &h->calls[c->last];
+
+                if (!are_comparable(last, c, c->end_cpu) ||
+                    last->calltime_ns < c->calltime_ns + c->duration_ns)
+                        break;
+        }
+        if (c->below_ns > c->duration_ns + digit_ns(c))
+                for (uint32_t n = n_excess(h, c); n > 0; n--)
+                        move_out(h, call);
+}
+
+/* --- settling --------------------------------------------------------------------------------- */
+
+/* The share of @c, which is known, is divided. */
+static void divide(Held *h, HeldCall *c) {
+        uint64_t room_ns = c->share_ns - MIN(c->share_ns, c->told_ns);
+        uint64_t wanted_ns = c->below_ns - c->told_ns,
+                 excess_ns = wanted_ns - MIN(wanted_ns, room_ns);
+
+        for (uint32_t i = c->last; i != 0; i = h->calls[i].prev)
+                h->calls[i].share_ns = h->calls[i].duration_ns;
+        for (int cut = 1; cut >= 0; cut--)
+                for (uint32_t i = c->last; i != 0 && excess_ns > 0; i = h->calls[i].prev) {
+                        HeldCall *below = &h->calls[i];
+                        uint64_t less_ns =
+                                below->is_cut == cut ? MIN(below->share_ns, excess_ns) : 0;
+
+                        below->share_ns -= less_ns;
+                        c->below_ns -= less_ns;
+                        excess_ns -= less_ns;
+                        if (below->is_cut)
+                                below->duration_ns = below->share_ns;
+                }
+}
+
+/* From the last one on, so that a caller's place is the one before all that it calls. */
+static void put_in_order(Held *h) {
+        uint32_t place = h->n, i = HELD_TASK;
+
+        for (;;) {
+                while (h->calls[i].last != 0)
+                        i = h->calls[i].last;
+                for (;;) {
+                        h->order[--place] = i;
+                        if (i == HELD_TASK)
+                                return;
+                        if (h->calls[i].prev != 0)
+                                break;
+                        i = h->calls[i].parent;
+                }
+                i = h->calls[i].prev;
+        }
+}
+
+static int untangle(Held *h) {
+        if (h->n > h->n_order_room) {
+                uint32_t *order = reallocarray(h->order, h->n_room, sizeof(*order));
+
+                if (!order)
+                        return -ENOMEM;
+                h->order = order;
+                h->n_order_room = h->n_room;
+        }
+        put_in_order(h);
+        return 0;
+}
+
+int held_settle(Held *h) {
+        int r = h->is_tangled ? untangle(h) : 0;
+
+        if (r < 0 || !h->has_excess)
+                return r;
+        for (uint32_t i = 1; i < h->n; i++) {
+                HeldCall *c = &h->calls[h->is_tangled ? h->order[i] : i];
+
+                if (!c->is_open && c->below_ns > c->share_ns)
+                        divide(h, c);
+        }
+        return 0;
+}
+
+bool held_is_chain(const Held *h) {
+        uint32_t parent = HELD_TASK;
+
+        for (uint32_t i = 0; i < h->n_open; i++) {
+                const HeldCall *c = &h->calls[h->open[i]];
+
+                if (c->parent != parent || h->calls[parent].last != h->open[i])
+                        return false;
+                parent = h->open[i];
+        }
+        return true;
+}
+
+void held_drop(Held *h) {
+        for (uint32_t i = 1; h->has_args && i < h->n; i++)
+                if (!h->calls[i].is_open)
+                        free(h->calls[i].args);
+        h->calls[HELD_TASK].last = h->n_open > 0;
+        for (uint32_t i = 1; i <= h->n_open; i++) {
+                HeldCall *c = &h->calls[i];
+
+                *c = h->calls[h->open[i - 1]];
+                h->open[i - 1] = i;
+                c->parent = i - 1;
+                c->last = i < h->n_open ? i + 1 : 0;
+                c->prev = 0;
+                c->waits = 0;
+                c->has_orphans = false;
+                c->told_ns = c->below_ns;
+        }
+        h->n = h->n_open + 1;
+        h->n_waits = 0;
+        h->is_tangled = h->has_excess = false;
+}
+
+int held_wait(Held *h, uint32_t call, const HeldWait *wait) {
+        if (!ARRAY_ROOM(h->waits, h->n_waits_room, h->n_waits + 1))
+                return -ENOMEM;
+        h->waits[h->n_waits] = *wait;
+        h->waits[h->n_waits].prev = h->calls[call].waits;
+        h->calls[call].waits = ++h->n_waits;
+        return 0;
+}
+
+int held_new(Held **ret) {
+        _cleanup_(held_freep) Held *h = calloc(1, sizeof(*h));
+
+        if (!h)
+                return -ENOMEM;
+        if (!ARRAY_ROOM(h->calls, h->n_room, 1))
+                return -ENOMEM;
+        h->calls[HELD_TASK] = (HeldCall){ .depth = INT32_MIN };
+        h->n = 1;
+        *ret = TAKE_PTR(h);
+        return 0;
+}
+
+Held *held_free(Held *h) {
+        if (!h)
+                return NULL;
+        for (uint32_t i = 1; i < h->n; i++)
+                free(h->calls[i].args);
+        free(h->calls);
+        free(h->open);
+        free(h->waits);
+        free(h->order);
+        free(h);
+        return NULL;
+}

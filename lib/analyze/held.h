@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Held: the calls of a task until all of their tree is known
+ *
+ * Which call is whose, and what a call's own time is, an end may change that comes long afterwards:
+ *
+ *      an end without beginning    the calls before it, which stood below it, are its own
+ *      an interrupt that a call    has a greater depth than the call, and comes before it, since the
+ *      met in its entry hook       kernel counts the depth, and reads the clock, before it writes the
+ *                                  entry: it is within the call, whose duration has it, too
+ *      an interrupt that a call    stands below the call (6.11 on), although that took its time
+ *      met in its return hook      before: it is the caller's
+ *
+ *      depth 0   a() {             a                              10.000
+ *      depth 2     irq();            b                             9.000
+ *      depth 1     b() {               irq                         3.523
+ *      depth 2       c();              c                           0.500
+ *
+ * So calls are put down as nodes of a tree as they begin, and moved when they end.  A duration that an
+ * end tells is never changed.  What a call and those below it have of the outermost one's time is its
+ * share: the duration, unless calls overlap, as where a text rounds or losses hide who called; then it
+ * is what is left, taken from calls whose duration is not known first, and from the last ones.
+ *
+ * Source: linux 6.1 and 6.12 kernel/trace/fgraph.c, function_graph_enter(), ftrace_push_return_trace(),
+ * __ftrace_return_to_handler().
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/sched.h"
+#include "base/cleanup.h"
+
+#define HELD_TASK 0 /* the call that all outermost calls are below; also: none */
+
+typedef struct HeldCall {
+        const Function *function;
+        uint64_t
+                start_ns; /* of its entry's record; of an end alone: when that was, less what it took */
+        uint64_t duration_ns; /* known, or what was seen of it */
+        uint64_t share_ns;    /* once it has ended */
+        uint64_t below_ns;    /* durations of the calls directly below that have ended; after
+                               * held_settle() their shares */
+        uint64_t told_ns;     /* of that, of calls that are held no more */
+        uint64_t calltime_ns; /* local clock, if has_readings */
+        uint64_t over_ns;
+        uint64_t retval;
+        uint64_t n_line; /* where a text has it */
+        char *args;      /* its own; NULL: none */
+        uint32_t parent; /* HELD_TASK: nobody was seen who called it */
+        uint32_t last;   /* of the calls directly below; 0: none */
+        uint32_t prev;   /* its elder sibling; 0: none */
+        uint32_t waits;  /* the last one, from 1; 0: none */
+        uint32_t epoch;  /* how many losses there were before it */
+        uint32_t begin_cpu, end_cpu;
+        int32_t depth;
+        uint8_t role;
+        bool in_irq;
+        bool is_open;
+        bool is_over;      /* another call has begun at its depth, at over_ns */
+        bool is_begun;     /* whoever wants to know was told that it begins */
+        bool is_late;      /* its beginning was not seen */
+        bool is_cut;       /* its duration is not known */
+        bool has_end;      /* end_cpu and retval are there */
+        bool has_readings; /* clock readings that are its own */
+        bool has_retval;
+        bool is_text;  /* a text has it, which rounds */
+        bool has_gaps; /* calls between others were left out: depths do not tell who was met */
+        bool has_orphans; /* calls of greater depths came before it: it may have been entered already */
+} HeldCall;
+
+typedef struct HeldWait {
+        SchedWait wait;
+        uint64_t away_ns;
+        uint32_t cpu;
+        uint32_t prev; /* of the same call, from 1; 0: none */
+} HeldWait;
+
+typedef struct Held {
+        HeldCall *calls; /* the first is HELD_TASK; in the order in which they came */
+        uint32_t n, n_room;
+        uint32_t *open; /* of them, their depths never descending */
+        uint32_t n_open, n_open_room;
+        HeldWait *waits;
+        uint32_t n_waits, n_waits_room;
+        uint32_t *order; /* after held_settle(), if it is tangled: callers before what they call;
+                          * HELD_TASK first */
+        uint32_t n_order_room;
+        bool is_tangled; /* the order is not the one in which they came */
+        bool has_args;   /* calls may have arguments */
+        bool has_excess; /* somewhere more is below than there is time for */
+} Held;
+
+int held_new(Held **ret);
+/* A new call that is open, below @parent, which is open or HELD_TASK; the last one in the array.
+ * What is known of it is for the caller to fill in; the rest is zero.  NULL without memory. */
+HeldCall *held_begin(Held *h, uint32_t parent, int32_t depth);
+/* That it is closed is all: what it took is in @call. */
+void held_close(Held *h, uint32_t call);
+/* Who calls what begins at @depth: the nearest that is open, and not over. */
+uint32_t held_caller(const Held *h, int32_t depth);
+/* Whether a call at @depth is below all that are open. */
+static inline bool held_is_deeper(const Held *h, int32_t depth) {
+        return h->n_open == 0 || h->calls[h->open[h->n_open - 1]].depth < depth;
+}
+/* An open call that a step at @depth proves to have ended, one after the other; HELD_TASK: none is
+ * left.  A @call spares STACK_SIBLINGS_MAX - 1 of its siblings. */
+uint32_t held_ended_by(const Held *h, int32_t depth, bool call);
+/* A call begins at @depth: those that are open there call nothing any more. */
+void held_overtake(Held *h, int32_t depth, uint64_t timestamp_ns);
+/* What a return of @function at @depth ends, of what is open; NULL: of any.  HELD_TASK:
+ * nothing. */
+uint32_t held_find(const Held *h, int32_t depth, const Function *function);
+/* A call without an end, directly below @call, or a sibling of it, was not seen to begin: elder
+ * siblings of @call that lie within it are its own from now on. */
+void held_adopt(Held *h, uint32_t call);
+/* Those last calls below @call that @end, a call to be put behind it, contains follow @call. */
+void held_let_go(Held *h, uint32_t call, const HeldCall *end);
+/* @call has ended: what came after its end follows it. */
+void held_expel(Held *h, uint32_t call);
+/* 0 or -ENOMEM. */
+int held_wait(Held *h, uint32_t call, const HeldWait *wait);
+/* Final shares, and the order of all calls.  0 or -ENOMEM. */
+int held_settle(Held *h);
+/* Whether those that are open call each other, and nothing has come behind them. */
+bool held_is_chain(const Held *h);
+/* Forgets all that is not open; those that are must be a chain. */
+void held_drop(Held *h);
+Held *held_free(Held *h);
+DEFINE_CLEANUP(Held *, held_free);

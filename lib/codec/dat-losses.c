@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Of a page its header is read, and what follows its events.  A loss lies between the beginning of
+ * the page before, of which more would have to be read, and its own. */
+
+#include "codec/dat-file.h"
+#include "codec/dat-losses.h"
+#include "codec/page-source.h"
+#include "store/page.h"
+
+typedef struct Walk {
+        SessionMeta *meta;
+        uint32_t cpu;
+        const DatTimes *times;
+        bool swap;
+        uint32_t page_bytes;
+        uint64_t last_ns;  /* when the page before began; 0: there is none */
+        uint64_t n_events; /* lost, as far as it is known */
+} Walk;
+
+static CpuAccount *find_account(const SessionMeta *m, uint32_t cpu) {
+        for (size_t i = 0; i < m->n_cpus; i++)
+                if (m->cpus[i].cpu == cpu)
+                        return &m->cpus[i];
+        return NULL;
+}
+
+/* Where its number belongs; NULL without memory. */
+static CpuAccount *make_account(SessionMeta *m, uint32_t cpu) {
+        CpuAccount *cpus = reallocarray(m->cpus, m->n_cpus + 1, sizeof(*cpus));
+        size_t i = 0;
+
+        if (!cpus)
+                return NULL;
+        m->cpus = cpus;
+        while (i < m->n_cpus && cpus[i].cpu < cpu)
+                i++;
+        memmove(&cpus[i + 1], &cpus[i], (m->n_cpus - i) * sizeof(*cpus));
+        cpus[i] = (CpuAccount){ .cpu = cpu };
+        m->n_cpus++;
+        return &cpus[i];
+}
+
+static int note_page(Walk *w, const void *page) {
+        uint64_t begin_ns, before_ns = w->last_ns;
+        PageInfo info;
+        Gap gap;
+
+        if (page_parse(&info, page, w->page_bytes, w->swap) != 0)
+                return 0;
+        begin_ns = dat_times_apply(w->times, w->cpu, info.timestamp);
+        w->last_ns = begin_ns;
+        if (!info.missed)
+                return 0;
+        w->n_events += info.n_missed;
+        gap = (Gap){ .cpu = w->cpu,
+                     .cause = GAP_OVERRUN,
+                     .from_ns = before_ns > 0 && before_ns < begin_ns ? before_ns + 1 : begin_ns,
+                     .to_ns = begin_ns,
+                     .n_events = info.n_missed > 0 ? info.n_missed : GAP_UNKNOWN };
+        return gaps_add(&w->meta->gaps, &gap);
+}
+
+static int walk_cpu(Walk *w, const SessionDir *dir) {
+        _cleanup_(page_source_freep) PageSource *s = NULL;
+        int r = page_source_open(&s, dir, w->cpu, 0, NULL);
+        uint64_t n;
+
+        if (r != 0)
+                return MIN(r, 0);
+        for (uint64_t i = 0; r >= 0; i += n) {
+                const uint8_t *pages;
+
+                r = page_source_has_page(s, i);
+                if (r <= 0)
+                        break;
+                r = page_source_read(s, i, (const void **) &pages, &n);
+                for (uint64_t k = 0; r == 0 && k < n; k++)
+                        r = note_page(w, pages + k * w->page_bytes);
+        }
+        return MIN(r, 0);
+}
+
+int dat_losses_note(SessionMeta *m, const SessionDir *dir, bool is_thorough) {
+        const DatFile *f = dat_file_of_dir(dir);
+
+        for (size_t i = 0; f && i < dat_file_n_cpus(f); i++) {
+                Walk w = { .meta = m,
+                           .cpu = dat_file_cpu(f, i)->cpu,
+                           .times = dat_file_times(f),
+                           .swap = dat_file_is_big_endian(f) !=
+                                   (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
+                           .page_bytes = dat_file_page_bytes(f) };
+                CpuAccount *account = find_account(m, w.cpu);
+                int r;
+
+                if (account && (cpu_account_events_lost(account) > 0 || !is_thorough))
+                        continue;
+                r = walk_cpu(&w, dir);
+                if (r == 0 && !account) {
+                        account = make_account(m, w.cpu);
+                        r = account ? 0 : -ENOMEM;
+                }
+                if (r < 0)
+                        return r;
+                account->overrun = w.n_events;
+        }
+        return 0;
+}

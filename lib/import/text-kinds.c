@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Which kind of text a line is of, and where another trace begins
+ *
+ * Until the first call is found, every line is tried as each kind of text.
+ */
+
+#include "import/text-trace-private.h"
+
+/* --- several traces ---------------------------------------------------------------------------- */
+
+/* Whatever is open now has lost its end to the end. */
+static void count_cut(TextTrace *t) {
+        for (size_t i = 0; i < stacks_n(t->stacks); i++)
+                t->count.n_cut_calls += stacks_at(t->stacks, i)->n;
+}
+
+void text_finish(TextTrace *t) {
+        count_cut(t);
+        t->read = t->count;
+        t->rest = t->change;
+        t->is_done = true;
+}
+
+/* What was counted and remarked of traces that nobody wants. */
+static void forget(TextTrace *t) {
+        size_t n = 0;
+
+        t->count = (TextCount){ .n_lines = t->count.n_lines,
+                                .n_bytes = t->count.n_bytes,
+                                .n_elsewhere = t->count.n_lines - 1,
+                                .n_traces = t->count.n_traces,
+                                .n_remarks[TEXT_ANOTHER] = t->count.n_remarks[TEXT_ANOTHER] };
+        for (size_t i = 0; i < t->n_notes; i++)
+                if (t->notes[i].remark == TEXT_ANOTHER)
+                        t->notes[n++] = t->notes[i];
+        t->n_notes = n;
+        n = t->n_noted[TEXT_ANOTHER];
+        memset(t->n_noted, 0, sizeof(t->n_noted));
+        t->n_noted[TEXT_ANOTHER] = (uint32_t) n;
+}
+
+int text_another(TextTrace *t, const Line *line) {
+        bool was_wanted = text_is_wanted(t);
+        Stacks *stacks;
+        int r;
+
+        r = text_note(t, TEXT_ANOTHER, line->number, line->text, line->n_text);
+        if (r >= 0)
+                r = stacks_new(&stacks);
+        if (r < 0)
+                return r;
+        if (t->wanted == TEXT_TRACE_ALL) {
+                count_cut(t);
+                t->is_joint = true;
+        }
+        if (t->wanted != TEXT_TRACE_ALL && was_wanted)
+                text_finish(t);
+        t->nth++;
+        t->count.n_elsewhere += was_wanted && !text_is_wanted(t);
+        if (!was_wanted && text_is_wanted(t))
+                forget(t);
+        stacks_free(t->stacks);
+        t->stacks = stacks;
+        t->layout = (TextLayout){ .heading = t->heading };
+        t->has_layout = t->is_bare = t->irq_begin = t->after_rule = t->after_talk = false;
+        t->after_command = false;
+        t->change.n = t->marker.n = 0;
+        t->latest_ns = t->n_joined = t->n_marked = 0;
+        t->fields = (UftraceFields){};
+        t->width = t->n_wrapped = 0;
+        t->is_cut = false;
+        if (!t->has_shown)
+                t->heading[t->n_heading = 0] = 0;
+        for (size_t i = 0; i < t->n_cpus; i++) {
+                t->cpus[i].known = t->cpus[i].has_step = false;
+                t->cpus[i].last_ns = 0;
+        }
+        return 0;
+}
+
+/* A tracer's own words at its beginning; the last ones are trace-cmd's, uftrace's. */
+static bool is_banner(const Line *line) {
+        static const char *const banners[] = { "# tracer: ",  "Tracing \"",       "cpus=",
+                                               "# DURATION ", "#     TIMESTAMP ", "# TIMESTAMP " };
+
+        for (size_t i = 0; i < ELEMENTSOF(banners); i++)
+                if (line->n_text > strlen(banners[i]) &&
+                    memcmp(line->text, banners[i], strlen(banners[i])) == 0)
+                        return true;
+        return false;
+}
+
+/* --- lines ------------------------------------------------------------------------------------- */
+
+void text_find_foreign(TextTrace *t, const Line *line) {
+        if (t->foreign || t->count.n_traces > 0)
+                return;
+        t->foreign = foreign_text_find(line->text, line->n_text);
+        t->n_foreign_line = line->number;
+}
+
+/* As what @line is taken while nobody knows what kind of text this is. */
+static int first_line(TextTrace *t, const Line *line, Step *ret) {
+        int r;
+
+        for (TextKind i = 0; i < TEXT_N_KINDS; i++) {
+                TextProbe probe = t->kinds[i].probe(t, line);
+
+                if (probe == TEXT_PROBE_HEADING) {
+                        r = t->kinds[i].next(t, line, ret);
+                        return MIN(r, 0);
+                }
+                if (probe == TEXT_PROBE_TORN)
+                        return text_note(t, TEXT_NOT_TRACE, line->number, line->text, line->n_text);
+                if (probe == TEXT_PROBE_FOREIGN) {
+                        if (t->kinds[i].shape(t, line) == TEXT_SHAPE_HALF)
+                                break; /* its own, although it is damaged */
+                        continue;
+                }
+                t->layout.kind = i;
+                t->has_layout = true;
+                t->count.n_traces++;
+                if (text_is_wanted(t) && !t->has_shown) {
+                        t->shown = t->layout;
+                        t->has_shown = true;
+                }
+                break;
+        }
+        r = t->kinds[t->layout.kind].next(t, line, ret);
+        if (r != TEXT_TRY && !t->has_layout)
+                text_find_foreign(t, line); /* another tracer's heading */
+        return r;
+}
+
+TextShape text_shape(TextTrace *t, TextKind kind, const Line *line) {
+        return !t->has_layout || kind == t->layout.kind ? t->kinds[kind].shape(t, line)
+                                                        : TEXT_SHAPE_NONE;
+}
+
+bool text_is_of_another_kind(TextTrace *t, const Line *line) {
+        const TextLayout layout = t->layout;
+        bool has_layout = t->has_layout, found = false;
+
+        t->has_layout = false;
+        for (TextKind i = 0; i < TEXT_N_KINDS && !found; i++)
+                found = i != layout.kind && t->kinds[i].probe(t, line) == TEXT_PROBE_CALL;
+        t->has_layout = has_layout;
+        t->layout = layout;
+        return found;
+}
+
+int text_take_line(TextTrace *t, const Line *line, Step *ret) {
+        int r;
+
+        if (_unlikely_(line->n_text > 0 && memchr("#Tc", line->text[0], 3) && t->has_layout &&
+                       is_banner(line))) {
+                r = text_another(t, line);
+                if (r < 0)
+                        return r;
+        }
+        return _likely_(t->has_layout) ? t->kinds[t->layout.kind].next(t, line, ret)
+                                       : first_line(t, line, ret);
+}
+
+int text_skip(TextTrace *t, unsigned n) {
+        for (; n > 0; n--) {
+                Line line;
+                int r = lines_next(t->lines, &line);
+
+                if (r <= 0)
+                        return r;
+                t->count.n_lines++;
+                t->count.n_elsewhere += !text_is_wanted(t);
+        }
+        return 0;
+}

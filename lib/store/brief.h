@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Brief: what a list says of a session, in a few hundred bytes
+ *
+ * A session.json may have megabytes, and a store thousands of sessions.  The `Brief` of the wire.
+ */
+
+#include "store/meta.h"
+
+/* Characters of the names in `roots` together; the first is there however long it is. */
+#define BRIEF_ROOTS_MAX 64
+
+typedef struct Brief {
+        char *name, *id;
+        SessionState state;
+        SessionLimit limit;     /* that ended it */
+        uint32_t newer_version; /* of its session.json; 0: we know it */
+        bool pinned, degraded;
+        uid_t owner_uid;
+        Strv roots;                 /* the first of them, or of what was asked for */
+        uint64_t n_roots;           /* all of them */
+        uint64_t start_ns, stop_ns; /* CLOCK_REALTIME; 0: not yet */
+        uint64_t length_ns;
+        uint64_t n_events, n_bytes, events_lost, pages_lost, n_gaps;
+        uint64_t disk_bytes; /* what it takes in the store; UINT64_MAX: not known */
+} Brief;
+
+/* Of @m, whose disk_bytes somebody else knows.  0 or -ENOMEM. */
+int brief_of_meta(Brief *ret, const SessionMeta *m, uint64_t disk_bytes);
+json_t *brief_to_json(const Brief *b); /* a new object; NULL without memory */
+/* Unknown members are ignored.  0, META_E_INVALID (*@ret_field names the member), -ENOMEM. */
+int brief_from_json(Brief *ret, const json_t *o, const char **ret_field);
+void brief_done(Brief *b);
+#define _cleanup_brief_ _cleanup_(brief_done)

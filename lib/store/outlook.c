@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Who goes, when, and why, in this order, whatever of it there is. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/figure.h"
+#include "base/name.h"
+#include "base/text.h"
+#include "base/unit.h"
+#include "store/json-field.h"
+#include "store/outlook.h"
+
+#define NUMBER(k, member)                                                                          \
+        { .key = k, .type = JSON_FIELD_U64, .offset = offsetof(Outlook, member), .max = INT64_MAX }
+#define OPTIONAL(k, member)                                                                        \
+        {                                                                                          \
+                .key = k, .type = JSON_FIELD_U64, .flags = JSON_FIELD_OMIT,                        \
+                .offset = offsetof(Outlook, member), .max = INT64_MAX                              \
+        }
+
+#define FOREVER_NS ((uint64_t) INT64_MAX) /* as it is written; more does not exist */
+
+static const char *const whys[_RETAIN_VERDICT_N] = {
+        [RETAIN_KEEP] = "none",          [RETAIN_TOO_OLD] = "MaxRetentionSec",
+        [RETAIN_TOO_MANY] = "sessions",  [RETAIN_OVER_USE] = "MaxUse",
+        [RETAIN_OVER_FREE] = "KeepFree",
+};
+
+static const JsonField fields[] = {
+        NUMBER("used_bytes", used_bytes),
+        NUMBER("free_bytes", free_bytes),
+        NUMBER("growth_bytes", growth_bytes),
+        NUMBER("max_use_bytes", limits.max_use_bytes),
+        NUMBER("keep_free_bytes", limits.keep_free_bytes),
+        NUMBER("max_age_ns", limits.max_age_ns),
+        NUMBER("min_age_ns", limits.min_age_ns),
+        { .key = "full", .type = JSON_FIELD_BOOL, .offset = offsetof(Outlook, is_full) },
+        { .key = "next",
+          .type = JSON_FIELD_TEXT,
+          .flags = JSON_FIELD_NULLABLE | JSON_FIELD_OMIT,
+          .offset = offsetof(Outlook, next),
+          .max_text = SESSION_NAME_MAX,
+          .is_valid = session_name_is_valid },
+        OPTIONAL("next_bytes", next_bytes),
+        OPTIONAL("not_before_ns", not_before_ns),
+        OPTIONAL("at_ns", at_ns),
+        { .key = "rule",
+          .type = JSON_FIELD_WORD,
+          .offset = offsetof(Outlook, why),
+          .words = whys,
+          .max = _RETAIN_VERDICT_N },
+        NUMBER("n_going", n_going),
+        { .key = "going",
+          .type = JSON_FIELD_STRV,
+          .offset = offsetof(Outlook, going),
+          .max = OUTLOOK_NAMES,
+          .max_text = SESSION_NAME_MAX,
+          .is_valid = session_name_is_valid },
+};
+
+void outlook_done(Outlook *o) {
+        free(o->next);
+        strv_done(&o->going);
+        *o = (Outlook){};
+}
+
+json_t *outlook_to_json(const Outlook *o) {
+        json_t *json = json_object();
+
+        if (json && json_fields_write(json, fields, ELEMENTSOF(fields), o) < 0) {
+                json_decref(json);
+                return NULL;
+        }
+        return json;
+}
+
+int outlook_from_json(Outlook *ret, const json_t *json) {
+        _cleanup_outlook_ Outlook o = {};
+        const char *member;
+        int r = json_is_object(json)
+                        ? json_fields_read(&o, fields, ELEMENTSOF(fields), json, &member)
+                        : OUTLOOK_E_INVALID;
+
+        if (r != 0)
+                return r < 0 ? r : OUTLOOK_E_INVALID;
+        *ret = TAKE(o, (Outlook){});
+        return 0;
+}
+
+bool outlook_is_tight(const Outlook *o) {
+        return o->is_full || o->why != RETAIN_KEEP;
+}
+
+/* --- words -------------------------------------------------------------------------------------- */
+
+static void add_time(Buf *b, uint64_t realtime_ns) {
+        char text[FIGURE_MAX];
+
+        buf_adds(b, figure_date(text, realtime_ns));
+}
+
+static void add_next(Buf *b, const Outlook *o) {
+        char size[UNIT_TEXT_MAX];
+
+        buf_printf(b, "%s (%s)", o->next, format_bytes(size, o->next_bytes));
+}
+
+/* "r1 (4.2M) goes next, not before 2026-11-23 15:42:10, then r2, r3 and 4 others" */
+static void add_going(Buf *b, const Outlook *o) {
+        add_next(b, o);
+        if (o->not_before_ns >= FOREVER_NS)
+                buf_adds(b, " would go next, but stays for good (MinRetentionSec=infinity)");
+        else if (o->not_before_ns > 0) {
+                buf_adds(b, " goes next, at ");
+                add_time(b, o->not_before_ns);
+        } else
+                buf_adds(b, " goes next");
+        for (size_t i = 1; i < o->going.n; i++)
+                buf_printf(b, "%s%s",
+                           i == 1                ? ", then "
+                           : i + 1 == o->n_going ? " and "
+                                                 : ", ",
+                           o->going.items[i]);
+        if (o->n_going > MAX(o->going.n, (size_t) 1))
+                buf_printf(b, " and %llu others",
+                           (unsigned long long) (o->n_going - MAX(o->going.n, (size_t) 1)));
+}
+
+static void add_reason(Buf *b, const Outlook *o) {
+        char used[UNIT_TEXT_MAX], limit[UNIT_TEXT_MAX], growth[UNIT_TEXT_MAX];
+
+        format_bytes(used, o->used_bytes);
+        switch (o->why) {
+        case RETAIN_TOO_OLD:
+                buf_printf(b, "it was kept longer ago than %s (MaxRetentionSec=)",
+                           format_duration(limit, o->limits.max_age_ns));
+                break;
+        case RETAIN_OVER_USE:
+                buf_printf(b, "all recordings take %s", used);
+                if (o->growth_bytes > 0)
+                        buf_printf(b, " and those that record may take %s more",
+                                   format_bytes(growth, o->growth_bytes));
+                buf_printf(b, ", of %s (MaxUse=)", format_bytes(limit, o->limits.max_use_bytes));
+                break;
+        default:
+                buf_printf(b, "%s of the disk is free", format_bytes(used, o->free_bytes));
+                if (o->growth_bytes > 0)
+                        buf_printf(b, ", of which those that record may take %s",
+                                   format_bytes(growth, o->growth_bytes));
+                buf_printf(b, ", and %s has to be (KeepFree=)",
+                           format_bytes(limit, o->limits.keep_free_bytes));
+        }
+}
+
+/* "r1 (4.2M) would be next, not before 2026-11-23 15:42:10: when all take more than 16M (MaxUse=, now 9M)" */
+static void add_prospect(Buf *b, const Outlook *o) {
+        char limit[UNIT_TEXT_MAX], now[UNIT_TEXT_MAX];
+        const char *separator = ": ";
+
+        buf_adds(b, "nothing has to go; ");
+        add_next(b, o);
+        buf_adds(b, " would be next");
+        if (o->not_before_ns > 0 && o->not_before_ns < FOREVER_NS) {
+                buf_adds(b, ", not before ");
+                add_time(b, o->not_before_ns);
+        }
+        if (o->limits.max_use_bytes > 0) {
+                buf_printf(b, "%swhen all take more than %s", separator,
+                           format_bytes(limit, o->limits.max_use_bytes));
+                buf_printf(b, " (MaxUse=; now %s)", format_bytes(now, o->used_bytes));
+                separator = ", or ";
+        }
+        if (o->limits.keep_free_bytes > 0) {
+                buf_printf(b, "%swhen less than %s is free", separator,
+                           format_bytes(limit, o->limits.keep_free_bytes));
+                buf_printf(b, " (KeepFree=; now %s)", format_bytes(now, o->free_bytes));
+                separator = ", or ";
+        }
+        if (o->at_ns > 0 && o->at_ns < FOREVER_NS) {
+                buf_printf(b, "%sat ", separator);
+                add_time(b, o->at_ns);
+                buf_printf(b, ", %s after it was kept (MaxRetentionSec=)",
+                           format_duration(limit, o->limits.max_age_ns));
+        }
+}
+
+int outlook_describe(char **ret, const Outlook *o) {
+        _cleanup_buf_ Buf b = BUF_INIT;
+        bool has_rule = o->limits.max_use_bytes || o->limits.keep_free_bytes || o->at_ns;
+        char size[UNIT_TEXT_MAX];
+
+        if (o->is_full)
+                buf_printf(&b, "the store is full, %s is free: no recording begins%s",
+                           format_bytes(size, o->free_bytes), o->next ? "; " : "");
+        if (!o->next || (o->why == RETAIN_KEEP && !has_rule))
+                buf_adds(&b, o->is_full ? "" : "no recording goes by itself");
+        else if (o->why == RETAIN_KEEP)
+                add_prospect(&b, o);
+        else {
+                add_going(&b, o);
+                buf_adds(&b, ": ");
+                add_reason(&b, o);
+        }
+        return buf_take_string(&b, ret);
+}
+
+int outlook_advise(char **ret, const Outlook *o) {
+        int n = 0;
+
+        *ret = NULL;
+        if (o->is_full && o->next)
+                n = asprintf(ret,
+                             "make room on the store's disk, or remove what is not needed: "
+                             "`ftracectl remove %s`",
+                             o->next);
+        else if (outlook_is_tight(o) && o->next)
+                n = asprintf(ret,
+                             "keep what is wanted with `ftracectl pin %s` or `ftracectl fetch`, "
+                             "remove what is not, or see ftraced.conf(5)",
+                             o->next);
+        else if (o->is_full)
+                n = (*ret = strdup("make room on the store's disk")) ? 0 : -1;
+        return n < 0 ? -ENOMEM : 0;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* A ledger and its copy that are both lost: what is put back all the same, and what is named. */
+
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "daemon/tracefs/ledger-copy.h"
+#include "daemon/tracer/controller.h"
+#include "tests/unit/fake-kernel.h"
+#include "tests/unit/scratch.h"
+#include "tests/unit/unit.h"
+
+/* As a killed daemon leaves it, with neither of the two files. */
+static void lose(FakeKernel *k, Controller *c) {
+        controller_leave(c);
+        controller_free(c);
+        ck_assert_int_eq(unlinkat(k->ledger_fd, "ledger", 0), 0);
+}
+
+START_TEST(what_carries_our_name_is_put_back_without_a_ledger)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_free_ char *before = fake_dump(k);
+                Controller *c = fake_controller(k);
+                _cleanup_refusal_ Refusal refusal = {};
+                _cleanup_strv_ Strv left = {};
+                Tracer *t;
+
+                ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "x", "udp_*", 5), 0);
+                ck_assert_int_eq(tracer_set_recording(t, true), 0);
+                lose(k, c);
+                c = fake_controller(k);
+                fake_expect_all(k, before);
+                ck_assert_uint_gt(controller_n_restored(c), 0);
+                ck_assert_int_eq(controller_find_left(c, &left), 0);
+                ck_assert_uint_eq(left.n, 0);
+                controller_free(c);
+        }
+END_TEST
+
+START_TEST(what_nobody_can_be_named_for_is_named_with_a_command)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_free_ char *armed = NULL, *commands = NULL;
+                Controller *c = fake_controller(k);
+                _cleanup_refusal_ Refusal refusal = {};
+                _cleanup_strv_ Strv left = {}, values = {};
+                Tracer *t;
+
+                ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "x", "udp_*", 5), 0);
+                armed = fake_dump(k);
+                lose(k, c);
+                c = fake_controller(k);
+                fake_expect_all(k, armed);
+                ck_assert_int_eq(controller_find_left(c, &left), 0);
+                ck_assert_uint_eq(left.n, 1);
+                ck_assert_ptr_nonnull(strstr(left.items[0], "echo nop > "));
+                ck_assert_int_eq(controller_find_values(c, &values), 0);
+                commands = strv_join(&values, "; ");
+                ck_assert_ptr_nonnull(strstr(commands, "/set_graph_function"));
+                ck_assert_ptr_nonnull(strstr(commands, "echo 0 > "));
+                controller_free(c);
+        }
+END_TEST
+
+START_TEST(an_instance_of_another_stores_daemon_is_left_alone)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                LedgerCopy one = LEDGER_COPY_INIT, two = LEDGER_COPY_INIT;
+                _cleanup_free_ char *armed = NULL;
+                _cleanup_refusal_ Refusal refusal = {};
+                _cleanup_strv_ Strv left = {};
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                char run[PATH_MAX], store[PATH_MAX];
+                Controller *c, *d;
+                pid_t holder;
+                Tracer *t;
+
+                (void) snprintf(run, sizeof(run), "%.4000s/run", s.path);
+                (void) snprintf(store, sizeof(store), "%.4000s/tracefs", k->scratch.path);
+                ck_assert_int_eq(setenv("RUNTIME_DIRECTORY", run, 1), 0);
+                ck_assert_int_eq(ledger_copy_open(&one, s.path, &holder), 0);
+                ck_assert_int_eq(ledger_copy_open(&two, s.path, &holder), LEDGER_COPY_E_HELD);
+                ck_assert_int_eq(ledger_copy_open(&two, store, &holder), 0);
+                c = fake_controller_with_copy(k, one.fd);
+                ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "x", "udp_*", 5), 0);
+                armed = fake_dump(k);
+                lose(k, c);
+
+                d = fake_controller_with_copy(k, two.fd);
+                fake_expect_all(k, armed);
+                ck_assert_int_eq(controller_find_left(d, &left), 0);
+                ck_assert_uint_eq(left.n, 0); /* as long as that lives */
+                lock_done(&one.lock);
+                ck_assert_int_eq(controller_find_left(d, &left), 0);
+                ck_assert_uint_eq(left.n, 1);
+                ck_assert_ptr_nonnull(strstr(left.items[0], "ftraced --restore --store="));
+                ck_assert_ptr_nonnull(strstr(left.items[0], s.path));
+                controller_free(d);
+
+                c = fake_controller_with_copy(k, one.fd);
+                ck_assert_uint_gt(controller_n_restored(c), 0);
+                controller_free(c);
+                ledger_copy_done(&one);
+                ledger_copy_done(&two);
+                (void) unsetenv("RUNTIME_DIRECTORY");
+        }
+END_TEST
+
+UNIT_MAIN("leftovers", what_carries_our_name_is_put_back_without_a_ledger,
+          what_nobody_can_be_named_for_is_named_with_a_command,
+          an_instance_of_another_stores_daemon_is_left_alone)

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* That a start goes on with what the look before it found, unless something has changed. */
+
+#include "daemon/api/sessions.h"
+#include "fake-kernel.h"
+
+typedef struct Fixture {
+        FakeKernel *k;
+        Controller *controller;
+        sd_event *event;
+        Scratch scratch;
+        Store *store;
+        FdStore *fdstore;
+        Limits limits;
+        Sessions *sessions;
+        Spec spec;
+        SessionRequest request;
+        unsigned n_asked; /* whether there is room */
+} Fixture;
+
+static int has_room(Refusal *refusal, void *userdata) {
+        Fixture *f = userdata;
+
+        f->n_asked++;
+        return 0;
+}
+
+static void fixture_init(Fixture *f) {
+        const Config config = CONFIG_INIT;
+        char path[PATH_MAX + 8];
+
+        *f = (Fixture){ .k = fake_kernel_new(true), .scratch = SCRATCH, .spec = SPEC_INIT };
+        fake_put_root(f->k, "proc/modules", "");
+        f->controller = fake_controller(f->k);
+        ck_assert_int_ge(sd_event_new(&f->event), 0);
+        (void) snprintf(path, sizeof(path), "%s/store", f->scratch.path);
+        ck_assert_int_eq(store_open_for_writing(&f->store, path, NULL), 0);
+        ck_assert_int_eq(fdstore_new(&f->fdstore, false), 0);
+        ck_assert_int_eq(sessions_new(&f->sessions, f->event, NULL, NULL, f->controller, f->store,
+                                      f->fdstore),
+                         0);
+        f->limits = config_limits(&config, UINT64_C(1) << 40, 2);
+        f->limits.member_functions = f->limits.member_events = NULL; /* of @config; all */
+        sessions_set_limits(f->sessions, &f->limits);
+        sessions_set_room(f->sessions, has_room, f);
+        ck_assert_int_eq(strv_add(&f->spec.functions, "udp_sendmsg"), 0);
+        f->request = (SessionRequest){ .name = "a", .spec = &f->spec, .owner_uid = 1000 };
+}
+
+static void fixture_done(Fixture *f) {
+        f->sessions = sessions_free(f->sessions);
+        f->controller = controller_free(f->controller);
+        f->fdstore = fdstore_free(f->fdstore);
+        f->store = store_free(f->store);
+        (void) sd_event_unref(f->event);
+        spec_done(&f->spec);
+        scratch_done(&f->scratch);
+        fake_kernel_free(f->k);
+}
+#define _cleanup_fixture_ _cleanup_(fixture_done)
+
+/* How often the tracer was switched on. */
+static unsigned n_armed(const Fixture *f) {
+        unsigned n = 0;
+
+        for (size_t i = 0; i < f->k->log.n; i++)
+                n += strstr(f->k->log.items[i], "current_tracer function_graph") != NULL;
+        return n;
+}
+
+static void look(Fixture *f, SessionLook *ret) {
+        _cleanup_refusal_ Refusal refusal = {};
+
+        ck_assert_msg(sessions_look(f->sessions, ret, &f->request, &refusal) == 0, "%s",
+                      refusal_message(&refusal));
+}
+
+START_TEST(a_look_arms_nothing_and_a_start_asks_nothing_again)
+        {
+                _cleanup_session_look_ SessionLook l = {};
+                _cleanup_refusal_ Refusal refusal = {};
+                _cleanup_fixture_ Fixture f;
+                Session *session;
+
+                fixture_init(&f);
+                look(&f, &l);
+                ck_assert_uint_eq(f.n_asked, 1);
+                ck_assert_uint_eq(n_armed(&f), 0);
+                ck_assert_uint_eq(sessions_n(f.sessions), 0);
+                /* It does not get further than to what of tracefs is copied, which is not in the fake. */
+                ck_assert_int_eq(sessions_start(f.sessions, &session, &f.request, &l, &refusal),
+                                 REFUSED);
+                ck_assert_uint_eq(n_armed(&f), 1);
+                ck_assert_uint_eq(f.n_asked, 1);
+        }
+END_TEST
+
+START_TEST(limits_that_changed_meanwhile_are_looked_at_again)
+        {
+                _cleanup_session_look_ SessionLook l = {};
+                _cleanup_refusal_ Refusal refusal = {};
+                _cleanup_fixture_ Fixture f;
+                Session *session;
+
+                fixture_init(&f);
+                f.request.is_member = true;
+                f.limits.member.max_stored_bytes = UINT64_C(1) << 30;
+                look(&f, &l);
+                f.limits.member.max_stored_bytes = 1;
+                sessions_set_limits(f.sessions, &f.limits);
+                ck_assert_int_eq(sessions_start(f.sessions, &session, &f.request, &l, &refusal),
+                                 REFUSED);
+                ck_assert_int_eq((int) refusal.kind, REFUSAL_QUOTA_EXCEEDED);
+                ck_assert_uint_eq(n_armed(&f), 0);
+        }
+END_TEST
+
+UNIT_MAIN("sessions", a_look_arms_nothing_and_a_start_asks_nothing_again,
+          limits_that_changed_meanwhile_are_looked_at_again)

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What a text has lost on its way does not make other calls of it. */
+
+#include "base/buf.h"
+#include "text-file.h"
+
+/* "0:a{ 1:b 890; 0:}a 900; " of the first trace; the caller frees it. */
+static char *calls_of(const char *text, TextTrace **ret) {
+        _cleanup_buf_ Buf out = BUF_INIT;
+        TextTrace *t = NULL;
+        char *calls;
+        Step s;
+
+        if (text_trace_take_fd(&t, fd_of_text(text, strlen(text))) == 0) {
+                text_trace_keep_going(t, true);
+                while (text_trace_next(t, &s) > 0) {
+                        if (!s.function)
+                                continue;
+                        buf_printf(&out, "%d:%s%s", (int) s.depth, s.kind == STEP_LEAVE ? "}" : "",
+                                   s.function->label);
+                        if (s.kind == STEP_ENTER)
+                                buf_adds(&out, "{ ");
+                        else
+                                buf_printf(&out, " %llu; ",
+                                           (unsigned long long) step_duration_ns(&s));
+                }
+        } else
+                buf_adds(&out, "no trace");
+        ck_assert_int_eq(buf_take_string(&out, &calls), 0);
+        *ret = t;
+        return calls;
+}
+
+static void expect_calls(const char *text, TextKind kind, const char *expected) {
+        _cleanup_free_ char *calls = NULL;
+        TextTrace *t;
+
+        calls = calls_of(text, &t);
+        ck_assert_msg(streq(calls, expected), "%s is: %s\nand not: %s", text, calls, expected);
+        ck_assert_int_eq(text_trace_layout(t)->kind, kind);
+        ck_assert_uint_eq(text_trace_count(t)->n_traces, 1);
+        text_trace_free(t);
+}
+
+START_TEST(a_report_without_its_blanks_is_no_other_tracers)
+        {
+                expect_calls("cat-412 [001] 10.000001: funcgraph_entry: | f() {\n"
+                             "cat-412 [001] 10.000002: funcgraph_entry: | g() {\n"
+                             "cat-412 [001] 10.000003: funcgraph_entry: 1.302 us | h();\n"
+                             "cat-412 [001] 10.000005: funcgraph_exit: 3.100 us | }\n"
+                             "cat-412 [001] 10.000006: funcgraph_entry: + 12.302 us | i();\n"
+                             "cat-412 [001] 10.000020: funcgraph_exit: + 19.000 us | } /* f */\n",
+                             TEXT_EVENTS, "0:f{ 1:g{ 2:h 1302; 1:}g 3100; 1:i 12302; 0:}f 19000; ");
+                expect_calls("cat-412 [001] 10.000001: funcgraph_entry: --> f (0)\n"
+                             "cat-412 [001] 10.000002: funcgraph_exit: <-- f (0) "
+                             "(start: a105 end: a106) over: 0\n",
+                             TEXT_EVENTS, "0:f 1; ");
+        }
+END_TEST
+
+/* Threads in brackets and bars are in many lines. */
+START_TEST(uftrace_has_no_lines_of_others)
+        {
+                static const char *const lines[] = {
+                        "cat-412 [001] 10.000001: funcgraph_entry: 1.302 us |     f();\n",
+                        "cat-412 [001] 10.000001: func_entry: 1.302 us | f();\n",
+                        "bash-1 [001] d..1 1.302 us | f();\n",
+                        "tcp 6 [412] 1.302 us | f();\n",
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(lines); i++) {
+                        _cleanup_free_ char *calls = NULL;
+                        TextTrace *t;
+
+                        calls = calls_of(lines[i], &t);
+                        ck_assert_msg(streq(calls, "no trace"), "%s is: %s", lines[i], calls);
+                        text_trace_free(t);
+                }
+        }
+END_TEST
+
+/* Each line broken at a column, as a terminal or fold does; the caller frees it. */
+static char *fold(const char *text, size_t n_columns) {
+        _cleanup_buf_ Buf out = BUF_INIT;
+        size_t n = 0;
+        char *ret;
+
+        for (; *text; text++) {
+                if (*text != '\n' && n++ == n_columns) {
+                        buf_adds(&out, "\n");
+                        n = 1;
+                }
+                if (*text == '\n')
+                        n = 0;
+                buf_add(&out, text, 1);
+        }
+        ck_assert_int_eq(buf_take_string(&out, &ret), 0);
+        return ret;
+}
+
+static void expect_same_folded(const char *file) {
+        static const size_t columns[] = { 60, 64, 70, 72, 78, 80 };
+        _cleanup_free_ char *text = read_data(file), *expected = NULL;
+        TextTrace *t;
+
+        expected = calls_of(text, &t);
+        text_trace_free(t);
+        for (size_t i = 0; i < ELEMENTSOF(columns); i++) {
+                _cleanup_free_ char *folded = fold(text, columns[i]), *calls = NULL;
+
+                calls = calls_of(folded, &t);
+                ck_assert_msg(streq(calls, expected), "%s, %zu columns", file, columns[i]);
+                text_trace_free(t);
+        }
+}
+
+START_TEST(lines_broken_at_a_column_are_the_same_calls)
+        {
+                expect_same_folded("text/SyS_write-loopback.trace.txt");
+                expect_same_folded("text/udp_sendmsg-fragmented.funcgraph.txt");
+                expect_same_folded("text/udp-client-server.stap.txt");
+                expect_same_folded("text/fib.uftrace.txt");
+        }
+END_TEST
+
+START_TEST(a_report_broken_at_a_column_is_the_same_calls)
+        {
+                static const char text[] =
+                        "  udp-client-260   [000] 1795386677.428588446: funcgraph_entry:    "
+                        "               |  udp_sendmsg() {\n"
+                        "  udp-client-260   [000] 1795386677.428602096: funcgraph_entry:    "
+                        "    3.084 us   |    __rcu_read_lock();\n"
+                        "  udp-client-260   [000] 1795386677.428622827: funcgraph_exit:     "
+                        "  41.084 us   |  }\n";
+
+                for (size_t n = 50; n < 100; n++) {
+                        _cleanup_free_ char *folded = fold(text, n);
+
+                        expect_calls(folded, TEXT_EVENTS,
+                                     "0:udp_sendmsg{ 1:__rcu_read_lock 3084; "
+                                     "0:}udp_sendmsg 41084; ");
+                }
+        }
+END_TEST
+
+/* Only a column that lines are broken at makes one of two. */
+START_TEST(a_word_behind_the_longest_line_is_no_part_of_it)
+        {
+                expect_calls("     0 client(16140): -> a_function_with_a_name_that_is_long\n"
+                             "    10 client(16140): <- a_function_with_a_name_that_is_long\n"
+                             "Thanks\n",
+                             TEXT_INDENT,
+                             "0:a_function_with_a_name_that_is_long{ "
+                             "0:}a_function_with_a_name_that_is_long 10000; ");
+        }
+END_TEST
+
+/* Where tail -c, or a window's edge, has cut. */
+START_TEST(a_torn_first_line_is_no_trace_of_its_own)
+        {
+                static const struct {
+                        TextKind kind;
+                        const char *line, *behind, *calls;
+                } texts[] = {
+                        { TEXT_GRAPH, "10.000001 |   0)   1.000 us    |  a();\n",
+                          "  5410.000002 |   0)   1.000 us    |  b();\n"
+                          "  5410.000004 |   0)   2.000 us    |  c();\n",
+                          "0:b 1000; 0:c 2000; " },
+                        { TEXT_GRAPH, "  5410.000001 |   1)  cat-412  |   1.000 us    |  a();\n",
+                          "  5410.000002 |   0)  cat-411  |   1.000 us    |  b();\n"
+                          "  5410.000004 |   0)  cat-411  |   2.000 us    |  c();\n",
+                          "0:b 1000; 0:c 2000; " },
+                        { TEXT_EVENTS, "cat-412 [001] 10.01: funcgraph_entry: 1.000 us |  a();\n",
+                          "cat-412 [001] 10.02: funcgraph_entry: 1.000 us |  b();\n"
+                          "cat-412 [001] 10.03: funcgraph_entry: 2.000 us |  c();\n",
+                          "0:b 1000; 0:c 2000; " },
+                        { TEXT_UFTRACE, "1220.654979501   1.000 us [  4422] | a();\n",
+                          "1220.654979601   1.000 us [  4422] | b();\n"
+                          "1220.654979801   2.000 us [  4422] | c();\n",
+                          "0:b 1000; 0:c 2000; " },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(texts); i++)
+                        for (const char *p = texts[i].line + 1; *p; p++) {
+                                _cleanup_free_ char *text = NULL, *calls = NULL;
+                                const char *rest;
+                                TextTrace *t;
+
+                                ck_assert(asprintf(&text, "%s%s", p, texts[i].behind) > 0);
+                                calls = calls_of(text, &t);
+                                rest = strstr(calls, texts[i].calls);
+                                ck_assert_msg(rest && streq(rest, texts[i].calls), "%s is: %s",
+                                              text, calls);
+                                ck_assert_int_eq(text_trace_layout(t)->kind, texts[i].kind);
+                                ck_assert_uint_eq(text_trace_count(t)->n_traces, 1);
+                                text_trace_free(t);
+                        }
+        }
+END_TEST
+
+UNIT_MAIN("text-pasted", a_report_without_its_blanks_is_no_other_tracers,
+          uftrace_has_no_lines_of_others, lines_broken_at_a_column_are_the_same_calls,
+          a_report_broken_at_a_column_is_the_same_calls, a_torn_first_line_is_no_trace_of_its_own,
+          a_word_behind_the_longest_line_is_no_part_of_it)
