@@ -8,7 +8,8 @@
  *
  * A task (daemon/process/aside.h) takes one turn, and the loop comes round before the next: who has to wait
  * until tasks have ended (aside_settle()) waits for one of those who wait.  While turns are taken the
- * loop may add to the end of the list, and takes nothing away.
+ * loop may add to the end of the list, and takes nothing away.  What ends meanwhile is for whoever came
+ * first: turns begin anew from the front.
  */
 
 #include <stdio.h>
@@ -23,7 +24,9 @@
 #define AGAIN_USEC (5 * USEC_PER_SEC)
 #define LESSON_USEC (5 * USEC_PER_SEC)
 #define LESSON_TELL_USEC (USEC_PER_SEC * 3 / 10)
-#define STARTS_E_LEARNING 2 /* besides REFUSED */
+/* Besides REFUSED: */
+#define STARTS_E_LEARNING 2
+#define STARTS_E_NOT_FIRST 3 /* something has just ended, and others came before */
 
 typedef struct Waiting Waiting;
 struct Waiting {
@@ -53,7 +56,8 @@ struct Starts {
         size_t n_ahead; /* who wait before him */
         json_t *(*foresee)(void *userdata);
         void *foresee_userdata;
-        bool again; /* somebody has come or something ended meanwhile */
+        bool has_ended; /* something, while turns are taken */
+        bool has_gone;  /* somebody who had had his turn */
 };
 
 static Waiting *waiting_free(Waiting *w) {
@@ -171,7 +175,7 @@ static bool may_wait_for_lesson(Waiting *w, uint64_t now) {
         return now < w->lesson_us + LESSON_USEC;
 }
 
-/* Looks, and starts if nothing is in the way.  0, REFUSED with w->why, STARTS_E_LEARNING, -errno. */
+/* Looks, and starts if nothing is in the way.  0, REFUSED with w->why, STARTS_E_*, -errno. */
 static int try(Starts *s, Waiting *w, uint64_t now, Session **ret) {
         _cleanup_session_look_ SessionLook look = {};
         int r;
@@ -181,6 +185,8 @@ static int try(Starts *s, Waiting *w, uint64_t now, Session **ret) {
         r = sessions_look(s->sessions, &look, &w->request, &w->why);
         if (r != 0)
                 return r;
+        if (s->has_ended && w != s->first)
+                return STARTS_E_NOT_FIRST;
         if (look.outlook.is_learning && may_wait_for_lesson(w, now))
                 return STARTS_E_LEARNING;
         tell_of_arming(w, &look.outlook);
@@ -208,6 +214,8 @@ static bool take_turn(Starts *s, Waiting *w, size_t n_ahead) {
         if (!server_call_is_connected(w->call))
                 return true;
         r = try(s, w, now, &session);
+        if (r == STARTS_E_NOT_FIRST)
+                return false;
         if (r == STARTS_E_LEARNING) {
                 tell_of_lesson(w, now);
                 return !server_call_is_connected(w->call);
@@ -247,7 +255,7 @@ static void drop(Waiting **at) {
 }
 
 static void begin_with_first(Starts *s) {
-        s->again = false;
+        s->has_ended = s->has_gone = false;
         s->at = &s->first;
         s->n_ahead = 0;
 }
@@ -262,6 +270,8 @@ static void end_turns(Starts *s) {
 static void take_next(void *userdata) {
         Starts *s = userdata;
 
+        if (s->has_ended)
+                begin_with_first(s);
         if (*s->at) {
                 if (take_turn(s, *s->at, s->n_ahead))
                         drop(s->at);
@@ -270,7 +280,7 @@ static void take_next(void *userdata) {
                         s->at = &(*s->at)->next;
                 }
         }
-        if (!*s->at && s->again)
+        if (!*s->at && (s->has_ended || s->has_gone))
                 begin_with_first(s);
         if (*s->at)
                 (void) sd_event_source_set_enabled(s->next, SD_EVENT_ONESHOT);
@@ -287,10 +297,8 @@ static int on_next(sd_event_source *source, void *userdata) {
 }
 
 static void begin_turns(Starts *s) {
-        if (TAKE(s->is_taking_turns, true)) {
-                s->again = true;
-                return;
-        }
+        if (TAKE(s->is_taking_turns, true))
+                return; /* whoever has just come is in the list */
         begin_with_first(s);
         (void) on_next(NULL, s);
 }
@@ -333,7 +341,7 @@ void starts_set_outlook(Starts *s, json_t *(*foresee)(void *userdata), void *use
 
 void starts_wake(Starts *s) {
         if (s->is_taking_turns)
-                s->again = true;
+                s->has_ended = true;
         else if (s->first) {
                 (void) sd_event_source_set_time(s->timer, 0);
                 (void) sd_event_source_set_enabled(s->timer, SD_EVENT_ONESHOT);
@@ -342,7 +350,7 @@ void starts_wake(Starts *s) {
 
 void starts_drop_gone(Starts *s) {
         if (s->is_taking_turns) {
-                s->again = true; /* their turn drops them */
+                s->has_gone = true; /* their turn drops them */
                 return;
         }
         for (Waiting **at = &s->first; *at;)

@@ -31,6 +31,8 @@ struct Sessions {
         bool arming_fails; /* the kernel has no room: only arming tells */
         uint64_t generation, gone_peer;
         ServerCall *armed_for;
+        Starts *wakes; /* what ends at look number @ends_at: everything */
+        unsigned ends_at;
         Session session;
 };
 
@@ -49,12 +51,17 @@ static int refuse_taken(const Sessions *s, const char *function, Refusal *refusa
 int sessions_look(Sessions *s, SessionLook *ret, const SessionRequest *q, Refusal *refusal) {
         const char *function = q->spec->functions.items[0];
 
-        s->n_looks++;
+        bool is_taken = strv_contains(&s->taken, function);
+
+        if (++s->n_looks == s->ends_at) {
+                strv_done(&s->taken);
+                starts_wake(s->wakes);
+        }
         if (streq(function, "unknown"))
                 return refusal_set(refusal, REFUSAL_FUNCTION_NOT_FOUND, NULL, "no function");
         if (streq(function, "broken"))
                 return -EIO;
-        if (strv_contains(&s->taken, function))
+        if (is_taken)
                 return refuse_taken(s, function, refusal);
         *ret = (SessionLook){ .outlook.is_learning = s->is_learning,
                               .generation = ++s->generation };
@@ -287,6 +294,39 @@ START_TEST(who_came_first_begins_first)
         }
 END_TEST
 
+/* At look number @look of a walk: of the first, of the second, or of a third. */
+static void end_while_others_look(unsigned look, const char *function_of_third) {
+        _cleanup_world_ World w;
+        ServerCall a = {}, b = {}, c = {};
+
+        world_init(&w);
+        ck_assert_int_eq(strv_add(&w.sessions.taken, "f"), 0);
+        come(&w, &a, "a", "f", STARTS_FOR_EVER);
+        come(&w, &b, "b", "f", STARTS_FOR_EVER);
+        run(&w);
+        w.sessions.wakes = w.starts;
+        w.sessions.ends_at = w.sessions.n_looks + look;
+        come(&w, &c, "c", function_of_third, STARTS_FOR_EVER);
+        run(&w);
+        ck_assert_uint_gt(w.sessions.n_looks, w.sessions.ends_at);
+        ck_assert_str_eq(a.answer, "started a");
+        ck_assert_uint_eq(b.n_answers, 0);
+        ck_assert_uint_eq(b.ahead, 0);
+        if (streq(function_of_third, "f"))
+                ck_assert_uint_eq(c.ahead, 1);
+        else
+                ck_assert_str_eq(c.answer, "started c");
+}
+
+START_TEST(who_came_first_begins_first_whoever_looks_when_something_ends)
+        {
+                for (unsigned look = 1; look <= 3; look++) {
+                        end_while_others_look(look, "f");
+                        end_while_others_look(look, "g");
+                }
+        }
+END_TEST
+
 START_TEST(who_can_begin_is_not_held_up_by_who_cannot)
         {
                 _cleanup_world_ World w;
@@ -416,8 +456,10 @@ END_TEST
 UNIT_MAIN("starts", a_start_looks_once_and_goes_on_with_what_it_found,
           who_does_not_wait_is_refused_in_the_words_of_the_look,
           who_waits_is_told_what_for_and_looks_again_when_something_ends,
-          who_came_first_begins_first, who_can_begin_is_not_held_up_by_who_cannot,
-          who_has_waited_long_enough_is_refused, what_only_arming_tells_is_not_tried_again_at_once,
+          who_came_first_begins_first,
+          who_came_first_begins_first_whoever_looks_when_something_ends,
+          who_can_begin_is_not_held_up_by_who_cannot, who_has_waited_long_enough_is_refused,
+          what_only_arming_tells_is_not_tried_again_at_once,
           a_lesson_is_waited_for_and_nothing_is_begun_meanwhile, who_has_gone_is_not_started,
           a_session_ends_with_a_client_that_left_while_it_was_armed,
           a_daemon_that_goes_refuses_all_who_wait)
