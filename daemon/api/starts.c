@@ -8,8 +8,10 @@
  *
  * A task (daemon/process/aside.h) takes one turn, and the loop comes round before the next: who has to wait
  * until tasks have ended (aside_settle()) waits for one of those who wait.  While turns are taken the
- * loop may add to the end of the list, and takes nothing away.  What ends meanwhile is for whoever came
- * first: turns begin anew from the front.
+ * loop may add to the end of the list, and takes nothing away.
+ *
+ * What another one used may become free when those in front have had their turns.  So whoever can start
+ * and is not the first lets all who are before him look once more.
  */
 
 #include <stdio.h>
@@ -26,7 +28,7 @@
 #define LESSON_TELL_USEC (USEC_PER_SEC * 3 / 10)
 /* Besides REFUSED: */
 #define STARTS_E_LEARNING 2
-#define STARTS_E_NOT_FIRST 3 /* something has just ended, and others came before */
+#define STARTS_E_OTHERS_FIRST 3
 
 typedef struct Waiting Waiting;
 struct Waiting {
@@ -56,8 +58,8 @@ struct Starts {
         size_t n_ahead; /* who wait before him */
         json_t *(*foresee)(void *userdata);
         void *foresee_userdata;
-        bool has_ended; /* something, while turns are taken */
-        bool has_gone;  /* somebody who had had his turn */
+        const Waiting *can_start; /* once those before him have looked again */
+        bool again;               /* something has ended, or somebody has gone, meanwhile */
 };
 
 static Waiting *waiting_free(Waiting *w) {
@@ -185,10 +187,13 @@ static int try(Starts *s, Waiting *w, uint64_t now, Session **ret) {
         r = sessions_look(s->sessions, &look, &w->request, &w->why);
         if (r != 0)
                 return r;
-        if (s->has_ended && w != s->first)
-                return STARTS_E_NOT_FIRST;
         if (look.outlook.is_learning && may_wait_for_lesson(w, now))
                 return STARTS_E_LEARNING;
+        if (w != s->first && s->can_start != w) {
+                s->can_start = w;
+                return STARTS_E_OTHERS_FIRST;
+        }
+        s->can_start = NULL;
         tell_of_arming(w, &look.outlook);
         r = sessions_start(s->sessions, ret, &w->request, &look, &w->why);
         if (r == REFUSED)
@@ -205,34 +210,44 @@ static int answer(Starts *s, Waiting *w, Session *session) {
         return 0;
 }
 
-/* Whether it is done with, answered or gone. */
-static bool take_turn(Starts *s, Waiting *w, size_t n_ahead) {
+/* What is to be done with it then. */
+typedef enum Turn {
+        TURN_KEEP,
+        TURN_DROP, /* answered or gone */
+        TURN_OTHERS_FIRST,
+} Turn;
+
+static Turn keep_while_connected(const Waiting *w) {
+        return server_call_is_connected(w->call) ? TURN_KEEP : TURN_DROP;
+}
+
+static Turn take_turn(Starts *s, Waiting *w, size_t n_ahead) {
         uint64_t now = now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC;
         Session *session;
         int r;
 
         if (!server_call_is_connected(w->call))
-                return true;
+                return TURN_DROP;
         r = try(s, w, now, &session);
-        if (r == STARTS_E_NOT_FIRST)
-                return false;
+        if (r == STARTS_E_OTHERS_FIRST)
+                return TURN_OTHERS_FIRST;
         if (r == STARTS_E_LEARNING) {
                 tell_of_lesson(w, now);
-                return !server_call_is_connected(w->call);
+                return keep_while_connected(w);
         }
         if (r == 0)
                 r = answer(s, w, session);
         else if (r == REFUSED && w->why.kind == REFUSAL_BUSY && w->may_wait) {
                 if (now < w->end_us) {
                         tell(w, refusal_message(&w->why), n_ahead);
-                        return !server_call_is_connected(w->call);
+                        return keep_while_connected(w);
                 }
                 refuse_at_last(w, now);
         } else if (r == REFUSED)
                 (void) server_call_refuse(w->call, &w->why);
         if (r < 0)
                 fail(w, r);
-        return true;
+        return TURN_DROP;
 }
 
 static void set_timer(Starts *s) {
@@ -247,15 +262,17 @@ static void set_timer(Starts *s) {
         (void) sd_event_source_set_enabled(s->timer, s->first ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
 }
 
-static void drop(Waiting **at) {
+static void drop(Starts *s, Waiting **at) {
         Waiting *w = *at;
 
+        if (s->can_start == w)
+                s->can_start = NULL;
         *at = w->next;
         (void) waiting_free(w);
 }
 
 static void begin_with_first(Starts *s) {
-        s->has_ended = s->has_gone = false;
+        s->again = false;
         s->at = &s->first;
         s->n_ahead = 0;
 }
@@ -266,21 +283,28 @@ static void end_turns(Starts *s) {
         set_timer(s);
 }
 
+static void end_turn(Starts *s, Turn turn) {
+        switch (turn) {
+        case TURN_KEEP:
+                s->n_ahead++;
+                s->at = &(*s->at)->next;
+                break;
+        case TURN_DROP:
+                drop(s, s->at);
+                break;
+        case TURN_OTHERS_FIRST:
+                begin_with_first(s);
+                break;
+        }
+}
+
 /* A task. */
 static void take_next(void *userdata) {
         Starts *s = userdata;
 
-        if (s->has_ended)
-                begin_with_first(s);
-        if (*s->at) {
-                if (take_turn(s, *s->at, s->n_ahead))
-                        drop(s->at);
-                else {
-                        s->n_ahead++;
-                        s->at = &(*s->at)->next;
-                }
-        }
-        if (!*s->at && (s->has_ended || s->has_gone))
+        if (*s->at)
+                end_turn(s, take_turn(s, *s->at, s->n_ahead));
+        if (!*s->at && s->again)
                 begin_with_first(s);
         if (*s->at)
                 (void) sd_event_source_set_enabled(s->next, SD_EVENT_ONESHOT);
@@ -298,7 +322,7 @@ static int on_next(sd_event_source *source, void *userdata) {
 
 static void begin_turns(Starts *s) {
         if (TAKE(s->is_taking_turns, true))
-                return; /* whoever has just come is in the list */
+                return; /* whoever has just come will have his */
         begin_with_first(s);
         (void) on_next(NULL, s);
 }
@@ -341,7 +365,7 @@ void starts_set_outlook(Starts *s, json_t *(*foresee)(void *userdata), void *use
 
 void starts_wake(Starts *s) {
         if (s->is_taking_turns)
-                s->has_ended = true;
+                s->again = true;
         else if (s->first) {
                 (void) sd_event_source_set_time(s->timer, 0);
                 (void) sd_event_source_set_enabled(s->timer, SD_EVENT_ONESHOT);
@@ -350,14 +374,14 @@ void starts_wake(Starts *s) {
 
 void starts_drop_gone(Starts *s) {
         if (s->is_taking_turns) {
-                s->has_gone = true; /* their turn drops them */
+                s->again = true; /* their turn drops them */
                 return;
         }
         for (Waiting **at = &s->first; *at;)
                 if (server_call_is_connected((*at)->call))
                         at = &(*at)->next;
                 else
-                        drop(at);
+                        drop(s, at);
 }
 
 void starts_end(Starts *s) {
@@ -368,7 +392,7 @@ void starts_end(Starts *s) {
                                    json_pack("{s:i}", "errno", ECANCELED),
                                    "the daemon was stopped while this waited to begin");
                 (void) server_call_refuse(s->first->call, &refusal);
-                drop(&s->first);
+                drop(s, &s->first);
         }
         end_turns(s);
 }
@@ -405,7 +429,7 @@ Starts *starts_free(Starts *s) {
         if (!s)
                 return NULL;
         while (s->first)
-                drop(&s->first);
+                drop(s, &s->first);
         (void) sd_event_source_disable_unref(s->timer);
         (void) sd_event_source_disable_unref(s->next);
         free(s);

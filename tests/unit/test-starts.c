@@ -31,8 +31,7 @@ struct Sessions {
         bool arming_fails; /* the kernel has no room: only arming tells */
         uint64_t generation, gone_peer;
         ServerCall *armed_for;
-        Starts *wakes; /* what ends at look number @ends_at: everything */
-        unsigned ends_at;
+        unsigned ends_at; /* the look after which everything has ended; the queue is told later */
         Session session;
 };
 
@@ -53,10 +52,8 @@ int sessions_look(Sessions *s, SessionLook *ret, const SessionRequest *q, Refusa
 
         bool is_taken = strv_contains(&s->taken, function);
 
-        if (++s->n_looks == s->ends_at) {
+        if (++s->n_looks == s->ends_at)
                 strv_done(&s->taken);
-                starts_wake(s->wakes);
-        }
         if (streq(function, "unknown"))
                 return refusal_set(refusal, REFUSAL_FUNCTION_NOT_FOUND, NULL, "no function");
         if (streq(function, "broken"))
@@ -294,7 +291,7 @@ START_TEST(who_came_first_begins_first)
         }
 END_TEST
 
-/* At look number @look of a walk: of the first, of the second, or of a third. */
+/* With look number @look of a walk: that of the first, of the second, or of a third. */
 static void end_while_others_look(unsigned look, const char *function_of_third) {
         _cleanup_world_ World w;
         ServerCall a = {}, b = {}, c = {};
@@ -304,9 +301,10 @@ static void end_while_others_look(unsigned look, const char *function_of_third) 
         come(&w, &a, "a", "f", STARTS_FOR_EVER);
         come(&w, &b, "b", "f", STARTS_FOR_EVER);
         run(&w);
-        w.sessions.wakes = w.starts;
         w.sessions.ends_at = w.sessions.n_looks + look;
         come(&w, &c, "c", function_of_third, STARTS_FOR_EVER);
+        run(&w);
+        starts_wake(w.starts);
         run(&w);
         ck_assert_uint_gt(w.sessions.n_looks, w.sessions.ends_at);
         ck_assert_str_eq(a.answer, "started a");
@@ -375,6 +373,28 @@ START_TEST(what_only_arming_tells_is_not_tried_again_at_once)
                 ck_assert_uint_eq(w.sessions.n_starts, 1);
                 ck_assert_uint_eq(w.sessions.n_looks, n_looks);
                 ck_assert_uint_eq(a.n_answers, 0);
+        }
+END_TEST
+
+/* None of them may start, whoever looks again. */
+START_TEST(turns_end_while_several_wait_for_lessons)
+        {
+                _cleanup_world_ World w;
+                ServerCall a = {}, b = {}, c = {};
+
+                world_init(&w);
+                w.sessions.is_learning = true;
+                come(&w, &a, "a", "f", STARTS_FOR_EVER);
+                come(&w, &b, "b", "g", STARTS_FOR_EVER);
+                come(&w, &c, "c", "h", STARTS_FOR_EVER);
+                for (unsigned i = 0; i < 8; i++)
+                        ck_assert_int_ge(sd_event_run(w.event, 0), 0);
+                ck_assert_uint_le(w.sessions.n_looks, 6);
+                w.sessions.is_learning = false;
+                end(&w, "x");
+                ck_assert_str_eq(a.answer, "started a");
+                ck_assert_str_eq(b.answer, "started b");
+                ck_assert_str_eq(c.answer, "started c");
         }
 END_TEST
 
@@ -460,6 +480,7 @@ UNIT_MAIN("starts", a_start_looks_once_and_goes_on_with_what_it_found,
           who_came_first_begins_first_whoever_looks_when_something_ends,
           who_can_begin_is_not_held_up_by_who_cannot, who_has_waited_long_enough_is_refused,
           what_only_arming_tells_is_not_tried_again_at_once,
+          turns_end_while_several_wait_for_lessons,
           a_lesson_is_waited_for_and_nothing_is_begun_meanwhile, who_has_gone_is_not_started,
           a_session_ends_with_a_client_that_left_while_it_was_armed,
           a_daemon_that_goes_refuses_all_who_wait)
