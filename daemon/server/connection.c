@@ -70,6 +70,9 @@ static void connection_update(Connection *c) {
                 return;
         }
 
+        /* A peer that has hung up is told at every turn of the loop, whatever is asked for. */
+        (void) sd_event_source_set_enabled(
+                c->io, rests_until > 0 && !c->call && !writing ? SD_EVENT_OFF : SD_EVENT_ON);
         (void) sd_event_source_set_io_events(c->io,
                                              (reading ? EPOLLIN : 0) | (writing ? EPOLLOUT : 0));
         (void) sd_event_source_set_enabled(c->again, reading && frame_has_buffered(c->frame)

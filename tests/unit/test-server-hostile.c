@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/now.h"
 #include "daemon/server/quota.h"
 #include "daemon/server/server.h"
 #include "server-fixture.h"
@@ -469,6 +470,44 @@ START_TEST(a_member_may_call_what_is_for_members)
         }
 END_TEST
 
+static uint64_t cpu_of_server_ns(void) {
+        struct timespec t;
+        clockid_t clock;
+
+        ck_assert_int_eq(clock_getcpuclockid(server_pid, &clock), 0);
+        ck_assert_int_eq(clock_gettime(clock, &t), 0);
+        return (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
+}
+
+/* A socket whose peer has hung up is ready at every turn of the loop. */
+START_TEST(who_hangs_up_while_he_rests_costs_no_time)
+        {
+                uint64_t before;
+
+                if (geteuid() != 0)
+                        return;
+                start_server();
+                let_group_in(4711);
+                {
+                        _cleanup_(client_freep) Client *c = connect_as(65534, 4711);
+
+                        json_decref(call(c, "Toil"));
+                }
+                before = cpu_of_server_ns();
+                usleep(250 * 1000);
+                ck_assert_uint_lt(cpu_of_server_ns() - before, 30 * NSEC_PER_MSEC);
+                usleep(150 * 1000);
+                {
+                        _cleanup_(client_freep) Client *c = connect_client();
+                        json_t *answer = call(c, "Release");
+
+                        ck_assert_int_eq(json_integer_value(json_object_get(answer, "gone")), 1);
+                        json_decref(answer);
+                }
+                stop_server();
+        }
+END_TEST
+
 UNIT_MAIN("server-hostile", a_peer_that_hangs_up_takes_its_call_with_it,
           what_is_not_a_call_costs_the_connection_and_nothing_else,
           names_that_are_hostile_are_only_names, an_endless_message_is_cut_off,
@@ -481,4 +520,5 @@ UNIT_MAIN("server-hostile", a_peer_that_hangs_up_takes_its_call_with_it,
           a_call_that_is_too_long_is_answered_with_a_sentence,
           a_member_who_begins_many_long_calls_gets_no_more_than_his_memory,
           without_descriptors_a_connection_is_turned_away_and_the_next_served,
-          other_users_may_only_ask_who_is_there, a_member_may_call_what_is_for_members)
+          other_users_may_only_ask_who_is_there, a_member_may_call_what_is_for_members,
+          who_hangs_up_while_he_rests_costs_no_time)
