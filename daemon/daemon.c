@@ -23,7 +23,7 @@
 #include "daemon/api/sessions.h"
 #include "daemon/daemon.h"
 #include "daemon/own-store.h"
-#include "daemon/process/aside.h"
+#include "daemon/process/background.h"
 #include "daemon/process/fdstore.h"
 #include "daemon/process/idle.h"
 #include "daemon/process/journal.h"
@@ -38,7 +38,7 @@
 #include "daemon/upkeep/sealer.h"
 #include "store/store.h"
 
-#define LESSON_USEC                                                                                \
+#define LEARNING_USEC                                                                              \
         (5 * USEC_PER_SEC)       /* a client waits longer for it to leave (cli/contact/client.c) */
 #define TRACEFS_MAGIC 0x74726163 /* linux/magic.h */
 
@@ -48,8 +48,8 @@ struct Daemon {
         Store *store;
         LedgerCopy copy; /* of the ledger in it */
         FdStore *fdstore;
-        Aside *aside;
-        Aside *sweeper; /* of what is removed, which no start waits for */
+        Background *background;
+        Background *sweeper; /* of what is removed, which no start waits for */
         Controller *controller;
         Sessions *sessions;
         Sealer *sealer; /* NULL in a private daemon, which leaves when its client does */
@@ -60,7 +60,7 @@ struct Daemon {
         Idle *idle;       /* NULL: it does not leave by itself */
         Janitor *janitor; /* NULL: nothing is removed by itself */
         sd_event_source *watchdog;
-        sd_event_source *lesson_end; /* of a private one that learns */
+        sd_event_source *learning_pass_end; /* of a private one that learns */
         uint64_t watchdog_us;
         bool is_stopping, has_run, is_hung, has_systemd_socket;
         size_t n_left; /* sessions that another daemon goes on with */
@@ -115,7 +115,7 @@ static void daemon_on_session(Session *s, void *userdata) {
         daemon_notify_status(d);
 }
 
-static int daemon_on_lesson_end(sd_event_source *source, uint64_t usec, void *userdata) {
+static int daemon_on_learning_pass_end(sd_event_source *source, uint64_t usec, void *userdata) {
         Daemon *d = userdata;
 
         log_warning("Learning for --lean took too long and was broken off.");
@@ -126,9 +126,9 @@ static int daemon_on_lesson_end(sd_event_source *source, uint64_t usec, void *us
 /* A private one leaves when its client has, but nobody else learns of what that recorded. */
 static bool daemon_is_learning(Daemon *d) {
         return controller_is_learning(d->controller) &&
-               (d->lesson_end ||
-                sd_event_add_time_relative(d->event, &d->lesson_end, CLOCK_MONOTONIC, LESSON_USEC,
-                                           0, daemon_on_lesson_end, d) >= 0);
+               (d->learning_pass_end ||
+                sd_event_add_time_relative(d->event, &d->learning_pass_end, CLOCK_MONOTONIC,
+                                           LEARNING_USEC, 0, daemon_on_learning_pass_end, d) >= 0);
 }
 
 /* After every event: leaves the loop if there is a reason to and nothing left to do. */
@@ -137,9 +137,9 @@ static int daemon_on_post(sd_event_source *source, void *userdata) {
         bool is_abandoned = d->config.private_fd >= 0 && server_n_connections(d->server) == 0;
 
         if ((d->is_stopping || (is_abandoned && !daemon_is_learning(d))) &&
-            !aside_is_busy(d->aside) && sessions_have_ended(d->sessions))
+            !background_is_busy(d->background) && sessions_have_ended(d->sessions))
                 return sd_event_exit(d->event, 0);
-        if (!aside_is_busy(d->aside))
+        if (!background_is_busy(d->background))
                 sessions_tidy(d->sessions);
         return 0;
 }
@@ -178,7 +178,7 @@ static int daemon_on_signal(sd_event_source *source, const struct signalfd_sigin
                 return 0;
         d->is_stopping = true;
         (void) sd_notify(0, "STOPPING=1");
-        aside_settle(d->aside);
+        background_settle(d->background);
         methods_end(d->methods);
         if (daemon_is_followed(si->ssi_signo))
                 daemon_leave(d);
@@ -236,8 +236,8 @@ static bool daemon_has_nothing_to_do(void *userdata) {
 
         return server_n_connections(d->server) == 0 &&
                sessions_are_known(d->sessions, NULL, NULL) && sessions_n_live(d->sessions) == 0 &&
-               !controller_is_learning(d->controller) && !aside_is_busy(d->aside) &&
-               !aside_is_busy(d->sweeper) && !janitor_is_busy(d->janitor) &&
+               !controller_is_learning(d->controller) && !background_is_busy(d->background) &&
+               !background_is_busy(d->sweeper) && !janitor_is_busy(d->janitor) &&
                !(d->sealer && sealer_is_busy(d->sealer)) && !undoer_is_busy(d->undoer);
 }
 
@@ -325,14 +325,14 @@ static int daemon_make_fdstore(Daemon *d) {
 static int daemon_make_sessions(Daemon *d) {
         int r;
 
-        r = aside_new(&d->aside, d->event);
+        r = background_new(&d->background, d->event);
         if (r < 0)
                 return log_error_errno(r, "Cannot make room for tasks: %m");
-        r = aside_new(&d->sweeper, d->event);
+        r = background_new(&d->sweeper, d->event);
         if (r < 0)
                 return log_error_errno(r, "Cannot make room for removals: %m");
-        controller_set_aside(d->controller, d->aside);
-        r = sessions_new(&d->sessions, d->event, d->aside, d->sweeper, d->controller, d->store,
+        controller_set_aside(d->controller, d->background);
+        r = sessions_new(&d->sessions, d->event, d->background, d->sweeper, d->controller, d->store,
                          d->fdstore);
         if (r < 0)
                 return log_error_errno(r, "Cannot make room for sessions: %m");
@@ -342,7 +342,7 @@ static int daemon_make_sessions(Daemon *d) {
         if (r < 0)
                 return log_error_errno(r, "Cannot list the sessions in %s: %m", d->config.store);
         daemon_settle(d);
-        r = methods_new(&d->methods, d->event, d->aside, d->controller, d->store, d->sessions,
+        r = methods_new(&d->methods, d->event, d->background, d->controller, d->store, d->sessions,
                         &d->settings.limits, d->config.config_root);
         if (r < 0)
                 return log_error_errno(r, "Cannot set up the methods: %m");
@@ -518,7 +518,7 @@ static int daemon_add_watchdog(Daemon *d) {
 }
 
 static int daemon_add_undoer(Daemon *d) {
-        int r = undoer_new(&d->undoer, d->event, d->controller, d->aside);
+        int r = undoer_new(&d->undoer, d->event, d->controller, d->background);
 
         return r < 0 ? log_error_errno(r, "Cannot set up what puts the kernel back: %m") : 0;
 }
@@ -547,8 +547,8 @@ static int daemon_drop_privileges(Daemon *d) {
 }
 
 static int daemon_open_aside(Daemon *d) {
-        aside_open(d->aside);
-        aside_open(d->sweeper);
+        background_open(d->background);
+        background_open(d->sweeper);
         return 0;
 }
 
@@ -653,14 +653,14 @@ Daemon *daemon_free(Daemon *d) {
                 return NULL;
 
         had_controller = d->controller;
-        aside_settle(d->aside);
+        background_settle(d->background);
         if (d->sessions && !d->has_run) /* what it took up is not to end for a start that fails */
                 daemon_leave(d);
         (void) server_free(d->server);
         (void) idle_free(d->idle);
         (void) undoer_free(d->undoer);
         (void) sd_event_source_disable_unref(d->watchdog);
-        (void) sd_event_source_disable_unref(d->lesson_end);
+        (void) sd_event_source_disable_unref(d->learning_pass_end);
         (void) janitor_free(d->janitor);
         d->janitor = NULL;
         (void) sealer_free(d->sealer);
@@ -672,8 +672,8 @@ Daemon *daemon_free(Daemon *d) {
                 r = controller_find_left(d->controller, &left);
         }
         (void) controller_free(d->controller);
-        (void) aside_free(d->aside);
-        (void) aside_free(d->sweeper);
+        (void) background_free(d->background);
+        (void) background_free(d->sweeper);
         if (had_controller)
                 daemon_log_end(d, r, &left);
         (void) fdstore_free(d->fdstore);

@@ -11,49 +11,57 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/api/allowance.h \
 	%D%/admission/arbiter.c \
 	%D%/admission/arbiter.h \
-	%D%/process/aside.c \
-	%D%/process/aside.h \
+	%D%/process/background.c \
+	%D%/process/background.h \
+	%D%/record/backoff.c \
+	%D%/record/backoff.h \
 	%D%/admission/clock-reader.c \
 	%D%/admission/clock-reader.h \
 	%D%/process/clock-watch.c \
 	%D%/process/clock-watch.h \
 	%D%/server/connection.c \
-	%D%/tracer/controller-adopt.c \
+	%D%/tracefs/control.c \
+	%D%/tracefs/control.h \
 	%D%/tracer/controller-admit.c \
+	%D%/tracer/controller-adopt.c \
 	%D%/tracer/controller-arm.c \
-	%D%/instances/bell.c \
-	%D%/instances/bell.h \
 	%D%/tracer/controller-dry.c \
 	%D%/tracer/controller-filter.c \
 	%D%/tracer/controller-lean.c \
-	%D%/tracer/controller-silence.c \
-	%D%/tracer/controller-trigger.c \
 	%D%/tracer/controller-private.h \
 	%D%/tracer/controller-roots.c \
+	%D%/tracer/controller-silence.c \
+	%D%/tracer/controller-trigger.c \
 	%D%/tracer/controller.c \
 	%D%/tracer/controller.h \
 	%D%/daemon.c \
 	%D%/daemon.h \
+	%D%/upkeep/dir-syncer.c \
+	%D%/upkeep/dir-syncer.h \
+	%D%/upkeep/disk-usage.c \
+	%D%/upkeep/disk-usage.h \
 	%D%/instances/event-set.c \
 	%D%/instances/event-set.h \
 	%D%/process/fdstore.c \
 	%D%/process/fdstore.h \
-	%D%/admission/functions.c \
 	%D%/admission/functions-expand.c \
+	%D%/admission/functions.c \
 	%D%/admission/functions.h \
 	%D%/watch/guard.c \
 	%D%/watch/guard.h \
 	%D%/watch/health.c \
 	%D%/watch/health.h \
+	%D%/lean/hook-cost.c \
+	%D%/lean/hook-cost.h \
 	%D%/tracer/host-check.c \
 	%D%/tracer/host-check.h \
-	%D%/instances/hush.c \
-	%D%/instances/hush.h \
-	%D%/instances/instance.c \
-	%D%/instances/instance.h \
 	%D%/process/idle.c \
 	%D%/process/idle.h \
+	%D%/instances/instance.c \
+	%D%/instances/instance.h \
 	%D%/server/introspection.c \
+	%D%/record/inventory.c \
+	%D%/record/inventory.h \
 	%D%/api/janitor.c \
 	%D%/api/janitor.h \
 	%D%/process/journal.c \
@@ -62,16 +70,6 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/symbols/kernel-symbols.h \
 	%D%/symbols/kernel-types.c \
 	%D%/symbols/kernel-types.h \
-	%D%/admission/suggest.c \
-	%D%/admission/suggest.h \
-	%D%/upkeep/dir-syncer.c \
-	%D%/upkeep/dir-syncer.h \
-	%D%/record/syncer.c \
-	%D%/record/syncer.h \
-	%D%/symbols/symbol-watch.c \
-	%D%/symbols/symbol-watch.h \
-	%D%/tracefs/knob.c \
-	%D%/tracefs/knob.h \
 	%D%/lean/lean-cache.c \
 	%D%/lean/lean-cache.h \
 	%D%/lean/lean.c \
@@ -80,48 +78,46 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/lean/learn-worker.h \
 	%D%/lean/learner.c \
 	%D%/lean/learner.h \
+	%D%/watch/learning-pass.c \
+	%D%/watch/learning-pass.h \
 	%D%/tracefs/ledger-claim.c \
-	%D%/tracefs/ledger-private.h \
-	%D%/tracefs/ledger.c \
-	%D%/tracefs/ledger.h \
 	%D%/tracefs/ledger-copy.c \
 	%D%/tracefs/ledger-copy.h \
 	%D%/tracefs/ledger-file.c \
+	%D%/tracefs/ledger-private.h \
 	%D%/tracefs/ledger-undo.c \
+	%D%/tracefs/ledger.c \
+	%D%/tracefs/ledger.h \
 	%D%/tracer/leftovers.c \
 	%D%/tracer/leftovers.h \
-	%D%/watch/lesson.c \
-	%D%/watch/lesson.h \
 	%D%/server/listener.c \
+	%D%/server/listener.h \
 	%D%/api/listing.c \
 	%D%/api/listing.h \
-	%D%/server/listener.h \
 	%D%/watch/live.c \
 	%D%/watch/live.h \
 	%D%/process/manager.c \
 	%D%/process/manager.h \
-	%D%/process/lockdown.c \
-	%D%/process/lockdown.h \
 	%D%/admission/memory.c \
 	%D%/admission/memory.h \
 	%D%/api/methods-access.c \
+	%D%/api/methods-background.c \
 	%D%/api/methods-list.c \
 	%D%/api/methods-private.h \
-	%D%/api/methods-aside.c \
 	%D%/api/methods-start.c \
 	%D%/api/methods-trigger.c \
-	%D%/api/methods-upkeep.c \
 	%D%/api/methods-trigger.h \
+	%D%/api/methods-upkeep.c \
 	%D%/api/methods.c \
 	%D%/api/methods.h \
-	%D%/api/parameter.c \
-	%D%/api/parameter.h \
+	%D%/instances/notifier.c \
+	%D%/instances/notifier.h \
 	%D%/admission/override.c \
 	%D%/admission/override.h \
 	%D%/own-store.c \
 	%D%/own-store.h \
-	%D%/record/pace.c \
-	%D%/record/pace.h \
+	%D%/api/parameter.c \
+	%D%/api/parameter.h \
 	%D%/server/peer.c \
 	%D%/server/peer.h \
 	%D%/record/pipe-marks.c \
@@ -133,6 +129,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/process/privilege.h \
 	%D%/tracefs/put-back.c \
 	%D%/tracefs/put-back.h \
+	%D%/instances/quiesce.c \
+	%D%/instances/quiesce.h \
 	%D%/server/quota.c \
 	%D%/server/quota.h \
 	%D%/record/reader-private.h \
@@ -145,12 +143,14 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/upkeep/removal.h \
 	%D%/server/request.c \
 	%D%/server/request.h \
-	%D%/record/inventory.c \
-	%D%/record/inventory.h \
 	%D%/restore.c \
 	%D%/restore.h \
+	%D%/api/roster.c \
+	%D%/api/roster.h \
 	%D%/record/rotation.c \
 	%D%/record/rotation.h \
+	%D%/process/sandbox.c \
+	%D%/process/sandbox.h \
 	%D%/tracefs/script.c \
 	%D%/tracefs/script.h \
 	%D%/upkeep/seal-worker.c \
@@ -166,82 +166,82 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/session/session-clock.h \
 	%D%/session/session-guard.c \
 	%D%/session/session-guard.h \
-	%D%/session/session-private.h \
-	%D%/session/session-tasks.c \
-	%D%/session/session-tasks.h \
-	%D%/session/session-usage.c \
-	%D%/session/session-usage.h \
-	%D%/session/session-hooks.c \
-	%D%/session/session-hooks.h \
 	%D%/session/session-hold.c \
 	%D%/session/session-hold.h \
+	%D%/session/session-hooks.c \
+	%D%/session/session-hooks.h \
 	%D%/session/session-kept.c \
 	%D%/session/session-kept.h \
 	%D%/session/session-lean.c \
 	%D%/session/session-lean.h \
-	%D%/session/session-snapshot.c \
-	%D%/session/session-snapshot.h \
-	%D%/session/session-trigger.c \
-	%D%/session/session-trigger.h \
-	%D%/session/session-types.h \
-	%D%/settings.c \
-	%D%/settings.h \
-	%D%/watch/snapshot.c \
-	%D%/watch/snapshot.h \
 	%D%/session/session-origin.c \
 	%D%/session/session-origin.h \
+	%D%/session/session-private.h \
+	%D%/session/session-rest.c \
+	%D%/session/session-rest.h \
 	%D%/session/session-roots.c \
 	%D%/session/session-roots.h \
+	%D%/session/session-run.c \
 	%D%/session/session-share.c \
 	%D%/session/session-share.h \
-	%D%/session/session-run.c \
+	%D%/session/session-snapshot.c \
+	%D%/session/session-snapshot.h \
 	%D%/session/session-start.c \
 	%D%/session/session-sync.c \
 	%D%/session/session-sync.h \
+	%D%/session/session-tasks.c \
+	%D%/session/session-tasks.h \
+	%D%/session/session-trigger.c \
+	%D%/session/session-trigger.h \
+	%D%/session/session-types.h \
+	%D%/session/session-usage.c \
+	%D%/session/session-usage.h \
 	%D%/session/session.c \
 	%D%/session/session.h \
-	%D%/api/roster.c \
-	%D%/api/roster.h \
-	%D%/session/session-rest.c \
-	%D%/session/session-rest.h \
 	%D%/api/sessions-private.h \
 	%D%/api/sessions-survey.c \
 	%D%/api/sessions.c \
 	%D%/api/sessions.h \
-	%D%/api/starts.c \
-	%D%/api/starts.h \
+	%D%/settings.c \
+	%D%/settings.h \
+	%D%/watch/snapshot.c \
+	%D%/watch/snapshot.h \
 	%D%/process/spawn.c \
 	%D%/process/spawn.h \
-	%D%/upkeep/stock.c \
+	%D%/api/start-queue.c \
+	%D%/api/start-queue.h \
 	%D%/instances/stopwatch.c \
 	%D%/instances/stopwatch.h \
-	%D%/upkeep/stock.h \
+	%D%/admission/suggest.c \
+	%D%/admission/suggest.h \
+	%D%/symbols/symbol-watch.c \
+	%D%/symbols/symbol-watch.h \
+	%D%/record/syncer.c \
+	%D%/record/syncer.h \
 	%D%/watch/tamper.c \
 	%D%/watch/tamper.h \
-	%D%/lean/touchstone.c \
-	%D%/lean/touchstone.h \
 	%D%/instances/task-filter.c \
 	%D%/instances/task-filter.h \
-	%D%/tracefs/task-list.c \
-	%D%/tracefs/task-list.h \
 	%D%/admission/task-finder.c \
 	%D%/admission/task-finder.h \
+	%D%/tracefs/task-list.c \
+	%D%/tracefs/task-list.h \
 	%D%/process/thread.c \
 	%D%/process/thread.h \
 	%D%/tracefs/tracefs.c \
 	%D%/tracefs/tracefs.h \
+	%D%/tracer/tracer.c \
+	%D%/tracer/tracer.h \
 	%D%/watch/tracing-copy.c \
 	%D%/watch/tracing-copy.h \
 	%D%/session/transition.c \
 	%D%/session/transition.h \
-	%D%/tracer/tracer.c \
-	%D%/tracer/tracer.h \
 	%D%/tracer/undoer.c \
 	%D%/tracer/undoer.h \
 	%D%/admission/untraced.c \
 	%D%/admission/untraced.h \
-	%D%/lean/weigh.c \
-	%D%/lean/weigh.h
+	%D%/lean/workload.c \
+	%D%/lean/workload.h
 daemon_libs = %D%/libdaemon.a $(wire_libs) $(learn_libs) $(codec_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) -lpthread
 
 sbin_PROGRAMS += ftraced

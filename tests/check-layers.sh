@@ -64,7 +64,7 @@ report 1 'every include is one that tests/layers.txt allows' "$(violations)"
 planted=$(mktemp -d)
 trap 'rm -rf "$planted"' EXIT
 mkdir -p "$planted"/{lib/store,daemon/tracefs,cli}
-echo '#include "daemon/tracefs/knob.h"' >"$planted/lib/store/a.c"
+echo '#include "daemon/tracefs/control.h"' >"$planted/lib/store/a.c"
 echo '#include "daemon/session/session.h"' >"$planted/daemon/tracefs/a.c"
 echo '#include <pthread.h>' >"$planted/cli/b.c"
 cd "$planted"

@@ -50,10 +50,10 @@ report 1 'every test is in a room, and every room has quick tests' "$(violations
 planted=$(mktemp -d)
 trap 'rm -rf "$planted"' EXIT
 mkdir -p "$planted"/lib/base "$planted"/daemon/{tracefs,watch} "$planted"/cli "$planted"/tests/{unit,fuzz,system,root}
-touch "$planted"/lib/base/buf.c "$planted"/daemon/{tracefs/knob,watch/guard}.c \
-        "$planted"/tests/{unit/test-buf.c,unit/test-nobody.c,system/test-guard.sh,root/test-guard.sh,root/test-knob.sh}
+touch "$planted"/lib/base/buf.c "$planted"/daemon/{tracefs/control,watch/guard}.c \
+        "$planted"/tests/{unit/test-buf.c,unit/test-nobody.c,system/test-guard.sh,root/test-guard.sh,root/test-control.sh}
 echo '# Only here: this' >"$planted/tests/root/test-guard.sh"
-printf '%s\n' 'daemon/tracefs: root/knob' 'daemon/watch: system/guard root/guard' 'daemon/none: system/none' 'slow: system/guard' \
+printf '%s\n' 'daemon/tracefs: root/control' 'daemon/watch: system/guard root/guard' 'daemon/none: system/none' 'slow: system/guard' \
         >"$planted/tests/rooms.txt"
 top_srcdir=$planted
 found=$(violations)

@@ -346,8 +346,8 @@ has_instances() {
         [[ -s $work/has-instances ]]
 }
 
-# Whether the kernel waits for all CPUs before it frees a list of roots, so that sessions are not hushed for a
-# change of it (daemon/instances/hush.h).
+# Whether the kernel waits for all CPUs before it frees a list of roots, so that sessions are not quiesced for a
+# change of it (daemon/instances/quiesce.h).
 waits_for_cpus() {
         [[ $(printf '%s\n' 6.13 "$(uname -r)" | sort -V | head -n1) != 6.13 ]]
 }

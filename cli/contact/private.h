@@ -12,7 +12,7 @@
 #include "cli/options/options.h"
 #include "store/meta.h"
 
-/* Starts it on --store, or the usual store; waits for that as long as --wait says.  An exit status. */
+/* StartQueue it on --store, or the usual store; waits for that as long as --wait says.  An exit status. */
 int private_start(Client **ret, const Options *o);
 /* Ends with @c, and with a private daemon, which first learns what @m, if there is one, says it is to; if
  * that takes a while, says so. */

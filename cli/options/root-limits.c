@@ -43,7 +43,7 @@ static int learn(void *data, const Function *root, uint64_t duration_ns) {
         size_t i = find(l, root->label);
         int r = has(l, i, root->label) ? 0 : insert(l, i, root->label);
 
-        return r < 0 ? r : spread_add(&l->roots[i].spread, duration_ns);
+        return r < 0 ? r : quantiles_add(&l->roots[i].quantiles, duration_ns);
 }
 
 static uint64_t limit_ns(void *data, const Function *root) {
@@ -55,7 +55,7 @@ static uint64_t limit_ns(void *data, const Function *root) {
                 return UINT64_MAX;
         limit = &l->roots[i];
         if (limit->limit_ns == UINT64_MAX)
-                limit->limit_ns = spread_quantile(&limit->spread, l->permille);
+                limit->limit_ns = quantiles_at(&limit->quantiles, l->permille);
         return limit->limit_ns;
 }
 
@@ -67,7 +67,7 @@ void root_limits_init(RootLimits *l, unsigned permille) {
 void root_limits_done(RootLimits *l) {
         for (size_t i = 0; i < l->n; i++) {
                 free(l->roots[i].name);
-                spread_done(&l->roots[i].spread);
+                quantiles_done(&l->roots[i].quantiles);
         }
         free(l->roots);
         *l = (RootLimits){};

@@ -7,12 +7,12 @@
  * The FilterLimits (calls/filter.h) of --keep-slower=p99.  Roots are told apart by their names.
  */
 
-#include "analyze/spread.h"
+#include "analyze/quantiles.h"
 #include "calls/filter.h"
 
 typedef struct RootLimit {
         char *name;
-        Spread spread;
+        Quantiles quantiles;
         uint64_t limit_ns; /* UINT64_MAX: not asked for yet */
 } RootLimit;
 

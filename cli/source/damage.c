@@ -185,7 +185,7 @@ int damage_describe(Playback *p, bool live, Strv *ret) {
 
         r = damage_describe_misplaced(p->dir, ret);
 
-        if (r >= 0 && atlas_is_damaged(p->atlas))
+        if (r >= 0 && symbol_timeline_is_damaged(p->symbol_timeline))
                 r = strv_addf(ret, "its symbols in the store are damaged: functions are "
                                    "addresses");
 

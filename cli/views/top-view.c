@@ -23,7 +23,7 @@ static uint64_t total_of(const TopView *v, const BreakdownRow *row) {
 }
 
 static uint64_t average_of(const TopView *v, const BreakdownRow *row) {
-        uint64_t average_ns = row->spread.n > 0 ? row->spread.sum / row->spread.n : 0;
+        uint64_t average_ns = row->quantiles.n > 0 ? row->quantiles.sum / row->quantiles.n : 0;
 
         if (!v->cost || row->n_outer == 0)
                 return average_ns;
@@ -37,27 +37,27 @@ static uint64_t count_of(const TopView *v, const BreakdownRow *row) {
 
 static uint64_t min_of(const TopView *v, const BreakdownRow *row) {
         (void) v;
-        return row->spread.min;
+        return row->quantiles.min;
 }
 
 static uint64_t max_of(const TopView *v, const BreakdownRow *row) {
         (void) v;
-        return row->spread.max;
+        return row->quantiles.max;
 }
 
 static uint64_t p50_of(const TopView *v, const BreakdownRow *row) {
         (void) v;
-        return spread_quantile(&row->spread, 500);
+        return quantiles_at(&row->quantiles, 500);
 }
 
 static uint64_t p90_of(const TopView *v, const BreakdownRow *row) {
         (void) v;
-        return spread_quantile(&row->spread, 900);
+        return quantiles_at(&row->quantiles, 900);
 }
 
 static uint64_t p99_of(const TopView *v, const BreakdownRow *row) {
         (void) v;
-        return spread_quantile(&row->spread, 990);
+        return quantiles_at(&row->quantiles, 990);
 }
 
 /* What can be sorted by; "name" besides. */
@@ -199,10 +199,11 @@ static json_t *row_json(const TopView *v, const BreakdownRow *row) {
                           (json_int_t) row->softirq_ns, "wake_ns", (json_int_t) row->wake_ns,
                           "net_of_all_ns",
                           (json_int_t) (row->total_ns - MIN(row->total_ns, row->aside_ns)),
-                          "min_ns", (json_int_t) row->spread.min, "max_ns",
-                          (json_int_t) row->spread.max, "avg_ns", (json_int_t) average_of(v, row),
-                          "p50_ns", (json_int_t) p50_of(v, row), "p90_ns",
-                          (json_int_t) p90_of(v, row), "p99_ns", (json_int_t) p99_of(v, row)));
+                          "min_ns", (json_int_t) row->quantiles.min, "max_ns",
+                          (json_int_t) row->quantiles.max, "avg_ns",
+                          (json_int_t) average_of(v, row), "p50_ns", (json_int_t) p50_of(v, row),
+                          "p90_ns", (json_int_t) p90_of(v, row), "p99_ns",
+                          (json_int_t) p99_of(v, row)));
         return o;
 }
 
@@ -238,7 +239,7 @@ static void add_name(const TopView *v, Table *t, const BreakdownRow *row) {
 static void add_round(Table *t, const BreakdownRow *row, uint64_t ns) {
         char text[FIGURE_MAX];
 
-        table_add(t, "%s", row->spread.n > 0 ? figure_round(text, ns) : "-");
+        table_add(t, "%s", row->quantiles.n > 0 ? figure_round(text, ns) : "-");
 }
 
 int top_view_print(const TopView *v, Buf *out, size_t n, bool legend) {
@@ -292,13 +293,13 @@ int top_view_print(const TopView *v, Buf *out, size_t n, bool legend) {
                 table_add(&t, "%llu", (unsigned long long) row->n);
                 add_round(&t, row, average_of(v, row));
                 if (wide) {
-                        add_round(&t, row, row->spread.min);
+                        add_round(&t, row, row->quantiles.min);
                         add_round(&t, row, p50_of(v, row));
                         add_round(&t, row, p90_of(v, row));
                 }
                 add_round(&t, row, p99_of(v, row));
                 if (wide)
-                        add_round(&t, row, row->spread.max);
+                        add_round(&t, row, row->quantiles.max);
                 add_name(v, &t, row);
         }
         return table_print(&t, out, legend);

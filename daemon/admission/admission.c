@@ -18,7 +18,7 @@
 #include "daemon/admission/admission.h"
 #include "daemon/admission/task-finder.h"
 #include "daemon/admission/untraced.h"
-#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/control.h"
 
 int refuse_no_function(const Functions *f, const char *name, Refusal *refusal) {
         _cleanup_strv_ Strv like = {};
@@ -394,7 +394,7 @@ int admit_tracer(const Tracefs *fs, const Ledger *ledger, bool instances, const 
                                                       refusal);
                 return 0;
         }
-        r = knob_read(fs->fd, "current_tracer", &tracer);
+        r = control_read(fs->fd, "current_tracer", &tracer);
         if (r < 0)
                 return r;
         if (!streq(tracer, "nop"))

@@ -18,7 +18,7 @@
 #include "base/now.h"
 #include "daemon/admission/functions.h"
 #include "daemon/admission/suggest.h"
-#include "daemon/process/aside.h"
+#include "daemon/process/background.h"
 
 #define MAX_LIST_BYTES (64U << 20)
 #define MAX_MODULES_BYTES (4U << 20)
@@ -127,7 +127,7 @@ int functions_load(Functions *f, const Tracefs *fs) {
                 return r;
         if (f->n > 0 && streq_ptr(f->modules, new.modules))
                 return 0;
-        aside_leave();
+        background_leave();
         new.read_ns = now_ns(CLOCK_MONOTONIC);
         r = file_read(fs->fd, "available_filter_functions", &new.text, &new.n_text, MAX_LIST_BYTES);
         new.read_ns = now_ns(CLOCK_MONOTONIC) - new.read_ns;
@@ -135,7 +135,7 @@ int functions_load(Functions *f, const Tracefs *fs) {
                 r = parse(&new);
         if (r >= 0 && new.n > 0)
                 new.list_fd = r = write_list(&new);
-        aside_return();
+        background_return();
         if (r < 0)
                 return r;
         new.root_fd = fs->root_fd;

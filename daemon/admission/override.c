@@ -10,7 +10,7 @@
 
 #include "daemon/admission/admission.h"
 #include "daemon/admission/override.h"
-#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/control.h"
 
 static char *tracer_path(const char *dir) {
         char *path;
@@ -25,7 +25,7 @@ static int read_tracer(const Tracefs *fs, const char *dir, char **ret) {
 
         if (!path)
                 return -ENOMEM;
-        r = knob_read(fs->fd, path, ret);
+        r = control_read(fs->fd, path, ret);
         if (r != -ENOENT && r != -ENODEV)
                 return r;
         *ret = strdup("nop");

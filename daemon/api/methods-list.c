@@ -70,7 +70,7 @@ int method_get_status(ServerCall *call, json_t *parameters, Refusal *refusal, vo
                           (json_int_t) sessions_disk_bytes(m->sessions), "store_free_bytes",
                           (json_int_t) store_free_bytes(m->store), "instances",
                           controller_has_instances(m->controller), "waiting",
-                          (json_int_t) starts_n(m->starts), "retention",
+                          (json_int_t) start_queue_n(m->start_queue), "retention",
                           janitor_foresee(m->janitor), "survey", survey_to_json(m->sessions));
         if (!reply)
                 return -ENOMEM;

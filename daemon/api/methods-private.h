@@ -4,14 +4,14 @@
 /*
  * The methods' inside.  daemon/api/methods.c has the table and is above the others: methods-start.c (what begins a
  * session, and profiles), methods-upkeep.c (Vacuum and Seal), and below these methods-access.c (which session, and
- * who may what) and methods-aside.c.
+ * who may what) and methods-background.c.
  */
 
 #include "daemon/api/listing.h"
 #include "daemon/api/methods.h"
-#include "daemon/api/starts.h"
+#include "daemon/api/start-queue.h"
 
-typedef struct Errand Errand; /* methods-aside.c */
+typedef struct Errand Errand; /* methods-background.c */
 typedef struct Waiter Waiter;
 typedef struct Sealing Sealing; /* methods-upkeep.c: a call of Seal */
 
@@ -25,14 +25,14 @@ typedef enum MethodsTold {
 
 struct Methods {
         sd_event *event;
-        Aside *aside;
+        Background *background;
         Controller *controller;
         Store *store;
         Sessions *sessions;
         const Limits *limits;
         const char *config_root; /* before the paths of profiles; NULL: none */
         Waiter *waiters;
-        Starts *starts;
+        StartQueue *start_queue;
         Listings *listings;
         Janitor *janitor;
         Sealer *sealer; /* NULL: nothing is sealed */
@@ -67,7 +67,7 @@ json_t *methods_check_rights(const Methods *m, const ServerCall *call);
 /* Of a session that has to have ended. */
 int methods_refuse_live(Refusal *refusal, Session *session);
 
-/* methods-aside.c: @run is called by a task, as a method is by the server.  0 or -errno. */
+/* methods-background.c: @run is called by a task, as a method is by the server.  0 or -errno. */
 int methods_run_aside(Methods *m, ServerCall *call, json_t *parameters, ServerMethodHandler run);
 /* The same by the loop, when all sessions are known (daemon/api/sessions.h), which they are not yet. */
 int methods_run_known(Methods *m, ServerCall *call, json_t *parameters, ServerMethodHandler run);

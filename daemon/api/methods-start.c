@@ -11,7 +11,7 @@
 #include "daemon/api/allowance.h"
 #include "daemon/api/methods-private.h"
 #include "daemon/api/parameter.h"
-#include "daemon/process/aside.h"
+#include "daemon/process/background.h"
 #include "daemon/session/session-trigger.h"
 #include "daemon/tracefs/script.h"
 #include "store/profile.h"
@@ -222,7 +222,7 @@ int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *u
         if (wait_ns > 0 && !server_call_may_last(call))
                 wait_ns = 0;
         request.peer = is_attached ? server_call_peer(call) : 0;
-        return starts_begin(m->starts, call, &request, wait_ns);
+        return start_queue_begin(m->start_queue, call, &request, wait_ns);
 }
 
 /* The reply of DryRun. */
@@ -281,9 +281,9 @@ static int dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void 
                 r = controller_rehearse(m->controller, &plan, &n_arm, meta, request.force, refusal);
         if (r != 0)
                 return r;
-        aside_leave(); /* with what is ours alone */
+        background_leave(); /* with what is ours alone */
         text = plan_to_text(m, &plan, n_arm, meta);
-        aside_return();
+        background_return();
         return text ? server_call_reply_text(call, text) : -ENOMEM;
 }
 

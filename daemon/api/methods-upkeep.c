@@ -67,7 +67,7 @@ static json_t *foresee(void *userdata) {
 
 void methods_set_janitor(Methods *m, Janitor *janitor) {
         m->janitor = janitor;
-        starts_set_outlook(m->starts, foresee, m);
+        start_queue_set_outlook(m->start_queue, foresee, m);
 }
 
 int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {

@@ -141,7 +141,7 @@ static int methods_add_waiter(Methods *m, ServerCall *call, Session *session, bo
 }
 
 void methods_session_changed(Methods *m, Session *session) {
-        starts_wake(m->starts);
+        start_queue_wake(m->start_queue);
         methods_answer(m, session);
 }
 
@@ -153,12 +153,12 @@ void methods_on_gone(uint64_t peer, void *userdata) {
                         methods_drop_waiter(m, at);
                 else
                         at = &(*at)->next;
-        starts_drop_gone(m->starts);
+        start_queue_drop_gone(m->start_queue);
         sessions_peer_gone(m->sessions, peer);
 }
 
 void methods_end(Methods *m) {
-        starts_end(m->starts);
+        start_queue_end(m->start_queue);
         methods_drop_errands(m);
 }
 
@@ -448,21 +448,21 @@ const ServerMethod *methods_table(size_t *ret_n) {
         return table;
 }
 
-int methods_new(Methods **ret, sd_event *event, Aside *aside, Controller *controller, Store *store,
-                Sessions *sessions, const Limits *limits, const char *config_root) {
+int methods_new(Methods **ret, sd_event *event, Background *background, Controller *controller,
+                Store *store, Sessions *sessions, const Limits *limits, const char *config_root) {
         Methods *m = calloc(1, sizeof(*m));
         int r;
 
         if (!m)
                 return -ENOMEM;
         *m = (Methods){ .event = event,
-                        .aside = aside,
+                        .background = background,
                         .controller = controller,
                         .store = store,
                         .sessions = sessions,
                         .limits = limits,
                         .config_root = config_root };
-        r = starts_new(&m->starts, event, aside, sessions);
+        r = start_queue_new(&m->start_queue, event, background, sessions);
         if (r >= 0)
                 r = listings_new(&m->listings, event, sessions);
         if (r < 0) {
@@ -484,7 +484,7 @@ Methods *methods_free(Methods *m) {
                 (void) server_call_unref(w->call);
                 free(w);
         }
-        (void) starts_free(m->starts);
+        (void) start_queue_free(m->start_queue);
         (void) listings_free(m->listings);
         methods_drop_sealings(m);
         methods_drop_errands(m);

@@ -17,8 +17,8 @@
 typedef struct Methods Methods;
 
 /* Everything is borrowed. */
-int methods_new(Methods **ret, sd_event *event, Aside *aside, Controller *controller, Store *store,
-                Sessions *sessions, const Limits *limits, const char *config_root);
+int methods_new(Methods **ret, sd_event *event, Background *background, Controller *controller,
+                Store *store, Sessions *sessions, const Limits *limits, const char *config_root);
 /* Before the first call; borrowed. */
 void methods_set_janitor(Methods *m, Janitor *janitor);
 void methods_set_sealer(Methods *m, Sealer *sealer);

@@ -351,7 +351,7 @@ bool sessions_know_newest(Sessions *s, size_t n) {
         return i == n_candidates || count_since(s, candidates[i].written_ns) >= n;
 }
 
-/* One that records has either file until it has ended (daemon/session/session-adopt.c, daemon/upkeep/stock.h). */
+/* One that records has either file until it has ended (daemon/session/session-adopt.c, daemon/upkeep/disk-usage.h). */
 static bool may_be_live(const Sessions *s, const char *name) {
         static const char *const files[] = { LIVE_NAME, STORE_RESERVE_NAME };
         char path[NAME_MAX + 32];

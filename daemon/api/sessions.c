@@ -38,10 +38,10 @@ static int sessions_admit(const Session *session, uint64_t n_bytes, Refusal *ref
 static int sessions_add_symbols(Strv *ret, void *userdata) {
         const Sessions *s = userdata;
         /* One that is about to be has its symbols already, and a task may be storing some. */
-        int r = !sessions_are_known(s, NULL, NULL)                  ? REMOVAL_E_LATER
-                : s->n_unreadable > 0                               ? STORE_E_UNKNOWN
-                : s->is_starting || aside_is_busy(s->context.aside) ? REMOVAL_E_LATER
-                                                                    : 0;
+        int r = !sessions_are_known(s, NULL, NULL)                            ? REMOVAL_E_LATER
+                : s->n_unreadable > 0                                         ? STORE_E_UNKNOWN
+                : s->is_starting || background_is_busy(s->context.background) ? REMOVAL_E_LATER
+                                                                              : 0;
 
         for (size_t i = 0; r == 0 && i < s->n; i++)
                 r = store_add_symbols_in_use(ret, session_meta(s->items[i]));
@@ -65,7 +65,7 @@ static int sessions_on_found(const char *name, Session **ret, void *userdata) {
         return 0;
 }
 
-int sessions_new(Sessions **ret, sd_event *event, Aside *aside, Aside *sweeper,
+int sessions_new(Sessions **ret, sd_event *event, Background *background, Background *sweeper,
                  Controller *controller, Store *store, FdStore *fdstore) {
         _cleanup_(sessions_freep) Sessions *s = NULL;
         int r;
@@ -82,7 +82,7 @@ int sessions_new(Sessions **ret, sd_event *event, Aside *aside, Aside *sweeper,
                 return r;
         s->context = (SessionContext){
                 .event = event,
-                .aside = aside,
+                .background = background,
                 .controller = controller,
                 .store = store,
                 .symbols = s->symbols,

@@ -18,7 +18,7 @@
 typedef struct Sessions Sessions;
 
 /* Everything is borrowed.  @sweeper: for what is removed, which nothing else waits for. */
-int sessions_new(Sessions **ret, sd_event *event, Aside *aside, Aside *sweeper,
+int sessions_new(Sessions **ret, sd_event *event, Background *background, Background *sweeper,
                  Controller *controller, Store *store, FdStore *fdstore);
 /* What a spec leaves open, and how far it may go.  Lives longer; NULL, as at first: nothing is set.  Called
  * again when they have changed. */
@@ -69,7 +69,7 @@ void session_look_done(SessionLook *l);
 /* All that can be asked of @request before anything is made, and before anybody is told of a neighbour; session_look_done()
  * @ret.  0, REFUSED, -errno. */
 int sessions_look(Sessions *s, SessionLook *ret, const SessionRequest *request, Refusal *refusal);
-/* A task (daemon/process/aside.h), of which the look at @request was a part: goes on with what that found, or
+/* A task (daemon/process/background.h), of which the look at @request was a part: goes on with what that found, or
  * looks again if sessions have changed meanwhile.  0, REFUSED, -errno. */
 int sessions_start(Sessions *s, Session **ret, const SessionRequest *request, SessionLook *look,
                    Refusal *refusal);

@@ -19,7 +19,7 @@
 #include "base/now.h"
 #include "base/unit.h"
 #include "daemon/instances/instance.h"
-#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/control.h"
 #include "store/trace-clock.h"
 
 #define PROBE_SESSION "(probe)"
@@ -74,7 +74,7 @@ int instance_probe(const Tracefs *fs, Ledger *l) {
                 r = ledger_commit(l, fs->path);
         if (r < 0)
                 return r;
-        log_debug("knob", "mkdir %s", PROBE_DIR);
+        log_debug("control", "mkdir %s", PROBE_DIR);
         if (mkdirat(fs->fd, PROBE_DIR, 0700) < 0)
                 r = errno == ENOENT || errno == EPERM ? 0
                                                       : ORIGIN(-errno); /* no instances at all */
@@ -174,10 +174,10 @@ static int plan_shared(Instance *i, Plan *p, Ledger *l, const char *option, cons
         r = plan_read(p, i->fs, path, &now);
         if (r == -ENOENT)
                 return plan_add(p, i->fs, l, LEDGER_SHARED, option, value);
-        if (r < 0 || knob_equal(option, now, value))
+        if (r < 0 || control_equal(option, now, value))
                 return r;
         r = plan_read(p, i->fs, option, &top);
-        if (r >= 0 && !knob_equal(option, top, value))
+        if (r >= 0 && !control_equal(option, top, value))
                 r = ledger_claim(l, i->fs, LEDGER_SHARED, LEDGER_FILE, option, top, value);
         if (r < 0 && r != -ENOENT)
                 return r;
@@ -294,7 +294,7 @@ int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const In
         /* Recording is switched on later, so its old value is kept even if it is 0 now. */
         r = plan_own(i, p, l, session, "tracing_on", "0");
         if (r >= 0 && !i->name) {
-                r = knob_read(i->fs->fd, "tracing_on", &on);
+                r = control_read(i->fs->fd, "tracing_on", &on);
                 if (r >= 0)
                         r = ledger_add(l, session, LEDGER_FILE, "tracing_on", on);
         }
@@ -540,7 +540,7 @@ int instance_read_file(Instance *i, const char *path, char **ret, size_t *ret_n)
                 if (faccessat(i->fs->fd, own, R_OK, 0) >= 0)
                         path = own;
         }
-        return file_read(i->fs->fd, path, ret, ret_n, KNOB_MAX_BYTES);
+        return file_read(i->fs->fd, path, ret, ret_n, CONTROL_MAX_BYTES);
 }
 
 int instance_read_page_bytes(Instance *i, uint32_t *ret) {

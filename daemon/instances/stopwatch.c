@@ -12,7 +12,7 @@
 
 #include "base/unit.h"
 #include "daemon/instances/stopwatch.h"
-#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/control.h"
 
 #define DYNAMIC_EVENTS "dynamic_events"
 #define MAX_ACTIVE 512 /* calls of one function that are measured at the same time */
@@ -30,7 +30,7 @@ static uint64_t hash(const char *s) {
 #define NAME_ARGS(place) hash((place)->session), (place)->number
 
 /* One more line in a file, in the ledger before it is there; consumed. */
-static int add_line(const BellPlace *place, Plan *p, const char *file, char *taken) {
+static int add_line(const NotifierPlace *place, Plan *p, const char *file, char *taken) {
         _cleanup_free_ char *line = taken;
         const char *failed;
         int r;
@@ -54,7 +54,7 @@ static _printf_(1, 2) char *format(const char *text, ...) {
         return ret;
 }
 
-int stopwatch_event(const BellPlace *place, const Trigger *t, Trigger *ret) {
+int stopwatch_event(const NotifierPlace *place, const Trigger *t, Trigger *ret) {
         _cleanup_trigger_ Trigger event = { .kind = TRIGGER_EVENT };
 
         memcpy(event.does, t->does, sizeof(event.does));
@@ -76,7 +76,7 @@ static int refuse_kernel(Refusal *refusal, const char *what, int error) {
                            what, strerror(-error));
 }
 
-int stopwatch_make(const BellPlace *place, Plan *p, const Strv *functions, Refusal *refusal) {
+int stopwatch_make(const NotifierPlace *place, Plan *p, const Strv *functions, Refusal *refusal) {
         int r = 0;
 
         if (functions->n > STOPWATCH_FUNCTIONS_MAX)
@@ -102,15 +102,15 @@ int stopwatch_make(const BellPlace *place, Plan *p, const Strv *functions, Refus
         return r < 0 ? refuse_kernel(refusal, "a synthetic event", r) : 0;
 }
 
-int stopwatch_begin(const BellPlace *place, Plan *p, const Strv *functions, Refusal *refusal) {
+int stopwatch_begin(const NotifierPlace *place, Plan *p, const Strv *functions, Refusal *refusal) {
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < functions->n; i++) {
                 _cleanup_free_ char *in = NULL, *out = NULL;
 
-                in = format(BELL_DIR_FORMAT "/events/ftraced/" NAME_FORMAT "_in%zu/trigger",
+                in = format(NOTIFIER_DIR_FORMAT "/events/ftraced/" NAME_FORMAT "_in%zu/trigger",
                             place->session, place->number, NAME_ARGS(place), i);
-                out = format(BELL_DIR_FORMAT "/events/ftraced/" NAME_FORMAT "_out%zu/trigger",
+                out = format(NOTIFIER_DIR_FORMAT "/events/ftraced/" NAME_FORMAT "_out%zu/trigger",
                              place->session, place->number, NAME_ARGS(place), i);
                 if (!in || !out)
                         return -ENOMEM;

@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "daemon/instances/task-filter.h"
-#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/tracefs/task-list.h"
 
 #define DIR_FORMAT "instances/ftraced.tasks-%s"
@@ -91,14 +91,14 @@ static int leave_out(const Tracefs *fs, const char *path, const Strv *gone, cons
         if (r < 0 || again.n + more.n == 0)
                 return r;
         if (again.n == 0)
-                return knob_append(fs->fd, path, &more);
+                return control_append(fs->fd, path, &more);
         r = task_list_pick(&left_out, wanted, false, &still);
         for (size_t i = 0; r >= 0 && i < more.n; i++)
                 r = strv_add(&still, more.items[i]);
         if (r < 0)
                 return r;
         text = strv_join(&still, "\n");
-        return text ? knob_write(fs->fd, path, text) : -ENOMEM;
+        return text ? control_write(fs->fd, path, text) : -ENOMEM;
 }
 
 /* The same for functions and for events: @kind is what the names of the two files have in them. */
@@ -117,7 +117,7 @@ static int set_kind(const Tracefs *fs, const char *dir, const char *kind, const 
         if (r >= 0)
                 r = task_list_pick(&now, wanted, false, &gone);
         if (r >= 0 && new.n > 0)
-                r = knob_append(fs->fd, path, &new);
+                r = control_append(fs->fd, path, &new);
         if (r >= 0)
                 r = leave_out(fs, not_path, &gone, wanted);
         if (r < 0)

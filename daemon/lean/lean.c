@@ -2,7 +2,7 @@
 
 /*
  * Choosing is reading a file, intersecting it with the functions there are, and leaving out what
- * costs too much.  Nothing here is exact: what the weights are, daemon/lean/weigh.h says, and a
+ * costs too much.  Nothing here is exact: what the weights are, daemon/lean/hook-cost.h says, and a
  * function that is hooked in vain costs little.
  */
 

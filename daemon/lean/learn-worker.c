@@ -12,7 +12,7 @@
 #include "base/io.h"
 #include "codec/page-source.h"
 #include "daemon/lean/learn-worker.h"
-#include "daemon/process/lockdown.h"
+#include "daemon/process/sandbox.h"
 
 #define MEMORY_BYTES_MAX (UINT64_C(2) << 30)
 #define JOB_BYTES_MAX 65536
@@ -24,7 +24,7 @@ typedef struct Sources {
         size_t n;
 } Sources;
 
-static int count_segment(Tally *t, PageSource *s) {
+static int count_segment(FunctionCounts *t, PageSource *s) {
         uint64_t n_pages = page_source_n_pages(s), n;
         size_t page_bytes = page_source_page_bytes(s);
 
@@ -37,7 +37,8 @@ static int count_segment(Tally *t, PageSource *s) {
                 if (r > 0) /* lost, or dropped by a ring */
                         continue;
                 for (uint64_t k = 0; k < n; k++) {
-                        r = tally_add_page(t, (const char *) pages + k * page_bytes, page_bytes);
+                        r = function_counts_add_page(t, (const char *) pages + k * page_bytes,
+                                                     page_bytes);
                         if (r < 0)
                                 return r;
                 }
@@ -45,7 +46,7 @@ static int count_segment(Tally *t, PageSource *s) {
         return 0;
 }
 
-static int count_pages(Tally *t, int fd, uint32_t page_bytes) {
+static int count_pages(FunctionCounts *t, int fd, uint32_t page_bytes) {
         _cleanup_free_ char *page = malloc(page_bytes);
 
         if (!page)
@@ -58,21 +59,21 @@ static int count_pages(Tally *t, int fd, uint32_t page_bytes) {
                         return (int) n;
                 if ((size_t) n < page_bytes)
                         return 0;
-                r = tally_add_page(t, page, page_bytes);
+                r = function_counts_add_page(t, page, page_bytes);
                 if (r < 0)
                         return r;
         }
 }
 
 static int work(const LearnWorkerJob *job, const char *format, const Sources *sources) {
-        _cleanup_(tally_freep) Tally *t = NULL;
+        _cleanup_(function_counts_freep) FunctionCounts *t = NULL;
         _cleanup_buf_ Buf out = BUF_TO_FD(LEARN_WORKER_FD_OUT);
         _cleanup_free_ char *symbols = NULL;
         int r;
 
-        r = tally_new(&t, format, job->field, job->windows, job->n_windows);
+        r = function_counts_new(&t, format, job->field, job->windows, job->n_windows);
         if (r >= 0)
-                r = tally_set_pids(t, job->pids, job->n_pids);
+                r = function_counts_set_pids(t, job->pids, job->n_pids);
         for (size_t i = 0; r >= 0 && i < job->n_sources; i++)
                 r = sources->segments
                             ? count_segment(t, sources->segments[i])
@@ -80,7 +81,7 @@ static int work(const LearnWorkerJob *job, const char *format, const Sources *so
         if (r >= 0)
                 r = fd_read(LEARN_WORKER_FD_SYMBOLS, &symbols, NULL, SYMBOLS_BYTES_MAX);
         if (r >= 0)
-                r = tally_name(t, symbols, &out);
+                r = function_counts_name(t, symbols, &out);
         return r < 0 ? r : buf_flush(&out);
 }
 
@@ -117,9 +118,9 @@ int learn_worker(void) {
                 return EXIT_FAILURE;
         memcpy(&job, text, sizeof(job));
         job.field[sizeof(job.field) - 1] = 0;
-        if (job.n_sources > SOURCES_MAX || job.n_windows > TALLY_MAX_WINDOWS ||
+        if (job.n_sources > SOURCES_MAX || job.n_windows > FUNCTION_COUNTS_MAX_WINDOWS ||
             (job.page_bytes == 0 && open_segments(&sources, &job) < 0) ||
-            lockdown(MEMORY_BYTES_MAX, LEARN_WORKER_MAX_OUT) < 0)
+            sandbox(MEMORY_BYTES_MAX, LEARN_WORKER_MAX_OUT) < 0)
                 return EXIT_FAILURE;
         return work(&job, text + sizeof(job), &sources) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

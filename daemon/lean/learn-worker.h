@@ -20,15 +20,16 @@ enum {
 
 #include <stdint.h>
 
-#include "learn/tally.h"
+#include "learn/function-counts.h"
 
 typedef struct LearnWorkerJob {
         uint32_t n_sources;  /* descriptors with pages */
         uint32_t page_bytes; /* of files that are nothing but pages; 0: they are segments */
         uint32_t n_windows;
         char field[20];
-        TallyWindow windows[TALLY_MAX_WINDOWS];
-        uint32_t pids[TALLY_MAX_PIDS]; /* n_pids of them: whose events count; 0: everybody's */
+        FunctionCountsWindow windows[FUNCTION_COUNTS_MAX_WINDOWS];
+        uint32_t pids
+                [FUNCTION_COUNTS_MAX_PIDS]; /* n_pids of them: whose events count; 0: everybody's */
         uint32_t n_pids;
 } LearnWorkerJob;
 

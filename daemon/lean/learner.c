@@ -102,8 +102,8 @@ static int write_job(const LearnerJob *job) {
 
         if (fd < 0)
                 return ORIGIN(-errno);
-        if (job->n_windows > TALLY_MAX_WINDOWS || job->n_pids > TALLY_MAX_PIDS ||
-            strlen(job->field) >= sizeof(j.field))
+        if (job->n_windows > FUNCTION_COUNTS_MAX_WINDOWS ||
+            job->n_pids > FUNCTION_COUNTS_MAX_PIDS || strlen(job->field) >= sizeof(j.field))
                 return ORIGIN(-EINVAL);
         memcpy(j.windows, job->windows, job->n_windows * sizeof(*job->windows));
         memcpy(j.field, job->field, strlen(job->field));

@@ -16,7 +16,7 @@
 typedef struct Learner Learner;
 
 /*
- * What it found: the lines of tally_name(), NUL-terminated, valid until the call returns; or NULL and
+ * What it found: the lines of function_counts_name(), NUL-terminated, valid until the call returns; or NULL and
  * -errno.  The learner may be freed meanwhile.
  */
 typedef void (*LearnerDone)(const char *counts, int error, void *userdata);
@@ -26,7 +26,7 @@ typedef struct LearnerJob {
         size_t n_fds;
         uint32_t page_bytes; /* of files that are nothing but pages; 0: they are segments */
         const char *format, *field;
-        const TallyWindow *windows;
+        const FunctionCountsWindow *windows;
         size_t n_windows;
         const uint32_t *pids; /* whose events count; n_pids 0: everybody's */
         size_t n_pids;

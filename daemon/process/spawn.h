@@ -6,7 +6,7 @@
  *
  * Until it has become another program a child has a copy of each of our descriptors, whatever
  * O_CLOEXEC says.  The control files that hold lists of functions act when the last copy is closed
- * (daemon/tracefs/knob.h), so a close() of ours beside a child that is just being made would do nothing yet.
+ * (daemon/tracefs/control.h), so a close() of ours beside a child that is just being made would do nothing yet.
  */
 
 #include <sys/types.h>

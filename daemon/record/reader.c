@@ -31,7 +31,7 @@
 #include "base/now.h"
 #include "base/unit.h"
 #include "daemon/process/thread.h"
-#include "daemon/record/pace.h"
+#include "daemon/record/backoff.h"
 #include "daemon/record/reader-private.h"
 #include "store/discard.h"
 #include "store/page.h"
@@ -534,9 +534,9 @@ static int reader_turn(Reader *r, bool is_deaf) {
 }
 
 /* How long to wait after a turn that moved @n_bytes in @elapsed_ms and ended with @error. */
-static unsigned reader_timeout(const Reader *r, Pace *pace, uint64_t n_bytes, uint64_t elapsed_ms,
-                               int error) {
-        unsigned timeout_ms = pace_next(pace, n_bytes, elapsed_ms);
+static unsigned reader_timeout(const Reader *r, Backoff *backoff, uint64_t n_bytes,
+                               uint64_t elapsed_ms, int error) {
+        unsigned timeout_ms = backoff_next(backoff, n_bytes, elapsed_ms);
 
         if (error < 0)
                 return READER_RETRY_MS;
@@ -549,9 +549,9 @@ static unsigned reader_timeout(const Reader *r, Pace *pace, uint64_t n_bytes, ui
 
 static void *reader_run(void *userdata) {
         Reader *r = userdata;
-        Pace pace = PACE_INIT(r->shared->goal_bytes, r->shared->idle_ms);
+        Backoff backoff = BACKOFF_INIT(r->shared->goal_bytes, r->shared->idle_ms);
         bool is_deaf = false; /* do not listen to the raw descriptor in the next wait */
-        unsigned timeout_ms = PACE_FIRST_MS;
+        unsigned timeout_ms = BACKOFF_FIRST_MS;
         uint64_t since_ms = now_ms();
         char name[16];
 
@@ -588,10 +588,11 @@ static void *reader_run(void *userdata) {
 
                 is_deaf = k < 0 || (k == 0 && wake == WAKE_READABLE);
                 if (wake == WAKE_READABLE)
-                        pace_wake(&pace);
+                        backoff_wake(&backoff);
                 until_ms = now_ms();
-                timeout_ms = reader_timeout(r, &pace, atomic_load(&r->counters.n_bytes) - n_before,
-                                            until_ms - since_ms, k);
+                timeout_ms =
+                        reader_timeout(r, &backoff, atomic_load(&r->counters.n_bytes) - n_before,
+                                       until_ms - since_ms, k);
                 if (is_deaf && k == 0)
                         timeout_ms = READER_SPURIOUS_MS;
                 since_ms = until_ms;

@@ -68,7 +68,7 @@ typedef struct ReaderShared {
         uint64_t period_bytes;    /* of all CPUs, then there is a cut; 0: no limit */
         uint64_t max_bytes;       /* 0: no limit; wake_fd is told when n_bytes gets there */
         uint64_t drain_max_bytes; /* the last drain ends here even if more arrives */
-        uint64_t goal_bytes; /* fetched at a time from a steady stream (daemon/record/pace.h) */
+        uint64_t goal_bytes; /* fetched at a time from a steady stream (daemon/record/backoff.h) */
         bool is_overwritten; /* what is taken by a flush begins where the kernel's buffer does */
         unsigned idle_ms;    /* longest wait of one reader */
         unsigned give_up_ms; /* READER_GIVE_UP_MS; tests take less */

@@ -18,7 +18,7 @@
 #include "base/name.h"
 #include "base/now.h"
 #include "base/unit.h"
-#include "daemon/record/pace.h"
+#include "daemon/record/backoff.h"
 #include "daemon/record/reader.h"
 #include "daemon/record/recorder.h"
 
@@ -125,7 +125,7 @@ int recorder_new(Recorder **ret, const RecorderConfig *config) {
                 .is_overwritten = config->is_overwritten,
                 .drain_max_bytes = 2 * config->buffer_bytes + READER_PIPE_BYTES,
                 .give_up_ms = READER_GIVE_UP_MS,
-                .goal_bytes = pace_goal(config->buffer_bytes, config->max_bytes),
+                .goal_bytes = backoff_goal(config->buffer_bytes, config->max_bytes),
                 .look_at_bytes = UINT64_MAX,
                 .wake_fd = -EBADF,
         };

@@ -15,7 +15,7 @@
 #include "daemon/record/pipe-marks.h"
 #include "daemon/record/reader.h"
 #include "daemon/session/session-adopt.h"
-#include "daemon/upkeep/stock.h"
+#include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/health.h"
 
 const char *adoption_read_live(const SessionDir *dir, Live *ret,
@@ -123,7 +123,7 @@ static int take_cpu(const AdoptionConfig *c, PipeMarks *marks, size_t i, uint64_
                 *n_lost += lost_bytes(marks, i);
                 r = add_gap(c, cpu, GAP_DAEMON_GONE, 0);
         }
-        if (r >= 0 && tracer_was_hushed(c->tracer))
+        if (r >= 0 && tracer_was_quiesced(c->tracer))
                 r = add_gap(c, cpu, GAP_ROOTS_CHANGED, 0);
         if (r >= 0)
                 r = resume_counters(c, &c->meta->cpus[i]);
@@ -144,7 +144,7 @@ int adoption_take_cpus(const AdoptionConfig *c) {
         for (size_t i = 0; r >= 0 && i < c->meta->n_cpus; i++)
                 r = take_cpu(c, marks, i, &n_lost);
         if (r >= 0)
-                r = stock_count(c->dir, c->meta);
+                r = disk_usage_count(c->dir, c->meta);
         for (size_t i = 0; r >= 0 && i < c->meta->n_cpus; i++)
                 recorder_add_account(c->recorder, i, &c->meta->cpus[i]);
         if (r >= 0 && n_lost > 0)

@@ -168,7 +168,7 @@ void session_hooks_follow(SessionHooks *h, uint64_t since_ns) {
                 return;
         if (TAKE(h->is_hooking, true))
                 return; /* the task looks again */
-        if (aside_run(h->config.aside, hook, h) < 0)
+        if (background_run(h->config.background, hook, h) < 0)
                 hook(h); /* the loop waits */
 }
 

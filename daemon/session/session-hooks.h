@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 #include "base/cleanup.h"
-#include "daemon/process/aside.h"
+#include "daemon/process/background.h"
 #include "daemon/session/session-types.h"
 #include "daemon/tracer/controller.h"
 #include "daemon/watch/health.h"
@@ -24,7 +24,7 @@ typedef struct SessionHooks SessionHooks;
 /* Borrowed for as long as it lives; the last three until the session has ended. */
 typedef struct SessionHooksConfig {
         Session *session; /* for whoever waits (SessionHooked) */
-        Aside *aside;
+        Background *background;
         Controller *controller;
         SessionMeta *meta;
         Tracer *tracer;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A timer and a lesson, one after the other. */
+/* A timer and a learning pass, one after the other. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/session/session-lean.h"
-#include "daemon/watch/lesson.h"
+#include "daemon/watch/learning-pass.h"
 
 #define SESSION_LEARN_US (UINT64_C(10) * 1000000)
 #define SESSION_LEARN_MAX_US (UINT64_C(3600) * 1000000)
@@ -16,8 +16,8 @@
 struct SessionLean {
         SessionLeanConfig config;
         sd_event_source *timer;
-        uint64_t us;    /* that it is set to next */
-        Lesson *lesson; /* goes on after the end */
+        uint64_t us;                 /* that it is set to next */
+        LearningPass *learning_pass; /* goes on after the end */
         bool has_ended;
 };
 
@@ -35,7 +35,7 @@ SessionLean *session_lean_free(SessionLean *l) {
         if (!l)
                 return NULL;
         (void) sd_event_source_disable_unref(l->timer);
-        (void) lesson_free(l->lesson);
+        (void) learning_pass_free(l->learning_pass);
         free(l);
         return NULL;
 }
@@ -47,7 +47,7 @@ static bool is_recording(const SessionLean *l) {
 static int set_timer(SessionLean *l);
 
 /* A task. */
-static void take_lesson(void *userdata) {
+static void take_learning_pass(void *userdata) {
         SessionLean *l = userdata;
 
         l->config.learned(l->config.userdata);
@@ -55,27 +55,27 @@ static void take_lesson(void *userdata) {
                 (void) set_timer(l);
 }
 
-static void on_lesson(int error, void *userdata) {
+static void on_learning_pass(int error, void *userdata) {
         SessionLean *l = userdata;
 
-        l->lesson = lesson_free(l->lesson);
+        l->learning_pass = learning_pass_free(l->learning_pass);
         l->config.changed(l->config.userdata);
         if (!is_recording(l))
                 return;
         if (error < 0)
                 (void) set_timer(l);
-        else if (aside_run(l->config.aside, take_lesson, l) < 0)
-                take_lesson(l); /* the loop waits */
+        else if (background_run(l->config.background, take_learning_pass, l) < 0)
+                take_learning_pass(l); /* the loop waits */
 }
 
 static void look(SessionLean *l) {
         const SessionLeanConfig *c = &l->config;
         int r;
 
-        if (l->lesson)
+        if (l->learning_pass)
                 return;
-        r = lesson_start(&l->lesson, c->event, c->aside, c->controller, c->dir, c->meta,
-                         tracer_quiet(c->tracer), on_lesson, l);
+        r = learning_pass_start(&l->learning_pass, c->event, c->background, c->controller, c->dir,
+                                c->meta, tracer_quiet(c->tracer), on_learning_pass, l);
         if (r < 0 && r != -ENODATA)
                 (void) log_warning_errno(r, "Session '%s': cannot learn what it calls: %m",
                                          c->meta->name);
@@ -101,7 +101,7 @@ static int set_timer(SessionLean *l) {
 }
 
 int session_lean_begin(SessionLean *l) {
-        if (!l->config.meta->learns || l->timer || l->lesson)
+        if (!l->config.meta->learns || l->timer || l->learning_pass)
                 return 0;
         l->us = SESSION_LEARN_US;
         return set_timer(l);
@@ -115,5 +115,5 @@ void session_lean_end(SessionLean *l, bool has_calls) {
 }
 
 bool session_lean_is_busy(const SessionLean *l) {
-        return l && l->lesson;
+        return l && l->learning_pass;
 }

@@ -76,11 +76,11 @@ void session_on_look(void *userdata) {
 }
 
 /* One that waits armed loses nothing, and nobody watches its files. */
-void session_on_hushed(uint64_t from_ns, uint64_t to_ns, void *userdata) {
+void session_on_quiesced(uint64_t from_ns, uint64_t to_ns, void *userdata) {
         Session *s = userdata;
 
         if (s->health && s->meta->state == SESSION_RECORDING)
-                health_note_hush(s->health, from_ns, to_ns);
+                health_note_quiesce(s->health, from_ns, to_ns);
 }
 
 static int session_on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -258,7 +258,7 @@ void session_on_recorder(void *userdata) {
         }
         if (recorder_has_ended(s->recorder) && s->meta->state == SESSION_DRAINING) {
                 s->is_finishing = true;
-                if (aside_run(s->context->aside, session_finish, s) < 0)
+                if (background_run(s->context->background, session_finish, s) < 0)
                         session_finish(s); /* the loop waits */
         }
 }
@@ -403,7 +403,7 @@ static void session_on_not_hooked(void *userdata) {
 static int session_make_hooks(Session *s) {
         return session_hooks_new(&s->hooks, &(SessionHooksConfig){
                                                     .session = s,
-                                                    .aside = s->context->aside,
+                                                    .background = s->context->background,
                                                     .controller = s->context->controller,
                                                     .meta = s->meta,
                                                     .tracer = s->tracer,
@@ -421,7 +421,7 @@ static int session_make_hooks(Session *s) {
 static int session_make_lean(Session *s) {
         return session_lean_new(&s->lean, &(SessionLeanConfig){
                                                   .event = s->context->event,
-                                                  .aside = s->context->aside,
+                                                  .background = s->context->background,
                                                   .controller = s->context->controller,
                                                   .dir = s->dir,
                                                   .meta = s->meta,

@@ -17,7 +17,7 @@
 #include "daemon/session/session-kept.h"
 #include "daemon/session/session-origin.h"
 #include "daemon/session/session-private.h"
-#include "daemon/upkeep/stock.h"
+#include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/tracing-copy.h"
 
 static int refuse_errno(Refusal *refusal, int error, const char *what, const char *object) {
@@ -72,7 +72,7 @@ static int session_arm(Session *s, Refusal *refusal) {
         if (r > 0)
                 return r;
         s->meta->arm_ns = now_ns(CLOCK_MONOTONIC) - since_ns;
-        tracer_on_hushed(s->tracer, session_on_hushed, s);
+        tracer_on_quiesced(s->tracer, session_on_quiesced, s);
         session_enter(s, SESSION_EVENT_ARM, NULL);
         return 0;
 }
@@ -89,7 +89,7 @@ static int session_make_dir(Session *s, Refusal *refusal) {
                                    s->meta->name, store_path(s->context->store));
         if (r < 0)
                 return refuse_store(s, refusal, r, "making the session's directory in");
-        r = stock_reserve(s->dir);
+        r = disk_usage_reserve(s->dir);
         if (r < 0)
                 return refuse_store(s, refusal, r, "reserving room in");
         return 0;
@@ -363,7 +363,7 @@ int session_load(Session **ret, const SessionContext *context, const char *name)
         if (session_state_is_live(s->meta->state)) {
                 live_remove(s->dir);
                 pipe_marks_remove(s->meta->id);
-                r = stock_recover(s->dir, s->meta);
+                r = disk_usage_recover(s->dir, s->meta);
                 if (r < 0)
                         log_warning_errno(r, "Cannot count the pages of session '%s': %m", name);
                 session_enter(s, SESSION_EVENT_FAIL, "the daemon ended without stopping it");
@@ -435,7 +435,7 @@ static int session_rebuild(Session *s, const char **why, char text[static ADOPTI
         }
         if (r < 0)
                 return r;
-        tracer_on_hushed(s->tracer, session_on_hushed, s);
+        tracer_on_quiesced(s->tracer, session_on_quiesced, s);
         *why = adoption_read_live(s->dir, &live, text) ?: changed;
         r = session_take_cpus(s, &live);
         if (r >= 0)

@@ -2,10 +2,10 @@
 
 /*
  * A session's rules.  Each listens, if there is anything to hear it by, exactly as long as its firing
- * would do something: look() says so after every change, and nothing else switches bells on or off.
- * What happened meanwhile the bell has counted, so that it can be told as suppressed.
+ * would do something: look() says so after every change, and nothing else switches notifiers on or off.
+ * What happened meanwhile the notifier has counted, so that it can be told as suppressed.
  *
- * What a rule does without delay the kernel does first, by a switch; the daemon, told by the bell,
+ * What a rule does without delay the kernel does first, by a switch; the daemon, told by the notifier,
  * does the rest: takes the time, lets the readers go, keeps a snapshot, waits again.
  */
 
@@ -25,7 +25,7 @@ typedef struct Rule {
         SessionTriggers *all;
         size_t i; /* in the spec, and in the captures' counts */
         Trigger trigger;
-        Bell *bell;
+        Notifier *notifier;
         sd_event_source *timer; /* in, at, and while count looks at times */
         bool listens;
         bool has_switch;
@@ -38,7 +38,7 @@ struct SessionTriggers {
         sd_event_source *gap;      /* until a cap lets go */
         sd_event_source *stop;     /* a stop that has been ordered */
         sd_event_source *snapshot; /* likewise */
-        bool starts;               /* some rule does, so it waits armed */
+        bool start_queue;          /* some rule does, so it waits armed */
         bool repeats;              /* each recording becomes a snapshot, and it waits again */
         bool keeps;                /* some rule makes snapshots */
         bool has_begun;
@@ -237,14 +237,14 @@ static void fire(Rule *r, uint64_t n) {
 
 static int on_count(sd_event_source *source, uint64_t usec, void *userdata);
 
-/* Something rang, or has been ringing for a while: what came since the bell was cleared. */
+/* Something rang, or has been ringing for a while: what came since the notifier was cleared. */
 static void hear(Rule *r) {
         uint64_t n = 0;
 
         r->listens = false;
         if (r->all->is_leaving)
                 return; /* the next daemon hears of it */
-        if (bell_count(r->bell, &n) < 0 || n == 0) {
+        if (notifier_count(r->notifier, &n) < 0 || n == 0) {
                 look(r->all);
                 return;
         }
@@ -252,10 +252,10 @@ static void hear(Rule *r) {
                 r->listens = true;
                 if (sd_event_add_time_relative(r->all->config.event, &r->timer, CLOCK_MONOTONIC,
                                                COUNT_LOOK_USEC, 0, on_count, r) < 0)
-                        (void) bell_listen(r->bell, true);
+                        (void) notifier_listen(r->notifier, true);
                 return;
         }
-        (void) bell_clear(r->bell);
+        (void) notifier_clear(r->notifier);
         fire(r, r->trigger.kind == TRIGGER_COUNT ? 1 : n);
         look(r->all);
 }
@@ -304,16 +304,16 @@ static void begin_to_listen(Rule *r) {
         uint64_t n = 0;
 
         if (r->all->has_begun && r->trigger.kind != TRIGGER_COUNT &&
-            trigger_is_capture(&r->trigger) && bell_count(r->bell, &n) >= 0)
+            trigger_is_capture(&r->trigger) && notifier_count(r->notifier, &n) >= 0)
                 rule_count(r)->suppressed += n;
-        (void) bell_clear(r->bell);
+        (void) notifier_clear(r->notifier);
         put_switch(r);
-        r->listens = bell_listen(r->bell, true) >= 0;
+        r->listens = notifier_listen(r->notifier, true) >= 0;
 }
 
 static void end_to_listen(Rule *r) {
         take_switch(r);
-        (void) bell_listen(r->bell, false);
+        (void) notifier_listen(r->notifier, false);
         r->listens = false;
 }
 
@@ -333,7 +333,7 @@ static bool is_done(const SessionTriggers *t, uint64_t wait) {
                 return false;
         if (t->repeats)
                 return state == SESSION_ARMED;
-        return t->keeps && !t->starts && state == SESSION_RECORDING;
+        return t->keeps && !t->start_queue && state == SESSION_RECORDING;
 }
 
 static void look(SessionTriggers *t) {
@@ -349,7 +349,7 @@ static void look(SessionTriggers *t) {
                 Rule *r = &t->rules[i];
                 bool wants = can_act(r) && (wait == 0 || !trigger_is_capture(&r->trigger));
 
-                if (!r->bell || wants == r->listens || r->timer)
+                if (!r->notifier || wants == r->listens || r->timer)
                         continue;
                 if (wants)
                         begin_to_listen(r);
@@ -527,18 +527,18 @@ int session_triggers_new(SessionTriggers **ret, SessionMeta *m, Refusal *refusal
 
                 *rule = (Rule){ .all = t, .i = t->n };
                 r = trigger_parse(&rule->trigger, spec->triggers.items[t->n], why);
-                t->starts = t->starts || rule->trigger.does[TRIGGER_START];
+                t->start_queue = t->start_queue || rule->trigger.does[TRIGGER_START];
                 t->keeps = t->keeps || rule->trigger.does[TRIGGER_SNAPSHOT];
                 stops = stops || rule->trigger.does[TRIGGER_STOP];
         }
-        t->repeats = t->starts && stops && !spec->ring && spec->max_captures != 1;
+        t->repeats = t->start_queue && stops && !spec->ring && spec->max_captures != 1;
         m->captures.n_triggers = t->n;
         *ret = t;
         return MIN(r, 0);
 }
 
 bool session_triggers_start(const SessionTriggers *t) {
-        return t && t->starts;
+        return t && t->start_queue;
 }
 
 /* What rang while there was no daemon. */
@@ -547,10 +547,10 @@ static void catch_up(SessionTriggers *t) {
                 Rule *r = &t->rules[i];
                 uint64_t n = 0;
 
-                if (!r->bell || r->trigger.kind == TRIGGER_COUNT || bell_count(r->bell, &n) < 0 ||
-                    n == 0)
+                if (!r->notifier || r->trigger.kind == TRIGGER_COUNT ||
+                    notifier_count(r->notifier, &n) < 0 || n == 0)
                         continue;
-                (void) bell_clear(r->bell);
+                (void) notifier_clear(r->notifier);
                 fire(r, n);
         }
 }
@@ -566,8 +566,8 @@ int session_triggers_begin(SessionTriggers *t, const SessionTriggersConfig *conf
                 Rule *rule = &t->rules[i];
 
                 if (tracer_can_ring(&rule->trigger))
-                        r = tracer_open_bell(config->tracer, &rule->bell, i, config->event, on_ring,
-                                             rule);
+                        r = tracer_open_notifier(config->tracer, &rule->notifier, i, config->event,
+                                                 on_ring, rule);
                 else if (rule->trigger.kind == TRIGGER_IN || rule->trigger.kind == TRIGGER_AT)
                         r = set_timer(rule);
         }
@@ -591,7 +591,7 @@ void session_triggers_end(SessionTriggers *t) {
                 return;
         t->has_begun = false;
         for (size_t i = 0; i < t->n; i++) {
-                if (t->rules[i].bell)
+                if (t->rules[i].notifier)
                         end_to_listen(&t->rules[i]);
                 t->rules[i].timer = sd_event_source_disable_unref(t->rules[i].timer);
         }
@@ -605,7 +605,7 @@ SessionTriggers *session_triggers_free(SessionTriggers *t) {
                 return NULL;
         for (size_t i = 0; i < t->n; i++) {
                 (void) sd_event_source_disable_unref(t->rules[i].timer);
-                (void) bell_free(t->rules[i].bell);
+                (void) notifier_free(t->rules[i].notifier);
                 trigger_done(&t->rules[i].trigger);
         }
         (void) sd_event_source_disable_unref(t->gap);

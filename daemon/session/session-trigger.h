@@ -10,7 +10,7 @@
  *   - session_triggers_look() after a change of state, and when a snapshot is done
  *   - session_triggers_hooked() when session_hooks_change() has ended: does what was put off
  *   - session_triggers_end() before recording is switched off for good: listens no more
- *   - session_triggers_free() before the tracer is disarmed, which bells in use would hinder; never
+ *   - session_triggers_free() before the tracer is disarmed, which notifiers in use would hinder; never
  *     from within a trigger
  *
  * A session without rules has none of it: NULL does nothing.

@@ -7,7 +7,7 @@
 
 #include "base/now.h"
 #include "base/unit.h"
-#include "daemon/process/aside.h"
+#include "daemon/process/background.h"
 #include "daemon/session/session-usage.h"
 
 #define MEASURED_NS (200 * NSEC_PER_MSEC) /* so long what a live one takes is taken for that */
@@ -39,9 +39,9 @@ Footprint session_usage_footprint(const SessionUsage *u) {
 void session_usage_measure(SessionUsage *u, const SessionDir *dir) {
         Footprint f;
 
-        aside_leave(); /* there may be many files */
+        background_leave(); /* there may be many files */
         f = footprint_measure(dir);
-        aside_return();
+        background_return();
         session_usage_set(u, f);
 }
 

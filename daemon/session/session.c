@@ -12,7 +12,7 @@
 #include "daemon/session/session-kept.h"
 #include "daemon/session/session-private.h"
 #include "daemon/session/transition.h"
-#include "daemon/upkeep/stock.h"
+#include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/health.h"
 #include "daemon/watch/live.h"
 #include "daemon/watch/tracing-copy.h"
@@ -426,7 +426,7 @@ void session_finish(void *userdata) {
         const char *path;
         int r;
 
-        stock_release(s->dir);
+        disk_usage_release(s->dir);
         r = tracing_copy_end(s->dir, s->tracer, &path);
         if (r < 0)
                 session_warn(s, "copying tracing file %s failed: %s", path, origin_text(r));

@@ -13,7 +13,7 @@
 #include <systemd/sd-event.h>
 
 #include "base/cleanup.h"
-#include "daemon/process/aside.h"
+#include "daemon/process/background.h"
 #include "daemon/process/fdstore.h"
 #include "daemon/session/session-rest.h"
 #include "daemon/session/session-types.h"
@@ -32,7 +32,7 @@ typedef void (*SessionChanged)(Session *s, void *userdata);
 /* What sessions need of the daemon; outlives them. */
 typedef struct SessionContext {
         sd_event *event;
-        Aside *aside; /* that sessions end in */
+        Background *background; /* that sessions end in */
         Controller *controller;
         Store *store;
         KernelSymbols *symbols;
@@ -91,7 +91,7 @@ int session_adopt(Session **ret, const SessionContext *context, const char *name
  * its client's connection ends now.  Whether it goes on. */
 bool session_leave(Session *s);
 bool session_is_leaving(const Session *s);
-/* Whether a lesson reads what it has stored (daemon/watch/lesson.h). */
+/* Whether a learning pass reads what it has stored (daemon/watch/learning-pass.h). */
 bool session_is_learned(const Session *s);
 
 /* For whoever is about to read what is still being recorded: the names of tasks so far, or until a

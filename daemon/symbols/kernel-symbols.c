@@ -17,7 +17,7 @@
 
 #include "base/buf.h"
 #include "base/io.h"
-#include "daemon/process/aside.h"
+#include "daemon/process/background.h"
 #include "daemon/symbols/kernel-symbols.h"
 #include "store/symbol-file.h"
 
@@ -167,9 +167,9 @@ int kernel_symbols_store(KernelSymbols *k, int symbols_fd, const SymbolNames **r
         if (r == 0) {
                 if (TAKE(k->is_reading, true))
                         return KERNEL_SYMBOLS_E_BUSY;
-                aside_leave();
+                background_leave();
                 r = read_and_store(proc_fd, symbols_fd, &modules, &names);
-                aside_return();
+                background_return();
                 k->is_reading = false;
                 if (r != 0)
                         return r;

@@ -28,7 +28,7 @@ typedef struct SymbolNames {
 
 enum {
         KERNEL_SYMBOLS_E_HIDDEN = 1,
-        KERNEL_SYMBOLS_E_BUSY, /* a task of the daemon's is at it (daemon/process/aside.h) */
+        KERNEL_SYMBOLS_E_BUSY, /* a task of the daemon's is at it (daemon/process/background.h) */
 };                             /* every address reads as 0: kptr_restrict, or no CAP_SYSLOG */
 
 /* Where the kernel's symbols are: $FTRACED_KALLSYMS, for where a sandbox covers /proc/kallsyms, or

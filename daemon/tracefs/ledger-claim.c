@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/tracefs/ledger-private.h"
 #include "daemon/tracefs/put-back.h"
 
@@ -108,7 +108,7 @@ int ledger_claim_again(Ledger *l, const Tracefs *fs, const char *file) {
                 if ((e->kind != LEDGER_FILE && e->kind != LEDGER_TRACER) || !streq(e->file, file))
                         continue;
                 if (!now)
-                        r = knob_read(fs->fd, file, &now);
+                        r = control_read(fs->fd, file, &now);
                 if (r >= 0)
                         r = claim_again(l, fs, e, now);
                 /* What is on is ours, where there is one buffer: they have meant theirs to be off. */
@@ -127,9 +127,9 @@ int ledger_settle(Ledger *l, const Tracefs *fs, const char *session) {
                 int r;
 
                 if (e->mark == 0 || e->kind != LEDGER_FILE || !streq(e->session, session) ||
-                    !knob_is_list(e->file) || *e->old == 0)
+                    !control_is_list(e->file) || *e->old == 0)
                         continue;
-                r = knob_read(fs->fd, e->file, &now);
+                r = control_read(fs->fd, e->file, &now);
                 if (r >= 0)
                         r = ledger_wish(l, fs, e, now, &wish);
                 if (r < 0)

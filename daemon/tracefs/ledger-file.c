@@ -15,7 +15,7 @@
 
 #include "base/io.h"
 #include "base/log.h"
-#include "daemon/process/aside.h"
+#include "daemon/process/background.h"
 #include "daemon/tracefs/ledger-copy.h"
 #include "daemon/tracefs/ledger-private.h"
 #include "store/entry.h"
@@ -78,10 +78,10 @@ static int commit(Ledger *l, const char *tracefs_path) {
         json_decref(root);
         if (!text)
                 return -ENOMEM;
-        aside_leave();
+        background_leave();
         r = file_replace(l->dir_fd, LEDGER_NAME, text, strlen(text), LEDGER_MODE);
         write_copy(l, text);
-        aside_return();
+        background_return();
         free(text);
         return r;
 }
@@ -222,7 +222,7 @@ static int version_of(const char *text) {
         return version;
 }
 
-static void set_bad_aside(int dir_fd, int error, const char *text) {
+static void set_bad_background(int dir_fd, int error, const char *text) {
         _cleanup_free_ char *path = path_in(dir_fd, LEDGER_NAME);
         int version = version_of(text);
         char name[32], why[64];
@@ -280,7 +280,7 @@ static int load(Ledger *l, int dir_fd) {
 
         if (r >= 0 || !is_bad(r))
                 return MIN(r, 0);
-        set_bad_aside(dir_fd, r, text);
+        set_bad_background(dir_fd, r, text);
         return 0;
 }
 

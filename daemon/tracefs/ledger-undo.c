@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "daemon/process/aside.h"
-#include "daemon/tracefs/knob.h"
+#include "daemon/process/background.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/tracefs/ledger-private.h"
 #include "daemon/tracefs/put-back.h"
 
@@ -20,11 +20,11 @@
 
 /* A service manager that was told to let go of trace_pipe_raw may take a moment. */
 int ledger_switch_off(const Tracefs *fs, const char *path) {
-        int r = knob_write(fs->fd, path, "nop");
+        int r = control_write(fs->fd, path, "nop");
 
         for (unsigned i = 0; r == -EBUSY && i < 10; i++) {
                 (void) usleep(10000);
-                r = knob_write(fs->fd, path, "nop");
+                r = control_write(fs->fd, path, "nop");
         }
         return r;
 }
@@ -37,13 +37,13 @@ static int stop_tracer(const Tracefs *fs, const char *dir) {
         if (asprintf(&tracer_path, "%scurrent_tracer", dir) < 0 ||
             asprintf(&on_path, "%stracing_on", dir) < 0)
                 return -ENOMEM;
-        r = knob_read(fs->fd, tracer_path, &tracer);
+        r = control_read(fs->fd, tracer_path, &tracer);
         if (r == -ENOENT || (r >= 0 && !streq(tracer, "function_graph")))
                 return 0;
         if (r >= 0)
-                r = knob_read(fs->fd, on_path, &on);
+                r = control_read(fs->fd, on_path, &on);
         if (r >= 0 && !streq(on, "0"))
-                r = knob_write(fs->fd, on_path, "0");
+                r = control_write(fs->fd, on_path, "0");
         return r < 0 ? r : ledger_switch_off(fs, tracer_path);
 }
 
@@ -59,7 +59,7 @@ static int may_write(const Tracefs *fs, const LedgerRecord *e) {
         if (startswith(e->file, "instances/") || strstr(e->file, "events/"))
                 return 0;
         if (!streq(e->session, LEDGER_SHARED)) {
-                r = knob_read(fs->fd, "current_tracer", &tracer);
+                r = control_read(fs->fd, "current_tracer", &tracer);
                 return r < 0 ? r : streq(tracer, "nop") ? 0 : -EBUSY;
         }
         r = tracefs_find_graph_users(fs, &users);
@@ -80,25 +80,25 @@ static int undo_file(const Ledger *l, const Tracefs *fs, const LedgerRecord *e, 
         _cleanup_strv_ Strv skipped = {};
         int r;
 
-        r = knob_read(fs->fd, e->file, &now);
+        r = control_read(fs->fd, e->file, &now);
         if (r == -ENOENT)
                 return 0;
         if (r < 0)
                 return r;
         /* stop_tracer() has dealt with ours; any other tracer is somebody else's by now. */
         if (streq(e->file, "current_tracer") ||
-            (knob_equal(e->file, now, e->old) && !knob_hides(e->file, now)))
+            (control_equal(e->file, now, e->old) && !control_hides(e->file, now)))
                 return 0;
         r = ledger_wish(l, fs, e, now, &wish);
         if (r < 0)
                 return r;
         if (r == PUT_BACK_THEIRS)
                 return tell_theirs(fs, e, now, warnings);
-        aside_leave();
+        background_leave();
         r = may_write(fs, e);
         if (r >= 0)
-                r = knob_restore(fs->fd, e->file, wish, &skipped);
-        aside_return();
+                r = control_restore(fs->fd, e->file, wish, &skipped);
+        background_return();
         if (r < 0)
                 return r;
         (*n)++;
@@ -118,10 +118,10 @@ static int undo_line(const Tracefs *fs, const LedgerRecord *e, size_t *n) {
         int r;
 
         r = line ? strv_take(&lines, line) : -ENOMEM;
-        aside_leave();
+        background_leave();
         if (r >= 0)
-                r = knob_append(fs->fd, e->file, &lines);
-        aside_return();
+                r = control_append(fs->fd, e->file, &lines);
+        background_return();
         *n += r >= 0;
         return r == -ENOENT || r == -ENODEV || r == -EINVAL || r == -ESRCH ? 0 : r;
 }
@@ -138,17 +138,17 @@ static int stop_top(Ledger *l, const Tracefs *fs, const LedgerRecord *e) {
         int r;
 
         if (roots && e->mark && put_back_mark(fs, e->file) != e->mark) {
-                r = knob_read(fs->fd, GRAPH_FUNCTION, &now);
+                r = control_read(fs->fd, GRAPH_FUNCTION, &now);
                 if (r >= 0)
                         r = ledger_wish(l, fs, roots, now, &wish);
                 if (r != 0)
                         return MIN(r, 0);
         }
         r = ledger_claim_again(l, fs, "current_tracer");
-        aside_leave();
+        background_leave();
         if (r >= 0)
                 r = stop_tracer(fs, "");
-        aside_return();
+        background_return();
         return r;
 }
 
@@ -165,9 +165,9 @@ static int undo_stop(Ledger *l, const Tracefs *fs, const char *session) {
                 if (e->kind == LEDGER_TRACER)
                         continue;
                 if (e->kind == LEDGER_INSTANCE) {
-                        aside_leave();
+                        background_leave();
                         r = asprintf(&dir, "%s/", e->file) < 0 ? -ENOMEM : stop_tracer(fs, dir);
-                        aside_return();
+                        background_return();
                 } else if (streq(e->file, "current_tracer"))
                         r = stop_top(l, fs, e);
                 if (r < 0 && ret == 0)
@@ -181,7 +181,7 @@ static int undo_stop(Ledger *l, const Tracefs *fs, const char *session) {
 static int remove_instance(const Tracefs *fs, const char *dir) {
         int r;
 
-        log_debug("knob", "rmdir %s", dir);
+        log_debug("control", "rmdir %s", dir);
         for (unsigned i = 0; i < 50; i++) {
                 r = unlinkat(fs->fd, dir, AT_REMOVEDIR) < 0 ? ORIGIN(-errno) : 0;
                 if (r != -EBUSY)
@@ -210,7 +210,7 @@ static int undo_tracer(const Ledger *l, const Tracefs *fs, const LedgerRecord *e
         for (size_t i = 0; i < ledger_n(l); i++)
                 if (is_in_way(ledger_get(l, i), e))
                         return ORIGIN(-EBUSY);
-        r = knob_read(fs->fd, e->file, &now);
+        r = control_read(fs->fd, e->file, &now);
         if (r == -ENOENT || r == -ENODEV || (r >= 0 && !streq(now, "nop")))
                 return 0;
         if (r >= 0)
@@ -224,9 +224,9 @@ static int undo_tracer(const Ledger *l, const Tracefs *fs, const LedgerRecord *e
                                  "%s/%s was %s, with filters that are gone: it stays nop, for "
                                  "without any it would trace every function",
                                  fs->path, e->file, e->old);
-        aside_leave();
-        r = knob_write(fs->fd, e->file, e->old);
-        aside_return();
+        background_leave();
+        r = control_write(fs->fd, e->file, e->old);
+        background_return();
         if (r >= 0)
                 (*n)++;
         return r;
@@ -260,9 +260,9 @@ static int undo_session(Ledger *l, const Tracefs *fs, const char *session, Strv 
 
                 if (e->kind != LEDGER_INSTANCE || !streq(e->session, session))
                         continue;
-                aside_leave();
+                background_leave();
                 r = remove_instance(fs, e->file);
-                aside_return();
+                background_return();
                 if (r >= 0)
                         n++;
                 else if (r != -ENOENT) {

@@ -17,7 +17,7 @@
  *                     { "session": "", "kind": "tracer", "file": "current_tracer",
  *                       "old": "function", "set": "nop", "mark": 1764200000123456789 } ] }
  *
- * "file" is relative to tracefs; "old" is a value of daemon/tracefs/knob.h, or of a line what is taken out of
+ * "file" is relative to tracefs; "old" is a value of daemon/tracefs/control.h, or of a line what is taken out of
  * a file whose other lines are left alone.  "set" is what it was made to say, and "mark" when, as far
  * as these are known: what somebody else has written since stays (daemon/tracefs/put-back.h).  The session "" owns
  * what all live sessions share.  A

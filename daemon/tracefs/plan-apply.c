@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Making the steps of a plan, beside the daemon's loop (daemon/process/aside.h), for each may take long: the
+ * Making the steps of a plan, beside the daemon's loop (daemon/process/background.h), for each may take long: the
  * filters of function_graph are found by comparing every function's name with the root's, and what
  * changes a buffer waits for all CPUs (linux 6.12 kernel/trace/ftrace.c, ftrace_graph_set_hash();
  * trace.c, tracing_set_clock(), synchronize_rcu() in ring_buffer_reset_online_cpus()).  One of them
@@ -16,14 +16,14 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "daemon/process/aside.h"
+#include "daemon/process/background.h"
 #include "daemon/process/thread.h"
-#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/tracefs/plan.h"
 
 /* Newer kernels round a size up to whole pages and say so. */
 static bool is_applied(const char *file, const char *now, const char *value) {
-        if (knob_equal(file, now, value))
+        if (control_equal(file, now, value))
                 return true;
         return strstr(file, "buffer_size_kb") && *now != 'X' &&
                strtoul(now, NULL, 10) >= strtoul(value, NULL, 10);
@@ -35,12 +35,12 @@ static int write_and_look(const PlanStep *s, const Tracefs *fs, const char *text
         _cleanup_free_ char *now = NULL;
         int r;
 
-        r = knob_write(fs->fd, s->file, text);
+        r = control_write(fs->fd, s->file, text);
         if (r >= 0)
-                r = knob_read(fs->fd, s->file, &now);
+                r = control_read(fs->fd, s->file, &now);
         if (r < 0 || is_applied(s->file, now, s->value))
                 return MIN(r, 0);
-        log_debug("knob", "%s says \"%.200s\" after \"%.200s\" was written", s->file, now,
+        log_debug("control", "%s says \"%.200s\" after \"%.200s\" was written", s->file, now,
                   s->value);
         return PLAN_E_OTHER;
 }
@@ -49,7 +49,7 @@ static int write_and_look(const PlanStep *s, const Tracefs *fs, const char *text
 static int apply_set(const PlanStep *s, const Tracefs *fs) {
         int r = write_and_look(s, fs, s->text ?: s->value);
 
-        if (r != 0 && s->text && !streq(s->text, s->value) && knob_is_list(s->file))
+        if (r != 0 && s->text && !streq(s->text, s->value) && control_is_list(s->file))
                 r = write_and_look(s, fs, s->value);
         return r == PLAN_E_OTHER ? -EIO : r;
 }
@@ -58,20 +58,20 @@ static int apply_line(const PlanStep *s, const Tracefs *fs) {
         _cleanup_strv_ Strv lines = {};
         int r = strv_split(&lines, s->value, "\n");
 
-        return r < 0 ? r : knob_append(fs->fd, s->file, &lines);
+        return r < 0 ? r : control_append(fs->fd, s->file, &lines);
 }
 
 static int apply(const PlanStep *s, const Tracefs *fs) {
         switch (s->kind) {
         case PLAN_MKDIR:
-                log_debug("knob", "mkdir %s", s->file);
+                log_debug("control", "mkdir %s", s->file);
                 return mkdirat(fs->fd, s->file, 0700) < 0 ? ORIGIN(-errno) : 0;
         case PLAN_SET:
                 return apply_set(s, fs);
         case PLAN_LINE:
                 return apply_line(s, fs);
         case PLAN_RMDIR:
-                log_debug("knob", "rmdir %s", s->file);
+                log_debug("control", "rmdir %s", s->file);
                 return unlinkat(fs->fd, s->file, AT_REMOVEDIR) < 0 ? ORIGIN(-errno) : 0;
         case PLAN_APPEND:
         case PLAN_REMOVE:
@@ -147,8 +147,8 @@ int plan_apply(Plan *p, const Tracefs *fs, const char **ret_file) {
 
         if (p->is_dry)
                 return 0;
-        aside_leave();
+        background_leave();
         r = plan_apply_at_once(p, fs, ret_file);
-        aside_return();
+        background_return();
         return r;
 }

@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/grow.h"
 #include "base/log.h"
-#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/tracefs/plan.h"
 
 /*
@@ -104,7 +104,7 @@ static int read_new(const Tracefs *fs, const char *name, char **ret) {
         const char *value = NULL;
         int r;
 
-        r = knob_read(fs->fd, name, &top);
+        r = control_read(fs->fd, name, &top);
         if (r < 0)
                 return r; /* what the top level does not have an instance has not either */
         if (streq(name, "tracing_cpumask"))
@@ -114,7 +114,7 @@ static int read_new(const Tracefs *fs, const char *name, char **ret) {
         for (size_t i = 0; i < ELEMENTSOF(new_values); i++)
                 if (streq(new_values[i].name, name))
                         value = new_values[i].value;
-        if (!value && knob_is_list(name))
+        if (!value && control_is_list(name))
                 value = "";
         *ret = value ? strdup(value) : TAKE_PTR(top);
         return *ret ? 0 : -ENOMEM;
@@ -155,7 +155,7 @@ int plan_read(const Plan *p, const Tracefs *fs, const char *file, char **ret) {
         _cleanup_free_ char *now = NULL;
         int r;
 
-        r = name ? read_new(fs, name, &now) : knob_read(fs->fd, place, &now);
+        r = name ? read_new(fs, name, &now) : control_read(fs->fd, place, &now);
         if (r == -ENOENT && is_set(p, file)) { /* of an event that a step would make */
                 now = strdup("");
                 r = now ? 0 : -ENOMEM;
@@ -194,7 +194,7 @@ static int save_sizes_by_cpu(const Tracefs *fs, Ledger *l, const char *session) 
                 char file[64];
 
                 (void) snprintf(file, sizeof(file), "per_cpu/cpu%u/buffer_size_kb", cpus[i]);
-                r = knob_read(fs->fd, file, &value);
+                r = control_read(fs->fd, file, &value);
                 if (r >= 0)
                         r = ledger_add(l, session, LEDGER_FILE, file, value);
         }
@@ -208,14 +208,15 @@ int plan_add(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const c
 
 /*
  * Without buffer_percent the kernel wakes readers when their buffers are half full, which is late but not too
- * late for who looks by the clock as well (daemon/record/pace.h), and who listens to all CPUs' at once, whatever
+ * late for who looks by the clock as well (daemon/record/backoff.h), and who listens to all CPUs' at once, whatever
  * it says.  Old kernels refuse it to whoever lacks CAP_DAC_OVERRIDE (linux 5.10 kernel/trace/trace.c,
  * init_tracer_tracefs(): 0444; ring_buffer.c, ring_buffer_poll_wait(): full is 0 for all CPUs).
  */
 static bool is_withheld(const Plan *p, const Tracefs *fs, const char *file) {
         const char *name = find_in_new(p, resolve(p, file)) ?: file, *slash = strrchr(name, '/');
 
-        return streq(slash ? slash + 1 : name, "buffer_percent") && knob_is_read_only(fs->fd, name);
+        return streq(slash ? slash + 1 : name, "buffer_percent") &&
+               control_is_read_only(fs->fd, name);
 }
 
 /*
@@ -226,7 +227,7 @@ static bool is_withheld(const Plan *p, const Tracefs *fs, const char *file) {
 static bool tells_whose(const char *file) {
         if (strstr(file, "events/") || strstr(file, "buffer_size_kb") || strstr(file, "tracing_on"))
                 return false;
-        return !knob_is_list(file) || strstr(file, "set_graph_");
+        return !control_is_list(file) || strstr(file, "set_graph_");
 }
 
 int plan_add_text(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *file,
@@ -239,7 +240,7 @@ int plan_add_text(Plan *p, const Tracefs *fs, Ledger *l, const char *session, co
                 return 0;
         if (r < 0)
                 return r;
-        if (knob_equal(file, now, value) || is_withheld(p, fs, file))
+        if (control_equal(file, now, value) || is_withheld(p, fs, file))
                 return 0;
         if (session) {
                 if (streq(file, "buffer_size_kb") && *now == 'X')

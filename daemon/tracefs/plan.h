@@ -38,11 +38,11 @@ typedef struct PlanStep {
         PlanKind kind;
         char *file;        /* relative to tracefs; of PLAN_MKDIR and PLAN_RMDIR the directory */
         const char *place; /* in @file: what it is another name of */
-        char *now;         /* what it says before (daemon/tracefs/knob.h); NULL: of no interest */
-        char *value;       /* what it says afterwards, or the words */
-        char *text;        /* what is written so that it does; NULL: @value */
-        bool is_new;       /* it is in an instance that the plan makes, and @now from a table */
-        bool stays_open;   /* until PLAN_CLOSE */
+        char *now;       /* what it says before (daemon/tracefs/control.h); NULL: of no interest */
+        char *value;     /* what it says afterwards, or the words */
+        char *text;      /* what is written so that it does; NULL: @value */
+        bool is_new;     /* it is in an instance that the plan makes, and @now from a table */
+        bool stays_open; /* until PLAN_CLOSE */
 } PlanStep;
 
 typedef struct Plan {
@@ -74,10 +74,10 @@ int plan_add_line(Plan *p, Ledger *l, const char *session, const char *file, con
 /* Words are to be added to a list, in a dry plan.  Nothing becomes a record. */
 int plan_append(Plan *p, const Tracefs *fs, const char *file, const Strv *words);
 
-/* knob_read(), and in a dry plan what the steps would have left. */
+/* control_read(), and in a dry plan what the steps would have left. */
 int plan_read(const Plan *p, const Tracefs *fs, const char *file, char **ret);
 /* Makes the steps that it has not made: writes, reads back, compares.  A task leaves meanwhile
- * (daemon/process/aside.h).  -errno, -EIO if the file does not say what was written; then *@ret_file is the
+ * (daemon/process/background.h).  -errno, -EIO if the file does not say what was written; then *@ret_file is the
  * file (as long as @p lives). */
 int plan_apply(Plan *p, const Tracefs *fs, const char **ret_file);
 /* The same for what takes no time: nothing happens in between. */

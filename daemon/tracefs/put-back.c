@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/unit.h"
-#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/tracefs/put-back.h"
 
 /* trace-cmd writes current_tracer without truncating it, but never alone (trace-cmd 3.1.6, start and reset). */
@@ -70,7 +70,7 @@ uint64_t put_back_mark(const Tracefs *fs, const char *file) {
 static bool is_telling(const char *file, const char *value) {
         const char *slash = strrchr(file, '/');
 
-        if (knob_is_list(file))
+        if (control_is_list(file))
                 return *value;
         return streq(slash ? slash + 1 : file, "trace_clock") && !streq(value, "local");
 }
@@ -83,15 +83,15 @@ static int is_among(const char *file, const char *now, const char *set) {
 
         if (r < 0)
                 return r;
-        if (!knob_is_list(file)) {
+        if (!control_is_list(file)) {
                 for (size_t i = 0; i < values.n; i++)
-                        if (knob_equal(file, now, values.items[i]))
+                        if (control_equal(file, now, values.items[i]))
                                 return 1;
                 return 0;
         }
         r = strv_split(&words, now, "\n");
         for (size_t i = 0; r >= 0 && i < words.n; i++)
-                if (!strv_contains(&values, words.items[i]) && !knob_is_address(words.items[i]))
+                if (!strv_contains(&values, words.items[i]) && !control_is_address(words.items[i]))
                         return 0;
         return r < 0 ? r : 1;
 }
@@ -112,7 +112,7 @@ static int find_added(const PutBack *b, const char *now, Strv *ret) {
                         return 0;
         for (size_t i = 0; r >= 0 && i < words.n; i++)
                 if (!strv_contains(&set, words.items[i]) &&
-                    !strv_contains(b->added, words.items[i]) && !knob_is_address(words.items[i]))
+                    !strv_contains(b->added, words.items[i]) && !control_is_address(words.items[i]))
                         r = strv_add(ret, words.items[i]);
         return r;
 }
@@ -135,7 +135,7 @@ static int looks_foreign(const PutBack *b, const char *now) {
                 if (strv_contains(&set, words.items[i]) || strv_contains(b->added, words.items[i]))
                         return false;
                 is_foreign = is_foreign || (!strv_contains(&old, words.items[i]) &&
-                                            !knob_is_address(words.items[i]));
+                                            !control_is_address(words.items[i]));
         }
         return r < 0 ? r : is_foreign;
 }
@@ -158,7 +158,7 @@ static int merge(const PutBack *b, const char *now, char **ret) {
 
 int put_back_value(const PutBack *b, const Tracefs *fs, const char *now, char **ret) {
         uint64_t mark = b->mark ? put_back_mark(fs, b->file) : 0;
-        bool is_written = mark && mark != b->mark, is_list = knob_is_list(b->file);
+        bool is_written = mark && mark != b->mark, is_list = control_is_list(b->file);
         /* No value but a list is empty: whoever died over writing one left that. */
         int is_ours = b->set && (is_list || *now) ? is_among(b->file, now, b->set) : 1;
 
@@ -186,7 +186,7 @@ int put_back_value(const PutBack *b, const Tracefs *fs, const char *now, char **
 static bool has_words(const Tracefs *fs, const char *file) {
         _cleanup_free_ char *now = NULL;
 
-        return knob_read(fs->fd, file, &now) >= 0 && *now;
+        return control_read(fs->fd, file, &now) >= 0 && *now;
 }
 
 bool put_back_is_bounded(const Tracefs *fs, const char *tracer_file, const char *tracer) {

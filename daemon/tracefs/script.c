@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/tracefs/script.h"
 
 #define COMMENT_COLUMN 56
@@ -96,7 +96,7 @@ static void write_names(Buf *out, const char *words) {
 
 /* In one line, and cut. */
 static void write_was(Buf *out, const PlanStep *s) {
-        const char *was = *s->now ? s->now : knob_shown_empty(s->file);
+        const char *was = *s->now ? s->now : control_shown_empty(s->file);
         size_t n = strlen(was);
 
         buf_adds(out, "# was ");
@@ -112,7 +112,7 @@ static void write_was(Buf *out, const PlanStep *s) {
 /* What is written, lists joined with '\n'. */
 static int step_text(const PlanStep *s, char **ret) {
         if (s->kind != PLAN_LINE)
-                return knob_text(s->file, s->text ?: s->value, ret);
+                return control_text(s->file, s->text ?: s->value, ret);
         *ret = strdup(s->value);
         return *ret ? 0 : -ENOMEM;
 }
@@ -121,7 +121,7 @@ static void write_echo(Buf *out, const PlanStep *s) {
         _cleanup_free_ char *text = NULL;
         size_t begin = out->n_data, n;
 
-        if (s->text && knob_is_list(s->file) && !streq(s->text, s->value)) {
+        if (s->text && control_is_list(s->file) && !streq(s->text, s->value)) {
                 buf_printf(out, "# %s, which hold until a module comes or goes, for %zu:\n# ",
                            isdigit((unsigned char) *s->text) ? "Lines of available_filter_functions"
                                                              : "Globs",

@@ -22,8 +22,8 @@
 #include "base/io.h"
 #include "base/release.h"
 #include "base/unit.h"
-#include "daemon/process/aside.h"
-#include "daemon/tracefs/knob.h"
+#include "daemon/process/background.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/tracefs/tracefs.h"
 
 static int open_listing(int dir_fd, const char *path, DIR **ret) {
@@ -170,7 +170,7 @@ int tracefs_has_tracer(const Tracefs *fs, const char *dir, const char *tracer) {
 
         if (asprintf(&path, "%savailable_tracers", dir) < 0)
                 return -ENOMEM;
-        r = file_read(fs->fd, path, &text, NULL, KNOB_MAX_BYTES);
+        r = file_read(fs->fd, path, &text, NULL, CONTROL_MAX_BYTES);
         if (r < 0)
                 return r;
         r = strv_split(&words, text, " \n");
@@ -191,7 +191,7 @@ int tracefs_find_graph_users(const Tracefs *fs, Strv *ret) {
                                       : asprintf(&dir, "instances/%s/", instances.items[i])) < 0 ||
                     asprintf(&path, "%scurrent_tracer", dir) < 0)
                         return -ENOMEM;
-                r = knob_read(fs->fd, path, &tracer);
+                r = control_read(fs->fd, path, &tracer);
                 if (r == -ENOENT || r == -ENODEV) /* an instance that has just gone */
                         continue;
                 if (r < 0)
@@ -278,9 +278,9 @@ static int find_pipe_holders(const Tracefs *fs, const char *dir, Strv *ret) {
 int tracefs_find_pipe_holders(const Tracefs *fs, const char *dir, Strv *ret) {
         int r;
 
-        aside_leave();
+        background_leave();
         r = find_pipe_holders(fs, dir, ret);
-        aside_return();
+        background_return();
         return r;
 }
 

@@ -22,7 +22,7 @@ typedef struct Tracefs {
         char *path;  /* for messages; NULL while nothing is found */
         int root_fd; /* "/" */
         int error;   /* why fd is not open: -ENOENT (not mounted), -ENODATA (mounted, and empty, as
-                      * since a boot in lockdown), -EPERM (locked down later), -EACCES */
+                      * since a boot in sandbox), -EPERM (locked down later), -EACCES */
         bool marks_writers; /* files' times tell who wrote them (daemon/tracefs/put-back.h) */
 } Tracefs;
 
@@ -30,7 +30,7 @@ typedef struct Tracefs {
  * tracefs_attach() - find and open it; may be repeated after a failure
  * @path: where it is; NULL: where it is mounted
  *
- * Nothing is mounted.  Opening is proved by opening current_tracer, because lockdown refuses
+ * Nothing is mounted.  Opening is proved by opening current_tracer, because sandbox refuses
  * files, not the directory (linux 6.1 fs/tracefs/inode.c and kernel/trace/trace.c,
  * tracing_check_open_get_tr()); a kernel that boots locked down makes none (tracing_init_dentry()).
  * Return: 0, or -errno, which is also kept in fs->error.

@@ -11,9 +11,9 @@
 #include "base/unit.h"
 #include "daemon/admission/admission.h"
 #include "daemon/admission/override.h"
-#include "daemon/instances/bell.h"
+#include "daemon/instances/notifier.h"
 #include "daemon/instances/event-set.h"
-#include "daemon/process/aside.h"
+#include "daemon/process/background.h"
 #include "daemon/tracer/controller-private.h"
 #include "daemon/tracer/host-check.h"
 #include "store/trigger.h"
@@ -51,7 +51,7 @@ static int admit_triggers(const Controller *c, const Spec *spec, Refusal *refusa
                 char why[TRIGGER_WHY_MAX];
 
                 if (trigger_parse(&t, spec->triggers.items[i], why) == 0)
-                        r = bell_admit(&c->fs, &t, &c->functions, refusal);
+                        r = notifier_admit(&c->fs, &t, &c->functions, refusal);
         }
         return r;
 }
@@ -119,12 +119,12 @@ static int admit_now(Controller *c, const SessionMeta *m, Admission *a, Refusal 
 static int shorten(const Controller *c, const Spec *spec, Admission *a) {
         int r;
 
-        aside_leave();
+        background_leave();
         r = functions_shorten(&c->functions, &a->roots, &spec->functions, &a->root_words);
         if (r >= 0)
                 r = functions_shorten(&c->functions, &a->notrace, &spec->notrace,
                                       &a->notrace_words);
-        aside_return();
+        background_return();
         return r;
 }
 
@@ -144,9 +144,9 @@ static int ask(Controller *c, const SessionMeta *m, Admission *a, Refusal *refus
                 return r;
         a->generation = c->generation;
         a->asked_ns = now_ns(CLOCK_MONOTONIC);
-        aside_leave();
+        background_leave();
         r = admit_spec(c, m, &use, a, refusal);
-        aside_return();
+        background_return();
         if (r == 0)
                 r = admit_now(c, m, a, refusal);
         return r == 0 ? shorten(c, &m->spec, a) : r;
@@ -168,7 +168,7 @@ int controller_ask(Controller *c, Admission **ret, const SessionMeta *m, bool fo
 
 int controller_admit(Controller *c, Admission **ret, const SessionMeta *m, bool force,
                      Refusal *refusal) {
-        aside_settle(c->aside);
+        background_settle(c->background);
         return controller_ask(c, ret, m, force, false, refusal);
 }
 

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
 /* Whether the ledger holds what arming @m put there first and disarming takes out last. */
@@ -32,13 +32,13 @@ static int has_roots(const Controller *c, const SessionMeta *m) {
         size_t n_missing = 0, n_addresses = 0;
         int r;
 
-        r = knob_read(c->fs.fd, GRAPH_FUNCTION, &text);
+        r = control_read(c->fs.fd, GRAPH_FUNCTION, &text);
         if (r >= 0)
                 r = strv_split(&now, text, "\n");
         if (r < 0)
                 return r;
         for (size_t i = 0; i < now.n; i++)
-                n_addresses += knob_is_address(now.items[i]);
+                n_addresses += control_is_address(now.items[i]);
         for (size_t i = 0; i < m->roots.n; i++)
                 n_missing += !strv_contains(&now, m->roots.items[i]);
         return n_missing <= n_addresses;
@@ -54,7 +54,7 @@ static int look_at_hooks(Tracer *t, const SessionMeta *m) {
                 return 0;
         if (asprintf(&path, "%sset_ftrace_filter", instance_dir(t->instance)) < 0)
                 return -ENOMEM;
-        r = knob_read(t->c->fs.fd, path, &hooked);
+        r = control_read(t->c->fs.fd, path, &hooked);
         t->waits = r >= 0 && *hooked;
         return r;
 }

@@ -16,9 +16,9 @@
 #include "daemon/instances/event-set.h"
 #include "daemon/instances/task-filter.h"
 #include "daemon/lean/lean.h"
-#include "daemon/process/aside.h"
-#include "daemon/record/pace.h"
-#include "daemon/tracefs/knob.h"
+#include "daemon/process/background.h"
+#include "daemon/record/backoff.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/tracefs/plan.h"
 #include "daemon/tracer/controller-private.h"
 #include "store/format.h"
@@ -57,7 +57,7 @@ static int plan_shared(const Tracer *t, Plan *p, const SessionMeta *m, const Adm
                 r = plan_names(c, p, GRAPH_FUNCTION, &t->claim->roots, &a->root_words);
         /* Kept even if it is the same by chance: the next session will add to it. */
         if (r >= 0)
-                r = knob_read(c->fs.fd, GRAPH_FUNCTION, &now);
+                r = control_read(c->fs.fd, GRAPH_FUNCTION, &now);
         if (r >= 0)
                 r = ledger_claim(c->ledger, &c->fs, LEDGER_SHARED, LEDGER_FILE, GRAPH_FUNCTION, now,
                                  roots);
@@ -93,18 +93,18 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
         }
         *ret_file = "the control files";
         r = instance_plan(t->instance, p, c->ledger, session,
-                          &(InstanceSettings){
-                                  .buffer_bytes = m->spec.buffer_bytes,
-                                  .percent = pace_percent(m->spec.buffer_bytes, m->spec.max_bytes),
-                                  .clock = t->clock,
-                                  .cpus = &m->spec.cpus,
-                                  .threads = &a->threads,
-                                  .threads_change = task_filter_follows(&m->spec),
-                                  .no_irqs = m->spec.no_irqs,
-                                  .no_sleep_time = m->spec.no_sleep_time,
-                                  .not_hooked = &a->clock_readers,
-                                  .hooks = t->waits ? &a->waiting : &a->lean.hooks,
-                                  .args = m->spec.args });
+                          &(InstanceSettings){ .buffer_bytes = m->spec.buffer_bytes,
+                                               .percent = backoff_percent(m->spec.buffer_bytes,
+                                                                          m->spec.max_bytes),
+                                               .clock = t->clock,
+                                               .cpus = &m->spec.cpus,
+                                               .threads = &a->threads,
+                                               .threads_change = task_filter_follows(&m->spec),
+                                               .no_irqs = m->spec.no_irqs,
+                                               .no_sleep_time = m->spec.no_sleep_time,
+                                               .not_hooked = &a->clock_readers,
+                                               .hooks = t->waits ? &a->waiting : &a->lean.hooks,
+                                               .args = m->spec.args });
         if (r >= 0)
                 r = event_set_plan(&m->spec.events, &a->threads, t->instance, p, &c->fs, c->ledger,
                                    session);
@@ -167,7 +167,7 @@ static int refuse_program(const Tracer *t, const SessionMeta *m, int error, cons
                                    format_bytes(size, m->spec.buffer_bytes));
         return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{si}", "errno", -error),
                            "cannot program %s in %s: %s. Everything is put back; "
-                           "FTRACED_DEBUG=knob shows each write.",
+                           "FTRACED_DEBUG=control shows each write.",
                            file, fs->path,
                            error == -EIO ? "it does not say what was written" : origin_text(error));
 }
@@ -181,7 +181,7 @@ static int warn_of_addresses(Controller *c, Strv *warnings) {
                 char *text;
                 int r;
 
-                r = knob_read(c->fs.fd, files[i], &now);
+                r = control_read(c->fs.fd, files[i], &now);
                 if (r < 0 || !strstr(now, "0xffff"))
                         continue;
                 if (asprintf(&text,
@@ -208,18 +208,18 @@ static int warn_of_clock_readers(const Strv *clock_readers, Strv *warnings) {
 }
 
 /* Those who record already are told by their gaps; who comes, by a sentence. */
-static int warn_of_hush(const Tracer *t, Strv *warnings) {
-        _cleanup_free_ char *names = strv_join(&t->hushed, ", ");
+static int warn_of_quiesce(const Tracer *t, Strv *warnings) {
+        _cleanup_free_ char *names = strv_join(&t->quiesced, ", ");
         char text[UNIT_TEXT_MAX];
 
-        if (t->hushed.n == 0)
+        if (t->quiesced.n == 0)
                 return 0;
         if (!names)
                 return -ENOMEM;
         return strv_addf(warnings,
                          "%s recorded nothing for %s, while the functions of this session were "
                          "added to the kernel's list",
-                         names, format_duration(text, t->hushed_ns));
+                         names, format_duration(text, t->quiesced_ns));
 }
 
 int tracer_fill_meta(Tracer *t, SessionMeta *m, const Admission *a) {
@@ -253,7 +253,7 @@ int tracer_fill_meta(Tracer *t, SessionMeta *m, const Admission *a) {
         for (size_t i = 0; r >= 0 && i < a->warnings.n; i++)
                 r = strv_add(&m->warnings, a->warnings.items[i]);
         if (r >= 0)
-                r = warn_of_hush(t, &m->warnings);
+                r = warn_of_quiesce(t, &m->warnings);
         if (r < 0)
                 return r;
 
@@ -324,10 +324,10 @@ int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, Admission 
         bool is_learning = controller_is_learning_of(c, &m->spec, &a->roots);
         int r;
 
-        aside_leave();
+        background_leave();
         r = lean_choose(&a->lean, c->store_fd, c->fs.root_fd, &c->functions, &m->spec, &a->roots,
                         &a->notrace, is_learning, &a->warnings, refusal);
-        aside_return();
+        background_return();
         if (r == 0)
                 r = warn_of_addresses(c, &a->warnings);
         if (r == 0)
@@ -350,7 +350,7 @@ int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Admission *a, Re
         Tracer *t;
         int r, k;
 
-        aside_settle(c->aside);
+        background_settle(c->background);
         r = admission_renew(a, c, m, refusal);
         if (r == 0)
                 r = tracer_prepare(c, &t, m, a, refusal);
@@ -358,7 +358,7 @@ int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Admission *a, Re
                 return r;
         if (a->lean.learns)
                 tracer_look_at_quiet(t);
-        r = tracer_hang_bells(t, &plan, m, &a->roots, &a->threads, refusal);
+        r = tracer_attach_notifiers(t, &plan, m, &a->roots, &a->threads, refusal);
         if (r == 0)
                 r = tracer_program(t, m, a, &plan, &file);
         if (r == 0) {
@@ -366,7 +366,7 @@ int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Admission *a, Re
                 r = tracer_fill_meta(t, m, a);
         }
         if (r < 0) {
-                log_debug("knob", "arming %s failed at %s: %s", m->name, file ?: "the triggers",
+                log_debug("control", "arming %s failed at %s: %s", m->name, file ?: "the triggers",
                           origin_text(r));
                 r = refuse_program(t, m, r, file ?: "the triggers", refusal);
         }

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
 /* @file is to say @value again, unless it does. */
@@ -20,7 +20,7 @@ static int put_back(const Controller *c, Plan *p, const char *file, const char *
         r = plan_read(p, &c->fs, file, &now);
         if (r == -ENOENT)
                 return 0;
-        if (r < 0 || knob_equal(file, now, value))
+        if (r < 0 || control_equal(file, now, value))
                 return r;
         return plan_step(p, PLAN_SET, file, NULL, value, NULL);
 }
@@ -98,7 +98,7 @@ static int rehearse(Tracer *t, Plan *p, size_t *ret_n_arm, SessionMeta *m, const
         const char *file;
         int r;
 
-        r = tracer_hang_bells(t, p, m, &a->roots, &a->threads, refusal);
+        r = tracer_attach_notifiers(t, p, m, &a->roots, &a->threads, refusal);
         if (r > 0)
                 return r;
         if (r >= 0)
@@ -131,7 +131,7 @@ int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta
         Tracer *t;
         int r;
 
-        aside_settle(c->aside);
+        background_settle(c->background);
         r = ledger_new_dry(&dry);
         if (r >= 0)
                 r = controller_ask(c, &a, m, force, true, refusal);

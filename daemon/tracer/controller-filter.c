@@ -3,9 +3,9 @@
 /*
  * set_graph_function while tracers are on: roots come and go with sessions and with modules.  The kernel
  * takes long over the names and acts at close; where it must not be looked into then, the names are
- * written first, and for the close the tracers are hushed (daemon/instances/hush.h).
+ * written first, and for the close the tracers are quiesced (daemon/instances/quiesce.h).
  *
- * Nothing hushes the tracer of somebody else.  While there is one, no root comes, and those that should
+ * Nothing quiesces the tracer of somebody else.  While there is one, no root comes, and those that should
  * go stay, until a later change finds it gone; the last session's end clears the list in any case.
  */
 
@@ -14,8 +14,8 @@
 
 #include "base/log.h"
 #include "base/now.h"
-#include "daemon/instances/hush.h"
-#include "daemon/tracefs/knob.h"
+#include "daemon/instances/quiesce.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
 static Tracer *find_tracer(const Controller *c, const char *dir) {
@@ -50,25 +50,26 @@ static void tell(const Controller *c, const Strv *users, const uint64_t *from_ns
         for (size_t i = 0; i < users->n; i++) {
                 const Tracer *t = find_tracer(c, users->items[i]);
 
-                if (t && t->on_hushed)
-                        t->on_hushed(from_ns[i], to_ns[i], t->userdata);
+                if (t && t->on_quiesced)
+                        t->on_quiesced(from_ns[i], to_ns[i], t->userdata);
         }
 }
 
-/* Lets what was prepared act, with everybody hushed.  It does in any case: whatever closes the file, the
+/* Lets what was prepared act, with everybody quiesced.  It does in any case: whatever closes the file, the
  * end of the process as well. */
-static int install_hushed(Controller *c, Hush *hush, int fd, const Strv *users, uint64_t *from_ns,
-                          uint64_t *to_ns, uint64_t *ret_ns) {
+static int install_quiesced(Controller *c, Quiesce *quiesce, int fd, const Strv *users,
+                            uint64_t *from_ns, uint64_t *to_ns, uint64_t *ret_ns) {
         uint64_t since_ns = now_ns(CLOCK_MONOTONIC);
         int ret, r;
 
         read_clocks(c, users, 0, from_ns);
-        r = hush_begin(hush, users);
+        r = quiesce_begin(quiesce, users);
         if (r < 0)
-                (void) log_warning_errno(r, "The tracers could not be hushed while " GRAPH_FUNCTION
-                                            " changes (ftraced(8), KNOWN FAULTS OF KERNELS): %m");
-        ret = knob_install(fd);
-        r = hush_end(hush);
+                (void) log_warning_errno(r,
+                                         "The tracers could not be quiesced while " GRAPH_FUNCTION
+                                         " changes (ftraced(8), KNOWN FAULTS OF KERNELS): %m");
+        ret = control_install(fd);
+        r = quiesce_end(quiesce);
         if (r < 0)
                 (void) log_error_errno(r, "A list of processes could not be put back yet: %m");
         if (ret_ns)
@@ -85,40 +86,40 @@ static int change_at_once(Controller *c, const Strv *words, bool removes) {
         int r;
 
         c->n_root_closes++;
-        aside_leave();
-        r = removes ? knob_remove(c->fs.fd, GRAPH_FUNCTION, words)
-                    : knob_append(c->fs.fd, GRAPH_FUNCTION, words);
-        aside_return();
+        background_leave();
+        r = removes ? control_remove(c->fs.fd, GRAPH_FUNCTION, words)
+                    : control_append(c->fs.fd, GRAPH_FUNCTION, words);
+        background_return();
         return r;
 }
 
-static int change_hushed(Controller *c, const Strv *words, bool removes, uint64_t *ret_ns,
-                         Strv *ret_hushed) {
+static int change_quiesced(Controller *c, const Strv *words, bool removes, uint64_t *ret_ns,
+                           Strv *ret_quiesced) {
         _cleanup_free_ uint64_t *from_ns = NULL, *to_ns = NULL;
-        _cleanup_(hush_done) Hush hush = {};
+        _cleanup_(quiesce_done) Quiesce quiesce = {};
         _cleanup_strv_ Strv users = {};
         int fd, r, k;
 
         r = find_users(c, &users);
         if (r >= 0)
-                r = hush_prepare(&hush, c->ledger, &c->fs, &users);
+                r = quiesce_prepare(&quiesce, c->ledger, &c->fs, &users);
         if (r < 0)
                 return r;
         from_ns = calloc(users.n + 1, sizeof(*from_ns));
         to_ns = calloc(users.n + 1, sizeof(*to_ns));
         if (!from_ns || !to_ns)
                 return -ENOMEM;
-        aside_leave();
-        r = knob_prepare(c->fs.fd, GRAPH_FUNCTION, words, removes, &fd);
-        aside_return();
+        background_leave();
+        r = control_prepare(c->fs.fd, GRAPH_FUNCTION, words, removes, &fd);
+        background_return();
         if (fd < 0)
                 return r;
         c->n_root_closes++;
-        k = install_hushed(c, &hush, fd, &users, from_ns, to_ns, ret_ns);
-        for (size_t i = 0; ret_hushed && i < users.n; i++) {
+        k = install_quiesced(c, &quiesce, fd, &users, from_ns, to_ns, ret_ns);
+        for (size_t i = 0; ret_quiesced && i < users.n; i++) {
                 const Tracer *t = find_tracer(c, users.items[i]);
 
-                if (t && strv_add(ret_hushed, t->claim->session) < 0)
+                if (t && strv_add(ret_quiesced, t->claim->session) < 0)
                         return -ENOMEM;
         }
         return r < 0 ? r : k;
@@ -129,7 +130,7 @@ static int change_hushed(Controller *c, const Strv *words, bool removes, uint64_
 static int pick_present(const Controller *c, const Strv *words, Strv *ret) {
         _cleanup_free_ char *text = NULL;
         _cleanup_strv_ Strv now = {};
-        int r = knob_read(c->fs.fd, GRAPH_FUNCTION, &text);
+        int r = control_read(c->fs.fd, GRAPH_FUNCTION, &text);
 
         if (r >= 0)
                 r = strv_split(&now, text, "\n");
@@ -148,7 +149,7 @@ static int shorten(const Controller *c, const Strv *words, Strv *ret) {
 }
 
 int controller_change_roots(Controller *c, const Strv *words, bool removes, uint64_t *ret_ns,
-                            Strv *ret_hushed) {
+                            Strv *ret_quiesced) {
         _cleanup_strv_ Strv present = {}, few = {};
         int r;
 
@@ -163,8 +164,8 @@ int controller_change_roots(Controller *c, const Strv *words, bool removes, uint
         r = shorten(c, words, &few);
         if (r < 0)
                 return r;
-        return hush_is_needed(&c->fs) ? change_hushed(c, &few, removes, ret_ns, ret_hushed)
-                                      : change_at_once(c, &few, removes);
+        return quiesce_is_needed(&c->fs) ? change_quiesced(c, &few, removes, ret_ns, ret_quiesced)
+                                         : change_at_once(c, &few, removes);
 }
 
 uint64_t tracer_n_root_closes(const Tracer *t) {
@@ -254,7 +255,7 @@ int controller_recover_roots(Controller *c) {
 
 /* Whether a word in set_graph_function is none of @all, the roots of sessions, nor one that went. */
 static bool is_foreign(const Controller *c, const Strv *all, const char *word) {
-        return !strv_finds(all, word) && !knob_is_address(word) &&
+        return !strv_finds(all, word) && !control_is_address(word) &&
                !strv_contains(&c->kept_roots, word);
 }
 
@@ -292,7 +293,7 @@ int controller_admit_filter(const Controller *c, Refusal *refusal) {
                 return 0;
         r = arbiter_all_roots(&c->arbiter, &all);
         if (r >= 0)
-                r = knob_read(c->fs.fd, GRAPH_FUNCTION, &text);
+                r = control_read(c->fs.fd, GRAPH_FUNCTION, &text);
         if (r >= 0)
                 r = strv_split(&now, text, "\n");
         for (size_t i = 0; r >= 0 && i < now.n; i++)
@@ -316,7 +317,7 @@ static int plan_words(const Controller *c, Plan *p, const Strv *words, bool remo
                        : plan_append(p, &c->fs, GRAPH_FUNCTION, words);
 }
 
-/* What would be written, hushing included. */
+/* What would be written, quiescing included. */
 static int plan_change(const Controller *c, Plan *p, const Strv *words, bool removes) {
         _cleanup_strv_ Strv users = {};
         int r;
@@ -324,15 +325,15 @@ static int plan_change(const Controller *c, Plan *p, const Strv *words, bool rem
         if (words->n == 0)
                 return 0;
         r = plan_words(c, p, words, removes);
-        if (r < 0 || !hush_is_needed(&c->fs))
+        if (r < 0 || !quiesce_is_needed(&c->fs))
                 return r;
         p->steps[p->n - 1].stays_open = true;
         r = tracefs_find_graph_users(&c->fs, &users);
         if (r >= 0)
-                r = hush_plan(p, &c->fs, &users, true);
+                r = quiesce_plan(p, &c->fs, &users, true);
         if (r >= 0)
                 r = plan_step(p, PLAN_CLOSE, GRAPH_FUNCTION, NULL, "", NULL);
-        return r < 0 ? r : hush_plan(p, &c->fs, &users, false);
+        return r < 0 ? r : quiesce_plan(p, &c->fs, &users, false);
 }
 
 int tracer_add_roots(Tracer *t, Plan *p) {
@@ -343,7 +344,8 @@ int tracer_add_roots(Tracer *t, Plan *p) {
         r = arbiter_own_roots(&c->arbiter, t->claim, &own);
         if (r >= 0)
                 r = p->is_dry ? plan_change(c, p, &own, false)
-                              : controller_change_roots(c, &own, false, &t->hushed_ns, &t->hushed);
+                              : controller_change_roots(c, &own, false, &t->quiesced_ns,
+                                                        &t->quiesced);
         return r < 0 ? r : check_roots(t, p);
 }
 
@@ -368,7 +370,7 @@ void controller_drop_kept(Controller *c) {
         if (r >= 0)
                 r = controller_change_roots(c, &unwanted, true, NULL, NULL);
         if (r < 0) {
-                log_debug("knob", "roots of sessions that ended stay: %s", origin_text(r));
+                log_debug("control", "roots of sessions that ended stay: %s", origin_text(r));
                 return;
         }
         forget(c, &unwanted);

@@ -13,45 +13,45 @@
 #include "daemon/tracer/controller-private.h"
 
 void tracer_look_at_quiet(Tracer *t) {
-        _cleanup_(touchstone_freep) TouchstoneChild *child = NULL;
+        _cleanup_(workload_freep) WorkloadChild *child = NULL;
         int r;
 
-        r = touchstone_start(&child);
+        r = workload_start(&child);
         if (r >= 0)
-                r = touchstone_run(child, false, &t->quiet);
-        t->is_weighed = r >= 0;
+                r = workload_run(child, false, &t->quiet);
+        t->is_measured = r >= 0;
         if (r < 0)
                 log_debug("lean", "ordinary work could not be timed: %s", origin_text(r));
 }
 
-const Touchstone *tracer_quiet(const Tracer *t) {
-        return t->is_weighed ? &t->quiet : NULL;
+const Workload *tracer_quiet(const Tracer *t) {
+        return t->is_measured ? &t->quiet : NULL;
 }
 
-int controller_begin_lesson(Controller *c, const Strv *roots) {
-        if (!ARRAY_GROW(c->lessons, c->n_lessons))
+int controller_begin_learning_pass(Controller *c, const Strv *roots) {
+        if (!ARRAY_GROW(c->learning_passes, c->n_learning_passes))
                 return -ENOMEM;
-        c->lessons[c->n_lessons++] = roots;
+        c->learning_passes[c->n_learning_passes++] = roots;
         return 0;
 }
 
-void controller_end_lesson(Controller *c, const Strv *roots) {
-        for (size_t i = 0; i < c->n_lessons; i++)
-                if (c->lessons[i] == roots) {
-                        c->lessons[i] = c->lessons[--c->n_lessons];
+void controller_end_learning_pass(Controller *c, const Strv *roots) {
+        for (size_t i = 0; i < c->n_learning_passes; i++)
+                if (c->learning_passes[i] == roots) {
+                        c->learning_passes[i] = c->learning_passes[--c->n_learning_passes];
                         return;
                 }
 }
 
 bool controller_is_learning(const Controller *c) {
-        return c->n_lessons > 0;
+        return c->n_learning_passes > 0;
 }
 
 bool controller_is_learning_of(const Controller *c, const Spec *spec, const Strv *roots) {
         if (!lean_asks(spec))
                 return false;
-        for (size_t i = 0; i < c->n_lessons; i++)
-                if (strv_equal(c->lessons[i], roots))
+        for (size_t i = 0; i < c->n_learning_passes; i++)
+                if (strv_equal(c->learning_passes[i], roots))
                         return true;
         return false;
 }
@@ -64,7 +64,7 @@ int controller_narrow(Controller *c, Tracer *t, SessionMeta *m) {
         const char *file = NULL;
         int r;
 
-        aside_settle(c->aside);
+        background_settle(c->background);
         r = lean_choose(&choice, c->store_fd, c->fs.root_fd, &c->functions, &m->spec, &m->roots,
                         &m->notrace, false, &warnings, &refusal);
         if (r != 0 || choice.hooks.lines.n == 0)
@@ -81,25 +81,26 @@ int controller_narrow(Controller *c, Tracer *t, SessionMeta *m) {
         return r < 0 ? r : 1;
 }
 
-int controller_weigh(Controller *c, Weighing *ret, const Strv *names) {
+int controller_measure_hook_cost(Controller *c, HookCost *ret, const Strv *names) {
         _cleanup_(hooks_done) Hooks hooks = {};
         int r;
 
-        aside_settle(c->aside);
+        background_settle(c->background);
         r = functions_load(&c->functions, &c->fs);
         for (size_t i = 0; r >= 0 && i < names->n; i++)
                 if (functions_contain(&c->functions, names->items[i]))
                         r = strv_add(&hooks.names, names->items[i]);
         if (r >= 0)
                 r = functions_find_lines(&c->functions, &hooks.names, &hooks.lines);
-        return r < 0 ? r : weigh(ret, &c->fs, c->ledger, &hooks);
+        return r < 0 ? r : hook_cost_measure(ret, &c->fs, c->ledger, &hooks);
 }
 
 int controller_learn(Controller *c, const Strv *roots, const char *kernel, const LeanCache *new) {
         int r;
 
         if (!controller_has_functions(c))
-                aside_settle(c->aside); /* a task may be comparing names with those of before */
+                background_settle(
+                        c->background); /* a task may be comparing names with those of before */
         r = functions_load(&c->functions, &c->fs);
         return r < 0 ? r
                      : lean_learn(c->store_fd, c->fs.root_fd, &c->functions, roots, kernel, new);

@@ -26,8 +26,8 @@
 
 struct Controller {
         Tracefs fs;
-        Aside *aside;      /* whose tasks write, too */
-        char *wanted_path; /* where the caller says tracefs is, or NULL */
+        Background *background; /* whose tasks write, too */
+        char *wanted_path;      /* where the caller says tracefs is, or NULL */
         Ledger *ledger;
         Arbiter arbiter;
         Functions functions;
@@ -40,10 +40,10 @@ struct Controller {
         bool has_address; /* set_graph_function had one of a function that went (controller-roots.c) */
         Strv kept_roots; /* of sessions that ended, which could not be taken out (controller-filter.c) */
         uint64_t n_root_closes; /* of set_graph_function while somebody records */
-        Strv recovered;         /* instances that a daemon which died had hushed */
+        Strv recovered;         /* instances that a daemon which died had quiesced */
         Strv stale_roots; /* names of what is at addresses that went, as set_graph_function shows them */
-        const Strv **lessons; /* the roots of each that is under way (controller-lean.c) */
-        size_t n_lessons;
+        const Strv **learning_passes; /* the roots of each that is under way (controller-lean.c) */
+        size_t n_learning_passes;
         ConfigShare memory_limit;
         uint64_t generation; /* of what admission depends on and the controller knows */
 };
@@ -58,12 +58,12 @@ struct Tracer {
         bool ended;            /* disarmed, and still on */
         bool waits;            /* armed, with the roots alone hooked */
         Strv gone;             /* roots whose module has gone */
-        bool is_weighed;
-        Touchstone quiet; /* if so */
-        Strv hushed;      /* sessions that were, while its roots came */
-        uint64_t hushed_ns;
-        TracerHushed on_hushed; /* or NULL */
-        void *userdata;         /* of it */
+        bool is_measured;
+        Workload quiet; /* if so */
+        Strv quiesced;  /* sessions that were, while its roots came */
+        uint64_t quiesced_ns;
+        TracerQuiesced on_quiesced; /* or NULL */
+        void *userdata;             /* of it */
 };
 
 struct Admission {
@@ -101,7 +101,7 @@ int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, Admission 
  * -errno, and *@ret_file says of what (as long as @p lives). */
 int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                    const char **ret_file);
-/* Whether a lesson is under way that would tell what is to be hooked for @spec. */
+/* Whether a learning pass is under way that would tell what is to be hooked for @spec. */
 bool controller_is_learning_of(const Controller *c, const Spec *spec, const Strv *roots);
 /* What controller_arm() fills. */
 int tracer_fill_meta(Tracer *t, SessionMeta *m, const Admission *a);
@@ -114,8 +114,8 @@ void tracer_free(Tracer *t);
 /* controller-trigger.c.  Of a session that waits armed, where everything would be hooked, the roots. */
 int hooks_for_waiting(const Functions *f, const SessionMeta *m, const Strv *roots, Hooks *hooks,
                       bool *ret_waits);
-int tracer_hang_bells(Tracer *t, Plan *p, const SessionMeta *m, const Strv *roots,
-                      const Strv *threads, Refusal *refusal);
+int tracer_attach_notifiers(Tracer *t, Plan *p, const SessionMeta *m, const Strv *roots,
+                            const Strv *threads, Refusal *refusal);
 /* Adds to a dry plan the switches that a session of @m begins with. */
 int tracer_plan_switches(const Tracer *t, Plan *p, const SessionMeta *m);
 /* Looks how long ordinary work takes, before @t is armed: afterwards it is too late. */
@@ -124,12 +124,12 @@ void tracer_look_at_quiet(Tracer *t);
 int tracer_end(Tracer *t);
 /*
  * controller_change_roots() - words are added to or taken out of set_graph_function, whoever records
- * @ret_ns, @ret_hushed: for how long which sessions were hushed (daemon/instances/hush.h), and are told; or NULL
+ * @ret_ns, @ret_quiesced: for how long which sessions were quiesced (daemon/instances/quiesce.h), and are told; or NULL
  *
  * Return: 0; -EBUSY: somebody else's tracer is on, nothing was changed; -errno.
  */
 int controller_change_roots(Controller *c, const Strv *words, bool removes, uint64_t *ret_ns,
-                            Strv *ret_hushed);
+                            Strv *ret_quiesced);
 /* Nobody else has a word in set_graph_function beside sessions that record: before somebody's tracer is
  * overridden, or anything else is done for one more.  0, REFUSED, -errno. */
 int controller_admit_filter(const Controller *c, Refusal *refusal);

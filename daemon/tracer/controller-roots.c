@@ -10,12 +10,12 @@
  * the names are added once more: without a truncation, so that the list is never empty.
  */
 
-#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
 static int append(const Tracer *t, const char *path, const Strv *words) {
         return streq(path, GRAPH_FUNCTION) ? controller_change_roots(t->c, words, false, NULL, NULL)
-                                           : knob_append(t->c->fs.fd, path, words);
+                                           : control_append(t->c->fs.fd, path, words);
 }
 
 /* Adds those of @roots that the file lacks.  Those that it does not take are added to @ret_gone, and
@@ -26,7 +26,7 @@ static int add_missing(Tracer *t, const char *path, const Strv *roots, Strv *ret
         _cleanup_strv_ Strv now = {};
         int r;
 
-        r = knob_read(t->c->fs.fd, path, &text);
+        r = control_read(t->c->fs.fd, path, &text);
         if (r >= 0)
                 r = strv_split(&now, text, "\n");
         for (size_t i = 0; r >= 0 && i < roots->n; i++) {
@@ -48,7 +48,7 @@ static int read_roots(const Tracer *t, Strv *ret) {
         _cleanup_free_ char *text = NULL;
         int r;
 
-        r = knob_read(t->c->fs.fd, GRAPH_FUNCTION, &text);
+        r = control_read(t->c->fs.fd, GRAPH_FUNCTION, &text);
         return r < 0 ? r : strv_split(ret, text, "\n");
 }
 
@@ -83,7 +83,7 @@ static int drop_strangers(const Tracer *t) {
         if (r >= 0)
                 r = arbiter_all_roots(&t->c->arbiter, &wanted);
         for (size_t i = 0; r >= 0 && i < now.n; i++) {
-                if (knob_is_address(now.items[i]))
+                if (control_is_address(now.items[i]))
                         has_address = true;
                 else if (strv_finds(&wanted, now.items[i]))
                         has_root = true;
@@ -104,7 +104,7 @@ int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *re
         _cleanup_strv_ Strv gone = {}, back = {};
         int r;
 
-        aside_settle(t->c->aside);
+        background_settle(t->c->background);
         r = drop_strangers(t);
         if (r >= 0)
                 r = add_missing(t, GRAPH_FUNCTION, &m->roots, &gone, &back);
@@ -140,7 +140,7 @@ static int add_to_both(const Strv *words, Strv *a, Strv *b) {
 int tracer_get_roots(const Tracer *t, Strv *ret, Strv *ret_gone) {
         int r = 0;
 
-        if (aside_is_busy(t->c->aside))
+        if (background_is_busy(t->c->background))
                 return ORIGIN(-EBUSY);
         /* While a module is loaded what is at an address has no name yet. */
         if (t->c->has_address)

@@ -10,7 +10,7 @@
 
 #include "base/cpu-list.h"
 #include "base/io.h"
-#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
 static int find_ended(const Tracefs *fs, const Spec *spec, Strv *ret) {
@@ -76,7 +76,7 @@ static int read_list(const Tracer *t, const char *file, Strv *ret) {
 
         if (asprintf(&path, "%s%s", instance_dir(t->instance), file) < 0)
                 return -ENOMEM;
-        r = knob_read(t->c->fs.fd, path, &text);
+        r = control_read(t->c->fs.fd, path, &text);
         return r < 0 ? r : strv_split(ret, text, "\n");
 }
 

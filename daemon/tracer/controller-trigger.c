@@ -24,13 +24,13 @@ bool tracer_can_ring(const Trigger *t) {
         return can_switch(t) || t->kind == TRIGGER_COUNT;
 }
 
-static BellPlace place_of(const Tracer *t, size_t i) {
-        return (BellPlace){
+static NotifierPlace place_of(const Tracer *t, size_t i) {
+        return (NotifierPlace){
                 .fs = &t->c->fs, .ledger = t->c->ledger, .session = t->claim->session, .number = i
         };
 }
 
-static int hang_stopwatch(Tracer *t, const BellPlace *place, Plan *p, const Trigger *trigger,
+static int hang_stopwatch(Tracer *t, const NotifierPlace *place, Plan *p, const Trigger *trigger,
                           const Strv *roots, Refusal *refusal) {
         _cleanup_trigger_ Trigger event = {};
         _cleanup_strv_ Strv nobody = {};
@@ -40,17 +40,17 @@ static int hang_stopwatch(Tracer *t, const BellPlace *place, Plan *p, const Trig
         if (r == 0)
                 r = stopwatch_event(place, trigger, &event);
         if (r == 0)
-                r = bell_hang(place, p, &event, &t->c->functions, roots, &nobody, refusal);
+                r = notifier_attach(place, p, &event, &t->c->functions, roots, &nobody, refusal);
         return r == 0 ? stopwatch_begin(place, p, roots, refusal) : r;
 }
 
-int tracer_hang_bells(Tracer *t, Plan *p, const SessionMeta *m, const Strv *roots,
-                      const Strv *threads, Refusal *refusal) {
+int tracer_attach_notifiers(Tracer *t, Plan *p, const SessionMeta *m, const Strv *roots,
+                            const Strv *threads, Refusal *refusal) {
         const Strv *rules = &m->spec.triggers;
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < rules->n; i++) {
-                BellPlace place = place_of(t, i);
+                NotifierPlace place = place_of(t, i);
                 _cleanup_trigger_ Trigger trigger = {};
                 char why[TRIGGER_WHY_MAX];
 
@@ -60,22 +60,22 @@ int tracer_hang_bells(Tracer *t, Plan *p, const SessionMeta *m, const Strv *root
                 if (r == 0 && trigger.kind == TRIGGER_SLOWER)
                         r = hang_stopwatch(t, &place, p, &trigger, roots, refusal);
                 else if (r == 0 && tracer_can_ring(&trigger))
-                        r = bell_hang(&place, p, &trigger, &t->c->functions, roots, threads,
-                                      refusal);
+                        r = notifier_attach(&place, p, &trigger, &t->c->functions, roots, threads,
+                                            refusal);
         }
         return r;
 }
 
-int tracer_open_bell(Tracer *t, Bell **ret, size_t i, sd_event *event, BellRung rung,
-                     void *userdata) {
-        BellPlace place = place_of(t, i);
+int tracer_open_notifier(Tracer *t, Notifier **ret, size_t i, sd_event *event, NotifierRung rung,
+                         void *userdata) {
+        NotifierPlace place = place_of(t, i);
 
-        return bell_open(ret, &place, event, rung, userdata);
+        return notifier_open(ret, &place, event, rung, userdata);
 }
 
 /* What the kernel can have a switch for. */
 static int get_switch(const Tracer *t, size_t i, const Trigger *trigger, Trigger *ret) {
-        BellPlace place = place_of(t, i);
+        NotifierPlace place = place_of(t, i);
 
         if (trigger->kind == TRIGGER_SLOWER)
                 return stopwatch_event(&place, trigger, ret);
@@ -122,7 +122,7 @@ int tracer_put_switch(Tracer *t, size_t i, const Trigger *trigger, bool on) {
         _cleanup_trigger_ Trigger s = {};
         int r;
 
-        aside_settle(t->c->aside);
+        background_settle(t->c->background);
         r = get_switch(t, i, trigger, &s);
         return r < 0 ? r
                      : switch_put(&t->c->fs, t->c->ledger, t->claim->session,
@@ -176,7 +176,7 @@ static int hook(Tracer *t, const Hooks *hooks) {
         Controller *c = t->c;
         int r;
 
-        aside_settle(c->aside);
+        background_settle(c->background);
         r = instance_plan_hooks(t->instance, &plan, c->ledger, t->claim->session, hooks);
         if (r >= 0)
                 r = ledger_commit(c->ledger, c->fs.path);
@@ -198,7 +198,7 @@ int tracer_hook_roots(Tracer *t, const SessionMeta *m) {
         _cleanup_(hooks_done) Hooks hooks = {};
         int r;
 
-        aside_settle(t->c->aside); /* it may be being narrowed */
+        background_settle(t->c->background); /* it may be being narrowed */
         if (!tracer_can_wait(t, m))
                 return 0;
         t->waits = true;

@@ -17,8 +17,8 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/unit.h"
-#include "daemon/instances/hush.h"
-#include "daemon/tracefs/knob.h"
+#include "daemon/instances/quiesce.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 #include "daemon/tracer/host-check.h"
 #include "daemon/tracer/leftovers.h"
@@ -89,7 +89,7 @@ int controller_attach(Controller *c) {
         r = tracefs_attach(&c->fs, c->wanted_path);
         if (r < 0)
                 return r;
-        r = hush_recover(c->ledger, &c->fs, &c->recovered);
+        r = quiesce_recover(c->ledger, &c->fs, &c->recovered);
         if (r < 0)
                 (void) log_warning_errno(r, "A list of processes could not be put back yet: %m");
         if (!c->keeps)
@@ -247,7 +247,7 @@ Controller *controller_free(Controller *c) {
         safe_close(c->fs.root_fd);
         safe_close(c->store_fd);
         free(c->wanted_path);
-        free(c->lessons);
+        free(c->learning_passes);
         free(c);
         return NULL;
 }
@@ -275,7 +275,7 @@ bool controller_guess_instances(Controller *c) {
 }
 
 bool controller_has_instances(Controller *c) {
-        if (c->has_instances < 0 && aside_is_busy(c->aside))
+        if (c->has_instances < 0 && background_is_busy(c->background))
                 return controller_guess_instances(
                         c); /* who arms finds out, and nobody waits for it */
         if (controller_attach(c) >= 0 && c->has_instances < 0 &&
@@ -292,7 +292,8 @@ int controller_list_functions(Controller *c, size_t *ret_n) {
         int r = 0, fd;
 
         if (!controller_has_functions(c)) {
-                aside_settle(c->aside); /* a task may be comparing names with those of before */
+                background_settle(
+                        c->background); /* a task may be comparing names with those of before */
                 r = controller_attach(c);
                 if (r >= 0)
                         r = functions_load(&c->functions, &c->fs);
@@ -305,8 +306,8 @@ int controller_list_functions(Controller *c, size_t *ret_n) {
         return fd;
 }
 
-void controller_set_aside(Controller *c, Aside *aside) {
-        c->aside = aside;
+void controller_set_aside(Controller *c, Background *background) {
+        c->background = background;
 }
 
 void controller_set_memory_limit(Controller *c, ConfigShare limit) {
@@ -326,7 +327,7 @@ json_t *controller_check(Controller *c) {
         _cleanup_strv_ Strv ours = {};
         bool is_kept;
 
-        aside_settle(c->aside); /* half of a change would look like a fault */
+        background_settle(c->background); /* half of a change would look like a fault */
         is_kept = ledger_is_stale(c->ledger) || ledger_is_kept(c->ledger);
         if (!is_kept)
                 (void) ledger_commit(c->ledger, c->fs.path);
@@ -346,7 +347,7 @@ int tracer_disarm(Tracer *t) {
         Controller *c = t->c;
         int r;
 
-        aside_settle(c->aside);
+        background_settle(c->background);
         r = tracer_end(t);
         if (r >= 0)
                 controller_retry(c);

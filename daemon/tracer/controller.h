@@ -6,7 +6,7 @@
  *
  * The one door to tracefs.  It knows what this kernel can do, who holds what
  * exists only once per kernel, and writes every change into the ledger before
- * it makes it.  One per daemon; the daemon's loop and its tasks (daemon/process/aside.h).
+ * it makes it.  One per daemon; the daemon's loop and its tasks (daemon/process/background.h).
  *
  * Order of arming:
  *
@@ -24,8 +24,8 @@
 #include "base/cleanup.h"
 #include "base/strv.h"
 #include "daemon/lean/lean-cache.h"
-#include "daemon/lean/weigh.h"
-#include "daemon/process/aside.h"
+#include "daemon/lean/hook-cost.h"
+#include "daemon/process/background.h"
 #include "daemon/tracefs/plan.h"
 #include "daemon/tracer/tracer.h"
 #include "store/config.h"
@@ -58,7 +58,7 @@ int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, 
 void controller_set_memory_limit(Controller *c, ConfigShare limit);
 /* The loop's tasks, which arm and disarm; NULL, as at first: there are none.  Whoever calls anything
  * below that writes, and is no task, waits until these have ended. */
-void controller_set_aside(Controller *c, Aside *aside);
+void controller_set_aside(Controller *c, Background *background);
 /* Undoes what nobody took up. */
 void controller_settle(Controller *c);
 /* Whether something of sessions that ended could not be put back, and no end of another will try again. */
@@ -155,12 +155,12 @@ int controller_adopt(Controller *c, Tracer **ret, const SessionMeta *m, const ch
  * Return: 1; 0: too little is known, nothing was changed; -errno.
  */
 int controller_narrow(Controller *c, Tracer *t, SessionMeta *m);
-/* daemon/lean/weigh.h, for functions by name. */
-int controller_weigh(Controller *c, Weighing *ret, const Strv *names);
-/* Between the two what @roots call is being learned (daemon/watch/lesson.h); borrowed meanwhile.
+/* daemon/lean/hook-cost.h, for functions by name. */
+int controller_measure_hook_cost(Controller *c, HookCost *ret, const Strv *names);
+/* Between the two what @roots call is being learned (daemon/watch/learning-pass.h); borrowed meanwhile.
  * 0 or -ENOMEM. */
-int controller_begin_lesson(Controller *c, const Strv *roots);
-void controller_end_lesson(Controller *c, const Strv *roots);
+int controller_begin_learning_pass(Controller *c, const Strv *roots);
+void controller_end_learning_pass(Controller *c, const Strv *roots);
 bool controller_is_learning(const Controller *c); /* of any roots */
 /* daemon/lean/lean.h, lean_learn(). */
 int controller_learn(Controller *c, const Strv *roots, const char *kernel, const LeanCache *new);

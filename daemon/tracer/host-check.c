@@ -15,7 +15,7 @@
 #include "base/io.h"
 #include "base/unit.h"
 #include "daemon/symbols/kernel-symbols.h"
-#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/tracer/host-check.h"
 #include "daemon/tracer/leftovers.h"
 #include "store/spec.h"
@@ -144,7 +144,7 @@ static int look_tracer(const HostFacts *h, Finding *f) {
 
         if (h->fs->fd < 0)
                 return 0;
-        r = knob_read(h->fs->fd, "current_tracer", &tracer);
+        r = control_read(h->fs->fd, "current_tracer", &tracer);
         if (r >= 0)
                 r = tracefs_find_graph_users(h->fs, &users);
         if (r >= 0)
@@ -222,7 +222,7 @@ static int look_events(const HostFacts *h, Finding *f) {
         _cleanup_free_ char *text = NULL;
 
         if (h->fs->fd < 0 || h->has_instances != 0 || h->n_live > 0 ||
-            file_read(h->fs->fd, "set_event", &text, NULL, KNOB_MAX_BYTES) < 0 || *text == 0)
+            file_read(h->fs->fd, "set_event", &text, NULL, CONTROL_MAX_BYTES) < 0 || *text == 0)
                 return 0;
         return say(f, GRADE_WARNING, "echo > set_event, if nobody needs them",
                    "events are enabled in the top-level buffer, which a session shares and clears");
@@ -236,10 +236,10 @@ static int look_sizes(const HostFacts *h, Finding *f) {
 
         if (h->fs->fd < 0 || h->has_instances != 0 || h->n_live > 0)
                 return 0;
-        r = knob_read(h->fs->fd, "buffer_size_kb", &size);
+        r = control_read(h->fs->fd, "buffer_size_kb", &size);
         if (r < 0)
                 return r;
-        if (*size != 'X' || !knob_is_read_only(h->fs->fd, "per_cpu/cpu0/buffer_size_kb"))
+        if (*size != 'X' || !control_is_read_only(h->fs->fd, "per_cpu/cpu0/buffer_size_kb"))
                 return 0;
         return say(f, GRADE_BAD, "give all CPUs one size: echo 1408 > buffer_size_kb",
                    "the CPUs' buffers have different sizes, which this kernel does not let "

@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "daemon/instances/instance.h"
-#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/tracer/leftovers.h"
 
 #define INNER_PREFIX "ftraced." /* of what belongs to a session or to none */
@@ -55,11 +55,11 @@ static const struct {
 
 /* 1: it is there and says something else, *@ret_now on one line. */
 static int differs(const Tracefs *fs, size_t i, char **ret_now) {
-        int r = knob_read(fs->fd, values[i].file, ret_now);
+        int r = control_read(fs->fd, values[i].file, ret_now);
 
         if (r < 0)
                 return r == -ENOENT ? 0 : r;
-        if (knob_equal(values[i].file, *ret_now, values[i].usual))
+        if (control_equal(values[i].file, *ret_now, values[i].usual))
                 return 0;
         for (char *s = *ret_now; *s; s++)
                 if (*s == '\n')
@@ -119,7 +119,7 @@ static int switch_off(const Tracefs *fs, const char *name, const char *dir) {
 
         if (asprintf(&path, "%s/current_tracer", dir) < 0)
                 return -ENOMEM;
-        r = knob_read(fs->fd, path, &tracer);
+        r = control_read(fs->fd, path, &tracer);
         if (r < 0)
                 return r;
         if (startswith(name, INNER_PREFIX) || streq(tracer, "nop"))
@@ -186,7 +186,7 @@ static int find_events(const Ledger *l, const Ledger *others, const Tracefs *fs,
         _cleanup_strv_ Strv lines = {};
         int r;
 
-        r = knob_read(fs->fd, EVENTS, &text);
+        r = control_read(fs->fd, EVENTS, &text);
         if (r >= 0)
                 r = strv_split(&lines, text, "\n");
         for (size_t i = 0; r >= 0 && i < lines.n; i++) {
@@ -304,7 +304,7 @@ static int tell_top_level(const Ledger *l, const Ledger *others, const Tracefs *
 
         if (ledger_covers(l, ""))
                 return 0;
-        r = knob_read(fs->fd, "current_tracer", &tracer);
+        r = control_read(fs->fd, "current_tracer", &tracer);
         if (r < 0 || !streq(tracer, "function_graph"))
                 return MIN(r, 0);
         if (e)

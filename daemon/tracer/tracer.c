@@ -19,7 +19,7 @@ void tracer_free(Tracer *t) {
         (void) instance_free(t->instance);
         free(t->clock);
         strv_done(&t->gone);
-        strv_done(&t->hushed);
+        strv_done(&t->quiesced);
         free(t);
 }
 
@@ -71,12 +71,12 @@ int tracer_find_strangers(const Tracer *t, Strv *ret) {
         return MIN(r, 0);
 }
 
-void tracer_on_hushed(Tracer *t, TracerHushed on_hushed, void *userdata) {
-        t->on_hushed = on_hushed;
+void tracer_on_quiesced(Tracer *t, TracerQuiesced on_quiesced, void *userdata) {
+        t->on_quiesced = on_quiesced;
         t->userdata = userdata;
 }
 
-bool tracer_was_hushed(const Tracer *t) {
+bool tracer_was_quiesced(const Tracer *t) {
         return strv_contains(&t->c->recovered, instance_dir(t->instance));
 }
 

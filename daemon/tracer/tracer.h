@@ -12,22 +12,22 @@
 #include <stdint.h>
 
 #include "base/strv.h"
-#include "daemon/instances/bell.h"
+#include "daemon/instances/notifier.h"
 #include "daemon/instances/instance.h"
-#include "daemon/lean/touchstone.h"
+#include "daemon/lean/workload.h"
 #include "store/meta.h"
 #include "store/spec.h"
 
 typedef struct Tracer Tracer;
 
 /*
- * Triggers (daemon/instances/bell.h) of a session: rule @i of m->spec.triggers.  controller_arm() hangs the bells
+ * Triggers (daemon/instances/notifier.h) of a session: rule @i of m->spec.triggers.  controller_arm() hangs the notifiers
  * of those that the kernel can tell of.
  */
-bool tracer_can_ring(const Trigger *t);   /* by a bell */
+bool tracer_can_ring(const Trigger *t);   /* by a notifier */
 bool tracer_can_switch(const Trigger *t); /* the kernel by itself */
-int tracer_open_bell(Tracer *t, Bell **ret, size_t i, sd_event *event, BellRung rung,
-                     void *userdata);
+int tracer_open_notifier(Tracer *t, Notifier **ret, size_t i, sd_event *event, NotifierRung rung,
+                         void *userdata);
 /* What the kernel can do of it by itself: 1: switch recording on, 0: off, -1: nothing. */
 int tracer_switch_of(const Spec *spec, const Trigger *t);
 /* The kernel switches recording on or off by itself when it happens next.  0 or -errno. */
@@ -41,7 +41,7 @@ int tracer_take_switch(Tracer *t, size_t i, const Trigger *trigger, bool on);
 bool tracer_waits(const Tracer *t);
 /* Whether that could begin. */
 bool tracer_can_wait(const Tracer *t, const SessionMeta *m);
-/* Tasks (daemon/process/aside.h) that end and begin it: hook what a recording needs, or the roots alone.  Until
+/* Tasks (daemon/process/background.h) that end and begin it: hook what a recording needs, or the roots alone.  Until
  * the one is through, and as soon as the other begins, tracer_waits().  0 or -errno. */
 int tracer_hook_all(Tracer *t);
 int tracer_hook_roots(Tracer *t, const SessionMeta *m);
@@ -74,19 +74,19 @@ int tracer_find_strangers(const Tracer *t, Strv *ret);
 int tracer_open_raw(Tracer *t, uint32_t cpu);
 /*
  * For a moment, in the trace's clock, @t recorded no call, since set_graph_function was changed for
- * others (daemon/instances/hush.h).  Called by the loop or a task.
+ * others (daemon/instances/quiesce.h).  Called by the loop or a task.
  */
-typedef void (*TracerHushed)(uint64_t from_ns, uint64_t to_ns, void *userdata);
-void tracer_on_hushed(Tracer *t, TracerHushed on_hushed, void *userdata);
+typedef void (*TracerQuiesced)(uint64_t from_ns, uint64_t to_ns, void *userdata);
+void tracer_on_quiesced(Tracer *t, TracerQuiesced on_quiesced, void *userdata);
 /* Whether an earlier daemon died in such a moment. */
-bool tracer_was_hushed(const Tracer *t);
+bool tracer_was_quiesced(const Tracer *t);
 int tracer_set_recording(Tracer *t, bool on);
 /* What wakes whoever follows tasks (daemon/instances/task-filter.h); not blocking; the caller owns it; -errno. */
 int tracer_open_tasks(const Tracer *t);
 /* Looks who the tasks of @spec are by now, and records these.  Whether any is new; -errno. */
 int tracer_follow(Tracer *t, const Spec *spec);
 /* How long ordinary work took before this was armed; NULL: nobody looked. */
-const Touchstone *tracer_quiet(const Tracer *t);
+const Workload *tracer_quiet(const Tracer *t);
 /*
  * Fills the kernel's counters of ret->cpu (entry "overrun", ...), as deltas since arming; the other
  * members stay.  Return: 0, TRACER_E_EMPTIED (the same, and somebody has emptied the CPU's buffer

@@ -12,14 +12,14 @@
 
 struct Undoer {
         Controller *controller;
-        Aside *aside;
+        Background *background;
         sd_event_source *post, *timer;
         bool is_busy;
 };
 
 static int on_post(sd_event_source *source, void *userdata) {
         Undoer *u = userdata;
-        bool is_busy = !aside_is_busy(u->aside) && controller_owes(u->controller);
+        bool is_busy = !background_is_busy(u->background) && controller_owes(u->controller);
 
         if (is_busy == u->is_busy)
                 return 0;
@@ -33,18 +33,18 @@ static int on_time(sd_event_source *source, uint64_t usec, void *userdata) {
         Undoer *u = userdata;
 
         u->is_busy = false; /* on_post() looks what is left */
-        if (!aside_is_busy(u->aside))
+        if (!background_is_busy(u->background))
                 controller_try_again(u->controller);
         return 0;
 }
 
-int undoer_new(Undoer **ret, sd_event *event, Controller *controller, Aside *aside) {
+int undoer_new(Undoer **ret, sd_event *event, Controller *controller, Background *background) {
         _cleanup_(undoer_freep) Undoer *u = malloc(sizeof(*u));
         int r;
 
         if (!u)
                 return -ENOMEM;
-        *u = (Undoer){ .controller = controller, .aside = aside };
+        *u = (Undoer){ .controller = controller, .background = background };
         r = sd_event_add_time_relative(event, &u->timer, CLOCK_MONOTONIC, INTERVAL_USEC,
                                        ACCURACY_USEC, on_time, u);
         if (r >= 0)

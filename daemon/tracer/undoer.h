@@ -14,8 +14,8 @@
 
 typedef struct Undoer Undoer;
 
-/* Everything is borrowed, and lives longer; @aside may be NULL.  0 or -errno. */
-int undoer_new(Undoer **ret, sd_event *event, Controller *controller, Aside *aside);
+/* Everything is borrowed, and lives longer; @background may be NULL.  0 or -errno. */
+int undoer_new(Undoer **ret, sd_event *event, Controller *controller, Background *background);
 /* Whether anything is left; @u may be NULL. */
 bool undoer_is_busy(const Undoer *u);
 Undoer *undoer_free(Undoer *u);

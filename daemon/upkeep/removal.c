@@ -23,7 +23,7 @@
 
 struct Removal {
         Store *store;
-        Aside *sweeper;
+        Background *sweeper;
         RemovalUsed used;
         void *userdata;
         RemovalMoved moved;
@@ -53,9 +53,9 @@ static void clear_some(Removal *r) {
         uint64_t freed_bytes = 0;
         int k;
 
-        aside_leave();
+        background_leave();
         k = store_clear_hidden(r->store, name, now_ns(CLOCK_MONOTONIC) + SLICE_NS, &freed_bytes);
-        aside_return();
+        background_return();
         r->freed_bytes += freed_bytes;
         if (k < 0)
                 log_warning_errno(
@@ -96,7 +96,7 @@ int removal_add(Removal *r, const char *name) {
         r->names.items[r->names.n - 1] = TAKE_PTR(hidden);
         if (TAKE(r->is_running, true))
                 return 0;
-        if (aside_run(r->sweeper, clear, r) < 0)
+        if (background_run(r->sweeper, clear, r) < 0)
                 clear(r); /* the loop waits */
         return 0;
 }
@@ -144,7 +144,7 @@ void removal_look(Removal *r) {
 
 /* ---------------------------------------------------------------------------------------------- */
 
-int removal_new(Removal **ret, sd_event *event, Aside *sweeper, Store *store, RemovalUsed used,
+int removal_new(Removal **ret, sd_event *event, Background *sweeper, Store *store, RemovalUsed used,
                 void *userdata) {
         _cleanup_(removal_freep) Removal *r = calloc(1, sizeof(*r));
         int k;
@@ -167,7 +167,7 @@ Removal *removal_free(Removal *r) {
         if (!r)
                 return NULL;
         if (r->is_running)
-                aside_settle(r->sweeper);
+                background_settle(r->sweeper);
         (void) sd_event_source_disable_unref(r->source);
         strv_done(&r->names);
         free(r);

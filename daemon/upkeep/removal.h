@@ -13,7 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
-#include "daemon/process/aside.h"
+#include "daemon/process/background.h"
 #include "store/store.h"
 
 typedef struct Removal Removal;
@@ -25,7 +25,7 @@ typedef int (*RemovalUsed)(Strv *ret, void *userdata);
 typedef void (*RemovalMoved)(void *userdata);
 
 /* @sweeper, of which it takes much, and @store: borrowed.  0 or -errno. */
-int removal_new(Removal **ret, sd_event *event, Aside *sweeper, Store *store, RemovalUsed used,
+int removal_new(Removal **ret, sd_event *event, Background *sweeper, Store *store, RemovalUsed used,
                 void *userdata);
 /* From now on there is no session @name.  0 or -errno. */
 int removal_add(Removal *r, const char *name);

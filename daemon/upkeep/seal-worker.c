@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "codec/sealed-writer.h"
-#include "daemon/process/lockdown.h"
+#include "daemon/process/sandbox.h"
 #include "daemon/upkeep/seal-worker.h"
 
 #define MEMORY_BYTES_MAX (UINT64_C(512) << 20)
@@ -26,7 +26,7 @@ static const struct {
 } problems[] = {
         { SEAL_WORKER_E_UNFIT, "it is not closed, not as long as it says, or has holes" },
         { SEAL_WORKER_E_DIFFERS, "what was written could not be read back" },
-        { SEAL_WORKER_E_LOCKDOWN, "the worker cannot lock itself up on this system" },
+        { SEAL_WORKER_E_SANDBOX, "the worker cannot lock itself up on this system" },
         { SEAL_WORKER_E_NO_SPACE, "no space is left" },
         { SEAL_WORKER_E_NO_MEMORY, "out of memory" },
         { SEAL_WORKER_E_IO, "the disk cannot be read or written" },
@@ -86,6 +86,6 @@ int seal_worker(const char *byte_order) {
                 return SEAL_WORKER_E_USAGE;
         source.formats = formats;
         (void) close(SEAL_WORKER_FD_FORMATS);
-        r = lockdown(MEMORY_BYTES_MAX, FILE_BYTES_MAX((uint64_t) n_in));
-        return r < 0 ? SEAL_WORKER_E_LOCKDOWN : work(&source);
+        r = sandbox(MEMORY_BYTES_MAX, FILE_BYTES_MAX((uint64_t) n_in));
+        return r < 0 ? SEAL_WORKER_E_SANDBOX : work(&source);
 }

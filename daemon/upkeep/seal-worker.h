@@ -22,7 +22,7 @@ enum {
         SEAL_WORKER_DONE = 0,        /* written, on the disk, read back, and equal */
         SEAL_WORKER_E_UNFIT = 10,    /* the segment is not closed, or not of its length */
         SEAL_WORKER_E_DIFFERS = 11,  /* what was written does not decode to what was read */
-        SEAL_WORKER_E_LOCKDOWN = 12, /* it cannot lock itself up here */
+        SEAL_WORKER_E_SANDBOX = 12,  /* it cannot lock itself up here */
         SEAL_WORKER_E_NO_SPACE = 13, /* disk full, or quota */
         SEAL_WORKER_E_NO_MEMORY = 14,
         SEAL_WORKER_E_IO = 15, /* the disk fails, or is read-only */

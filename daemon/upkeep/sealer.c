@@ -49,10 +49,10 @@ typedef struct Place {
 } Place;
 
 /* What could not be sealed, and why the first could not. */
-typedef struct Tally {
+typedef struct FunctionCounts {
         size_t n_failed;
         char why[WHY_MAX];
-} Tally;
+} FunctionCounts;
 
 struct Sealer {
         SealerConfig config;
@@ -65,8 +65,8 @@ struct Sealer {
         bool is_waiting; /* for space, until the retry */
         bool is_said;    /* that there is none */
         char full_why[WHY_MAX];
-        Tally tally; /* of the first */
-        Tally last;  /* of the one before, whose session was */
+        FunctionCounts function_counts; /* of the first */
+        FunctionCounts last;            /* of the one before, whose session was */
         char *last_session;
 
         /* while a worker runs, and then its file's name is synced, for the first job */
@@ -102,8 +102,8 @@ static Job first_job(const Sealer *s) {
 }
 
 static void note_failure(Sealer *s, const char *why) {
-        if (s->tally.n_failed++ == 0)
-                (void) snprintf(s->tally.why, sizeof(s->tally.why), "%s", why);
+        if (s->function_counts.n_failed++ == 0)
+                (void) snprintf(s->function_counts.why, sizeof(s->function_counts.why), "%s", why);
 }
 
 static void tell_moved(Sealer *s, const char *session) {
@@ -134,7 +134,7 @@ static void finish_first(Sealer *s) {
                 return;
         }
         session = drop_first(s);
-        s->last = TAKE(s->tally, (Tally){});
+        s->last = TAKE(s->function_counts, (FunctionCounts){});
         free(s->last_session);
         s->last_session = strdup(session);
         if (s->n > 0)

@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"
-#include "daemon/instances/hush.h"
+#include "daemon/instances/quiesce.h"
 #include "daemon/process/journal.h"
 #include "daemon/watch/health.h"
 #include "daemon/watch/tamper.h"
@@ -201,14 +201,14 @@ void health_note_gap(Health *h, GapCause cause) {
                                   .n_events = GAP_UNKNOWN });
 }
 
-void health_note_hush(Health *h, uint64_t from_ns, uint64_t to_ns) {
+void health_note_quiesce(Health *h, uint64_t from_ns, uint64_t to_ns) {
         (void) add_gap(h, &(Gap){ .cpu = GAP_ALL_CPUS,
                                   .cause = GAP_ROOTS_CHANGED,
                                   .from_ns = from_ns,
                                   .to_ns = to_ns,
                                   .n_events = GAP_UNKNOWN });
         if (h->tamper)
-                tamper_excuse(h->tamper, "set_ftrace_pid", HUSH_CLOSES);
+                tamper_excuse(h->tamper, "set_ftrace_pid", QUIESCE_CLOSES);
         changed(h, true);
 }
 

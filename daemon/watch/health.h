@@ -70,8 +70,8 @@ void health_look_at_disk(Health *h);
 void health_set_condition(Health *h, GapCause cause, const char *reason);
 void health_clear_condition(Health *h, GapCause cause);
 void health_note_gap(Health *h, GapCause cause);
-/* The tracer was hushed (daemon/instances/hush.h), in its clock. */
-void health_note_hush(Health *h, uint64_t from_ns, uint64_t to_ns);
+/* The tracer was quiesced (daemon/instances/quiesce.h), in its clock. */
+void health_note_quiesce(Health *h, uint64_t from_ns, uint64_t to_ns);
 /* CPU time that the looks at intervals took so far. */
 uint64_t health_cpu_ns(const Health *h);
 /* Recording is about to be switched off: what others do from now on is their business. */

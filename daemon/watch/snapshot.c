@@ -13,7 +13,7 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "codec/page-source.h"
-#include "daemon/upkeep/stock.h"
+#include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/snapshot.h"
 #include "daemon/watch/tracing-copy.h"
 #include "store/cut-log.h"
@@ -154,7 +154,7 @@ static int change_meta(SessionMeta *m, const SnapshotConfig *c, const char *name
         if (r >= 0)
                 r = text_replace(&m->kept_of, c->uptime->id);
         if (r >= 0)
-                r = stock_count(dir, m);
+                r = disk_usage_count(dir, m);
         if (r < 0)
                 return r;
         m->kept_ns = uptime_now(c->uptime);

@@ -21,7 +21,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/unit.h"
-#include "daemon/tracefs/knob.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/watch/tamper.h"
 #include "store/event-choice.h"
 
@@ -144,7 +144,7 @@ static bool is_in_roots(const Watch *w, const char *now) {
         strv_sort_unique(&words);
         strv_sort_unique(&wanted);
         for (size_t i = 0; i < words.n; i++)
-                if (knob_is_address(words.items[i]))
+                if (control_is_address(words.items[i]))
                         has_address = true;
                 else if (!strv_finds(&wanted, words.items[i]))
                         return false;
@@ -161,17 +161,17 @@ static bool is_as_wanted(const Watch *w, char **ret_now) {
                 w->tamper->is_unsure = false;
         if (w->file->check == CHECK_NONE || (w->file->check == CHECK_VALUE && !w->wanted))
                 return true;
-        if (knob_read(w->tamper->config.tracefs_fd, w->path, ret_now) < 0) {
+        if (control_read(w->tamper->config.tracefs_fd, w->path, ret_now) < 0) {
                 *ret_now = NULL;
                 return true;
         }
         if (w->file->check != CHECK_ROOTS)
-                return knob_equal(w->path, *ret_now, w->wanted);
+                return control_equal(w->path, *ret_now, w->wanted);
         if (is_in_roots(w, *ret_now))
                 return true;
         /* get_roots() has taken out what became of addresses. */
         free(*ret_now);
-        if (knob_read(w->tamper->config.tracefs_fd, w->path, ret_now) < 0) {
+        if (control_read(w->tamper->config.tracefs_fd, w->path, ret_now) < 0) {
                 *ret_now = NULL;
                 return true;
         }
@@ -270,7 +270,7 @@ static bool has_flicked(const Watch *w) {
             (w->file->check == CHECK_VALUE && !w->wanted) || (w->file->flags & (EMPTIES | NOTE)))
                 return false;
         return n_closes > 1 || ((w->file->flags & SWITCH) && w->n_modifies > 0) ||
-               (!knob_is_list(w->path) && w->n_modifies > 2);
+               (!control_is_list(w->path) && w->n_modifies > 2);
 }
 
 static void count_own_closes(Tamper *t) {
@@ -385,7 +385,7 @@ static int listen_to(Watch *w) {
 
 static void read_wanted(Watch *w) {
         free(TAKE_PTR(w->wanted));
-        if (knob_read(w->tamper->config.tracefs_fd, w->path, &w->wanted) < 0 ||
+        if (control_read(w->tamper->config.tracefs_fd, w->path, &w->wanted) < 0 ||
             changes_by_itself(w))
                 free(TAKE_PTR(w->wanted));
 }

@@ -153,7 +153,7 @@ static int end(void *userdata, const Call *call) {
         }
         if (call->is_cut || (is_of_trees(p) && !frame->is_root))
                 return 0;
-        return spread_add(&row->spread, call->duration_ns);
+        return quantiles_add(&row->quantiles, call->duration_ns);
 }
 
 static int compare_rows(const void *a, const void *b) {
@@ -200,7 +200,7 @@ Breakdown *breakdown_free(Breakdown *p) {
         if (!p)
                 return NULL;
         for (size_t i = 0; i < p->n_rows; i++) {
-                spread_done(&p->rows[i]->spread);
+                quantiles_done(&p->rows[i]->quantiles);
                 free(p->rows[i]);
         }
         free(p->rows);

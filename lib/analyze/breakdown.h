@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "analyze/pairing.h"
-#include "analyze/spread.h"
+#include "analyze/quantiles.h"
 #include "base/cleanup.h"
 
 typedef struct Breakdown Breakdown;
@@ -53,7 +53,7 @@ typedef struct BreakdownRow {
         uint64_t wake_ns;    /* waking others */
         uint64_t aside_ns;   /* in any of the three */
         uint64_t blocked_ns; /* of the total, waited */
-        Spread spread;       /* of durations: of all calls; TASK, CPU, ROOT: of trees */
+        Quantiles quantiles; /* of durations: of all calls; TASK, CPU, ROOT: of trees */
 } BreakdownRow;
 
 /* A sink of @pairing, which must outlive its last step.  0 or -ENOMEM. */

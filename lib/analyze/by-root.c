@@ -48,8 +48,8 @@ static int end(void *userdata, const Call *call) {
         b->all.n_cut += call->is_cut;
         if (call->is_cut)
                 return 0;
-        r = spread_add(&row->spread, call->duration_ns);
-        return r < 0 ? r : spread_add(&b->all.spread, call->duration_ns);
+        r = quantiles_add(&row->quantiles, call->duration_ns);
+        return r < 0 ? r : quantiles_add(&b->all.quantiles, call->duration_ns);
 }
 
 const ByRootRow *by_root_all(const ByRoot *b) {
@@ -59,8 +59,8 @@ const ByRootRow *by_root_all(const ByRoot *b) {
 static int compare(const void *a, const void *b) {
         const ByRootRow *x = *(ByRootRow *const *) a, *y = *(ByRootRow *const *) b;
 
-        if (x->spread.sum != y->spread.sum)
-                return x->spread.sum < y->spread.sum ? 1 : -1;
+        if (x->quantiles.sum != y->quantiles.sum)
+                return x->quantiles.sum < y->quantiles.sum ? 1 : -1;
         return strcmp(x->root->label, y->root->label);
 }
 
@@ -86,10 +86,10 @@ ByRoot *by_root_free(ByRoot *b) {
         if (!b)
                 return NULL;
         for (size_t i = 0; i < b->n_rows; i++) {
-                spread_done(&b->rows[i]->spread);
+                quantiles_done(&b->rows[i]->quantiles);
                 free(b->rows[i]);
         }
-        spread_done(&b->all.spread);
+        quantiles_done(&b->all.quantiles);
         free(b->rows);
         hash_done(&b->by_root);
         free(b);

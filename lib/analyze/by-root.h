@@ -8,7 +8,7 @@
  */
 
 #include "analyze/pairing.h"
-#include "analyze/spread.h"
+#include "analyze/quantiles.h"
 #include "base/cleanup.h"
 #include "calls/name-set.h"
 
@@ -17,7 +17,7 @@ typedef struct ByRoot ByRoot;
 typedef struct ByRootRow {
         const Function *root;
         uint64_t n_cut;
-        Spread spread;
+        Quantiles quantiles;
 } ByRootRow;
 
 /*

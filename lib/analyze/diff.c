@@ -16,15 +16,15 @@ static double absolute(double x) {
 }
 
 /* Two-sided, by the normal approximation, with ties. */
-static int test(const Spread *a, uint64_t n_a, const Spread *b, uint64_t n_b, double *ret_p) {
-        SpreadRanks ranks;
+static int test(const Quantiles *a, uint64_t n_a, const Quantiles *b, uint64_t n_b, double *ret_p) {
+        QuantilesRanks ranks;
         double n = (double) n_a + (double) n_b, mean, variance, distance;
         int r;
 
         *ret_p = 1;
         if (n_a < DIFF_N_MIN || n_b < DIFF_N_MIN)
                 return 0;
-        r = spread_ranks(a, n_a, b, n_b, &ranks);
+        r = quantiles_ranks(a, n_a, b, n_b, &ranks);
         if (r < 0)
                 return r;
         mean = (double) n_a * (n + 1) / 2;
@@ -35,7 +35,7 @@ static int test(const Spread *a, uint64_t n_a, const Spread *b, uint64_t n_b, do
         return 0;
 }
 
-static DiffSide side_of(const PortraitRow *row, uint64_t n) {
+static DiffSide side_of(const RootProfileRow *row, uint64_t n) {
         double each = n > 0 ? 1 / (double) n : 0;
 
         return row ? (DiffSide){ .function = row->function,
@@ -46,13 +46,13 @@ static DiffSide side_of(const PortraitRow *row, uint64_t n) {
 }
 
 /* Rows that only calls have that were cut off. */
-static const PortraitRow *used(const PortraitRow *row) {
+static const RootProfileRow *used(const RootProfileRow *row) {
         return row && row->self_ns.n > 0 ? row : NULL;
 }
 
-static int compare_rows(DiffFunction *ret, const PortraitRow *before, uint64_t n_before,
-                        const PortraitRow *now, uint64_t n_now) {
-        static const Spread none;
+static int compare_rows(DiffFunction *ret, const RootProfileRow *before, uint64_t n_before,
+                        const RootProfileRow *now, uint64_t n_now) {
+        static const Quantiles none;
         double calls;
         int r;
 
@@ -95,7 +95,7 @@ typedef struct Sorted {
 
 /* One recording. */
 typedef struct Half {
-        const Portrait *p;
+        const RootProfile *p;
         Sorted rows, edges;
         size_t *functions; /* which DiffFunction a row has become, + 1 */
 } Half;
@@ -108,16 +108,16 @@ static void half_done(Half *h) {
         free(h->functions);
 }
 
-static uint32_t root_of_row(const Portrait *p, size_t i) {
+static uint32_t root_of_row(const RootProfile *p, size_t i) {
         return p->rows[i].root;
 }
 
-static uint32_t root_of_edge(const Portrait *p, size_t i) {
+static uint32_t root_of_edge(const RootProfile *p, size_t i) {
         return p->rows[p->edges[i].caller].root;
 }
 
-static int sort(Sorted *ret, const Portrait *p, size_t n,
-                uint32_t (*root_of)(const Portrait *p, size_t i)) {
+static int sort(Sorted *ret, const RootProfile *p, size_t n,
+                uint32_t (*root_of)(const RootProfile *p, size_t i)) {
         ret->items = calloc(n + 1, sizeof(*ret->items));
         ret->first = calloc(p->n_roots + 2, sizeof(*ret->first));
         if (!ret->items || !ret->first)
@@ -132,7 +132,7 @@ static int sort(Sorted *ret, const Portrait *p, size_t n,
         return 0;
 }
 
-static int half_init(Half *h, const Portrait *p) {
+static int half_init(Half *h, const RootProfile *p) {
         int r;
 
         h->p = p;
@@ -146,23 +146,23 @@ static int half_init(Half *h, const Portrait *p) {
 /* What is called in @h, and not in @other. */
 static int compare_edges(DiffRoot *root, const Half *h, uint32_t i_root, const Half *other,
                          uint32_t i_other, bool is_new) {
-        const Portrait *p = h->p, *q = other->p;
+        const RootProfile *p = h->p, *q = other->p;
 
         for (size_t i = h->edges.first[i_root]; i < h->edges.first[i_root + 1]; i++) {
-                const PortraitEdge *e = &p->edges[h->edges.items[i]];
-                const PortraitRow *caller = &p->rows[e->caller], *callee = &p->rows[e->callee];
-                const PortraitRow *a, *b;
+                const RootProfileEdge *e = &p->edges[h->edges.items[i]];
+                const RootProfileRow *caller = &p->rows[e->caller], *callee = &p->rows[e->callee];
+                const RootProfileRow *a, *b;
 
                 if (!used(caller) || !used(callee))
                         continue;
-                a = used(portrait_find(q, i_other, &caller->name, caller->in_irq));
-                b = used(portrait_find(q, i_other, &callee->name, callee->in_irq));
+                a = used(root_profile_find(q, i_other, &caller->name, caller->in_irq));
+                b = used(root_profile_find(q, i_other, &callee->name, callee->in_irq));
                 if (a && !b) {
                         root->functions[h->functions[e->callee] - 1].is_top = true;
                         continue;
                 }
                 if (!a || !b ||
-                    portrait_has_edge(q, (uint32_t) (a - q->rows), (uint32_t) (b - q->rows)))
+                    root_profile_has_edge(q, (uint32_t) (a - q->rows), (uint32_t) (b - q->rows)))
                         continue;
                 if (!ARRAY_GROW(root->paths, root->n_paths))
                         return -ENOMEM;
@@ -178,12 +178,12 @@ static int compare_edges(DiffRoot *root, const Half *h, uint32_t i_root, const H
 static int add_functions(DiffRoot *ret, const Half *h, uint32_t i_root, const Half *other,
                          uint32_t i_other, bool is_before) {
         for (size_t i = h->rows.first[i_root]; i < h->rows.first[i_root + 1]; i++) {
-                const PortraitRow *row = &h->p->rows[h->rows.items[i]], *twin;
+                const RootProfileRow *row = &h->p->rows[h->rows.items[i]], *twin;
                 int r;
 
                 if (!used(row))
                         continue;
-                twin = used(portrait_find(other->p, i_other, &row->name, row->in_irq));
+                twin = used(root_profile_find(other->p, i_other, &row->name, row->in_irq));
                 if (!is_before && twin)
                         continue;
                 r = compare_rows(&ret->functions[ret->n_functions++], is_before ? row : twin,
@@ -197,7 +197,7 @@ static int add_functions(DiffRoot *ret, const Half *h, uint32_t i_root, const Ha
 
 static int compare_root(DiffRoot *ret, const Half *before, uint32_t i_before, const Half *now,
                         uint32_t i_now) {
-        const PortraitRoot *a = &before->p->roots[i_before], *b = &now->p->roots[i_now];
+        const RootProfileRoot *a = &before->p->roots[i_before], *b = &now->p->roots[i_now];
         size_t n_rows = before->rows.first[i_before + 1] - before->rows.first[i_before] +
                         now->rows.first[i_now + 1] - now->rows.first[i_now];
         int r;
@@ -209,10 +209,10 @@ static int compare_root(DiffRoot *ret, const Half *before, uint32_t i_before, co
                 .n_now = b->duration_ns.n,
                 .n_cut_before = a->n_cut,
                 .n_cut_now = b->n_cut,
-                .median_before_ns = spread_quantile(&a->duration_ns, 500),
-                .median_now_ns = spread_quantile(&b->duration_ns, 500),
-                .p90_before_ns = spread_quantile(&a->duration_ns, 900),
-                .p90_now_ns = spread_quantile(&b->duration_ns, 900),
+                .median_before_ns = quantiles_at(&a->duration_ns, 500),
+                .median_now_ns = quantiles_at(&b->duration_ns, 500),
+                .p90_before_ns = quantiles_at(&a->duration_ns, 900),
+                .p90_now_ns = quantiles_at(&b->duration_ns, 900),
                 .is_enough = a->duration_ns.n >= DIFF_N_MIN && b->duration_ns.n >= DIFF_N_MIN,
         };
         r = test(&a->duration_ns, a->duration_ns.n, &b->duration_ns, b->duration_ns.n, &ret->p);
@@ -242,7 +242,7 @@ static int compare_roots(const void *a, const void *b) {
         return x < y ? 1 : x > y ? -1 : 0;
 }
 
-int diff_new(Diff **ret, const Portrait *before, const Portrait *now) {
+int diff_new(Diff **ret, const RootProfile *before, const RootProfile *now) {
         _cleanup_(diff_freep) Diff *d = calloc(1, sizeof(*d));
         _cleanup_(half_done) Half a = {}, b = {};
         int r;
@@ -260,7 +260,7 @@ int diff_new(Diff **ret, const Portrait *before, const Portrait *now) {
         for (uint32_t i = 0; i < now->n_roots; i++) {
                 uint32_t k;
 
-                if (!portrait_find_root(before, &now->roots[i].name, &k))
+                if (!root_profile_find_root(before, &now->roots[i].name, &k))
                         continue;
                 r = compare_root(&d->roots[d->n_roots++], &a, k, &b, i);
                 if (r < 0)

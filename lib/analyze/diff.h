@@ -11,7 +11,7 @@
  * of the same.  Fewer than DIFF_N_MIN calls on a side say nothing: p is 1.
  */
 
-#include "analyze/portrait.h"
+#include "analyze/root-profile.h"
 #include "base/cleanup.h"
 
 #define DIFF_N_MIN 5
@@ -66,6 +66,6 @@ typedef struct Diff {
 } Diff;
 
 /* Both borrowed for the diff's life.  0 or -ENOMEM; without a common root n_roots is 0. */
-int diff_new(Diff **ret, const Portrait *before, const Portrait *now);
+int diff_new(Diff **ret, const RootProfile *before, const RootProfile *now);
 Diff *diff_free(Diff *d);
 DEFINE_CLEANUP(Diff *, diff_free);

@@ -16,24 +16,24 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/floor.h \
 	%D%/held.c \
 	%D%/held.h \
+	%D%/outliers.c \
+	%D%/outliers.h \
 	%D%/overhead.c \
 	%D%/overhead.h \
 	%D%/pairing.c \
 	%D%/pairing.h \
-	%D%/portrait.c \
-	%D%/portrait.h \
+	%D%/path-match.c \
+	%D%/path-match.h \
+	%D%/quantiles.c \
+	%D%/quantiles.h \
 	%D%/ranges.c \
 	%D%/ranges.h \
 	%D%/role.c \
 	%D%/role.h \
-	%D%/outliers.c \
-	%D%/outliers.h \
+	%D%/root-profile.c \
+	%D%/root-profile.h \
 	%D%/sched.c \
 	%D%/sched.h \
-	%D%/spread.c \
-	%D%/spread.h \
-	%D%/twins.c \
-	%D%/twins.h \
 	%D%/waits.c \
 	%D%/waits.h
 analyze_libs = %D%/libanalyze.a $(calls_libs)

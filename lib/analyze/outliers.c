@@ -12,7 +12,7 @@
 
 typedef struct Root {
         const Function *function;
-        Spread spread;
+        Quantiles quantiles;
         Invocation *samples[OUTLIERS_SAMPLES];
         size_t n_samples;
         uint64_t n;
@@ -171,7 +171,7 @@ static int offer_to_sample(Outliers *s, Invocation *v) {
 
         if (!root || v->is_cut)
                 return 0;
-        r = spread_add(&root->spread, v->duration_ns);
+        r = quantiles_add(&root->quantiles, v->duration_ns);
         if (r < 0)
                 return r;
         root->n++;
@@ -271,10 +271,10 @@ static const Root *find_root(const Outliers *s, const Function *function) {
         return NULL;
 }
 
-const Spread *outliers_spread(const Outliers *s, const Invocation *slow) {
+const Quantiles *outliers_quantiles(const Outliers *s, const Invocation *slow) {
         const Root *root = find_root(s, slow->root);
 
-        return root && root->spread.n > 0 ? &root->spread : NULL;
+        return root && root->quantiles.n > 0 ? &root->quantiles : NULL;
 }
 
 const Invocation *outliers_usual(const Outliers *s, const Invocation *slow) {
@@ -284,7 +284,7 @@ const Invocation *outliers_usual(const Outliers *s, const Invocation *slow) {
 
         if (!root)
                 return NULL;
-        median = spread_quantile(&root->spread, 500);
+        median = quantiles_at(&root->quantiles, 500);
         for (size_t i = 0; i < root->n_samples; i++) {
                 const Invocation *v = root->samples[i];
                 uint64_t distance =
@@ -389,7 +389,7 @@ Outliers *outliers_free(Outliers *s) {
         for (size_t i = 0; i < s->n_roots; i++) {
                 for (size_t k = 0; k < s->roots[i].n_samples; k++)
                         let_go(s->roots[i].samples[k]);
-                spread_done(&s->roots[i].spread);
+                quantiles_done(&s->roots[i].quantiles);
         }
         free(s->open);
         free(s->vacant);

@@ -11,7 +11,7 @@
 
 #include "analyze/call-tree.h"
 #include "analyze/pairing.h"
-#include "analyze/spread.h"
+#include "analyze/quantiles.h"
 #include "base/cleanup.h"
 
 #define OUTLIERS_SAMPLES 32
@@ -50,7 +50,7 @@ const Invocation *outliers_get(const Outliers *s, size_t i);
 /* Of the same root, near the median; NULL: there is none. */
 const Invocation *outliers_usual(const Outliers *s, const Invocation *slow);
 /* How long calls of its root took; NULL: that was not counted. */
-const Spread *outliers_spread(const Outliers *s, const Invocation *slow);
+const Quantiles *outliers_quantiles(const Outliers *s, const Invocation *slow);
 /*
  * outliers_compare() - what @slow spent where @usual did not, or less
  * @ret: the caller frees; the most time first, whichever way

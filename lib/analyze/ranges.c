@@ -16,19 +16,20 @@ static uint64_t round_length(uint64_t at_least) {
                                 return steps[i] * power;
 }
 
-static size_t linear(Range *ret, const Spread *s) {
-        uint64_t p99 = MIN(spread_quantile(s, 990), (uint64_t) INT64_MAX), length, from;
+static size_t linear(Range *ret, const Quantiles *s) {
+        uint64_t p99 = MIN(quantiles_at(s, 990), (uint64_t) INT64_MAX), length, from;
         size_t n = 0;
 
         length = round_length((p99 - MIN(p99, s->min)) / N_LINEAR + 1);
         for (from = MIN(p99, s->min) / length * length; from <= p99; from += length, n++)
-                ret[n] = (Range){ from, from + length, spread_n_between(s, from, from + length) };
+                ret[n] =
+                        (Range){ from, from + length, quantiles_n_between(s, from, from + length) };
         if (s->max >= from)
-                ret[n++] = (Range){ from, UINT64_MAX, spread_n_between(s, from, UINT64_MAX) };
+                ret[n++] = (Range){ from, UINT64_MAX, quantiles_n_between(s, from, UINT64_MAX) };
         return n;
 }
 
-size_t ranges_of(Range ret[static RANGES_MAX], const Spread *s, bool is_linear) {
+size_t ranges_of(Range ret[static RANGES_MAX], const Quantiles *s, bool is_linear) {
         uint64_t from = 0, to;
         size_t n = 0;
 
@@ -40,7 +41,7 @@ size_t ranges_of(Range ret[static RANGES_MAX], const Spread *s, bool is_linear) 
                 from = UINT64_C(1) << (63 - __builtin_clzll(s->min));
         for (;; from = to) {
                 to = from == 0 ? 1 : from > UINT64_MAX / 2 ? UINT64_MAX : from * 2;
-                ret[n++] = (Range){ from, to, spread_n_between(s, from, to) };
+                ret[n++] = (Range){ from, to, quantiles_n_between(s, from, to) };
                 if (s->max < to || to == UINT64_MAX)
                         return n;
         }

@@ -6,13 +6,13 @@
  *
  *      log2     each range is twice as long as the one before; exact
  *      linear   all are of the same, round length up to the 99th percentile, the last has the rest;
- *               of more than SPREAD_EXACT_MAX durations as exact as their buckets
+ *               of more than QUANTILES_EXACT_MAX durations as exact as their buckets
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analyze/spread.h"
+#include "analyze/quantiles.h"
 
 #define RANGES_MAX 66
 
@@ -22,4 +22,4 @@ typedef struct Range {
 } Range;
 
 /* How many ranges, from the one with the shortest to that with the longest; 0 of an empty spread. */
-size_t ranges_of(Range ret[static RANGES_MAX], const Spread *s, bool is_linear);
+size_t ranges_of(Range ret[static RANGES_MAX], const Quantiles *s, bool is_linear);

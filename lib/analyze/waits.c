@@ -80,9 +80,9 @@ static int note(void *userdata, const CallWait *wait) {
                 return -ENOMEM;
         if (row->waker.pid != w->waker.pid)
                 row->waker.pid = -1;
-        r = spread_add(&row->away, w->back_ns - w->left_ns);
+        r = quantiles_add(&row->away, w->back_ns - w->left_ns);
         if (r >= 0 && w->woken_ns > 0)
-                r = spread_add(&row->latency, w->back_ns - MIN(w->back_ns, w->woken_ns));
+                r = quantiles_add(&row->latency, w->back_ns - MIN(w->back_ns, w->woken_ns));
         return r;
 }
 
@@ -115,8 +115,8 @@ Waits *waits_free(Waits *s) {
         if (!s)
                 return NULL;
         for (size_t i = 0; i < s->n_rows; i++) {
-                spread_done(&s->rows[i]->away);
-                spread_done(&s->rows[i]->latency);
+                quantiles_done(&s->rows[i]->away);
+                quantiles_done(&s->rows[i]->latency);
                 free(s->rows[i]);
         }
         free(s->rows);

@@ -10,18 +10,18 @@
  */
 
 #include "analyze/pairing.h"
-#include "analyze/spread.h"
+#include "analyze/quantiles.h"
 #include "base/cleanup.h"
 
 typedef struct Waits Waits;
 
 typedef struct WaitsRow {
         const Function *function;
-        Waker waker;    /* its pid only if all were of the same; else -1 */
-        bool is_woken;  /* nobody was seen to: false */
-        bool is_forced; /* it did not want to leave the CPU: preempted */
-        Spread away;    /* from leaving the CPU to coming back */
-        Spread latency; /* of that, from being woken on */
+        Waker waker;       /* its pid only if all were of the same; else -1 */
+        bool is_woken;     /* nobody was seen to: false */
+        bool is_forced;    /* it did not want to leave the CPU: preempted */
+        Quantiles away;    /* from leaving the CPU to coming back */
+        Quantiles latency; /* of that, from being woken on */
 } WaitsRow;
 
 /* What @pairing tells of waiting goes here.  0 or -ENOMEM. */

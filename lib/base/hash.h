@@ -34,7 +34,7 @@ static inline uint64_t hash_key(const void *p) {
         return (uintptr_t) p;
 }
 
-/* Spreads what @x differs by over all bits. */
+/* Quantiles what @x differs by over all bits. */
 static inline uint64_t hash_mix(uint64_t x) {
         x *= UINT64_C(0x9e3779b97f4a7c15);
         return x ^ x >> 32;

@@ -20,11 +20,11 @@
 
 #include "base/grow.h"
 #include "calls/filter.h"
-#include "calls/hold.h"
+#include "calls/reorder.h"
 #include "calls/name-set.h"
 #include "calls/prune.h"
 #include "calls/slowest.h"
-#include "calls/tail.h"
+#include "calls/tail-sampler.h"
 #include "calls/trees.h"
 
 #define ERROR_MAX 4095 /* linux 6.12 include/linux/err.h, MAX_ERRNO */
@@ -40,7 +40,7 @@ typedef struct Tree {
         const Function *root; /* NULL: none */
         uint64_t number;
         uint64_t begin_ns, seen_ns; /* its first step, and its last so far */
-        TailTree *tail;             /* NULL: it need not wait */
+        SampledTree *tail_sampler;  /* NULL: it need not wait */
 } Tree;
 
 typedef struct FilterTask {
@@ -59,9 +59,9 @@ struct Filter {
         uint64_t n_trees;
         Slowest *slowest; /* NULL: all */
         bool is_ranking;
-        unsigned n_finished; /* of Tail and Hold */
-        Tail *tail;          /* NULL: nothing waits there */
-        Hold *hold;          /* the same */
+        unsigned n_finished;       /* of Tail and Hold */
+        TailSampler *tail_sampler; /* NULL: nothing waits there */
+        Reorder *reorder;          /* the same */
 };
 
 static bool has_any(const Strv *patterns) {
@@ -135,9 +135,9 @@ static int begin_tree(Filter *f, FilterTask *t, const Step *step) {
                           .number = ++f->n_trees,
                           .begin_ns = step->timestamp_ns,
                           .seen_ns = step->timestamp_ns };
-        if (f->tail && !f->is_ranking && is_selected(f, t->tree.number)) {
-                t->tree.tail = tail_begin();
-                if (!t->tree.tail)
+        if (f->tail_sampler && !f->is_ranking && is_selected(f, t->tree.number)) {
+                t->tree.tail_sampler = tail_sampler_begin();
+                if (!t->tree.tail_sampler)
                         return -ENOMEM;
         }
         return 0;
@@ -176,8 +176,9 @@ static int end_tree(Filter *f, Tree *tree, const Step *end) {
                         r = f->spec->keep_limits->learn(f->spec->keep_limits->data, tree->root,
                                                         duration_ns);
         }
-        if (tree->tail)
-                tail_end(f->tail, tree->tail, is_kept(f->spec, tree, duration_ns, end));
+        if (tree->tail_sampler)
+                tail_sampler_end(f->tail_sampler, tree->tail_sampler,
+                                 is_kept(f->spec, tree, duration_ns, end));
         *tree = (Tree){};
         return r;
 }
@@ -344,7 +345,9 @@ static int judge_step(Filter *f, const Step *step) {
         if (r < 0 || !passes_when_and_who(f->spec, step))
                 return r;
         if (step->kind == STEP_LOST || step->kind == STEP_TASK)
-                return f->tail && !f->is_ranking ? tail_push(f->tail, NULL, 0, step) : 1;
+                return f->tail_sampler && !f->is_ranking
+                               ? tail_sampler_push(f->tail_sampler, NULL, 0, step)
+                               : 1;
         task = number_of_task(f, step);
         if (task < 0)
                 return (int) task;
@@ -363,8 +366,9 @@ static int judge_step(Filter *f, const Step *step) {
                 r = 0;
         else
                 r = passes_functions(f, step, &place);
-        if (r > 0 && f->tail && !f->is_ranking)
-                r = tail_push(f->tail, place.tree->tail, (size_t) task, step);
+        if (r > 0 && f->tail_sampler && !f->is_ranking)
+                r = tail_sampler_push(f->tail_sampler, place.tree->tail_sampler, (size_t) task,
+                                      step);
         if (r >= 0 && place.is_end) {
                 int e = end_tree(f, place.tree, step);
 
@@ -422,18 +426,18 @@ static int hand_on(Filter *f, size_t task, const Step *step, Step *ret) {
         size_t a, b;
         int r;
 
-        if (!f->hold) {
+        if (!f->reorder) {
                 *ret = *step;
                 return 1;
         }
         if (step->kind == STEP_TASK) {
                 r = numbers_of_named(f, step, &a, &b);
                 if (r >= 0)
-                        r = hold_swap_tasks(f->hold, a, b);
+                        r = reorder_swap_tasks(f->reorder, a, b);
                 if (r < 0)
                         return r;
         }
-        return hold_push(f->hold, task, step);
+        return reorder_push(f->reorder, task, step);
 }
 
 static int next_waiting(Filter *f, Step *ret) {
@@ -442,9 +446,9 @@ static int next_waiting(Filter *f, Step *ret) {
                 Step step;
                 int r;
 
-                if (f->hold && hold_pop(f->hold, ret))
+                if (f->reorder && reorder_pop(f->reorder, ret))
                         return 1;
-                if (!f->tail || !tail_pop(f->tail, &step, &task))
+                if (!f->tail_sampler || !tail_sampler_pop(f->tail_sampler, &step, &task))
                         return 0;
                 r = hand_on(f, task, &step, ret);
                 if (r != 0)
@@ -460,14 +464,14 @@ static int finish(Filter *f) {
         case 0:
                 f->n_finished++;
                 r = end_trees(f);
-                if (r < 0 || f->tail)
+                if (r < 0 || f->tail_sampler)
                         return r < 0 ? r : 1;
                 __attribute__((fallthrough));
         case 1:
                 f->n_finished++;
-                if (f->hold)
-                        hold_finish(f->hold);
-                return f->hold ? 1 : 0;
+                if (f->reorder)
+                        reorder_finish(f->reorder);
+                return f->reorder ? 1 : 0;
         default:
                 return 0;
         }
@@ -488,7 +492,7 @@ int filter_next(Filter *f, const StepSource *source, uint64_t until_ns, Step *re
                         r = finish(f);
                 else if (r > 0) {
                         r = judge_step(f, &step);
-                        if (r > 0 && f->hold && step.kind != STEP_LOST)
+                        if (r > 0 && f->reorder && step.kind != STEP_LOST)
                                 task = number_of_task(f, &step);
                         if (r > 0)
                                 r = task < 0 ? (int) task : hand_on(f, (size_t) task, &step, ret);
@@ -522,9 +526,9 @@ int filter_new(Filter **ret, const FilterSpec *spec) {
         if (r >= 0 && spec->n_slowest > 0)
                 r = slowest_new(&f->slowest, spec->n_slowest);
         if (r >= 0 && keeps_some(spec))
-                r = tail_new(&f->tail);
+                r = tail_sampler_new(&f->tail_sampler);
         if (r >= 0 && spec->slower_ns > 0)
-                r = hold_new(&f->hold, spec->slower_ns);
+                r = reorder_new(&f->reorder, spec->slower_ns);
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(f);
@@ -534,11 +538,11 @@ int filter_new(Filter **ret, const FilterSpec *spec) {
 Filter *filter_free(Filter *f) {
         if (!f)
                 return NULL;
-        for (size_t i = 0; f->tail && i < f->n_tasks; i++) {
-                if (f->tasks[i].tree.tail)
-                        tail_end(f->tail, f->tasks[i].tree.tail, false);
-                if (f->tasks[i].ending.tail)
-                        tail_end(f->tail, f->tasks[i].ending.tail, false);
+        for (size_t i = 0; f->tail_sampler && i < f->n_tasks; i++) {
+                if (f->tasks[i].tree.tail_sampler)
+                        tail_sampler_end(f->tail_sampler, f->tasks[i].tree.tail_sampler, false);
+                if (f->tasks[i].ending.tail_sampler)
+                        tail_sampler_end(f->tail_sampler, f->tasks[i].ending.tail_sampler, false);
         }
         free(f->tasks);
         trees_free(f->trees);
@@ -547,8 +551,8 @@ Filter *filter_free(Filter *f) {
         prune_free(f->notrace);
         prune_free(f->fold);
         slowest_free(f->slowest);
-        tail_free(f->tail);
-        hold_free(f->hold);
+        tail_sampler_free(f->tail_sampler);
+        reorder_free(f->reorder);
         free(f);
         return NULL;
 }

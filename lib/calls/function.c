@@ -15,10 +15,10 @@
 
 struct Functions {
         FunctionsHead head;
-        Atlas *atlas;
+        SymbolTimeline *symbol_timeline;
         const Strv *roots;
         Prototypes *prototypes;      /* may be NULL */
-        AtlasSpan span;              /* begin_ns == end_ns: none yet */
+        SymbolTimelineSpan span;     /* begin_ns == end_ns: none yet */
         uint64_t irq_begin, irq_end; /* of the span; equal: not known */
         Hash now, all;
 };
@@ -58,7 +58,7 @@ static Function *function_new(Functions *f, uint64_t address) {
         Function *ret;
         size_t n_name;
 
-        if (atlas_span_find(&f->span, address, &symbol)) {
+        if (symbol_timeline_span_find(&f->span, address, &symbol)) {
                 if (f->roots->n > 0)
                         root = bsearch(&symbol, f->roots->items, f->roots->n, sizeof(char *),
                                        compare_names);
@@ -131,7 +131,7 @@ static void find_irq_entries(Functions *f) {
 
 /* The names of another time. */
 static int functions_turn(Functions *f, uint64_t timestamp_ns) {
-        int r = atlas_span(f->atlas, timestamp_ns, &f->span);
+        int r = symbol_timeline_span(f->symbol_timeline, timestamp_ns, &f->span);
 
         if (r < 0) {
                 functions_forget_times(f);
@@ -145,13 +145,13 @@ static int functions_turn(Functions *f, uint64_t timestamp_ns) {
 }
 
 bool functions_find_symbol(Functions *f, uint64_t address, uint64_t timestamp_ns, Symbol *ret) {
-        AtlasSpan span;
+        SymbolTimelineSpan span;
 
         if (timestamp_ns - f->head.begin_ns >= f->head.length_ns &&
             functions_turn(f, timestamp_ns) < 0)
                 return false;
         span = f->span; /* which what is no call must not turn */
-        return atlas_span_find(&span, address, ret);
+        return symbol_timeline_span_find(&span, address, ret);
 }
 
 const Function *functions_look_up(Functions *f, uint64_t address, uint64_t timestamp_ns) {
@@ -172,16 +172,16 @@ void functions_set_prototypes(Functions *f, Prototypes *prototypes) {
 }
 
 void functions_forget_times(Functions *f) {
-        f->span = (AtlasSpan){};
+        f->span = (SymbolTimelineSpan){};
         f->head.begin_ns = f->head.length_ns = 0;
 }
 
-int functions_new(Functions **ret, Atlas *atlas, const Strv *roots) {
+int functions_new(Functions **ret, SymbolTimeline *symbol_timeline, const Strv *roots) {
         Functions *f = malloc(sizeof(*f));
 
         if (!f)
                 return -ENOMEM;
-        *f = (Functions){ .atlas = atlas, .roots = roots };
+        *f = (Functions){ .symbol_timeline = symbol_timeline, .roots = roots };
         *ret = f;
         return 0;
 }

@@ -16,7 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
-#include "decode/atlas.h"
+#include "decode/symbol-timeline.h"
 #include "decode/prototypes.h"
 
 #define FUNCTION_SLACK 32
@@ -50,8 +50,8 @@ typedef struct FunctionsHead {
         } recent[FUNCTIONS_RECENT];
 } FunctionsHead;
 
-/* @atlas, @roots (sorted): borrowed for the table's life. */
-int functions_new(Functions **ret, Atlas *atlas, const Strv *roots);
+/* @symbol timeline, @roots (sorted): borrowed for the table's life. */
+int functions_new(Functions **ret, SymbolTimeline *symbol_timeline, const Strv *roots);
 /* functions_get() where nothing is at hand. */
 const Function *functions_look_up(Functions *f, uint64_t address, uint64_t timestamp_ns);
 
@@ -73,7 +73,7 @@ static inline const Function *functions_get(Functions *f, uint64_t address, uint
 }
 /* The symbol that @address, of anything, lay in then; false: none. */
 bool functions_find_symbol(Functions *f, uint64_t address, uint64_t timestamp_ns, Symbol *ret);
-/* To be told after atlas_refresh(). */
+/* To be told after symbol_timeline_refresh(). */
 void functions_forget_times(Functions *f);
 Functions *functions_free(Functions *f);
 DEFINE_CLEANUP(Functions *, functions_free);

@@ -10,14 +10,14 @@ noinst_LIBRARIES += %D%/libcalls.a
 	%D%/filter.h \
 	%D%/function.c \
 	%D%/function.h \
-	%D%/hold.c \
-	%D%/hold.h \
 	%D%/name-set.c \
 	%D%/name-set.h \
 	%D%/playback.c \
 	%D%/playback.h \
 	%D%/prune.c \
 	%D%/prune.h \
+	%D%/reorder.c \
+	%D%/reorder.h \
 	%D%/slowest.c \
 	%D%/slowest.h \
 	%D%/stacks.c \
@@ -28,8 +28,8 @@ noinst_LIBRARIES += %D%/libcalls.a
 	%D%/step.h \
 	%D%/steps.c \
 	%D%/steps.h \
-	%D%/tail.c \
-	%D%/tail.h \
+	%D%/tail-sampler.c \
+	%D%/tail-sampler.h \
 	%D%/trees.c \
 	%D%/trees.h
 calls_libs = %D%/libcalls.a $(decode_libs)

@@ -137,7 +137,7 @@ static int open_tasks(Playback *p) {
 static StepsKeep keep_beside(const Playback *p) {
         const SessionMeta *m = p->meta;
 
-        if (m->roots.n == 0 || !atlas_has_names(p->atlas))
+        if (m->roots.n == 0 || !symbol_timeline_has_names(p->symbol_timeline))
                 return STEPS_ALL;
         if (m->spec.slower_ns == 0)
                 return STEPS_IN_TREES;
@@ -155,13 +155,13 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
         r = open_formats(p, ret_problem);
         if (r != 0)
                 return r;
-        r = atlas_open(&p->atlas, dir, meta);
+        r = symbol_timeline_open(&p->symbol_timeline, dir, meta);
         if (r < 0)
                 return r;
         r = open_tasks(p);
         if (r < 0)
                 return r;
-        r = functions_new(&p->functions, p->atlas, &meta->roots);
+        r = functions_new(&p->functions, p->symbol_timeline, &meta->roots);
         if (r < 0)
                 return r;
         r = open_prototypes(p);
@@ -203,7 +203,7 @@ static int refresh_meta(Playback *p) {
         p->meta_mtime = st.st_mtim;
         if (m->neighbours.n > 0)
                 steps_set_keep(p->steps, keep_beside(p));
-        r = atlas_refresh(p->atlas, m);
+        r = symbol_timeline_refresh(p->symbol_timeline, m);
         if (r > 0)
                 functions_forget_times(p->functions);
         return r;
@@ -269,7 +269,7 @@ Playback *playback_free(Playback *p) {
         prototypes_free(p->prototypes);
         foreign_free(p->foreign);
         tasks_free(p->tasks);
-        atlas_free(p->atlas);
+        symbol_timeline_free(p->symbol_timeline);
         free(p);
         return NULL;
 }

@@ -15,7 +15,7 @@
 #include "calls/filter.h"
 #include "calls/function.h"
 #include "calls/steps.h"
-#include "decode/atlas.h"
+#include "decode/symbol-timeline.h"
 #include "decode/foreign.h"
 #include "decode/formats.h"
 #include "decode/prototypes.h"
@@ -27,7 +27,7 @@ typedef struct Playback {
         const SessionDir *dir; /* borrowed */
         const SessionMeta *meta;
         Formats formats;
-        Atlas *atlas;
+        SymbolTimeline *symbol_timeline;
         Foreign *foreign;
         Prototypes *prototypes; /* NULL: the recording has no arguments, or no types to name them */
         Tasks *tasks;
@@ -38,7 +38,7 @@ typedef struct Playback {
         bool counts;    /* what is passed on is counted in census */
         Census census;
         StepSource source;          /* the filter's */
-        struct timespec meta_mtime; /* of the session.json whose maps are in the atlas */
+        struct timespec meta_mtime; /* of the session.json whose maps are in the symbol timeline */
 } Playback;
 
 enum { PLAYBACK_E_UNREADABLE = 1 };

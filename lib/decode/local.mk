@@ -2,8 +2,6 @@
 noinst_LIBRARIES += %D%/libdecode.a
 %C%_libdecode_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(TRACEEVENT_CFLAGS)
 %C%_libdecode_a_SOURCES = \
-	%D%/atlas.c \
-	%D%/atlas.h \
 	%D%/cursor.c \
 	%D%/cursor.h \
 	%D%/foreign.c \
@@ -24,6 +22,8 @@ noinst_LIBRARIES += %D%/libdecode.a
 	%D%/records.h \
 	%D%/stream.c \
 	%D%/stream.h \
+	%D%/symbol-timeline.c \
+	%D%/symbol-timeline.h \
 	%D%/symbols.c \
 	%D%/symbols.h \
 	%D%/tasks.c \

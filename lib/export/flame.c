@@ -14,7 +14,7 @@
 
 #include <inttypes.h>
 
-#include "analyze/twins.h"
+#include "analyze/path-match.h"
 #include "base/figure.h"
 #include "base/unit.h"
 #include "export/escape.h"
@@ -32,8 +32,8 @@ typedef struct Drawing {
         Buf *out;
         const Flame *flame;
         const CallNode *root;
-        const Twins *twins; /* of what it is compared with */
-        uint64_t min_ns;    /* of what is drawn */
+        const PathMatch *path_match; /* of what it is compared with */
+        uint64_t min_ns;             /* of what is drawn */
         int32_t n_levels;
         uint64_t n_left_out;
         uint64_t n_calls, n_before_calls; /* outermost */
@@ -50,7 +50,7 @@ static uint64_t count_outermost(const CallNode *root) {
 
 static const CallNode *find_twin(const Drawing *d, const CallNode *before,
                                  const Function *function) {
-        return d->twins ? twins_find(d->twins, before, function) : NULL;
+        return d->path_match ? path_match_find(d->path_match, before, function) : NULL;
 }
 
 static double per_call(const CallNode *node, uint64_t n_calls) {
@@ -197,14 +197,14 @@ static void add_text(Drawing *d, const char *class, int x, int y, const char *te
 
 int flame_write(Buf *out, const Flame *flame) {
         Drawing d = { .out = out, .flame = flame, .root = call_tree_root(flame->tree) };
-        _cleanup_(twins_freep) Twins *twins = NULL;
+        _cleanup_(path_match_freep) PathMatch *path_match = NULL;
         int height, r;
 
         if (flame->before) {
-                r = twins_new(&twins, flame->before);
+                r = path_match_new(&path_match, flame->before);
                 if (r < 0)
                         return r;
-                d.twins = twins;
+                d.path_match = path_match;
         }
         measure(&d);
         height = TOP + (d.n_levels + 1) * ROW + BOTTOM;

@@ -228,7 +228,7 @@ static void add_tree(Html *h) {
 }
 
 static void add_histogram(Html *h) {
-        const Spread *s = &by_root_all(h->roots)->spread;
+        const Quantiles *s = &by_root_all(h->roots)->quantiles;
         Buf *out = h->t.out;
         Range ranges[RANGES_MAX];
         size_t n = ranges_of(ranges, s, false);
@@ -238,9 +238,9 @@ static void add_histogram(Html *h) {
         for (size_t i = 0; i < n; i++)
                 most = MAX(most, ranges[i].n);
         buf_adds(out, "<p>Median ");
-        add_time(out, spread_quantile(s, 500));
+        add_time(out, quantiles_at(s, 500));
         buf_adds(out, ", 99 % of them at most ");
-        add_time(out, spread_quantile(s, 990));
+        add_time(out, quantiles_at(s, 990));
         buf_adds(out, ", the slowest ");
         add_time(out, s->max);
         buf_adds(out, ".</p>\n<table id=\"histogram\">\n");

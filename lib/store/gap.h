@@ -38,7 +38,7 @@ typedef enum GapCause {
         GAP_DAEMON_GONE,    /* nobody read the buffer, or what was in a pipe died with its daemon */
         GAP_ROOT_GONE,      /* a root's module came back, and it was not a root again yet */
         GAP_NOT_WRITTEN, /* pages were stored, and the disk failed when the kernel wrote them back */
-        GAP_ROOTS_CHANGED, /* the tracer was hushed while roots of others came or went */
+        GAP_ROOTS_CHANGED, /* the tracer was quiesced while roots of others came or went */
         _GAP_CAUSE_N,
 } GapCause;
 

@@ -179,7 +179,7 @@ typedef struct Sums {
         Floor *floor;
         ByRoot *roots;
         Outliers *outliers;
-        Portrait *portrait;
+        RootProfile *root_profile;
         Waits *waits;
         Checked checked;
         Census census;
@@ -199,7 +199,7 @@ static void sums_init(Sums *s) {
         FUZZ_CHECK(call_tree_new(&s->tree, s->pairings[1]) == 0);
         FUZZ_CHECK(waits_new(&s->waits, s->pairings[1]) == 0);
         FUZZ_CHECK(outliers_new(&s->outliers, s->pairings[2], 5) == 0);
-        FUZZ_CHECK(portrait_new(&s->portrait, s->pairings[3]) == 0);
+        FUZZ_CHECK(root_profile_new(&s->root_profile, s->pairings[3]) == 0);
         FUZZ_CHECK(census_init(&s->census, &none, false) == 0);
 }
 
@@ -213,7 +213,7 @@ static void sums_done(Sums *s) {
         call_tree_free(s->tree);
         waits_free(s->waits);
         outliers_free(s->outliers);
-        portrait_free(s->portrait);
+        root_profile_free(s->root_profile);
         census_done(&s->census);
         for (size_t i = 0; i < ELEMENTSOF(s->pairings); i++)
                 pairing_free(s->pairings[i]);
@@ -294,7 +294,7 @@ static void sums_finish(Sums *s) {
         _cleanup_(call_tree_freep) CallTree *callers = NULL;
         _cleanup_(diff_freep) Diff *d = NULL;
         Range ranges[RANGES_MAX];
-        const Spread *all = &by_root_all(s->roots)->spread;
+        const Quantiles *all = &by_root_all(s->roots)->quantiles;
         uint64_t n = 0, total_ns;
         FloorCost cost;
         bool has_cost;
@@ -317,7 +317,7 @@ static void sums_finish(Sums *s) {
         (void) waits_rows(s->waits, &n_rows);
         (void) by_root_rows(s->roots, &n_rows);
         check_outliers(s->outliers);
-        FUZZ_CHECK(diff_new(&d, s->portrait, s->portrait) == 0);
+        FUZZ_CHECK(diff_new(&d, s->root_profile, s->root_profile) == 0);
         for (size_t i = 0; i < d->n_roots; i++)
                 FUZZ_CHECK(d->roots[i].n_before == d->roots[i].n_now && d->roots[i].n_paths == 0);
         for (int linear = 0; linear < 2; linear++) {

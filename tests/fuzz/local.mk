@@ -28,7 +28,7 @@ fuzz_targets = \
 	%D%/fuzz-sealed \
 	%D%/fuzz-segment \
 	%D%/fuzz-symbols \
-	%D%/fuzz-tally \
+	%D%/fuzz-function-counts \
 	%D%/fuzz-tasks \
 	%D%/fuzz-tracedat \
 	%D%/fuzz-trigger \
@@ -105,9 +105,9 @@ fuzz_targets = \
 %C%_fuzz_symbols_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_symbols_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_symbols_LDADD = $(decode_libs) $(fuzz_libs)
-%C%_fuzz_tally_CFLAGS = $(fuzz_cflags)
-%C%_fuzz_tally_LDFLAGS = $(fuzz_ldflags)
-%C%_fuzz_tally_LDADD = $(learn_libs) $(fuzz_libs)
+%C%_fuzz_function_counts_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_function_counts_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_function_counts_LDADD = $(learn_libs) $(fuzz_libs)
 %C%_fuzz_tasks_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_tasks_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_tasks_LDADD = $(decode_libs) $(fuzz_libs)

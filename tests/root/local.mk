@@ -11,7 +11,7 @@ root_tests += \
 	%D%/test-filters.sh \
 	%D%/test-follow.sh \
 	%D%/test-hotplug.sh \
-	%D%/test-hush.sh \
+	%D%/test-quiesce.sh \
 	%D%/test-idle.sh \
 	%D%/test-kernel-text.sh \
 	%D%/test-kill.sh \

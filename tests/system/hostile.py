@@ -461,7 +461,7 @@ def late_after():
 def without_cpu():
     """Seconds that the daemon's loop, the thread beside it and we have waited for a CPU so far."""
     tasks = ["/proc/thread-self", f"/proc/{daemon}/task/{daemon}"]
-    tasks += [t for t in glob.glob(f"/proc/{daemon}/task/*") if read_proc(t + "/comm") == "aside\n"]
+    tasks += [t for t in glob.glob(f"/proc/{daemon}/task/*") if read_proc(t + "/comm") == "background\n"]
     return sum(int(read_proc(t + "/schedstat").split()[1]) for t in tasks if os.path.exists(t)) / 1e9
 
 

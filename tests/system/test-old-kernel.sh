@@ -26,7 +26,7 @@ echo X >"$work/tracefs/buffer_size_kb"
 exits 'sizes that cannot be put back are refused' 77 ftracectl run --store "$work/own" udp_sendmsg -- true
 says 'with a way out' 'different sizes.*echo 1408 > buffer_size_kb'
 
-for test in segment sealer lockdown weigh; do
+for test in segment sealer sandbox hook-cost; do
         ok "the unit test of $test passes" "$old" "$top_builddir/tests/unit/test-$test"
 done
 done_testing

@@ -336,7 +336,7 @@ static bool names(const char *dir, const char *file, const char *word) {
 }
 
 /* Whether the tracer in @dir records nobody but this thread. */
-static bool is_hushed(const char *dir) {
+static bool is_quiesced(const char *dir) {
         char path[PATH_MAX], self[32];
         _cleanup_free_ char *text = NULL;
         _cleanup_strv_ Strv pids = {};
@@ -353,19 +353,19 @@ static bool is_hushed(const char *dir) {
         return true;
 }
 
-static bool all_hushed(void) {
+static bool all_quiesced(void) {
         DIR *d = fdopendir(dir_open(the->tracefs_fd, "instances"));
-        bool hushed = true;
+        bool quiesced = true;
         struct dirent *e;
 
         while ((e = readdir(d))) {
                 char dir[PATH_MAX];
 
                 (void) snprintf(dir, sizeof(dir), "instances/%.255s/", e->d_name);
-                hushed = hushed && (e->d_name[0] == '.' || !is_on(dir) || is_hushed(dir));
+                quiesced = quiesced && (e->d_name[0] == '.' || !is_on(dir) || is_quiesced(dir));
         }
         (void) closedir(d);
-        return hushed;
+        return quiesced;
 }
 
 static bool any_instance_on(void) {
@@ -373,11 +373,11 @@ static bool any_instance_on(void) {
 }
 
 /* The other rule; set_graph_function is about to change. */
-static void check_hush(void) {
-        if (the->waits_for_cpus || !any_instance_on() || (all_hushed() && the->has_waited))
+static void check_quiesce(void) {
+        if (the->waits_for_cpus || !any_instance_on() || (all_quiesced() && the->has_waited))
                 return;
         fprintf(stderr, "set_graph_function changes beside a tracer that %s (step %u)\n",
-                all_hushed() ? "was not waited for" : "looks into it", the->n_steps);
+                all_quiesced() ? "was not waited for" : "looks into it", the->n_steps);
         _exit(FAKE_BROKEN);
 }
 
@@ -560,7 +560,7 @@ ssize_t __wrap_write(int fd, const void *data, size_t n) {
         if (strstr(files[fd].path, "_pid")) {
                 size_t n_before = files[fd].words.n;
 
-                if (n_before > 0 && all_hushed())
+                if (n_before > 0 && all_quiesced())
                         the->has_waited = true; /* linux 6.12 kernel/trace/ftrace.c, pid_write() */
 
                 r = strv_split(&files[fd].words, text, " \n");
@@ -588,7 +588,7 @@ int __wrap_close(int fd) {
                 return __real_close(fd);
         fails = step();
         if (streq(files[fd].path, "set_graph_function"))
-                check_hush();
+                check_quiesce();
         if (files[fd].is_list) {
                 _cleanup_free_ char *text = strv_join(&files[fd].words, "\n"), *all = NULL;
 
@@ -600,7 +600,7 @@ int __wrap_close(int fd) {
                     : strstr(files[fd].path, "notrace") ? "#### no functions disabled ####\n"
                                                         : ALL_ENABLED);
         }
-        the->has_waited = the->has_waited && all_hushed();
+        the->has_waited = the->has_waited && all_quiesced();
         free(files[fd].path);
         files[fd].path = NULL;
         strv_done(&files[fd].words);

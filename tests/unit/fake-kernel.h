@@ -10,7 +10,7 @@
  * function is refused, a tracer whose pipe is open is busy, a new instance is full of files.
  *
  * Where there are instances, it is also the kernel that does not wait for those who look into the graph
- * filter (daemon/instances/hush.h): changing it while a tracer in an instance records anybody but the caller, or
+ * filter (daemon/instances/quiesce.h): changing it while a tracer in an instance records anybody but the caller, or
  * before its CPUs were waited for, ends the process the same way.
  *
  * Each such call is a step.  A test may let one fail, come short, or be the last thing the process
@@ -36,8 +36,8 @@ typedef struct FakeKernel {
         bool has_instances;                 /* function_graph may run in one */
         bool shares_options;                /* function_graph's, between instances */
         bool is_busy;                       /* somebody holds a pipe of every buffer open */
-        bool waits_for_cpus;                /* itself, so that nobody need be hushed */
-        bool has_waited; /* the CPUs were waited for, since all tracers were hushed */
+        bool waits_for_cpus;                /* itself, so that nobody need be quiesced */
+        bool has_waited; /* the CPUs were waited for, since all tracers were quiesced */
         FakeFault fault;
         unsigned fault_at, n_steps; /* steps count from 1 */
         Strv log; /* "write FILE TEXT", "truncate FILE" (a list), "mkdir DIR", "rmdir DIR" */

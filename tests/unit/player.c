@@ -13,9 +13,9 @@ void player_init(Player *p, const Recording *r, const Layout *layout, const char
         ck_assert_int_eq(formats_parse(&p->formats, layout->header_page, layout->entry,
                                        layout->exit, false, &problem),
                          0);
-        ck_assert_int_eq(atlas_open(&p->atlas, r->dir, r->meta), 0);
+        ck_assert_int_eq(symbol_timeline_open(&p->symbol_timeline, r->dir, r->meta), 0);
         ck_assert_int_eq(tasks_new(&p->tasks, tasks), 0);
-        ck_assert_int_eq(functions_new(&p->functions, p->atlas, &r->meta->roots), 0);
+        ck_assert_int_eq(functions_new(&p->functions, p->symbol_timeline, &r->meta->roots), 0);
         ck_assert_int_eq(stream_open(&p->stream, r->dir, &p->formats), 0);
         ck_assert_int_eq(steps_new(&p->steps, p->stream, p->functions, p->tasks, keep), 0);
 }
@@ -25,5 +25,5 @@ void player_done(Player *p) {
         stream_free(p->stream);
         functions_free(p->functions);
         tasks_free(p->tasks);
-        atlas_free(p->atlas);
+        symbol_timeline_free(p->symbol_timeline);
 }

@@ -8,7 +8,7 @@
 
 typedef struct Player {
         Formats formats;
-        Atlas *atlas;
+        SymbolTimeline *symbol_timeline;
         Tasks *tasks;
         Functions *functions;
         Stream *stream;

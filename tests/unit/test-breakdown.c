@@ -54,7 +54,7 @@ START_TEST(self_is_what_the_calls_below_leave)
                 ck_assert_uint_eq(row_of(p, "child")->self_ns, 70);
                 ck_assert_uint_eq(row_of(p, "leaf")->self_ns, 37);
                 ck_assert_uint_eq(row_of(p, "leaf")->n, 2);
-                ck_assert_uint_eq(row_of(p, "leaf")->spread.max, 30);
+                ck_assert_uint_eq(row_of(p, "leaf")->quantiles.max, 30);
                 ck_assert_uint_eq(pairing_total_ns(pairing), 1000);
                 ck_assert_uint_eq(pairing_n_calls(pairing), 4);
         }
@@ -106,7 +106,7 @@ START_TEST(what_is_cut_off_has_lower_bounds)
                 ck_assert_uint_eq(row_of(p, "child")->total_ns, 630);
                 ck_assert_uint_eq(row_of(p, "root")->n_cut, 1);
                 ck_assert_uint_eq(row_of(p, "root")->total_ns, 530);
-                ck_assert_uint_eq(row_of(p, "root")->spread.n, 0);
+                ck_assert_uint_eq(row_of(p, "root")->quantiles.n, 0);
         }
 END_TEST
 
@@ -143,8 +143,8 @@ START_TEST(roots_tasks_and_cpus_are_counted_by_trees)
                         ck_assert_uint_eq(rows[0]->n, by == BREAKDOWN_BY_ROOT ? 2 : 4);
                         ck_assert_uint_eq(rows[0]->total_ns, 200);
                         ck_assert_uint_eq(rows[0]->self_ns, 200);
-                        ck_assert_uint_eq(rows[0]->spread.n, 2);
-                        ck_assert_uint_eq(rows[0]->spread.max, 100);
+                        ck_assert_uint_eq(rows[0]->quantiles.n, 2);
+                        ck_assert_uint_eq(rows[0]->quantiles.max, 100);
                 }
         }
 END_TEST

@@ -22,17 +22,17 @@ NAMED(elsewhere, "elsewhere");
 
 typedef struct Recording {
         Pairing *pairing;
-        Portrait *portrait;
+        RootProfile *root_profile;
 } Recording;
 
 static void recording_init(Recording *r) {
         *r = (Recording){};
         ck_assert_int_eq(pairing_new(&r->pairing), 0);
-        ck_assert_int_eq(portrait_new(&r->portrait, r->pairing), 0);
+        ck_assert_int_eq(root_profile_new(&r->root_profile, r->pairing), 0);
 }
 
 static void recording_done(Recording *r) {
-        portrait_free(r->portrait);
+        root_profile_free(r->root_profile);
         pairing_free(r->pairing);
 }
 
@@ -83,7 +83,7 @@ START_TEST(known_changes_are_found)
 
                 record_before(&before, 40);
                 record_now(&now, 60);
-                ck_assert_int_eq(diff_new(&d, before.portrait, now.portrait), 0);
+                ck_assert_int_eq(diff_new(&d, before.root_profile, now.root_profile), 0);
                 ck_assert_uint_eq(d->n_roots, 1);
                 root = &d->roots[0];
                 ck_assert(root->is_enough);
@@ -121,7 +121,7 @@ START_TEST(own_times_of_functions_add_up_to_the_change_of_the_root)
 
                 record_before(&before, 40);
                 record_now(&now, 60);
-                ck_assert_int_eq(diff_new(&d, before.portrait, now.portrait), 0);
+                ck_assert_int_eq(diff_new(&d, before.root_profile, now.root_profile), 0);
                 for (size_t i = 0; i < d->roots[0].n_functions; i++) {
                         before_ns += d->roots[0].functions[i].before.self_ns;
                         now_ns += d->roots[0].functions[i].now.self_ns;
@@ -138,7 +138,7 @@ START_TEST(a_new_caller_of_a_known_function_is_a_path)
 
                 record_before(&before, 10);
                 record_now(&now, 10);
-                ck_assert_int_eq(diff_new(&d, before.portrait, now.portrait), 0);
+                ck_assert_int_eq(diff_new(&d, before.root_profile, now.root_profile), 0);
                 ck_assert_uint_eq(d->roots[0].n_paths, 1);
                 ck_assert_ptr_eq(d->roots[0].paths[0].caller, &helper);
                 ck_assert_ptr_eq(d->roots[0].paths[0].callee, &plain);
@@ -153,7 +153,7 @@ START_TEST(two_recordings_of_the_same_have_no_changes)
 
                 record_before(&before, 40);
                 record_before(&now, 80);
-                ck_assert_int_eq(diff_new(&d, before.portrait, now.portrait), 0);
+                ck_assert_int_eq(diff_new(&d, before.root_profile, now.root_profile), 0);
                 ck_assert(d->roots[0].p > 0.9);
                 for (size_t i = 0; i < d->roots[0].n_functions; i++)
                         ck_assert_int_eq(d->roots[0].functions[i].kind, DIFF_SAME);
@@ -168,7 +168,7 @@ START_TEST(few_calls_tell_nothing)
 
                 record_before(&before, 4);
                 record_now(&now, 100);
-                ck_assert_int_eq(diff_new(&d, before.portrait, now.portrait), 0);
+                ck_assert_int_eq(diff_new(&d, before.root_profile, now.root_profile), 0);
                 ck_assert(!d->roots[0].is_enough);
                 ck_assert(d->roots[0].p > 0.99);
         }
@@ -182,34 +182,34 @@ START_TEST(without_a_common_root_there_is_nothing_to_compare)
                 record_before(&before, 4);
                 recording_init(&now);
                 feed(&now, step_leaf(&elsewhere, 0, 10));
-                ck_assert_int_eq(diff_new(&d, before.portrait, now.portrait), 0);
+                ck_assert_int_eq(diff_new(&d, before.root_profile, now.root_profile), 0);
                 ck_assert_uint_eq(d->n_roots, 0);
         }
 END_TEST
 
 START_TEST(ranks_are_those_of_the_books)
         {
-                Spread a = {}, b = {};
-                SpreadRanks ranks;
+                Quantiles a = {}, b = {};
+                QuantilesRanks ranks;
 
                 for (uint64_t i = 1; i <= 5; i++) {
-                        ck_assert_int_eq(spread_add(&a, i), 0);
-                        ck_assert_int_eq(spread_add(&b, i + 5), 0);
+                        ck_assert_int_eq(quantiles_add(&a, i), 0);
+                        ck_assert_int_eq(quantiles_add(&b, i + 5), 0);
                 }
-                ck_assert_int_eq(spread_ranks(&a, 5, &b, 5, &ranks), 0);
+                ck_assert_int_eq(quantiles_ranks(&a, 5, &b, 5, &ranks), 0);
                 ck_assert(fabs(ranks.sum - 15) < 1e-9);
                 ck_assert(fabs(ranks.ties) < 1e-9);
                 /* Two more that are 0 on each side: ranks 1 to 4, each 2.5. */
-                ck_assert_int_eq(spread_ranks(&a, 7, &b, 7, &ranks), 0);
+                ck_assert_int_eq(quantiles_ranks(&a, 7, &b, 7, &ranks), 0);
                 ck_assert(fabs(ranks.sum - (5 + 5 + 6 + 7 + 8 + 9)) < 1e-9);
                 ck_assert(fabs(ranks.ties - 60) < 1e-9);
                 /* The same, counted by buckets. */
-                for (int i = 0; i < SPREAD_EXACT_MAX; i++)
-                        ck_assert_int_eq(spread_add(&b, 1000000), 0);
-                ck_assert_int_eq(spread_ranks(&a, 5, &b, b.n, &ranks), 0);
+                for (int i = 0; i < QUANTILES_EXACT_MAX; i++)
+                        ck_assert_int_eq(quantiles_add(&b, 1000000), 0);
+                ck_assert_int_eq(quantiles_ranks(&a, 5, &b, b.n, &ranks), 0);
                 ck_assert(fabs(ranks.sum - 15) < 1e-9);
-                spread_done(&a);
-                spread_done(&b);
+                quantiles_done(&a);
+                quantiles_done(&b);
         }
 END_TEST
 

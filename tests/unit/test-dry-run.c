@@ -5,8 +5,8 @@
 #include <semaphore.h>
 
 #include "daemon/lean/lean-cache.h"
-#include "daemon/process/aside.h"
-#include "daemon/tracefs/knob.h"
+#include "daemon/process/background.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/tracefs/script.h"
 #include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
@@ -45,7 +45,7 @@ static void write_log(Strv *ret, const Plan *p) {
                 const PlanStep *s = &p->steps[i];
                 _cleanup_free_ char *text = NULL;
                 _cleanup_strv_ Strv words = {};
-                bool is_list = knob_is_list(s->file);
+                bool is_list = control_is_list(s->file);
                 char *line;
 
                 if (s->kind == PLAN_MKDIR || s->kind == PLAN_RMDIR) {
@@ -62,7 +62,7 @@ static void write_log(Strv *ret, const Plan *p) {
                 if (s->kind == PLAN_LINE)
                         text = strdup(s->value);
                 else
-                        ck_assert_int_eq(knob_text(s->file, s->text ?: s->value, &text), 0);
+                        ck_assert_int_eq(control_text(s->file, s->text ?: s->value, &text), 0);
                 ck_assert_int_eq(strv_split(&words, text, "\n"), 0);
                 for (size_t w = 0; w < words.n; w++) {
                         ck_assert_int_ge(asprintf(&line, "write %s %s%s", s->file,
@@ -496,10 +496,10 @@ typedef struct Comparison {
 static void compare_for_a_while(void *userdata) {
         Comparison *c = userdata;
 
-        aside_leave();
+        background_leave();
         (void) sem_post(&c->has_left);
         (void) usleep(100000);
-        aside_return();
+        background_return();
         c->is_over = true;
 }
 
@@ -512,19 +512,19 @@ START_TEST(the_list_of_functions_stays_while_a_task_compares_names_with_it)
                         _cleanup_strv_ Strv roots = {};
                         Comparison comparison = {};
                         sd_event *event = NULL;
-                        Aside *a = NULL;
+                        Background *a = NULL;
                         int fd;
 
                         ck_assert_int_ge(sd_event_new(&event), 0);
-                        ck_assert_int_eq(aside_new(&a, event), 0);
-                        aside_open(a);
+                        ck_assert_int_eq(background_new(&a, event), 0);
+                        background_open(a);
                         controller_set_aside(c, a);
                         fd = controller_list_functions(c, NULL);
                         ck_assert_int_ge(fd, 0);
                         safe_close(fd);
                         ck_assert_int_ge(strv_add(&roots, "udp_sendmsg"), 0);
                         ck_assert_int_eq(sem_init(&comparison.has_left, 0, 0), 0);
-                        ck_assert_int_eq(aside_run(a, compare_for_a_while, &comparison), 0);
+                        ck_assert_int_eq(background_run(a, compare_for_a_while, &comparison), 0);
                         while (sem_wait(&comparison.has_left) < 0)
                                 ;
                         if (has_changed)
@@ -532,7 +532,7 @@ START_TEST(the_list_of_functions_stays_while_a_task_compares_names_with_it)
                         (void) controller_learn(c, &roots, "6.13.0", &seen);
                         ck_assert_int_eq(comparison.is_over, has_changed);
                         controller_set_aside(c, NULL);
-                        a = aside_free(a);
+                        a = background_free(a);
                         (void) sd_event_unref(event);
                 }
         }

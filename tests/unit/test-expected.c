@@ -125,7 +125,7 @@ static BreakdownRow sum_of(Counted *c, const char *name) {
                         sum.self_irq_ns += rows[i]->self_irq_ns;
                         sum.self_blocked_ns += rows[i]->self_blocked_ns;
                         sum.total_ns += rows[i]->total_ns;
-                        sum.spread.max = MAX(sum.spread.max, rows[i]->spread.max);
+                        sum.quantiles.max = MAX(sum.quantiles.max, rows[i]->quantiles.max);
                         sum.blocked_ns += rows[i]->blocked_ns;
                 }
         return sum;
@@ -223,7 +223,7 @@ static void compare_list(Counted *c, const json_t *e, const char *list) {
                 if (json_object_get(o, "incl_us"))
                         ck_assert_uint_eq(sum.total_ns, ns_of(o, "incl_us"));
                 if (json_object_get(o, "max_us"))
-                        ck_assert_uint_eq(sum.spread.max, ns_of(o, "max_us"));
+                        ck_assert_uint_eq(sum.quantiles.max, ns_of(o, "max_us"));
                 if (json_object_get(o, "calls"))
                         ck_assert_uint_eq(sum.n, number_of(o, "calls"));
         }

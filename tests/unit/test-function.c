@@ -8,7 +8,7 @@ static const char kallsyms[] = "ffffffff81000000 T udp_recvmsg\n"
                                "ffffffffc0000000 t ovl_open\t[overlay]\n";
 
 typedef struct Names {
-        Atlas *atlas;
+        SymbolTimeline *symbol_timeline;
         Strv roots;
         Functions *functions;
 } Names;
@@ -22,15 +22,15 @@ static Symbols *table(const char *text) {
 
 static void names_init(Names *n) {
         *n = (Names){};
-        ck_assert_int_eq(atlas_new(&n->atlas, table(kallsyms)), 0);
+        ck_assert_int_eq(symbol_timeline_new(&n->symbol_timeline, table(kallsyms)), 0);
         ck_assert_int_eq(strv_add(&n->roots, "ovl_open"), 0);
         ck_assert_int_eq(strv_add(&n->roots, "udp_sendmsg"), 0);
-        ck_assert_int_eq(functions_new(&n->functions, n->atlas, &n->roots), 0);
+        ck_assert_int_eq(functions_new(&n->functions, n->symbol_timeline, &n->roots), 0);
 }
 
 static void names_done(Names *n) {
         functions_free(n->functions);
-        atlas_free(n->atlas);
+        symbol_timeline_free(n->symbol_timeline);
         strv_done(&n->roots);
 }
 
@@ -83,13 +83,14 @@ START_TEST(an_address_has_the_name_of_its_time)
                 const Function *kernels, *modules;
 
                 names_init(&n);
-                ck_assert_int_eq(atlas_add(n.atlas, 1000, 2000,
-                                           table("ffffffff81000000 T udp_recvmsg\n"
-                                                 "ffffffffc0000000 t dummy_xmit\t[dummy]\n")),
-                                 0);
                 ck_assert_int_eq(
-                        atlas_add(n.atlas, 3000, 4000, table("ffffffff81000000 T udp_recvmsg\n")),
+                        symbol_timeline_add(n.symbol_timeline, 1000, 2000,
+                                            table("ffffffff81000000 T udp_recvmsg\n"
+                                                  "ffffffffc0000000 t dummy_xmit\t[dummy]\n")),
                         0);
+                ck_assert_int_eq(symbol_timeline_add(n.symbol_timeline, 3000, 4000,
+                                                     table("ffffffff81000000 T udp_recvmsg\n")),
+                                 0);
                 functions_forget_times(n.functions);
 
                 kernels = functions_get(n.functions, 0xffffffff81000000, 0);
@@ -112,12 +113,13 @@ START_TEST(between_two_looks_the_map_where_a_function_begins_is_right)
                 _cleanup_(names_done) Names n;
 
                 names_init(&n);
-                ck_assert_int_eq(atlas_add(n.atlas, 1000, 2000,
-                                           table("ffffffff81000000 T udp_recvmsg\n"
-                                                 "ffffffffc0000000 t __pfx_dummy_get\t[dummy]\n"
-                                                 "ffffffffc0000800 t dummy_xmit\t[dummy]\n"
-                                                 "ffffffffc0001000 d dummy_data\t[dummy]\n")),
-                                 0);
+                ck_assert_int_eq(
+                        symbol_timeline_add(n.symbol_timeline, 1000, 2000,
+                                            table("ffffffff81000000 T udp_recvmsg\n"
+                                                  "ffffffffc0000000 t __pfx_dummy_get\t[dummy]\n"
+                                                  "ffffffffc0000800 t dummy_xmit\t[dummy]\n"
+                                                  "ffffffffc0001000 d dummy_data\t[dummy]\n")),
+                        0);
                 functions_forget_times(n.functions);
                 labelled(&n, 0xffffffffc0000804, 999, "ovl_open [overlay]");
                 labelled(&n, 0xffffffffc0000000, 1000, "ovl_open [overlay]");
@@ -132,11 +134,12 @@ START_TEST(what_begins_in_both_maps_is_the_older_ones_until_a_newer_function_was
                 _cleanup_(names_done) Names n;
 
                 names_init(&n);
-                ck_assert_int_eq(atlas_add(n.atlas, 1000, 2000,
-                                           table("ffffffff81000000 T udp_recvmsg\n"
-                                                 "ffffffffc0000000 t dummy_get\t[dummy]\n"
-                                                 "ffffffffc0000800 t dummy_xmit\t[dummy]\n")),
-                                 0);
+                ck_assert_int_eq(
+                        symbol_timeline_add(n.symbol_timeline, 1000, 2000,
+                                            table("ffffffff81000000 T udp_recvmsg\n"
+                                                  "ffffffffc0000000 t dummy_get\t[dummy]\n"
+                                                  "ffffffffc0000800 t dummy_xmit\t[dummy]\n")),
+                        0);
                 functions_forget_times(n.functions);
                 labelled(&n, 0xffffffffc0000000, 1000, "ovl_open [overlay]");
                 labelled(&n, 0xffffffff81000000, 1000, "udp_recvmsg");

@@ -14,11 +14,11 @@ static uint64_t sum_of(const Range *ranges, size_t n) {
 START_TEST(doubling_ranges_hold_exactly_what_they_say)
         {
                 Range ranges[RANGES_MAX];
-                Spread s = {};
+                Quantiles s = {};
                 size_t n;
 
                 for (uint64_t v = 100; v < 1124; v++)
-                        ck_assert_int_eq(spread_add(&s, v), 0);
+                        ck_assert_int_eq(quantiles_add(&s, v), 0);
                 n = ranges_of(ranges, &s, false);
                 ck_assert_uint_eq(n, 5);
                 ck_assert_uint_eq(ranges[0].from_ns, 64);
@@ -27,19 +27,19 @@ START_TEST(doubling_ranges_hold_exactly_what_they_say)
                 ck_assert_uint_eq(ranges[2].n, 256);
                 ck_assert_uint_eq(ranges[3].n, 512);
                 ck_assert_uint_eq(ranges[4].n, 100);
-                spread_done(&s);
+                quantiles_done(&s);
         }
 END_TEST
 
 START_TEST(linear_ranges_have_one_length_and_an_open_end)
         {
                 Range ranges[RANGES_MAX];
-                Spread s = {};
+                Quantiles s = {};
                 size_t n;
 
                 for (uint64_t v = 0; v < 60; v++)
-                        ck_assert_int_eq(spread_add(&s, 1000 + v * 10), 0);
-                ck_assert_int_eq(spread_add(&s, 1000000), 0);
+                        ck_assert_int_eq(quantiles_add(&s, 1000 + v * 10), 0);
+                ck_assert_int_eq(quantiles_add(&s, 1000000), 0);
                 n = ranges_of(ranges, &s, true);
                 ck_assert_uint_gt(n, 10);
                 for (size_t i = 0; i + 1 < n; i++) {
@@ -48,11 +48,11 @@ START_TEST(linear_ranges_have_one_length_and_an_open_end)
                         ck_assert_uint_eq(ranges[i].to_ns, ranges[i + 1].from_ns);
                 }
                 ck_assert_uint_eq(sum_of(ranges, n), 61);
-                spread_done(&s);
+                quantiles_done(&s);
         }
 END_TEST
 
-START_TEST(any_spread_fits)
+START_TEST(any_quantiles_fits)
         {
                 static const uint64_t values[] = { 0,         1,         63, UINT64_C(1) << 40,
                                                    INT64_MAX, UINT64_MAX };
@@ -61,19 +61,19 @@ START_TEST(any_spread_fits)
                         for (size_t k = i; k < ELEMENTSOF(values); k++)
                                 for (int many = 0; many < 2; many++) {
                                         Range ranges[RANGES_MAX];
-                                        Spread s = {};
+                                        Quantiles s = {};
                                         size_t n;
 
                                         for (int j = 0; j < (many ? 100 : 1); j++) {
-                                                ck_assert_int_eq(spread_add(&s, values[i]), 0);
-                                                ck_assert_int_eq(spread_add(&s, values[k]), 0);
+                                                ck_assert_int_eq(quantiles_add(&s, values[i]), 0);
+                                                ck_assert_int_eq(quantiles_add(&s, values[k]), 0);
                                         }
                                         for (int l = 0; l < 2; l++) {
                                                 n = ranges_of(ranges, &s, l);
                                                 ck_assert_uint_gt(n, 0);
                                                 ck_assert_uint_le(n, RANGES_MAX);
                                         }
-                                        spread_done(&s);
+                                        quantiles_done(&s);
                                 }
         }
 END_TEST
@@ -82,10 +82,10 @@ START_TEST(nothing_has_no_ranges)
         {
                 Range ranges[RANGES_MAX];
 
-                ck_assert_uint_eq(ranges_of(ranges, &(Spread){}, false), 0);
-                ck_assert_uint_eq(ranges_of(ranges, &(Spread){}, true), 0);
+                ck_assert_uint_eq(ranges_of(ranges, &(Quantiles){}, false), 0);
+                ck_assert_uint_eq(ranges_of(ranges, &(Quantiles){}, true), 0);
         }
 END_TEST
 
 UNIT_MAIN("ranges", doubling_ranges_hold_exactly_what_they_say,
-          linear_ranges_have_one_length_and_an_open_end, any_spread_fits, nothing_has_no_ranges)
+          linear_ranges_have_one_length_and_an_open_end, any_quantiles_fits, nothing_has_no_ranges)

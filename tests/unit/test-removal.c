@@ -27,7 +27,7 @@ typedef struct Fixture {
         Scratch scratch;
         char path[PATH_MAX + 8];
         sd_event *event;
-        Aside *sweeper;
+        Background *sweeper;
         Store *store;
         Removal *removal;
         int known; /* what removal is told of symbols */
@@ -55,8 +55,8 @@ static void begin(Fixture *f) {
         *f = (Fixture){ .scratch = SCRATCH };
         (void) snprintf(f->path, sizeof(f->path), "%s/store", f->scratch.path);
         ck_assert_int_ge(sd_event_new(&f->event), 0);
-        ck_assert_int_eq(aside_new(&f->sweeper, f->event), 0);
-        aside_open(f->sweeper);
+        ck_assert_int_eq(background_new(&f->sweeper, f->event), 0);
+        background_open(f->sweeper);
         ck_assert_int_eq(store_open_for_writing(&f->store, f->path, NULL), 0);
         ck_assert_int_eq(removal_new(&f->removal, f->event, f->sweeper, f->store, on_used, f), 0);
         removal_set_handler(f->removal, on_moved, f);
@@ -64,7 +64,7 @@ static void begin(Fixture *f) {
 
 static void end(Fixture *f) {
         f->removal = removal_free(f->removal);
-        f->sweeper = aside_free(f->sweeper);
+        f->sweeper = background_free(f->sweeper);
         f->store = store_free(f->store);
         (void) sd_event_unref(f->event);
         scratch_done(&f->scratch);
@@ -88,7 +88,7 @@ static bool is_there(const Fixture *f, const char *name) {
 
 /* Until the loop has nothing to do. */
 static void run(Fixture *f) {
-        while (aside_is_busy(f->sweeper))
+        while (background_is_busy(f->sweeper))
                 ck_assert_int_ge(sd_event_run(f->event, 10000000), 0);
         while (sd_event_run(f->event, 0) > 0)
                 ;

@@ -168,7 +168,7 @@ static Sums sums_by(const World *w, BreakdownBy by, bool check) {
                         ck_assert_uint_eq(rows[i]->n, t->n);
                         ck_assert_uint_eq(rows[i]->self_ns, t->self_ns);
                         ck_assert_uint_eq(rows[i]->total_ns, t->total_ns);
-                        ck_assert_uint_eq(rows[i]->spread.n, t->n);
+                        ck_assert_uint_eq(rows[i]->quantiles.n, t->n);
                 }
         }
         s.total_ns = pairing_total_ns(p);
@@ -240,7 +240,7 @@ static void check_roots(const World *w, Sums wanted) {
                 total_ns += call_tree_root(v->tree)->total_ns;
         }
         ck_assert_uint_eq(total_ns, wanted.total_ns);
-        ck_assert_uint_eq(by_root_all(roots)->spread.n + by_root_all(roots)->n_cut,
+        ck_assert_uint_eq(by_root_all(roots)->quantiles.n + by_root_all(roots)->n_cut,
                           outliers_n(outliers));
 }
 

@@ -125,7 +125,7 @@ typedef struct All {
         CallTree *tree;
         ByRoot *roots;
         Outliers *outliers;
-        Portrait *portrait;
+        RootProfile *root_profile;
         Spans *spans;
         Export *exports[16];
         Buf out[16];
@@ -147,7 +147,7 @@ static void all_init(All *a, const ExportInfo *info, bool is_sparse) {
         ck_assert_int_eq(call_tree_new(&a->tree, a->pairings[1]), 0);
         ck_assert_int_eq(by_root_new(&a->roots, a->pairings[1], NULL), 0);
         ck_assert_int_eq(outliers_new(&a->outliers, a->pairings[2], 100000), 0);
-        ck_assert_int_eq(portrait_new(&a->portrait, a->pairings[3]), 0);
+        ck_assert_int_eq(root_profile_new(&a->root_profile, a->pairings[3]), 0);
         for (size_t i = 0; exporters[i]; i++) {
                 a->out[i] = BUF_INIT;
                 ck_assert_int_eq(export_new(&a->exports[i], exporters[i], info, &a->out[i]), 0);
@@ -170,7 +170,7 @@ static void all_done(All *a) {
         call_tree_free(a->tree);
         by_root_free(a->roots);
         outliers_free(a->outliers);
-        portrait_free(a->portrait);
+        root_profile_free(a->root_profile);
         spans_free(a->spans);
         for (size_t i = 0; i < ELEMENTSOF(a->pairings); i++)
                 pairing_free(a->pairings[i]);
@@ -197,8 +197,8 @@ static void check_top(All *a) {
         for (size_t i = 0; i < n; i++) {
                 sum.n += rows[i]->n;
                 sum.n_cut += rows[i]->n_cut;
-                sum.known_ns += rows[i]->spread.sum;
-                AGREE(rows[i]->spread.n, rows[i]->n - rows[i]->n_cut);
+                sum.known_ns += rows[i]->quantiles.sum;
+                AGREE(rows[i]->quantiles.n, rows[i]->n - rows[i]->n_cut);
         }
         AGREE(sum.n, a->told.sum.n);
         AGREE(sum.n_cut, a->told.sum.n_cut);
@@ -228,7 +228,7 @@ static void check_roots(All *a) {
         const ByRootRow *all = by_root_all(a->roots);
         uint64_t roots_ns = 0;
 
-        AGREE(all->spread.n + all->n_cut, a->told.n_roots);
+        AGREE(all->quantiles.n + all->n_cut, a->told.n_roots);
         AGREE(all->n_cut, a->told.n_roots_cut);
         ck_assert_int_eq(outliers_finish(a->outliers), 0);
         AGREE(outliers_n(a->outliers), a->told.n_roots);
@@ -256,8 +256,8 @@ static void check_all(All *a, const Sum *steps) {
         check_top(a);
         check_tree(a);
         check_roots(a);
-        for (size_t i = 0; i < a->portrait->n_roots; i++)
-                n += a->portrait->roots[i].duration_ns.n + a->portrait->roots[i].n_cut;
+        for (size_t i = 0; i < a->root_profile->n_roots; i++)
+                n += a->root_profile->roots[i].duration_ns.n + a->root_profile->roots[i].n_cut;
         AGREE(n, a->told.n_roots);
 }
 

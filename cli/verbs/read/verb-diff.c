@@ -24,11 +24,11 @@
 typedef struct Side {
         Reading reading;
         Pairing *pairing;
-        Portrait *portrait;
+        RootProfile *root_profile;
 } Side;
 
 static void side_done(Side *s) {
-        portrait_free(s->portrait);
+        root_profile_free(s->root_profile);
         pairing_free(s->pairing);
         reading_done(&s->reading);
 }
@@ -41,7 +41,7 @@ static int side_read(Side *s, const Options *o, const char *word) {
                 return status;
         r = pairing_new(&s->pairing);
         if (r >= 0)
-                r = portrait_new(&s->portrait, s->pairing);
+                r = root_profile_new(&s->root_profile, s->pairing);
         if (r >= 0 && o->filter.functions.n > 0)
                 pairing_set_sparse(s->pairing);
         while (r >= 0) {
@@ -62,7 +62,7 @@ static int side_read(Side *s, const Options *o, const char *word) {
 }
 
 /* "udp_sendmsg, tcp_sendmsg and 4 more"; the caller frees. */
-static char *list_roots(const Portrait *p) {
+static char *list_roots(const RootProfile *p) {
         _cleanup_buf_ Buf out = BUF_INIT;
         char *text;
 
@@ -76,7 +76,7 @@ static char *list_roots(const Portrait *p) {
         return buf_take_string(&out, &text) < 0 ? NULL : text;
 }
 
-static int no_common_root(const Options *o, const Portrait *before, const Portrait *now) {
+static int no_common_root(const Options *o, const RootProfile *before, const RootProfile *now) {
         _cleanup_free_ char *a = list_roots(before), *b = list_roots(now);
 
         log_error(
@@ -288,13 +288,13 @@ int verb_diff(const Options *o) {
                 status = side_read(&now, o, o->words.items[1]);
         if (status != STATUS_OK)
                 return status;
-        r = diff_new(&d, before.portrait, now.portrait);
+        r = diff_new(&d, before.root_profile, now.root_profile);
         if (r < 0) {
                 log_error_errno(r, "Failed to compare: %m");
                 return STATUS_FAILED;
         }
         if (d->n_roots == 0)
-                return no_common_root(o, before.portrait, now.portrait);
+                return no_common_root(o, before.root_profile, now.root_profile);
         status = o->json != JSON_OFF ? print_json(o, d) : print_text(o, d);
         if (status != STATUS_OK)
                 return status;

@@ -26,7 +26,7 @@ static const struct {
         { "p99.9", "p999_ns", 999 },
 };
 
-static uint64_t average(const Spread *s) {
+static uint64_t average(const Quantiles *s) {
         return s->n > 0 ? s->sum / s->n : 0;
 }
 
@@ -49,7 +49,7 @@ static void add_bar(Buf *out, uint64_t n, uint64_t most) {
 }
 
 static void add_summary(Buf *out, const ByRootRow *row) {
-        const Spread *s = &row->spread;
+        const Quantiles *s = &row->quantiles;
         char text[FIGURE_MAX], n[UNIT_TEXT_MAX];
 
         buf_printf(out, "%s call%s", format_count(n, s->n), s->n == 1 ? "" : "s");
@@ -60,7 +60,7 @@ static void add_summary(Buf *out, const ByRootRow *row) {
         buf_printf(out, ", min %s", figure_round(text, s->min));
         for (size_t i = 0; i < ELEMENTSOF(quantiles); i++)
                 buf_printf(out, ", %s %s", quantiles[i].name,
-                           figure_round(text, spread_quantile(s, quantiles[i].permille)));
+                           figure_round(text, quantiles_at(s, quantiles[i].permille)));
         buf_printf(out, ", max %s, avg ", figure_round(text, s->max));
         buf_adds(out, figure_round(text, average(s)));
 }
@@ -69,7 +69,7 @@ static int draw(Buf *out, const Options *o, const ByRootRow *row) {
         _cleanup_table_ Table t = {};
         Range ranges[RANGES_MAX];
         uint64_t most = 0;
-        size_t n = ranges_of(ranges, &row->spread, o->analysis.is_linear);
+        size_t n = ranges_of(ranges, &row->quantiles, o->analysis.is_linear);
 
         for (size_t i = 0; i < n; i++)
                 most = MAX(most, ranges[i].n);
@@ -83,7 +83,7 @@ static int draw(Buf *out, const Options *o, const ByRootRow *row) {
                           ranges[i].to_ns == UINT64_MAX ? "..."
                                                         : figure_round(text, ranges[i].to_ns));
                 table_add(&t, "%llu", (unsigned long long) ranges[i].n);
-                table_add(&t, "%.1f%%", 100.0 * (double) ranges[i].n / (double) row->spread.n);
+                table_add(&t, "%.1f%%", 100.0 * (double) ranges[i].n / (double) row->quantiles.n);
                 add_bar(&bar, ranges[i].n, most);
                 table_add(&t, "%.*s", (int) bar.n_data, bar.n_data > 0 ? bar.data : "");
         }
@@ -95,11 +95,11 @@ static int print_roots(Buf *out, const Options *o, const ByRootRow *const *rows,
 
         table_init(&t, ">CALLS|>P50|>P90|>P99|>P99.9|>MAX|UNDER");
         for (size_t i = 0; i < n; i++) {
-                const Spread *s = &rows[i]->spread;
+                const Quantiles *s = &rows[i]->quantiles;
 
                 table_add(&t, "%llu", (unsigned long long) s->n);
                 for (size_t k = 0; k < ELEMENTSOF(quantiles); k++)
-                        figure_add(&t, spread_quantile(s, quantiles[k].permille));
+                        figure_add(&t, quantiles_at(s, quantiles[k].permille));
                 figure_add(&t, s->max);
                 figure_add_function(&t, rows[i]->root);
         }
@@ -141,7 +141,7 @@ static int print(const Options *o, const Chosen *chosen, const Counting *countin
 /* --- JSON ------------------------------------------------------------------------------------- */
 
 static json_t *row_json(const Options *o, const ByRootRow *row) {
-        const Spread *s = &row->spread;
+        const Quantiles *s = &row->quantiles;
         Range ranges[RANGES_MAX];
         size_t n = ranges_of(ranges, s, o->analysis.is_linear);
         json_t *object = json_object(), *list = json_array();
@@ -155,7 +155,7 @@ static json_t *row_json(const Options *o, const ByRootRow *row) {
         for (size_t i = 0; i < ELEMENTSOF(quantiles); i++)
                 (void) json_object_set_new(
                         object, quantiles[i].key,
-                        json_integer((json_int_t) spread_quantile(s, quantiles[i].permille)));
+                        json_integer((json_int_t) quantiles_at(s, quantiles[i].permille)));
         for (size_t i = 0; i < n; i++)
                 (void) json_array_append_new(
                         list, json_pack("{s:I, s:o, s:I}", "from_ns",

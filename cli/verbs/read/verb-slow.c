@@ -23,7 +23,7 @@
 static void add_title(Buf *out, const SessionMeta *m, const Outliers *outliers, size_t i) {
         const Invocation *v = outliers_get(outliers, i), *usual = outliers_usual(outliers, v);
         char text[FIGURE_MAX], quoted[NAME_QUOTE_MAX], n[UNIT_TEXT_MAX], moment[SUMMARY_MAX];
-        const Spread *spread = outliers_spread(outliers, v);
+        const Quantiles *quantiles = outliers_quantiles(outliers, v);
 
         buf_printf(out, "%zu. %s took %s%s, call %s", i + 1, name_quote(quoted, v->root->label),
                    figure_round(text, v->duration_ns), v->is_cut ? " or longer" : "",
@@ -38,10 +38,10 @@ static void add_title(Buf *out, const SessionMeta *m, const Outliers *outliers, 
         if (v->irq_ns > 0)
                 buf_printf(out, "; interrupts took %s", figure_round(text, v->irq_ns));
         buf_adds(out, "\n");
-        if (!usual || spread->n < 2)
+        if (!usual || quantiles->n < 2)
                 return;
-        buf_printf(out, "   The median of %s calls is %s", format_count(n, spread->n),
-                   figure_round(text, spread_quantile(spread, 500)));
+        buf_printf(out, "   The median of %s calls is %s", format_count(n, quantiles->n),
+                   figure_round(text, quantiles_at(quantiles, 500)));
         buf_printf(out, "; call %s took %s, and this one differs in\n",
                    format_count(n, usual->number), figure_round(text, usual->duration_ns));
 }
@@ -135,7 +135,7 @@ static json_t *differences_json(const Invocation *v, const Invocation *usual) {
 static json_t *invocation_json(const Options *o, const Counting *counting, const Outliers *outliers,
                                const Invocation *v) {
         const Invocation *usual = outliers_usual(outliers, v);
-        const Spread *spread = outliers_spread(outliers, v);
+        const Quantiles *quantiles = outliers_quantiles(outliers, v);
         json_t *object = json_object();
         TreeView view;
 
@@ -152,8 +152,8 @@ static json_t *invocation_json(const Options *o, const Counting *counting, const
                           *v->comm ? terminal_json_text(v->comm, strlen(v->comm)) : json_null(),
                           "pid", v->pid >= 0 ? json_integer(v->pid) : json_null(), "cut", v->is_cut,
                           "median_ns",
-                          spread ? json_integer((json_int_t) spread_quantile(spread, 500))
-                                 : json_null(),
+                          quantiles ? json_integer((json_int_t) quantiles_at(quantiles, 500))
+                                    : json_null(),
                           "usual_ns",
                           usual ? json_integer((json_int_t) usual->duration_ns) : json_null(),
                           "differences", differences_json(v, usual), "tree",

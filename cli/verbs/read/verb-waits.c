@@ -40,9 +40,9 @@ static int print(const Options *o, const Counting *counting, const WaitsRow *con
 
                 figure_add(&t, row->away.sum);
                 table_add(&t, "%llu", (unsigned long long) row->away.n);
-                figure_add(&t, spread_quantile(&row->away, 500));
+                figure_add(&t, quantiles_at(&row->away, 500));
                 figure_add(&t, row->away.max);
-                figure_add(&t, spread_quantile(&row->latency, 500));
+                figure_add(&t, quantiles_at(&row->latency, 500));
                 figure_add(&t, row->latency.max);
                 figure_add_function(&t, row->function);
                 add_waker(&t, row);
@@ -85,9 +85,9 @@ static int print_json(const Options *o, const WaitsRow *const *rows, size_t n) {
                         object,
                         json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o}", "count",
                                   (json_int_t) row->away.n, "waited_ns", (json_int_t) row->away.sum,
-                                  "waited_p50_ns", (json_int_t) spread_quantile(&row->away, 500),
+                                  "waited_p50_ns", (json_int_t) quantiles_at(&row->away, 500),
                                   "waited_max_ns", (json_int_t) row->away.max, "wakeup_p50_ns",
-                                  (json_int_t) spread_quantile(&row->latency, 500), "wakeup_max_ns",
+                                  (json_int_t) quantiles_at(&row->latency, 500), "wakeup_max_ns",
                                   (json_int_t) row->latency.max, "preempted", row->is_forced,
                                   "waker", waker_json(row)));
                 (void) json_array_append_new(list, object);

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Methods that take their time, or wait for who does: the rest of such a call is a task beside the loop
+ * (daemon/process/background.h), an errand.  One errand at a time is among the tasks, and the next is another user's
+ * if any waits, so that nobody's start stands behind all that somebody else has asked for.  The loop comes
+ * round between two of them: who has to wait until tasks have ended (background_settle()) waits for one.
+ */
+
+#include <errno.h>
+
+#include "base/log.h"
+#include "daemon/api/janitor.h"
+#include "daemon/api/methods-private.h"
+
+struct Errand {
+        Errand *next;
+        Methods *methods;
+        ServerCall *call;
+        json_t *parameters;
+        ServerMethodHandler run;
+};
+
+static Errand *errand_free(Errand *e) {
+        if (!e)
+                return NULL;
+        (void) server_call_unref(e->call);
+        json_decref(e->parameters);
+        free(e);
+        return NULL;
+}
+DEFINE_CLEANUP(Errand *, errand_free);
+
+/* As the server does with a method that runs at once. */
+static void errand_run(Errand *e) {
+        _cleanup_refusal_ Refusal refusal = {};
+        int r;
+
+        if (!server_call_is_connected(e->call))
+                return;
+        r = e->run(e->call, e->parameters, &refusal, e->methods);
+        if (r < 0) {
+                log_error_errno(r, "A call of process %i failed: %m",
+                                (int) server_call_pid(e->call));
+                r = refusal_set(&refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),
+                                "that failed: %s", origin_report(r));
+        }
+        if (r == REFUSED)
+                (void) server_call_refuse(e->call, &refusal);
+}
+
+/* Takes one out of the list: the first that is not @uid's, or the first. */
+static Errand *take_next(Methods *m, uid_t uid) {
+        Errand **at = &m->errands, *e;
+
+        while (*at && server_call_uid((*at)->call) == uid)
+                at = &(*at)->next;
+        if (!*at)
+                at = &m->errands;
+        e = *at;
+        *at = e->next;
+        return e;
+}
+
+/* A task. */
+static void run_one(void *userdata) {
+        Methods *m = userdata;
+        _cleanup_(errand_freep) Errand *e = take_next(m, m->errand_uid);
+
+        m->errand_uid = server_call_uid(e->call);
+        errand_run(e);
+        m->errand_runs = false;
+        if (m->errands)
+                (void) sd_event_source_set_enabled(m->errand_turn, SD_EVENT_ONESHOT);
+}
+
+static void begin_one(Methods *m) {
+        if (!m->errands || TAKE(m->errand_runs, true))
+                return;
+        if (background_run(m->background, run_one, m) < 0)
+                m->errand_runs = false; /* the next call begins with this one */
+}
+
+static int on_turn(sd_event_source *source, void *userdata) {
+        begin_one(userdata);
+        return 0;
+}
+
+static int need_turns(Methods *m) {
+        int r;
+
+        if (m->errand_turn)
+                return 0;
+        r = sd_event_add_defer(m->event, &m->errand_turn, on_turn, m);
+        return r < 0 ? r : sd_event_source_set_enabled(m->errand_turn, SD_EVENT_OFF);
+}
+
+/* At the end of the list @end. */
+static int add_errand(Errand **end, Methods *m, ServerCall *call, json_t *parameters,
+                      ServerMethodHandler run) {
+        Errand *e = malloc(sizeof(*e));
+
+        if (!e)
+                return -ENOMEM;
+        *e = (Errand){ .methods = m,
+                       .call = server_call_ref(call),
+                       .parameters = json_incref(parameters),
+                       .run = run };
+        while (*end)
+                end = &(*end)->next;
+        *end = e;
+        return 0;
+}
+
+int methods_run_aside(Methods *m, ServerCall *call, json_t *parameters, ServerMethodHandler run) {
+        int r = need_turns(m);
+
+        if (r >= 0)
+                r = add_errand(&m->errands, m, call, parameters, run);
+        if (r >= 0)
+                begin_one(m);
+        return r;
+}
+
+int methods_run_known(Methods *m, ServerCall *call, json_t *parameters, ServerMethodHandler run) {
+        return add_errand(&m->postponed, m, call, parameters, run);
+}
+
+void methods_sessions_known(Methods *m) {
+        janitor_go_on(m->janitor);
+        while (m->postponed) {
+                _cleanup_(errand_freep) Errand *e = m->postponed;
+
+                m->postponed = e->next;
+                errand_run(e);
+        }
+}
+
+static void drop(Errand **first) {
+        while (*first) {
+                _cleanup_(errand_freep) Errand *e = *first;
+                _cleanup_refusal_ Refusal refusal = {};
+
+                *first = e->next;
+                if (!server_call_is_connected(e->call))
+                        continue;
+                (void) refusal_set(&refusal, REFUSAL_SYSTEM_ERROR,
+                                   json_pack("{s:i}", "errno", ECANCELED),
+                                   "the daemon was stopped while this waited for its turn");
+                (void) server_call_refuse(e->call, &refusal);
+        }
+}
+
+void methods_drop_errands(Methods *m) {
+        drop(&m->errands);
+        drop(&m->postponed);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A tracer of all processes gets a list with one thread that is busy otherwise.  One that has a list
+ * already keeps it, for without one it would record everybody for a moment; all in it are listed among
+ * those to leave out.  Whoever they fork meanwhile is on both lists as well (linux 6.12
+ * kernel/trace/ftrace.c, ftrace_pid_follow_sched_process_fork()), and who was forked before that is
+ * found by looking again.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "daemon/instances/quiesce.h"
+#include "daemon/tracefs/control.h"
+#include "daemon/tracefs/task-list.h"
+
+#define PIDS "set_ftrace_pid"
+#define NOT_PIDS "set_ftrace_notrace_pid"
+#define N_TRIES 5   /* of a write that fails */
+#define N_LOOKS 100 /* for children; each is a few microseconds after the last */
+
+bool quiesce_is_needed(const Tracefs *fs) {
+        return tracefs_kernel_is_since(fs, 6, 13);
+}
+
+static bool is_not_pids(const char *file) {
+        return strstr(file, NOT_PIDS);
+}
+
+/* Which list of @dir is to be written, and what it says. */
+static int choose(const Tracefs *fs, const char *dir, char **ret_file, char **ret_old) {
+        _cleanup_free_ char *pids = NULL, *not_pids = NULL, *now = NULL;
+        int r;
+
+        if (asprintf(&pids, "%s" PIDS, dir) < 0 || asprintf(&not_pids, "%s" NOT_PIDS, dir) < 0)
+                return -ENOMEM;
+        r = control_read(fs->fd, pids, &now);
+        if (r >= 0 && *now == 0) {
+                *ret_file = TAKE_PTR(pids);
+                *ret_old = TAKE_PTR(now);
+                return 0;
+        }
+        if (r >= 0)
+                r = control_read(fs->fd, not_pids, ret_old);
+        if (r >= 0)
+                *ret_file = TAKE_PTR(not_pids);
+        return r;
+}
+
+static int choose_all(Quiesce *h, const Strv *dirs) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < dirs->n; i++) {
+                _cleanup_free_ char *file = NULL, *old = NULL;
+
+                r = choose(h->fs, dirs->items[i], &file, &old);
+                if (r == -ENOENT || r == -ENODEV) {
+                        r = 0;
+                        continue;
+                }
+                if (r >= 0)
+                        r = strv_add(&h->files, file);
+                if (r >= 0)
+                        r = strv_add(&h->olds, old);
+                if (r >= 0)
+                        r = ledger_add(h->ledger, LEDGER_QUIESCE, LEDGER_FILE, file, old);
+        }
+        return r;
+}
+
+/* --- naming nobody ---------------------------------------------------------------------------- */
+
+static int append(const Tracefs *fs, const char *file, const Strv *words) {
+        int r = -EIO;
+
+        for (unsigned i = 0; r < 0 && i < N_TRIES; i++)
+                r = control_append(fs->fd, file, words);
+        return r;
+}
+
+/* Those in the list that belongs to @file who are not left out yet. */
+static int find_tasks(const Tracefs *fs, const char *file, Strv *ret) {
+        _cleanup_free_ char *pids = NULL;
+        _cleanup_strv_ Strv tasks = {}, left_out = {};
+        int r;
+
+        if (asprintf(&pids, "%.*s" PIDS, (int) (strlen(file) - strlen(NOT_PIDS)), file) < 0)
+                return -ENOMEM;
+        r = task_list_read(fs, file, &left_out);
+        if (r >= 0)
+                r = task_list_read(fs, pids, &tasks);
+        return r < 0 ? r : task_list_pick(&tasks, &left_out, false, ret);
+}
+
+static int leave_all_out(const Tracefs *fs, const char *file) {
+        for (unsigned i = 0; i < N_LOOKS; i++) {
+                _cleanup_strv_ Strv tasks = {};
+                int r = find_tasks(fs, file, &tasks);
+
+                if (r < 0 || tasks.n == 0)
+                        return r;
+                r = append(fs, file, &tasks);
+                if (r < 0)
+                        return r;
+        }
+        return ORIGIN(-EBUSY);
+}
+
+static int add_self(Strv *ret) {
+        return strv_addf(ret, "%d", (int) gettid());
+}
+
+static int name_nobody(const Tracefs *fs, const char *file) {
+        _cleanup_strv_ Strv self = {};
+        int r;
+
+        if (is_not_pids(file))
+                return leave_all_out(fs, file);
+        r = add_self(&self);
+        return r < 0 ? r : append(fs, file, &self);
+}
+
+/* A list that is not empty is written once more: the kernel frees the one before when no CPU can be
+ * looking at it, nor in anything else that began before. */
+static int wait_for_cpus(const Tracefs *fs, const Strv *files) {
+        for (size_t i = files->n; i-- > 0;) {
+                _cleanup_strv_ Strv tasks = {}, one = {};
+                int r = task_list_read(fs, files->items[i], &tasks);
+
+                if (r >= 0 && tasks.n > 0)
+                        r = strv_add(&one, tasks.items[0]);
+                if (r == -ENOENT || r == -ENODEV || (r >= 0 && tasks.n == 0))
+                        continue;
+                return r < 0 ? r : append(fs, files->items[i], &one);
+        }
+        return 0; /* all are lists that everybody has left: nobody looks anything up */
+}
+
+int quiesce_prepare(Quiesce *h, Ledger *l, const Tracefs *fs, const Strv *dirs) {
+        int r;
+
+        *h = (Quiesce){ .fs = fs, .ledger = l };
+        r = choose_all(h, dirs);
+        return r < 0 || h->files.n == 0 ? r : ledger_commit(l, fs->path);
+}
+
+int quiesce_begin(Quiesce *h, const Strv *dirs) {
+        int r;
+
+        strv_done(&h->files);
+        strv_done(&h->olds);
+        r = choose_all(h, dirs); /* the loop may have written one meanwhile */
+        for (size_t i = 0; r >= 0 && i < h->files.n; i++) {
+                r = name_nobody(h->fs, h->files.items[i]);
+                if (r == -ENOENT || r == -ENODEV)
+                        r = 0;
+        }
+        return r < 0 ? r : wait_for_cpus(h->fs, &h->files);
+}
+
+/* --- and back --------------------------------------------------------------------------------- */
+
+static int put_back(const Tracefs *fs, const char *file, const char *old) {
+        _cleanup_strv_ Strv ended = {};
+        int r = -EIO;
+
+        for (unsigned i = 0; r < 0 && i < N_TRIES; i++) {
+                r = control_restore(fs->fd, file, old, &ended);
+                if (r == -ENOENT || r == -ENODEV)
+                        r = 0;
+        }
+        return r;
+}
+
+int quiesce_end(Quiesce *h) {
+        int ret = 0;
+
+        for (size_t i = 0; i < h->files.n && i < h->olds.n; i++) {
+                int r = put_back(h->fs, h->files.items[i], h->olds.items[i]);
+
+                if (r >= 0)
+                        ledger_drop(h->ledger, LEDGER_QUIESCE, h->files.items[i]);
+                ret = ret ?: r;
+        }
+        quiesce_done(h);
+        return ret;
+}
+
+void quiesce_done(Quiesce *h) {
+        strv_done(&h->files);
+        strv_done(&h->olds);
+}
+
+/* "instances/x/" of "instances/x/set_ftrace_pid". */
+static int add_dir(const char *file, Strv *dirs) {
+        const char *slash = strrchr(file, '/');
+
+        return strv_addn(dirs, file, slash ? (size_t) (slash + 1 - file) : 0);
+}
+
+int quiesce_recover(Ledger *l, const Tracefs *fs, Strv *ret_dirs) {
+        bool has_any = false;
+        int ret = 0, r;
+
+        for (size_t i = ledger_n(l); i-- > 0;) {
+                const LedgerRecord *e = ledger_get(l, i);
+                _cleanup_free_ char *now = NULL;
+
+                if (!streq(e->session, LEDGER_QUIESCE))
+                        continue;
+                has_any = true;
+                r = control_read(fs->fd, e->file, &now);
+                if (r >= 0 && !control_equal(e->file, now, e->old)) {
+                        r = put_back(fs, e->file, e->old);
+                        if (r >= 0)
+                                r = add_dir(e->file, ret_dirs);
+                }
+                if (r >= 0 || r == -ENOENT || r == -ENODEV)
+                        ledger_drop(l, LEDGER_QUIESCE, e->file);
+                else
+                        ret = ret ?: r;
+        }
+        r = has_any ? ledger_commit(l, fs->path) : 0;
+        return ret ?: r;
+}
+
+/* --- on paper --------------------------------------------------------------------------------- */
+
+static int plan_name_nobody(Plan *p, const Tracefs *fs, const char *file) {
+        _cleanup_strv_ Strv tasks = {};
+        _cleanup_free_ char *now = NULL;
+        int r;
+
+        if (is_not_pids(file)) {
+                r = find_tasks(fs, file, &tasks);
+                return r < 0 ? r : plan_append(p, fs, file, &tasks);
+        }
+        r = plan_read(p, fs, file, &now);
+        if (r >= 0)
+                r = add_self(&tasks);
+        return r < 0 ? r : plan_step(p, PLAN_SELF, file, now, tasks.items[0], NULL);
+}
+
+static int plan_wait(Plan *p, const char *file) {
+        const PlanStep *last = p->n > 0 ? &p->steps[p->n - 1] : NULL;
+        _cleanup_free_ char *word = NULL;
+
+        if (!last || !streq(last->file, file))
+                return 0;
+        word = strndup(last->value, strcspn(last->value, "\n"));
+        return word ? plan_step(p, last->kind, file, NULL, word, NULL) : -ENOMEM;
+}
+
+int quiesce_plan(Plan *p, const Tracefs *fs, const Strv *dirs, bool begins) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < dirs->n; i++) {
+                _cleanup_free_ char *file = NULL, *old = NULL;
+
+                r = choose(fs, dirs->items[i], &file, &old);
+                if (r >= 0)
+                        r = begins ? plan_name_nobody(p, fs, file)
+                                   : plan_step(p, PLAN_SET, file, NULL, old, NULL);
+                if (r >= 0 && begins && i == dirs->n - 1)
+                        r = plan_wait(p, file);
+        }
+        return r;
+}

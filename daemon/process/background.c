@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Tasks have a thread, and one word says whose turn it is.  Whoever gives it away waits until it comes
+ * back, but for a task that has left: that one asks for it through an eventfd, which the loop gets to
+ * when it is done with what it is at.
+ *
+ * The thread lives as long as there may be tasks: what a task forks and is to die with the daemon would
+ * die with the thread (PR_SET_PDEATHSIG).
+ */
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "daemon/process/background.h"
+#include "daemon/process/thread.h"
+
+typedef struct Task Task;
+struct Task {
+        Task *next;
+        BackgroundTask run;
+        void *userdata;
+};
+
+typedef enum Turn {
+        TURN_LOOP,
+        TURN_ASKED, /* the loop's, and the task has returned */
+        TURN_TASK,
+} Turn;
+
+struct Background {
+        sd_event_source *asked;
+        int fd;             /* eventfd of it */
+        Task *first, **end; /* the first is under way */
+        pthread_t thread;
+        bool is_open, has_thread;
+        pthread_mutex_t lock; /* of all below */
+        pthread_cond_t changed;
+        Turn turn;
+        bool has_ended;   /* the task that had the last turn */
+        bool is_settling; /* nobody leaves */
+        bool quits;       /* the thread is to end */
+};
+
+static _Thread_local Background *own; /* in a task's thread */
+static _Thread_local bool is_away;    /* likewise, between leaving and returning */
+
+/* --- in the task's thread --------------------------------------------------------------------- */
+
+void background_leave(void) {
+        if (!own)
+                return;
+        assert(!is_away);
+        (void) pthread_mutex_lock(&own->lock);
+        is_away = !own->is_settling;
+        if (is_away) {
+                own->turn = TURN_LOOP;
+                (void) pthread_cond_broadcast(&own->changed);
+        }
+        (void) pthread_mutex_unlock(&own->lock);
+}
+
+void background_return(void) {
+        uint64_t one = 1;
+
+        if (!own || !is_away)
+                return;
+        is_away = false;
+        (void) pthread_mutex_lock(&own->lock);
+        own->turn = TURN_ASKED;
+        (void) pthread_cond_broadcast(&own->changed);
+        (void) !write(own->fd, &one, sizeof(one));
+        while (own->turn != TURN_TASK)
+                (void) pthread_cond_wait(&own->changed, &own->lock);
+        (void) pthread_mutex_unlock(&own->lock);
+}
+
+/* Until there is a task, and it has its first turn; false: there will be none. */
+static bool wait_for_task(Background *a) {
+        bool quits;
+
+        (void) pthread_mutex_lock(&a->lock);
+        while (a->turn != TURN_TASK && !a->quits)
+                (void) pthread_cond_wait(&a->changed, &a->lock);
+        quits = a->quits;
+        (void) pthread_mutex_unlock(&a->lock);
+        return !quits;
+}
+
+static void *thread_run(void *userdata) {
+        Background *a = userdata;
+
+        (void) pthread_setname_np(pthread_self(), "background");
+        own = a;
+        while (wait_for_task(a)) {
+                origin_forget();
+                a->first->run(a->first->userdata);
+                (void) pthread_mutex_lock(&a->lock);
+                a->turn = TURN_LOOP;
+                a->has_ended = true;
+                (void) pthread_cond_broadcast(&a->changed);
+                (void) pthread_mutex_unlock(&a->lock);
+        }
+        return NULL;
+}
+
+/* --- in the loop's ---------------------------------------------------------------------------- */
+
+/* Until the task leaves or ends; which of the two. */
+static bool wait_for_end(Background *a) {
+        bool has_ended;
+
+        (void) pthread_mutex_lock(&a->lock);
+        while (a->turn == TURN_TASK)
+                (void) pthread_cond_wait(&a->changed, &a->lock);
+        has_ended = a->has_ended;
+        (void) pthread_mutex_unlock(&a->lock);
+        return has_ended;
+}
+
+static int need_thread(Background *a) {
+        int r;
+
+        if (!a->is_open)
+                return ORIGIN(-EAGAIN);
+        if (a->has_thread)
+                return 0;
+        r = thread_start(&a->thread, 0, thread_run, a);
+        a->has_thread = r >= 0;
+        return r;
+}
+
+/* The first of the list. */
+static void begin(Background *a) {
+        (void) pthread_mutex_lock(&a->lock);
+        a->turn = TURN_TASK;
+        a->has_ended = false;
+        (void) pthread_cond_broadcast(&a->changed);
+        (void) pthread_mutex_unlock(&a->lock);
+}
+
+static void pop(Background *a) {
+        Task *task = a->first;
+
+        a->first = task->next;
+        if (!a->first)
+                a->end = &a->first;
+        free(task);
+}
+
+static bool set_settling(Background *a, bool is_settling) {
+        bool was_settling;
+
+        (void) pthread_mutex_lock(&a->lock);
+        was_settling = TAKE(a->is_settling, is_settling);
+        (void) pthread_mutex_unlock(&a->lock);
+        return was_settling;
+}
+
+/* A task that never leaves. */
+static void run_here(Background *a) {
+        bool was_settling = set_settling(a, true);
+        Background *was_own = TAKE(own, a); /* whoever asks for it may be a task of another one */
+
+        a->first->run(a->first->userdata);
+        own = was_own;
+        (void) set_settling(a, was_settling);
+}
+
+/* Runs tasks, the first of which is not begun, until one leaves. */
+static void run_tasks(Background *a) {
+        while (a->first) {
+                int r = need_thread(a);
+
+                if (r < 0) {
+                        log_debug("background", "no thread: %s", origin_text(r));
+                        run_here(a);
+                } else {
+                        begin(a);
+                        if (!wait_for_end(a))
+                                return;
+                }
+                pop(a);
+        }
+}
+
+/* The task that has returned goes on, and those behind it. */
+static void resume(Background *a) {
+        (void) pthread_mutex_lock(&a->lock);
+        while (a->turn == TURN_LOOP) /* it is away still */
+                (void) pthread_cond_wait(&a->changed, &a->lock);
+        a->turn = TURN_TASK;
+        (void) pthread_cond_broadcast(&a->changed);
+        (void) pthread_mutex_unlock(&a->lock);
+        if (!wait_for_end(a))
+                return;
+        pop(a);
+        run_tasks(a);
+}
+
+static int on_asked(sd_event_source *source, int fd, uint32_t events, void *userdata) {
+        Background *a = userdata;
+        uint64_t n;
+        bool asks;
+
+        (void) !read(fd, &n, sizeof(n));
+        (void) pthread_mutex_lock(&a->lock);
+        asks = a->turn == TURN_ASKED;
+        (void) pthread_mutex_unlock(&a->lock);
+        if (asks) /* it may have been settled meanwhile */
+                resume(a);
+        return 0;
+}
+
+int background_run(Background *a, BackgroundTask run, void *userdata) {
+        Task *task;
+
+        if (!a) {
+                run(userdata);
+                return 0;
+        }
+        task = malloc(sizeof(*task));
+        if (!task)
+                return -ENOMEM;
+        *task = (Task){ .run = run, .userdata = userdata };
+        *a->end = task;
+        a->end = &task->next;
+        if (a->first == task)
+                run_tasks(a);
+        return 0;
+}
+
+bool background_is_busy(const Background *a) {
+        return a && !own && a->first;
+}
+
+void background_settle(Background *a) {
+        if (!background_is_busy(a))
+                return;
+        (void) set_settling(a, true);
+        while (a->first)
+                resume(a);
+        (void) set_settling(a, false);
+}
+
+int background_new(Background **ret, sd_event *event) {
+        _cleanup_(background_freep) Background *a = calloc(1, sizeof(*a));
+        int r;
+
+        if (!a)
+                return -ENOMEM;
+        (void) pthread_mutex_init(&a->lock, NULL);
+        (void) pthread_cond_init(&a->changed, NULL);
+        a->end = &a->first;
+        a->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (a->fd < 0)
+                return ORIGIN(-errno);
+        r = sd_event_add_io(event, &a->asked, a->fd, EPOLLIN, on_asked, a);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(a);
+        return 0;
+}
+
+void background_open(Background *a) {
+        a->is_open = true;
+}
+
+Background *background_free(Background *a) {
+        if (!a)
+                return NULL;
+        background_settle(a);
+        if (a->has_thread) {
+                (void) pthread_mutex_lock(&a->lock);
+                a->quits = true;
+                (void) pthread_cond_broadcast(&a->changed);
+                (void) pthread_mutex_unlock(&a->lock);
+                (void) pthread_join(a->thread, NULL);
+        }
+        (void) sd_event_source_disable_unref(a->asked);
+        (void) safe_close(a->fd);
+        (void) pthread_cond_destroy(&a->changed);
+        (void) pthread_mutex_destroy(&a->lock);
+        free(a);
+        return NULL;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Sandbox: a process that can do nothing any more but compute and use the descriptors it has
+ *
+ * For whatever looks into pages on the daemon's side.  No capabilities, no new privileges, no new
+ * descriptors or processes, bounded memory and output, idle priority, and a seccomp filter: system
+ * calls that read, write and end, anonymous memory, and nothing else; any other kills the process.
+ */
+
+#include <stdint.h>
+
+/*
+ * sandbox() - for good
+ * @n_memory_bytes: of address space
+ * @n_file_bytes:   how long a file it writes may become
+ *
+ * Return: 0; -ENOSYS where the machine or the kernel has no filter for us; other -errno.
+ */
+int sandbox(uint64_t n_memory_bytes, uint64_t n_file_bytes);

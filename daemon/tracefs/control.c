@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Reading is normalising: comments, brackets and "no pid" go, so that what was read can be
+ * compared and written.  Writing is one open, one or more writes, and a close whose error counts,
+ * because several of these files act only when they are closed.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "base/log.h"
+#include "daemon/process/spawn.h"
+#include "daemon/tracefs/control.h"
+
+typedef enum ControlKind {
+        CONTROL_VALUE,
+        CONTROL_CHOICE,
+        CONTROL_SIZE,
+        CONTROL_MASK,
+        CONTROL_LIST,
+        CONTROL_PIDS,
+        CONTROL_EVENT_PIDS,
+        CONTROL_FILTER,
+        CONTROL_SWITCH,
+        CONTROL_EVENT_FILTER,
+} ControlKind;
+
+#define ALL "#### all functions enabled ####"
+#define NONE "#### no functions disabled ####"
+
+typedef struct ControlName {
+        const char *name;
+        ControlKind kind;
+        const char *empty; /* what an empty list shows */
+} ControlName;
+
+static const ControlName names[] = {
+        { "buffer_size_kb", CONTROL_SIZE, "" },
+        { "set_ftrace_filter", CONTROL_FILTER, ALL },
+        { "set_ftrace_notrace", CONTROL_FILTER, NONE },
+        { "set_ftrace_notrace_pid", CONTROL_PIDS, "no pid" },
+        { "set_ftrace_pid", CONTROL_PIDS, "no pid" },
+        { "set_graph_function", CONTROL_LIST, ALL },
+        { "set_graph_notrace", CONTROL_LIST, NONE },
+        { "trace_clock", CONTROL_CHOICE, "" },
+        { "tracing_cpumask", CONTROL_MASK, "" },
+        { "set_event_pid", CONTROL_EVENT_PIDS, "" },
+        { "set_event_notrace_pid", CONTROL_EVENT_PIDS, "" },
+        { "enable", CONTROL_SWITCH, "" },
+        { "filter", CONTROL_EVENT_FILTER, "" },
+};
+
+static const ControlName *find_name(const char *path) {
+        const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                if (streq(names[i].name, name))
+                        return &names[i];
+        return NULL;
+}
+
+static ControlKind kind_of(const char *path) {
+        const ControlName *n = find_name(path);
+
+        return n ? n->kind : CONTROL_VALUE;
+}
+
+const char *control_shown_empty(const char *path) {
+        const ControlName *n = find_name(path);
+
+        return n ? n->empty : "";
+}
+
+static bool kind_is_list(ControlKind kind) {
+        return kind == CONTROL_LIST || kind == CONTROL_PIDS || kind == CONTROL_EVENT_PIDS ||
+               kind == CONTROL_FILTER;
+}
+
+bool control_hides(const char *path, const char *value) {
+        return kind_of(path) == CONTROL_EVENT_PIDS && *value == 0;
+}
+
+bool control_is_read_only(int tracefs_fd, const char *path) {
+        struct stat st;
+
+        return fstatat(tracefs_fd, path, &st, 0) >= 0 &&
+               (st.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0;
+}
+
+bool control_is_list(const char *path) {
+        return kind_is_list(kind_of(path));
+}
+
+/*
+ * The words of a list.  An empty list is shown as a '#' line or as "no pid"; a function of a module
+ * as "name [module]"; a command as "name:traceoff:unlimited"; a filter for a module that is not
+ * loaded yet as "*:mod:NAME" (linux 6.1 kernel/trace/ftrace.c, t_show(), g_show(), fpid_show()).
+ */
+static int read_words(const char *text, ControlKind kind, char **ret) {
+        _cleanup_buf_ Buf b = BUF_INIT;
+
+        while (*text) {
+                size_t n_line = strcspn(text, "\n"), n = strcspn(text, " \t\n");
+                bool is_command = kind == CONTROL_FILTER && memchr(text, ':', n) &&
+                                  !memmem(text, n, ":mod:", 5);
+
+                if (n > 0 && *text != '#' && strncmp(text, "no pid", 6) != 0 && !is_command) {
+                        if (b.n_data > 0)
+                                buf_adds(&b, "\n");
+                        buf_add(&b, text, n);
+                }
+                text += n_line;
+                text += *text == '\n';
+        }
+        return buf_take_string(&b, ret);
+}
+
+int control_read(int tracefs_fd, const char *path, char **ret) {
+        _cleanup_free_ char *text = NULL;
+        ControlKind kind = kind_of(path);
+        size_t n;
+        int r;
+
+        r = file_read(tracefs_fd, path, &text, &n, CONTROL_MAX_BYTES);
+        if (r < 0)
+                return r;
+        if (kind == CONTROL_PIDS && n == 0) {
+                *ret = strdup(CONTROL_PIDS_ENDED);
+                return *ret ? 0 : -ENOMEM;
+        }
+        if (kind_is_list(kind))
+                return read_words(text, kind, ret);
+
+        if (kind == CONTROL_EVENT_FILTER && strchr(text, '\n') != text + n - 1) {
+                /* Below a filter that was refused, and does not act, the kernel says why. */
+                *ret = strdup(CONTROL_FILTER_REFUSED);
+                return *ret ? 0 : -ENOMEM;
+        }
+        while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' '))
+                text[--n] = 0;
+        if (kind == CONTROL_SWITCH)
+                text[strcspn(text, "*")] = 0;
+        if (kind == CONTROL_CHOICE) {
+                char *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;
+
+                if (close) {
+                        *close = 0;
+                        memmove(text, open + 1, (size_t) (close - open));
+                }
+        }
+        *ret = TAKE_PTR(text);
+        return 0;
+}
+
+/*
+ * The size that "7 (expanded: 1408)" stands for.  7 is what the kernel allocates until something
+ * is traced for the first time; no write brings that state back (linux 6.1 kernel/trace/trace.c,
+ * tracing_entries_read() and tracing_update_buffers()), so the way back leads to the size the
+ * kernel itself would have expanded to.
+ */
+static const char *size_skip(const char *s) {
+        const char *expanded = strstr(s, "(expanded: ");
+
+        return expanded ? expanded + strlen("(expanded: ") : s;
+}
+
+static const char *mask_next(const char **s) {
+        *s += strspn(*s, ",");
+        return **s ? (*s)++ : NULL;
+}
+
+static bool mask_equal(const char *a, const char *b) {
+        a += strspn(a, "0,");
+        b += strspn(b, "0,");
+        for (;;) {
+                const char *x = mask_next(&a), *y = mask_next(&b);
+
+                if (!x || !y)
+                        return x == y;
+                if (*x != *y)
+                        return false;
+        }
+}
+
+static bool list_equal(const char *a, const char *b) {
+        _cleanup_strv_ Strv x = {}, y = {};
+
+        if (streq(a, b))
+                return true;
+        if (strv_split(&x, a, "\n") < 0 || strv_split(&y, b, "\n") < 0)
+                return false;
+        strv_sort_unique(&x);
+        strv_sort_unique(&y);
+        return strv_equal(&x, &y);
+}
+
+bool control_equal(const char *path, const char *a, const char *b) {
+        switch (kind_of(path)) {
+        case CONTROL_SIZE:
+                return strtoul(size_skip(a), NULL, 10) == strtoul(size_skip(b), NULL, 10) &&
+                       (*a == 'X') == (*b == 'X');
+        case CONTROL_MASK:
+                return mask_equal(a, b);
+        case CONTROL_LIST:
+        case CONTROL_PIDS:
+        case CONTROL_EVENT_PIDS:
+        case CONTROL_FILTER:
+                return list_equal(a, b);
+        case CONTROL_VALUE:
+        case CONTROL_CHOICE:
+        case CONTROL_SWITCH:
+        case CONTROL_EVENT_FILTER:
+                break;
+        }
+        return streq(a, b);
+}
+
+/* One word, one newline, one write(). */
+static int write_word(int fd, const char *path, const char *word, size_t n_word) {
+        _cleanup_free_ char *line = NULL;
+        ssize_t n;
+
+        if (asprintf(&line, "%.*s\n", (int) n_word, word) < 0)
+                return -ENOMEM;
+        log_debug("control", "write %zu bytes \"%.*s\" to %s", n_word + 1, (int) MIN(n_word, 200U),
+                  word, path);
+        do
+                n = write(fd, line, n_word + 1);
+        while (n < 0 && errno == EINTR);
+        if (n < 0)
+                return ORIGIN(-errno);
+        return (size_t) n == n_word + 1 ? 0 : -EIO;
+}
+
+/* @skipped as for control_restore(). */
+static int write_each(int fd, const char *path, const char *words, Strv *skipped) {
+        ControlKind kind = kind_of(path);
+        bool at_once = kind == CONTROL_PIDS || kind == CONTROL_EVENT_PIDS;
+        int r = 0;
+
+        while (*words && r >= 0) {
+                size_t n = at_once ? strlen(words) : strcspn(words, "\n");
+
+                r = write_word(fd, path, words, n);
+                if (skipped && (r == -EINVAL || r == -ENOENT || r == -ESRCH)) {
+                        log_debug("control", "%s no longer takes \"%.*s\"", path, (int) n, words);
+                        r = strv_addn(skipped, words, n);
+                }
+                words += n;
+                words += *words == '\n';
+        }
+        return r;
+}
+
+static int write_words(int tracefs_fd, const char *path, const char *words, int flags,
+                       Strv *skipped) {
+        int fd, r, k;
+
+        if (flags & O_TRUNC)
+                log_debug("control", "truncate %s", path);
+        fd = openat(tracefs_fd, path, O_WRONLY | O_CLOEXEC | flags);
+        if (fd < 0)
+                return ORIGIN(-errno);
+        r = write_each(fd, path, words, skipped);
+        k = spawn_close(fd);
+        return r < 0 ? r : k;
+}
+
+/* Of "1408)" four bytes. */
+static size_t n_value(ControlKind kind, const char *value) {
+        return strcspn(value, kind == CONTROL_EVENT_FILTER ? "\n" : " )\n");
+}
+
+static int write_value(int tracefs_fd, const char *path, ControlKind kind, const char *value) {
+        int fd, r, k;
+
+        fd = openat(tracefs_fd, path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+        if (fd < 0)
+                return ORIGIN(-errno);
+        r = write_word(fd, path, value, n_value(kind, value));
+        k = spawn_close(fd);
+        return r < 0 ? r : k;
+}
+
+/* What is written of a value, before it is cut to n_value() or split into words. */
+static const char *written(ControlKind kind, const char *value) {
+        if (kind == CONTROL_PIDS && streq(value, CONTROL_PIDS_ENDED))
+                return ""; /* no write brings it back, and nobody wants it */
+        if (kind == CONTROL_EVENT_FILTER &&
+            (streq(value, "none") || streq(value, CONTROL_FILTER_REFUSED)))
+                return "0"; /* removes a filter, and the complaint about one */
+        return kind == CONTROL_SIZE ? size_skip(value) : value;
+}
+
+int control_restore(int tracefs_fd, const char *path, const char *value, Strv *skipped) {
+        ControlKind kind = kind_of(path);
+
+        value = written(kind, value);
+        return kind_is_list(kind) ? write_words(tracefs_fd, path, value, O_TRUNC, skipped)
+                                  : write_value(tracefs_fd, path, kind, value);
+}
+
+int control_text(const char *path, const char *value, char **ret) {
+        ControlKind kind = kind_of(path);
+
+        value = written(kind, value);
+        *ret = kind_is_list(kind) ? strdup(value) : strndup(value, n_value(kind, value));
+        return *ret ? 0 : -ENOMEM;
+}
+
+int control_write(int tracefs_fd, const char *path, const char *value) {
+        return control_restore(tracefs_fd, path, value, NULL);
+}
+
+int control_append(int tracefs_fd, const char *path, const Strv *words) {
+        _cleanup_free_ char *text = strv_join(words, "\n");
+
+        return text ? write_words(tracefs_fd, path, text, O_APPEND, NULL) : -ENOMEM;
+}
+
+/* As they are written to be taken out. */
+static int mark_words(const Strv *words, Strv *ret) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < words->n; i++)
+                r = strv_addf(ret, "!%s", words->items[i]);
+        return r;
+}
+
+int control_remove(int tracefs_fd, const char *path, const Strv *words) {
+        _cleanup_strv_ Strv absent = {}, marked = {};
+        _cleanup_free_ char *text = NULL;
+
+        if (mark_words(words, &marked) < 0)
+                return -ENOMEM;
+        text = strv_join(&marked, "\n");
+        return text ? write_words(tracefs_fd, path, text, O_APPEND, &absent) : -ENOMEM;
+}
+
+int control_prepare(int tracefs_fd, const char *path, const Strv *words, bool removes,
+                    int *ret_fd) {
+        _cleanup_strv_ Strv absent = {}, marked = {};
+        _cleanup_free_ char *text = NULL;
+        int r = removes ? mark_words(words, &marked) : 0;
+
+        *ret_fd = -EBADF;
+        if (r < 0)
+                return r;
+        text = strv_join(removes ? &marked : words, "\n");
+        if (!text)
+                return -ENOMEM;
+        *ret_fd = openat(tracefs_fd, path, O_WRONLY | O_CLOEXEC | O_APPEND);
+        if (*ret_fd < 0)
+                return ORIGIN(-errno);
+        return write_each(*ret_fd, path, text, removes ? &absent : NULL);
+}
+
+int control_install(int fd) {
+        return fd < 0 ? 0 : spawn_close(fd);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Both questions are walks over cpuN/SSSSSSSS.seg: `walk` does it and hands
+ * every segment's path to a visitor.
+ */
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "codec/page-source.h"
+#include "daemon/upkeep/disk-usage.h"
+#include "store/discard.h"
+#include "store/entry.h"
+#include "store/recover.h"
+
+#define SEGMENT_PATH_MAX (16 + SEGMENT_NAME_MAX)
+
+typedef int (*Visitor)(const SessionDir *dir, uint32_t cpu, const char *path, void *userdata);
+
+static int walk(const SessionDir *dir, Visitor visit, void *userdata) {
+        _cleanup_free_ uint32_t *cpus = NULL;
+        size_t n_cpus;
+        int r;
+
+        r = session_dir_list_cpus(dir, &cpus, &n_cpus);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < n_cpus; i++) {
+                _cleanup_free_ uint64_t *sequences = NULL;
+                size_t n;
+
+                r = session_dir_list_segments(dir, cpus[i], &sequences, &n);
+                if (r < 0)
+                        return r;
+                for (size_t j = 0; j < n; j++) {
+                        char path[SEGMENT_PATH_MAX], name[SEGMENT_NAME_MAX];
+
+                        (void) snprintf(path, sizeof(path), "cpu%" PRIu32 "/%s", cpus[i],
+                                        segment_format_name(name, sequences[j]));
+                        r = visit(dir, cpus[i], path, userdata);
+                        if (r < 0)
+                                return r;
+                }
+        }
+        return 0;
+}
+
+int disk_usage_reserve(const SessionDir *dir) {
+        _cleanup_close_ int fd = -EBADF;
+
+        fd = openat(session_dir_fd(dir), STORE_RESERVE_NAME,
+                    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, STORE_FILE_MODE);
+        if (fd < 0)
+                return ORIGIN(-errno);
+        /* Where the file system cannot, there is nothing to keep. */
+        if (fallocate(fd, 0, 0, DISK_USAGE_RESERVE_BYTES) < 0 && errno != EOPNOTSUPP)
+                return ORIGIN(-errno);
+        return 0;
+}
+
+void disk_usage_release(const SessionDir *dir) {
+        (void) discard_file(session_dir_fd(dir), STORE_RESERVE_NAME, -EBADF, NULL);
+}
+
+static CpuAccount *find_account(SessionMeta *m, uint32_t cpu) {
+        for (size_t i = 0; i < m->n_cpus; i++)
+                if (m->cpus[i].cpu == cpu)
+                        return &m->cpus[i];
+        return NULL;
+}
+
+static int visit_count(const SessionDir *dir, uint32_t cpu, const char *path, void *userdata) {
+        SessionMeta *m = userdata;
+        CpuAccount *account = find_account(m, cpu);
+        _cleanup_(page_source_freep) PageSource *g = NULL;
+        int fd, r;
+
+        fd = entry_open_file(session_dir_fd(dir), path, O_RDONLY);
+        if (fd < 0)
+                return fd == -EISDIR || fd == -EBADFD ? 0 : fd;
+        r = page_source_take_fd(&g, fd, NULL);
+        if (r == 0 && account)
+                account->n_pages += page_source_n_pages(g);
+        return MIN(r, 0);
+}
+
+int disk_usage_count(const SessionDir *dir, SessionMeta *m) {
+        for (size_t i = 0; i < m->n_cpus; i++)
+                m->cpus[i].n_pages = 0;
+        return walk(dir, visit_count, m);
+}
+
+static int visit_recover(const SessionDir *dir, uint32_t cpu, const char *path, void *userdata) {
+        SessionMeta *m = userdata;
+        CpuAccount *account = find_account(m, cpu);
+        uint64_t n_pages;
+        int r;
+
+        r = segment_recover(session_dir_fd(dir), path, &n_pages);
+        if (r < 0)
+                return r;
+        if (r > 0) {
+                char text[128];
+
+                (void) snprintf(text, sizeof(text), "segment %s %s and cannot be read", path,
+                                r == SEGMENT_E_NEWER ? "was written by a newer ftraced"
+                                                     : "is damaged");
+                return strv_contains(&m->warnings, text) ? 0 : strv_add(&m->warnings, text);
+        }
+        if (account) {
+                account->n_pages += n_pages;
+                account->n_bytes += n_pages * m->page_bytes;
+        }
+        return 0;
+}
+
+int disk_usage_recover(const SessionDir *dir, SessionMeta *m) {
+        disk_usage_release(dir);
+        for (size_t i = 0; i < m->n_cpus; i++)
+                m->cpus[i].n_pages = m->cpus[i].n_bytes = 0;
+        return walk(dir, visit_recover, m);
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Two questions to the worker, one after the other, with the weighing in between.  What the first tells
+ * is kept at once, for the second may not be asked any more: hooking more than the budget allows is better
+ * than learning nothing.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/name.h"
+#include "daemon/lean/learner.h"
+#include "daemon/watch/learning-pass.h"
+#include "store/format.h"
+
+#define MAX_SEGMENTS 512
+
+struct LearningPass {
+        sd_event *event;
+        Background *background;
+        Controller *controller;
+        LearningPassDone done;
+        void *userdata;
+        char *session, *kernel;
+        Strv roots;
+        Workload quiet;
+        bool measures_cost;
+        Learner *learner;
+        LeanCache learned;
+        HookCost hook_cost;
+        bool is_measuring; /* a task has it */
+        bool is_abandoned; /* nobody wants its answer */
+};
+
+LearningPass *learning_pass_free(LearningPass *l) {
+        if (!l)
+                return NULL;
+        controller_end_learning_pass(l->controller, &l->roots);
+        l->is_abandoned = true;
+        if (l->is_measuring)
+                background_settle(l->background);
+        (void) learner_free(l->learner);
+        lean_cache_done(&l->learned);
+        hook_cost_done(&l->hook_cost);
+        strv_done(&l->roots);
+        free(l->session);
+        free(l->kernel);
+        free(l);
+        return NULL;
+}
+
+/* --- the end --------------------------------------------------------------------------------- */
+
+/* Calls count once, however often what they taught is written down. */
+static int keep(LearningPass *l) {
+        int r = l->learned.n == 0
+                        ? 0
+                        : controller_learn(l->controller, &l->roots, l->kernel, &l->learned);
+
+        if (r >= 0)
+                l->learned.n_calls = 0;
+        return r;
+}
+
+static void finish(LearningPass *l, int error) {
+        l->learner = learner_free(l->learner);
+        if (error >= 0)
+                error = keep(l);
+        if (error < 0)
+                (void) log_warning_errno(error,
+                                         "Session '%s': what it called could not be learned for "
+                                         "lean: %m; the next one hooks every function again.",
+                                         l->session);
+        else
+                log_debug("lean", "%s: learned %zu functions", l->session, l->learned.n);
+        l->done(error, l->userdata);
+}
+
+/* --- weights --------------------------------------------------------------------------------- */
+
+/* Window w is that of task w + 1: the first only tells the time. */
+static void on_hits(const char *text, int error, void *userdata) {
+        uint64_t hits[_WORKLOAD_N - 1];
+        LearningPass *l = userdata;
+        char name[256];
+        int r = 0;
+
+        while (error >= 0 && (r = learner_next(&text, ELEMENTSOF(hits), name, hits)) == 0) {
+                LeanFunction *f = lean_cache_find(&l->learned, name);
+
+                for (size_t w = 0; f && w < ELEMENTSOF(hits); w++)
+                        f->ppm[w] = hook_cost_ppm(&l->quiet, &l->hook_cost.workload,
+                                                  (WorkloadTask) (w + 1), hits[w],
+                                                  hits[WORKLOAD_SPIN - 1]);
+        }
+        if (error >= 0 && r == LEARNER_E_INVALID)
+                error = -EBADMSG;
+        for (size_t w = 0; error >= 0 && w < ELEMENTSOF(hits); w++) {
+                l->learned.fixed_ppm[w] = hook_cost_fixed_ppm(&l->quiet, (WorkloadTask) (w + 1));
+                error = strv_add(&l->learned.tasks, workload_task_name((WorkloadTask) (w + 1)));
+        }
+        if (error < 0) {
+                log_debug("lean", "%s: hits could not be counted: %s", l->session,
+                          strerror(-error));
+                strv_done(&l->learned.tasks);
+        }
+        finish(l, 0);
+}
+
+static int ask_for_hits(LearningPass *l) {
+        FunctionCountsWindow windows[_WORKLOAD_N - 1];
+
+        for (size_t w = 0; w < ELEMENTSOF(windows); w++) {
+                const WorkloadTime *t = &l->hook_cost.workload.tasks[w + 1];
+
+                windows[w] = (FunctionCountsWindow){ t->from_ns, t->to_ns };
+        }
+        return learner_start(&l->learner, l->event,
+                             &(LearnerJob){ .fds = &l->hook_cost.fd,
+                                            .n_fds = 1,
+                                            .page_bytes = l->hook_cost.page_bytes,
+                                            .format = l->hook_cost.format,
+                                            .field = "ip",
+                                            .windows = windows,
+                                            .n_windows = ELEMENTSOF(windows),
+                                            .pids = l->hook_cost.workload.pids,
+                                            .n_pids = l->hook_cost.workload.n_pids },
+                             on_hits, l);
+}
+
+static int hook_cost_of_learned(LearningPass *l) {
+        _cleanup_strv_ Strv names = {};
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < l->learned.n; i++)
+                r = strv_add(&names, l->learned.functions[i].name);
+        if (r >= 0)
+                r = controller_measure_hook_cost(l->controller, &l->hook_cost, &names);
+        return r < 0 ? r : ask_for_hits(l);
+}
+
+/* --- functions ------------------------------------------------------------------------------- */
+
+/* Of the function that was read last; @keep: into the cache.  0, LEARNER_E_INVALID, -errno. */
+static int read_callers(LearningPass *l, const char **text, bool keep) {
+        char name[256];
+        int r;
+
+        while ((r = learner_next_caller(text, name)) == 0)
+                if (keep && function_name_is_valid(name)) {
+                        r = lean_cache_add_caller(&l->learned, name);
+                        if (r < 0)
+                                return r;
+                }
+        return r == LEARNER_E_END ? 0 : r;
+}
+
+static int read_functions(LearningPass *l, const char *text) {
+        char name[256];
+        uint64_t n;
+        int r;
+
+        while ((r = learner_next(&text, 1, name, &n)) == 0) {
+                bool is_valid = function_name_is_valid(name);
+
+                if (is_valid && l->learned.n >= LEAN_MAX_FUNCTIONS)
+                        return ORIGIN(-E2BIG);
+                if (is_valid)
+                        r = lean_cache_add(&l->learned, name, NULL, 0);
+                if (r >= 0)
+                        r = read_callers(l, &text, is_valid);
+                if (r != 0)
+                        break;
+                if (strv_contains(&l->roots, name))
+                        l->learned.n_calls += MIN(n, (uint64_t) INT64_MAX / 65536);
+        }
+        lean_cache_sort(&l->learned);
+        if (r < 0)
+                return r;
+        return r == LEARNER_E_INVALID ? -EBADMSG : 0;
+}
+
+/* A task. */
+static void measure_them(void *userdata) {
+        LearningPass *l = userdata;
+        int r = l->is_abandoned ? -ECANCELED : hook_cost_of_learned(l);
+
+        l->is_measuring = false;
+        if (r >= 0 || l->is_abandoned)
+                return;
+        log_debug("lean", "%s: nothing was weighed: %s", l->session, origin_text(r));
+        finish(l, 0);
+}
+
+static void on_functions(const char *text, int error, void *userdata) {
+        LearningPass *l = userdata;
+        int r;
+
+        l->learner = learner_free(l->learner);
+        r = error < 0 ? error : read_functions(l, text);
+        if (r < 0 || l->learned.n == 0 || !l->measures_cost) {
+                finish(l, r);
+                return;
+        }
+        /* Weights take longest, and whoever cannot wait for them does without. */
+        r = keep(l);
+        if (r < 0) {
+                finish(l, r);
+                return;
+        }
+        l->is_measuring = true;
+        if (background_run(l->background, measure_them, l) < 0)
+                measure_them(l); /* the loop waits */
+}
+
+/* --- the beginning --------------------------------------------------------------------------- */
+
+static int add_segment(const SessionDir *dir, uint32_t cpu, uint64_t sequence, int *ret_fd,
+                       uint64_t *n_bytes) {
+        int fd = session_dir_open_segment_file(dir, cpu, sequence);
+
+        if (fd < 0)
+                return fd;
+        *n_bytes += (uint64_t) MAX(lseek(fd, 0, SEEK_END), (off_t) 0);
+        (void) lseek(fd, 0, SEEK_SET);
+        *ret_fd = fd;
+        return 0;
+}
+
+/* The first segments of all CPUs, then the second ones, as long as they are not too much. */
+static int open_segments(const SessionDir *dir, int fds[static MAX_SEGMENTS], size_t *ret_n) {
+        _cleanup_free_ uint32_t *cpus = NULL;
+        uint64_t n_bytes = 0;
+        size_t n_cpus, n = 0, n_found = 1;
+        int r;
+
+        r = session_dir_list_cpus(dir, &cpus, &n_cpus);
+        for (size_t k = 0; r >= 0 && n_found > 0 && n_bytes < LEARNING_PASS_MAX_BYTES; k++) {
+                n_found = 0;
+                for (size_t i = 0; r >= 0 && i < n_cpus && n < MAX_SEGMENTS; i++) {
+                        _cleanup_free_ uint64_t *sequences = NULL;
+                        size_t n_sequences;
+
+                        r = session_dir_list_segments(dir, cpus[i], &sequences, &n_sequences);
+                        if (r < 0 || k >= n_sequences)
+                                continue;
+                        r = add_segment(dir, cpus[i], sequences[k], &fds[n], &n_bytes);
+                        n += r >= 0;
+                        n_found += r >= 0;
+                }
+        }
+        *ret_n = n;
+        return r;
+}
+
+static int ask_for_functions(LearningPass *l, const SessionDir *dir) {
+        const FunctionCountsWindow always = { 0, UINT64_MAX };
+        _cleanup_free_ char *format = NULL;
+        int fds[MAX_SEGMENTS], r;
+        size_t n;
+
+        r = session_dir_read_tracing(dir, "events/ftrace/funcgraph_entry/format", &format, NULL);
+        if (r < 0)
+                return r;
+        r = open_segments(dir, fds, &n);
+        if (r >= 0 && n == 0)
+                r = -ENODATA;
+        if (r >= 0)
+                r = learner_start(&l->learner, l->event,
+                                  &(LearnerJob){ .fds = fds,
+                                                 .n_fds = n,
+                                                 .format = format,
+                                                 .field = "func",
+                                                 .windows = &always,
+                                                 .n_windows = 1 },
+                                  on_functions, l);
+        for (size_t i = 0; i < n; i++)
+                (void) safe_close(fds[i]);
+        return r;
+}
+
+int learning_pass_start(LearningPass **ret, sd_event *event, Background *background, Controller *c,
+                        const SessionDir *dir, const SessionMeta *m, const Workload *quiet,
+                        LearningPassDone done, void *userdata) {
+        _cleanup_(learning_pass_freep) LearningPass *l = calloc(1, sizeof(*l));
+        int r;
+
+        if (!l)
+                return -ENOMEM;
+        l->event = event;
+        l->background = background;
+        l->controller = c;
+        l->done = done;
+        l->userdata = userdata;
+        l->hook_cost.fd = -EBADF;
+        l->measures_cost = quiet != NULL;
+        if (quiet)
+                l->quiet = *quiet;
+        l->session = strdup(m->name);
+        l->kernel = strdup(m->kernel ?: "");
+        if (!l->session || !l->kernel)
+                return -ENOMEM;
+        r = strv_copy(&l->roots, &m->roots);
+        if (r >= 0)
+                r = controller_begin_learning_pass(c, &l->roots);
+        if (r >= 0)
+                r = ask_for_functions(l, dir);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(l);
+        return 0;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * A bucket's number is the value's binary exponent and the SUB_BITS bits behind
+ * its leading one; the array covers what has occurred, from the lowest to the
+ * highest.
+ */
+
+#include <stdbool.h>
+
+#include "analyze/quantiles.h"
+#include "base/grow.h"
+
+#define SUB_BITS 5
+#define N_SUB (1U << SUB_BITS)
+
+static uint32_t bucket_of(uint64_t v) {
+        unsigned shift;
+
+        if (v < N_SUB)
+                return (uint32_t) v;
+        shift = 63 - SUB_BITS - (unsigned) __builtin_clzll(v);
+        return (shift + 1) * N_SUB + (uint32_t) (v >> shift & (N_SUB - 1));
+}
+
+/* The middle of what falls into it. */
+static uint64_t bucket_value(uint32_t i) {
+        unsigned shift;
+
+        if (i < N_SUB)
+                return i;
+        shift = i / N_SUB - 1;
+        return ((uint64_t) (N_SUB + i % N_SUB) << shift) +
+               (shift > 0 ? UINT64_C(1) << (shift - 1) : 0);
+}
+
+static int count(Quantiles *s, uint64_t value) {
+        uint32_t i = bucket_of(value);
+
+        if (s->n_counts == 0 || i < s->i_first || i >= s->i_first + s->n_counts) {
+                uint32_t first = s->n_counts ? MIN(i, s->i_first) : i;
+                uint32_t end = s->n_counts ? MAX(i + 1, s->i_first + s->n_counts) : i + 1;
+                uint32_t *p = calloc(end - first, sizeof(*p));
+
+                if (!p)
+                        return -ENOMEM;
+                if (s->counts)
+                        memcpy(p + (s->i_first - first), s->counts, s->n_counts * sizeof(*p));
+                free(s->counts);
+                s->counts = p;
+                s->i_first = first;
+                s->n_counts = end - first;
+        }
+        if (s->counts[i - s->i_first] < UINT32_MAX)
+                s->counts[i - s->i_first]++;
+        return 0;
+}
+
+static int keep(Quantiles *s, uint64_t value) {
+        if (!ARRAY_GROW(s->exact, s->n))
+                return -ENOMEM;
+        s->exact[s->n] = value;
+        return 0;
+}
+
+static int add(Quantiles *s, uint64_t value) {
+        int r = 0;
+
+        if (s->n < QUANTILES_EXACT_MAX)
+                return keep(s, value);
+        for (uint64_t i = 0; s->exact && i < s->n && r >= 0; i++)
+                r = count(s, s->exact[i]);
+        free(TAKE_PTR(s->exact));
+        return r < 0 ? r : count(s, value);
+}
+
+int quantiles_add(Quantiles *s, uint64_t value) {
+        int r = add(s, value);
+
+        if (r < 0)
+                return r;
+        s->min = s->n == 0 ? value : MIN(s->min, value);
+        s->max = MAX(s->max, value);
+        s->sum = value > UINT64_MAX - s->sum ? UINT64_MAX : s->sum + value;
+        s->n++;
+        return 0;
+}
+
+static int compare(const void *a, const void *b) {
+        uint64_t x = *(const uint64_t *) a, y = *(const uint64_t *) b;
+
+        return (x > y) - (x < y);
+}
+
+static uint64_t exact_quantile(const Quantiles *s, uint64_t rank) {
+        uint64_t sorted[QUANTILES_EXACT_MAX];
+
+        memcpy(sorted, s->exact, s->n * sizeof(*sorted));
+        qsort(sorted, s->n, sizeof(*sorted), compare);
+        return sorted[rank - 1];
+}
+
+uint64_t quantiles_at(const Quantiles *s, unsigned permille) {
+        uint64_t rank = s->n / 1000 * permille + (s->n % 1000 * permille + 999) / 1000, value;
+
+        if (s->n == 0)
+                return 0;
+        rank = MAX(rank, UINT64_C(1));
+        if (s->exact)
+                return exact_quantile(s, rank);
+        for (uint32_t i = 0; i < s->n_counts; i++) {
+                if (rank <= s->counts[i]) {
+                        value = MIN(s->max, bucket_value(s->i_first + i));
+                        return MAX(s->min, value);
+                }
+                rank -= s->counts[i];
+        }
+        return s->max;
+}
+
+uint64_t quantiles_n_between(const Quantiles *s, uint64_t from, uint64_t to) {
+        uint64_t n = 0;
+
+        for (uint64_t i = 0; s->exact && i < s->n; i++)
+                n += s->exact[i] >= from && s->exact[i] < to;
+        for (uint32_t i = 0; !s->exact && i < s->n_counts; i++) {
+                uint64_t value = MIN(s->max, bucket_value(s->i_first + i));
+
+                value = MAX(s->min, value);
+                if (value >= from && value < to)
+                        n += s->counts[i];
+        }
+        return n;
+}
+
+typedef struct Group {
+        uint64_t value, n_a, n_b;
+} Group;
+
+static int compare_groups(const void *a, const void *b) {
+        const Group *x = a, *y = b;
+
+        return (x->value > y->value) - (x->value < y->value);
+}
+
+/* Adds the values of @s; @by_bucket: as buckets. */
+static size_t add_groups(Group *groups, size_t n, const Quantiles *s, bool by_bucket, bool is_b) {
+        for (uint64_t i = 0; s->exact && i < s->n; i++)
+                groups[n++] =
+                        (Group){ by_bucket ? bucket_of(s->exact[i]) : s->exact[i], !is_b, is_b };
+        for (uint32_t i = 0; !s->exact && i < s->n_counts; i++)
+                groups[n++] =
+                        (Group){ s->i_first + i, is_b ? 0 : s->counts[i], is_b ? s->counts[i] : 0 };
+        return n;
+}
+
+int quantiles_ranks(const Quantiles *a, uint64_t n_a, const Quantiles *b, uint64_t n_b,
+                    QuantilesRanks *ret) {
+        bool by_bucket = (a->n > 0 && !a->exact) || (b->n > 0 && !b->exact);
+        _cleanup_free_ Group *groups = NULL;
+        size_t n = 1;
+        double rank = 0; /* of the last before */
+
+        groups = calloc(1 + (a->exact ? a->n : a->n_counts) + (b->exact ? b->n : b->n_counts),
+                        sizeof(*groups));
+        if (!groups)
+                return -ENOMEM;
+        groups[0] = (Group){ 0, n_a - MIN(n_a, a->n), n_b - MIN(n_b, b->n) };
+        n = add_groups(groups, n, a, by_bucket, false);
+        n = add_groups(groups, n, b, by_bucket, true);
+        qsort(groups, n, sizeof(*groups), compare_groups);
+        *ret = (QuantilesRanks){};
+        for (size_t i = 0; i < n;) {
+                uint64_t value = groups[i].value;
+                double of_a = 0, of_b = 0, t;
+
+                for (; i < n && groups[i].value == value; i++) {
+                        of_a += (double) groups[i].n_a;
+                        of_b += (double) groups[i].n_b;
+                }
+                t = of_a + of_b;
+                ret->sum += of_a * (rank + (t + 1) / 2);
+                ret->ties += t * t * t - t;
+                rank += t;
+        }
+        return 0;
+}
+
+void quantiles_done(Quantiles *s) {
+        free(s->exact);
+        free(s->counts);
+        *s = (Quantiles){};
+}

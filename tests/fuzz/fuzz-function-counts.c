@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Pages, a format and symbols as the kernel never gives them: counting ends, and each line of the
+ * result is a name and a count, or a caller of that function.  Input: "FORMAT\0SYMBOLS\0PAGE".
+ */
+
+#include "base/cleanup.h"
+#include "fuzz.h"
+#include "learn/function-counts.h"
+
+static const FunctionCountsWindow window = { 0, UINT64_MAX };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
+        _cleanup_free_ char *format = strndup((const char *) data, n_data), *symbols = NULL;
+        _cleanup_(function_counts_freep) FunctionCounts *t = NULL;
+        _cleanup_buf_ Buf out = {};
+        size_t at = strlen(format), n_lines = 0;
+
+        at += at < n_data;
+        symbols = strndup((const char *) data + at, n_data - at);
+        at += strlen(symbols);
+        at += at < n_data;
+        if (function_counts_new(&t, format, "func", &window, 1) < 0)
+                return 0;
+        FUZZ_CHECK(function_counts_add_page(t, data + at, n_data - at) == 0);
+        FUZZ_CHECK(function_counts_name(t, symbols, &out) == 0);
+        for (const char *s = out.data ?: "", *end = s + out.n_data; s < end; n_lines++) {
+                const char *space = memchr(s, ' ', (size_t) (end - s)),
+                           *newline = memchr(s, '\n', (size_t) (end - s));
+
+                FUZZ_CHECK(space && newline && space < newline);
+                /* A caller's line begins with a blank, and belongs to a function's. */
+                FUZZ_CHECK(space > s || (n_lines > 0 && newline > s + 1));
+                s = newline + 1;
+        }
+        return 0;
+}

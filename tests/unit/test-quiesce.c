@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Sessions beside which set_graph_function changes, on the kernel that does not wait (fake-kernel.h),
+ * which ends the test if they are not quiesced. */
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "daemon/tracer/controller.h"
+#include "fake-kernel.h"
+
+#define A "instances/ftraced-a/"
+
+typedef struct Told {
+        unsigned n;
+        uint64_t from_ns, to_ns;
+} Told;
+
+static void on_quiesced(uint64_t from_ns, uint64_t to_ns, void *userdata) {
+        Told *told = userdata;
+
+        told->n++;
+        told->from_ns = from_ns;
+        told->to_ns = to_ns;
+}
+
+static int arm(Controller *c, Tracer **ret, SessionMeta **ret_m, const char *name,
+               const char *function, const char *pid) {
+        _cleanup_refusal_ Refusal refusal = {};
+
+        *ret_m = fake_meta(name, function);
+        if (pid)
+                ck_assert_int_eq(strv_add(&(*ret_m)->spec.pids, pid), 0);
+        return fake_admit_and_arm(c, ret, *ret_m, false, &refusal);
+}
+
+/* Where @line is in what was written, from @from on; it must be there. */
+static size_t find_line(const FakeKernel *k, size_t from, const char *line) {
+        for (size_t i = from; i < k->log.n; i++)
+                if (streq(k->log.items[i], line))
+                        return i;
+        ck_abort_msg("\"%s\" was not written", line);
+}
+
+START_TEST(a_neighbour_is_quiesced_for_the_change_alone_and_told)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+                char self[128];
+                Tracer *t, *u;
+                Told told = {};
+                size_t i;
+
+                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
+                ck_assert_uint_eq(m->warnings.n, 0);
+                tracer_on_quiesced(t, on_quiesced, &told);
+                ck_assert_int_eq(arm(c, &u, &n, "b", "tcp_sendmsg", NULL), 0);
+                ck_assert_uint_eq(told.n, 1);
+                ck_assert_uint_lt(told.from_ns, told.to_ns);
+                ck_assert_uint_eq(n->warnings.n, 1);
+                ck_assert_ptr_nonnull(startswith(n->warnings.items[0], "a recorded nothing for "));
+                fake_expect(k, A "set_ftrace_pid", "no pid\n");
+
+                (void) snprintf(self, sizeof(self), "write " A "set_ftrace_pid %d", (int) gettid());
+                i = find_line(k, 0, "write set_graph_function tcp_sendmsg");
+                i = find_line(k, i, self);     /* who is quiesced waits for nobody's comparing */
+                i = find_line(k, i + 1, self); /* and is waited for */
+                (void) find_line(k, i, "truncate " A "set_ftrace_pid");
+
+                ck_assert_int_eq(tracer_disarm(u), 0);
+                ck_assert_uint_eq(told.n, 2);
+                fake_expect(k, "set_graph_function", "udp_sendmsg\n");
+                fake_expect(k, A "set_ftrace_pid", "no pid\n");
+                ck_assert_int_eq(tracer_disarm(t), 0);
+        }
+END_TEST
+
+START_TEST(sessions_of_the_same_functions_do_not_disturb_one_another)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+                Told told = {};
+                Tracer *t, *u;
+
+                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
+                tracer_on_quiesced(t, on_quiesced, &told);
+                ck_assert_int_eq(arm(c, &u, &n, "b", "udp_sendmsg", NULL), 0);
+                ck_assert_int_eq(tracer_disarm(u), 0);
+                ck_assert_uint_eq(told.n, 0);
+                ck_assert_uint_eq(n->warnings.n, 0);
+        }
+END_TEST
+
+START_TEST(who_records_some_processes_keeps_their_list)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+                Tracer *t, *u;
+                size_t i;
+
+                fake_put_root(k, "proc/700/task/700/comm", "x\n");
+                fake_put_root(k, "proc/700/task/701/comm", "x\n");
+                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", "700"), 0);
+                fake_put(k, A "set_ftrace_notrace_pid", "99\n"); /* one who left (task-filter.h) */
+                ck_assert_int_eq(arm(c, &u, &n, "b", "tcp_sendmsg", NULL), 0);
+                fake_expect(k, A "set_ftrace_pid", "700\n701\n");
+                fake_expect(k, A "set_ftrace_notrace_pid", "99\n");
+                i = find_line(k, 0, "write set_graph_function tcp_sendmsg");
+                i = find_line(k, i, "write " A "set_ftrace_notrace_pid 700");
+                i = find_line(k, i, "write " A "set_ftrace_notrace_pid 701");
+                (void) find_line(k, i, "truncate " A "set_ftrace_notrace_pid");
+        }
+END_TEST
+
+START_TEST(a_kernel_that_waits_is_not_quiesced)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+                Told told = {};
+                Tracer *t, *u;
+
+                fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.117+deb12-amd64\n");
+                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
+                tracer_on_quiesced(t, on_quiesced, &told);
+                k->waits_for_cpus = true;
+                ck_assert_int_eq(arm(c, &u, &n, "b", "tcp_sendmsg", NULL), 0);
+                ck_assert_int_eq(tracer_disarm(u), 0);
+                ck_assert_uint_eq(told.n, 0);
+                for (size_t i = 0; i < k->log.n; i++)
+                        ck_assert_ptr_null(strstr(k->log.items[i], A "set_ftrace_pid"));
+        }
+END_TEST
+
+START_TEST(beside_the_tracer_of_somebody_else_roots_stay_until_it_is_gone)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL, *o = NULL;
+                _cleanup_strv_ Strv roots = {}, gone = {};
+                Tracer *t, *u, *v;
+
+                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
+                ck_assert_int_eq(arm(c, &u, &n, "b", "tcp_sendmsg", NULL), 0);
+                fake_put(k, "instances/foo/current_tracer", "function_graph\n");
+                fake_put(k, "instances/foo/set_ftrace_pid", "no pid\n");
+                ck_assert_int_eq(tracer_disarm(u), 0);
+                fake_expect(k, "set_graph_function", "udp_sendmsg\ntcp_sendmsg\n");
+                /* Whoever watches is told that this is all right. */
+                ck_assert_int_eq(tracer_get_roots(t, &roots, &gone), 0);
+                ck_assert(strv_contains(&roots, "tcp_sendmsg"));
+                ck_assert(strv_contains(&gone, "tcp_sendmsg"));
+
+                fake_put(k, "instances/foo/current_tracer", "nop\n");
+                ck_assert_int_eq(arm(c, &v, &o, "c", "udp_recvmsg", NULL), 0);
+                fake_expect(k, "set_graph_function", "udp_sendmsg\nudp_recvmsg\n");
+                ck_assert_int_eq(tracer_disarm(v), 0);
+                fake_expect(k, "set_graph_function", "udp_sendmsg\n");
+        }
+END_TEST
+
+START_TEST(what_a_daemon_that_died_had_quiesced_is_put_back_and_known)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                static const char ledger[] =
+                        "{ \"version\": 1, \"boot_id\": \"this-boot\", \"tracefs\": \"\", "
+                        "\"records\": [ { \"session\": \"(hush)\", \"kind\": \"file\", \"file\": "
+                        "\"instances/ftraced-a/set_ftrace_pid\", \"old\": \"\" }, "
+                        "{ \"session\": \"(hush)\", \"kind\": \"file\", \"file\": "
+                        "\"instances/ftraced-gone/set_ftrace_pid\", \"old\": \"\" } ] }";
+                _cleanup_(controller_freep) Controller *c = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                Tracer *t;
+
+                fake_put(k, A "set_ftrace_pid", "812\n");
+                ck_assert_int_eq(file_replace(k->ledger_fd, "ledger", ledger, strlen(ledger), 0600),
+                                 0);
+                c = fake_controller(k);
+                fake_expect(k, A "set_ftrace_pid", "no pid\n");
+                ck_assert_int_ne(faccessat(k->ledger_fd, "ledger", F_OK, 0), 0);
+                ck_assert_int_eq(tree_remove(k->tracefs_fd, "instances/ftraced-a"), 0);
+                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
+                ck_assert(tracer_was_quiesced(t));
+        }
+END_TEST
+
+START_TEST(a_start_that_fails_before_its_functions_came_disturbs_nobody)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+                _cleanup_refusal_ Refusal refusal = {};
+                Told told = {};
+                Tracer *t, *u;
+
+                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
+                tracer_on_quiesced(t, on_quiesced, &told);
+                ck_assert_int_eq(session_meta_new(&n), 0);
+                n->name = strdup("b");
+                ck_assert_int_eq(strv_add(&n->spec.functions, "tcp_sendmsg"), 0);
+                ck_assert_int_eq(strv_add(&n->spec.events, "sched:sched_switch:no_such==1"), 0);
+                ck_assert_int_eq(fake_admit_and_arm(c, &u, n, false, &refusal), REFUSED);
+                ck_assert_uint_eq(told.n, 0);
+                fake_expect(k, "set_graph_function", "udp_sendmsg\n");
+        }
+END_TEST
+
+START_TEST(a_session_that_is_taken_up_is_not_disturbed)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = NULL, *next = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                const char *why;
+                Told told = {};
+                Tracer *t;
+
+                c = fake_controller(k);
+                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
+                controller_leave(c);
+                c = controller_free(c);
+                ck_assert_int_eq(controller_new_at(&next, k->tracefs, k->ledger_fd, -EBADF, true,
+                                                   k->root_fd),
+                                 0);
+                ck_assert_int_eq(controller_adopt(next, &t, m, &why), 0);
+                tracer_on_quiesced(t, on_quiesced, &told);
+                controller_settle(next);
+                ck_assert_uint_eq(told.n, 0);
+                fake_expect(k, "set_graph_function", "udp_sendmsg\n");
+        }
+END_TEST
+
+START_TEST(roots_that_a_daemon_which_died_had_added_are_taken_out)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k), *next = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+                const char *why;
+                Told told = {};
+                Tracer *t, *u;
+
+                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
+                ck_assert_int_eq(arm(c, &u, &n, "b", "tcp_sendmsg", NULL), 0);
+                controller_leave(c); /* it dies; b was never written down */
+                c = controller_free(c);
+                fake_expect(k, "set_graph_function", "udp_sendmsg\ntcp_sendmsg\n");
+
+                ck_assert_int_eq(controller_new_at(&next, k->tracefs, k->ledger_fd, -EBADF, true,
+                                                   k->root_fd),
+                                 0);
+                ck_assert_int_eq(controller_adopt(next, &t, m, &why), 0);
+                ck_assert(!tracer_was_quiesced(t));
+                tracer_on_quiesced(t, on_quiesced, &told);
+                controller_settle(next);
+                fake_expect(k, "set_graph_function", "udp_sendmsg\n");
+                ck_assert_uint_eq(told.n, 1);
+                ck_assert_int_eq(tracer_disarm(t), 0);
+                fake_expect(k, "set_graph_function", "#### all functions enabled ####\n");
+                ck_assert_int_ne(faccessat(k->ledger_fd, "ledger", F_OK, 0), 0);
+        }
+END_TEST
+
+UNIT_MAIN("quiesce", a_neighbour_is_quiesced_for_the_change_alone_and_told,
+          sessions_of_the_same_functions_do_not_disturb_one_another,
+          who_records_some_processes_keeps_their_list,
+          a_start_that_fails_before_its_functions_came_disturbs_nobody,
+          a_session_that_is_taken_up_is_not_disturbed,
+          roots_that_a_daemon_which_died_had_added_are_taken_out,
+          a_kernel_that_waits_is_not_quiesced,
+          beside_the_tracer_of_somebody_else_roots_stay_until_it_is_gone,
+          what_a_daemon_that_died_had_quiesced_is_put_back_and_known)

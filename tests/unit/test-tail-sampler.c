@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "calls/tail-sampler.h"
+#include "step-builder.h"
+#include "unit.h"
+
+static TailSampler *tail;
+
+static void push(SampledTree *tree, const Function *function, size_t task) {
+        Step s = step_leaf(function, 0, 5);
+
+        ck_assert_int_eq(tail_sampler_push(tail, tree, task, &s), 0);
+}
+
+static void expect(const Function *function, size_t task) {
+        size_t found;
+        Step s;
+
+        ck_assert(tail_sampler_pop(tail, &s, &found));
+        ck_assert_ptr_eq(s.function, function);
+        ck_assert_uint_eq(found, task);
+}
+
+static void expect_nothing(void) {
+        size_t task;
+        Step s;
+
+        ck_assert(!tail_sampler_pop(tail, &s, &task));
+}
+
+START_TEST(a_tree_holds_back_what_came_after_its_beginning)
+        {
+                SampledTree *a, *b;
+
+                ck_assert_int_eq(tail_sampler_new(&tail), 0);
+                a = tail_sampler_begin();
+                b = tail_sampler_begin();
+                push(NULL, &step_irq, 0);
+                push(a, &step_root, 1);
+                push(b, &step_child, 2);
+                push(a, &step_root, 3);
+                expect(&step_irq, 0);
+                expect_nothing();
+                tail_sampler_end(tail, b, true);
+                expect_nothing();
+                tail_sampler_end(tail, a, true);
+                expect(&step_root, 1);
+                expect(&step_child, 2);
+                expect(&step_root, 3);
+                expect_nothing();
+                tail_sampler_free(tail);
+        }
+END_TEST
+
+START_TEST(a_tree_that_is_dropped_takes_its_steps_along)
+        {
+                SampledTree *a, *b;
+
+                ck_assert_int_eq(tail_sampler_new(&tail), 0);
+                a = tail_sampler_begin();
+                b = tail_sampler_begin();
+                push(a, &step_root, 0);
+                push(b, &step_child, 1);
+                push(a, &step_root, 2);
+                push(NULL, &step_irq, 3);
+                tail_sampler_end(tail, a, false);
+                tail_sampler_end(tail, b, true);
+                expect(&step_child, 1);
+                expect(&step_irq, 3);
+                expect_nothing();
+                tail_sampler_free(tail);
+        }
+END_TEST
+
+START_TEST(too_long_a_tree_is_kept)
+        {
+                SampledTree *a, *b;
+
+                ck_assert_int_eq(tail_sampler_new(&tail), 0);
+                a = tail_sampler_begin();
+                b = tail_sampler_begin();
+                push(b, &step_child, 0);
+                for (size_t i = 0; i < TAIL_SAMPLER_STEPS_MAX; i++)
+                        push(a, &step_root, i);
+                expect(&step_child, 0);
+                expect(&step_root, 0);
+                expect(&step_root, 1);
+                /* What comes of it later goes as well. */
+                push(a, &step_irq, 7);
+                tail_sampler_end(tail, a, false);
+                tail_sampler_end(tail, b, false);
+                for (size_t i = 2; i < TAIL_SAMPLER_STEPS_MAX; i++)
+                        expect(&step_root, i);
+                expect(&step_irq, 7);
+                expect_nothing();
+                tail_sampler_free(tail);
+        }
+END_TEST
+
+UNIT_MAIN("tail-sampler", a_tree_holds_back_what_came_after_its_beginning,
+          a_tree_that_is_dropped_takes_its_steps_along, too_long_a_tree_is_kept)
