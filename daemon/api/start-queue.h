@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * StartQueue: calls of Start, and the queue of those that wait
+ * Start queue: calls of Start, and the queue of those that wait
  *
  * Starting takes the kernel tenths of a second, so it is a task (daemon/process/background.h), and whoever comes
  * meanwhile waits for its turn.

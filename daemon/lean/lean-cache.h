@@ -12,10 +12,10 @@
  *      roots udp_sendmsg
  *      learned 1795267200000000000         when, on the real time clock [ns]
  *      calls 600                           of the roots, that it was learned from
- *      tasks read pipe fork                what ordinary work was weighed (daemon/lean/workload.h)
+ *      tasks read pipe fork                what ordinary work was measured (daemon/lean/workload.h)
  *      fixed 0 20000 0                     how much longer each takes whatever is hooked [millionths]
  *      __rcu_read_lock 91000 45000 8200    a function, and how much longer each task takes while it
- *      ip_make_skb                         is hooked [millionths]; nothing: none, or not weighed
+ *      ip_make_skb                         is hooked [millionths]; nothing: none, or not measured
  *       udp_sendmsg                        who calls the function above
  *
  * The kernel and the roots are for people.  Names, not addresses: they hold for the whole boot

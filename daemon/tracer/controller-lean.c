@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * What learning needs of tracefs: a look before, a weighing, a narrower filter.  The filter of a live
+ * What learning needs of tracefs: a look before, hook costs, a narrower filter.  The filter of a live
  * tracer is replaced when the file is closed, so in between nothing is missed (linux 6.1
  * kernel/trace/ftrace.c, ftrace_regex_release()).
  */

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * DiskUsage: what a session has on disk, counted and mended
+ * Disk usage: what a session has on disk, counted and mended
  */
 
 #include <stdint.h>

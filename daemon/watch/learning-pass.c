@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Two questions to the worker, one after the other, with the weighing in between.  What the first tells
+ * Two questions to the worker, one after the other, with the measuring of hook costs in between.  What the first tells
  * is kept at once, for the second may not be asked any more: hooking more than the budget allows is better
  * than learning nothing.
  */
@@ -192,7 +192,7 @@ static void measure_them(void *userdata) {
         l->is_measuring = false;
         if (r >= 0 || l->is_abandoned)
                 return;
-        log_debug("lean", "%s: nothing was weighed: %s", l->session, origin_text(r));
+        log_debug("lean", "%s: no hook cost was measured: %s", l->session, origin_text(r));
         finish(l, 0);
 }
 

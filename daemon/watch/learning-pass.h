@@ -2,11 +2,11 @@
 #pragma once
 
 /*
- * LearningPass: learn from what a session has stored so far
+ * Learning pass: learn from what a session has stored so far
  *
- *      segments ──worker──> functions under the roots ──> weigh ──worker──> calls by ordinary work
- *                                                                                  │
- *                                            STORE/lean/KEY <── names and weights ─┘
+ *      segments ──worker──> functions under the roots ──> hook cost ──worker──> calls by ordinary work
+ *                                                                                      │
+ *                                                STORE/lean/KEY <── names and weights ─┘
  */
 
 #include <systemd/sd-event.h>
@@ -23,9 +23,9 @@ typedef void (*LearningPassDone)(int error, void *userdata);
 
 /*
  * learning_pass_start()
- * @background: weighing is a task
+ * @background: measuring hook costs is a task
  * @dir, @m: of the session; not needed after the call
- * @quiet:   how long ordinary work takes with nothing hooked; NULL: nothing is weighed
+ * @quiet:   how long ordinary work takes with nothing hooked; NULL: no cost is measured
  *
  * Return: 0; -ENODATA: nothing was stored; -errno.
  */

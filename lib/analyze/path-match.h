@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * PathMatch: where in another call tree the same path of callers is
+ * Path match: where in another call tree the same path of callers is
  *
  * Functions are the same that analyze/alike.h says are.  Memory is in proportion to the other tree's
  * nodes, and a look-up takes as long whatever their number is.

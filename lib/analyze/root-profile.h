@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * RootProfile: what an outermost call of each root consists of
+ * Root profile: what an outermost call of each root consists of
  *
  * For each root how long its calls took, and for each function below it what it took in such a call,
  * its own time and its total, as spreads over the calls; further who called whom.  Functions are

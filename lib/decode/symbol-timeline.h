@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * SymbolTimeline: the symbols of a recording, each for its time
+ * Symbol timeline: the symbols of a recording, each for its time
  *
  * Modules come and go, and an address that was one function may be another
  * later.  The recording holds a map for each set of modules (store/symbol-map.h);

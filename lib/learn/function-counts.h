@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * FunctionCounts: how often each function occurs in pages, and who calls it
+ * Function counts: how often each function occurs in pages, and who calls it
  *
  * For events that hold one kernel address: ftrace/funcgraph_entry ("func"), ftrace/function
  * ("ip").  Pages, formats and symbols are taken as hostile; whoever looks into pages that way has
