@@ -623,9 +623,6 @@ static void kernel_begin(void *userdata) {
         buf_adds(k->out, "               |   |   |   |\n");
 }
 
-static void kernel_end(void *userdata) {
-}
-
 static void kernel_free(void *userdata) {
         Kernel *k = userdata;
 
@@ -664,6 +661,5 @@ const Renderer renderer_kernel = {
         .new = kernel_new,
         .begin = kernel_begin,
         .step = kernel_step,
-        .end = kernel_end,
         .free = kernel_free,
 };
