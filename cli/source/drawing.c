@@ -108,11 +108,8 @@ static int finish(Drawing *d, Census *ret, bool live, Strv *damage) {
 
         if (r >= 0)
                 r = draw_until(d, STREAM_NO_LIMIT);
-        if (r >= 0) {
-                if (d->rendering)
-                        d->renderer->end(d->rendering);
+        if (r >= 0)
                 r = buf_flush(&d->out);
-        }
         if (r < 0)
                 return pipe_or_error(d, r);
         if (damage)

@@ -276,10 +276,8 @@ static int draw(Merge *m, bool with_legend) {
                 if (r != STATUS_OK)
                         return r;
         }
-        for (size_t i = 0; i < m->n_lanes; i++) {
-                m->renderer->end(m->lanes[i].rendering);
+        for (size_t i = 0; i < m->n_lanes; i++)
                 pass_on(m, &m->lanes[i]);
-        }
         return buf_flush(&m->out);
 }
 

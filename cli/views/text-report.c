@@ -31,7 +31,6 @@ static int draw(Reading *reading, const Renderer *renderer, void *rendering, boo
                 if (_unlikely_(out->error < 0))
                         return out->error;
         }
-        renderer->end(rendering);
         if (is_whole) {
                 rest = text_trace_rest(reading->text.trace, &n_rest);
                 buf_add(out, rest, n_rest);

@@ -255,14 +255,8 @@ static void put_in_order(Held *h) {
 }
 
 static int untangle(Held *h) {
-        if (h->n > h->n_order_room) {
-                uint32_t *order = reallocarray(h->order, h->n_room, sizeof(*order));
-
-                if (!order)
-                        return -ENOMEM;
-                h->order = order;
-                h->n_order_room = h->n_room;
-        }
+        if (!ARRAY_ROOM(h->order, h->n_order_room, h->n))
+                return -ENOMEM;
         put_in_order(h);
         return 0;
 }

@@ -5,20 +5,15 @@
 
 #include "analyze/alike.h"
 #include "analyze/path-match.h"
-#include "base/hash.h"
-
-struct PathMatch {
-        Hash nodes;
-};
 
 static uint64_t key_of(const CallNode *parent, const Alike *name) {
         return hash_mix(hash_key(parent)) ^ alike_hash(name);
 }
 
-static const CallNode *find(const PathMatch *t, const CallNode *parent, const Alike *name) {
+static const CallNode *find(const Hash *nodes, const CallNode *parent, const Alike *name) {
         const HashSlot *slot;
 
-        hash_each (slot, &t->nodes, key_of(parent, name)) {
+        hash_each (slot, nodes, key_of(parent, name)) {
                 const CallNode *node = (void *) (uintptr_t) slot->value;
                 Alike other = alike_of(node->function);
 
@@ -28,34 +23,22 @@ static const CallNode *find(const PathMatch *t, const CallNode *parent, const Al
         return NULL;
 }
 
-const CallNode *path_match_find(const PathMatch *t, const CallNode *parent,
+const CallNode *path_match_find(const Hash *nodes, const CallNode *parent,
                                 const Function *function) {
         Alike name = alike_of(function);
 
-        return find(t, parent, &name);
+        return find(nodes, parent, &name);
 }
 
-int path_match_new(PathMatch **ret, CallTree *tree) {
-        _cleanup_(path_match_freep) PathMatch *t = calloc(1, sizeof(*t));
+int path_match_init(Hash *ret, CallTree *tree) {
         const CallNode *root = call_tree_root(tree);
 
-        if (!t)
-                return -ENOMEM;
         for (const CallNode *n = call_node_next(root, root); n; n = call_node_next(root, n)) {
                 Alike name = alike_of(n->function);
 
-                if (!find(t, n->parent, &name) &&
-                    hash_add_ptr(&t->nodes, key_of(n->parent, &name), n) < 0)
+                if (!find(ret, n->parent, &name) &&
+                    hash_add_ptr(ret, key_of(n->parent, &name), n) < 0)
                         return -ENOMEM;
         }
-        *ret = TAKE_PTR(t);
         return 0;
-}
-
-PathMatch *path_match_free(PathMatch *t) {
-        if (!t)
-                return NULL;
-        hash_done(&t->nodes);
-        free(t);
-        return NULL;
 }

@@ -9,15 +9,12 @@
  */
 
 #include "analyze/call-tree.h"
-#include "base/cleanup.h"
+#include "base/hash.h"
 
-typedef struct PathMatch PathMatch;
-
-/* @tree must outlive it, unchanged.  0 or -ENOMEM. */
-int path_match_new(PathMatch **ret, CallTree *tree);
+/* @ret, an empty hash, becomes one of all nodes of @tree, which must outlive it, unchanged; hash_done() ends
+ * it.  0 or -ENOMEM. */
+int path_match_init(Hash *ret, CallTree *tree);
 /* The first child of @parent, a node of the tree, that is the same function; NULL: there is none, or no
  * @parent. */
-const CallNode *path_match_find(const PathMatch *t, const CallNode *parent,
+const CallNode *path_match_find(const Hash *nodes, const CallNode *parent,
                                 const Function *function);
-PathMatch *path_match_free(PathMatch *t);
-DEFINE_CLEANUP(PathMatch *, path_match_free);

@@ -20,15 +20,16 @@ struct Sched {
 
 /* --- what events say -------------------------------------------------------------------------- */
 
-/* The number behind the first @key; false: there is none. */
+/* The number behind the last @key; false: there is none. */
 static bool number_of(const char *text, const char *key, int32_t *ret) {
-        const char *p = strstr(text, key);
+        const char *p = NULL;
         char *end;
         long v;
 
+        while ((text = strstr(text, key)))
+                p = text += strlen(key);
         if (!p)
                 return false;
-        p += strlen(key);
         v = strtol(p, &end, 10);
         if (end == p || v < 0 || v > INT32_MAX)
                 return false;
@@ -36,15 +37,32 @@ static bool number_of(const char *text, const char *key, int32_t *ret) {
         return true;
 }
 
+/* What stands behind the first @key in @text and before @after. */
+static void take_comm(SchedEvent *e, const char *text, const char *key, const char *after) {
+        const char *begin = strstr(text, key), *end = NULL;
+
+        begin = begin ? begin + strlen(key) : NULL;
+        for (const char *p = begin; p && (p = strstr(p, after)); p++)
+                end = p;
+        if (end)
+                memcpy(e->comm, begin, MIN((size_t) (end - begin), sizeof(e->comm) - 1));
+}
+
 /* "cat:412 [120] D", up to @end, as libtraceevent's plugin has it: the number before the bracket. */
 static bool short_task(const char *begin, const char *end, int32_t *ret) {
         const char *p = end;
+        char *digits_end;
+        long v;
 
         while (p > begin && !(p[0] == '[' && p[-1] == ' '))
                 p--;
         while (p > begin && *p != ':')
                 p--;
-        return p > begin && number_of(p, ":", ret);
+        if (p == begin)
+                return false;
+        v = strtol(p + 1, &digits_end, 10);
+        *ret = (int32_t) v;
+        return digits_end > p + 1 && v >= 0 && v <= INT32_MAX;
 }
 
 /* "cat:412 [120] D ==> bash:9 [120]" */
@@ -67,12 +85,18 @@ static SchedEvent parse_switch(const char *text) {
             !number_of(arrow, " next_pid=", &e.pid))
                 return (SchedEvent){};
         e.left_state = state[strlen(" prev_state=")];
+        take_comm(&e, arrow, " ==> next_comm=", " next_pid=");
         return e;
 }
 
 SchedEvent sched_parse(const Step *step) {
+        static const struct {
+                const char *event;
+                SchedKind kind;
+        } wakings[] = { { "sched_waking: ", SCHED_WAKING },
+                        { "sched_wakeup: ", SCHED_WAKING },
+                        { "sched_wakeup_new: ", SCHED_WAKING_NEW } };
         const char *fields;
-        SchedEvent e = { .kind = SCHED_WAKING };
 
         if (step->kind != STEP_OTHER || !step->text || !startswith(step->text, "sched_"))
                 return (SchedEvent){};
@@ -80,14 +104,18 @@ SchedEvent sched_parse(const Step *step) {
         if (fields)
                 return startswith(fields, "prev_comm=") ? parse_switch(fields)
                                                         : parse_short_switch(fields);
-        fields = startswith(step->text, "sched_waking: ")
-                         ?: startswith(step->text, "sched_wakeup: ");
-        if (!fields)
-                return (SchedEvent){};
-        return number_of(fields, " pid=", &e.pid) ||
-                               short_task(fields, fields + strlen(fields), &e.pid)
-                       ? e
-                       : (SchedEvent){};
+        for (size_t i = 0; i < ELEMENTSOF(wakings); i++) {
+                SchedEvent e = { .kind = wakings[i].kind };
+
+                fields = startswith(step->text, wakings[i].event);
+                if (!fields)
+                        continue;
+                take_comm(&e, fields - 1, " comm=", " pid=");
+                if (number_of(fields, " pid=", &e.pid) ||
+                    short_task(fields, fields + strlen(fields), &e.pid))
+                        return e;
+        }
+        return (SchedEvent){};
 }
 
 /* --- tasks ------------------------------------------------------------------------------------ */

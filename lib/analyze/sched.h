@@ -10,8 +10,11 @@
  *      sched_switch: prev_comm=a prev_pid=160 prev_prio=120 prev_state=S ==> next_comm=b next_pid=7 ...
  *      sched_waking: comm=a pid=160 prio=120 target_cpu=001
  *      sched_wakeup: the same; by whom is less sure, for another CPU may do it for the waker
+ *      sched_wakeup_new: the same of a task's first time
  *
- * Of the two that wake, whichever came first since the task left the CPU counts.  The idle tasks
+ * A name may hold anything, also " pid=": what counts is the last one.
+ *
+ * Of those that wake, whichever came first since the task left the CPU counts.  The idle tasks
  * are left out.  Memory is in proportion to the tasks met.
  */
 
@@ -27,11 +30,13 @@ typedef enum SchedKind {
         SCHED_NONE, /* it is another event */
         SCHED_SWITCH,
         SCHED_WAKING,
+        SCHED_WAKING_NEW,
 } SchedKind;
 
 typedef struct SchedEvent {
         SchedKind kind;
-        int32_t pid;      /* WAKING: who is woken; SWITCH: who comes to the CPU */
+        int32_t pid;      /* WAKING, WAKING_NEW: who is woken; SWITCH: who comes to the CPU */
+        char comm[16];    /* the name of that; cut; empty: not said */
         int32_t left_pid; /* SWITCH */
         char left_state;  /* SWITCH: 'R' did not want to leave, 'S', 'D' ... wait */
 } SchedEvent;

@@ -16,8 +16,6 @@
  * and another one may begin meanwhile.
  */
 
-#include <fnmatch.h>
-
 #include "base/grow.h"
 #include "calls/filter.h"
 #include "calls/reorder.h"
@@ -28,12 +26,6 @@
 #include "calls/trees.h"
 
 #define ERROR_MAX 4095 /* linux 6.12 include/linux/err.h, MAX_ERRNO */
-
-typedef struct Stretch {
-        const Function *function; /* that it began with; NULL: there is none */
-        const Function *ending;   /* is over, but for this one's return */
-        int32_t depth;
-} Stretch;
 
 /* One tree, open or ending. */
 typedef struct Tree {
@@ -81,43 +73,6 @@ bool filter_spec_is_empty(const FilterSpec *s) {
 
 bool filter_spec_needs_rank(const FilterSpec *s) {
         return s->n_slowest > 0 || s->keep_limits;
-}
-
-/* --- stretches of a task's stack -------------------------------------------------------------- */
-
-/* A call at @depth: what was open there or deeper is over.  Whether it lies in the stretch. */
-static bool stretch_call(Stretch *s, int32_t depth) {
-        if (s->function && depth > s->depth)
-                return true;
-        if (depth < s->depth)
-                s->ending = NULL;
-        else if (s->function)
-                s->ending = s->function;
-        s->function = NULL;
-        return false;
-}
-
-typedef enum Leaving {
-        LEAVES_NOTHING, /* it does not lie in the stretch */
-        LEAVES_INSIDE,
-        LEAVES_OPEN,   /* it is the end of what was open */
-        LEAVES_ENDING, /* of what was ending */
-} Leaving;
-
-static Leaving stretch_leave(Stretch *s, const Step *step) {
-        const Function **open = s->function ? &s->function : &s->ending;
-        Leaving end = s->function ? LEAVES_OPEN : LEAVES_ENDING;
-
-        if (s->function && step->depth > s->depth)
-                return LEAVES_INSIDE;
-        if (*open && step->depth == s->depth && step->function == *open) {
-                *open = NULL;
-                return end;
-        }
-        s->function = NULL;
-        if (step->depth < s->depth)
-                s->ending = NULL;
-        return LEAVES_NOTHING;
 }
 
 /* --- trees ------------------------------------------------------------------------------------ */
@@ -256,13 +211,6 @@ static int place_leave(Filter *f, FilterTask *t, const Step *step, TreePlace *re
 
 /* --- judging a step --------------------------------------------------------------------------- */
 
-static bool matches(const Strv *patterns, const char *text) {
-        for (size_t i = 0; i < patterns->n; i++)
-                if (fnmatch(patterns->items[i], text, 0) == 0)
-                        return true;
-        return false;
-}
-
 static bool passes_when_and_who(const FilterSpec *spec, const Step *step) {
         if (step->timestamp_ns < spec->from_ns ||
             (spec->to_ns > 0 && step->timestamp_ns > spec->to_ns))
@@ -279,7 +227,8 @@ static bool passes_when_and_who(const FilterSpec *spec, const Step *step) {
                 if (i == spec->n_pids)
                         return false;
         }
-        return !has_any(spec->tasks) || (step->comm && matches(spec->tasks, step->comm));
+        return !has_any(spec->tasks) ||
+               (step->comm && name_set_patterns_match(spec->tasks, step->comm));
 }
 
 /* The number of a step's task; -ENOMEM. */

@@ -14,7 +14,7 @@ struct NameSet {
         Hash verdicts; /* by function */
 };
 
-static bool matches(const Strv *patterns, const char *name) {
+bool name_set_patterns_match(const Strv *patterns, const char *name) {
         for (size_t i = 0; i < patterns->n; i++)
                 if (fnmatch(patterns->items[i], name, 0) == 0)
                         return true;
@@ -27,13 +27,13 @@ static bool is_meant(const Strv *patterns, const Function *f) {
 
         memcpy(name, f->label, n);
         name[n] = 0;
-        if (matches(patterns, name))
+        if (name_set_patterns_match(patterns, name))
                 return true;
         dot = strchr(name + (n > 0), '.');
         if (!dot)
                 return false;
         *dot = 0;
-        return matches(patterns, name);
+        return name_set_patterns_match(patterns, name);
 }
 
 int name_set_has(NameSet *s, const Function *function) {

@@ -14,6 +14,8 @@
 
 typedef struct NameSet NameSet;
 
+/* Whether @name is one of them as it stands. */
+bool name_set_patterns_match(const Strv *patterns, const char *name);
 /* @patterns: borrowed.  0 or -ENOMEM. */
 int name_set_new(NameSet **ret, const Strv *patterns);
 /* Whether @function is meant: 1, 0, -ENOMEM.  Asked once for each, and kept by its pointer. */

@@ -51,47 +51,58 @@ int trees_name_task(Trees *t, const Step *step) {
         return 0;
 }
 
-static Place place_call(TaskTree *task, const Step *step) {
-        if (task->root && step->depth > task->root_depth)
+bool stretch_call(Stretch *s, int32_t depth) {
+        if (s->function && depth > s->depth)
+                return true;
+        /* A call at the depth of what is open: that has returned.  Above: and was not recorded. */
+        if (depth < s->depth)
+                s->ending = NULL;
+        else if (s->function)
+                s->ending = s->function;
+        s->function = NULL;
+        return false;
+}
+
+Leaving stretch_leave(Stretch *s, const Step *step) {
+        const Function **open = s->function ? &s->function : &s->ending;
+        Leaving end = s->function ? LEAVES_OPEN : LEAVES_ENDING;
+
+        if (s->function && step->depth > s->depth)
+                return LEAVES_INSIDE;
+        if (*open && step->depth == s->depth && step->function == *open) {
+                *open = NULL;
+                return end;
+        }
+        s->function = NULL;
+        if (step->depth < s->depth)
+                s->ending = NULL;
+        return LEAVES_NOTHING;
+}
+
+Place task_tree_place(TaskTree *task, const Step *step) {
+        Stretch *tree = &task->tree;
+
+        if (step->kind == STEP_LEAVE) {
+                Leaving leaving = stretch_leave(tree, step);
+
+                return leaving == LEAVES_NOTHING  ? PLACE_OUTSIDE
+                       : leaving == LEAVES_INSIDE ? PLACE_INSIDE
+                                                  : PLACE_END;
+        }
+        if (stretch_call(tree, step->depth))
                 return PLACE_INSIDE;
-        /* A call at the open root's depth: the root has returned.  Above: and was not recorded. */
-        if (step->depth < task->root_depth)
-                task->ending = NULL;
-        else if (task->root)
-                task->ending = task->root;
-        task->root = NULL;
         if (step->function->root < 0)
                 return PLACE_OUTSIDE;
         if (step->kind == STEP_ENTER) {
-                task->root = step->function;
-                task->root_depth = step->depth;
+                tree->function = step->function;
+                tree->depth = step->depth;
         }
         return PLACE_ROOT;
 }
 
-static Place place_leave(TaskTree *task, const Step *step) {
-        const Function **root = task->root ? &task->root : &task->ending;
-        bool end_of_root;
-
-        if (task->root && step->depth > task->root_depth)
-                return PLACE_INSIDE;
-        end_of_root = *root && step->depth == task->root_depth && step->function == *root;
-        if (end_of_root)
-                *root = NULL;
-        else
-                task->root = NULL;
-        if (step->depth < task->root_depth)
-                task->ending = NULL;
-        return end_of_root ? PLACE_END : PLACE_OUTSIDE;
-}
-
-Place task_tree_place(TaskTree *task, const Step *step) {
-        return step->kind == STEP_LEAVE ? place_leave(task, step) : place_call(task, step);
-}
-
 /*
  * More than one call may be open at a depth: one that has returned and whose record is still to come
- * when an interrupt is met (place_call()), whose own function may be met in the same way.
+ * when an interrupt is met (stretch_call()), whose own function may be met in the same way.
  */
 int task_tree_is_stray(TaskTree *task, const Step *step, Place place, uint64_t n_lost) {
         const Function **open;

@@ -18,6 +18,25 @@
 
 typedef struct Trees Trees;
 
+/* A call of one function, with all that it calls, on a task's stack. */
+typedef struct Stretch {
+        const Function *function; /* that it began with; NULL: there is none */
+        const Function *ending;   /* is over, but for this one's return */
+        int32_t depth;            /* of either */
+} Stretch;
+
+typedef enum Leaving {
+        LEAVES_NOTHING, /* it does not lie in the stretch */
+        LEAVES_INSIDE,
+        LEAVES_OPEN,   /* it is the end of what was open */
+        LEAVES_ENDING, /* of what was ending */
+} Leaving;
+
+/* A call at @depth: what was open there or deeper is over.  Whether it lies in the stretch. */
+bool stretch_call(Stretch *s, int32_t depth);
+/* What @step, a return, is the end of. */
+Leaving stretch_leave(Stretch *s, const Step *step);
+
 typedef enum Place {
         PLACE_OUTSIDE, /* in no tree */
         PLACE_ROOT,    /* this step begins a tree (a leaf ends it, too) */
@@ -37,11 +56,9 @@ typedef struct OpenCall {
 /* What one task has open. */
 typedef struct TaskTree {
         int64_t key;
-        const Function *root;   /* of the tree it is in; NULL: in none */
-        const Function *ending; /* a root that an interrupt met between its end and its record */
-        int32_t root_depth;     /* of either */
-        OpenCall *open;         /* by depth, for whoever counts */
-        int32_t n_open;         /* the deepest open one is n_open - 1 */
+        Stretch tree;   /* of the root it is in */
+        OpenCall *open; /* by depth, for whoever counts */
+        int32_t n_open; /* the deepest open one is n_open - 1 */
         int32_t n_room;
         int32_t floor; /* lowest depth that was entered, INT32_MAX before that */
         /* TREES_DEPTHS of them: what is open at each, for task_tree_is_stray() */

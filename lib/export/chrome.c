@@ -21,11 +21,8 @@
 #define TID_UNKNOWN 2000000000
 
 typedef struct Chrome {
-        const ExportInfo *info;
-        Buf *out;
-        Spans *spans;
-        uint64_t begin_ns;
-        bool is_first;
+        ExportState s;
+        bool has_events;
 } Chrome;
 
 static uint64_t tid_of(const SpansTask *task) {
@@ -35,80 +32,66 @@ static uint64_t tid_of(const SpansTask *task) {
 }
 
 static void begin_event(Chrome *c) {
-        buf_adds(c->out, c->is_first ? "\n" : ",\n");
-        c->is_first = false;
+        buf_adds(c->s.out, c->has_events ? ",\n" : "\n");
+        c->has_events = true;
 }
 
 static void add_time(Chrome *c, uint64_t ns) {
-        int64_t since_ns = (int64_t) (ns - c->begin_ns);
+        int64_t since_ns = (int64_t) (ns - c->s.begin_ns);
         uint64_t size = since_ns < 0 ? -(uint64_t) since_ns : (uint64_t) since_ns;
         char fraction[4] = { '.', (char) ('0' + size / 100 % 10), (char) ('0' + size / 10 % 10),
                              (char) ('0' + size % 10) };
 
-        buf_adds(c->out, since_ns < 0 ? ",\"ts\":-" : ",\"ts\":");
-        escape_u64(c->out, size / 1000);
-        buf_add(c->out, fraction, sizeof(fraction));
+        buf_adds(c->s.out, since_ns < 0 ? ",\"ts\":-" : ",\"ts\":");
+        escape_u64(c->s.out, size / 1000);
+        buf_add(c->s.out, fraction, sizeof(fraction));
 }
 
-static void add_name(Chrome *c, const char *what, uint64_t pid, uint64_t tid, const char *name,
-                     size_t n, const char *after) {
+static void add_name(Chrome *c, const char *what, uint64_t pid, uint64_t tid, const char *name) {
         begin_event(c);
-        buf_printf(c->out, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%llu,\"tid\":%llu,", what,
+        buf_printf(c->s.out, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%llu,\"tid\":%llu,", what,
                    (unsigned long long) pid, (unsigned long long) tid);
-        buf_adds(c->out, "\"args\":{\"name\":\"");
-        escape_json(c->out, name, n);
-        buf_adds(c->out, after);
-        buf_adds(c->out, "\"}}");
-}
-
-static void name_task(Chrome *c, const SpansTask *task, uint64_t tid) {
-        char after[32] = "";
-
-        if (task->pid > 0)
-                (void) snprintf(after, sizeof(after), " %d", task->pid);
-        else
-                (void) snprintf(after, sizeof(after), " CPU %u", task->cpu);
-        if (task->comm[0] == 0)
-                add_name(c, "thread_name", PID_TASKS, tid, "task", 4, after);
-        else
-                add_name(c, "thread_name", PID_TASKS, tid, task->comm, strlen(task->comm), after);
+        buf_adds(c->s.out, "\"args\":{\"name\":\"");
+        escape_json(c->s.out, name, strlen(name));
+        buf_adds(c->s.out, "\"}}");
 }
 
 static int chrome_span(void *userdata, const SpansTask *task, const Span *span, const Call *call) {
         Chrome *c = userdata;
         const Function *f = span->function;
         uint64_t tid = tid_of(task);
+        char name[SPANS_NAME_MAX];
 
         if (task->is_new)
-                name_task(c, task, tid);
+                add_name(c, "thread_name", PID_TASKS, tid, spans_name_task(name, task));
         begin_event(c);
-        buf_adds(c->out,
+        buf_adds(c->s.out,
                  call ? "{\"ph\":\"E\",\"pid\":1,\"tid\":" : "{\"ph\":\"B\",\"pid\":1,\"tid\":");
-        escape_u64(c->out, tid);
+        escape_u64(c->s.out, tid);
         add_time(c, span->at_ns);
         if (!call) {
-                buf_adds(c->out, span->begins_irq ? ",\"cat\":\"interrupt" : ",\"cat\":\"function");
-                buf_adds(c->out, span->is_cut ? ",cut\",\"name\":\"" : "\",\"name\":\"");
-                escape_json(c->out, f->label, f->n_label);
-                buf_add(c->out, "\"", 1);
+                buf_adds(c->s.out,
+                         span->begins_irq ? ",\"cat\":\"interrupt" : ",\"cat\":\"function");
+                buf_adds(c->s.out, span->is_cut ? ",cut\",\"name\":\"" : "\",\"name\":\"");
+                escape_json(c->s.out, f->label, f->n_label);
+                buf_add(c->s.out, "\"", 1);
         } else if (span->is_cut && span->is_endless)
-                buf_adds(c->out, ",\"cat\":\"function,cut\"");
-        buf_add(c->out, "}", 1);
+                buf_adds(c->s.out, ",\"cat\":\"function,cut\"");
+        buf_add(c->s.out, "}", 1);
         return 0;
 }
 
-static int chrome_begin(void *userdata, uint64_t begin_ns) {
+static int chrome_begin(void *userdata) {
         Chrome *c = userdata;
-        const char *title = c->info->title;
+        const char *title = c->s.info->title;
 
-        c->begin_ns = begin_ns;
-        buf_printf(c->out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"begin_ns\":\"%llu\",",
-                   (unsigned long long) begin_ns);
-        buf_printf(c->out, "\"approximate_start\":%s,\"title\":\"",
-                   c->info->is_timeless ? "true" : "false");
-        escape_json(c->out, title, strlen(title));
-        buf_adds(c->out, "\"},\"traceEvents\":[");
-        add_name(c, "process_name", PID_TASKS, 0, title, strlen(title), "");
+        buf_printf(c->s.out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"begin_ns\":\"%llu\",",
+                   (unsigned long long) c->s.begin_ns);
+        buf_printf(c->s.out, "\"approximate_start\":%s,\"title\":\"",
+                   c->s.info->is_timeless ? "true" : "false");
+        escape_json(c->s.out, title, strlen(title));
+        buf_adds(c->s.out, "\"},\"traceEvents\":[");
+        add_name(c, "process_name", PID_TASKS, 0, title);
         return 0;
 }
 
@@ -118,42 +101,21 @@ static int chrome_step(void *userdata, const Step *step) {
         if (step->kind != STEP_LOST)
                 return 0;
         begin_event(c);
-        buf_printf(c->out, "{\"ph\":\"i\",\"s\":\"t\",\"pid\":%d,\"tid\":%u", PID_LOSSES,
+        buf_printf(c->s.out, "{\"ph\":\"i\",\"s\":\"t\",\"pid\":%d,\"tid\":%u", PID_LOSSES,
                    step->cpu);
         add_time(c, step->timestamp_ns);
-        buf_adds(c->out, ",\"cat\":\"loss\",\"name\":\"");
+        buf_adds(c->s.out, ",\"cat\":\"loss\",\"name\":\"");
         if (step->n_lost > 0)
-                buf_printf(c->out, "%llu events lost\"}", (unsigned long long) step->n_lost);
+                buf_printf(c->s.out, "%llu events lost\"}", (unsigned long long) step->n_lost);
         else
-                buf_adds(c->out, "events lost\"}");
+                buf_adds(c->s.out, "events lost\"}");
         return 0;
 }
 
 static int chrome_end(void *userdata) {
         Chrome *c = userdata;
 
-        buf_adds(c->out, "\n]}\n");
-        return 0;
-}
-
-static void chrome_free(void *userdata) {
-        Chrome *c = userdata;
-
-        spans_free(c->spans);
-        free(c);
-}
-
-static int chrome_new(void **ret, const ExportInfo *info, Pairing *pairing, Buf *out) {
-        Chrome *c = malloc(sizeof(*c));
-
-        if (!c)
-                return -ENOMEM;
-        *c = (Chrome){ .info = info, .out = out, .is_first = true };
-        if (spans_new(&c->spans, pairing, chrome_span, c) < 0) {
-                free(c);
-                return -ENOMEM;
-        }
-        *ret = c;
+        buf_adds(c->s.out, "\n]}\n");
         return 0;
 }
 
@@ -162,9 +124,9 @@ const Exporter exporter_chrome = {
         .summary = "trace events in JSON, for Perfetto, Firefox and others",
         .viewer_bytes = UINT64_C(100) << 20,
         .viewer_advice = "--format=perfetto is a tenth of the size",
-        .new = chrome_new,
+        .n_bytes = sizeof(Chrome),
+        .span = chrome_span,
         .begin = chrome_begin,
         .step = chrome_step,
         .end = chrome_end,
-        .free = chrome_free,
 };

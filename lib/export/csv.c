@@ -6,8 +6,8 @@
 #include "export/escape.h"
 #include "export/exporter.h"
 
-static int csv_begin(void *userdata, uint64_t begin_ns) {
-        Buf *out = userdata;
+static int csv_begin(void *userdata) {
+        Buf *out = ((ExportState *) userdata)->out;
 
         for (size_t i = 0; i < call_columns_n; i++) {
                 buf_adds(out, i > 0 ? "," : "");
@@ -18,7 +18,7 @@ static int csv_begin(void *userdata, uint64_t begin_ns) {
 }
 
 static int csv_call(void *userdata, const Call *call) {
-        Buf *out = userdata;
+        Buf *out = ((ExportState *) userdata)->out;
         CallRow row;
 
         call_row_fill(&row, call);
@@ -53,19 +53,9 @@ static int csv_call(void *userdata, const Call *call) {
         return 0;
 }
 
-static int csv_new(void **ret, const ExportInfo *info, Pairing *pairing, Buf *out) {
-        pairing_add_sink(pairing, NULL, csv_call, out);
-        *ret = out;
-        return 0;
-}
-
-static void csv_free(void *userdata) {
-}
-
 const Exporter exporter_csv = {
         .name = "csv",
         .summary = "a table of calls, a line each",
-        .new = csv_new,
+        .call = csv_call,
         .begin = csv_begin,
-        .free = csv_free,
 };

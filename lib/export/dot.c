@@ -12,8 +12,8 @@
 #include "base/figure.h"
 #include "base/grow.h"
 #include "export/escape.h"
+#include "export/exporter.h"
 #include "export/intern.h"
-#include "export/tree-export.h"
 
 #define N_FUNCTIONS_MAX 150
 
@@ -130,7 +130,7 @@ static void draw_vertex(Buf *out, const Graph *g, uint32_t i, double all) {
                    v->self_ns, v->total_ns, v->n, v->n_cut, MIN(1.0, 0.05 + 2 * share));
 }
 
-static void draw(TreeExport *t, Graph *g, uint64_t least_ns) {
+static void draw(ExportState *t, Graph *g, uint64_t least_ns) {
         double all = (double) MAX(call_tree_root(t->tree)->total_ns, UINT64_C(1));
         uint32_t n_left_out = 0;
         char least[FIGURE_MAX];
@@ -168,12 +168,10 @@ static void draw(TreeExport *t, Graph *g, uint64_t least_ns) {
 
 static int dot_end(void *p) {
         _cleanup_(graph_done) Graph g = {};
-        TreeExport *t = p;
+        ExportState *t = p;
         uint64_t least_ns;
-        int r = call_tree_finish(t->tree);
+        int r = collect(&g, t->tree);
 
-        if (r >= 0)
-                r = collect(&g, t->tree);
         if (r >= 0)
                 r = find_least(&g, &least_ns);
         if (r < 0)
@@ -186,7 +184,6 @@ static int dot_end(void *p) {
 const Exporter exporter_dot = {
         .name = "dot",
         .summary = "a graph of functions, for graphviz",
-        .new = tree_export_new,
+        .has_tree = true,
         .end = dot_end,
-        .free = tree_export_free,
 };

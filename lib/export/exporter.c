@@ -30,27 +30,39 @@ const Exporter *exporter_find(const char *name) {
 
 struct Export {
         const Exporter *exporter;
-        void *data;
-        Buf *out;
+        ExportState *state;
+        Spans *spans; /* NULL: nobody wants them */
         Pairing *pairing;
         bool has_begun;
 };
 
 int export_new(Export **ret, const Exporter *exporter, const ExportInfo *info, Buf *out) {
-        _cleanup_(export_freep) Export *e = malloc(sizeof(*e));
+        _cleanup_(export_freep) Export *e = calloc(1, sizeof(*e));
         int r;
 
         if (!e)
                 return -ENOMEM;
-        *e = (Export){ .exporter = exporter, .out = out };
+        e->exporter = exporter;
+        e->state = calloc(1, MAX(exporter->n_bytes, sizeof(*e->state)));
+        if (!e->state)
+                return -ENOMEM;
+        e->state->info = info;
+        e->state->out = out;
         r = pairing_new(&e->pairing);
         if (r < 0)
                 return r;
         if (info->is_sparse)
                 pairing_set_sparse(e->pairing);
-        r = exporter->new (&e->data, info, e->pairing, out);
+        if (exporter->has_tree)
+                r = call_tree_new(&e->state->tree, e->pairing);
+        if (r >= 0 && exporter->span)
+                r = spans_new(&e->spans, e->pairing, exporter->span, e->state);
+        if (r >= 0 && exporter->init)
+                r = exporter->init(e->state, e->pairing);
         if (r < 0)
                 return r;
+        if (exporter->call)
+                pairing_add_sink(e->pairing, NULL, exporter->call, e->state);
         *ret = TAKE_PTR(e);
         return 0;
 }
@@ -59,17 +71,24 @@ static int begin(Export *e, uint64_t begin_ns) {
         if (e->has_begun)
                 return 0;
         e->has_begun = true;
-        return e->exporter->begin ? e->exporter->begin(e->data, begin_ns) : 0;
+        e->state->begin_ns = e->state->end_ns = begin_ns;
+        return e->exporter->begin ? e->exporter->begin(e->state) : 0;
 }
 
 int export_step(Export *e, const Step *step) {
+        ExportState *s = e->state;
         int r = begin(e, step->timestamp_ns);
 
+        s->end_ns = MAX(s->end_ns, step->timestamp_ns);
+        if (step->kind == STEP_LOST) {
+                s->n_losses++;
+                s->n_lost += step->n_lost;
+        }
         if (r >= 0 && e->exporter->step)
-                r = e->exporter->step(e->data, step);
+                r = e->exporter->step(s, step);
         if (r >= 0)
                 r = pairing_step(e->pairing, step);
-        return r < 0 ? r : e->out->error;
+        return r < 0 ? r : s->out->error;
 }
 
 int export_finish(Export *e) {
@@ -77,16 +96,22 @@ int export_finish(Export *e) {
 
         if (r >= 0)
                 r = pairing_finish(e->pairing);
+        if (r >= 0 && e->state->tree)
+                r = call_tree_finish(e->state->tree);
         if (r >= 0 && e->exporter->end)
-                r = e->exporter->end(e->data);
-        return r < 0 ? r : e->out->error;
+                r = e->exporter->end(e->state);
+        return r < 0 ? r : e->state->out->error;
 }
 
 Export *export_free(Export *e) {
         if (!e)
                 return NULL;
-        if (e->data)
-                e->exporter->free(e->data);
+        if (e->state && e->exporter->done)
+                e->exporter->done(e->state);
+        if (e->state)
+                call_tree_free(e->state->tree);
+        free(e->state);
+        spans_free(e->spans);
         pairing_free(e->pairing);
         free(e);
         return NULL;

@@ -4,7 +4,7 @@
 /*
  * Exporters: a recording becomes a file for another program; one .c for each format, one table
  *
- *      begin()    once, with when the first step was
+ *      begin()    once, at the first step
  *      step()     each step, in the recording's order, before what wants calls is told of them
  *      end()      once
  *
@@ -18,6 +18,7 @@
 #include "analyze/pairing.h"
 #include "base/buf.h"
 #include "calls/step.h"
+#include "export/spans.h"
 
 /* What is known of the recording as a whole; all texts may be NULL but the first. */
 typedef struct ExportInfo {
@@ -32,6 +33,15 @@ typedef struct ExportInfo {
         const char *before_title;
 } ExportInfo;
 
+/* What every exporter has; its own state begins with it. */
+typedef struct ExportState {
+        const ExportInfo *info;
+        Buf *out;
+        CallTree *tree;            /* if has_tree; finished before end() */
+        uint64_t begin_ns, end_ns; /* the first step, and the latest so far */
+        uint64_t n_losses, n_lost; /* places, and events where the kernel has counted them */
+} ExportState;
+
 typedef struct Exporter {
         const char *name;
         const char *summary;
@@ -39,14 +49,17 @@ typedef struct Exporter {
         bool compares;             /* takes info->before */
         uint64_t viewer_bytes;     /* what its viewers can take; 0: no matter */
         const char *viewer_advice; /* what to do about more: half a sentence */
-        /* @info, @out: borrowed.  An exporter that wants calls is a sink of @pairing.  0 or
-         * -ENOMEM. */
-        int (*new)(void **ret, const ExportInfo *info, Pairing *pairing, Buf *out);
-        /* Those that may be NULL, or return 0 or -errno. */
-        int (*begin)(void *p, uint64_t begin_ns);
+        size_t n_bytes;            /* of its state, zeroed at first; 0: it is an ExportState */
+        /* What it wants to be told, with its state as userdata. */
+        bool has_tree;
+        SpansListener span;
+        PairingEnd call;
+        /* All may be NULL, and return 0 or -errno. */
+        int (*init)(void *p, Pairing *pairing);
+        int (*begin)(void *p);
         int (*step)(void *p, const Step *step);
         int (*end)(void *p);
-        void (*free)(void *p);
+        void (*done)(void *p); /* what the state owns beside the ExportState */
 } Exporter;
 
 extern const Exporter *const exporters[];        /* ends with NULL */

@@ -18,6 +18,7 @@
 #include "base/figure.h"
 #include "base/unit.h"
 #include "export/escape.h"
+#include "export/exporter.h"
 #include "export/flame.h"
 
 #define WIDTH 1180 /* of all */
@@ -32,8 +33,8 @@ typedef struct Drawing {
         Buf *out;
         const Flame *flame;
         const CallNode *root;
-        const PathMatch *path_match; /* of what it is compared with */
-        uint64_t min_ns;             /* of what is drawn */
+        const Hash *path_match; /* of what it is compared with */
+        uint64_t min_ns;        /* of what is drawn */
         int32_t n_levels;
         uint64_t n_left_out;
         uint64_t n_calls, n_before_calls; /* outermost */
@@ -197,14 +198,14 @@ static void add_text(Drawing *d, const char *class, int x, int y, const char *te
 
 int flame_write(Buf *out, const Flame *flame) {
         Drawing d = { .out = out, .flame = flame, .root = call_tree_root(flame->tree) };
-        _cleanup_(path_match_freep) PathMatch *path_match = NULL;
+        _cleanup_(hash_done) Hash path_match = {};
         int height, r;
 
         if (flame->before) {
-                r = path_match_new(&path_match, flame->before);
+                r = path_match_init(&path_match, flame->before);
                 if (r < 0)
                         return r;
-                d.path_match = path_match;
+                d.path_match = &path_match;
         }
         measure(&d);
         height = TOP + (d.n_levels + 1) * ROW + BOTTOM;
@@ -241,3 +242,22 @@ int flame_write(Buf *out, const Flame *flame) {
         buf_adds(out, "</svg>\n");
         return 0;
 }
+
+static int flame_end(void *p) {
+        const ExportState *s = p;
+
+        buf_adds(s->out, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n");
+        return flame_write(s->out, &(Flame){ .title = s->info->title,
+                                             .tree = s->tree,
+                                             .before = s->info->before,
+                                             .before_title = s->info->before_title,
+                                             .has_script = true });
+}
+
+const Exporter exporter_flame = {
+        .name = "flame",
+        .summary = "a flame graph, one SVG that any browser opens",
+        .compares = true,
+        .has_tree = true,
+        .end = flame_end,
+};

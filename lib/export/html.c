@@ -15,8 +15,8 @@
 #include "base/figure.h"
 #include "base/unit.h"
 #include "export/escape.h"
+#include "export/exporter.h"
 #include "export/flame.h"
-#include "export/tree-export.h"
 
 /* SHA-256 of flame_script, in base64; tests/system/test-export.sh compares them. */
 #define SCRIPT_SHA256 "C39gorj+e0O+273RWpwGqRunuiJJNvqguWoTP01ltLc="
@@ -34,34 +34,14 @@ typedef struct Slow {
 } Slow;
 
 typedef struct Html {
-        TreeExport t;
+        ExportState s;
         Floor *floor;
         ByRoot *roots;
         Slow slowest[N_SLOWEST];
         size_t n_slowest;
-        uint64_t begin_ns, end_ns;
-        uint64_t n_losses, n_lost;
         uint64_t n_calls, n_cut, n_outermost;
         uint64_t n_shown; /* nodes of the tree */
 } Html;
-
-static int html_begin(void *p, uint64_t begin_ns) {
-        Html *h = p;
-
-        h->begin_ns = h->end_ns = begin_ns;
-        return 0;
-}
-
-static int html_step(void *p, const Step *step) {
-        Html *h = p;
-
-        h->end_ns = MAX(h->end_ns, step->timestamp_ns);
-        if (step->kind == STEP_LOST) {
-                h->n_losses++;
-                h->n_lost += step->n_lost;
-        }
-        return 0;
-}
 
 /* The slowest first. */
 static void note_slow(Html *h, const Call *call) {
@@ -127,38 +107,38 @@ static void add_number(Buf *out, const char *title, const char *id, uint64_t n) 
 }
 
 static void add_summary(Html *h) {
-        Buf *out = h->t.out;
+        Buf *out = h->s.out;
         char text[UNIT_TEXT_MAX], figure[FIGURE_MAX];
-        uint64_t total_ns = call_tree_root(h->t.tree)->total_ns;
+        uint64_t total_ns = call_tree_root(h->s.tree)->total_ns;
 
         buf_adds(out, "<table>\n");
-        if (h->t.info->recording)
-                add_row(out, "Recording", h->t.info->recording);
-        if (h->t.info->host)
-                add_row(out, "Host", h->t.info->host);
-        if (h->t.info->kernel)
-                add_row(out, "Kernel", h->t.info->kernel);
-        if (!h->t.info->is_timeless)
-                add_row(out, "Length", format_duration(text, h->end_ns - h->begin_ns));
+        if (h->s.info->recording)
+                add_row(out, "Recording", h->s.info->recording);
+        if (h->s.info->host)
+                add_row(out, "Host", h->s.info->host);
+        if (h->s.info->kernel)
+                add_row(out, "Kernel", h->s.info->kernel);
+        if (!h->s.info->is_timeless)
+                add_row(out, "Length", format_duration(text, h->s.end_ns - h->s.begin_ns));
         add_number(out, "Calls", "calls", h->n_calls);
         add_number(out, "Outermost calls", "outermost", h->n_outermost);
         add_number(out, "Cut off by the beginning, the end or a loss", "cut", h->n_cut);
         add_figure(out, "Time of the outermost calls", "total", total_ns,
                    figure_exact(figure, total_ns));
         buf_adds(out, "<tr><th>Lost</th><td id=\"lost\" class=\"");
-        if (h->n_losses == 0)
+        if (h->s.n_losses == 0)
                 buf_adds(out, "good\">nothing</td></tr>\n");
         else
                 buf_printf(out,
                            "bad\">%" PRIu64 " events, or more, in %" PRIu64 " places</td></tr>\n",
-                           h->n_lost, h->n_losses);
+                           h->s.n_lost, h->s.n_losses);
         buf_adds(out, "</table>\n");
 }
 
 static void add_cost(Html *h) {
         Overhead o = overhead_of(h->floor);
         _cleanup_buf_ Buf text = BUF_INIT;
-        Buf *out = h->t.out;
+        Buf *out = h->s.out;
 
         buf_adds(out, "<h2>What tracing itself cost</h2>\n<p id=\"cost\">");
         overhead_describe(&o, &text);
@@ -175,8 +155,8 @@ static void add_function(Buf *out, const Function *f) {
 }
 
 static void add_node(Html *h, const CallNode *node) {
-        Buf *out = h->t.out;
-        uint64_t all = MAX(call_tree_root(h->t.tree)->total_ns, UINT64_C(1));
+        Buf *out = h->s.out;
+        uint64_t all = MAX(call_tree_root(h->s.tree)->total_ns, UINT64_C(1));
         double share = (double) node->total_ns / (double) all;
         bool is_leaf = !node->children;
 
@@ -216,20 +196,20 @@ static void add_node(Html *h, const CallNode *node) {
 }
 
 static void add_tree(Html *h) {
-        buf_adds(h->t.out, "<h2>Tree</h2>\n<div id=\"tree\">\n");
-        for (const CallNode *c = call_tree_root(h->t.tree)->children; c; c = c->next) {
+        buf_adds(h->s.out, "<h2>Tree</h2>\n<div id=\"tree\">\n");
+        for (const CallNode *c = call_tree_root(h->s.tree)->children; c; c = c->next) {
                 if (h->n_shown >= N_TREE_MAX) {
-                        buf_adds(h->t.out, "<p>The rest is left out.</p>\n");
+                        buf_adds(h->s.out, "<p>The rest is left out.</p>\n");
                         break;
                 }
                 add_node(h, c);
         }
-        buf_adds(h->t.out, "</div>\n");
+        buf_adds(h->s.out, "</div>\n");
 }
 
 static void add_histogram(Html *h) {
         const Quantiles *s = &by_root_all(h->roots)->quantiles;
-        Buf *out = h->t.out;
+        Buf *out = h->s.out;
         Range ranges[RANGES_MAX];
         size_t n = ranges_of(ranges, s, false);
         uint64_t most = 1;
@@ -260,7 +240,7 @@ static void add_histogram(Html *h) {
 }
 
 static void add_slowest(Html *h) {
-        Buf *out = h->t.out;
+        Buf *out = h->s.out;
 
         buf_adds(out, "<h2>The slowest</h2>\n<table id=\"slowest\">\n<tr><th>Took</th><th>Function"
                       "</th><th>Task</th><th>Began</th><th>Calls below</th><th>Call</th></tr>\n");
@@ -276,11 +256,11 @@ static void add_slowest(Html *h) {
                 add_text(out, s->comm);
                 if (s->pid >= 0)
                         buf_printf(out, " %d", s->pid);
-                if (h->t.info->is_timeless)
+                if (h->s.info->is_timeless)
                         buf_adds(out, "</td><td>");
                 else
                         buf_printf(out, "</td><td class=\"n\">+%.6f s",
-                                   (double) (int64_t) (s->start_ns - h->begin_ns) / NSEC_PER_SEC);
+                                   (double) (int64_t) (s->start_ns - h->s.begin_ns) / NSEC_PER_SEC);
                 buf_printf(out,
                            "</td><td class=\"n\">%" PRIu64 "</td><td class=\"n\">%" PRIu64
                            "</td></tr>\n",
@@ -291,28 +271,26 @@ static void add_slowest(Html *h) {
 
 static int html_end(void *p) {
         Html *h = p;
-        Buf *out = h->t.out;
-        int r = call_tree_finish(h->t.tree);
+        Buf *out = h->s.out;
+        int r;
 
-        if (r < 0)
-                return r;
         buf_adds(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                       "script-src 'sha256-" SCRIPT_SHA256 "'; style-src 'unsafe-inline'; "
                       "base-uri 'none'; form-action 'none'\">\n<title>");
-        add_text(out, h->t.info->title);
+        add_text(out, h->s.info->title);
         buf_adds(out,
                  "</title>\n<style>body{font-family:sans-serif;margin:1em 2em;max-width:1200px}"
                  "th{text-align:left;padding-right:1em}td.n{text-align:right}"
                  "td{padding-right:1em}.node{margin-left:1.2em}.good{color:#080}"
                  ".bad{color:#c00}.rest{color:#666}summary{cursor:pointer}</style>\n"
                  "</head>\n<body>\n<h1>");
-        add_text(out, h->t.info->title);
+        add_text(out, h->s.info->title);
         buf_adds(out, "</h1>\n");
         add_summary(h);
         add_cost(h);
         buf_adds(out, "<h2>Flame graph</h2>\n");
-        r = flame_write(out, &(Flame){ .title = h->t.info->title, .tree = h->t.tree });
+        r = flame_write(out, &(Flame){ .title = h->s.info->title, .tree = h->s.tree });
         if (r < 0)
                 return r;
         add_tree(h);
@@ -322,42 +300,27 @@ static int html_end(void *p) {
         return 0;
 }
 
-static void html_free(void *p) {
+static void html_done(void *p) {
         Html *h = p;
 
-        call_tree_free(h->t.tree);
         floor_free(h->floor);
         by_root_free(h->roots);
-        free(h);
 }
 
-static int html_new(void **ret, const ExportInfo *info, Pairing *pairing, Buf *out) {
-        Html *h = calloc(1, sizeof(*h));
-        int r;
+static int html_init(void *p, Pairing *pairing) {
+        Html *h = p;
+        int r = floor_new(&h->floor, pairing);
 
-        if (!h)
-                return -ENOMEM;
-        h->t = (TreeExport){ .info = info, .out = out };
-        r = call_tree_new(&h->t.tree, pairing);
-        if (r >= 0)
-                r = floor_new(&h->floor, pairing);
-        if (r >= 0)
-                r = by_root_new(&h->roots, pairing, NULL);
-        if (r < 0) {
-                html_free(h);
-                return r;
-        }
-        pairing_add_sink(pairing, NULL, html_call, h);
-        *ret = h;
-        return 0;
+        return r < 0 ? r : by_root_new(&h->roots, pairing, NULL);
 }
 
 const Exporter exporter_html = {
         .name = "html",
         .summary = "one page: summary, flame graph, tree, histogram, the slowest calls",
-        .new = html_new,
-        .begin = html_begin,
-        .step = html_step,
+        .n_bytes = sizeof(Html),
+        .has_tree = true,
+        .call = html_call,
+        .init = html_init,
         .end = html_end,
-        .free = html_free,
+        .done = html_done,
 };

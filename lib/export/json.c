@@ -13,13 +13,8 @@
 #include "export/exporter.h"
 
 typedef struct Json {
-        const ExportInfo *info;
-        Buf *out;
-        bool is_lines; /* ndjson */
-        uint64_t begin_ns;
-        uint64_t n_lost; /* events, and losses that were not counted */
-        uint64_t n_losses;
-        bool is_first;
+        ExportState s;
+        bool has_calls;
 } Json;
 
 static void add_text(Buf *out, const char *text, size_t n) {
@@ -37,132 +32,103 @@ static void add_member(Buf *out, const char *name, const char *text) {
         add_text(out, text, text ? strlen(text) : 0);
 }
 
-static int json_begin(void *userdata, uint64_t begin_ns) {
-        Json *j = userdata;
+static int json_begin(void *userdata) {
+        const ExportState *s = userdata;
 
-        if (j->is_lines)
-                return 0;
-        j->begin_ns = begin_ns;
-        buf_adds(j->out, "{\"format\":\"ftraced-calls\",\"version\":1,");
-        add_member(j->out, "recording", j->info->recording);
-        buf_adds(j->out, ",");
-        add_member(j->out, "host", j->info->host);
-        buf_adds(j->out, ",");
-        add_member(j->out, "kernel", j->info->kernel);
-        buf_printf(j->out, ",\"approximate_start\":%s,\"begin_ns\":\"%llu\",\"calls\":[",
-                   j->info->is_timeless ? "true" : "false", (unsigned long long) begin_ns);
+        buf_adds(s->out, "{\"format\":\"ftraced-calls\",\"version\":1,");
+        add_member(s->out, "recording", s->info->recording);
+        buf_adds(s->out, ",");
+        add_member(s->out, "host", s->info->host);
+        buf_adds(s->out, ",");
+        add_member(s->out, "kernel", s->info->kernel);
+        buf_printf(s->out, ",\"approximate_start\":%s,\"begin_ns\":\"%llu\",\"calls\":[",
+                   s->info->is_timeless ? "true" : "false", (unsigned long long) s->begin_ns);
         return 0;
 }
 
-static void add_value(Json *j, const CallRow *row, const CallColumn *c) {
+static void add_value(const ExportState *s, const CallRow *row, const CallColumn *c, bool is_line) {
         const void *value = (const char *) row + c->offset;
 
         if (!call_row_has(row, c)) {
-                buf_adds(j->out, "null");
+                buf_adds(s->out, "null");
                 return;
         }
         switch (c->kind) {
         case CALL_U64:
                 if (value == &row->start_ns)
-                        escape_i64(j->out, (int64_t) (row->start_ns - j->begin_ns));
+                        escape_i64(s->out, (int64_t) (row->start_ns - (is_line ? 0 : s->begin_ns)));
                 else
-                        escape_u64(j->out, *(const uint64_t *) value);
+                        escape_u64(s->out, *(const uint64_t *) value);
                 break;
         case CALL_I64:
-                if (value == &row->retval && !j->is_lines)
-                        buf_printf(j->out, "\"%lld\"", (long long) row->retval);
+                if (value == &row->retval && !is_line)
+                        buf_printf(s->out, "\"%lld\"", (long long) row->retval);
                 else
-                        escape_i64(j->out, *(const int64_t *) value);
+                        escape_i64(s->out, *(const int64_t *) value);
                 break;
         case CALL_BOOL:
-                buf_adds(j->out, *(const bool *) value ? "true" : "false");
+                buf_adds(s->out, *(const bool *) value ? "true" : "false");
                 break;
         case CALL_TEXT:
-                add_text(j->out, ((const CallText *) value)->text, ((const CallText *) value)->n);
+                add_text(s->out, ((const CallText *) value)->text, ((const CallText *) value)->n);
                 break;
         }
+}
+
+static void add_row(const ExportState *s, const Call *call, bool is_line) {
+        CallRow row;
+
+        call_row_fill(&row, call);
+        for (size_t i = 0; i < call_columns_n; i++) {
+                buf_adds(s->out, i > 0 ? ",\"" : "\"");
+                buf_adds(s->out, call_columns[i].name);
+                buf_add(s->out, "\":", 2);
+                add_value(s, &row, &call_columns[i], is_line);
+        }
+        buf_add(s->out, "}", 1);
 }
 
 static int json_call(void *userdata, const Call *call) {
         Json *j = userdata;
-        CallRow row;
 
-        call_row_fill(&row, call);
-        if (!j->is_lines)
-                buf_adds(j->out, j->is_first ? "\n" : ",\n");
-        j->is_first = false;
-        buf_add(j->out, "{", 1);
-        if (j->is_lines) {
-                add_member(j->out, "recording", j->info->recording);
-                buf_add(j->out, ",", 1);
-                add_member(j->out, "host", j->info->host);
-                buf_add(j->out, ",", 1);
-        }
-        for (size_t i = 0; i < call_columns_n; i++) {
-                buf_adds(j->out, i > 0 ? ",\"" : "\"");
-                buf_adds(j->out, call_columns[i].name);
-                buf_add(j->out, "\":", 2);
-                add_value(j, &row, &call_columns[i]);
-        }
-        buf_adds(j->out, j->is_lines ? "}\n" : "}");
+        buf_adds(j->s.out, j->has_calls ? ",\n{" : "\n{");
+        j->has_calls = true;
+        add_row(&j->s, call, false);
         return 0;
 }
 
-static int json_step(void *userdata, const Step *step) {
-        Json *j = userdata;
+static int ndjson_call(void *userdata, const Call *call) {
+        const ExportState *s = userdata;
 
-        if (step->kind == STEP_LOST) {
-                j->n_losses++;
-                j->n_lost += step->n_lost;
-        }
+        buf_add(s->out, "{", 1);
+        add_member(s->out, "recording", s->info->recording);
+        buf_add(s->out, ",", 1);
+        add_member(s->out, "host", s->info->host);
+        buf_add(s->out, ",", 1);
+        add_row(s, call, true);
+        buf_add(s->out, "\n", 1);
         return 0;
 }
 
 static int json_end(void *userdata) {
-        Json *j = userdata;
+        const ExportState *s = userdata;
 
-        if (!j->is_lines)
-                buf_printf(j->out, "\n],\"losses\":%llu,\"events_lost\":%llu}\n",
-                           (unsigned long long) j->n_losses, (unsigned long long) j->n_lost);
+        buf_printf(s->out, "\n],\"losses\":%llu,\"events_lost\":%llu}\n",
+                   (unsigned long long) s->n_losses, (unsigned long long) s->n_lost);
         return 0;
-}
-
-static int json_new_as(void **ret, const ExportInfo *info, Pairing *pairing, Buf *out,
-                       bool is_lines) {
-        Json *j = malloc(sizeof(*j));
-
-        if (!j)
-                return -ENOMEM;
-        *j = (Json){ .info = info, .out = out, .is_lines = is_lines, .is_first = true };
-        pairing_add_sink(pairing, NULL, json_call, j);
-        *ret = j;
-        return 0;
-}
-
-static int json_new(void **ret, const ExportInfo *info, Pairing *pairing, Buf *out) {
-        return json_new_as(ret, info, pairing, out, false);
-}
-
-static int ndjson_new(void **ret, const ExportInfo *info, Pairing *pairing, Buf *out) {
-        return json_new_as(ret, info, pairing, out, true);
 }
 
 const Exporter exporter_json = {
         .name = "json",
         .summary = "calls as one JSON object, its numbers exact as doubles",
-        .new = json_new,
+        .n_bytes = sizeof(Json),
+        .call = json_call,
         .begin = json_begin,
-        .step = json_step,
         .end = json_end,
-        .free = free,
 };
 
 const Exporter exporter_ndjson = {
         .name = "ndjson",
         .summary = "calls as JSON, an object a line, for databases",
-        .new = ndjson_new,
-        .begin = json_begin,
-        .step = json_step,
-        .end = json_end,
-        .free = free,
+        .call = ndjson_call,
 };

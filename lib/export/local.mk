@@ -14,6 +14,7 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/flame-script.c \
 	%D%/flame.c \
 	%D%/flame.h \
+	%D%/folded.c \
 	%D%/html.c \
 	%D%/intern.c \
 	%D%/intern.h \
@@ -22,10 +23,6 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/proto.h \
 	%D%/spans.c \
 	%D%/spans.h \
-	%D%/speedscope.c \
-	%D%/tree-export.c \
-	%D%/tree-export.h \
-	%D%/wake.c \
-	%D%/wake.h
+	%D%/speedscope.c
 export_libs = %D%/libexport.a $(analyze_libs)
 dist_pkgdata_DATA += %D%/calls.schema.json

@@ -17,13 +17,13 @@
  * track_descriptor.proto, interned_data.proto, debug_annotation.proto (2026).
  */
 
+#include "analyze/sched.h"
 #include "base/grow.h"
 #include "export/escape.h"
 #include "export/exporter.h"
 #include "export/intern.h"
 #include "export/proto.h"
 #include "export/spans.h"
-#include "export/wake.h"
 
 enum { /* fields */
        TRACE_PACKET = 1,
@@ -95,10 +95,8 @@ typedef struct IrqRun {
 } IrqRun;
 
 typedef struct Perfetto {
-        const ExportInfo *info;
-        Buf *out;
+        ExportState s;
         Buf packet, event, inner;
-        Spans *spans;
         Intern names; /* of functions */
         Hash tracks;  /* that are described: uuids of tasks */
         Cpu *cpus;
@@ -114,13 +112,14 @@ typedef struct Perfetto {
 /* --- packets ---------------------------------------------------------------------------------- */
 
 static int end_packet(Perfetto *p) {
-        proto_message(p->out, TRACE_PACKET, &p->packet);
-        return p->out->error;
+        proto_message(p->s.out, TRACE_PACKET, &p->packet);
+        return p->s.out->error;
 }
 
 /* A packet with p->event in it. */
 static int write_event(Perfetto *p, uint64_t timestamp_ns) {
-        proto_u64(&p->packet, PACKET_TIMESTAMP, timestamp_ns + (uint64_t) p->info->to_boottime_ns);
+        proto_u64(&p->packet, PACKET_TIMESTAMP,
+                  timestamp_ns + (uint64_t) p->s.info->to_boottime_ns);
         proto_u64(&p->packet, PACKET_SEQUENCE_ID, SEQUENCE);
         proto_u64(&p->packet, PACKET_SEQUENCE_FLAGS, FLAG_NEEDS_STATE);
         proto_message(&p->packet, PACKET_TRACK_EVENT, &p->event);
@@ -164,7 +163,7 @@ static void annotate(Perfetto *p, unsigned name, unsigned kind, uint64_t value) 
         proto_message(&p->event, EVENT_DEBUG_ANNOTATIONS, &p->inner);
 }
 
-static int perfetto_begin(void *userdata, uint64_t begin_ns) {
+static int perfetto_begin(void *userdata) {
         static const char *const groups[] = { "Tasks", "CPUs", "Interrupts" };
         Perfetto *p = userdata;
         int r = 0;
@@ -193,20 +192,16 @@ static int is_new_track(Perfetto *p, uint64_t uuid) {
 }
 
 /* The track of a task, described if it is new. */
-static int task_track(Perfetto *p, int32_t pid, uint32_t cpu, const char *comm, uint64_t *ret) {
-        uint64_t uuid = pid == 0 ? UUID_IDLE(cpu) : UUID_TASK(pid);
-        char name[64];
-        int r = is_new_track(p, uuid), n;
+static int task_track(Perfetto *p, const SpansTask *task, uint64_t *ret) {
+        uint64_t uuid = task->pid == 0 ? UUID_IDLE(task->cpu) : UUID_TASK(task->pid);
+        char name[SPANS_NAME_MAX];
+        int r = is_new_track(p, uuid);
 
         *ret = uuid;
         if (r <= 0)
                 return r;
-        if (pid > 0)
-                n = snprintf(name, sizeof(name), "%.15s %d", comm && *comm ? comm : "task", pid);
-        else
-                n = snprintf(name, sizeof(name), "%.15s CPU %u", comm && *comm ? comm : "task",
-                             cpu);
-        return write_track(p, uuid, UUID_TASKS, name, (size_t) n);
+        spans_name_task(name, task);
+        return write_track(p, uuid, UUID_TASKS, name, strlen(name));
 }
 
 static Cpu *get_cpu(Perfetto *p, uint32_t cpu) {
@@ -293,7 +288,7 @@ static int perfetto_span(void *userdata, const SpansTask *task, const Span *span
         Perfetto *p = userdata;
         bool in_irq = span->in_irq && !span->is_endless && span->cpu < N_CPUS;
         uint64_t track;
-        int r = task_track(p, task->pid, task->cpu, task->comm, &track);
+        int r = task_track(p, task, &track);
 
         if (r >= 0 && in_irq)
                 r = put_aside(p, span, !call);
@@ -431,25 +426,26 @@ static uint64_t take_woken(Perfetto *p, int32_t pid) {
         return flow;
 }
 
-static int write_wake(Perfetto *p, const Step *step, Wake wake, const Woken *who) {
+static int write_wake(Perfetto *p, const Step *step, const SchedEvent *event) {
+        bool wakes = event->kind != SCHED_SWITCH;
+        SpansTask task = { .comm = event->comm, .pid = event->pid, .cpu = step->cpu };
         uint64_t flow = 0, track;
         int r = 1;
 
-        if (wake == WAKE_WAKES)
-                r = note_woken(p, who->pid, &flow);
+        if (wakes)
+                r = note_woken(p, event->pid, &flow);
         else
-                flow = take_woken(p, who->pid);
+                flow = take_woken(p, event->pid);
         if (r <= 0 || flow == 0)
                 return MIN(r, 0);
-        r = wake == WAKE_WAKES ? task_track(p, step->pid, step->cpu, step->comm, &track)
-                               : task_track(p, who->pid, step->cpu, who->comm, &track);
+        if (wakes)
+                task = (SpansTask){ .comm = step->comm, .pid = step->pid, .cpu = step->cpu };
+        r = task_track(p, &task, &track);
         if (r < 0)
                 return r;
         begin_event(p, TYPE_INSTANT, track, CATEGORY_WAKE);
-        proto_bytes(&p->event, EVENT_NAME, wake == WAKE_WAKES ? "wakes" : "runs",
-                    wake == WAKE_WAKES ? 5 : 4);
-        proto_fixed64(&p->event, wake == WAKE_WAKES ? EVENT_FLOW_IDS : EVENT_TERMINATING_FLOW_IDS,
-                      flow);
+        proto_bytes(&p->event, EVENT_NAME, wakes ? "wakes" : "runs", wakes ? 5 : 4);
+        proto_fixed64(&p->event, wakes ? EVENT_FLOW_IDS : EVENT_TERMINATING_FLOW_IDS, flow);
         return write_event(p, step->timestamp_ns);
 }
 
@@ -457,9 +453,8 @@ static int write_wake(Perfetto *p, const Step *step, Wake wake, const Woken *who
 
 static int perfetto_step(void *userdata, const Step *step) {
         Perfetto *p = userdata;
+        SchedEvent event;
         Cpu *cpu;
-        Wake wake;
-        Woken who;
         int r = 0;
 
         if (step->kind == STEP_TASK || step->cpu >= N_CPUS)
@@ -472,8 +467,8 @@ static int perfetto_step(void *userdata, const Step *step) {
         if (cpu->key != step_task_key(step))
                 r = begin_run(p, step);
         cpu->last_ns = MAX(cpu->last_ns, step->timestamp_ns);
-        wake = r >= 0 ? wake_of(step, &who) : WAKE_NONE;
-        return wake == WAKE_NONE ? r : write_wake(p, step, wake, &who);
+        event = sched_parse(step);
+        return r < 0 || event.kind == SCHED_NONE ? r : write_wake(p, step, &event);
 }
 
 static int perfetto_end(void *userdata) {
@@ -485,35 +480,25 @@ static int perfetto_end(void *userdata) {
         return r < 0 ? r : write_irqs(p);
 }
 
-static void perfetto_free(void *userdata) {
+static void perfetto_done(void *userdata) {
         Perfetto *p = userdata;
 
         buf_done(&p->packet);
         buf_done(&p->event);
         buf_done(&p->inner);
-        spans_free(p->spans);
         intern_done(&p->names);
         hash_done(&p->tracks);
         free(p->cpus);
         hash_done(&p->arrows);
         free(p->irq_events);
         free(p->irq_runs);
-        free(p);
 }
 
-static int perfetto_new(void **ret, const ExportInfo *info, Pairing *pairing, Buf *out) {
-        Perfetto *p = malloc(sizeof(*p));
+static int perfetto_init(void *userdata, Pairing *pairing) {
+        Perfetto *p = userdata;
 
-        if (!p)
-                return -ENOMEM;
-        *p = (Perfetto){
-                .info = info, .out = out, .packet = BUF_INIT, .event = BUF_INIT, .inner = BUF_INIT
-        };
-        if (spans_new(&p->spans, pairing, perfetto_span, p) < 0) {
-                free(p);
-                return -ENOMEM;
-        }
-        *ret = p;
+        (void) pairing;
+        p->packet = p->event = p->inner = BUF_INIT;
         return 0;
 }
 
@@ -524,9 +509,11 @@ const Exporter exporter_perfetto = {
         .viewer_bytes = UINT64_C(1) << 30,
         .viewer_advice = "--from and --to, --slowest or --root take a part of it, or open it with "
                          "\"trace_processor --httpd\"",
-        .new = perfetto_new,
+        .n_bytes = sizeof(Perfetto),
+        .span = perfetto_span,
+        .init = perfetto_init,
         .begin = perfetto_begin,
         .step = perfetto_step,
         .end = perfetto_end,
-        .free = perfetto_free,
+        .done = perfetto_done,
 };

@@ -40,12 +40,16 @@ typedef struct Span {
 
 /* A task as a listener knows it; the first three are as of now. */
 typedef struct SpansTask {
-        const char *comm; /* empty: not known */
+        const char *comm; /* NULL, empty: not known */
         int32_t pid;      /* negative: not known, STEP_PID_UNKNOWN() */
         uint32_t cpu;     /* of an idle or an unknown task */
         size_t index;     /* tasks are counted from 0 */
         bool is_new;      /* there were no spans of it yet */
 } SpansTask;
+
+#define SPANS_NAME_MAX 48
+/* "server 412", of an idle or an unknown task "swapper/1 CPU 1". */
+const char *spans_name_task(char ret[static SPANS_NAME_MAX], const SpansTask *task);
 
 /* @call: NULL: the span begins.  0 or -errno. */
 typedef int (*SpansListener)(void *userdata, const SpansTask *task, const Span *span,

@@ -33,22 +33,13 @@ typedef struct Profile {
 } Profile;
 
 typedef struct Speedscope {
-        const ExportInfo *info;
-        Buf *out;
-        Spans *spans;
+        ExportState s;
         Intern frames;
         Profile *profiles;
         size_t n_profiles;
-        uint64_t begin_ns;
         int64_t first_ns, last_ns; /* since then: an end alone tells of what came before */
         uint64_t n_bytes;
 } Speedscope;
-
-static void add_time(Buf *out, int64_t ns) {
-        if (ns < 0)
-                buf_add(out, "-", 1);
-        escape_u64(out, ns < 0 ? -(uint64_t) ns : (uint64_t) ns);
-}
 
 static Profile *profile_of(Speedscope *s, size_t i) {
         while (i >= s->n_profiles) {
@@ -92,7 +83,7 @@ static int speedscope_span(void *userdata, const SpansTask *task, const Span *sp
                            const Call *call) {
         Speedscope *s = userdata;
         Profile *p = profile_of(s, task->index);
-        int64_t at_ns = (int64_t) (span->at_ns - s->begin_ns);
+        int64_t at_ns = (int64_t) (span->at_ns - s->s.begin_ns);
         size_t n_before;
         uint32_t frame;
         Buf *b;
@@ -112,7 +103,7 @@ static int speedscope_span(void *userdata, const SpansTask *task, const Span *sp
         if (add_frame(p, span, call != NULL, frame) < 0)
                 return -ENOMEM;
         buf_adds(b, ",\"at\":");
-        add_time(b, at_ns);
+        escape_i64(b, at_ns);
         buf_add(b, "}", 1);
         s->first_ns = MIN(s->first_ns, at_ns);
         s->last_ns = MAX(s->last_ns, at_ns);
@@ -120,29 +111,20 @@ static int speedscope_span(void *userdata, const SpansTask *task, const Span *sp
         return s->n_bytes > MAX_BYTES ? -EOVERFLOW : b->error;
 }
 
-static int speedscope_begin(void *userdata, uint64_t begin_ns) {
-        ((Speedscope *) userdata)->begin_ns = begin_ns;
-        return 0;
-}
-
 static void write_profile(Speedscope *s, const Profile *p) {
-        buf_adds(s->out, "{\"type\":\"evented\",\"name\":\"");
-        if (p->comm[0])
-                escape_json(s->out, p->comm, strlen(p->comm));
-        else
-                buf_adds(s->out, "task");
-        if (p->pid > 0)
-                buf_printf(s->out, " %d", p->pid);
-        else
-                buf_printf(s->out, " CPU %u", p->cpu);
-        buf_adds(s->out, "\",\"unit\":\"nanoseconds\",\"startValue\":");
-        add_time(s->out, s->first_ns);
-        buf_adds(s->out, ",\"endValue\":");
-        add_time(s->out, s->last_ns);
-        buf_adds(s->out, ",");
-        buf_adds(s->out, "\"events\":[\n");
-        buf_add(s->out, p->events.data, p->events.n_data);
-        buf_adds(s->out, "]}");
+        const SpansTask task = { .comm = p->comm, .pid = p->pid, .cpu = p->cpu };
+        char name[SPANS_NAME_MAX];
+
+        buf_adds(s->s.out, "{\"type\":\"evented\",\"name\":\"");
+        spans_name_task(name, &task);
+        escape_json(s->s.out, name, strlen(name));
+        buf_adds(s->s.out, "\",\"unit\":\"nanoseconds\",\"startValue\":");
+        escape_i64(s->s.out, s->first_ns);
+        buf_adds(s->s.out, ",\"endValue\":");
+        escape_i64(s->s.out, s->last_ns);
+        buf_adds(s->s.out, ",\"events\":[\n");
+        buf_add(s->s.out, p->events.data, p->events.n_data);
+        buf_adds(s->s.out, "]}");
 }
 
 static int speedscope_end(void *userdata) {
@@ -150,19 +132,19 @@ static int speedscope_end(void *userdata) {
         size_t i_active = 0, n_written = 0;
         uint64_t busy_ns = 0;
 
-        buf_adds(s->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
-                         "\"exporter\":\"" PACKAGE_STRING "\",\"name\":\"");
-        escape_json(s->out, s->info->title, strlen(s->info->title));
-        buf_adds(s->out, "\",\n\"shared\":{\"frames\":[");
+        buf_adds(s->s.out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
+                           "\"exporter\":\"" PACKAGE_STRING "\",\"name\":\"");
+        escape_json(s->s.out, s->s.info->title, strlen(s->s.info->title));
+        buf_adds(s->s.out, "\",\n\"shared\":{\"frames\":[");
         for (uint32_t i = 0; i < s->frames.n; i++) {
                 bool is_cut = (uintptr_t) s->frames.items[i] % 2;
                 const Function *f = (const Function *) ((uintptr_t) s->frames.items[i] - is_cut);
 
-                buf_adds(s->out, i > 0 ? ",\n{\"name\":\"" : "\n{\"name\":\"");
-                escape_json(s->out, f->label, f->n_label);
-                buf_adds(s->out, is_cut ? CUT_MARK "\"}" : "\"}");
+                buf_adds(s->s.out, i > 0 ? ",\n{\"name\":\"" : "\n{\"name\":\"");
+                escape_json(s->s.out, f->label, f->n_label);
+                buf_adds(s->s.out, is_cut ? CUT_MARK "\"}" : "\"}");
         }
-        buf_adds(s->out, "]},\n\"profiles\":[");
+        buf_adds(s->s.out, "]},\n\"profiles\":[");
         for (size_t i = 0; i < s->n_profiles; i++) {
                 const Profile *p = &s->profiles[i];
 
@@ -172,14 +154,14 @@ static int speedscope_end(void *userdata) {
                         busy_ns = p->busy_ns;
                         i_active = n_written;
                 }
-                buf_adds(s->out, n_written++ > 0 ? ",\n" : "\n");
+                buf_adds(s->s.out, n_written++ > 0 ? ",\n" : "\n");
                 write_profile(s, p);
         }
-        buf_printf(s->out, "],\n\"activeProfileIndex\":%zu}\n", i_active);
+        buf_printf(s->s.out, "],\n\"activeProfileIndex\":%zu}\n", i_active);
         return 0;
 }
 
-static void speedscope_free(void *userdata) {
+static void speedscope_done(void *userdata) {
         Speedscope *s = userdata;
 
         for (size_t i = 0; i < s->n_profiles; i++) {
@@ -188,22 +170,6 @@ static void speedscope_free(void *userdata) {
         }
         free(s->profiles);
         intern_done(&s->frames);
-        spans_free(s->spans);
-        free(s);
-}
-
-static int speedscope_new(void **ret, const ExportInfo *info, Pairing *pairing, Buf *out) {
-        Speedscope *s = malloc(sizeof(*s));
-
-        if (!s)
-                return -ENOMEM;
-        *s = (Speedscope){ .info = info, .out = out };
-        if (spans_new(&s->spans, pairing, speedscope_span, s) < 0) {
-                free(s);
-                return -ENOMEM;
-        }
-        *ret = s;
-        return 0;
 }
 
 const Exporter exporter_speedscope = {
@@ -212,8 +178,8 @@ const Exporter exporter_speedscope = {
         .viewer_bytes = UINT64_C(64) << 20,
         .viewer_advice = "--from and --to, --slowest or --root take a part of it; "
                          "--format=flame is small whatever was recorded",
-        .new = speedscope_new,
-        .begin = speedscope_begin,
+        .n_bytes = sizeof(Speedscope),
+        .span = speedscope_span,
         .end = speedscope_end,
-        .free = speedscope_free,
+        .done = speedscope_done,
 };

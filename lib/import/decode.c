@@ -154,46 +154,27 @@ bool decode_is_html(const Scan *s) {
         return false;
 }
 
-/* What is written otherwise, the longest first of those that begin alike. */
+/*
+ * What is written otherwise: UTF-8, of which one was taken for Latin-1 and encoded again, with a byte order
+ * mark and blanks of no width; rsyslog's names of what cannot be printed (#011), and cat -v's (^M).
+ */
 static const struct {
-        const char *from, *to;
+        const char *to;
+        const char *from[20];
 } signs[] = {
-        { "\xc3\x82\xc2\xa0", " " }, /* taken for Latin-1, and encoded again */
-        { "\xc2\xa0", " " },         /* no-break space */
-        { "\xc2\xb5", "u" },
-        { "\xce\xbc", "u" },
-        { "\xef\xbb\xbf", "" }, /* byte order mark */
-        { "\xe2\x80\x8b", "" },
-        { "\xe2\x80\x8c", "" },
-        { "\xe2\x80\x8d", "" },
-        { "\xe2\x80\x8e", "" },
-        { "\xe2\x80\x80", " " },
-        { "\xe2\x80\x81", " " },
-        { "\xe2\x80\x82", " " },
-        { "\xe2\x80\x83", " " },
-        { "\xe2\x80\x84", " " },
-        { "\xe2\x80\x85", " " },
-        { "\xe2\x80\x86", " " },
-        { "\xe2\x80\x87", " " },
-        { "\xe2\x80\x88", " " },
-        { "\xe2\x80\x89", " " },
-        { "\xe2\x80\x8a", " " },
-        { "\xe2\x80\xaf", " " },
-        { "\xe3\x80\x80", " " },
-        { "\xe2\x94\x82", "|" },
-        { "\xe2\x94\x83", "|" },
-        { "\xef\xbd\x9c", "|" },
-        { "\xe2\x80\x90", "-" },
-        { "\xe2\x80\x91", "-" },
-        { "\xe2\x80\x92", "-" },
-        { "\xe2\x80\x93", "-" },
-        { "\xe2\x80\x94", "-" },
-        { "\xe2\x88\x92", "-" },
-        { "\xef\xbf\xbc", "" },
-        { "#011", "\t" },
-        { "#015", "" }, /* rsyslog's names of what cannot be printed */
-        { "^M", "" },
-        { "^I", "\t" }, /* cat -v's */
+        { " ",
+          { "\xc3\x82\xc2\xa0", "\xc2\xa0", "\xe2\x80\x80", "\xe2\x80\x81", "\xe2\x80\x82",
+            "\xe2\x80\x83", "\xe2\x80\x84", "\xe2\x80\x85", "\xe2\x80\x86", "\xe2\x80\x87",
+            "\xe2\x80\x88", "\xe2\x80\x89", "\xe2\x80\x8a", "\xe2\x80\xaf", "\xe3\x80\x80" } },
+        { "u", { "\xc2\xb5", "\xce\xbc" } },
+        { "",
+          { "\xef\xbb\xbf", "\xe2\x80\x8b", "\xe2\x80\x8c", "\xe2\x80\x8d", "\xe2\x80\x8e",
+            "\xef\xbf\xbc", "#015", "^M" } },
+        { "|", { "\xe2\x94\x82", "\xe2\x94\x83", "\xef\xbd\x9c" } },
+        { "-",
+          { "\xe2\x80\x90", "\xe2\x80\x91", "\xe2\x80\x92", "\xe2\x80\x93", "\xe2\x80\x94",
+            "\xe2\x88\x92" } },
+        { "\t", { "#011", "^I" } },
 };
 
 /* "ESC [ 31 m", "ESC ] 0 ; title BEL", with the escape written in any of three ways. */
@@ -220,8 +201,9 @@ static bool scan_escape(Scan *s) {
 
 static const char *scan_sign(Scan *s) {
         for (size_t i = 0; i < ELEMENTSOF(signs); i++)
-                if (*signs[i].from == *s->p && scan_text(s, signs[i].from))
-                        return signs[i].to;
+                for (const char *const *from = signs[i].from; *from; from++)
+                        if (**from == *s->p && scan_text(s, *from))
+                                return signs[i].to;
         if ((unsigned char) *s->p == 0xa0 || (unsigned char) *s->p == 0xb5) /* Latin-1 */
                 return (unsigned char) *s->p++ == 0xa0 ? " " : "u";
         return NULL;

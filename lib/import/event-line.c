@@ -215,17 +215,10 @@ static bool parse_heading(const Scan *s, EventLine *l) {
 static void parse_retval(Scan *s, EventLine *l) {
         const char *at = memrchr(s->p, '(', scan_left(s));
         Scan t = { at, s->end };
-        bool negative;
 
-        if (!at || at == s->p || at[-1] != ' ' || !scan_text(&t, "(ret="))
+        if (!at || at == s->p || at[-1] != ' ' || !scan_text(&t, "(ret=") ||
+            !scan_value(&t, &l->retval) || !scan_text(&t, ")") || t.p != t.end)
                 return;
-        negative = scan_text(&t, "-");
-        if (!(scan_text(&t, "0x") ? scan_hex(&t, &l->retval)
-                                  : scan_number(&t, UINT64_MAX, &l->retval)) ||
-            !scan_text(&t, ")") || t.p != t.end)
-                return;
-        if (negative)
-                l->retval = -l->retval;
         l->has_retval = true;
         s->end = at - 1;
 }

@@ -28,15 +28,6 @@ static int heading(TextTrace *t, const EventLine *l) {
         return 0;
 }
 
-static int lost(TextTrace *t, const Line *line, const EventLine *l, Step *ret) {
-        t->count.n_losses++;
-        t->count.n_lost += l->number;
-        *ret = (Step){
-                .kind = STEP_LOST, .cpu = l->cpu, .timestamp_ns = t->now_ns, .n_lost = l->number
-        };
-        return text_note(t, TEXT_LOSS, line->number, line->text, line->n_text) < 0 ? -ENOMEM : 1;
-}
-
 /* Its task is lost, and others have theirs: somebody has cut the text there. */
 static bool is_torn(TextTrace *t, const Line *line, const EventLine *l) {
         Line next = *line;
@@ -208,16 +199,13 @@ int event_text_next(TextTrace *t, const Line *line, Step *ret) {
         case EVENT_MORE:
                 return 0;
         case EVENT_LOST:
-                return lost(t, line, &l, ret);
+                return text_lost(t, line, l.cpu, t->now_ns, l.number, ret);
         default:
                 break;
         }
         if (l.kind >= EVENT_OPEN) {
-                if (is_of_another_trace(t, &l)) {
-                        int r = text_another(t, line);
-
-                        return r < 0 ? r : text_take_line(t, line, ret);
-                }
+                if (is_of_another_trace(t, &l))
+                        return text_another(t, line, ret);
                 text_note_time(t, l.timestamp_ns);
         }
         if (t->is_cut && l.has_task)

@@ -134,38 +134,6 @@ static bool parse_latency(Scan *s, GraphLine *l) {
         return true;
 }
 
-/* "44.275 us", "1234567 us", and what other printers make of it: "1.302 ms" */
-static bool parse_time(Scan *s, uint64_t *ret_ns) {
-        static const struct {
-                const char *unit;
-                uint64_t ns;
-        } units[] = { { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 } };
-        uint64_t whole, fraction = 0, scale = 1;
-        Scan t = *s;
-        size_t n;
-
-        if (!scan_number(&t, UINT64_MAX / 1000, &whole))
-                return false;
-        if (scan_text(&t, ".")) {
-                n = scan_number(&t, 999999999, &fraction);
-                if (n == 0)
-                        return false;
-                for (; n > 0; n--)
-                        scale *= 10;
-        }
-        (void) scan_blanks(&t);
-        for (size_t i = 0; i < ELEMENTSOF(units); i++)
-                if (scan_text(&t, units[i].unit)) {
-                        if (whole > UINT64_MAX / units[i].ns ||
-                            __builtin_add_overflow(whole * units[i].ns,
-                                                   fraction * units[i].ns / scale, ret_ns))
-                                return false;
-                        *s = t;
-                        return true;
-                }
-        return false;
-}
-
 typedef enum Found { FOUND_NOT, FOUND, FOUND_BROKEN } Found;
 
 /* The bar behind the column of durations, and the two blanks that belong to it. */
@@ -208,7 +176,7 @@ static Found parse_duration_column(Scan *s, GraphLine *l, const GraphColumns *ex
                 mark = *t.p++;
                 (void) scan_blanks(&t);
         }
-        if (!parse_time(&t, &l->duration_ns)) {
+        if (!scan_tight_duration(&t, &l->duration_ns)) {
                 if (parse_fill(s, l, expected))
                         return FOUND;
                 /* The bar tells where a number should be. */
@@ -567,19 +535,10 @@ void graph_line_parse(GraphLine *ret, const char *text, size_t n_text,
 bool graph_note_retval(const char *note, size_t n_note, uint64_t *ret) {
         Scan s = { note, note + n_note };
         const char *at = scan_find(&s, "ret=");
-        bool negative;
-        uint64_t v = 0;
 
         if (at)
                 s.p = at + 4;
         else if (!scan_text(&s, " = "))
                 return false;
-        negative = scan_text(&s, "-");
-        if (scan_text(&s, "0x")) {
-                if (!scan_hex(&s, &v))
-                        return false;
-        } else if (!scan_number(&s, INT64_MAX, &v))
-                return false;
-        *ret = negative ? -v : v;
-        return true;
+        return scan_value(&s, ret);
 }

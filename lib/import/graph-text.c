@@ -70,20 +70,6 @@ static int change_task(TextTrace *t, const Line *line, const GraphLine *l, Step 
         return r;
 }
 
-static int lost(TextTrace *t, const Line *line, const GraphLine *l, Step *ret) {
-        int r = text_note(t, TEXT_LOSS, line->number, line->text, line->n_text);
-        TextCpu *cpu = text_cpu(t, l->cpu);
-
-        t->count.n_losses++;
-        t->count.n_lost += l->number;
-        if (r < 0 || !cpu)
-                return -ENOMEM;
-        *ret = (Step){
-                .kind = STEP_LOST, .cpu = l->cpu, .timestamp_ns = cpu->clock_ns, .n_lost = l->number
-        };
-        return 1;
-}
-
 static int call(TextTrace *t, const Line *line, const GraphLine *l, TextCpu *cpu, Stack *stack,
                 Step *ret) {
         Frame *caller;
@@ -186,10 +172,9 @@ static int event(TextTrace *t, const GraphLine *l, Step *ret) {
         return 1;
 }
 
-static bool are_columns_equal(const GraphColumns *a, const GraphColumns *b) {
+static bool has_same_columns(const GraphColumns *a, const GraphColumns *b) {
         return a->abstime == b->abstime && a->cpu == b->cpu && a->proc == b->proc &&
-               a->latency == b->latency && a->duration == b->duration &&
-               a->n_cpu_digits == b->n_cpu_digits;
+               a->latency == b->latency && a->duration == b->duration;
 }
 
 /* What stands above the step.  A change of tasks is for the next line of its CPU, which is the next
@@ -218,7 +203,8 @@ static int step_of(TextTrace *t, const Line *line, const GraphLine *l, Step *ret
 
         if (!cpu)
                 return -ENOMEM;
-        if (!are_columns_equal(&l->columns, &t->layout.columns)) { /* only the CPU's width */
+        if (!has_same_columns(&l->columns, &t->layout.columns) ||
+            l->columns.n_cpu_digits != t->layout.columns.n_cpu_digits) {
                 r = text_note(t, TEXT_COLUMNS_CHANGED, line->number, line->text, line->n_text);
                 if (r < 0)
                         return r;
@@ -273,11 +259,6 @@ static bool is_any_comment(const TextTrace *t, const GraphLine *l) {
 
         return l->kind == GRAPH_COMMENT && !c->abstime && !c->proc && !c->duration &&
                !t->layout.has_header && !memmem(l->text, l->n_text, ": ", 2);
-}
-
-static bool has_same_columns(const GraphColumns *a, const GraphColumns *b) {
-        return a->abstime == b->abstime && a->cpu == b->cpu && a->proc == b->proc &&
-               a->latency == b->latency && a->duration == b->duration;
 }
 
 static bool has_columns_of(const GraphColumns *all, const GraphColumns *some) {
@@ -393,17 +374,11 @@ static void keep_heading(TextTrace *t, const Line *line) {
         t->heading[t->n_heading] = 0;
 }
 
-static int another(TextTrace *t, const Line *line, Step *ret) {
-        int r = text_another(t, line);
-
-        return r < 0 ? r : text_take_line(t, line, ret);
-}
-
 static int call_line(TextTrace *t, const Line *line, const GraphLine *l, Step *ret) {
         int r;
 
         if (t->has_layout && _unlikely_(has_other_columns(t, line, l) || is_of_another_trace(t, l)))
-                return another(t, line, ret);
+                return text_another(t, line, ret);
         r = step_of(t, line, l, ret);
         if (l->columns.abstime)
                 note_time(t, l);
@@ -412,6 +387,7 @@ static int call_line(TextTrace *t, const Line *line, const GraphLine *l, Step *r
 
 static int graph_line(TextTrace *t, const Line *line, const GraphLine *l, Step *ret) {
         bool after_rule = TAKE(t->after_rule, false);
+        const TextCpu *cpu;
 
         switch (l->kind) {
         case GRAPH_OTHER:
@@ -428,7 +404,7 @@ static int graph_line(TextTrace *t, const Line *line, const GraphLine *l, Step *
                 if (l->heading == GRAPH_HEADING_RULE && !t->layout.has_header)
                         return text_note(t, TEXT_NOT_TRACE, line->number, line->text, line->n_text);
                 if (l->heading != GRAPH_HEADING_RULE && t->has_layout)
-                        return another(t, line, ret); /* headings are above a trace */
+                        return text_another(t, line, ret); /* headings are above a trace */
                 t->is_bare = l->heading == GRAPH_HEADING_BARE ||
                              (t->is_bare && l->heading == GRAPH_HEADING_RULE);
                 t->layout.has_header = true;
@@ -448,7 +424,8 @@ static int graph_line(TextTrace *t, const Line *line, const GraphLine *l, Step *
         case GRAPH_SWITCH:
                 return change_task(t, line, l, ret);
         case GRAPH_LOST:
-                return lost(t, line, l, ret);
+                cpu = text_cpu(t, l->cpu);
+                return cpu ? text_lost(t, line, l->cpu, cpu->clock_ns, l->number, ret) : -ENOMEM;
         case GRAPH_IRQ_IN:
                 t->irq_begin = true;
                 __attribute__((fallthrough));

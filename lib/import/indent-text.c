@@ -153,11 +153,8 @@ static int indent_line(TextTrace *t, const Line *line, IndentLine *l, Step *ret)
                 return text_note(t, TEXT_NOT_TRACE, line->number, line->text, line->n_text);
         if (l->kind == INDENT_DAMAGED)
                 return text_damaged(t, line, l->problem);
-        if (text_was_ended(t)) {
-                int r = text_another(t, line);
-
-                return r < 0 ? r : text_take_line(t, line, ret);
-        }
+        if (text_was_ended(t))
+                return text_another(t, line, ret);
         (void) plain_undo(t->comm, sizeof(t->comm), l->comm, l->n_comm);
         *ret = (Step){
                 .pid = l->tid,

@@ -100,3 +100,7 @@ static inline bool scan_hex(Scan *s, uint64_t *ret) {
 
 /* "1.302 us", "15 ms", "2.1  s": from nanoseconds to hours. */
 bool scan_duration(Scan *s, uint64_t *ret_ns);
+/* The same whose blanks may be lost, from microseconds to seconds: "1.302us|". */
+bool scan_tight_duration(Scan *s, uint64_t *ret_ns);
+/* "64", "-11", "0x40" */
+bool scan_value(Scan *s, uint64_t *ret);

@@ -41,7 +41,8 @@ static void forget(TextTrace *t) {
         t->n_noted[TEXT_ANOTHER] = (uint32_t) n;
 }
 
-int text_another(TextTrace *t, const Line *line) {
+/* Another trace begins with @line, of which nothing is known yet. */
+static int begin_another(TextTrace *t, const Line *line) {
         bool was_wanted = text_is_wanted(t);
         Stacks *stacks;
         int r;
@@ -156,12 +157,18 @@ int text_take_line(TextTrace *t, const Line *line, Step *ret) {
 
         if (_unlikely_(line->n_text > 0 && memchr("#Tc", line->text[0], 3) && t->has_layout &&
                        is_banner(line))) {
-                r = text_another(t, line);
+                r = begin_another(t, line);
                 if (r < 0)
                         return r;
         }
         return _likely_(t->has_layout) ? t->kinds[t->layout.kind].next(t, line, ret)
                                        : first_line(t, line, ret);
+}
+
+int text_another(TextTrace *t, const Line *line, Step *ret) {
+        int r = begin_another(t, line);
+
+        return r < 0 ? r : text_take_line(t, line, ret);
 }
 
 int text_skip(TextTrace *t, unsigned n) {

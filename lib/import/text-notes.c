@@ -55,6 +55,14 @@ int text_damaged(TextTrace *t, const Line *line, const char *problem) {
         return r < 0 ? r : t->stops_at_damage && text_is_wanted(t) ? TEXT_TRACE_E_DAMAGED : 0;
 }
 
+int text_lost(TextTrace *t, const Line *line, uint32_t cpu, uint64_t timestamp_ns, uint64_t n,
+              Step *ret) {
+        t->count.n_losses++;
+        t->count.n_lost += n;
+        *ret = (Step){ .kind = STEP_LOST, .cpu = cpu, .timestamp_ns = timestamp_ns, .n_lost = n };
+        return text_note(t, TEXT_LOSS, line->number, line->text, line->n_text) < 0 ? -ENOMEM : 1;
+}
+
 int text_note_frame(TextTrace *t, const Frame *frame) {
         return text_note(t, TEXT_CALL_UNMATCHED, frame->n_line, frame->function->label,
                          frame->function->n_label);

@@ -152,8 +152,8 @@ void text_find_foreign(TextTrace *t, const Line *line);
 int text_skip(TextTrace *t, unsigned n);
 /* Whether @line is of another kind than the lines before it. */
 bool text_is_of_another_kind(TextTrace *t, const Line *line);
-/* Another trace begins with @line, of which nothing is known yet. */
-int text_another(TextTrace *t, const Line *line);
+/* Another trace begins with @line: what that makes, as NAME_text_next(). */
+int text_another(TextTrace *t, const Line *line, Step *ret);
 /* What @line is of a kind of text, or of the one that is known. */
 TextShape text_shape(TextTrace *t, TextKind kind, const Line *line);
 
@@ -169,6 +169,9 @@ static inline bool text_is_wanted(const TextTrace *t) {
 int text_note(TextTrace *t, TextRemark remark, uint64_t line, const char *text, size_t n_text);
 /* A damaged line: 0, TEXT_TRACE_E_DAMAGED if that is the end, -ENOMEM. */
 int text_damaged(TextTrace *t, const Line *line, const char *problem);
+/* @line says that @n events were lost, 0: it does not say how many.  1 and a step, or -ENOMEM. */
+int text_lost(TextTrace *t, const Line *line, uint32_t cpu, uint64_t timestamp_ns, uint64_t n,
+              Step *ret);
 /* What was open and has ended unseen. */
 int text_note_frame(TextTrace *t, const Frame *frame);
 /* What a return from @frame tells; NULL: it has no call. */

@@ -48,13 +48,6 @@ TextProbe uftrace_text_probe(TextTrace *t, const Line *line) {
         return TEXT_PROBE_CALL;
 }
 
-static int lost(TextTrace *t, const Line *line, const UftraceLine *l, Step *ret) {
-        t->count.n_losses++;
-        t->count.n_lost += l->number;
-        *ret = (Step){ .kind = STEP_LOST, .timestamp_ns = t->now_ns, .n_lost = l->number };
-        return text_note(t, TEXT_LOSS, line->number, line->text, line->n_text) < 0 ? -ENOMEM : 1;
-}
-
 static int event(TextTrace *t, const UftraceLine *l, Step *ret) {
         memcpy(t->event, l->text, l->n_text);
         t->event[l->n_text] = 0;
@@ -125,15 +118,12 @@ int uftrace_text_next(TextTrace *t, const Line *line, Step *ret) {
         case UFTRACE_EMPTY:
                 return 0;
         case UFTRACE_LOST:
-                return lost(t, line, &l, ret);
+                return text_lost(t, line, 0, t->now_ns, l.number, ret);
         default:
                 break;
         }
-        if (is_of_another_trace(t, &l)) {
-                int r = text_another(t, line);
-
-                return r < 0 ? r : text_take_line(t, line, ret);
-        }
+        if (is_of_another_trace(t, &l))
+                return text_another(t, line, ret);
         if (t->layout.has_times && !l.has_time)
                 return text_damaged(t, line, "it has no time");
         text_note_time(t, l.timestamp_ns);

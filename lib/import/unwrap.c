@@ -189,10 +189,8 @@ int text_unwrap(TextTrace *t, const Line *line, Step *ret) {
                 r = guess(t, line, ret);
                 for (TextKind i = 0; i < TEXT_N_KINDS && r == TEXT_TRY; i++)
                         r = join(t, i, line, ret);
-                if (r == TEXT_TRY && t->has_layout && text_is_of_another_kind(t, line)) {
-                        r = text_another(t, line);
-                        r = r < 0 ? r : text_take_line(t, line, ret);
-                }
+                if (r == TEXT_TRY && t->has_layout && text_is_of_another_kind(t, line))
+                        r = text_another(t, line, ret);
         }
         if (r == TEXT_TRY)
                 r = skip(t, line, ret);

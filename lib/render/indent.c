@@ -83,7 +83,7 @@ static void indent_step(void *userdata, const Step *step) {
                 draw_line(d, step, "<-", end_ns, step->depth - stack->floor);
 }
 
-static void indent_nothing(void *userdata) {
+static void indent_begin(void *userdata) {
 }
 
 static void indent_free(void *userdata) {
@@ -115,8 +115,7 @@ const Renderer renderer_indent = {
         .name = "indent",
         .summary = "calls and returns as SystemTap's thread_indent() scripts have them",
         .new = indent_new,
-        .begin = indent_nothing,
+        .begin = indent_begin,
         .step = indent_step,
-        .end = indent_nothing,
         .free = indent_free,
 };

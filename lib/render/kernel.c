@@ -168,17 +168,17 @@ static _always_inline_ char *append_columns(const Kernel *k, char *p, const CpuS
         return p;
 }
 
-/* print_graph_irq(): where an interrupt begins or ends. */
-static _cold_ char *append_irq(const Kernel *k, char *p, const CpuState *cpu, const Step *step,
-                               const char *arrow) {
-        p = append_columns(k, p, cpu, step);
+/* print_graph_irq(), behind the columns: where an interrupt begins or ends. */
+static _cold_ char *append_irq_marker(const Kernel *k, char *p, const char *arrow) {
         if (k->options.duration)
                 p = APPEND(p, "  ");
         p = append(p, arrow, strlen(arrow));
-        if (k->options.duration)
-                p = APPEND(p, " |");
-        *p++ = '\n';
-        return p;
+        return k->options.duration ? APPEND(p, " |\n") : APPEND(p, "\n");
+}
+
+static _cold_ char *append_irq(const Kernel *k, char *p, const CpuState *cpu, const Step *step,
+                               const char *arrow) {
+        return append_irq_marker(k, append_columns(k, p, cpu, step), arrow);
 }
 
 /* check_irq_entry(), check_irq_return(): whether the step is of an interrupt and those are not to be
@@ -379,14 +379,6 @@ static _cold_ char *append_said_end(const Kernel *k, char *p, const Step *step, 
         return p;
 }
 
-/* print_graph_irq() */
-static _cold_ char *append_irq_marker(const Kernel *k, char *p, const char *arrow) {
-        if (k->options.duration)
-                p = APPEND(p, "  ");
-        p = append(p, arrow, strlen(arrow));
-        return k->options.duration ? APPEND(p, " |\n") : APPEND(p, "\n");
-}
-
 /* The function's slot, or NULL beyond the kernel's own array. */
 static inline const Function **entered_slot(CpuState *cpu, const Step *step) {
         return step->depth < RET_DEPTH ? &cpu->entered[step->depth] : NULL;
@@ -524,10 +516,7 @@ static _cold_ char *append_said_line(Kernel *k, char *p, CpuState *cpu, const St
         if (cpu->has_pid && cpu->pid == step->pid)
                 fill_proc(cpu, step->comm, step->pid);
         p = append_line(k, p, cpu, step);
-        if (!step->said->irq_end)
-                return p;
-        p = append_columns(k, p, cpu, step);
-        return append_irq_marker(k, p, "<==========");
+        return step->said->irq_end ? append_irq(k, p, cpu, step, "<==========") : p;
 }
 
 /* What a step needs beyond LINE_MAX_BYTES. */
@@ -564,19 +553,10 @@ static _cold_ void fill_column(const Kernel *k, CpuState *cpu, uint32_t number) 
 
 /* print_lost_events(), kernel/trace/trace.c: print_trace_line() */
 static _cold_ void draw_lost(Kernel *k, const Step *step) {
-        char *begin = buf_reserve(k->out, LINE_MAX_BYTES), *p = begin;
-
-        if (!begin)
-                return;
-        p = APPEND(p, "CPU:");
-        p = append_number(p, step->cpu, 1, ' ');
-        p = APPEND(p, " [LOST ");
-        if (step->n_lost > 0) {
-                p = append_number(p, step->n_lost, 1, ' ');
-                *p++ = ' ';
-        }
-        p = APPEND(p, "EVENTS]\n");
-        k->out->n_data += (size_t) (p - begin);
+        buf_printf(k->out, "CPU:%u [LOST ", step->cpu);
+        if (step->n_lost > 0)
+                buf_printf(k->out, "%llu ", (unsigned long long) step->n_lost);
+        buf_adds(k->out, "EVENTS]\n");
 }
 
 static void kernel_step(void *userdata, const Step *step) {
@@ -643,9 +623,6 @@ static void kernel_begin(void *userdata) {
         buf_adds(k->out, "               |   |   |   |\n");
 }
 
-static void kernel_end(void *userdata) {
-}
-
 static void kernel_free(void *userdata) {
         Kernel *k = userdata;
 
@@ -684,6 +661,5 @@ const Renderer renderer_kernel = {
         .new = kernel_new,
         .begin = kernel_begin,
         .step = kernel_step,
-        .end = kernel_end,
         .free = kernel_free,
 };

@@ -63,7 +63,6 @@ typedef struct Renderer {
         int (*new)(void **ret, const RenderContext *context, Buf *out);
         void (*begin)(void *p);
         void (*step)(void *p, const Step *step);
-        void (*end)(void *p);
         void (*free)(void *p);
 } Renderer;
 

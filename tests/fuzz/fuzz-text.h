@@ -98,7 +98,6 @@ static void fuzz_draw_end(FuzzDrawing *d) {
 
         while (fuzz_draw_next(d, UINT64_MAX, &s) > 0)
                 ;
-        d->renderer->end(d->rendering);
         d->renderer->free(d->rendering);
         census_finish(&d->census);
         FUZZ_CHECK(pairing_finish(d->pairing) == 0 && d->out->error == 0);

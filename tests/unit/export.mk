@@ -1,11 +1,9 @@
 # unit tests of export
 export_test_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
-unit_tests += %D%/test-escape %D%/test-spans %D%/test-exporter %D%/test-wake
+unit_tests += %D%/test-escape %D%/test-spans %D%/test-exporter
 %C%_test_escape_CFLAGS   = $(export_test_cflags)
 %C%_test_escape_LDADD    = $(export_libs) $(CHECK_LIBS)
 %C%_test_spans_CFLAGS    = $(export_test_cflags)
 %C%_test_spans_LDADD     = $(export_libs) $(CHECK_LIBS)
 %C%_test_exporter_CFLAGS = $(export_test_cflags)
 %C%_test_exporter_LDADD  = $(export_libs) $(CHECK_LIBS)
-%C%_test_wake_CFLAGS     = $(export_test_cflags)
-%C%_test_wake_LDADD      = $(export_libs) $(CHECK_LIBS)

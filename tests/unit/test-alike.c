@@ -62,7 +62,7 @@ START_TEST(a_twin_has_the_same_callers)
                 };
                 const Function *a_part = &functions[0], *b = &functions[1], *write = &functions[2];
                 _cleanup_(call_tree_freep) CallTree *t = NULL;
-                _cleanup_(path_match_freep) PathMatch *path_match = NULL;
+                _cleanup_(hash_done) Hash path_match = {};
                 CallNode *root, *a, *a_b, *w, *w_b;
 
                 ck_assert_int_eq(call_tree_new(&t, NULL), 0);
@@ -72,14 +72,14 @@ START_TEST(a_twin_has_the_same_callers)
                 w = child(t, root, write);
                 w_b = child(t, w, b);
                 ck_assert_int_eq(call_tree_finish(t), 0);
-                ck_assert_int_eq(path_match_new(&path_match, t), 0);
-                ck_assert_ptr_eq(path_match_find(path_match, root, &functions[3]), a);
-                ck_assert_ptr_eq(path_match_find(path_match, root, &functions[4]), w);
-                ck_assert_ptr_eq(path_match_find(path_match, a, b), a_b);
-                ck_assert_ptr_eq(path_match_find(path_match, w, b), w_b);
-                ck_assert_ptr_null(path_match_find(path_match, root, b));
-                ck_assert_ptr_null(path_match_find(path_match, a, a_part));
-                ck_assert_ptr_null(path_match_find(path_match, NULL, b));
+                ck_assert_int_eq(path_match_init(&path_match, t), 0);
+                ck_assert_ptr_eq(path_match_find(&path_match, root, &functions[3]), a);
+                ck_assert_ptr_eq(path_match_find(&path_match, root, &functions[4]), w);
+                ck_assert_ptr_eq(path_match_find(&path_match, a, b), a_b);
+                ck_assert_ptr_eq(path_match_find(&path_match, w, b), w_b);
+                ck_assert_ptr_null(path_match_find(&path_match, root, b));
+                ck_assert_ptr_null(path_match_find(&path_match, a, a_part));
+                ck_assert_ptr_null(path_match_find(&path_match, NULL, b));
         }
 END_TEST
 

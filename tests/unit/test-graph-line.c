@@ -232,7 +232,20 @@ START_TEST(no_kernel_has_so_many_cpus_or_levels)
         }
 END_TEST
 
-UNIT_MAIN("graph-line", calls_returns_and_leaves_are_told_apart, every_column_is_optional,
+START_TEST(a_duration_of_sixty_four_digits_is_damaged)
+        {
+                char text[128];
+                GraphLine l;
+
+                (void) snprintf(text, sizeof(text), " 7)   1.%064d us    |  f();", 0);
+                l = parse(text, &usual);
+                ck_assert_int_eq(l.kind, GRAPH_DAMAGED);
+                ck_assert(!l.has_duration);
+        }
+END_TEST
+
+UNIT_MAIN("graph-line", a_duration_of_sixty_four_digits_is_damaged,
+          calls_returns_and_leaves_are_told_apart, every_column_is_optional,
           durations_of_any_size_fill_seven_columns, a_comm_may_hold_anything,
           modules_suffixes_and_arguments_are_not_mixed_up,
           comments_behind_calls_are_names_and_values, lines_about_other_things_are_known,

@@ -25,7 +25,6 @@ static char *draw(const char *options, uint32_t n_cpus, const Step *steps, size_
         renderer_kernel.begin(k);
         for (size_t i = 0; i < n; i++)
                 renderer_kernel.step(k, &steps[i]);
-        renderer_kernel.end(k);
         renderer_kernel.free(k);
         ck_assert_int_eq(buf_take_string(&out, &text), 0);
         return text;

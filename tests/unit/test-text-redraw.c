@@ -49,7 +49,6 @@ static char *redraw_as(TextTrace *t, const char *notrace, bool verbatim) {
                 if (!hidden)
                         r->step(k, &step);
         }
-        r->end(k);
         r->free(k);
         ck_assert_int_eq(buf_take_string(&out, &text), 0);
         return text;

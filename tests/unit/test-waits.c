@@ -165,6 +165,38 @@ START_TEST(short_events_are_the_same)
         }
 END_TEST
 
+static SchedEvent says(const char *text) {
+        return sched_parse(&(Step){ .kind = STEP_OTHER, .text = text });
+}
+
+START_TEST(events_of_the_scheduler_name_who_is_woken_and_who_runs)
+        {
+                SchedEvent e = says("sched_wakeup: comm=server pid=17 prio=120 target_cpu=001");
+
+                ck_assert_int_eq(e.kind, SCHED_WAKING);
+                ck_assert_int_eq(e.pid, 17);
+                ck_assert_str_eq(e.comm, "server");
+                e = says("sched_switch: prev_comm=a prev_pid=16 prev_prio=120 "
+                         "prev_state=S ==> next_comm=b next_pid=18 next_prio=120");
+                ck_assert_int_eq(e.kind, SCHED_SWITCH);
+                ck_assert_int_eq(e.pid, 18);
+                ck_assert_str_eq(e.comm, "b");
+                e = says("sched_wakeup_new: comm=child pid=19 prio=120 target_cpu=001");
+                ck_assert_int_eq(e.kind, SCHED_WAKING_NEW);
+                ck_assert_int_eq(e.pid, 19);
+        }
+END_TEST
+
+START_TEST(a_name_cannot_pretend_to_be_a_pid)
+        {
+                SchedEvent e = says("sched_waking: comm=x pid=1 pid=17 prio=120");
+
+                ck_assert_int_eq(e.kind, SCHED_WAKING);
+                ck_assert_int_eq(e.pid, 17);
+                ck_assert_str_eq(e.comm, "x pid=1");
+        }
+END_TEST
+
 START_TEST(damaged_events_are_left_out)
         {
                 static const char *const texts[] = {
@@ -180,6 +212,9 @@ START_TEST(damaged_events_are_left_out)
                         "sched_waking: comm=server",
                         "sched_waking: pid=",
                         "sched_stat_runtime: comm=a pid=17 runtime=1 [ns]",
+                        "sched_migrate_task: comm=a pid=1",
+                        "sched_wakeup: comm=a pid=x",
+                        "sched_wakeup: comm=a pid=99999999999999999999",
                 };
                 Step s = { .kind = STEP_OTHER };
 
@@ -189,6 +224,7 @@ START_TEST(damaged_events_are_left_out)
                 }
                 s.text = NULL;
                 ck_assert_int_eq(sched_parse(&s).kind, SCHED_NONE);
+                ck_assert_int_eq(sched_parse(&(Step){ .kind = STEP_LOST }).kind, SCHED_NONE);
         }
 END_TEST
 
@@ -213,4 +249,6 @@ END_TEST
 
 UNIT_MAIN("waits", a_wait_names_who_woke_it_from_where_and_how_long_that_took,
           who_is_preempted_is_not_woken, an_interrupt_wakes_in_nobodys_name,
-          short_events_are_the_same, damaged_events_are_left_out, a_thousand_tasks_are_told_apart)
+          short_events_are_the_same, damaged_events_are_left_out,
+          events_of_the_scheduler_name_who_is_woken_and_who_runs, a_name_cannot_pretend_to_be_a_pid,
+          a_thousand_tasks_are_told_apart)

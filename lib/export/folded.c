@@ -1,41 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Two of the formats that need nothing else are here: stacks, and the picture. */
-
-#include "base/grow.h"
-#include "export/tree-export.h"
-#include "export/escape.h"
-#include "export/flame.h"
-
-int tree_export_new(void **ret, const ExportInfo *info, Pairing *pairing, Buf *out) {
-        TreeExport *t = malloc(sizeof(*t));
-
-        if (!t)
-                return -ENOMEM;
-        *t = (TreeExport){ .info = info, .out = out };
-        if (call_tree_new(&t->tree, pairing) < 0) {
-                free(t);
-                return -ENOMEM;
-        }
-        *ret = t;
-        return 0;
-}
-
-void tree_export_free(void *p) {
-        TreeExport *t = p;
-
-        call_tree_free(t->tree);
-        free(t);
-}
-
-/* --- folded: "udp_sendmsg;ip_make_skb 180", the stack and its own time ------------------------ */
-
-/* The own time of calls that were cut is in a line of its own, "udp_sendmsg;(cut) 20": so a caller has in
+/*
+ * "udp_sendmsg;ip_make_skb 180", the stack and its own time
+ *
+ * The own time of calls that were cut is in a line of its own, "udp_sendmsg;(cut) 20": so a caller has in
  * every program what its calls took, and what of it are lower bounds can be seen, and left out.
  *
  * Paths are as long as trees are deep.  What is more than these for a node on average is left out,
  * beginning with what took least, and counted under its caller as "(smaller)": no real recording
- * comes near. */
+ * comes near.
+ */
+
+#include "base/grow.h"
+#include "export/escape.h"
+#include "export/exporter.h"
+
 #define FOLDED_FIXED_BYTES ((uint64_t) 512 << 10)
 #define FOLDED_NODE_BYTES 2048
 #define FIGURE_BYTES 22
@@ -99,16 +78,11 @@ static void add_stack(Buf *out, const Path *path, const char *more, uint64_t ns)
 
 static int folded_end(void *p) {
         _cleanup_(path_done) Path path = { .text = BUF_INIT };
-        TreeExport *t = p;
-        const CallNode *root, *n;
+        ExportState *t = p;
+        const CallNode *root = call_tree_root(t->tree), *n = call_node_next(root, root);
         uint64_t least_ns = 0;
-        int r = call_tree_finish(t->tree);
+        int r = find_least(t->tree, root, &least_ns);
 
-        if (r < 0)
-                return r;
-        root = call_tree_root(t->tree);
-        r = find_least(t->tree, root, &least_ns);
-        n = call_node_next(root, root);
         while (n && r >= 0) {
                 uint64_t rest_ns = 0;
 
@@ -133,32 +107,6 @@ static int folded_end(void *p) {
 const Exporter exporter_folded = {
         .name = "folded",
         .summary = "a stack a line with its own nanoseconds, as flamegraph.pl and others read them",
-        .new = tree_export_new,
+        .has_tree = true,
         .end = folded_end,
-        .free = tree_export_free,
-};
-
-/* --- flame ------------------------------------------------------------------------------------ */
-
-static int flame_end(void *p) {
-        TreeExport *t = p;
-        int r = call_tree_finish(t->tree);
-
-        if (r < 0)
-                return r;
-        buf_adds(t->out, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n");
-        return flame_write(t->out, &(Flame){ .title = t->info->title,
-                                             .tree = t->tree,
-                                             .before = t->info->before,
-                                             .before_title = t->info->before_title,
-                                             .has_script = true });
-}
-
-const Exporter exporter_flame = {
-        .name = "flame",
-        .summary = "a flame graph, one SVG that any browser opens",
-        .compares = true,
-        .new = tree_export_new,
-        .end = flame_end,
-        .free = tree_export_free,
 };
