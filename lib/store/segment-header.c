@@ -60,8 +60,7 @@ int segment_read_header(int fd, SegmentHeader *ret) {
         h.n_pages = le64toh(h.n_pages);
         if (h.version != SEGMENT_VERSION)
                 return tell_others_apart(fd);
-        if (h.header_bytes != SEGMENT_HEADER_BYTES || h.page_bytes < PAGE_BYTES_MIN ||
-            h.page_bytes > PAGE_BYTES_MAX || (h.page_bytes & (h.page_bytes - 1)) != 0 ||
+        if (h.header_bytes != SEGMENT_HEADER_BYTES || !page_bytes_are_valid(h.page_bytes) ||
             h.cpu >= STORE_MAX_CPUS || h.sequence > UINT32_MAX || h.previous > h.sequence ||
             h.state > SEGMENT_STATE_CLOSED)
                 return SEGMENT_E_DAMAGED;
