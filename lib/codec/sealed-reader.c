@@ -441,20 +441,8 @@ int sealed_reader_block(SealedReader *r, size_t i, const void **ret) {
 
 /* --- what is known ---------------------------------------------------------------------------- */
 
-uint32_t sealed_reader_cpu(const SealedReader *r) {
-        return r->identity.cpu;
-}
-
-uint64_t sealed_reader_sequence(const SealedReader *r) {
-        return r->identity.sequence;
-}
-
-uint64_t sealed_reader_previous(const SealedReader *r) {
-        return (uint64_t) r->identity.previous - 1;
-}
-
-uint32_t sealed_reader_page_bytes(const SealedReader *r) {
-        return r->identity.page_bytes;
+const SealedHeader *sealed_reader_identity(const SealedReader *r) {
+        return &r->identity;
 }
 
 uint64_t sealed_reader_n_pages(const SealedReader *r) {

@@ -289,22 +289,6 @@ int session_dir_open_segment_file(const SessionDir *d, uint32_t cpu, uint64_t se
         return entry_open_file(d->fd, path, O_RDONLY);
 }
 
-int session_dir_open_segment(const SessionDir *d, uint32_t cpu, uint64_t sequence, Segment **ret) {
-        _cleanup_(segment_freep) Segment *s = NULL;
-        int r, fd = session_dir_open_segment_file(d, cpu, sequence);
-
-        if (fd == -EISDIR || fd == -EBADFD)
-                return SEGMENT_E_DAMAGED;
-        r = fd < 0 ? fd : segment_take_fd(&s, fd);
-        if (r != 0)
-                return r;
-        /* A file that was moved here would put its pages on the wrong CPU or in the wrong order. */
-        if (segment_cpu(s) != cpu || segment_sequence(s) != sequence)
-                return SEGMENT_E_DAMAGED;
-        *ret = TAKE_PTR(s);
-        return 0;
-}
-
 int session_dir_read_symbols(const SessionDir *d, const char *hash, char **ret, size_t *ret_n) {
         if (d->files)
                 return d->files->read_symbols(d->p, ret, ret_n);
