@@ -343,13 +343,8 @@ static int read_window(PageSource *s, uint64_t i, uint64_t n_max, const void **r
                 n = MIN(n, n_max);
                 n = MAX(n, (uint64_t) 1);
                 s->n_window = 0;
-                if (s->n_window_room < n * page_bytes) {
-                        free(s->window);
-                        s->window = malloc(n * page_bytes);
-                        s->n_window_room = s->window ? n * page_bytes : 0;
-                        if (!s->window)
-                                return -ENOMEM;
-                }
+                if (!ARRAY_ROOM(s->window, s->n_window_room, n * page_bytes))
+                        return -ENOMEM;
                 n_read = pread_up_to(s->fd, s->window, n * page_bytes, page_at(s, i));
                 if (n_read < 0)
                         return (int) n_read;
@@ -420,10 +415,7 @@ static uint64_t find_sealed(SealedReader *r, uint64_t ns) {
         while (high - low > 1) {
                 size_t middle = low + (high - low) / 2;
 
-                if (sealed_reader_entry(r, middle)->first_ns <= ns)
-                        low = middle;
-                else
-                        high = middle;
+                *(sealed_reader_entry(r, middle)->first_ns <= ns ? &low : &high) = middle;
         }
         return low > 0 ? sealed_reader_entry(r, low)->first_page : 0;
 }

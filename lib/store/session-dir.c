@@ -26,7 +26,6 @@
 #define META_BYTES_MAX ((size_t) 16 << 20)
 #define TRACING_BYTES_MAX ((size_t) 64 << 20)
 #define CPU_NAME_MAX 16
-#define SEGMENT_PATH_MAX (CPU_NAME_MAX + SEGMENT_NAME_MAX)
 
 struct SessionDir {
         int fd;
@@ -280,13 +279,11 @@ int session_dir_list_segments(const SessionDir *d, uint32_t cpu, uint64_t **ret,
 }
 
 int session_dir_open_segment_file(const SessionDir *d, uint32_t cpu, uint64_t sequence) {
-        char cpu_name[CPU_NAME_MAX], name[SEGMENT_NAME_MAX], path[SEGMENT_PATH_MAX];
+        char path[SEGMENT_PATH_MAX];
 
         if (sequence > UINT32_MAX || d->files)
                 return ORIGIN(-EINVAL);
-        (void) snprintf(path, sizeof(path), "%s/%s", format_cpu_name(cpu_name, cpu),
-                        segment_format_name(name, sequence));
-        return entry_open_file(d->fd, path, O_RDONLY);
+        return entry_open_file(d->fd, segment_format_path(path, cpu, sequence), O_RDONLY);
 }
 
 int session_dir_read_symbols(const SessionDir *d, const char *hash, char **ret, size_t *ret_n) {
