@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
 /* A segment that is not sealed, mapped: for whoever holds its pages against something. */
