@@ -32,8 +32,8 @@ static int check_blocks(DeepCheck *c, SealedReader *r) {
         damages = sealed_reader_damages(r, &n);
         k = 0;
         for (size_t i = 0; k >= 0 && i < n; i++)
-                k = damage_add_part(&c->damages, sealed_reader_cpu(r), sealed_reader_sequence(r),
-                                    &damages[i]);
+                k = damage_add_part(&c->damages, sealed_reader_identity(r)->cpu,
+                                    sealed_reader_identity(r)->sequence, &damages[i]);
         return k;
 }
 

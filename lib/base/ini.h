@@ -13,6 +13,8 @@
 
 #include <stddef.h>
 
+#include "base/strv.h"
+
 #define INI_BYTES_MAX ((size_t) 1 << 20) /* of a file */
 
 typedef struct IniEntry {
@@ -33,3 +35,6 @@ typedef struct IniHandler {
 
 /* @text: changed meanwhile.  0, or what a handler returned. */
 int ini_parse(char *text, const IniHandler *h);
+/* Adds "FILE:LINE: ...".  0 or -ENOMEM. */
+int ini_complain(Strv *problems, const char *file, unsigned line, const char *format, ...)
+        _printf_(4, 5);

@@ -8,21 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/strv.h"
 
 int strv_take(Strv *v, char *s) {
         if (!s)
                 return -ENOMEM;
-        if (v->n == v->n_room) {
-                size_t n_room = v->n_room ? v->n_room * 2 : 8;
-                char **items = reallocarray(v->items, n_room + 1, sizeof(*items));
-
-                if (!items) {
-                        free(s);
-                        return -ENOMEM;
-                }
-                v->items = items;
-                v->n_room = n_room;
+        if (!ARRAY_ROOM(v->items, v->n_room, v->n + 2)) {
+                free(s);
+                return -ENOMEM;
         }
         v->items[v->n++] = s;
         v->items[v->n] = NULL;

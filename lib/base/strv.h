@@ -15,7 +15,7 @@
 typedef struct Strv {
         char **items;
         size_t n;
-        size_t n_room; /* strings that fit before it must grow, without the NULL */
+        size_t n_room; /* strings that fit before it must grow, with the NULL */
 } Strv;
 
 int strv_add(Strv *v, const char *s); /* copies @s; -ENOMEM */

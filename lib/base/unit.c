@@ -62,20 +62,30 @@ static int scale_number(uint64_t whole, uint64_t fraction, uint64_t unit, uint64
         return 0;
 }
 
-int parse_bytes(const char *s, uint64_t *ret) {
-        static const char suffixes[] = "KMGT";
-        uint64_t whole, fraction, unit = 1;
-        int r;
+/* A number and perhaps one of @suffixes, each of which is @step times the one before; *@s is behind it,
+ * and *@unit 1 without one. */
+static int read_scaled(const char **s, const char *suffixes, uint64_t step, uint64_t *whole,
+                       uint64_t *fraction, uint64_t *unit, const char *blanks) {
+        uint64_t scale = step;
+        int r = read_number(s, whole, fraction);
 
-        r = read_number(&s, &whole, &fraction);
+        *unit = 1;
         if (r < 0)
                 return r;
-        s += strspn(s, " ");
-        for (size_t i = 0; i < strlen(suffixes); i++)
-                if (toupper(*s) == suffixes[i])
-                        unit = 1ULL << (10 * (i + 1));
-        if (unit > 1)
-                s++;
+        *s += strspn(*s, blanks);
+        for (; *suffixes; suffixes++, scale *= step)
+                if (toupper(**s) == *suffixes)
+                        *unit = scale;
+        *s += *unit > 1;
+        return 0;
+}
+
+int parse_bytes(const char *s, uint64_t *ret) {
+        uint64_t whole, fraction, unit;
+        int r = read_scaled(&s, "KMGT", 1024, &whole, &fraction, &unit, " ");
+
+        if (r < 0)
+                return r;
         if (*s == 'i' && unit > 1 && s[1] == 'B')
                 s++;
         if (*s == 'B')
@@ -86,17 +96,11 @@ int parse_bytes(const char *s, uint64_t *ret) {
 }
 
 int parse_count(const char *s, uint64_t *ret) {
-        static const char suffixes[] = "KMG";
-        uint64_t whole, fraction, unit = 1;
-        int r;
+        uint64_t whole, fraction, unit;
+        int r = read_scaled(&s, "KMG", 1000, &whole, &fraction, &unit, "");
 
-        r = read_number(&s, &whole, &fraction);
         if (r < 0)
                 return r;
-        for (size_t i = 0, scale = 1000; i < strlen(suffixes); i++, scale *= 1000)
-                if (toupper(*s) == suffixes[i])
-                        unit = scale;
-        s += unit > 1;
         if (*s || (unit == 1 && fraction > 0))
                 return -EINVAL;
         return scale_number(whole, fraction, unit, ret);

@@ -42,8 +42,7 @@ int block_codec_new(BlockCodec **ret, uint32_t page_bytes, bool swap, int level)
         _cleanup_(block_codec_freep) BlockCodec *c = NULL;
         int r;
 
-        if (page_bytes < PAGE_BYTES_MIN || page_bytes > PAGE_BYTES_MAX ||
-            (page_bytes & (page_bytes - 1)) != 0 || level < 0 || level > LEVEL_MAX)
+        if (!page_bytes_are_valid(page_bytes) || level < 0 || level > LEVEL_MAX)
                 return ORIGIN(-EINVAL);
         c = malloc(sizeof(*c));
         if (!c)

@@ -95,8 +95,7 @@ static int read_head(DatFile *f, DatBytes *b, char **ret_problem) {
 
 static int check_buffer(const DatFile *f, DatBuffer *b, char **ret_problem) {
         b->page_bytes = b->page_bytes ?: f->page_bytes;
-        if (b->page_bytes < PAGE_BYTES_MIN || b->page_bytes > PAGE_BYTES_MAX ||
-            (b->page_bytes & (b->page_bytes - 1)) != 0)
+        if (!page_bytes_are_valid(b->page_bytes))
                 return dat_fail(ret_problem, 14, "the size of a page is impossible");
         for (size_t i = 1; i < b->n_cpus; i++)
                 if (b->cpus[i - 1].cpu >= b->cpus[i].cpu)

@@ -43,7 +43,7 @@ static int take_text(char **ret, const json_t *o, const char *member) {
 
 int dat_origin_apply(SessionMeta *m, const char *text) {
         ClockSteps steps = {};
-        ClockTuple start, stop;
+        ClockTuple start = {}, stop = {};
         json_t *o;
         int r;
 

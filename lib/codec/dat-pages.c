@@ -121,14 +121,8 @@ static int load(DatPages *p, const Chunk *c, const uint8_t **ret) {
 
         if (c->at < p->window_at || chunk_end(c) > p->window_at + p->n_window) {
                 p->n_window = 0;
-                if (p->n_window_room < n) {
-                        uint8_t *window = realloc(p->window, n);
-
-                        if (!window)
-                                return -ENOMEM;
-                        p->window = window;
-                        p->n_window_room = n;
-                }
+                if (!ARRAY_ROOM(p->window, p->n_window_room, n))
+                        return -ENOMEM;
                 n_read = dat_file_read_cpu(p->f, p->cpu, c->at, p->window, n);
                 if (n_read < (ssize_t) c->n)
                         return DAT_PAGES_E_LOST;
@@ -244,10 +238,7 @@ static const Mark *find_mark(const DatPages *p, uint64_t page) {
         while (high - low > 1) {
                 size_t middle = low + (high - low) / 2;
 
-                if (p->marks[middle].first_page <= page)
-                        low = middle;
-                else
-                        high = middle;
+                *(p->marks[middle].first_page <= page ? &low : &high) = middle;
         }
         return &p->marks[low];
 }
@@ -297,14 +288,8 @@ static int unpack(DatPages *p) {
 
         if (r < 0)
                 return r;
-        if (p->n_room < c->n_plain) {
-                uint8_t *pages = realloc(p->pages, c->n_plain);
-
-                if (!pages)
-                        return -ENOMEM;
-                p->pages = pages;
-                p->n_room = c->n_plain;
-        }
+        if (!ARRAY_ROOM(p->pages, p->n_room, c->n_plain))
+                return -ENOMEM;
         if (r > 0 ||
             dat_unpack(dat_file_compressor(p->f), p->zstd, data, c->n, p->pages, c->n_plain) != 0) {
                 r = note(p, c->number, c->n_plain / p->page_bytes, "does not unpack");

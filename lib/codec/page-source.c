@@ -199,7 +199,7 @@ int page_source_refresh(PageSource *s) {
         s->behind = NULL; /* it may be mapped elsewhere */
         if (!s->raw)
                 return 0;
-        n_before = segment_n_pages(s->raw);
+        n_before = segment_header(s->raw)->n_pages;
         r = segment_refresh(s->raw);
         if (r >= 0)
                 look_for_holes(s);
@@ -214,25 +214,28 @@ int page_source_refresh(PageSource *s) {
 uint32_t page_source_cpu(const PageSource *s) {
         if (s->dat)
                 return dat_pages_cpu(s->dat);
-        return s->raw ? segment_cpu(s->raw) : sealed_reader_cpu(s->sealed);
+        return s->raw ? segment_header(s->raw)->cpu : sealed_reader_identity(s->sealed)->cpu;
 }
 
 uint64_t page_source_sequence(const PageSource *s) {
         if (s->dat)
                 return 0;
-        return s->raw ? segment_sequence(s->raw) : sealed_reader_sequence(s->sealed);
+        return s->raw ? segment_header(s->raw)->sequence
+                      : sealed_reader_identity(s->sealed)->sequence;
 }
 
 uint64_t page_source_previous(const PageSource *s) {
         if (s->dat)
                 return UINT64_MAX;
-        return s->raw ? segment_previous(s->raw) : sealed_reader_previous(s->sealed);
+        return s->raw ? segment_previous(s->raw)
+                      : (uint64_t) sealed_reader_identity(s->sealed)->previous - 1;
 }
 
 uint32_t page_source_page_bytes(const PageSource *s) {
         if (s->dat)
                 return dat_pages_page_bytes(s->dat);
-        return s->raw ? segment_page_bytes(s->raw) : sealed_reader_page_bytes(s->sealed);
+        return s->raw ? segment_header(s->raw)->page_bytes
+                      : sealed_reader_identity(s->sealed)->page_bytes;
 }
 
 bool page_source_is_sealed(const PageSource *s) {
@@ -240,13 +243,13 @@ bool page_source_is_sealed(const PageSource *s) {
 }
 
 bool page_source_is_closed(const PageSource *s) {
-        return s->dat || s->sealed || segment_is_closed(s->raw);
+        return s->dat || s->sealed || segment_header(s->raw)->state == SEGMENT_STATE_CLOSED;
 }
 
 uint64_t page_source_n_pages(const PageSource *s) {
         if (s->dat)
                 return dat_pages_n_pages(s->dat);
-        return s->raw ? segment_n_pages(s->raw) : sealed_reader_n_pages(s->sealed);
+        return s->raw ? segment_header(s->raw)->n_pages : sealed_reader_n_pages(s->sealed);
 }
 
 int page_source_has_page(const PageSource *s, uint64_t i) {
@@ -282,7 +285,7 @@ static int read_sealed(SealedReader *r, uint64_t i, const void **ret, uint64_t *
         *ret_n = e->first_page + e->n_pages - i;
         if (k == SEALED_E_DAMAGED)
                 return PAGE_SOURCE_E_LOST;
-        *ret = (const char *) pages + (i - e->first_page) * sealed_reader_page_bytes(r);
+        *ret = (const char *) pages + (i - e->first_page) * sealed_reader_identity(r)->page_bytes;
         return 0;
 }
 
@@ -340,13 +343,8 @@ static int read_window(PageSource *s, uint64_t i, uint64_t n_max, const void **r
                 n = MIN(n, n_max);
                 n = MAX(n, (uint64_t) 1);
                 s->n_window = 0;
-                if (s->n_window_room < n * page_bytes) {
-                        free(s->window);
-                        s->window = malloc(n * page_bytes);
-                        s->n_window_room = s->window ? n * page_bytes : 0;
-                        if (!s->window)
-                                return -ENOMEM;
-                }
+                if (!ARRAY_ROOM(s->window, s->n_window_room, n * page_bytes))
+                        return -ENOMEM;
                 n_read = pread_up_to(s->fd, s->window, n * page_bytes, page_at(s, i));
                 if (n_read < 0)
                         return (int) n_read;
@@ -417,10 +415,7 @@ static uint64_t find_sealed(SealedReader *r, uint64_t ns) {
         while (high - low > 1) {
                 size_t middle = low + (high - low) / 2;
 
-                if (sealed_reader_entry(r, middle)->first_ns <= ns)
-                        low = middle;
-                else
-                        high = middle;
+                *(sealed_reader_entry(r, middle)->first_ns <= ns ? &low : &high) = middle;
         }
         return low > 0 ? sealed_reader_entry(r, low)->first_page : 0;
 }

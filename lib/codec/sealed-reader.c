@@ -43,7 +43,7 @@ struct SealedReader {
 
         BlockCodec *codec;
         size_t i_cached; /* SIZE_MAX: none */
-        void *pages;
+        uint8_t *pages;
         size_t n_pages_room; /* [bytes] */
         uint8_t *file_block; /* header and body, as in the file */
         size_t n_file_block_room;
@@ -348,23 +348,9 @@ static bool big_endian_here(void) {
 static int make_room(SealedReader *r, size_t n_file_block, size_t n_raw) {
         bool swap = !!(r->identity.flags & SEALED_FLAG_BIG_ENDIAN) != big_endian_here();
 
-        if (r->n_pages_room < n_raw) {
-                void *p = malloc(n_raw);
-
-                if (!p)
-                        return -ENOMEM;
-                free(r->pages);
-                r->pages = p;
-                r->n_pages_room = n_raw;
-        }
-        if (r->n_file_block_room < n_file_block) {
-                uint8_t *p = realloc(r->file_block, n_file_block);
-
-                if (!p)
-                        return -ENOMEM;
-                r->file_block = p;
-                r->n_file_block_room = n_file_block;
-        }
+        if (!ARRAY_ROOM(r->pages, r->n_pages_room, n_raw) ||
+            !ARRAY_ROOM(r->file_block, r->n_file_block_room, n_file_block))
+                return -ENOMEM;
         return r->codec ? 0 : block_codec_new(&r->codec, r->identity.page_bytes, swap, 0);
 }
 
@@ -441,20 +427,8 @@ int sealed_reader_block(SealedReader *r, size_t i, const void **ret) {
 
 /* --- what is known ---------------------------------------------------------------------------- */
 
-uint32_t sealed_reader_cpu(const SealedReader *r) {
-        return r->identity.cpu;
-}
-
-uint64_t sealed_reader_sequence(const SealedReader *r) {
-        return r->identity.sequence;
-}
-
-uint64_t sealed_reader_previous(const SealedReader *r) {
-        return (uint64_t) r->identity.previous - 1;
-}
-
-uint32_t sealed_reader_page_bytes(const SealedReader *r) {
-        return r->identity.page_bytes;
+const SealedHeader *sealed_reader_identity(const SealedReader *r) {
+        return &r->identity;
 }
 
 uint64_t sealed_reader_n_pages(const SealedReader *r) {

@@ -43,10 +43,8 @@ typedef struct SealedDamage {
  * Return: 0, SEALED_E_DAMAGED (neither a header nor a block in it), SEALED_E_NEWER, -errno.
  */
 int sealed_reader_take_fd(SealedReader **ret, int fd, uint32_t *ret_version);
-uint32_t sealed_reader_cpu(const SealedReader *r);
-uint64_t sealed_reader_sequence(const SealedReader *r);
-uint64_t sealed_reader_previous(const SealedReader *r); /* segment_previous() */
-uint32_t sealed_reader_page_bytes(const SealedReader *r);
+/* Whose it is: page_bytes, cpu, sequence, session_id, flags, previous; the rest means nothing. */
+const SealedHeader *sealed_reader_identity(const SealedReader *r);
 /* That it was sealed with, as far as is known. */
 uint64_t sealed_reader_n_pages(const SealedReader *r);
 

@@ -26,7 +26,7 @@ typedef struct CursorHead {
         uint32_t cpu;
 } CursorHead;
 
-/* What a cursor met so far, some events ahead. */
+/* What a cursor met so far, some events ahead.  All of it are uint64_t: stream_count() adds them up. */
 typedef struct CursorCount {
         uint64_t n_segments, n_pages, n_records;
         uint64_t n_segments_damaged; /* not segments at all: skipped */

@@ -2,7 +2,7 @@
 
 /* Arguments become numbers of this machine on the way, records of others stay as they are. */
 
-#include "base/cleanup.h"
+#include "base/grow.h"
 #include "decode/payload.h"
 
 int payloads_keep(Payloads *p, const Formats *formats, Event *event) {
@@ -12,15 +12,8 @@ int payloads_keep(Payloads *p, const Formats *formats, Event *event) {
         uint64_t *words;
 
         p->at ^= 1;
-        if (_unlikely_(n >= p->n_room[p->at])) {
-                size_t n_room = MAX(n + 1, (size_t) 256);
-                void *kept = realloc(p->kept[p->at], n_room);
-
-                if (!kept)
-                        return -ENOMEM;
-                p->kept[p->at] = kept;
-                p->n_room[p->at] = n_room;
-        }
+        if (!ARRAY_ROOM(p->kept[p->at], p->n_room[p->at], n / sizeof(*words) + 1))
+                return -ENOMEM;
         words = p->kept[p->at];
         if (event->kind == EVENT_ENTRY)
                 for (uint32_t i = 0; i < event->n_args; i++)

@@ -12,7 +12,7 @@
 #include "decode/formats.h"
 
 typedef struct Payloads {
-        void *kept[2];
+        uint64_t *kept[2];
         size_t n_room[2];
         unsigned at;
 } Payloads;

@@ -215,33 +215,16 @@ const Cursor *stream_cursor(const Stream *s, size_t i) {
 }
 
 void stream_count(const Stream *s, CursorCount *ret) {
-        CursorCount sum = {};
+        uint64_t *sums = (uint64_t *) ret;
 
+        *ret = (CursorCount){};
         for (size_t i = 0; i < s->n_cursors; i++) {
                 CursorCount c;
 
                 cursor_count(s->cursors[i], &c);
-                sum.n_segments += c.n_segments;
-                sum.n_pages += c.n_pages;
-                sum.n_records += c.n_records;
-                sum.n_segments_damaged += c.n_segments_damaged;
-                sum.n_segments_newer += c.n_segments_newer;
-                sum.n_segments_unbegun += c.n_segments_unbegun;
-                sum.n_segments_missing += c.n_segments_missing;
-                sum.n_segments_gone += c.n_segments_gone;
-                sum.n_parts_damaged += c.n_parts_damaged;
-                sum.n_pages_lost += c.n_pages_lost;
-                sum.n_pages_torn += c.n_pages_torn;
-                sum.n_pages_empty += c.n_pages_empty;
-                sum.n_pages_damaged += c.n_pages_damaged;
-                sum.n_pages_backwards += c.n_pages_backwards;
-                sum.n_pages_missed += c.n_pages_missed;
-                sum.n_missed += c.n_missed;
-                sum.n_records_short += c.n_records_short;
-                sum.n_torn_bytes += c.n_torn_bytes;
-                sum.n_unclosed += c.n_unclosed;
+                for (size_t k = 0; k < sizeof(c) / sizeof(*sums); k++)
+                        sums[k] += ((const uint64_t *) &c)[k];
         }
-        *ret = sum;
 }
 
 Stream *stream_free(Stream *s) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A table, but for the two words, whose names are store/meta.h's. */
+/* A table. */
 
 #include "base/cleanup.h"
 #include "base/name.h"
@@ -8,42 +8,23 @@
 #include "store/format.h"
 #include "store/json-field.h"
 
-#define ID_CHARS 16
 #define MAX_ROOTS 65536
 
-static bool id_is_valid(const char *s) {
-        return strlen(s) == ID_CHARS && strspn(s, "0123456789abcdef") == ID_CHARS;
-}
-
-#define NUMBER(member, kind, to)                                                                   \
-        {                                                                                          \
-                .key = #member, .type = JSON_FIELD_##kind, .offset = offsetof(Brief, member),      \
-                .max = (to)                                                                        \
-        }
-#define OPTIONAL(member, kind, to)                                                                 \
-        {                                                                                          \
-                .key = #member, .type = JSON_FIELD_##kind, .flags = JSON_FIELD_OMIT,               \
-                .offset = offsetof(Brief, member), .max = (to)                                     \
-        }
-#define WORD(member, valid)                                                                        \
-        {                                                                                          \
-                .key = #member, .type = JSON_FIELD_TEXT, .flags = JSON_FIELD_REQUIRED,             \
-                .offset = offsetof(Brief, member), .max_text = SESSION_NAME_MAX,                   \
-                .is_valid = (valid)                                                                \
-        }
+#define NUMBER(member, kind, to, ...) JSON_FIELD(Brief, member, kind, .max = (to), __VA_ARGS__)
+#define NAME(member, valid)                                                                        \
+        JSON_FIELD(Brief, member, TEXT, .flags = JSON_FIELD_REQUIRED, .is_valid = (valid),         \
+                   .max_text = SESSION_NAME_MAX)
 
 static const JsonField fields[] = {
-        WORD(name, session_name_is_valid),
-        WORD(id, id_is_valid),
-        OPTIONAL(newer_version, U32, UINT32_MAX),
-        OPTIONAL(pinned, BOOL, 0),
-        OPTIONAL(degraded, BOOL, 0),
+        JSON_FIELD(Brief, state, WORD, .flags = JSON_FIELD_REQUIRED, .words = session_state_names,
+                   .max = _SESSION_STATE_N),
+        NAME(name, session_name_is_valid),
+        NAME(id, session_id_is_valid),
+        NUMBER(newer_version, U32, UINT32_MAX, .flags = JSON_FIELD_OMIT),
+        JSON_FIELD(Brief, pinned, BOOL, .flags = JSON_FIELD_OMIT),
+        JSON_FIELD(Brief, degraded, BOOL, .flags = JSON_FIELD_OMIT),
         NUMBER(owner_uid, U32, UINT32_MAX),
-        { .key = "roots",
-          .type = JSON_FIELD_STRV,
-          .offset = offsetof(Brief, roots),
-          .max = BRIEF_ROOTS_MAX,
-          .max_text = FUNCTION_NAME_MAX },
+        JSON_FIELD(Brief, roots, STRV, .max = BRIEF_ROOTS_MAX, .max_text = FUNCTION_NAME_MAX),
         NUMBER(n_roots, U64, MAX_ROOTS),
         NUMBER(start_ns, U64, INT64_MAX),
         NUMBER(stop_ns, U64, INT64_MAX),
@@ -53,6 +34,9 @@ static const JsonField fields[] = {
         NUMBER(events_lost, U64, INT64_MAX),
         NUMBER(pages_lost, U64, INT64_MAX),
         NUMBER(n_gaps, U64, INT64_MAX),
+        JSON_FIELD(Brief, limit, WORD, .flags = JSON_FIELD_OMIT, .words = session_limit_names,
+                   .max = _SESSION_LIMIT_N),
+        NUMBER(disk_bytes, U64, INT64_MAX, .flags = JSON_FIELD_OMIT, .fallback = UINT64_MAX),
 };
 
 static int copy_roots(Brief *b, const SessionMeta *m) {
@@ -98,43 +82,7 @@ int brief_of_meta(Brief *ret, const SessionMeta *m, uint64_t disk_bytes) {
 }
 
 json_t *brief_to_json(const Brief *b) {
-        json_auto_t *o = json_pack("{s:s}", "state", session_state_name(b->state));
-
-        if (!o || json_fields_write(o, fields, ELEMENTSOF(fields), b) < 0 ||
-            (b->limit != SESSION_LIMIT_NONE &&
-             json_object_set_new(o, "limit", json_string(session_limit_names[b->limit])) < 0) ||
-            (b->disk_bytes != UINT64_MAX &&
-             json_object_set_new(
-                     o, "disk_bytes",
-                     json_integer((json_int_t) MIN(b->disk_bytes, (uint64_t) INT64_MAX))) < 0))
-                return NULL;
-        return TAKE_PTR(o);
-}
-
-/* 0, META_E_INVALID. */
-static int read_words(Brief *b, const json_t *o, const char **ret_field) {
-        const char *state = json_string_value(json_object_get(o, "state")),
-                   *limit = json_string_value(json_object_get(o, "limit"));
-        json_t *disk_bytes = json_object_get(o, "disk_bytes");
-        int i = state ? session_state_from_name(state) : -EINVAL;
-
-        *ret_field = "state";
-        if (i < 0)
-                return META_E_INVALID;
-        b->state = (SessionState) i;
-        *ret_field = "limit";
-        for (i = 0; limit && !streq(session_limit_names[i], limit); i++)
-                if (i + 1 == _SESSION_LIMIT_N)
-                        return META_E_INVALID;
-        b->limit = (SessionLimit) i;
-        *ret_field = "disk_bytes";
-        b->disk_bytes = UINT64_MAX;
-        if (!disk_bytes)
-                return 0;
-        if (!json_is_integer(disk_bytes) || json_integer_value(disk_bytes) < 0)
-                return META_E_INVALID;
-        b->disk_bytes = (uint64_t) json_integer_value(disk_bytes);
-        return 0;
+        return json_fields_new(fields, ELEMENTSOF(fields), b);
 }
 
 int brief_from_json(Brief *ret, const json_t *o, const char **ret_field) {
@@ -142,16 +90,11 @@ int brief_from_json(Brief *ret, const json_t *o, const char **ret_field) {
         int r = json_fields_read(&b, fields, ELEMENTSOF(fields), o, ret_field);
 
         if (r == 0)
-                r = read_words(&b, o, ret_field);
-        if (r != 0)
-                return r < 0 ? r : META_E_INVALID;
-        *ret = TAKE(b, (Brief){});
-        return 0;
+                *ret = TAKE(b, (Brief){});
+        return r;
 }
 
 void brief_done(Brief *b) {
-        free(b->name);
-        free(b->id);
-        strv_done(&b->roots);
+        json_fields_done(fields, ELEMENTSOF(fields), b);
         *b = (Brief){};
 }

@@ -12,18 +12,9 @@
 #include "store/json-field.h"
 
 static const JsonField count_fields[] = {
-        { .key = "fired",
-          .type = JSON_FIELD_U64,
-          .offset = offsetof(TriggerCount, fired),
-          .max = INT64_MAX },
-        { .key = "suppressed",
-          .type = JSON_FIELD_U64,
-          .offset = offsetof(TriggerCount, suppressed),
-          .max = INT64_MAX },
-        { .key = "last_ns",
-          .type = JSON_FIELD_U64,
-          .offset = offsetof(TriggerCount, last_ns),
-          .max = INT64_MAX },
+        JSON_FIELD(TriggerCount, fired, U64, .max = INT64_MAX),
+        JSON_FIELD(TriggerCount, suppressed, U64, .max = INT64_MAX),
+        JSON_FIELD(TriggerCount, last_ns, U64, .max = INT64_MAX),
 };
 
 /* What is left of @length_ns that began at @from_ns. */
@@ -60,28 +51,20 @@ void captures_note(Captures *c, uint64_t now_ns) {
 }
 
 json_t *captures_to_json(const Captures *c) {
-        json_t *times = json_array(), *triggers = json_array();
-        int r = times && triggers ? 0 : -1;
+        json_auto_t *times = json_array();
+        int r = times ? 0 : -1;
 
+        if (c->n == 0 && c->n_triggers == 0)
+                return json_null();
         for (size_t i = 0; r >= 0 && i < c->n_times; i++)
                 r = json_array_append_new(times, json_integer((json_int_t) MIN(
                                                          c->times_ns[i], (uint64_t) INT64_MAX)));
-        for (size_t i = 0; r >= 0 && i < c->n_triggers; i++) {
-                json_t *o = json_object();
-
-                r = o ? json_fields_write(o, count_fields, ELEMENTSOF(count_fields),
-                                          &c->triggers[i])
-                      : -1;
-                if (json_array_append_new(triggers, o) < 0)
-                        r = -1;
-        }
-        if (r < 0) {
-                json_decref(times);
-                json_decref(triggers);
+        if (r < 0)
                 return NULL;
-        }
-        return json_pack("{s:I, s:o, s:o}", "n", (json_int_t) MIN(c->n, (uint64_t) INT64_MAX),
-                         "times_ns", times, "triggers", triggers);
+        return json_pack("{s:I, s:O, s:o}", "n", (json_int_t) MIN(c->n, (uint64_t) INT64_MAX),
+                         "times_ns", times, "triggers",
+                         json_fields_new_list(count_fields, ELEMENTSOF(count_fields), c->triggers,
+                                              c->n_triggers, sizeof(*c->triggers)));
 }
 
 static int read_number(uint64_t *ret, const json_t *v) {
@@ -110,12 +93,11 @@ int captures_from_json(Captures *ret, const json_t *o) {
                 r = read_number(&c.times_ns[c.n_times], json_array_get(times, c.n_times));
         for (; r == 0 && c.n_triggers < json_array_size(triggers); c.n_triggers++) {
                 const json_t *count = json_array_get(triggers, c.n_triggers);
-                const char *field;
 
                 if (!json_is_object(count))
                         return CAPTURES_E_INVALID;
                 r = json_fields_read(&c.triggers[c.n_triggers], count_fields,
-                                     ELEMENTSOF(count_fields), count, &field);
+                                     ELEMENTSOF(count_fields), count, NULL);
         }
         if (r != 0)
                 return CAPTURES_E_INVALID;

@@ -51,7 +51,7 @@ uint64_t captures_wait(const Captures *c, const CaptureCaps *caps, uint64_t now_
 /* One is made now. */
 void captures_note(Captures *c, uint64_t now_ns);
 
-json_t *captures_to_json(const Captures *c); /* a new object; NULL without memory */
+json_t *captures_to_json(const Captures *c); /* null if there are none; NULL without memory */
 /* Return: 0, CAPTURES_E_INVALID.  NULL and null are an empty one. */
 enum { CAPTURES_E_INVALID = 1 };
 int captures_from_json(Captures *ret, const json_t *o);

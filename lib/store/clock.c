@@ -5,14 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "store/clock.h"
 #include "store/json-field.h"
 
-#define NUMBER(member)                                                                             \
-        {                                                                                          \
-                .key = #member, .type = JSON_FIELD_U64, .offset = offsetof(ClockTuple, member),    \
-                .max = INT64_MAX                                                                   \
-        }
+#define NUMBER(member) JSON_FIELD(ClockTuple, member, U64, .max = INT64_MAX)
 
 static const JsonField fields[] = {
         NUMBER(trace_ns),
@@ -26,24 +23,14 @@ bool clock_tuple_is_set(const ClockTuple *c) {
 }
 
 json_t *clock_tuple_to_json(const ClockTuple *c) {
-        json_t *o = clock_tuple_is_set(c) ? json_object() : json_null();
-
-        if (json_is_object(o) && json_fields_write(o, fields, ELEMENTSOF(fields), c) < 0) {
-                json_decref(o);
-                return NULL;
-        }
-        return o;
+        return clock_tuple_is_set(c) ? json_fields_new(fields, ELEMENTSOF(fields), c) : json_null();
 }
 
 int clock_tuple_from_json(ClockTuple *ret, const json_t *o) {
-        const char *member;
-
         if (!o || json_is_null(o))
                 return 0;
-        if (!json_is_object(o) ||
-            json_fields_read(ret, fields, ELEMENTSOF(fields), o, &member) != 0)
-                return CLOCK_E_INVALID;
-        return 0;
+        return json_is_object(o) ? json_fields_read(ret, fields, ELEMENTSOF(fields), o, NULL)
+                                 : CLOCK_E_INVALID;
 }
 
 ClockShift clock_shift(const ClockTuple *before, const ClockTuple *now) {
@@ -61,15 +48,12 @@ static bool is_step(int64_t ns) {
 
 int clock_steps_note(ClockSteps *s, const ClockTuple *start, const ClockTuple *now) {
         ClockShift shift = clock_shift(s->n > 0 ? &s->items[s->n - 1] : start, now);
-        ClockTuple *items;
 
         if (!is_step(shift.set_ns) && !is_step(shift.slept_ns))
                 return 0;
         if (s->n < CLOCK_STEPS_MAX) {
-                items = reallocarray(s->items, s->n + 1, sizeof(*items));
-                if (!items)
+                if (!ARRAY_GROW(s->items, s->n))
                         return -ENOMEM;
-                s->items = items;
                 s->n++;
         }
         s->items[s->n - 1] = *now;
@@ -90,32 +74,18 @@ void clock_steps_done(ClockSteps *s) {
 }
 
 json_t *clock_steps_to_json(const ClockSteps *s) {
-        json_t *list = json_array();
-
-        for (size_t i = 0; list && i < s->n; i++)
-                if (json_array_append_new(list, clock_tuple_to_json(&s->items[i])) < 0) {
-                        json_decref(list);
-                        return NULL;
-                }
-        return list;
+        return json_fields_new_list(fields, ELEMENTSOF(fields), s->items, s->n, sizeof(*s->items));
 }
 
 int clock_steps_from_json(ClockSteps *ret, const json_t *list) {
-        size_t n = json_array_size(list);
+        int r = json_fields_read_list(&ret->items, &ret->n, fields, ELEMENTSOF(fields),
+                                      sizeof(*ret->items), list, CLOCK_STEPS_MAX);
 
-        if (!list || json_is_null(list))
-                return 0;
-        if (!json_is_array(list) || n > CLOCK_STEPS_MAX)
-                return CLOCK_E_INVALID;
-        ret->items = calloc(n ?: 1, sizeof(*ret->items));
-        if (!ret->items)
-                return -ENOMEM;
-        for (; ret->n < n; ret->n++) {
-                ClockTuple *c = &ret->items[ret->n];
+        for (size_t i = 0; r == 0 && i < ret->n; i++) {
+                const ClockTuple *c = &ret->items[i];
 
-                if (clock_tuple_from_json(c, json_array_get(list, ret->n)) != 0 ||
-                    !clock_tuple_is_set(c) || (ret->n > 0 && c->trace_ns < c[-1].trace_ns))
-                        return CLOCK_E_INVALID;
+                if (!clock_tuple_is_set(c) || (i > 0 && c->trace_ns < c[-1].trace_ns))
+                        r = CLOCK_E_INVALID;
         }
-        return 0;
+        return r;
 }

@@ -15,14 +15,10 @@
 #define REASON_BYTES_MAX 4096
 
 static const JsonField fields[] = {
-        { .key = "since_ns",
-          .type = JSON_FIELD_U64,
-          .offset = offsetof(Condition, since_ns),
-          .max = INT64_MAX },
-        { .key = "reason",
-          .type = JSON_FIELD_TEXT,
-          .offset = offsetof(Condition, reason),
-          .max_text = REASON_BYTES_MAX },
+        JSON_FIELD(Condition, cause, WORD, .flags = JSON_FIELD_REQUIRED, .words = gap_cause_names,
+                   .max = _GAP_CAUSE_N),
+        JSON_FIELD(Condition, since_ns, U64, .max = INT64_MAX),
+        JSON_FIELD(Condition, reason, TEXT, .max_text = REASON_BYTES_MAX),
 };
 
 const Condition *conditions_find(const Conditions *c, GapCause cause) {
@@ -32,33 +28,22 @@ const Condition *conditions_find(const Conditions *c, GapCause cause) {
         return NULL;
 }
 
-static int append(Conditions *c, Condition **ret) {
-        if (!ARRAY_GROW(c->items, c->n))
-                return -ENOMEM;
-        *ret = &c->items[c->n++];
-        **ret = (Condition){};
-        return 0;
-}
-
 int conditions_set(Conditions *c, GapCause cause, uint64_t since_ns, const char *reason) {
         Condition *it = (Condition *) conditions_find(c, cause);
         char *copy;
-        int r = 0;
 
         if (it && streq(it->reason, reason))
                 return 0;
         copy = strdup(reason);
-        if (!copy)
-                return -ENOMEM;
-        if (it)
-                since_ns = it->since_ns;
-        else
-                r = append(c, &it);
-        if (r < 0) {
+        if (!copy || (!it && !ARRAY_GROW(c->items, c->n))) {
                 free(copy);
-                return r;
+                return -ENOMEM;
         }
-        free(it->reason);
+        if (it) {
+                since_ns = it->since_ns;
+                free(it->reason);
+        } else
+                it = &c->items[c->n++];
         *it = (Condition){ .cause = cause, .since_ns = since_ns, .reason = copy };
         return 1;
 }
@@ -81,51 +66,16 @@ void conditions_done(Conditions *c) {
         *c = (Conditions){};
 }
 
-static json_t *condition_to_json(const Condition *it) {
-        json_t *o = json_object();
-
-        if (o && (json_object_set_new(o, "cause", json_string(gap_cause_name(it->cause))) < 0 ||
-                  json_fields_write(o, fields, ELEMENTSOF(fields), it) < 0)) {
-                json_decref(o);
-                return NULL;
-        }
-        return o;
-}
-
 json_t *conditions_to_json(const Conditions *c) {
-        json_t *list = json_array();
-
-        for (size_t i = 0; list && i < c->n; i++)
-                if (json_array_append_new(list, condition_to_json(&c->items[i])) < 0) {
-                        json_decref(list);
-                        return NULL;
-                }
-        return list;
+        return json_fields_new_list(fields, ELEMENTSOF(fields), c->items, c->n, sizeof(*c->items));
 }
 
 int conditions_from_json(Conditions *ret, const json_t *list) {
-        size_t n = json_array_size(list);
+        int r = json_fields_read_list(&ret->items, &ret->n, fields, ELEMENTSOF(fields),
+                                      sizeof(*ret->items), list, _GAP_CAUSE_N);
 
-        if (!list || json_is_null(list))
-                return 0;
-        if (!json_is_array(list) || n > _GAP_CAUSE_N)
-                return CONDITION_E_INVALID;
-        for (size_t i = 0; i < n; i++) {
-                const json_t *o = json_array_get(list, i);
-                const char *name = json_string_value(json_object_get(o, "cause")), *field;
-                int cause = name ? gap_cause_from_name(name) : -EINVAL;
-                Condition *it;
-                int r;
-
-                if (cause < 0 || conditions_find(ret, (GapCause) cause))
-                        return CONDITION_E_INVALID;
-                r = append(ret, &it);
-                if (r < 0)
-                        return r;
-                it->cause = (GapCause) cause;
-                r = json_fields_read(it, fields, ELEMENTSOF(fields), o, &field);
-                if (r != 0)
-                        return r < 0 ? r : CONDITION_E_INVALID;
-        }
-        return 0;
+        for (size_t i = 0; r == 0 && i < ret->n; i++)
+                if (conditions_find(ret, ret->items[i].cause) != &ret->items[i])
+                        r = CONDITION_E_INVALID;
+        return r;
 }

@@ -212,24 +212,7 @@ typedef struct Parse {
         bool is_foreign; /* in a section that is not ours to judge */
 } Parse;
 
-static int complain(Parse *p, unsigned line, const char *format, ...) _printf_(3, 4);
-static int complain(Parse *p, unsigned line, const char *format, ...) {
-        _cleanup_free_ char *what = NULL;
-        char *text;
-        va_list ap;
-        int n;
-
-        va_start(ap, format);
-        n = vasprintf(&what, format, ap);
-        va_end(ap);
-        if (n < 0) {
-                what = NULL;
-                return -ENOMEM;
-        }
-        if (asprintf(&text, "%s:%u: %s", p->file, line, what) < 0)
-                return -ENOMEM;
-        return strv_take(p->problems, text);
-}
+#define complain(p, line, ...) ini_complain((p)->problems, (p)->file, (line), __VA_ARGS__)
 
 static int on_section(const char *name, unsigned line, void *userdata) {
         Parse *p = userdata;
@@ -245,7 +228,7 @@ static int on_section(const char *name, unsigned line, void *userdata) {
 }
 
 static int on_bad_line(unsigned line, const char *what, void *userdata) {
-        return complain(userdata, line, "%s, ignored", what);
+        return complain((Parse *) userdata, line, "%s, ignored", what);
 }
 
 static int on_set(const IniEntry *e, void *userdata) {

@@ -20,7 +20,6 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "store/discard.h"
-#include "store/sealed.h"
 #include "store/segment-header.h"
 
 #define PROTECTED_PATH "/proc/sys/fs/protected_hardlinks"
@@ -33,19 +32,13 @@ static bool links_are_protected(void) {
 }
 
 /* "cpuN/SSSSSSSS.seg", where a session has it; false if it is no segment. */
-static bool segment_place(int fd, char ret[static PATH_MAX]) {
-        char name[SEGMENT_NAME_MAX];
-        SealedHeader sealed;
+static bool segment_place(int fd, char ret[static SEGMENT_PATH_MAX]) {
         SegmentHeader h;
         int r = segment_read_header(fd, &h);
 
-        if (r == SEGMENT_E_SEALED && sealed_header_read(&sealed, fd) == 0) {
-                h.cpu = sealed.cpu;
-                h.sequence = sealed.sequence;
-        } else if (r != 0)
+        if (r != 0 && r != SEGMENT_E_SEALED)
                 return false;
-        (void) snprintf(ret, PATH_MAX, "cpu%" PRIu32 "/%s", h.cpu,
-                        segment_format_name(name, h.sequence));
+        (void) segment_format_path(ret, h.cpu, h.sequence);
         return true;
 }
 
@@ -72,7 +65,7 @@ static bool is_in_a_session(int sessions_fd, const char *place, const struct sta
 }
 
 static bool is_shared(int fd, int sessions_fd, const struct stat *st) {
-        char place[PATH_MAX];
+        char place[SEGMENT_PATH_MAX];
 
         if (st->st_nlink == 0 || sessions_fd < 0)
                 return false;

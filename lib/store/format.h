@@ -111,6 +111,7 @@
  */
 
 #include <endian.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define SEGMENT_MAGIC "ftracSEG"
@@ -193,3 +194,7 @@ _Static_assert(sizeof(SealedFooter) == 48, "the footer is a file format");
 #define STORE_MAX_CPUS 8192
 #define PAGE_BYTES_MIN 4096U
 #define PAGE_BYTES_MAX (1U << 20)
+
+static inline bool page_bytes_are_valid(uint32_t n) {
+        return n >= PAGE_BYTES_MIN && n <= PAGE_BYTES_MAX && (n & (n - 1)) == 0;
+}

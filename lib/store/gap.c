@@ -16,42 +16,42 @@
 #include "store/gap.h"
 #include "store/json-field.h"
 
-static const struct {
-        const char *name, *sentence;
-} causes[_GAP_CAUSE_N] = {
-        [GAP_OVERRUN] = { "overrun", "the kernel's buffer was full" },
-        [GAP_DROPPED] = { "dropped", "the kernel's buffer was full and took nothing new" },
-        [GAP_INTERRUPTED] = { "interrupted", "the buffer wrapped within an interrupt" },
-        [GAP_CLEARED] = { "cleared", "somebody else emptied the kernel's buffer" },
-        [GAP_TRACING_OFF] = { "tracing_off", "somebody else switched tracing_on off" },
-        [GAP_TRACER_OFF] = { "tracer_off", "somebody else switched the tracer off" },
-        [GAP_FTRACE_OFF] = { "ftrace_off", "sysctl kernel.ftrace_enabled was 0" },
-        [GAP_CLOCK_CHANGED] = { "clock_changed", "somebody else chose another trace_clock" },
-        [GAP_FILTER_CHANGED] = { "filter_changed",
-                                 "somebody else changed which functions or events are traced" },
-        [GAP_NO_SPACE] = { "no_space", "the store's disk was full" },
-        [GAP_DISK_FAILED] = { "disk_failed", "the store's disk refused to take pages" },
-        [GAP_ROOT_GONE] = { "root_gone", "the module of a root was loaded again" },
-        [GAP_ROOTS_CHANGED] = { "roots_changed",
-                                "functions of another session or of a module came or went" },
-        [GAP_NOT_WRITTEN] = { "not_written",
-                              "the store's disk failed to write pages that it had taken" },
-        [GAP_DAEMON_GONE] = { "daemon_gone", "no daemon read the kernel's buffer" },
+const char *const gap_cause_names[_GAP_CAUSE_N] = { [GAP_OVERRUN] = "overrun",
+                                                    [GAP_DROPPED] = "dropped",
+                                                    [GAP_INTERRUPTED] = "interrupted",
+                                                    [GAP_CLEARED] = "cleared",
+                                                    [GAP_TRACING_OFF] = "tracing_off",
+                                                    [GAP_TRACER_OFF] = "tracer_off",
+                                                    [GAP_FTRACE_OFF] = "ftrace_off",
+                                                    [GAP_CLOCK_CHANGED] = "clock_changed",
+                                                    [GAP_FILTER_CHANGED] = "filter_changed",
+                                                    [GAP_NO_SPACE] = "no_space",
+                                                    [GAP_DISK_FAILED] = "disk_failed",
+                                                    [GAP_ROOT_GONE] = "root_gone",
+                                                    [GAP_ROOTS_CHANGED] = "roots_changed",
+                                                    [GAP_NOT_WRITTEN] = "not_written",
+                                                    [GAP_DAEMON_GONE] = "daemon_gone" };
+
+static const char *const sentences[_GAP_CAUSE_N] = {
+        [GAP_OVERRUN] = "the kernel's buffer was full",
+        [GAP_DROPPED] = "the kernel's buffer was full and took nothing new",
+        [GAP_INTERRUPTED] = "the buffer wrapped within an interrupt",
+        [GAP_CLEARED] = "somebody else emptied the kernel's buffer",
+        [GAP_TRACING_OFF] = "somebody else switched tracing_on off",
+        [GAP_TRACER_OFF] = "somebody else switched the tracer off",
+        [GAP_FTRACE_OFF] = "sysctl kernel.ftrace_enabled was 0",
+        [GAP_CLOCK_CHANGED] = "somebody else chose another trace_clock",
+        [GAP_FILTER_CHANGED] = "somebody else changed which functions or events are traced",
+        [GAP_NO_SPACE] = "the store's disk was full",
+        [GAP_DISK_FAILED] = "the store's disk refused to take pages",
+        [GAP_ROOT_GONE] = "the module of a root was loaded again",
+        [GAP_ROOTS_CHANGED] = "functions of another session or of a module came or went",
+        [GAP_NOT_WRITTEN] = "the store's disk failed to write pages that it had taken",
+        [GAP_DAEMON_GONE] = "no daemon read the kernel's buffer",
 };
 
-const char *gap_cause_name(GapCause c) {
-        return (size_t) c < ELEMENTSOF(causes) ? causes[c].name : "unknown";
-}
-
 const char *gap_cause_sentence(GapCause c) {
-        return (size_t) c < ELEMENTSOF(causes) ? causes[c].sentence : "unknown";
-}
-
-int gap_cause_from_name(const char *s) {
-        for (int i = 0; i < _GAP_CAUSE_N; i++)
-                if (streq(causes[i].name, s))
-                        return i;
-        return ORIGIN(-EINVAL);
+        return (size_t) c < ELEMENTSOF(sentences) ? sentences[c] : "unknown";
 }
 
 /* --- the list -------------------------------------------------------------------------------- */
@@ -133,12 +133,11 @@ void gaps_done(Gaps *g) {
 /* --- JSON ------------------------------------------------------------------------------------ */
 
 #define NUMBER(name, kind, member, how, to, absent)                                                \
-        {                                                                                          \
-                .key = (name), .type = JSON_FIELD_##kind, .flags = (how),                          \
-                .offset = offsetof(Gap, member), .max = (to), .fallback = (absent)                 \
-        }
+        JSON_FIELD_AS(name, Gap, member, kind, .flags = (how), .max = (to), .fallback = (absent))
 
 static const JsonField fields[] = {
+        JSON_FIELD(Gap, cause, WORD, .flags = JSON_FIELD_REQUIRED, .words = gap_cause_names,
+                   .max = _GAP_CAUSE_N),
         NUMBER("cpu", U32, cpu, JSON_FIELD_OMIT, STORE_MAX_CPUS - 1, GAP_ALL_CPUS),
         NUMBER("from_ns", U64, from_ns, JSON_FIELD_REQUIRED, INT64_MAX, 0),
         NUMBER("to_ns", U64, to_ns, JSON_FIELD_OMIT, INT64_MAX, GAP_OPEN),
@@ -147,57 +146,16 @@ static const JsonField fields[] = {
         NUMBER("count", U64, n_merged, JSON_FIELD_OMIT, INT64_MAX, 0),
 };
 
-static json_t *gap_to_json(const Gap *gap) {
-        json_t *o = json_object();
-
-        if (o && (json_object_set_new(o, "cause", json_string(gap_cause_name(gap->cause))) < 0 ||
-                  json_fields_write(o, fields, ELEMENTSOF(fields), gap) < 0)) {
-                json_decref(o);
-                return NULL;
-        }
-        return o;
-}
-
 json_t *gaps_to_json(const Gaps *g) {
-        json_t *list = json_array();
-
-        for (size_t i = 0; list && i < g->n; i++)
-                if (json_array_append_new(list, gap_to_json(&g->items[i])) < 0) {
-                        json_decref(list);
-                        return NULL;
-                }
-        return list;
-}
-
-static int gap_from_json(Gap *ret, const json_t *o) {
-        const char *cause = json_string_value(json_object_get(o, "cause")), *field;
-        int c = cause ? gap_cause_from_name(cause) : -EINVAL;
-        int r;
-
-        if (c < 0)
-                return GAP_E_INVALID;
-        r = json_fields_read(ret, fields, ELEMENTSOF(fields), o, &field);
-        if (r != 0)
-                return r < 0 ? r : GAP_E_INVALID;
-        ret->cause = (GapCause) c;
-        return ret->to_ns < ret->from_ns ? GAP_E_INVALID : 0;
+        return json_fields_new_list(fields, ELEMENTSOF(fields), g->items, g->n, sizeof(*g->items));
 }
 
 int gaps_from_json(Gaps *ret, const json_t *list) {
-        size_t n = json_array_size(list);
+        int r = json_fields_read_list(&ret->items, &ret->n, fields, ELEMENTSOF(fields),
+                                      sizeof(*ret->items), list, GAPS_READ_MAX);
 
-        if (!list || json_is_null(list))
-                return 0;
-        if (!json_is_array(list) || n > GAPS_READ_MAX)
-                return GAP_E_INVALID;
-        for (size_t i = 0; i < n; i++) {
-                Gap gap = {};
-                int r = gap_from_json(&gap, json_array_get(list, i));
-
-                if (r == 0)
-                        r = append(ret, &gap);
-                if (r != 0)
-                        return r;
-        }
-        return 0;
+        for (size_t i = 0; r == 0 && i < ret->n; i++)
+                if (ret->items[i].to_ns < ret->items[i].from_ns)
+                        r = GAP_E_INVALID;
+        return r;
 }

@@ -42,9 +42,8 @@ typedef enum GapCause {
         _GAP_CAUSE_N,
 } GapCause;
 
-const char *gap_cause_name(GapCause c);     /* "overrun", "tracing_off", ... */
-int gap_cause_from_name(const char *s);     /* the cause, or -EINVAL */
-const char *gap_cause_sentence(GapCause c); /* "the kernel's buffer was full" */
+extern const char *const gap_cause_names[_GAP_CAUSE_N]; /* "overrun", "tracing_off", ... */
+const char *gap_cause_sentence(GapCause c);             /* "the kernel's buffer was full" */
 
 #define GAP_ALL_CPUS UINT32_MAX
 #define GAP_OPEN UINT64_MAX    /* to_ns: it has not ended */

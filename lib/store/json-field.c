@@ -41,14 +41,12 @@ static json_t *text_to_json(const char *s, size_t max) {
 }
 
 static json_t *strv_to_json(const Strv *v, const JsonField *f) {
-        json_t *list = json_array();
+        json_auto_t *list = json_array();
 
         for (size_t i = 0; list && i < v->n && i < f->max; i++)
-                if (json_array_append_new(list, text_to_json(v->items[i], f->max_text)) < 0) {
-                        json_decref(list);
+                if (json_array_append_new(list, text_to_json(v->items[i], f->max_text)) < 0)
                         return NULL;
-                }
-        return list;
+        return TAKE_PTR(list);
 }
 
 static json_t *number_to_json(uint64_t n, const JsonField *f) {
@@ -196,7 +194,7 @@ int json_fields_read(void *base, const JsonField *fields, size_t n_fields, const
         for (const JsonField *f = fields; f < fields + n_fields; f++) {
                 int r = field_from_json(base, f, json_object_get(o, f->key));
 
-                if (r == JSON_FIELD_E_INVALID)
+                if (r == JSON_FIELD_E_INVALID && ret_field)
                         *ret_field = f->key;
                 if (r != 0)
                         return r;
@@ -217,4 +215,62 @@ const char *json_fields_find_unknown(const JsonField *fields, size_t n_fields, c
                         return key;
         }
         return NULL;
+}
+
+json_t *json_fields_new(const JsonField *fields, size_t n_fields, const void *base) {
+        json_auto_t *o = json_object();
+
+        return o && json_fields_write(o, fields, n_fields, base) >= 0 ? TAKE_PTR(o) : NULL;
+}
+
+json_t *json_fields_new_list(const JsonField *fields, size_t n_fields, const void *items, size_t n,
+                             size_t item_bytes) {
+        json_auto_t *list = json_array();
+
+        for (size_t i = 0; list && i < n; i++) {
+                const void *item = (const char *) items + i * item_bytes;
+
+                if (json_array_append_new(list, json_fields_new(fields, n_fields, item)) < 0)
+                        return NULL;
+        }
+        return TAKE_PTR(list);
+}
+
+int json_fields_read_list(void *ret_items, size_t *ret_n, const JsonField *fields, size_t n_fields,
+                          size_t item_bytes, const json_t *list, size_t n_max) {
+        size_t n = json_array_size(list), n_room = 1;
+        char *items;
+        int r = 0;
+
+        *ret_n = 0;
+        memset(ret_items, 0, sizeof(items));
+        if (!list || json_is_null(list))
+                return 0;
+        if (!json_is_array(list) || n > n_max)
+                return JSON_FIELD_E_INVALID;
+        while (n_room < n)
+                n_room *= 2;
+        items = calloc(n_room, item_bytes);
+        if (!items)
+                return -ENOMEM;
+        memcpy(ret_items, &items, sizeof(items));
+        while (r == 0 && *ret_n < n) {
+                const json_t *o = json_array_get(list, *ret_n);
+                void *item = items + (*ret_n)++ * item_bytes;
+
+                r = json_is_object(o) ? json_fields_read(item, fields, n_fields, o, NULL)
+                                      : JSON_FIELD_E_INVALID;
+        }
+        return r;
+}
+
+void json_fields_done(const JsonField *fields, size_t n_fields, void *base) {
+        for (const JsonField *f = fields; f < fields + n_fields; f++) {
+                void *p = (char *) base + f->offset;
+
+                if (f->type == JSON_FIELD_TEXT)
+                        free(TAKE_PTR(*(char **) p));
+                else if (f->type == JSON_FIELD_STRV)
+                        strv_done(p);
+        }
 }

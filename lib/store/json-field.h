@@ -43,6 +43,15 @@ typedef struct JsonField {
         const char *const *words;
 } JsonField;
 
+/* A row whose key is the member's name; _AS: another key. */
+#define JSON_FIELD(object, member, kind, ...)                                                      \
+        JSON_FIELD_AS(#member, object, member, kind, __VA_ARGS__)
+#define JSON_FIELD_AS(name, object, member, kind, ...)                                             \
+        {                                                                                          \
+                .key = (name), .type = JSON_FIELD_##kind, .offset = offsetof(object, member),      \
+                __VA_ARGS__                                                                        \
+        }
+
 /* Sets the members of @o.  0 or -ENOMEM. */
 int json_fields_write(json_t *o, const JsonField *fields, size_t n_fields, const void *base);
 
@@ -51,7 +60,8 @@ int json_fields_write(json_t *o, const JsonField *fields, size_t n_fields, const
  * @base: zeroed by the caller, who frees what it then holds also after a failure
  *
  * Control characters in a text without is_valid become '?', so that no reader's terminal obeys
- * them.  Return: 0, JSON_FIELD_E_INVALID (*@ret_field is the key, a constant), -ENOMEM.
+ * them.
+ * Return: 0, JSON_FIELD_E_INVALID (*@ret_field, which may be NULL, is the key, a constant), -ENOMEM.
  */
 enum { JSON_FIELD_E_INVALID = 1 };
 int json_fields_read(void *base, const JsonField *fields, size_t n_fields, const json_t *o,
@@ -59,3 +69,21 @@ int json_fields_read(void *base, const JsonField *fields, size_t n_fields, const
 
 /* The first key of @o that is not in the table (lives as long as @o), or NULL. */
 const char *json_fields_find_unknown(const JsonField *fields, size_t n_fields, const json_t *o);
+
+/* A new object; NULL without memory. */
+json_t *json_fields_new(const JsonField *fields, size_t n_fields, const void *base);
+/* The same of @n structs of @item_bytes, as an array. */
+json_t *json_fields_new_list(const JsonField *fields, size_t n_fields, const void *items, size_t n,
+                             size_t item_bytes);
+/*
+ * json_fields_read_list() - an array of structs
+ * @ret_items: the address of a pointer to structs of @item_bytes, which may then grow by ARRAY_GROW()
+ * @ret_n:     how many there are; both are set also after a failure, and the caller frees
+ * @list:      hostile; NULL and null are an empty one
+ *
+ * Return: 0, JSON_FIELD_E_INVALID (also of more than @n_max), -ENOMEM.
+ */
+int json_fields_read_list(void *ret_items, size_t *ret_n, const JsonField *fields, size_t n_fields,
+                          size_t item_bytes, const json_t *list, size_t n_max);
+/* Frees all texts and lists. */
+void json_fields_done(const JsonField *fields, size_t n_fields, void *base);

@@ -26,7 +26,7 @@
 #define MAX_SENTENCE_BYTES 4096
 #define MAX_WORD_BYTES 255
 
-static const char *const state_names[_SESSION_STATE_N] = {
+const char *const session_state_names[_SESSION_STATE_N] = {
         [SESSION_NEW] = "new",
         [SESSION_ARMED] = "armed",
         [SESSION_RECORDING] = "recording",
@@ -37,12 +37,12 @@ static const char *const state_names[_SESSION_STATE_N] = {
 };
 
 const char *session_state_name(SessionState s) {
-        return (size_t) s < ELEMENTSOF(state_names) ? state_names[s] : "unknown";
+        return (size_t) s < _SESSION_STATE_N ? session_state_names[s] : "unknown";
 }
 
 int session_state_from_name(const char *s) {
         for (int i = 0; i < _SESSION_STATE_N; i++)
-                if (streq(state_names[i], s))
+                if (streq(session_state_names[i], s))
                         return i;
         return ORIGIN(-EINVAL);
 }
@@ -62,7 +62,7 @@ static bool is_hex(const char *s, size_t n) {
         return strspn(s, "0123456789abcdef") == n && s[n] == 0;
 }
 
-static bool id_is_valid(const char *s) {
+bool session_id_is_valid(const char *s) {
         return is_hex(s, ID_CHARS);
 }
 
@@ -70,47 +70,24 @@ static bool machine_id_is_valid(const char *s) {
         return is_hex(s, MACHINE_ID_CHARS);
 }
 
-#define NUMBER(object, member, kind, to)                                                           \
-        {                                                                                          \
-                .key = #member, .type = JSON_FIELD_##kind, .offset = offsetof(object, member),     \
-                .max = (to)                                                                        \
-        }
-#define OPTIONAL(object, member, kind, to)                                                         \
-        {                                                                                          \
-                .key = #member, .type = JSON_FIELD_##kind, .flags = JSON_FIELD_OMIT,               \
-                .offset = offsetof(object, member), .max = (to)                                    \
-        }
+#define NUMBER(object, member, kind, to, ...)                                                      \
+        JSON_FIELD(object, member, kind, .max = (to), __VA_ARGS__)
+#define OPTIONAL(member, kind, to) NUMBER(SessionMeta, member, kind, to, .flags = JSON_FIELD_OMIT)
 #define WORD(member, how, valid)                                                                   \
-        {                                                                                          \
-                .key = #member, .type = JSON_FIELD_TEXT, .flags = (how),                           \
-                .offset = offsetof(SessionMeta, member), .max_text = MAX_WORD_BYTES,               \
-                .is_valid = (valid)                                                                \
-        }
-#define LIST(member, n, text)                                                                      \
-        {                                                                                          \
-                .key = #member, .type = JSON_FIELD_STRV, .offset = offsetof(SessionMeta, member),  \
-                .max = (n), .max_text = (text)                                                     \
-        }
+        JSON_FIELD(SessionMeta, member, TEXT, .flags = (how), .max_text = MAX_WORD_BYTES,          \
+                   .is_valid = (valid))
+#define SENTENCE(member, how)                                                                      \
+        JSON_FIELD(SessionMeta, member, TEXT, .flags = (how), .max_text = MAX_SENTENCE_BYTES)
+#define LIST(member, n, text, ...)                                                                 \
+        JSON_FIELD(SessionMeta, member, STRV, .max = (n), .max_text = (text), __VA_ARGS__)
 
 static const JsonField meta_fields[] = {
         WORD(name, JSON_FIELD_REQUIRED, session_name_is_valid),
-        WORD(id, JSON_FIELD_REQUIRED, id_is_valid),
-        { .key = "reason",
-          .type = JSON_FIELD_TEXT,
-          .flags = JSON_FIELD_NULLABLE,
-          .offset = offsetof(SessionMeta, reason),
-          .max_text = MAX_SENTENCE_BYTES },
-        { .key = "silence",
-          .type = JSON_FIELD_TEXT,
-          .flags = JSON_FIELD_NULLABLE | JSON_FIELD_OMIT,
-          .offset = offsetof(SessionMeta, silence),
-          .max_text = MAX_SENTENCE_BYTES },
-        { .key = "limit",
-          .type = JSON_FIELD_WORD,
-          .flags = JSON_FIELD_OMIT,
-          .offset = offsetof(SessionMeta, limit),
-          .words = session_limit_names,
-          .max = _SESSION_LIMIT_N },
+        WORD(id, JSON_FIELD_REQUIRED, session_id_is_valid),
+        SENTENCE(reason, JSON_FIELD_NULLABLE),
+        SENTENCE(silence, JSON_FIELD_NULLABLE | JSON_FIELD_OMIT),
+        JSON_FIELD(SessionMeta, limit, WORD, .flags = JSON_FIELD_OMIT, .words = session_limit_names,
+                   .max = _SESSION_LIMIT_N),
         NUMBER(SessionMeta, owner_uid, U32, UINT32_MAX),
         NUMBER(SessionMeta, owner_pid, U32, INT32_MAX),
         LIST(roots, MAX_ROOTS, FUNCTION_NAME_MAX),
@@ -130,43 +107,30 @@ static const JsonField meta_fields[] = {
         WORD(types, JSON_FIELD_NULLABLE, symbol_hash_is_valid),
         NUMBER(SessionMeta, page_bytes, U32, PAGE_BYTES_MAX),
         NUMBER(SessionMeta, n_possible_cpus, U32, STORE_MAX_CPUS),
-        { .key = "big_endian",
-          .type = JSON_FIELD_BOOL,
-          .offset = offsetof(SessionMeta, big_endian) },
+        JSON_FIELD(SessionMeta, big_endian, BOOL),
         NUMBER(SessionMeta, n_hooked, U32, INT32_MAX),
-        { .key = "newer_version",
-          .type = JSON_FIELD_U32,
-          .flags = JSON_FIELD_OMIT,
-          .offset = offsetof(SessionMeta, newer_version),
-          .max = INT32_MAX },
+        OPTIONAL(newer_version, U32, INT32_MAX),
         LIST(left_out, MAX_ROOTS, FUNCTION_NAME_MAX),
-        { .key = "left_out_in",
-          .type = JSON_FIELD_STRV,
-          .flags = JSON_FIELD_OMIT,
-          .offset = offsetof(SessionMeta, left_out_in),
-          .max = MAX_ROOTS,
-          .max_text = MAX_SENTENCE_BYTES },
+        LIST(left_out_in, MAX_ROOTS, MAX_SENTENCE_BYTES, .flags = JSON_FIELD_OMIT),
         NUMBER(SessionMeta, learned_ns, U64, INT64_MAX),
-        OPTIONAL(SessionMeta, learned_calls, U64, INT64_MAX),
+        OPTIONAL(learned_calls, U64, INT64_MAX),
         NUMBER(SessionMeta, narrowed_ns, U64, INT64_MAX),
-        { .key = "learns", .type = JSON_FIELD_BOOL, .offset = offsetof(SessionMeta, learns) },
+        JSON_FIELD(SessionMeta, learns, BOOL),
         NUMBER(SessionMeta, arm_ns, U64, INT64_MAX),
-        OPTIONAL(SessionMeta, first_sequence, U64, UINT32_MAX),
-        OPTIONAL(SessionMeta, bytes_dropped, U64, INT64_MAX),
-        OPTIONAL(SessionMeta, pinned, BOOL, 0),
-        OPTIONAL(SessionMeta, pages_unsynced, U64, INT64_MAX),
-        OPTIONAL(SessionMeta, kept_ns, U64, INT64_MAX),
-        WORD(kept_of, JSON_FIELD_NULLABLE | JSON_FIELD_OMIT, id_is_valid),
-        OPTIONAL(SessionMeta, n_snapshots, U64, INT64_MAX),
+        OPTIONAL(first_sequence, U64, UINT32_MAX),
+        OPTIONAL(bytes_dropped, U64, INT64_MAX),
+        OPTIONAL(pinned, BOOL, 0),
+        OPTIONAL(pages_unsynced, U64, INT64_MAX),
+        OPTIONAL(kept_ns, U64, INT64_MAX),
+        WORD(kept_of, JSON_FIELD_NULLABLE | JSON_FIELD_OMIT, session_id_is_valid),
+        OPTIONAL(n_snapshots, U64, INT64_MAX),
         WORD(origin, JSON_FIELD_NULLABLE, session_name_is_valid),
+        JSON_FIELD(SessionMeta, state, WORD, .flags = JSON_FIELD_REQUIRED,
+                   .words = session_state_names, .max = _SESSION_STATE_N),
 };
 
 static const JsonField cpu_fields[] = {
-        { .key = "cpu",
-          .type = JSON_FIELD_U32,
-          .flags = JSON_FIELD_REQUIRED,
-          .offset = offsetof(CpuAccount, cpu),
-          .max = STORE_MAX_CPUS - 1 },
+        NUMBER(CpuAccount, cpu, U32, STORE_MAX_CPUS - 1, .flags = JSON_FIELD_REQUIRED),
         NUMBER(CpuAccount, n_pages, U64, INT64_MAX),
         NUMBER(CpuAccount, n_bytes, U64, INT64_MAX),
         NUMBER(CpuAccount, read_events, U64, INT64_MAX),
@@ -200,14 +164,7 @@ int session_meta_renew_id(SessionMeta *m) {
 SessionMeta *session_meta_free(SessionMeta *m) {
         if (!m)
                 return NULL;
-        for (size_t i = 0; i < ELEMENTSOF(meta_fields); i++) {
-                void *p = (char *) m + meta_fields[i].offset;
-
-                if (meta_fields[i].type == JSON_FIELD_TEXT)
-                        free(*(char **) p);
-                else if (meta_fields[i].type == JSON_FIELD_STRV)
-                        strv_done(p);
-        }
+        json_fields_done(meta_fields, ELEMENTSOF(meta_fields), m);
         spec_done(&m->spec);
         gaps_done(&m->gaps);
         conditions_done(&m->degraded);
@@ -218,158 +175,85 @@ SessionMeta *session_meta_free(SessionMeta *m) {
         return NULL;
 }
 
-static json_t *struct_to_json(const JsonField *fields, size_t n_fields, const void *base) {
-        json_t *o = json_object();
+/* --- what the tables cannot say ---------------------------------------------------------------- */
 
-        if (o && json_fields_write(o, fields, n_fields, base) < 0) {
-                json_decref(o);
-                return NULL;
-        }
-        return o;
-}
+#define NESTED(member, type)                                                                       \
+        static json_t *write_##member(const SessionMeta *m) {                                      \
+                return type##_to_json(&m->member);                                                 \
+        }                                                                                          \
+        static int read_##member(SessionMeta *m, const json_t *v, const char **field) {            \
+                return type##_from_json(&m->member, v);                                            \
+        }                                                                                          \
+        struct _nested_needs_a_semicolon
 
-static json_t *cpus_to_json(const SessionMeta *m) {
-        json_t *list = json_array();
+NESTED(symbol_maps, symbol_maps);
+NESTED(start, clock_tuple);
+NESTED(stop, clock_tuple);
+NESTED(gaps, gaps);
+NESTED(degraded, conditions);
+NESTED(clock_steps, clock_steps);
+NESTED(kept_since, clock_tuple);
+NESTED(armed, clock_tuple);
+NESTED(captures, captures);
 
-        for (size_t i = 0; list && i < m->n_cpus; i++) {
-                json_t *o = struct_to_json(cpu_fields, ELEMENTSOF(cpu_fields), &m->cpus[i]);
-
-                if (json_array_append_new(list, o) < 0) {
-                        json_decref(list);
-                        return NULL;
-                }
-        }
-        return list;
-}
-
-json_t *session_meta_to_json(const SessionMeta *m) {
-        json_t *o = json_object();
-
-        if (!o)
-                return NULL;
-        if (json_object_set_new(o, "version", json_integer(META_VERSION)) < 0 ||
-            json_fields_write(o, meta_fields, ELEMENTSOF(meta_fields), m) < 0 ||
-            json_object_set_new(o, "state", json_string(session_state_name(m->state))) < 0 ||
-            json_object_set_new(o, "spec", spec_to_json(&m->spec)) < 0 ||
-            json_object_set_new(o, "symbol_maps", symbol_maps_to_json(&m->symbol_maps)) < 0 ||
-            json_object_set_new(o, "start", clock_tuple_to_json(&m->start)) < 0 ||
-            json_object_set_new(o, "stop", clock_tuple_to_json(&m->stop)) < 0 ||
-            json_object_set_new(o, "cpus", cpus_to_json(m)) < 0 ||
-            json_object_set_new(o, "gaps", gaps_to_json(&m->gaps)) < 0 ||
-            json_object_set_new(o, "degraded", conditions_to_json(&m->degraded)) < 0 ||
-            (m->clock_steps.n > 0 &&
-             json_object_set_new(o, "clock_steps", clock_steps_to_json(&m->clock_steps)) < 0) ||
-            (clock_tuple_is_set(&m->kept_since) &&
-             json_object_set_new(o, "kept_since", clock_tuple_to_json(&m->kept_since)) < 0) ||
-            (clock_tuple_is_set(&m->armed) &&
-             json_object_set_new(o, "armed", clock_tuple_to_json(&m->armed)) < 0) ||
-            ((m->captures.n > 0 || m->captures.n_triggers > 0) &&
-             json_object_set_new(o, "captures", captures_to_json(&m->captures)) < 0)) {
-                json_decref(o);
-                return NULL;
-        }
-        return o;
-}
-
-static int read_state(SessionMeta *m, const json_t *v, const char **field) {
-        const char *s = json_string_value(v);
-        int state = s ? session_state_from_name(s) : -EINVAL;
-
-        if (state < 0)
-                return META_E_INVALID;
-        m->state = (SessionState) state;
-        return 0;
+static json_t *write_spec(const SessionMeta *m) {
+        return spec_to_json(&m->spec);
 }
 
 static int read_spec(SessionMeta *m, const json_t *v, const char **field) {
         return spec_from_json(&m->spec, v, field);
 }
 
-static int read_start(SessionMeta *m, const json_t *v, const char **field) {
-        return clock_tuple_from_json(&m->start, v);
+static json_t *write_cpus(const SessionMeta *m) {
+        return json_fields_new_list(cpu_fields, ELEMENTSOF(cpu_fields), m->cpus, m->n_cpus,
+                                    sizeof(*m->cpus));
 }
 
-static int read_stop(SessionMeta *m, const json_t *v, const char **field) {
-        return clock_tuple_from_json(&m->stop, v);
+static int read_cpus(SessionMeta *m, const json_t *v, const char **field) {
+        int r = json_fields_read_list(&m->cpus, &m->n_cpus, cpu_fields, ELEMENTSOF(cpu_fields),
+                                      sizeof(*m->cpus), v, STORE_MAX_CPUS);
+
+        for (size_t i = 1; r == 0 && i < m->n_cpus; i++)
+                if (m->cpus[i].cpu <= m->cpus[i - 1].cpu)
+                        r = META_E_INVALID;
+        return r;
 }
 
-static int read_symbol_maps(SessionMeta *m, const json_t *v, const char **field) {
-        return symbol_maps_from_json(&m->symbol_maps, v);
-}
-
-static int read_kept_since(SessionMeta *m, const json_t *v, const char **field) {
-        return clock_tuple_from_json(&m->kept_since, v);
-}
-
-static int read_clock_steps(SessionMeta *m, const json_t *v, const char **field) {
-        return clock_steps_from_json(&m->clock_steps, v);
-}
-
-static int read_armed(SessionMeta *m, const json_t *v, const char **field) {
-        return clock_tuple_from_json(&m->armed, v);
-}
-
-static int read_captures(SessionMeta *m, const json_t *v, const char **field) {
-        return captures_from_json(&m->captures, v);
-}
-
-static int read_cpus(SessionMeta *m, const json_t *list, const char **field) {
-        size_t n = json_array_size(list);
-
-        if (!list || json_is_null(list))
-                return 0;
-        if (!json_is_array(list) || n > STORE_MAX_CPUS)
-                return META_E_INVALID;
-        m->cpus = calloc(n ?: 1, sizeof(*m->cpus));
-        if (!m->cpus)
-                return -ENOMEM;
-        for (size_t i = 0; i < n; i++) {
-                const char *member; /* refusals name the list */
-                int r = json_fields_read(&m->cpus[i], cpu_fields, ELEMENTSOF(cpu_fields),
-                                         json_array_get(list, i), &member);
-
-                if (r != 0)
-                        return r;
-                if (i > 0 && m->cpus[i].cpu <= m->cpus[i - 1].cpu)
-                        return META_E_INVALID;
-        }
-        m->n_cpus = n;
-        return 0;
-}
-
-static int read_gaps(SessionMeta *m, const json_t *v, const char **field) {
-        return gaps_from_json(&m->gaps, v);
-}
-
-static int read_degraded(SessionMeta *m, const json_t *v, const char **field) {
-        return conditions_from_json(&m->degraded, v);
-}
-
-static int check_page_bytes(SessionMeta *m, const json_t *v, const char **field) {
-        uint32_t n = m->page_bytes;
-
-        return n == 0 || (n >= PAGE_BYTES_MIN && (n & (n - 1)) == 0) ? 0 : META_E_INVALID;
-}
-
-/* What the tables cannot say.  @field names the key already; read() may name one within it. */
+/* @field names the key already; read() may name one within it. */
 static const struct {
         const char *key;
+        json_t *(*write)(const SessionMeta *m);
         int (*read)(SessionMeta *m, const json_t *v, const char **field);
+        bool may_omit; /* null and an empty list */
 } nested[] = {
-        { "page_bytes", check_page_bytes },
-        { "state", read_state },
-        { "spec", read_spec },
-        { "start", read_start },
-        { "stop", read_stop },
-        { "symbol_maps", read_symbol_maps },
-        { "kept_since", read_kept_since },
-        { "clock_steps", read_clock_steps },
-        { "armed", read_armed },
-        { "captures", read_captures },
-        { "cpus", read_cpus },
-        { "gaps", read_gaps },
-        { "degraded", read_degraded },
+        { "spec", write_spec, read_spec, false },
+        { "symbol_maps", write_symbol_maps, read_symbol_maps, false },
+        { "start", write_start, read_start, false },
+        { "stop", write_stop, read_stop, false },
+        { "cpus", write_cpus, read_cpus, false },
+        { "gaps", write_gaps, read_gaps, false },
+        { "degraded", write_degraded, read_degraded, false },
+        { "clock_steps", write_clock_steps, read_clock_steps, true },
+        { "kept_since", write_kept_since, read_kept_since, true },
+        { "armed", write_armed, read_armed, true },
+        { "captures", write_captures, read_captures, true },
 };
+
+json_t *session_meta_to_json(const SessionMeta *m) {
+        json_auto_t *o = json_pack("{s:i}", "version", META_VERSION);
+
+        if (!o || json_fields_write(o, meta_fields, ELEMENTSOF(meta_fields), m) < 0)
+                return NULL;
+        for (size_t i = 0; i < ELEMENTSOF(nested); i++) {
+                json_auto_t *v = nested[i].write(m);
+                bool is_empty = json_is_null(v) || (json_is_array(v) && json_array_size(v) == 0);
+
+                if (!v ||
+                    (!(is_empty && nested[i].may_omit) && json_object_set(o, nested[i].key, v) < 0))
+                        return NULL;
+        }
+        return TAKE_PTR(o);
+}
 
 static uint32_t newer_version(const json_t *o) {
         json_int_t version = json_integer_value(json_object_get(o, "version"));
@@ -387,6 +271,10 @@ static int read_session(SessionMeta *m, const json_t *o, const char **field) {
         if (json_integer_value(json_object_get(o, *field)) != META_VERSION)
                 return META_E_INVALID;
         r = json_fields_read(m, meta_fields, ELEMENTSOF(meta_fields), o, field);
+        if (r == 0 && m->page_bytes != 0 && !page_bytes_are_valid(m->page_bytes)) {
+                *field = "page_bytes";
+                r = META_E_INVALID;
+        }
         for (size_t i = 0; r == 0 && i < ELEMENTSOF(nested); i++) {
                 *field = nested[i].key;
                 r = nested[i].read(m, json_object_get(o, *field), field);
@@ -406,14 +294,11 @@ int session_meta_from_json(SessionMeta **ret, const json_t *o, const char **ret_
                 return META_E_NEWER;
         }
         r = read_session(m, o, &field);
-        if (r < 0)
-                return r;
-        if (r > 0) {
+        if (r > 0)
                 *ret_field = field;
-                return META_E_INVALID;
-        }
-        *ret = TAKE_PTR(m);
-        return 0;
+        if (r == 0)
+                *ret = TAKE_PTR(m);
+        return r;
 }
 
 int session_meta_from_newer(SessionMeta **ret, const json_t *o, const char *name) {
@@ -435,9 +320,10 @@ int session_meta_from_newer(SessionMeta **ret, const json_t *o, const char *name
                 m->owner_uid = (uint32_t) MAX(json_integer_value(owner), 0);
         r = text_replace(&m->name, name);
         if (r >= 0)
-                r = text_replace(&m->id, json_is_string(id) && id_is_valid(json_string_value(id))
-                                                 ? json_string_value(id)
-                                                 : "0000000000000000");
+                r = text_replace(&m->id,
+                                 json_is_string(id) && session_id_is_valid(json_string_value(id))
+                                         ? json_string_value(id)
+                                         : "0000000000000000");
         if (r >= 0)
                 r = strv_add(&m->spec.functions, "_*"); /* it has some */
         if (r >= 0 &&
@@ -462,52 +348,40 @@ uint64_t cpu_account_events_lost(const CpuAccount *c) {
         return add(add(c->overrun, c->commit_overrun), c->dropped_events);
 }
 
-uint64_t session_meta_n_pages(const SessionMeta *m) {
+/* Of the member at @offset. */
+static uint64_t sum(const SessionMeta *m, size_t offset) {
         uint64_t n = 0;
 
         for (size_t i = 0; i < m->n_cpus; i++)
-                n = add(n, m->cpus[i].n_pages);
+                n = add(n,
+                        *(const uint64_t *) (const void *) ((const char *) &m->cpus[i] + offset));
         return n;
+}
+
+uint64_t session_meta_n_pages(const SessionMeta *m) {
+        return sum(m, offsetof(CpuAccount, n_pages));
 }
 
 uint64_t session_meta_n_bytes(const SessionMeta *m) {
-        uint64_t n = 0;
-
-        for (size_t i = 0; i < m->n_cpus; i++)
-                n = add(n, m->cpus[i].n_bytes);
-        return n;
+        return sum(m, offsetof(CpuAccount, n_bytes));
 }
 
 uint64_t session_meta_n_events(const SessionMeta *m) {
-        uint64_t n = 0;
-
-        for (size_t i = 0; i < m->n_cpus; i++)
-                n = add(n, m->cpus[i].read_events);
-        return n;
+        return sum(m, offsetof(CpuAccount, read_events));
 }
 
 uint64_t session_meta_events_lost(const SessionMeta *m) {
-        uint64_t n = 0;
-
-        for (size_t i = 0; i < m->n_cpus; i++)
-                n = add(n, cpu_account_events_lost(&m->cpus[i]));
-        return n;
+        return add(add(sum(m, offsetof(CpuAccount, overrun)),
+                       sum(m, offsetof(CpuAccount, commit_overrun))),
+                   sum(m, offsetof(CpuAccount, dropped_events)));
 }
 
 uint64_t session_meta_pages_lost(const SessionMeta *m) {
-        uint64_t n = 0;
-
-        for (size_t i = 0; i < m->n_cpus; i++)
-                n = add(n, m->cpus[i].pages_lost);
-        return n;
+        return sum(m, offsetof(CpuAccount, pages_lost));
 }
 
 uint64_t session_meta_pages_dropped(const SessionMeta *m) {
-        uint64_t n = 0;
-
-        for (size_t i = 0; i < m->n_cpus; i++)
-                n = add(n, m->cpus[i].pages_dropped);
-        return n;
+        return sum(m, offsetof(CpuAccount, pages_dropped));
 }
 
 uint64_t session_meta_realtime_ns(const SessionMeta *m, uint64_t trace_ns) {

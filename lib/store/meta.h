@@ -36,6 +36,7 @@ typedef enum SessionState {
         _SESSION_STATE_N,
 } SessionState;
 
+extern const char *const session_state_names[_SESSION_STATE_N];
 const char *session_state_name(SessionState s); /* "new", "armed", ... */
 int session_state_from_name(const char *s);     /* the state, or -EINVAL */
 /* Whether a session in state @s still has anything programmed in the kernel. */
@@ -119,6 +120,7 @@ typedef struct SessionMeta {
         Conditions degraded; /* what is wrong at the moment; none: all is well */
 } SessionMeta;
 
+bool session_id_is_valid(const char *s); /* 16 hex digits */
 int session_meta_new(SessionMeta **ret); /* all empty, the spec SPEC_INIT */
 /* Another recording from now on: a random id.  0 or -errno. */
 int session_meta_renew_id(SessionMeta *m);

@@ -14,13 +14,7 @@
 #include "store/json-field.h"
 #include "store/outlook.h"
 
-#define NUMBER(k, member)                                                                          \
-        { .key = k, .type = JSON_FIELD_U64, .offset = offsetof(Outlook, member), .max = INT64_MAX }
-#define OPTIONAL(k, member)                                                                        \
-        {                                                                                          \
-                .key = k, .type = JSON_FIELD_U64, .flags = JSON_FIELD_OMIT,                        \
-                .offset = offsetof(Outlook, member), .max = INT64_MAX                              \
-        }
+#define NUMBER(k, member, ...) JSON_FIELD_AS(k, Outlook, member, U64, .max = INT64_MAX, __VA_ARGS__)
 
 #define FOREVER_NS ((uint64_t) INT64_MAX) /* as it is written; more does not exist */
 
@@ -38,57 +32,35 @@ static const JsonField fields[] = {
         NUMBER("keep_free_bytes", limits.keep_free_bytes),
         NUMBER("max_age_ns", limits.max_age_ns),
         NUMBER("min_age_ns", limits.min_age_ns),
-        { .key = "full", .type = JSON_FIELD_BOOL, .offset = offsetof(Outlook, is_full) },
-        { .key = "next",
-          .type = JSON_FIELD_TEXT,
-          .flags = JSON_FIELD_NULLABLE | JSON_FIELD_OMIT,
-          .offset = offsetof(Outlook, next),
-          .max_text = SESSION_NAME_MAX,
-          .is_valid = session_name_is_valid },
-        OPTIONAL("next_bytes", next_bytes),
-        OPTIONAL("not_before_ns", not_before_ns),
-        OPTIONAL("at_ns", at_ns),
-        { .key = "rule",
-          .type = JSON_FIELD_WORD,
-          .offset = offsetof(Outlook, why),
-          .words = whys,
-          .max = _RETAIN_VERDICT_N },
+        JSON_FIELD_AS("full", Outlook, is_full, BOOL),
+        JSON_FIELD(Outlook, next, TEXT, .flags = JSON_FIELD_NULLABLE | JSON_FIELD_OMIT,
+                   .max_text = SESSION_NAME_MAX, .is_valid = session_name_is_valid),
+        NUMBER("next_bytes", next_bytes, .flags = JSON_FIELD_OMIT),
+        NUMBER("not_before_ns", not_before_ns, .flags = JSON_FIELD_OMIT),
+        NUMBER("at_ns", at_ns, .flags = JSON_FIELD_OMIT),
+        JSON_FIELD_AS("rule", Outlook, why, WORD, .words = whys, .max = _RETAIN_VERDICT_N),
         NUMBER("n_going", n_going),
-        { .key = "going",
-          .type = JSON_FIELD_STRV,
-          .offset = offsetof(Outlook, going),
-          .max = OUTLOOK_NAMES,
-          .max_text = SESSION_NAME_MAX,
-          .is_valid = session_name_is_valid },
+        JSON_FIELD(Outlook, going, STRV, .max = OUTLOOK_NAMES, .max_text = SESSION_NAME_MAX,
+                   .is_valid = session_name_is_valid),
 };
 
 void outlook_done(Outlook *o) {
-        free(o->next);
-        strv_done(&o->going);
+        json_fields_done(fields, ELEMENTSOF(fields), o);
         *o = (Outlook){};
 }
 
 json_t *outlook_to_json(const Outlook *o) {
-        json_t *json = json_object();
-
-        if (json && json_fields_write(json, fields, ELEMENTSOF(fields), o) < 0) {
-                json_decref(json);
-                return NULL;
-        }
-        return json;
+        return json_fields_new(fields, ELEMENTSOF(fields), o);
 }
 
 int outlook_from_json(Outlook *ret, const json_t *json) {
         _cleanup_outlook_ Outlook o = {};
-        const char *member;
-        int r = json_is_object(json)
-                        ? json_fields_read(&o, fields, ELEMENTSOF(fields), json, &member)
-                        : OUTLOOK_E_INVALID;
+        int r = json_is_object(json) ? json_fields_read(&o, fields, ELEMENTSOF(fields), json, NULL)
+                                     : OUTLOOK_E_INVALID;
 
-        if (r != 0)
-                return r < 0 ? r : OUTLOOK_E_INVALID;
-        *ret = TAKE(o, (Outlook){});
-        return 0;
+        if (r == 0)
+                *ret = TAKE(o, (Outlook){});
+        return r;
 }
 
 bool outlook_is_tight(const Outlook *o) {

@@ -9,34 +9,14 @@
 #include "base/io.h"
 #include "store/discard.h"
 #include "store/periods.h"
-#include "store/sealed.h"
-
-#define SEGMENT_PATH_MAX (16 + SEGMENT_NAME_MAX)
-
-static char *format_path(char path[static SEGMENT_PATH_MAX], uint32_t cpu, uint64_t sequence) {
-        char name[SEGMENT_NAME_MAX];
-
-        (void) snprintf(path, SEGMENT_PATH_MAX, "cpu%" PRIu32 "/%s", cpu,
-                        segment_format_name(name, sequence));
-        return path;
-}
 
 /* As its header says, sealed or not; 0 if that cannot be read. */
 static uint64_t count_pages(const SessionDir *d, uint32_t cpu, uint64_t sequence) {
         _cleanup_close_ int fd = session_dir_open_segment_file(d, cpu, sequence);
-        SealedHeader sealed;
         SegmentHeader h;
+        int r = fd < 0 ? fd : segment_read_header(fd, &h);
 
-        if (fd < 0)
-                return 0;
-        switch (segment_read_header(fd, &h)) {
-        case 0:
-                return h.n_pages;
-        case SEGMENT_E_SEALED:
-                return sealed_header_read(&sealed, fd) == 0 ? sealed.n_pages : 0;
-        default:
-                return 0;
-        }
+        return r == 0 || r == SEGMENT_E_SEALED ? h.n_pages : 0;
 }
 
 int periods_drop(const SessionDir *d, uint64_t sequence, PeriodDropped dropped, void *userdata) {
@@ -51,8 +31,9 @@ int periods_drop(const SessionDir *d, uint64_t sequence, PeriodDropped dropped, 
         for (size_t i = 0; i < n_cpus; i++) {
                 uint64_t n_pages = count_pages(d, cpus[i], sequence);
                 char path[SEGMENT_PATH_MAX];
-                int k = discard_file(session_dir_fd(d), format_path(path, cpus[i], sequence),
-                                     sessions_fd, NULL);
+                int k = discard_file(session_dir_fd(d),
+                                     segment_format_path(path, cpus[i], sequence), sessions_fd,
+                                     NULL);
 
                 if (k >= 0)
                         dropped(cpus[i], n_pages, userdata);

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/cleanup.h"
@@ -82,25 +81,24 @@ static const struct {
         { "Hooked", "hooked", VALUE_WORDS },
 };
 
-/* The rest of "KEY=VALUE is ...". */
-static const char *const wanted[] = {
-        [VALUE_TEXT] = "not a text",
-        [VALUE_WORDS] = "not a list of what it takes",
-        [VALUE_LINE] = "not what it takes",
-        [VALUE_WORD] = "not a word that it takes",
-        [VALUE_NUMBER] = "not a number, or out of range",
-        [VALUE_COUNT] = "not a number like 500K, or out of range",
-        [VALUE_BYTES] = "not a size like 64M, or out of range",
-        [VALUE_DURATION] = "not a time like 30s, or out of range",
-        [VALUE_PERCENT] = "not a share like 2%",
-        [VALUE_BOOL] = "neither yes nor no",
+/* How a number is read, and the rest of "KEY=VALUE is ...". */
+static const struct {
+        int (*parse)(const char *s, uint64_t *ret);
+        const char *wanted;
+} types[] = {
+        [VALUE_TEXT] = { NULL, "not a text" },
+        [VALUE_WORDS] = { NULL, "not a list of what it takes" },
+        [VALUE_LINE] = { NULL, "not what it takes" },
+        [VALUE_WORD] = { NULL, "not a word that it takes" },
+        [VALUE_NUMBER] = { NULL, "not a number, or out of range" },
+        [VALUE_COUNT] = { parse_count, "not a number like 500K, or out of range" },
+        [VALUE_BYTES] = { parse_bytes, "not a size like 64M, or out of range" },
+        [VALUE_DURATION] = { parse_duration, "not a time like 30s, or out of range" },
+        [VALUE_PERCENT] = { parse_percent, "not a share like 2%" },
+        [VALUE_BOOL] = { NULL, "neither yes nor no" },
 };
 
 /* --- values ----------------------------------------------------------------------------------- */
-
-static json_t *number(int r, const uint64_t *n) {
-        return r < 0 || *n > INT64_MAX ? NULL : json_integer((json_int_t) *n);
-}
 
 static json_t *parse_bool(const char *s) {
         static const char *const yes[] = { "yes", "true", "on", "1" }, *const no[] = { "no",
@@ -117,24 +115,21 @@ static json_t *parse_bool(const char *s) {
 }
 
 static json_t *parse_words(const char *value) {
-        json_t *list = json_array();
+        json_auto_t *list = json_array();
         _cleanup_strv_ Strv words = {};
 
-        if (!list || strv_split(&words, value, " \t,") < 0) {
-                json_decref(list);
+        if (!list || strv_split(&words, value, " \t,") < 0)
                 return NULL;
-        }
         for (size_t i = 0; i < words.n; i++)
-                if (json_array_append_new(list, json_string(words.items[i])) < 0) { /* not UTF-8 */
-                        json_decref(list);
+                if (json_array_append_new(list, json_string(words.items[i])) < 0) /* not UTF-8 */
                         return NULL;
-                }
-        return list;
+        return TAKE_PTR(list);
 }
 
 /* A new value, or NULL if @s is none. */
 static json_t *parse_value(ValueType type, const char *s) {
         uint64_t n = 0;
+        int r;
 
         switch (type) {
         case VALUE_TEXT:
@@ -144,20 +139,15 @@ static json_t *parse_value(ValueType type, const char *s) {
                 return parse_words(s);
         case VALUE_LINE:
                 return json_pack("[s]", s);
-        case VALUE_NUMBER:
-                return number(parse_u64(s, INT64_MAX, &n), &n);
-        case VALUE_COUNT:
-                return number(parse_count(s, &n), &n);
-        case VALUE_BYTES:
-                return number(parse_bytes(s, &n), &n);
-        case VALUE_DURATION:
-                return number(parse_duration(s, &n), &n);
-        case VALUE_PERCENT:
-                return number(parse_percent(s, &n), &n);
         case VALUE_BOOL:
                 return parse_bool(s);
+        case VALUE_NUMBER:
+                r = parse_u64(s, INT64_MAX, &n);
+                break;
+        default:
+                r = types[type].parse(s, &n);
         }
-        return NULL;
+        return r < 0 || n > INT64_MAX ? NULL : json_integer((json_int_t) n);
 }
 
 /* Whether a Spec may have @value as its @member. */
@@ -207,20 +197,10 @@ typedef struct Parse {
         bool is_foreign; /* in a section that is not ours to judge */
 } Parse;
 
-static int complain(Parse *p, unsigned line, const char *format, ...) _printf_(3, 4);
-static int complain(Parse *p, unsigned line, const char *format, ...) {
-        char what[512], *text;
-        va_list ap;
-
-        if (p->profile->problems.n >= PROFILE_MAX_PROBLEMS)
-                return TOO_MANY;
-        va_start(ap, format);
-        (void) vsnprintf(what, sizeof(what), format, ap);
-        va_end(ap);
-        if (asprintf(&text, "%s:%u: %s", p->file, line, what) < 0)
-                return -ENOMEM;
-        return strv_take(&p->profile->problems, text);
-}
+#define complain(p, line, ...)                                                                     \
+        ((p)->profile->problems.n >= PROFILE_MAX_PROBLEMS                                          \
+                 ? TOO_MANY                                                                        \
+                 : ini_complain(&(p)->profile->problems, (p)->file, (line), __VA_ARGS__))
 
 static int on_section(const char *name, unsigned line, void *userdata) {
         Parse *p = userdata;
@@ -234,7 +214,7 @@ static int on_section(const char *name, unsigned line, void *userdata) {
 }
 
 static int on_bad_line(unsigned line, const char *what, void *userdata) {
-        return complain(userdata, line, "%s", what);
+        return complain((Parse *) userdata, line, "%s", what);
 }
 
 static int refuse_key(Parse *p, const IniEntry *e) {
@@ -285,7 +265,7 @@ static int set_member(Parse *p, const IniEntry *e, size_t k) {
 
         if (!value || !is_member(keys[k].member, value))
                 return complain(p, e->line, "%s=%s is %s", keys[k].key,
-                                name_quote(quoted, e->value), wanted[keys[k].type]);
+                                name_quote(quoted, e->value), types[keys[k].type].wanted);
         if (keys[k].type == VALUE_LINE) {
                 if (!put_line(p->profile->spec, keys[k].member, value))
                         return complain(p, e->line,

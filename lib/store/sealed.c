@@ -20,10 +20,6 @@ uint64_t sealed_checksum(const void *data, size_t n) {
 /* Of a struct whose last member is its own checksum. */
 #define own_checksum(p) sealed_checksum((p), sizeof(*(p)) - sizeof((p)->checksum))
 
-static bool page_bytes_are_valid(uint32_t n) {
-        return n >= PAGE_BYTES_MIN && n <= PAGE_BYTES_MAX && (n & (n - 1)) == 0;
-}
-
 /* --- reading ---------------------------------------------------------------------------------- */
 
 /* Little endian <-> this machine: its own inverse. */

@@ -18,6 +18,14 @@ char *segment_format_name(char name[static SEGMENT_NAME_MAX], uint64_t sequence)
         return name;
 }
 
+char *segment_format_path(char path[static SEGMENT_PATH_MAX], uint32_t cpu, uint64_t sequence) {
+        char name[SEGMENT_NAME_MAX];
+
+        (void) snprintf(path, SEGMENT_PATH_MAX, "cpu%" PRIu32 "/%s", cpu,
+                        segment_format_name(name, sequence));
+        return path;
+}
+
 bool segment_parse_name(const char *name, uint64_t *ret) {
         if (strspn(name, "0123456789abcdef") != 8 || !streq(name + 8, ".seg"))
                 return false;
@@ -26,12 +34,18 @@ bool segment_parse_name(const char *name, uint64_t *ret) {
 }
 
 /* What else begins with the magic. */
-static int tell_others_apart(int fd) {
+static int tell_others_apart(SegmentHeader *ret, int fd) {
         SealedHeader h;
         int r = sealed_header_read(&h, fd);
 
         switch (r) {
         case 0:
+                *ret = (SegmentHeader){
+                        .page_bytes = h.page_bytes,
+                        .cpu = h.cpu,
+                        .sequence = h.sequence,
+                        .n_pages = h.n_pages,
+                };
                 return SEGMENT_E_SEALED;
         case SEALED_E_NEWER:
                 return SEGMENT_E_NEWER;
@@ -59,9 +73,8 @@ int segment_read_header(int fd, SegmentHeader *ret) {
         h.previous = le32toh(h.previous);
         h.n_pages = le64toh(h.n_pages);
         if (h.version != SEGMENT_VERSION)
-                return tell_others_apart(fd);
-        if (h.header_bytes != SEGMENT_HEADER_BYTES || h.page_bytes < PAGE_BYTES_MIN ||
-            h.page_bytes > PAGE_BYTES_MAX || (h.page_bytes & (h.page_bytes - 1)) != 0 ||
+                return tell_others_apart(ret, fd);
+        if (h.header_bytes != SEGMENT_HEADER_BYTES || !page_bytes_are_valid(h.page_bytes) ||
             h.cpu >= STORE_MAX_CPUS || h.sequence > UINT32_MAX || h.previous > h.sequence ||
             h.state > SEGMENT_STATE_CLOSED)
                 return SEGMENT_E_DAMAGED;

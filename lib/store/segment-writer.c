@@ -92,8 +92,7 @@ int segment_create(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint6
         char name[SEGMENT_NAME_MAX];
         int r;
 
-        assert(page_bytes >= PAGE_BYTES_MIN && page_bytes <= PAGE_BYTES_MAX);
-        assert((page_bytes & (page_bytes - 1)) == 0);
+        assert(page_bytes_are_valid(page_bytes));
         assert(previous == UINT64_MAX || previous < sequence);
 
         if (sequence > UINT32_MAX)

@@ -99,31 +99,25 @@ DEFINE_CLEANUP(SegmentWriter *, segment_writer_free);
 typedef struct Segment Segment;
 
 /*
- * segment_open() - map a segment for reading
- * @path: relative to @dir_fd, never followed if a symbolic link
+ * segment_take_fd() - look at a segment for reading
+ * @fd: of a regular file; consumed, also on failure
  *
  * Return: 0, SEGMENT_E_*, -errno.  A file that is still being written is welcome.
  * Damage beyond the header is not an error: pages are as many as the file has whole.
  */
-int segment_open(Segment **ret, int dir_fd, const char *path);
-/* The same from a descriptor of a regular file, which is consumed also on failure. */
 int segment_take_fd(Segment **ret, int fd);
-/* Looks again how many pages there are, mapping what was added; 1 if more than before, 0; -EBADMSG
- * if the header has gone, other -errno (then nothing has changed).  After somebody cut the file
- * there are fewer. */
+/* Looks again how many pages there are; 1 if more than before, 0; -EBADMSG if the header has gone, other
+ * -errno (then nothing has changed).  After somebody cut the file there are fewer. */
 int segment_refresh(Segment *s);
 int segment_fd(const Segment *s); /* borrowed */
-uint32_t segment_cpu(const Segment *s);
-uint64_t segment_sequence(const Segment *s);
+/* As segment_read_header(), but state and n_pages are of the last look, and n_pages is no more than the file
+ * has. */
+const SegmentHeader *segment_header(const Segment *s);
 /* The sequence of this CPU's segment before it; UINT64_MAX: none, or not known. */
-uint64_t segment_previous(const Segment *s);
-uint32_t segment_page_bytes(const Segment *s);
-bool segment_is_closed(const Segment *s);
-uint64_t segment_n_pages(const Segment *s);
+static inline uint64_t segment_previous(const Segment *s) {
+        return (uint64_t) segment_header(s)->previous - 1;
+}
 /* Bytes behind the last page that counts: 0 unless the writer died or still writes. */
 uint64_t segment_torn_bytes(const Segment *s);
-/* Page @i < segment_n_pages(), segment_page_bytes() long; stays valid until the next refresh or
- * free.  For files that nobody removes meanwhile: touching what was cut off is SIGBUS. */
-const void *segment_page(const Segment *s, uint64_t i);
 Segment *segment_free(Segment *s);
 DEFINE_CLEANUP(Segment *, segment_free);

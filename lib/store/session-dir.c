@@ -26,7 +26,6 @@
 #define META_BYTES_MAX ((size_t) 16 << 20)
 #define TRACING_BYTES_MAX ((size_t) 64 << 20)
 #define CPU_NAME_MAX 16
-#define SEGMENT_PATH_MAX (CPU_NAME_MAX + SEGMENT_NAME_MAX)
 
 struct SessionDir {
         int fd;
@@ -280,29 +279,11 @@ int session_dir_list_segments(const SessionDir *d, uint32_t cpu, uint64_t **ret,
 }
 
 int session_dir_open_segment_file(const SessionDir *d, uint32_t cpu, uint64_t sequence) {
-        char cpu_name[CPU_NAME_MAX], name[SEGMENT_NAME_MAX], path[SEGMENT_PATH_MAX];
+        char path[SEGMENT_PATH_MAX];
 
         if (sequence > UINT32_MAX || d->files)
                 return ORIGIN(-EINVAL);
-        (void) snprintf(path, sizeof(path), "%s/%s", format_cpu_name(cpu_name, cpu),
-                        segment_format_name(name, sequence));
-        return entry_open_file(d->fd, path, O_RDONLY);
-}
-
-int session_dir_open_segment(const SessionDir *d, uint32_t cpu, uint64_t sequence, Segment **ret) {
-        _cleanup_(segment_freep) Segment *s = NULL;
-        int r, fd = session_dir_open_segment_file(d, cpu, sequence);
-
-        if (fd == -EISDIR || fd == -EBADFD)
-                return SEGMENT_E_DAMAGED;
-        r = fd < 0 ? fd : segment_take_fd(&s, fd);
-        if (r != 0)
-                return r;
-        /* A file that was moved here would put its pages on the wrong CPU or in the wrong order. */
-        if (segment_cpu(s) != cpu || segment_sequence(s) != sequence)
-                return SEGMENT_E_DAMAGED;
-        *ret = TAKE_PTR(s);
-        return 0;
+        return entry_open_file(d->fd, segment_format_path(path, cpu, sequence), O_RDONLY);
 }
 
 int session_dir_read_symbols(const SessionDir *d, const char *hash, char **ret, size_t *ret_n) {

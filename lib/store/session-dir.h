@@ -61,11 +61,8 @@ int session_dir_list_cpus(const SessionDir *d, uint32_t **ret, size_t *ret_n);
 /* Sequences of one CPU's segments, ascending; files with other names are ignored; the caller frees.
  */
 int session_dir_list_segments(const SessionDir *d, uint32_t cpu, uint64_t **ret, size_t *ret_n);
-/* One that is not sealed (codec/page-source.h opens both).  Return: 0, SEGMENT_E_* (damaged also if
- * it belongs to another CPU or sequence), -errno. */
-int session_dir_open_segment(const SessionDir *d, uint32_t cpu, uint64_t sequence, Segment **ret);
-/* The file alone, for reading: a descriptor that the caller owns, or -errno; what is no regular
- * file is -EISDIR or -EBADFD. */
+/* The file of one, for reading (codec/page-source.h): a descriptor that the caller owns, or -errno; what is
+ * no regular file is -EISDIR or -EBADFD. */
 int session_dir_open_segment_file(const SessionDir *d, uint32_t cpu, uint64_t sequence);
 
 /* The kallsyms text of that name, which a meta gives; -ENODATA for NULL or without a store, another

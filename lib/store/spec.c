@@ -36,21 +36,15 @@ static const char *const lean_names[] = {
 };
 
 #define NUMBER(member, from, to, absent)                                                           \
-        {                                                                                          \
-                .key = #member, .type = JSON_FIELD_U64, .flags = JSON_FIELD_OMIT,                  \
-                .offset = offsetof(Spec, member), .min = (from), .max = (to), .fallback = (absent) \
-        }
-#define FLAG(member)                                                                               \
-        {                                                                                          \
-                .key = #member, .type = JSON_FIELD_BOOL, .flags = JSON_FIELD_OMIT,                 \
-                .offset = offsetof(Spec, member)                                                   \
-        }
+        JSON_FIELD(Spec, member, U64, .flags = JSON_FIELD_OMIT, .min = (from), .max = (to),        \
+                   .fallback = (absent))
+#define FLAG(member) JSON_FIELD(Spec, member, BOOL, .flags = JSON_FIELD_OMIT)
 #define LIST(member, how, most, text, valid)                                                       \
-        {                                                                                          \
-                .key = #member, .type = JSON_FIELD_STRV, .flags = (how),                           \
-                .offset = offsetof(Spec, member), .max = (most), .max_text = (text),               \
-                .is_valid = (valid)                                                                \
-        }
+        JSON_FIELD(Spec, member, STRV, .flags = (how), .max = (most), .max_text = (text),          \
+                   .is_valid = (valid))
+#define WORD(member, all, absent)                                                                  \
+        JSON_FIELD(Spec, member, WORD, .flags = JSON_FIELD_OMIT, .words = (all),                   \
+                   .max = ELEMENTSOF(all), .fallback = (absent))
 
 static const char *const on_full_names[] = {
         [SPEC_ON_FULL_WAIT] = "wait",
@@ -81,12 +75,8 @@ static const JsonField fields[] = {
         NUMBER(slower_ns, SPEC_SLOWER_NS_MIN, INT64_MAX, 0),
         FLAG(no_irqs),
         FLAG(no_sleep_time),
-        { .key = "clock",
-          .type = JSON_FIELD_TEXT,
-          .flags = JSON_FIELD_OMIT | JSON_FIELD_NULLABLE,
-          .offset = offsetof(Spec, clock),
-          .max_text = 31,
-          .is_valid = clock_name_is_valid },
+        JSON_FIELD(Spec, clock, TEXT, .flags = JSON_FIELD_OMIT | JSON_FIELD_NULLABLE,
+                   .max_text = 31, .is_valid = clock_name_is_valid),
         NUMBER(depth, 0, SPEC_DEPTH_MAX, 0),
         NUMBER(duration_ns, 0, INT64_MAX, 0),
         NUMBER(max_bytes, 0, INT64_MAX, 0),
@@ -95,20 +85,8 @@ static const JsonField fields[] = {
         FLAG(ring),
         NUMBER(buffer_bytes, BUFFER_BYTES_MIN, BUFFER_BYTES_MAX, SPEC_DEFAULT_BUFFER_BYTES),
         NUMBER(max_functions, 1, MAX_FUNCTIONS_MAX, SPEC_DEFAULT_MAX_FUNCTIONS),
-        { .key = "on_full",
-          .type = JSON_FIELD_WORD,
-          .flags = JSON_FIELD_OMIT,
-          .offset = offsetof(Spec, on_full),
-          .words = on_full_names,
-          .max = _SPEC_ON_FULL_N,
-          .fallback = SPEC_ON_FULL_WAIT },
-        { .key = "lean",
-          .type = JSON_FIELD_WORD,
-          .flags = JSON_FIELD_OMIT,
-          .offset = offsetof(Spec, lean),
-          .words = lean_names,
-          .max = _LEAN_N,
-          .fallback = SPEC_DEFAULT_LEAN },
+        WORD(on_full, on_full_names, SPEC_ON_FULL_WAIT),
+        WORD(lean, lean_names, SPEC_DEFAULT_LEAN),
         FLAG(args),
         FLAG(retval),
         LIST(events, JSON_FIELD_OMIT, SPEC_MAX_EVENTS, EVENT_CHOICE_MAX, event_choice_is_valid),
@@ -119,13 +97,7 @@ static const JsonField fields[] = {
         NUMBER(max_event_rate, 1, SPEC_UNLIMITED, 0),
         NUMBER(max_write_rate, 1, SPEC_UNLIMITED, 0),
         NUMBER(max_cpu_ppm, 1, SPEC_UNLIMITED, 0),
-        { .key = "triggers",
-          .type = JSON_FIELD_STRV,
-          .flags = JSON_FIELD_OMIT,
-          .offset = offsetof(Spec, triggers),
-          .max = TRIGGER_MAX,
-          .max_text = TRIGGER_RULE_BYTES_MAX,
-          .is_valid = trigger_rule_is_valid },
+        LIST(triggers, JSON_FIELD_OMIT, TRIGGER_MAX, TRIGGER_RULE_BYTES_MAX, trigger_rule_is_valid),
         FLAG(in_kernel),
         NUMBER(max_captures, 0, INT64_MAX, 0),
         NUMBER(max_captures_a_day, 0, CAPTURES_MAX_A_DAY, SPEC_DEFAULT_CAPTURES_A_DAY),
@@ -137,13 +109,7 @@ const char *spec_member(size_t i) {
 }
 
 json_t *spec_to_json(const Spec *spec) {
-        json_t *o = json_object();
-
-        if (o && json_fields_write(o, fields, ELEMENTSOF(fields), spec) < 0) {
-                json_decref(o);
-                return NULL;
-        }
-        return o;
+        return json_fields_new(fields, ELEMENTSOF(fields), spec);
 }
 
 /* Of two filters for one event only one could count. */
@@ -180,14 +146,9 @@ int spec_from_json(Spec *ret, const json_t *o, const char **ret_field) {
         const char *field;
         int r;
 
-        if (!json_is_object(o)) {
-                *ret_field = "spec";
-                return SPEC_E_INVALID;
-        }
-        field = json_fields_find_unknown(fields, ELEMENTSOF(fields), o);
+        field = json_is_object(o) ? json_fields_find_unknown(fields, ELEMENTSOF(fields), o)
+                                  : "spec";
         r = field ? SPEC_E_INVALID : json_fields_read(&spec, fields, ELEMENTSOF(fields), o, &field);
-        if (r < 0)
-                return r;
         if (r == 0 && spec.functions.n == 0) {
                 field = "functions";
                 r = SPEC_E_INVALID;
@@ -196,22 +157,15 @@ int spec_from_json(Spec *ret, const json_t *o, const char **ret_field) {
                 field = "events";
                 r = SPEC_E_INVALID;
         }
-        if (r != 0) {
+        if (r == SPEC_E_INVALID)
                 *ret_field = field;
-                return SPEC_E_INVALID;
-        }
-        *ret = TAKE(spec, (Spec){});
-        return 0;
+        if (r == 0)
+                *ret = TAKE(spec, (Spec){});
+        return r;
 }
 
-static const size_t lists[] = {
-        offsetof(Spec, functions), offsetof(Spec, notrace), offsetof(Spec, pids),
-        offsetof(Spec, comms),     offsetof(Spec, cgroups), offsetof(Spec, cpus),
-        offsetof(Spec, hooked),    offsetof(Spec, events),  offsetof(Spec, triggers),
-};
-
-static Strv *list_of(Spec *spec, size_t i) {
-        return (void *) ((char *) spec + lists[i]);
+static Strv *list_of(Spec *spec, const JsonField *f) {
+        return (void *) ((char *) spec + f->offset);
 }
 
 int spec_copy(Spec *ret, const Spec *spec) {
@@ -219,10 +173,13 @@ int spec_copy(Spec *ret, const Spec *spec) {
         int r = 0;
 
         copy.clock = NULL;
-        for (size_t i = 0; i < ELEMENTSOF(lists); i++)
-                *list_of(&copy, i) = (Strv){};
-        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(lists); i++)
-                r = strv_copy(list_of(&copy, i), list_of((Spec *) spec, i));
+        for (size_t i = 0; i < ELEMENTSOF(fields); i++)
+                if (fields[i].type == JSON_FIELD_STRV)
+                        *list_of(&copy, &fields[i]) = (Strv){};
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(fields); i++)
+                if (fields[i].type == JSON_FIELD_STRV)
+                        r = strv_copy(list_of(&copy, &fields[i]),
+                                      list_of((Spec *) spec, &fields[i]));
         if (r >= 0 && spec->clock) {
                 copy.clock = strdup(spec->clock);
                 r = copy.clock ? 0 : -ENOMEM;
@@ -234,7 +191,5 @@ int spec_copy(Spec *ret, const Spec *spec) {
 }
 
 void spec_done(Spec *spec) {
-        for (size_t i = 0; i < ELEMENTSOF(lists); i++)
-                strv_done(list_of(spec, i));
-        free(TAKE_PTR(spec->clock));
+        json_fields_done(fields, ELEMENTSOF(fields), spec);
 }

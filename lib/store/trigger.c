@@ -25,6 +25,12 @@ static _printf_(2, 3) int wrong(char why[static TRIGGER_WHY_MAX], const char *fo
         return TRIGGER_E_INVALID;
 }
 
+static int wrong_word(char why[static TRIGGER_WHY_MAX], const char *word, const char *what) {
+        char quoted[NAME_QUOTE_MAX];
+
+        return wrong(why, "\"%s\" %s", name_quote(quoted, word ?: ""), what);
+}
+
 /* @rest: what stands behind the colon, NULL: there is none. */
 typedef int (*Reader)(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]);
 
@@ -37,11 +43,8 @@ static int read_nothing(Trigger *t, const char *rest, char why[static TRIGGER_WH
 }
 
 static int read_function(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]) {
-        char quoted[NAME_QUOTE_MAX];
-
         if (!rest || !function_pattern_is_valid(rest) || function_pattern_is_glob(rest))
-                return wrong(why, "\"%s\" is not the name of one function",
-                             name_quote(quoted, rest ?: ""));
+                return wrong_word(why, rest, "is not the name of one function");
         t->name = strdup(rest);
         return t->name ? 0 : -ENOMEM;
 }
@@ -73,13 +76,11 @@ static int read_event(Trigger *t, const char *rest, char why[static TRIGGER_WHY_
         const char *name, *filter = NULL;
 
         if (!rest || rest[n_system] != ':' || !event_name_is_valid(rest, n_system))
-                return wrong(why, "\"%s\" is not SYSTEM:NAME or SYSTEM:NAME:FILTER",
-                             name_quote(quoted, rest ?: ""));
+                return wrong_word(why, rest, "is not SYSTEM:NAME or SYSTEM:NAME:FILTER");
         name = rest + n_system + 1;
         n_name = strcspn(name, ":");
         if (!event_name_is_valid(name, n_name))
-                return wrong(why, "\"%s\" is not SYSTEM:NAME or SYSTEM:NAME:FILTER",
-                             name_quote(quoted, rest));
+                return wrong_word(why, rest, "is not SYSTEM:NAME or SYSTEM:NAME:FILTER");
         if (name[n_name] == ':') {
                 filter = name + n_name + 1;
                 if (!filter_is_valid(filter))
@@ -93,11 +94,8 @@ static int read_event(Trigger *t, const char *rest, char why[static TRIGGER_WHY_
 }
 
 static int read_time(const char *rest, uint64_t *ret, char why[static TRIGGER_WHY_MAX]) {
-        char quoted[NAME_QUOTE_MAX];
-
         if (!rest || parse_duration(rest, ret) < 0 || *ret == 0)
-                return wrong(why, "\"%s\" is not a time like 5ms or 10min",
-                             name_quote(quoted, rest ?: ""));
+                return wrong_word(why, rest, "is not a time like 5ms or 10min");
         return 0;
 }
 
@@ -106,11 +104,8 @@ static int read_duration(Trigger *t, const char *rest, char why[static TRIGGER_W
 }
 
 static int read_count(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]) {
-        char quoted[NAME_QUOTE_MAX];
-
         if (!rest || parse_u64(rest, INT64_MAX, &t->value) < 0 || t->value == 0)
-                return wrong(why, "\"%s\" is not a number from 1 on",
-                             name_quote(quoted, rest ?: ""));
+                return wrong_word(why, rest, "is not a number from 1 on");
         return 0;
 }
 
@@ -127,7 +122,6 @@ static bool read_two(const char **s, unsigned n, unsigned *ret) {
 
 static int read_hour(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]) {
         unsigned hour = 0, minute = 0, second = 0;
-        char quoted[NAME_QUOTE_MAX];
         const char *p = rest ?: "";
         bool good;
 
@@ -141,8 +135,7 @@ static int read_hour(Trigger *t, const char *rest, char why[static TRIGGER_WHY_M
                 good = read_two(&p, 60, &second);
         }
         if (!good || *p != 0)
-                return wrong(why, "\"%s\" is not a time of the day like 02:30 or 02:30:15",
-                             name_quote(quoted, rest ?: ""));
+                return wrong_word(why, rest, "is not a time of the day like 02:30 or 02:30:15");
         t->value = (uint64_t) hour * 3600 + minute * 60 + second;
         return 0;
 }
@@ -173,7 +166,6 @@ static const struct {
 /* "stop" or "stop:10s" */
 static int read_action(Trigger *t, const char *text, char why[static TRIGGER_WHY_MAX]) {
         size_t n = strcspn(text, ":");
-        char quoted[NAME_QUOTE_MAX];
 
         for (size_t i = 0; i < ELEMENTSOF(actions); i++) {
                 if (strlen(actions[i].word) != n || strncmp(actions[i].word, text, n) != 0)
@@ -187,8 +179,8 @@ static int read_action(Trigger *t, const char *text, char why[static TRIGGER_WHY
                         return wrong(why, "\"%s\" takes no time behind it", actions[i].word);
                 return read_time(text + n + 1, &t->delay_ns[i], why);
         }
-        return wrong(why, "\"%s\" is not one of start, stop, stop:TIME, snapshot, snapshot:TIME",
-                     name_quote(quoted, text));
+        return wrong_word(why, text,
+                          "is not one of start, stop, stop:TIME, snapshot, snapshot:TIME");
 }
 
 static int read_actions(Trigger *t, const char *text, size_t n, char why[static TRIGGER_WHY_MAX]) {
@@ -208,17 +200,15 @@ static int read_actions(Trigger *t, const char *text, size_t n, char why[static 
 
 static int read_kind(Trigger *t, const char *text, char why[static TRIGGER_WHY_MAX]) {
         size_t n = strcspn(text, ":");
-        char quoted[NAME_QUOTE_MAX];
 
         for (size_t i = 0; i < ELEMENTSOF(kinds); i++)
                 if (strlen(kinds[i].word) == n && strncmp(kinds[i].word, text, n) == 0) {
                         t->kind = (TriggerKind) i;
                         return kinds[i].read(t, text[n] ? text + n + 1 : NULL, why);
                 }
-        return wrong(why,
-                     "\"%s\" is not a trigger: function:NAME, event:SYSTEM:NAME[:FILTER], "
-                     "slower:TIME, count:N, at:HH:MM, in:TIME, signal or command",
-                     name_quote(quoted, text));
+        return wrong_word(why, text,
+                          "is not a trigger: function:NAME, event:SYSTEM:NAME[:FILTER], "
+                          "slower:TIME, count:N, at:HH:MM, in:TIME, signal or command");
 }
 
 int trigger_parse(Trigger *ret, const char *rule, char why[static TRIGGER_WHY_MAX]) {

@@ -15,12 +15,13 @@
 #include "store/page.h"
 #include "store/recover.h"
 #include "store/segment.h"
+#include "tests/unit/segment-map.h"
 
 static unsigned read_all(const Segment *g) {
-        uint32_t page_bytes = segment_page_bytes(g);
+        uint32_t page_bytes = segment_header(g)->page_bytes;
         unsigned sum = 0;
 
-        for (uint64_t i = 0; i < segment_n_pages(g); i++) {
+        for (uint64_t i = 0; i < segment_header(g)->n_pages; i++) {
                 const unsigned char *page = segment_page(g, i);
                 PageInfo info;
 
@@ -38,7 +39,8 @@ static void check_reader(int fd, size_t n_data) {
 
         if (segment_take_fd(&g, copy) != 0)
                 return;
-        FUZZ_CHECK(SEGMENT_HEADER_BYTES + segment_n_pages(g) * segment_page_bytes(g) +
+        FUZZ_CHECK(SEGMENT_HEADER_BYTES +
+                           segment_header(g)->n_pages * segment_header(g)->page_bytes +
                            segment_torn_bytes(g) ==
                    n_data);
         (void) read_all(g);
@@ -62,8 +64,8 @@ static void check_recovery(const uint8_t *data, size_t n_data) {
         FUZZ_CHECK(file_replace(dir_fd, "s", data, n_data, 0600) == 0);
         if (segment_recover(dir_fd, "s", &n_pages) == 0) {
                 FUZZ_CHECK(segment_open(&g, dir_fd, "s") == 0);
-                FUZZ_CHECK(segment_is_closed(g));
-                FUZZ_CHECK(segment_n_pages(g) == n_pages);
+                FUZZ_CHECK(segment_header(g)->state == SEGMENT_STATE_CLOSED);
+                FUZZ_CHECK(segment_header(g)->n_pages == n_pages);
                 (void) read_all(g);
         }
         (void) tree_remove(AT_FDCWD, dir);

@@ -8,6 +8,7 @@
 #include "base/io.h"
 #include "codec/block.h"
 #include "page-builder.h"
+#include "segment-map.h"
 #include "store/segment.h"
 #include "unit.h"
 
@@ -97,11 +98,11 @@ START_TEST(real_pages_come_back_with_and_without_formats)
                                 _cleanup_(block_codec_freep) BlockCodec *c = codec_of(4096);
 
                                 (void) there_and_back(c, 4096, segment_page(s, 0),
-                                                      segment_n_pages(s));
+                                                      segment_header(s)->n_pages);
                                 add_format(c, sessions[i], "funcgraph_entry");
                                 add_format(c, sessions[i], "funcgraph_exit");
                                 (void) there_and_back(c, 4096, segment_page(s, 0),
-                                                      segment_n_pages(s));
+                                                      segment_header(s)->n_pages);
                         }
         }
 END_TEST
@@ -115,7 +116,7 @@ START_TEST(an_event_of_a_short_recording_takes_at_most_five_bytes)
                 for (size_t i = 0; i < ELEMENTSOF(sessions); i++) {
                         _cleanup_(segment_freep) Segment *s = recorded(sessions[i], 0);
                         _cleanup_(block_codec_freep) BlockCodec *c = codec_of(4096);
-                        size_t n = segment_n_pages(s);
+                        size_t n = segment_header(s)->n_pages;
 
                         add_format(c, sessions[i], "funcgraph_entry");
                         add_format(c, sessions[i], "funcgraph_exit");
@@ -242,7 +243,7 @@ START_TEST(pages_of_the_other_byte_order_come_back)
 
                 ck_assert_int_eq(block_codec_new(&c, 4096, true, 0), 0);
                 add_format(c, "udp_sendmsg-new", "funcgraph_entry");
-                (void) there_and_back(c, 4096, segment_page(s, 0), segment_n_pages(s));
+                (void) there_and_back(c, 4096, segment_page(s, 0), segment_header(s)->n_pages);
         }
 END_TEST
 

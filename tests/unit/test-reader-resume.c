@@ -15,6 +15,7 @@
 
 #include "base/io.h"
 #include "daemon/record/reader.h"
+#include "segment-map.h"
 #include "store/segment.h"
 #include "tests/unit/scratch.h"
 
@@ -117,7 +118,7 @@ static unsigned check_pages(Fixture *f, unsigned n_missing) {
 
                 ck_assert_int_eq(session_dir_open_segment(f->shared.dir, CPU, sequences[i], &s), 0);
                 ck_assert_uint_eq(segment_torn_bytes(s), 0);
-                for (uint64_t j = 0; j < segment_n_pages(s); j++) {
+                for (uint64_t j = 0; j < segment_header(s)->n_pages; j++) {
                         const uint32_t *p = segment_page(s, j);
 
                         ck_assert_uint_gt(p[0], last);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "scratch.h"
+#include "segment-map.h"
 #include "store/recover.h"
 #include "store/segment.h"
 
@@ -28,8 +29,8 @@ static void expect(const Scratch *s, uint64_t n_expected) {
         ck_assert_int_eq(segment_recover(s->fd, NAME, &n_pages), 0);
         ck_assert_uint_eq(n_pages, n_expected);
         ck_assert_int_eq(segment_open(&g, s->fd, NAME), 0);
-        ck_assert(segment_is_closed(g));
-        ck_assert_uint_eq(segment_n_pages(g), n_expected);
+        ck_assert(segment_header(g)->state == SEGMENT_STATE_CLOSED);
+        ck_assert_uint_eq(segment_header(g)->n_pages, n_expected);
         ck_assert_uint_eq(segment_torn_bytes(g), 0);
         ck_assert_int_eq(segment_recover(s->fd, NAME, &n_pages), 0);
         ck_assert_uint_eq(n_pages, n_expected);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "codec/page-source.h"
 #include "scratch.h"
 #include "store/session-dir.h"
 #include "store/symbol-file.h"
@@ -204,21 +205,21 @@ START_TEST(a_segment_of_another_cpu_is_damaged)
         {
                 _cleanup_scratch_ Scratch s = SCRATCH;
                 _cleanup_(session_dir_freep) SessionDir *d = create(&s);
-                _cleanup_(segment_freep) Segment *g = NULL;
-                Segment *none = NULL;
+                _cleanup_(page_source_freep) PageSource *g = NULL;
+                PageSource *none = NULL;
                 int fd;
 
                 add_segment(d, 0, 0);
                 add_segment(d, 1, 0);
-                ck_assert_int_eq(session_dir_open_segment(d, 1, 0, &g), 0);
-                ck_assert_int_eq(session_dir_open_segment(d, 1, 1, &none), -ENOENT);
-                ck_assert_int_eq(session_dir_open_segment(d, 2, 0, &none), -ENOENT);
-                ck_assert_int_eq(session_dir_open_segment(d, 1, UINT64_C(1) << 32, &none), -EINVAL);
+                ck_assert_int_eq(page_source_open(&g, d, 1, 0, NULL), 0);
+                ck_assert_int_eq(page_source_open(&none, d, 1, 1, NULL), -ENOENT);
+                ck_assert_int_eq(page_source_open(&none, d, 2, 0, NULL), -ENOENT);
+                ck_assert_int_eq(page_source_open(&none, d, 1, UINT64_C(1) << 32, NULL), -EINVAL);
                 fd = session_dir_fd(d);
                 ck_assert_int_eq(renameat(fd, "cpu0/00000000.seg", fd, "cpu1/00000000.seg"), 0);
-                ck_assert_int_eq(session_dir_open_segment(d, 1, 0, &none), SEGMENT_E_DAMAGED);
+                ck_assert_int_eq(page_source_open(&none, d, 1, 0, NULL), PAGE_SOURCE_E_DAMAGED);
                 ck_assert_int_eq(renameat(fd, "cpu1/00000000.seg", fd, "cpu0/00000001.seg"), 0);
-                ck_assert_int_eq(session_dir_open_segment(d, 0, 1, &none), SEGMENT_E_DAMAGED);
+                ck_assert_int_eq(page_source_open(&none, d, 0, 1, NULL), PAGE_SOURCE_E_DAMAGED);
                 ck_assert_ptr_null(none);
         }
 END_TEST

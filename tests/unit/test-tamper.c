@@ -44,7 +44,7 @@ static void on_report(const TamperReport *report, void *userdata) {
         char text[128];
 
         (void) snprintf(text, sizeof(text), "%s %s%s", kinds[report->kind],
-                        report->kind == TAMPER_NOTED ? "it" : gap_cause_name(report->cause),
+                        report->kind == TAMPER_NOTED ? "it" : gap_cause_names[report->cause],
                         report->is_late ? " late" : "");
         ck_assert_int_eq(strv_add(&f->said, text), 0);
         ck_assert_int_eq(report->sentence == NULL, report->kind == TAMPER_ENDED);
