@@ -483,6 +483,5 @@ Janitor *janitor_free(Janitor *j) {
         }
         (void) sd_event_source_disable_unref(j->soon);
         (void) sd_event_source_disable_unref(j->timer);
-        free(j);
-        return NULL;
+        return mfree(j);
 }

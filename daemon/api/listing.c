@@ -42,8 +42,7 @@ static Listing *listing_free(Listing *l) {
         (void) server_call_unref(l->call);
         strv_done(&l->names);
         buf_done(&l->text);
-        free(l);
-        return NULL;
+        return mfree(l);
 }
 DEFINE_CLEANUP(Listing *, listing_free);
 
@@ -284,6 +283,5 @@ Listings *listings_free(Listings *l) {
         }
         (void) sd_event_source_disable_unref(l->source);
         (void) sd_event_source_disable_unref(l->pause);
-        free(l);
-        return NULL;
+        return mfree(l);
 }

@@ -26,8 +26,7 @@ static Errand *errand_free(Errand *e) {
                 return NULL;
         (void) server_call_unref(e->call);
         json_decref(e->parameters);
-        free(e);
-        return NULL;
+        return mfree(e);
 }
 DEFINE_CLEANUP(Errand *, errand_free);
 

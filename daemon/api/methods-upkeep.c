@@ -115,8 +115,7 @@ static Sealing *sealing_free(Sealing *s) {
                 return NULL;
         (void) server_call_unref(s->call);
         free(s->session);
-        free(s);
-        return NULL;
+        return mfree(s);
 }
 DEFINE_CLEANUP(Sealing *, sealing_free);
 

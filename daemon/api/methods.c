@@ -490,6 +490,5 @@ Methods *methods_free(Methods *m) {
         methods_drop_errands(m);
         (void) sd_event_source_disable_unref(m->errand_turn);
         (void) sd_event_source_disable_unref(m->tick);
-        free(m);
-        return NULL;
+        return mfree(m);
 }

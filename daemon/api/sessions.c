@@ -668,6 +668,5 @@ Sessions *sessions_free(Sessions *s) {
         free(s->items);
         (void) roster_free(s->roster);
         (void) kernel_symbols_free(s->symbols);
-        free(s);
-        return NULL;
+        return mfree(s);
 }

@@ -71,8 +71,7 @@ static Waiting *waiting_free(Waiting *w) {
         spec_done(&w->spec);
         refusal_done(&w->why);
         free(w->told);
-        free(w);
-        return NULL;
+        return mfree(w);
 }
 DEFINE_CLEANUP(Waiting *, waiting_free);
 
@@ -433,6 +432,5 @@ StartQueue *start_queue_free(StartQueue *s) {
                 drop(s, &s->first);
         (void) sd_event_source_disable_unref(s->timer);
         (void) sd_event_source_disable_unref(s->next);
-        free(s);
-        return NULL;
+        return mfree(s);
 }

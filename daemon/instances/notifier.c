@@ -245,8 +245,7 @@ Notifier *notifier_free(Notifier *b) {
         (void) sd_event_source_disable_unref(b->source);
         (void) safe_close(b->fd);
         free(b->dir);
-        free(b);
-        return NULL;
+        return mfree(b);
 }
 
 /* --- switches --------------------------------------------------------------------------------- */
