@@ -162,8 +162,7 @@ static void fail(Waiting *w, int error) {
         _cleanup_refusal_ Refusal refusal = {};
 
         log_error_errno(error, "A start failed: %m");
-        (void) refusal_set(&refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -error),
-                           "starting failed: %s", origin_report(error));
+        (void) refusal_set_errno(&refusal, -error, "starting failed: %s", origin_report(error));
         (void) server_call_refuse(w->call, &refusal);
 }
 
@@ -388,9 +387,8 @@ void start_queue_end(StartQueue *s) {
         while (s->first) {
                 _cleanup_refusal_ Refusal refusal = {};
 
-                (void) refusal_set(&refusal, REFUSAL_SYSTEM_ERROR,
-                                   json_pack("{s:i}", "errno", ECANCELED),
-                                   "the daemon was stopped while this waited to begin");
+                (void) refusal_set_errno(&refusal, ECANCELED,
+                                         "the daemon was stopped while this waited to begin");
                 (void) server_call_refuse(s->first->call, &refusal);
                 drop(s, &s->first);
         }
