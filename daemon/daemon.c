@@ -681,8 +681,7 @@ Daemon *daemon_free(Daemon *d) {
         (void) store_free(d->store);
         (void) sd_event_unref(d->event);
         settings_done(&d->settings);
-        free(d);
-        return NULL;
+        return mfree(d);
 }
 
 int daemon_check_config(const DaemonConfig *config) {

@@ -177,11 +177,8 @@ int functions_find_lines(const Functions *f, const Strv *names, Strv *ret) {
         for (size_t i = 0; i < names->n; i++)
                 for (size_t k = find_line(f, names->items[i]);
                      k < f->n_lines && streq(f->lines[k].name, names->items[i]); k++) {
-                        char text[16];
-                        int r;
+                        int r = strv_addf(ret, "%" PRIu32, f->lines[k].line);
 
-                        (void) snprintf(text, sizeof(text), "%" PRIu32, f->lines[k].line);
-                        r = strv_add(ret, text);
                         if (r < 0)
                                 return r;
                 }

@@ -320,47 +320,35 @@ static uint64_t room_beside(uint64_t room, uint64_t n_bytes) {
 int allowance_narrow(const Limits *l, const AllowanceUse *use, unsigned asked, Spec *spec,
                      Strv *warnings) {
         const MemberLimits *m = &l->member;
-        char text[UNIT_TEXT_MAX], warning[160];
+        char text[UNIT_TEXT_MAX];
         uint64_t room = room_for_data(m, use), n_cpus = use->n_cpus;
         int r = 0;
 
-        if ((asked & ALLOWANCE_DEPTH) && narrow(&spec->depth, m->max_depth)) {
-                (void) snprintf(warning, sizeof(warning),
-                                "its depth is limited to %llu by MaxDepth= in [Members]",
-                                (unsigned long long) spec->depth);
-                r = strv_add(warnings, warning);
-        }
+        if ((asked & ALLOWANCE_DEPTH) && narrow(&spec->depth, m->max_depth))
+                r = strv_addf(warnings, "its depth is limited to %llu by MaxDepth= in [Members]",
+                              (unsigned long long) spec->depth);
         if (r >= 0 && (asked & ALLOWANCE_DURATION) &&
-            narrow(&spec->duration_ns, m->max_duration_ns)) {
-                (void) snprintf(warning, sizeof(warning),
-                                "its duration is limited to %s by MaxDurationSec= in [Members]",
-                                format_duration(text, spec->duration_ns));
-                r = strv_add(warnings, warning);
-        }
-        if (r >= 0 && (asked & ALLOWANCE_SIZE) && narrow(&spec->max_bytes, m->max_bytes)) {
-                (void) snprintf(warning, sizeof(warning),
-                                "its size is limited to %s by MaxSize= in [Members]",
-                                format_bytes(text, spec->max_bytes));
-                r = strv_add(warnings, warning);
-        }
+            narrow(&spec->duration_ns, m->max_duration_ns))
+                r = strv_addf(warnings,
+                              "its duration is limited to %s by MaxDurationSec= in [Members]",
+                              format_duration(text, spec->duration_ns));
+        if (r >= 0 && (asked & ALLOWANCE_SIZE) && narrow(&spec->max_bytes, m->max_bytes))
+                r = strv_addf(warnings, "its size is limited to %s by MaxSize= in [Members]",
+                              format_bytes(text, spec->max_bytes));
         /* When it ends what is in the kernel's buffers is stored besides. */
         if (r >= 0 && room > 0 && n_cpus > 0 &&
-            narrow(&spec->buffer_bytes, MAX(room / 2 / n_cpus, (uint64_t) BUFFER_BYTES_MIN))) {
-                (void) snprintf(warning, sizeof(warning),
-                                "its buffers are limited to %s for each CPU, by what your sessions "
-                                "leave of MaxStored= in [Members]",
-                                format_bytes(text, spec->buffer_bytes));
-                r = strv_add(warnings, warning);
-        }
+            narrow(&spec->buffer_bytes, MAX(room / 2 / n_cpus, (uint64_t) BUFFER_BYTES_MIN)))
+                r = strv_addf(warnings,
+                              "its buffers are limited to %s for each CPU, by what your sessions "
+                              "leave of MaxStored= in [Members]",
+                              format_bytes(text, spec->buffer_bytes));
         if (room > 0 && n_cpus > 0)
                 room = room_beside(room, spec->buffer_bytes * n_cpus);
-        if (r >= 0 && narrow(&spec->max_bytes, room)) {
-                (void) snprintf(warning, sizeof(warning),
-                                "its size is limited to %s, what your sessions leave of MaxStored= "
-                                "in [Members]",
-                                format_bytes(text, spec->max_bytes));
-                r = strv_add(warnings, warning);
-        }
+        if (r >= 0 && narrow(&spec->max_bytes, room))
+                r = strv_addf(warnings,
+                              "its size is limited to %s, what your sessions leave of MaxStored= "
+                              "in [Members]",
+                              format_bytes(text, spec->max_bytes));
         return r;
 }
 

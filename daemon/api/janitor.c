@@ -430,10 +430,9 @@ static int has_room(Refusal *refusal, void *userdata) {
         if (r >= 0)
                 r = outlook_advise(&fix, &o);
         return r < 0 ? r
-                     : refusal_set(refusal, REFUSAL_SYSTEM_ERROR,
-                                   json_pack("{s:i}", "errno", ENOSPC),
-                                   "cannot record in %s: %s: %s; %s", store_path(j->store),
-                                   strerror(ENOSPC), text, fix ?: "make room there");
+                     : refusal_set_errno(refusal, ENOSPC, "cannot record in %s: %s: %s; %s",
+                                         store_path(j->store), strerror(ENOSPC), text,
+                                         fix ?: "make room there");
 }
 
 int janitor_new(Janitor **ret, sd_event *event, Store *store, Sessions *sessions,
@@ -483,6 +482,5 @@ Janitor *janitor_free(Janitor *j) {
         }
         (void) sd_event_source_disable_unref(j->soon);
         (void) sd_event_source_disable_unref(j->timer);
-        free(j);
-        return NULL;
+        return mfree(j);
 }

@@ -42,8 +42,7 @@ static Listing *listing_free(Listing *l) {
         (void) server_call_unref(l->call);
         strv_done(&l->names);
         buf_done(&l->text);
-        free(l);
-        return NULL;
+        return mfree(l);
 }
 DEFINE_CLEANUP(Listing *, listing_free);
 
@@ -120,10 +119,10 @@ typedef enum Progress { GOES_ON, WAITS, IS_OVER } Progress;
 static Progress refuse_long(Listing *l) {
         _cleanup_refusal_ Refusal refusal = {};
 
-        if (refusal_set(&refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", EMSGSIZE),
-                        "%zu sessions are too many for one reply; ask with \"more\", for the "
-                        "\"newest\", or ListBriefs",
-                        l->names.n) == REFUSED)
+        if (refusal_set_errno(&refusal, EMSGSIZE,
+                              "%zu sessions are too many for one reply; ask with \"more\", for the "
+                              "\"newest\", or ListBriefs",
+                              l->names.n) == REFUSED)
                 (void) server_call_refuse(l->call, &refusal);
         return IS_OVER;
 }
@@ -284,6 +283,5 @@ Listings *listings_free(Listings *l) {
         }
         (void) sd_event_source_disable_unref(l->source);
         (void) sd_event_source_disable_unref(l->pause);
-        free(l);
-        return NULL;
+        return mfree(l);
 }

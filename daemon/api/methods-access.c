@@ -44,9 +44,9 @@ int methods_find_session(Methods *m, json_t *parameters, Session **ret, Refusal 
                 return parameter_refuse(refusal, "session", "a string");
         r = sessions_open(m->sessions, &s, name);
         if (r < 0)
-                return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),
-                                   "session.json of session '%s' in %s cannot be read: %s",
-                                   name_quote(quoted, name), store_path(m->store), origin_text(r));
+                return refusal_set_errno(
+                        refusal, -r, "session.json of session '%s' in %s cannot be read: %s",
+                        name_quote(quoted, name), store_path(m->store), origin_text(r));
         if (r == 0) {
                 *ret = s;
                 return 0;

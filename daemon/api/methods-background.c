@@ -26,8 +26,7 @@ static Errand *errand_free(Errand *e) {
                 return NULL;
         (void) server_call_unref(e->call);
         json_decref(e->parameters);
-        free(e);
-        return NULL;
+        return mfree(e);
 }
 DEFINE_CLEANUP(Errand *, errand_free);
 
@@ -42,8 +41,7 @@ static void errand_run(Errand *e) {
         if (r < 0) {
                 log_error_errno(r, "A call of process %i failed: %m",
                                 (int) server_call_pid(e->call));
-                r = refusal_set(&refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),
-                                "that failed: %s", origin_report(r));
+                r = refusal_set_errno(&refusal, -r, "that failed: %s", origin_report(r));
         }
         if (r == REFUSED)
                 (void) server_call_refuse(e->call, &refusal);
@@ -144,9 +142,8 @@ static void drop(Errand **first) {
                 *first = e->next;
                 if (!server_call_is_connected(e->call))
                         continue;
-                (void) refusal_set(&refusal, REFUSAL_SYSTEM_ERROR,
-                                   json_pack("{s:i}", "errno", ECANCELED),
-                                   "the daemon was stopped while this waited for its turn");
+                (void) refusal_set_errno(&refusal, ECANCELED,
+                                         "the daemon was stopped while this waited for its turn");
                 (void) server_call_refuse(e->call, &refusal);
         }
 }

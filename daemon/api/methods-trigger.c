@@ -79,10 +79,9 @@ static void on_snapshot(Session *s, Session *made, int error, void *userdata) {
         else if (error == -ECANCELED)
                 r = refuse_state(&refusal, s, ": it ended before the snapshot was there");
         else
-                r = refusal_set(&refusal, REFUSAL_SYSTEM_ERROR,
-                                json_pack("{s:i}", "errno", error < 0 ? -error : EIO),
-                                "no snapshot of session '%s' can be kept: %s", session_name(s),
-                                strerror(error < 0 ? -error : EIO));
+                r = refusal_set_errno(&refusal, error < 0 ? -error : EIO,
+                                      "no snapshot of session '%s' can be kept: %s",
+                                      session_name(s), strerror(error < 0 ? -error : EIO));
         if (r == REFUSED)
                 r = server_call_refuse(call, &refusal);
         (void) r; /* whoever asked has gone */

@@ -50,9 +50,9 @@ static void on_vacuumed(const Vacuum *v, int error, void *userdata) {
                 _cleanup_refusal_ Refusal refusal = {};
 
                 error = error < 0 ? -error : ENOMEM;
-                if (refusal_set(&refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", error),
-                                "the sessions in %s cannot be looked at: %s",
-                                store_path(asked->methods->store), origin_text(error)) == REFUSED)
+                if (refusal_set_errno(&refusal, error, "the sessions in %s cannot be looked at: %s",
+                                      store_path(asked->methods->store),
+                                      origin_text(error)) == REFUSED)
                         (void) server_call_refuse(asked->call, &refusal);
         }
         (void) server_call_unref(asked->call);
@@ -115,8 +115,7 @@ static Sealing *sealing_free(Sealing *s) {
                 return NULL;
         (void) server_call_unref(s->call);
         free(s->session);
-        free(s);
-        return NULL;
+        return mfree(s);
 }
 DEFINE_CLEANUP(Sealing *, sealing_free);
 
@@ -134,16 +133,16 @@ void methods_drop_sealings(Methods *m) {
 }
 
 static int refuse_full(Refusal *refusal, const Methods *m, const char *session, const char *why) {
-        return refusal_set(
-                refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", ENOSPC),
+        return refusal_set_errno(
+                refusal, ENOSPC,
                 "session '%s' cannot be sealed: %s in %s; it stays as it is and is tried "
                 "again every minute",
                 session, why, store_path(m->store));
 }
 
 static int refuse_failed(Refusal *refusal, const char *session, size_t n_failed, const char *why) {
-        return refusal_set(
-                refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", EIO),
+        return refusal_set_errno(
+                refusal, EIO,
                 "%zu segment%s of session '%s' could not be sealed and stay%s as %s: %s; "
                 "see the journal of ftraced",
                 n_failed, n_failed == 1 ? "" : "s", session, n_failed == 1 ? "s" : "",

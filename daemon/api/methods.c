@@ -243,9 +243,9 @@ static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, v
         session_save_tasks(session);
         r = store_open_session(m->store, session_name(session), &dir);
         if (r < 0)
-                return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),
-                                   "the data of session '%s' in %s cannot be opened: %s",
-                                   session_name(session), store_path(m->store), origin_text(r));
+                return refusal_set_errno(
+                        refusal, -r, "the data of session '%s' in %s cannot be opened: %s",
+                        session_name(session), store_path(m->store), origin_text(r));
 
         /* Opened again: who is handed a descriptor shares its offset. */
         if (store_symbols_fd(m->store) >= 0)
@@ -293,9 +293,8 @@ static int refuse_to_remove(Session *session, Refusal *refusal) {
         int r, keep = session_look_keep(session, &foreign);
 
         if (keep < 0)
-                return refusal_set(refusal, REFUSAL_SYSTEM_ERROR,
-                                   json_pack("{s:i}", "errno", -keep),
-                                   "session '%s' cannot be looked at: %s", name, origin_text(keep));
+                return refusal_set_errno(refusal, -keep, "session '%s' cannot be looked at: %s",
+                                         name, origin_text(keep));
         if (keep == KEEP_NOT || keep == KEEP_NEWER)
                 return 0;
         r = keep_describe(&text, (Keep) keep, name, foreign);
@@ -334,9 +333,8 @@ static int method_remove(ServerCall *call, json_t *parameters, Refusal *refusal,
                         (unsigned) server_call_uid(call));
         r = sessions_remove(m->sessions, session, why);
         if (r < 0)
-                return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),
-                                   "session '%s' cannot be removed from %s: %s", name ?: "?",
-                                   store_path(m->store), origin_text(r));
+                return refusal_set_errno(refusal, -r, "session '%s' cannot be removed from %s: %s",
+                                         name ?: "?", store_path(m->store), origin_text(r));
         return server_call_reply(call, NULL, NULL, 0);
 }
 
@@ -360,9 +358,9 @@ static int method_pin(ServerCall *call, json_t *parameters, Refusal *refusal, vo
         }
         r = session_set_pinned(session, json_is_true(pinned));
         if (r < 0)
-                return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),
-                                   "session.json of session '%s' in %s cannot be written: %s",
-                                   session_name(session), store_path(m->store), origin_text(r));
+                return refusal_set_errno(
+                        refusal, -r, "session.json of session '%s' in %s cannot be written: %s",
+                        session_name(session), store_path(m->store), origin_text(r));
         return parameter_reply(call, "session", session_to_json(session));
 }
 
@@ -374,8 +372,8 @@ static int list_functions(ServerCall *call, json_t *parameters, Refusal *refusal
 
         fd = controller_list_functions(m->controller, &n);
         if (fd < 0)
-                return refusal_set(
-                        refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -fd),
+                return refusal_set_errno(
+                        refusal, -fd,
                         "the functions that can be traced cannot be read: %s; `ftracectl "
                         "doctor` says what stands in the way",
                         origin_text(fd));
@@ -490,6 +488,5 @@ Methods *methods_free(Methods *m) {
         methods_drop_errands(m);
         (void) sd_event_source_disable_unref(m->errand_turn);
         (void) sd_event_source_disable_unref(m->tick);
-        free(m);
-        return NULL;
+        return mfree(m);
 }

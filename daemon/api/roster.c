@@ -218,6 +218,5 @@ Roster *roster_free(Roster *r) {
                 entry_free(r, r->items[i]);
         free(r->items);
         free(r->chains);
-        free(r);
-        return NULL;
+        return mfree(r);
 }

@@ -222,7 +222,6 @@ static int sessions_apply_guards(const Sessions *s, SessionMeta *m) {
         for (size_t i = 0; i < ELEMENTSOF(guards); i++) {
                 uint64_t limit = MIN(guards[i].limit ?: SPEC_UNLIMITED, SPEC_UNLIMITED),
                          asked = *guards[i].value;
-                char warning[128];
                 int r;
 
                 if (asked > 0 && (asked <= limit || may_raise))
@@ -230,10 +229,9 @@ static int sessions_apply_guards(const Sessions *s, SessionMeta *m) {
                 *guards[i].value = limit;
                 if (asked == 0)
                         continue;
-                (void) snprintf(warning, sizeof(warning),
-                                "only root may ask for more than %s in ftraced.conf allows",
-                                guards[i].setting);
-                r = strv_add(&m->warnings, warning);
+                r = strv_addf(&m->warnings,
+                              "only root may ask for more than %s in ftraced.conf allows",
+                              guards[i].setting);
                 if (r < 0)
                         return r;
         }
@@ -245,7 +243,7 @@ static int sessions_apply_guards(const Sessions *s, SessionMeta *m) {
 static int sessions_apply_limits(const Sessions *s, SessionMeta *m) {
         const Limits *l = s->limits;
         Spec *spec = &m->spec;
-        char text[UNIT_TEXT_MAX], warning[128];
+        char text[UNIT_TEXT_MAX];
         int r;
 
         if (!l)
@@ -261,9 +259,8 @@ static int sessions_apply_limits(const Sessions *s, SessionMeta *m) {
         if (!l->session_is_limited || spec->max_bytes <= l->max_session_bytes)
                 return 0;
         spec->max_bytes = l->max_session_bytes;
-        (void) snprintf(warning, sizeof(warning), "its size is limited to %s by MaxSessionSize=",
-                        format_bytes(text, l->max_session_bytes));
-        return strv_add(&m->warnings, warning);
+        return strv_addf(&m->warnings, "its size is limited to %s by MaxSessionSize=",
+                         format_bytes(text, l->max_session_bytes));
 }
 
 static int refuse_existing(const char *name, Refusal *refusal) {
@@ -350,27 +347,13 @@ static Share share_of(const RosterEntry *e) {
         return share;
 }
 
-/* What is there already, without what it counts as besides.  A ring keeps room for what comes until
- * the next look. */
-static int sessions_admit_growth(const Sessions *s, const SessionMeta *m, Refusal *refusal) {
-        uint64_t ahead = s->limits->member.max_stored_bytes / AHEAD_PARTS;
-        uid_t uid = m->owner_uid;
-        AllowanceUse use = { .uid = uid, .new_bytes = m->spec.ring ? ahead : 0 };
-
-        for (size_t i = 0; i < roster_n(s->roster); i++) {
-                Share share = share_of(roster_get(s->roster, i));
-
-                if (share.uid == uid)
-                        use.stored_bytes += share.disk_bytes;
-        }
-        return allowance_admit(s->limits, &use, refusal);
-}
-
-static AllowanceUse sessions_use_of(Sessions *s, uid_t uid) {
+/* @ret_disk_bytes: what of it is there already, without what it counts as besides. */
+static AllowanceUse sessions_use_of(Sessions *s, uid_t uid, uint64_t *ret_disk_bytes) {
         AllowanceUse use = { .uid = uid,
                              .new_bytes = ALLOWANCE_NEW_BYTES,
                              .n_cpus = (size_t) MAX(sysconf(_SC_NPROCESSORS_CONF), 1L) };
 
+        *ret_disk_bytes = 0;
         sessions_survey_all(s);
         for (size_t i = 0; i < roster_n(s->roster); i++) {
                 const RosterEntry *e = roster_get(s->roster, i);
@@ -380,6 +363,7 @@ static AllowanceUse sessions_use_of(Sessions *s, uid_t uid) {
                         continue;
                 use.n_sessions += e->session && session_is_live(e->session);
                 use.stored_bytes += share.counted_bytes;
+                *ret_disk_bytes += share.disk_bytes;
                 use.new_bytes = MAX(use.new_bytes, share.own_bytes);
         }
         if (s->is_starting && s->starting_uid == uid)
@@ -389,19 +373,22 @@ static AllowanceUse sessions_use_of(Sessions *s, uid_t uid) {
 
 static int sessions_admit(const Session *session, uint64_t n_bytes, Refusal *refusal,
                           void *userdata) {
+        const SessionMeta *m = session_meta(session);
         Sessions *s = userdata;
+        uint64_t disk_bytes;
         AllowanceUse use;
 
-        if (!s->limits || s->limits->member.max_stored_bytes == 0 ||
-            !is_members(session_meta(session)->owner_uid))
+        if (!s->limits || s->limits->member.max_stored_bytes == 0 || !is_members(m->owner_uid))
                 return 0;
-        if (n_bytes == 0) /* the next look is soon */
-                return sessions_are_known(s, NULL, NULL)
-                               ? sessions_admit_growth(s, session_meta(session), refusal)
-                               : 0;
-        use = sessions_use_of(s, session_meta(session)->owner_uid);
+        if (n_bytes == 0 && !sessions_are_known(s, NULL, NULL))
+                return 0; /* the next look is soon */
+        use = sessions_use_of(s, m->owner_uid, &disk_bytes);
         use.n_sessions = 0; /* no more of them record than before */
         use.new_bytes = n_bytes;
+        if (n_bytes == 0) { /* it grows; a ring keeps room for what comes until the next look */
+                use.stored_bytes = disk_bytes;
+                use.new_bytes = m->spec.ring ? s->limits->member.max_stored_bytes / AHEAD_PARTS : 0;
+        }
         return allowance_admit(s->limits, &use, refusal);
 }
 
@@ -431,6 +418,7 @@ int sessions_admit_pin(Sessions *s, Session *session, bool by_root, Refusal *ref
 /* ----------------------------------------------------------------------------------------------- */
 
 int sessions_prepare(Sessions *s, SessionMeta **ret, const SessionRequest *q, Refusal *refusal) {
+        uint64_t disk_bytes;
         AllowanceUse use;
         int r;
 
@@ -441,7 +429,7 @@ int sessions_prepare(Sessions *s, SessionMeta **ret, const SessionRequest *q, Re
                 return r;
         if (!q->is_member || !s->limits)
                 return sessions_make_meta(s, ret, q, NULL);
-        use = sessions_use_of(s, q->owner_uid);
+        use = sessions_use_of(s, q->owner_uid, &disk_bytes);
         r = allowance_check(s->limits, q->spec, q->asked, refusal);
         if (r == 0)
                 r = allowance_admit(s->limits, &use, refusal);
@@ -668,6 +656,5 @@ Sessions *sessions_free(Sessions *s) {
         free(s->items);
         (void) roster_free(s->roster);
         (void) kernel_symbols_free(s->symbols);
-        free(s);
-        return NULL;
+        return mfree(s);
 }

@@ -71,8 +71,7 @@ static Waiting *waiting_free(Waiting *w) {
         spec_done(&w->spec);
         refusal_done(&w->why);
         free(w->told);
-        free(w);
-        return NULL;
+        return mfree(w);
 }
 DEFINE_CLEANUP(Waiting *, waiting_free);
 
@@ -163,8 +162,7 @@ static void fail(Waiting *w, int error) {
         _cleanup_refusal_ Refusal refusal = {};
 
         log_error_errno(error, "A start failed: %m");
-        (void) refusal_set(&refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -error),
-                           "starting failed: %s", origin_report(error));
+        (void) refusal_set_errno(&refusal, -error, "starting failed: %s", origin_report(error));
         (void) server_call_refuse(w->call, &refusal);
 }
 
@@ -389,9 +387,8 @@ void start_queue_end(StartQueue *s) {
         while (s->first) {
                 _cleanup_refusal_ Refusal refusal = {};
 
-                (void) refusal_set(&refusal, REFUSAL_SYSTEM_ERROR,
-                                   json_pack("{s:i}", "errno", ECANCELED),
-                                   "the daemon was stopped while this waited to begin");
+                (void) refusal_set_errno(&refusal, ECANCELED,
+                                         "the daemon was stopped while this waited to begin");
                 (void) server_call_refuse(s->first->call, &refusal);
                 drop(s, &s->first);
         }
@@ -433,6 +430,5 @@ StartQueue *start_queue_free(StartQueue *s) {
                 drop(s, &s->first);
         (void) sd_event_source_disable_unref(s->timer);
         (void) sd_event_source_disable_unref(s->next);
-        free(s);
-        return NULL;
+        return mfree(s);
 }

@@ -95,8 +95,7 @@ Instance *instance_free(Instance *i) {
         free(i->cpus);
         free(i->counters);
         free(i->waiting);
-        free(i);
-        return NULL;
+        return mfree(i);
 }
 
 int instance_new(Instance **ret, const Tracefs *fs, const char *session) {
@@ -192,8 +191,7 @@ static char *make_mask(const Instance *i, const Strv *ranges) {
         char *text = malloc((size_t) n_groups * 9 + 1), *p = text;
 
         if (!groups || !text) {
-                free(text);
-                return NULL;
+                return mfree(text);
         }
         for (uint32_t cpu = 0; ranges->n == 0 && cpu < n; cpu++)
                 groups[cpu / 32] |= UINT32_C(1) << cpu % 32;

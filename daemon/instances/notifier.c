@@ -155,9 +155,9 @@ int notifier_attach(const NotifierPlace *place, Plan *p, const Trigger *t,
         if (r == -EINVAL && strstr(file, "/filter"))
                 return refuse_event_filter(fs, file, "triggers", refusal);
         if (r < 0)
-                return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", -r),
-                                   "the trigger cannot be programmed: %s in %s: %s", file, fs->path,
-                                   origin_text(r));
+                return refusal_set_errno(refusal, -r,
+                                         "the trigger cannot be programmed: %s in %s: %s", file,
+                                         fs->path, origin_text(r));
         return 0;
 }
 
@@ -245,8 +245,7 @@ Notifier *notifier_free(Notifier *b) {
         (void) sd_event_source_disable_unref(b->source);
         (void) safe_close(b->fd);
         free(b->dir);
-        free(b);
-        return NULL;
+        return mfree(b);
 }
 
 /* --- switches --------------------------------------------------------------------------------- */

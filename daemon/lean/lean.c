@@ -112,16 +112,11 @@ static int load(LeanCache *ret, int store_fd, int root_fd, const Functions *f, c
                 r = lean_cache_read(ret, store_fd, key);
         if (r == -ENOENT)
                 return 0;
-        if (r == LEAN_CACHE_E_INVALID) {
-                char text[160];
-
-                (void) snprintf(text, sizeof(text),
-                                "what was learned for lean (%s/%s) is damaged and is learned "
-                                "again",
-                                LEAN_DIR, key);
-                r = strv_add(warnings, text);
-                return r < 0 ? r : 0;
-        }
+        if (r == LEAN_CACHE_E_INVALID)
+                return strv_addf(warnings,
+                                 "what was learned for lean (%s/%s) is damaged and is learned "
+                                 "again",
+                                 LEAN_DIR, key);
         if (r < 0)
                 return r;
         (void) keep_known(ret, f);

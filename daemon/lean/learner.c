@@ -41,8 +41,7 @@ Learner *learner_free(Learner *l) {
         }
         (void) safe_close(l->fd);
         buf_done(&l->answer);
-        free(l);
-        return NULL;
+        return mfree(l);
 }
 
 static void finish(Learner *l, int error) {

@@ -356,6 +356,5 @@ WorkloadChild *workload_free(WorkloadChild *c) {
         (void) safe_close(c->go_fd);
         if (c->shared)
                 (void) munmap(c->shared, sizeof(*c->shared));
-        free(c);
-        return NULL;
+        return mfree(c);
 }

@@ -286,6 +286,5 @@ Background *background_free(Background *a) {
         (void) safe_close(a->fd);
         (void) pthread_cond_destroy(&a->changed);
         (void) pthread_mutex_destroy(&a->lock);
-        free(a);
-        return NULL;
+        return mfree(a);
 }

@@ -64,6 +64,5 @@ ClockWatch *clock_watch_free(ClockWatch *w) {
                 return NULL;
         (void) sd_event_source_disable_unref(w->source);
         (void) safe_close(w->fd);
-        free(w);
-        return NULL;
+        return mfree(w);
 }

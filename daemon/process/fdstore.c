@@ -172,6 +172,5 @@ FdStore *fdstore_free(FdStore *s) {
         for (size_t i = 0; i < s->n; i++)
                 safe_close(s->held[i].fd);
         free(s->held);
-        free(s);
-        return NULL;
+        return mfree(s);
 }

@@ -67,6 +67,5 @@ Idle *idle_free(Idle *i) {
                 return NULL;
         (void) sd_event_source_disable_unref(i->post);
         (void) sd_event_source_disable_unref(i->timer);
-        free(i);
-        return NULL;
+        return mfree(i);
 }

@@ -217,6 +217,5 @@ Inventory *inventory_free(Inventory *inv) {
                 return NULL;
         free(inv->items);
         free(inv->next);
-        free(inv);
-        return NULL;
+        return mfree(inv);
 }

@@ -85,8 +85,7 @@ PipeMarks *pipe_marks_free(PipeMarks *m) {
         if (!m)
                 return NULL;
         (void) munmap(m->marks, m->n * sizeof(PipeMark));
-        free(m);
-        return NULL;
+        return mfree(m);
 }
 
 void pipe_marks_remove(const char *session_id) {

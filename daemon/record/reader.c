@@ -668,6 +668,5 @@ Reader *reader_free(Reader *r) {
         (void) safe_close(r->pipe_fds[1]);
         (void) safe_close(r->raw_fd);
         (void) safe_close(r->kick_fd);
-        free(r);
-        return NULL;
+        return mfree(r);
 }

@@ -411,6 +411,5 @@ Recorder *recorder_free(Recorder *r) {
         free(r->readers);
         free(r->progress);
         free(r->online);
-        free(r);
-        return NULL;
+        return mfree(r);
 }

@@ -206,6 +206,5 @@ Rotation *rotation_free(Rotation *r) {
         (void) sd_event_source_disable_unref(r->timer);
         (void) inventory_free(r->inventory);
         free(r->cuts);
-        free(r);
-        return NULL;
+        return mfree(r);
 }

@@ -86,8 +86,7 @@ static Job *job_free(Job *job) {
         if (!job)
                 return NULL;
         safe_close(job->fd);
-        free(job);
-        return NULL;
+        return mfree(job);
 }
 DEFINE_CLEANUP(Job *, job_free);
 
@@ -614,6 +613,5 @@ Syncer *syncer_free(Syncer *s) {
                 if (!has_thread)
                         shared_free(shared);
         }
-        free(s);
-        return NULL;
+        return mfree(s);
 }

@@ -475,8 +475,7 @@ int server_call_refuse(ServerCall *call, const Refusal *refusal) {
 void server_call_fail(ServerCall *call, int error, const char *what) {
         _cleanup_refusal_ Refusal refusal = {};
 
-        (void) refusal_set(&refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", error),
-                           "%s: %s", what, origin_report(error));
+        (void) refusal_set_errno(&refusal, error, "%s: %s", what, origin_report(error));
         (void) server_call_refuse(call, &refusal);
 }
 

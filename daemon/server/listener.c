@@ -118,6 +118,5 @@ Listener *listener_free(Listener *l) {
         sd_event_source_disable_unref(l->pause);
         safe_close(l->reserve_fd);
         safe_close(l->fd);
-        free(l);
-        return NULL;
+        return mfree(l);
 }

@@ -326,6 +326,5 @@ Server *server_free(Server *s) {
         free(s->listeners);
         quota_done(&s->quota);
         sd_event_unref(s->event);
-        free(s);
-        return NULL;
+        return mfree(s);
 }

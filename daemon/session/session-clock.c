@@ -79,6 +79,5 @@ SessionClock *session_clock_free(SessionClock *c) {
         if (!c)
                 return NULL;
         (void) clock_watch_free(c->watch);
-        free(c);
-        return NULL;
+        return mfree(c);
 }

@@ -25,8 +25,7 @@ int session_guard_new(SessionGuard **ret, const SessionGuardConfig *config) {
 }
 
 SessionGuard *session_guard_free(SessionGuard *g) {
-        free(g);
-        return NULL;
+        return mfree(g);
 }
 
 static GuardSample take_sample(const SessionGuardConfig *c) {

@@ -35,8 +35,7 @@ SessionHold *session_hold_free(SessionHold *h) {
         if (!h)
                 return NULL;
         (void) pipe_marks_free(h->marks);
-        free(h);
-        return NULL;
+        return mfree(h);
 }
 
 /* --- a CPU ------------------------------------------------------------------------------------- */

@@ -42,8 +42,7 @@ int session_hooks_new(SessionHooks **ret, const SessionHooksConfig *config) {
 }
 
 SessionHooks *session_hooks_free(SessionHooks *h) {
-        free(h);
-        return NULL;
+        return mfree(h);
 }
 
 /* --- what is missing -------------------------------------------------------------------------- */

@@ -36,8 +36,7 @@ SessionLean *session_lean_free(SessionLean *l) {
                 return NULL;
         (void) sd_event_source_disable_unref(l->timer);
         (void) learning_pass_free(l->learning_pass);
-        free(l);
-        return NULL;
+        return mfree(l);
 }
 
 static bool is_recording(const SessionLean *l) {

@@ -32,8 +32,7 @@ int session_roots_new(SessionRoots **ret, const SessionRootsConfig *config) {
 }
 
 SessionRoots *session_roots_free(SessionRoots *r) {
-        free(r);
-        return NULL;
+        return mfree(r);
 }
 
 /* --- symbols ----------------------------------------------------------------------------------- */

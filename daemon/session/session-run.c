@@ -614,6 +614,5 @@ Session *session_free(Session *s) {
         s->triggers = session_triggers_free(s->triggers);
         (void) session_dir_free(s->dir);
         (void) session_meta_free(s->meta);
-        free(s);
-        return NULL;
+        return mfree(s);
 }

@@ -30,8 +30,7 @@ int session_share_new(SessionShare **ret, const SessionShareConfig *config) {
 }
 
 SessionShare *session_share_free(SessionShare *h) {
-        free(h);
-        return NULL;
+        return mfree(h);
 }
 
 static int admit(const SessionShare *h, uint64_t n_bytes, Refusal *refusal) {

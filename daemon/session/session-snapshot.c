@@ -44,8 +44,7 @@ static SessionSnapshot *snapshot_free(SessionSnapshot *p) {
                 free(w);
         }
         free(p->reason);
-        free(p);
-        return NULL;
+        return mfree(p);
 }
 
 int session_snapshot_add(SessionSnapshot *p, SnapshotDone done, void *userdata) {

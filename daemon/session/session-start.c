@@ -22,9 +22,9 @@
 
 static int refuse_errno(Refusal *refusal, int error, const char *what, const char *object) {
         error = error < 0 ? -error : error;
-        return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", error),
-                           "cannot record: %s %s failed: %s; nothing was left changed", what,
-                           object, origin_text(error));
+        return refusal_set_errno(refusal, error,
+                                 "cannot record: %s %s failed: %s; nothing was left changed", what,
+                                 object, origin_text(error));
 }
 
 /* @what: "making a directory in", or "copying events/header_page to", which may fail at its other end. */
@@ -32,11 +32,11 @@ static int refuse_store(const Session *s, Refusal *refusal, int error, const cha
         bool is_copy = startswith(what, "copying");
 
         error = error < 0 ? -error : error;
-        return refusal_set(refusal, REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", error),
-                           "cannot record: %s the store %s failed: %s%s. Nothing was left changed",
-                           what, store_path(s->context->store), origin_text(error),
-                           is_copy && (error == ENOENT || error == EIO) ? ""
-                                                                        : store_way_out(error));
+        return refusal_set_errno(
+                refusal, error,
+                "cannot record: %s the store %s failed: %s%s. Nothing was left changed", what,
+                store_path(s->context->store), origin_text(error),
+                is_copy && (error == ENOENT || error == EIO) ? "" : store_way_out(error));
 }
 
 /* Whatever changes the kernel writes the ledger first. */

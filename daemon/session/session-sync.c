@@ -264,8 +264,7 @@ SessionSync *session_sync_free(SessionSync *y) {
         (void) syncer_free(y->syncer);
         (void) sd_event_source_disable_unref(y->deadline);
         (void) sd_event_source_disable_unref(y->retry);
-        free(y);
-        return NULL;
+        return mfree(y);
 }
 
 Syncer *session_sync_syncer(SessionSync *y) {

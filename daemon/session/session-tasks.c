@@ -100,8 +100,7 @@ Following *following_free(Following *f) {
         (void) sd_event_source_disable_unref(f->io);
         (void) sd_event_source_disable_unref(f->timer);
         (void) safe_close(f->fd);
-        free(f);
-        return NULL;
+        return mfree(f);
 }
 
 int following_new(Following **ret, sd_event *event, SessionMeta *m, Tracer *t) {

@@ -612,6 +612,5 @@ SessionTriggers *session_triggers_free(SessionTriggers *t) {
         (void) sd_event_source_disable_unref(t->stop);
         (void) sd_event_source_disable_unref(t->snapshot);
         free(t->fired_why);
-        free(t);
-        return NULL;
+        return mfree(t);
 }

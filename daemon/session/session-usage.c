@@ -23,8 +23,7 @@ int session_usage_new(SessionUsage **ret) {
 }
 
 SessionUsage *session_usage_free(SessionUsage *u) {
-        free(u);
-        return NULL;
+        return mfree(u);
 }
 
 void session_usage_set(SessionUsage *u, Footprint f) {

@@ -185,6 +185,5 @@ KernelSymbols *kernel_symbols_free(KernelSymbols *k) {
         if (!k)
                 return NULL;
         free(k->modules);
-        free(k);
-        return NULL;
+        return mfree(k);
 }

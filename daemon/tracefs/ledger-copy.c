@@ -45,8 +45,7 @@ static char *path_of(const char *name) {
                 *to = 0;
         if (path && *path == '/')
                 return path;
-        free(path);
-        return NULL;
+        return mfree(path);
 }
 
 /* A directory that is ours alone to write to: whoever can write there could have us put back anything. */

@@ -35,8 +35,7 @@ Ledger *ledger_free(Ledger *l) {
         free(l->boot_id);
         safe_close(l->dir_fd);
         safe_close(l->copy_fd);
-        free(l);
-        return NULL;
+        return mfree(l);
 }
 
 int ledger_new_in_memory(Ledger **ret, const char *boot_id) {

@@ -38,8 +38,7 @@ Admission *admission_free(Admission *a) {
         strv_done(&a->clock_readers);
         lean_choice_done(&a->lean);
         hooks_done(&a->waiting);
-        free(a);
-        return NULL;
+        return mfree(a);
 }
 
 /* Functions and events that triggers wait for. */

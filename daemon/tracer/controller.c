@@ -248,8 +248,7 @@ Controller *controller_free(Controller *c) {
         safe_close(c->store_fd);
         free(c->wanted_path);
         free(c->learning_passes);
-        free(c);
-        return NULL;
+        return mfree(c);
 }
 
 const char *controller_tracefs(const Controller *c) {

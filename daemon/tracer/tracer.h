@@ -24,8 +24,7 @@ typedef struct Tracer Tracer;
  * Triggers (daemon/instances/notifier.h) of a session: rule @i of m->spec.triggers.  controller_arm() hangs the notifiers
  * of those that the kernel can tell of.
  */
-bool tracer_can_ring(const Trigger *t);   /* by a notifier */
-bool tracer_can_switch(const Trigger *t); /* the kernel by itself */
+bool tracer_can_ring(const Trigger *t); /* by a notifier */
 int tracer_open_notifier(Tracer *t, Notifier **ret, size_t i, sd_event *event, NotifierRung rung,
                          void *userdata);
 /* What the kernel can do of it by itself: 1: switch recording on, 0: off, -1: nothing. */

@@ -66,6 +66,5 @@ Undoer *undoer_free(Undoer *u) {
                 return NULL;
         (void) sd_event_source_disable_unref(u->post);
         (void) sd_event_source_disable_unref(u->timer);
-        free(u);
-        return NULL;
+        return mfree(u);
 }

@@ -108,6 +108,5 @@ DirSyncer *dir_syncer_free(DirSyncer *s) {
         (void) sd_event_source_disable_unref(s->wake);
         if (s->shared)
                 leave(s->shared);
-        free(s);
-        return NULL;
+        return mfree(s);
 }

@@ -170,6 +170,5 @@ Removal *removal_free(Removal *r) {
                 background_settle(r->sweeper);
         (void) sd_event_source_disable_unref(r->source);
         strv_done(&r->names);
-        free(r);
-        return NULL;
+        return mfree(r);
 }

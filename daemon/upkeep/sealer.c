@@ -625,6 +625,5 @@ Sealer *sealer_free(Sealer *s) {
                 free(drop_first(s));
         free(s->sessions);
         free(s->last_session);
-        free(s);
-        return NULL;
+        return mfree(s);
 }

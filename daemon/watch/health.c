@@ -498,6 +498,5 @@ Health *health_free(Health *h) {
         (void) tamper_free(h->tamper);
         (void) sd_event_source_disable_unref(h->timer);
         free(h->seen);
-        free(h);
-        return NULL;
+        return mfree(h);
 }

@@ -49,8 +49,7 @@ LearningPass *learning_pass_free(LearningPass *l) {
         strv_done(&l->roots);
         free(l->session);
         free(l->kernel);
-        free(l);
-        return NULL;
+        return mfree(l);
 }
 
 /* --- the end --------------------------------------------------------------------------------- */

@@ -524,6 +524,5 @@ Tamper *tamper_free(Tamper *t) {
                 free(t->watches[i].wanted);
         }
         free(t->watches);
-        free(t);
-        return NULL;
+        return mfree(t);
 }

@@ -71,6 +71,12 @@ static inline void freep(void *p) {
         free(*(void **) p);
 }
 
+/* For the end of a destructor. */
+static inline void *mfree(void *p) {
+        free(p);
+        return NULL;
+}
+
 static inline int safe_close(int fd) {
         if (fd >= 0)
                 (void) close(fd);
