@@ -56,14 +56,13 @@ static int wait_for_store(const Options *o, const char *path, uint64_t end_ns, b
         while (is_taken(path, &owner)) {
                 int signal;
 
-                if (now_ns() >= end_ns) {
-                        log_error("another ftraced (%s) has the store %s. %s, or record into "
-                                  "another one: --store",
-                                  store_owner_text(text, owner), path,
-                                  o->wait_ns > 0 ? "Wait longer for it (--wait)"
-                                                 : "Wait for it with --wait");
-                        return STATUS_BUSY;
-                }
+                if (now_ns() >= end_ns)
+                        return failed(STATUS_BUSY,
+                                      "another ftraced (%s) has the store %s. %s, or record into "
+                                      "another one: --store",
+                                      store_owner_text(text, owner), path,
+                                      o->wait_ns > 0 ? "Wait longer for it (--wait)"
+                                                     : "Wait for it with --wait");
                 if (!*is_told)
                         talk(o, "Waiting: another ftraced (%s) has the store %s.",
                              store_owner_text(text, owner), path);

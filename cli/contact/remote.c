@@ -183,19 +183,14 @@ static int run(const Options *o, const RemoteHost *h, int out_fd, bool with_term
                 remote_output_pass(outputs, ELEMENTSOF(outputs), pid);
         for (size_t i = 0; i < ELEMENTSOF(outputs); i++)
                 remote_output_done(&outputs[i]);
-        if (pid < 0) {
-                log_error_errno((int) pid, "Failed to execute %s: %m", command.items[0] ?: "ssh");
-                return STATUS_FAILED;
-        }
+        if (pid < 0)
+                return failed_errno((int) pid, "Failed to execute %s: %m",
+                                    command.items[0] ?: "ssh");
         status = remote_wait(pid);
-        if (status == REMOTE_SSH_FAILED) {
-                log_error("Cannot reach %s; see ssh's message above.", o->host);
-                return STATUS_FAILED;
-        }
-        if (status == STATUS_NO_COMMAND && o->n_command == 0) {
-                log_error("there is no ftracectl on %s.", o->host);
-                return STATUS_FAILED;
-        }
+        if (status == REMOTE_SSH_FAILED)
+                return failed(STATUS_FAILED, "Cannot reach %s; see ssh's message above.", o->host);
+        if (status == STATUS_NO_COMMAND && o->n_command == 0)
+                return failed(STATUS_FAILED, "there is no ftracectl on %s.", o->host);
         return status;
 }
 
@@ -206,17 +201,13 @@ int remote_run(const Options *o) {
         int r, status;
 
         r = remote_host_parse(&h, o->host);
-        if (r > 0) {
-                log_error("-H: \"%s\" is not a host like [user@]host[:port].",
-                          name_quote(quoted, o->host));
-                return STATUS_USAGE;
-        }
+        if (r > 0)
+                return failed(STATUS_USAGE, "-H: \"%s\" is not a host like [user@]host[:port].",
+                              name_quote(quoted, o->host));
         if (r == 0 && o->output && !streq(o->output, "-"))
                 r = outfile_open(&f, o->output, OUTPUT_MODE);
-        if (r < 0) {
-                log_error_errno(r, "Failed to write %s: %m", o->output ?: "");
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to write %s: %m", o->output ?: "");
         if (f.fd < 0)
                 return run(o, &h, STDOUT_FILENO,
                            isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !o->output);
@@ -224,9 +215,7 @@ int remote_run(const Options *o) {
         if (!is_whole(status))
                 return status;
         r = outfile_commit(&f);
-        if (r < 0) {
-                log_error_errno(r, "Failed to write %s: %m", o->output);
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to write %s: %m", o->output);
         return status;
 }

@@ -25,8 +25,8 @@ int option_usage(const char *verb, const char *format, ...) {
         va_start(ap, format);
         (void) vsnprintf(text, sizeof(text), format, ap);
         va_end(ap);
-        log_error("%s; see \"ftracectl %s%s--help\".", text, verb ?: "", verb ? " " : "");
-        return STATUS_USAGE;
+        return failed(STATUS_USAGE, "%s; see \"ftracectl %s%s--help\".", text, verb ?: "",
+                      verb ? " " : "");
 }
 
 static int set_json_mode(Options *o, const char *value) {
@@ -83,10 +83,8 @@ static int add_words(Options *o, const Option *option, const char *value, const 
         char quoted[NAME_QUOTE_MAX];
         int r = separators ? strv_split(list, value, separators) : strv_add(list, value);
 
-        if (r < 0) {
-                log_error_errno(r, "Failed to read the options: %m");
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to read the options: %m");
         if (option->is_valid && list->n == n_before)
                 return option_usage(o->verb, "--%s needs a %s that is not empty", option->name,
                                     option->value);
@@ -105,10 +103,8 @@ static int set_name(Options *o, const Option *option, const char *value) {
                 return option_usage(o->verb, "--%s: \"%s\" is no %s", option->name,
                                     name_quote(quoted, value), option->noun);
         copy = strdup(value);
-        if (!copy) {
-                log_error_errno(-ENOMEM, "Failed to read the options: %m");
-                return STATUS_FAILED;
-        }
+        if (!copy)
+                return failed_errno(-ENOMEM, "Failed to read the options: %m");
         free(*at);
         *at = copy;
         return STATUS_OK;
@@ -198,10 +194,8 @@ int option_set_value(Options *o, const Option *option, const char *value) {
         case OPTION_ON:
         case OPTION_DO:
                 r = option->kind == OPTION_ON ? rules_add_on(at, value) : rules_add_do(at, value);
-                if (r < 0) {
-                        log_error_errno(r, "Failed to read the options: %m");
-                        return STATUS_FAILED;
-                }
+                if (r < 0)
+                        return failed_errno(r, "Failed to read the options: %m");
                 return STATUS_OK;
         case OPTION_CAPTURES:
                 return set_captures(o, value);

@@ -63,15 +63,13 @@ static int load_profile(Profile *ret, const Options *o) {
                 r = profile_load(ret, o->config_root, o->profile);
         if (r == 0)
                 return STATUS_OK;
-        if (r < 0) {
-                log_error_errno(r, "Failed to read the profile \"%s\": %m", o->profile);
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to read the profile \"%s\": %m", o->profile);
         (void) profile_suggest(&like, o->config_root, o->profile);
-        log_error("there is no profile \"%s\"%s%s%s; see \"ftracectl profile list\".",
-                  name_quote(quoted, o->profile), like ? ". Did you mean \"" : "", like ?: "",
-                  like ? "\"?" : "");
-        return STATUS_NOT_FOUND;
+        return failed(STATUS_NOT_FOUND,
+                      "there is no profile \"%s\"%s%s%s; see \"ftracectl profile list\".",
+                      name_quote(quoted, o->profile), like ? ". Did you mean \"" : "", like ?: "",
+                      like ? "\"?" : "");
 }
 
 int capture_check(const Options *o, const Strv *words) {
@@ -86,18 +84,17 @@ int capture_check(const Options *o, const Strv *words) {
                 return status;
         is_ring = o->spec.ring || json_is_true(json_object_get(p.spec, "ring"));
         has_triggers = json_array_size(json_object_get(p.spec, "triggers")) > 0;
-        if (has_triggers) {
-                log_error("profile \"%s\" waits for triggers, and a schedule for the clock: arm it "
-                          "instead, with \"ftracectl start --profile %s\".",
-                          o->profile, o->profile);
-                return STATUS_USAGE;
-        }
+        if (has_triggers)
+                return failed(STATUS_USAGE,
+                              "profile \"%s\" waits for triggers, and a schedule for the clock: "
+                              "arm it instead, with \"ftracectl start --profile %s\".",
+                              o->profile, o->profile);
         if (member(&p, "duration_ns", o->spec.duration_ns) > 0 ||
             (member(&p, "max_bytes", o->spec.max_bytes) > 0 && !is_ring))
                 return STATUS_OK;
-        log_error("a recording that a timer begins must end by itself: say --duration=TIME%s.",
-                  is_ring ? "" : ", or --max-size=BYTES");
-        return STATUS_USAGE;
+        return failed(STATUS_USAGE,
+                      "a recording that a timer begins must end by itself: say --duration=TIME%s.",
+                      is_ring ? "" : ", or --max-size=BYTES");
 }
 
 /* --- recording -------------------------------------------------------------------------------- */
@@ -107,8 +104,7 @@ static int save(const Capture *c) {
 
         if (r >= 0)
                 return STATUS_OK;
-        log_error_errno(r, "Failed to write %s: %m", c->log.path);
-        return STATUS_FAILED;
+        return failed_errno(r, "Failed to write %s: %m", c->log.path);
 }
 
 static int skip(Capture *c, int status, const char *result, const char *reason) {
@@ -171,9 +167,10 @@ static int reconnect(Capture *c, int signal_fd) {
                         return STATUS_OK;
                 (void) sleep(1);
         }
-        log_error("the daemon is gone and no other has started; %s goes on recording unwatched.",
-                  c->meta->name);
-        return STATUS_FAILED;
+        return failed(
+                STATUS_FAILED,
+                "the daemon is gone and no other has started; %s goes on recording unwatched.",
+                c->meta->name);
 }
 
 static int stop(Capture *c) {
@@ -226,10 +223,8 @@ static int wait_for_end(Capture *c) {
         bool has_ended = false;
         int r, status;
 
-        if (signal_fd < 0) {
-                log_error_errno(signal_fd, "Failed to wait for signals: %m");
-                return STATUS_FAILED;
-        }
+        if (signal_fd < 0)
+                return failed_errno(signal_fd, "Failed to wait for signals: %m");
         r = client_send(c->client, "Watch", json_pack("{s:s}", "session", c->meta->name), true);
         status = r == 0 ? STATUS_OK : contact_failure(c->o, r, NULL);
         while (status == STATUS_OK && !has_ended)
@@ -347,10 +342,9 @@ int capture_run(const Options *o, const char *name, const Strv *words) {
         if (status != STATUS_OK)
                 return status;
         r = capture_log_open(&c.log, name);
-        if (r < 0) {
-                log_error_errno(r, "Failed to read what schedule \"%s\" captured before: %m", name);
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to read what schedule \"%s\" captured before: %m",
+                                    name);
         status = capture(&c);
         client_free(c.client);
         session_meta_free(c.meta);

@@ -36,10 +36,10 @@ static int check_name(const char *name) {
 
         if (schedule_name_is_valid(name))
                 return STATUS_OK;
-        log_error("\"%s\" cannot be the name of a schedule: letters, digits, \".\", \"_\" and "
-                  "\"-\", at most %i, the first a letter or a digit.",
-                  name_quote(quoted, name), SCHEDULE_NAME_MAX);
-        return STATUS_USAGE;
+        return failed(STATUS_USAGE,
+                      "\"%s\" cannot be the name of a schedule: letters, digits, \".\", \"_\" and "
+                      "\"-\", at most %i, the first a letter or a digit.",
+                      name_quote(quoted, name), SCHEDULE_NAME_MAX);
 }
 
 /* The words behind the first two. */
@@ -64,8 +64,8 @@ static int require(const Options *o, const char *name) {
                 status = find(o, name, &is_there);
         if (status != STATUS_OK || is_there)
                 return status;
-        log_error("there is no schedule \"%s\"; see \"ftracectl schedule list\".", name);
-        return STATUS_NOT_FOUND;
+        return failed(STATUS_NOT_FOUND,
+                      "there is no schedule \"%s\"; see \"ftracectl schedule list\".", name);
 }
 
 /* --- add -------------------------------------------------------------------------------------- */
@@ -76,31 +76,25 @@ static int check_add(const Options *o, const Strv *functions) {
         int status;
 
         status = check_name(o->words.items[1]);
-        if (status == STATUS_OK && o->name) {
-                log_error("a capture's name is the schedule's with a number: leave --name out.");
-                return STATUS_USAGE;
-        }
-        if (status == STATUS_OK && o->keep && o->schedule.keep == 0) {
-                log_error("--keep of a schedule needs a number: --keep=N.");
-                return STATUS_USAGE;
-        }
-        if (status == STATUS_OK && !o->schedule.calendar) {
-                log_error(
-                        "\"schedule add\" needs --calendar=WHEN, like 'Mon..Fri 02:00' or hourly; "
-                        "see systemd.time(7).");
-                return STATUS_USAGE;
-        }
+        if (status == STATUS_OK && o->name)
+                return failed(
+                        STATUS_USAGE,
+                        "a capture's name is the schedule's with a number: leave --name out.");
+        if (status == STATUS_OK && o->keep && o->schedule.keep == 0)
+                return failed(STATUS_USAGE, "--keep of a schedule needs a number: --keep=N.");
+        if (status == STATUS_OK && !o->schedule.calendar)
+                return failed(STATUS_USAGE, "\"schedule add\" needs --calendar=WHEN, like "
+                                            "'Mon..Fri 02:00' or hourly; see systemd.time(7).");
         if (status == STATUS_OK)
                 status = calendar_check(&next, o->schedule.calendar, "--calendar");
         if (status == STATUS_OK)
                 status = capture_check(o, functions);
         for (size_t i = 0; status == STATUS_OK && i < functions->n; i++)
-                if (functions->items[i][0] == '@' && functions->items[i][1] != '/') {
-                        log_error("\"%s\": a timer has another working directory; give an absolute "
-                                  "path.",
-                                  name_quote(quoted, functions->items[i]));
-                        return STATUS_USAGE;
-                }
+                if (functions->items[i][0] == '@' && functions->items[i][1] != '/')
+                        return failed(STATUS_USAGE,
+                                      "\"%s\": a timer has another working directory; give an "
+                                      "absolute path.",
+                                      name_quote(quoted, functions->items[i]));
         return status;
 }
 
@@ -149,12 +143,11 @@ static int add(const Options *o, const char *name) {
         status = check_add(o, &functions);
         if (status == STATUS_OK)
                 status = find(o, name, &is_there);
-        if (status == STATUS_OK && is_there) {
-                log_error("there is a schedule \"%s\" already; remove it first: ftracectl schedule "
-                          "remove %s",
-                          name, name);
-                return STATUS_FAILED;
-        }
+        if (status == STATUS_OK && is_there)
+                return failed(STATUS_FAILED,
+                              "there is a schedule \"%s\" already; remove it first: ftracectl "
+                              "schedule remove %s",
+                              name, name);
         if (status == STATUS_OK && !o->config_root)
                 status = units_open(&units);
         if (status != STATUS_OK)

@@ -15,7 +15,6 @@
 #include <fcntl.h>
 
 #include "base/io.h"
-#include "base/log.h"
 #include "base/unit.h"
 #include "cli/options/status.h"
 #include "cli/terminal/terminal.h"
@@ -184,8 +183,7 @@ int stdout_status(int r) {
                 return STATUS_OK;
         if (r == -EPIPE)
                 return STATUS_PIPE;
-        log_error_errno(r, "Cannot write to standard output: %m");
-        return STATUS_FAILED;
+        return failed_errno(r, "Cannot write to standard output: %m");
 }
 
 int stdout_end(Buf *out) {
@@ -201,10 +199,8 @@ int stdout_json(const Options *o, json_t *value) {
                 text = terminal_json(value,
                                      JSON_ENCODE_ANY | (pretty ? JSON_INDENT(2) : JSON_COMPACT));
         json_decref(value);
-        if (!text) {
-                log_error("Failed to print JSON: out of memory");
-                return STATUS_FAILED;
-        }
+        if (!text)
+                return failed(STATUS_FAILED, "Failed to print JSON: out of memory");
         buf_printf(&out, "%s\n", text);
         return stdout_end(&out);
 }

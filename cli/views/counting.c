@@ -2,7 +2,6 @@
 
 /* What tracing costs is found along the way, by one more that is told of the calls. */
 
-#include "base/log.h"
 #include "cli/options/status.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
@@ -10,8 +9,7 @@
 int counting_failure(int r) {
         if (r == -EPIPE)
                 return stdout_status(r);
-        log_error_errno(r, "Failed to add up calls: %m");
-        return STATUS_FAILED;
+        return failed_errno(r, "Failed to add up calls: %m");
 }
 
 int counting_init(Counting *ret) {
@@ -49,10 +47,10 @@ int counting_run(Counting *c, const Options *o) {
         if (r < 0)
                 return counting_failure(r);
         c->overhead = overhead_of(c->floor);
-        if (o->analysis.corrected && !c->overhead.has_cost) {
-                log_error("--corrected: too few calls were recorded to tell what tracing costs.");
-                return STATUS_FAILED;
-        }
+        if (o->analysis.corrected && !c->overhead.has_cost)
+                return failed(
+                        STATUS_FAILED,
+                        "--corrected: too few calls were recorded to tell what tracing costs.");
         return STATUS_OK;
 }
 

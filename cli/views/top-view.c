@@ -3,7 +3,6 @@
 /* Columns of what was not met, interrupts and waiting, are left out of the table, and of a terminal
  * that is not wide those that can be done without. */
 
-#include "base/log.h"
 #include "base/name.h"
 #include "cli/options/status.h"
 #include "cli/terminal/figures.h"
@@ -111,17 +110,15 @@ int top_view_check(const Options *o, BreakdownBy *ret_by) {
         const char *sort = o->analysis.sort;
         char quoted[NAME_QUOTE_MAX];
 
-        if (by < 0) {
-                log_error("--by: \"%s\" is not one of function, module, task, cpu, root.",
-                          name_quote(quoted, o->by));
-                return STATUS_USAGE;
-        }
-        if (sort && key_by_name(sort) == ELEMENTSOF(keys) && !streq(sort, "name")) {
-                log_error("--sort: \"%s\" is not one of self, total, count, avg, min, max, p50, "
-                          "p90, p99, name.",
-                          name_quote(quoted, sort));
-                return STATUS_USAGE;
-        }
+        if (by < 0)
+                return failed(STATUS_USAGE,
+                              "--by: \"%s\" is not one of function, module, task, cpu, root.",
+                              name_quote(quoted, o->by));
+        if (sort && key_by_name(sort) == ELEMENTSOF(keys) && !streq(sort, "name"))
+                return failed(STATUS_USAGE,
+                              "--sort: \"%s\" is not one of self, total, count, avg, min, max, "
+                              "p50, p90, p99, name.",
+                              name_quote(quoted, sort));
         *ret_by = (BreakdownBy) by;
         return STATUS_OK;
 }

@@ -53,10 +53,8 @@ int verb_cat_config(const Options *o) {
         int r;
 
         r = config_load(&c, o->config_root, NULL, &problems);
-        if (r < 0) {
-                log_error_errno(r, "Failed to read ftraced.conf: %m");
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to read ftraced.conf: %m");
         for (size_t i = 0; i < problems.n; i++)
                 log_warning("%s.", problems.items[i]);
         if (o->json != JSON_OFF)

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 
-#include "base/log.h"
 #include "base/name.h"
 #include "cli/contact/contact.h"
 #include "cli/options/status.h"
@@ -75,11 +74,10 @@ int verb_functions(const Options *o) {
                 status = match_names(&names, word, &list);
         if (status != STATUS_OK)
                 return status;
-        if (names.n == 0) {
-                log_error("no function that can be traced here matches \"%s\".",
-                          name_quote(quoted, word));
-                return STATUS_NOT_FOUND;
-        }
+        if (names.n == 0)
+                return failed(STATUS_NOT_FOUND,
+                              "no function that can be traced here matches \"%s\".",
+                              name_quote(quoted, word));
         if (o->json != JSON_OFF)
                 return print_json(o, &names);
         pager_open(&pager, o, names.n);

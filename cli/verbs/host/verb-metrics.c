@@ -63,10 +63,9 @@ int verb_metrics(const Options *o) {
         if (o->json != JSON_OFF) {
                 json_t *families = NULL;
 
-                if (o->output) {
-                        log_error("--json goes to standard output; leave out -o.");
-                        return STATUS_USAGE;
-                }
+                if (o->output)
+                        return failed(STATUS_USAGE,
+                                      "--json goes to standard output; leave out -o.");
                 r = metrics_to_json(&families, reply);
                 if (r == 0)
                         return stdout_json(o, families);
@@ -83,7 +82,6 @@ int verb_metrics(const Options *o) {
                 if (r == 0)
                         return stdout_end(&out);
         }
-        log_error("the daemon's description of a session is not valid. Do the versions of ftraced "
-                  "and ftracectl match?");
-        return STATUS_FAILED;
+        return failed(STATUS_FAILED, "the daemon's description of a session is not valid. Do the "
+                                     "versions of ftraced and ftracectl match?");
 }

@@ -79,11 +79,10 @@ static char *list_roots(const RootProfile *p) {
 static int no_common_root(const Options *o, const RootProfile *before, const RootProfile *now) {
         _cleanup_free_ char *a = list_roots(before), *b = list_roots(now);
 
-        log_error(
-                "%s and %s have no outermost function in common (%s; %s); --root=FUNCTION compares "
-                "calls of one that both have.",
-                o->words.items[0], o->words.items[1], a ?: "", b ?: "");
-        return STATUS_NOT_FOUND;
+        return failed(STATUS_NOT_FOUND,
+                      "%s and %s have no outermost function in common (%s; %s); --root=FUNCTION "
+                      "compares calls of one that both have.",
+                      o->words.items[0], o->words.items[1], a ?: "", b ?: "");
 }
 
 /* --- as text ---------------------------------------------------------------------------------- */
@@ -289,10 +288,8 @@ int verb_diff(const Options *o) {
         if (status != STATUS_OK)
                 return status;
         r = diff_new(&d, before.root_profile, now.root_profile);
-        if (r < 0) {
-                log_error_errno(r, "Failed to compare: %m");
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to compare: %m");
         if (d->n_roots == 0)
                 return no_common_root(o, before.root_profile, now.root_profile);
         status = o->json != JSON_OFF ? print_json(o, d) : print_text(o, d);

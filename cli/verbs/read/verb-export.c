@@ -83,14 +83,11 @@ static int describe(const Reading *r, const Options *o, ExportInfo *ret, char **
 static int failure(const Options *o, const Exporter *exporter, int r) {
         if (r == -EPIPE)
                 return STATUS_PIPE;
-        if (r == -EOVERFLOW) {
-                log_error("%s is too much for --format=%s: %s.", subject(o), exporter->name,
-                          exporter->viewer_advice);
-                return STATUS_REFUSED;
-        }
-        log_error_errno(r, "Failed to write %s: %m",
-                        o->output && !streq(o->output, "-") ? o->output : "standard output");
-        return STATUS_FAILED;
+        if (r == -EOVERFLOW)
+                return failed(STATUS_REFUSED, "%s is too much for --format=%s: %s.", subject(o),
+                              exporter->name, exporter->viewer_advice);
+        return failed_errno(r, "Failed to write %s: %m",
+                            o->output && !streq(o->output, "-") ? o->output : "standard output");
 }
 
 /* A recording that another one is compared with. */
@@ -208,17 +205,15 @@ int verb_export(const Options *o) {
 
         if (status != STATUS_OK)
                 return status;
-        if (to_stdout && exporter->is_binary && isatty(STDOUT_FILENO)) {
-                log_error("--format=%s cannot go to a terminal; name a file: -o FILE",
-                          exporter->name);
-                return STATUS_USAGE;
-        }
-        if (o->words.n > 1 && !exporter->compares) {
-                log_error("--format=%s takes one recording; two can be compared as flame, or by "
-                          "\"ftracectl diff\".",
-                          exporter->name);
-                return STATUS_USAGE;
-        }
+        if (to_stdout && exporter->is_binary && isatty(STDOUT_FILENO))
+                return failed(STATUS_USAGE,
+                              "--format=%s cannot go to a terminal; name a file: -o FILE",
+                              exporter->name);
+        if (o->words.n > 1 && !exporter->compares)
+                return failed(STATUS_USAGE,
+                              "--format=%s takes one recording; two can be compared as flame, or "
+                              "by \"ftracectl diff\".",
+                              exporter->name);
         status = o->words.n > 1 ? before_read(&before, o) : STATUS_OK;
         if (status == STATUS_OK)
                 status = reading_open(&reading, o, subject(o));

@@ -4,7 +4,6 @@
  * head. */
 
 #include "analyze/call-tree.h"
-#include "base/log.h"
 #include "base/name.h"
 #include "calls/name-set.h"
 #include "cli/options/status.h"
@@ -70,8 +69,8 @@ static int turn(CallTree **ret, CallTree *tree, const Strv *patterns) {
                 return counting_failure(r);
         if (call_tree_root(*ret)->children)
                 return STATUS_OK;
-        log_error("there are no calls of \"%s\" in it.", name_quote(quoted, patterns->items[0]));
-        return STATUS_NOT_FOUND;
+        return failed(STATUS_NOT_FOUND, "there are no calls of \"%s\" in it.",
+                      name_quote(quoted, patterns->items[0]));
 }
 
 int verb_tree(const Options *o) {

@@ -283,10 +283,8 @@ int verb_follow(const Options *o) {
         int status;
 
         if (!o->analysis.live_top &&
-            (o->by || o->analysis.sort || o->limit > 0 || o->analysis.corrected)) {
-                log_error("--by, --sort, --limit and --corrected need --top.");
-                return STATUS_USAGE;
-        }
+            (o->by || o->analysis.sort || o->limit > 0 || o->analysis.corrected))
+                return failed(STATUS_USAGE, "--by, --sort, --limit and --corrected need --top.");
         status = display_options(&f.options, o);
         if (status == STATUS_OK)
                 status = filtering_init(&f.filtering, o);

@@ -178,10 +178,8 @@ static int begin(Run *r) {
         if (status != STATUS_OK)
                 return status;
         talk_armed(r);
-        if (signals_want_end(r->signal_fd)) {
-                log_error("interrupted before %s began.", r->o->command[0]);
-                return 128 + SIGINT;
-        }
+        if (signals_want_end(r->signal_fd))
+                return failed(128 + SIGINT, "interrupted before %s began.", r->o->command[0]);
         error = command_release(&r->command);
         if (error == 0)
                 return STATUS_OK;
@@ -248,10 +246,8 @@ static int run(Run *r, const DrawingOptions *d) {
         error = command_hold(&r->command, r->o->command);
         if (error >= 0)
                 error = r->signal_fd = signals_open();
-        if (error < 0) {
-                log_error_errno(error, "Failed to prepare %s: %m", r->o->command[0]);
-                return STATUS_FAILED;
-        }
+        if (error < 0)
+                return failed_errno(error, "Failed to prepare %s: %m", r->o->command[0]);
         status = contact_recorder(&r->client, r->o,
                                   "No daemon is running: recording with a private one for this "
                                   "command.");
@@ -274,10 +270,10 @@ int verb_run(const Options *o) {
         DrawingOptions d;
         int status;
 
-        if (o->n_command == 0) {
-                log_error("\"run\" needs a command after \"--\"; see \"ftracectl run --help\".");
-                return STATUS_USAGE;
-        }
+        if (o->n_command == 0)
+                return failed(
+                        STATUS_USAGE,
+                        "\"run\" needs a command after \"--\"; see \"ftracectl run --help\".");
         status = display_options(&d, o);
         if (status == STATUS_OK)
                 status = recording_check(o, &o->words);

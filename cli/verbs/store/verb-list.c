@@ -98,11 +98,9 @@ static int choose_newest(uint64_t *ret, const Options *o) {
                 *ret = o->json == JSON_OFF && !o->no_legend && isatty(STDOUT_FILENO) ? N_ON_TERMINAL
                                                                                      : 0;
         else if (!streq(o->newest, "all") &&
-                 (parse_u64(o->newest, UINT32_MAX, ret) < 0 || *ret == 0)) {
-                log_error("--newest=%s: not a number from 1 on, nor \"all\".",
-                          name_quote(quoted, o->newest));
-                return STATUS_USAGE;
-        }
+                 (parse_u64(o->newest, UINT32_MAX, ret) < 0 || *ret == 0))
+                return failed(STATUS_USAGE, "--newest=%s: not a number from 1 on, nor \"all\".",
+                              name_quote(quoted, o->newest));
         return STATUS_OK;
 }
 

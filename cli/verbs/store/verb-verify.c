@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "base/log.h"
 #include "base/unit.h"
 #include "cli/files/deep-check.h"
 #include "cli/files/verify.h"
@@ -98,10 +97,8 @@ int verb_verify(const Options *o) {
         if (r >= 0 && o->deep)
                 r = verify_deep(s->dir, &progress, &v, &deep);
         progress_end(&progress);
-        if (r < 0) {
-                log_error_errno(r, "Failed to verify session \"%s\": %m", s->meta->name);
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to verify session \"%s\": %m", s->meta->name);
         if (o->json != JSON_OFF) {
                 json = result_json(s->meta, &v);
                 if (json && o->deep)
