@@ -207,9 +207,8 @@ int client_start_private(Client **ret, const char *store, const char *tracefs) {
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_close_ int our_fd = -EBADF, its_fd = -EBADF;
         _cleanup_free_ char *path = NULL;
-        int fds[2], r;
+        int r = client_find_daemon(&path), fds[2];
 
-        r = client_find_daemon(&path);
         if (r < 0)
                 return r;
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
@@ -403,9 +402,8 @@ int client_receive(Client *c, json_t **ret, int *ret_fds, bool *ret_continues, R
 
 int client_call(Client *c, const char *method, json_t *parameters, json_t **ret, int *ret_fds,
                 Refusal *refusal) {
-        int r;
+        int r = client_send(c, method, parameters, false);
 
-        r = client_send(c, method, parameters, false);
         if (r != 0)
                 return r;
         return client_receive(c, ret, ret_fds, NULL, refusal, -EBADF, -1);

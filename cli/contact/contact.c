@@ -152,9 +152,8 @@ int contact_recorder(Client **ret, const Options *o, const char *talk_private) {
 int contact_call(Client *c, const Options *o, const char *method, json_t *parameters, json_t **ret,
                  int *ret_fds) {
         _cleanup_refusal_ Refusal refusal = {};
-        int r;
+        int r = client_call(c, method, parameters, ret, ret_fds, &refusal);
 
-        r = client_call(c, method, parameters, ret, ret_fds, &refusal);
         if (r == CLIENT_E_GONE && client_is_private(c))
                 return failed(STATUS_FAILED, "the private daemon ended before it answered.");
         return r == 0 ? STATUS_OK : contact_failure(o, r, &refusal);
@@ -164,9 +163,8 @@ int contact_gather(Client *c, const Options *o, const char *method, json_t *para
                    const char *array, json_t **ret) {
         json_auto_t *all = NULL;
         bool continues = true;
-        int r;
+        int r = client_send(c, method, parameters, true);
 
-        r = client_send(c, method, parameters, true);
         while (r == 0 && continues) {
                 _cleanup_refusal_ Refusal refusal = {};
                 json_auto_t *reply = NULL;

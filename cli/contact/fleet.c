@@ -276,9 +276,8 @@ static int check(const Fleet *f, const Strv *names) {
 int fleet_run(const Options *o) {
         _cleanup_strv_ Strv names = {};
         Fleet f = { .o = o };
-        int status;
+        int status = read_hosts(&names, o);
 
-        status = read_hosts(&names, o);
         if (status != STATUS_OK)
                 return status;
         f.n = names.n;

@@ -90,9 +90,8 @@ int private_start(Client **ret, const Options *o) {
 
         for (;;) {
                 _cleanup_(client_freep) Client *c = NULL;
-                int status, r;
+                int status = wait_for_store(o, path, end_ns, &is_told), r;
 
-                status = wait_for_store(o, path, end_ns, &is_told);
                 if (status != STATUS_OK)
                         return status;
                 r = client_start_private(&c, o->store, getenv("FTRACED_TRACEFS"));

@@ -114,9 +114,8 @@ static int make_line(char **ret, const Options *o, bool with_terminal) {
 int remote_command(Strv *ret, const Options *o, const RemoteHost *h, bool with_terminal) {
         const char *ssh = getenv("FTRACED_SSH") ?: getenv("SYSTEMD_SSH");
         char *line = NULL;
-        int r;
+        int r = strv_add(ret, ssh && *ssh ? ssh : "ssh");
 
-        r = strv_add(ret, ssh && *ssh ? ssh : "ssh");
         if (r >= 0)
                 r = strv_add(ret, with_terminal ? "-xt" : "-xT");
         if (r >= 0 && h->port)
@@ -170,9 +169,8 @@ static int run(const Options *o, const RemoteHost *h, int out_fd, bool with_term
         int fds[ELEMENTSOF(outputs)] = { out_fd, STDERR_FILENO };
         _cleanup_strv_ Strv command = {};
         pid_t pid;
-        int r, status;
+        int r = remote_command(&command, o, h, with_terminal), status;
 
-        r = remote_command(&command, o, h, with_terminal);
         for (size_t i = 0; r >= 0 && i < ELEMENTSOF(outputs); i++)
                 r = remote_output_open(&outputs[i], targets[i], &fds[i]);
         pid = r < 0 ? (pid_t) r : remote_spawn(&command, STDIN_FILENO, fds[0], fds[1]);
@@ -198,9 +196,8 @@ int remote_run(const Options *o) {
         _cleanup_outfile_ Outfile f = OUTFILE_INIT;
         _cleanup_remote_host_ RemoteHost h = {};
         char quoted[NAME_QUOTE_MAX];
-        int r, status;
+        int r = remote_host_parse(&h, o->host), status;
 
-        r = remote_host_parse(&h, o->host);
         if (r > 0)
                 return failed(STATUS_USAGE, "-H: \"%s\" is not a host like [user@]host[:port].",
                               name_quote(quoted, o->host));

@@ -57,9 +57,8 @@ static void say(const Options *o, const json_t *waiting) {
 int waiting_start(json_t **ret, const Options *o, Client *c, json_t *parameters, int wake_fd) {
         Clock clock = { .is_shown = isatty(STDERR_FILENO) && !o->quiet,
                         .since_ns = now_ns(CLOCK_MONOTONIC) };
-        int r;
+        int r = client_send(c, "Start", parameters, true);
 
-        r = client_send(c, "Start", parameters, true);
         if (r != 0)
                 return contact_failure(o, r, NULL);
         for (;;) {

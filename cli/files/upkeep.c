@@ -85,9 +85,8 @@ static int open_store(Store **ret, const Options *o, const char *what) {
 
 static int open_session(SessionDir **ret_dir, SessionMeta **ret_meta, const Store *store,
                         const Options *o, const char *name) {
-        int r;
+        int r = store_open_session(store, name, ret_dir);
 
-        r = store_open_session(store, name, ret_dir);
         if (r == -ENOENT)
                 return failed(STATUS_NOT_FOUND,
                               "there is no session \"%s\" in %s; see \"ftracectl list\".", name,
@@ -131,9 +130,8 @@ static int remove_from_store(const Options *o, const char *name) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         uint64_t n_bytes;
-        int r, status;
+        int status = open_store(&store, o, "remove a session"), r;
 
-        status = open_store(&store, o, "remove a session");
         if (status == STATUS_OK)
                 status = open_session(&dir, &m, store, o, name);
         if (status == STATUS_OK)
@@ -166,9 +164,7 @@ int upkeep_pin(const Options *o, Client *c, const char *name, bool pinned) {
                 return contact_call(c, o, "Pin",
                                     json_pack("{s:s, s:b}", "session", name, "pinned", pinned),
                                     NULL, NULL);
-        status = open_store(&store, o, "pin a session");
-        if (status == STATUS_OK)
-                status = open_session(&dir, &m, store, o, name);
+        status = open_store(&store, o, "pin a session") ?: open_session(&dir, &m, store, o, name);
         if (status != STATUS_OK)
                 return status;
         if (m->newer_version > 0)
@@ -212,9 +208,8 @@ static int vacuum_store(json_t **ret, const Options *o, const RetainLimits *limi
         _cleanup_vacuum_ Vacuum v = {};
         RetainLimits l = *limits;
         StoreWork work = {};
-        int r, status;
+        int status = open_store(&store, o, "remove sessions"), r;
 
-        status = open_store(&store, o, "remove sessions");
         if (status == STATUS_OK && !l.max_use_bytes && !l.max_age_ns && !l.max_sessions)
                 status = work_out_limits(&l, o, store);
         if (status != STATUS_OK)

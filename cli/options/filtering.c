@@ -189,9 +189,7 @@ int filtering_init(Filtering *ret, const Options *o) {
                           .n_slowest = o->filter.n_slowest,
                           .keep_failed = o->filter.keep_failed },
         };
-        status = set_pids(ret, &o->spec.pids);
-        if (status == STATUS_OK)
-                status = set_cpus(ret, o->filter.cpus);
+        status = set_pids(ret, &o->spec.pids) ?: set_cpus(ret, o->filter.cpus);
         if (status == STATUS_OK)
                 status = set_moment(&ret->from, "from", o->filter.from);
         if (status == STATUS_OK)

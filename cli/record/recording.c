@@ -49,9 +49,7 @@ int recording_check(const Options *o, const Strv *functions) {
                 return failed(STATUS_USAGE,
                               "\"%s\" needs a function, or --profile; see \"ftracectl %s --help\".",
                               o->verb, o->verb);
-        status = check_words(functions);
-        if (status == STATUS_OK)
-                status = check_words(&o->spec.notrace);
+        status = check_words(functions) ?: check_words(&o->spec.notrace);
         if (status == STATUS_OK)
                 status = check_words(&o->spec.hooked);
         if (status == STATUS_OK)
@@ -109,9 +107,8 @@ static int select_functions(Spec *spec, const Options *o, Client *c, const Strv 
                 { "--only: ", &o->spec.hooked, &spec->hooked, SPEC_MAX_HOOKED, {}, {} },
         };
         _cleanup_function_list_ FunctionList list = {};
-        int status;
+        int status = read_all(lists, ELEMENTSOF(lists), o, c, &list);
 
-        status = read_all(lists, ELEMENTSOF(lists), o, c, &list);
         for (size_t i = 0; i < ELEMENTSOF(lists); i++) {
                 strv_done(lists[i].names);
                 *lists[i].names = (Strv){};
@@ -166,9 +163,8 @@ int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *
                     bool attach, int wake_fd) {
         json_auto_t *reply = NULL;
         json_t *parameters;
-        int status;
+        int status = describe(&parameters, o, c, functions);
 
-        status = describe(&parameters, o, c, functions);
         if (status != STATUS_OK)
                 return status;
         if (json_object_set_new(parameters, "attach", json_boolean(attach)) < 0 ||
@@ -190,9 +186,8 @@ int recording_dry_run(const Options *o, Client *c, const Strv *functions) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *reply = NULL;
         json_t *parameters;
-        int status;
+        int status = describe(&parameters, o, c, functions);
 
-        status = describe(&parameters, o, c, functions);
         if (status == STATUS_OK)
                 status = contact_call(c, o, "DryRun", parameters, &reply, NULL);
         if (status != STATUS_OK)

@@ -175,9 +175,8 @@ static int read_file(Strv *ret, const char *path) {
         _cleanup_free_ char *text = NULL;
         char quoted[NAME_QUOTE_MAX];
         char *state = NULL;
-        int r;
+        int r = file_read(AT_FDCWD, path, &text, NULL, FILE_BYTES_MAX);
 
-        r = file_read(AT_FDCWD, path, &text, NULL, FILE_BYTES_MAX);
         if (r < 0) {
                 log_error_errno(r, "Failed to read functions from \"%s\": %m",
                                 name_quote(quoted, path));

@@ -75,9 +75,8 @@ static int load_profile(Profile *ret, const Options *o) {
 int capture_check(const Options *o, const Strv *words) {
         _cleanup_profile_ Profile p = PROFILE_INIT;
         bool is_ring, has_triggers;
-        int status;
+        int status = recording_check(o, words);
 
-        status = recording_check(o, words);
         if (status == STATUS_OK && o->profile)
                 status = load_profile(&p, o);
         if (status != STATUS_OK)
@@ -136,9 +135,8 @@ static int begin(Capture *c) {
         char name[SESSION_NAME_MAX + 1];
         json_auto_t *reply = NULL;
         Options o = *c->o;
-        int status;
+        int status = contact_daemon(&c->client, &o);
 
-        status = contact_daemon(&c->client, &o);
         if (status == STATUS_OK)
                 status = contact_gather(c->client, &o, "ListBriefs", NULL, "briefs", &reply);
         if (status != STATUS_OK)
@@ -176,11 +174,8 @@ static int reconnect(Capture *c, int signal_fd) {
 static int stop(Capture *c) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         _cleanup_(client_freep) Client *other = NULL;
-        int status;
+        int status = contact_daemon(&other, c->o) ?: recording_stop(&m, c->o, other, c->meta->name);
 
-        status = contact_daemon(&other, c->o);
-        if (status == STATUS_OK)
-                status = recording_stop(&m, c->o, other, c->meta->name);
         if (status == STATUS_OK)
                 SWAP(c->meta, m);
         return status;
@@ -312,9 +307,7 @@ static int capture(Capture *c) {
                 return skip(c, STATUS_REFUSED, "skipped",
                             "as many captures in 24 hours as --max-per-day allows");
         }
-        status = begin(c);
-        if (status == STATUS_OK)
-                status = wait_for_end(c);
+        status = begin(c) ?: wait_for_end(c);
         m = c->meta;
         if (!m)
                 return status;
@@ -336,9 +329,8 @@ static int capture(Capture *c) {
 
 int capture_run(const Options *o, const char *name, const Strv *words) {
         Capture c = { .o = o, .name = name, .words = words, .at_ns = realtime_ns() };
-        int r, status;
+        int status = capture_check(o, words), r;
 
-        status = capture_check(o, words);
         if (status != STATUS_OK)
                 return status;
         r = capture_log_open(&c.log, name);

@@ -23,10 +23,8 @@ bool later_is_wanted(const Options *o) {
 }
 
 static int make_command(Strv *ret, const Options *o) {
-        int r = units_add_self(ret);
+        int r = units_add_self(ret) ?: strv_add(ret, "start");
 
-        if (r >= 0)
-                r = strv_add(ret, "start");
         if (r >= 0 && o->socket)
                 r = strv_addf(ret, "--socket=%s", o->socket);
         if (r >= 0)

@@ -112,10 +112,8 @@ static int on_job_removed(sd_bus_message *m, void *userdata, sd_bus_error *e) {
 
 static int wait_for(Units *u, Job *job) {
         while (!job->result) {
-                int r = sd_bus_process(u->bus, NULL);
+                int r = sd_bus_process(u->bus, NULL) ?: sd_bus_wait(u->bus, JOB_FOR_EVER);
 
-                if (r == 0)
-                        r = sd_bus_wait(u->bus, JOB_FOR_EVER);
                 if (r < 0)
                         return r;
         }

@@ -89,9 +89,8 @@ int display_count(Census *ret, const Source *s) {
         _cleanup_free_ char *problem = NULL;
         _cleanup_census_ Census census = {};
         Step step;
-        int r;
+        int r = playback_open(&p, s->dir, s->meta, &problem);
 
-        r = playback_open(&p, s->dir, s->meta, &problem);
         if (r > 0)
                 return failed(STATUS_FAILED, "session \"%s\" cannot be read: %s.", s->meta->name,
                               problem ?: "it is damaged");

@@ -98,9 +98,7 @@ int reading_find(Reading *ret, const Options *o, const char *word) {
         int status;
 
         *ret = (Reading){};
-        status = filtering_init(&ret->filtering, o);
-        if (status == STATUS_OK)
-                status = source_find(&found, o, word);
+        status = filtering_init(&ret->filtering, o) ?: source_find(&found, o, word);
         if (status != STATUS_OK)
                 return status;
         if (found.form != SOURCE_TEXT)

@@ -80,9 +80,8 @@ static int not_found(const Store *store, const char *name, const char *where) {
 
 int source_meta_from_reply(SessionMeta **ret, const json_t *reply) {
         const char *field = "session";
-        int r;
+        int r = session_meta_from_json(ret, json_object_get(reply, "session"), &field);
 
-        r = session_meta_from_json(ret, json_object_get(reply, "session"), &field);
         if (r == 0)
                 return STATUS_OK;
         if (r < 0)
@@ -180,9 +179,8 @@ static int open_from_store(Source **ret, const Options *o, const char *name) {
         _cleanup_(store_freep) Store *store = NULL;
         _cleanup_(source_freep) Source *s = NULL;
         _cleanup_free_ char *by_id = NULL;
-        int r, status;
+        int status = open_store(&store, o), r;
 
-        status = open_store(&store, o);
         if (status != STATUS_OK)
                 return status;
         s = source_new();
@@ -262,9 +260,8 @@ static int list_store(json_t **ret, const Options *o, uint64_t n_newest, bool is
         bool is_whole = true;
         uint64_t n_bytes;
         size_t n = 0;
-        int r, status;
+        int status = open_store(&store, o), r;
 
-        status = open_store(&store, o);
         if (status != STATUS_OK)
                 return status;
         r = uptime_load(&vacuum.uptime, store_fd(store));
@@ -451,9 +448,7 @@ static int open_dat(Source **ret, const Options *o, const char *path, int fd, bo
                 safe_close(fd);
                 return out_of_memory();
         }
-        r = dat_file_take_fd(&f, fd, &problem);
-        if (r == 0)
-                r = choose_buffer(f, o, path, &problem);
+        r = dat_file_take_fd(&f, fd, &problem) ?: choose_buffer(f, o, path, &problem);
         if (r != 0)
                 return open_failure(path, r, problem);
         s->from_store = true;
@@ -526,10 +521,8 @@ static int check_session_word(const Options *o, const char *name) {
 
 int source_open_session(Source **ret, const Options *o, const char *name) {
         _cleanup_(client_freep) Client *c = NULL;
-        int status = check_session_word(o, name);
+        int status = check_session_word(o, name) ?: contact_unless_store(&c, o);
 
-        if (status == STATUS_OK)
-                status = contact_unless_store(&c, o);
         if (status != STATUS_OK)
                 return status;
         return c ? source_open_client(ret, o, c, name) : open_from_store(ret, o, name);
@@ -597,16 +590,13 @@ int source_describe(Source **ret, const Options *o, const char *name) {
         json_auto_t *reply = NULL;
         json_int_t bytes = 0, stays_ns = 0, goes_ns = 0;
         SourceFound found;
-        int status;
+        int status = source_find(&found, o, name);
 
-        status = source_find(&found, o, name);
         if (status != STATUS_OK)
                 return status;
         if (found.form != SOURCE_SESSION)
                 return open_dat(ret, o, name, found.fd, true);
-        status = check_session_word(o, name);
-        if (status == STATUS_OK)
-                status = contact_unless_store(&c, o);
+        status = check_session_word(o, name) ?: contact_unless_store(&c, o);
         if (status != STATUS_OK)
                 return status;
         if (!c) {
@@ -636,9 +626,8 @@ int source_describe(Source **ret, const Options *o, const char *name) {
 static int list(json_t **ret, const Options *o, uint64_t n_newest, bool is_brief) {
         _cleanup_(client_freep) Client *c = NULL;
         json_t *parameters = NULL;
-        int status;
+        int status = contact_unless_store(&c, o);
 
-        status = contact_unless_store(&c, o);
         if (status != STATUS_OK)
                 return status;
         if (!c)
@@ -659,9 +648,8 @@ int source_list_briefs(json_t **ret, const Options *o, uint64_t n_newest) {
 
 int source_refresh(Source *s) {
         SessionMeta *meta;
-        int status;
+        int status = read_meta(&meta, s->dir, s->meta->name);
 
-        status = read_meta(&meta, s->dir, s->meta->name);
         if (status != STATUS_OK)
                 return status;
         session_meta_free(s->meta);

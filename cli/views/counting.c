@@ -16,9 +16,7 @@ int counting_init(Counting *ret) {
         int r;
 
         *ret = (Counting){};
-        r = pairing_new(&ret->pairing);
-        if (r >= 0)
-                r = floor_new(&ret->floor, ret->pairing);
+        r = pairing_new(&ret->pairing) ?: floor_new(&ret->floor, ret->pairing);
         return r < 0 ? counting_failure(r) : STATUS_OK;
 }
 
@@ -55,9 +53,7 @@ int counting_run(Counting *c, const Options *o) {
 }
 
 int counting_read(Counting *c, const Options *o, const char *word) {
-        int status = counting_open(c, o, word);
-
-        return status == STATUS_OK ? counting_run(c, o) : status;
+        return counting_open(c, o, word) ?: counting_run(c, o);
 }
 
 int counting_end(const Counting *c, const Options *o) {

@@ -150,9 +150,7 @@ static int open_lanes(Merge *m, const Options *o) {
                 Lane *l = &m->lanes[m->n_lanes++];
 
                 *l = (Lane){ .word = o->words.items[i], .drawn = BUF_INIT };
-                status = reading_open(&l->reading, o, l->word);
-                if (status == STATUS_OK)
-                        status = check_clock(l);
+                status = reading_open(&l->reading, o, l->word) ?: check_clock(l);
         }
         if (status == STATUS_OK)
                 choose_labels(m);
@@ -290,9 +288,8 @@ int merged_report(const Options *o) {
         _cleanup_(merge_done) Merge m = { .out = BUF_OF_TEXT(STDOUT_FILENO) };
         _cleanup_pager_ Pager pager = PAGER_INIT;
         DrawingOptions d;
-        int r, status;
+        int status = display_options(&d, o), r;
 
-        status = display_options(&d, o);
         if (status != STATUS_OK)
                 return status;
         m.renderer = renderer_find(d.format);

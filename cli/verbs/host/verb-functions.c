@@ -65,11 +65,8 @@ int verb_functions(const Options *o) {
         _cleanup_strv_ Strv names = {};
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         char quoted[NAME_QUOTE_MAX];
-        int status;
+        int status = contact_recorder(&c, o, NULL) ?: function_list_get(&list, o, c);
 
-        status = contact_recorder(&c, o, NULL);
-        if (status == STATUS_OK)
-                status = function_list_get(&list, o, c);
         if (status == STATUS_OK)
                 status = match_names(&names, word, &list);
         if (status != STATUS_OK)

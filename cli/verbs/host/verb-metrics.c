@@ -18,9 +18,8 @@
 static int write_file(const Options *o, const json_t *status) {
         _cleanup_outfile_ Outfile f = OUTFILE_INIT;
         _cleanup_buf_ Buf out = BUF_INIT;
-        int r;
+        int r = outfile_open(&f, o->output, METRICS_MODE);
 
-        r = outfile_open(&f, o->output, METRICS_MODE);
         if (r >= 0) {
                 out.fd = f.fd;
                 r = metrics_write(&out, status, METRICS_PROMETHEUS);
@@ -53,11 +52,8 @@ int verb_metrics(const Options *o) {
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *reply = NULL;
-        int r, status;
+        int status = contact_daemon(&c, o) ?: ask(c, o, &reply), r;
 
-        status = contact_daemon(&c, o);
-        if (status == STATUS_OK)
-                status = ask(c, o, &reply);
         if (status != STATUS_OK)
                 return status;
         if (o->json != JSON_OFF) {

@@ -120,9 +120,8 @@ static int list(const Options *o, const char *word) {
         json_auto_t *profiles = NULL;
         json_t *p;
         size_t i;
-        int r, status;
+        int status = get_all(&profiles, &c, o), r;
 
-        status = get_all(&profiles, &c, o);
         if (status != STATUS_OK)
                 return status;
         if (o->json != JSON_OFF)
@@ -152,9 +151,8 @@ static int show(const Options *o, const char *word) {
         json_auto_t *p = NULL;
         json_t *item;
         size_t i;
-        int status;
+        int status = get_one(&p, &c, o, word);
 
-        status = get_one(&p, &c, o, word);
         if (status != STATUS_OK)
                 return status;
         json_array_foreach (json_object_get(p, "problems"), i, item)
@@ -192,9 +190,8 @@ static int check_word(json_t *warnings, const json_t *setting, const char *word,
         _cleanup_strv_ Strv names = {};
         char quoted[NAME_QUOTE_MAX];
         const char *like;
-        int status;
+        int status = selection_match(&names, word, l);
 
-        status = selection_match(&names, word, l);
         if (status != STATUS_OK || names.n > 0)
                 return status;
         like = function_pattern_is_glob(word) ? NULL : find_like(l, word);

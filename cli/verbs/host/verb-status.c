@@ -169,11 +169,8 @@ int verb_status(const Options *o) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO), troubles = BUF_INIT;
         json_auto_t *reply = NULL;
         Count count = {};
-        int r, status;
+        int status = contact_daemon(&c, o) ?: ask(c, o, &reply), r;
 
-        status = contact_daemon(&c, o);
-        if (status == STATUS_OK)
-                status = ask(c, o, &reply);
         if (status != STATUS_OK)
                 return status;
         if (o->json != JSON_OFF)

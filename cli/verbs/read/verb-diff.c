@@ -39,9 +39,7 @@ static int side_read(Side *s, const Options *o, const char *word) {
 
         if (status != STATUS_OK)
                 return status;
-        r = pairing_new(&s->pairing);
-        if (r >= 0)
-                r = root_profile_new(&s->root_profile, s->pairing);
+        r = pairing_new(&s->pairing) ?: root_profile_new(&s->root_profile, s->pairing);
         if (r >= 0 && o->filter.functions.n > 0)
                 pairing_set_sparse(s->pairing);
         while (r >= 0) {
@@ -282,9 +280,7 @@ int verb_diff(const Options *o) {
         _cleanup_(diff_freep) Diff *d = NULL;
         int status, r;
 
-        status = side_read(&before, o, o->words.items[0]);
-        if (status == STATUS_OK)
-                status = side_read(&now, o, o->words.items[1]);
+        status = side_read(&before, o, o->words.items[0]) ?: side_read(&now, o, o->words.items[1]);
         if (status != STATUS_OK)
                 return status;
         r = diff_new(&d, before.root_profile, now.root_profile);

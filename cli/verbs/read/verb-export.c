@@ -105,14 +105,11 @@ static void before_done(Before *b) {
 
 /* An exit status. */
 static int before_read(Before *b, const Options *o) {
-        int status, r;
+        int status = reading_open(&b->reading, o, o->words.items[0]), r;
 
-        status = reading_open(&b->reading, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
-        r = pairing_new(&b->pairing);
-        if (r >= 0)
-                r = call_tree_new(&b->tree, b->pairing);
+        r = pairing_new(&b->pairing) ?: call_tree_new(&b->tree, b->pairing);
         if (r >= 0 && o->filter.functions.n > 0)
                 pairing_set_sparse(b->pairing);
         while (r >= 0) {
@@ -183,9 +180,8 @@ static void say_size(const Options *o, const Exporter *exporter, int fd) {
 static int write_file(Reading *reading, const Before *before, const Options *o,
                       const Exporter *exporter) {
         _cleanup_outfile_ Outfile f = OUTFILE_INIT;
-        int status, r;
+        int r = outfile_open(&f, o->output, EXPORT_MODE), status;
 
-        r = outfile_open(&f, o->output, EXPORT_MODE);
         if (r < 0)
                 return failure(o, exporter, r);
         status = write_calls(reading, before, o, exporter, f.fd);

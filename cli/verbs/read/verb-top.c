@@ -34,11 +34,8 @@ int verb_top(const Options *o) {
         _cleanup_top_view_ TopView v = {};
         BreakdownBy by;
         size_t n;
-        int r, status;
+        int status = top_view_check(o, &by) ?: counting_init(&counting), r;
 
-        status = top_view_check(o, &by);
-        if (status == STATUS_OK)
-                status = counting_init(&counting);
         if (status != STATUS_OK)
                 return status;
         r = breakdown_new(&breakdown, by, counting.pairing);

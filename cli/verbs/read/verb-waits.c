@@ -100,9 +100,8 @@ int verb_waits(const Options *o) {
         _cleanup_(waits_freep) Waits *waits = NULL;
         const WaitsRow *const *rows;
         size_t n;
-        int r, status;
+        int status = counting_init(&counting), r;
 
-        status = counting_init(&counting);
         if (status != STATUS_OK)
                 return status;
         r = waits_new(&waits, counting.pairing);

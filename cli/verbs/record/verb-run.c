@@ -190,12 +190,9 @@ static int begin(Run *r) {
 /* Ends the recording and takes it; the daemon is not needed afterwards.  An exit status. */
 static int end(Run *r, Source **ret) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        int status;
+        int status = recording_stop(&m, r->o, r->client, r->meta->name);
 
-        status = recording_stop(&m, r->o, r->client, r->meta->name);
-        if (status == STATUS_OK)
-                status = source_open_client(ret, r->o, r->client, r->meta->name);
-        return status;
+        return status ?: source_open_client(ret, r->o, r->client, r->meta->name);
 }
 
 /* Nothing worth keeping was recorded. */
@@ -209,9 +206,8 @@ static void discard(Run *r) {
 /* Says and draws what there is; an exit status. */
 static int tell(Run *r, const Source *s, const DrawingOptions *d) {
         _cleanup_census_ Census census = {};
-        int status, ended;
+        int status = display_count(&census, s), ended;
 
-        status = display_count(&census, s);
         if (status == STATUS_OK)
                 talk_recorded(r, s->meta, &census);
         if (status == STATUS_OK && census.n_trees > 0 && !r->o->no_report)
@@ -234,16 +230,13 @@ static int tell(Run *r, const Source *s, const DrawingOptions *d) {
 
 static int dry_run(const Options *o) {
         _cleanup_(client_freep) Client *c = NULL;
-        int status = contact_recorder(&c, o, NULL);
-
-        return status == STATUS_OK ? recording_dry_run(o, c, &o->words) : status;
+        return contact_recorder(&c, o, NULL) ?: recording_dry_run(o, c, &o->words);
 }
 
 static int run(Run *r, const DrawingOptions *d) {
         _cleanup_(source_freep) Source *s = NULL;
-        int error, status;
+        int error = command_hold(&r->command, r->o->command), status;
 
-        error = command_hold(&r->command, r->o->command);
         if (error >= 0)
                 error = r->signal_fd = signals_open();
         if (error < 0)
@@ -274,9 +267,7 @@ int verb_run(const Options *o) {
                 return failed(
                         STATUS_USAGE,
                         "\"run\" needs a command after \"--\"; see \"ftracectl run --help\".");
-        status = display_options(&d, o);
-        if (status == STATUS_OK)
-                status = recording_check(o, &o->words);
+        status = display_options(&d, o) ?: recording_check(o, &o->words);
         if (status == STATUS_OK)
                 status = o->dry_run ? dry_run(o) : run(&r, &d);
         client_free(r.client);

@@ -137,9 +137,8 @@ static void describe_own_end(Buf *out, const SessionMeta *m) {
 /* Ends one, or if that has happened meanwhile and all are meant, asks what came of it; an exit status. */
 static int stop(json_t **ret, const Options *o, Client *c, const char *name) {
         _cleanup_refusal_ Refusal refusal = {};
-        int r;
+        int r = client_call(c, "Stop", json_pack("{s:s}", "session", name), ret, NULL, &refusal);
 
-        r = client_call(c, "Stop", json_pack("{s:s}", "session", name), ret, NULL, &refusal);
         if (r == CLIENT_E_REFUSED && refusal.kind == REFUSAL_SESSION_STATE && o->words.n == 0)
                 return contact_call(c, o, "Describe", json_pack("{s:s}", "session", name), ret,
                                     NULL);
@@ -202,9 +201,7 @@ int verb_stop(const Options *o) {
                 if (status != STATUS_OK)
                         return status;
         }
-        status = contact_daemon(&c, o);
-        if (status == STATUS_OK)
-                status = choose(&names, ended, o, c);
+        status = contact_daemon(&c, o) ?: choose(&names, ended, o, c);
         if (status != STATUS_OK)
                 return status;
         describe_just_ended(&out, ended);

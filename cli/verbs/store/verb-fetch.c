@@ -99,9 +99,8 @@ static int fetch_to_file(Fetch *f, const Source *s, TracedatSpec *spec) {
         _cleanup_outfile_ Outfile file = OUTFILE_INIT;
         _cleanup_signals_ int signals_fd = -EBADF;
         _cleanup_free_ char *problem = NULL;
-        int r;
+        int r = outfile_open(&file, f->path, TRACEDAT_MODE);
 
-        r = outfile_open(&file, f->path, TRACEDAT_MODE);
         if (r == 0 && outfile_is_new(&file)) {
                 spec->can_seek = true;
                 r = f->signals_fd = signals_fd = signals_open();
@@ -189,9 +188,7 @@ int verb_fetch(const Options *o) {
         if (!o->output)
                 return failed(STATUS_USAGE, "\"fetch\" needs a file to write: -o FILE; see "
                                             "\"ftracectl fetch --help\".");
-        status = choose_form(&o->fetch, &spec);
-        if (status == STATUS_OK)
-                status = filtering_init(&window, o);
+        status = choose_form(&o->fetch, &spec) ?: filtering_init(&window, o);
         if (status == STATUS_OK)
                 status = source_open(&s, o, o->words.items[0]);
         if (status != STATUS_OK)

@@ -155,9 +155,7 @@ static int keep_in_file(const Options *o, Reading *reading) {
         if (!mkdtemp(path))
                 return failed_errno(ORIGIN(-errno), "Failed to make the directory %s: %m", path);
         sweeper_fd = sweeper_start(path);
-        status = keep(o, path, PART, reading, where, &count);
-        if (status == STATUS_OK)
-                status = fetch(path, o->output, where);
+        status = keep(o, path, PART, reading, where, &count) ?: fetch(path, o->output, where);
         (void) sweeper_remove(path);
         return status == STATUS_OK ? tell(o, reading, where, &count) : status;
 }

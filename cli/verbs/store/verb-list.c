@@ -141,9 +141,8 @@ int verb_list(const Options *o) {
         json_auto_t *reply = NULL;
         uint64_t n_newest;
         json_t *briefs;
-        int r, status, failed;
+        int status = choose_newest(&n_newest, o), r, failed;
 
-        status = choose_newest(&n_newest, o);
         if (status != STATUS_OK)
                 return status;
         if (o->json != JSON_OFF)

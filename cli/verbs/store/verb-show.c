@@ -341,9 +341,8 @@ int verb_show(const Options *o) {
         char size[UNIT_TEXT_MAX], disk[UNIT_TEXT_MAX], loss[SUMMARY_MAX],
                 silence[SUMMARY_SILENCE_MAX];
         const SessionMeta *m;
-        int r, status;
+        int status = source_describe(&s, o, o->words.items[0]), r;
 
-        status = source_describe(&s, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
         m = s->meta;

@@ -87,9 +87,8 @@ int verb_verify(const Options *o) {
         Progress progress;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_t *json;
-        int r, status;
+        int status = source_open(&s, o, o->words.items[0]), r;
 
-        status = source_open(&s, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
         progress_begin(&progress, o, "Verifying");
