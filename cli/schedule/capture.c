@@ -8,10 +8,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "base/log.h"
 #include "base/name.h"
+#include "base/now.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/files/upkeep.h"
@@ -38,13 +38,6 @@ typedef struct Capture {
         Client *client;
         SessionMeta *meta;
 } Capture;
-
-static uint64_t realtime_ns(void) {
-        struct timespec t;
-
-        (void) clock_gettime(CLOCK_REALTIME, &t);
-        return (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
-}
 
 /* --- whether it may be ------------------------------------------------------------------------ */
 
@@ -328,7 +321,7 @@ static int capture(Capture *c) {
 }
 
 int capture_run(const Options *o, const char *name, const Strv *words) {
-        Capture c = { .o = o, .name = name, .words = words, .at_ns = realtime_ns() };
+        Capture c = { .o = o, .name = name, .words = words, .at_ns = now_ns(CLOCK_REALTIME) };
         int status = capture_check(o, words), r;
 
         if (status != STATUS_OK)

@@ -190,6 +190,10 @@ int stdout_end(Buf *out) {
         return stdout_status(buf_flush(out));
 }
 
+int stdout_paged(Pager *p, Buf *out, int r) {
+        return stdout_status(pager_end(p, r < 0 ? r : buf_flush(out)));
+}
+
 int stdout_json(const Options *o, json_t *value) {
         bool pretty = o->json == JSON_PRETTY || (o->json == JSON_AUTO && isatty(STDOUT_FILENO));
         _cleanup_free_ char *text = NULL;

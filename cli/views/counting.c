@@ -26,24 +26,30 @@ int counting_open(Counting *c, const Options *o, const char *word) {
         return reading_open(&c->reading, o, word);
 }
 
-int counting_run(Counting *c, const Options *o) {
+int counting_pair(Reading *reading, Pairing *pairing) {
         int r;
 
         for (;;) {
                 Step step;
 
-                r = reading_next(&c->reading, &step);
+                r = reading_next(reading, &step);
                 if (r < 0)
                         return -r;
                 if (r == 0)
                         break;
-                r = pairing_step(c->pairing, &step);
+                r = pairing_step(pairing, &step);
                 if (r < 0)
                         return counting_failure(r);
         }
-        r = pairing_finish(c->pairing);
-        if (r < 0)
-                return counting_failure(r);
+        r = pairing_finish(pairing);
+        return r < 0 ? counting_failure(r) : STATUS_OK;
+}
+
+int counting_run(Counting *c, const Options *o) {
+        int status = counting_pair(&c->reading, c->pairing);
+
+        if (status != STATUS_OK)
+                return status;
         c->overhead = overhead_of(c->floor);
         if (o->analysis.corrected && !c->overhead.has_cost)
                 return failed(

@@ -13,9 +13,9 @@
 #include "base/unit.h"
 #include "cli/options/status.h"
 #include "cli/options/verb.h"
-#include "cli/source/reading.h"
 #include "cli/terminal/figures.h"
 #include "cli/terminal/terminal.h"
+#include "cli/views/counting.h"
 
 #define LIMIT_DEFAULT 20
 #define N_PATHS_DEFAULT 10
@@ -42,21 +42,7 @@ static int side_read(Side *s, const Options *o, const char *word) {
         r = pairing_new(&s->pairing) ?: root_profile_new(&s->root_profile, s->pairing);
         if (r >= 0 && o->filter.functions.n > 0)
                 pairing_set_sparse(s->pairing);
-        while (r >= 0) {
-                Step step;
-
-                r = reading_next(&s->reading, &step);
-                if (r < 0)
-                        return -r;
-                if (r == 0)
-                        break;
-                r = pairing_step(s->pairing, &step);
-        }
-        if (r >= 0)
-                r = pairing_finish(s->pairing);
-        if (r < 0)
-                log_error_errno(r, "Failed to add up calls: %m");
-        return r < 0 ? STATUS_FAILED : STATUS_OK;
+        return r < 0 ? counting_failure(r) : counting_pair(&s->reading, s->pairing);
 }
 
 /* "udp_sendmsg, tcp_sendmsg and 4 more"; the caller frees. */
@@ -205,9 +191,7 @@ static int print_text(const Options *o, const Diff *d) {
                 buf_adds(&out, i > 0 ? "\n" : "");
                 r = print_root(o, &out, &d->roots[i]);
         }
-        if (r >= 0)
-                r = buf_flush(&out);
-        return stdout_status(pager_end(&pager, r));
+        return stdout_paged(&pager, &out, r);
 }
 
 /* --- as JSON ---------------------------------------------------------------------------------- */

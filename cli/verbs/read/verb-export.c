@@ -13,9 +13,9 @@
 #include "base/unit.h"
 #include "cli/options/status.h"
 #include "cli/options/verb.h"
-#include "cli/source/reading.h"
 #include "cli/terminal/outfile.h"
 #include "cli/terminal/terminal.h"
+#include "cli/views/counting.h"
 #include "export/exporter.h"
 
 #define EXPORT_MODE 0640 /* it may hold what functions returned, which may be addresses */
@@ -112,23 +112,11 @@ static int before_read(Before *b, const Options *o) {
         r = pairing_new(&b->pairing) ?: call_tree_new(&b->tree, b->pairing);
         if (r >= 0 && o->filter.functions.n > 0)
                 pairing_set_sparse(b->pairing);
-        while (r >= 0) {
-                Step step;
-
-                r = reading_next(&b->reading, &step);
-                if (r < 0)
-                        return -r;
-                if (r == 0)
-                        break;
-                r = pairing_step(b->pairing, &step);
-        }
-        if (r >= 0)
-                r = pairing_finish(b->pairing);
-        if (r >= 0)
-                r = call_tree_finish(b->tree);
-        if (r < 0)
-                log_error_errno(r, "Failed to add up calls: %m");
-        return r < 0 ? STATUS_FAILED : STATUS_OK;
+        status = r < 0 ? counting_failure(r) : counting_pair(&b->reading, b->pairing);
+        if (status != STATUS_OK)
+                return status;
+        r = call_tree_finish(b->tree);
+        return r < 0 ? counting_failure(r) : STATUS_OK;
 }
 
 /* An exit status. */

@@ -133,9 +133,7 @@ static int print(const Options *o, const Chosen *chosen, const Counting *countin
                         buf_adds(&out, "\n");
                         r = draw(&out, o, rows[i]);
                 }
-        if (r >= 0)
-                r = buf_flush(&out);
-        return stdout_status(pager_end(&pager, r));
+        return stdout_paged(&pager, &out, r);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */

@@ -102,9 +102,7 @@ static int print(const Options *o, const Counting *counting, const Outliers *out
                 counting_headline(counting, &out);
         for (size_t i = 0; i < outliers_n(outliers) && r >= 0; i++)
                 r = add_one(&out, o, counting, outliers, i);
-        if (r >= 0)
-                r = buf_flush(&out);
-        return stdout_status(pager_end(&pager, r));
+        return stdout_paged(&pager, &out, r);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */

@@ -23,9 +23,7 @@ static int print_table(const Options *o, const Counting *counting, const TopView
                          "they were recorded.\n");
         if (n > 0)
                 r = top_view_print(v, &out, n, !o->no_legend);
-        if (r >= 0)
-                r = buf_flush(&out);
-        return stdout_status(pager_end(&pager, r));
+        return stdout_paged(&pager, &out, r);
 }
 
 int verb_top(const Options *o) {

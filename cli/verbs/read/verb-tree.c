@@ -27,9 +27,7 @@ static int print_table(const Options *o, const Counting *counting, TreeView *v) 
         if (!o->no_legend)
                 counting_headline(counting, &out);
         r = n > 0 ? table_print(&t, &out, !o->no_legend) : 0;
-        if (r >= 0)
-                r = buf_flush(&out);
-        return stdout_status(pager_end(&pager, r));
+        return stdout_paged(&pager, &out, r);
 }
 
 static int print_json(const Options *o, const Counting *counting, TreeView *v) {

@@ -52,9 +52,7 @@ static int print(const Options *o, const Counting *counting, const WaitsRow *con
                 counting_headline(counting, &out);
         if (n > 0)
                 r = table_print(&t, &out, !o->no_legend);
-        if (r >= 0)
-                r = buf_flush(&out);
-        return stdout_status(pager_end(&pager, r));
+        return stdout_paged(&pager, &out, r);
 }
 
 static json_t *waker_json(const WaitsRow *row) {
