@@ -19,6 +19,7 @@
 
 #include "base/name.h"
 #include "base/now.h"
+#include "base/strv.h"
 #include "base/unit.h"
 #include "cli/contact/client.h"
 #include "wire/dial.h"
@@ -144,33 +145,22 @@ static _noreturn_ void give_up(int error_fd, int error) {
 
 /* @fd: the daemon's end.  The pid, or -errno, of execv() too. */
 static pid_t spawn(const char *path, int fd, const char *store, const char *tracefs) {
-        _cleanup_free_ char *private_arg = NULL, *store_arg = NULL, *tracefs_arg = NULL;
         _cleanup_close_ int error_read_fd = -EBADF, error_write_fd = -EBADF;
-        char *args[6] = { (char *) path, (char *) "--quiet" };
-        int fds[2], n_args = 2, error;
+        _cleanup_strv_ Strv args = {};
+        int fds[2], r, error;
         Origin o = {};
         ssize_t n;
         pid_t pid;
 
-        if (asprintf(&private_arg, "--private=%i", FD_CONNECTION) < 0) {
-                private_arg = NULL;
-                return -ENOMEM;
-        }
-        args[n_args++] = private_arg;
-        if (store) {
-                if (asprintf(&store_arg, "--store=%s", store) < 0) {
-                        store_arg = NULL;
-                        return -ENOMEM;
-                }
-                args[n_args++] = store_arg;
-        }
-        if (tracefs) {
-                if (asprintf(&tracefs_arg, "--tracefs=%s", tracefs) < 0) {
-                        tracefs_arg = NULL;
-                        return -ENOMEM;
-                }
-                args[n_args++] = tracefs_arg;
-        }
+        r = strv_add(&args, path) ?: strv_addf(&args, "--private=%i", FD_CONNECTION);
+        if (r >= 0)
+                r = strv_add(&args, "--quiet");
+        if (r >= 0 && store)
+                r = strv_addf(&args, "--store=%s", store);
+        if (r >= 0 && tracefs)
+                r = strv_addf(&args, "--tracefs=%s", tracefs);
+        if (r < 0)
+                return r;
 
         if (pipe2(fds, O_CLOEXEC) < 0)
                 return ORIGIN_STEP(-errno, "pipe2");
@@ -184,7 +174,7 @@ static pid_t spawn(const char *path, int fd, const char *store, const char *trac
                 error = move_descriptors(fd, error_write_fd);
                 if (error < 0)
                         give_up(error_write_fd, error);
-                give_up(FD_ERROR, become_daemon(args));
+                give_up(FD_ERROR, become_daemon(args.items));
         }
 
         /* The pipe closes with nothing in it when execv() succeeds. */
@@ -207,9 +197,8 @@ int client_start_private(Client **ret, const char *store, const char *tracefs) {
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_close_ int our_fd = -EBADF, its_fd = -EBADF;
         _cleanup_free_ char *path = NULL;
-        int fds[2], r;
+        int r = client_find_daemon(&path), fds[2];
 
-        r = client_find_daemon(&path);
         if (r < 0)
                 return r;
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
@@ -403,9 +392,8 @@ int client_receive(Client *c, json_t **ret, int *ret_fds, bool *ret_continues, R
 
 int client_call(Client *c, const char *method, json_t *parameters, json_t **ret, int *ret_fds,
                 Refusal *refusal) {
-        int r;
+        int r = client_send(c, method, parameters, false);
 
-        r = client_send(c, method, parameters, false);
         if (r != 0)
                 return r;
         return client_receive(c, ret, ret_fds, NULL, refusal, -EBADF, -1);

@@ -70,8 +70,8 @@ static int forbidden(const Options *o) {
         char why[CONTACT_TEXT_MAX], fix[CONTACT_TEXT_MAX];
 
         contact_forbidden_texts(o, why, fix);
-        log_error("no permission for %s: %s. Way out: %s", contact_socket(o), why, fix);
-        return STATUS_FORBIDDEN;
+        return failed(STATUS_FORBIDDEN, "no permission for %s: %s. Way out: %s", contact_socket(o),
+                      why, fix);
 }
 
 int contact_failure(const Options *o, int r, const Refusal *refusal) {
@@ -81,23 +81,21 @@ int contact_failure(const Options *o, int r, const Refusal *refusal) {
         case CLIENT_E_FORBIDDEN:
                 return forbidden(o);
         case CLIENT_E_GONE:
-                log_error("the daemon ended the connection before it answered; its journal says "
-                          "why: journalctl -u ftraced");
-                return STATUS_FAILED;
+                return failed(STATUS_FAILED, "the daemon ended the connection before it answered; "
+                                             "its journal says why: journalctl -u ftraced");
         case CLIENT_E_TOO_LONG:
-                log_error("so many names exceed %zuK, the limit of a call. Name fewer functions, "
-                          "or globs (udp_*).",
-                          FRAME_CALL_MAX >> 10);
-                return STATUS_REFUSED;
+                return failed(STATUS_REFUSED,
+                              "so many names exceed %zuK, the limit of a call. Name fewer "
+                              "functions, or globs (udp_*).",
+                              FRAME_CALL_MAX >> 10);
         case CLIENT_E_NONSENSE:
-                log_error("what listens on %s is not ftraced.", contact_socket(o));
-                return STATUS_FAILED;
+                return failed(STATUS_FAILED, "what listens on %s is not ftraced.",
+                              contact_socket(o));
         case CLIENT_E_REFUSED:
                 log_error("%s", refusal_message(refusal));
                 return refusal_exit_status(refusal->kind);
         default:
-                log_error_errno(r, "Failed to talk to the daemon at %s: %m", contact_socket(o));
-                return STATUS_FAILED;
+                return failed_errno(r, "Failed to talk to the daemon at %s: %m", contact_socket(o));
         }
 }
 
@@ -121,11 +119,11 @@ int contact_unless_store(Client **ret, const Options *o) {
 
 /* Without a daemon, and not root. */
 static int need_root(const Options *o) {
-        log_error("no daemon is running (nothing listens on %s), and without one only root may "
-                  "do this: repeat with sudo, or start it with \"sudo systemctl start "
-                  "ftraced.socket\".",
-                  contact_socket(o));
-        return STATUS_FORBIDDEN;
+        return failed(
+                STATUS_FORBIDDEN,
+                "no daemon is running (nothing listens on %s), and without one only root may do "
+                "this: repeat with sudo, or start it with \"sudo systemctl start ftraced.socket\".",
+                contact_socket(o));
 }
 
 int contact_recorder(Client **ret, const Options *o, const char *talk_private) {
@@ -141,12 +139,12 @@ int contact_recorder(Client **ret, const Options *o, const char *talk_private) {
                         return need_root(o);
                 if (talk_private)
                         talk(o, "%s", talk_private);
-        } else if (geteuid() != 0) {
-                log_error("using %s takes a private daemon, which only root can start. "
-                          "Leave --store out, or become root.",
-                          o->store);
-                return STATUS_FORBIDDEN;
-        } else if (talk_private)
+        } else if (geteuid() != 0)
+                return failed(STATUS_FORBIDDEN,
+                              "using %s takes a private daemon, which only root can start. Leave "
+                              "--store out, or become root.",
+                              o->store);
+        else if (talk_private)
                 talk(o, "Recording into %s with a private daemon.", o->store);
         return private_start(ret, o);
 }
@@ -154,13 +152,10 @@ int contact_recorder(Client **ret, const Options *o, const char *talk_private) {
 int contact_call(Client *c, const Options *o, const char *method, json_t *parameters, json_t **ret,
                  int *ret_fds) {
         _cleanup_refusal_ Refusal refusal = {};
-        int r;
+        int r = client_call(c, method, parameters, ret, ret_fds, &refusal);
 
-        r = client_call(c, method, parameters, ret, ret_fds, &refusal);
-        if (r == CLIENT_E_GONE && client_is_private(c)) {
-                log_error("the private daemon ended before it answered.");
-                return STATUS_FAILED;
-        }
+        if (r == CLIENT_E_GONE && client_is_private(c))
+                return failed(STATUS_FAILED, "the private daemon ended before it answered.");
         return r == 0 ? STATUS_OK : contact_failure(o, r, &refusal);
 }
 
@@ -168,9 +163,8 @@ int contact_gather(Client *c, const Options *o, const char *method, json_t *para
                    const char *array, json_t **ret) {
         json_auto_t *all = NULL;
         bool continues = true;
-        int r;
+        int r = client_send(c, method, parameters, true);
 
-        r = client_send(c, method, parameters, true);
         while (r == 0 && continues) {
                 _cleanup_refusal_ Refusal refusal = {};
                 json_auto_t *reply = NULL;
@@ -178,10 +172,8 @@ int contact_gather(Client *c, const Options *o, const char *method, json_t *para
                 r = client_receive(c, &reply, NULL, &continues, &refusal, -EBADF, -1);
                 if (r != 0)
                         return contact_failure(o, r, &refusal);
-                if (!json_is_array(json_object_get(reply, array))) {
-                        log_error("the daemon's list of sessions is not valid.");
-                        return STATUS_FAILED;
-                }
+                if (!json_is_array(json_object_get(reply, array)))
+                        return failed(STATUS_FAILED, "the daemon's list of sessions is not valid.");
                 if (!all)
                         all = TAKE_PTR(reply);
                 else if (json_array_extend(json_object_get(all, array),

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
-#include "base/log.h"
 #include "base/name.h"
 #include "cli/contact/fleet.h"
 #include "cli/contact/remote.h"
@@ -59,14 +58,11 @@ static int read_hosts(Strv *ret, const Options *o) {
                                  : file_read(AT_FDCWD, o->hosts, &text, NULL, HOSTS_BYTES_MAX);
         if (r >= 0)
                 r = fleet_read(ret, text);
-        if (r < 0) {
-                log_error_errno(r, "--hosts: Failed to read %s: %m", o->hosts);
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "--hosts: Failed to read %s: %m", o->hosts);
         if (ret->n > 0)
                 return STATUS_OK;
-        log_error("--hosts: %s names no host; write one per line.", o->hosts);
-        return STATUS_USAGE;
+        return failed(STATUS_USAGE, "--hosts: %s names no host; write one per line.", o->hosts);
 }
 
 /* --- one host --------------------------------------------------------------------------------- */
@@ -265,25 +261,23 @@ static int check(const Fleet *f, const Strv *names) {
 
                 if (r == 0)
                         continue;
-                log_error("--hosts: \"%s\" is not a host like [user@]host[:port].",
-                          name_quote(quoted, names->items[i]));
-                return STATUS_USAGE;
+                return failed(STATUS_USAGE,
+                              "--hosts: \"%s\" is not a host like [user@]host[:port].",
+                              name_quote(quoted, names->items[i]));
         }
-        if (f->o->output && (stat(f->o->output, &st) < 0 || !S_ISDIR(st.st_mode))) {
-                log_error("-o: with many hosts, each writes HOST.dat into a directory; %s is not "
-                          "one.",
-                          f->o->output);
-                return STATUS_USAGE;
-        }
+        if (f->o->output && (stat(f->o->output, &st) < 0 || !S_ISDIR(st.st_mode)))
+                return failed(STATUS_USAGE,
+                              "-o: with many hosts, each writes HOST.dat into a directory; %s is "
+                              "not one.",
+                              f->o->output);
         return STATUS_OK;
 }
 
 int fleet_run(const Options *o) {
         _cleanup_strv_ Strv names = {};
         Fleet f = { .o = o };
-        int status;
+        int status = read_hosts(&names, o);
 
-        status = read_hosts(&names, o);
         if (status != STATUS_OK)
                 return status;
         f.n = names.n;

@@ -8,10 +8,9 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "base/log.h"
-#include "base/unit.h"
+#include "base/now.h"
 #include "cli/contact/private.h"
 #include "cli/options/status.h"
 #include "cli/terminal/terminal.h"
@@ -19,13 +18,6 @@
 
 #define LOOK_NS (200 * NSEC_PER_MSEC)
 #define NOTICED_MS 300
-
-static uint64_t now_ns(void) {
-        struct timespec t;
-
-        (void) clock_gettime(CLOCK_MONOTONIC, &t);
-        return (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
-}
 
 /* The signal that came meanwhile, if they are blocked (cli/terminal/signals.h), or 0. */
 static int pause_for(uint64_t ns) {
@@ -56,14 +48,13 @@ static int wait_for_store(const Options *o, const char *path, uint64_t end_ns, b
         while (is_taken(path, &owner)) {
                 int signal;
 
-                if (now_ns() >= end_ns) {
-                        log_error("another ftraced (%s) has the store %s. %s, or record into "
-                                  "another one: --store",
-                                  store_owner_text(text, owner), path,
-                                  o->wait_ns > 0 ? "Wait longer for it (--wait)"
-                                                 : "Wait for it with --wait");
-                        return STATUS_BUSY;
-                }
+                if (now_ns(CLOCK_MONOTONIC) >= end_ns)
+                        return failed(STATUS_BUSY,
+                                      "another ftraced (%s) has the store %s. %s, or record into "
+                                      "another one: --store",
+                                      store_owner_text(text, owner), path,
+                                      o->wait_ns > 0 ? "Wait longer for it (--wait)"
+                                                     : "Wait for it with --wait");
                 if (!*is_told)
                         talk(o, "Waiting: another ftraced (%s) has the store %s.",
                              store_owner_text(text, owner), path);
@@ -86,14 +77,13 @@ static void tell_failure(int error) {
 
 int private_start(Client **ret, const Options *o) {
         const char *path = options_store(o);
-        uint64_t now = now_ns(), end_ns = now + MIN(o->wait_ns, UINT64_MAX - now);
+        uint64_t now = now_ns(CLOCK_MONOTONIC), end_ns = now + MIN(o->wait_ns, UINT64_MAX - now);
         bool is_told = false;
 
         for (;;) {
                 _cleanup_(client_freep) Client *c = NULL;
-                int status, r;
+                int status = wait_for_store(o, path, end_ns, &is_told), r;
 
-                status = wait_for_store(o, path, end_ns, &is_told);
                 if (status != STATUS_OK)
                         return status;
                 r = client_start_private(&c, o->store, getenv("FTRACED_TRACEFS"));
@@ -103,7 +93,7 @@ int private_start(Client **ret, const Options *o) {
                 }
                 if (is_told) /* others may have waited, too */
                         r = client_call(c, "org.varlink.service.GetInfo", NULL, NULL, NULL, NULL);
-                if (r == CLIENT_E_GONE && now_ns() < end_ns)
+                if (r == CLIENT_E_GONE && now_ns(CLOCK_MONOTONIC) < end_ns)
                         continue;
                 *ret = TAKE_PTR(c);
                 return STATUS_OK;

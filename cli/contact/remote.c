@@ -114,9 +114,8 @@ static int make_line(char **ret, const Options *o, bool with_terminal) {
 int remote_command(Strv *ret, const Options *o, const RemoteHost *h, bool with_terminal) {
         const char *ssh = getenv("FTRACED_SSH") ?: getenv("SYSTEMD_SSH");
         char *line = NULL;
-        int r;
+        int r = strv_add(ret, ssh && *ssh ? ssh : "ssh");
 
-        r = strv_add(ret, ssh && *ssh ? ssh : "ssh");
         if (r >= 0)
                 r = strv_add(ret, with_terminal ? "-xt" : "-xT");
         if (r >= 0 && h->port)
@@ -170,9 +169,8 @@ static int run(const Options *o, const RemoteHost *h, int out_fd, bool with_term
         int fds[ELEMENTSOF(outputs)] = { out_fd, STDERR_FILENO };
         _cleanup_strv_ Strv command = {};
         pid_t pid;
-        int r, status;
+        int r = remote_command(&command, o, h, with_terminal), status;
 
-        r = remote_command(&command, o, h, with_terminal);
         for (size_t i = 0; r >= 0 && i < ELEMENTSOF(outputs); i++)
                 r = remote_output_open(&outputs[i], targets[i], &fds[i]);
         pid = r < 0 ? (pid_t) r : remote_spawn(&command, STDIN_FILENO, fds[0], fds[1]);
@@ -183,19 +181,14 @@ static int run(const Options *o, const RemoteHost *h, int out_fd, bool with_term
                 remote_output_pass(outputs, ELEMENTSOF(outputs), pid);
         for (size_t i = 0; i < ELEMENTSOF(outputs); i++)
                 remote_output_done(&outputs[i]);
-        if (pid < 0) {
-                log_error_errno((int) pid, "Failed to execute %s: %m", command.items[0] ?: "ssh");
-                return STATUS_FAILED;
-        }
+        if (pid < 0)
+                return failed_errno((int) pid, "Failed to execute %s: %m",
+                                    command.items[0] ?: "ssh");
         status = remote_wait(pid);
-        if (status == REMOTE_SSH_FAILED) {
-                log_error("Cannot reach %s; see ssh's message above.", o->host);
-                return STATUS_FAILED;
-        }
-        if (status == STATUS_NO_COMMAND && o->n_command == 0) {
-                log_error("there is no ftracectl on %s.", o->host);
-                return STATUS_FAILED;
-        }
+        if (status == REMOTE_SSH_FAILED)
+                return failed(STATUS_FAILED, "Cannot reach %s; see ssh's message above.", o->host);
+        if (status == STATUS_NO_COMMAND && o->n_command == 0)
+                return failed(STATUS_FAILED, "there is no ftracectl on %s.", o->host);
         return status;
 }
 
@@ -203,20 +196,15 @@ int remote_run(const Options *o) {
         _cleanup_outfile_ Outfile f = OUTFILE_INIT;
         _cleanup_remote_host_ RemoteHost h = {};
         char quoted[NAME_QUOTE_MAX];
-        int r, status;
+        int r = remote_host_parse(&h, o->host), status;
 
-        r = remote_host_parse(&h, o->host);
-        if (r > 0) {
-                log_error("-H: \"%s\" is not a host like [user@]host[:port].",
-                          name_quote(quoted, o->host));
-                return STATUS_USAGE;
-        }
+        if (r > 0)
+                return failed(STATUS_USAGE, "-H: \"%s\" is not a host like [user@]host[:port].",
+                              name_quote(quoted, o->host));
         if (r == 0 && o->output && !streq(o->output, "-"))
                 r = outfile_open(&f, o->output, OUTPUT_MODE);
-        if (r < 0) {
-                log_error_errno(r, "Failed to write %s: %m", o->output ?: "");
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to write %s: %m", o->output ?: "");
         if (f.fd < 0)
                 return run(o, &h, STDOUT_FILENO,
                            isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !o->output);
@@ -224,9 +212,7 @@ int remote_run(const Options *o) {
         if (!is_whole(status))
                 return status;
         r = outfile_commit(&f);
-        if (r < 0) {
-                log_error_errno(r, "Failed to write %s: %m", o->output);
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to write %s: %m", o->output);
         return status;
 }

@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
@@ -58,9 +57,8 @@ static void say(const Options *o, const json_t *waiting) {
 int waiting_start(json_t **ret, const Options *o, Client *c, json_t *parameters, int wake_fd) {
         Clock clock = { .is_shown = isatty(STDERR_FILENO) && !o->quiet,
                         .since_ns = now_ns(CLOCK_MONOTONIC) };
-        int r;
+        int r = client_send(c, "Start", parameters, true);
 
-        r = client_send(c, "Start", parameters, true);
         if (r != 0)
                 return contact_failure(o, r, NULL);
         for (;;) {
@@ -78,14 +76,11 @@ int waiting_start(json_t **ret, const Options *o, Client *c, json_t *parameters,
                 if (r == CLIENT_E_INTERRUPTED && !signals_want_end(wake_fd))
                         continue;
                 clock_erase(&clock);
-                if (r == CLIENT_E_INTERRUPTED) {
-                        log_error("interrupted before anything was recorded.");
-                        return 128 + SIGINT;
-                }
-                if (r == CLIENT_E_GONE && client_is_private(c)) {
-                        log_error("the private daemon ended before it answered.");
-                        return STATUS_FAILED;
-                }
+                if (r == CLIENT_E_INTERRUPTED)
+                        return failed(128 + SIGINT, "interrupted before anything was recorded.");
+                if (r == CLIENT_E_GONE && client_is_private(c))
+                        return failed(STATUS_FAILED,
+                                      "the private daemon ended before it answered.");
                 if (r != 0)
                         return contact_failure(o, r, &refusal);
                 if (!continues) {

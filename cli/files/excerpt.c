@@ -291,14 +291,9 @@ static int add_step(Excerpt *e, const Step *step) {
                 e->events[step->event_id] = true;
         if (step->kind == STEP_LOST)
                 return add_loss(e, p, step->n_lost);
-        r = record_finder_find(p->finder, step, &record);
-        if (r == 0)
-                r = add_record(e, p, &record);
-        if (r == 0 && step->kind == STEP_LEAF) {
-                r = record_finder_find_leave(p->finder, step, &record);
-                if (r == 0)
-                        r = add_record(e, p, &record);
-        }
+        r = record_finder_find(p->finder, step, &record) ?: add_record(e, p, &record);
+        if (r == 0 && step->kind == STEP_LEAF)
+                r = record_finder_find_leave(p->finder, step, &record) ?: add_record(e, p, &record);
         e->count.n_missing += r == RECORD_FINDER_E_MISSING;
         return MIN(r, 0);
 }

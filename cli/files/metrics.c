@@ -26,108 +26,78 @@ static uint64_t number_of(const json_t *o, const char *key) {
         return n > 0 ? (uint64_t) n : 0;
 }
 
-static double count(uint64_t n) {
-        return (double) n;
-}
-
-static double seconds(uint64_t ns) {
-        return (double) ns / (double) NSEC_PER_SEC;
-}
-
 /* --- of each session -------------------------------------------------------------------------- */
 
-static double events(const Live *l) {
-        uint64_t n = 0;
-
-        for (size_t i = 0; i < l->meta->n_cpus; i++)
-                n += l->meta->cpus[i].read_events;
-        return count(n);
+static uint64_t hooked(const SessionMeta *m) {
+        return m->n_hooked;
 }
 
-static double events_lost(const Live *l) {
-        return count(session_meta_events_lost(l->meta));
+static uint64_t roots(const SessionMeta *m) {
+        return m->roots.n;
 }
 
-static double pages_lost(const Live *l) {
-        return count(session_meta_pages_lost(l->meta));
+static uint64_t gaps(const SessionMeta *m) {
+        return m->gaps.n;
 }
 
-static double bytes(const Live *l) {
-        return count(session_meta_n_bytes(l->meta));
+static uint64_t degraded(const SessionMeta *m) {
+        return m->degraded.n > 0;
 }
 
-static double disk_bytes(const Live *l) {
-        return count(number_of(l->json, "disk_bytes"));
+static uint64_t arm_ns(const SessionMeta *m) {
+        return m->arm_ns;
 }
 
-static double segments(const Live *l) {
-        return count(number_of(json_object_get(l->json, "cost"), "segments"));
-}
-
-static double unread(const Live *l) {
-        return count(number_of(json_object_get(l->json, "cost"), "unread_events"));
-}
-
-static double cpu_seconds(const Live *l) {
-        return seconds(number_of(json_object_get(l->json, "cost"), "cpu_ns"));
-}
-
-static double hooked(const Live *l) {
-        return count(l->meta->n_hooked);
-}
-
-static double roots(const Live *l) {
-        return count(l->meta->roots.n);
-}
-
-static double gaps(const Live *l) {
-        return count(l->meta->gaps.n);
-}
-
-static double degraded(const Live *l) {
-        return l->meta->degraded.n > 0 ? 1 : 0;
-}
-
-static double arm_seconds(const Live *l) {
-        return seconds(l->meta->arm_ns);
-}
-
-static double start_seconds(const Live *l) {
-        return seconds(l->meta->start.realtime_ns);
+static uint64_t start_ns(const SessionMeta *m) {
+        return m->start.realtime_ns;
 }
 
 static const struct {
         const char *name;
         Kind kind;
         const char *unit, *help;
-        double (*value)(const Live *l);
+        uint64_t (*value)(const SessionMeta *m); /* of seconds in nanoseconds; NULL: the member */
+        const char *object, *key;                /* of its description, or of the object in that */
 } of_session[] = {
         { "ftraced_session_events", KIND_COUNTER, NULL, "Events that the kernel handed out.",
-          events },
+          session_meta_n_events },
         { "ftraced_session_lost_events", KIND_COUNTER, NULL, "Events that the kernel lost.",
-          events_lost },
+          session_meta_events_lost },
         { "ftraced_session_lost_pages", KIND_COUNTER, NULL,
-          "Pages that were read from the kernel and not stored.", pages_lost },
-        { "ftraced_session_stored_bytes", KIND_COUNTER, "bytes", "Pages stored.", bytes },
+          "Pages that were read from the kernel and not stored.", session_meta_pages_lost },
+        { "ftraced_session_stored_bytes", KIND_COUNTER, "bytes", "Pages stored.",
+          session_meta_n_bytes },
         { "ftraced_session_gaps", KIND_GAUGE, NULL, "Periods in which something may be missing.",
           gaps },
-        { "ftraced_session_disk_bytes", KIND_GAUGE, "bytes", "What it takes on disk.", disk_bytes },
-        { "ftraced_session_segments", KIND_GAUGE, NULL, "Files of pages that it has.", segments },
+        { "ftraced_session_disk_bytes", KIND_GAUGE, "bytes", "What it takes on disk.", NULL, NULL,
+          "disk_bytes" },
+        { "ftraced_session_segments", KIND_GAUGE, NULL, "Files of pages that it has.", NULL, "cost",
+          "segments" },
         { "ftraced_session_unread_events", KIND_GAUGE, NULL,
-          "Events in the kernel's buffer that nobody has read yet.", unread },
+          "Events in the kernel's buffer that nobody has read yet.", NULL, "cost",
+          "unread_events" },
         { "ftraced_session_hooked_functions", KIND_GAUGE, NULL,
           "Functions that the kernel hooks for it; 0: all of them.", hooked },
         { "ftraced_session_root_functions", KIND_GAUGE, NULL,
           "Functions whose call trees are recorded.", roots },
         { "ftraced_session_cpu_seconds", KIND_COUNTER, "seconds",
-          "CPU time that the daemon spent on it.", cpu_seconds },
+          "CPU time that the daemon spent on it.", NULL, "cost", "cpu_ns" },
         { "ftraced_session_arm_seconds", KIND_GAUGE, "seconds",
-          "How long programming the kernel took.", arm_seconds },
+          "How long programming the kernel took.", arm_ns },
         { "ftraced_session_start_time_seconds", KIND_GAUGE, "seconds",
-          "When it began, since 1970; 0: it waits for a trigger.", start_seconds },
+          "When it began, since 1970; 0: it waits for a trigger.", start_ns },
         { "ftraced_session_degraded", KIND_GAUGE, NULL, "Whether something is wrong with it.",
           degraded },
 };
+
+static double value_of(size_t i, const Live *l) {
+        const char *object = of_session[i].object, *unit = of_session[i].unit;
+        const json_t *json = object ? json_object_get(l->json, object) : l->json;
+        uint64_t n = of_session[i].value ? of_session[i].value(l->meta)
+                                         : number_of(json, of_session[i].key);
+
+        return unit && streq(unit, "seconds") ? (double) n / (double) NSEC_PER_SEC : (double) n;
+}
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
@@ -223,8 +193,7 @@ static void add_sessions(Sink *s, const Live *live, size_t n) {
 
                 add_family(s, &f);
                 for (size_t k = 0; k < n; k++)
-                        add_sample(s, &f, "session", live[k].meta->name,
-                                   of_session[i].value(&live[k]));
+                        add_sample(s, &f, "session", live[k].meta->name, value_of(i, &live[k]));
         }
 }
 
@@ -253,11 +222,11 @@ static void add_daemon(Sink *s, const json_t *status) {
         add_family(s, &sessions);
         for (int i = 0; i < _SESSION_STATE_N; i++)
                 add_sample(s, &sessions, "state", session_state_name((SessionState) i),
-                           count(number_of(states, session_state_name((SessionState) i))));
+                           (double) number_of(states, session_state_name((SessionState) i)));
         for (size_t i = 0; i < ELEMENTSOF(gauges); i++) {
                 add_family(s, &gauges[i].family);
                 add_sample(s, &gauges[i].family, NULL, NULL,
-                           count(number_of(status, gauges[i].key)));
+                           (double) number_of(status, gauges[i].key));
         }
 }
 

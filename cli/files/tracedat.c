@@ -354,9 +354,7 @@ int tracedat_write(TracedatResult *ret, const SessionDir *dir, const SessionMeta
 
         if (meta->page_bytes == 0)
                 return unreadable(&w, "nothing was ever recorded");
-        r = read_texts(&w);
-        if (r == 0)
-                r = begin_looking(&w);
+        r = read_texts(&w) ?: begin_looking(&w);
         if (r == 0)
                 r = dat_plan_make(&w.plan, dir,
                                   &(DatChoice){ .cpus = f->cpus,

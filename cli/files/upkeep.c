@@ -76,24 +76,21 @@ static int open_store(Store **ret, const Options *o, const char *what) {
 
         if (r == 0)
                 return STATUS_OK;
-        if (r == STORE_E_LOCKED) {
-                log_error("ftraced (%s) owns the store %s; ask it, without --store.",
-                          store_owner_text(text, holder), options_store(o));
-                return STATUS_BUSY;
-        }
+        if (r == STORE_E_LOCKED)
+                return failed(STATUS_BUSY,
+                              "ftraced (%s) owns the store %s; ask it, without --store.",
+                              store_owner_text(text, holder), options_store(o));
         return failure(o, what, NULL, r < 0 ? r : -EPERM);
 }
 
 static int open_session(SessionDir **ret_dir, SessionMeta **ret_meta, const Store *store,
                         const Options *o, const char *name) {
-        int r;
+        int r = store_open_session(store, name, ret_dir);
 
-        r = store_open_session(store, name, ret_dir);
-        if (r == -ENOENT) {
-                log_error("there is no session \"%s\" in %s; see \"ftracectl list\".", name,
-                          options_store(o));
-                return STATUS_NOT_FOUND;
-        }
+        if (r == -ENOENT)
+                return failed(STATUS_NOT_FOUND,
+                              "there is no session \"%s\" in %s; see \"ftracectl list\".", name,
+                              options_store(o));
         if (r == 0)
                 r = session_dir_read_any_meta(*ret_dir, name, ret_meta);
         return r == 0 ? STATUS_OK : failure(o, "read", name, r < 0 ? r : -EBADMSG);
@@ -133,9 +130,8 @@ static int remove_from_store(const Options *o, const char *name) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         uint64_t n_bytes;
-        int r, status;
+        int status = open_store(&store, o, "remove a session"), r;
 
-        status = open_store(&store, o, "remove a session");
         if (status == STATUS_OK)
                 status = open_session(&dir, &m, store, o, name);
         if (status == STATUS_OK)
@@ -168,15 +164,11 @@ int upkeep_pin(const Options *o, Client *c, const char *name, bool pinned) {
                 return contact_call(c, o, "Pin",
                                     json_pack("{s:s, s:b}", "session", name, "pinned", pinned),
                                     NULL, NULL);
-        status = open_store(&store, o, "pin a session");
-        if (status == STATUS_OK)
-                status = open_session(&dir, &m, store, o, name);
+        status = open_store(&store, o, "pin a session") ?: open_session(&dir, &m, store, o, name);
         if (status != STATUS_OK)
                 return status;
-        if (m->newer_version > 0) {
-                log_error("session \"%s\" was %s.", name, m->reason);
-                return STATUS_FAILED;
-        }
+        if (m->newer_version > 0)
+                return failed(STATUS_FAILED, "session \"%s\" was %s.", name, m->reason);
         m->pinned = pinned;
         r = session_dir_write_meta(dir, m);
         return r < 0 ? failure(o, "pin", name, r) : STATUS_OK;
@@ -216,9 +208,8 @@ static int vacuum_store(json_t **ret, const Options *o, const RetainLimits *limi
         _cleanup_vacuum_ Vacuum v = {};
         RetainLimits l = *limits;
         StoreWork work = {};
-        int r, status;
+        int status = open_store(&store, o, "remove sessions"), r;
 
-        status = open_store(&store, o, "remove sessions");
         if (status == STATUS_OK && !l.max_use_bytes && !l.max_age_ns && !l.max_sessions)
                 status = work_out_limits(&l, o, store);
         if (status != STATUS_OK)
@@ -255,11 +246,9 @@ static int follow_vacuum(json_t **ret, const Options *o, Client *c, int signals_
                         continue;
                 if (r != 0)
                         progress_end(&bar);
-                if (r == CLIENT_E_INTERRUPTED) {
-                        log_error("interrupted: the other sessions stay; \"ftracectl list\" shows "
-                                  "them.");
-                        return 128 + SIGINT;
-                }
+                if (r == CLIENT_E_INTERRUPTED)
+                        return failed(128 + SIGINT, "interrupted: the other sessions stay; "
+                                                    "\"ftracectl list\" shows them.");
                 if (r != 0)
                         return contact_failure(o, r, &refusal);
                 if (!continues) {

@@ -83,9 +83,8 @@ static const CpuAccount *find_account(const SessionMeta *m, uint32_t cpu) {
 static int check_cpus(VerifyResult *v, Playback *p, bool live) {
         const bool is_file = session_meta_is_of_file(p->meta);
         const CursorCount none = {};
-        int r;
+        int r = damage_describe(p, live, &v->problems);
 
-        r = damage_describe(p, live, &v->problems);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < stream_n_cpus(p->stream); i++) {
@@ -157,9 +156,8 @@ static int count_steps(VerifyResult *v, const Playback *p, Progress *progress) {
 
 static int check_all(VerifyResult *v, Playback *p, Progress *progress, bool live) {
         const SessionMeta *m = p->meta;
-        int r;
+        int r = count_steps(v, p, progress);
 
-        r = count_steps(v, p, progress);
         if (r >= 0)
                 r = check_cpus(v, p, live);
         if (r >= 0)
@@ -183,9 +181,8 @@ int verify_session(const SessionDir *dir, const SessionMeta *meta, Progress *pro
         _cleanup_verify_result_ VerifyResult v = {};
         _cleanup_free_ char *reason = NULL;
         bool live = session_state_is_live(meta->state);
-        int r;
+        int r = census_init(&v.census, &meta->roots, meta->spec.slower_ns > 0);
 
-        r = census_init(&v.census, &meta->roots, meta->spec.slower_ns > 0);
         if (r < 0)
                 return r;
         r = playback_open(&p, dir, meta, &reason);

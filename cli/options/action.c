@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "base/log.h"
 #include "base/name.h"
 #include "cli/options/action.h"
 #include "cli/options/status.h"
@@ -16,11 +15,9 @@ int action_run(const Options *o, const char *verb, const Action *actions, size_t
                         continue;
                 if (n >= a->min_words && n <= a->max_words)
                         return a->run(o, n > 0 ? o->words.items[1] : NULL);
-                log_error("\"%s %s\" takes %s; see \"ftracectl %s --help\".", verb, name, a->takes,
-                          verb);
-                return STATUS_USAGE;
+                return failed(STATUS_USAGE, "\"%s %s\" takes %s; see \"ftracectl %s --help\".",
+                              verb, name, a->takes, verb);
         }
-        log_error("\"%s\" does not know \"%s\": %s; see \"ftracectl %s --help\".", verb,
-                  name_quote(quoted, name), names, verb);
-        return STATUS_USAGE;
+        return failed(STATUS_USAGE, "\"%s\" does not know \"%s\": %s; see \"ftracectl %s --help\".",
+                      verb, name_quote(quoted, name), names, verb);
 }

@@ -7,7 +7,6 @@
 
 #include "analyze/role.h"
 #include "base/cpu-list.h"
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/filtering.h"
@@ -96,15 +95,14 @@ static int set_moment(Moment *ret, const char *option, const char *word) {
 
         if (!word || moment_parse(word, ret) == 0)
                 return STATUS_OK;
-        log_error("--%s: \"%s\" is not a time: give seconds of the trace clock (1234.5), a time "
-                  "since the first event (+20ms), or a time of day (10:42:03).",
-                  option, name_quote(quoted, word));
-        return STATUS_USAGE;
+        return failed(STATUS_USAGE,
+                      "--%s: \"%s\" is not a time: give seconds of the trace clock (1234.5), a "
+                      "time since the first event (+20ms), or a time of day (10:42:03).",
+                      option, name_quote(quoted, word));
 }
 
 static int out_of_memory(void) {
-        log_error("Failed to read the options: out of memory");
-        return STATUS_FAILED;
+        return failed(STATUS_FAILED, "Failed to read the options: out of memory");
 }
 
 static int set_pids(Filtering *f, const Strv *words) {
@@ -118,11 +116,9 @@ static int set_pids(Filtering *f, const Strv *words) {
         for (size_t i = 0; i < words->n; i++) {
                 uint64_t pid;
 
-                if (parse_u64(words->items[i], INT32_MAX, &pid) < 0) {
-                        log_error("--pid: \"%s\" is not the number of a process.",
-                                  name_quote(quoted, words->items[i]));
-                        return STATUS_USAGE;
-                }
+                if (parse_u64(words->items[i], INT32_MAX, &pid) < 0)
+                        return failed(STATUS_USAGE, "--pid: \"%s\" is not the number of a process.",
+                                      name_quote(quoted, words->items[i]));
                 f->pids[i] = (int32_t) pid;
         }
         f->spec.pids = f->pids;
@@ -149,8 +145,8 @@ static int set_cpus(Filtering *f, const char *list) {
                         f->cpus[first] = true;
         if (r == 0 && *rest == 0 && rest > list)
                 return STATUS_OK;
-        log_error("--cpu: \"%s\" is not a list of CPUs like 0,2-3.", name_quote(quoted, list));
-        return STATUS_USAGE;
+        return failed(STATUS_USAGE, "--cpu: \"%s\" is not a list of CPUs like 0,2-3.",
+                      name_quote(quoted, list));
 }
 
 /* "5ms", or "p99", "p99.9" */
@@ -167,10 +163,10 @@ static int set_keep(Filtering *f, const char *word) {
         }
         if (parse_duration(word, &f->spec.keep_ns) >= 0 && f->spec.keep_ns > 0)
                 return STATUS_OK;
-        log_error("--keep-slower: \"%s\" is neither a time like 5ms nor a percentile like p99 or "
-                  "p99.9.",
-                  name_quote(quoted, word));
-        return STATUS_USAGE;
+        return failed(STATUS_USAGE,
+                      "--keep-slower: \"%s\" is neither a time like 5ms nor a percentile like p99 "
+                      "or p99.9.",
+                      name_quote(quoted, word));
 }
 
 static bool is_irq(const Function *f) {
@@ -193,9 +189,7 @@ int filtering_init(Filtering *ret, const Options *o) {
                           .n_slowest = o->filter.n_slowest,
                           .keep_failed = o->filter.keep_failed },
         };
-        status = set_pids(ret, &o->spec.pids);
-        if (status == STATUS_OK)
-                status = set_cpus(ret, o->filter.cpus);
+        status = set_pids(ret, &o->spec.pids) ?: set_cpus(ret, o->filter.cpus);
         if (status == STATUS_OK)
                 status = set_moment(&ret->from, "from", o->filter.from);
         if (status == STATUS_OK)

@@ -25,8 +25,8 @@ int option_usage(const char *verb, const char *format, ...) {
         va_start(ap, format);
         (void) vsnprintf(text, sizeof(text), format, ap);
         va_end(ap);
-        log_error("%s; see \"ftracectl %s%s--help\".", text, verb ?: "", verb ? " " : "");
-        return STATUS_USAGE;
+        return failed(STATUS_USAGE, "%s; see \"ftracectl %s%s--help\".", text, verb ?: "",
+                      verb ? " " : "");
 }
 
 static int set_json_mode(Options *o, const char *value) {
@@ -83,10 +83,8 @@ static int add_words(Options *o, const Option *option, const char *value, const 
         char quoted[NAME_QUOTE_MAX];
         int r = separators ? strv_split(list, value, separators) : strv_add(list, value);
 
-        if (r < 0) {
-                log_error_errno(r, "Failed to read the options: %m");
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to read the options: %m");
         if (option->is_valid && list->n == n_before)
                 return option_usage(o->verb, "--%s needs a %s that is not empty", option->name,
                                     option->value);
@@ -105,10 +103,8 @@ static int set_name(Options *o, const Option *option, const char *value) {
                 return option_usage(o->verb, "--%s: \"%s\" is no %s", option->name,
                                     name_quote(quoted, value), option->noun);
         copy = strdup(value);
-        if (!copy) {
-                log_error_errno(-ENOMEM, "Failed to read the options: %m");
-                return STATUS_FAILED;
-        }
+        if (!copy)
+                return failed_errno(-ENOMEM, "Failed to read the options: %m");
         free(*at);
         *at = copy;
         return STATUS_OK;
@@ -142,6 +138,28 @@ static int set_number(Options *o, const Option *option, const char *value) {
         return STATUS_OK;
 }
 
+/* What has a unit; an exit status. */
+static int read_unit(uint64_t *ret, const Options *o, const Option *option, const char *value) {
+        static const struct {
+                int (*parse)(const char *s, uint64_t *ret);
+                const char *like;
+        } units[] = {
+                [OPTION_BYTES] = { parse_bytes, "a size like 64M or 2G" },
+                [OPTION_COUNT] = { parse_count, "a number like 500K or 2M" },
+                [OPTION_DURATION] = { parse_duration, "a time like 30s or 10min" },
+                [OPTION_PERCENT] = { parse_percent, "a share like 2% or 0.5%" },
+                [OPTION_WAIT] = { parse_duration, "a time like 30s or 10min" },
+        };
+        uint64_t min = option->kind == OPTION_PERCENT ? option->min : MAX(option->min, UINT64_C(1));
+        char quoted[NAME_QUOTE_MAX];
+
+        if (units[option->kind].parse(value, ret) < 0 || *ret < min ||
+            (option->max > 0 && *ret > option->max))
+                return option_usage(o->verb, "--%s: \"%s\" is not %s", option->name,
+                                    name_quote(quoted, value), units[option->kind].like);
+        return STATUS_OK;
+}
+
 bool option_has_optional_value(const Option *option) {
         return option->kind == OPTION_JSON_MODE || option->kind == OPTION_WAIT ||
                option->kind == OPTION_KEEP;
@@ -169,13 +187,6 @@ int option_set_value(Options *o, const Option *option, const char *value) {
                 return STATUS_OK;
         case OPTION_JSON_MODE:
                 return set_json_mode(o, value);
-        case OPTION_WAIT:
-                n = INT64_MAX; /* for ever */
-                if (value && (parse_duration(value, &n) < 0 || n == 0))
-                        return option_usage(o->verb, "--%s: \"%s\" is not a time like 30s or 10min",
-                                            option->name, name_quote(quoted, value));
-                n = MIN(n, (uint64_t) INT64_MAX);
-                break;
         case OPTION_KEEP:
                 o->keep = true;
                 if (!value)
@@ -183,12 +194,6 @@ int option_set_value(Options *o, const Option *option, const char *value) {
                 return set_number(o, option, value);
         case OPTION_LEAN:
                 return set_lean(o, value);
-        case OPTION_PERCENT:
-                if (parse_percent(value, &n) < 0 || n < option->min || n > option->max)
-                        return option_usage(o->verb,
-                                            "--%s: \"%s\" is not a share like 2%% or 0.5%%",
-                                            option->name, name_quote(quoted, value));
-                break;
         case OPTION_WORDS:
                 return add_words(o, option, value, ",");
         case OPTION_NAMES:
@@ -198,10 +203,8 @@ int option_set_value(Options *o, const Option *option, const char *value) {
         case OPTION_ON:
         case OPTION_DO:
                 r = option->kind == OPTION_ON ? rules_add_on(at, value) : rules_add_do(at, value);
-                if (r < 0) {
-                        log_error_errno(r, "Failed to read the options: %m");
-                        return STATUS_FAILED;
-                }
+                if (r < 0)
+                        return failed_errno(r, "Failed to read the options: %m");
                 return STATUS_OK;
         case OPTION_CAPTURES:
                 return set_captures(o, value);
@@ -214,25 +217,21 @@ int option_set_value(Options *o, const Option *option, const char *value) {
                 return STATUS_OK;
         case OPTION_NUMBER:
                 return set_number(o, option, value);
+        case OPTION_WAIT:
+                n = INT64_MAX; /* for ever */
+                if (value)
+                        r = read_unit(&n, o, option, value);
+                n = MIN(n, (uint64_t) INT64_MAX);
+                break;
         case OPTION_BYTES:
-                r = parse_bytes(value, &n);
-                if (r < 0 || n == 0)
-                        return option_usage(o->verb, "--%s: \"%s\" is not a size like 64M or 2G",
-                                            option->name, name_quote(quoted, value));
-                break;
         case OPTION_COUNT:
-                r = parse_count(value, &n);
-                if (r < 0 || n == 0)
-                        return option_usage(o->verb, "--%s: \"%s\" is not a number like 500K or 2M",
-                                            option->name, name_quote(quoted, value));
-                break;
         case OPTION_DURATION:
-                r = parse_duration(value, &n);
-                if (r < 0 || n == 0 || n < option->min)
-                        return option_usage(o->verb, "--%s: \"%s\" is not a time like 30s or 10min",
-                                            option->name, name_quote(quoted, value));
+        case OPTION_PERCENT:
+                r = read_unit(&n, o, option, value);
                 break;
         }
+        if (r != STATUS_OK)
+                return r;
         *(uint64_t *) at = n;
         return STATUS_OK;
 }

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/cpu-list.h"
-#include "base/log.h"
 #include "base/name.h"
 #include "cli/options/option-value.h"
 #include "cli/options/options.h"
@@ -288,10 +287,8 @@ static int add_word(Options *o, const char *word) {
                         r = -ENOMEM;
         } else
                 r = strv_add(&o->words, word);
-        if (r < 0) {
-                log_error_errno(r, "Failed to read the arguments: %m");
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to read the arguments: %m");
         return STATUS_OK;
 }
 
@@ -406,10 +403,8 @@ int options_parse(Options *ret, int argc, char **argv) {
                         return status;
         }
         ret->spec.ring = ret->spec.ring || ret->spec.in_kernel;
-        if (ret->sched && add_sched(&ret->spec.events) < 0) {
-                log_error("Failed to read the command line: out of memory");
-                return STATUS_FAILED;
-        }
+        if (ret->sched && add_sched(&ret->spec.events) < 0)
+                return failed(STATUS_FAILED, "Failed to read the command line: out of memory");
         ret->command = argv + optind;
         ret->n_command = (size_t) (argc - optind);
         if (streq_ptr(ret->socket, ""))

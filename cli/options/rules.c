@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "base/log.h"
 #include "cli/options/rules.h"
 #include "cli/options/status.h"
 #include "store/trigger.h"
@@ -50,24 +49,19 @@ int rules_finish(Rules *r, bool is_ring) {
 }
 
 int rules_check(const Strv *items) {
-        if (items->n > TRIGGER_MAX) {
-                log_error("--on: a session can wait for %d triggers, not %zu.", TRIGGER_MAX,
-                          items->n);
-                return STATUS_USAGE;
-        }
+        if (items->n > TRIGGER_MAX)
+                return failed(STATUS_USAGE, "--on: a session can wait for %d triggers, not %zu.",
+                              TRIGGER_MAX, items->n);
         for (size_t i = 0; i < items->n; i++) {
                 _cleanup_trigger_ Trigger t = {};
                 char why[TRIGGER_WHY_MAX];
                 int r = trigger_parse(&t, items->items[i], why);
 
-                if (r < 0) {
-                        log_error_errno(r, "Failed to read the triggers: %m");
-                        return STATUS_FAILED;
-                }
-                if (r > 0) {
-                        log_error("--on, --do: %s; see \"ftracectl arm --help\".", why);
-                        return STATUS_USAGE;
-                }
+                if (r < 0)
+                        return failed_errno(r, "Failed to read the triggers: %m");
+                if (r > 0)
+                        return failed(STATUS_USAGE, "--on, --do: %s; see \"ftracectl arm --help\".",
+                                      why);
         }
         return STATUS_OK;
 }

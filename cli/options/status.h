@@ -7,6 +7,8 @@
  * Functions of cli/ that "return an exit status" return STATUS_OK, or one of
  * the others after having said why on stderr.
  */
+
+#include "base/log.h"
 enum {
         STATUS_OK = 0,
         STATUS_FAILED = 1,
@@ -21,3 +23,8 @@ enum {
         STATUS_NO_COMMAND = 127, /* ... or does not exist */
         STATUS_PIPE = 141,       /* nobody reads stdout any more: 128 + SIGPIPE */
 };
+
+/* Says on stderr what went wrong: "return failed(STATUS_USAGE, ...)". */
+#define failed(status, ...) (log_error(__VA_ARGS__), (status))
+/* The same of @error, -errno, with %m; STATUS_FAILED. */
+#define failed_errno(error, ...) (log_error_errno((error), __VA_ARGS__), STATUS_FAILED)

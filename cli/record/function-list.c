@@ -8,7 +8,6 @@
 #include <errno.h>
 
 #include "base/io.h"
-#include "base/log.h"
 #include "cli/contact/contact.h"
 #include "cli/options/status.h"
 #include "cli/record/function-list.h"
@@ -67,10 +66,8 @@ int function_list_get(FunctionList *ret, const Options *o, Client *c) {
                 safe_close(fds[i]);
         if (r >= 0)
                 r = function_list_parse(ret, text);
-        if (r < 0) {
-                log_error_errno(r, "Failed to read the list of functions from the daemon: %m");
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to read the list of functions from the daemon: %m");
         return STATUS_OK;
 }
 

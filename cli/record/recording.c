@@ -8,7 +8,6 @@
 
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
@@ -37,9 +36,8 @@ static int check_pids(const Strv *pids) {
                 if (*end == 0 && pid > 0 && pid <= 4194304 &&
                     strspn(pids->items[i], "0123456789") == strlen(pids->items[i]))
                         continue;
-                log_error("--pid: \"%s\" is not the number of a process.",
-                          name_quote(quoted, pids->items[i]));
-                return STATUS_USAGE;
+                return failed(STATUS_USAGE, "--pid: \"%s\" is not the number of a process.",
+                              name_quote(quoted, pids->items[i]));
         }
         return STATUS_OK;
 }
@@ -47,14 +45,11 @@ static int check_pids(const Strv *pids) {
 int recording_check(const Options *o, const Strv *functions) {
         int status = STATUS_OK;
 
-        if (functions->n == 0 && !o->profile) {
-                log_error("\"%s\" needs a function, or --profile; see \"ftracectl %s --help\".",
-                          o->verb, o->verb);
-                return STATUS_USAGE;
-        }
-        status = check_words(functions);
-        if (status == STATUS_OK)
-                status = check_words(&o->spec.notrace);
+        if (functions->n == 0 && !o->profile)
+                return failed(STATUS_USAGE,
+                              "\"%s\" needs a function, or --profile; see \"ftracectl %s --help\".",
+                              o->verb, o->verb);
+        status = check_words(functions) ?: check_words(&o->spec.notrace);
         if (status == STATUS_OK)
                 status = check_words(&o->spec.hooked);
         if (status == STATUS_OK)
@@ -66,23 +61,22 @@ int recording_check(const Options *o, const Strv *functions) {
 
 /* Said here because the daemon would have to be sent all the names first. */
 static int too_many(size_t n, uint64_t limit) {
-        log_error("%zu functions are named; at most %llu can be roots. Name fewer, or raise "
-                  "--max-functions.",
-                  n, (unsigned long long) limit);
-        return STATUS_REFUSED;
+        return failed(STATUS_REFUSED,
+                      "%zu functions are named; at most %llu can be roots. Name fewer, or raise "
+                      "--max-functions.",
+                      n, (unsigned long long) limit);
 }
 
 /* What is written of a list ends there (store/spec.h). */
 static int too_long(const char *option, size_t n, size_t max) {
-        log_error("%s%zu names are too many: a list takes %zu. Name fewer functions, or globs "
-                  "(udp_*).",
-                  option ?: "", n, max);
-        return STATUS_REFUSED;
+        return failed(STATUS_REFUSED,
+                      "%s%zu names are too many: a list takes %zu. Name fewer functions, or globs "
+                      "(udp_*).",
+                      option ?: "", n, max);
 }
 
 static int out_of_memory(void) {
-        log_error("Failed to describe the recording: out of memory");
-        return STATUS_FAILED;
+        return failed(STATUS_FAILED, "Failed to describe the recording: out of memory");
 }
 
 /* A list of functions of a spec, on its way from words to names. */
@@ -113,9 +107,8 @@ static int select_functions(Spec *spec, const Options *o, Client *c, const Strv 
                 { "--only: ", &o->spec.hooked, &spec->hooked, SPEC_MAX_HOOKED, {}, {} },
         };
         _cleanup_function_list_ FunctionList list = {};
-        int status;
+        int status = read_all(lists, ELEMENTSOF(lists), o, c, &list);
 
-        status = read_all(lists, ELEMENTSOF(lists), o, c, &list);
         for (size_t i = 0; i < ELEMENTSOF(lists); i++) {
                 strv_done(lists[i].names);
                 *lists[i].names = (Strv){};
@@ -170,9 +163,8 @@ int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *
                     bool attach, int wake_fd) {
         json_auto_t *reply = NULL;
         json_t *parameters;
-        int status;
+        int status = describe(&parameters, o, c, functions);
 
-        status = describe(&parameters, o, c, functions);
         if (status != STATUS_OK)
                 return status;
         if (json_object_set_new(parameters, "attach", json_boolean(attach)) < 0 ||
@@ -194,9 +186,8 @@ int recording_dry_run(const Options *o, Client *c, const Strv *functions) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *reply = NULL;
         json_t *parameters;
-        int status;
+        int status = describe(&parameters, o, c, functions);
 
-        status = describe(&parameters, o, c, functions);
         if (status == STATUS_OK)
                 status = contact_call(c, o, "DryRun", parameters, &reply, NULL);
         if (status != STATUS_OK)

@@ -29,8 +29,7 @@ static const char *const syscall_prefixes[] = { "__x64_sys_",   "__arm64_sys_", 
                                                 "sys_" };
 
 static int out_of_memory(void) {
-        log_error("Failed to expand the functions: out of memory");
-        return STATUS_FAILED;
+        return failed(STATUS_FAILED, "Failed to expand the functions: out of memory");
 }
 
 /* --- /REGEX/ --------------------------------------------------------------------------------- */
@@ -40,19 +39,18 @@ static int compile_regex(regex_t *ret, const char *word) {
         size_t n = strlen(word);
         int r;
 
-        if (n < 3 || word[n - 1] != '/' || n - 2 > REGEX_BYTES_MAX) {
-                log_error("\"%s\" is not a regular expression: write it between two slashes, like "
-                          "'/^udp_(send|recv)msg$/'.",
-                          name_quote(quoted, word));
-                return STATUS_USAGE;
-        }
+        if (n < 3 || word[n - 1] != '/' || n - 2 > REGEX_BYTES_MAX)
+                return failed(STATUS_USAGE,
+                              "\"%s\" is not a regular expression: write it between two slashes, "
+                              "like '/^udp_(send|recv)msg$/'.",
+                              name_quote(quoted, word));
         memcpy(text, word + 1, n - 2);
         text[n - 2] = 0;
         r = regcomp(ret, text, REG_EXTENDED | REG_NOSUB);
         if (r != 0) {
                 (void) regerror(r, ret, why, sizeof(why));
-                log_error("\"%s\" is not a regular expression: %s.", name_quote(quoted, word), why);
-                return STATUS_USAGE;
+                return failed(STATUS_USAGE, "\"%s\" is not a regular expression: %s.",
+                              name_quote(quoted, word), why);
         }
         return STATUS_OK;
 }
@@ -87,8 +85,8 @@ static int check_word_behind_colon(const char *word) {
 
         if (function_name_is_valid(name))
                 return STATUS_OK;
-        log_error("\"%s\": a name must follow the colon.", name_quote(quoted, word));
-        return STATUS_USAGE;
+        return failed(STATUS_USAGE, "\"%s\": a name must follow the colon.",
+                      name_quote(quoted, word));
 }
 
 /* The kernel has '_' where a file's name may have '-'. */
@@ -177,9 +175,8 @@ static int read_file(Strv *ret, const char *path) {
         _cleanup_free_ char *text = NULL;
         char quoted[NAME_QUOTE_MAX];
         char *state = NULL;
-        int r;
+        int r = file_read(AT_FDCWD, path, &text, NULL, FILE_BYTES_MAX);
 
-        r = file_read(AT_FDCWD, path, &text, NULL, FILE_BYTES_MAX);
         if (r < 0) {
                 log_error_errno(r, "Failed to read functions from \"%s\": %m",
                                 name_quote(quoted, path));
@@ -217,10 +214,9 @@ int selection_read(Strv *ret, const Strv *words) {
                 if (*word != '@' && strv_add(&all, word) < 0)
                         return out_of_memory();
         }
-        if (words->n > 0 && all.n == 0) {
-                log_error("the file of functions is empty: nothing would be recorded.");
-                return STATUS_USAGE;
-        }
+        if (words->n > 0 && all.n == 0)
+                return failed(STATUS_USAGE,
+                              "the file of functions is empty: nothing would be recorded.");
         *ret = TAKE(all, (Strv){});
         return STATUS_OK;
 }
@@ -275,12 +271,11 @@ int selection_expand(Strv *ret, Strv *ret_said, const Strv *words, const Functio
                 status = selection_match(&names, word, l);
                 if (status != STATUS_OK)
                         return status;
-                if (names.n == 0) {
-                        log_error("\"%s\" matches no function that can be traced here. List them "
-                                  "with: ftracectl functions",
-                                  name_quote(quoted, word));
-                        return STATUS_NOT_FOUND;
-                }
+                if (names.n == 0)
+                        return failed(STATUS_NOT_FOUND,
+                                      "\"%s\" matches no function that can be traced here. List "
+                                      "them with: ftracectl functions",
+                                      name_quote(quoted, word));
                 if (say(&said, word, &names) < 0)
                         return out_of_memory();
                 for (size_t k = 0; k < names.n; k++)

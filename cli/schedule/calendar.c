@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 
 #include "base/io.h"
-#include "base/log.h"
 #include "base/name.h"
 #include "cli/options/status.h"
 #include "cli/schedule/calendar.h"
@@ -104,19 +103,18 @@ int calendar_check(char **ret_next, const char *event, const char *option) {
         case 0:
                 return STATUS_OK;
         case CALENDAR_E_INVALID:
-                log_error("%s: \"%s\" is not a time that systemd understands, like 'Mon..Fri "
-                          "02:00' or hourly; see systemd.time(7).",
-                          option, quoted);
-                return STATUS_USAGE;
+                return failed(STATUS_USAGE,
+                              "%s: \"%s\" is not a time that systemd understands, like 'Mon..Fri "
+                              "02:00' or hourly; see systemd.time(7).",
+                              option, quoted);
         case CALENDAR_E_NEVER:
-                log_error("%s: \"%s\" has passed, and does not come again.", option, quoted);
-                return STATUS_USAGE;
+                return failed(STATUS_USAGE, "%s: \"%s\" has passed, and does not come again.",
+                              option, quoted);
         case CALENDAR_E_NO_TOOL:
-                log_error("%s needs systemd: there is no systemd-analyze here.", option);
-                return STATUS_UNABLE;
+                return failed(STATUS_UNABLE, "%s needs systemd: there is no systemd-analyze here.",
+                              option);
         default:
-                log_error_errno(r, "%s: Cannot check \"%s\" with systemd-analyze: %m", option,
-                                quoted);
-                return STATUS_FAILED;
+                return failed_errno(r, "%s: Cannot check \"%s\" with systemd-analyze: %m", option,
+                                    quoted);
         }
 }

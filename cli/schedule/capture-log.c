@@ -34,9 +34,8 @@ static bool is_log(const json_t *root) {
 int capture_log_open(CaptureLog *ret, const char *name) {
         _cleanup_capture_log_ CaptureLog l = {};
         _cleanup_free_ char *text = NULL;
-        int r;
+        int r = make_path(&l.path, name);
 
-        r = make_path(&l.path, name);
         if (r < 0)
                 return r;
         r = file_read(AT_FDCWD, l.path, &text, NULL, BYTES_MAX);

@@ -8,10 +8,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "base/log.h"
 #include "base/name.h"
+#include "base/now.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/files/upkeep.h"
@@ -39,13 +39,6 @@ typedef struct Capture {
         SessionMeta *meta;
 } Capture;
 
-static uint64_t realtime_ns(void) {
-        struct timespec t;
-
-        (void) clock_gettime(CLOCK_REALTIME, &t);
-        return (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
-}
-
 /* --- whether it may be ------------------------------------------------------------------------ */
 
 static uint64_t member(const Profile *p, const char *name, uint64_t said) {
@@ -63,41 +56,37 @@ static int load_profile(Profile *ret, const Options *o) {
                 r = profile_load(ret, o->config_root, o->profile);
         if (r == 0)
                 return STATUS_OK;
-        if (r < 0) {
-                log_error_errno(r, "Failed to read the profile \"%s\": %m", o->profile);
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to read the profile \"%s\": %m", o->profile);
         (void) profile_suggest(&like, o->config_root, o->profile);
-        log_error("there is no profile \"%s\"%s%s%s; see \"ftracectl profile list\".",
-                  name_quote(quoted, o->profile), like ? ". Did you mean \"" : "", like ?: "",
-                  like ? "\"?" : "");
-        return STATUS_NOT_FOUND;
+        return failed(STATUS_NOT_FOUND,
+                      "there is no profile \"%s\"%s%s%s; see \"ftracectl profile list\".",
+                      name_quote(quoted, o->profile), like ? ". Did you mean \"" : "", like ?: "",
+                      like ? "\"?" : "");
 }
 
 int capture_check(const Options *o, const Strv *words) {
         _cleanup_profile_ Profile p = PROFILE_INIT;
         bool is_ring, has_triggers;
-        int status;
+        int status = recording_check(o, words);
 
-        status = recording_check(o, words);
         if (status == STATUS_OK && o->profile)
                 status = load_profile(&p, o);
         if (status != STATUS_OK)
                 return status;
         is_ring = o->spec.ring || json_is_true(json_object_get(p.spec, "ring"));
         has_triggers = json_array_size(json_object_get(p.spec, "triggers")) > 0;
-        if (has_triggers) {
-                log_error("profile \"%s\" waits for triggers, and a schedule for the clock: arm it "
-                          "instead, with \"ftracectl start --profile %s\".",
-                          o->profile, o->profile);
-                return STATUS_USAGE;
-        }
+        if (has_triggers)
+                return failed(STATUS_USAGE,
+                              "profile \"%s\" waits for triggers, and a schedule for the clock: "
+                              "arm it instead, with \"ftracectl start --profile %s\".",
+                              o->profile, o->profile);
         if (member(&p, "duration_ns", o->spec.duration_ns) > 0 ||
             (member(&p, "max_bytes", o->spec.max_bytes) > 0 && !is_ring))
                 return STATUS_OK;
-        log_error("a recording that a timer begins must end by itself: say --duration=TIME%s.",
-                  is_ring ? "" : ", or --max-size=BYTES");
-        return STATUS_USAGE;
+        return failed(STATUS_USAGE,
+                      "a recording that a timer begins must end by itself: say --duration=TIME%s.",
+                      is_ring ? "" : ", or --max-size=BYTES");
 }
 
 /* --- recording -------------------------------------------------------------------------------- */
@@ -107,8 +96,7 @@ static int save(const Capture *c) {
 
         if (r >= 0)
                 return STATUS_OK;
-        log_error_errno(r, "Failed to write %s: %m", c->log.path);
-        return STATUS_FAILED;
+        return failed_errno(r, "Failed to write %s: %m", c->log.path);
 }
 
 static int skip(Capture *c, int status, const char *result, const char *reason) {
@@ -140,9 +128,8 @@ static int begin(Capture *c) {
         char name[SESSION_NAME_MAX + 1];
         json_auto_t *reply = NULL;
         Options o = *c->o;
-        int status;
+        int status = contact_daemon(&c->client, &o);
 
-        status = contact_daemon(&c->client, &o);
         if (status == STATUS_OK)
                 status = contact_gather(c->client, &o, "ListBriefs", NULL, "briefs", &reply);
         if (status != STATUS_OK)
@@ -171,19 +158,17 @@ static int reconnect(Capture *c, int signal_fd) {
                         return STATUS_OK;
                 (void) sleep(1);
         }
-        log_error("the daemon is gone and no other has started; %s goes on recording unwatched.",
-                  c->meta->name);
-        return STATUS_FAILED;
+        return failed(
+                STATUS_FAILED,
+                "the daemon is gone and no other has started; %s goes on recording unwatched.",
+                c->meta->name);
 }
 
 static int stop(Capture *c) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         _cleanup_(client_freep) Client *other = NULL;
-        int status;
+        int status = contact_daemon(&other, c->o) ?: recording_stop(&m, c->o, other, c->meta->name);
 
-        status = contact_daemon(&other, c->o);
-        if (status == STATUS_OK)
-                status = recording_stop(&m, c->o, other, c->meta->name);
         if (status == STATUS_OK)
                 SWAP(c->meta, m);
         return status;
@@ -226,10 +211,8 @@ static int wait_for_end(Capture *c) {
         bool has_ended = false;
         int r, status;
 
-        if (signal_fd < 0) {
-                log_error_errno(signal_fd, "Failed to wait for signals: %m");
-                return STATUS_FAILED;
-        }
+        if (signal_fd < 0)
+                return failed_errno(signal_fd, "Failed to wait for signals: %m");
         r = client_send(c->client, "Watch", json_pack("{s:s}", "session", c->meta->name), true);
         status = r == 0 ? STATUS_OK : contact_failure(c->o, r, NULL);
         while (status == STATUS_OK && !has_ended)
@@ -317,9 +300,7 @@ static int capture(Capture *c) {
                 return skip(c, STATUS_REFUSED, "skipped",
                             "as many captures in 24 hours as --max-per-day allows");
         }
-        status = begin(c);
-        if (status == STATUS_OK)
-                status = wait_for_end(c);
+        status = begin(c) ?: wait_for_end(c);
         m = c->meta;
         if (!m)
                 return status;
@@ -340,17 +321,15 @@ static int capture(Capture *c) {
 }
 
 int capture_run(const Options *o, const char *name, const Strv *words) {
-        Capture c = { .o = o, .name = name, .words = words, .at_ns = realtime_ns() };
-        int r, status;
+        Capture c = { .o = o, .name = name, .words = words, .at_ns = now_ns(CLOCK_REALTIME) };
+        int status = capture_check(o, words), r;
 
-        status = capture_check(o, words);
         if (status != STATUS_OK)
                 return status;
         r = capture_log_open(&c.log, name);
-        if (r < 0) {
-                log_error_errno(r, "Failed to read what schedule \"%s\" captured before: %m", name);
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to read what schedule \"%s\" captured before: %m",
+                                    name);
         status = capture(&c);
         client_free(c.client);
         session_meta_free(c.meta);

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <sys/random.h>
 
-#include "base/log.h"
 #include "base/unit.h"
 #include "cli/options/status.h"
 #include "cli/schedule/calendar.h"
@@ -24,10 +23,8 @@ bool later_is_wanted(const Options *o) {
 }
 
 static int make_command(Strv *ret, const Options *o) {
-        int r = units_add_self(ret);
+        int r = units_add_self(ret) ?: strv_add(ret, "start");
 
-        if (r >= 0)
-                r = strv_add(ret, "start");
         if (r >= 0 && o->socket)
                 r = strv_addf(ret, "--socket=%s", o->socket);
         if (r >= 0)
@@ -60,10 +57,8 @@ int later_start(const Options *o) {
         uint16_t number = 0;
         int r, status;
 
-        if (o->schedule.at && o->schedule.in_ns > 0) {
-                log_error("--at and --in exclude each other.");
-                return STATUS_USAGE;
-        }
+        if (o->schedule.at && o->schedule.in_ns > 0)
+                return failed(STATUS_USAGE, "--at and --in exclude each other.");
         status = capture_check(o, &o->words);
         if (status == STATUS_OK && o->schedule.at)
                 status = calendar_check(&when, o->schedule.at, "--at");
@@ -72,10 +67,8 @@ int later_start(const Options *o) {
         if (status != STATUS_OK)
                 return status;
         r = make_command(&command, o);
-        if (r < 0) {
-                log_error_errno(r, "Failed to describe the command: %m");
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to describe the command: %m");
         (void) getrandom(&number, sizeof(number), 0);
         (void) snprintf(name, sizeof(name), "ftraced-start-%04" PRIx16, number);
         (void) snprintf(unit, sizeof(unit), "%s.timer", name);

@@ -57,12 +57,11 @@ static int failure(const char *what, const char *unit, int r, const sd_bus_error
                 sd_bus_error_has_name(e, SD_BUS_ERROR_ACCESS_DENIED) ||
                 sd_bus_error_has_name(e, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED);
 
-        if (is_forbidden) {
-                log_error("systemd does not let you %s %s: repeat with sudo.", what, unit);
-                return STATUS_FORBIDDEN;
-        }
-        log_error("Failed to %s %s: %s", what, unit, e->message ?: origin_text(r));
-        return STATUS_FAILED;
+        if (is_forbidden)
+                return failed(STATUS_FORBIDDEN, "systemd does not let you %s %s: repeat with sudo.",
+                              what, unit);
+        return failed(STATUS_FAILED, "Failed to %s %s: %s", what, unit,
+                      e->message ?: origin_text(r));
 }
 
 int units_reload(Units *u) {
@@ -113,10 +112,8 @@ static int on_job_removed(sd_bus_message *m, void *userdata, sd_bus_error *e) {
 
 static int wait_for(Units *u, Job *job) {
         while (!job->result) {
-                int r = sd_bus_process(u->bus, NULL);
+                int r = sd_bus_process(u->bus, NULL) ?: sd_bus_wait(u->bus, JOB_FOR_EVER);
 
-                if (r == 0)
-                        r = sd_bus_wait(u->bus, JOB_FOR_EVER);
                 if (r < 0)
                         return r;
         }

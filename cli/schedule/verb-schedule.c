@@ -36,10 +36,10 @@ static int check_name(const char *name) {
 
         if (schedule_name_is_valid(name))
                 return STATUS_OK;
-        log_error("\"%s\" cannot be the name of a schedule: letters, digits, \".\", \"_\" and "
-                  "\"-\", at most %i, the first a letter or a digit.",
-                  name_quote(quoted, name), SCHEDULE_NAME_MAX);
-        return STATUS_USAGE;
+        return failed(STATUS_USAGE,
+                      "\"%s\" cannot be the name of a schedule: letters, digits, \".\", \"_\" and "
+                      "\"-\", at most %i, the first a letter or a digit.",
+                      name_quote(quoted, name), SCHEDULE_NAME_MAX);
 }
 
 /* The words behind the first two. */
@@ -58,14 +58,12 @@ static int find(const Options *o, const char *name, bool *ret) {
 /* Says so if there is none. */
 static int require(const Options *o, const char *name) {
         bool is_there = false;
-        int status = check_name(name);
+        int status = check_name(name) ?: find(o, name, &is_there);
 
-        if (status == STATUS_OK)
-                status = find(o, name, &is_there);
         if (status != STATUS_OK || is_there)
                 return status;
-        log_error("there is no schedule \"%s\"; see \"ftracectl schedule list\".", name);
-        return STATUS_NOT_FOUND;
+        return failed(STATUS_NOT_FOUND,
+                      "there is no schedule \"%s\"; see \"ftracectl schedule list\".", name);
 }
 
 /* --- add -------------------------------------------------------------------------------------- */
@@ -73,45 +71,34 @@ static int require(const Options *o, const char *name) {
 static int check_add(const Options *o, const Strv *functions) {
         _cleanup_free_ char *next = NULL;
         char quoted[NAME_QUOTE_MAX];
-        int status;
+        int status = check_name(o->words.items[1]);
 
-        status = check_name(o->words.items[1]);
-        if (status == STATUS_OK && o->name) {
-                log_error("a capture's name is the schedule's with a number: leave --name out.");
-                return STATUS_USAGE;
-        }
-        if (status == STATUS_OK && o->keep && o->schedule.keep == 0) {
-                log_error("--keep of a schedule needs a number: --keep=N.");
-                return STATUS_USAGE;
-        }
-        if (status == STATUS_OK && !o->schedule.calendar) {
-                log_error(
-                        "\"schedule add\" needs --calendar=WHEN, like 'Mon..Fri 02:00' or hourly; "
-                        "see systemd.time(7).");
-                return STATUS_USAGE;
-        }
+        if (status == STATUS_OK && o->name)
+                return failed(
+                        STATUS_USAGE,
+                        "a capture's name is the schedule's with a number: leave --name out.");
+        if (status == STATUS_OK && o->keep && o->schedule.keep == 0)
+                return failed(STATUS_USAGE, "--keep of a schedule needs a number: --keep=N.");
+        if (status == STATUS_OK && !o->schedule.calendar)
+                return failed(STATUS_USAGE, "\"schedule add\" needs --calendar=WHEN, like "
+                                            "'Mon..Fri 02:00' or hourly; see systemd.time(7).");
         if (status == STATUS_OK)
                 status = calendar_check(&next, o->schedule.calendar, "--calendar");
         if (status == STATUS_OK)
                 status = capture_check(o, functions);
         for (size_t i = 0; status == STATUS_OK && i < functions->n; i++)
-                if (functions->items[i][0] == '@' && functions->items[i][1] != '/') {
-                        log_error("\"%s\": a timer has another working directory; give an absolute "
-                                  "path.",
-                                  name_quote(quoted, functions->items[i]));
-                        return STATUS_USAGE;
-                }
+                if (functions->items[i][0] == '@' && functions->items[i][1] != '/')
+                        return failed(STATUS_USAGE,
+                                      "\"%s\": a timer has another working directory; give an "
+                                      "absolute path.",
+                                      name_quote(quoted, functions->items[i]));
         return status;
 }
 
 /* ftracectl schedule capture NAME OPTIONS FUNCTION... */
 static int make_command(Strv *ret, const Options *o, const Strv *functions) {
-        int r = units_add_self(ret);
+        int r = units_add_self(ret) ?: strv_add(ret, "schedule") ?: strv_add(ret, "capture");
 
-        if (r >= 0)
-                r = strv_add(ret, "schedule");
-        if (r >= 0)
-                r = strv_add(ret, "capture");
         if (r >= 0)
                 r = strv_add(ret, o->words.items[1]);
         if (r >= 0 && o->socket)
@@ -130,11 +117,7 @@ static int make_command(Strv *ret, const Options *o, const Strv *functions) {
 }
 
 static int switch_on(Units *u, const char *timer) {
-        int status = units_reload(u);
-
-        if (status == STATUS_OK)
-                status = units_enable(u, timer);
-        return status == STATUS_OK ? units_start(u, timer) : status;
+        return units_reload(u) ?: units_enable(u, timer) ?: units_start(u, timer);
 }
 
 static int add(const Options *o, const char *name) {
@@ -144,17 +127,13 @@ static int add(const Options *o, const char *name) {
         _cleanup_(units_freep) Units *units = NULL;
         char timer[SCHEDULE_UNIT_MAX];
         bool is_there = false;
-        int r, status;
+        int status = check_add(o, &functions) ?: find(o, name, &is_there), r;
 
-        status = check_add(o, &functions);
-        if (status == STATUS_OK)
-                status = find(o, name, &is_there);
-        if (status == STATUS_OK && is_there) {
-                log_error("there is a schedule \"%s\" already; remove it first: ftracectl schedule "
-                          "remove %s",
-                          name, name);
-                return STATUS_FAILED;
-        }
+        if (status == STATUS_OK && is_there)
+                return failed(STATUS_FAILED,
+                              "there is a schedule \"%s\" already; remove it first: ftracectl "
+                              "schedule remove %s",
+                              name, name);
         if (status == STATUS_OK && !o->config_root)
                 status = units_open(&units);
         if (status != STATUS_OK)
@@ -182,18 +161,15 @@ static int add(const Options *o, const char *name) {
 static int remove_one(const Options *o, const char *name) {
         _cleanup_(units_freep) Units *units = NULL;
         char timer[SCHEDULE_UNIT_MAX];
-        int r, status;
+        int status = require(o, name), r;
 
-        status = require(o, name);
         if (status == STATUS_OK && !o->config_root)
                 status = units_open(&units);
         if (status != STATUS_OK)
                 return status;
         schedule_unit(timer, name, "timer");
         if (units) {
-                status = units_stop(units, timer);
-                if (status == STATUS_OK)
-                        status = units_disable(units, timer);
+                status = units_stop(units, timer) ?: units_disable(units, timer);
                 if (status != STATUS_OK)
                         return status;
         }
@@ -238,11 +214,8 @@ static int run(const Options *o, const char *name) {
         char service[SCHEDULE_UNIT_MAX];
         const char *session;
         json_t *last;
-        int r, status;
+        int status = require(o, name) ?: units_open(&units), r;
 
-        status = require(o, name);
-        if (status == STATUS_OK)
-                status = units_open(&units);
         if (status == STATUS_OK)
                 status = units_start(units, schedule_unit(service, name, "service"));
         if (status != STATUS_OK)
@@ -270,9 +243,8 @@ static int add_to_list(json_t *list, const Options *o, Units *units, const char 
         char timer[SCHEDULE_UNIT_MAX];
         TimerState state = {};
         json_t *last;
-        int r, status;
+        int r = schedule_read(&s, o->config_root, name), status;
 
-        r = schedule_read(&s, o->config_root, name);
         if (r >= 0)
                 r = capture_log_open(&l, name);
         if (r < 0)
@@ -335,9 +307,7 @@ static int print_list(const Options *o, const json_t *list) {
         json_array_foreach (list, i, s)
                 add_row(&t, s);
         pager_open(&pager, o, table_n_rows(&t) + !o->no_legend);
-        r = table_print(&t, &out, !o->no_legend);
-        if (r == 0)
-                r = buf_flush(&out);
+        r = table_print(&t, &out, !o->no_legend) ?: buf_flush(&out);
         return stdout_status(pager_end(&pager, r));
 }
 
@@ -351,9 +321,7 @@ static int list_all(const Options *o, const char *name) {
         if (r < 0)
                 return fail("look for any", "", r);
         if (names.n > 0 && !o->config_root) {
-                status = units_open(&units);
-                if (status == STATUS_OK)
-                        status = source_list_briefs(&reply, o, 0);
+                status = units_open(&units) ?: source_list_briefs(&reply, o, 0);
                 if (status == STATUS_INCOMPLETE)
                         status = STATUS_OK; /* schedules are not among what is missing */
         }
@@ -376,9 +344,7 @@ static int list_all(const Options *o, const char *name) {
 
 static int capture(const Options *o, const char *name) {
         Strv functions = functions_of(o);
-        int status = check_name(name);
-
-        return status == STATUS_OK ? capture_run(o, name, &functions) : status;
+        return check_name(name) ?: capture_run(o, name, &functions);
 }
 
 static const Action actions[] = {

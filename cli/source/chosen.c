@@ -30,11 +30,9 @@ int chosen_init(Chosen *ret, const Options *o) {
             (!can_be_function(second) || is_only_file(o, second, first)))
                 SWAP(first, second);
         ret->source = first;
-        if (second && (strv_add(&ret->patterns, second) < 0 ||
-                       name_set_new(&ret->names, &ret->patterns) < 0)) {
-                log_error("Failed to read the command line: out of memory");
-                return STATUS_FAILED;
-        }
+        if (second &&
+            (strv_add(&ret->patterns, second) < 0 || name_set_new(&ret->names, &ret->patterns) < 0))
+                return failed(STATUS_FAILED, "Failed to read the command line: out of memory");
         return STATUS_OK;
 }
 

@@ -181,9 +181,7 @@ int damage_describe_pairs(const Census *c, const SessionMeta *m, Strv *ret) {
 
 int damage_describe(Playback *p, bool live, Strv *ret) {
         const Stream *stream = p->stream;
-        int r;
-
-        r = damage_describe_misplaced(p->dir, ret);
+        int r = damage_describe_misplaced(p->dir, ret);
 
         if (r >= 0 && symbol_timeline_is_damaged(p->symbol_timeline))
                 r = strv_addf(ret, "its symbols in the store are damaged: functions are "

@@ -23,9 +23,8 @@ static int unknown_format(const Options *o) {
         for (size_t i = 0; renderers[i]; i++)
                 (void) strv_add(&names, renderers[i]->name);
         list = strv_join(&names, ", ");
-        log_error("--format: there is no format \"%s\", only: %s.", name_quote(quoted, o->format),
-                  list ?: "");
-        return STATUS_USAGE;
+        return failed(STATUS_USAGE, "--format: there is no format \"%s\", only: %s.",
+                      name_quote(quoted, o->format), list ?: "");
 }
 
 int display_options(DrawingOptions *ret, const Options *o) {
@@ -40,12 +39,11 @@ int display_options(DrawingOptions *ret, const Options *o) {
         if (!renderer_find(o->format))
                 return unknown_format(o);
         for (size_t i = 0; i < o->render.n; i++)
-                if (render_option_set(&ret->render, o->render.items[i]) != 0) {
-                        log_error("-O: the drawing has no option \"%s\"; see \"ftracectl report "
-                                  "--help\".",
-                                  name_quote(quoted, o->render.items[i]));
-                        return STATUS_USAGE;
-                }
+                if (render_option_set(&ret->render, o->render.items[i]) != 0)
+                        return failed(STATUS_USAGE,
+                                      "-O: the drawing has no option \"%s\"; see \"ftracectl "
+                                      "report --help\".",
+                                      name_quote(quoted, o->render.items[i]));
         return STATUS_OK;
 }
 
@@ -60,11 +58,10 @@ int display_status(int r, const SessionMeta *m, const Options *o, char *problem)
         case DRAWING_E_FORMAT:
                 return unknown_format(o);
         case DRAWING_E_UNREADABLE:
-                log_error("session \"%s\" cannot be drawn: %s.", m->name, text ?: "it is damaged");
-                return STATUS_FAILED;
+                return failed(STATUS_FAILED, "session \"%s\" cannot be drawn: %s.", m->name,
+                              text ?: "it is damaged");
         default:
-                log_error_errno(r, "Failed to draw session \"%s\": %m", m->name);
-                return STATUS_FAILED;
+                return failed_errno(r, "Failed to draw session \"%s\": %m", m->name);
         }
 }
 
@@ -92,14 +89,11 @@ int display_count(Census *ret, const Source *s) {
         _cleanup_free_ char *problem = NULL;
         _cleanup_census_ Census census = {};
         Step step;
-        int r;
+        int r = playback_open(&p, s->dir, s->meta, &problem);
 
-        r = playback_open(&p, s->dir, s->meta, &problem);
-        if (r > 0) {
-                log_error("session \"%s\" cannot be read: %s.", s->meta->name,
-                          problem ?: "it is damaged");
-                return STATUS_FAILED;
-        }
+        if (r > 0)
+                return failed(STATUS_FAILED, "session \"%s\" cannot be read: %s.", s->meta->name,
+                              problem ?: "it is damaged");
         if (r == 0)
                 r = census_init(&census, &s->meta->roots, s->meta->spec.slower_ns > 0);
         while (r == 0) {
@@ -108,11 +102,9 @@ int display_count(Census *ret, const Source *s) {
                         break;
                 r = census_step(&census, &step);
         }
-        if (r < 0) {
-                log_error_errno(r, "Failed to count the calls of session \"%s\": %m",
-                                s->meta->name);
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to count the calls of session \"%s\": %m",
+                                    s->meta->name);
         census_finish(&census);
         *ret = census;
         census = (Census){};

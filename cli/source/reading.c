@@ -54,8 +54,7 @@ static int next_other_step(void *data, uint64_t until_ns, Step *ret) {
 static int text_failure(const Reading *r, int e) {
         if (r->failure != 0 || e >= 0)
                 return r->failure;
-        log_error_errno(e, "Failed to read %s: %m", r->text.name);
-        return -STATUS_FAILED;
+        return -failed_errno(e, "Failed to read %s: %m", r->text.name);
 }
 
 /* A text is read twice for what only its whole can tell. */
@@ -64,11 +63,10 @@ static int rank_text(Reading *r, const Options *o, const char *word) {
         SourceFound found;
         int e, status;
 
-        if (streq(word, "-")) {
-                log_error("standard input can be read only once, and --slowest or a percentile of "
-                          "--keep-slower needs all of it first: give a file.");
-                return STATUS_USAGE;
-        }
+        if (streq(word, "-"))
+                return failed(STATUS_USAGE,
+                              "standard input can be read only once, and --slowest or a percentile "
+                              "of --keep-slower needs all of it first: give a file.");
         status = source_find(&found, o, word);
         if (status == STATUS_OK)
                 status = text_source_take_fd(&other.text, o, word, found.fd);
@@ -83,11 +81,10 @@ static int rank_text(Reading *r, const Options *o, const char *word) {
 static int filter_text(Reading *r, const Options *o, const char *word) {
         int e;
 
-        if (r->filtering.spec.keep_failed) {
-                log_error("--keep-failed: %s is a text, which does not say what calls return.",
-                          r->text.name);
-                return STATUS_USAGE;
-        }
+        if (r->filtering.spec.keep_failed)
+                return failed(STATUS_USAGE,
+                              "--keep-failed: %s is a text, which does not say what calls return.",
+                              r->text.name);
         e = filter_new(&r->filter, &r->filtering.spec);
         if (e < 0)
                 return -text_failure(r, e);
@@ -101,9 +98,7 @@ int reading_find(Reading *ret, const Options *o, const char *word) {
         int status;
 
         *ret = (Reading){};
-        status = filtering_init(&ret->filtering, o);
-        if (status == STATUS_OK)
-                status = source_find(&found, o, word);
+        status = filtering_init(&ret->filtering, o) ?: source_find(&found, o, word);
         if (status != STATUS_OK)
                 return status;
         if (found.form != SOURCE_TEXT)
@@ -141,8 +136,7 @@ int reading_next(Reading *r, Step *ret) {
         e = playback_next(r->playback, STREAM_NO_LIMIT, ret);
         if (e >= 0)
                 return e;
-        log_error_errno(e, "Failed to read session \"%s\": %m", r->source->meta->name);
-        return -STATUS_FAILED;
+        return -failed_errno(e, "Failed to read session \"%s\": %m", r->source->meta->name);
 }
 
 int reading_finish(const Reading *r, const Options *o) {

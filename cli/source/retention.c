@@ -26,9 +26,8 @@ int retention_limits(RetainLimits *ret, const Options *o, const Store *store, St
         _cleanup_config_ Config c = CONFIG_INIT;
         struct statvfs fs;
         Limits l;
-        int r;
+        int r = config_load(&c, o->config_root, NULL, problems);
 
-        r = config_load(&c, o->config_root, NULL, problems);
         if (r < 0)
                 return r;
         if (fstatvfs(store_fd(store), &fs) < 0)

@@ -46,8 +46,7 @@ Source *source_free(Source *s) {
 }
 
 static int out_of_memory(void) {
-        log_error("Failed to open the recording: out of memory");
-        return STATUS_FAILED;
+        return failed(STATUS_FAILED, "Failed to open the recording: out of memory");
 }
 
 int source_check_name(const char *name) {
@@ -55,11 +54,10 @@ int source_check_name(const char *name) {
 
         if (session_name_is_valid(name))
                 return STATUS_OK;
-        log_error(
-                "\"%s\" cannot be the name of a session: letters, digits, \".\", \"_\" and \"-\", "
-                "at most %i, the first a letter or a digit.",
-                name_quote(quoted, name), SESSION_NAME_MAX);
-        return STATUS_USAGE;
+        return failed(STATUS_USAGE,
+                      "\"%s\" cannot be the name of a session: letters, digits, \".\", \"_\" and "
+                      "\"-\", at most %i, the first a letter or a digit.",
+                      name_quote(quoted, name), SESSION_NAME_MAX);
 }
 
 static int not_found(const Store *store, const char *name, const char *where) {
@@ -68,10 +66,8 @@ static int not_found(const Store *store, const char *name, const char *where) {
         _cleanup_free_ char *text = NULL;
         const char *like = NULL;
 
-        if (removed_find(&gone, store_fd(store), name) > 0 && removed_describe(&text, &gone) >= 0) {
-                log_error("%s.", text);
-                return STATUS_NOT_FOUND;
-        }
+        if (removed_find(&gone, store_fd(store), name) > 0 && removed_describe(&text, &gone) >= 0)
+                return failed(STATUS_NOT_FOUND, "%s.", text);
         if (store_list(store, &names) >= 0)
                 like = typo_nearest(name, (const char *const *) names.items, names.n);
         if (like)
@@ -84,17 +80,16 @@ static int not_found(const Store *store, const char *name, const char *where) {
 
 int source_meta_from_reply(SessionMeta **ret, const json_t *reply) {
         const char *field = "session";
-        int r;
+        int r = session_meta_from_json(ret, json_object_get(reply, "session"), &field);
 
-        r = session_meta_from_json(ret, json_object_get(reply, "session"), &field);
         if (r == 0)
                 return STATUS_OK;
         if (r < 0)
                 return out_of_memory();
-        log_error("the daemon's description of the session is not valid: member \"%s\". Do the "
-                  "versions of ftraced and ftracectl match?",
-                  field);
-        return STATUS_FAILED;
+        return failed(STATUS_FAILED,
+                      "the daemon's description of the session is not valid: member \"%s\". Do the "
+                      "versions of ftraced and ftracectl match?",
+                      field);
 }
 
 /* --- from a store ----------------------------------------------------------------------------- */
@@ -105,9 +100,9 @@ static int store_failure(const Options *o, const char *what, int r) {
         switch (r) {
         case -EACCES:
         case -EPERM:
-                log_error("no permission to read %s in the store %s: root and its group may.", what,
-                          path);
-                return STATUS_FORBIDDEN;
+                return failed(STATUS_FORBIDDEN,
+                              "no permission to read %s in the store %s: root and its group may.",
+                              what, path);
         case -ENOENT:
                 if (o->store)
                         log_error("there is no store in %s.", path);
@@ -118,8 +113,7 @@ static int store_failure(const Options *o, const char *what, int r) {
                                   contact_socket(o), path);
                 return STATUS_NOT_FOUND;
         default:
-                log_error_errno(r, "Failed to read %s in the store %s: %m", what, path);
-                return STATUS_FAILED;
+                return failed_errno(r, "Failed to read %s in the store %s: %m", what, path);
         }
 }
 
@@ -148,10 +142,8 @@ static int read_meta(SessionMeta **ret, const SessionDir *dir, const char *name)
 
         if (status != STATUS_OK)
                 return status;
-        if (m->newer_version > 0) {
-                log_error("session \"%s\" was %s.", name, m->reason);
-                return STATUS_FAILED;
-        }
+        if (m->newer_version > 0)
+                return failed(STATUS_FAILED, "session \"%s\" was %s.", name, m->reason);
         *ret = TAKE_PTR(m);
         return STATUS_OK;
 }
@@ -187,9 +179,8 @@ static int open_from_store(Source **ret, const Options *o, const char *name) {
         _cleanup_(store_freep) Store *store = NULL;
         _cleanup_(source_freep) Source *s = NULL;
         _cleanup_free_ char *by_id = NULL;
-        int r, status;
+        int status = open_store(&store, o), r;
 
-        status = open_store(&store, o);
         if (status != STATUS_OK)
                 return status;
         s = source_new();
@@ -269,9 +260,8 @@ static int list_store(json_t **ret, const Options *o, uint64_t n_newest, bool is
         bool is_whole = true;
         uint64_t n_bytes;
         size_t n = 0;
-        int r, status;
+        int status = open_store(&store, o), r;
 
-        status = open_store(&store, o);
         if (status != STATUS_OK)
                 return status;
         r = uptime_load(&vacuum.uptime, store_fd(store));
@@ -385,24 +375,21 @@ static int open_failure(const char *path, int r, char *problem) {
 
         switch (r) {
         case DAT_FILE_E_FOREIGN:
-                log_error("\"%s\" is not a recording: only a trace.dat can be read as a file.",
-                          path);
-                return STATUS_FAILED;
+                return failed(STATUS_FAILED,
+                              "\"%s\" is not a recording: only a trace.dat can be read as a file.",
+                              path);
         case DAT_FILE_E_UNREADABLE:
-                log_error("\"%s\" cannot be read: %s.", path, text ?: "it is damaged");
-                return STATUS_FAILED;
+                return failed(STATUS_FAILED, "\"%s\" cannot be read: %s.", path,
+                              text ?: "it is damaged");
         case DAT_FILE_E_NO_BUFFER:
-                log_error("--buffer: \"%s\" %s.", path, text ?: "has none of that name");
-                return STATUS_NOT_FOUND;
+                return failed(STATUS_NOT_FOUND, "--buffer: \"%s\" %s.", path,
+                              text ?: "has none of that name");
         case -ENOENT:
-                log_error("there is no file \"%s\".", path);
-                return STATUS_NOT_FOUND;
+                return failed(STATUS_NOT_FOUND, "there is no file \"%s\".", path);
         case -EACCES:
-                log_error("no permission to read \"%s\".", path);
-                return STATUS_FORBIDDEN;
+                return failed(STATUS_FORBIDDEN, "no permission to read \"%s\".", path);
         default:
-                log_error_errno(r, "Failed to read \"%s\": %m", path);
-                return STATUS_FAILED;
+                return failed_errno(r, "Failed to read \"%s\": %m", path);
         }
 }
 
@@ -461,9 +448,7 @@ static int open_dat(Source **ret, const Options *o, const char *path, int fd, bo
                 safe_close(fd);
                 return out_of_memory();
         }
-        r = dat_file_take_fd(&f, fd, &problem);
-        if (r == 0)
-                r = choose_buffer(f, o, path, &problem);
+        r = dat_file_take_fd(&f, fd, &problem) ?: choose_buffer(f, o, path, &problem);
         if (r != 0)
                 return open_failure(path, r, problem);
         s->from_store = true;
@@ -514,10 +499,8 @@ int source_open_client(Source **ret, const Options *o, Client *c, const char *na
         r = take_descriptors(s, reply, fds);
         for (size_t i = 0; i < FRAME_FDS_MAX; i++)
                 safe_close(fds[i]);
-        if (r < 0) {
-                log_error_errno(r, "Failed to take the recording from the daemon: %m");
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to take the recording from the daemon: %m");
         status = source_meta_from_reply(&s->meta, reply);
         if (status != STATUS_OK)
                 return status;
@@ -531,17 +514,15 @@ static int check_session_word(const Options *o, const char *name) {
 
         if (!o->buffer)
                 return source_check_name(name);
-        log_error("--buffer: \"%s\" is a session, and only a trace.dat has several buffers.",
-                  name_quote(quoted, name));
-        return STATUS_USAGE;
+        return failed(STATUS_USAGE,
+                      "--buffer: \"%s\" is a session, and only a trace.dat has several buffers.",
+                      name_quote(quoted, name));
 }
 
 int source_open_session(Source **ret, const Options *o, const char *name) {
         _cleanup_(client_freep) Client *c = NULL;
-        int status = check_session_word(o, name);
+        int status = check_session_word(o, name) ?: contact_unless_store(&c, o);
 
-        if (status == STATUS_OK)
-                status = contact_unless_store(&c, o);
         if (status != STATUS_OK)
                 return status;
         return c ? source_open_client(ret, o, c, name) : open_from_store(ret, o, name);
@@ -549,8 +530,9 @@ int source_open_session(Source **ret, const Options *o, const char *name) {
 
 /* A recording is one trace. */
 static int refuse_nth_trace(const char *word) {
-        log_error("--nth-trace: \"%s\" is a recording, and only texts have several traces.", word);
-        return STATUS_USAGE;
+        return failed(STATUS_USAGE,
+                      "--nth-trace: \"%s\" is a recording, and only texts have several traces.",
+                      word);
 }
 
 int source_find(SourceFound *ret, const Options *o, const char *word) {
@@ -570,13 +552,11 @@ int source_find(SourceFound *ret, const Options *o, const char *word) {
                 form = source_form_of(fd);
         if (form < 0)
                 return open_failure(word, form, NULL);
-        if (form == SOURCE_SESSION) {
-                log_error(
-                        "\"%s\" is a directory: a session is called by its name, with --store=DIR "
-                        "if it is not in the usual store.",
-                        word);
-                return STATUS_FAILED;
-        }
+        if (form == SOURCE_SESSION)
+                return failed(STATUS_FAILED,
+                              "\"%s\" is a directory: a session is called by its name, with "
+                              "--store=DIR if it is not in the usual store.",
+                              word);
         *ret = (SourceFound){ (SourceForm) form, TAKE_FD(fd) };
         return STATUS_OK;
 }
@@ -610,16 +590,13 @@ int source_describe(Source **ret, const Options *o, const char *name) {
         json_auto_t *reply = NULL;
         json_int_t bytes = 0, stays_ns = 0, goes_ns = 0;
         SourceFound found;
-        int status;
+        int status = source_find(&found, o, name);
 
-        status = source_find(&found, o, name);
         if (status != STATUS_OK)
                 return status;
         if (found.form != SOURCE_SESSION)
                 return open_dat(ret, o, name, found.fd, true);
-        status = check_session_word(o, name);
-        if (status == STATUS_OK)
-                status = contact_unless_store(&c, o);
+        status = check_session_word(o, name) ?: contact_unless_store(&c, o);
         if (status != STATUS_OK)
                 return status;
         if (!c) {
@@ -649,9 +626,8 @@ int source_describe(Source **ret, const Options *o, const char *name) {
 static int list(json_t **ret, const Options *o, uint64_t n_newest, bool is_brief) {
         _cleanup_(client_freep) Client *c = NULL;
         json_t *parameters = NULL;
-        int status;
+        int status = contact_unless_store(&c, o);
 
-        status = contact_unless_store(&c, o);
         if (status != STATUS_OK)
                 return status;
         if (!c)
@@ -672,9 +648,8 @@ int source_list_briefs(json_t **ret, const Options *o, uint64_t n_newest) {
 
 int source_refresh(Source *s) {
         SessionMeta *meta;
-        int status;
+        int status = read_meta(&meta, s->dir, s->meta->name);
 
-        status = read_meta(&meta, s->dir, s->meta->name);
         if (status != STATUS_OK)
                 return status;
         session_meta_free(s->meta);

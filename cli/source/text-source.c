@@ -19,8 +19,7 @@
 #define N_TRACES_SAID 4
 
 static int failure(const char *name, int r) {
-        log_error_errno(r, "Failed to read \"%s\": %m", name);
-        return STATUS_FAILED;
+        return failed_errno(r, "Failed to read \"%s\": %m", name);
 }
 
 static bool begins_as_utf16(int fd) {
@@ -108,9 +107,10 @@ int text_source_take_fd(TextSource *ret, const Options *o, const char *word, int
         *ret = (TextSource){};
         if (o->buffer) {
                 close(fd);
-                log_error("--buffer: \"%s\" is a text, and only a trace.dat has several buffers.",
-                          word);
-                return STATUS_USAGE;
+                return failed(
+                        STATUS_USAGE,
+                        "--buffer: \"%s\" is a text, and only a trace.dat has several buffers.",
+                        word);
         }
         r = text_trace_take_nth_fd(&s.trace, fd,
                                    o->nth_trace == NTH_TRACE_ALL ? TEXT_TRACE_ALL
@@ -180,8 +180,8 @@ int text_source_next(TextSource *s, Step *ret) {
                 return -failure(s->name, r);
         if (r == TEXT_TRACE_E_DAMAGED) {
                 say_damage(s);
-                log_error("%s: --keep-going reads what is not damaged.", s->name);
-                return -STATUS_FAILED;
+                return -failed(STATUS_FAILED, "%s: --keep-going reads what is not damaged.",
+                               s->name);
         }
         if (_unlikely_(r > 0 && ret->kind == STEP_LOST && ret->n_lost == 0))
                 s->n_uncounted++;

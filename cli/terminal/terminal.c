@@ -15,7 +15,6 @@
 #include <fcntl.h>
 
 #include "base/io.h"
-#include "base/log.h"
 #include "base/unit.h"
 #include "cli/options/status.h"
 #include "cli/terminal/terminal.h"
@@ -184,12 +183,15 @@ int stdout_status(int r) {
                 return STATUS_OK;
         if (r == -EPIPE)
                 return STATUS_PIPE;
-        log_error_errno(r, "Cannot write to standard output: %m");
-        return STATUS_FAILED;
+        return failed_errno(r, "Cannot write to standard output: %m");
 }
 
 int stdout_end(Buf *out) {
         return stdout_status(buf_flush(out));
+}
+
+int stdout_paged(Pager *p, Buf *out, int r) {
+        return stdout_status(pager_end(p, r < 0 ? r : buf_flush(out)));
 }
 
 int stdout_json(const Options *o, json_t *value) {
@@ -201,10 +203,8 @@ int stdout_json(const Options *o, json_t *value) {
                 text = terminal_json(value,
                                      JSON_ENCODE_ANY | (pretty ? JSON_INDENT(2) : JSON_COMPACT));
         json_decref(value);
-        if (!text) {
-                log_error("Failed to print JSON: out of memory");
-                return STATUS_FAILED;
-        }
+        if (!text)
+                return failed(STATUS_FAILED, "Failed to print JSON: out of memory");
         buf_printf(&out, "%s\n", text);
         return stdout_end(&out);
 }

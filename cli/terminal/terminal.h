@@ -51,6 +51,8 @@ int pager_end(Pager *p, int r);
 int stdout_status(int r);
 /* Flushes @out, which writes to stdout; an exit status. */
 int stdout_end(Buf *out);
+/* The same of what went through @p; @r: what it came to so far, 0 or -errno. */
+int stdout_paged(Pager *p, Buf *out, int r);
 /* JSON as json_dumps() makes it, of which a terminal may have all; the caller frees. */
 char *terminal_json(const json_t *value, size_t flags);
 /* A string of what need not be UTF-8: U+FFFD stands for what is not. */

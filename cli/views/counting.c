@@ -2,7 +2,6 @@
 
 /* What tracing costs is found along the way, by one more that is told of the calls. */
 
-#include "base/log.h"
 #include "cli/options/status.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
@@ -10,17 +9,14 @@
 int counting_failure(int r) {
         if (r == -EPIPE)
                 return stdout_status(r);
-        log_error_errno(r, "Failed to add up calls: %m");
-        return STATUS_FAILED;
+        return failed_errno(r, "Failed to add up calls: %m");
 }
 
 int counting_init(Counting *ret) {
         int r;
 
         *ret = (Counting){};
-        r = pairing_new(&ret->pairing);
-        if (r >= 0)
-                r = floor_new(&ret->floor, ret->pairing);
+        r = pairing_new(&ret->pairing) ?: floor_new(&ret->floor, ret->pairing);
         return r < 0 ? counting_failure(r) : STATUS_OK;
 }
 
@@ -30,36 +26,40 @@ int counting_open(Counting *c, const Options *o, const char *word) {
         return reading_open(&c->reading, o, word);
 }
 
-int counting_run(Counting *c, const Options *o) {
+int counting_pair(Reading *reading, Pairing *pairing) {
         int r;
 
         for (;;) {
                 Step step;
 
-                r = reading_next(&c->reading, &step);
+                r = reading_next(reading, &step);
                 if (r < 0)
                         return -r;
                 if (r == 0)
                         break;
-                r = pairing_step(c->pairing, &step);
+                r = pairing_step(pairing, &step);
                 if (r < 0)
                         return counting_failure(r);
         }
-        r = pairing_finish(c->pairing);
-        if (r < 0)
-                return counting_failure(r);
+        r = pairing_finish(pairing);
+        return r < 0 ? counting_failure(r) : STATUS_OK;
+}
+
+int counting_run(Counting *c, const Options *o) {
+        int status = counting_pair(&c->reading, c->pairing);
+
+        if (status != STATUS_OK)
+                return status;
         c->overhead = overhead_of(c->floor);
-        if (o->analysis.corrected && !c->overhead.has_cost) {
-                log_error("--corrected: too few calls were recorded to tell what tracing costs.");
-                return STATUS_FAILED;
-        }
+        if (o->analysis.corrected && !c->overhead.has_cost)
+                return failed(
+                        STATUS_FAILED,
+                        "--corrected: too few calls were recorded to tell what tracing costs.");
         return STATUS_OK;
 }
 
 int counting_read(Counting *c, const Options *o, const char *word) {
-        int status = counting_open(c, o, word);
-
-        return status == STATUS_OK ? counting_run(c, o) : status;
+        return counting_open(c, o, word) ?: counting_run(c, o);
 }
 
 int counting_end(const Counting *c, const Options *o) {

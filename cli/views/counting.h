@@ -26,6 +26,8 @@ int counting_init(Counting *ret);
 /* @c must stay where it is from now on. */
 int counting_open(Counting *c, const Options *o, const char *word);
 int counting_run(Counting *c, const Options *o);
+/* All steps of @reading into @pairing, which is finished then. */
+int counting_pair(Reading *reading, Pairing *pairing);
 int counting_read(Counting *c, const Options *o, const char *word);
 /* What the source was short of; also why nothing is shown, if nothing was recorded. */
 int counting_end(const Counting *c, const Options *o);

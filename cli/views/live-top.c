@@ -132,9 +132,7 @@ int live_top_new(LiveTop **ret, const Options *o) {
         status = top_view_check(o, &t->by);
         if (status != STATUS_OK)
                 return status;
-        r = pairing_new(&t->pairing);
-        if (r >= 0)
-                r = floor_new(&t->floor, t->pairing);
+        r = pairing_new(&t->pairing) ?: floor_new(&t->floor, t->pairing);
         if (r >= 0)
                 r = breakdown_new(&t->breakdown, t->by, t->pairing);
         if (r < 0)

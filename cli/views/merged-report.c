@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/status.h"
@@ -70,29 +69,23 @@ static int check_clock(const Lane *l) {
         const SessionMeta *m;
 
         name_quote(quoted, l->word);
-        if (l->reading.text.trace) {
-                log_error(
-                        "\"%s\" is a text, which does not say when it was: only recordings can be "
-                        "merged.",
-                        quoted);
-                return STATUS_USAGE;
-        }
+        if (l->reading.text.trace)
+                return failed(STATUS_USAGE,
+                              "\"%s\" is a text, which does not say when it was: only recordings "
+                              "can be merged.",
+                              quoted);
         m = lane_meta(l);
-        if (m->clock && !trace_clock_is_ns(m->clock)) {
-                log_error(
-                        "\"%s\" cannot be merged with others: its trace clock, %s, does not count "
-                        "nanoseconds.",
-                        quoted, m->clock);
-                return STATUS_USAGE;
-        }
-        if (m->start.realtime_ns == 0) {
-                log_error(
-                        "\"%s\" cannot be merged with others: it does not say how its trace clock "
-                        "relates to real time. Sessions of ftraced do, and what \"ftracectl "
-                        "fetch\" makes of them.",
-                        quoted);
-                return STATUS_USAGE;
-        }
+        if (m->clock && !trace_clock_is_ns(m->clock))
+                return failed(STATUS_USAGE,
+                              "\"%s\" cannot be merged with others: its trace clock, %s, does not "
+                              "count nanoseconds.",
+                              quoted, m->clock);
+        if (m->start.realtime_ns == 0)
+                return failed(STATUS_USAGE,
+                              "\"%s\" cannot be merged with others: it does not say how its trace "
+                              "clock relates to real time. Sessions of ftraced do, and what "
+                              "\"ftracectl fetch\" makes of them.",
+                              quoted);
         return STATUS_OK;
 }
 
@@ -151,17 +144,13 @@ static int open_lanes(Merge *m, const Options *o) {
         int status = STATUS_OK;
 
         m->lanes = calloc(o->words.n, sizeof(*m->lanes));
-        if (!m->lanes) {
-                log_error("Failed to open the recordings: out of memory");
-                return STATUS_FAILED;
-        }
+        if (!m->lanes)
+                return failed(STATUS_FAILED, "Failed to open the recordings: out of memory");
         for (size_t i = 0; status == STATUS_OK && i < o->words.n; i++) {
                 Lane *l = &m->lanes[m->n_lanes++];
 
                 *l = (Lane){ .word = o->words.items[i], .drawn = BUF_INIT };
-                status = reading_open(&l->reading, o, l->word);
-                if (status == STATUS_OK)
-                        status = check_clock(l);
+                status = reading_open(&l->reading, o, l->word) ?: check_clock(l);
         }
         if (status == STATUS_OK)
                 choose_labels(m);
@@ -297,9 +286,8 @@ int merged_report(const Options *o) {
         _cleanup_(merge_done) Merge m = { .out = BUF_OF_TEXT(STDOUT_FILENO) };
         _cleanup_pager_ Pager pager = PAGER_INIT;
         DrawingOptions d;
-        int r, status;
+        int status = display_options(&d, o), r;
 
-        status = display_options(&d, o);
         if (status != STATUS_OK)
                 return status;
         m.renderer = renderer_find(d.format);

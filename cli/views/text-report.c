@@ -46,9 +46,8 @@ int text_report(Reading *reading, const Options *o) {
         RenderContext context;
         void *rendering = NULL;
         DrawingOptions d;
-        int r, status;
+        int status = display_options(&d, o), r;
 
-        status = display_options(&d, o);
         if (status != STATUS_OK)
                 return status;
         text_source_layout(s, o, &d);

@@ -3,7 +3,6 @@
 /* Columns of what was not met, interrupts and waiting, are left out of the table, and of a terminal
  * that is not wide those that can be done without. */
 
-#include "base/log.h"
 #include "base/name.h"
 #include "cli/options/status.h"
 #include "cli/terminal/figures.h"
@@ -30,45 +29,31 @@ static uint64_t average_of(const TopView *v, const BreakdownRow *row) {
         return floor_likely_ns(v->cost, average_ns, 1, row->n_below / row->n_outer);
 }
 
-static uint64_t count_of(const TopView *v, const BreakdownRow *row) {
-        (void) v;
-        return row->n;
-}
-
-static uint64_t min_of(const TopView *v, const BreakdownRow *row) {
-        (void) v;
-        return row->quantiles.min;
-}
-
-static uint64_t max_of(const TopView *v, const BreakdownRow *row) {
-        (void) v;
-        return row->quantiles.max;
-}
-
-static uint64_t p50_of(const TopView *v, const BreakdownRow *row) {
-        (void) v;
-        return quantiles_at(&row->quantiles, 500);
-}
-
-static uint64_t p90_of(const TopView *v, const BreakdownRow *row) {
-        (void) v;
-        return quantiles_at(&row->quantiles, 900);
-}
-
-static uint64_t p99_of(const TopView *v, const BreakdownRow *row) {
-        (void) v;
-        return quantiles_at(&row->quantiles, 990);
-}
-
 /* What can be sorted by; "name" besides. */
-static const struct {
+static const struct Key {
         const char *name;
         uint64_t (*value)(const TopView *v, const BreakdownRow *row);
+        unsigned permille; /* a quantile; 0: it is at: */
+        size_t offset;
 } keys[] = {
-        { "self", self_of },   { "total", total_of }, { "count", count_of },
-        { "avg", average_of }, { "min", min_of },     { "max", max_of },
-        { "p50", p50_of },     { "p90", p90_of },     { "p99", p99_of },
+        { "self", .value = self_of },
+        { "total", .value = total_of },
+        { "count", .offset = offsetof(BreakdownRow, n) },
+        { "avg", .value = average_of },
+        { "min", .offset = offsetof(BreakdownRow, quantiles.min) },
+        { "max", .offset = offsetof(BreakdownRow, quantiles.max) },
+        { "p50", .permille = 500 },
+        { "p90", .permille = 900 },
+        { "p99", .permille = 990 },
 };
+
+static uint64_t key_of(const TopView *v, const BreakdownRow *row, const struct Key *k) {
+        if (k->value)
+                return k->value(v, row);
+        if (k->permille > 0)
+                return quantiles_at(&row->quantiles, k->permille);
+        return *(const uint64_t *) (const void *) ((const char *) row + k->offset);
+}
 
 /* --- order ------------------------------------------------------------------------------------ */
 
@@ -111,17 +96,15 @@ int top_view_check(const Options *o, BreakdownBy *ret_by) {
         const char *sort = o->analysis.sort;
         char quoted[NAME_QUOTE_MAX];
 
-        if (by < 0) {
-                log_error("--by: \"%s\" is not one of function, module, task, cpu, root.",
-                          name_quote(quoted, o->by));
-                return STATUS_USAGE;
-        }
-        if (sort && key_by_name(sort) == ELEMENTSOF(keys) && !streq(sort, "name")) {
-                log_error("--sort: \"%s\" is not one of self, total, count, avg, min, max, p50, "
-                          "p90, p99, name.",
-                          name_quote(quoted, sort));
-                return STATUS_USAGE;
-        }
+        if (by < 0)
+                return failed(STATUS_USAGE,
+                              "--by: \"%s\" is not one of function, module, task, cpu, root.",
+                              name_quote(quoted, o->by));
+        if (sort && key_by_name(sort) == ELEMENTSOF(keys) && !streq(sort, "name"))
+                return failed(STATUS_USAGE,
+                              "--sort: \"%s\" is not one of self, total, count, avg, min, max, "
+                              "p50, p90, p99, name.",
+                              name_quote(quoted, sort));
         *ret_by = (BreakdownBy) by;
         return STATUS_OK;
 }
@@ -144,7 +127,7 @@ int top_view_init(TopView *ret, const Options *o, Breakdown *b, BreakdownBy by,
         }
         for (size_t i = 0; i < v.n; i++) {
                 sorted[i] = (Sorted){ rows[i], 0, i };
-                sorted[i].key = key < ELEMENTSOF(keys) ? keys[key].value(&v, rows[i]) : 0;
+                sorted[i].key = key < ELEMENTSOF(keys) ? key_of(&v, rows[i], &keys[key]) : 0;
                 v.all_ns += cost ? self_of(&v, rows[i]) : 0;
         }
         qsort(sorted, v.n, sizeof(*sorted), key < ELEMENTSOF(keys) ? compare_keys : compare_names);
@@ -201,9 +184,10 @@ static json_t *row_json(const TopView *v, const BreakdownRow *row) {
                           (json_int_t) (row->total_ns - MIN(row->total_ns, row->aside_ns)),
                           "min_ns", (json_int_t) row->quantiles.min, "max_ns",
                           (json_int_t) row->quantiles.max, "avg_ns",
-                          (json_int_t) average_of(v, row), "p50_ns", (json_int_t) p50_of(v, row),
-                          "p90_ns", (json_int_t) p90_of(v, row), "p99_ns",
-                          (json_int_t) p99_of(v, row)));
+                          (json_int_t) average_of(v, row), "p50_ns",
+                          (json_int_t) quantiles_at(&row->quantiles, 500), "p90_ns",
+                          (json_int_t) quantiles_at(&row->quantiles, 900), "p99_ns",
+                          (json_int_t) quantiles_at(&row->quantiles, 990)));
         return o;
 }
 
@@ -294,10 +278,10 @@ int top_view_print(const TopView *v, Buf *out, size_t n, bool legend) {
                 add_round(&t, row, average_of(v, row));
                 if (wide) {
                         add_round(&t, row, row->quantiles.min);
-                        add_round(&t, row, p50_of(v, row));
-                        add_round(&t, row, p90_of(v, row));
+                        add_round(&t, row, quantiles_at(&row->quantiles, 500));
+                        add_round(&t, row, quantiles_at(&row->quantiles, 900));
                 }
-                add_round(&t, row, p99_of(v, row));
+                add_round(&t, row, quantiles_at(&row->quantiles, 990));
                 if (wide)
                         add_round(&t, row, row->quantiles.max);
                 add_name(v, &t, row);

@@ -50,13 +50,10 @@ int verb_cat_config(const Options *o) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_strv_ Strv problems = {};
         _cleanup_config_ Config c = CONFIG_INIT;
-        int r;
+        int r = config_load(&c, o->config_root, NULL, &problems);
 
-        r = config_load(&c, o->config_root, NULL, &problems);
-        if (r < 0) {
-                log_error_errno(r, "Failed to read ftraced.conf: %m");
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to read ftraced.conf: %m");
         for (size_t i = 0; i < problems.n; i++)
                 log_warning("%s.", problems.items[i]);
         if (o->json != JSON_OFF)

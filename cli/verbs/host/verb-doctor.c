@@ -89,9 +89,8 @@ static void look_as_user(json_t *checks) {
 static void connect_and_note(Client **ret, const Options *o, json_t *checks) {
         char why[CONTACT_TEXT_MAX], fix[CONTACT_TEXT_MAX];
         const char *path = contact_socket(o);
-        int r;
+        int r = client_connect(ret, path);
 
-        r = client_connect(ret, path);
         switch (r) {
         case 0:
                 add(checks, "daemon", "good", NULL, "a daemon answers on %s", path);
@@ -125,9 +124,8 @@ static void connect_and_note(Client **ret, const Options *o, json_t *checks) {
 static void ask(Client *c, json_t *checks) {
         _cleanup_refusal_ Refusal refusal = {};
         json_auto_t *reply = NULL;
-        int r;
+        int r = client_call(c, "Check", NULL, &reply, NULL, &refusal);
 
-        r = client_call(c, "Check", NULL, &reply, NULL, &refusal);
         if (r == 0)
                 (void) json_array_extend(checks, json_object_get(reply, "checks"));
         else if (r == CLIENT_E_REFUSED)

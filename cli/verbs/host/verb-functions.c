@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 
-#include "base/log.h"
 #include "base/name.h"
 #include "cli/contact/contact.h"
 #include "cli/options/status.h"
@@ -66,20 +65,16 @@ int verb_functions(const Options *o) {
         _cleanup_strv_ Strv names = {};
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         char quoted[NAME_QUOTE_MAX];
-        int status;
+        int status = contact_recorder(&c, o, NULL) ?: function_list_get(&list, o, c);
 
-        status = contact_recorder(&c, o, NULL);
-        if (status == STATUS_OK)
-                status = function_list_get(&list, o, c);
         if (status == STATUS_OK)
                 status = match_names(&names, word, &list);
         if (status != STATUS_OK)
                 return status;
-        if (names.n == 0) {
-                log_error("no function that can be traced here matches \"%s\".",
-                          name_quote(quoted, word));
-                return STATUS_NOT_FOUND;
-        }
+        if (names.n == 0)
+                return failed(STATUS_NOT_FOUND,
+                              "no function that can be traced here matches \"%s\".",
+                              name_quote(quoted, word));
         if (o->json != JSON_OFF)
                 return print_json(o, &names);
         pager_open(&pager, o, names.n);

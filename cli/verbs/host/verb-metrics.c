@@ -18,9 +18,8 @@
 static int write_file(const Options *o, const json_t *status) {
         _cleanup_outfile_ Outfile f = OUTFILE_INIT;
         _cleanup_buf_ Buf out = BUF_INIT;
-        int r;
+        int r = outfile_open(&f, o->output, METRICS_MODE);
 
-        r = outfile_open(&f, o->output, METRICS_MODE);
         if (r >= 0) {
                 out.fd = f.fd;
                 r = metrics_write(&out, status, METRICS_PROMETHEUS);
@@ -53,20 +52,16 @@ int verb_metrics(const Options *o) {
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *reply = NULL;
-        int r, status;
+        int status = contact_daemon(&c, o) ?: ask(c, o, &reply), r;
 
-        status = contact_daemon(&c, o);
-        if (status == STATUS_OK)
-                status = ask(c, o, &reply);
         if (status != STATUS_OK)
                 return status;
         if (o->json != JSON_OFF) {
                 json_t *families = NULL;
 
-                if (o->output) {
-                        log_error("--json goes to standard output; leave out -o.");
-                        return STATUS_USAGE;
-                }
+                if (o->output)
+                        return failed(STATUS_USAGE,
+                                      "--json goes to standard output; leave out -o.");
                 r = metrics_to_json(&families, reply);
                 if (r == 0)
                         return stdout_json(o, families);
@@ -83,7 +78,6 @@ int verb_metrics(const Options *o) {
                 if (r == 0)
                         return stdout_end(&out);
         }
-        log_error("the daemon's description of a session is not valid. Do the versions of ftraced "
-                  "and ftracectl match?");
-        return STATUS_FAILED;
+        return failed(STATUS_FAILED, "the daemon's description of a session is not valid. Do the "
+                                     "versions of ftraced and ftracectl match?");
 }

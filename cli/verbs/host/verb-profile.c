@@ -20,8 +20,7 @@
 #include "store/profile.h"
 
 static int fail(int r) {
-        log_error_errno(r, "Failed to read profiles: %m");
-        return STATUS_FAILED;
+        return failed_errno(r, "Failed to read profiles: %m");
 }
 
 static const char *text_of(const json_t *o, const char *key) {
@@ -37,11 +36,10 @@ static int load_local(json_t **ret, const Options *o, const char *name) {
 
         if (profile_name_is_valid(name))
                 r = profile_load(&p, o->config_root, name);
-        if (r > 0) {
-                log_error("there is no profile \"%s\" below %s%s.", name_quote(quoted, name),
-                          o->config_root, r == PROFILE_E_HIDDEN ? ": it is switched off" : "");
-                return STATUS_NOT_FOUND;
-        }
+        if (r > 0)
+                return failed(STATUS_NOT_FOUND, "there is no profile \"%s\" below %s%s.",
+                              name_quote(quoted, name), o->config_root,
+                              r == PROFILE_E_HIDDEN ? ": it is switched off" : "");
         if (r < 0)
                 return fail(r);
         *ret = profile_to_json(&p);
@@ -94,8 +92,7 @@ static int ask(json_t **ret, Client **c, const Options *o, const char *method, j
         *ret = json_incref(json_object_get(reply, member));
         if (*ret)
                 return STATUS_OK;
-        log_error("the daemon's answer has no \"%s\".", member);
-        return STATUS_FAILED;
+        return failed(STATUS_FAILED, "the daemon's answer has no \"%s\".", member);
 }
 
 static int get_all(json_t **ret, Client **c, const Options *o) {
@@ -109,10 +106,8 @@ static int get_one(json_t **ret, Client **c, const Options *o, const char *name)
         if (o->config_root)
                 return load_local(ret, o, name);
         parameters = json_pack("{s:s}", "profile", name);
-        if (!parameters) {
-                log_error("a profile's name is UTF-8.");
-                return STATUS_USAGE;
-        }
+        if (!parameters)
+                return failed(STATUS_USAGE, "a profile's name is UTF-8.");
         return ask(ret, c, o, "GetProfile", parameters, "profile");
 }
 
@@ -125,9 +120,8 @@ static int list(const Options *o, const char *word) {
         json_auto_t *profiles = NULL;
         json_t *p;
         size_t i;
-        int r, status;
+        int status = get_all(&profiles, &c, o), r;
 
-        status = get_all(&profiles, &c, o);
         if (status != STATUS_OK)
                 return status;
         if (o->json != JSON_OFF)
@@ -157,9 +151,8 @@ static int show(const Options *o, const char *word) {
         json_auto_t *p = NULL;
         json_t *item;
         size_t i;
-        int status;
+        int status = get_one(&p, &c, o, word);
 
-        status = get_one(&p, &c, o, word);
         if (status != STATUS_OK)
                 return status;
         json_array_foreach (json_object_get(p, "problems"), i, item)
@@ -197,9 +190,8 @@ static int check_word(json_t *warnings, const json_t *setting, const char *word,
         _cleanup_strv_ Strv names = {};
         char quoted[NAME_QUOTE_MAX];
         const char *like;
-        int status;
+        int status = selection_match(&names, word, l);
 
-        status = selection_match(&names, word, l);
         if (status != STATUS_OK || names.n > 0)
                 return status;
         like = function_pattern_is_glob(word) ? NULL : find_like(l, word);

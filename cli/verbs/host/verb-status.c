@@ -9,7 +9,6 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "base/log.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/options/status.h"
@@ -80,12 +79,11 @@ static int look_at_sessions(Table *t, Count *count, Buf *troubles, json_t *sessi
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                 const char *field = "";
 
-                if (session_meta_from_json(&m, session, &field) != 0) {
-                        log_error("the daemon's description of a session is not valid (member "
-                                  "\"%s\").",
-                                  field);
-                        return STATUS_FAILED;
-                }
+                if (session_meta_from_json(&m, session, &field) != 0)
+                        return failed(STATUS_FAILED,
+                                      "the daemon's description of a session is not valid (member "
+                                      "\"%s\").",
+                                      field);
                 if (session_state_is_live(m->state)) {
                         count->n_live++;
                         add_row(t, m);
@@ -171,11 +169,8 @@ int verb_status(const Options *o) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO), troubles = BUF_INIT;
         json_auto_t *reply = NULL;
         Count count = {};
-        int r, status;
+        int status = contact_daemon(&c, o) ?: ask(c, o, &reply), r;
 
-        status = contact_daemon(&c, o);
-        if (status == STATUS_OK)
-                status = ask(c, o, &reply);
         if (status != STATUS_OK)
                 return status;
         if (o->json != JSON_OFF)

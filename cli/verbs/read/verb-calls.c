@@ -238,9 +238,8 @@ static int list(Listing *l, const Chosen *chosen) {
         _cleanup_counting_ Counting counting = {};
         _cleanup_pager_ Pager pager = PAGER_INIT;
         bool as_json = l->o->json != JSON_OFF;
-        int status;
+        int status = counting_init(&counting);
 
-        status = counting_init(&counting);
         if (status == STATUS_OK) {
                 pairing_add_sink(counting.pairing, NULL, end, l);
                 pairing_keep_arguments(counting.pairing);

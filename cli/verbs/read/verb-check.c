@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/files/verify.h"
@@ -224,10 +223,8 @@ static int check_session(const Source *s, const Options *o) {
         progress_begin(&progress, o, "Counting");
         r = verify_session(s->dir, s->meta, &progress, &v);
         progress_end(&progress);
-        if (r < 0) {
-                log_error_errno(r, "Failed to check session \"%s\": %m", s->meta->name);
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to check session \"%s\": %m", s->meta->name);
         n = record_kinds(kinds, &v, s->meta);
         if (o->json != JSON_OFF) {
                 json = kinds_json(s->meta->name, v.complete, kinds, n);
@@ -263,10 +260,8 @@ static int count_steps(Census *c, Reading *reading) {
                         break;
                 r = census_step(c, &step);
         }
-        if (r < 0) {
-                log_error_errno(r, "Failed to count calls: %m");
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to count calls: %m");
         census_finish(c);
         return STATUS_OK;
 }

@@ -13,9 +13,9 @@
 #include "base/unit.h"
 #include "cli/options/status.h"
 #include "cli/options/verb.h"
-#include "cli/source/reading.h"
 #include "cli/terminal/figures.h"
 #include "cli/terminal/terminal.h"
+#include "cli/views/counting.h"
 
 #define LIMIT_DEFAULT 20
 #define N_PATHS_DEFAULT 10
@@ -39,26 +39,10 @@ static int side_read(Side *s, const Options *o, const char *word) {
 
         if (status != STATUS_OK)
                 return status;
-        r = pairing_new(&s->pairing);
-        if (r >= 0)
-                r = root_profile_new(&s->root_profile, s->pairing);
+        r = pairing_new(&s->pairing) ?: root_profile_new(&s->root_profile, s->pairing);
         if (r >= 0 && o->filter.functions.n > 0)
                 pairing_set_sparse(s->pairing);
-        while (r >= 0) {
-                Step step;
-
-                r = reading_next(&s->reading, &step);
-                if (r < 0)
-                        return -r;
-                if (r == 0)
-                        break;
-                r = pairing_step(s->pairing, &step);
-        }
-        if (r >= 0)
-                r = pairing_finish(s->pairing);
-        if (r < 0)
-                log_error_errno(r, "Failed to add up calls: %m");
-        return r < 0 ? STATUS_FAILED : STATUS_OK;
+        return r < 0 ? counting_failure(r) : counting_pair(&s->reading, s->pairing);
 }
 
 /* "udp_sendmsg, tcp_sendmsg and 4 more"; the caller frees. */
@@ -79,11 +63,10 @@ static char *list_roots(const RootProfile *p) {
 static int no_common_root(const Options *o, const RootProfile *before, const RootProfile *now) {
         _cleanup_free_ char *a = list_roots(before), *b = list_roots(now);
 
-        log_error(
-                "%s and %s have no outermost function in common (%s; %s); --root=FUNCTION compares "
-                "calls of one that both have.",
-                o->words.items[0], o->words.items[1], a ?: "", b ?: "");
-        return STATUS_NOT_FOUND;
+        return failed(STATUS_NOT_FOUND,
+                      "%s and %s have no outermost function in common (%s; %s); --root=FUNCTION "
+                      "compares calls of one that both have.",
+                      o->words.items[0], o->words.items[1], a ?: "", b ?: "");
 }
 
 /* --- as text ---------------------------------------------------------------------------------- */
@@ -208,9 +191,7 @@ static int print_text(const Options *o, const Diff *d) {
                 buf_adds(&out, i > 0 ? "\n" : "");
                 r = print_root(o, &out, &d->roots[i]);
         }
-        if (r >= 0)
-                r = buf_flush(&out);
-        return stdout_status(pager_end(&pager, r));
+        return stdout_paged(&pager, &out, r);
 }
 
 /* --- as JSON ---------------------------------------------------------------------------------- */
@@ -283,16 +264,12 @@ int verb_diff(const Options *o) {
         _cleanup_(diff_freep) Diff *d = NULL;
         int status, r;
 
-        status = side_read(&before, o, o->words.items[0]);
-        if (status == STATUS_OK)
-                status = side_read(&now, o, o->words.items[1]);
+        status = side_read(&before, o, o->words.items[0]) ?: side_read(&now, o, o->words.items[1]);
         if (status != STATUS_OK)
                 return status;
         r = diff_new(&d, before.root_profile, now.root_profile);
-        if (r < 0) {
-                log_error_errno(r, "Failed to compare: %m");
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to compare: %m");
         if (d->n_roots == 0)
                 return no_common_root(o, before.root_profile, now.root_profile);
         status = o->json != JSON_OFF ? print_json(o, d) : print_text(o, d);

@@ -13,9 +13,9 @@
 #include "base/unit.h"
 #include "cli/options/status.h"
 #include "cli/options/verb.h"
-#include "cli/source/reading.h"
 #include "cli/terminal/outfile.h"
 #include "cli/terminal/terminal.h"
+#include "cli/views/counting.h"
 #include "export/exporter.h"
 
 #define EXPORT_MODE 0640 /* it may hold what functions returned, which may be addresses */
@@ -83,14 +83,11 @@ static int describe(const Reading *r, const Options *o, ExportInfo *ret, char **
 static int failure(const Options *o, const Exporter *exporter, int r) {
         if (r == -EPIPE)
                 return STATUS_PIPE;
-        if (r == -EOVERFLOW) {
-                log_error("%s is too much for --format=%s: %s.", subject(o), exporter->name,
-                          exporter->viewer_advice);
-                return STATUS_REFUSED;
-        }
-        log_error_errno(r, "Failed to write %s: %m",
-                        o->output && !streq(o->output, "-") ? o->output : "standard output");
-        return STATUS_FAILED;
+        if (r == -EOVERFLOW)
+                return failed(STATUS_REFUSED, "%s is too much for --format=%s: %s.", subject(o),
+                              exporter->name, exporter->viewer_advice);
+        return failed_errno(r, "Failed to write %s: %m",
+                            o->output && !streq(o->output, "-") ? o->output : "standard output");
 }
 
 /* A recording that another one is compared with. */
@@ -108,33 +105,18 @@ static void before_done(Before *b) {
 
 /* An exit status. */
 static int before_read(Before *b, const Options *o) {
-        int status, r;
+        int status = reading_open(&b->reading, o, o->words.items[0]), r;
 
-        status = reading_open(&b->reading, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
-        r = pairing_new(&b->pairing);
-        if (r >= 0)
-                r = call_tree_new(&b->tree, b->pairing);
+        r = pairing_new(&b->pairing) ?: call_tree_new(&b->tree, b->pairing);
         if (r >= 0 && o->filter.functions.n > 0)
                 pairing_set_sparse(b->pairing);
-        while (r >= 0) {
-                Step step;
-
-                r = reading_next(&b->reading, &step);
-                if (r < 0)
-                        return -r;
-                if (r == 0)
-                        break;
-                r = pairing_step(b->pairing, &step);
-        }
-        if (r >= 0)
-                r = pairing_finish(b->pairing);
-        if (r >= 0)
-                r = call_tree_finish(b->tree);
-        if (r < 0)
-                log_error_errno(r, "Failed to add up calls: %m");
-        return r < 0 ? STATUS_FAILED : STATUS_OK;
+        status = r < 0 ? counting_failure(r) : counting_pair(&b->reading, b->pairing);
+        if (status != STATUS_OK)
+                return status;
+        r = call_tree_finish(b->tree);
+        return r < 0 ? counting_failure(r) : STATUS_OK;
 }
 
 /* An exit status. */
@@ -186,9 +168,8 @@ static void say_size(const Options *o, const Exporter *exporter, int fd) {
 static int write_file(Reading *reading, const Before *before, const Options *o,
                       const Exporter *exporter) {
         _cleanup_outfile_ Outfile f = OUTFILE_INIT;
-        int status, r;
+        int r = outfile_open(&f, o->output, EXPORT_MODE), status;
 
-        r = outfile_open(&f, o->output, EXPORT_MODE);
         if (r < 0)
                 return failure(o, exporter, r);
         status = write_calls(reading, before, o, exporter, f.fd);
@@ -208,17 +189,15 @@ int verb_export(const Options *o) {
 
         if (status != STATUS_OK)
                 return status;
-        if (to_stdout && exporter->is_binary && isatty(STDOUT_FILENO)) {
-                log_error("--format=%s cannot go to a terminal; name a file: -o FILE",
-                          exporter->name);
-                return STATUS_USAGE;
-        }
-        if (o->words.n > 1 && !exporter->compares) {
-                log_error("--format=%s takes one recording; two can be compared as flame, or by "
-                          "\"ftracectl diff\".",
-                          exporter->name);
-                return STATUS_USAGE;
-        }
+        if (to_stdout && exporter->is_binary && isatty(STDOUT_FILENO))
+                return failed(STATUS_USAGE,
+                              "--format=%s cannot go to a terminal; name a file: -o FILE",
+                              exporter->name);
+        if (o->words.n > 1 && !exporter->compares)
+                return failed(STATUS_USAGE,
+                              "--format=%s takes one recording; two can be compared as flame, or "
+                              "by \"ftracectl diff\".",
+                              exporter->name);
         status = o->words.n > 1 ? before_read(&before, o) : STATUS_OK;
         if (status == STATUS_OK)
                 status = reading_open(&reading, o, subject(o));

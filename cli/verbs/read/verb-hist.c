@@ -133,9 +133,7 @@ static int print(const Options *o, const Chosen *chosen, const Counting *countin
                         buf_adds(&out, "\n");
                         r = draw(&out, o, rows[i]);
                 }
-        if (r >= 0)
-                r = buf_flush(&out);
-        return stdout_status(pager_end(&pager, r));
+        return stdout_paged(&pager, &out, r);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
@@ -186,9 +184,8 @@ static int hist(const Options *o, const Chosen *chosen) {
         _cleanup_counting_ Counting counting = {};
         _cleanup_(by_root_freep) ByRoot *by_root = NULL;
         size_t n, limit;
-        int r, status;
+        int status = counting_init(&counting), r;
 
-        status = counting_init(&counting);
         if (status != STATUS_OK)
                 return status;
         r = by_root_new(&by_root, counting.pairing, chosen->names);
@@ -212,7 +209,5 @@ static int hist(const Options *o, const Chosen *chosen) {
 
 int verb_hist(const Options *o) {
         _cleanup_chosen_ Chosen chosen = {};
-        int status = chosen_init(&chosen, o);
-
-        return status == STATUS_OK ? hist(o, &chosen) : status;
+        return chosen_init(&chosen, o) ?: hist(o, &chosen);
 }

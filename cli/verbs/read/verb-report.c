@@ -2,7 +2,6 @@
 
 /* A session that still records is drawn as far as it is stored. */
 
-#include "base/log.h"
 #include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/source/display.h"
@@ -33,12 +32,9 @@ int verb_report(const Options *o) {
         DrawingOptions d;
         int status;
 
-        if (o->words.n > 1 && o->json != JSON_OFF) {
-                log_error(
-                        "--json has one recording at a time: call \"ftracectl report --json\" for "
-                        "each.");
-                return STATUS_USAGE;
-        }
+        if (o->words.n > 1 && o->json != JSON_OFF)
+                return failed(STATUS_USAGE, "--json has one recording at a time: call \"ftracectl "
+                                            "report --json\" for each.");
         if (o->json != JSON_OFF)
                 return report_json(o);
         if (o->words.n > 1)

@@ -50,9 +50,8 @@ static int add_differences(Buf *out, const Invocation *v, const Invocation *usua
         _cleanup_free_ Difference *list = NULL;
         _cleanup_table_ Table t = {};
         size_t n;
-        int r;
+        int r = outliers_compare(&list, &n, v, usual);
 
-        r = outliers_compare(&list, &n, v, usual);
         if (r < 0)
                 return r;
         table_init(&t, ">  |>CHANGE|>SELF|>USUAL|>CALLS|>USUAL|FUNCTION");
@@ -103,9 +102,7 @@ static int print(const Options *o, const Counting *counting, const Outliers *out
                 counting_headline(counting, &out);
         for (size_t i = 0; i < outliers_n(outliers) && r >= 0; i++)
                 r = add_one(&out, o, counting, outliers, i);
-        if (r >= 0)
-                r = buf_flush(&out);
-        return stdout_status(pager_end(&pager, r));
+        return stdout_paged(&pager, &out, r);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
@@ -175,9 +172,8 @@ static int print_json(const Options *o, const Counting *counting, const Outliers
 int verb_slow(const Options *o) {
         _cleanup_counting_ Counting counting = {};
         _cleanup_(outliers_freep) Outliers *outliers = NULL;
-        int r, status;
+        int status = counting_init(&counting), r;
 
-        status = counting_init(&counting);
         if (status != STATUS_OK)
                 return status;
         r = outliers_new(&outliers, counting.pairing,

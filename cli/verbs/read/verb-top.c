@@ -23,9 +23,7 @@ static int print_table(const Options *o, const Counting *counting, const TopView
                          "they were recorded.\n");
         if (n > 0)
                 r = top_view_print(v, &out, n, !o->no_legend);
-        if (r >= 0)
-                r = buf_flush(&out);
-        return stdout_status(pager_end(&pager, r));
+        return stdout_paged(&pager, &out, r);
 }
 
 int verb_top(const Options *o) {
@@ -34,11 +32,8 @@ int verb_top(const Options *o) {
         _cleanup_top_view_ TopView v = {};
         BreakdownBy by;
         size_t n;
-        int r, status;
+        int status = top_view_check(o, &by) ?: counting_init(&counting), r;
 
-        status = top_view_check(o, &by);
-        if (status == STATUS_OK)
-                status = counting_init(&counting);
         if (status != STATUS_OK)
                 return status;
         r = breakdown_new(&breakdown, by, counting.pairing);

@@ -4,7 +4,6 @@
  * head. */
 
 #include "analyze/call-tree.h"
-#include "base/log.h"
 #include "base/name.h"
 #include "calls/name-set.h"
 #include "cli/options/status.h"
@@ -28,9 +27,7 @@ static int print_table(const Options *o, const Counting *counting, TreeView *v) 
         if (!o->no_legend)
                 counting_headline(counting, &out);
         r = n > 0 ? table_print(&t, &out, !o->no_legend) : 0;
-        if (r >= 0)
-                r = buf_flush(&out);
-        return stdout_status(pager_end(&pager, r));
+        return stdout_paged(&pager, &out, r);
 }
 
 static int print_json(const Options *o, const Counting *counting, TreeView *v) {
@@ -70,8 +67,8 @@ static int turn(CallTree **ret, CallTree *tree, const Strv *patterns) {
                 return counting_failure(r);
         if (call_tree_root(*ret)->children)
                 return STATUS_OK;
-        log_error("there are no calls of \"%s\" in it.", name_quote(quoted, patterns->items[0]));
-        return STATUS_NOT_FOUND;
+        return failed(STATUS_NOT_FOUND, "there are no calls of \"%s\" in it.",
+                      name_quote(quoted, patterns->items[0]));
 }
 
 int verb_tree(const Options *o) {

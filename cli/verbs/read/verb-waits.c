@@ -52,9 +52,7 @@ static int print(const Options *o, const Counting *counting, const WaitsRow *con
                 counting_headline(counting, &out);
         if (n > 0)
                 r = table_print(&t, &out, !o->no_legend);
-        if (r >= 0)
-                r = buf_flush(&out);
-        return stdout_status(pager_end(&pager, r));
+        return stdout_paged(&pager, &out, r);
 }
 
 static json_t *waker_json(const WaitsRow *row) {
@@ -100,9 +98,8 @@ int verb_waits(const Options *o) {
         _cleanup_(waits_freep) Waits *waits = NULL;
         const WaitsRow *const *rows;
         size_t n;
-        int r, status;
+        int status = counting_init(&counting), r;
 
-        status = counting_init(&counting);
         if (status != STATUS_OK)
                 return status;
         r = waits_new(&waits, counting.pairing);

@@ -32,9 +32,8 @@ int verb_arm(const Options *o) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         Rules rules = { .n_complete = o->rules.n_complete };
         Options armed = *o;
-        int r, status;
+        int r = strv_copy(&rules.items, &o->rules.items), status;
 
-        r = strv_copy(&rules.items, &o->rules.items);
         if (r >= 0 && rules.items.n == 0)
                 r = rules_add_on(&rules, "command");
         if (r >= 0)

@@ -187,9 +187,7 @@ static int end(Follow *f) {
                 f->client = client_free(f->client);
                 return STATUS_OK;
         }
-        status = contact_daemon(&c, f->o);
-        if (status == STATUS_OK)
-                status = recording_stop(&m, f->o, c, f->source->meta->name);
+        status = contact_daemon(&c, f->o) ?: recording_stop(&m, f->o, c, f->source->meta->name);
         client_free(f->client);
         f->client = TAKE_PTR(c);
         return status;
@@ -258,9 +256,7 @@ static int follow(Follow *f) {
         }
         r = drawing_new(&f->drawing, f->source->dir, f->source->meta, &f->options, STDOUT_FILENO,
                         &problem);
-        status = display_status(r, f->source->meta, f->o, problem);
-        if (status == STATUS_OK)
-                status = watch(f, &has_ended);
+        status = display_status(r, f->source->meta, f->o, problem) ?: watch(f, &has_ended);
         if (f->is_lost)
                 return status;
         if (f->is_ours)
@@ -283,13 +279,9 @@ int verb_follow(const Options *o) {
         int status;
 
         if (!o->analysis.live_top &&
-            (o->by || o->analysis.sort || o->limit > 0 || o->analysis.corrected)) {
-                log_error("--by, --sort, --limit and --corrected need --top.");
-                return STATUS_USAGE;
-        }
-        status = display_options(&f.options, o);
-        if (status == STATUS_OK)
-                status = filtering_init(&f.filtering, o);
+            (o->by || o->analysis.sort || o->limit > 0 || o->analysis.corrected))
+                return failed(STATUS_USAGE, "--by, --sort, --limit and --corrected need --top.");
+        status = display_options(&f.options, o) ?: filtering_init(&f.filtering, o);
         if (status == STATUS_OK && f.filtering.spec.keep_limits) {
                 log_error(
                         "--keep-slower: what most calls take is known only at the end; say a time "
@@ -310,9 +302,7 @@ int verb_follow(const Options *o) {
                                   "No daemon is running: recording with a private one for this "
                                   "command.");
         if (status == STATUS_OK && o->dry_run) {
-                status = recording_check(o, &o->words);
-                if (status == STATUS_OK)
-                        status = recording_dry_run(o, f.client, &o->words);
+                status = recording_check(o, &o->words) ?: recording_dry_run(o, f.client, &o->words);
         } else if (status == STATUS_OK) {
                 f.is_private = client_is_private(f.client);
                 if (o->analysis.live_top)

@@ -178,10 +178,8 @@ static int begin(Run *r) {
         if (status != STATUS_OK)
                 return status;
         talk_armed(r);
-        if (signals_want_end(r->signal_fd)) {
-                log_error("interrupted before %s began.", r->o->command[0]);
-                return 128 + SIGINT;
-        }
+        if (signals_want_end(r->signal_fd))
+                return failed(128 + SIGINT, "interrupted before %s began.", r->o->command[0]);
         error = command_release(&r->command);
         if (error == 0)
                 return STATUS_OK;
@@ -192,12 +190,9 @@ static int begin(Run *r) {
 /* Ends the recording and takes it; the daemon is not needed afterwards.  An exit status. */
 static int end(Run *r, Source **ret) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        int status;
+        int status = recording_stop(&m, r->o, r->client, r->meta->name);
 
-        status = recording_stop(&m, r->o, r->client, r->meta->name);
-        if (status == STATUS_OK)
-                status = source_open_client(ret, r->o, r->client, r->meta->name);
-        return status;
+        return status ?: source_open_client(ret, r->o, r->client, r->meta->name);
 }
 
 /* Nothing worth keeping was recorded. */
@@ -211,9 +206,8 @@ static void discard(Run *r) {
 /* Says and draws what there is; an exit status. */
 static int tell(Run *r, const Source *s, const DrawingOptions *d) {
         _cleanup_census_ Census census = {};
-        int status, ended;
+        int status = display_count(&census, s), ended;
 
-        status = display_count(&census, s);
         if (status == STATUS_OK)
                 talk_recorded(r, s->meta, &census);
         if (status == STATUS_OK && census.n_trees > 0 && !r->o->no_report)
@@ -236,22 +230,17 @@ static int tell(Run *r, const Source *s, const DrawingOptions *d) {
 
 static int dry_run(const Options *o) {
         _cleanup_(client_freep) Client *c = NULL;
-        int status = contact_recorder(&c, o, NULL);
-
-        return status == STATUS_OK ? recording_dry_run(o, c, &o->words) : status;
+        return contact_recorder(&c, o, NULL) ?: recording_dry_run(o, c, &o->words);
 }
 
 static int run(Run *r, const DrawingOptions *d) {
         _cleanup_(source_freep) Source *s = NULL;
-        int error, status;
+        int error = command_hold(&r->command, r->o->command), status;
 
-        error = command_hold(&r->command, r->o->command);
         if (error >= 0)
                 error = r->signal_fd = signals_open();
-        if (error < 0) {
-                log_error_errno(error, "Failed to prepare %s: %m", r->o->command[0]);
-                return STATUS_FAILED;
-        }
+        if (error < 0)
+                return failed_errno(error, "Failed to prepare %s: %m", r->o->command[0]);
         status = contact_recorder(&r->client, r->o,
                                   "No daemon is running: recording with a private one for this "
                                   "command.");
@@ -274,13 +263,11 @@ int verb_run(const Options *o) {
         DrawingOptions d;
         int status;
 
-        if (o->n_command == 0) {
-                log_error("\"run\" needs a command after \"--\"; see \"ftracectl run --help\".");
-                return STATUS_USAGE;
-        }
-        status = display_options(&d, o);
-        if (status == STATUS_OK)
-                status = recording_check(o, &o->words);
+        if (o->n_command == 0)
+                return failed(
+                        STATUS_USAGE,
+                        "\"run\" needs a command after \"--\"; see \"ftracectl run --help\".");
+        status = display_options(&d, o) ?: recording_check(o, &o->words);
         if (status == STATUS_OK)
                 status = o->dry_run ? dry_run(o) : run(&r, &d);
         client_free(r.client);

@@ -5,7 +5,6 @@
  * all means those as well that end by themselves at that moment, so these are told of, too.
  */
 
-#include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
@@ -60,10 +59,8 @@ static int list_live(Strv *ret, const Options *o, Client *c) {
                 if (!name || state < 0 || !session_state_is_live((SessionState) state))
                         continue;
                 r = strv_add(ret, name);
-                if (r < 0) {
-                        log_error_errno(r, "Failed to list the sessions: %m");
-                        return STATUS_FAILED;
-                }
+                if (r < 0)
+                        return failed_errno(r, "Failed to list the sessions: %m");
         }
         return STATUS_OK;
 }
@@ -89,11 +86,9 @@ static int list_ended(json_t *ret, const Options *o, Client *c) {
 static int choose(Strv *ret, json_t *ended, const Options *o, Client *c) {
         int status;
 
-        if (o->words.n > 0 && o->all) {
-                log_error("name the sessions, or say --all, not both; see \"ftracectl stop "
-                          "--help\".");
-                return STATUS_USAGE;
-        }
+        if (o->words.n > 0 && o->all)
+                return failed(STATUS_USAGE, "name the sessions, or say --all, not both; see "
+                                            "\"ftracectl stop --help\".");
         if (o->words.n > 0) {
                 if (strv_copy(ret, &o->words) < 0)
                         return STATUS_FAILED;
@@ -111,9 +106,9 @@ static int choose(Strv *ret, json_t *ended, const Options *o, Client *c) {
         if (ret->n > 1 && !o->all) {
                 _cleanup_free_ char *names = strv_join(ret, ", ");
 
-                log_error("%zu sessions record: %s. Name those to stop, or say --all.", ret->n,
-                          names ?: "");
-                return STATUS_USAGE;
+                return failed(STATUS_USAGE,
+                              "%zu sessions record: %s. Name those to stop, or say --all.", ret->n,
+                              names ?: "");
         }
         return STATUS_OK;
 }
@@ -142,9 +137,8 @@ static void describe_own_end(Buf *out, const SessionMeta *m) {
 /* Ends one, or if that has happened meanwhile and all are meant, asks what came of it; an exit status. */
 static int stop(json_t **ret, const Options *o, Client *c, const char *name) {
         _cleanup_refusal_ Refusal refusal = {};
-        int r;
+        int r = client_call(c, "Stop", json_pack("{s:s}", "session", name), ret, NULL, &refusal);
 
-        r = client_call(c, "Stop", json_pack("{s:s}", "session", name), ret, NULL, &refusal);
         if (r == CLIENT_E_REFUSED && refusal.kind == REFUSAL_SESSION_STATE && o->words.n == 0)
                 return contact_call(c, o, "Describe", json_pack("{s:s}", "session", name), ret,
                                     NULL);
@@ -207,9 +201,7 @@ int verb_stop(const Options *o) {
                 if (status != STATUS_OK)
                         return status;
         }
-        status = contact_daemon(&c, o);
-        if (status == STATUS_OK)
-                status = choose(&names, ended, o, c);
+        status = contact_daemon(&c, o) ?: choose(&names, ended, o, c);
         if (status != STATUS_OK)
                 return status;
         describe_just_ended(&out, ended);

@@ -15,11 +15,8 @@
 static int ask(SessionMeta **ret, json_t **ret_reply, const Options *o, const char *method) {
         _cleanup_(client_freep) Client *c = NULL;
         const char *name = o->words.items[0];
-        int status;
+        int status = source_check_name(name) ?: contact_daemon(&c, o);
 
-        status = source_check_name(name);
-        if (status == STATUS_OK)
-                status = contact_daemon(&c, o);
         if (status == STATUS_OK)
                 status = contact_call(c, o, method, json_pack("{s:s}", "session", name), ret_reply,
                                       NULL);
@@ -29,9 +26,8 @@ static int ask(SessionMeta **ret, json_t **ret_reply, const Options *o, const ch
 int verb_trigger(const Options *o) {
         _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
         json_auto_t *reply = NULL;
-        int status;
+        int status = ask(&meta, &reply, o, "Trigger");
 
-        status = ask(&meta, &reply, o, "Trigger");
         if (status != STATUS_OK)
                 return status;
         if (o->json != JSON_OFF)
@@ -57,9 +53,8 @@ int verb_snapshot(const Options *o) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         char size[UNIT_TEXT_MAX], length[UNIT_TEXT_MAX];
         json_auto_t *reply = NULL;
-        int status;
+        int status = ask(&meta, &reply, o, "Snapshot");
 
-        status = ask(&meta, &reply, o, "Snapshot");
         if (status != STATUS_OK)
                 return status;
         if (is_unwritten(meta))

@@ -65,22 +65,20 @@ static void end_progress(const Fetch *f) {
 static int write_failure(const Fetch *f, const SessionMeta *m, int r, const char *problem) {
         switch (r) {
         case TRACEDAT_E_UNREADABLE:
-                log_error("session \"%s\" cannot be fetched: %s.", m->name,
-                          problem ?: "it is damaged");
-                return STATUS_FAILED;
+                return failed(STATUS_FAILED, "session \"%s\" cannot be fetched: %s.", m->name,
+                              problem ?: "it is damaged");
         case -EPIPE:
                 return STATUS_PIPE;
         case -EINTR:
-                log_error("Interrupted: %s was not written.", f->path);
-                return STATUS_INTERRUPTED;
+                return failed(STATUS_INTERRUPTED, "Interrupted: %s was not written.", f->path);
         case -ESTALE:
-                log_error("Failed to write session \"%s\" to %s: a part of it was removed "
-                          "meanwhile; try again, or \"ftracectl snapshot\" a ring first.",
-                          m->name, f->path);
-                return STATUS_FAILED;
+                return failed(STATUS_FAILED,
+                              "Failed to write session \"%s\" to %s: a part of it was removed "
+                              "meanwhile; try again, or \"ftracectl snapshot\" a ring first.",
+                              m->name, f->path);
         default:
-                log_error_errno(r, "Failed to write session \"%s\" to %s: %m", m->name, f->path);
-                return STATUS_FAILED;
+                return failed_errno(r, "Failed to write session \"%s\" to %s: %m", m->name,
+                                    f->path);
         }
 }
 
@@ -88,10 +86,9 @@ static int fetch_to_stdout(Fetch *f, const Source *s, TracedatSpec *spec) {
         _cleanup_free_ char *problem = NULL;
         int r;
 
-        if (isatty(STDOUT_FILENO)) {
-                log_error("a trace.dat cannot go to a terminal; name a file: -o FILE");
-                return STATUS_USAGE;
-        }
+        if (isatty(STDOUT_FILENO))
+                return failed(STATUS_USAGE,
+                              "a trace.dat cannot go to a terminal; name a file: -o FILE");
         f->path = "standard output";
         r = tracedat_write(&f->result, s->dir, s->meta, spec, STDOUT_FILENO, &problem);
         end_progress(f);
@@ -102,9 +99,8 @@ static int fetch_to_file(Fetch *f, const Source *s, TracedatSpec *spec) {
         _cleanup_outfile_ Outfile file = OUTFILE_INIT;
         _cleanup_signals_ int signals_fd = -EBADF;
         _cleanup_free_ char *problem = NULL;
-        int r;
+        int r = outfile_open(&file, f->path, TRACEDAT_MODE);
 
-        r = outfile_open(&file, f->path, TRACEDAT_MODE);
         if (r == 0 && outfile_is_new(&file)) {
                 spec->can_seek = true;
                 r = f->signals_fd = signals_fd = signals_open();
@@ -125,18 +121,15 @@ static int fetch_to_file(Fetch *f, const Source *s, TracedatSpec *spec) {
 static int choose_form(const FetchOptions *o, TracedatSpec *spec) {
         char quoted[NAME_QUOTE_MAX];
 
-        if (o->compress && !streq(o->compress, "zstd") && !streq(o->compress, "none")) {
-                log_error("--compress: \"%s\" is neither zstd nor none.",
-                          name_quote(quoted, o->compress));
-                return STATUS_USAGE;
-        }
+        if (o->compress && !streq(o->compress, "zstd") && !streq(o->compress, "none"))
+                return failed(STATUS_USAGE, "--compress: \"%s\" is neither zstd nor none.",
+                              name_quote(quoted, o->compress));
         spec->is_packed = o->compress ? streq(o->compress, "zstd") : o->v7;
-        if (o->v6 && (o->v7 || spec->is_packed)) {
-                log_error(
+        if (o->v6 && (o->v7 || spec->is_packed))
+                return failed(
+                        STATUS_USAGE,
                         o->v7 ? "--v6 and --v7 exclude each other."
                               : "--compress=zstd: version 6 cannot be compressed; leave out --v6.");
-                return STATUS_USAGE;
-        }
         spec->version = o->v7 || spec->is_packed ? 7 : 6;
         return STATUS_OK;
 }
@@ -192,14 +185,10 @@ int verb_fetch(const Options *o) {
         };
         int status;
 
-        if (!o->output) {
-                log_error("\"fetch\" needs a file to write: -o FILE; see \"ftracectl fetch "
-                          "--help\".");
-                return STATUS_USAGE;
-        }
-        status = choose_form(&o->fetch, &spec);
-        if (status == STATUS_OK)
-                status = filtering_init(&window, o);
+        if (!o->output)
+                return failed(STATUS_USAGE, "\"fetch\" needs a file to write: -o FILE; see "
+                                            "\"ftracectl fetch --help\".");
+        status = choose_form(&o->fetch, &spec) ?: filtering_init(&window, o);
         if (status == STATUS_OK)
                 status = source_open(&s, o, o->words.items[0]);
         if (status != STATUS_OK)

@@ -29,37 +29,35 @@ static int failure(const Reading *reading, const char *where, int r) {
         case EXCERPT_E_READING:
                 return STATUS_FAILED;
         case EXCERPT_E_FOREIGN:
-                log_error("%s was recorded on a machine of the other byte order; a part of it can "
-                          "be kept there.",
-                          name);
-                return STATUS_FAILED;
+                return failed(STATUS_FAILED,
+                              "%s was recorded on a machine of the other byte order; a part of it "
+                              "can be kept there.",
+                              name);
         case EXCERPT_E_EMPTY:
-                log_error("nothing of %s is left to keep; ask for less.", name);
-                return STATUS_NOT_FOUND;
+                return failed(STATUS_NOT_FOUND, "nothing of %s is left to keep; ask for less.",
+                              name);
         case -EEXIST:
-                log_error("there is a session \"%s\" already; give another name: -n NAME", where);
-                return STATUS_FAILED;
+                return failed(STATUS_FAILED,
+                              "there is a session \"%s\" already; give another name: -n NAME",
+                              where);
         default:
-                log_error_errno(r, "Failed to keep a part of %s in %s: %m", name, where);
-                return STATUS_FAILED;
+                return failed_errno(r, "Failed to keep a part of %s in %s: %m", name, where);
         }
 }
 
 static int store_failure(const char *path, int r, pid_t holder) {
         char text[STORE_OWNER_MAX];
 
-        if (r == STORE_E_LOCKED) {
-                log_error("the store %s belongs to a running daemon (%s): write a file instead (-o "
-                          "FILE.dat), or into another store (--store DIR).",
-                          path, store_owner_text(text, holder));
-                return STATUS_BUSY;
-        }
-        if (r == -EACCES || r == -EPERM) {
-                log_error("no permission to write to the store %s: write a file instead (-o "
-                          "FILE.dat), or become root.",
-                          path);
-                return STATUS_FORBIDDEN;
-        }
+        if (r == STORE_E_LOCKED)
+                return failed(STATUS_BUSY,
+                              "the store %s belongs to a running daemon (%s): write a file instead "
+                              "(-o FILE.dat), or into another store (--store DIR).",
+                              path, store_owner_text(text, holder));
+        if (r == -EACCES || r == -EPERM)
+                return failed(STATUS_FORBIDDEN,
+                              "no permission to write to the store %s: write a file instead (-o "
+                              "FILE.dat), or become root.",
+                              path);
         if (r > 0)
                 log_error("%s cannot be a store: \"ftraced --store %s\" says why.", path, path);
         else
@@ -152,18 +150,12 @@ static int keep_in_file(const Options *o, Reading *reading) {
         ExcerptCount count;
         int status;
 
-        if (asprintf(&path, "%s/ftracectl-XXXXXX", getenv("TMPDIR") ?: "/tmp") < 0) {
-                log_error_errno(-ENOMEM, "Failed to keep a part: %m");
-                return STATUS_FAILED;
-        }
-        if (!mkdtemp(path)) {
-                log_error_errno(ORIGIN(-errno), "Failed to make the directory %s: %m", path);
-                return STATUS_FAILED;
-        }
+        if (asprintf(&path, "%s/ftracectl-XXXXXX", getenv("TMPDIR") ?: "/tmp") < 0)
+                return failed_errno(-ENOMEM, "Failed to keep a part: %m");
+        if (!mkdtemp(path))
+                return failed_errno(ORIGIN(-errno), "Failed to make the directory %s: %m", path);
         sweeper_fd = sweeper_start(path);
-        status = keep(o, path, PART, reading, where, &count);
-        if (status == STATUS_OK)
-                status = fetch(path, o->output, where);
+        status = keep(o, path, PART, reading, where, &count) ?: fetch(path, o->output, where);
         (void) sweeper_remove(path);
         return status == STATUS_OK ? tell(o, reading, where, &count) : status;
 }
@@ -179,15 +171,13 @@ int verb_keep(const Options *o) {
         _cleanup_reading_ Reading reading = {};
         int status;
 
-        if (!o->name == !o->output) {
-                log_error("\"keep\" needs either the name of a session to make (-n NAME) or a file "
-                          "to write (-o FILE); see \"ftracectl keep --help\".");
-                return STATUS_USAGE;
-        }
-        if (o->output && streq(o->output, "-") && isatty(STDOUT_FILENO)) {
-                log_error("a trace.dat cannot go to a terminal; name a file: -o FILE");
-                return STATUS_USAGE;
-        }
+        if (!o->name == !o->output)
+                return failed(STATUS_USAGE,
+                              "\"keep\" needs either the name of a session to make (-n NAME) or a "
+                              "file to write (-o FILE); see \"ftracectl keep --help\".");
+        if (o->output && streq(o->output, "-") && isatty(STDOUT_FILENO))
+                return failed(STATUS_USAGE,
+                              "a trace.dat cannot go to a terminal; name a file: -o FILE");
         if (o->name) {
                 status = source_check_name(o->name);
                 if (status != STATUS_OK)

@@ -98,11 +98,9 @@ static int choose_newest(uint64_t *ret, const Options *o) {
                 *ret = o->json == JSON_OFF && !o->no_legend && isatty(STDOUT_FILENO) ? N_ON_TERMINAL
                                                                                      : 0;
         else if (!streq(o->newest, "all") &&
-                 (parse_u64(o->newest, UINT32_MAX, ret) < 0 || *ret == 0)) {
-                log_error("--newest=%s: not a number from 1 on, nor \"all\".",
-                          name_quote(quoted, o->newest));
-                return STATUS_USAGE;
-        }
+                 (parse_u64(o->newest, UINT32_MAX, ret) < 0 || *ret == 0))
+                return failed(STATUS_USAGE, "--newest=%s: not a number from 1 on, nor \"all\".",
+                              name_quote(quoted, o->newest));
         return STATUS_OK;
 }
 
@@ -143,9 +141,8 @@ int verb_list(const Options *o) {
         json_auto_t *reply = NULL;
         uint64_t n_newest;
         json_t *briefs;
-        int r, status, failed;
+        int status = choose_newest(&n_newest, o), r, failed;
 
-        status = choose_newest(&n_newest, o);
         if (status != STATUS_OK)
                 return status;
         if (o->json != JSON_OFF)

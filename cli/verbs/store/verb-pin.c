@@ -8,11 +8,8 @@
 
 static int pin_one(const Options *o, Client *c, const char *word, bool pinned) {
         _cleanup_free_ char *name = NULL;
-        int status;
+        int status = upkeep_name(&name, o, c, word) ?: upkeep_pin(o, c, name, pinned);
 
-        status = upkeep_name(&name, o, c, word);
-        if (status == STATUS_OK)
-                status = upkeep_pin(o, c, name, pinned);
         if (status == STATUS_OK)
                 talk(o, "%s %s.", name,
                      pinned ? "is not removed any more, until \"ftracectl unpin\""

@@ -8,11 +8,8 @@
 
 static int remove_one(const Options *o, Client *c, const char *word) {
         _cleanup_free_ char *name = NULL;
-        int status;
+        int status = upkeep_name(&name, o, c, word) ?: upkeep_remove(o, c, name);
 
-        status = upkeep_name(&name, o, c, word);
-        if (status == STATUS_OK)
-                status = upkeep_remove(o, c, name);
         if (status == STATUS_OK)
                 talk(o, "Removed %s.", name);
         return status;

@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
@@ -40,10 +39,9 @@ static int seal_one(json_t **ret, const Options *o, Client *c, const char *name,
                 }
                 if (r != 0 || !continues)
                         progress_end(&bar);
-                if (r == CLIENT_E_INTERRUPTED) {
-                        log_error("interrupted: \"%s\" is sealed all the same.", name);
-                        return 128 + SIGINT;
-                }
+                if (r == CLIENT_E_INTERRUPTED)
+                        return failed(128 + SIGINT, "interrupted: \"%s\" is sealed all the same.",
+                                      name);
                 if (r != 0)
                         return contact_failure(o, r, &refusal);
                 if (!continues) {

@@ -6,7 +6,6 @@
 #include <pwd.h>
 
 #include "base/figure.h"
-#include "base/log.h"
 #include "base/unit.h"
 #include "cli/files/verify.h"
 #include "cli/options/status.h"
@@ -304,10 +303,8 @@ static int show_file_losses(Buf *out, const Source *s) {
         char loss[SUMMARY_MAX];
         int r = verify_session(s->dir, s->meta, NULL, &v);
 
-        if (r < 0) {
-                log_error_errno(r, "Failed to read \"%s\": %m", s->meta->name);
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to read \"%s\": %m", s->meta->name);
         if (!summary_is_complete(s->meta)) {
                 line(out, "Loss", "%s", summary_loss(loss, s->meta));
                 buf_adds(out, "\n");
@@ -344,9 +341,8 @@ int verb_show(const Options *o) {
         char size[UNIT_TEXT_MAX], disk[UNIT_TEXT_MAX], loss[SUMMARY_MAX],
                 silence[SUMMARY_SILENCE_MAX];
         const SessionMeta *m;
-        int r, status;
+        int status = source_describe(&s, o, o->words.items[0]), r;
 
-        status = source_describe(&s, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
         m = s->meta;

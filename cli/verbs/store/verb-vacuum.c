@@ -37,9 +37,7 @@ int verb_vacuum(const Options *o) {
         char size[UNIT_TEXT_MAX];
         int status;
 
-        status = contact_unless_store(&c, o);
-        if (status == STATUS_OK)
-                status = upkeep_vacuum(&reply, o, c, &limits, o->dry_run);
+        status = contact_unless_store(&c, o) ?: upkeep_vacuum(&reply, o, c, &limits, o->dry_run);
         if (status != STATUS_OK)
                 return status;
         if (o->json != JSON_OFF)

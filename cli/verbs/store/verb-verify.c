@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "base/log.h"
 #include "base/unit.h"
 #include "cli/files/deep-check.h"
 #include "cli/files/verify.h"
@@ -88,9 +87,8 @@ int verb_verify(const Options *o) {
         Progress progress;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_t *json;
-        int r, status;
+        int status = source_open(&s, o, o->words.items[0]), r;
 
-        status = source_open(&s, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
         progress_begin(&progress, o, "Verifying");
@@ -98,10 +96,8 @@ int verb_verify(const Options *o) {
         if (r >= 0 && o->deep)
                 r = verify_deep(s->dir, &progress, &v, &deep);
         progress_end(&progress);
-        if (r < 0) {
-                log_error_errno(r, "Failed to verify session \"%s\": %m", s->meta->name);
-                return STATUS_FAILED;
-        }
+        if (r < 0)
+                return failed_errno(r, "Failed to verify session \"%s\": %m", s->meta->name);
         if (o->json != JSON_OFF) {
                 json = result_json(s->meta, &v);
                 if (json && o->deep)
