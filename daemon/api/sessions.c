@@ -349,9 +349,7 @@ static Share share_of(const RosterEntry *e) {
 
 /* @ret_disk_bytes: what of it is there already, without what it counts as besides. */
 static AllowanceUse sessions_use_of(Sessions *s, uid_t uid, uint64_t *ret_disk_bytes) {
-        AllowanceUse use = { .uid = uid,
-                             .new_bytes = ALLOWANCE_NEW_BYTES,
-                             .n_cpus = (size_t) MAX(sysconf(_SC_NPROCESSORS_CONF), 1L) };
+        AllowanceUse use = { .uid = uid, .new_bytes = ALLOWANCE_NEW_BYTES };
 
         *ret_disk_bytes = 0;
         sessions_survey_all(s);
@@ -430,6 +428,7 @@ int sessions_prepare(Sessions *s, SessionMeta **ret, const SessionRequest *q, Re
         if (!q->is_member || !s->limits)
                 return sessions_make_meta(s, ret, q, NULL);
         use = sessions_use_of(s, q->owner_uid, &disk_bytes);
+        use.n_cpus = (size_t) MAX(sysconf(_SC_NPROCESSORS_CONF), 1L);
         r = allowance_check(s->limits, q->spec, q->asked, refusal);
         if (r == 0)
                 r = allowance_admit(s->limits, &use, refusal);

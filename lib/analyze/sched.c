@@ -20,36 +20,39 @@ struct Sched {
 
 /* --- what events say -------------------------------------------------------------------------- */
 
-/* The number behind the last @key; false: there is none. */
-static bool number_of(const char *text, const char *key, int32_t *ret) {
-        const char *p = NULL;
-        char *end;
+/* The last @key before @end, or NULL. */
+static const char *last_key(const char *text, const char *end, const char *key) {
+        const char *last = NULL;
+
+        while ((text = strstr(text, key)) && text < end)
+                last = text++;
+        return last;
+}
+
+/* Behind the last @key before @end; false: there is none. */
+static bool number_of(const char *text, const char *end, const char *key, int32_t *ret) {
+        const char *p = last_key(text, end, key);
+        char *digits_end;
         long v;
 
-        while ((text = strstr(text, key)))
-                p = text += strlen(key);
         if (!p)
                 return false;
-        v = strtol(p, &end, 10);
-        if (end == p || v < 0 || v > INT32_MAX)
+        p += strlen(key);
+        v = strtol(p, &digits_end, 10);
+        if (digits_end == p || v < 0 || v > INT32_MAX)
                 return false;
         *ret = (int32_t) v;
         return true;
 }
 
-/* What stands behind the first @key in @text and before @after. */
-static void take_comm(SchedEvent *e, const char *text, const char *key, const char *after) {
-        const char *begin = strstr(text, key), *end = NULL;
-
-        begin = begin ? begin + strlen(key) : NULL;
-        for (const char *p = begin; p && (p = strstr(p, after)); p++)
-                end = p;
-        if (end)
+static void take_comm(SchedEvent *e, const char *begin, const char *end) {
+        if (end && begin < end)
                 memcpy(e->comm, begin, MIN((size_t) (end - begin), sizeof(e->comm) - 1));
 }
 
-/* "cat:412 [120] D", up to @end, as libtraceevent's plugin has it: the number before the bracket. */
-static bool short_task(const char *begin, const char *end, int32_t *ret) {
+/* "cat:412 [120] D", up to @end, as libtraceevent's plugin has it: the number before the bracket.
+ * @ret_colon: behind the name. */
+static bool short_task(const char *begin, const char *end, int32_t *ret, const char **ret_colon) {
         const char *p = end;
         char *digits_end;
         long v;
@@ -62,30 +65,37 @@ static bool short_task(const char *begin, const char *end, int32_t *ret) {
                 return false;
         v = strtol(p + 1, &digits_end, 10);
         *ret = (int32_t) v;
+        *ret_colon = p;
         return digits_end > p + 1 && v >= 0 && v <= INT32_MAX;
 }
 
 /* "cat:412 [120] D ==> bash:9 [120]" */
 static SchedEvent parse_short_switch(const char *text) {
-        const char *arrow = strstr(text, " ==> ");
+        const char *arrow = strstr(text, " ==> "), *next, *colon;
         SchedEvent e = { .kind = SCHED_SWITCH };
 
-        if (!arrow || arrow == text || !short_task(text, arrow, &e.left_pid) ||
-            !short_task(arrow, arrow + strlen(arrow), &e.pid))
+        if (!arrow || arrow == text || !short_task(text, arrow, &e.left_pid, &colon))
+                return (SchedEvent){};
+        next = arrow + strlen(" ==> ");
+        if (!short_task(next, next + strlen(next), &e.pid, &colon))
                 return (SchedEvent){};
         e.left_state = arrow[-1];
+        take_comm(&e, next, colon);
         return e;
 }
 
+/* A name may hold each of the keys, and the arrow, but has no room for a key and the arrow. */
 static SchedEvent parse_switch(const char *text) {
+        static const char arrow_text[] = " ==> next_comm=", state_text[] = " prev_state=";
+        const char *state = strstr(text, state_text);
+        const char *arrow = state ? strstr(state, arrow_text) : NULL, *end = text + strlen(text);
         SchedEvent e = { .kind = SCHED_SWITCH };
-        const char *state = strstr(text, " prev_state="), *arrow = strstr(text, " ==> ");
 
-        if (!state || !arrow || arrow < state || !number_of(text, " prev_pid=", &e.left_pid) ||
-            !number_of(arrow, " next_pid=", &e.pid))
+        if (!arrow || !number_of(text, arrow, " prev_pid=", &e.left_pid) ||
+            !number_of(arrow, end, " next_pid=", &e.pid))
                 return (SchedEvent){};
-        e.left_state = state[strlen(" prev_state=")];
-        take_comm(&e, arrow, " ==> next_comm=", " next_pid=");
+        e.left_state = last_key(text, arrow, state_text)[strlen(state_text)];
+        take_comm(&e, arrow + strlen(arrow_text), last_key(arrow, end, " next_pid="));
         return e;
 }
 
@@ -96,7 +106,7 @@ SchedEvent sched_parse(const Step *step) {
         } wakings[] = { { "sched_waking: ", SCHED_WAKING },
                         { "sched_wakeup: ", SCHED_WAKING },
                         { "sched_wakeup_new: ", SCHED_WAKING_NEW } };
-        const char *fields;
+        const char *fields, *end, *colon;
 
         if (step->kind != STEP_OTHER || !step->text || !startswith(step->text, "sched_"))
                 return (SchedEvent){};
@@ -110,10 +120,15 @@ SchedEvent sched_parse(const Step *step) {
                 fields = startswith(step->text, wakings[i].event);
                 if (!fields)
                         continue;
-                take_comm(&e, fields - 1, " comm=", " pid=");
-                if (number_of(fields, " pid=", &e.pid) ||
-                    short_task(fields, fields + strlen(fields), &e.pid))
+                end = fields + strlen(fields);
+                if (startswith(fields, "comm=") && number_of(fields, end, " pid=", &e.pid)) {
+                        take_comm(&e, fields + strlen("comm="), last_key(fields, end, " pid="));
                         return e;
+                }
+                if (short_task(fields, end, &e.pid, &colon)) {
+                        take_comm(&e, fields, colon);
+                        return e;
+                }
         }
         return (SchedEvent){};
 }

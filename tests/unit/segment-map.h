@@ -33,8 +33,9 @@ __attribute__((unused)) static const void *segment_page(const Segment *s, uint64
         static struct stat of;
         static char *map = MAP_FAILED;
         struct stat st;
+        int r = fstat(segment_fd(s), &st);
 
-        assert(i < segment_header(s)->n_pages && fstat(segment_fd(s), &st) >= 0);
+        assert(i < segment_header(s)->n_pages && r >= 0);
         if (map == MAP_FAILED || st.st_ino != of.st_ino || st.st_dev != of.st_dev ||
             st.st_size != of.st_size) {
                 if (map != MAP_FAILED)

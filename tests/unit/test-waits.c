@@ -149,6 +149,36 @@ START_TEST(an_interrupt_wakes_in_nobodys_name)
 END_TEST
 
 /* As trace-cmd prints them with libtraceevent's plugin. */
+/* Whoever names himself so is nobody else. */
+START_TEST(names_that_look_like_events_are_names)
+        {
+                Step s = { .kind = STEP_OTHER,
+                           .text = "sched_switch: prev_comm=cat prev_pid=412 prev_prio=120 "
+                                   "prev_state=D ==> next_comm=x prev_pid=7 next_pid=9 "
+                                   "next_prio=120" };
+                SchedEvent e = sched_parse(&s);
+
+                ck_assert_int_eq(e.left_pid, 412);
+                ck_assert_int_eq(e.pid, 9);
+                ck_assert_str_eq(e.comm, "x prev_pid=7");
+                s.text = "sched_switch: prev_comm=a ==> b prev_pid=5 prev_prio=120 prev_state=S "
+                         "==> next_comm=c next_pid=6 next_prio=120";
+                e = sched_parse(&s);
+                ck_assert_int_eq(e.left_pid, 5);
+                ck_assert_int_eq(e.pid, 6);
+                s.text = "sched_switch: prev_comm= prev_state=R prev_pid=5 prev_prio=120 "
+                         "prev_state=S ==> next_comm= ==> next_comm= next_pid=6 next_prio=120";
+                e = sched_parse(&s);
+                ck_assert_int_eq(e.left_pid, 5);
+                ck_assert_int_eq(e.left_state, 'S');
+                ck_assert_str_eq(e.comm, " ==> next_comm=");
+                s.text = "sched_waking: x pid=5:9 [120] CPU:001";
+                e = sched_parse(&s);
+                ck_assert_int_eq(e.pid, 9);
+                ck_assert_str_eq(e.comm, "x pid=5");
+        }
+END_TEST
+
 START_TEST(short_events_are_the_same)
         {
                 Step s = { .kind = STEP_OTHER,
@@ -159,6 +189,7 @@ START_TEST(short_events_are_the_same)
                 ck_assert_int_eq(e.left_pid, 18);
                 ck_assert_int_eq(e.pid, 17);
                 ck_assert_int_eq(e.left_state, 'D');
+                ck_assert_str_eq(e.comm, "kworker/0:1");
                 s.text = "sched_wakeup: rcu_preempt:18 [120] CPU:000";
                 ck_assert_int_eq(sched_parse(&s).kind, SCHED_WAKING);
                 ck_assert_int_eq(sched_parse(&s).pid, 18);
@@ -249,6 +280,6 @@ END_TEST
 
 UNIT_MAIN("waits", a_wait_names_who_woke_it_from_where_and_how_long_that_took,
           who_is_preempted_is_not_woken, an_interrupt_wakes_in_nobodys_name,
-          short_events_are_the_same, damaged_events_are_left_out,
-          events_of_the_scheduler_name_who_is_woken_and_who_runs, a_name_cannot_pretend_to_be_a_pid,
-          a_thousand_tasks_are_told_apart)
+          names_that_look_like_events_are_names, short_events_are_the_same,
+          damaged_events_are_left_out, events_of_the_scheduler_name_who_is_woken_and_who_runs,
+          a_name_cannot_pretend_to_be_a_pid, a_thousand_tasks_are_told_apart)
