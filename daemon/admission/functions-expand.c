@@ -19,7 +19,7 @@
 
 #define STEPS_MAX (UINT64_C(32) << 20)     /* characters compared: a tenth of a second at most */
 #define GLOBS_MANY 16                      /* from so many on the rows are worth being made */
-#define KEPT_STEPS_MAX (UINT64_C(2) << 20) /* likewise, for globs that may be kept: in the loop */
+#define KEPT_STEPS_MAX (UINT64_C(2) << 20) /* likewise, for globs that may be kept */
 #define N_ROWS 1024
 #define WORD_BITS 64
 #define SHORTER_BY 4 /* words less are worth it */
