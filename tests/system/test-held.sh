@@ -72,13 +72,14 @@ ask() {
         sleep 0.05
         echo >&"${HOLDER[1]}" && read -rt 20 n_held held_bytes held_last <&"${HOLDER[0]}"
 }
+most=0 # bytes
 freed() {
-        ask && ((held_bytes == 0))
+        ask && ((held_bytes <= most))
 }
 holds_nothing() { # DESCRIPTION N: of that many files at least, or it would prove nothing
         ok "$1: a member has what was removed" wait_until 10 eval "ask && ((n_held >= $2))"
         ok "$1: it takes nothing ($n_held files)" wait_until 10 freed
-        [[ $held_bytes == 0 ]] || note "$held_bytes bytes, of $held_last and others"
+        ((held_bytes <= most)) || note "$held_bytes bytes, of $held_last and others"
 }
 
 ok 'a daemon starts' daemon
@@ -124,7 +125,10 @@ for ((i = 0; i < 30; i++)); do
         ftracectl stop "many-$i" >/dev/null 2>&1
 done
 mapfile -t names < <(ftracectl list --json | jq -r '.[].name | select(startswith("many"))')
-sleep 0.2
+all_sealed() {
+        ftracectl list --json | jq -e 'all(.state == "sealed")' >/dev/null
+}
+ok 'all of them are sealed' wait_until 20 all_sealed
 timeout 20 "$top_builddir/ftracectl" remove "${names[@]}" >/dev/null 2>&1 &
 remover=$!
 wait_until 5 compgen -G "$store/sessions/.removed-many*" >/dev/null
@@ -133,6 +137,8 @@ wait $remover
 ok 'another daemon starts after one that was killed' daemon
 mapfile -t names < <(ftracectl list --json | jq -r '.[].name | select(startswith("many"))')
 [[ ${#names[@]} == 0 ]] || ftracectl remove "${names[@]}" >/dev/null 2>&1
+# A file loses its name before its content: between the two a kill leaves one segment to who has it open.
+most=$((256 * 1024))
 holds_nothing 'what one that was killed had begun to remove' $((before + 100))
 ok 'nothing is left of it' not compgen -G "$store/sessions/.removed-*"
 let_go

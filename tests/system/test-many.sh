@@ -81,6 +81,14 @@ ok 'then all are known' knows_all
 # Those of another store once more, to write down when they were first seen.
 is_less 'each was read twice at most, but for those that were asked for' "$(reads)" $((2 * n + 20))
 exits 'the new one is stopped' 0 ftracectl stop fresh
+is_quiet() { # the sealer has had it, and the second look is over
+        local before
+
+        before=$(reads)
+        sleep 0.5
+        [[ $(reads) == "$before" ]]
+}
+ok 'then nothing is read any more' wait_until 30 is_quiet
 
 # --- afterwards ----------------------------------------------------------------------------------
 reading 'a list' 0 ftracectl list
