@@ -220,7 +220,7 @@ int tree_remove_until(int dir_fd, const char *path, uint64_t until_ns, TreeFile 
                 if (streq(e->d_name, ".") || streq(e->d_name, ".."))
                         continue;
                 k = tree_remove_until(dirfd(d), e->d_name, until_ns, remove, userdata);
-                if (k < 0 && r == 0)
+                if (k < 0 && k != -ENOENT && r == 0) /* what @remove renamed may be listed again */
                         r = k;
                 if (r == 0 && (k == TREE_GOES_ON || now_ns(CLOCK_MONOTONIC) >= until_ns))
                         return TREE_GOES_ON;

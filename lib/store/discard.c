@@ -3,6 +3,8 @@
 /*
  * First the name goes, then the content: whoever opens a file by its name finds it whole or not at all,
  * and of two that unlink their names of one segment at the same time the later sees that it is the last.
+ * A name that nobody looks for goes after the content: who is killed between the two leaves a name, by
+ * which the next finds the file, and else would leave what only its holders could free.
  *
  * A file is truncated, not punched: a file system would write what is dirty of a hole to the disk first.
  *
@@ -15,6 +17,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
@@ -73,21 +76,42 @@ static bool is_shared(int fd, int sessions_fd, const struct stat *st) {
                is_in_a_session(sessions_fd, place, st);
 }
 
+static void empty_file(int fd, const struct stat *st, uint64_t *freed_bytes) {
+        if (S_ISREG(st->st_mode) && ftruncate(fd, 0) >= 0 && freed_bytes)
+                *freed_bytes += (uint64_t) st->st_blocks * 512;
+}
+
 void discard_fd(int fd, int sessions_fd, uint64_t *freed_bytes) {
         struct stat st;
 
-        if (fstat(fd, &st) >= 0 && S_ISREG(st.st_mode) && !is_shared(fd, sessions_fd, &st) &&
-            ftruncate(fd, 0) >= 0 && freed_bytes)
-                *freed_bytes += (uint64_t) st.st_blocks * 512;
+        if (fstat(fd, &st) >= 0 && !is_shared(fd, sessions_fd, &st))
+                empty_file(fd, &st, freed_bytes);
 }
 
 int discard_file(int dir_fd, const char *path, int sessions_fd, uint64_t *freed_bytes) {
         _cleanup_close_ int fd =
                 openat(dir_fd, path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        const char *slash = strrchr(path, '/');
+        struct stat st;
 
+        if (fd >= 0 && (slash ? slash[1] : path[0]) == '.' && fstat(fd, &st) >= 0 &&
+            st.st_nlink == 1)
+                empty_file(fd, &st, freed_bytes);
         if (unlinkat(dir_fd, path, 0) < 0)
                 return ORIGIN(-errno);
         if (fd >= 0)
                 discard_fd(fd, sessions_fd, freed_bytes);
         return 0;
+}
+
+int discard_hidden_file(int dir_fd, const char *name, int sessions_fd, uint64_t *freed_bytes) {
+        char unseen[NAME_MAX + 1];
+        struct stat st;
+
+        if (name[0] != '.' && fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) >= 0 &&
+            S_ISREG(st.st_mode) &&
+            (size_t) snprintf(unseen, sizeof(unseen), ".%s", name) < sizeof(unseen) &&
+            renameat(dir_fd, name, dir_fd, unseen) >= 0)
+                name = unseen;
+        return discard_file(dir_fd, name, sessions_fd, freed_bytes);
 }

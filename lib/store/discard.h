@@ -24,6 +24,9 @@
  * Return: 0, -errno as of unlinkat(): -ENOENT, -EISDIR.  That it cannot be emptied is no failure.
  */
 int discard_file(int dir_fd, const char *path, int sessions_fd, uint64_t *freed_bytes);
+/* The same in a directory that is hidden: whoever is killed meanwhile leaves a name, by which the file is
+ * discarded the next time.  ".NAME" is taken for it. */
+int discard_hidden_file(int dir_fd, const char *name, int sessions_fd, uint64_t *freed_bytes);
 /* The same of a file that may have lost its name already, open for writing (borrowed); with @sessions_fd
  * one that has a name stays as it is. */
 void discard_fd(int fd, int sessions_fd, uint64_t *freed_bytes);

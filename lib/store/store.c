@@ -275,7 +275,7 @@ typedef struct Clearing {
 static int clear_file(int dir_fd, const char *name, void *userdata) {
         const Clearing *c = userdata;
 
-        return discard_file(dir_fd, name, c->sessions_fd, c->freed_bytes);
+        return discard_hidden_file(dir_fd, name, c->sessions_fd, c->freed_bytes);
 }
 
 /* As tree_remove_until(). */

@@ -2,6 +2,9 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/io.h"
 #include "store/discard.h"
@@ -15,6 +18,14 @@
 #define SEGMENT "cpu2/00000005.seg"
 
 static Scratch scratch;
+static bool dies_at_unlink;
+
+/* The libc's, as long as nobody is to die. */
+int unlinkat(int dir_fd, const char *path, int flags) {
+        if (dies_at_unlink)
+                _exit(0);
+        return (int) syscall(SYS_unlinkat, dir_fd, path, flags);
+}
 
 /* A segment of a session that is made for it, as who only reads has it open. */
 static int add_segment(const char *session) {
@@ -122,6 +133,29 @@ START_TEST(a_link_that_is_in_no_session_keeps_nothing_where_anybody_can_make_one
         }
 END_TEST
 
+START_TEST(who_dies_between_a_name_and_its_content_leaves_the_name)
+        {
+                _cleanup_close_ int fd = -EBADF, cpu_fd = -EBADF;
+                pid_t pid;
+
+                scratch = scratch_new();
+                fd = add_segment("a");
+                cpu_fd = dir_open(scratch.fd, "a/cpu2");
+                pid = fork();
+                if (pid == 0) {
+                        dies_at_unlink = true;
+                        (void) discard_hidden_file(cpu_fd, "00000005.seg", scratch.fd, NULL);
+                        _exit(1);
+                }
+                ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+                expect_size(fd, 0);
+                ck_assert_int_eq(faccessat(cpu_fd, ".00000005.seg", F_OK, 0), 0);
+                ck_assert_int_eq(discard_hidden_file(cpu_fd, ".00000005.seg", scratch.fd, NULL), 0);
+                ck_assert_int_eq(discard_hidden_file(scratch.fd, "a", scratch.fd, NULL), -EISDIR);
+                scratch_done(&scratch);
+        }
+END_TEST
+
 START_TEST(what_is_replaced_leaves_nothing_to_who_has_it_open)
         {
                 _cleanup_free_ char *text = NULL;
@@ -144,4 +178,5 @@ UNIT_MAIN("discard", what_somebody_has_open_takes_nothing_when_it_is_removed,
           a_link_goes_and_what_it_leads_to_stays,
           a_segment_that_another_session_has_goes_with_the_last_of_them,
           a_link_that_is_in_no_session_keeps_nothing_where_anybody_can_make_one,
+          who_dies_between_a_name_and_its_content_leaves_the_name,
           what_is_replaced_leaves_nothing_to_who_has_it_open)
