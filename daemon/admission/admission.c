@@ -179,15 +179,6 @@ int admit_together(const Spec *spec, const Strv *roots, const Strv *notrace, Ref
         return 0;
 }
 
-static bool is_in_cpu_list(const char *list, unsigned cpu) {
-        unsigned first, last;
-
-        while (cpu_list_next(&list, &first, &last) > 0)
-                if (cpu >= first && cpu <= last)
-                        return true;
-        return false;
-}
-
 static int admit_cpu(const uint32_t *cpus, size_t n_cpus, const char *online, unsigned cpu,
                      Refusal *refusal) {
         bool is_possible = false;
@@ -199,7 +190,7 @@ static int admit_cpu(const uint32_t *cpus, size_t n_cpus, const char *online, un
                                    json_pack("{ss}", "field", "cpus"),
                                    "there is no CPU %u here: they are %u to %u.", cpu, cpus[0],
                                    cpus[n_cpus - 1]);
-        if (online && !is_in_cpu_list(online, cpu))
+        if (online && !cpu_list_has(online, cpu))
                 return refusal_set(refusal, REFUSAL_INVALID_SPEC,
                                    json_pack("{ss}", "field", "cpus"),
                                    "CPU %u is offline. Leave it out, or bring it online: echo 1 > "

@@ -13,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <time.h>
 
+#include "base/cpu-list.h"
 #include "base/grow.h"
 #include "base/io.h"
 #include "base/name.h"
@@ -22,7 +23,7 @@
 #include "daemon/record/reader.h"
 #include "daemon/record/recorder.h"
 
-#define HOTPLUG_USEC (2 * 1000000ULL)
+#define HOTPLUG_USEC (200 * 1000ULL)
 #define ONLINE_PATH "/sys/devices/system/cpu/online"
 #define ONLINE_MAX 65536
 
@@ -34,7 +35,6 @@ struct Recorder {
         size_t n_readers;
         sd_event_source *wake;
         sd_event_source *hotplug; /* while a reader's CPU is offline */
-        char *online;             /* what ONLINE_PATH said last */
         RecorderChanged changed;
         void *userdata;
 };
@@ -63,24 +63,24 @@ static bool recorder_has_offline(const Recorder *r) {
 
 /*
  * A reader whose CPU is offline cannot wait for it: poll() says POLLERR at once, and nobody tells
- * when the CPU comes.  So the loop looks now and then, and only as long as there is such a CPU.
+ * when the CPU comes.  So the loop looks, only as long as there is such a CPU, and often: until then
+ * what the CPU writes has to fit into its buffer.
  */
 static int recorder_on_hotplug(sd_event_source *source, uint64_t usec, void *userdata) {
         Recorder *r = userdata;
-        char *online = NULL;
+        _cleanup_free_ char *online = NULL;
 
-        if (file_read(AT_FDCWD, ONLINE_PATH, &online, NULL, ONLINE_MAX) >= 0) {
-                if (r->online && !streq(r->online, online))
-                        recorder_kick(r);
-                free(r->online);
-                r->online = online;
+        if (!recorder_has_offline(r)) {
+                r->hotplug = sd_event_source_disable_unref(r->hotplug);
+                return 0;
         }
-        if (recorder_has_offline(r)) {
-                (void) sd_event_source_set_time_relative(source, HOTPLUG_USEC);
-                return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
-        }
-        r->hotplug = sd_event_source_disable_unref(r->hotplug);
-        return 0;
+        if (file_read(AT_FDCWD, ONLINE_PATH, &online, NULL, ONLINE_MAX) >= 0)
+                for (size_t i = 0; i < r->n_readers; i++)
+                        if (atomic_load(&reader_counters(r->readers[i])->offline) &&
+                            cpu_list_has(online, reader_cpu(r->readers[i])))
+                                reader_kick(r->readers[i]);
+        (void) sd_event_source_set_time_relative(source, HOTPLUG_USEC);
+        return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
 static void recorder_watch_hotplug(Recorder *r) {
@@ -410,6 +410,5 @@ Recorder *recorder_free(Recorder *r) {
         (void) safe_close(r->shared.wake_fd);
         free(r->readers);
         free(r->progress);
-        free(r->online);
         return mfree(r);
 }

@@ -52,3 +52,12 @@ int cpu_list_next(const char **list, unsigned *ret_first, unsigned *ret_last) {
         *list = end + (*end == ',');
         return 1;
 }
+
+bool cpu_list_has(const char *list, unsigned cpu) {
+        unsigned first, last;
+
+        while (cpu_list_next(&list, &first, &last) > 0)
+                if (cpu >= first && cpu <= last)
+                        return true;
+        return false;
+}

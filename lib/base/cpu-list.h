@@ -20,3 +20,5 @@ void cpu_range_parse(const char *s, unsigned *ret_first, unsigned *ret_last);
  * there is no range.
  */
 int cpu_list_next(const char **list, unsigned *ret_first, unsigned *ret_last);
+/* As far as the list is one. */
+bool cpu_list_has(const char *list, unsigned cpu);

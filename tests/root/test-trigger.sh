@@ -57,7 +57,7 @@ for i in 1 2; do
         ftracectl report event-snap-$i >"$work/text" 2>"$err"
         is "with its calls ($i)" "$(count_roots udp_sendmsg "$work/text")" $((2 * i))
 done
-ok 'after the last it ends' wait_until 10 ended event
+ok 'after the last it ends' wait_until 30 ended event
 is_as_before 'the kernel is as it was'
 
 exits 'a flight recorder waits for a function' 0 ftracectl arm -n flight --in-kernel --buffer-size=64K --min-gap=1h \

@@ -65,5 +65,18 @@ START_TEST(what_is_no_range_ends_a_list)
         }
 END_TEST
 
+START_TEST(a_list_has_what_its_ranges_have)
+        {
+                static const unsigned in[] = { 0, 3, 8 }, out[] = { 4, 7, 9, 8191 };
+
+                for (size_t i = 0; i < ELEMENTSOF(in); i++)
+                        ck_assert(cpu_list_has("0-3,8\n", in[i]));
+                for (size_t i = 0; i < ELEMENTSOF(out); i++)
+                        ck_assert(!cpu_list_has("0-3,8\n", out[i]));
+                ck_assert(!cpu_list_has("", 0));
+                ck_assert(!cpu_list_has("x,0", 0));
+        }
+END_TEST
+
 UNIT_MAIN("cpu-list", cpus_are_numbers_and_ascending_ranges, a_list_is_taken_range_by_range,
-          what_is_no_range_ends_a_list)
+          what_is_no_range_ends_a_list, a_list_has_what_its_ranges_have)
