@@ -338,7 +338,8 @@ int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, Admission 
                 r = tracer_new(c, ret, m, a, refusal);
         if (r != 0)
                 return r;
-        r = hooks_for_waiting(&c->functions, m, &a->roots, &a->waiting, &(*ret)->waits);
+        r = hooks_for_waiting(&c->functions, m, &a->roots, &a->lean.hooks, &a->waiting,
+                              &(*ret)->waits);
         if (r < 0)
                 tracer_free(*ret);
         return r;

@@ -111,9 +111,9 @@ bool controller_guess_instances(Controller *c);
 ClaimValues controller_claim_values(const Controller *c, const Spec *spec);
 /* The memory and the claim only. */
 void tracer_free(Tracer *t);
-/* controller-trigger.c.  Of a session that waits armed, where everything would be hooked, the roots. */
-int hooks_for_waiting(const Functions *f, const SessionMeta *m, const Strv *roots, Hooks *hooks,
-                      bool *ret_waits);
+/* controller-trigger.c.  Of a session that waits armed: the roots, unless @lean says what is hooked. */
+int hooks_for_waiting(const Functions *f, const SessionMeta *m, const Strv *roots,
+                      const Hooks *lean, Hooks *ret, bool *ret_waits);
 int tracer_attach_notifiers(Tracer *t, Plan *p, const SessionMeta *m, const Strv *roots,
                             const Strv *threads, Refusal *refusal);
 /* Adds to a dry plan the switches that a session of @m begins with. */

@@ -156,10 +156,10 @@ static int hook_roots(const Functions *f, const Strv *roots, Hooks *hooks) {
         return r < 0 || roots->n <= FEW_NAMES ? r : functions_find_lines(f, roots, &hooks->lines);
 }
 
-int hooks_for_waiting(const Functions *f, const SessionMeta *m, const Strv *roots, Hooks *hooks,
-                      bool *ret_waits) {
-        *ret_waits = hooks->names.n == 0 && controller_waits_for_start(&m->spec);
-        return *ret_waits ? hook_roots(f, roots, hooks) : 0;
+int hooks_for_waiting(const Functions *f, const SessionMeta *m, const Strv *roots,
+                      const Hooks *lean, Hooks *ret, bool *ret_waits) {
+        *ret_waits = lean->names.n == 0 && controller_waits_for_start(&m->spec);
+        return *ret_waits ? hook_roots(f, roots, ret) : 0;
 }
 
 bool tracer_waits(const Tracer *t) {

@@ -116,6 +116,28 @@ START_TEST(what_is_left_out_is_hooked_with_what_is_recorded_alone)
         }
 END_TEST
 
+START_TEST(what_waits_for_a_trigger_hooks_what_it_will_record_or_its_roots)
+        {
+                for (int lean = 0; lean < 2; lean++) {
+                        CASE(t, true);
+                        Tracer *tracer;
+
+                        if (lean)
+                                ck_assert_int_eq(strv_add(&t.m->spec.hooked, "vfs_*"), 0);
+                        ck_assert_int_eq(strv_add(&t.m->spec.triggers, "start command"), 0);
+                        tracer = arm(&t);
+                        ck_assert_int_eq(tracer_waits(tracer), !lean);
+                        expect_file(&t, "set_ftrace_filter",
+                                    lean ? "udp_sendmsg\nvfs_read\nvfs_write\n" : "udp_sendmsg\n");
+                        ck_assert_int_eq(tracer_hook_all(tracer), 0);
+                        expect_file(&t, "set_ftrace_filter",
+                                    lean ? "udp_sendmsg\nvfs_read\nvfs_write\n"
+                                         : "#### all functions enabled ####\n");
+                        expect_as_before(&t, tracer);
+                }
+        }
+END_TEST
+
 START_TEST(only_these_cpus_are_in_the_mask)
         {
                 for (int instances = 0; instances < 2; instances++) {
@@ -388,9 +410,11 @@ START_TEST(who_joins_is_recorded_and_who_leaves_is_not)
 END_TEST
 
 UNIT_MAIN("filters", flat_hooks_the_functions_alone,
-          what_is_left_out_is_hooked_with_what_is_recorded_alone, only_these_cpus_are_in_the_mask,
-          a_cpu_that_is_not_there_is_refused, a_clock_of_this_kernel_is_taken_and_others_are_not,
-          clocks_are_known_by_what_they_count, a_threshold_is_in_whole_microseconds_and_one_for_all,
+          what_is_left_out_is_hooked_with_what_is_recorded_alone,
+          what_waits_for_a_trigger_hooks_what_it_will_record_or_its_roots,
+          only_these_cpus_are_in_the_mask, a_cpu_that_is_not_there_is_refused,
+          a_clock_of_this_kernel_is_taken_and_others_are_not, clocks_are_known_by_what_they_count,
+          a_threshold_is_in_whole_microseconds_and_one_for_all,
           options_that_exist_once_must_be_the_same, what_contradicts_itself_is_refused,
           a_name_is_its_processes_with_all_threads_and_others_threads,
           a_group_is_its_processes_and_those_below_it, who_joins_is_recorded_and_who_leaves_is_not)
