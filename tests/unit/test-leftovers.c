@@ -52,6 +52,8 @@ START_TEST(what_nobody_can_be_named_for_is_named_with_a_command)
                 Tracer *t;
 
                 ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "x", "udp_*", 5), 0);
+                fake_put(k, "set_event", "net:net_dev_queue\n");
+                fake_put(k, "set_event_pid", "163\n");
                 armed = fake_dump(k);
                 lose(k, c);
                 c = fake_controller(k);
@@ -63,6 +65,8 @@ START_TEST(what_nobody_can_be_named_for_is_named_with_a_command)
                 commands = strv_join(&values, "; ");
                 ck_assert_ptr_nonnull(strstr(commands, "/set_graph_function"));
                 ck_assert_ptr_nonnull(strstr(commands, "echo 0 > "));
+                ck_assert_ptr_nonnull(strstr(commands, "/set_event;"));
+                ck_assert_ptr_nonnull(strstr(commands, "/set_event_pid"));
                 controller_free(c);
         }
 END_TEST
