@@ -2,6 +2,7 @@
 # Touches: function_graph, loopback, mounts disks, makes all read-only if they are its own; needs root and function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kernels: 6.12
+# long: waits for disks; kill-faults has one that does not write, and the system story the rest
 #
 # A disk that is full, or becomes read-only: what is recorded waits, and is there when there is room again.
 # What the kernel's buffer cannot hold meanwhile is counted and placed.  A disk that dies: the daemon answers,

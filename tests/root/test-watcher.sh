@@ -2,6 +2,7 @@
 # Touches: function_graph, kills daemons; needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kernels: 6.12
+# long: deaths at random moments, of which every-call has all
 #
 # An independent witness looks at tracefs all the time while sessions start, stop and fail, and the
 # daemon is killed at random moments: never is the filter empty while function_graph is on, and
