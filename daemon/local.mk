@@ -1,6 +1,11 @@
 # daemon/: the only privileged code; moves pages, never interprets them.
 # The library is for the unit tests: all but main.
 noinst_LIBRARIES += %D%/libdaemon.a
+BUILT_SOURCES += %D%/lean/ordinary-names.h
+CLEANFILES += %D%/lean/ordinary-names.h
+EXTRA_DIST += %D%/lean/ordinary-functions
+%D%/lean/ordinary-names.h: %D%/lean/ordinary-functions
+	$(AM_V_GEN)mkdir -p %D%/lean && sed 's/.*/        "&",/' $< >$@
 %C%_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(TRACEFS_CFLAGS) $(SYSTEMD_CFLAGS) $(JANSSON_CFLAGS) $(XXHASH_CFLAGS) -pthread
 %C%_libdaemon_a_SOURCES = \
 	%D%/server/address.c \
@@ -240,6 +245,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/tracer/undoer.h \
 	%D%/admission/untraced.c \
 	%D%/admission/untraced.h \
+	%D%/lean/ordinary.c \
+	%D%/lean/ordinary.h \
 	%D%/lean/workload.c \
 	%D%/lean/workload.h
 daemon_libs = %D%/libdaemon.a $(wire_libs) $(learn_libs) $(codec_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) -lpthread

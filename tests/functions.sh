@@ -26,13 +26,14 @@ unset FTRACED_DEBUG FTRACED_STORE
 # Whatever whoever tests likes to see; a terminal is one that has colours.
 unset NO_COLOR COLUMNS PAGER SYSTEMD_PAGER SYSTEMD_LESS
 export TERM=xterm
-# No limits but those that a story sets: the disk of whoever tests may be nearly full, and an emulated
+# No limits but those that a story sets, and all functions hooked, so that nothing of a tree is missing: the disk of whoever tests may be nearly full, and an emulated
 # CPU takes long for everything.
 export FTRACED_CONFIG=$work/ftraced.conf
 no_limits='[Store]
 MaxUse=0
 KeepFree=0
 [Guard]
+Lean=off
 MaxEventRate=0
 MaxWriteRate=0
 MaxCPU=0'

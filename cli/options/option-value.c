@@ -44,17 +44,13 @@ static int set_json_mode(Options *o, const char *value) {
 }
 
 static int set_lean(Options *o, const char *value) {
-        static const char *const names[] = {
-                [LEAN_OFF] = "off", [LEAN_FULL] = "full", [LEAN_AUTO] = "auto"
-        };
         _cleanup_free_ char *text = NULL;
-        int r;
+        int r = spec_lean_from_name(value);
 
-        for (size_t i = 0; i < ELEMENTSOF(names); i++)
-                if (streq(value, names[i])) {
-                        o->spec.lean = (SpecLean) i;
-                        return STATUS_OK;
-                }
+        if (r >= 0) {
+                o->spec.lean = (SpecLean) r;
+                return STATUS_OK;
+        }
         r = file_read(AT_FDCWD, value, &text, NULL, LEAN_FILE_MAX);
         if (r >= 0)
                 r = strv_split(&o->spec.hooked, text, " \t\n");

@@ -115,8 +115,8 @@ static const Option options[] = {
           .choose = spec_on_full_from_name },
         { "lean",           0,  OPTIONS_RECORD, OPTION_LEAN,     AT(spec.lean), "WHAT",
           "hook only functions that were seen below these (\"full\"), only the cheap\n"
-          "ones of them (\"auto\"), all functions of the kernel (\"off\", the default),\n"
-          "or those in FILE, one per line" },
+          "ones of them (\"auto\", the default but of run and follow), all functions of\n"
+          "the kernel (\"off\"), or those in FILE, one per line" },
         { "budget",         0,  OPTIONS_RECORD, OPTION_PERCENT,  AT(spec.budget_ppm), "PERCENT",
           "how much --lean=auto may slow down other work (default: 2%)", 0, 1000000 },
         { "max-hooked",     0,  OPTIONS_RECORD, OPTION_COUNT,    AT(spec.max_hooked), "N",

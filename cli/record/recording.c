@@ -143,6 +143,12 @@ static json_t *start_parameters(const Options *o, const Spec *spec) {
         return json_incref(parameters);
 }
 
+/* Somebody looks on, and wants to see everything for as long as that takes. */
+static bool hooks_all(const Options *o) {
+        return (streq(o->verb, "run") || streq(o->verb, "follow")) && !o->profile &&
+               o->spec.lean == LEAN_DEFAULT && o->spec.hooked.n == 0 && !o->spec.flat;
+}
+
 /* What is asked for, with functions for what stands for them; an exit status. */
 static int describe(json_t **ret, const Options *o, Client *c, const Strv *functions) {
         _cleanup_spec_ Spec spec = {};
@@ -155,6 +161,8 @@ static int describe(json_t **ret, const Options *o, Client *c, const Strv *funct
                 return status;
         if (spec.functions.n > spec.max_functions && !o->profile)
                 return too_many(spec.functions.n, spec.max_functions);
+        if (hooks_all(o))
+                spec.lean = LEAN_OFF;
         *ret = start_parameters(o, &spec);
         return *ret ? STATUS_OK : out_of_memory();
 }
@@ -177,6 +185,9 @@ int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *
         if (status != STATUS_OK)
                 return status;
         status = source_meta_from_reply(ret, reply);
+        if (status == STATUS_OK && hooks_all(o))
+                talk(o, "Note: every function of the kernel is hooked meanwhile, which slows other "
+                        "work down; --lean=auto avoids that.");
         if (status == STATUS_OK)
                 retention_talk(o, reply);
         return status;

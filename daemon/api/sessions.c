@@ -254,6 +254,8 @@ static int sessions_apply_limits(const Sessions *s, SessionMeta *m) {
         /* 0 in a spec is "as ftraced.conf says", there it is "no limit". */
         spec->segment_bytes = spec->segment_bytes ?: l->max_segment_bytes ?: SPEC_UNLIMITED;
         spec->segment_ns = spec->segment_ns ?: l->max_segment_ns;
+        if (spec->lean == LEAN_DEFAULT)
+                spec->lean = l->lean;
         if (spec->max_bytes == 0 && (spec->ring || l->session_is_limited))
                 spec->max_bytes = l->max_session_bytes;
         if (!l->session_is_limited || spec->max_bytes <= l->max_session_bytes)

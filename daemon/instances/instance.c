@@ -213,14 +213,24 @@ void hooks_done(Hooks *h) {
         strv_done(&h->lines);
 }
 
-int instance_plan_hooks(Instance *i, Plan *p, Ledger *l, const char *session, const Hooks *hooks) {
+static int plan_functions(Instance *i, Plan *p, Ledger *l, const char *session, const char *file,
+                          const Hooks *hooks) {
         _cleanup_free_ char *path = NULL, *names = strv_join(&hooks->names, "\n"),
                             *lines = strv_join(&hooks->lines, "\n");
 
-        if (!names || !lines || asprintf(&path, "%sset_ftrace_filter", i->dir) < 0)
+        if (!names || !lines || asprintf(&path, "%s%s", i->dir, file) < 0)
                 return -ENOMEM;
         return plan_add_text(p, i->fs, l, i->name ? NULL : session, path, names,
                              hooks->lines.n > 0 ? lines : NULL);
+}
+
+int instance_plan_hooks(Instance *i, Plan *p, Ledger *l, const char *session, const Hooks *hooks) {
+        return plan_functions(i, p, l, session, "set_ftrace_filter", hooks);
+}
+
+int instance_plan_not_hooked(Instance *i, Plan *p, Ledger *l, const char *session,
+                             const Hooks *not_hooked) {
+        return plan_functions(i, p, l, session, "set_ftrace_notrace", not_hooked);
 }
 
 static int plan_option(Instance *i, Plan *p, Ledger *l, const char *session, const char *file,
@@ -246,12 +256,11 @@ static int keep_pids(const Instance *i, const Plan *p, Ledger *l, const char *se
 
 static int plan_settings(Instance *i, Plan *p, Ledger *l, const char *session,
                          const InstanceSettings *s) {
-        _cleanup_free_ char *mask = make_mask(i, s->cpus), *pids = strv_join(s->threads, "\n"),
-                            *notrace = strv_join(s->not_hooked, "\n");
+        _cleanup_free_ char *mask = make_mask(i, s->cpus), *pids = strv_join(s->threads, "\n");
         char size[32], percent[16];
         int r;
 
-        if (!mask || !pids || !notrace)
+        if (!mask || !pids)
                 return -ENOMEM;
         (void) snprintf(size, sizeof(size), "%" PRIu64, (s->buffer_bytes + 1023) / 1024);
         (void) snprintf(percent, sizeof(percent), "%u", s->percent);
@@ -265,7 +274,7 @@ static int plan_settings(Instance *i, Plan *p, Ledger *l, const char *session,
         if (r >= 0)
                 r = plan_own(i, p, l, session, "buffer_percent", percent);
         if (r >= 0)
-                r = plan_own(i, p, l, session, "set_ftrace_notrace", notrace);
+                r = instance_plan_not_hooked(i, p, l, session, s->not_hooked);
         if (r >= 0)
                 r = instance_plan_hooks(i, p, l, session, s->hooks);
         if (r >= 0 && (!i->name || s->cpus->n > 0))

@@ -51,9 +51,9 @@ typedef struct InstanceSettings {
         const Strv *threads;   /* that are recorded; none: all */
         bool threads_change;   /* while it records */
         bool no_irqs, no_sleep_time;
-        const Strv *not_hooked; /* functions that set_ftrace_notrace is to hold */
-        const Hooks *hooks;     /* what set_ftrace_filter is to hold */
-        bool args;              /* are recorded; the kernel can */
+        const Hooks *hooks,
+                *not_hooked; /* what set_ftrace_filter and set_ftrace_notrace are to hold */
+        bool args;           /* are recorded; the kernel can */
 } InstanceSettings;
 
 /* Whether options/funcgraph-irqs and options/sleep-time have one value for all instances. */
@@ -63,8 +63,10 @@ bool instance_shares_options(const Tracefs *fs);
  * tracer.  What older kernels keep once for all instances goes to the ledger as shared.
  */
 int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const InstanceSettings *s);
-/* Other functions are hooked from now on; the tracer may be on.  For instance_plan()'s session. */
+/* Other functions are hooked from now on, or not; the tracer may be on.  For instance_plan()'s session. */
 int instance_plan_hooks(Instance *i, Plan *p, Ledger *l, const char *session, const Hooks *hooks);
+int instance_plan_not_hooked(Instance *i, Plan *p, Ledger *l, const char *session,
+                             const Hooks *not_hooked);
 /* current_tracer = function_graph, and the counters' starting point.  -EBUSY: a pipe is open. */
 int instance_start(Instance *i, Plan *p, const char **ret_file);
 

@@ -27,6 +27,7 @@
 #include "store/format.h"
 
 #define MAGIC "ftraced lean 2\n"
+#define NO_ORDINARY "ordinary no"
 #define MAX_FILE_BYTES ((size_t) 16 << 20)
 #define MAX_NOTES_BYTES 65536
 #define TASK_NAME_MAX 16
@@ -160,6 +161,10 @@ static int parse_line(LeanCache *c, const char *line) {
                 return parse_number(rest, &c->learned_ns);
         if ((rest = startswith(line, "calls ")))
                 return parse_number(rest, &c->n_calls);
+        if (streq(line, NO_ORDINARY)) {
+                c->lacks_ordinary = true;
+                return 0;
+        }
         if ((rest = startswith(line, "tasks ")))
                 return parse_tasks(c, rest);
         if (startswith(line, "fixed ") || streq(line, "fixed"))
@@ -300,6 +305,8 @@ int lean_cache_write(const LeanCache *c, int store_fd, const char *key, const ch
                 return -ENOMEM;
         buf_printf(&b, MAGIC "kernel %s\nroots %s\nlearned %" PRIu64 "\ncalls %" PRIu64 "\n",
                    kernel, words, c->learned_ns, c->n_calls);
+        if (c->lacks_ordinary)
+                buf_adds(&b, NO_ORDINARY "\n");
         if (c->tasks.n > 0) {
                 buf_printf(&b, "tasks %s\n", tasks);
                 write_weights(&b, "fixed", c->fixed_ppm, c->tasks.n);

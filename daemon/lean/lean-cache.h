@@ -12,6 +12,7 @@
  *      roots udp_sendmsg
  *      learned 1795267200000000000         when, on the real time clock [ns]
  *      calls 600                           of the roots, that it was learned from
+ *      ordinary no                         those of daemon/lean/ordinary.h were not hooked then
  *      tasks read pipe fork                what ordinary work was measured (daemon/lean/workload.h)
  *      fixed 0 20000 0                     how much longer each takes whatever is hooked [millionths]
  *      __rcu_read_lock 91000 45000 8200    a function, and how much longer each task takes while it
@@ -44,6 +45,7 @@ typedef struct LeanFunction {
 typedef struct LeanCache {
         uint64_t learned_ns;
         uint64_t n_calls;
+        bool lacks_ordinary;
         Strv tasks;
         uint32_t fixed_ppm[LEAN_MAX_TASKS];
         LeanFunction *functions; /* n of them, sorted by name, unique */

@@ -15,6 +15,7 @@
 #include "base/now.h"
 #include "daemon/admission/admission.h"
 #include "daemon/lean/lean.h"
+#include "daemon/lean/ordinary.h"
 
 /* Of the budget is planned: what others then pay was up to a quarter more than the estimate (linux 6.12,
  * tests/bench/bench-overhead, a ping-pong through pipes). */
@@ -22,6 +23,7 @@
 
 void lean_choice_done(LeanChoice *c) {
         hooks_done(&c->hooks);
+        hooks_done(&c->not_hooked);
         strv_done(&c->left_out);
         strv_done(&c->left_out_in);
 }
@@ -40,6 +42,7 @@ int lean_choice_tell(const LeanChoice *c, SessionMeta *m) {
         strv_done(&m->left_out_in);
         m->left_out_in = TAKE(left_out_in, (Strv){});
         m->n_hooked = (uint32_t) c->hooks.names.n;
+        m->n_ordinary = c->n_ordinary;
         m->learned_ns = c->learned_ns;
         m->learned_calls = c->learned_calls;
         m->learns = c->learns;
@@ -165,42 +168,60 @@ static int choose_list(LeanChoice *ret, const Functions *f, const Spec *spec, co
 }
 
 bool lean_asks(const Spec *spec) {
-        return spec->lean != LEAN_OFF && !spec->flat && spec->hooked.n == 0;
+        return (spec->lean == LEAN_FULL || spec->lean == LEAN_AUTO) && !spec->flat && spec->hooked.n == 0;
 }
 
-/* Why all is hooked, which everybody pays for.  @c: what is known, not enough. */
-static int explain(Strv *warnings, const LeanCache *c, const Strv *roots, bool learns,
+/* What is hooked while too little is known, and why: all, which everybody pays for, or nearly all.
+ * @c: what is known. */
+static int explain(Strv *warnings, const LeanCache *c, const Strv *roots, const LeanChoice *choice,
                    bool is_being_learned) {
-        char who[NAME_QUOTE_MAX + 16], text[2 * sizeof(who) + 256];
+        char who[NAME_QUOTE_MAX + 16], what[96] = "all functions", text[2 * sizeof(who) + 352],
+                                       number[UNIT_TEXT_MAX];
         bool is_one = roots->n == 1;
 
         if (is_one)
                 (void) snprintf(who, sizeof(who), "%s", roots->items[0]);
         else
                 (void) snprintf(who, sizeof(who), "the %zu functions", roots->n);
+        if (choice->n_ordinary > 0)
+                (void) snprintf(what, sizeof(what), "all functions but %s that ordinary work calls",
+                                format_count(number, choice->n_ordinary));
         if (is_being_learned)
                 (void) snprintf(text, sizeof(text),
-                                "what %s call%s is still being learned; all functions are hooked "
-                                "meanwhile",
-                                who, is_one ? "s" : "");
-        else if (!learns)
+                                "what %s call%s is still being learned; %s are hooked meanwhile",
+                                who, is_one ? "s" : "", what);
+        else if (!choice->learns)
                 (void) snprintf(text, sizeof(text),
                                 "what %s call%s is not known, and is not learned from a part of it "
-                                "(--depth, --notrace, --slower, --no-irqs); all functions are "
-                                "hooked",
-                                who, is_one ? "s" : "");
+                                "(--depth, --notrace, --slower, --no-irqs); %s are hooked",
+                                who, is_one ? "s" : "", what);
         else if (c->n > 0 && c->n_calls < LEAN_MIN_CALLS)
                 (void) snprintf(text, sizeof(text),
                                 "too few calls of %s were seen (%" PRIu64 " of %i) to say what "
-                                "%s; all functions are hooked until there are more",
-                                who, c->n_calls, LEAN_MIN_CALLS, is_one ? "it calls" : "they call");
+                                "%s; %s are hooked until there are more",
+                                who, c->n_calls, LEAN_MIN_CALLS, is_one ? "it calls" : "they call",
+                                what);
         else
                 (void) snprintf(text, sizeof(text),
-                                "what %s call%s is not known %s; all functions are hooked until it "
-                                "is learned",
-                                who, is_one ? "s" : "",
-                                c->n > 0 ? "any more, after a week" : "yet");
+                                "what %s call%s is not known %s; %s are hooked until it is learned",
+                                who, is_one ? "s" : "", c->n > 0 ? "any more, after a week" : "yet",
+                                what);
         return strv_add(warnings, text);
+}
+
+/* So that others do not pay: what is hooked in vain for roots that are not called is called by them. */
+static int leave_ordinary_out(LeanChoice *c, const Functions *f, const Strv *roots,
+                              const Strv *notrace) {
+        _cleanup_strv_ Strv all = {};
+        int r = ordinary_find(f, &all);
+
+        for (size_t i = 0; r >= 0 && i < all.n; i++)
+                if (!strv_contains(roots, all.items[i]) && !strv_contains(notrace, all.items[i]))
+                        r = strv_add(&c->not_hooked.names, all.items[i]);
+        if (r >= 0)
+                r = functions_find_lines(f, &c->not_hooked.names, &c->not_hooked.lines);
+        c->n_ordinary = (uint32_t) c->not_hooked.names.n;
+        return r;
 }
 
 int lean_choose(LeanChoice *ret, int store_fd, int root_fd, const Functions *f, const Spec *spec,
@@ -221,11 +242,16 @@ int lean_choose(LeanChoice *ret, int store_fd, int root_fd, const Functions *f, 
         r = load(&cache, store_fd, root_fd, f, roots, warnings);
         if (r < 0)
                 return r;
-        if (r == 0 || is_old(&cache)) {
+        if (r == 0 || is_old(&cache) || (spec->lean == LEAN_FULL && cache.lacks_ordinary)) {
                 /* Less than all that the roots call teaches less. */
-                ret->learns = spec->depth == 0 && spec->notrace.n == 0 && spec->slower_ns == 0 &&
-                              !spec->no_irqs;
-                return explain(warnings, &cache, roots, ret->learns, is_being_learned);
+                choice.learns = spec->depth == 0 && spec->notrace.n == 0 && spec->slower_ns == 0 &&
+                                !spec->no_irqs;
+                r = spec->lean == LEAN_AUTO ? leave_ordinary_out(&choice, f, roots, notrace) : 0;
+                if (r >= 0)
+                        r = explain(warnings, &cache, roots, &choice, is_being_learned);
+                if (r >= 0)
+                        *ret = TAKE(choice, (LeanChoice){});
+                return MIN(r, 0);
         }
         r = lean_select(&cache, roots,
                         spec->lean == LEAN_FULL ? UINT64_MAX
@@ -255,6 +281,7 @@ int lean_learn(int store_fd, int root_fd, const Functions *f, const Strv *roots,
         r = lean_cache_read(&all, store_fd, key);
         if (r < 0 && r != -ENOENT)
                 return r;
+        all.lacks_ordinary = new->lacks_ordinary && (all.n == 0 || all.lacks_ordinary);
         /* Weights of other tasks than these say nothing beside them. */
         if (new->tasks.n > 0 && !strv_equal(&all.tasks, &new->tasks)) {
                 strv_done(&all.tasks);

@@ -8,7 +8,8 @@
  * pays.  Lean hooks the functions that were seen under the roots before (daemon/lean/lean-cache.h);
  * with a budget, without those that ordinary work of others calls most: calls of these are then
  * part of their callers' own time.  What was not seen yet is not hooked and so is missing; what
- * nobody knows yet, and what was learned LEAN_RELEARN_NS ago, is learned with everything hooked.
+ * nobody knows yet, and what was learned LEAN_RELEARN_NS ago, is learned with everything hooked, or
+ * with everything but what ordinary work calls (daemon/lean/ordinary.h) where others are not to pay.
  */
 
 #include "daemon/instances/instance.h"
@@ -21,7 +22,9 @@
 #define LEAN_RELEARN_NS (UINT64_C(7) * 24 * 3600 * 1000000000)
 
 typedef struct LeanChoice {
-        Hooks hooks;                /* none: everything */
+        Hooks hooks;                /* none: everything ... */
+        Hooks not_hooked;           /* ... but these */
+        uint32_t n_ordinary;        /* of them, because ordinary work calls them */
         Strv left_out, left_out_in; /* as in SessionMeta */
         uint64_t learned_ns;        /* when, on the real time clock */
         uint64_t learned_calls;     /* of the roots, from which */

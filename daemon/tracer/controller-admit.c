@@ -35,7 +35,6 @@ Admission *admission_free(Admission *a) {
         if (!a)
                 return NULL;
         answers_done(a);
-        strv_done(&a->clock_readers);
         lean_choice_done(&a->lean);
         hooks_done(&a->waiting);
         return mfree(a);

@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/admission/admission.h"
-#include "daemon/admission/clock-reader.h"
 #include "daemon/admission/override.h"
 #include "daemon/instances/event-set.h"
 #include "daemon/instances/task-filter.h"
@@ -102,7 +101,7 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                                                .threads_change = task_filter_follows(&m->spec),
                                                .no_irqs = m->spec.no_irqs,
                                                .no_sleep_time = m->spec.no_sleep_time,
-                                               .not_hooked = &a->clock_readers,
+                                               .not_hooked = &a->lean.not_hooked,
                                                .hooks = t->waits ? &a->waiting : &a->lean.hooks,
                                                .args = m->spec.args });
         if (r >= 0)
@@ -194,17 +193,6 @@ static int warn_of_addresses(Controller *c, Strv *warnings) {
                         return r;
         }
         return 0;
-}
-
-static int warn_of_clock_readers(const Strv *clock_readers, Strv *warnings) {
-        _cleanup_free_ char *names = strv_join(clock_readers, ", ");
-
-        if (clock_readers->n == 0)
-                return 0;
-        if (!names)
-                return -ENOMEM;
-        return strv_addf(warnings, "not recorded: %s, with which this kernel reads the trace clock",
-                         names);
 }
 
 /* Those who record already are told by their gaps; who comes, by a sentence. */
@@ -331,9 +319,7 @@ int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, Admission 
         if (r == 0)
                 r = warn_of_addresses(c, &a->warnings);
         if (r == 0)
-                r = clock_reader_find(&c->fs, &c->functions, &a->clock_readers);
-        if (r == 0)
-                r = warn_of_clock_readers(&a->clock_readers, &a->warnings);
+                r = controller_leave_clock_readers_out(c, &a->lean.not_hooked, &a->warnings);
         if (r == 0)
                 r = tracer_new(c, ret, m, a, refusal);
         if (r != 0)

@@ -8,6 +8,7 @@
 
 #include "base/grow.h"
 #include "base/log.h"
+#include "daemon/admission/clock-reader.h"
 #include "daemon/lean/lean.h"
 #include "daemon/tracefs/plan.h"
 #include "daemon/tracer/controller-private.h"
@@ -56,6 +57,23 @@ bool controller_is_learning_of(const Controller *c, const Spec *spec, const Strv
         return false;
 }
 
+int controller_leave_clock_readers_out(const Controller *c, Hooks *not_hooked, Strv *warnings) {
+        _cleanup_strv_ Strv readers = {};
+        _cleanup_free_ char *names = NULL;
+        int r = clock_reader_find(&c->fs, &c->functions, &readers);
+
+        if (r < 0 || readers.n == 0)
+                return r;
+        names = strv_join(&readers, ", ");
+        r = names ? strv_addf(warnings,
+                              "not recorded: %s, with which this kernel reads the trace clock",
+                              names)
+                  : -ENOMEM;
+        for (size_t i = 0; r >= 0 && i < readers.n; i++)
+                r = strv_add(&not_hooked->names, readers.items[i]);
+        return r < 0 ? r : functions_find_lines(&c->functions, &readers, &not_hooked->lines);
+}
+
 int controller_narrow(Controller *c, Tracer *t, SessionMeta *m) {
         _cleanup_strv_ Strv warnings = {};
         _cleanup_lean_choice_ LeanChoice choice = {};
@@ -69,7 +87,14 @@ int controller_narrow(Controller *c, Tracer *t, SessionMeta *m) {
                         &m->notrace, false, &warnings, &refusal);
         if (r != 0 || choice.hooks.lines.n == 0)
                 return MIN(r, 0);
-        r = instance_plan_hooks(t->instance, &plan, c->ledger, t->claim->session, &choice.hooks);
+        r = controller_leave_clock_readers_out(c, &choice.not_hooked, &warnings);
+        if (r >= 0)
+                r = instance_plan_hooks(t->instance, &plan, c->ledger, t->claim->session,
+                                        &choice.hooks);
+        /* After that, so that at no time everything is hooked. */
+        if (r >= 0)
+                r = instance_plan_not_hooked(t->instance, &plan, c->ledger, t->claim->session,
+                                             &choice.not_hooked);
         if (r >= 0)
                 r = ledger_commit(c->ledger, c->fs.path);
         if (r >= 0)

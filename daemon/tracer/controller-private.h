@@ -79,7 +79,6 @@ struct Admission {
         bool has_instances;
 
         /* what tracer_prepare() adds */
-        Strv clock_readers;
         LeanChoice lean;
         Hooks waiting; /* what is hooked instead while it only waits, if tracer_waits() */
 };
@@ -118,6 +117,8 @@ int tracer_attach_notifiers(Tracer *t, Plan *p, const SessionMeta *m, const Strv
                             const Strv *threads, Refusal *refusal);
 /* Adds to a dry plan the switches that a session of @m begins with. */
 int tracer_plan_switches(const Tracer *t, Plan *p, const SessionMeta *m);
+/* Adds the functions that read the trace clock, and a warning of it.  0 or -ENOMEM. */
+int controller_leave_clock_readers_out(const Controller *c, Hooks *not_hooked, Strv *warnings);
 /* Looks how long ordinary work takes, before @t is armed: afterwards it is too late. */
 void tracer_look_at_quiet(Tracer *t);
 /* Puts everything back that @t changed, and frees it unless its tracer is still on.  0 or -errno. */

@@ -297,6 +297,7 @@ int learning_pass_start(LearningPass **ret, sd_event *event, Background *backgro
         l->userdata = userdata;
         l->hook_cost.fd = -EBADF;
         l->measures_cost = quiet != NULL;
+        l->learned.lacks_ordinary = m->n_ordinary > 0;
         if (quiet)
                 l->quiet = *quiet;
         l->session = strdup(m->name);

@@ -32,10 +32,20 @@ typedef enum ValueType {
         VALUE_LEAST_DURATION, /* "infinity" is no lack of a limit */
         VALUE_COUNT,
         VALUE_PERCENT,
+        VALUE_LEAN,
         VALUE_FUNCTIONS,
         VALUE_EVENTS,
         _VALUE_TYPE_N,
 } ValueType;
+
+static int parse_lean(const char *s, uint64_t *ret) {
+        int r = spec_lean_from_name(s);
+
+        if (r <= LEAN_DEFAULT)
+                return ORIGIN(-EINVAL);
+        *ret = (uint64_t) r;
+        return 0;
+}
 
 /* How a number is read, and what it is said to be. */
 static const struct {
@@ -48,6 +58,7 @@ static const struct {
         [VALUE_LEAST_DURATION] = { parse_duration, "time like 1h or 2weeks" },
         [VALUE_COUNT] = { parse_count, "number like 4096 or 500K" },
         [VALUE_PERCENT] = { parse_percent, "share like 50%" },
+        [VALUE_LEAN] = { parse_lean, "word like auto, full or off" },
         [VALUE_FUNCTIONS] = { NULL, "list of functions' names and globs" },
         [VALUE_EVENTS] = { NULL, "list of events and globs like sched:sched_switch irq:*" },
 };
@@ -75,6 +86,7 @@ static const struct {
                                        offsetof(Config, max_retention_ns), "0", 0 },
         [CONFIG_MIN_RETENTION_SEC] = { "Store", "MinRetentionSec", VALUE_LEAST_DURATION,
                                        offsetof(Config, min_retention_ns), "1h", 0 },
+        [CONFIG_LEAN] = { "Guard", "Lean", VALUE_LEAN, offsetof(Config, lean), "auto", 0 },
         [CONFIG_MAX_HOOKED_FUNCTIONS] = { "Guard", "MaxHookedFunctions", VALUE_COUNT,
                                           offsetof(Config, max_hooked), "4096", 0 },
         [CONFIG_MAX_BUFFER_MEMORY] = { "Guard", "MaxBufferMemory", VALUE_SHARE,
@@ -120,7 +132,7 @@ const char *config_text(const Config *c, ConfigKey key) {
 /* --- values ----------------------------------------------------------------------------------- */
 
 static int parse_number(const char *s, ValueType type, uint64_t *ret) {
-        if (streq(s, "infinity")) {
+        if (streq(s, "infinity") && type != VALUE_LEAN) {
                 *ret = type == VALUE_LEAST_DURATION ? CONFIG_FOREVER_NS : 0;
                 return 0;
         }
@@ -336,6 +348,7 @@ Limits config_limits(const Config *c, uint64_t fs_bytes, unsigned n_cpus) {
                 .max_retention_ns = c->max_retention_ns,
                 .min_retention_ns = c->min_retention_ns,
                 .max_buffer_memory = c->max_buffer_memory,
+                .lean = (SpecLean) c->lean,
                 .max_hooked = c->max_hooked,
                 .max_event_rate = c->max_event_rate,
                 .max_write_rate = c->max_write_rate,

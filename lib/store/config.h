@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/strv.h"
+#include "store/spec.h"
 
 /* Of the store's file system, or of the memory that is available, or bytes. */
 typedef struct ConfigShare {
@@ -30,6 +31,7 @@ typedef enum ConfigKey {
         CONFIG_MAX_SEGMENT_SEC,
         CONFIG_MAX_RETENTION_SEC,
         CONFIG_MIN_RETENTION_SEC,
+        CONFIG_LEAN,
         CONFIG_MAX_HOOKED_FUNCTIONS,
         CONFIG_MAX_BUFFER_MEMORY,
         CONFIG_MAX_EVENT_RATE,
@@ -67,6 +69,7 @@ typedef struct Config {
         uint64_t max_segment_bytes;
         uint64_t max_segment_ns, max_retention_ns; /* 0: no limit */
         uint64_t min_retention_ns;                 /* CONFIG_FOREVER_NS: "infinity" */
+        uint64_t lean;                             /* a SpecLean */
         ConfigShare max_buffer_memory;
         uint64_t max_event_rate;                          /* UINT64_MAX: by default; 0: no limit */
         uint64_t max_hooked, max_write_rate, max_cpu_ppm; /* 0: no limit */
@@ -84,6 +87,7 @@ typedef struct Config {
                    .max_segment_bytes = UINT64_MAX,                                                \
                    .max_segment_ns = CONFIG_SEGMENT_NS,                                            \
                    .min_retention_ns = CONFIG_MIN_RETENTION_NS,                                    \
+                   .lean = LEAN_AUTO,                                                              \
                    .max_hooked = CONFIG_HOOKED,                                                    \
                    .max_buffer_memory.percent = CONFIG_MEMORY_PERCENT,                             \
                    .max_event_rate = UINT64_MAX,                                                   \
@@ -131,6 +135,7 @@ typedef struct Limits {
         uint64_t max_session_bytes; /* of a ring that names none, and of any session if it is set */
         bool session_is_limited;    /* max_session_bytes was set, not only the default of rings */
         uint64_t max_segment_bytes, max_segment_ns, max_retention_ns, min_retention_ns;
+        SpecLean lean;                 /* of who says nothing */
         ConfigShare max_buffer_memory; /* of what is available */
         uint64_t max_hooked, max_event_rate, max_write_rate, max_cpu_ppm;
         const Strv *member_functions; /* globs; borrowed from the Config; NULL: all */

@@ -109,6 +109,7 @@ static const JsonField meta_fields[] = {
         NUMBER(SessionMeta, n_possible_cpus, U32, STORE_MAX_CPUS),
         JSON_FIELD(SessionMeta, big_endian, BOOL),
         NUMBER(SessionMeta, n_hooked, U32, INT32_MAX),
+        NUMBER(SessionMeta, n_ordinary, U32, INT32_MAX),
         OPTIONAL(newer_version, U32, INT32_MAX),
         LIST(left_out, MAX_ROOTS, FUNCTION_NAME_MAX),
         LIST(left_out_in, MAX_ROOTS, MAX_SENTENCE_BYTES, .flags = JSON_FIELD_OMIT),

@@ -91,7 +91,8 @@ typedef struct SessionMeta {
         uint32_t page_bytes;    /* sub-buffer size */
         uint32_t n_possible_cpus; /* nr_cpu_ids: width of the CPU column */
         bool big_endian;
-        uint32_t n_hooked; /* functions that are hooked; 0: all of the kernel's */
+        uint32_t n_hooked;   /* functions that are hooked; 0: all of the kernel's ... */
+        uint32_t n_ordinary; /* ... but so many that ordinary work calls */
         Strv left_out;     /* functions seen under the roots before that are not hooked */
         Strv left_out_in;  /* some callers of each, one space between two */
         uint64_t

@@ -30,6 +30,7 @@ static bool pid_is_valid(const char *s) {
 }
 
 static const char *const lean_names[] = {
+        [LEAN_DEFAULT] = "default",
         [LEAN_OFF] = "off",
         [LEAN_FULL] = "full",
         [LEAN_AUTO] = "auto",
@@ -51,15 +52,23 @@ static const char *const on_full_names[] = {
         [SPEC_ON_FULL_STOP] = "stop",
 };
 
+static int from_name(const char *const *names, int n, const char *s) {
+        for (int i = 0; i < n; i++)
+                if (streq(names[i], s))
+                        return i;
+        return ORIGIN(-EINVAL);
+}
+
+int spec_lean_from_name(const char *s) {
+        return from_name(lean_names, _LEAN_N, s);
+}
+
 const char *spec_on_full_name(SpecOnFull o) {
         return (size_t) o < ELEMENTSOF(on_full_names) ? on_full_names[o] : "unknown";
 }
 
 int spec_on_full_from_name(const char *s) {
-        for (int i = 0; i < _SPEC_ON_FULL_N; i++)
-                if (streq(on_full_names[i], s))
-                        return i;
-        return ORIGIN(-EINVAL);
+        return from_name(on_full_names, _SPEC_ON_FULL_N, s);
 }
 
 static const JsonField fields[] = {
@@ -86,7 +95,7 @@ static const JsonField fields[] = {
         NUMBER(buffer_bytes, BUFFER_BYTES_MIN, BUFFER_BYTES_MAX, SPEC_DEFAULT_BUFFER_BYTES),
         NUMBER(max_functions, 1, MAX_FUNCTIONS_MAX, SPEC_DEFAULT_MAX_FUNCTIONS),
         WORD(on_full, on_full_names, SPEC_ON_FULL_WAIT),
-        WORD(lean, lean_names, SPEC_DEFAULT_LEAN),
+        WORD(lean, lean_names, LEAN_DEFAULT),
         FLAG(args),
         FLAG(retval),
         LIST(events, JSON_FIELD_OMIT, SPEC_MAX_EVENTS, EVENT_CHOICE_MAX, event_choice_is_valid),

@@ -35,11 +35,15 @@ int spec_on_full_from_name(const char *s);   /* the value, or -EINVAL */
 
 /* Which functions are hooked. */
 typedef enum SpecLean {
-        LEAN_OFF,  /* all of the kernel's */
-        LEAN_FULL, /* those that were learned; all while they are learned */
-        LEAN_AUTO, /* those of them that fit the budget */
+        LEAN_DEFAULT, /* as ftraced.conf says */
+        LEAN_OFF,     /* all of the kernel's */
+        LEAN_FULL,    /* those that were learned; all while they are learned */
+        LEAN_AUTO,    /* those of them that fit the budget; all but ordinary ones while ... */
         _LEAN_N,
 } SpecLean;
+
+int spec_lean_from_name(
+        const char *s); /* "default", "off", "full", "auto": the value, or -EINVAL */
 
 typedef struct Spec {
         Strv functions;       /* names and globs whose call trees are recorded; at least one */
@@ -79,7 +83,6 @@ typedef struct Spec {
         uint64_t min_gap_ns;                       /* between two of them */
 } Spec;
 
-#define SPEC_DEFAULT_LEAN LEAN_OFF
 #define SPEC_DEFAULT_BUDGET_PPM 20000
 #define SPEC_MAX_EVENTS 256
 #define SPEC_DEFAULT_CLOCK "mono"

@@ -34,8 +34,8 @@ start_at_once() {
         if grep -q '^[^#]' "$(filter_of at-once)"; then
                 pass 'at once: what was just seen is what is hooked'
         else
-                says 'at once: it is said that all functions are hooked' \
-                        'udp_sendmsg calls is still being learned; all functions are hooked'
+                says 'at once: it is said what is hooked' \
+                        'udp_sendmsg calls is still being learned; all functions but [0-9,]+ that ordinary work calls are hooked'
         fi
         stops 'at once: stop succeeds' at-once
 }
@@ -64,10 +64,11 @@ functions_in() { # NAME
         ftracectl report --no-pager -q "$1" 2>/dev/null | sed -n 's/^.*|   *\([a-zA-Z_][a-zA-Z0-9_.]*\)().*/\1/p' | sort -u
 }
 
+sed -i '/^Lean=/d' "$FTRACED_CONFIG" # which is auto by default
 ok 'the daemon starts' start_ftraced
 record everything --lean=off
 is 'off: no filter is set' "$hooked" 0
-record learning --lean=auto
+record learning --lean=full
 is 'learning: no filter is set' "$hooked" 0
 ok 'it is learned when the session has ended' wait_until 120 learned
 is_as_before 'after learning the kernel is as it was'
@@ -101,12 +102,17 @@ says 'show says what is not hooked' '(Not hooked: |^ +)(__rcu_read_lock|_raw_spi
 
 # --- while it records ----------------------------------------------------------------------------
 rm "$file"
-exits 'long: start succeeds' 0 ftracectl start -q -n long --lean=auto udp_sendmsg
+exits 'long: start succeeds' 0 ftracectl start -n long udp_sendmsg
+says 'long: what others call is not hooked' 'all functions but [0-9,]+ that ordinary work calls are hooked until it is learned'
+not_hooked=$(filter_of long) not_hooked=${not_hooked%filter}notrace
+ok 'long: that is much' test "$(grep -vc '^#' "$not_hooked")" -gt 500
+ok 'long: but no root' not grep -qx udp_sendmsg "$not_hooked"
 n_pairs=0
 is_narrowed() { # after one more turn of the workload
         "$udp_pairs" "$pairs" && n_pairs=$((n_pairs + pairs)) && grep -q '^[^#]' "$(filter_of long)"
 }
 ok 'long: the filter is narrowed while it records' wait_until 120 is_narrowed
+is 'long: and is all there is' "$(grep -vc '^#' "$not_hooked")" 0
 ok 'long: the workload goes on' "$udp_pairs" $pairs
 n_pairs=$((n_pairs + pairs))
 stops 'long: stop succeeds' long

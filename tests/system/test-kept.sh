@@ -46,7 +46,7 @@ settle() { # nothing has to go as things are, whether the daemon has looked or n
         is 'nothing has to go' "$(ftracectl vacuum --dry-run --json | jq -r '[.removed[].name] | join(" ")')" ''
 }
 config() { # LINE...: of [Store]
-        printf '%s\n' '[Store]' KeepFree=0 "$@" >"$FTRACED_CONFIG"
+        printf '%s\n' '[Guard]' Lean=off '[Store]' KeepFree=0 "$@" >"$FTRACED_CONFIG"
 }
 clean() {
         ftracectl vacuum --size=1 >/dev/null
@@ -127,6 +127,7 @@ clean
 
 exits 'a command is recorded' 0 ftracectl run -n r1 udp_sendmsg -- bash -c "python3 '$work/noise.py' 100 >'$raw'"
 says 'and kept' '^Kept as r1 '
+says 'what others pay is said' '^Note: every function of the kernel is hooked meanwhile'
 exits 'another is' 0 ftracectl run -n r2 udp_sendmsg -- bash -c "python3 '$work/noise.py' 100 >'$raw'"
 says 'it is said what goes for it' '^Note: r1 .* goes next, at '
 settle
@@ -215,7 +216,7 @@ clean
 ok 'it ends' stop_ftraced
 
 # --- a disk that others fill ---------------------------------------------------------------------
-printf '%s\n' '[Store]' MaxUse=600K KeepFree=10M MinRetentionSec=10s >"$FTRACED_CONFIG"
+printf '%s\n' '[Guard]' Lean=off '[Store]' MaxUse=600K KeepFree=10M MinRetentionSec=10s >"$FTRACED_CONFIG"
 echo $((50 << 20)) >"$WORLD_DIR/free"
 ok 'a daemon starts' start_ftraced --tracefs "$work/tracefs"
 record a 10
@@ -234,7 +235,7 @@ says 'why' 'was removed on .*: 5[.0]*M of the disk was free, and 10M has to be \
 clean
 ok 'it ends' stop_ftraced
 
-printf '%s\n' '[Store]' MaxUse=600K KeepFree=10M >"$FTRACED_CONFIG"
+printf '%s\n' '[Guard]' Lean=off '[Store]' MaxUse=600K KeepFree=10M >"$FTRACED_CONFIG"
 echo $((50 << 20)) >"$WORLD_DIR/free"
 ok 'a daemon starts' start_ftraced --tracefs "$work/tracefs"
 record a

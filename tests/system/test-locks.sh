@@ -90,7 +90,7 @@ for mode in shared exclusive ranges all; do
         exits "$mode: root removes what is left" 0 ftracectl remove d
         ok "$mode: it ends" stop_ftraced
 done
-printf '[Store]\nMaxUse=1200K\nMinRetentionSec=0\nKeepFree=0\n' >"$FTRACED_CONFIG"
+printf '[Guard]\nLean=off\n[Store]\nMaxUse=1200K\nMinRetentionSec=0\nKeepFree=0\n' >"$FTRACED_CONFIG"
 ok 'a daemon with limits starts' daemon
 record a
 ok 'a member holds what there is and what comes' lock_all all a

@@ -120,7 +120,7 @@ is 'nothing is left in the end' "$(names)$(ls -A "$store/sessions")" ''
 ok 'the daemon ends in peace' stop_ftraced
 
 # --- by itself ---------------------------------------------------------------------------------
-printf '[Store]\nMaxUse=900K\nMinRetentionSec=1s\nKeepFree=0\nMaxSessionSize=350K\nMaxSegmentSize=128K\nNonsense=1\n' >"$FTRACED_CONFIG"
+printf '[Store]\nMaxUse=900K\nMinRetentionSec=1s\nKeepFree=0\nMaxSessionSize=350K\nMaxSegmentSize=128K\nNonsense=1\n[Guard]\nLean=off\n' >"$FTRACED_CONFIG"
 ok 'a daemon with limits starts' start_ftraced --tracefs "$work/tracefs"
 ok 'what it does not know it says' grep -q 'ftraced.conf:7: unknown key Nonsense=' "$work/ftraced.log"
 exits 'a session without a size starts' 0 ftracectl start -n first udp_sendmsg
@@ -142,7 +142,7 @@ done
 ok 'the oldest went when all took too much' wait_until 10 names_are 'fourth second third'
 ok 'the daemon ends in peace' stop_ftraced
 
-printf '[Store]\nMaxUse=0\nKeepFree=0\nMaxRetentionSec=4s\n' >"$FTRACED_CONFIG"
+printf '[Guard]\nLean=off\n[Store]\nMaxUse=0\nKeepFree=0\nMaxRetentionSec=4s\n' >"$FTRACED_CONFIG"
 ok 'a daemon that keeps nothing for long starts' start_ftraced --tracefs "$work/tracefs"
 record last
 is 'it is there at first' "$(ftracectl list --json | jq -r '[.[].name] | contains(["last"])')" true
@@ -150,7 +150,7 @@ ok 'what is too old goes without anybody asking' wait_until 90 names_are ''
 ok 'the daemon ends in peace' stop_ftraced
 
 # --- without a daemon --------------------------------------------------------------------------
-printf '[Store]\nMaxUse=0\nKeepFree=0\n' >"$FTRACED_CONFIG"
+printf '[Guard]\nLean=off\n[Store]\nMaxUse=0\nKeepFree=0\n' >"$FTRACED_CONFIG"
 ok 'a daemon starts' start_ftraced --tracefs "$work/tracefs"
 record x
 record y

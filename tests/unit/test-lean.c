@@ -225,28 +225,43 @@ START_TEST(what_is_not_known_is_learned_with_everything_hooked)
                 _cleanup_scratch_ Scratch s = SCRATCH;
                 _cleanup_(functions_done) Functions f = {};
                 _cleanup_strv_ Strv warnings = {};
-                LeanChoice choice;
+                _cleanup_lean_choice_ LeanChoice last = {};
+                static const struct {
+                        const char *cache; /* NULL: what was there before */
+                        SpecLean lean;
+                        bool learns, hooks_ordinary;
+                } cases[] = {
+                        { NULL, LEAN_AUTO, true, false },
+                        { NULL, LEAN_FULL, true, true },
+                        { NULL, LEAN_OFF, false, true },
+                        { "ftraced lean 2\nlearned 9000000000000000000\ncalls 99\nkfree\n",
+                          LEAN_AUTO, true, false }, /* too few */
+                        { "ftraced lean 2\nlearned 1\ncalls 600\nkfree\n", LEAN_AUTO, true, false },
+                        { HEAD "ordinary no\nip_make_skb\n", LEAN_FULL, true, true },
+                        { NULL, LEAN_AUTO, false, true },
+                };
                 Tracefs fs;
 
                 set_up(&s, &fs, &f);
-                ck_assert_int_eq(choose(&choice, &s, &f, LEAN_AUTO, &warnings), 0);
-                ck_assert(choice.learns);
-                ck_assert_uint_eq(choice.hooks.names.n, 0);
-                ck_assert_int_eq(choose(&choice, &s, &f, LEAN_OFF, &warnings), 0);
-                ck_assert(!choice.learns);
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_lean_choice_ LeanChoice choice = {};
+                        _cleanup_free_ char *lines = NULL;
 
-                put_cache(&s, &f, "ftraced lean 2\nlearned 9000000000000000000\ncalls 99\nkfree\n");
-                ck_assert_int_eq(choose(&choice, &s, &f, LEAN_AUTO, &warnings), 0);
-                ck_assert_msg(choice.learns, "99 calls were enough");
-
-                put_cache(&s, &f, "ftraced lean 2\nlearned 1\ncalls 600\nkfree\n");
-                ck_assert_int_eq(choose(&choice, &s, &f, LEAN_AUTO, &warnings), 0);
-                ck_assert_msg(choice.learns, "1970 was not too long ago");
+                        if (cases[i].cache)
+                                put_cache(&s, &f, cases[i].cache);
+                        ck_assert_int_eq(choose(&choice, &s, &f, cases[i].lean, &warnings), 0);
+                        ck_assert_int_eq(choice.learns, cases[i].learns);
+                        ck_assert_int_eq(choice.hooks.names.n == 0,
+                                         choice.learns || cases[i].lean == LEAN_OFF);
+                        lines = strv_join(&choice.not_hooked.lines, " ");
+                        ck_assert_str_eq(lines, cases[i].hooks_ordinary ? "" : "3 1 5");
+                        ck_assert_uint_eq(choice.n_ordinary, cases[i].hooks_ordinary ? 0 : 2);
+                }
                 strv_done(&warnings);
 
                 put_cache(&s, &f, "garbage\n");
-                ck_assert_int_eq(choose(&choice, &s, &f, LEAN_AUTO, &warnings), 0);
-                ck_assert(choice.learns);
+                ck_assert_int_eq(choose(&last, &s, &f, LEAN_AUTO, &warnings), 0);
+                ck_assert(last.learns);
                 ck_assert_uint_eq(warnings.n, 2);
                 ck_assert(strstr(warnings.items[0], "damaged"));
         }
@@ -261,7 +276,10 @@ START_TEST(whoever_has_all_functions_hooked_is_told_why)
                         bool is_being_learned;
                         const char *why; /* NULL: nothing is said */
                 } cases[] = {
-                        { NULL, LEAN_AUTO, 0, false, "is not known yet; all functions are hooked" },
+                        { NULL, LEAN_AUTO, 0, false,
+                          "is not known yet; all functions but 2 that ordinary work calls are "
+                          "hooked" },
+                        { NULL, LEAN_FULL, 0, false, "is not known yet; all functions are hooked" },
                         { NULL, LEAN_FULL, 0, true,
                           "what udp_sendmsg calls is still being learned; all functions are "
                           "hooked" },
@@ -270,7 +288,7 @@ START_TEST(whoever_has_all_functions_hooked_is_told_why)
                         { "learned 9000000000000000000\ncalls 99\nkfree\n", LEAN_AUTO, 0, false,
                           "too few calls of udp_sendmsg were seen (99 of 100)" },
                         { "learned 1\ncalls 600\nkfree\n", LEAN_AUTO, 0, false,
-                          "not known any more, after a week; all functions are hooked" },
+                          "not known any more, after a week; all functions but 2 that" },
                         { "learned 9000000000000000000\ncalls 600\nkfree\n", LEAN_AUTO, 0, true,
                           NULL },
                 };

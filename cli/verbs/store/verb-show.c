@@ -178,10 +178,15 @@ static void show_left_out(Buf *out, const SessionMeta *m) {
 
 static void show_hooked(Buf *out, const SessionMeta *m) {
         char time[SUMMARY_MAX], after[UNIT_TEXT_MAX],
-                learned[SUMMARY_MAX + 16] = "", since[UNIT_TEXT_MAX + 16] = "", unseen[SUMMARY_MAX];
+                learned[SUMMARY_MAX + 16] = "", since[UNIT_TEXT_MAX + 16] = "", unseen[SUMMARY_MAX],
+                                      number[UNIT_TEXT_MAX], ordinary[UNIT_TEXT_MAX + 40] = "";
 
         if (m->n_hooked == 0) {
-                line(out, "Hooked", "every function%s",
+                if (m->n_ordinary > 0)
+                        (void) snprintf(ordinary, sizeof(ordinary),
+                                        " but %s that ordinary work calls",
+                                        format_count(number, m->n_ordinary));
+                line(out, "Hooked", "every function%s%s", ordinary,
                      m->learns ? "; what is called is learned for --lean" : "");
                 return;
         }

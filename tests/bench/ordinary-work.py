@@ -1,0 +1,959 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Ordinary work, and which kernel functions it calls: the two halves of tests/bench/ordinary-functions.
+
+ordinary-work.py work DIR [PART...]   in a guest: does each part n times, with the function tracer on
+                                      all functions, and leaves in DIR what it recorded
+ordinary-work.py count DIR            anywhere: prints the names called once in 20 times, or more often
+
+Debian's kernels have no function profiler, so calls are counted from the pages of the ring buffer, by
+a machine that is not emulated.  What a part needs is made before counting begins.  There is no socket of
+the Internet here: how those work is what people trace.
+"""
+import bisect
+import collections
+import contextlib
+import ctypes
+import errno
+import fcntl
+import glob
+import mmap
+import os
+import pty
+import resource
+import select
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+TRACEFS = "/sys/kernel/tracing"
+BUFFER_KB = 100000  # for each CPU
+SOME_FILES = ("/usr/share/perl", "/usr/share/doc/coreutils")
+LEAST_SHARE = 20    # one call in so many times
+PAGE_BYTES = 4096
+# How a guest reaches the files of its host.  No other machine has that.
+MODULES_OF_THE_GUEST = {"9p", "9pnet", "9pnet_virtio", "netfs", "fscache", "virtio_pci", "virtio_ring", "virtio",
+                        "virtio_pci_modern_dev", "virtio_pci_legacy_dev"}
+
+libc = ctypes.CDLL(None, use_errno=True)
+PARTS = []
+SYS = dict(getppid=110, gettimeofday=96, clock_gettime=228, sched_yield=24, futex=202, timerfd_create=283,
+           timerfd_settime=286, brk=12, getpid=39, time=201, rt_sigprocmask=14, madvise=28, mprotect=10, seccomp=317,
+           getcpu=309, inotify_init1=294, inotify_add_watch=254, signalfd4=289)
+
+
+def call(name, *args):
+    r = libc.syscall(SYS[name], *args)
+    if r < 0:
+        raise OSError(ctypes.get_errno(), name)
+    return r
+
+
+def part(n):
+    def add(function):
+        PARTS.append((function.__name__, n, function))
+        return function
+    return add
+
+
+def on_cpu(*cpus):
+    os.sched_setaffinity(0, set(cpus) & ALL_CPUS or ALL_CPUS)
+
+
+def put(path, text):
+    with open(path, "w") as f:
+        f.write(text)
+
+
+class Recorder:
+    """Turns the tracer on for a part, and keeps its pages."""
+
+    def __init__(self, out):
+        self.out = out
+        put(f"{TRACEFS}/tracing_on", "0")
+        put(f"{TRACEFS}/buffer_size_kb", str(BUFFER_KB))
+        put(f"{TRACEFS}/trace_clock", "local")
+        put(f"{TRACEFS}/current_tracer", "function")
+        self.switch = os.open(f"{TRACEFS}/tracing_on", os.O_WRONLY)
+
+    @contextlib.contextmanager
+    def __call__(self):
+        time.sleep(0.05)  # what setting up has left to RCU and to workers
+        os.pwrite(self.switch, b"1", 0)
+        yield
+        time.sleep(0.05)  # what the part has left to them
+        os.pwrite(self.switch, b"0", 0)
+
+    def keep(self, name, n):
+        for cpu in sorted(ALL_CPUS):
+            percpu = f"{TRACEFS}/per_cpu/cpu{cpu}"
+            with open(f"{percpu}/stats") as f:
+                stats = dict(line.split(": ") for line in f if ": " in line)
+            if int(stats["overrun"]):
+                print(f"{name}: the buffer of CPU {cpu} is too small", flush=True)
+            fd = os.open(f"{percpu}/trace_pipe_raw", os.O_RDONLY | os.O_NONBLOCK)
+            with open(f"{self.out}/{name}.{n}.cpu{cpu}", "wb", buffering=1 << 18) as kept:
+                with contextlib.suppress(BlockingIOError):
+                    while page := os.read(fd, PAGE_BYTES):
+                        kept.write(page)
+            os.close(fd)
+        put(f"{TRACEFS}/trace", "")
+
+    def end(self):
+        put(f"{TRACEFS}/current_tracer", "nop")
+
+
+def run(*argv):
+    subprocess.run(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+
+
+@contextlib.contextmanager
+def child(work):
+    """A process that works until it is ended."""
+    pid = os.fork()
+    if pid == 0:
+        with contextlib.suppress(BaseException):
+            work()
+        os._exit(0)
+    try:
+        yield pid
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def ping_pong(n, mine, theirs, cpu, counting):
+    """mine, theirs: (function that waits, function that wakes)"""
+    def partner():
+        on_cpu(cpu)
+        while True:
+            theirs[0]()
+            theirs[1]()
+    with child(partner):
+        on_cpu(0)
+        for i in range(n + 10):
+            if i == 10:
+                counting.__enter__()
+            mine[1]()
+            mine[0]()
+        counting.__exit__(None, None, None)
+        on_cpu(*ALL_CPUS)
+
+
+def pipes(n, cpu, counting, first=lambda fd: None):
+    r1, w1 = os.pipe()
+    r2, w2 = os.pipe()
+
+    def wait(fd):
+        first(fd)
+        os.read(fd, 64)
+    ping_pong(n, (lambda: wait(r2), lambda: os.write(w1, b"x" * 16)),
+              (lambda: wait(r1), lambda: os.write(w2, b"x" * 16)), cpu, counting)
+    for fd in (r1, w1, r2, w2):
+        os.close(fd)
+
+
+def sockets(n, kind, cpu, counting):
+    a, b = socket.socketpair(socket.AF_UNIX, kind)
+    ping_pong(n, (lambda: a.recv(64), lambda: a.send(b"x" * 16)),
+              (lambda: b.recv(64), lambda: b.send(b"x" * 16)), cpu, counting)
+    a.close()
+    b.close()
+
+
+def files(n, directory, counting, sync):
+    base = f"{directory}/work"
+    os.mkdir(base)
+    with counting():
+        for i in range(n):
+            fd = os.open(f"{base}/a", os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o644)
+            os.write(fd, b"x" * 10000)
+            os.write(fd, b"x" * 512)
+            os.fstat(fd)
+            os.lseek(fd, 0, os.SEEK_SET)
+            os.read(fd, 512)
+            os.pread(fd, 8192, 512)
+            os.ftruncate(fd, 3000)
+            if sync:
+                os.fsync(fd)
+                os.fdatasync(fd)
+            os.close(fd)
+            os.rename(f"{base}/a", f"{base}/b")
+            os.link(f"{base}/b", f"{base}/c")
+            os.symlink("b", f"{base}/l")
+            os.readlink(f"{base}/l")
+            os.stat(f"{base}/l")
+            os.chmod(f"{base}/b", 0o600)
+            os.chown(f"{base}/b", 0, 0)
+            os.utime(f"{base}/b")
+            os.mkdir(f"{base}/d")
+            os.listdir(base)
+            os.rmdir(f"{base}/d")
+            for name in ("b", "c", "l"):
+                os.unlink(f"{base}/{name}")
+    os.rmdir(base)
+
+
+def dd(n, counting, source, target, *more):
+    with counting():
+        run("dd", f"if={source}", f"of={target}", "bs=512", f"count={n}", *more)
+
+
+def blocks(n, directory, counting):
+    """Both ways, in small blocks."""
+    name = f"{directory}/blocks"
+    with counting():
+        run("dd", "if=/dev/zero", f"of={name}", "bs=512", f"count={n}")
+        run("dd", f"if={name}", "of=/dev/null", "bs=512")
+        run("dd", f"if={name}", f"of={name}2", "bs=4k", "conv=fsync")
+    os.unlink(name)
+    os.unlink(f"{name}2")
+
+
+def mapped(n, directory, counting):
+    """A file's pages: read, written, copied on write."""
+    name, size = f"{directory}/mapped", 16 * PAGE_BYTES
+    put(name, "x" * size)
+    fd = os.open(name, os.O_RDWR)
+    with counting():
+        for i in range(n):
+            for flags in (mmap.MAP_SHARED, mmap.MAP_PRIVATE):
+                m = mmap.mmap(fd, size, flags=flags)
+                for at in range(0, size, PAGE_BYTES):
+                    m[at]
+                    m[at] = 7
+                if flags == mmap.MAP_SHARED and i % 4 == 0:
+                    m.flush()
+                m.close()
+    os.close(fd)
+    os.unlink(name)
+
+
+# The parts.  Each is given how often it has to be done, and what counts meanwhile.
+
+@part(300)
+def idle(n, counting):
+    with counting():
+        time.sleep(n / 100)
+
+
+@part(200)
+def spin(n, counting):
+    def turn():
+        while True:
+            pass
+    with child(turn), child(turn), child(turn), counting():
+        time.sleep(n / 100)
+
+
+@part(4000)
+def dd_null(n, counting):
+    dd(n, counting, "/dev/zero", "/dev/null")
+
+
+@part(2000)
+def dd_tmpfs(n, counting):
+    blocks(n, "/dev/shm", counting)
+
+
+@part(1500)
+def dd_root(n, counting):
+    blocks(n, "/var/tmp", counting)
+
+
+@part(1500)
+def dd_ext4(n, counting):
+    blocks(n, EXT4, counting)
+
+
+@part(500)
+def pipe_one_cpu(n, counting):
+    pipes(n, 0, counting())
+
+
+@part(500)
+def pipe_two_cpus(n, counting):
+    pipes(n, 1, counting())
+
+
+@part(300)
+def pipe_full(n, counting):
+    """Who writes waits, too."""
+    r, w = os.pipe()
+    block = b"x" * 65536
+
+    def read():
+        while True:
+            os.read(r, 65536)
+    with child(read), counting():
+        for _ in range(n):
+            os.write(w, block)
+            os.write(w, block[:5000])
+    os.close(r)
+    os.close(w)
+
+
+@part(300)
+def pipe_poll(n, counting):
+    pipes(n, 1, counting(), lambda fd: select.select([fd], [], [], 5))
+    p = select.poll()
+
+
+@part(300)
+def pipe_epoll(n, counting):
+    polls = {}
+
+    def wait(fd):
+        if (os.getpid(), fd) not in polls:
+            polls[os.getpid(), fd] = e = select.epoll()
+            e.register(fd, select.EPOLLIN)
+        polls[os.getpid(), fd].poll(5)
+    pipes(n, 0, counting(), wait)
+
+
+@part(300)
+def unix_stream(n, counting):
+    sockets(n, socket.SOCK_STREAM, 0, counting())
+
+
+@part(300)
+def unix_stream_two_cpus(n, counting):
+    sockets(n, socket.SOCK_STREAM, 1, counting())
+
+
+@part(300)
+def unix_dgram(n, counting):
+    sockets(n, socket.SOCK_DGRAM, 0, counting())
+
+
+@part(150)
+def unix_connect(n, counting):
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind("/dev/shm/listener")
+    listener.listen()
+    with counting():
+        for _ in range(n):
+            a = socket.socket(socket.AF_UNIX)
+            a.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 100000)
+            a.connect("/dev/shm/listener")
+            b, _ = listener.accept()
+            b.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+            a.sendall(b"x" * 9000)
+            select.select([b], [], [], 1)
+            b.recv(10000)
+            with open("/dev/null") as f:
+                socket.send_fds(a, [b"x"], [f.fileno()])
+            os.close(socket.recv_fds(b, 10, 1)[1][0])
+            a.shutdown(socket.SHUT_RDWR)
+            a.close()
+            b.close()
+    listener.close()
+    os.unlink("/dev/shm/listener")
+
+
+@part(200)
+def event_fds(n, counting):
+    with counting():
+        for _ in range(n):
+            e, p = os.eventfd(0), select.epoll()
+            p.register(e, select.EPOLLIN | select.EPOLLET)
+            os.eventfd_write(e, 1)
+            p.poll(0)
+            p.modify(e, select.EPOLLIN)
+            os.eventfd_read(e)
+            p.poll(0.001)
+            q = select.poll()
+            q.register(e, select.POLLIN)
+            q.poll(0)
+            q.poll(1)
+            select.select([e], [e], [e], 0.001)
+            p.unregister(e)
+            p.close()
+            os.close(e)
+            r, w = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+            os.dup2(r, w)
+            os.close(r)
+            os.close(w)
+
+
+@part(300)
+def event_fd_ping_pong(n, counting):
+    a, b = os.eventfd(0), os.eventfd(0)
+    ping_pong(n, (lambda: os.eventfd_read(a), lambda: os.eventfd_write(b, 1)),
+              (lambda: os.eventfd_read(b), lambda: os.eventfd_write(a, 1)), 1, counting())
+    os.close(a)
+    os.close(b)
+
+
+@part(300)
+def futex_processes(n, counting):
+    shared = mmap.mmap(-1, PAGE_BYTES)
+    words = (ctypes.c_uint32 * 2).from_buffer(shared)
+    timeout = struct.pack("qq", 1, 0)
+
+    def wait(i):
+        while words[i] == 0:
+            libc.syscall(SYS["futex"], ctypes.byref(words, 4 * i), 0, 0, timeout)
+        words[i] = 0
+
+    def wake(i):
+        words[i] = 1
+        libc.syscall(SYS["futex"], ctypes.byref(words, 4 * i), 1, 1, None)
+    ping_pong(n, (lambda: wait(0), lambda: wake(1)), (lambda: wait(1), lambda: wake(0)), 1, counting())
+
+
+@part(200)
+def futex_threads(n, counting):
+    a, b = threading.Semaphore(0), threading.Semaphore(0)
+
+    def partner():
+        for _ in range(n):
+            a.acquire()
+            b.release()
+    thread = threading.Thread(target=partner)
+    thread.start()
+    with counting():
+        for _ in range(n):
+            a.release()
+            b.acquire(timeout=1)
+        thread.join()
+
+
+@part(80)
+def threads(n, counting):
+    with counting():
+        for _ in range(n):
+            several = [threading.Thread(target=time.sleep, args=(0.0001,)) for _ in range(2)]
+            for t in several:
+                t.start()
+            for t in several:
+                t.join()
+
+
+@part(60)
+def forks(n, counting):
+    with counting():
+        for i in range(n):
+            pid = os.fork()
+            if pid == 0:
+                time.sleep(0.001 * (i % 3))
+                os._exit(0)
+            os.waitpid(pid, 0)
+
+
+@part(60)
+def execs(n, counting):
+    with counting():
+        for i in range(n):
+            if i % 2:
+                os.waitpid(os.posix_spawn("/bin/true", ["true"], os.environ), 0)
+            else:
+                run("/bin/true")
+
+
+@part(20)
+def shell(n, counting):
+    with counting():
+        run("bash", "-c", f"for ((i = 0; i < {n}; i++)); do (exit 3); /bin/true; x=$(echo a | cat); test -e /etc/x; "
+            "read -r y <<<$x; kill -0 $$; done")
+
+
+@part(100)
+def walk(n, counting):
+    """As root and as nobody, on files in memory and of the guest; the first time is for the caches."""
+    tree = "/dev/shm/tree"
+    for i in range(n):
+        os.makedirs(f"{tree}/{i % 10}/{i}")
+        put(f"{tree}/{i % 10}/{i}/file", "")
+    for _ in range(2):
+        run("find", *SOME_FILES, "-size", "+100k")
+    with counting():
+        run("find", *SOME_FILES, "-size", "+100k")
+        run("find", tree, "-ls")
+        run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "find", *SOME_FILES, tree)
+        run("du", "-s", tree)
+        run("ls", "-lR", tree)
+    shutil.rmtree(tree)
+
+
+@part(200)
+def names(n, counting):
+    """Names of files, in several file systems."""
+    with counting():
+        for i in range(n):
+            for directory in ("/usr/bin", "/dev/shm", EXT4):
+                os.close(os.open(directory, os.O_RDONLY | os.O_DIRECTORY))
+                os.chdir(directory)
+                os.getcwd()
+                os.access(f"{directory}/.", os.R_OK)
+                os.statvfs(directory)
+                with contextlib.suppress(OSError):
+                    os.stat(f"{directory}/none-{i}")
+                with contextlib.suppress(OSError):
+                    os.getxattr(directory, "user.x")
+            with open("/etc/passwd") as f:
+                f.read()
+            os.readlink("/bin/sh")
+            os.stat("/bin/sh")
+            os.chdir("/")
+
+
+@part(100)
+def files_tmpfs(n, counting):
+    files(n, "/dev/shm", counting, True)
+
+
+@part(100)
+def files_root(n, counting):
+    files(n, "/var/tmp", counting, False)
+
+
+@part(100)
+def files_ext4(n, counting):
+    files(n, EXT4, counting, False)
+
+
+@part(40)
+def files_ext4_sync(n, counting):
+    files(n, EXT4, counting, True)
+
+
+@part(60)
+def copies(n, counting):
+    """Without going through memory of the process."""
+    put("/dev/shm/from", "x" * 20000)
+    a = os.open("/dev/shm/from", os.O_RDONLY)
+    with counting():
+        for _ in range(n):
+            for directory in ("/dev/shm", EXT4):
+                b = os.open(f"{directory}/to", os.O_RDWR | os.O_CREAT | os.O_APPEND)
+                os.writev(b, [b"x" * 100, b"y" * 100])
+                os.close(b)
+                b = os.open(f"{directory}/to", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+                os.sendfile(b, a, 0, 20000)
+                os.preadv(b, [bytearray(100), bytearray(100)], 0)
+                with contextlib.suppress(OSError):
+                    os.posix_fallocate(b, 0, 30000)
+                os.close(b)
+            r, w = os.pipe()
+            os.splice(a, w, 4096, offset_src=0)
+            os.read(r, 4096)
+            os.close(r)
+            os.close(w)
+            os.close(os.memfd_create("x"))
+
+
+@part(150)
+def locks(n, counting):
+    with open("/dev/shm/lock", "w") as f, open("/dev/shm/lock", "w") as g, counting():
+        for _ in range(n):
+            fcntl.flock(f, fcntl.LOCK_EX)
+            with contextlib.suppress(OSError):
+                fcntl.flock(g, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(f, fcntl.LOCK_UN)
+            fcntl.lockf(f, fcntl.LOCK_EX, 10, 5)
+            fcntl.lockf(f, fcntl.LOCK_UN, 10, 5)
+            fcntl.fcntl(f, fcntl.F_GETFL)
+            fcntl.fcntl(f, fcntl.F_SETFL, os.O_NONBLOCK)
+            os.close(fcntl.fcntl(f, fcntl.F_DUPFD_CLOEXEC, 10))
+
+
+@part(100)
+def memory(n, counting):
+    size = 32 * PAGE_BYTES
+    with counting():
+        for _ in range(n):
+            m = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            for at in range(0, size, PAGE_BYTES):
+                m[at] = 7
+            address = ctypes.addressof(ctypes.c_char.from_buffer(m))
+            call("mprotect", ctypes.c_void_p(address), PAGE_BYTES * 4, mmap.PROT_READ)
+            call("mprotect", ctypes.c_void_p(address), PAGE_BYTES * 4, mmap.PROT_READ | mmap.PROT_WRITE)
+            m.madvise(mmap.MADV_DONTNEED, 0, size // 2)
+            m[0]
+            with contextlib.suppress(BufferError):
+                m.resize(size * 2)
+            del m
+            top = libc.sbrk(0)
+            call("brk", ctypes.c_void_p(0))
+            libc.free(ctypes.c_void_p(libc.malloc(100)))
+
+
+@part(30)
+def memory_large(n, counting):
+    """As programs have it: heaps of some megabytes, huge pages where the kernel likes to."""
+    with counting():
+        for _ in range(n):
+            m = mmap.mmap(-1, 6 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            for at in range(0, 6 << 20, PAGE_BYTES * 4):
+                m[at] = 7
+            m.close()
+            x = bytearray(200000)
+            del x
+
+
+@part(40)
+def memory_copied(n, counting):
+    m = mmap.mmap(-1, 64 * PAGE_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    m.write(b"x" * 64 * PAGE_BYTES)
+    with counting():
+        for _ in range(n):
+            pid = os.fork()
+            if pid == 0:
+                for at in range(0, 64 * PAGE_BYTES, PAGE_BYTES):
+                    m[at] = 8
+                os._exit(0)
+            os.waitpid(pid, 0)
+            m[0] = 9
+
+
+@part(60)
+def mapped_tmpfs(n, counting):
+    mapped(n, "/dev/shm", counting)
+
+
+@part(60)
+def mapped_root(n, counting):
+    mapped(n, "/var/tmp", counting)
+
+
+@part(60)
+def mapped_ext4(n, counting):
+    mapped(n, EXT4, counting)
+
+
+@part(200)
+def signals(n, counting):
+    me = os.getpid()
+
+    def partner():
+        while True:
+            signal.pause()
+    with child(partner) as pid, counting():
+        for _ in range(n):
+            signal.signal(signal.SIGUSR1, lambda *_: None)
+            os.kill(me, signal.SIGUSR1)
+            os.kill(pid, signal.SIGCONT)
+            os.kill(pid, 0)
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2])
+            os.kill(me, signal.SIGUSR2)
+            signal.sigtimedwait([signal.SIGUSR2], 1)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGUSR2])
+            signal.sigpending()
+
+
+@part(150)
+def timers(n, counting):
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+    fd = call("timerfd_create", 1, 0)
+    once = struct.pack("qqqq", 0, 0, 0, 300000)
+    with counting():
+        for _ in range(n):
+            time.sleep(0.0002)
+            call("timerfd_settime", fd, 0, once, None)
+            os.read(fd, 8)
+            signal.setitimer(signal.ITIMER_REAL, 0.0003)
+            signal.sigtimedwait([signal.SIGALRM], 1)
+            signal.alarm(10)
+            signal.alarm(0)
+            select.select([], [], [], 0.0003)
+    os.close(fd)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
+
+
+@part(300)
+def cheap_calls(n, counting):
+    clock = ctypes.create_string_buffer(16)
+    with counting():
+        for _ in range(n):
+            call("getppid")
+            call("getpid")
+            call("time", None)
+            call("gettimeofday", clock, None)
+            for c in (0, 1, 2, 3, 4, 5, 6, 7):
+                call("clock_gettime", c, clock)
+            call("sched_yield")
+            call("getcpu", clock, None, None)
+            os.getuid(), os.getgid(), os.getpgid(0), os.getsid(0), os.getgroups(), os.getresuid(), os.uname()
+            os.umask(os.umask(0o22))
+            os.times()
+            os.getpriority(os.PRIO_PROCESS, 0)
+            os.sched_getaffinity(0)
+            os.sched_getscheduler(0)
+            resource.getrusage(resource.RUSAGE_SELF)
+            resource.setrlimit(resource.RLIMIT_CORE, resource.getrlimit(resource.RLIMIT_CORE))
+            libc.prctl(15, b"name")
+            libc.prctl(16, clock)
+            os.getrandom(16)
+            os.getloadavg()
+            os.setresuid(0, 0, 0)
+            os.isatty(0)
+
+
+@part(300)
+def yielding(n, counting):
+    def partner():
+        on_cpu(0)
+        while True:
+            os.sched_yield()
+    with child(partner):
+        on_cpu(0)
+        with counting():
+            for _ in range(n):
+                os.sched_yield()
+        on_cpu(*ALL_CPUS)
+
+
+@part(60)
+def moving(n, counting):
+    """From CPU to CPU, at other priorities."""
+    with counting():
+        for i in range(n):
+            on_cpu(i % 2)
+            os.setpriority(os.PRIO_PROCESS, 0, i % 3)
+    on_cpu(*ALL_CPUS)
+    os.setpriority(os.PRIO_PROCESS, 0, 0)
+
+
+@part(60)
+def proc_and_sys(n, counting):
+    names = ["/proc/stat", "/proc/self/status", "/proc/self/maps", "/proc/self/stat", "/proc/self/cmdline",
+             "/proc/meminfo", "/proc/loadavg", "/proc/uptime", "/proc/1/stat", "/proc/self/mountinfo",
+             "/proc/sys/kernel/pid_max", "/proc/self/cgroup", "/proc/self/oom_score_adj", "/proc/vmstat",
+             "/proc/filesystems", "/sys/kernel/mm/transparent_hugepage/enabled", "/sys/block/loop0/size",
+             "/sys/devices/system/cpu/online", "/sys/devices/system/node/node0/meminfo",
+             f"{CGROUP}/memory.current", f"{CGROUP}/cpu.stat"]
+    names = [name for name in names if os.path.exists(name)]
+    with counting():
+        for _ in range(n):
+            for name in names:
+                with open(name) as f:
+                    f.read()
+            os.listdir("/proc/self/fd")
+            os.readlink("/proc/self/exe")
+            os.readlink("/proc/self/fd/0")
+            os.listdir("/sys/devices/system/cpu")
+
+
+@part(60)
+def processes(n, counting):
+    """What ps and top do."""
+    with counting():
+        for i in range(n):
+            for pid in os.listdir("/proc"):
+                if pid.isdigit() and (i % 4 == 0 or int(pid) < 20):
+                    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat") as f:
+                        f.read()
+                    with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline") as f:
+                        f.read()
+
+
+@part(200)
+def terminal(n, counting):
+    leader, terminal = pty.openpty()
+    with counting():
+        for _ in range(n):
+            os.write(terminal, b"some words\n")
+            os.read(leader, 100)
+            os.write(leader, b"a line\n")
+            os.read(terminal, 100)
+            os.read(leader, 100)
+            fcntl.ioctl(terminal, 0x5401, b"\0" * 60)  # TCGETS
+            fcntl.ioctl(terminal, 0x5413, b"\0" * 8)   # TIOCGWINSZ
+    os.close(leader)
+    os.close(terminal)
+
+
+@part(40)
+def terminals(n, counting):
+    with counting():
+        for _ in range(n):
+            for fd in pty.openpty():
+                os.close(fd)
+
+
+@part(60)
+def text_tools(n, counting):
+    put("/dev/shm/text", "".join(f"{i * 7919 % 10007} some words in line {i}\n" for i in range(10000)))
+    with counting():
+        for _ in range(n // 20):
+            run("bash", "-c", "cd /dev/shm; sort -n text | uniq -c | tail -n 3; gzip -1c text | wc -c; grep -c 77 text; "
+                "sed s/some/many/ text | head -n 9000 | md5sum; awk '{ s += $1 } END { print s }' text; "
+                "tar c text | cat | tar t; perl -ne 'print if /99/' text; cp text text2; cmp text text2; rm text2")
+    os.unlink("/dev/shm/text")
+
+
+@part(100)
+def watched_files(n, counting):
+    """inotify and signalfd, as services have them."""
+    fd = call("inotify_init1", os.O_NONBLOCK)
+    os.makedirs("/dev/shm/watched", exist_ok=True)
+    call("inotify_add_watch", fd, b"/dev/shm/watched", 0xfff)
+    with counting():
+        for _ in range(n):
+            put("/dev/shm/watched/file", "x")
+            os.unlink("/dev/shm/watched/file")
+            os.read(fd, 4096)
+    os.close(fd)
+    shutil.rmtree("/dev/shm/watched")
+
+
+@part(200)
+def filtered_calls(n, counting):
+    """With a seccomp filter, as services have it."""
+    r, w = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        allow = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0x7fff0000) * 2)
+        libc.prctl(38, 1, 0, 0, 0)
+        call("seccomp", 1, 0, struct.pack("HxxxxxxQ", 2, ctypes.addressof(allow)))
+        os.write(w, b"x")
+        while True:
+            os.getppid()
+            os.close(os.open("/dev/null", os.O_RDONLY))
+            time.sleep(0.0001)
+    os.read(r, 1)
+    with counting():
+        time.sleep(n / 200)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+
+
+@part(80)
+def syncs(n, counting):
+    """Writing back, which workers do."""
+    with counting():
+        for i in range(n):
+            put(f"{EXT4}/file{i % 10}", "x" * 5000)
+            if i % 8 == 0:
+                os.sync()
+
+
+def make_ext4():
+    """A file system as most machines have it, in memory, and where it is mounted."""
+    at = tempfile.mkdtemp(dir="/run")
+    run("modprobe", "loop")
+    run("modprobe", "ext4")
+    run("truncate", "-s", "128M", "/run/image")
+    run("mkfs.ext4", "-q", "-F", "/run/image")
+    run("mount", "-o", "loop", "/run/image", at)
+    if not os.path.ismount(at):
+        print("no ext4 here", flush=True)
+    return at
+
+
+def enter_cgroup():
+    """Two levels deep and with what services are held to, as systemd does it."""
+    top = tempfile.mkdtemp(dir="/run")
+    run("mount", "-t", "cgroup2", "none", top)
+    with contextlib.suppress(OSError):
+        at = top
+        for name in ("services", "one"):
+            for controller in ("cpu", "memory", "pids", "io"):
+                with contextlib.suppress(OSError):
+                    put(f"{at}/cgroup.subtree_control", f"+{controller}")
+            at = f"{at}/{name}"
+            os.mkdir(at)
+        put(f"{at}/cgroup.procs", str(os.getpid()))
+        return at
+    print("no cgroup here", flush=True)
+    return top
+
+
+def work(out, wanted):
+    recorder = Recorder(out)
+    for name, n, function in PARTS:
+        if wanted and name not in wanted:
+            continue
+        since = time.monotonic()
+        try:
+            function(n, recorder)
+        except OSError as e:
+            print(f"{name}: {e}", flush=True)
+        os.pwrite(recorder.switch, b"0", 0)
+        done = time.monotonic()
+        recorder.keep(name, n)
+        print(f"{name}: {n} times in {done - since:.1f} s, kept in {time.monotonic() - done:.1f} s", flush=True)
+    recorder.end()
+    for source, name in (("/proc/kallsyms", "kallsyms"), (f"{TRACEFS}/available_filter_functions", "available"),
+                         (f"{TRACEFS}/events/ftrace/function/format", "format")):
+        shutil.copyfile(source, f"{out}/{name}")
+
+
+def count_calls(name, event, calls):
+    """The addresses that the pages in this file tell of (linux 6.12 include/linux/ring_buffer.h)."""
+    head = struct.Struct("<I")
+    body = struct.Struct("<HxxxxxxQ")
+    with open(name, "rb") as f:
+        while page := f.read(PAGE_BYTES):
+            at = 16
+            end = at + (struct.unpack_from("<Q", page, 8)[0] & 0xfffff)
+            while at < end:
+                word, = head.unpack_from(page, at)
+                kind = word & 31
+                at += 4
+                if 0 < kind <= 28:
+                    which, address = body.unpack_from(page, at)
+                    if which == event:
+                        calls[address] += 1
+                    at += kind * 4
+                elif kind >= 30:
+                    at += 4
+                elif kind == 29 and word >> 5 == 0:
+                    break
+                else:
+                    at += head.unpack_from(page, at)[0]
+
+
+def read_symbols(out):
+    """Where functions begin, and which of their names can be filtered."""
+    with open(f"{out}/available") as f:
+        available = {words[0]: words[1].strip("[]") if len(words) > 1 else "" for words in map(str.split, f)}
+    named = collections.defaultdict(list)
+    with open(f"{out}/kallsyms") as f:
+        for line in f:
+            words = line.split()
+            if words[1] in "tTwW":
+                named[int(words[0], 16)].append(words[2])
+    starts = sorted(named)
+    return available, named, starts
+
+
+def count(out):
+    """Prints each name and the part that calls it most."""
+    available, named, starts = read_symbols(out)
+    with open(f"{out}/format") as f:
+        event = next(int(line.split()[1]) for line in f if line.startswith("ID:"))
+    parts = collections.defaultdict(collections.Counter)
+    for name in sorted(glob.glob(f"{out}/*.cpu*")):
+        which, n, _ = os.path.basename(name).rsplit(".", 2)
+        count_calls(name, event, parts[which, int(n)])
+    most = {}
+    for (which, n), calls in parts.items():
+        for address, hits in calls.items():
+            if hits * LEAST_SHARE < n:
+                continue
+            start = starts[bisect.bisect_right(starts, address) - 1]
+            for name in named[start]:
+                if name in available and available[name] not in MODULES_OF_THE_GUEST:
+                    most[name] = max(most.get(name, (0, "")), (hits / n, which))
+    for name, (times, which) in sorted(most.items()):
+        print(f"{name} {times:.2f} {which}")
+
+
+ALL_CPUS = os.sched_getaffinity(0)
+if len(sys.argv) >= 3 and sys.argv[1] == "work":
+    EXT4 = make_ext4()
+    CGROUP = enter_cgroup()
+    work(sys.argv[2], sys.argv[3:])
+elif len(sys.argv) == 3 and sys.argv[1] == "count":
+    count(sys.argv[2])
+else:
+    sys.exit(__doc__.strip())
