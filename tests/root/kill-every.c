@@ -74,8 +74,10 @@ static Tracer *arm(const Setting *s, const char *name, const char *root) {
         free(m->name);
         m->name = strdup(name);
         m->spec.buffer_bytes = 64 << 10;
+        m->spec.lean = streq(s->hooked, "-") ? LEAN_AUTO : LEAN_OFF;
+        m->spec.no_irqs = true; /* from which nothing is learned, which would fork */
         if (strv_add(&m->spec.functions, root) < 0 ||
-            (!streq(s->hooked, "-") && strv_add(&m->spec.hooked, s->hooked) < 0))
+            (m->spec.lean == LEAN_OFF && strv_add(&m->spec.hooked, s->hooked) < 0))
                 _exit(3);
         r = controller_admit(s->controller, &admission, m, false, &refusal);
         if (r == 0)
@@ -416,7 +418,7 @@ static bool survives(const Setting *s, unsigned k, const char *before, bool *ret
 static int usage(void) {
         fprintf(stderr,
                 "usage: kill-every TRACEFS LEDGER-DIR ROOT OTHER-ROOT HOOKED EVERY [SECONDS]\n"
-                "HOOKED: a function, so that arming is quick; -: all are.\n"
+                "HOOKED: a function, so that arming is quick; -: all but ordinary ones.\n"
                 "EVERY: 1: after every call; n: after every n-th.  After SECONDS no more.\n");
         return 2;
 }
@@ -439,7 +441,7 @@ int main(int argc, char **argv) {
         if (argc > 7)
                 end_ns = now_ns() + (uint64_t) atoi(argv[7]) * NSEC_PER_SEC;
         fd = open(argv[2], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (every == 0 || fd < 0 || controller_new(&c, argv[1], fd, -EBADF, false) < 0)
+        if (every == 0 || fd < 0 || controller_new(&c, argv[1], fd, fd, false) < 0)
                 return usage();
         (void) controller_has_instances(c);
         safe_close(controller_list_functions(c, NULL));

@@ -102,6 +102,7 @@ ok 'another one waits' is_held
 kill -KILL "$vacuum"
 wait "$vacuum" 2>/dev/null
 exits 'the daemon answers when its client has gone' 0 answers status
+exits 'and has seen that by the second time' 0 answers status
 let_go
 ok 'what was begun is finished' wait_until 30 is_clear
 is 'and the next left alone' "$(names)" 'e g'
