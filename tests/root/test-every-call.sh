@@ -39,11 +39,14 @@ exits "death after any of the calls, every $every of them, is put back" 0 \
         udp_sendmsg inet_sendmsg ip_make_skb "$every" "${SECONDS_MAX:-360}"
 note "$(cat "$out")"
 ok 'there were deaths' grep -qE '^deaths [1-9][0-9]+ of' "$out"
-exits 'so is death with nearly everything hooked, and a list of what is not' 0 \
-        "$top_builddir/tests/root/kill-every" "$tracefs" "$work/ledger" \
-        udp_sendmsg inet_sendmsg - "${FTRACED_LONG:-$((20 * every))}" "${SECONDS_MAX:-360}"
-note "$(cat "$out")"
-ok 'there were deaths' grep -qE '^deaths [1-9]' "$out"
+# Nearly everything hooked takes an emulated CPU some ten seconds each time; the system story has all calls.
+if [[ ${FTRACED_LONG:-} ]]; then
+        exits 'so is death with nearly everything hooked, and a list of what is not' 0 \
+                "$top_builddir/tests/root/kill-every" "$tracefs" "$work/ledger" \
+                udp_sendmsg inet_sendmsg - 17 3000
+        note "$(cat "$out")"
+        ok 'there were deaths' grep -qE '^deaths [1-9]' "$out"
+fi
 is_as_before 'tracefs is as it was'
 
 kill -TERM $witness_pid
