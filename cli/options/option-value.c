@@ -47,7 +47,7 @@ static int set_lean(Options *o, const char *value) {
         _cleanup_free_ char *text = NULL;
         int r = spec_lean_from_name(value);
 
-        if (r >= 0) {
+        if (r > LEAN_DEFAULT) {
                 o->spec.lean = (SpecLean) r;
                 return STATUS_OK;
         }

@@ -127,7 +127,7 @@ int ledger_settle(Ledger *l, const Tracefs *fs, const char *session) {
                 int r;
 
                 if (e->mark == 0 || e->kind != LEDGER_FILE || !streq(e->session, session) ||
-                    !control_is_list(e->file) || *e->old == 0)
+                    (control_is_list(e->file) && *e->old == 0))
                         continue;
                 r = control_read(fs->fd, e->file, &now);
                 if (r >= 0)

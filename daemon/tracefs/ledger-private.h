@@ -29,8 +29,8 @@ LedgerRecord *ledger_record_of(Ledger *l, const char *session, LedgerKind kind, 
 LedgerRecord *ledger_at(Ledger *l, size_t i);
 void ledger_remove_at(Ledger *l, size_t i);
 /*
- * Whose the lists and tracers of @session are is settled before it is undone, for whoever dies over writing a
- * list leaves a mark that looks like somebody else's.  1: commit before anything is written; 0.
+ * Whose the files of @session are is settled before it is undone, for whoever dies over writing one leaves a
+ * mark that looks like somebody else's.  1: commit before anything is written; 0.
  */
 int ledger_settle(Ledger *l, const Tracefs *fs, const char *session);
 /* What the file of @e, which says @now, is to say when we have left it: as put_back_value(). */
