@@ -11,7 +11,7 @@ system_tests = %D%/test-access.sh %D%/test-damage.sh %D%/test-diff.sh %D%/test-d
 	%D%/test-trigger.sh %D%/test-waiting.sh %D%/test-watchdog.sh %D%/test-wire.sh %D%/test-write-back.sh
 dist_check_SCRIPTS += $(system_tests)
 TESTS += $(system_tests)
-EXTRA_DIST += %D%/fake-tracefs.sh %D%/damage.py %D%/holder.py %D%/hostile.py %D%/locker.py %D%/terminal.py %D%/compare-report.py tests/count-calls.py tests/varlink-client.py tests/varlink-conform.py \
+EXTRA_DIST += %D%/fake-tracefs.sh %D%/member.sh %D%/damage.py %D%/holder.py %D%/hostile.py %D%/locker.py %D%/terminal.py %D%/compare-report.py tests/count-calls.py tests/varlink-client.py tests/varlink-conform.py \
 	tests/hold-thread.py tests/json-tables.py tests/one-truth.py tests/tables.varlink
 
 noinst_PROGRAMS += %D%/service-manager %D%/old-kernel

@@ -4,37 +4,15 @@
 #
 # What was removed takes nothing of the disk, also while a member of the group has it open.
 . "$(dirname "$0")/../functions.sh"
-requires jq python3 setpriv
-[[ $(id -u) == 0 ]] || skip 'needs root, to be somebody else'
+. "$(dirname "$0")/member.sh"
+requires jq
 
-group=64999
 bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 1
-chmod 711 "$work"
 pipe=$work/tracefs/per_cpu/cpu0/trace_pipe_raw
 data=$top_srcdir/tests/data/sessions/udp_sendmsg-6.1/cpu0/00000000.seg
 printf '%s\n[Members]\nMaxDurationSec=0\n' "$no_limits" >"$FTRACED_CONFIG"
-exec_member() {
-        exec setpriv --reuid=64998 --regid=64998 --groups=$group "$@"
-}
-member() {
-        (exec_member "$top_builddir/ftracectl" "$@")
-}
-python= # the member's: ours may be in a directory that only we may enter
-for p in $(type -aP python3); do
-        ! (exec_member "$p" -c '') 2>/dev/null || python=${python:-$p}
-done
-[[ -n $python ]] || skip 'no python3 that another user can run'
-daemon() { # whose files the group may read, as those of the service
-        install -d -m 750 -g "$group" "$store"
-        ASAN_OPTIONS=detect_leaks=0 setpriv --regid="$group" --groups=0 "$top_builddir/ftraced" --store "$store" \
-                --socket "$FTRACED_SOCKET" --tracefs "$work/tracefs" "$@" >"$work/ftraced.log" 2>&1 </dev/null &
-        ftraced_pid=$!
-        wait_until 20 ftracectl status || {
-                show_file "$work/ftraced.log"
-                kill_ftraced
-                return 1
-        }
-        chmod 660 "$FTRACED_SOCKET"
+as_member() { # VERB [WORD...]
+        member "$top_builddir/ftracectl" "$@"
 }
 has() { # SESSION N: pages, dropped ones too
         [[ $(($(sum_of "$1" n_pages) + $(sum_of "$1" pages_dropped))) -ge $2 ]]
@@ -83,36 +61,36 @@ holds_nothing() { # DESCRIPTION N: of that many files at least, or it would prov
 
 ok 'a daemon starts' daemon
 hold
-exits 'a member has a ring' 0 member start -n ring --ring --max-size=512K --segment-size=64K udp_sendmsg
+exits 'a member has a ring' 0 as_member start -n ring --ring --max-size=512K --segment-size=64K udp_sendmsg
 noise 1000
 ok 'which stores' wait_until 20 has ring 1000
-exits 'and is stopped' 0 member stop ring
+exits 'and is stopped' 0 as_member stop ring
 holds_nothing 'what a ring dropped and what was sealed' 20
 before=$n_held
-exits 'the ring is removed' 0 member remove ring
+exits 'the ring is removed' 0 as_member remove ring
 holds_nothing 'a session, with its files and its symbols' $((before + 5))
 for ((i = 0; i < 10; i++)); do
-        member start -n small --ring --max-size=512K udp_sendmsg >/dev/null 2>&1
+        as_member start -n small --ring --max-size=512K udp_sendmsg >/dev/null 2>&1
         noise 40
         wait_until 10 has small 40
-        member snapshot small >/dev/null 2>&1
-        member pin small >/dev/null 2>&1 && member unpin small >/dev/null 2>&1
-        member stop small >/dev/null 2>&1
+        as_member snapshot small >/dev/null 2>&1
+        as_member pin small >/dev/null 2>&1 && as_member unpin small >/dev/null 2>&1
+        as_member stop small >/dev/null 2>&1
         sleep 0.1
         mapfile -t names < <(ftracectl list --json | jq -r '.[].name')
-        member remove "${names[@]}" >/dev/null 2>"$err" || fail "they are removed: $(<"$err")"
+        as_member remove "${names[@]}" >/dev/null 2>"$err" || fail "they are removed: $(<"$err")"
 done
 holds_nothing 'ten of them, with snapshots that share their segments' $((before + 100))
-exits 'a session is to stay' 0 member start -n kept --ring --max-size=512K --segment-size=64K udp_sendmsg
+exits 'a session is to stay' 0 as_member start -n kept --ring --max-size=512K --segment-size=64K udp_sendmsg
 events 1
 ok 'it stores' wait_until 10 has kept $pages_of_data
-exits 'a snapshot is kept' 0 member snapshot kept
+exits 'a snapshot is kept' 0 as_member snapshot kept
 noise 500
 ok 'the ring drops what the snapshot has' wait_until 20 has kept $((pages_of_data + 500))
 exits 'which has all of it' 0 ftracectl verify --deep kept-snap-1
-exits 'and is drawn' 0 member report kept-snap-1
+exits 'and is drawn' 0 as_member report kept-snap-1
 ok 'with its calls' test "$(grep -c '()' "$out")" -gt 1000
-exits 'it is stopped' 0 member stop kept
+exits 'it is stopped' 0 as_member stop kept
 holds_nothing 'what the snapshot does not have' $((before + 100))
 
 # --- a daemon that is killed while it removes -----------------------------------------------------
@@ -149,7 +127,7 @@ ok 'the daemon ends in peace' stop_ftraced
 # A reader that stands still in the middle, for a pipe takes no more.
 stand() { # SESSION
         rm -f "$work/reader.status"
-        exec 7< <(member report "$1" 2>"$work/reader.err"; echo "status $?" >"$work/reader.status")
+        exec 7< <(as_member report "$1" 2>"$work/reader.err"; echo "status $?" >"$work/reader.status")
         IFS= read -ru 7 _
         IFS= read -ru 7 _
         sleep 0.5
@@ -169,7 +147,7 @@ stand read
 exits 'it is stopped while somebody reads it' 0 ftracectl stop read
 exits 'and sealed' 0 ftracectl seal read
 go_on 'sealed'
-is 'all of it is drawn' "$(grep -c . "$work/reader.out")" "$(($(member report read 2>/dev/null | grep -c .) - 2))"
+is 'all of it is drawn' "$(grep -c . "$work/reader.out")" "$(($(as_member report read 2>/dev/null | grep -c .) - 2))"
 exits 'another is recorded' 0 ftracectl start -n gone --ring --max-size=4M --segment-size=64K udp_sendmsg
 events 10
 ok 'it stores' wait_until 20 has gone $((10 * pages_of_data))

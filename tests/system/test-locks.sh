@@ -4,12 +4,10 @@
 #
 # Whoever may only read holds no lock that keeps a daemon from starting or a recording from going.
 . "$(dirname "$0")/../functions.sh"
-requires jq python3 setpriv flock
-[[ $(id -u) == 0 ]] || skip 'needs root, to be somebody else'
+. "$(dirname "$0")/member.sh"
+requires jq flock
 
-group=64999
 bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 1
-chmod 711 "$work"
 pages() { # of noise, which sealing does not make smaller
         timeout 20 python3 -c 'import os, struct, sys
 for i in range(100):
@@ -21,29 +19,6 @@ record() { # NAME
         pages
         wait_until 10 eval "[[ \$(sum_of $1 n_pages) == 100 ]]" || fail "$1: pages do not arrive"
         exits 'it is stopped' 0 ftracectl stop "$1"
-}
-exec_member() {
-        exec setpriv --reuid=64998 --regid=64998 --groups=$group "$@"
-}
-member() {
-        (exec_member "$@")
-}
-python= # the member's: ours may be in a directory that only we may enter
-for p in $(type -aP python3); do
-        ! member "$p" -c '' 2>/dev/null || python=${python:-$p}
-done
-[[ -n $python ]] || skip 'no python3 that another user can run'
-daemon() { # [OPTION...]: whose files the group may read, as those of the service
-        install -d -m 750 -g "$group" "$store"
-        ASAN_OPTIONS=detect_leaks=0 setpriv --regid="$group" --groups=0 "$top_builddir/ftraced" --store "$store" \
-                --socket "$FTRACED_SOCKET" --tracefs "$work/tracefs" "$@" >"$work/ftraced.log" 2>&1 </dev/null &
-        ftraced_pid=$!
-        wait_until 20 ftracectl status || {
-                show_file "$work/ftraced.log"
-                kill_ftraced
-                return 1
-        }
-        chmod 660 "$FTRACED_SOCKET"
 }
 locker_pid=
 lock_all() { # MODE [SESSION...]: what a member can get, and all that comes
