@@ -30,6 +30,7 @@ ok 'nothing is said on standard error' not test -s "$err"
 
 note "armed in $(session exact .arm_ns) ns"
 exits 'top succeeds' 0 ftracectl top exact
-says 'it says what tracing costs' 'is what tracing costs\.$' "$out"
+# On an emulated CPU that is nearly all of it, now and then more than can be told from the rest.
+says 'it says what tracing costs' '(is|too little to tell what of it) (what )?tracing costs\.$' "$out"
 note "$(head -1 "$out")"
 done_testing
