@@ -346,6 +346,13 @@ int workload_run(WorkloadChild *c, bool is_counted, Workload *ret) {
         return ret->tasks[WORKLOAD_CALL].n > 0 ? 0 : -EIO;
 }
 
+int workload_time(Workload *ret) {
+        _cleanup_(workload_freep) WorkloadChild *child = NULL;
+        int r = workload_start(&child);
+
+        return r < 0 ? r : workload_run(child, false, ret);
+}
+
 WorkloadChild *workload_free(WorkloadChild *c) {
         if (!c)
                 return NULL;

@@ -65,6 +65,8 @@ uint32_t workload_cpu(const WorkloadChild *c);
 #define WORKLOAD_MAX_MS 5000
 #define WORKLOAD_SETTLE_MS 40 /* two grace periods, at 250 ticks a second */
 int workload_run(WorkloadChild *c, bool is_counted, Workload *ret);
+/* How long it all takes, as things are.  0, -ETIME, -errno. */
+int workload_time(Workload *ret);
 /* Ends it if need be. */
 WorkloadChild *workload_free(WorkloadChild *c);
 DEFINE_CLEANUP(WorkloadChild *, workload_free);

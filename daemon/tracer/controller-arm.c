@@ -343,7 +343,8 @@ int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Admission *a, Re
                 r = tracer_prepare(c, &t, m, a, refusal);
         if (r != 0)
                 return r;
-        if (a->lean.learns)
+        /* With what it calls not hooked, ordinary work takes no longer afterwards. */
+        if (a->lean.learns && a->lean.n_ordinary == 0)
                 tracer_look_at_quiet(t);
         r = tracer_attach_notifiers(t, &plan, m, &a->roots, &a->threads, refusal);
         if (r == 0)

@@ -28,7 +28,7 @@ struct LearningPass {
         char *session, *kernel;
         Strv roots;
         Workload quiet;
-        bool measures_cost;
+        bool measures_cost, times_quiet;
         Learner *learner;
         LeanCache learned;
         HookCost hook_cost;
@@ -186,8 +186,15 @@ static int read_functions(LearningPass *l, const char *text) {
 /* A task. */
 static void measure_them(void *userdata) {
         LearningPass *l = userdata;
-        int r = l->is_abandoned ? -ECANCELED : hook_cost_of_learned(l);
+        int r = l->is_abandoned ? -ECANCELED : 0;
 
+        if (r >= 0 && l->times_quiet) {
+                background_leave();
+                r = workload_time(&l->quiet);
+                background_return();
+        }
+        if (r >= 0)
+                r = hook_cost_of_learned(l);
         l->is_measuring = false;
         if (r >= 0 || l->is_abandoned)
                 return;
@@ -296,7 +303,8 @@ int learning_pass_start(LearningPass **ret, sd_event *event, Background *backgro
         l->done = done;
         l->userdata = userdata;
         l->hook_cost.fd = -EBADF;
-        l->measures_cost = quiet != NULL;
+        l->times_quiet = !quiet && m->n_ordinary > 0;
+        l->measures_cost = quiet || l->times_quiet;
         l->learned.lacks_ordinary = m->n_ordinary > 0;
         if (quiet)
                 l->quiet = *quiet;
