@@ -156,8 +156,7 @@ void display_left_out(const Options *o, const SessionMeta *m) {
         if (m->n_ordinary > 0)
                 talk(o,
                      "%s: calls of %s functions that ordinary work calls are part of their "
-                     "callers' "
-                     "own time (--lean=auto); --lean=off hooks all.",
+                     "callers' own time (--lean=auto); --lean=off hooks all.",
                      m->name, format_count(text, m->n_ordinary));
         if (m->left_out.n == 0)
                 return;

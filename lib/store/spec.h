@@ -38,12 +38,12 @@ typedef enum SpecLean {
         LEAN_DEFAULT, /* as ftraced.conf says */
         LEAN_OFF,     /* all of the kernel's */
         LEAN_FULL,    /* those that were learned; all while they are learned */
-        LEAN_AUTO,    /* those of them that fit the budget; all but ordinary ones while ... */
+        LEAN_AUTO,    /* those of them that fit the budget; all but ordinary ones meanwhile */
         _LEAN_N,
 } SpecLean;
 
-int spec_lean_from_name(
-        const char *s); /* "default", "off", "full", "auto": the value, or -EINVAL */
+/* "default", "off", "full", "auto": the value, or -EINVAL. */
+int spec_lean_from_name(const char *s);
 
 typedef struct Spec {
         Strv functions;       /* names and globs whose call trees are recorded; at least one */

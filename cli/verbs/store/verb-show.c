@@ -177,9 +177,9 @@ static void show_left_out(Buf *out, const SessionMeta *m) {
 }
 
 static void show_hooked(Buf *out, const SessionMeta *m) {
-        char time[SUMMARY_MAX], after[UNIT_TEXT_MAX],
-                learned[SUMMARY_MAX + 16] = "", since[UNIT_TEXT_MAX + 16] = "", unseen[SUMMARY_MAX],
-                                      number[UNIT_TEXT_MAX], ordinary[UNIT_TEXT_MAX + 40] = "";
+        char time[SUMMARY_MAX], after[UNIT_TEXT_MAX], number[UNIT_TEXT_MAX], unseen[SUMMARY_MAX];
+        char learned[SUMMARY_MAX + 16] = "", since[UNIT_TEXT_MAX + 16] = "";
+        char ordinary[UNIT_TEXT_MAX + 40] = "";
 
         if (m->n_hooked == 0) {
                 if (m->n_ordinary > 0)
