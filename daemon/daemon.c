@@ -36,6 +36,7 @@
 #include "daemon/tracer/controller.h"
 #include "daemon/tracer/undoer.h"
 #include "daemon/upkeep/sealer.h"
+#include "daemon/watch/host-survey.h"
 #include "store/store.h"
 
 #define LEARNING_USEC                                                                              \
@@ -57,13 +58,15 @@ struct Daemon {
         Server *server;
         Settings settings;
         Undoer *undoer;
-        Idle *idle;       /* NULL: it does not leave by itself */
-        Janitor *janitor; /* NULL: nothing is removed by itself */
+        HostSurvey *survey; /* NULL: nobody begins with what this host calls */
+        Idle *idle;         /* NULL: it does not leave by itself */
+        Janitor *janitor;   /* NULL: nothing is removed by itself */
         sd_event_source *watchdog;
         sd_event_source *learning_pass_end; /* of a private one that learns */
         uint64_t watchdog_us;
         bool is_stopping, has_run, is_hung, has_systemd_socket;
-        size_t n_left; /* sessions that another daemon goes on with */
+        bool is_kernel; /* tracefs is the kernel's */
+        size_t n_left;  /* sessions that another daemon goes on with */
 };
 
 /* --- what happens meanwhile ------------------------------------------------------------------- */
@@ -237,8 +240,9 @@ static bool daemon_has_nothing_to_do(void *userdata) {
         return server_n_connections(d->server) == 0 &&
                sessions_are_known(d->sessions, NULL, NULL) && sessions_n_live(d->sessions) == 0 &&
                !controller_is_learning(d->controller) && !background_is_busy(d->background) &&
-               !background_is_busy(d->sweeper) && !janitor_is_busy(d->janitor) &&
-               !(d->sealer && sealer_is_busy(d->sealer)) && !undoer_is_busy(d->undoer);
+               !host_survey_is_busy(d->survey) && !background_is_busy(d->sweeper) &&
+               !janitor_is_busy(d->janitor) && !(d->sealer && sealer_is_busy(d->sealer)) &&
+               !undoer_is_busy(d->undoer);
 }
 
 static void daemon_on_idle(void *userdata) {
@@ -302,7 +306,12 @@ static int daemon_open_store(Daemon *d) {
 }
 
 static int daemon_make_controller(Daemon *d) {
-        return restore_open_controller(&d->controller, &d->config, d->store, &d->copy);
+        int r = restore_open_controller(&d->controller, &d->config, d->store, &d->copy);
+        int fd = r < 0 ? -EBADF : controller_tracefs_fd(d->controller);
+        struct statfs st;
+
+        d->is_kernel = fd >= 0 && fstatfs(fd, &st) >= 0 && st.f_type == TRACEFS_MAGIC;
+        return r;
 }
 
 /* What no session was found for that goes on. */
@@ -523,6 +532,31 @@ static int daemon_add_undoer(Daemon *d) {
         return r < 0 ? log_error_errno(r, "Cannot set up what puts the kernel back: %m") : 0;
 }
 
+static bool daemon_may_survey(void *userdata) {
+        Daemon *d = userdata;
+
+        return !d->is_stopping && sessions_n_live(d->sessions) == 0 &&
+               !background_is_busy(d->background);
+}
+
+static void daemon_read_symbols(void *userdata) {
+        sessions_store_symbols(((const Daemon *) userdata)->sessions);
+}
+
+static int daemon_add_survey(Daemon *d) {
+        int r;
+
+        if (d->config.private_fd >= 0 || !d->is_kernel || d->settings.limits.lean != LEAN_AUTO)
+                return 0;
+        r = host_survey_new(&d->survey, &(HostSurveyConfig){ .event = d->event,
+                                                             .background = d->background,
+                                                             .controller = d->controller,
+                                                             .may_begin = daemon_may_survey,
+                                                             .read = daemon_read_symbols,
+                                                             .userdata = d });
+        return r < 0 ? log_error_errno(r, "Cannot set up the look at this host: %m") : 0;
+}
+
 /* Where nobody would start it again when somebody connects it stays. */
 static int daemon_add_idle(Daemon *d) {
         int r;
@@ -536,11 +570,10 @@ static int daemon_add_idle(Daemon *d) {
 
 /* Only for the real thing: a fake tracefs belongs to whoever tests. */
 static int daemon_drop_privileges(Daemon *d) {
-        int r, fd = controller_tracefs_fd(d->controller);
-        struct statfs st;
+        int r;
 
         (void) privilege_raise_descriptors();
-        if (geteuid() != 0 || fd < 0 || fstatfs(fd, &st) < 0 || st.f_type != TRACEFS_MAGIC)
+        if (geteuid() != 0 || !d->is_kernel)
                 return 0;
         r = privilege_drop();
         return r < 0 ? log_error_errno(r, "Cannot give up privileges: %m") : 0;
@@ -585,7 +618,7 @@ static int (*const set_up[])(Daemon *d) = {
         daemon_make_janitor,    /* looks at it when the loop runs */
         daemon_make_sealer,     /* whose segments it finishes */
         daemon_make_server,     /* who connects is answered when the loop runs */
-        daemon_add_watchdog,    daemon_add_undoer,
+        daemon_add_watchdog,    daemon_add_undoer,      daemon_add_survey,
         daemon_add_idle,        daemon_drop_privileges, /* all is open */
         daemon_open_aside,                              /* whose thread has what is left of them */
 };
@@ -658,6 +691,7 @@ Daemon *daemon_free(Daemon *d) {
                 daemon_leave(d);
         (void) server_free(d->server);
         (void) idle_free(d->idle);
+        (void) host_survey_free(d->survey);
         (void) undoer_free(d->undoer);
         (void) sd_event_source_disable_unref(d->watchdog);
         (void) sd_event_source_disable_unref(d->learning_pass_end);

@@ -20,6 +20,12 @@ EXTRA_DIST += %D%/lean/ordinary-functions
 	%D%/process/background.h \
 	%D%/record/backoff.c \
 	%D%/record/backoff.h \
+	%D%/watch/bystander-watch.c \
+	%D%/watch/bystander-watch.h \
+	%D%/lean/call-rates.c \
+	%D%/lean/call-rates.h \
+	%D%/lean/call-sample.c \
+	%D%/lean/call-sample.h \
 	%D%/admission/clock-reader.c \
 	%D%/admission/clock-reader.h \
 	%D%/process/clock-watch.c \
@@ -57,6 +63,8 @@ EXTRA_DIST += %D%/lean/ordinary-functions
 	%D%/watch/health.c \
 	%D%/watch/health.h \
 	%D%/lean/hook-cost.c \
+	%D%/watch/host-survey.c \
+	%D%/watch/host-survey.h \
 	%D%/lean/hook-cost.h \
 	%D%/tracer/host-check.c \
 	%D%/tracer/host-check.h \
@@ -156,6 +164,8 @@ EXTRA_DIST += %D%/lean/ordinary-functions
 	%D%/record/rotation.h \
 	%D%/process/sandbox.c \
 	%D%/process/sandbox.h \
+	%D%/watch/stored-pages.c \
+	%D%/watch/stored-pages.h \
 	%D%/tracefs/script.c \
 	%D%/tracefs/script.h \
 	%D%/upkeep/seal-worker.c \

@@ -100,6 +100,12 @@ int sessions_new(Sessions **ret, sd_event *event, Background *background, Backgr
         return 0;
 }
 
+void sessions_store_symbols(Sessions *s) {
+        const SymbolNames *ignored;
+
+        (void) kernel_symbols_store(s->symbols, store_symbols_fd(s->context.store), &ignored);
+}
+
 void sessions_set_limits(Sessions *s, const Limits *limits) {
         s->limits = s->context.limits = limits;
         s->generation++;

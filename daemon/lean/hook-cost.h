@@ -4,21 +4,18 @@
 /*
  * Hook cost: what hooked functions cost ordinary work
  *
- * The function tracer runs in an instance of its own, with these functions, while the reference workload
- * (daemon/lean/workload.h) works.  What it recorded is handed out as pages: counting what the
- * reference workload's processes call is for whoever may look into them (daemon/lean/learner.h).
+ * A call sample (daemon/lean/call-sample.h) is taken with these functions while the reference workload
+ * (daemon/lean/workload.h) works, of what its processes call.
  */
 
-#include "daemon/instances/instance.h"
+#include "daemon/lean/call-sample.h"
 #include "daemon/lean/workload.h"
 
 #define HOOK_COST_BUFFER_KB 16384 /* of one CPU: some ten thousand calls of each task */
 
 typedef struct HookCost {
         Workload workload;
-        char *format; /* of the event ftrace/function */
-        int fd;       /* a memfd of whole pages */
-        uint32_t page_bytes;
+        CallSample sample;
 } HookCost;
 
 /* Everything is put back when it returns, or at the next start.  0 or -errno (-EOPNOTSUPP: there

@@ -20,6 +20,7 @@
 #include "base/grow.h"
 #include "base/io.h"
 #include "base/name.h"
+#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/lean/lean-cache.h"
 #include "store/discard.h"
@@ -384,6 +385,12 @@ void lean_cache_sort(LeanCache *c) {
         for (size_t i = kept; i < c->n; i++)
                 c->functions[i] = (LeanFunction){};
         c->n = kept;
+}
+
+bool lean_cache_is_old(const LeanCache *c) {
+        uint64_t now = now_ns(CLOCK_REALTIME);
+
+        return now > c->learned_ns && now - c->learned_ns > LEAN_RELEARN_NS;
 }
 
 LeanFunction *lean_cache_find(const LeanCache *c, const char *name) {

@@ -5,7 +5,7 @@
  * LeanCache: what was learned about some roots, as a file
  *
  * STORE/lean/KEY, KEY being the XXH3-128 of the kernel's release, its build id, the set of modules
- * and the roots.  Text:
+ * and the roots.  Without roots it is what this host calls often (daemon/lean/ordinary.h).  Text:
  *
  *      ftraced lean 2
  *      kernel 6.12.117+deb12-amd64
@@ -35,6 +35,7 @@
 #define LEAN_MAX_FUNCTIONS 16384
 #define LEAN_MAX_TASKS 16
 #define LEAN_MAX_CALLERS 4 /* of a function */
+#define LEAN_RELEARN_NS (UINT64_C(7) * 24 * 3600 * 1000000000)
 
 typedef struct LeanFunction {
         char *name;
@@ -71,6 +72,8 @@ int lean_cache_add(LeanCache *c, const char *name, const uint32_t *ppm, size_t n
 int lean_cache_add_caller(LeanCache *c, const char *name);
 /* Puts the functions in order, merging those of the same name. */
 void lean_cache_sort(LeanCache *c);
+/* Learned more than LEAN_RELEARN_NS ago. */
+bool lean_cache_is_old(const LeanCache *c);
 LeanFunction *lean_cache_find(const LeanCache *c, const char *name);
 void lean_function_done(LeanFunction *f);
 void lean_cache_done(LeanCache *c);

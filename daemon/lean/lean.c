@@ -105,15 +105,16 @@ static int keep_known(LeanCache *c, const Functions *f) {
 }
 
 /* 1: use it; 0: there is none, or it says too little or too late. */
-static int load(LeanCache *ret, int store_fd, int root_fd, const Functions *f, const Strv *roots,
-                Strv *warnings) {
+static int load(LeanCache *ret, const LeanQuestion *q, Strv *warnings) {
         char key[LEAN_KEY_CHARS + 1];
         int r;
 
-        r = lean_cache_make_key(root_fd, f, roots, key);
+        r = lean_cache_make_key(q->root_fd, q->functions, q->roots, key);
         if (r >= 0)
-                r = lean_cache_read(ret, store_fd, key);
+                r = lean_cache_read(ret, q->store_fd, key);
         if (r == -ENOENT)
+                return 0;
+        if (r == LEAN_CACHE_E_INVALID && !lean_asks(q->spec))
                 return 0;
         if (r == LEAN_CACHE_E_INVALID)
                 return strv_addf(warnings,
@@ -122,14 +123,9 @@ static int load(LeanCache *ret, int store_fd, int root_fd, const Functions *f, c
                                  LEAN_DIR, key);
         if (r < 0)
                 return r;
-        (void) keep_known(ret, f);
-        return ret->n > 0 && ret->n_calls >= LEAN_MIN_CALLS;
-}
-
-static bool is_old(const LeanCache *c) {
-        uint64_t now = now_ns(CLOCK_REALTIME);
-
-        return now > c->learned_ns && now - c->learned_ns > LEAN_RELEARN_NS;
+        (void) keep_known(ret, q->functions);
+        return ret->n > 0 && ret->n_calls >= LEAN_MIN_CALLS && !lean_cache_is_old(ret) &&
+               !(q->spec->lean != LEAN_AUTO && ret->lacks_ordinary);
 }
 
 /* Whose time calls of what is left out are part of. */
@@ -146,29 +142,34 @@ static int find_callers(const LeanCache *c, const Strv *left_out, Strv *ret) {
 }
 
 /* What is left out must be hooked, or the kernel does not know that what follows is below it. */
-static int finish(LeanChoice *ret, const Functions *f, const Strv *roots, const Strv *notrace) {
+static int finish(LeanChoice *ret, const LeanQuestion *q) {
         int r = 0;
 
-        for (size_t i = 0; r >= 0 && i < roots->n; i++)
-                r = strv_add(&ret->hooks.names, roots->items[i]);
-        for (size_t i = 0; r >= 0 && i < notrace->n; i++)
-                r = strv_add(&ret->hooks.names, notrace->items[i]);
+        for (size_t i = 0; r >= 0 && i < q->roots->n; i++)
+                r = strv_add(&ret->hooks.names, q->roots->items[i]);
+        for (size_t i = 0; r >= 0 && i < q->notrace->n; i++)
+                r = strv_add(&ret->hooks.names, q->notrace->items[i]);
         if (r < 0)
                 return r;
         strv_sort_unique(&ret->hooks.names);
-        return functions_find_lines(f, &ret->hooks.names, &ret->hooks.lines);
+        return functions_find_lines(q->functions, &ret->hooks.names, &ret->hooks.lines);
 }
 
-static int choose_list(LeanChoice *ret, const Functions *f, const Spec *spec, const Strv *roots,
-                       const Strv *notrace, Refusal *refusal) {
+static int choose_list(LeanChoice *ret, const LeanQuestion *q, Refusal *refusal) {
         int r;
 
-        r = admit_hooked(f, spec, &ret->hooks.names, refusal);
-        return r != 0 ? r : finish(ret, f, roots, notrace);
+        r = admit_hooked(q->functions, q->spec, &ret->hooks.names, refusal);
+        return r != 0 ? r : finish(ret, q);
 }
 
 bool lean_asks(const Spec *spec) {
-        return (spec->lean == LEAN_FULL || spec->lean == LEAN_AUTO) && !spec->flat && spec->hooked.n == 0;
+        return (spec->lean == LEAN_FULL || spec->lean == LEAN_AUTO) && !spec->flat &&
+               spec->hooked.n == 0;
+}
+
+/* Less than all that the roots call teaches less. */
+static bool teaches(const Spec *spec) {
+        return spec->depth == 0 && spec->notrace.n == 0 && spec->slower_ns == 0 && !spec->no_irqs;
 }
 
 /* What is hooked while too little is known, and why: all, which everybody pays for, or nearly all.
@@ -204,69 +205,91 @@ static int explain(Strv *warnings, const LeanCache *c, const Strv *roots, const 
         else
                 (void) snprintf(text, sizeof(text),
                                 "what %s call%s is not known %s; %s are hooked until it is learned",
-                                who, is_one ? "s" : "", c->n > 0 ? "any more, after a week" : "yet",
+                                who, is_one ? "s" : "",
+                                c->n > 0 && lean_cache_is_old(c) ? "any more, after a week" : "yet",
                                 what);
         return strv_add(warnings, text);
 }
 
-/* So that others do not pay: what is hooked in vain for roots that are not called is called by them. */
-static int leave_ordinary_out(LeanChoice *c, const Functions *f, const Strv *roots,
-                              const Strv *notrace) {
-        _cleanup_strv_ Strv all = {};
-        int r = ordinary_find(f, &all);
+/* Not hooked, unless it has to be.  1: it is not. */
+static int leave_out(LeanChoice *c, const LeanQuestion *q, const char *name) {
+        int r;
 
-        for (size_t i = 0; r >= 0 && i < all.n; i++)
-                if (!strv_contains(roots, all.items[i]) && !strv_contains(notrace, all.items[i]))
-                        r = strv_add(&c->not_hooked.names, all.items[i]);
+        if (strv_contains(q->roots, name) || strv_contains(q->notrace, name))
+                return 0;
+        r = strv_add(&c->not_hooked.names, name);
+        return r < 0 ? r : 1;
+}
+
+/* So that others do not pay: what is hooked in vain for roots that are not called is called by them.  What this
+ * host calls is named, for it is not the same everywhere. */
+static int leave_ordinary_out(LeanChoice *c, const LeanQuestion *q) {
+        _cleanup_strv_ Strv shipped = {}, host = {};
+        int r = ordinary_find(q->functions, &shipped);
+
         if (r >= 0)
-                r = functions_find_lines(f, &c->not_hooked.names, &c->not_hooked.lines);
+                r = ordinary_find_host(q->functions, q->store_fd, q->root_fd, &host, NULL);
+        for (size_t i = 0; r >= 0 && i < shipped.n; i++)
+                r = leave_out(c, q, shipped.items[i]);
+        for (size_t i = 0; r >= 0 && i < host.n; i++) {
+                if (strv_finds(&shipped, host.items[i]))
+                        continue;
+                r = leave_out(c, q, host.items[i]);
+                if (r <= 0)
+                        continue;
+                r = strv_add(&c->left_out, host.items[i]);
+                if (r >= 0)
+                        r = strv_add(&c->left_out_in, "");
+        }
+        if (r >= 0)
+                r = functions_find_lines(q->functions, &c->not_hooked.names, &c->not_hooked.lines);
         c->n_ordinary = (uint32_t) c->not_hooked.names.n;
         return r;
 }
 
-int lean_choose(LeanChoice *ret, int store_fd, int root_fd, const Functions *f, const Spec *spec,
-                const Strv *roots, const Strv *notrace, bool is_being_learned, Strv *warnings,
-                Refusal *refusal) {
+/* Nothing that is known is good enough: everything, or everything but what ordinary work calls. */
+static int choose_nearly_all(LeanChoice *ret, const LeanQuestion *q, const LeanCache *known,
+                             Strv *warnings) {
+        int r = q->spec->lean == LEAN_AUTO ? leave_ordinary_out(ret, q) : 0;
+
+        ret->learns = teaches(q->spec);
+        if (r < 0 || !lean_asks(q->spec) || q->is_wide)
+                return r;
+        return explain(warnings, known, q->roots, ret, q->is_being_learned);
+}
+
+static int choose_learned(LeanChoice *ret, const LeanQuestion *q, const LeanCache *known) {
+        uint64_t budget_ppm = q->spec->lean == LEAN_FULL
+                                      ? UINT64_MAX
+                                      : q->spec->budget_ppm / 100 * ESTIMATE_PERCENT;
+        int r = lean_select(known, q->roots, budget_ppm, &ret->hooks.names, &ret->left_out);
+
+        if (r >= 0)
+                r = find_callers(known, &ret->left_out, &ret->left_out_in);
+        ret->learned_ns = known->learned_ns;
+        ret->learned_calls = known->n_calls;
+        return r < 0 ? r : finish(ret, q);
+}
+
+int lean_choose(LeanChoice *ret, const LeanQuestion *q, Strv *warnings, Refusal *refusal) {
         _cleanup_lean_choice_ LeanChoice choice = {};
-        _cleanup_lean_cache_ LeanCache cache = {};
+        _cleanup_lean_cache_ LeanCache known = {};
         int r;
 
-        if (spec->flat || spec->hooked.n > 0) {
-                r = choose_list(&choice, f, spec, roots, notrace, refusal);
-                if (r == 0)
-                        *ret = TAKE(choice, (LeanChoice){});
-                return r;
+        if (q->spec->flat || q->spec->hooked.n > 0)
+                r = choose_list(&choice, q, refusal);
+        else {
+                r = load(&known, q, warnings);
+                if (r == 1 && !lean_asks(q->spec))
+                        r = 0;
+                else if (r == 1 && !q->is_wide)
+                        r = choose_learned(&choice, q, &known);
+                else if (r >= 0)
+                        r = choose_nearly_all(&choice, q, &known, warnings);
         }
-        if (!lean_asks(spec))
-                return 0;
-        r = load(&cache, store_fd, root_fd, f, roots, warnings);
-        if (r < 0)
-                return r;
-        if (r == 0 || is_old(&cache) || (spec->lean == LEAN_FULL && cache.lacks_ordinary)) {
-                /* Less than all that the roots call teaches less. */
-                choice.learns = spec->depth == 0 && spec->notrace.n == 0 && spec->slower_ns == 0 &&
-                                !spec->no_irqs;
-                r = spec->lean == LEAN_AUTO ? leave_ordinary_out(&choice, f, roots, notrace) : 0;
-                if (r >= 0)
-                        r = explain(warnings, &cache, roots, &choice, is_being_learned);
-                if (r >= 0)
-                        *ret = TAKE(choice, (LeanChoice){});
-                return MIN(r, 0);
-        }
-        r = lean_select(&cache, roots,
-                        spec->lean == LEAN_FULL ? UINT64_MAX
-                                                : spec->budget_ppm / 100 * ESTIMATE_PERCENT,
-                        &choice.hooks.names, &choice.left_out);
-        if (r >= 0)
-                r = find_callers(&cache, &choice.left_out, &choice.left_out_in);
-        if (r >= 0)
-                r = finish(&choice, f, roots, notrace);
-        if (r < 0)
-                return r;
-        choice.learned_ns = cache.learned_ns;
-        choice.learned_calls = cache.n_calls;
-        *ret = TAKE(choice, (LeanChoice){});
-        return 0;
+        if (r == 0)
+                *ret = TAKE(choice, (LeanChoice){});
+        return r;
 }
 
 int lean_learn(int store_fd, int root_fd, const Functions *f, const Strv *roots, const char *kernel,
@@ -307,4 +330,40 @@ int lean_learn(int store_fd, int root_fd, const Functions *f, const Strv *roots,
         all.n_calls = MIN(all.n_calls + new->n_calls, (uint64_t) INT64_MAX);
         all.learned_ns = now_ns(CLOCK_REALTIME);
         return lean_cache_write(&all, store_fd, key, kernel, roots);
+}
+
+/* Where the cost of LEAN_HOST_TASK is; made if there is room.  -ENOSPC, -ENOMEM. */
+static int host_task(LeanCache *c) {
+        int r;
+
+        for (size_t t = 0; t < c->tasks.n; t++)
+                if (streq(c->tasks.items[t], LEAN_HOST_TASK))
+                        return (int) t;
+        if (c->tasks.n == LEAN_MAX_TASKS)
+                return ORIGIN(-ENOSPC);
+        r = strv_add(&c->tasks, LEAN_HOST_TASK);
+        return r < 0 ? r : (int) c->tasks.n - 1;
+}
+
+int lean_learn_hot(int store_fd, int root_fd, const Functions *f, const Strv *roots,
+                   const char *kernel, const Strv *names, const uint32_t *ppm) {
+        _cleanup_lean_cache_ LeanCache c = {};
+        char key[LEAN_KEY_CHARS + 1];
+        int r, t;
+
+        r = lean_cache_make_key(root_fd, f, roots, key);
+        if (r >= 0)
+                r = lean_cache_read(&c, store_fd, key);
+        if (r != 0) /* nothing is known, so nothing was hooked for it */
+                return r == -ENOENT ? 0 : MIN(r, 0);
+        t = host_task(&c);
+        if (t < 0)
+                return t;
+        for (size_t i = 0; i < names->n; i++) {
+                LeanFunction *known = lean_cache_find(&c, names->items[i]);
+
+                if (known)
+                        known->ppm[t] = MAX(known->ppm[t], ppm[i]);
+        }
+        return lean_cache_write(&c, store_fd, key, kernel, roots);
 }

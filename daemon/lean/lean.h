@@ -19,13 +19,12 @@
 #include "wire/refusal.h"
 
 #define LEAN_MIN_CALLS 100 /* of the roots; less says too little of what they call */
-#define LEAN_RELEARN_NS (UINT64_C(7) * 24 * 3600 * 1000000000)
 
 typedef struct LeanChoice {
         Hooks hooks;                /* none: everything ... */
         Hooks not_hooked;           /* ... but these */
         uint32_t n_ordinary;        /* of them, because ordinary work calls them */
-        Strv left_out, left_out_in; /* as in SessionMeta */
+        Strv left_out, left_out_in; /* as in SessionMeta: of those, the ones that this host calls */
         uint64_t learned_ns;        /* when, on the real time clock */
         uint64_t learned_calls;     /* of the roots, from which */
         bool learns;                /* what is seen is to be learned */
@@ -34,21 +33,25 @@ typedef struct LeanChoice {
 /* Whether what was learned of its roots decides what is hooked. */
 bool lean_asks(const Spec *spec);
 
+/* What a choice depends on; all borrowed. */
+typedef struct LeanQuestion {
+        int store_fd, root_fd; /* the store's directory; where proc/ and sys/ are */
+        const Functions *functions;
+        const Spec *spec;
+        const Strv *roots, *notrace; /* sorted; what is left out with all below it */
+        bool is_being_learned;       /* what the roots call, from another session, at this moment */
+        bool is_wide; /* although it is known what they call, to see whether they call more by now */
+} LeanQuestion;
+
 /*
  * lean_choose()
- * @store_fd: the store's directory
- * @root_fd:  where proc/ and sys/ are
- * @roots:    sorted
- * @notrace:  what is left out with all below it
- * @is_being_learned: what the roots call, from another session, at this moment
  * @warnings: if everything is hooked although lean was asked for, why
  *
- * A flat spec hooks the roots alone, one with a list that list, whatever lean is.
+ * A flat spec hooks the roots alone, one with a list that list, whatever lean is.  With lean off all is
+ * hooked, and what is seen is learned unless it is known.
  * Return: 0; REFUSED (a function in spec->hooked that there is not); -errno.
  */
-int lean_choose(LeanChoice *ret, int store_fd, int root_fd, const Functions *f, const Spec *spec,
-                const Strv *roots, const Strv *notrace, bool is_being_learned, Strv *warnings,
-                Refusal *refusal);
+int lean_choose(LeanChoice *ret, const LeanQuestion *q, Strv *warnings, Refusal *refusal);
 void lean_choice_done(LeanChoice *c);
 /* Fills what @m says of it.  0 or -ENOMEM. */
 int lean_choice_tell(const LeanChoice *c, SessionMeta *m);
@@ -71,3 +74,13 @@ int lean_select(const LeanCache *c, const Strv *roots, uint64_t budget_ppm, Strv
  */
 int lean_learn(int store_fd, int root_fd, const Functions *f, const Strv *roots, const char *kernel,
                const LeanCache *new);
+
+/*
+ * lean_learn_hot() - others call these functions often while these roots are recorded
+ * @ppm: what each costs them, which counts like the cost of a task of the reference workload, LEAN_HOST_TASK
+ *
+ * Names that are not known to be called by the roots are left out.  0 or -errno.
+ */
+#define LEAN_HOST_TASK "host"
+int lean_learn_hot(int store_fd, int root_fd, const Functions *f, const Strv *roots,
+                   const char *kernel, const Strv *names, const uint32_t *ppm);

@@ -14,3 +14,17 @@
 
 /* Adds those that there are on this kernel.  0 or -ENOMEM. */
 int ordinary_find(const Functions *f, Strv *ret);
+
+/*
+ * What this host calls often besides, as it was counted here (daemon/watch/bystander-watch.h): a LeanCache of
+ * no roots, so of one kernel build and its modules.
+ *   - ordinary_find_host() adds the names to @ret, sorted; *@ret_since_ns: when counting began, on the real
+ *     time clock, 0: never, or too long ago.  0 or -errno; what is damaged was never there
+ *   - ordinary_learn_host() adds @names to them, or forgets the others if @anew
+ * 0 or -errno.
+ */
+#define ORDINARY_HOST_MAX 4096
+int ordinary_find_host(const Functions *f, int store_fd, int root_fd, Strv *ret,
+                       uint64_t *ret_since_ns);
+int ordinary_learn_host(const Functions *f, int store_fd, int root_fd, const char *kernel,
+                        const Strv *names, bool anew);

@@ -25,7 +25,7 @@ struct HookWish {
 struct SessionHooks {
         SessionHooksConfig config;
         bool is_hooking; /* a task is under way, or will be */
-        bool is_narrowing;
+        bool is_rehooking;
         bool was_hooked;   /* and not its roots alone, while it recorded */
         uint64_t since_ns; /* of session_hooks_follow() */
         HookWish *wishes;
@@ -150,7 +150,7 @@ static void hook(void *userdata) {
 /* --- asking for it ---------------------------------------------------------------------------- */
 
 bool session_hooks_change(const SessionHooks *h) {
-        return h && (h->is_hooking || h->is_narrowing);
+        return h && (h->is_hooking || h->is_rehooking);
 }
 
 bool session_hooks_are_due(const SessionHooks *h) {
@@ -184,17 +184,33 @@ int session_hooks_await(SessionHooks *h, SessionHooked done, void *userdata) {
         return 0;
 }
 
-/* --- hooking less ------------------------------------------------------------------------------ */
+/* --- hooking less, or more --------------------------------------------------------------------- */
 
-void session_hooks_narrow(SessionHooks *h) {
-        const SessionHooksConfig *c = &h->config;
+static void note(SessionHooks *h, HookReason reason) {
+        SessionMeta *m = h->config.meta;
         ClockTuple now;
+
+        if (tracer_read_clocks(h->config.tracer, &now) < 0)
+                return;
+        if (m->n_hooked > 0)
+                m->narrowed_ns = now.trace_ns;
+        (void) hook_changes_add(&m->hook_changes, &(HookChange){ .trace_ns = now.trace_ns,
+                                                                 .reason = reason,
+                                                                 .n_hooked = m->n_hooked,
+                                                                 .n_ordinary = m->n_ordinary });
+}
+
+void session_hooks_rehook(SessionHooks *h, HookReason reason) {
+        const SessionHooksConfig *c = &h->config;
+        char number[UNIT_TEXT_MAX];
         int r, k;
 
+        if (h->is_hooking) /* nothing but its roots is hooked, or will be */
+                return;
         health_hold_hooks(c->health);
-        h->is_narrowing = true;
-        r = controller_narrow(c->controller, c->tracer, c->meta);
-        h->is_narrowing = false;
+        h->is_rehooking = true;
+        r = controller_rehook(c->controller, c->tracer, c->meta, reason == HOOK_WIDENED);
+        h->is_rehooking = false;
         /* It may have been stopped meanwhile, or be about to be hooked. */
         k = c->is_watched(c->userdata) && !h->is_hooking ? health_release_hooks(c->health) : 0;
         if (k < 0)
@@ -202,16 +218,20 @@ void session_hooks_narrow(SessionHooks *h) {
                                          c->meta->name);
         if (r < 0) {
                 (void) log_warning_errno(r,
-                                         "Session '%s' goes on with every function hooked: "
-                                         "set_ftrace_filter could not be narrowed: %m",
+                                         "Session '%s' goes on with what is hooked: "
+                                         "set_ftrace_filter could not be changed: %m",
                                          c->meta->name);
                 return;
         }
         if (r == 0)
                 return;
-        if (tracer_read_clocks(c->tracer, &now) >= 0)
-                c->meta->narrowed_ns = now.trace_ns;
-        log_info("Session '%s' hooks %u functions from now on; %zu that it calls are left out.",
-                 c->meta->name, c->meta->n_hooked, c->meta->left_out.n);
-        c->narrowed(c->userdata);
+        note(h, reason);
+        if (c->meta->n_hooked > 0)
+                log_info("Session '%s' hooks %u functions from now on; %zu that it calls are left "
+                         "out.",
+                         c->meta->name, c->meta->n_hooked, c->meta->left_out.n);
+        else
+                log_info("Session '%s' hooks all functions but %s from now on: %s.", c->meta->name,
+                         format_count(number, c->meta->n_ordinary), hook_reason_text(reason));
+        c->rehooked(c->userdata);
 }

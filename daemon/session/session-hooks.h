@@ -34,7 +34,7 @@ typedef struct SessionHooksConfig {
         int (*hooked)(const char **ret_what, void *userdata);
         void (*failed)(void *userdata);   /* it cannot record */
         void (*settled)(void *userdata);  /* the task is over: what waited for that can be done */
-        void (*narrowed)(void *userdata); /* meta says what is hooked now */
+        void (*rehooked)(void *userdata); /* meta says what is hooked now */
         void (*changed)(void *userdata);  /* the same as SessionChanged */
         void *userdata;
 } SessionHooksConfig;
@@ -48,8 +48,8 @@ DEFINE_CLEANUP(SessionHooks *, session_hooks_free);
 /* After a change between RECORDING and ARMED.  @since_ns: CLOCK_MONOTONIC, when its trigger fired; 0:
  * before this daemon. */
 void session_hooks_follow(SessionHooks *h, uint64_t since_ns);
-/* A task: hooks less, of a session whose calls are known meanwhile. */
-void session_hooks_narrow(SessionHooks *h);
+/* A task: hooks what is to be hooked by now, for a session that records (controller_rehook()). */
+void session_hooks_rehook(SessionHooks *h, HookReason reason);
 /* While a task changes it: a look at the control files finds half of it, and a line that is written to
  * set_ftrace_filter meanwhile may undo the change.  NULL: no. */
 bool session_hooks_change(const SessionHooks *h);

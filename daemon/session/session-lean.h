@@ -2,11 +2,16 @@
 #pragma once
 
 /*
- * SessionLean: when a session that learns looks at what it has stored (daemon/watch/learning-pass.h)
+ * SessionLean: what is hooked for a session while it records, with --lean=auto or full
  *
- * It has everything hooked.  After SESSION_LEARN_US what it has stored is looked at; if that was enough
- * only what was seen stays hooked, else it goes on and is looked at again after twice the time.  A
- * session that ends before is looked at when it ends, for the next one.
+ *      nearly all ──5 s──> learned? ──> what its roots call ──1 h──> nearly all, for some seconds
+ *
+ *   - a session that learns (daemon/watch/learning-pass.h) is looked at after some seconds; if what it has stored
+ *     was enough only what was seen stays hooked, else it goes on and is looked at again after twice the time.  One
+ *     that ends before is looked at when it ends, for the next one; so is one with --lean=off
+ *   - what others call is looked at after a second and then ever less often (daemon/watch/bystander-watch.h); what
+ *     they call too often is not hooked any more
+ *   - once in SESSION_LEAN_WIDEN_US nearly all is hooked again, and what the roots call by now is learned
  */
 
 #include <stdbool.h>
@@ -18,6 +23,8 @@
 #include "store/meta.h"
 #include "store/session-dir.h"
 
+#define SESSION_LEAN_WIDEN_US (UINT64_C(3600) * 1000000)
+
 typedef struct SessionLean SessionLean;
 
 /* Borrowed for as long as it lives; the directory and the tracer until session_lean_end(). */
@@ -28,7 +35,7 @@ typedef struct SessionLeanConfig {
         const SessionDir *dir;
         const SessionMeta *meta;
         Tracer *tracer;
-        void (*learned)(void *userdata); /* a task: while it records, what it calls is known */
+        void (*rehook)(HookReason reason, void *userdata); /* a task: while it records */
         void (*changed)(
                 void *userdata); /* a learning pass is over: starts may have waited for it */
         void *userdata;
@@ -40,7 +47,7 @@ int session_lean_new(SessionLean **ret, const SessionLeanConfig *config);
 SessionLean *session_lean_free(SessionLean *l);
 DEFINE_CLEANUP(SessionLean *, session_lean_free);
 
-/* It records, with everything hooked: if it is to be learned from, the timer is set.  0 or -errno. */
+/* It records, and all that it needs is hooked.  0 or -errno. */
 int session_lean_begin(SessionLean *l);
 /* The readers have ended, the tracer is still there.  @has_calls: more than its roots was hooked while
  * it recorded.  The learning pass goes on without both. */

@@ -204,12 +204,12 @@ static void session_on_settled(void *userdata) {
                 session_save(s);
 }
 
-static void session_on_learned(void *userdata) {
+static void session_on_rehook(HookReason reason, void *userdata) {
         Session *s = userdata;
 
         if (!session_is_watched(s))
                 return;
-        session_hooks_narrow(s->hooks);
+        session_hooks_rehook(s->hooks, reason);
         session_triggers_hooked(s->triggers);
 }
 
@@ -412,7 +412,7 @@ static int session_make_hooks(Session *s) {
                                                     .hooked = session_on_hooked,
                                                     .failed = session_on_not_hooked,
                                                     .settled = session_on_settled,
-                                                    .narrowed = session_on_change,
+                                                    .rehooked = session_on_change,
                                                     .changed = session_tell,
                                                     .userdata = s,
                                             });
@@ -426,7 +426,7 @@ static int session_make_lean(Session *s) {
                                                   .dir = s->dir,
                                                   .meta = s->meta,
                                                   .tracer = s->tracer,
-                                                  .learned = session_on_learned,
+                                                  .rehook = session_on_rehook,
                                                   .changed = session_tell,
                                                   .userdata = s,
                                           });

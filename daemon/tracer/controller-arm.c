@@ -309,12 +309,12 @@ static int tracer_new(Controller *c, Tracer **ret, const SessionMeta *m, const A
 
 int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, Admission *a,
                    Refusal *refusal) {
-        bool is_learning = controller_is_learning_of(c, &m->spec, &a->roots);
+        LeanQuestion q = controller_lean_question(c, &m->spec, &a->roots, &a->notrace);
         int r;
 
+        q.is_being_learned = controller_is_learning_of(c, &m->spec, &a->roots);
         background_leave();
-        r = lean_choose(&a->lean, c->store_fd, c->fs.root_fd, &c->functions, &m->spec, &a->roots,
-                        &a->notrace, is_learning, &a->warnings, refusal);
+        r = lean_choose(&a->lean, &q, &a->warnings, refusal);
         background_return();
         if (r == 0)
                 r = warn_of_addresses(c, &a->warnings);
@@ -344,7 +344,7 @@ int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Admission *a, Re
         if (r != 0)
                 return r;
         /* With what it calls not hooked, ordinary work takes no longer afterwards. */
-        if (a->lean.learns && a->lean.n_ordinary == 0)
+        if (a->lean.learns && a->lean.n_ordinary == 0 && lean_asks(&m->spec))
                 tracer_look_at_quiet(t);
         r = tracer_attach_notifiers(t, &plan, m, &a->roots, &a->threads, refusal);
         if (r == 0)

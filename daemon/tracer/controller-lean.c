@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * What learning needs of tracefs: a look before, hook costs, a narrower filter.  The filter of a live
+ * What learning needs of tracefs: a look before, hook costs, what others call, another filter.  The filter of a live
  * tracer is replaced when the file is closed, so in between nothing is missed (linux 6.1
  * kernel/trace/ftrace.c, ftrace_regex_release()).
  */
 
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "base/grow.h"
 #include "base/log.h"
+#include "base/now.h"
 #include "daemon/admission/clock-reader.h"
 #include "daemon/lean/lean.h"
+#include "daemon/lean/ordinary.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/tracefs/plan.h"
 #include "daemon/tracer/controller-private.h"
 
@@ -70,7 +79,35 @@ int controller_leave_clock_readers_out(const Controller *c, Hooks *not_hooked, S
         return r < 0 ? r : functions_find_lines(&c->functions, &readers, &not_hooked->lines);
 }
 
-int controller_narrow(Controller *c, Tracer *t, SessionMeta *m) {
+LeanQuestion controller_lean_question(const Controller *c, const Spec *spec, const Strv *roots,
+                                      const Strv *notrace) {
+        return (LeanQuestion){ .store_fd = c->store_fd,
+                               .root_fd = c->fs.root_fd,
+                               .functions = &c->functions,
+                               .spec = spec,
+                               .roots = roots,
+                               .notrace = notrace };
+}
+
+/* At no time is everything hooked: an empty filter comes after the functions that are not, a full one before. */
+static int plan_choice(Tracer *t, Plan *p, const LeanChoice *choice) {
+        Controller *c = t->c;
+        const char *session = t->claim->session;
+        bool is_filter_first = choice->hooks.lines.n > 0;
+        int r = 0;
+
+        if (is_filter_first)
+                r = instance_plan_hooks(t->instance, p, c->ledger, session, &choice->hooks);
+        if (r >= 0)
+                r = instance_plan_not_hooked(t->instance, p, c->ledger, session,
+                                             &choice->not_hooked);
+        if (r >= 0 && !is_filter_first)
+                r = instance_plan_hooks(t->instance, p, c->ledger, session, &choice->hooks);
+        return r;
+}
+
+int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, bool is_wide) {
+        LeanQuestion q = controller_lean_question(c, &m->spec, &m->roots, &m->notrace);
         _cleanup_strv_ Strv warnings = {};
         _cleanup_lean_choice_ LeanChoice choice = {};
         _cleanup_plan_ Plan plan = {};
@@ -79,20 +116,18 @@ int controller_narrow(Controller *c, Tracer *t, SessionMeta *m) {
         int r;
 
         background_settle(c->background);
-        r = lean_choose(&choice, c->store_fd, c->fs.root_fd, &c->functions, &m->spec, &m->roots,
-                        &m->notrace, false, &warnings, &refusal);
-        if (r != 0 || choice.hooks.lines.n == 0)
+        r = functions_load(&c->functions, &c->fs);
+        q.is_wide = is_wide;
+        if (r >= 0)
+                r = lean_choose(&choice, &q, &warnings, &refusal);
+        if (r != 0)
                 return MIN(r, 0);
         r = controller_leave_clock_readers_out(c, &choice.not_hooked, &warnings);
         if (r >= 0)
-                r = instance_plan_hooks(t->instance, &plan, c->ledger, t->claim->session,
-                                        &choice.hooks);
-        /* After that, so that at no time everything is hooked. */
-        if (r >= 0)
-                r = instance_plan_not_hooked(t->instance, &plan, c->ledger, t->claim->session,
-                                             &choice.not_hooked);
-        if (r >= 0)
-                r = ledger_commit(c->ledger, c->fs.path);
+                r = plan_choice(t, &plan, &choice);
+        if (r < 0 || plan.n == 0)
+                return r;
+        r = ledger_commit(c->ledger, c->fs.path);
         if (r >= 0)
                 r = plan_apply(&plan, &c->fs, &file);
         ledger_mark(c->ledger, &c->fs);
@@ -100,6 +135,145 @@ int controller_narrow(Controller *c, Tracer *t, SessionMeta *m) {
                 return r;
         r = lean_choice_tell(&choice, m);
         return r < 0 ? r : 1;
+}
+
+/* --- what others call -------------------------------------------------------------------------- */
+
+/* 1: a tracer that is none of ours is on. */
+static int others_trace(const Controller *c) {
+        _cleanup_strv_ Strv dirs = {}, ours = {};
+        int r = tracefs_get_instances(&c->fs, &dirs);
+
+        if (r >= 0)
+                r = controller_own_dirs(c, &ours);
+        for (size_t i = 0; r == 0 && i <= dirs.n; i++) {
+                _cleanup_free_ char *path = NULL, *tracer = NULL;
+                char dir[PATH_MAX] = "";
+
+                if (i < dirs.n)
+                        (void) snprintf(dir, sizeof(dir), "instances/%.255s/", dirs.items[i]);
+                if (strv_contains(&ours, dir))
+                        continue;
+                if (asprintf(&path, "%scurrent_tracer", dir) < 0)
+                        return -ENOMEM;
+                r = control_read(c->fs.fd, path, &tracer);
+                if (r >= 0)
+                        r = !streq(tracer, "nop");
+                else if (r == -ENOENT)
+                        r = 0; /* it has just gone */
+        }
+        return r;
+}
+
+/* The functions that @file of @t names now. */
+static int read_hooks(const Controller *c, const Tracer *t, const char *file, Hooks *ret) {
+        _cleanup_free_ char *path = NULL, *text = NULL;
+        int r;
+
+        if (asprintf(&path, "%s%s", instance_dir(t->instance), file) < 0)
+                return -ENOMEM;
+        r = control_read(c->fs.fd, path, &text);
+        for (const char *s = text; r >= 0 && s && *s; s += strcspn(s, "\n"), s += *s == '\n')
+                if (*s != '#')
+                        r = strv_addn(&ret->names, s, strcspn(s, " \n"));
+        return r < 0 ? r : functions_find_lines(&c->functions, &ret->names, &ret->lines);
+}
+
+static int find_ordinary(const Controller *c, Hooks *ret) {
+        int r = ordinary_find(&c->functions, &ret->names);
+
+        return r < 0 ? r : functions_find_lines(&c->functions, &ret->names, &ret->lines);
+}
+
+/* A hook is taken to cost what the cheapest system call does (daemon/lean/hook-cost.h). */
+static uint64_t time_call(void) {
+        enum { TURNS = 5, CALLS = 200 };
+        uint64_t least_ns = UINT64_MAX;
+
+        for (int i = 0; i < TURNS; i++) {
+                uint64_t since_ns = now_ns(CLOCK_MONOTONIC);
+
+                for (int k = 0; k < CALLS; k++)
+                        (void) syscall(SYS_getppid);
+                least_ns = MIN(least_ns, (now_ns(CLOCK_MONOTONIC) - since_ns) / CALLS);
+        }
+        return MAX(least_ns, UINT64_C(1));
+}
+
+static int wait_a_moment(void *userdata) {
+        return usleep(CONTROLLER_SAMPLE_MS * 1000) < 0 && errno != EINTR ? ORIGIN(-errno) : 0;
+}
+
+static int work_a_moment(void *userdata) {
+        Workload ignored;
+        int r = workload_run(userdata, false, &ignored);
+
+        return r < 0 && r != -ETIME && r != -EIO ? r : wait_a_moment(NULL);
+}
+
+int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t,
+                            uint64_t *ret_hook_ns) {
+        _cleanup_(workload_freep) WorkloadChild *child = NULL;
+        _cleanup_(hooks_done) Hooks hooks = {}, not_hooked = {};
+        CallSampleConfig config = { .fs = &c->fs,
+                                    .ledger = c->ledger,
+                                    .hooks = &hooks,
+                                    .not_hooked = &not_hooked,
+                                    .cpu = CALL_SAMPLE_ALL_CPUS,
+                                    .buffer_kb = CONTROLLER_SAMPLE_KB,
+                                    .work = wait_a_moment };
+        int r;
+
+        background_settle(c->background);
+        r = others_trace(c);
+        if (r != 0)
+                return r < 0 ? r : -EBUSY;
+        r = functions_load(&c->functions, &c->fs);
+        if (r >= 0 && t) {
+                r = read_hooks(c, t, "set_ftrace_filter", &hooks);
+                if (r >= 0)
+                        r = read_hooks(c, t, "set_ftrace_notrace", &not_hooked);
+        } else if (r >= 0) {
+                r = find_ordinary(c, &not_hooked);
+                if (r >= 0)
+                        r = workload_start(&child);
+                config.work = work_a_moment;
+                config.userdata = child;
+        }
+        if (r < 0)
+                return r;
+        *ret_hook_ns = time_call();
+        return call_sample_take(ret, &config);
+}
+
+int controller_learn_hot(Controller *c, const SessionMeta *m, const char *kernel, const Strv *names,
+                         const uint32_t *ppm) {
+        int r;
+
+        if (!controller_has_functions(c))
+                background_settle(c->background);
+        r = functions_load(&c->functions, &c->fs);
+        if (r < 0)
+                return r;
+        if (m && m->n_hooked > 0)
+                return lean_learn_hot(c->store_fd, c->fs.root_fd, &c->functions, &m->roots, kernel,
+                                      names, ppm);
+        return ordinary_learn_host(&c->functions, c->store_fd, c->fs.root_fd, kernel, names, !m);
+}
+
+bool controller_needs_survey(Controller *c, uint64_t since_ns) {
+        _cleanup_strv_ Strv names = {};
+        uint64_t at_ns = 0;
+
+        return controller_has_functions(c) &&
+               ordinary_find_host(&c->functions, c->store_fd, c->fs.root_fd, &names, &at_ns) >= 0 &&
+               at_ns < since_ns;
+}
+
+int controller_load_functions(Controller *c) {
+        int r = controller_attach(c);
+
+        return r < 0 ? r : functions_load(&c->functions, &c->fs);
 }
 
 int controller_measure_hook_cost(Controller *c, HookCost *ret, const Strv *names) {

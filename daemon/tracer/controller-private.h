@@ -102,6 +102,8 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                    const char **ret_file);
 /* Whether a learning pass is under way that would tell what is to be hooked for @spec. */
 bool controller_is_learning_of(const Controller *c, const Spec *spec, const Strv *roots);
+LeanQuestion controller_lean_question(const Controller *c, const Spec *spec, const Strv *roots,
+                                      const Strv *notrace);
 /* What controller_arm() fills. */
 int tracer_fill_meta(Tracer *t, SessionMeta *m, const Admission *a);
 /* controller_has_instances() as far as it can be told without making one. */

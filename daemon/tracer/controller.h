@@ -23,6 +23,7 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
+#include "daemon/lean/call-sample.h"
 #include "daemon/lean/lean-cache.h"
 #include "daemon/lean/hook-cost.h"
 #include "daemon/process/background.h"
@@ -149,12 +150,32 @@ int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta
 enum { CONTROLLER_E_GONE = 2 };
 int controller_adopt(Controller *c, Tracer **ret, const SessionMeta *m, const char **ret_why);
 /*
- * controller_narrow() - hook only what is known of the roots meanwhile (daemon/lean/lean.h)
- * @m: n_hooked, left_out and learned_ns are filled
+ * controller_rehook() - hook what is known of the roots and of others meanwhile (daemon/lean/lean.h)
+ * @is_wide: LeanQuestion.is_wide
+ * @m: n_hooked, n_ordinary, left_out, learned_ns and learns are filled
  *
- * Return: 1; 0: too little is known, nothing was changed; -errno.
+ * Return: 1; 0: the same is hooked as before; -errno.
  */
-int controller_narrow(Controller *c, Tracer *t, SessionMeta *m);
+int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, bool is_wide);
+/*
+ * controller_sample_calls() - record for CONTROLLER_SAMPLE_MS what is called of what is hooked for @t
+ * @t: NULL: of all functions but the ordinary ones (daemon/lean/ordinary.h), while the reference workload works
+ * @ret_hook_ns: what a hook takes of a call's time, about
+ *
+ * A task.  0; -EBUSY: a tracer of somebody else is on; -errno as of call_sample_take().
+ */
+#define CONTROLLER_SAMPLE_MS 100
+#define CONTROLLER_SAMPLE_KB 2048 /* of each CPU's buffer: 80,000 calls */
+int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, uint64_t *ret_hook_ns);
+/* Others call @names often (daemon/watch/bystander-watch.h): while @m was recorded, whose filter is to leave them
+ * out; NULL: on this host, and no others.  0 or -errno. */
+int controller_learn_hot(Controller *c, const SessionMeta *m, const char *kernel, const Strv *names,
+                         const uint32_t *ppm);
+/* Whether nobody has counted what this host calls often since @since_ns, on the real time clock, of these
+ * modules.  False while the functions are not known. */
+bool controller_needs_survey(Controller *c, uint64_t since_ns);
+/* A task: reads what can be traced, unless it is known.  0 or -errno. */
+int controller_load_functions(Controller *c);
 /* daemon/lean/hook-cost.h, for functions by name. */
 int controller_measure_hook_cost(Controller *c, HookCost *ret, const Strv *names);
 /* Between the two what @roots call is being learned (daemon/watch/learning-pass.h); borrowed meanwhile.

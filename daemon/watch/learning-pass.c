@@ -13,11 +13,10 @@
 
 #include "base/log.h"
 #include "base/name.h"
+#include "daemon/lean/lean.h"
 #include "daemon/lean/learner.h"
 #include "daemon/watch/learning-pass.h"
-#include "store/format.h"
-
-#define MAX_SEGMENTS 512
+#include "daemon/watch/stored-pages.h"
 
 struct LearningPass {
         sd_event *event;
@@ -102,6 +101,8 @@ static void on_hits(const char *text, int error, void *userdata) {
                 l->learned.fixed_ppm[w] = hook_cost_fixed_ppm(&l->quiet, (WorkloadTask) (w + 1));
                 error = strv_add(&l->learned.tasks, workload_task_name((WorkloadTask) (w + 1)));
         }
+        if (error >= 0)
+                error = strv_add(&l->learned.tasks, LEAN_HOST_TASK);
         if (error < 0) {
                 log_debug("lean", "%s: hits could not be counted: %s", l->session,
                           strerror(-error));
@@ -119,10 +120,10 @@ static int ask_for_hits(LearningPass *l) {
                 windows[w] = (FunctionCountsWindow){ t->from_ns, t->to_ns };
         }
         return learner_start(&l->learner, l->event,
-                             &(LearnerJob){ .fds = &l->hook_cost.fd,
+                             &(LearnerJob){ .fds = &l->hook_cost.sample.fd,
                                             .n_fds = 1,
-                                            .page_bytes = l->hook_cost.page_bytes,
-                                            .format = l->hook_cost.format,
+                                            .page_bytes = l->hook_cost.sample.page_bytes,
+                                            .format = l->hook_cost.sample.format,
                                             .field = "ip",
                                             .windows = windows,
                                             .n_windows = ELEMENTSOF(windows),
@@ -225,68 +226,10 @@ static void on_functions(const char *text, int error, void *userdata) {
 
 /* --- the beginning --------------------------------------------------------------------------- */
 
-static int add_segment(const SessionDir *dir, uint32_t cpu, uint64_t sequence, int *ret_fd,
-                       uint64_t *n_bytes) {
-        int fd = session_dir_open_segment_file(dir, cpu, sequence);
-
-        if (fd < 0)
-                return fd;
-        *n_bytes += (uint64_t) MAX(lseek(fd, 0, SEEK_END), (off_t) 0);
-        (void) lseek(fd, 0, SEEK_SET);
-        *ret_fd = fd;
-        return 0;
-}
-
-/* The first segments of all CPUs, then the second ones, as long as they are not too much. */
-static int open_segments(const SessionDir *dir, int fds[static MAX_SEGMENTS], size_t *ret_n) {
-        _cleanup_free_ uint32_t *cpus = NULL;
-        uint64_t n_bytes = 0;
-        size_t n_cpus, n = 0, n_found = 1;
-        int r;
-
-        r = session_dir_list_cpus(dir, &cpus, &n_cpus);
-        for (size_t k = 0; r >= 0 && n_found > 0 && n_bytes < LEARNING_PASS_MAX_BYTES; k++) {
-                n_found = 0;
-                for (size_t i = 0; r >= 0 && i < n_cpus && n < MAX_SEGMENTS; i++) {
-                        _cleanup_free_ uint64_t *sequences = NULL;
-                        size_t n_sequences;
-
-                        r = session_dir_list_segments(dir, cpus[i], &sequences, &n_sequences);
-                        if (r < 0 || k >= n_sequences)
-                                continue;
-                        r = add_segment(dir, cpus[i], sequences[k], &fds[n], &n_bytes);
-                        n += r >= 0;
-                        n_found += r >= 0;
-                }
-        }
-        *ret_n = n;
-        return r;
-}
-
 static int ask_for_functions(LearningPass *l, const SessionDir *dir) {
         const FunctionCountsWindow always = { 0, UINT64_MAX };
-        _cleanup_free_ char *format = NULL;
-        int fds[MAX_SEGMENTS], r;
-        size_t n;
 
-        r = session_dir_read_tracing(dir, "events/ftrace/funcgraph_entry/format", &format, NULL);
-        if (r < 0)
-                return r;
-        r = open_segments(dir, fds, &n);
-        if (r >= 0 && n == 0)
-                r = -ENODATA;
-        if (r >= 0)
-                r = learner_start(&l->learner, l->event,
-                                  &(LearnerJob){ .fds = fds,
-                                                 .n_fds = n,
-                                                 .format = format,
-                                                 .field = "func",
-                                                 .windows = &always,
-                                                 .n_windows = 1 },
-                                  on_functions, l);
-        for (size_t i = 0; i < n; i++)
-                (void) safe_close(fds[i]);
-        return r;
+        return stored_pages_count(&l->learner, l->event, dir, &always, on_functions, l);
 }
 
 int learning_pass_start(LearningPass **ret, sd_event *event, Background *background, Controller *c,
@@ -302,8 +245,8 @@ int learning_pass_start(LearningPass **ret, sd_event *event, Background *backgro
         l->controller = c;
         l->done = done;
         l->userdata = userdata;
-        l->hook_cost.fd = -EBADF;
-        l->times_quiet = !quiet && m->n_ordinary > 0;
+        l->hook_cost.sample = CALL_SAMPLE_INIT;
+        l->times_quiet = !quiet && (m->n_ordinary > 0 || m->state != SESSION_RECORDING);
         l->measures_cost = quiet || l->times_quiet;
         l->learned.lacks_ordinary = m->n_ordinary > 0;
         if (quiet)

@@ -14,8 +14,6 @@
 #include "daemon/tracer/controller.h"
 #include "store/session-dir.h"
 
-#define LEARNING_PASS_MAX_BYTES (256ULL << 20) /* of the session's first segments */
-
 typedef struct LearningPass LearningPass;
 
 /* @error: 0, or -errno (it has been logged).  The learning pass may be freed meanwhile. */
@@ -25,8 +23,8 @@ typedef void (*LearningPassDone)(int error, void *userdata);
  * learning_pass_start()
  * @background: measuring hook costs is a task
  * @dir, @m: of the session; not needed after the call
- * @quiet:   how long ordinary work takes with nothing hooked; NULL: it is timed now, if it is not
- *           hooked, and else no cost is measured
+ * @quiet:   how long ordinary work takes with nothing hooked; NULL: it is timed when the calls have been counted,
+ *           if it is not hooked, or the session has ended, and else no cost is measured
  *
  * Return: 0; -ENODATA: nothing was stored; -errno.
  */

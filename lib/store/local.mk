@@ -25,6 +25,8 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/format.h \
 	%D%/gap.c \
 	%D%/gap.h \
+	%D%/hook-change.c \
+	%D%/hook-change.h \
 	%D%/json-field.c \
 	%D%/json-field.h \
 	%D%/keep.c \

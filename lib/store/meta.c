@@ -171,6 +171,7 @@ SessionMeta *session_meta_free(SessionMeta *m) {
         conditions_done(&m->degraded);
         symbol_maps_done(&m->symbol_maps);
         clock_steps_done(&m->clock_steps);
+        hook_changes_done(&m->hook_changes);
         free(m->cpus);
         free(m);
         return NULL;
@@ -193,6 +194,7 @@ NESTED(stop, clock_tuple);
 NESTED(gaps, gaps);
 NESTED(degraded, conditions);
 NESTED(clock_steps, clock_steps);
+NESTED(hook_changes, hook_changes);
 NESTED(kept_since, clock_tuple);
 NESTED(armed, clock_tuple);
 NESTED(captures, captures);
@@ -235,6 +237,7 @@ static const struct {
         { "gaps", write_gaps, read_gaps, false },
         { "degraded", write_degraded, read_degraded, false },
         { "clock_steps", write_clock_steps, read_clock_steps, true },
+        { "hook_changes", write_hook_changes, read_hook_changes, true },
         { "kept_since", write_kept_since, read_kept_since, true },
         { "armed", write_armed, read_armed, true },
         { "captures", write_captures, read_captures, true },

@@ -20,6 +20,7 @@
 #include "store/captures.h"
 #include "store/condition.h"
 #include "store/gap.h"
+#include "store/hook-change.h"
 #include "store/spec.h"
 #include "store/symbol-map.h"
 
@@ -99,6 +100,7 @@ typedef struct SessionMeta {
                 learned_ns; /* when the hooked functions were learned, realtime; 0: they were not */
         uint64_t learned_calls; /* of the roots, from which; 0: not known */
         uint64_t narrowed_ns; /* since when on the trace clock only these; 0: from the beginning */
+        HookChanges hook_changes; /* while it recorded */
         bool learns;          /* what is seen under the roots is learned for lean */
         uint64_t arm_ns;      /* how long programming took */
         uint64_t first_sequence; /* of a ring: the first that is kept; dropped ones came before */

@@ -52,7 +52,14 @@ static int choose(LeanChoice *ret, const Scratch *s, const Functions *f, SpecLea
         spec.lean = lean;
         spec.depth = depth;
         *ret = (LeanChoice){};
-        return lean_choose(ret, s->fd, s->fd, f, &spec, &roots, &(Strv){}, is_being_learned,
+        return lean_choose(ret,
+                           &(LeanQuestion){ .store_fd = s->fd,
+                                            .root_fd = s->fd,
+                                            .functions = f,
+                                            .spec = &spec,
+                                            .roots = &roots,
+                                            .notrace = &(Strv){},
+                                            .is_being_learned = is_being_learned },
                            warnings, &refusal);
 }
 
@@ -233,7 +240,7 @@ START_TEST(what_is_not_known_is_learned_with_everything_hooked)
                 } cases[] = {
                         { NULL, LEAN_AUTO, true, false },
                         { NULL, LEAN_FULL, true, true },
-                        { NULL, LEAN_OFF, false, true },
+                        { NULL, LEAN_OFF, true, true },
                         { "ftraced lean 2\nlearned 9000000000000000000\ncalls 99\nkfree\n",
                           LEAN_AUTO, true, false }, /* too few */
                         { "ftraced lean 2\nlearned 1\ncalls 600\nkfree\n", LEAN_AUTO, true, false },

@@ -71,7 +71,7 @@ static void fixture_init(Fixture *f) {
                                                                     .hooked = on_hooked,
                                                                     .failed = on_failed,
                                                                     .settled = on_settled,
-                                                                    .narrowed = on_changed,
+                                                                    .rehooked = on_changed,
                                                                     .changed = on_changed,
                                                                     .userdata = f }),
                 0);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Call rates: how often functions were called during some time, and whose calls are too many
+ *
+ * Each call of a hooked function outside the roots costs whoever calls it a hook, about as long as the
+ * cheapest system call (daemon/lean/hook-cost.h), and brings nothing.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strv.h"
+
+typedef struct CallRate {
+        char *name;
+        uint64_t n;
+} CallRate;
+
+typedef struct CallRates {
+        CallRate *items; /* n of them, sorted by name, unique */
+        size_t n;
+} CallRates;
+
+enum { CALL_RATES_E_INVALID = 1 };
+/* The answer of a worker that counted in one window (daemon/lean/learner.h).  0, CALL_RATES_E_INVALID, -ENOMEM. */
+int call_rates_read(CallRates *ret, const char *counts);
+void call_rates_done(CallRates *r);
+#define _cleanup_call_rates_ _cleanup_(call_rates_done)
+/* What is in @own, too, was called below the roots: what is left are others' calls. */
+void call_rates_subtract(CallRates *all, const CallRates *own);
+/*
+ * call_rates_find_hot() - the most called ones without which the rest costs no more than @budget_ppm of a CPU's time
+ * @window_ns: in which the calls were counted
+ * @hook_ns:   what a hook takes
+ * @keep:      roots, which are what is asked for
+ *
+ * Names are added to @ret, the most called first, and what each costs to @ret_ppm, which the caller frees.
+ * 0 or -ENOMEM.
+ */
+int call_rates_find_hot(const CallRates *r, uint64_t window_ns, uint64_t hook_ns,
+                        uint64_t budget_ppm, const Strv *keep, Strv *ret, uint32_t **ret_ppm);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Call sample: who calls which functions, recorded for a moment
+ *
+ * The function tracer runs in an instance of its own, with these functions.  What it recorded is handed out
+ * as pages: counting is for whoever may look into them (daemon/lean/learner.h).
+ *
+ * All tasks' calls are recorded: with set_ftrace_pid the function tracer leaves out what is called between
+ * the decision to switch tasks and the switch, switch_mm_irqs_off() for one (linux 6.1 to 7.2
+ * kernel/trace/ftrace.c, ftrace_pid_func()).
+ */
+
+#include "daemon/instances/instance.h"
+
+typedef struct CallSample {
+        char *format; /* of the event ftrace/function, whose field "ip" is the function */
+        int fd;       /* a memfd of whole pages */
+        uint32_t page_bytes;
+        uint64_t from_ns, to_ns; /* on the clock "mono": in between no call is missing */
+} CallSample;
+
+#define CALL_SAMPLE_INIT ((CallSample){ .fd = -EBADF })
+#define CALL_SAMPLE_ALL_CPUS (-1)
+
+typedef struct CallSampleConfig {
+        const Tracefs *fs;
+        Ledger *ledger;
+        const Hooks *hooks;      /* which functions; none: all ... */
+        const Hooks *not_hooked; /* ... but these; NULL: none */
+        int cpu;                 /* the one that is recorded, or CALL_SAMPLE_ALL_CPUS */
+        uint32_t buffer_kb;      /* of each of them; when it is full the oldest calls go */
+        /* What is recorded; 0 or -errno. */
+        int (*work)(void *userdata);
+        void *userdata;
+} CallSampleConfig;
+
+/*
+ * call_sample_take()
+ *
+ * Everything is put back when it returns, or at the next start of a daemon.  In background_leave().
+ * Return: 0 or -errno: -EOPNOTSUPP (there is no function tracer), -EINVAL (every function of the kernel would
+ * be hooked), what @work said.
+ */
+int call_sample_take(CallSample *ret, const CallSampleConfig *config);
+void call_sample_done(CallSample *s);
+#define _cleanup_call_sample_ _cleanup_(call_sample_done)

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Host survey: what a first start would have to wait for, done while nobody waits
+ *
+ * Soon after the daemon began, and now and then later: the lists of functions and of symbols are read, and, once
+ * for each boot and set of modules, what this host calls often is counted (daemon/watch/bystander-watch.h), so that
+ * the first recording leaves it out (daemon/lean/ordinary.h).
+ */
+
+#include <stdbool.h>
+#include <systemd/sd-event.h>
+
+#include "daemon/tracer/controller.h"
+
+typedef struct HostSurvey HostSurvey;
+
+typedef struct HostSurveyConfig {
+        sd_event *event;
+        Background *background;
+        Controller *controller;
+        bool (*may_begin)(void *userdata); /* nobody records, and no start waits */
+        void (*read)(void *userdata);      /* a task: what else a start reads */
+        void *userdata;
+} HostSurveyConfig;
+
+/* 0 or -errno. */
+int host_survey_new(HostSurvey **ret, const HostSurveyConfig *config);
+HostSurvey *host_survey_free(HostSurvey *s);
+DEFINE_CLEANUP(HostSurvey *, host_survey_free);
+/* Whether it counts, which is worth waiting for.  NULL: no. */
+bool host_survey_is_busy(const HostSurvey *s);
