@@ -837,6 +837,39 @@ def filtered_calls(n, counting):
     os.waitpid(pid, 0)
 
 
+@part(200)
+def semaphores(n, counting):
+    """Of System V, as databases have them, and message queues of both kinds."""
+    class Op(ctypes.Structure):
+        _fields_ = [("number", ctypes.c_ushort), ("op", ctypes.c_short), ("flags", ctypes.c_short)]
+    up, down, wait = Op(0, 1, 0), Op(0, -1, 0), ctypes.create_string_buffer(struct.pack("l8s", 1, b"message"))
+    here = libc.semget(0, 1, 0o1600)
+    there = libc.semget(0, 1, 0o1600)
+    queue = libc.msgget(0, 0o1600)
+    posix = ctypes.CDLL("librt.so.1", use_errno=True)
+    name = b"/ordinary-work"
+    mq = posix.mq_open(name, os.O_RDWR | os.O_CREAT, 0o600, None)
+
+    def answer():
+        while libc.semop(there, ctypes.byref(down), 1) == 0:
+            libc.semop(here, ctypes.byref(up), 1)
+    with child(answer), counting():
+        for _ in range(n):
+            libc.semop(here, ctypes.byref(up), 1)
+            libc.semop(here, ctypes.byref(down), 1)
+            libc.semop(there, ctypes.byref(up), 1)
+            libc.semop(here, ctypes.byref(down), 1)
+            libc.msgsnd(queue, wait, 8, 0)
+            libc.msgrcv(queue, wait, 8, 0, 0)
+            if mq >= 0:
+                posix.mq_send(mq, b"message", 7, 0)
+                posix.mq_receive(mq, ctypes.create_string_buffer(8192), 8192, None)
+    libc.semctl(here, 0, 0)
+    libc.semctl(there, 0, 0)
+    libc.msgctl(queue, 0, None)
+    posix.mq_unlink(name)
+
+
 @part(80)
 def syncs(n, counting):
     """Writing back, which workers do."""

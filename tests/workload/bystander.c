@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Work that has nothing to do with what is traced, and how long it takes: bystander pipe|fork N
+ * Work that has nothing to do with what is traced, and how long it takes: bystander pipe|socket|sem|fork N
  * prints nanoseconds.  On one CPU, so that a clock that counts instructions counts its own.
  */
 
@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,14 +23,11 @@ static uint64_t now_ns(void) {
         return (uint64_t) t.tv_sec * 1000000000U + (uint64_t) t.tv_nsec;
 }
 
-static int ping_pong(unsigned long n) {
-        int there[2], back[2];
-        pid_t partner;
+/* A byte there and back between two processes, n times. */
+static int ping_pong(unsigned long n, const int there[2], const int back[2]) {
+        pid_t partner = fork();
         char c = 0;
 
-        if (pipe(there) < 0 || pipe(back) < 0)
-                return -1;
-        partner = fork();
         if (partner < 0)
                 return -1;
         if (partner == 0) {
@@ -44,6 +43,33 @@ static int ping_pong(unsigned long n) {
         return waitpid(partner, NULL, 0) < 0 ? -1 : 0;
 }
 
+static int pipes(unsigned long n) {
+        int there[2], back[2];
+
+        return pipe(there) < 0 || pipe(back) < 0 ? -1 : ping_pong(n, there, back);
+}
+
+static int sockets(unsigned long n) {
+        int there[2], back[2];
+
+        if (socketpair(AF_UNIX, SOCK_STREAM, 0, there) < 0 ||
+            socketpair(AF_UNIX, SOCK_STREAM, 0, back) < 0)
+                return -1;
+        return ping_pong(n, there, back);
+}
+
+static int semaphores(unsigned long n) {
+        struct sembuf up = { .sem_op = 1 }, down = { .sem_op = -1 };
+        int id = semget(IPC_PRIVATE, 1, 0600), r = 0;
+
+        if (id < 0)
+                return -1;
+        for (; r == 0 && n > 0; n--)
+                r = semop(id, &up, 1) < 0 || semop(id, &down, 1) < 0 ? -1 : 0;
+        (void) semctl(id, 0, IPC_RMID);
+        return r;
+}
+
 static int fork_loop(unsigned long n) {
         for (; n > 0; n--) {
                 pid_t pid = fork();
@@ -56,14 +82,26 @@ static int fork_loop(unsigned long n) {
         return 0;
 }
 
+static const struct {
+        const char *name;
+        int (*work)(unsigned long n);
+} works[] = {
+        { "pipe", pipes },
+        { "socket", sockets },
+        { "sem", semaphores },
+        { "fork", fork_loop },
+};
+
 int main(int argc, char *argv[]) {
         unsigned long n = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
+        size_t i = 0, n_works = sizeof(works) / sizeof(*works);
         cpu_set_t one;
         uint64_t since;
-        int r;
 
-        if (n == 0 || (strcmp(argv[1], "pipe") != 0 && strcmp(argv[1], "fork") != 0)) {
-                fprintf(stderr, "usage: bystander pipe|fork N\n");
+        while (argc == 3 && i < n_works && strcmp(argv[1], works[i].name) != 0)
+                i++;
+        if (n == 0 || i == n_works) {
+                fprintf(stderr, "usage: bystander pipe|socket|sem|fork N\n");
                 return 2;
         }
         CPU_ZERO(&one);
@@ -71,8 +109,7 @@ int main(int argc, char *argv[]) {
         if (sched_setaffinity(0, sizeof(one), &one) < 0)
                 return 1;
         since = now_ns();
-        r = strcmp(argv[1], "pipe") == 0 ? ping_pong(n) : fork_loop(n);
-        if (r < 0) {
+        if (works[i].work(n) < 0) {
                 perror(argv[1]);
                 return 1;
         }
