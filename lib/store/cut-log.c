@@ -2,18 +2,14 @@
 
 /* Text, because it is read by people at least as often as by programs, and a line is written once. */
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/grow.h"
-#include "base/io.h"
 #include "base/unit.h"
 #include "store/cut-log.h"
 #include "store/entry.h"
-#include "store/format.h"
 
 #define CUTS_NAME "cuts"
 #define CUTS_BYTES_MAX ((size_t) 64 << 20)
@@ -28,18 +24,11 @@ static int format_line(char line[static LINE_MAX_BYTES], const Cut *c) {
 }
 
 int cut_log_append(const SessionDir *d, const Cut *cut) {
-        /* A FIFO that was put there does not hold us. */
-        _cleanup_close_ int fd = openat(session_dir_fd(d), CUTS_NAME,
-                                        O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC |
-                                                O_NONBLOCK | O_NOCTTY,
-                                        STORE_FILE_MODE);
         char line[LINE_MAX_BYTES];
-        int n = format_line(line, cut);
-        struct stat st;
+        uint64_t n_file;
 
-        if (fd < 0 || fstat(fd, &st) < 0)
-                return ORIGIN(-errno);
-        return S_ISREG(st.st_mode) ? write_full(fd, line, (size_t) n) : -EBADFD;
+        return entry_append(session_dir_fd(d), CUTS_NAME, line, (size_t) format_line(line, cut),
+                            &n_file);
 }
 
 /* Takes a line off *@text; false if it is none. */
