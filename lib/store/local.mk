@@ -41,8 +41,6 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/periods.h \
 	%D%/profile.c \
 	%D%/profile.h \
-	%D%/recover.c \
-	%D%/recover.h \
 	%D%/removed.c \
 	%D%/removed.h \
 	%D%/retain.c \

@@ -94,6 +94,18 @@ int segment_writer_check(const SegmentWriter *w);
 SegmentWriter *segment_writer_free(SegmentWriter *w);
 DEFINE_CLEANUP(SegmentWriter *, segment_writer_free);
 
+/*
+ * segment_recover() - close the segment of a writer that died, and nobody goes on with
+ * @ret_n_pages: pages that the segment has now
+ *
+ * Pages may lie whole in the file behind the header's n_pages: spliced, and the writer killed before it
+ * could say so.  They are counted, and the torn tail is cut off with pages of zeroes, which were allocated
+ * and never read into (PAGE_E_EMPTY).  A segment that is closed or sealed already is left as it is.
+ * The daemon calls this at its start, while it holds the store's lock, so no other writer lives.
+ * Return: 0, SEGMENT_E_DAMAGED or SEGMENT_E_NEWER (left as it is), -errno.
+ */
+int segment_recover(int dir_fd, const char *path, uint64_t *ret_n_pages);
+
 /* --- reading ------------------------------------------------------------------------------ */
 
 typedef struct Segment Segment;
