@@ -6,7 +6,6 @@
  */
 
 #include <fcntl.h>
-#include <stdio.h>
 
 #include "base/conf-files.h"
 #include "base/ini.h"
@@ -277,18 +276,13 @@ int config_parse(Config *c, const char *name, char *text, Strv *problems) {
 
 /* @is_asked_for: that it cannot be read is an error, not a problem. */
 static int load_file(Config *c, const char *path, bool is_asked_for, Strv *problems) {
-        _cleanup_free_ char *text = NULL, *problem = NULL;
+        _cleanup_free_ char *text = NULL;
         int r = file_read(AT_FDCWD, path, &text, NULL, INI_BYTES_MAX);
 
-        if (r < 0 && is_asked_for)
+        if (r < 0 && r != -ENOMEM && !is_asked_for)
+                return strv_addf(problems, "%s cannot be read: %s", path, strerror(-r));
+        if (r < 0)
                 return r;
-        if (r == -ENOMEM)
-                return r;
-        if (r < 0) {
-                if (asprintf(&problem, "%s cannot be read: %s", path, strerror(-r)) < 0)
-                        problem = NULL;
-                return problem ? strv_add(problems, problem) : -ENOMEM;
-        }
         r = strv_add(&c->files, path);
         return r < 0 ? r : config_parse(c, path, text, problems);
 }
