@@ -10,7 +10,6 @@
 #include "base/grow.h"
 #include "base/strv.h"
 #include "store/condition.h"
-#include "store/json-field.h"
 
 #define REASON_BYTES_MAX 4096
 
@@ -59,23 +58,18 @@ bool conditions_clear(Conditions *c, GapCause cause) {
         return true;
 }
 
+static bool has_a_cause_of_its_own(const void *items, size_t i) {
+        const Condition *c = items;
+
+        for (size_t k = 0; k < i; k++)
+                if (c[k].cause == c[i].cause)
+                        return false;
+        return true;
+}
+
+const JsonTable condition_table =
+        JSON_TABLE(Condition, fields, .n_max = _GAP_CAUSE_N, .fits = has_a_cause_of_its_own);
+
 void conditions_done(Conditions *c) {
-        for (size_t i = 0; i < c->n; i++)
-                free(c->items[i].reason);
-        free(c->items);
-        *c = (Conditions){};
-}
-
-json_t *conditions_to_json(const Conditions *c) {
-        return json_fields_new_list(fields, ELEMENTSOF(fields), c->items, c->n, sizeof(*c->items));
-}
-
-int conditions_from_json(Conditions *ret, const json_t *list) {
-        int r = json_fields_read_list(&ret->items, &ret->n, fields, ELEMENTSOF(fields),
-                                      sizeof(*ret->items), list, _GAP_CAUSE_N);
-
-        for (size_t i = 0; r == 0 && i < ret->n; i++)
-                if (conditions_find(ret, ret->items[i].cause) != &ret->items[i])
-                        r = CONDITION_E_INVALID;
-        return r;
+        json_list_done(&condition_table, c);
 }

@@ -12,7 +12,6 @@
  *      { "cause": "no_space", "since_ns": 176..., "reason": "storing pages failed: ..." }
  */
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,8 +38,4 @@ int conditions_set(Conditions *c, GapCause cause, uint64_t since_ns, const char 
 bool conditions_clear(Conditions *c, GapCause cause);
 void conditions_done(Conditions *c);
 
-/* A new array; NULL without memory. */
-json_t *conditions_to_json(const Conditions *c);
-/* Return: 0, CONDITION_E_INVALID, -ENOMEM.  @ret is to be freed also after a failure. */
-enum { CONDITION_E_INVALID = 1 };
-int conditions_from_json(Conditions *ret, const json_t *list);
+extern const JsonTable condition_table;

@@ -14,7 +14,6 @@
 #include "base/strv.h"
 #include "store/format.h"
 #include "store/gap.h"
-#include "store/json-field.h"
 
 const char *const gap_cause_names[_GAP_CAUSE_N] = { [GAP_OVERRUN] = "overrun",
                                                     [GAP_DROPPED] = "dropped",
@@ -125,11 +124,6 @@ void gaps_close(Gaps *g, GapCause cause, uint64_t to_ns) {
         }
 }
 
-void gaps_done(Gaps *g) {
-        free(g->items);
-        *g = (Gaps){};
-}
-
 /* --- JSON ------------------------------------------------------------------------------------ */
 
 #define NUMBER(name, kind, member, how, to, absent)                                                \
@@ -146,16 +140,11 @@ static const JsonField fields[] = {
         NUMBER("count", U64, n_merged, JSON_FIELD_OMIT, INT64_MAX, 0),
 };
 
-json_t *gaps_to_json(const Gaps *g) {
-        return json_fields_new_list(fields, ELEMENTSOF(fields), g->items, g->n, sizeof(*g->items));
+static bool ends_after_it_begins(const void *items, size_t i) {
+        const Gap *g = items;
+
+        return g[i].to_ns >= g[i].from_ns;
 }
 
-int gaps_from_json(Gaps *ret, const json_t *list) {
-        int r = json_fields_read_list(&ret->items, &ret->n, fields, ELEMENTSOF(fields),
-                                      sizeof(*ret->items), list, GAPS_READ_MAX);
-
-        for (size_t i = 0; r == 0 && i < ret->n; i++)
-                if (ret->items[i].to_ns < ret->items[i].from_ns)
-                        r = GAP_E_INVALID;
-        return r;
-}
+const JsonTable gap_table =
+        JSON_TABLE(Gap, fields, .n_max = GAPS_READ_MAX, .fits = ends_after_it_begins);

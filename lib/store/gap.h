@@ -18,10 +18,11 @@
  * pages (none), count (one).
  */
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "store/json-field.h"
 
 typedef enum GapCause {
         GAP_OVERRUN,       /* the kernel's buffer was full: its oldest events gave way */
@@ -81,10 +82,5 @@ typedef struct Gaps {
 int gaps_add(Gaps *g, const Gap *gap);
 /* Ends all open gaps of @cause; with _GAP_CAUSE_N of every cause. */
 void gaps_close(Gaps *g, GapCause cause, uint64_t to_ns);
-void gaps_done(Gaps *g);
 
-/* A new array; NULL without memory. */
-json_t *gaps_to_json(const Gaps *g);
-/* Return: 0, GAP_E_INVALID, -ENOMEM.  @ret is to be freed also after a failure. */
-enum { GAP_E_INVALID = 1 };
-int gaps_from_json(Gaps *ret, const json_t *list);
+extern const JsonTable gap_table; /* whoever has a list of them frees its items */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "store/json-field.h"
 #include "store/symbol-file.h"
 #include "store/symbol-map.h"
 
@@ -19,10 +18,15 @@ static const JsonField fields[] = {
                    .max_text = SYMBOL_HASH_CHARS, .is_valid = symbol_hash_is_valid),
 };
 
-static void map_done(SymbolMap *m) {
-        free(m->symbols);
-        free(m->modules);
+static bool is_next(const void *items, size_t i) {
+        const SymbolMap *m = items;
+
+        return m[i].from_ns >= m[i].unchanged_ns &&
+               (i == 0 || m[i].unchanged_ns >= m[i - 1].from_ns);
 }
+
+const JsonTable symbol_map_table =
+        JSON_TABLE(SymbolMap, fields, .n_max = SYMBOL_MAPS_MAX, .fits = is_next);
 
 int symbol_maps_add(SymbolMaps *m, uint64_t unchanged_ns, uint64_t from_ns, const char *symbols,
                     const char *modules) {
@@ -33,7 +37,7 @@ int symbol_maps_add(SymbolMaps *m, uint64_t unchanged_ns, uint64_t from_ns, cons
         map.symbols = strdup(symbols);
         map.modules = modules ? strdup(modules) : NULL;
         if (!map.symbols || (modules && !map.modules) || !ARRAY_GROW(m->items, m->n)) {
-                map_done(&map);
+                json_fields_done(&symbol_map_table, &map);
                 return -ENOMEM;
         }
         m->items[m->n++] = map;
@@ -42,31 +46,5 @@ int symbol_maps_add(SymbolMaps *m, uint64_t unchanged_ns, uint64_t from_ns, cons
 
 void symbol_maps_drop_last(SymbolMaps *m) {
         assert(m->n > 0);
-        map_done(&m->items[--m->n]);
-}
-
-void symbol_maps_done(SymbolMaps *m) {
-        while (m->n > 0)
-                symbol_maps_drop_last(m);
-        free(m->items);
-        m->items = NULL;
-}
-
-json_t *symbol_maps_to_json(const SymbolMaps *m) {
-        return json_fields_new_list(fields, ELEMENTSOF(fields), m->items, m->n, sizeof(*m->items));
-}
-
-int symbol_maps_from_json(SymbolMaps *ret, const json_t *list) {
-        int r = json_fields_read_list(&ret->items, &ret->n, fields, ELEMENTSOF(fields),
-                                      sizeof(*ret->items), list, SYMBOL_MAPS_MAX);
-        uint64_t last_ns = 0;
-
-        for (size_t i = 0; r == 0 && i < ret->n; i++) {
-                const SymbolMap *map = &ret->items[i];
-
-                if (map->unchanged_ns < last_ns || map->from_ns < map->unchanged_ns)
-                        r = SYMBOL_MAPS_E_INVALID;
-                last_ns = map->from_ns;
-        }
-        return r;
+        json_fields_done(&symbol_map_table, &m->items[--m->n]);
 }

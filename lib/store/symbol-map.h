@@ -15,11 +15,11 @@
  * from_ns of one <= unchanged_ns of the next.
  */
 
-#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "store/json-field.h"
 
 #define SYMBOL_MAPS_MAX 64
 
@@ -39,10 +39,5 @@ int symbol_maps_add(SymbolMaps *m, uint64_t unchanged_ns, uint64_t from_ns, cons
                     const char *modules);
 /* Takes the last one away again. */
 void symbol_maps_drop_last(SymbolMaps *m);
-void symbol_maps_done(SymbolMaps *m);
 
-json_t *symbol_maps_to_json(const SymbolMaps *m); /* a new array; NULL without memory */
-/* @list may be NULL or null: no maps.  0, SYMBOL_MAPS_E_INVALID, -ENOMEM; @ret is filled as far as
- * it went. */
-enum { SYMBOL_MAPS_E_INVALID = 1 };
-int symbol_maps_from_json(SymbolMaps *ret, const json_t *list);
+extern const JsonTable symbol_map_table;
