@@ -8,8 +8,6 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/clock.h \
 	%D%/captures.c \
 	%D%/captures.h \
-	%D%/condition.c \
-	%D%/condition.h \
 	%D%/config.c \
 	%D%/config.h \
 	%D%/cut-log.c \
@@ -37,8 +35,6 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/outlook.h \
 	%D%/page.c \
 	%D%/page.h \
-	%D%/periods.c \
-	%D%/periods.h \
 	%D%/profile.c \
 	%D%/profile.h \
 	%D%/removed.c \
@@ -62,8 +58,6 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/store.h \
 	%D%/symbol-file.c \
 	%D%/symbol-file.h \
-	%D%/symbol-map.c \
-	%D%/symbol-map.h \
 	%D%/trace-clock.c \
 	%D%/trace-clock.h \
 	%D%/trigger.c \

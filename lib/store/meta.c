@@ -6,11 +6,13 @@
  * characters and a list has a bound.
  */
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/random.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/name.h"
 #include "base/now.h"
 #include "base/text.h"
@@ -153,12 +155,31 @@ static bool is_next_cpu(const void *items, size_t i) {
 static const JsonTable cpu_table =
         JSON_TABLE(CpuAccount, cpu_fields, .n_max = STORE_MAX_CPUS, .fits = is_next_cpu);
 
+static const JsonField map_fields[] = {
+        JSON_FIELD(SymbolMap, unchanged_ns, U64, .max = INT64_MAX),
+        JSON_FIELD(SymbolMap, from_ns, U64, .max = INT64_MAX),
+        JSON_FIELD(SymbolMap, symbols, TEXT, .flags = JSON_FIELD_REQUIRED,
+                   .max_text = SYMBOL_HASH_CHARS, .is_valid = symbol_hash_is_valid),
+        JSON_FIELD(SymbolMap, modules, TEXT, .flags = JSON_FIELD_NULLABLE,
+                   .max_text = SYMBOL_HASH_CHARS, .is_valid = symbol_hash_is_valid),
+};
+
+static bool is_next_map(const void *items, size_t i) {
+        const SymbolMap *m = items;
+
+        return m[i].from_ns >= m[i].unchanged_ns &&
+               (i == 0 || m[i].unchanged_ns >= m[i - 1].from_ns);
+}
+
+static const JsonTable map_table =
+        JSON_TABLE(SymbolMap, map_fields, .n_max = SYMBOL_MAPS_MAX, .fits = is_next_map);
+
 _Static_assert(offsetof(SessionMeta, n_cpus) == offsetof(SessionMeta, cpus) + offsetof(JsonList, n),
                "cpus and n_cpus are a JsonList");
 
 /* These stand behind the spec. */
 static const JsonField later_fields[] = {
-        NESTED(symbol_maps, LIST, 0, symbol_map_table),
+        NESTED(symbol_maps, LIST, 0, map_table),
         NESTED(start, STRUCT, 0, clock_table),
         NESTED(stop, STRUCT, 0, clock_table),
         NESTED(cpus, LIST, 0, cpu_table),
@@ -365,4 +386,25 @@ uint64_t session_meta_length_ns(const SessionMeta *m) {
                 end_ns = now_ns(CLOCK_BOOTTIME);
         }
         return end_ns > m->start.boottime_ns ? end_ns - m->start.boottime_ns : 0;
+}
+
+int symbol_maps_add(SymbolMaps *m, uint64_t unchanged_ns, uint64_t from_ns, const char *symbols,
+                    const char *modules) {
+        SymbolMap map = { .unchanged_ns = unchanged_ns, .from_ns = from_ns };
+
+        if (m->n >= SYMBOL_MAPS_MAX)
+                return ORIGIN(-ENOSPC);
+        map.symbols = strdup(symbols);
+        map.modules = modules ? strdup(modules) : NULL;
+        if (!map.symbols || (modules && !map.modules) || !ARRAY_GROW(m->items, m->n)) {
+                json_fields_done(&map_table, &map);
+                return -ENOMEM;
+        }
+        m->items[m->n++] = map;
+        return 0;
+}
+
+void symbol_maps_drop_last(SymbolMaps *m) {
+        assert(m->n > 0);
+        json_fields_done(&map_table, &m->items[--m->n]);
 }

@@ -2,7 +2,6 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
-#include "store/condition.h"
 #include "store/gap.h"
 #include "unit.h"
 
