@@ -6,8 +6,6 @@
  * not called.
  */
 
-#include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -24,18 +22,9 @@ bool silence_is_total(const SessionMeta *m) {
         return m->n_snapshots == 0 && m->bytes_dropped == 0;
 }
 
-static void add(Buf *out, const char *format, ...) _printf_(2, 3);
-static void add(Buf *out, const char *format, ...) {
-        _cleanup_free_ char *text = NULL;
-        va_list ap;
-
-        va_start(ap, format);
-        if (vasprintf(&text, format, ap) < 0) {
-                text = NULL;
-                out->error = out->error ?: -ENOMEM;
-        }
-        va_end(ap);
-        buf_printf(out, "%s%s", out->n_data > 0 ? "; " : "", text ?: "");
+/* Behind what has been said already. */
+static void begin(Buf *out) {
+        buf_adds(out, out->n_data > 0 ? "; " : "");
 }
 
 /* What happened to events that there were is no reason why there were none. */
@@ -74,11 +63,11 @@ static void add_gaps(Buf *out, const SessionMeta *m) {
                 if (!explains(c) || !has_gap(m, c))
                         continue;
                 ns = gaps_ns(m, c, length_ns);
-                if (ns == 0)
-                        add(out, "%s", gap_cause_sentence(c));
-                else
-                        add(out, "%s for %s of the %s", gap_cause_sentence(c),
-                            format_duration(in, ns), format_duration(all, length_ns));
+                begin(out);
+                buf_adds(out, gap_cause_sentence(c));
+                if (ns > 0)
+                        buf_printf(out, " for %s of the %s", format_duration(in, ns),
+                                   format_duration(all, length_ns));
         }
 }
 
@@ -114,11 +103,14 @@ static bool has_only_waited(const SessionMeta *m) {
 int silence_explain(char **ret, const SessionMeta *m, const Strv *found) {
         _cleanup_buf_ Buf out = BUF_INIT;
 
-        for (size_t i = 0; i < found->n; i++)
-                add(&out, "%s", found->items[i]);
-        if (has_only_waited(m))
-                add(&out, "it waited for a trigger, and none fired");
-        else
+        for (size_t i = 0; i < found->n; i++) {
+                begin(&out);
+                buf_adds(&out, found->items[i]);
+        }
+        if (has_only_waited(m)) {
+                begin(&out);
+                buf_adds(&out, "it waited for a trigger, and none fired");
+        } else
                 add_gaps(&out, m);
         if (out.n_data == 0 && !out.error)
                 add_nobody(&out, m);
