@@ -65,9 +65,7 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/uptime.c \
 	%D%/uptime.h \
 	%D%/vacuum.c \
-	%D%/vacuum.h \
-	%D%/written.c \
-	%D%/written.h
+	%D%/vacuum.h
 store_libs = %D%/libstore.a $(base_libs) $(JANSSON_LIBS) $(ZSTD_LIBS) $(XXHASH_LIBS)
 
 # The page is the first comment of the format's header with an introduction.
