@@ -17,7 +17,7 @@
 
 #define OPEN_FLAGS (O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
-bool entry_path_is_valid(const char *path) {
+static bool path_is_valid(const char *path) {
         if (strnlen(path, PATH_MAX) >= PATH_MAX)
                 return false;
         for (;;) {
@@ -87,7 +87,7 @@ int entry_open_file(int dir_fd, const char *path, int flags) {
         const char *name;
         int fd;
 
-        if (!entry_path_is_valid(path))
+        if (!path_is_valid(path))
                 return ORIGIN(-EINVAL);
         parent_fd = open_parent(dir_fd, path, false, &name);
         if (parent_fd < 0)
@@ -126,7 +126,7 @@ int entry_replace(int dir_fd, const char *path, const void *data, size_t n) {
         const char *name;
         int r;
 
-        if (!entry_path_is_valid(path))
+        if (!path_is_valid(path))
                 return ORIGIN(-EINVAL);
         parent_fd = open_parent(dir_fd, path, true, &name);
         if (parent_fd < 0)

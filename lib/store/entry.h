@@ -12,12 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Relative, no empty component, no "." and no "..", shorter than PATH_MAX. */
-bool entry_path_is_valid(const char *path);
-
 /*
  * entry_open_file() - open a regular file below a directory
- * @path:  entry_path_is_valid(), or -EINVAL
+ * @path:  relative, no empty component, no "." and no "..", shorter than PATH_MAX; or -EINVAL
  * @flags: O_RDONLY or O_RDWR
  *
  * No component may be a symbolic link (-ELOOP, or -ENOTDIR where a directory was wanted).  What is

@@ -146,10 +146,8 @@ int session_dir_read_any_meta(const SessionDir *d, const char *name, SessionMeta
 }
 
 static int tracing_path(char ret[static PATH_MAX], const char *path) {
-        if (!entry_path_is_valid(path) ||
-            (size_t) snprintf(ret, PATH_MAX, "tracing/%s", path) >= PATH_MAX)
-                return ORIGIN(-EINVAL);
-        return 0;
+        return (size_t) snprintf(ret, PATH_MAX, "tracing/%s", path) >= PATH_MAX ? ORIGIN(-EINVAL)
+                                                                                : 0;
 }
 
 int session_dir_write_tracing(SessionDir *d, const char *path, const void *data, size_t n) {
