@@ -32,25 +32,21 @@ static bool explains(GapCause cause) {
         return cause != GAP_OVERRUN && cause != GAP_DROPPED && cause != GAP_INTERRUPTED;
 }
 
-/* How long something was in the way, as far as it was while this recorded. */
-static uint64_t gaps_ns(const SessionMeta *m, GapCause cause, uint64_t length_ns) {
+/* Whether something was in the way, and how long (*@ret_ns) while this recorded. */
+static bool find_gaps(const SessionMeta *m, GapCause cause, uint64_t length_ns, uint64_t *ret_ns) {
         uint64_t begin = m->start.trace_ns, end = begin + length_ns, sum = 0;
+        bool found = false;
 
         for (size_t i = 0; i < m->gaps.n; i++) {
                 const Gap *g = &m->gaps.items[i];
                 uint64_t from = MAX(g->from_ns, begin), to = MIN(g->to_ns, end);
 
+                found = found || g->cause == cause;
                 if (g->cause == cause && to > from)
                         sum += to - from;
         }
-        return MIN(sum, length_ns);
-}
-
-static bool has_gap(const SessionMeta *m, GapCause cause) {
-        for (size_t i = 0; i < m->gaps.n; i++)
-                if (m->gaps.items[i].cause == cause)
-                        return true;
-        return false;
+        *ret_ns = MIN(sum, length_ns);
+        return found;
 }
 
 static void add_gaps(Buf *out, const SessionMeta *m) {
@@ -60,9 +56,8 @@ static void add_gaps(Buf *out, const SessionMeta *m) {
                 char in[UNIT_TEXT_MAX], all[UNIT_TEXT_MAX];
                 uint64_t ns;
 
-                if (!explains(c) || !has_gap(m, c))
+                if (!explains(c) || !find_gaps(m, c, length_ns, &ns))
                         continue;
-                ns = gaps_ns(m, c, length_ns);
                 begin(out);
                 buf_adds(out, gap_cause_sentence(c));
                 if (ns > 0)
