@@ -261,7 +261,7 @@ static int sessions_apply_limits(const Sessions *s, SessionMeta *m) {
         spec->segment_bytes = spec->segment_bytes ?: l->max_segment_bytes ?: SPEC_UNLIMITED;
         spec->segment_ns = spec->segment_ns ?: l->max_segment_ns;
         if (spec->lean == LEAN_DEFAULT)
-                spec->lean = l->lean;
+                spec->lean = (SpecLean) l->lean;
         if (spec->max_bytes == 0 && (spec->ring || l->session_is_limited))
                 spec->max_bytes = l->max_session_bytes;
         if (!l->session_is_limited || spec->max_bytes <= l->max_session_bytes)

@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/record/rotation.h"
-#include "store/periods.h"
+#include "store/session-dir.h"
 
 struct Rotation {
         RotationConfig config;
@@ -132,7 +132,7 @@ static size_t rotation_shrink(Rotation *r, uint64_t max_bytes, size_t n_max) {
         for (; k >= 0 && n < n_max && inventory_sum(r->inventory).n_bytes > max_bytes &&
                inventory_oldest(r->inventory, &sequence, &n_bytes) && sequence < oldest_open;
              n++) {
-                k = periods_drop(r->config.dir, sequence, rotation_on_dropped, m);
+                k = session_dir_drop_period(r->config.dir, sequence, rotation_on_dropped, m);
                 if (k < 0)
                         break;
                 inventory_drop_oldest(r->inventory);

@@ -25,7 +25,7 @@
 #include "daemon/process/thread.h"
 #include "daemon/record/syncer.h"
 #include "store/entry.h"
-#include "store/written.h"
+#include "store/segment.h"
 
 #define STACK_BYTES ((size_t) 256 << 10)
 #define FAILING_MAX 64     /* segments that are tried again, each with its descriptor */
@@ -143,7 +143,7 @@ static void give_up(Shared *s, const Job *job, bool is_synced, int error) {
         Failed *f = calloc(1, sizeof(*f));
         uint64_t first_ns = 0, n;
 
-        n = written_count_missing(job->fd, job->n_pages, s->page_bytes, is_synced, &first_ns);
+        n = segment_count_missing(job->fd, job->n_pages, s->page_bytes, is_synced, &first_ns);
         if (!f || (n == 0 && (is_synced || job->n_pages > 0))) {
                 free(f);
                 return;
@@ -183,7 +183,7 @@ static int sync_again(int fd) {
 
         if (fstat(fd, &st) < 0)
                 return ORIGIN(-errno);
-        r = written_make_dirty(fd, (uint64_t) st.st_size);
+        r = segment_make_dirty(fd, (uint64_t) st.st_size);
         return r < 0 ? r : fdatasync(fd) < 0 ? ORIGIN(-errno) : 0;
 }
 

@@ -13,7 +13,7 @@
 #include "daemon/upkeep/disk-usage.h"
 #include "store/discard.h"
 #include "store/entry.h"
-#include "store/recover.h"
+#include "store/segment.h"
 
 #define SEGMENT_PATH_MAX (16 + SEGMENT_NAME_MAX)
 

@@ -62,48 +62,35 @@ static int scale_number(uint64_t whole, uint64_t fraction, uint64_t unit, uint64
         return 0;
 }
 
-/* A number and perhaps one of @suffixes, each of which is @step times the one before; *@s is behind it,
- * and *@unit 1 without one. */
-static int read_scaled(const char **s, const char *suffixes, uint64_t step, uint64_t *whole,
-                       uint64_t *fraction, uint64_t *unit, const char *blanks) {
-        uint64_t scale = step;
-        int r = read_number(s, whole, fraction);
+/* A number and perhaps one of @suffixes, each of which is @step times the one before. */
+static int parse_scaled(const char *s, const char *suffixes, uint64_t step, bool is_bytes,
+                        uint64_t *ret) {
+        uint64_t whole, fraction, unit = 1, scale = step;
+        int r = read_number(&s, &whole, &fraction);
 
-        *unit = 1;
         if (r < 0)
                 return r;
-        *s += strspn(*s, blanks);
+        if (is_bytes)
+                s += strspn(s, " ");
         for (; *suffixes; suffixes++, scale *= step)
-                if (toupper(**s) == *suffixes)
-                        *unit = scale;
-        *s += *unit > 1;
-        return 0;
+                if (toupper(*s) == *suffixes)
+                        unit = scale;
+        s += unit > 1;
+        if (is_bytes && *s == 'i' && unit > 1 && s[1] == 'B')
+                s++;
+        if (is_bytes && *s == 'B')
+                s++;
+        if (*s || (unit == 1 && fraction > 0))
+                return -EINVAL;
+        return scale_number(whole, fraction, unit, ret);
 }
 
 int parse_bytes(const char *s, uint64_t *ret) {
-        uint64_t whole, fraction, unit;
-        int r = read_scaled(&s, "KMGT", 1024, &whole, &fraction, &unit, " ");
-
-        if (r < 0)
-                return r;
-        if (*s == 'i' && unit > 1 && s[1] == 'B')
-                s++;
-        if (*s == 'B')
-                s++;
-        if (*s || (unit == 1 && fraction > 0))
-                return -EINVAL;
-        return scale_number(whole, fraction, unit, ret);
+        return parse_scaled(s, "KMGT", 1024, true, ret);
 }
 
 int parse_count(const char *s, uint64_t *ret) {
-        uint64_t whole, fraction, unit;
-        int r = read_scaled(&s, "KMG", 1000, &whole, &fraction, &unit, "");
-
-        if (r < 0)
-                return r;
-        if (*s || (unit == 1 && fraction > 0))
-                return -EINVAL;
-        return scale_number(whole, fraction, unit, ret);
+        return parse_scaled(s, "KMG", 1000, false, ret);
 }
 
 int parse_percent(const char *s, uint64_t *ret_ppm) {

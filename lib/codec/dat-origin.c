@@ -20,9 +20,9 @@ int dat_origin_format(char **ret, const SessionMeta *m) {
         int n;
 
         o = json_pack("{s:s?, s:s?, s:o, s:o, s:o}", "boot_id", m->boot_id, "machine_id",
-                      m->machine_id, "start", clock_tuple_to_json(&m->start), "stop",
-                      clock_tuple_to_json(&m->stop), "clock_steps",
-                      clock_steps_to_json(&m->clock_steps));
+                      m->machine_id, "start", json_struct_new(&clock_table, &m->start), "stop",
+                      json_struct_new(&clock_table, &m->stop), "clock_steps",
+                      json_list_new(&clock_step_table, &m->clock_steps));
         if (!o)
                 return -ENOMEM;
         text = json_dumps(o, JSON_COMPACT);
@@ -57,9 +57,9 @@ int dat_origin_apply(SessionMeta *m, const char *text) {
         r = take_text(&m->boot_id, o, "boot_id");
         if (r == 0)
                 r = take_text(&m->machine_id, o, "machine_id");
-        if (r == 0 && clock_tuple_from_json(&start, json_object_get(o, "start")) == 0 &&
-            clock_tuple_from_json(&stop, json_object_get(o, "stop")) == 0) {
-                r = clock_steps_from_json(&steps, json_object_get(o, "clock_steps"));
+        if (r == 0 && json_struct_read(&start, &clock_table, json_object_get(o, "start")) == 0 &&
+            json_struct_read(&stop, &clock_table, json_object_get(o, "stop")) == 0) {
+                r = json_list_read(&steps, &clock_step_table, json_object_get(o, "clock_steps"));
                 if (r == 0) {
                         m->start = start;
                         m->stop = stop;

@@ -39,6 +39,8 @@ static const JsonField fields[] = {
         NUMBER(disk_bytes, U64, INT64_MAX, .flags = JSON_FIELD_OMIT, .fallback = UINT64_MAX),
 };
 
+static const JsonTable table = JSON_TABLE(Brief, fields);
+
 static int copy_roots(Brief *b, const SessionMeta *m) {
         const Strv *roots = m->roots.n > 0 ? &m->roots : &m->spec.functions;
         size_t n_chars = 0;
@@ -82,12 +84,12 @@ int brief_of_meta(Brief *ret, const SessionMeta *m, uint64_t disk_bytes) {
 }
 
 json_t *brief_to_json(const Brief *b) {
-        return json_fields_new(fields, ELEMENTSOF(fields), b);
+        return json_fields_new(&table, b);
 }
 
 int brief_from_json(Brief *ret, const json_t *o, const char **ret_field) {
         _cleanup_brief_ Brief b = {};
-        int r = json_fields_read(&b, fields, ELEMENTSOF(fields), o, ret_field);
+        int r = json_fields_read(&b, &table, o, ret_field);
 
         if (r == 0)
                 *ret = TAKE(b, (Brief){});
@@ -95,6 +97,6 @@ int brief_from_json(Brief *ret, const json_t *o, const char **ret_field) {
 }
 
 void brief_done(Brief *b) {
-        json_fields_done(fields, ELEMENTSOF(fields), b);
+        json_fields_done(&table, b);
         *b = (Brief){};
 }

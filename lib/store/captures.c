@@ -17,6 +17,8 @@ static const JsonField count_fields[] = {
         JSON_FIELD(TriggerCount, last_ns, U64, .max = INT64_MAX),
 };
 
+static const JsonTable count_table = JSON_TABLE(TriggerCount, count_fields, .n_max = TRIGGER_MAX);
+
 /* What is left of @length_ns that began at @from_ns. */
 static uint64_t left(uint64_t from_ns, uint64_t length_ns, uint64_t now_ns) {
         uint64_t gone = now_ns > from_ns ? now_ns - from_ns : 0;
@@ -51,6 +53,7 @@ void captures_note(Captures *c, uint64_t now_ns) {
 }
 
 json_t *captures_to_json(const Captures *c) {
+        JsonList counts = { (void *) c->triggers, c->n_triggers };
         json_auto_t *times = json_array();
         int r = times ? 0 : -1;
 
@@ -62,9 +65,7 @@ json_t *captures_to_json(const Captures *c) {
         if (r < 0)
                 return NULL;
         return json_pack("{s:I, s:O, s:o}", "n", (json_int_t) MIN(c->n, (uint64_t) INT64_MAX),
-                         "times_ns", times, "triggers",
-                         json_fields_new_list(count_fields, ELEMENTSOF(count_fields), c->triggers,
-                                              c->n_triggers, sizeof(*c->triggers)));
+                         "times_ns", times, "triggers", json_list_new(&count_table, &counts));
 }
 
 static int read_number(uint64_t *ret, const json_t *v) {
@@ -76,6 +77,7 @@ static int read_number(uint64_t *ret, const json_t *v) {
 
 int captures_from_json(Captures *ret, const json_t *o) {
         const json_t *times, *triggers;
+        JsonList counts = {};
         Captures c = {};
         int r;
 
@@ -86,19 +88,18 @@ int captures_from_json(Captures *ret, const json_t *o) {
         times = json_object_get(o, "times_ns");
         triggers = json_object_get(o, "triggers");
         if (!json_is_array(times) || json_array_size(times) > CAPTURES_MAX_A_DAY ||
-            !json_is_array(triggers) || json_array_size(triggers) > TRIGGER_MAX)
+            !json_is_array(triggers))
                 return CAPTURES_E_INVALID;
         r = read_number(&c.n, json_object_get(o, "n"));
         for (; r == 0 && c.n_times < json_array_size(times); c.n_times++)
                 r = read_number(&c.times_ns[c.n_times], json_array_get(times, c.n_times));
-        for (; r == 0 && c.n_triggers < json_array_size(triggers); c.n_triggers++) {
-                const json_t *count = json_array_get(triggers, c.n_triggers);
-
-                if (!json_is_object(count))
-                        return CAPTURES_E_INVALID;
-                r = json_fields_read(&c.triggers[c.n_triggers], count_fields,
-                                     ELEMENTSOF(count_fields), count, NULL);
+        if (r == 0)
+                r = json_list_read(&counts, &count_table, triggers);
+        if (r == 0) {
+                c.n_triggers = counts.n;
+                memcpy(c.triggers, counts.items, counts.n * sizeof(*c.triggers));
         }
+        json_list_done(&count_table, &counts);
         if (r != 0)
                 return CAPTURES_E_INVALID;
         *ret = c;

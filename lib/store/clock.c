@@ -7,7 +7,6 @@
 
 #include "base/grow.h"
 #include "store/clock.h"
-#include "store/json-field.h"
 
 #define NUMBER(member) JSON_FIELD(ClockTuple, member, U64, .max = INT64_MAX)
 
@@ -22,16 +21,16 @@ bool clock_tuple_is_set(const ClockTuple *c) {
         return c->trace_ns || c->monotonic_ns || c->boottime_ns || c->realtime_ns;
 }
 
-json_t *clock_tuple_to_json(const ClockTuple *c) {
-        return clock_tuple_is_set(c) ? json_fields_new(fields, ELEMENTSOF(fields), c) : json_null();
+const JsonTable clock_table = JSON_TABLE(ClockTuple, fields);
+
+static bool is_next_step(const void *items, size_t i) {
+        const ClockTuple *c = items;
+
+        return clock_tuple_is_set(&c[i]) && (i == 0 || c[i].trace_ns >= c[i - 1].trace_ns);
 }
 
-int clock_tuple_from_json(ClockTuple *ret, const json_t *o) {
-        if (!o || json_is_null(o))
-                return 0;
-        return json_is_object(o) ? json_fields_read(ret, fields, ELEMENTSOF(fields), o, NULL)
-                                 : CLOCK_E_INVALID;
-}
+const JsonTable clock_step_table =
+        JSON_TABLE(ClockTuple, fields, .n_max = CLOCK_STEPS_MAX, .fits = is_next_step);
 
 ClockShift clock_shift(const ClockTuple *before, const ClockTuple *now) {
         uint64_t monotonic = now->monotonic_ns - before->monotonic_ns,
@@ -71,21 +70,4 @@ uint64_t clock_steps_realtime(const ClockSteps *s, const ClockTuple *start, uint
 void clock_steps_done(ClockSteps *s) {
         free(s->items);
         *s = (ClockSteps){};
-}
-
-json_t *clock_steps_to_json(const ClockSteps *s) {
-        return json_fields_new_list(fields, ELEMENTSOF(fields), s->items, s->n, sizeof(*s->items));
-}
-
-int clock_steps_from_json(ClockSteps *ret, const json_t *list) {
-        int r = json_fields_read_list(&ret->items, &ret->n, fields, ELEMENTSOF(fields),
-                                      sizeof(*ret->items), list, CLOCK_STEPS_MAX);
-
-        for (size_t i = 0; r == 0 && i < ret->n; i++) {
-                const ClockTuple *c = &ret->items[i];
-
-                if (!clock_tuple_is_set(c) || (i > 0 && c->trace_ns < c[-1].trace_ns))
-                        r = CLOCK_E_INVALID;
-        }
-        return r;
 }

@@ -12,11 +12,11 @@
  * the clock on the wall showed at any time.
  */
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "store/json-field.h"
 
 /* One moment on every clock [ns].  trace_ns is in the session's trace clock, whatever that counts
  * (store/trace-clock.h). */
@@ -25,10 +25,7 @@ typedef struct ClockTuple {
 } ClockTuple;
 
 bool clock_tuple_is_set(const ClockTuple *c);
-json_t *clock_tuple_to_json(const ClockTuple *c); /* null if it is all 0; NULL without memory */
-/* @o may be NULL or null.  0, CLOCK_E_INVALID. */
-enum { CLOCK_E_INVALID = 1 };
-int clock_tuple_from_json(ClockTuple *ret, const json_t *o);
+extern const JsonTable clock_table;
 
 /* How far the clocks moved between two moments other than by themselves [ns]. */
 typedef struct ClockShift {
@@ -58,7 +55,4 @@ int clock_steps_note(ClockSteps *s, const ClockTuple *start, const ClockTuple *n
 /* What the clock on the wall showed at @trace_ns, also before @start. */
 uint64_t clock_steps_realtime(const ClockSteps *s, const ClockTuple *start, uint64_t trace_ns);
 void clock_steps_done(ClockSteps *s);
-
-json_t *clock_steps_to_json(const ClockSteps *s); /* a new array; NULL without memory */
-/* @list may be NULL or null.  0, CLOCK_E_INVALID, -ENOMEM; @ret is to be freed also then. */
-int clock_steps_from_json(ClockSteps *ret, const json_t *list);
+extern const JsonTable clock_step_table; /* each is set, and none before the last one */

@@ -6,7 +6,6 @@
  */
 
 #include <fcntl.h>
-#include <stdio.h>
 
 #include "base/conf-files.h"
 #include "base/ini.h"
@@ -63,6 +62,16 @@ static const struct {
         [VALUE_EVENTS] = { NULL, "list of events and globs like sched:sched_switch irq:*" },
 };
 
+/* A key, where its value goes, and what it is by default in words. */
+#define KEY(key, in, as, kind, member, by_default, ...)                                            \
+        [CONFIG_##key] = { .section = (in),                                                        \
+                           .name = (as),                                                           \
+                           .type = VALUE_##kind,                                                   \
+                           .offset = offsetof(Config, member),                                     \
+                           .default_text = (by_default),                                           \
+                           __VA_ARGS__ }
+#define LIMIT(key, in, as, kind, member, ...) KEY(key, in, as, kind, limits.member, __VA_ARGS__)
+
 static const struct {
         const char *section, *name;
         ValueType type;
@@ -70,51 +79,34 @@ static const struct {
         const char *default_text;
         uint64_t min; /* of what is not 0 */
 } keys[_CONFIG_KEY_N] = {
-        [CONFIG_MAX_USE] = { "Store", "MaxUse", VALUE_SHARE, offsetof(Config, max_use),
-                             "10%, at most 4G", 0 },
-        [CONFIG_KEEP_FREE] = { "Store", "KeepFree", VALUE_SHARE, offsetof(Config, keep_free),
-                               "15%, at most 4G", 0 },
-        [CONFIG_MAX_SESSION_SIZE] = { "Store", "MaxSessionSize", VALUE_BYTES,
-                                      offsetof(Config, max_session_bytes),
-                                      "none; of a ring an eighth of MaxUse", 0 },
-        [CONFIG_MAX_SEGMENT_SIZE] = { "Store", "MaxSegmentSize", VALUE_BYTES,
-                                      offsetof(Config, max_segment_bytes),
-                                      "an eighth of MaxUse, at most 128M", SPEC_SEGMENT_BYTES_MIN },
-        [CONFIG_MAX_SEGMENT_SEC] = { "Store", "MaxSegmentSec", VALUE_DURATION,
-                                     offsetof(Config, max_segment_ns), "1h", SPEC_SEGMENT_NS_MIN },
-        [CONFIG_MAX_RETENTION_SEC] = { "Store", "MaxRetentionSec", VALUE_DURATION,
-                                       offsetof(Config, max_retention_ns), "0", 0 },
-        [CONFIG_MIN_RETENTION_SEC] = { "Store", "MinRetentionSec", VALUE_LEAST_DURATION,
-                                       offsetof(Config, min_retention_ns), "1h", 0 },
-        [CONFIG_LEAN] = { "Guard", "Lean", VALUE_LEAN, offsetof(Config, lean), "auto", 0 },
-        [CONFIG_MAX_HOOKED_FUNCTIONS] = { "Guard", "MaxHookedFunctions", VALUE_COUNT,
-                                          offsetof(Config, max_hooked), "4096", 0 },
-        [CONFIG_MAX_BUFFER_MEMORY] = { "Guard", "MaxBufferMemory", VALUE_SHARE,
-                                       offsetof(Config, max_buffer_memory), "50%", 0 },
-        [CONFIG_MAX_EVENT_RATE] = { "Guard", "MaxEventRate", VALUE_COUNT,
-                                    offsetof(Config, max_event_rate), "1M for each CPU", 0 },
-        [CONFIG_MAX_WRITE_RATE] = { "Guard", "MaxWriteRate", VALUE_BYTES,
-                                    offsetof(Config, max_write_rate), "256M", 0 },
-        [CONFIG_MAX_CPU] = { "Guard", "MaxCPU", VALUE_PERCENT, offsetof(Config, max_cpu_ppm), "50%",
-                             0 },
-        [CONFIG_MEMBER_FUNCTIONS] = { "Members", "Functions", VALUE_FUNCTIONS,
-                                      offsetof(Config, member_functions), "*", 0 },
-        [CONFIG_MEMBER_EVENTS] = { "Members", "Events", VALUE_EVENTS,
-                                   offsetof(Config, member_events), "none", 0 },
-        [CONFIG_MEMBER_MAX_DEPTH] = { "Members", "MaxDepth", VALUE_COUNT,
-                                      offsetof(Config, member.max_depth), "0", 0 },
-        [CONFIG_MEMBER_MAX_DURATION_SEC] = { "Members", "MaxDurationSec", VALUE_DURATION,
-                                             offsetof(Config, member.max_duration_ns), "1h", 0 },
-        [CONFIG_MEMBER_MAX_SIZE] = { "Members", "MaxSize", VALUE_BYTES,
-                                     offsetof(Config, member.max_bytes), "1G", 0 },
-        [CONFIG_MEMBER_MAX_SESSIONS] = { "Members", "MaxSessions", VALUE_COUNT,
-                                         offsetof(Config, member.max_sessions), "4", 0 },
-        [CONFIG_MEMBER_MAX_STORED] = { "Members", "MaxStored", VALUE_BYTES,
-                                       offsetof(Config, member.max_stored_bytes), "2G", 0 },
-        [CONFIG_MEMBER_MAX_CONNECTIONS] = { "Members", "MaxConnections", VALUE_COUNT,
-                                            offsetof(Config, member.max_connections), "64", 0 },
-        [CONFIG_MEMBER_MAX_CALLS] = { "Members", "MaxCalls", VALUE_COUNT,
-                                      offsetof(Config, member.max_calls), "32", 0 },
+        KEY(MAX_USE, "Store", "MaxUse", SHARE, max_use, "10%, at most 4G"),
+        KEY(KEEP_FREE, "Store", "KeepFree", SHARE, keep_free, "15%, at most 4G"),
+        LIMIT(MAX_SESSION_SIZE, "Store", "MaxSessionSize", BYTES, max_session_bytes,
+              "none; of a ring an eighth of MaxUse"),
+        LIMIT(MAX_SEGMENT_SIZE, "Store", "MaxSegmentSize", BYTES, max_segment_bytes,
+              "an eighth of MaxUse, at most 128M", .min = SPEC_SEGMENT_BYTES_MIN),
+        LIMIT(MAX_SEGMENT_SEC, "Store", "MaxSegmentSec", DURATION, max_segment_ns, "1h",
+              .min = SPEC_SEGMENT_NS_MIN),
+        LIMIT(MAX_RETENTION_SEC, "Store", "MaxRetentionSec", DURATION, max_retention_ns, "0"),
+        LIMIT(MIN_RETENTION_SEC, "Store", "MinRetentionSec", LEAST_DURATION, min_retention_ns,
+              "1h"),
+        LIMIT(LEAN, "Guard", "Lean", LEAN, lean, "auto"),
+        LIMIT(MAX_HOOKED_FUNCTIONS, "Guard", "MaxHookedFunctions", COUNT, max_hooked, "4096"),
+        KEY(MAX_BUFFER_MEMORY, "Guard", "MaxBufferMemory", SHARE, max_buffer_memory, "50%"),
+        LIMIT(MAX_EVENT_RATE, "Guard", "MaxEventRate", COUNT, max_event_rate, "1M for each CPU"),
+        LIMIT(MAX_WRITE_RATE, "Guard", "MaxWriteRate", BYTES, max_write_rate, "256M"),
+        LIMIT(MAX_CPU, "Guard", "MaxCPU", PERCENT, max_cpu_ppm, "50%"),
+        KEY(MEMBER_FUNCTIONS, "Members", "Functions", FUNCTIONS, member_functions, "*"),
+        KEY(MEMBER_EVENTS, "Members", "Events", EVENTS, member_events, "none"),
+        LIMIT(MEMBER_MAX_DEPTH, "Members", "MaxDepth", COUNT, member.max_depth, "0"),
+        LIMIT(MEMBER_MAX_DURATION_SEC, "Members", "MaxDurationSec", DURATION,
+              member.max_duration_ns, "1h"),
+        LIMIT(MEMBER_MAX_SIZE, "Members", "MaxSize", BYTES, member.max_bytes, "1G"),
+        LIMIT(MEMBER_MAX_SESSIONS, "Members", "MaxSessions", COUNT, member.max_sessions, "4"),
+        LIMIT(MEMBER_MAX_STORED, "Members", "MaxStored", BYTES, member.max_stored_bytes, "2G"),
+        LIMIT(MEMBER_MAX_CONNECTIONS, "Members", "MaxConnections", COUNT, member.max_connections,
+              "64"),
+        LIMIT(MEMBER_MAX_CALLS, "Members", "MaxCalls", COUNT, member.max_calls, "32"),
 };
 
 const char *config_section(ConfigKey key) {
@@ -201,18 +193,22 @@ static int parse_value(Config *c, ConfigKey key, const char *s) {
         return 0;
 }
 
-static void set_default(Config *c, ConfigKey key) {
-        static const Config defaults = CONFIG_INIT;
-        size_t at = keys[key].offset;
-
-        if (is_list(key))
-                strv_done((Strv *) (void *) ((char *) c + at));
-        else
-                memcpy((char *) c + at, (const char *) &defaults + at,
-                       keys[key].type == VALUE_SHARE ? sizeof(ConfigShare) : sizeof(uint64_t));
+static void set_origin(Config *c, ConfigKey key, ConfigOrigin origin) {
         free(c->origins[key].text);
         free(c->origins[key].file);
-        c->origins[key] = (ConfigOrigin){};
+        c->origins[key] = origin;
+}
+
+static void set_default(Config *c, ConfigKey key) {
+        static const Config defaults = CONFIG_INIT;
+        void *at = (char *) c + keys[key].offset;
+
+        if (is_list(key))
+                strv_done(at);
+        else
+                memcpy(at, (const char *) &defaults + keys[key].offset,
+                       keys[key].type == VALUE_SHARE ? sizeof(ConfigShare) : sizeof(uint64_t));
+        set_origin(c, key, (ConfigOrigin){});
 }
 
 /* --- one file --------------------------------------------------------------------------------- */
@@ -246,7 +242,7 @@ static int on_bad_line(unsigned line, const char *what, void *userdata) {
 static int on_set(const IniEntry *e, void *userdata) {
         Parse *p = userdata;
         char key[NAME_QUOTE_MAX], value[NAME_QUOTE_MAX];
-        ConfigOrigin *origin;
+        ConfigOrigin origin;
         size_t i = 0;
 
         if (p->is_foreign)
@@ -265,11 +261,9 @@ static int on_set(const IniEntry *e, void *userdata) {
         if (parse_value(p->config, (ConfigKey) i, e->value) < 0)
                 return complain(p, e->line, "%s=%s is not a %s, ignored", keys[i].name,
                                 name_quote(value, e->value), value_types[keys[i].type].like);
-        origin = &p->config->origins[i];
-        free(origin->text);
-        free(origin->file);
-        *origin = (ConfigOrigin){ strdup(e->value), strdup(p->file), e->line };
-        return origin->text && origin->file ? 0 : -ENOMEM;
+        origin = (ConfigOrigin){ strdup(e->value), strdup(p->file), e->line };
+        set_origin(p->config, (ConfigKey) i, origin);
+        return origin.text && origin.file ? 0 : -ENOMEM;
 }
 
 int config_parse(Config *c, const char *name, char *text, Strv *problems) {
@@ -282,18 +276,13 @@ int config_parse(Config *c, const char *name, char *text, Strv *problems) {
 
 /* @is_asked_for: that it cannot be read is an error, not a problem. */
 static int load_file(Config *c, const char *path, bool is_asked_for, Strv *problems) {
-        _cleanup_free_ char *text = NULL, *problem = NULL;
+        _cleanup_free_ char *text = NULL;
         int r = file_read(AT_FDCWD, path, &text, NULL, INI_BYTES_MAX);
 
-        if (r < 0 && is_asked_for)
+        if (r < 0 && r != -ENOMEM && !is_asked_for)
+                return strv_addf(problems, "%s cannot be read: %s", path, strerror(-r));
+        if (r < 0)
                 return r;
-        if (r == -ENOMEM)
-                return r;
-        if (r < 0) {
-                if (asprintf(&problem, "%s cannot be read: %s", path, strerror(-r)) < 0)
-                        problem = NULL;
-                return problem ? strv_add(problems, problem) : -ENOMEM;
-        }
         r = strv_add(&c->files, path);
         return r < 0 ? r : config_parse(c, path, text, problems);
 }
@@ -317,10 +306,8 @@ int config_load(Config *ret, const char *root, const char *file, Strv *problems)
 }
 
 void config_done(Config *c) {
-        for (size_t i = 0; i < _CONFIG_KEY_N; i++) {
-                free(c->origins[i].text);
-                free(c->origins[i].file);
-        }
+        for (ConfigKey key = 0; key < _CONFIG_KEY_N; key++)
+                set_origin(c, key, (ConfigOrigin){});
         strv_done(&c->files);
         strv_done(&c->member_functions);
         strv_done(&c->member_events);
@@ -338,37 +325,23 @@ static uint64_t share_of(const ConfigShare *s, uint64_t fs_bytes, unsigned defau
 }
 
 Limits config_limits(const Config *c, uint64_t fs_bytes, unsigned n_cpus) {
-        Limits l = {
-                .max_use_bytes = share_of(&c->max_use, fs_bytes, USE_PERCENT),
-                .keep_free_bytes = share_of(&c->keep_free, fs_bytes, FREE_PERCENT),
-                .session_is_limited = c->max_session_bytes != UINT64_MAX,
-                .max_session_bytes = c->max_session_bytes,
-                .max_segment_bytes = c->max_segment_bytes,
-                .max_segment_ns = c->max_segment_ns,
-                .max_retention_ns = c->max_retention_ns,
-                .min_retention_ns = c->min_retention_ns,
-                .max_buffer_memory = c->max_buffer_memory,
-                .lean = (SpecLean) c->lean,
-                .max_hooked = c->max_hooked,
-                .max_event_rate = c->max_event_rate,
-                .max_write_rate = c->max_write_rate,
-                .max_cpu_ppm = c->max_cpu_ppm,
-                .member_functions =
-                        c->origins[CONFIG_MEMBER_FUNCTIONS].text ? &c->member_functions : NULL,
-                .member_events = &c->member_events,
-                .member = c->member,
-        };
+        Limits l = c->limits;
         uint64_t part;
 
+        l.max_use_bytes = share_of(&c->max_use, fs_bytes, USE_PERCENT);
+        l.keep_free_bytes = share_of(&c->keep_free, fs_bytes, FREE_PERCENT);
+        l.max_buffer_memory = c->max_buffer_memory;
+        l.session_is_limited = l.max_session_bytes != UINT64_MAX && l.max_session_bytes > 0;
+        if (c->origins[CONFIG_MEMBER_FUNCTIONS].text)
+                l.member_functions = &c->member_functions;
+        l.member_events = &c->member_events;
         if (c->max_use.bytes == UINT64_MAX)
                 l.max_use_bytes = MAX(l.max_use_bytes, USE_BYTES_MIN);
         if (l.max_event_rate == UINT64_MAX)
                 l.max_event_rate = CONFIG_CPU_EVENT_RATE * (uint64_t) MAX(n_cpus, 1U);
         part = (l.max_use_bytes ?: DEFAULT_BYTES_MAX) / PARTS;
-        if (!l.session_is_limited || l.max_session_bytes == 0) {
-                l.session_is_limited = false;
+        if (!l.session_is_limited)
                 l.max_session_bytes = part;
-        }
         if (l.max_segment_bytes == UINT64_MAX) {
                 part = MIN(part, SEGMENT_BYTES_MAX);
                 l.max_segment_bytes = MAX(part, SPEC_SEGMENT_BYTES_MIN);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/strv.h"
+#include "base/unit.h"
 #include "store/spec.h"
 
 /* Of the store's file system, or of the memory that is available, or bytes. */
@@ -63,18 +64,25 @@ typedef struct MemberLimits {
         uint64_t max_stored_bytes, max_connections, max_calls; /* of one user */
 } MemberLimits;
 
-typedef struct Config {
-        ConfigShare max_use, keep_free;
-        uint64_t max_session_bytes; /* UINT64_MAX: by default; 0: no limit; so the next */
-        uint64_t max_segment_bytes;
-        uint64_t max_segment_ns, max_retention_ns; /* 0: no limit */
-        uint64_t min_retention_ns;                 /* CONFIG_FOREVER_NS: "infinity" */
-        uint64_t lean;                             /* a SpecLean */
-        ConfigShare max_buffer_memory;
-        uint64_t max_event_rate;                          /* UINT64_MAX: by default; 0: no limit */
-        uint64_t max_hooked, max_write_rate, max_cpu_ppm; /* 0: no limit */
-        Strv member_functions, member_events;             /* globs */
+/* The settings as numbers; 0: no limit. */
+typedef struct Limits {
+        uint64_t max_use_bytes, keep_free_bytes;
+        uint64_t max_session_bytes; /* of a ring that names none, and of any session if it is set */
+        bool session_is_limited;    /* max_session_bytes was set, not only the default of rings */
+        uint64_t max_segment_bytes, max_segment_ns, max_retention_ns;
+        uint64_t min_retention_ns;     /* CONFIG_FOREVER_NS: "infinity" */
+        uint64_t lean;                 /* a SpecLean, of who says nothing */
+        ConfigShare max_buffer_memory; /* of what is available */
+        uint64_t max_hooked, max_event_rate, max_write_rate, max_cpu_ppm;
+        const Strv *member_functions; /* globs; borrowed from the Config; NULL: all */
+        const Strv *member_events;    /* likewise; NULL: none */
         MemberLimits member;
+} Limits;
+
+typedef struct Config {
+        ConfigShare max_use, keep_free, max_buffer_memory;
+        Limits limits; /* what needs no working out by config_limits(); UINT64_MAX: by default */
+        Strv member_functions, member_events; /* globs */
         ConfigOrigin origins[_CONFIG_KEY_N];
         Strv files; /* that were read, in order */
 } Config;
@@ -83,31 +91,27 @@ typedef struct Config {
 #define CONFIG_INIT                                                                                \
         ((Config){ .max_use.bytes = UINT64_MAX,                                                    \
                    .keep_free.bytes = UINT64_MAX,                                                  \
-                   .max_session_bytes = UINT64_MAX,                                                \
-                   .max_segment_bytes = UINT64_MAX,                                                \
-                   .max_segment_ns = CONFIG_SEGMENT_NS,                                            \
-                   .min_retention_ns = CONFIG_MIN_RETENTION_NS,                                    \
-                   .lean = LEAN_AUTO,                                                              \
-                   .max_hooked = CONFIG_HOOKED,                                                    \
                    .max_buffer_memory.percent = CONFIG_MEMORY_PERCENT,                             \
-                   .max_event_rate = UINT64_MAX,                                                   \
-                   .max_write_rate = CONFIG_WRITE_RATE,                                            \
-                   .max_cpu_ppm = CONFIG_CPU_PPM,                                                  \
-                   .member = CONFIG_MEMBER })
-#define CONFIG_SEGMENT_NS (3600ULL * 1000000000)
-#define CONFIG_MIN_RETENTION_NS (3600ULL * 1000000000)
+                   .limits = { .max_session_bytes = UINT64_MAX,                                    \
+                               .max_segment_bytes = UINT64_MAX,                                    \
+                               .max_segment_ns = CONFIG_SEGMENT_NS,                                \
+                               .min_retention_ns = 3600 * NSEC_PER_SEC,                            \
+                               .lean = LEAN_AUTO,                                                  \
+                               .max_hooked = CONFIG_HOOKED,                                        \
+                               .max_event_rate = UINT64_MAX,                                       \
+                               .max_write_rate = 256ULL << 20,                                     \
+                               .max_cpu_ppm = 500000,                                              \
+                               .member = { .max_duration_ns = 3600 * NSEC_PER_SEC,                 \
+                                           .max_bytes = 1ULL << 30,                                \
+                                           .max_sessions = 4,                                      \
+                                           .max_stored_bytes = 2ULL << 30,                         \
+                                           .max_connections = 64,                                  \
+                                           .max_calls = 32 } } })
+#define CONFIG_SEGMENT_NS (3600 * NSEC_PER_SEC)
 #define CONFIG_FOREVER_NS ((uint64_t) INT64_MAX)
 #define CONFIG_HOOKED 4096
 #define CONFIG_MEMORY_PERCENT 50
 #define CONFIG_CPU_EVENT_RATE 1000000 /* max_event_rate by default, for each CPU */
-#define CONFIG_WRITE_RATE (256ULL << 20)
-#define CONFIG_CPU_PPM 500000
-#define CONFIG_MEMBER                                                                              \
-        {                                                                                          \
-                .max_duration_ns = 3600ULL * 1000000000, .max_bytes = 1ULL << 30,                  \
-                .max_sessions = 4, .max_stored_bytes = 2ULL << 30, .max_connections = 64,          \
-                .max_calls = 32,                                                                   \
-        }
 
 /*
  * config_load() - read all files
@@ -128,20 +132,6 @@ const char *config_section(ConfigKey key);
 const char *config_name(ConfigKey key);
 /* What counts, as text: as it was written, or what a default is in words. */
 const char *config_text(const Config *c, ConfigKey key);
-
-/* The settings as numbers; 0: no limit. */
-typedef struct Limits {
-        uint64_t max_use_bytes, keep_free_bytes;
-        uint64_t max_session_bytes; /* of a ring that names none, and of any session if it is set */
-        bool session_is_limited;    /* max_session_bytes was set, not only the default of rings */
-        uint64_t max_segment_bytes, max_segment_ns, max_retention_ns, min_retention_ns;
-        SpecLean lean;                 /* of who says nothing */
-        ConfigShare max_buffer_memory; /* of what is available */
-        uint64_t max_hooked, max_event_rate, max_write_rate, max_cpu_ppm;
-        const Strv *member_functions; /* globs; borrowed from the Config; NULL: all */
-        const Strv *member_events;    /* likewise; NULL: none */
-        MemberLimits member;
-} Limits;
 
 /* @c: lives as long as what is returned; @fs_bytes: the size of the store's file system; @n_cpus: that are online. */
 Limits config_limits(const Config *c, uint64_t fs_bytes, unsigned n_cpus);

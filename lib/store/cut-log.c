@@ -2,44 +2,30 @@
 
 /* Text, because it is read by people at least as often as by programs, and a line is written once. */
 
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/grow.h"
-#include "base/io.h"
 #include "base/unit.h"
 #include "store/cut-log.h"
 #include "store/entry.h"
-#include "store/format.h"
 
 #define CUTS_NAME "cuts"
 #define CUTS_BYTES_MAX ((size_t) 64 << 20)
 #define LINE_NUMBERS 5
-#define LINE_MAX_BYTES 128
 
-static int format_line(char line[static LINE_MAX_BYTES], const Cut *c) {
-        return snprintf(line, LINE_MAX_BYTES,
-                        "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
-                        c->sequence, c->clocks.trace_ns, c->clocks.monotonic_ns,
-                        c->clocks.boottime_ns, c->clocks.realtime_ns);
+static void add_line(Buf *b, const Cut *c) {
+        buf_printf(b, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", c->sequence,
+                   c->clocks.trace_ns, c->clocks.monotonic_ns, c->clocks.boottime_ns,
+                   c->clocks.realtime_ns);
 }
 
 int cut_log_append(const SessionDir *d, const Cut *cut) {
-        /* A FIFO that was put there does not hold us. */
-        _cleanup_close_ int fd = openat(session_dir_fd(d), CUTS_NAME,
-                                        O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC |
-                                                O_NONBLOCK | O_NOCTTY,
-                                        STORE_FILE_MODE);
-        char line[LINE_MAX_BYTES];
-        int n = format_line(line, cut);
-        struct stat st;
+        _cleanup_buf_ Buf b = BUF_INIT;
+        uint64_t n_file;
 
-        if (fd < 0 || fstat(fd, &st) < 0)
-                return ORIGIN(-errno);
-        return S_ISREG(st.st_mode) ? write_full(fd, line, (size_t) n) : -EBADFD;
+        add_line(&b, cut);
+        return b.error ?: entry_append(session_dir_fd(d), CUTS_NAME, b.data, b.n_data, &n_file);
 }
 
 /* Takes a line off *@text; false if it is none. */
@@ -91,11 +77,8 @@ int cut_log_read(const SessionDir *d, Cut **ret, size_t *ret_n) {
 int cut_log_replace(const SessionDir *d, const Cut *cuts, size_t n) {
         _cleanup_buf_ Buf b = BUF_INIT;
 
-        for (size_t i = 0; i < n; i++) {
-                char line[LINE_MAX_BYTES];
-
-                buf_add(&b, line, (size_t) format_line(line, &cuts[i]));
-        }
+        for (size_t i = 0; i < n; i++)
+                add_line(&b, &cuts[i]);
         if (b.error < 0)
                 return b.error;
         return entry_replace(session_dir_fd(d), CUTS_NAME, b.data ?: "", b.n_data);

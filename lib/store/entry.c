@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The kernel can refuse every link on the way with one call, openat2(2); where it cannot, the same
- * is done by opening each directory with O_NOFOLLOW from the one before.  O_NONBLOCK keeps a
- * planted FIFO from blocking the open; for the regular files that we then insist on it means
- * nothing.
+ * Each directory is opened with O_NOFOLLOW from the one before.  O_NONBLOCK keeps a planted FIFO from
+ * blocking the open; for the regular files that we then insist on it means nothing.
  */
 
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include "base/cleanup.h"
 #include "base/io.h"
@@ -21,7 +17,7 @@
 
 #define OPEN_FLAGS (O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
-bool entry_path_is_valid(const char *path) {
+static bool path_is_valid(const char *path) {
         if (strnlen(path, PATH_MAX) >= PATH_MAX)
                 return false;
         for (;;) {
@@ -86,12 +82,12 @@ static int open_parent(int dir_fd, const char *path, bool make, const char **ret
         return TAKE_FD(at);
 }
 
-int entry_walk_file(int dir_fd, const char *path, int flags) {
+int entry_open_file(int dir_fd, const char *path, int flags) {
         _cleanup_close_ int parent_fd = -EBADF;
         const char *name;
         int fd;
 
-        if (!entry_path_is_valid(path))
+        if (!path_is_valid(path))
                 return ORIGIN(-EINVAL);
         parent_fd = open_parent(dir_fd, path, false, &name);
         if (parent_fd < 0)
@@ -99,24 +95,6 @@ int entry_walk_file(int dir_fd, const char *path, int flags) {
         if (is_device(parent_fd, name))
                 return ORIGIN(-EBADFD);
         fd = openat(parent_fd, name, flags | OPEN_FLAGS);
-        return fd < 0 ? ORIGIN(-errno) : insist_on_file(fd);
-}
-
-int entry_open_file(int dir_fd, const char *path, int flags) {
-        struct open_how how = {
-                .flags = (uint64_t) (flags | OPEN_FLAGS),
-                .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-        };
-        int fd;
-
-        if (!entry_path_is_valid(path))
-                return ORIGIN(-EINVAL);
-        if (is_device(dir_fd, path))
-                return ORIGIN(-EBADFD);
-        fd = (int) syscall(SYS_openat2, dir_fd, path, &how, sizeof(how));
-        /* EPERM comes from old seccomp filters; EAGAIN from a rename that raced with the walk. */
-        if (fd < 0 && (errno == ENOSYS || errno == EPERM || errno == EAGAIN))
-                return entry_walk_file(dir_fd, path, flags);
         return fd < 0 ? ORIGIN(-errno) : insist_on_file(fd);
 }
 
@@ -148,7 +126,7 @@ int entry_replace(int dir_fd, const char *path, const void *data, size_t n) {
         const char *name;
         int r;
 
-        if (!entry_path_is_valid(path))
+        if (!path_is_valid(path))
                 return ORIGIN(-EINVAL);
         parent_fd = open_parent(dir_fd, path, true, &name);
         if (parent_fd < 0)
@@ -159,5 +137,24 @@ int entry_replace(int dir_fd, const char *path, const void *data, size_t n) {
         r = file_replace(parent_fd, name, data, n, STORE_FILE_MODE);
         if (r >= 0 && old_fd >= 0)
                 discard_fd(old_fd, -EBADF, NULL);
+        return r;
+}
+
+int entry_append(int dir_fd, const char *name, const void *data, size_t n, uint64_t *ret_n) {
+        _cleanup_close_ int fd =
+                openat(dir_fd, name, O_WRONLY | O_APPEND | O_CREAT | OPEN_FLAGS, STORE_FILE_MODE);
+        struct stat st;
+        int r;
+
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return ORIGIN(-errno);
+        if (!S_ISREG(st.st_mode))
+                return ORIGIN(-EBADFD);
+        r = write_full(fd, data, n);
+        if (r < 0)
+                (void) ftruncate(fd,
+                                 st.st_size); /* no half a line for the next one to go on with */
+        else
+                *ret_n = (uint64_t) st.st_size + n;
         return r;
 }

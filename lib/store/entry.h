@@ -10,13 +10,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-
-/* Relative, no empty component, no "." and no "..", shorter than PATH_MAX. */
-bool entry_path_is_valid(const char *path);
+#include <stdint.h>
 
 /*
  * entry_open_file() - open a regular file below a directory
- * @path:  entry_path_is_valid(), or -EINVAL
+ * @path:  relative, no empty component, no "." and no "..", shorter than PATH_MAX; or -EINVAL
  * @flags: O_RDONLY or O_RDWR
  *
  * No component may be a symbolic link (-ELOOP, or -ENOTDIR where a directory was wanted).  What is
@@ -27,9 +25,6 @@ bool entry_path_is_valid(const char *path);
 int entry_open_file(int dir_fd, const char *path, int flags);
 /* Whether it failed because there is something else in the file's place. */
 bool entry_is_misplaced(int r);
-/* The same without openat2(2), one component after the other: for kernels before 5.6 and for
- * sandboxes that do not know the call. */
-int entry_walk_file(int dir_fd, const char *path, int flags);
 
 /* entry_open_file() for reading, and all of the file as a NUL-terminated string, which the caller
  * frees; more than @max bytes are -EFBIG.  What is replaced meanwhile is read again. */
@@ -37,3 +32,6 @@ int entry_read(int dir_fd, const char *path, char **ret, size_t *ret_n, size_t m
 /* Replaces the file atomically (mode STORE_FILE_MODE), making the directories above it.  Nothing is left
  * of the old one, whoever has it open. */
 int entry_replace(int dir_fd, const char *path, const void *data, size_t n);
+/* Writes behind the file's end, making it if it is missing (mode STORE_FILE_MODE), all or nothing.
+ * *@ret_n: how long it is then. */
+int entry_append(int dir_fd, const char *name, const void *data, size_t n, uint64_t *ret_n);

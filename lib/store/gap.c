@@ -8,13 +8,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/strv.h"
 #include "store/format.h"
 #include "store/gap.h"
-#include "store/json-field.h"
 
 const char *const gap_cause_names[_GAP_CAUSE_N] = { [GAP_OVERRUN] = "overrun",
                                                     [GAP_DROPPED] = "dropped",
@@ -125,11 +125,6 @@ void gaps_close(Gaps *g, GapCause cause, uint64_t to_ns) {
         }
 }
 
-void gaps_done(Gaps *g) {
-        free(g->items);
-        *g = (Gaps){};
-}
-
 /* --- JSON ------------------------------------------------------------------------------------ */
 
 #define NUMBER(name, kind, member, how, to, absent)                                                \
@@ -146,16 +141,76 @@ static const JsonField fields[] = {
         NUMBER("count", U64, n_merged, JSON_FIELD_OMIT, INT64_MAX, 0),
 };
 
-json_t *gaps_to_json(const Gaps *g) {
-        return json_fields_new_list(fields, ELEMENTSOF(fields), g->items, g->n, sizeof(*g->items));
+static bool ends_after_it_begins(const void *items, size_t i) {
+        const Gap *g = items;
+
+        return g[i].to_ns >= g[i].from_ns;
 }
 
-int gaps_from_json(Gaps *ret, const json_t *list) {
-        int r = json_fields_read_list(&ret->items, &ret->n, fields, ELEMENTSOF(fields),
-                                      sizeof(*ret->items), list, GAPS_READ_MAX);
+const JsonTable gap_table =
+        JSON_TABLE(Gap, fields, .n_max = GAPS_READ_MAX, .fits = ends_after_it_begins);
 
-        for (size_t i = 0; r == 0 && i < ret->n; i++)
-                if (ret->items[i].to_ns < ret->items[i].from_ns)
-                        r = GAP_E_INVALID;
-        return r;
+/* --- conditions: a handful, found by their cause ------------------------------------------------ */
+
+#define REASON_BYTES_MAX 4096
+
+static const JsonField condition_fields[] = {
+        JSON_FIELD(Condition, cause, WORD, .flags = JSON_FIELD_REQUIRED, .words = gap_cause_names,
+                   .max = _GAP_CAUSE_N),
+        JSON_FIELD(Condition, since_ns, U64, .max = INT64_MAX),
+        JSON_FIELD(Condition, reason, TEXT, .max_text = REASON_BYTES_MAX),
+};
+
+static bool has_a_cause_of_its_own(const void *items, size_t i) {
+        const Condition *c = items;
+
+        for (size_t k = 0; k < i; k++)
+                if (c[k].cause == c[i].cause)
+                        return false;
+        return true;
+}
+
+const JsonTable condition_table = JSON_TABLE(Condition, condition_fields, .n_max = _GAP_CAUSE_N,
+                                             .fits = has_a_cause_of_its_own);
+
+const Condition *conditions_find(const Conditions *c, GapCause cause) {
+        for (size_t i = 0; i < c->n; i++)
+                if (c->items[i].cause == cause)
+                        return &c->items[i];
+        return NULL;
+}
+
+int conditions_set(Conditions *c, GapCause cause, uint64_t since_ns, const char *reason) {
+        Condition *it = (Condition *) conditions_find(c, cause);
+        char *copy;
+
+        if (it && streq(it->reason, reason))
+                return 0;
+        copy = strdup(reason);
+        if (!copy || (!it && !ARRAY_GROW(c->items, c->n))) {
+                free(copy);
+                return -ENOMEM;
+        }
+        if (it) {
+                since_ns = it->since_ns;
+                free(it->reason);
+        } else
+                it = &c->items[c->n++];
+        *it = (Condition){ .cause = cause, .since_ns = since_ns, .reason = copy };
+        return 1;
+}
+
+bool conditions_clear(Conditions *c, GapCause cause) {
+        Condition *it = (Condition *) conditions_find(c, cause);
+
+        if (!it)
+                return false;
+        free(it->reason);
+        c->n--;
+        memmove(it, it + 1, (size_t) (c->items + c->n - it) * sizeof(*it));
+        return true;
+}
+
+void conditions_done(Conditions *c) {
+        json_list_done(&condition_table, c);
 }

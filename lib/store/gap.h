@@ -18,10 +18,11 @@
  * pages (none), count (one).
  */
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "store/json-field.h"
 
 typedef enum GapCause {
         GAP_OVERRUN,       /* the kernel's buffer was full: its oldest events gave way */
@@ -81,10 +82,37 @@ typedef struct Gaps {
 int gaps_add(Gaps *g, const Gap *gap);
 /* Ends all open gaps of @cause; with _GAP_CAUSE_N of every cause. */
 void gaps_close(Gaps *g, GapCause cause, uint64_t to_ns);
-void gaps_done(Gaps *g);
 
-/* A new array; NULL without memory. */
-json_t *gaps_to_json(const Gaps *g);
-/* Return: 0, GAP_E_INVALID, -ENOMEM.  @ret is to be freed also after a failure. */
-enum { GAP_E_INVALID = 1 };
-int gaps_from_json(Gaps *ret, const json_t *list);
+extern const JsonTable gap_table; /* whoever has a list of them frees its items */
+
+/*
+ * Something that is wrong with a recording at the moment
+ *
+ * A session that has any is degraded: it goes on, and may lack something later.
+ * What it then lacks is a gap.
+ *
+ * As JSON an element of session.json's "degraded":
+ *
+ *      { "cause": "no_space", "since_ns": 176..., "reason": "storing pages failed: ..." }
+ */
+typedef struct Condition {
+        GapCause cause;
+        uint64_t since_ns; /* CLOCK_REALTIME */
+        char *reason;      /* one sentence */
+} Condition;
+
+/* At most one of each cause. */
+typedef struct Conditions {
+        Condition *items;
+        size_t n;
+} Conditions;
+
+const Condition *conditions_find(const Conditions *c, GapCause cause);
+/* @cause holds from @since_ns; if it did before, only the reason is new.  1 if that changes
+ * anything, 0, -ENOMEM. */
+int conditions_set(Conditions *c, GapCause cause, uint64_t since_ns, const char *reason);
+/* Whether there was one. */
+bool conditions_clear(Conditions *c, GapCause cause);
+void conditions_done(Conditions *c);
+
+extern const JsonTable condition_table;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "store/hook-change.h"
-#include "store/json-field.h"
 
 static const char *const reason_words[_HOOK_REASON_N] = {
         [HOOK_NARROWED] = "narrowed",
@@ -29,6 +27,15 @@ static const JsonField fields[] = {
         JSON_FIELD(HookChange, n_ordinary, U32, .max = INT32_MAX),
 };
 
+static bool is_later(const void *items, size_t i) {
+        const HookChange *c = items;
+
+        return i == 0 || c[i].trace_ns >= c[i - 1].trace_ns;
+}
+
+const JsonTable hook_change_table =
+        JSON_TABLE(HookChange, fields, .n_max = HOOK_CHANGES_MAX, .fits = is_later);
+
 const char *hook_reason_text(HookReason r) {
         return reason_texts[r];
 }
@@ -40,23 +47,4 @@ int hook_changes_add(HookChanges *h, const HookChange *change) {
                 return -ENOMEM;
         h->items[h->n++] = *change;
         return 0;
-}
-
-void hook_changes_done(HookChanges *h) {
-        free(h->items);
-        *h = (HookChanges){};
-}
-
-json_t *hook_changes_to_json(const HookChanges *h) {
-        return json_fields_new_list(fields, ELEMENTSOF(fields), h->items, h->n, sizeof(*h->items));
-}
-
-int hook_changes_from_json(HookChanges *ret, const json_t *list) {
-        int r = json_fields_read_list(&ret->items, &ret->n, fields, ELEMENTSOF(fields),
-                                      sizeof(*ret->items), list, HOOK_CHANGES_MAX);
-
-        for (size_t i = 1; r == 0 && i < ret->n; i++)
-                if (ret->items[i].trace_ns < ret->items[i - 1].trace_ns)
-                        r = HOOK_CHANGE_E_INVALID;
-        return r;
 }

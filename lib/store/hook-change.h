@@ -9,9 +9,10 @@
  * recorded goes because of it, but what is not recorded differs, and a reader may want to know.
  */
 
-#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "store/json-field.h"
 
 typedef enum HookReason {
         HOOK_NARROWED, /* to what the roots are known to call */
@@ -36,8 +37,4 @@ typedef struct HookChanges {
 const char *hook_reason_text(HookReason r); /* "narrowed to what was learned" */
 /* 0 or -ENOMEM. */
 int hook_changes_add(HookChanges *h, const HookChange *change);
-void hook_changes_done(HookChanges *h);
-json_t *hook_changes_to_json(const HookChanges *h); /* a new array; NULL without memory */
-/* @list: NULL: none.  0, HOOK_CHANGE_E_INVALID, -ENOMEM. */
-enum { HOOK_CHANGE_E_INVALID = 1 };
-int hook_changes_from_json(HookChanges *ret, const json_t *list);
+extern const JsonTable hook_change_table; /* none before the last one */

@@ -57,6 +57,20 @@ static json_t *word_to_json(unsigned n, const JsonField *f) {
         return json_string(f->words[n < f->max ? n : f->fallback]);
 }
 
+static bool is_zero(const char *p, size_t n) {
+        while (n > 0 && p[n - 1] == 0)
+                n--;
+        return n == 0;
+}
+
+/* Whatever the items are. */
+static JsonList get_list(const void *list) {
+        JsonList l;
+
+        memcpy(&l, list, sizeof(l));
+        return l;
+}
+
 /* A new value; NULL without memory; *@omit says that there is none to write. */
 static json_t *field_to_json(const JsonField *f, const void *base, bool *omit) {
         const void *p = (const char *) base + f->offset;
@@ -81,12 +95,18 @@ static json_t *field_to_json(const JsonField *f, const void *base, bool *omit) {
         case JSON_FIELD_WORD:
                 *omit = may_omit && *(const unsigned *) p == f->fallback;
                 return *omit ? NULL : word_to_json(*(const unsigned *) p, f);
+        case JSON_FIELD_STRUCT:
+                *omit = may_omit && is_zero(p, f->table->n_bytes);
+                return *omit ? NULL : json_struct_new(f->table, p);
+        case JSON_FIELD_LIST:
+                *omit = may_omit && get_list(p).n == 0;
+                return *omit ? NULL : json_list_new(f->table, p);
         }
         return NULL;
 }
 
-int json_fields_write(json_t *o, const JsonField *fields, size_t n_fields, const void *base) {
-        for (const JsonField *f = fields; f < fields + n_fields; f++) {
+int json_fields_write(json_t *o, const JsonTable *t, const void *base) {
+        for (const JsonField *f = t->fields; f < t->fields + t->n_fields; f++) {
                 bool omit = false;
                 json_t *v = field_to_json(f, base, &omit);
 
@@ -185,13 +205,16 @@ static int field_from_json(void *base, const JsonField *f, const json_t *v) {
         case JSON_FIELD_WORD:
                 *(unsigned *) p = (unsigned) f->fallback;
                 return v ? word_from_json(p, f, v) : 0;
+        case JSON_FIELD_STRUCT:
+                return json_struct_read(p, f->table, v);
+        case JSON_FIELD_LIST:
+                return json_list_read(p, f->table, v);
         }
         return JSON_FIELD_E_INVALID;
 }
 
-int json_fields_read(void *base, const JsonField *fields, size_t n_fields, const json_t *o,
-                     const char **ret_field) {
-        for (const JsonField *f = fields; f < fields + n_fields; f++) {
+int json_fields_read(void *base, const JsonTable *t, const json_t *o, const char **ret_field) {
+        for (const JsonField *f = t->fields; f < t->fields + t->n_fields; f++) {
                 int r = field_from_json(base, f, json_object_get(o, f->key));
 
                 if (r == JSON_FIELD_E_INVALID && ret_field)
@@ -202,75 +225,97 @@ int json_fields_read(void *base, const JsonField *fields, size_t n_fields, const
         return 0;
 }
 
-const char *json_fields_find_unknown(const JsonField *fields, size_t n_fields, const json_t *o) {
+const char *json_fields_find_unknown(const JsonTable *t, const json_t *o) {
         const char *key;
         json_t *v;
 
         json_object_foreach ((json_t *) o, key, v) {
                 size_t i = 0;
 
-                while (i < n_fields && !streq(fields[i].key, key))
+                while (i < t->n_fields && !streq(t->fields[i].key, key))
                         i++;
-                if (i == n_fields)
+                if (i == t->n_fields)
                         return key;
         }
         return NULL;
 }
 
-json_t *json_fields_new(const JsonField *fields, size_t n_fields, const void *base) {
+json_t *json_fields_new(const JsonTable *t, const void *base) {
         json_auto_t *o = json_object();
 
-        return o && json_fields_write(o, fields, n_fields, base) >= 0 ? TAKE_PTR(o) : NULL;
+        return o && json_fields_write(o, t, base) >= 0 ? TAKE_PTR(o) : NULL;
 }
 
-json_t *json_fields_new_list(const JsonField *fields, size_t n_fields, const void *items, size_t n,
-                             size_t item_bytes) {
-        json_auto_t *list = json_array();
-
-        for (size_t i = 0; list && i < n; i++) {
-                const void *item = (const char *) items + i * item_bytes;
-
-                if (json_array_append_new(list, json_fields_new(fields, n_fields, item)) < 0)
-                        return NULL;
-        }
-        return TAKE_PTR(list);
-}
-
-int json_fields_read_list(void *ret_items, size_t *ret_n, const JsonField *fields, size_t n_fields,
-                          size_t item_bytes, const json_t *list, size_t n_max) {
-        size_t n = json_array_size(list), n_room = 1;
-        char *items;
-        int r = 0;
-
-        *ret_n = 0;
-        memset(ret_items, 0, sizeof(items));
-        if (!list || json_is_null(list))
-                return 0;
-        if (!json_is_array(list) || n > n_max)
-                return JSON_FIELD_E_INVALID;
-        while (n_room < n)
-                n_room *= 2;
-        items = calloc(n_room, item_bytes);
-        if (!items)
-                return -ENOMEM;
-        memcpy(ret_items, &items, sizeof(items));
-        while (r == 0 && *ret_n < n) {
-                const json_t *o = json_array_get(list, *ret_n);
-                void *item = items + (*ret_n)++ * item_bytes;
-
-                r = json_is_object(o) ? json_fields_read(item, fields, n_fields, o, NULL)
-                                      : JSON_FIELD_E_INVALID;
-        }
-        return r;
-}
-
-void json_fields_done(const JsonField *fields, size_t n_fields, void *base) {
-        for (const JsonField *f = fields; f < fields + n_fields; f++) {
+void json_fields_done(const JsonTable *t, void *base) {
+        for (const JsonField *f = t->fields; f < t->fields + t->n_fields; f++) {
                 void *p = (char *) base + f->offset;
 
                 if (f->type == JSON_FIELD_TEXT)
                         free(TAKE_PTR(*(char **) p));
                 else if (f->type == JSON_FIELD_STRV)
                         strv_done(p);
+                else if (f->type == JSON_FIELD_STRUCT)
+                        json_fields_done(f->table, p);
+                else if (f->type == JSON_FIELD_LIST)
+                        json_list_done(f->table, p);
         }
+}
+
+json_t *json_struct_new(const JsonTable *t, const void *base) {
+        return is_zero(base, t->n_bytes) ? json_null() : json_fields_new(t, base);
+}
+
+int json_struct_read(void *base, const JsonTable *t, const json_t *v) {
+        if (!v || json_is_null(v))
+                return 0;
+        return json_is_object(v) ? json_fields_read(base, t, v, NULL) : JSON_FIELD_E_INVALID;
+}
+
+json_t *json_list_new(const JsonTable *t, const void *list) {
+        json_auto_t *array = json_array();
+        JsonList l = get_list(list);
+
+        for (size_t i = 0; array && i < l.n; i++) {
+                const void *item = (const char *) l.items + i * t->n_bytes;
+
+                if (json_array_append_new(array, json_fields_new(t, item)) < 0)
+                        return NULL;
+        }
+        return TAKE_PTR(array);
+}
+
+int json_list_read(void *list, const JsonTable *t, const json_t *v) {
+        size_t n = json_array_size(v), n_room = 1;
+        JsonList l = {};
+        int r = 0;
+
+        memcpy(list, &l, sizeof(l));
+        if (!v || json_is_null(v))
+                return 0;
+        if (!json_is_array(v) || n > t->n_max)
+                return JSON_FIELD_E_INVALID;
+        while (n_room < n)
+                n_room *= 2;
+        l.items = calloc(n_room, t->n_bytes);
+        if (!l.items)
+                return -ENOMEM;
+        while (r == 0 && l.n < n) {
+                const json_t *o = json_array_get(v, l.n);
+                void *item = (char *) l.items + l.n++ * t->n_bytes;
+
+                r = json_is_object(o) ? json_fields_read(item, t, o, NULL) : JSON_FIELD_E_INVALID;
+                if (r == 0 && t->fits && !t->fits(l.items, l.n - 1))
+                        r = JSON_FIELD_E_INVALID;
+        }
+        memcpy(list, &l, sizeof(l));
+        return r;
+}
+
+void json_list_done(const JsonTable *t, void *list) {
+        JsonList l = get_list(list);
+
+        for (size_t i = 0; i < l.n; i++)
+                json_fields_done(t, (char *) l.items + i * t->n_bytes);
+        free(l.items);
+        memset(list, 0, sizeof(l));
 }

@@ -15,14 +15,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
+
 typedef enum JsonFieldType {
         JSON_FIELD_U64,
         JSON_FIELD_U32, /* also for uid_t and, with max INT32_MAX, pid_t */
         JSON_FIELD_BOOL,
         JSON_FIELD_TEXT, /* char *, malloc()ed */
         JSON_FIELD_STRV,
-        JSON_FIELD_WORD, /* an enum, unsigned; @words[value] is its word */
+        JSON_FIELD_WORD,   /* an enum, unsigned; @words[value] is its word */
+        JSON_FIELD_STRUCT, /* a struct of @table; null in JSON while all of it is zero */
+        JSON_FIELD_LIST,   /* a JsonList of @table */
 } JsonFieldType;
+
+/* Any `struct { X *items; size_t n; }`, or two such members in a row.  Grows by ARRAY_GROW(). */
+typedef struct JsonList {
+        void *items;
+        size_t n;
+} JsonList;
+
+typedef struct JsonTable JsonTable;
 
 enum {
         JSON_FIELD_REQUIRED = 1 << 0, /* absent or null is refused */
@@ -41,7 +53,17 @@ typedef struct JsonField {
         size_t max_text;   /* bytes of a text, or of each in a list */
         bool (*is_valid)(const char *); /* of a text, or of each in a list; NULL: any text */
         const char *const *words;
+        const JsonTable *table;
 } JsonField;
+
+/* All of a struct. */
+struct JsonTable {
+        const JsonField *fields;
+        size_t n_fields, n_bytes;
+        size_t n_max; /* in a list */
+        /* Whether the @i-th of a list may stand behind those before it; NULL: any may. */
+        bool (*fits)(const void *items, size_t i);
+};
 
 /* A row whose key is the member's name; _AS: another key. */
 #define JSON_FIELD(object, member, kind, ...)                                                      \
@@ -52,8 +74,11 @@ typedef struct JsonField {
                 __VA_ARGS__                                                                        \
         }
 
+#define JSON_TABLE(object, rows, ...)                                                              \
+        { .fields = (rows), .n_fields = ELEMENTSOF(rows), .n_bytes = sizeof(object), __VA_ARGS__ }
+
 /* Sets the members of @o.  0 or -ENOMEM. */
-int json_fields_write(json_t *o, const JsonField *fields, size_t n_fields, const void *base);
+int json_fields_write(json_t *o, const JsonTable *t, const void *base);
 
 /*
  * json_fields_read() - fill the members of a struct
@@ -64,26 +89,28 @@ int json_fields_write(json_t *o, const JsonField *fields, size_t n_fields, const
  * Return: 0, JSON_FIELD_E_INVALID (*@ret_field, which may be NULL, is the key, a constant), -ENOMEM.
  */
 enum { JSON_FIELD_E_INVALID = 1 };
-int json_fields_read(void *base, const JsonField *fields, size_t n_fields, const json_t *o,
-                     const char **ret_field);
+int json_fields_read(void *base, const JsonTable *t, const json_t *o, const char **ret_field);
 
 /* The first key of @o that is not in the table (lives as long as @o), or NULL. */
-const char *json_fields_find_unknown(const JsonField *fields, size_t n_fields, const json_t *o);
+const char *json_fields_find_unknown(const JsonTable *t, const json_t *o);
 
 /* A new object; NULL without memory. */
-json_t *json_fields_new(const JsonField *fields, size_t n_fields, const void *base);
-/* The same of @n structs of @item_bytes, as an array. */
-json_t *json_fields_new_list(const JsonField *fields, size_t n_fields, const void *items, size_t n,
-                             size_t item_bytes);
-/*
- * json_fields_read_list() - an array of structs
- * @ret_items: the address of a pointer to structs of @item_bytes, which may then grow by ARRAY_GROW()
- * @ret_n:     how many there are; both are set also after a failure, and the caller frees
- * @list:      hostile; NULL and null are an empty one
- *
- * Return: 0, JSON_FIELD_E_INVALID (also of more than @n_max), -ENOMEM.
- */
-int json_fields_read_list(void *ret_items, size_t *ret_n, const JsonField *fields, size_t n_fields,
-                          size_t item_bytes, const json_t *list, size_t n_max);
+json_t *json_fields_new(const JsonTable *t, const void *base);
 /* Frees all texts and lists. */
-void json_fields_done(const JsonField *fields, size_t n_fields, void *base);
+void json_fields_done(const JsonTable *t, void *base);
+
+/* What a JSON_FIELD_STRUCT is written as, and read from: NULL and null leave it as it is. */
+json_t *json_struct_new(const JsonTable *t, const void *base);
+int json_struct_read(void *base, const JsonTable *t, const json_t *v);
+
+/* The same of a JSON_FIELD_LIST, whose @list is a JsonList. */
+json_t *json_list_new(const JsonTable *t, const void *list);
+/*
+ * json_list_read()
+ * @list: set also after a failure, and the caller frees
+ * @v:    hostile; NULL and null are an empty one
+ *
+ * Return: 0, JSON_FIELD_E_INVALID (also of more than n_max), -ENOMEM.
+ */
+int json_list_read(void *list, const JsonTable *t, const json_t *v);
+void json_list_done(const JsonTable *t, void *list);

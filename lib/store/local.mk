@@ -8,8 +8,6 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/clock.h \
 	%D%/captures.c \
 	%D%/captures.h \
-	%D%/condition.c \
-	%D%/condition.h \
 	%D%/config.c \
 	%D%/config.h \
 	%D%/cut-log.c \
@@ -39,12 +37,8 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/outlook.h \
 	%D%/page.c \
 	%D%/page.h \
-	%D%/periods.c \
-	%D%/periods.h \
 	%D%/profile.c \
 	%D%/profile.h \
-	%D%/recover.c \
-	%D%/recover.h \
 	%D%/removed.c \
 	%D%/removed.h \
 	%D%/retain.c \
@@ -66,8 +60,6 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/store.h \
 	%D%/symbol-file.c \
 	%D%/symbol-file.h \
-	%D%/symbol-map.c \
-	%D%/symbol-map.h \
 	%D%/trace-clock.c \
 	%D%/trace-clock.h \
 	%D%/trigger.c \
@@ -75,9 +67,7 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/uptime.c \
 	%D%/uptime.h \
 	%D%/vacuum.c \
-	%D%/vacuum.h \
-	%D%/written.c \
-	%D%/written.h
+	%D%/vacuum.h
 store_libs = %D%/libstore.a $(base_libs) $(JANSSON_LIBS) $(ZSTD_LIBS) $(XXHASH_LIBS)
 
 # The page is the first comment of the format's header with an introduction.

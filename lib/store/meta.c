@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Three flat structs, each with its table (store/json-field.h), and a little glue for what is
- * nested: the spec, the two moments, the CPUs.  The daemon's own file and a stranger's are read by
- * the same code, so a text that is shown has lost its control characters and a list has a bound.
+ * Tables (store/json-field.h), and a little glue for the spec and the captures.  The daemon's own
+ * file and a stranger's are read by the same code, so a text that is shown has lost its control
+ * characters and a list has a bound.
  */
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/random.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/name.h"
 #include "base/now.h"
 #include "base/text.h"
@@ -78,6 +80,8 @@ static bool machine_id_is_valid(const char *s) {
                    .is_valid = (valid))
 #define SENTENCE(member, how)                                                                      \
         JSON_FIELD(SessionMeta, member, TEXT, .flags = (how), .max_text = MAX_SENTENCE_BYTES)
+#define NESTED(member, kind, how, of)                                                              \
+        JSON_FIELD(SessionMeta, member, kind, .flags = (how), .table = &(of))
 #define LIST(member, n, text, ...)                                                                 \
         JSON_FIELD(SessionMeta, member, STRV, .max = (n), .max_text = (text), __VA_ARGS__)
 
@@ -142,6 +146,54 @@ static const JsonField cpu_fields[] = {
         NUMBER(CpuAccount, pages_dropped, U64, INT64_MAX),
 };
 
+static bool is_next_cpu(const void *items, size_t i) {
+        const CpuAccount *c = items;
+
+        return i == 0 || c[i].cpu > c[i - 1].cpu;
+}
+
+static const JsonTable cpu_table =
+        JSON_TABLE(CpuAccount, cpu_fields, .n_max = STORE_MAX_CPUS, .fits = is_next_cpu);
+
+static const JsonField map_fields[] = {
+        JSON_FIELD(SymbolMap, unchanged_ns, U64, .max = INT64_MAX),
+        JSON_FIELD(SymbolMap, from_ns, U64, .max = INT64_MAX),
+        JSON_FIELD(SymbolMap, symbols, TEXT, .flags = JSON_FIELD_REQUIRED,
+                   .max_text = SYMBOL_HASH_CHARS, .is_valid = symbol_hash_is_valid),
+        JSON_FIELD(SymbolMap, modules, TEXT, .flags = JSON_FIELD_NULLABLE,
+                   .max_text = SYMBOL_HASH_CHARS, .is_valid = symbol_hash_is_valid),
+};
+
+static bool is_next_map(const void *items, size_t i) {
+        const SymbolMap *m = items;
+
+        return m[i].from_ns >= m[i].unchanged_ns &&
+               (i == 0 || m[i].unchanged_ns >= m[i - 1].from_ns);
+}
+
+static const JsonTable map_table =
+        JSON_TABLE(SymbolMap, map_fields, .n_max = SYMBOL_MAPS_MAX, .fits = is_next_map);
+
+_Static_assert(offsetof(SessionMeta, n_cpus) == offsetof(SessionMeta, cpus) + offsetof(JsonList, n),
+               "cpus and n_cpus are a JsonList");
+
+/* These stand behind the spec. */
+static const JsonField later_fields[] = {
+        NESTED(symbol_maps, LIST, 0, map_table),
+        NESTED(start, STRUCT, 0, clock_table),
+        NESTED(stop, STRUCT, 0, clock_table),
+        NESTED(cpus, LIST, 0, cpu_table),
+        NESTED(gaps, LIST, 0, gap_table),
+        NESTED(degraded, LIST, 0, condition_table),
+        NESTED(clock_steps, LIST, JSON_FIELD_OMIT, clock_step_table),
+        NESTED(hook_changes, LIST, JSON_FIELD_OMIT, hook_change_table),
+        NESTED(kept_since, STRUCT, JSON_FIELD_OMIT, clock_table),
+        NESTED(armed, STRUCT, JSON_FIELD_OMIT, clock_table),
+};
+
+static const JsonTable meta_table = JSON_TABLE(SessionMeta, meta_fields),
+                       later_table = JSON_TABLE(SessionMeta, later_fields);
+
 int session_meta_new(SessionMeta **ret) {
         SessionMeta *m = calloc(1, sizeof(*m));
 
@@ -165,97 +217,23 @@ int session_meta_renew_id(SessionMeta *m) {
 SessionMeta *session_meta_free(SessionMeta *m) {
         if (!m)
                 return NULL;
-        json_fields_done(meta_fields, ELEMENTSOF(meta_fields), m);
+        json_fields_done(&meta_table, m);
+        json_fields_done(&later_table, m);
         spec_done(&m->spec);
-        gaps_done(&m->gaps);
-        conditions_done(&m->degraded);
-        symbol_maps_done(&m->symbol_maps);
-        clock_steps_done(&m->clock_steps);
-        hook_changes_done(&m->hook_changes);
-        free(m->cpus);
         free(m);
         return NULL;
 }
 
-/* --- what the tables cannot say ---------------------------------------------------------------- */
-
-#define NESTED(member, type)                                                                       \
-        static json_t *write_##member(const SessionMeta *m) {                                      \
-                return type##_to_json(&m->member);                                                 \
-        }                                                                                          \
-        static int read_##member(SessionMeta *m, const json_t *v, const char **field) {            \
-                return type##_from_json(&m->member, v);                                            \
-        }                                                                                          \
-        struct _nested_needs_a_semicolon
-
-NESTED(symbol_maps, symbol_maps);
-NESTED(start, clock_tuple);
-NESTED(stop, clock_tuple);
-NESTED(gaps, gaps);
-NESTED(degraded, conditions);
-NESTED(clock_steps, clock_steps);
-NESTED(hook_changes, hook_changes);
-NESTED(kept_since, clock_tuple);
-NESTED(armed, clock_tuple);
-NESTED(captures, captures);
-
-static json_t *write_spec(const SessionMeta *m) {
-        return spec_to_json(&m->spec);
-}
-
-static int read_spec(SessionMeta *m, const json_t *v, const char **field) {
-        return spec_from_json(&m->spec, v, field);
-}
-
-static json_t *write_cpus(const SessionMeta *m) {
-        return json_fields_new_list(cpu_fields, ELEMENTSOF(cpu_fields), m->cpus, m->n_cpus,
-                                    sizeof(*m->cpus));
-}
-
-static int read_cpus(SessionMeta *m, const json_t *v, const char **field) {
-        int r = json_fields_read_list(&m->cpus, &m->n_cpus, cpu_fields, ELEMENTSOF(cpu_fields),
-                                      sizeof(*m->cpus), v, STORE_MAX_CPUS);
-
-        for (size_t i = 1; r == 0 && i < m->n_cpus; i++)
-                if (m->cpus[i].cpu <= m->cpus[i - 1].cpu)
-                        r = META_E_INVALID;
-        return r;
-}
-
-/* @field names the key already; read() may name one within it. */
-static const struct {
-        const char *key;
-        json_t *(*write)(const SessionMeta *m);
-        int (*read)(SessionMeta *m, const json_t *v, const char **field);
-        bool may_omit; /* null and an empty list */
-} nested[] = {
-        { "spec", write_spec, read_spec, false },
-        { "symbol_maps", write_symbol_maps, read_symbol_maps, false },
-        { "start", write_start, read_start, false },
-        { "stop", write_stop, read_stop, false },
-        { "cpus", write_cpus, read_cpus, false },
-        { "gaps", write_gaps, read_gaps, false },
-        { "degraded", write_degraded, read_degraded, false },
-        { "clock_steps", write_clock_steps, read_clock_steps, true },
-        { "hook_changes", write_hook_changes, read_hook_changes, true },
-        { "kept_since", write_kept_since, read_kept_since, true },
-        { "armed", write_armed, read_armed, true },
-        { "captures", write_captures, read_captures, true },
-};
-
 json_t *session_meta_to_json(const SessionMeta *m) {
-        json_auto_t *o = json_pack("{s:i}", "version", META_VERSION);
+        json_auto_t *o = json_pack("{s:i}", "version", META_VERSION),
+                    *captures = captures_to_json(&m->captures);
 
-        if (!o || json_fields_write(o, meta_fields, ELEMENTSOF(meta_fields), m) < 0)
+        if (!o || json_fields_write(o, &meta_table, m) < 0 ||
+            json_object_set_new(o, "spec", spec_to_json(&m->spec)) < 0 ||
+            json_fields_write(o, &later_table, m) < 0)
                 return NULL;
-        for (size_t i = 0; i < ELEMENTSOF(nested); i++) {
-                json_auto_t *v = nested[i].write(m);
-                bool is_empty = json_is_null(v) || (json_is_array(v) && json_array_size(v) == 0);
-
-                if (!v ||
-                    (!(is_empty && nested[i].may_omit) && json_object_set(o, nested[i].key, v) < 0))
-                        return NULL;
-        }
+        if (!json_is_null(captures) && json_object_set(o, "captures", captures) < 0)
+                return NULL;
         return TAKE_PTR(o);
 }
 
@@ -274,14 +252,20 @@ static int read_session(SessionMeta *m, const json_t *o, const char **field) {
         *field = "version";
         if (json_integer_value(json_object_get(o, *field)) != META_VERSION)
                 return META_E_INVALID;
-        r = json_fields_read(m, meta_fields, ELEMENTSOF(meta_fields), o, field);
+        r = json_fields_read(m, &meta_table, o, field);
         if (r == 0 && m->page_bytes != 0 && !page_bytes_are_valid(m->page_bytes)) {
                 *field = "page_bytes";
                 r = META_E_INVALID;
         }
-        for (size_t i = 0; r == 0 && i < ELEMENTSOF(nested); i++) {
-                *field = nested[i].key;
-                r = nested[i].read(m, json_object_get(o, *field), field);
+        if (r == 0) {
+                *field = "spec"; /* or what is wrong in it */
+                r = spec_from_json(&m->spec, json_object_get(o, *field), field);
+        }
+        if (r == 0)
+                r = json_fields_read(m, &later_table, o, field);
+        if (r == 0) {
+                *field = "captures";
+                r = captures_from_json(&m->captures, json_object_get(o, *field));
         }
         return r;
 }
@@ -316,9 +300,9 @@ int session_meta_from_newer(SessionMeta **ret, const json_t *o, const char *name
         m->newer_version = newer_version(o);
         m->state = SESSION_SEALED;
         m->page_bytes = PAGE_BYTES_MIN;
-        if (clock_tuple_from_json(&m->start, json_object_get(o, "start")) != 0)
+        if (json_struct_read(&m->start, &clock_table, json_object_get(o, "start")) != 0)
                 m->start = (ClockTuple){};
-        if (clock_tuple_from_json(&m->stop, json_object_get(o, "stop")) != 0)
+        if (json_struct_read(&m->stop, &clock_table, json_object_get(o, "stop")) != 0)
                 m->stop = m->start;
         if (json_is_integer(owner) && json_integer_value(owner) <= UINT32_MAX)
                 m->owner_uid = (uint32_t) MAX(json_integer_value(owner), 0);
@@ -403,4 +387,25 @@ uint64_t session_meta_length_ns(const SessionMeta *m) {
                 end_ns = now_ns(CLOCK_BOOTTIME);
         }
         return end_ns > m->start.boottime_ns ? end_ns - m->start.boottime_ns : 0;
+}
+
+int symbol_maps_add(SymbolMaps *m, uint64_t unchanged_ns, uint64_t from_ns, const char *symbols,
+                    const char *modules) {
+        SymbolMap map = { .unchanged_ns = unchanged_ns, .from_ns = from_ns };
+
+        if (m->n >= SYMBOL_MAPS_MAX)
+                return ORIGIN(-ENOSPC);
+        map.symbols = strdup(symbols);
+        map.modules = modules ? strdup(modules) : NULL;
+        if (!map.symbols || (modules && !map.modules) || !ARRAY_GROW(m->items, m->n)) {
+                json_fields_done(&map_table, &map);
+                return -ENOMEM;
+        }
+        m->items[m->n++] = map;
+        return 0;
+}
+
+void symbol_maps_drop_last(SymbolMaps *m) {
+        assert(m->n > 0);
+        json_fields_done(&map_table, &m->items[--m->n]);
 }

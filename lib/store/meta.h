@@ -18,11 +18,9 @@
 #include "base/strv.h"
 #include "store/clock.h"
 #include "store/captures.h"
-#include "store/condition.h"
 #include "store/gap.h"
 #include "store/hook-change.h"
 #include "store/spec.h"
-#include "store/symbol-map.h"
 
 #define META_VERSION 1
 
@@ -52,6 +50,32 @@ typedef enum SessionLimit {
         _SESSION_LIMIT_N,
 } SessionLimit;
 extern const char *const session_limit_names[_SESSION_LIMIT_N]; /* "none", "max_event_rate", ... */
+
+/*
+ * SymbolMap: what the kernel's addresses stood for from a moment on
+ *
+ * A session names the symbols and the modules of its beginning itself; each
+ * change of the module set that was noticed meanwhile adds a map.  When exactly
+ * the kernel changed is not known, only between which two looks at it:
+ *
+ *      the map before holds     either may hold     this map holds
+ *      ------------------ unchanged_ns ------- from_ns ----------->
+ *
+ * Both are in the session's trace clock.  Maps are in order and do not overlap:
+ * from_ns of one <= unchanged_ns of the next.
+ */
+#define SYMBOL_MAPS_MAX 64
+
+typedef struct SymbolMap {
+        uint64_t unchanged_ns, from_ns;
+        char *symbols; /* hash of the kallsyms in the store */
+        char *modules; /* hash of the module list there; NULL: not known */
+} SymbolMap;
+
+typedef struct SymbolMaps {
+        SymbolMap *items;
+        size_t n;
+} SymbolMaps;
 
 /* One CPU's account.  Kernel counters are deltas over the session, from per_cpu/cpuN/stats
  * (linux 6.1 kernel/trace/trace.c, tracing_stats_read()). */
@@ -94,8 +118,8 @@ typedef struct SessionMeta {
         bool big_endian;
         uint32_t n_hooked;   /* functions that are hooked; 0: all of the kernel's ... */
         uint32_t n_ordinary; /* ... but so many that ordinary work calls */
-        Strv left_out;     /* functions seen under the roots before that are not hooked */
-        Strv left_out_in;  /* some callers of each, one space between two */
+        Strv left_out;       /* functions seen under the roots before that are not hooked */
+        Strv left_out_in;    /* some callers of each, one space between two */
         uint64_t
                 learned_ns; /* when the hooked functions were learned, realtime; 0: they were not */
         uint64_t learned_calls; /* of the roots, from which; 0: not known */
@@ -171,3 +195,8 @@ uint64_t session_meta_pages_dropped(const SessionMeta *m);
 uint64_t session_meta_realtime_ns(const SessionMeta *m, uint64_t trace_ns);
 /* stop - start while stopped, now - start (CLOCK_BOOTTIME) while live, 0 before. */
 uint64_t session_meta_length_ns(const SessionMeta *m);
+/* Copies; @modules may be NULL.  0, -ENOMEM, -ENOSPC (SYMBOL_MAPS_MAX of them are there). */
+int symbol_maps_add(SymbolMaps *m, uint64_t unchanged_ns, uint64_t from_ns, const char *symbols,
+                    const char *modules);
+/* Takes the last one away again. */
+void symbol_maps_drop_last(SymbolMaps *m);

@@ -44,19 +44,20 @@ static const JsonField fields[] = {
                    .is_valid = session_name_is_valid),
 };
 
+static const JsonTable table = JSON_TABLE(Outlook, fields);
+
 void outlook_done(Outlook *o) {
-        json_fields_done(fields, ELEMENTSOF(fields), o);
+        json_fields_done(&table, o);
         *o = (Outlook){};
 }
 
 json_t *outlook_to_json(const Outlook *o) {
-        return json_fields_new(fields, ELEMENTSOF(fields), o);
+        return json_fields_new(&table, o);
 }
 
 int outlook_from_json(Outlook *ret, const json_t *json) {
         _cleanup_outlook_ Outlook o = {};
-        int r = json_is_object(json) ? json_fields_read(&o, fields, ELEMENTSOF(fields), json, NULL)
-                                     : OUTLOOK_E_INVALID;
+        int r = json_is_object(json) ? json_fields_read(&o, &table, json, NULL) : OUTLOOK_E_INVALID;
 
         if (r == 0)
                 *ret = TAKE(o, (Outlook){});

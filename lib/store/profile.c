@@ -11,10 +11,10 @@
 
 #include "base/cleanup.h"
 #include "base/conf-files.h"
-#include "base/grow.h"
 #include "base/ini.h"
 #include "base/io.h"
 #include "base/name.h"
+#include "base/text.h"
 #include "base/typo.h"
 #include "base/unit.h"
 #include "store/profile.h"
@@ -161,32 +161,20 @@ static bool is_member(const char *member, json_t *value) {
 
 /* --- settings --------------------------------------------------------------------------------- */
 
-static void setting_done(ProfileSetting *s) {
-        free(s->value);
-        free(s->file);
+/* A path need not be UTF-8. */
+static json_t *text_to_json(const char *s) {
+        char quoted[NAME_QUOTE_MAX];
+
+        return json_string(s) ?: json_string(name_quote(quoted, s));
 }
 
 static void forget(Profile *p, const char *key) {
-        size_t n = 0;
+        for (size_t i = json_array_size(p->settings); i-- > 0;) {
+                const json_t *setting = json_array_get(p->settings, i);
 
-        for (size_t i = 0; i < p->n_settings; i++)
-                if (streq(p->settings[i].key, key))
-                        setting_done(&p->settings[i]);
-                else
-                        p->settings[n++] = p->settings[i];
-        p->n_settings = n;
-}
-
-static int add_setting(Profile *p, const char *key, const char *value, const char *file,
-                       unsigned line) {
-        ProfileSetting s = { key, strdup(value), strdup(file), line };
-
-        if (!s.value || !s.file || !ARRAY_GROW(p->settings, p->n_settings)) {
-                setting_done(&s);
-                return -ENOMEM;
+                if (streq(json_string_value(json_object_get(setting, "key")), key))
+                        (void) json_array_remove(p->settings, i);
         }
-        p->settings[p->n_settings++] = s;
-        return 0;
 }
 
 /* --- one file --------------------------------------------------------------------------------- */
@@ -215,6 +203,16 @@ static int on_section(const char *name, unsigned line, void *userdata) {
 
 static int on_bad_line(unsigned line, const char *what, void *userdata) {
         return complain((Parse *) userdata, line, "%s", what);
+}
+
+/* The line counts; @adds: beside those before it. */
+static int note(Parse *p, const IniEntry *e, bool adds) {
+        json_t *o = json_pack("{ss ss so si}", "key", e->key, "value", e->value, "file",
+                              text_to_json(p->file), "line", (int) e->line);
+
+        if (!adds)
+                forget(p->profile, e->key);
+        return json_array_append_new(p->profile->settings, o) < 0 ? -ENOMEM : 0;
 }
 
 static int refuse_key(Parse *p, const IniEntry *e) {
@@ -274,9 +272,7 @@ static int set_member(Parse *p, const IniEntry *e, size_t k) {
         } else if (!put_member(p->profile->spec, keys[k].member, value))
                 return complain(p, e->line, "%s= comes to more than %d words", keys[k].key,
                                 SPEC_MAX_ROOTS);
-        if (!json_is_array(value))
-                forget(p->profile, keys[k].key);
-        return add_setting(p->profile, keys[k].key, e->value, p->file, e->line);
+        return note(p, e, json_is_array(value));
 }
 
 /* UTF-8 that no terminal obeys. */
@@ -290,18 +286,12 @@ static bool is_text(const char *s) {
 }
 
 static int set_description(Parse *p, const IniEntry *e) {
-        char *copy;
-
         if (!is_text(e->value))
                 return complain(p, e->line,
                                 DESCRIPTION "= is not UTF-8, or has control characters");
-        copy = strdup(e->value);
-        if (!copy)
+        if (text_replace(&p->profile->description, e->value) < 0)
                 return -ENOMEM;
-        free(p->profile->description);
-        p->profile->description = copy;
-        forget(p->profile, DESCRIPTION);
-        return add_setting(p->profile, DESCRIPTION, e->value, p->file, e->line);
+        return note(p, e, false);
 }
 
 static int set_wait(Parse *p, const IniEntry *e) {
@@ -313,22 +303,7 @@ static int set_wait(Parse *p, const IniEntry *e) {
                 return complain(p, e->line, WAIT "=%s is neither infinity nor a time like 30s",
                                 name_quote(quoted, e->value));
         p->profile->wait_ns = n;
-        forget(p->profile, WAIT);
-        return add_setting(p->profile, WAIT, e->value, p->file, e->line);
-}
-
-/* Keys that are no members of a Spec. */
-static int set_own(Parse *p, const IniEntry *e, const char *key) {
-        return streq(key, WAIT) ? set_wait(p, e) : set_description(p, e);
-}
-
-static void forget_own(Profile *p, const char *key) {
-        if (streq(key, WAIT)) {
-                p->wait_ns = 0;
-                return;
-        }
-        free(p->description);
-        p->description = NULL;
+        return note(p, e, false);
 }
 
 static int on_set(const IniEntry *e, void *userdata) {
@@ -343,14 +318,24 @@ static int on_set(const IniEntry *e, void *userdata) {
                 k++;
         if (k == ELEMENTSOF(keys))
                 return refuse_key(p, e);
+        if (*e->value && keys[k].member)
+                return set_member(p, e, k);
         if (*e->value)
-                return keys[k].member ? set_member(p, e, k) : set_own(p, e, keys[k].key);
+                return streq(e->key, WAIT) ? set_wait(p, e) : set_description(p, e);
         if (keys[k].member)
                 (void) json_object_del(p->profile->spec, keys[k].member);
+        else if (streq(e->key, WAIT))
+                p->profile->wait_ns = 0;
         else
-                forget_own(p->profile, keys[k].key);
-        forget(p->profile, keys[k].key);
+                (void) text_replace(&p->profile->description, NULL);
+        forget(p->profile, e->key);
         return 0;
+}
+
+static int begin(Profile *p) {
+        p->spec = p->spec ?: json_object();
+        p->settings = p->settings ?: json_array();
+        return p->spec && p->settings ? 0 : -ENOMEM;
 }
 
 int profile_parse(Profile *p, const char *file, char *text, size_t n_text) {
@@ -359,9 +344,7 @@ int profile_parse(Profile *p, const char *file, char *text, size_t n_text) {
         unsigned line = 1;
         int r = 0;
 
-        if (!p->spec)
-                p->spec = json_object();
-        if (!p->spec)
+        if (begin(p) < 0)
                 return -ENOMEM;
         for (size_t i = 0; n < n_text && i < n; i++)
                 line += text[i] == '\n';
@@ -389,16 +372,10 @@ static int load_files(Profile *p, const Strv *paths) {
         for (size_t i = 0; i < paths->n; i++) {
                 size_t n = 1;
                 int r = load_file(p, paths->items[i], &n);
-                char *text;
 
-                if (r == -ENOMEM)
-                        return r;
-                if (r < 0) {
-                        if (asprintf(&text, "%s cannot be read: %s", paths->items[i],
-                                     strerror(-r)) < 0)
-                                return -ENOMEM;
-                        r = strv_take(&p->problems, text);
-                }
+                if (r < 0 && r != -ENOMEM)
+                        r = strv_addf(&p->problems, "%s cannot be read: %s", paths->items[i],
+                                      strerror(-r));
                 if (r < 0)
                         return r;
                 if (i == 0 && n == 0)
@@ -425,8 +402,7 @@ int profile_load(Profile *ret, const char *root, const char *name) {
         if (!has_main)
                 return PROFILE_E_NOT_FOUND;
         p.name = strdup(name);
-        p.spec = json_object();
-        if (!p.name || !p.spec)
+        if (!p.name || begin(&p) < 0)
                 return -ENOMEM;
         r = load_files(&p, &paths);
         if (r != 0)
@@ -438,10 +414,8 @@ int profile_load(Profile *ret, const char *root, const char *name) {
 int profile_load_file(Profile *ret, const char *path) {
         _cleanup_profile_ Profile p = PROFILE_INIT;
         size_t n;
-        int r;
+        int r = load_file(&p, path, &n);
 
-        p.spec = json_object();
-        r = p.spec ? load_file(&p, path, &n) : -ENOMEM;
         if (r < 0)
                 return r;
         *ret = TAKE(p, PROFILE_INIT);
@@ -477,11 +451,9 @@ int profile_suggest(char **ret, const char *root, const char *name) {
 }
 
 void profile_done(Profile *p) {
-        for (size_t i = 0; i < p->n_settings; i++)
-                setting_done(&p->settings[i]);
-        free(p->settings);
         free(p->name);
         free(p->description);
+        json_decref(p->settings);
         json_decref(p->spec);
         strv_done(&p->files);
         strv_done(&p->problems);
@@ -497,42 +469,17 @@ bool profile_has_member(const char *member) {
 
 /* --- as JSON ---------------------------------------------------------------------------------- */
 
-/* A path need not be UTF-8. */
-static json_t *text_to_json(const char *s) {
-        char quoted[NAME_QUOTE_MAX];
-
-        return json_string(s) ?: json_string(name_quote(quoted, s));
-}
-
 static json_t *words_to_json(const Strv *words) {
-        json_t *list = json_array();
+        json_auto_t *list = json_array();
 
         for (size_t i = 0; list && i < words->n; i++)
-                if (json_array_append_new(list, text_to_json(words->items[i])) < 0) {
-                        json_decref(list);
+                if (json_array_append_new(list, text_to_json(words->items[i])) < 0)
                         return NULL;
-                }
-        return list;
-}
-
-static json_t *settings_to_json(const Profile *p) {
-        json_t *list = json_array();
-
-        for (size_t i = 0; list && i < p->n_settings; i++) {
-                const ProfileSetting *s = &p->settings[i];
-                json_t *o = json_pack("{ss ss so si}", "key", s->key, "value", s->value, "file",
-                                      text_to_json(s->file), "line", (int) s->line);
-
-                if (json_array_append_new(list, o) < 0) {
-                        json_decref(list);
-                        return NULL;
-                }
-        }
-        return list;
+        return TAKE_PTR(list);
 }
 
 json_t *profile_to_json(const Profile *p) {
-        return json_pack("{ss* ss* so so so sO}", "name", p->name, "description", p->description,
-                         "files", words_to_json(&p->files), "settings", settings_to_json(p),
-                         "problems", words_to_json(&p->problems), "spec", p->spec);
+        return json_pack("{ss* ss* so sO so sO}", "name", p->name, "description", p->description,
+                         "files", words_to_json(&p->files), "settings", p->settings, "problems",
+                         words_to_json(&p->problems), "spec", p->spec);
 }

@@ -24,22 +24,14 @@
 #define PROFILE_DIR "profiles.d"
 #define PROFILE_MAX_PROBLEMS 100 /* that are kept */
 
-/* A line that counts. */
-typedef struct ProfileSetting {
-        const char *key; /* of the table */
-        char *value, *file;
-        unsigned line;
-} ProfileSetting;
-
 typedef struct Profile {
         char *name;        /* NULL: a file by itself */
         char *description; /* NULL: none */
         uint64_t wait_ns;  /* how long a start waits for what another one uses; 0: not at all */
         json_t *spec;      /* what is said of a Spec: members, perhaps without functions */
-        ProfileSetting *settings;
-        size_t n_settings;
-        Strv files;    /* that were read, in order */
-        Strv problems; /* "FILE:LINE: ..." without a full stop; none: it may be used */
+        json_t *settings;  /* the lines that count, in order, as the wire has them */
+        Strv files;        /* that were read, in order */
+        Strv problems;     /* "FILE:LINE: ..." without a full stop; none: it may be used */
 } Profile;
 
 #define PROFILE_INIT ((Profile){})

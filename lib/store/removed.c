@@ -3,12 +3,9 @@
 /* A line is written at once, so that two who write, which does not happen, would not mix them. */
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/figure.h"
 #include "base/io.h"
@@ -17,7 +14,6 @@
 #include "base/strv.h"
 #include "base/text.h"
 #include "store/entry.h"
-#include "store/format.h"
 #include "store/removed.h"
 
 #define FILE_NAME "removed"
@@ -47,32 +43,18 @@ static int shorten(int store_fd) {
 }
 
 int removed_note(int store_fd, const Removed *r) {
-        /* A FIFO that was put there does not hold us. */
-        _cleanup_close_ int fd = openat(store_fd, FILE_NAME,
-                                        O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC |
-                                                O_NONBLOCK | O_NOCTTY,
-                                        STORE_FILE_MODE);
         char line[REMOVED_WHY_MAX + SESSION_NAME_MAX + 128];
-        struct stat st;
+        uint64_t n_file;
         int n, k;
 
-        if (fd < 0 || fstat(fd, &st) < 0)
-                return ORIGIN(-errno);
-        if (!S_ISREG(st.st_mode))
-                return ORIGIN(-EBADFD);
         n = snprintf(line, sizeof(line), "%" PRIu64 " %" PRIu64 " %s %s %.*s\n",
                      r->realtime_ns ?: now_ns(CLOCK_REALTIME), r->n_bytes, r->name,
                      r->id && *r->id ? r->id : "-", REMOVED_WHY_MAX, r->why ?: "");
         for (int i = 0; i + 1 < n; i++)
                 if ((unsigned char) line[i] < ' ')
                         line[i] = '?';
-        k = write_full(fd, line, (size_t) n);
-        if (k < 0) {
-                (void) ftruncate(fd,
-                                 st.st_size); /* no half a line for the next one to go on with */
-                return k;
-        }
-        return st.st_size + n > (int64_t) REMOVED_BYTES_MAX ? shorten(store_fd) : 0;
+        k = entry_append(store_fd, FILE_NAME, line, (size_t) n, &n_file);
+        return k < 0 || n_file <= REMOVED_BYTES_MAX ? k : shorten(store_fd);
 }
 
 /* @line: changed.  1: it is of @word, 0: it is not, or is none, -ENOMEM. */

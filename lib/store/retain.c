@@ -124,15 +124,3 @@ bool retain_is_full(const RetainLimits *l, uint64_t used_bytes, uint64_t free_by
                (l->max_use_bytes > 0 && used_bytes > l->max_use_bytes &&
                 free_bytes < l->keep_free_bytes);
 }
-
-static const char *const verdicts[_RETAIN_VERDICT_N] = {
-        [RETAIN_KEEP] = "kept",
-        [RETAIN_TOO_OLD] = "it ended too long ago",
-        [RETAIN_TOO_MANY] = "there are too many",
-        [RETAIN_OVER_USE] = "all together take too much",
-        [RETAIN_OVER_FREE] = "too little is free",
-};
-
-const char *retain_verdict_text(RetainVerdict v) {
-        return verdicts[v];
-}

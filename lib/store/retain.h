@@ -66,5 +66,3 @@ size_t retain_next(const RetainItem *items, const RetainVerdict *verdicts, size_
 /* Whether there is no room for another recording, once all are gone that may: the disk is full, or less
  * is free than has to be and all together take more than they may. */
 bool retain_is_full(const RetainLimits *limits, uint64_t used_bytes, uint64_t free_bytes);
-
-const char *retain_verdict_text(RetainVerdict v); /* "it ended too long ago" */

@@ -8,6 +8,10 @@
  *      | header   | page | page | ... | page | part | tail: allocated, mapped, being read into
  *        n_pages ---------------------------^
  *
+ * So the file's length says more than the header of a writer that died: a page is whole when all its bytes
+ * are in the file, because splice() and write() only ever append.  The one exception is the tail, which is
+ * allocated before it is read into, and one that was never read into is all zero.
+ *
  * The header is written with pwrite(), not through a mapping: on a file system that copies on write
  * it may need a new block, and a full disk is then an error instead of SIGBUS.  (The tail is
  * mapped, but its blocks are allocated first and were never written before.)
@@ -28,7 +32,7 @@
 #include "store/discard.h"
 #include "store/entry.h"
 #include "store/format.h"
-#include "store/recover.h"
+#include "store/page.h"
 #include "store/segment.h"
 
 #define NO_PAGE_AT ((off_t) 1 << 50)
@@ -67,14 +71,46 @@ static int start_file(SegmentWriter *w, const SegmentHeader *h) {
         return write_full(w->fd, block, sizeof(block)); /* leaves the file's position behind it */
 }
 
-static int write_n_pages(SegmentWriter *w, uint64_t n_pages) {
+static int write_n_pages(int fd, uint64_t n_pages) {
         n_pages = htole64(n_pages);
-        return pwrite_full(w->fd, &n_pages, sizeof(n_pages), offsetof(SegmentHeader, n_pages));
+        return pwrite_full(fd, &n_pages, sizeof(n_pages), offsetof(SegmentHeader, n_pages));
 }
 
-static int write_state(SegmentWriter *w, uint32_t state) {
-        state = htole32(state);
-        return pwrite_full(w->fd, &state, sizeof(state), offsetof(SegmentHeader, state));
+/* Cuts off what is behind the pages.  The state is written last, so that a recovery that dies half way
+ * is simply repeated. */
+static int close_file(int fd, uint32_t page_bytes, uint64_t n_pages) {
+        uint32_t state = htole32(SEGMENT_STATE_CLOSED);
+        int r;
+
+        if (ftruncate(fd, (off_t) (SEGMENT_HEADER_BYTES + n_pages * page_bytes)) < 0)
+                return ORIGIN(-errno);
+        r = write_n_pages(fd, n_pages);
+        return r < 0 ? r : pwrite_full(fd, &state, sizeof(state), offsetof(SegmentHeader, state));
+}
+
+/* *@n_pages without the pages of zeroes at the end of the file. */
+static int drop_empty(int fd, uint32_t page_bytes, uint64_t *n_pages) {
+        _cleanup_free_ char *page = malloc(page_bytes);
+        uint64_t end;
+
+        if (!page)
+                return -ENOMEM;
+        /* All that is behind the last data is empty, however much. */
+        end = fd_data_end(fd, SEGMENT_HEADER_BYTES, SEGMENT_HEADER_BYTES + *n_pages * page_bytes);
+        *n_pages = (end - SEGMENT_HEADER_BYTES + page_bytes - 1) / page_bytes;
+        for (; *n_pages > 0; (*n_pages)--) {
+                uint64_t at = SEGMENT_HEADER_BYTES + (*n_pages - 1) * page_bytes;
+                ssize_t n = pread_up_to(fd, page, page_bytes, at);
+                PageInfo info;
+
+                if (n < 0)
+                        return (int) n;
+                if ((size_t) n < page_bytes)
+                        return ORIGIN(-EIO); /* somebody cuts it under our hands */
+                if (page_parse(&info, page, page_bytes, false) != PAGE_E_EMPTY)
+                        break;
+        }
+        return 0;
 }
 
 int segment_create(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint64_t previous,
@@ -145,7 +181,7 @@ static int find_end(SegmentWriter *w, const SegmentRest *rest, size_t *ret_torn)
         }
         if (rest->n_piped == 0) {
                 n_pages = segment_writer_n_pages(w);
-                r = segment_drop_empty(w->fd, w->page_bytes, &n_pages);
+                r = drop_empty(w->fd, w->page_bytes, &n_pages);
                 if (r < 0)
                         return r;
                 w->n_bytes = n_pages * w->page_bytes;
@@ -183,7 +219,7 @@ int segment_append(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint3
                 r = ORIGIN(-errno);
         if (r != 0)
                 return r;
-        (void) write_n_pages(w, segment_writer_n_pages(w));
+        (void) write_n_pages(w->fd, segment_writer_n_pages(w));
         *ret_torn = n_torn;
         *ret = TAKE_PTR(w);
         return 0;
@@ -214,7 +250,7 @@ uint64_t segment_writer_last_ns(const SegmentWriter *w) {
 void segment_publish(SegmentWriter *w, size_t n_bytes) {
         w->n_bytes += n_bytes;
         /* If it fails, readers see the pages with the next one, or when the segment is closed. */
-        (void) write_n_pages(w, segment_writer_n_pages(w));
+        (void) write_n_pages(w->fd, segment_writer_n_pages(w));
 }
 
 /* Makes the file @n bytes longer, with their space allocated. */
@@ -311,20 +347,15 @@ void segment_tail_abort(SegmentWriter *w) {
 
 static int finish_file(SegmentWriter *w) {
         uint64_t n_pages = segment_writer_n_pages(w);
-        uint64_t end = SEGMENT_HEADER_BYTES + n_pages * w->page_bytes;
         struct stat st;
-        int r;
 
         /* A file that somebody cut meanwhile keeps the header it has: its pages are as many as it
          * has whole. */
         if (fstat(w->fd, &st) < 0)
                 return ORIGIN(-errno);
-        if ((uint64_t) st.st_size < end)
+        if ((uint64_t) st.st_size < SEGMENT_HEADER_BYTES + n_pages * w->page_bytes)
                 return ORIGIN(-EIO);
-        if ((uint64_t) st.st_size > end && ftruncate(w->fd, (off_t) end) < 0)
-                return ORIGIN(-errno);
-        r = write_n_pages(w, n_pages);
-        return r < 0 ? r : write_state(w, SEGMENT_STATE_CLOSED);
+        return close_file(w->fd, w->page_bytes, n_pages);
 }
 
 int segment_writer_end(SegmentWriter *w, size_t *ret_torn_bytes, int *ret_fd) {
@@ -355,4 +386,42 @@ int segment_writer_check(const SegmentWriter *w) {
                         : 0;
 
         return r == -ENOSYS || r == -ESPIPE || r == -EINVAL || r == -EPERM ? 0 : r;
+}
+
+/* --- of a writer that died ------------------------------------------------------------------------ */
+
+int segment_recover(int dir_fd, const char *path, uint64_t *ret_n_pages) {
+        _cleanup_close_ int fd = entry_open_file(dir_fd, path, O_RDWR);
+        SegmentHeader h;
+        struct stat st;
+        uint64_t n_pages;
+        int r;
+
+        if (fd == -EISDIR || fd == -EBADFD)
+                return SEGMENT_E_DAMAGED;
+        if (fd < 0)
+                return fd;
+        r = segment_read_header(fd, &h);
+        if (r == SEGMENT_E_SEALED) {
+                *ret_n_pages = h.n_pages;
+                return 0;
+        }
+        if (r != 0)
+                return r;
+        if (fstat(fd, &st) < 0)
+                return ORIGIN(-errno);
+        if ((uint64_t) st.st_size < SEGMENT_HEADER_BYTES)
+                return SEGMENT_E_DAMAGED;
+        n_pages = ((uint64_t) st.st_size - SEGMENT_HEADER_BYTES) / h.page_bytes;
+        if (h.state == SEGMENT_STATE_CLOSED) {
+                *ret_n_pages = MIN(n_pages, h.n_pages);
+                return 0;
+        }
+        r = drop_empty(fd, h.page_bytes, &n_pages);
+        if (r >= 0)
+                r = close_file(fd, h.page_bytes, n_pages);
+        if (r < 0)
+                return r;
+        *ret_n_pages = n_pages;
+        return 0;
 }

@@ -94,6 +94,18 @@ int segment_writer_check(const SegmentWriter *w);
 SegmentWriter *segment_writer_free(SegmentWriter *w);
 DEFINE_CLEANUP(SegmentWriter *, segment_writer_free);
 
+/*
+ * segment_recover() - close the segment of a writer that died, and nobody goes on with
+ * @ret_n_pages: pages that the segment has now
+ *
+ * Pages may lie whole in the file behind the header's n_pages: spliced, and the writer killed before it
+ * could say so.  They are counted, and the torn tail is cut off with pages of zeroes, which were allocated
+ * and never read into (PAGE_E_EMPTY).  A segment that is closed or sealed already is left as it is.
+ * The daemon calls this at its start, while it holds the store's lock, so no other writer lives.
+ * Return: 0, SEGMENT_E_DAMAGED or SEGMENT_E_NEWER (left as it is), -errno.
+ */
+int segment_recover(int dir_fd, const char *path, uint64_t *ret_n_pages);
+
 /* --- reading ------------------------------------------------------------------------------ */
 
 typedef struct Segment Segment;
@@ -121,3 +133,31 @@ static inline uint64_t segment_previous(const Segment *s) {
 uint64_t segment_torn_bytes(const Segment *s);
 Segment *segment_free(Segment *s);
 DEFINE_CLEANUP(Segment *, segment_free);
+
+/* --- after writing back has failed -------------------------------------------------------- */
+
+/*
+ * The kernel says of a file that an error happened, not where, and takes the pages for clean.  What was
+ * to be written is in the page cache until somebody needs the memory, and can be written again from
+ * there; what the disk has is what reading past the page cache gives.
+ */
+
+/*
+ * segment_make_dirty() - have the kernel write the file's pages once more
+ * @fd: to read and write
+ *
+ * Writes what is there onto itself.  The pages of a segment that is still written to may be among
+ * them, but no byte that its writer changes meanwhile.  0 or -errno.
+ */
+int segment_make_dirty(int fd, uint64_t n_bytes);
+
+/*
+ * segment_count_missing() - pages that are not on the disk as they are in memory
+ * @n_pages:      of the segment behind @fd
+ * @is_synced:    after a sync that went well only pages of zeroes are missing: memory had lost them
+ * @ret_first_ns: header's time of the first of them that has one, or 0
+ *
+ * Where the file system cannot be read past the page cache all are missing, but after a good sync.
+ */
+uint64_t segment_count_missing(int fd, uint64_t n_pages, uint32_t page_bytes, bool is_synced,
+                               uint64_t *ret_first_ns);

@@ -18,6 +18,7 @@
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
+#include "store/discard.h"
 #include "store/entry.h"
 #include "store/session-dir.h"
 #include "store/symbol-file.h"
@@ -145,10 +146,8 @@ int session_dir_read_any_meta(const SessionDir *d, const char *name, SessionMeta
 }
 
 static int tracing_path(char ret[static PATH_MAX], const char *path) {
-        if (!entry_path_is_valid(path) ||
-            (size_t) snprintf(ret, PATH_MAX, "tracing/%s", path) >= PATH_MAX)
-                return ORIGIN(-EINVAL);
-        return 0;
+        return (size_t) snprintf(ret, PATH_MAX, "tracing/%s", path) >= PATH_MAX ? ORIGIN(-EINVAL)
+                                                                                : 0;
 }
 
 int session_dir_write_tracing(SessionDir *d, const char *path, const void *data, size_t n) {
@@ -284,6 +283,40 @@ int session_dir_open_segment_file(const SessionDir *d, uint32_t cpu, uint64_t se
         if (sequence > UINT32_MAX || d->files)
                 return ORIGIN(-EINVAL);
         return entry_open_file(d->fd, segment_format_path(path, cpu, sequence), O_RDONLY);
+}
+
+/* As its header says, sealed or not; 0 if that cannot be read. */
+static uint64_t count_pages(const SessionDir *d, uint32_t cpu, uint64_t sequence) {
+        _cleanup_close_ int fd = session_dir_open_segment_file(d, cpu, sequence);
+        SegmentHeader h;
+        int r = fd < 0 ? fd : segment_read_header(fd, &h);
+
+        return r == 0 || r == SEGMENT_E_SEALED ? h.n_pages : 0;
+}
+
+int session_dir_drop_period(const SessionDir *d, uint64_t sequence, PeriodDropped dropped,
+                            void *userdata) {
+        _cleanup_close_ int sessions_fd = dir_open(session_dir_fd(d), "..");
+        _cleanup_free_ uint32_t *cpus = NULL;
+        size_t n_cpus;
+        int r;
+
+        r = session_dir_list_cpus(d, &cpus, &n_cpus);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < n_cpus; i++) {
+                uint64_t n_pages = count_pages(d, cpus[i], sequence);
+                char path[SEGMENT_PATH_MAX];
+                int k = discard_file(session_dir_fd(d),
+                                     segment_format_path(path, cpus[i], sequence), sessions_fd,
+                                     NULL);
+
+                if (k >= 0)
+                        dropped(cpus[i], n_pages, userdata);
+                else if (k != -ENOENT)
+                        r = r < 0 ? r : k;
+        }
+        return MIN(r, 0);
 }
 
 int session_dir_read_symbols(const SessionDir *d, const char *hash, char **ret, size_t *ret_n) {

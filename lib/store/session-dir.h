@@ -65,6 +65,19 @@ int session_dir_list_segments(const SessionDir *d, uint32_t cpu, uint64_t **ret,
  * no regular file is -EISDIR or -EBADFD. */
 int session_dir_open_segment_file(const SessionDir *d, uint32_t cpu, uint64_t sequence);
 
+/* @n_pages of a segment of @cpu are about to go. */
+typedef void (*PeriodDropped)(uint32_t cpu, uint64_t n_pages, void *userdata);
+
+/*
+ * session_dir_drop_period() - remove all CPUs' segments of one sequence
+ *
+ * What is cut together is dropped together, as a ring lets go of its oldest.  No writer has any of them
+ * open.  A segment whose pages cannot be counted goes too.
+ * Return: 0, or -errno for the first that could not be removed; the others are.
+ */
+int session_dir_drop_period(const SessionDir *d, uint64_t sequence, PeriodDropped dropped,
+                            void *userdata);
+
 /* The kallsyms text of that name, which a meta gives; -ENODATA for NULL or without a store, another
  * -errno if its symbols/ cannot be read; the caller frees *@ret. */
 int session_dir_read_symbols(const SessionDir *d, const char *hash, char **ret, size_t *ret_n);

@@ -6,8 +6,6 @@
  * not called.
  */
 
-#include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -24,18 +22,9 @@ bool silence_is_total(const SessionMeta *m) {
         return m->n_snapshots == 0 && m->bytes_dropped == 0;
 }
 
-static void add(Buf *out, const char *format, ...) _printf_(2, 3);
-static void add(Buf *out, const char *format, ...) {
-        _cleanup_free_ char *text = NULL;
-        va_list ap;
-
-        va_start(ap, format);
-        if (vasprintf(&text, format, ap) < 0) {
-                text = NULL;
-                out->error = out->error ?: -ENOMEM;
-        }
-        va_end(ap);
-        buf_printf(out, "%s%s", out->n_data > 0 ? "; " : "", text ?: "");
+/* Behind what has been said already. */
+static void begin(Buf *out) {
+        buf_adds(out, out->n_data > 0 ? "; " : "");
 }
 
 /* What happened to events that there were is no reason why there were none. */
@@ -43,25 +32,21 @@ static bool explains(GapCause cause) {
         return cause != GAP_OVERRUN && cause != GAP_DROPPED && cause != GAP_INTERRUPTED;
 }
 
-/* How long something was in the way, as far as it was while this recorded. */
-static uint64_t gaps_ns(const SessionMeta *m, GapCause cause, uint64_t length_ns) {
+/* Whether something was in the way, and how long (*@ret_ns) while this recorded. */
+static bool find_gaps(const SessionMeta *m, GapCause cause, uint64_t length_ns, uint64_t *ret_ns) {
         uint64_t begin = m->start.trace_ns, end = begin + length_ns, sum = 0;
+        bool found = false;
 
         for (size_t i = 0; i < m->gaps.n; i++) {
                 const Gap *g = &m->gaps.items[i];
                 uint64_t from = MAX(g->from_ns, begin), to = MIN(g->to_ns, end);
 
+                found = found || g->cause == cause;
                 if (g->cause == cause && to > from)
                         sum += to - from;
         }
-        return MIN(sum, length_ns);
-}
-
-static bool has_gap(const SessionMeta *m, GapCause cause) {
-        for (size_t i = 0; i < m->gaps.n; i++)
-                if (m->gaps.items[i].cause == cause)
-                        return true;
-        return false;
+        *ret_ns = MIN(sum, length_ns);
+        return found;
 }
 
 static void add_gaps(Buf *out, const SessionMeta *m) {
@@ -71,14 +56,13 @@ static void add_gaps(Buf *out, const SessionMeta *m) {
                 char in[UNIT_TEXT_MAX], all[UNIT_TEXT_MAX];
                 uint64_t ns;
 
-                if (!explains(c) || !has_gap(m, c))
+                if (!explains(c) || !find_gaps(m, c, length_ns, &ns))
                         continue;
-                ns = gaps_ns(m, c, length_ns);
-                if (ns == 0)
-                        add(out, "%s", gap_cause_sentence(c));
-                else
-                        add(out, "%s for %s of the %s", gap_cause_sentence(c),
-                            format_duration(in, ns), format_duration(all, length_ns));
+                begin(out);
+                buf_adds(out, gap_cause_sentence(c));
+                if (ns > 0)
+                        buf_printf(out, " for %s of the %s", format_duration(in, ns),
+                                   format_duration(all, length_ns));
         }
 }
 
@@ -114,11 +98,14 @@ static bool has_only_waited(const SessionMeta *m) {
 int silence_explain(char **ret, const SessionMeta *m, const Strv *found) {
         _cleanup_buf_ Buf out = BUF_INIT;
 
-        for (size_t i = 0; i < found->n; i++)
-                add(&out, "%s", found->items[i]);
-        if (has_only_waited(m))
-                add(&out, "it waited for a trigger, and none fired");
-        else
+        for (size_t i = 0; i < found->n; i++) {
+                begin(&out);
+                buf_adds(&out, found->items[i]);
+        }
+        if (has_only_waited(m)) {
+                begin(&out);
+                buf_adds(&out, "it waited for a trigger, and none fired");
+        } else
                 add_gaps(&out, m);
         if (out.n_data == 0 && !out.error)
                 add_nobody(&out, m);

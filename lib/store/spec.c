@@ -113,12 +113,14 @@ static const JsonField fields[] = {
         NUMBER(min_gap_ns, 0, INT64_MAX, SPEC_DEFAULT_GAP_NS),
 };
 
+static const JsonTable table = JSON_TABLE(Spec, fields);
+
 const char *spec_member(size_t i) {
         return i < ELEMENTSOF(fields) ? fields[i].key : NULL;
 }
 
 json_t *spec_to_json(const Spec *spec) {
-        return json_fields_new(fields, ELEMENTSOF(fields), spec);
+        return json_fields_new(&table, spec);
 }
 
 /* Of two filters for one event only one could count. */
@@ -145,7 +147,7 @@ int spec_member_to_json(json_t *o, const Spec *spec, size_t offset) {
                 if (f.offset != offset)
                         continue;
                 f.flags &= ~(unsigned) JSON_FIELD_OMIT;
-                return json_fields_write(o, &f, 1, spec);
+                return json_fields_write(o, &(JsonTable){ &f, 1 }, spec);
         }
         return ORIGIN(-ENOENT);
 }
@@ -155,9 +157,8 @@ int spec_from_json(Spec *ret, const json_t *o, const char **ret_field) {
         const char *field;
         int r;
 
-        field = json_is_object(o) ? json_fields_find_unknown(fields, ELEMENTSOF(fields), o)
-                                  : "spec";
-        r = field ? SPEC_E_INVALID : json_fields_read(&spec, fields, ELEMENTSOF(fields), o, &field);
+        field = json_is_object(o) ? json_fields_find_unknown(&table, o) : "spec";
+        r = field ? SPEC_E_INVALID : json_fields_read(&spec, &table, o, &field);
         if (r == 0 && spec.functions.n == 0) {
                 field = "functions";
                 r = SPEC_E_INVALID;
@@ -200,5 +201,5 @@ int spec_copy(Spec *ret, const Spec *spec) {
 }
 
 void spec_done(Spec *spec) {
-        json_fields_done(fields, ELEMENTSOF(fields), spec);
+        json_fields_done(&table, spec);
 }

@@ -10,6 +10,14 @@
 #include "store/footprint.h"
 #include "store/vacuum.h"
 
+static const char *const verdict_texts[_RETAIN_VERDICT_N] = {
+        [RETAIN_KEEP] = "kept",
+        [RETAIN_TOO_OLD] = "it ended too long ago",
+        [RETAIN_TOO_MANY] = "there are too many",
+        [RETAIN_OVER_USE] = "all together take too much",
+        [RETAIN_OVER_FREE] = "too little is free",
+};
+
 static void item_done(VacuumItem *i) {
         free(i->name);
         free(i->foreign);
@@ -342,7 +350,7 @@ int vacuum_describe_verdict(char **ret, const Vacuum *v, const VacuumItem *i,
                              format_bytes(limit, limits->keep_free_bytes));
                 break;
         default:
-                n = asprintf(ret, "%s", retain_verdict_text(i->verdict));
+                n = asprintf(ret, "%s", verdict_texts[i->verdict]);
         }
         return n < 0 ? -ENOMEM : 0;
 }
@@ -358,7 +366,7 @@ const char *vacuum_item_reason(const VacuumItem *i) {
         if (i->error < 0)
                 return strerror(-i->error);
         if (i->verdict != RETAIN_KEEP)
-                return retain_verdict_text(i->verdict);
+                return verdict_texts[i->verdict];
         if (i->is_live)
                 return "it records";
         if (i->keep == KEEP_NOT && i->stays_ns > 0)
@@ -367,31 +375,20 @@ const char *vacuum_item_reason(const VacuumItem *i) {
 }
 
 static json_t *item_to_json(const VacuumItem *i) {
-        json_t *o = json_pack("{s:s, s:I}", "name", i->name, "n_bytes", (json_int_t) i->n_bytes);
-        const char *reason = vacuum_item_reason(i);
-
-        if (o && reason && json_object_set_new(o, "reason", json_string(reason)) < 0) {
-                json_decref(o);
-                return NULL;
-        }
-        return o;
+        return json_pack("{s:s, s:I, s:s*}", "name", i->name, "n_bytes", (json_int_t) i->n_bytes,
+                         "reason", vacuum_item_reason(i));
 }
 
 json_t *vacuum_to_json(const Vacuum *v) {
-        json_t *removed = json_array(), *kept = json_array();
-        int r = 0;
+        json_auto_t *removed = json_array(), *kept = json_array();
 
-        for (size_t i = 0; r == 0 && i < v->n; i++) {
+        for (size_t i = 0; i < v->n; i++) {
                 const VacuumItem *item = &v->items[i];
                 bool is_gone = item->verdict != RETAIN_KEEP && item->error == 0;
 
-                r = json_array_append_new(is_gone ? removed : kept, item_to_json(item));
+                if (json_array_append_new(is_gone ? removed : kept, item_to_json(item)) < 0)
+                        return NULL;
         }
-        if (r < 0) {
-                json_decref(removed);
-                json_decref(kept);
-                return NULL;
-        }
-        return json_pack("{s:o, s:o, s:I}", "removed", removed, "kept", kept, "freed_bytes",
+        return json_pack("{s:O, s:O, s:I}", "removed", removed, "kept", kept, "freed_bytes",
                          (json_int_t) v->freed_bytes);
 }

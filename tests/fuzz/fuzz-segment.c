@@ -13,7 +13,6 @@
 #include "base/io.h"
 #include "fuzz.h"
 #include "store/page.h"
-#include "store/recover.h"
 #include "store/segment.h"
 #include "tests/unit/segment-map.h"
 

@@ -8,12 +8,10 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,18 +43,4 @@ int openat(int dir_fd, const char *path, int flags, ...) {
         va_end(rest);
         look(path, (unsigned long long) flags);
         return REAL(openat)(dir_fd, path, flags, mode);
-}
-
-/* glibc has no openat2(). */
-long syscall(long number, ...) {
-        long a[6];
-        va_list rest;
-
-        va_start(rest, number);
-        for (size_t i = 0; i < sizeof(a) / sizeof(*a); i++)
-                a[i] = va_arg(rest, long);
-        va_end(rest);
-        if (number == SYS_openat2)
-                look((const char *) a[1], ((const struct open_how *) a[2])->flags);
-        return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

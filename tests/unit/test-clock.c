@@ -84,8 +84,8 @@ START_TEST(steps_survive_a_round_trip)
                 json_t *list;
 
                 ck_assert_int_eq(clock_steps_note(&steps, &start, &now), 1);
-                list = clock_steps_to_json(&steps);
-                ck_assert_int_eq(clock_steps_from_json(&again, list), 0);
+                list = json_list_new(&clock_step_table, &steps);
+                ck_assert_int_eq(json_list_read(&again, &clock_step_table, list), 0);
                 ck_assert_uint_eq(again.n, 1);
                 ck_assert_mem_eq(again.items, steps.items, sizeof(*steps.items));
                 json_decref(list);
@@ -109,8 +109,9 @@ START_TEST(what_no_daemon_wrote_is_refused)
                         json_t *list = json_loads(bad[i], JSON_DECODE_ANY, NULL);
                         ClockSteps steps = {};
 
-                        ck_assert_msg(clock_steps_from_json(&steps, list) == CLOCK_E_INVALID, "%s",
-                                      bad[i]);
+                        ck_assert_msg(json_list_read(&steps, &clock_step_table, list) ==
+                                              JSON_FIELD_E_INVALID,
+                                      "%s", bad[i]);
                         clock_steps_done(&steps);
                         json_decref(list);
                 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "base/cleanup.h"
-#include "store/condition.h"
+#include "store/gap.h"
 #include "tests/unit/unit.h"
 
 START_TEST(what_lasts_keeps_its_beginning_and_takes_the_newest_reason)
@@ -42,8 +42,8 @@ START_TEST(what_is_written_is_what_is_read)
 
                 ck_assert_int_eq(conditions_set(&c, GAP_NO_SPACE, 7, "a \"word\""), 1);
                 ck_assert_int_eq(conditions_set(&c, GAP_DISK_FAILED, 8, "b"), 1);
-                list = conditions_to_json(&c);
-                ck_assert_int_eq(conditions_from_json(&again, list), 0);
+                list = json_list_new(&condition_table, &c);
+                ck_assert_int_eq(json_list_read(&again, &condition_table, list), 0);
                 ck_assert_uint_eq(again.n, 2);
                 ck_assert_uint_eq(conditions_find(&again, GAP_NO_SPACE)->since_ns, 7);
                 ck_assert_str_eq(conditions_find(&again, GAP_NO_SPACE)->reason, "a \"word\"");
@@ -72,8 +72,9 @@ START_TEST(what_is_not_such_a_list_is_refused)
                         Conditions c = {};
 
                         ck_assert_ptr_nonnull(list);
-                        ck_assert_msg(conditions_from_json(&c, list) == CONDITION_E_INVALID, "%s",
-                                      texts[i]);
+                        ck_assert_msg(json_list_read(&c, &condition_table, list) ==
+                                              JSON_FIELD_E_INVALID,
+                                      "%s", texts[i]);
                         json_decref(list);
                         conditions_done(&c);
                 }

@@ -135,8 +135,8 @@ START_TEST(what_is_wrong_is_named_and_changes_nothing)
                         ck_assert_msg(startswith(problems.items[0], cases[i].problem), "%s",
                                       problems.items[0]);
                         ck_assert_uint_eq(c.max_use.bytes, UINT64_MAX);
-                        ck_assert_uint_eq(c.max_segment_bytes, UINT64_MAX);
-                        ck_assert_uint_eq(c.max_segment_ns, CONFIG_SEGMENT_NS);
+                        ck_assert_uint_eq(c.limits.max_segment_bytes, UINT64_MAX);
+                        ck_assert_uint_eq(c.limits.max_segment_ns, CONFIG_SEGMENT_NS);
                 }
         }
 END_TEST
@@ -149,7 +149,7 @@ START_TEST(an_empty_value_sets_the_default_again)
                         &problems);
 
                 ck_assert_uint_eq(c.max_use.bytes, UINT64_MAX);
-                ck_assert_uint_eq(c.max_segment_ns, CONFIG_SEGMENT_NS);
+                ck_assert_uint_eq(c.limits.max_segment_ns, CONFIG_SEGMENT_NS);
                 ck_assert_ptr_null(c.origins[CONFIG_MAX_USE].file);
                 ck_assert_uint_eq(problems.n, 0);
         }

@@ -10,7 +10,7 @@
 #include "codec/page-source.h"
 #include "page-builder.h"
 #include "sealing.h"
-#include "store/recover.h"
+#include "store/segment.h"
 
 #define N_PAGES 10
 #define PAGES_PER_BLOCK 2

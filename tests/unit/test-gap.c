@@ -2,7 +2,6 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
-#include "store/condition.h"
 #include "store/gap.h"
 #include "unit.h"
 
@@ -17,7 +16,7 @@ static int parse(Gaps *ret, const char *text) {
         json_auto_t *list = json_loads(text, JSON_DECODE_ANY, NULL);
 
         ck_assert_msg(list, "%s", text);
-        return gaps_from_json(ret, list);
+        return json_list_read(ret, &gap_table, list);
 }
 
 START_TEST(causes_have_names_both_ways)
@@ -31,7 +30,7 @@ START_TEST(causes_have_names_both_ways)
                         ck_assert_int_eq(parse(&g, text), 0);
                         ck_assert_int_eq(g.items[0].cause, c);
                         ck_assert_uint_gt(strlen(gap_cause_sentence(c)), 10);
-                        gaps_done(&g);
+                        json_list_done(&gap_table, &g);
                 }
                 ck_assert_str_eq(gap_cause_sentence(_GAP_CAUSE_N), "unknown");
         }
@@ -50,7 +49,7 @@ START_TEST(what_goes_on_is_one_gap)
                 ck_assert_uint_eq(g.items[0].to_ns, 30);
                 ck_assert_uint_eq(g.items[0].n_events, 12);
                 ck_assert_uint_eq(g.items[0].n_merged, 0);
-                gaps_done(&g);
+                json_list_done(&gap_table, &g);
         }
 END_TEST
 
@@ -79,7 +78,7 @@ START_TEST(what_was_counted_stays_counted_beside_what_was_not)
                 ck_assert_uint_eq(g.n, 3);
                 ck_assert_uint_eq(g.items[1].n_events, GAP_UNKNOWN);
                 ck_assert_uint_eq(g.items[2].n_events, 11);
-                gaps_done(&g);
+                json_list_done(&gap_table, &g);
         }
 END_TEST
 
@@ -101,7 +100,7 @@ START_TEST(beyond_the_bound_places_become_coarser_and_sums_stay_right)
                 ck_assert_uint_eq(n_gaps, 5 * GAPS_MAX);
                 ck_assert_uint_eq(g.items[GAPS_MAX - 1].to_ns, 10 * (5 * GAPS_MAX - 2) + 1);
                 ck_assert_uint_eq(g.items[GAPS_MAX].cpu, GAP_ALL_CPUS);
-                gaps_done(&g);
+                json_list_done(&gap_table, &g);
         }
 END_TEST
 
@@ -118,7 +117,7 @@ START_TEST(an_open_gap_is_closed_by_its_cause_or_with_all)
                 ck_assert_uint_eq(g.items[0].to_ns, GAP_OPEN);
                 gaps_close(&g, _GAP_CAUSE_N, 40); /* never ends before it began */
                 ck_assert_uint_eq(g.items[0].to_ns, 50);
-                gaps_done(&g);
+                json_list_done(&gap_table, &g);
         }
 END_TEST
 
@@ -136,18 +135,18 @@ START_TEST(json_says_what_is_known_and_leaves_out_the_rest)
                                                       .n_events = GAP_UNKNOWN,
                                                       .n_pages = 2 }),
                                  0);
-                list = gaps_to_json(&g);
+                list = json_list_new(&gap_table, &g);
                 text = json_dumps(list, JSON_COMPACT);
                 ck_assert_str_eq(text, "[{\"cause\":\"overrun\",\"cpu\":3,\"from_ns\":10,"
                                        "\"to_ns\":20,\"events\":5},"
                                        "{\"cause\":\"no_space\",\"from_ns\":50,\"pages\":2}]");
-                ck_assert_int_eq(gaps_from_json(&again, list), 0);
+                ck_assert_int_eq(json_list_read(&again, &gap_table, list), 0);
                 ck_assert_uint_eq(again.n, 2);
                 ck_assert_mem_eq(&again.items[0], &g.items[0], sizeof(Gap));
                 ck_assert_uint_eq(again.items[1].n_events, GAP_UNKNOWN);
                 ck_assert_uint_eq(again.items[1].to_ns, GAP_OPEN);
-                gaps_done(&g);
-                gaps_done(&again);
+                json_list_done(&gap_table, &g);
+                json_list_done(&gap_table, &again);
         }
 END_TEST
 
@@ -167,8 +166,8 @@ START_TEST(a_strange_list_is_refused)
                 for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
                         Gaps g = {};
 
-                        ck_assert_msg(parse(&g, texts[i]) == GAP_E_INVALID, "%s", texts[i]);
-                        gaps_done(&g);
+                        ck_assert_msg(parse(&g, texts[i]) == JSON_FIELD_E_INVALID, "%s", texts[i]);
+                        json_list_done(&gap_table, &g);
                 }
         }
 END_TEST
@@ -203,8 +202,8 @@ START_TEST(conditions_survive_json_and_strange_ones_are_refused)
                 Conditions c = {}, again = {};
 
                 ck_assert_int_eq(conditions_set(&c, GAP_DISK_FAILED, 5, "it failed"), 1);
-                list = conditions_to_json(&c);
-                ck_assert_int_eq(conditions_from_json(&again, list), 0);
+                list = json_list_new(&condition_table, &c);
+                ck_assert_int_eq(json_list_read(&again, &condition_table, list), 0);
                 ck_assert_uint_eq(again.n, 1);
                 ck_assert_str_eq(again.items[0].reason, "it failed");
                 ck_assert_uint_eq(again.items[0].since_ns, 5);
@@ -216,8 +215,9 @@ START_TEST(conditions_survive_json_and_strange_ones_are_refused)
                         json_auto_t *bad = json_loads(texts[i], 0, NULL);
                         Conditions d = {};
 
-                        ck_assert_msg(conditions_from_json(&d, bad) == CONDITION_E_INVALID, "%s",
-                                      texts[i]);
+                        ck_assert_msg(json_list_read(&d, &condition_table, bad) ==
+                                              JSON_FIELD_E_INVALID,
+                                      "%s", texts[i]);
                         conditions_done(&d);
                 }
         }

@@ -7,7 +7,7 @@
 #include "base/io.h"
 #include "daemon/record/inventory.h"
 #include "store/footprint.h"
-#include "store/periods.h"
+#include "store/session-dir.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
 
@@ -126,7 +126,7 @@ START_TEST(what_it_knows_is_what_a_walk_finds)
                                         (size_t) rand() % (8 * PAGE));
                         while (rand() % 3 == 0 && inventory_look(inv) == 0 &&
                                inventory_oldest(inv, &sequence, &n_bytes)) {
-                                ck_assert_int_eq(periods_drop(dir, sequence, count, NULL), 0);
+                                ck_assert_int_eq(session_dir_drop_period(dir, sequence, count, NULL), 0);
                                 inventory_drop_oldest(inv);
                         }
                         check_against_walk(inv);

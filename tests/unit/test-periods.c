@@ -3,7 +3,7 @@
 #include <fcntl.h>
 
 #include "base/io.h"
-#include "store/periods.h"
+#include "store/session-dir.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
 
@@ -53,7 +53,7 @@ START_TEST(a_period_is_dropped_on_all_cpus_and_nothing_else)
                 add(1, 4, 2);
                 ck_assert_int_eq(file_replace(session_dir_fd(dir), "cpu0/notes", "mine", 4, 0600),
                                  0);
-                ck_assert_int_eq(periods_drop(dir, 3, count, counts), 0);
+                ck_assert_int_eq(session_dir_drop_period(dir, 3, count, counts), 0);
                 ck_assert_uint_eq(counts[0], 10);
                 ck_assert_uint_eq(counts[1], 5);
                 ck_assert_int_lt(faccessat(session_dir_fd(dir), "cpu0/00000003.seg", F_OK, 0), 0);

@@ -2,7 +2,6 @@
 
 #include "scratch.h"
 #include "segment-map.h"
-#include "store/recover.h"
 #include "store/segment.h"
 
 #define ID "0123456789abcdef"

@@ -11,7 +11,6 @@
 #include "base/io.h"
 #include "daemon/record/syncer.h"
 #include "store/segment.h"
-#include "store/written.h"
 #include "tests/unit/unit.h"
 
 #define PAGE 4096U
@@ -191,7 +190,7 @@ START_TEST(making_dirty_changes_no_byte)
                 fd = make_segment(&f, 300, 300);
                 ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
                 ck_assert_int_eq(fd_read(fd, &before, &n_before, 4 << 20), 0);
-                ck_assert_int_eq(written_make_dirty(fd, n_before), 0);
+                ck_assert_int_eq(segment_make_dirty(fd, n_before), 0);
                 ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
                 ck_assert_int_eq(fd_read(fd, &after, &n_after, 4 << 20), 0);
                 ck_assert_uint_eq(n_before, n_after);

@@ -29,9 +29,9 @@ static json_t *result_json(const SessionMeta *m, const VerifyResult *v) {
                          (json_int_t) v->census.n_entries, "exits", (json_int_t) v->census.n_exits,
                          "events_lost", (json_int_t) session_meta_events_lost(m), "pages_lost",
                          (json_int_t) session_meta_pages_lost(m), "pages_dropped",
-                         (json_int_t) session_meta_pages_dropped(m), "gaps", gaps_to_json(&m->gaps),
-                         "problems", sentences_json(&v->problems), "notes",
-                         sentences_json(&v->notes));
+                         (json_int_t) session_meta_pages_dropped(m), "gaps",
+                         json_list_new(&gap_table, &m->gaps), "problems",
+                         sentences_json(&v->problems), "notes", sentences_json(&v->notes));
 }
 
 static void describe(Buf *out, const SessionMeta *m, const VerifyResult *v) {
