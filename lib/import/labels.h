@@ -13,7 +13,6 @@
 #include "base/cleanup.h"
 #include "calls/function.h"
 
-#define LABEL_MAX_BYTES 1023          /* KSYM_NAME_LEN is 512 (linux 6.1), a module's name 56 */
 #define LABELS_MAX ((size_t) 1 << 20) /* a kernel with all its modules has a fourth of that */
 
 typedef struct Labels Labels;

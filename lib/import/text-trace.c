@@ -11,10 +11,10 @@
 
 /* Of two kinds that would take a line the first one has it. */
 static const TextKindOps kinds[TEXT_N_KINDS] = {
-        [TEXT_GRAPH] = { graph_text_probe, graph_text_shape, graph_text_next },
-        [TEXT_EVENTS] = { event_text_probe, event_text_shape, event_text_next },
-        [TEXT_UFTRACE] = { uftrace_text_probe, uftrace_text_shape, uftrace_text_next },
-        [TEXT_INDENT] = { indent_text_probe, indent_text_shape, indent_text_next },
+        [TEXT_GRAPH] = { graph_text_parse, graph_text_probe, graph_text_next },
+        [TEXT_EVENTS] = { event_text_parse, event_text_probe, event_text_next },
+        [TEXT_UFTRACE] = { uftrace_text_parse, uftrace_text_probe, uftrace_text_next },
+        [TEXT_INDENT] = { indent_text_parse, indent_text_probe, indent_text_next },
 };
 
 const TextForm *text_kind_form(TextKind kind) {
