@@ -22,8 +22,6 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/overhead.h \
 	%D%/pairing.c \
 	%D%/pairing.h \
-	%D%/path-match.c \
-	%D%/path-match.h \
 	%D%/quantiles.c \
 	%D%/quantiles.h \
 	%D%/ranges.c \
