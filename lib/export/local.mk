@@ -18,7 +18,6 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/perfetto.c \
 	%D%/spans.c \
 	%D%/spans.h \
-	%D%/proto.h \
 	%D%/speedscope.c \
 	%D%/table.c
 export_libs = %D%/libexport.a $(analyze_libs)
