@@ -98,6 +98,7 @@ static int find_named_row(RootProfileData *d, uint32_t root, const Frame *frame,
         Alike name = alike_of(frame->function);
         const RootProfileRow *row = root_profile_find(&d->p, root, &name, frame->in_irq);
         uint64_t key = place_key(alike_hash(&name), root, frame->in_irq);
+        RootProfileRoot *r;
 
         if (row) {
                 *ret = (uint32_t) (row - d->p.rows);
@@ -111,6 +112,10 @@ static int find_named_row(RootProfileData *d, uint32_t root, const Frame *frame,
                                                    .is_irq = frame->role == ROLE_IRQ,
                                                    .in_irq = frame->in_irq };
         *ret = (uint32_t) d->p.n_rows++;
+        r = &d->p.roots[root];
+        *(r->last_row > 0 ? &d->p.rows[r->last_row - 1].next : &r->first_row) = *ret + 1;
+        r->last_row = *ret + 1;
+        r->n_rows++;
         return 0;
 }
 
@@ -143,12 +148,19 @@ bool root_profile_has_edge(const RootProfile *p, uint32_t caller, uint32_t calle
 }
 
 static int note_edge(RootProfileData *d, uint32_t caller, uint32_t callee) {
+        RootProfileRoot *root;
+        uint32_t number;
+
         if (root_profile_has_edge(&d->p, caller, callee))
                 return 0;
         if (!ARRAY_GROW(d->p.edges, d->p.n_edges) ||
             hash_add(&d->edges, edge_key(caller, callee), 1) < 0)
                 return -ENOMEM;
-        d->p.edges[d->p.n_edges++] = (RootProfileEdge){ caller, callee };
+        d->p.edges[d->p.n_edges++] = (RootProfileEdge){ .caller = caller, .callee = callee };
+        root = &d->p.roots[d->p.rows[caller].root];
+        number = (uint32_t) d->p.n_edges;
+        *(root->last_edge > 0 ? &d->p.edges[root->last_edge - 1].next : &root->first_edge) = number;
+        root->last_edge = number;
         return 0;
 }
 
