@@ -110,11 +110,11 @@ void text_note_time(TextTrace *t, uint64_t timestamp_ns) {
 #define IS_NONSENSE(ns) ((ns) > (uint64_t) INT64_MAX)
 
 const Function *text_function(TextTrace *t, const TextLine *l) {
-        return labels_get(t->labels, l->label, l->n_label, l->n_name ?: l->n_label);
+        return labels_get(&t->labels, l->label, l->n_label, l->n_name ?: l->n_label);
 }
 
 int text_no_function(TextTrace *t, const Line *line) {
-        return labels_n(t->labels) < LABELS_MAX
+        return labels_n(&t->labels) < LABELS_MAX
                        ? -ENOMEM
                        : text_damaged(t, line, "more functions than any kernel has");
 }
@@ -171,7 +171,7 @@ static int end_call(TextTrace *t, Stack *stack, Step *step, Frame *ret) {
                 return r;
         frame = stack_find(stack, step->depth, step->function);
         if (!frame) {
-                step->function = step->function ?: labels_unknown(t->labels);
+                step->function = step->function ?: &labels_unknown;
                 return 0;
         }
         *ret = *frame;

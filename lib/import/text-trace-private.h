@@ -72,7 +72,7 @@ typedef struct TextKindOps {
 struct TextTrace {
         const TextKindOps *kinds; /* TEXT_N_KINDS of them */
         Lines *lines;
-        Labels *labels;
+        Labels labels;
         Stacks *stacks;
         TextLayout layout;
         TextCount count;

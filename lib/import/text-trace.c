@@ -186,8 +186,6 @@ int text_trace_take_nth_fd(TextTrace **ret, int fd, uint64_t nth) {
         if (r >= 0)
                 r = envelope_new(&t->envelope);
         if (r >= 0)
-                r = labels_new(&t->labels);
-        if (r >= 0)
                 r = stacks_new(&t->stacks);
         if (r >= 0)
                 r = find_layout(t);
@@ -227,7 +225,7 @@ const char *text_trace_envelope(const TextTrace *t) {
 }
 
 size_t text_trace_n_functions(const TextTrace *t) {
-        return labels_n(t->labels);
+        return labels_n(&t->labels);
 }
 
 const ForeignText *text_trace_foreign(const TextTrace *t, uint64_t *ret_line) {
@@ -246,7 +244,7 @@ TextTrace *text_trace_free(TextTrace *t) {
                 return NULL;
         lines_free(t->lines);
         envelope_free(t->envelope);
-        labels_free(t->labels);
+        labels_done(&t->labels);
         stacks_free(t->stacks);
         free(t->cpus);
         free(t->notes);
