@@ -12,8 +12,6 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/call-tree.h \
 	%D%/diff.c \
 	%D%/diff.h \
-	%D%/floor.c \
-	%D%/floor.h \
 	%D%/held.c \
 	%D%/held.h \
 	%D%/outliers.c \
