@@ -6,7 +6,7 @@
  */
 
 #include "analyze/breakdown.h"
-#include "analyze/floor.h"
+#include "analyze/overhead.h"
 #include "cli/options/options.h"
 #include "cli/terminal/table.h"
 

@@ -8,7 +8,7 @@
  */
 
 #include "analyze/call-tree.h"
-#include "analyze/floor.h"
+#include "analyze/overhead.h"
 #include "cli/options/options.h"
 #include "cli/terminal/table.h"
 

@@ -35,3 +35,43 @@ bool alike_equal(const Alike *a, const Alike *b) {
 uint64_t alike_hash(const Alike *a) {
         return hash_bytes(*a->prefix ? 1 : 0, a->name, a->n_name);
 }
+
+/* --- nodes of a tree ---------------------------------------------------------------------------- */
+
+static uint64_t key_of(const CallNode *parent, const Alike *name) {
+        return hash_mix(hash_key(parent)) ^ alike_hash(name);
+}
+
+static const CallNode *find(const Hash *nodes, const CallNode *parent, const Alike *name) {
+        const HashSlot *slot;
+
+        hash_each (slot, nodes, key_of(parent, name)) {
+                const CallNode *node = (void *) (uintptr_t) slot->value;
+                Alike other = alike_of(node->function);
+
+                if (node->parent == parent && alike_equal(&other, name))
+                        return node;
+        }
+        return NULL;
+}
+
+const CallNode *alike_find_node(const Hash *nodes, const CallNode *parent,
+                                const Function *function) {
+        Alike name = alike_of(function);
+
+        return find(nodes, parent, &name);
+}
+
+/* In the order of the tree, so that of two that are alike the first is found. */
+int alike_index_nodes(Hash *ret, CallTree *tree) {
+        const CallNode *root = call_tree_root(tree);
+
+        for (const CallNode *n = call_node_next(root, root); n; n = call_node_next(root, n)) {
+                Alike name = alike_of(n->function);
+
+                if (!find(ret, n->parent, &name) &&
+                    hash_add_ptr(ret, key_of(n->parent, &name), n) < 0)
+                        return -ENOMEM;
+        }
+        return 0;
+}

@@ -16,7 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "calls/function.h"
+#include "analyze/call-tree.h"
+#include "base/hash.h"
 
 typedef struct Alike {
         const char *prefix; /* "sys_", or "" */
@@ -27,3 +28,16 @@ typedef struct Alike {
 Alike alike_of(const Function *function);
 bool alike_equal(const Alike *a, const Alike *b);
 uint64_t alike_hash(const Alike *a);
+
+/*
+ * Where in another call tree the same path of callers is.  Memory is in proportion to the other
+ * tree's nodes, and a look-up takes as long whatever their number is.
+ */
+
+/* @ret, an empty hash, becomes one of all nodes of @tree, which must outlive it, unchanged; hash_done() ends
+ * it.  0 or -ENOMEM. */
+int alike_index_nodes(Hash *ret, CallTree *tree);
+/* The first child of @parent, a node of the tree, that is the same function; NULL: there is none, or no
+ * @parent. */
+const CallNode *alike_find_node(const Hash *nodes, const CallNode *parent,
+                                const Function *function);

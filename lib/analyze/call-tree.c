@@ -93,27 +93,6 @@ static void add_figures(CallNode *to, const CallNode *from) {
         to->in_irq |= from->in_irq;
 }
 
-int call_tree_merge(CallTree *t, CallNode *to, const CallNode *from) {
-        const CallNode *last = from, *node = call_node_next(from, from);
-        CallNode *at = to;
-
-        while (node) {
-                if (node->n == 0) {
-                        node = call_node_skip(from, node);
-                        continue;
-                }
-                for (; last != node->parent; last = last->parent)
-                        at = at->parent;
-                at = call_tree_child(t, at, node->function);
-                if (!at)
-                        return -ENOMEM;
-                add_figures(at, node);
-                last = node;
-                node = call_node_next(from, node);
-        }
-        return 0;
-}
-
 /* --- calls ------------------------------------------------------------------------------------ */
 
 static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {

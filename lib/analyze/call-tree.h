@@ -55,9 +55,6 @@ CallNode *call_tree_child(CallTree *t, CallNode *parent, const Function *functio
 void call_node_add(CallNode *node, const Call *call);
 /* Leaves the root alone, and no more memory than a few nodes take. */
 void call_tree_clear(CallTree *t);
-/* Adds what is below @from, which may be of another tree, below @to, which is of this one; shares
- * are added up by call_tree_finish().  Nodes without calls are left out.  0 or -ENOMEM. */
-int call_tree_merge(CallTree *t, CallNode *to, const CallNode *from);
 /* After pairing_finish(), or when nodes have changed: adds up and puts in order.  0 or -ENOMEM. */
 int call_tree_finish(CallTree *t);
 /* Valid until the tree is freed; its total_ns and n_below are those of all. */

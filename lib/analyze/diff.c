@@ -87,72 +87,25 @@ static int compare_functions(const void *a, const void *b) {
 
 /* --- what belongs to a root ------------------------------------------------------------------- */
 
-/* Rows or edges by root: those of root i are items[first[i]] to items[first[i + 1]]. */
-typedef struct Sorted {
-        uint32_t *items;
-        size_t *first;
-} Sorted;
-
 /* One recording. */
 typedef struct Half {
         const RootProfile *p;
-        Sorted rows, edges;
         size_t *functions; /* which DiffFunction a row has become, + 1 */
 } Half;
-
-static void half_done(Half *h) {
-        free(h->rows.items);
-        free(h->rows.first);
-        free(h->edges.items);
-        free(h->edges.first);
-        free(h->functions);
-}
-
-static uint32_t root_of_row(const RootProfile *p, size_t i) {
-        return p->rows[i].root;
-}
-
-static uint32_t root_of_edge(const RootProfile *p, size_t i) {
-        return p->rows[p->edges[i].caller].root;
-}
-
-static int sort(Sorted *ret, const RootProfile *p, size_t n,
-                uint32_t (*root_of)(const RootProfile *p, size_t i)) {
-        ret->items = calloc(n + 1, sizeof(*ret->items));
-        ret->first = calloc(p->n_roots + 2, sizeof(*ret->first));
-        if (!ret->items || !ret->first)
-                return -ENOMEM;
-        /* Counted one place further, so that filling moves each to where it belongs. */
-        for (size_t i = 0; i < n; i++)
-                ret->first[root_of(p, i) + 2]++;
-        for (size_t i = 2; i < p->n_roots + 2; i++)
-                ret->first[i] += ret->first[i - 1];
-        for (size_t i = 0; i < n; i++)
-                ret->items[ret->first[root_of(p, i) + 1]++] = (uint32_t) i;
-        return 0;
-}
-
-static int half_init(Half *h, const RootProfile *p) {
-        int r;
-
-        h->p = p;
-        h->functions = calloc(p->n_rows + 1, sizeof(*h->functions));
-        if (!h->functions)
-                return -ENOMEM;
-        r = sort(&h->rows, p, p->n_rows, root_of_row);
-        return r < 0 ? r : sort(&h->edges, p, p->n_edges, root_of_edge);
-}
 
 /* What is called in @h, and not in @other. */
 static int compare_edges(DiffRoot *root, const Half *h, uint32_t i_root, const Half *other,
                          uint32_t i_other, bool is_new) {
         const RootProfile *p = h->p, *q = other->p;
 
-        for (size_t i = h->edges.first[i_root]; i < h->edges.first[i_root + 1]; i++) {
-                const RootProfileEdge *e = &p->edges[h->edges.items[i]];
-                const RootProfileRow *caller = &p->rows[e->caller], *callee = &p->rows[e->callee];
-                const RootProfileRow *a, *b;
+        const RootProfileEdge *e;
 
+        for (uint32_t i = p->roots[i_root].first_edge; i > 0; i = e->next) {
+                const RootProfileRow *caller, *callee, *a, *b;
+
+                e = &p->edges[i - 1];
+                caller = &p->rows[e->caller];
+                callee = &p->rows[e->callee];
                 if (!used(caller) || !used(callee))
                         continue;
                 a = used(root_profile_find(q, i_other, &caller->name, caller->in_irq));
@@ -177,10 +130,12 @@ static int compare_edges(DiffRoot *root, const Half *h, uint32_t i_root, const H
 /* The functions of a root of @h; if that is now, those that were not there before. */
 static int add_functions(DiffRoot *ret, const Half *h, uint32_t i_root, const Half *other,
                          uint32_t i_other, bool is_before) {
-        for (size_t i = h->rows.first[i_root]; i < h->rows.first[i_root + 1]; i++) {
-                const RootProfileRow *row = &h->p->rows[h->rows.items[i]], *twin;
+        const RootProfileRow *row, *twin;
+
+        for (uint32_t i = h->p->roots[i_root].first_row; i > 0; i = row->next) {
                 int r;
 
+                row = &h->p->rows[i - 1];
                 if (!used(row))
                         continue;
                 twin = used(root_profile_find(other->p, i_other, &row->name, row->in_irq));
@@ -190,7 +145,7 @@ static int add_functions(DiffRoot *ret, const Half *h, uint32_t i_root, const Ha
                                  ret->n_before, is_before ? twin : row, ret->n_now);
                 if (r < 0)
                         return r;
-                h->functions[h->rows.items[i]] = ret->n_functions;
+                h->functions[i - 1] = ret->n_functions;
         }
         return 0;
 }
@@ -198,8 +153,6 @@ static int add_functions(DiffRoot *ret, const Half *h, uint32_t i_root, const Ha
 static int compare_root(DiffRoot *ret, const Half *before, uint32_t i_before, const Half *now,
                         uint32_t i_now) {
         const RootProfileRoot *a = &before->p->roots[i_before], *b = &now->p->roots[i_now];
-        size_t n_rows = before->rows.first[i_before + 1] - before->rows.first[i_before] +
-                        now->rows.first[i_now + 1] - now->rows.first[i_now];
         int r;
 
         *ret = (DiffRoot){
@@ -216,7 +169,7 @@ static int compare_root(DiffRoot *ret, const Half *before, uint32_t i_before, co
                 .is_enough = a->duration_ns.n >= DIFF_N_MIN && b->duration_ns.n >= DIFF_N_MIN,
         };
         r = test(&a->duration_ns, a->duration_ns.n, &b->duration_ns, b->duration_ns.n, &ret->p);
-        ret->functions = r < 0 ? NULL : calloc(n_rows + 1, sizeof(*ret->functions));
+        ret->functions = r < 0 ? NULL : calloc(a->n_rows + b->n_rows + 1, sizeof(*ret->functions));
         if (!ret->functions)
                 return -ENOMEM;
         r = add_functions(ret, before, i_before, now, i_now, true);
@@ -244,18 +197,14 @@ static int compare_roots(const void *a, const void *b) {
 
 int diff_new(Diff **ret, const RootProfile *before, const RootProfile *now) {
         _cleanup_(diff_freep) Diff *d = calloc(1, sizeof(*d));
-        _cleanup_(half_done) Half a = {}, b = {};
+        _cleanup_free_ size_t *functions_before = calloc(before->n_rows + 1, sizeof(size_t));
+        _cleanup_free_ size_t *functions_now = calloc(now->n_rows + 1, sizeof(size_t));
+        const Half a = { before, functions_before }, b = { now, functions_now };
         int r;
 
-        if (!d)
-                return -ENOMEM;
-        r = half_init(&a, before);
-        if (r >= 0)
-                r = half_init(&b, now);
-        if (r < 0)
-                return r;
-        d->roots = calloc(now->n_roots + 1, sizeof(*d->roots));
-        if (!d->roots)
+        if (d)
+                d->roots = calloc(now->n_roots + 1, sizeof(*d->roots));
+        if (!d || !d->roots || !functions_before || !functions_now)
                 return -ENOMEM;
         for (uint32_t i = 0; i < now->n_roots; i++) {
                 uint32_t k;

@@ -12,8 +12,6 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/call-tree.h \
 	%D%/diff.c \
 	%D%/diff.h \
-	%D%/floor.c \
-	%D%/floor.h \
 	%D%/held.c \
 	%D%/held.h \
 	%D%/outliers.c \
@@ -22,8 +20,6 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/overhead.h \
 	%D%/pairing.c \
 	%D%/pairing.h \
-	%D%/path-match.c \
-	%D%/path-match.h \
 	%D%/quantiles.c \
 	%D%/quantiles.h \
 	%D%/ranges.c \

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Each outermost call that is open has a tree of its own, known by a number that its frames carry.
+ * Each outermost call that is open has a tree of its own, known by its frame, the first on the stack.
  * When it has ended the tree is kept by the heap of the slowest, by its root's sample, by both, or
  * it is emptied and used again.  The sample is a reservoir: of n calls each stays with the chance
  * OUTLIERS_SAMPLES / n.
  */
 
 #include "analyze/outliers.h"
-#include "base/grow.h"
 
 typedef struct Root {
         const Function *function;
@@ -19,13 +18,8 @@ typedef struct Root {
 } Root;
 
 struct Outliers {
-        Invocation **open; /* by number - 1; NULL: free */
-        size_t n_open;
-        uint32_t *vacant; /* numbers of those that are free; room for n_open */
-        size_t n_vacant;
-        Invocation **spare;
-        size_t n_spare, n_spare_room;
-        Invocation **heap; /* the fastest of them first */
+        Invocation *all, *spare; /* all there are, and of them those that are in no use */
+        Invocation **heap;       /* the fastest of them first */
         size_t n_heap, n_wanted;
         Root roots[OUTLIERS_ROOTS];
         size_t n_roots;
@@ -34,72 +28,29 @@ struct Outliers {
 
 /* --- invocations ------------------------------------------------------------------------------ */
 
-static Invocation *invocation_free(Invocation *v) {
-        if (!v)
-                return NULL;
-        call_tree_free(v->tree);
-        free(v);
-        return NULL;
-}
-DEFINE_CLEANUP(Invocation *, invocation_free);
-
+/* An empty one; NULL without memory. */
 static Invocation *take_spare(Outliers *s) {
-        _cleanup_(invocation_freep) Invocation *v = NULL;
+        Invocation *v = s->spare;
 
-        if (s->n_spare > 0)
-                return s->spare[--s->n_spare];
-        v = calloc(1, sizeof(*v));
-        if (!v || call_tree_new(&v->tree, NULL) < 0)
-                return NULL;
-        return TAKE_PTR(v);
-}
-
-static int give_back(Outliers *s, Invocation *v) {
-        CallTree *tree = v->tree;
-
-        if (!ARRAY_ROOM(s->spare, s->n_spare_room, s->n_spare + 1)) {
-                invocation_free(v);
-                return -ENOMEM;
+        if (v) {
+                s->spare = v->next_spare;
+                return v;
         }
-        call_tree_clear(tree);
-        *v = (Invocation){ .tree = tree };
-        s->spare[s->n_spare++] = v;
-        return 0;
+        v = calloc(1, sizeof(*v));
+        if (!v || call_tree_new(&v->tree, NULL) < 0) {
+                free(v);
+                return NULL;
+        }
+        v->next = s->all;
+        return s->all = v;
 }
 
-static int drop(Outliers *s, Invocation *v) {
-        return --v->n_uses == 0 ? give_back(s, v) : 0;
-}
-
-static int make_vacant(Outliers *s) {
-        size_t n = s->n_open ? s->n_open * 2 : 16;
-        Invocation **p = realloc(s->open, n * sizeof(Invocation *));
-        uint32_t *vacant;
-
-        if (!p)
-                return -ENOMEM;
-        s->open = p;
-        vacant = realloc(s->vacant, n * sizeof(*vacant));
-        if (!vacant)
-                return -ENOMEM;
-        s->vacant = vacant;
-        memset(p + s->n_open, 0, (n - s->n_open) * sizeof(Invocation *));
-        while (s->n_open < n)
-                s->vacant[s->n_vacant++] = (uint32_t) ++s->n_open;
-        return 0;
-}
-
-/* The number of a new open invocation; 0 without memory. */
-static uint32_t open_one(Outliers *s) {
-        Invocation *v;
-
-        if (s->n_vacant == 0 && make_vacant(s) < 0)
-                return 0;
-        v = take_spare(s);
-        if (!v)
-                return 0;
-        s->open[s->vacant[s->n_vacant - 1] - 1] = v;
-        return s->vacant[--s->n_vacant];
+static void drop(Outliers *s, Invocation *v) {
+        if (--v->n_uses > 0)
+                return;
+        call_tree_clear(v->tree);
+        *v = (Invocation){ .tree = v->tree, .next = v->next, .next_spare = s->spare };
+        s->spare = v;
 }
 
 /* --- which are kept --------------------------------------------------------------------------- */
@@ -125,9 +76,7 @@ static void sift_down(Outliers *s, size_t i) {
         }
 }
 
-static int offer_to_heap(Outliers *s, Invocation *v) {
-        Invocation *out;
-
+static void offer_to_heap(Outliers *s, Invocation *v) {
         if (s->n_heap < s->n_wanted) {
                 size_t i = s->n_heap++;
 
@@ -135,25 +84,23 @@ static int offer_to_heap(Outliers *s, Invocation *v) {
                 s->heap[i] = v;
                 for (; i > 0 && is_less(s->heap[i], s->heap[(i - 1) / 2]); i = (i - 1) / 2)
                         SWAP(s->heap[i], s->heap[(i - 1) / 2]);
-                return 0;
+                return;
         }
         if (!is_less(s->heap[0], v))
-                return 0;
+                return;
         v->n_uses++;
-        out = s->heap[0];
-        s->heap[0] = v;
+        SWAP(v, s->heap[0]);
         sift_down(s, 0);
-        return drop(s, out);
+        drop(s, v);
 }
 
-static Root *root_of(Outliers *s, const Function *function) {
-        for (size_t i = 0; i < s->n_roots; i++)
-                if (s->roots[i].function == function)
-                        return &s->roots[i];
-        if (s->n_roots == OUTLIERS_ROOTS)
-                return NULL;
-        s->roots[s->n_roots].function = function;
-        return &s->roots[s->n_roots++];
+/* Which of the roots; n_roots: it is none that is known. */
+static size_t find_root(const Outliers *s, const Function *function) {
+        size_t i = 0;
+
+        while (i < s->n_roots && s->roots[i].function != function)
+                i++;
+        return i;
 }
 
 /* The same for the same recording. */
@@ -165,11 +112,16 @@ static uint64_t next_random(Outliers *s) {
 }
 
 static int offer_to_sample(Outliers *s, Invocation *v) {
-        Root *root = root_of(s, v->root);
+        size_t i = find_root(s, v->root);
+        Root *root = &s->roots[i];
         uint64_t place;
         int r;
 
-        if (!root || v->is_cut)
+        if (i == OUTLIERS_ROOTS)
+                return 0;
+        root->function = v->root;
+        s->n_roots = MAX(s->n_roots, i + 1);
+        if (v->is_cut)
                 return 0;
         r = quantiles_add(&root->quantiles, v->duration_ns);
         if (r < 0)
@@ -184,41 +136,43 @@ static int offer_to_sample(Outliers *s, Invocation *v) {
                 return 0;
         }
         SWAP(v, root->samples[place]);
-        return drop(s, v);
+        drop(s, v);
+        return 0;
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
+/* The data of an outermost call's frame is its invocation, of other frames their node. */
+static CallNode *node_of(const Stack *stack, const Frame *frame) {
+        const Invocation *v = stack->frames[0].data;
+
+        return frame == stack->frames ? call_tree_root(v->tree)->children : frame->data;
+}
+
 static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
         Outliers *s = userdata;
-        CallNode *parent;
+        Invocation *v = caller ? stack->frames[0].data : take_spare(s);
+        CallNode *parent, *node;
 
-        (void) stack;
-        if (caller) {
-                frame->user = caller->user;
-                parent = caller->data;
-        } else {
-                frame->user = open_one(s);
-                if (frame->user == 0)
-                        return -ENOMEM;
-                s->open[frame->user - 1]->number = ++s->n_begun;
-                parent = call_tree_root(s->open[frame->user - 1]->tree);
-        }
-        frame->data = call_tree_child(s->open[frame->user - 1]->tree, parent, frame->function);
-        return frame->data ? 0 : -ENOMEM;
+        if (!v)
+                return -ENOMEM;
+        parent = caller ? node_of(stack, caller) : call_tree_root(v->tree);
+        node = call_tree_child(v->tree, parent, frame->function);
+        frame->data = caller ? (void *) node : v;
+        if (!caller)
+                v->number = ++s->n_begun;
+        return node ? 0 : -ENOMEM;
 }
 
 static int end(void *userdata, const Call *call) {
         Outliers *s = userdata;
         const Frame *f = call->frame;
-        Invocation *v = s->open[f->user - 1];
+        Invocation *v = call->stack->frames[0].data;
         int r;
 
-        call_node_add(f->data, call);
+        call_node_add(node_of(call->stack, f), call);
         if (!call->is_root)
                 return 0;
-        s->open[f->user - 1] = NULL;
-        s->vacant[s->n_vacant++] = f->user;
         v->root = f->function;
         v->start_ns = f->start_ns;
         v->duration_ns = call->duration_ns;
@@ -229,10 +183,10 @@ static int end(void *userdata, const Call *call) {
         v->is_cut = call->is_cut;
         memcpy(v->comm, call->stack->comm, sizeof(v->comm));
         v->n_uses = 1;
-        r = offer_to_heap(s, v);
-        if (r >= 0)
-                r = offer_to_sample(s, v);
-        return r < 0 ? r : drop(s, v);
+        offer_to_heap(s, v);
+        r = offer_to_sample(s, v);
+        drop(s, v);
+        return r;
 }
 
 /* --- afterwards ------------------------------------------------------------------------------- */
@@ -264,25 +218,19 @@ const Invocation *outliers_get(const Outliers *s, size_t i) {
         return s->heap[i];
 }
 
-static const Root *find_root(const Outliers *s, const Function *function) {
-        for (size_t i = 0; i < s->n_roots; i++)
-                if (s->roots[i].function == function)
-                        return &s->roots[i];
-        return NULL;
-}
-
 const Quantiles *outliers_quantiles(const Outliers *s, const Invocation *slow) {
-        const Root *root = find_root(s, slow->root);
+        size_t i = find_root(s, slow->root);
 
-        return root && root->quantiles.n > 0 ? &root->quantiles : NULL;
+        return i < s->n_roots && s->roots[i].quantiles.n > 0 ? &s->roots[i].quantiles : NULL;
 }
 
 const Invocation *outliers_usual(const Outliers *s, const Invocation *slow) {
-        const Root *root = find_root(s, slow->root);
+        size_t i_root = find_root(s, slow->root);
+        const Root *root = &s->roots[i_root];
         const Invocation *best = NULL;
         uint64_t median, least = UINT64_MAX;
 
-        if (!root)
+        if (i_root == s->n_roots)
                 return NULL;
         median = quantiles_at(&root->quantiles, 500);
         for (size_t i = 0; i < root->n_samples; i++) {
@@ -372,28 +320,16 @@ int outliers_new(Outliers **ret, Pairing *pairing, size_t n_wanted) {
         return 0;
 }
 
-static void let_go(Invocation *v) {
-        if (v && --v->n_uses == 0)
-                invocation_free(v);
-}
-
 Outliers *outliers_free(Outliers *s) {
         if (!s)
                 return NULL;
-        for (size_t i = 0; i < s->n_open; i++)
-                invocation_free(s->open[i]);
-        for (size_t i = 0; i < s->n_spare; i++)
-                invocation_free(s->spare[i]);
-        for (size_t i = 0; i < s->n_heap; i++)
-                let_go(s->heap[i]);
-        for (size_t i = 0; i < s->n_roots; i++) {
-                for (size_t k = 0; k < s->roots[i].n_samples; k++)
-                        let_go(s->roots[i].samples[k]);
-                quantiles_done(&s->roots[i].quantiles);
+        for (Invocation *v = s->all, *next; v; v = next) {
+                next = v->next;
+                call_tree_free(v->tree);
+                free(v);
         }
-        free(s->open);
-        free(s->vacant);
-        free(s->spare);
+        for (size_t i = 0; i < s->n_roots; i++)
+                quantiles_done(&s->roots[i].quantiles);
         free(s->heap);
         free(s);
         return NULL;

@@ -32,6 +32,7 @@ typedef struct Invocation {
         bool is_cut;
         CallTree *tree; /* finished, when it is asked for */
         unsigned n_uses;
+        struct Invocation *next, *next_spare; /* the outliers' own */
 } Invocation;
 
 /* What one function took in two invocations. */

@@ -1,33 +1,119 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Of one root the figures are means of its calls; of several, or if some were cut off, they are sums. */
+/*
+ * Times are counted one by one up to COUNTED_NS; what takes longer is no floor, and only how many
+ * there are matters.  Of one root the figures are means of its calls; of several, or if some were cut
+ * off, they are sums.
+ */
 
 #include "analyze/overhead.h"
 #include "base/figure.h"
 #include "base/unit.h"
+
+#define COUNTED_NS 65536
+
+typedef struct Times {
+        uint64_t n;
+        uint32_t counts[COUNTED_NS];
+} Times;
+
+struct Floor {
+        FloorShown shown;
+        bool has_several;
+        Times callers, leaves;
+};
+
+static void count(Times *t, uint64_t ns) {
+        t->n++;
+        if (ns < COUNTED_NS && t->counts[ns] < UINT32_MAX)
+                t->counts[ns]++;
+}
+
+/* The smallest that @permille of all do not exceed; at least one does not.  COUNTED_NS: it is
+ * higher than was counted. */
+static uint64_t quantile(const Times *t, unsigned permille) {
+        uint64_t rank = MAX((t->n * permille + 999) / 1000, UINT64_C(1));
+
+        for (uint64_t ns = 0; ns < COUNTED_NS; ns++) {
+                if (rank <= t->counts[ns])
+                        return ns;
+                rank -= t->counts[ns];
+        }
+        return COUNTED_NS;
+}
+
+static void add_root(Floor *f, const Call *call) {
+        FloorShown *s = &f->shown;
+
+        f->has_several |= s->root && s->root != call->frame->function;
+        s->root = call->frame->function;
+        s->n++;
+        s->n_cut += call->is_cut;
+        s->total_ns += call->duration_ns;
+        s->blocked_ns += call->frame->blocked_ns + call->blocked_ns;
+        s->n_below += call->frame->n_below;
+}
+
+static int end(void *userdata, const Call *call) {
+        Floor *f = userdata;
+
+        if (call->is_root)
+                add_root(f, call);
+        /* What is below an end alone was not seen. */
+        if (call->is_cut || call->is_late)
+                return 0;
+        if (call->frame->n_below == 1 && call->self_ns > 0)
+                count(&f->callers, call->self_ns);
+        else if (call->frame->n_below == 0 && call->duration_ns > 0)
+                count(&f->leaves, call->duration_ns);
+        return 0;
+}
+
+uint64_t floor_real_ns(const FloorCost *cost, uint64_t shown_ns, uint64_t n_calls, uint64_t n_below,
+                       bool high) {
+        uint64_t tracer_ns = n_below * (high ? cost->caller_low_ns : cost->caller_high_ns) +
+                             (n_below + n_calls) * cost->leaf_ns;
+
+        return shown_ns - MIN(shown_ns, tracer_ns);
+}
+
+uint64_t floor_likely_ns(const FloorCost *cost, uint64_t shown_ns, uint64_t n_calls,
+                         uint64_t n_below) {
+        return (floor_real_ns(cost, shown_ns, n_calls, n_below, false) +
+                floor_real_ns(cost, shown_ns, n_calls, n_below, true)) /
+               2;
+}
 
 static double percent(uint64_t shown_ns, uint64_t real_ns) {
         return 100.0 * (double) (shown_ns - real_ns) / (double) MAX(shown_ns, UINT64_C(1));
 }
 
 Overhead overhead_of(const Floor *f) {
-        Overhead o = { .shown = floor_shown(f) };
+        static const unsigned permilles[] = { 100, 50, 20, 10, 5, 2, 1 };
+        Overhead o = { .shown = f->shown };
         const FloorShown *s = &o.shown;
         uint64_t awake_ns = s->total_ns - MIN(s->total_ns, s->blocked_ns);
 
-        o.has_cost = floor_cost(f, &o.cost);
-        if (!o.has_cost)
+        if (f->has_several)
+                o.shown.root = NULL;
+        if (f->callers.n < FLOOR_SAMPLES_MIN || f->leaves.n < FLOOR_SAMPLES_MIN)
                 return o;
-        o.real_low_ns = floor_real_ns(&o.cost, awake_ns, s->n, s->n_below, false);
+        o.cost.caller_low_ns = quantile(&f->callers, 1);
+        o.cost.leaf_ns = quantile(&f->leaves, 1);
+        for (size_t i = 0; i < ELEMENTSOF(permilles) && !o.has_cost; i++) {
+                o.cost.caller_high_ns = quantile(&f->callers, permilles[i]);
+                if (o.cost.caller_high_ns == COUNTED_NS || o.cost.leaf_ns == COUNTED_NS)
+                        return o;
+                o.real_low_ns = floor_real_ns(&o.cost, awake_ns, s->n, s->n_below, false);
+                o.has_cost = awake_ns == 0 || o.real_low_ns > 0;
+        }
         o.real_high_ns = floor_real_ns(&o.cost, awake_ns, s->n, s->n_below, true);
         /* Somebody has done something, so that the cost must be less than it seems. */
-        if (awake_ns > 0 && o.real_low_ns == 0) {
-                o.has_cost = false;
-                o.is_too_little = true;
-                return o;
+        o.is_too_little = !o.has_cost;
+        if (o.has_cost) {
+                o.low_percent = percent(awake_ns, o.real_high_ns);
+                o.high_percent = percent(awake_ns, o.real_low_ns);
         }
-        o.low_percent = percent(awake_ns, o.real_high_ns);
-        o.high_percent = percent(awake_ns, o.real_low_ns);
         return o;
 }
 
@@ -66,4 +152,19 @@ void overhead_describe(const Overhead *o, Buf *out) {
         else if (o->is_too_little)
                 buf_adds(out, "; too little to tell what of it tracing costs");
         buf_adds(out, ".");
+}
+
+int floor_new(Floor **ret, Pairing *pairing) {
+        Floor *f = calloc(1, sizeof(*f));
+
+        if (!f)
+                return -ENOMEM;
+        pairing_add_sink(pairing, NULL, end, f);
+        *ret = f;
+        return 0;
+}
+
+Floor *floor_free(Floor *f) {
+        free(f);
+        return NULL;
 }

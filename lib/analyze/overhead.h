@@ -4,17 +4,59 @@
 /*
  * Overhead: what tracing cost the outermost calls, and the sentence that says so
  *
- * What the recording itself shows (analyze/floor.h).  A tracer does not slow sleep down, so its share
- * is one of the time that was not waited: the same wherever it is told.
+ * It is found in the recording itself.  The tracer works at a call's beginning and end.  What it does
+ * outside of the two time stamps of a call is counted into the caller's own time, what it does between
+ * them into the call's.  Functions that do nearly nothing show how much that is:
  *
- * The outermost calls took shown.total_ns, of which shown.blocked_ns were waited; of the rest between
- * real_low_ns and real_high_ns would have been taken without the tracer, and low_percent to
- * high_percent are the tracer's.
+ *      a caller     the self time of a function that calls one other function once.  No such time is
+ *                   below what one call costs; the lowest of them, and the lowest tenth, say how
+ *                   much that is: between caller_low_ns and caller_high_ns
+ *      a leaf       the shortest calls that call nothing take leaf_ns, which is the tracer's
+ *
+ * What is left of a time T with N calls below it is then
+ *
+ *      T - caller * N - leaf * (N + 1)
+ *
+ * Callers that do something of their own may be so many that their lowest tenth would be more than all
+ * calls took: then it is a smaller part of them, down to a thousandth.
+ *
+ * "Lowest" is the lowest thousandth, which of up to a thousand is the minimum: of millions one or
+ * the other is wrong.  Memory does not depend on the calls.
+ *
+ * A tracer does not slow sleep down, so its share is one of the time that was not waited: the same
+ * wherever it is told.
  */
 
-#include "analyze/floor.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/pairing.h"
 #include "base/buf.h"
 
+#define FLOOR_SAMPLES_MIN 8 /* callers, and leaves, without which nothing is said */
+
+/* What a recording shows of it. */
+typedef struct Floor Floor;
+
+typedef struct FloorCost {
+        uint64_t caller_low_ns, caller_high_ns, leaf_ns;
+} FloorCost;
+
+/* The outermost calls, all together. */
+typedef struct FloorShown {
+        const Function *root; /* all of them are of this; NULL: of several, or there are none */
+        uint64_t n, total_ns;
+        uint64_t n_cut;      /* of them, those whose time is a lower bound */
+        uint64_t blocked_ns; /* of it, waited */
+        uint64_t n_below;    /* calls below them */
+} FloorShown;
+
+/*
+ * The outermost calls took shown.total_ns, of which shown.blocked_ns were waited; of the rest between
+ * real_low_ns and real_high_ns would have been taken without the tracer, and low_percent to
+ * high_percent are the tracer's.  Something is left of it with the highest cost, too, unless the
+ * lowest is already too much.
+ */
 typedef struct Overhead {
         FloorShown shown;
         FloorCost cost; /* if has_cost; what follows, too */
@@ -24,7 +66,26 @@ typedef struct Overhead {
         double low_percent, high_percent;
 } Overhead;
 
+/* A sink of @pairing, which must outlive its last step.  0 or -ENOMEM. */
+int floor_new(Floor **ret, Pairing *pairing);
+Floor *floor_free(Floor *f);
+DEFINE_CLEANUP(Floor *, floor_free);
+
 Overhead overhead_of(const Floor *f);
 /* "Shown 191.1 us a call of udp_sendmsg; about 40.0 to 43.0 us of it real, 77 to 79 % is what tracing
  * costs."  Nothing, if there are no calls. */
 void overhead_describe(const Overhead *o, Buf *out);
+
+/*
+ * floor_real_ns() - what is left of a time without the tracer
+ * @n_calls: whose time it is; of a self time: 1 for each call
+ * @n_below: of a total, calls anywhere below; of a self time, calls directly below
+ * @high:    with the lowest cost, else with the highest
+ *
+ * Not below 0.
+ */
+uint64_t floor_real_ns(const FloorCost *cost, uint64_t shown_ns, uint64_t n_calls, uint64_t n_below,
+                       bool high);
+/* The middle of the two. */
+uint64_t floor_likely_ns(const FloorCost *cost, uint64_t shown_ns, uint64_t n_calls,
+                         uint64_t n_below);

@@ -41,7 +41,7 @@ struct Pairing {
         bool has_lag;
         bool is_moved; /* readings are not of the moment of the call: nosleep-time, another clock */
         bool has_sched, keeps_arguments, is_sparse, places;
-        Sched *sched;
+        Sched sched;
         PairingWait wait;
         void *wait_userdata;
 };
@@ -509,7 +509,7 @@ static int come_back(Pairing *p, const SchedEvent *e, const Step *step) {
         uint32_t call;
         Held *h;
 
-        if (!sched_come_back(p->sched, e->pid, step->timestamp_ns, &w.wait))
+        if (!sched_come_back(&p->sched, e->pid, step->timestamp_ns, &w.wait))
                 return 0;
         stack = stacks_find(p->stacks, &task);
         h = stack ? stack->data : NULL;
@@ -531,10 +531,10 @@ static int note_sched(Pairing *p, const Step *step) {
         if (e.kind == SCHED_WAKING) {
                 Waker waker = waker_of(p, step);
 
-                sched_wake(p->sched, &e, step->timestamp_ns, &waker);
+                sched_wake(&p->sched, &e, step->timestamp_ns, &waker);
         } else if (e.kind == SCHED_SWITCH) {
                 p->has_sched = true;
-                r = sched_leave(p->sched, &e, step->timestamp_ns);
+                r = sched_leave(&p->sched, &e, step->timestamp_ns);
                 return r < 0 ? r : come_back(p, &e, step);
         }
         return 0;
@@ -629,8 +629,6 @@ int pairing_new(Pairing **ret) {
                 return -ENOMEM;
         p->n_held_max = HELD_MAX;
         r = stacks_new(&p->stacks);
-        if (r >= 0)
-                r = sched_new(&p->sched);
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(p);
@@ -646,7 +644,7 @@ Pairing *pairing_free(Pairing *p) {
                 held_free(p->spare[i]);
         hash_done(&p->roles);
         stacks_free(p->stacks);
-        sched_free(p->sched);
+        sched_done(&p->sched);
         free(p);
         return NULL;
 }

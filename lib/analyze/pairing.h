@@ -77,7 +77,7 @@ void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata);
 /* Whether there were sched_switch events. */
 bool pairing_has_sched(const Pairing *p);
 /* @begin may be NULL.  At most PAIRING_SINKS_MAX, before the first step; only one may use a frame's
- * `user` and `is_nested`, and only one its `data` and a stack's `number`. */
+ * `user` and `is_nested`, and only one its `data`. */
 void pairing_add_sink(Pairing *p, PairingBegin begin, PairingEnd end, void *userdata);
 /* Frames have begin_ns and end_ns. */
 void pairing_place(Pairing *p);

@@ -17,7 +17,6 @@
 
 /* What calls of a row took in the outermost call that is open. */
 typedef struct Part {
-        uint64_t number; /* of the first of them */
         uint32_t row;
         uint64_t n, self_ns, total_ns;
 } Part;
@@ -26,6 +25,7 @@ typedef struct Open {
         Part *parts;
         size_t n, n_room;
         size_t n_compact; /* from how many on they are added up in between */
+        struct Open *next, *next_spare;
 } Open;
 
 typedef struct Pointer {
@@ -39,11 +39,8 @@ typedef struct RootProfileData {
         Pointer *pointers; /* which row a function is */
         size_t n_pointers;
         Hash roots, pointers_at, rows,
-                edges; /* indices + 1, by name, by function, by name, by both ends */
-        Open *open;    /* index + 1 is the stack's number */
-        size_t n_open;
-        uint32_t *free; /* of them, those that are nobody's */
-        size_t n_free, n_free_room;
+                edges;      /* indices + 1, by name, by function, by name, by both ends */
+        Open *open, *spare; /* all there are, and of them those that are nobody's */
 } RootProfileData;
 
 /* --- roots, rows, edges ----------------------------------------------------------------------- */
@@ -101,6 +98,7 @@ static int find_named_row(RootProfileData *d, uint32_t root, const Frame *frame,
         Alike name = alike_of(frame->function);
         const RootProfileRow *row = root_profile_find(&d->p, root, &name, frame->in_irq);
         uint64_t key = place_key(alike_hash(&name), root, frame->in_irq);
+        RootProfileRoot *r;
 
         if (row) {
                 *ret = (uint32_t) (row - d->p.rows);
@@ -114,6 +112,10 @@ static int find_named_row(RootProfileData *d, uint32_t root, const Frame *frame,
                                                    .is_irq = frame->role == ROLE_IRQ,
                                                    .in_irq = frame->in_irq };
         *ret = (uint32_t) d->p.n_rows++;
+        r = &d->p.roots[root];
+        *(r->last_row > 0 ? &d->p.rows[r->last_row - 1].next : &r->first_row) = *ret + 1;
+        r->last_row = *ret + 1;
+        r->n_rows++;
         return 0;
 }
 
@@ -146,18 +148,40 @@ bool root_profile_has_edge(const RootProfile *p, uint32_t caller, uint32_t calle
 }
 
 static int note_edge(RootProfileData *d, uint32_t caller, uint32_t callee) {
+        RootProfileRoot *root;
+        uint32_t number;
+
         if (root_profile_has_edge(&d->p, caller, callee))
                 return 0;
         if (!ARRAY_GROW(d->p.edges, d->p.n_edges) ||
             hash_add(&d->edges, edge_key(caller, callee), 1) < 0)
                 return -ENOMEM;
-        d->p.edges[d->p.n_edges++] = (RootProfileEdge){ caller, callee };
+        d->p.edges[d->p.n_edges++] = (RootProfileEdge){ .caller = caller, .callee = callee };
+        root = &d->p.roots[d->p.rows[caller].root];
+        number = (uint32_t) d->p.n_edges;
+        *(root->last_edge > 0 ? &d->p.edges[root->last_edge - 1].next : &root->first_edge) = number;
+        root->last_edge = number;
         return 0;
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-/* A frame's user is its row. */
+/* NULL without memory. */
+static Open *take_spare(RootProfileData *d) {
+        Open *open = d->spare;
+
+        if (open) {
+                d->spare = open->next_spare;
+                return open;
+        }
+        open = malloc(sizeof(*open));
+        if (!open)
+                return NULL;
+        *open = (Open){ .n_compact = N_PARTS_MAX, .next = d->open };
+        return d->open = open;
+}
+
+/* A frame's user is its row; the data of an outermost one is what is open. */
 static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
         RootProfileData *d = userdata;
         uint32_t root = 0;
@@ -165,8 +189,10 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
 
         if (caller)
                 root = d->p.rows[caller->user].root;
-        else
-                r = find_root(d, frame->function, &root);
+        else {
+                frame->data = take_spare(d);
+                r = frame->data ? find_root(d, frame->function, &root) : -ENOMEM;
+        }
         if (r >= 0)
                 r = find_row(d, root, frame, &frame->user);
         if (r < 0 || !caller)
@@ -180,42 +206,20 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
         return note_edge(d, caller->user, frame->user);
 }
 
-static Open *open_of(RootProfileData *d, Stack *stack) {
-        if (stack->number > 0)
-                return &d->open[stack->number - 1];
-        if (d->n_free > 0) {
-                stack->number = d->free[--d->n_free];
-                return &d->open[stack->number - 1];
-        }
-        if (!ARRAY_GROW(d->open, d->n_open))
-                return NULL;
-        d->open[d->n_open] = (Open){ .n_compact = N_PARTS_MAX };
-        stack->number = (uint32_t) ++d->n_open;
-        return &d->open[stack->number - 1];
-}
-
-static int release(RootProfileData *d, Stack *stack) {
-        if (!ARRAY_ROOM(d->free, d->n_free_room, d->n_free + 1))
-                return -ENOMEM;
-        d->free[d->n_free++] = stack->number;
-        stack->number = 0;
-        return 0;
-}
-
 static int compare_parts(const void *a, const void *b) {
         const Part *x = a, *y = b;
 
         return (x->row > y->row) - (x->row < y->row);
 }
 
-/* One part for each row, of those from @first on. */
-static void compact(Open *open, size_t first) {
-        size_t n = first;
+/* One part for each row. */
+static void compact(Open *open) {
+        size_t n = 0;
 
-        if (open->n - first < 2)
+        if (open->n < 2)
                 return;
-        qsort(open->parts + first, open->n - first, sizeof(*open->parts), compare_parts);
-        for (size_t i = first + 1; i < open->n; i++) {
+        qsort(open->parts, open->n, sizeof(*open->parts), compare_parts);
+        for (size_t i = 1; i < open->n; i++) {
                 Part *sum = &open->parts[n];
                 const Part *part = &open->parts[i];
 
@@ -223,7 +227,6 @@ static void compact(Open *open, size_t first) {
                         open->parts[++n] = *part;
                         continue;
                 }
-                sum->number = MIN(sum->number, part->number);
                 sum->n += part->n;
                 sum->self_ns += part->self_ns;
                 sum->total_ns += part->total_ns;
@@ -231,57 +234,52 @@ static void compact(Open *open, size_t first) {
         open->n = n + 1;
 }
 
-/* What an outermost call consisted of; its own parts are the last ones. */
+/* What an outermost call consisted of. */
 static int add_up(RootProfileData *d, Open *open, const Call *call) {
         RootProfileRoot *root = &d->p.roots[d->p.rows[call->frame->user].root];
-        size_t first = open->n;
         int r = 0;
 
-        /* An interrupt before a late return stands beside what it interrupted. */
-        while (first > 0 && open->parts[first - 1].number >= call->frame->number)
-                first--;
         if (call->is_cut) {
                 root->n_cut++;
-        } else {
-                compact(open, first);
-                for (size_t i = first; i < open->n && r >= 0; i++) {
-                        const Part *part = &open->parts[i];
-                        RootProfileRow *row = &d->p.rows[part->row];
-
-                        row->n += part->n;
-                        r = quantiles_add(&row->self_ns, part->self_ns);
-                        if (r >= 0)
-                                r = quantiles_add(&row->total_ns, part->total_ns);
-                }
-                if (r >= 0)
-                        r = quantiles_add(&root->duration_ns, call->duration_ns);
+                return 0;
         }
-        open->n = first;
-        return r;
+        compact(open);
+        for (size_t i = 0; i < open->n && r >= 0; i++) {
+                const Part *part = &open->parts[i];
+                RootProfileRow *row = &d->p.rows[part->row];
+
+                row->n += part->n;
+                r = quantiles_add(&row->self_ns, part->self_ns);
+                if (r >= 0)
+                        r = quantiles_add(&row->total_ns, part->total_ns);
+        }
+        return r < 0 ? r : quantiles_add(&root->duration_ns, call->duration_ns);
 }
 
 static int end(void *userdata, const Call *call) {
-        RootProfileData *d = userdata;
-        Open *open = open_of(d, call->stack);
+        Open *open = call->stack->frames[0].data;
         const Frame *frame = call->frame;
-        int r;
+        RootProfileData *d = userdata;
 
-        if (!open || !ARRAY_ROOM(open->parts, open->n_room, open->n + 1))
+        if (!ARRAY_ROOM(open->parts, open->n_room, open->n + 1))
                 return -ENOMEM;
-        open->parts[open->n++] = (Part){ .number = frame->number,
-                                         .row = frame->user,
+        open->parts[open->n++] = (Part){ .row = frame->user,
                                          .n = !frame->is_nested,
                                          .self_ns = call->self_ns,
                                          .total_ns = frame->is_nested ? 0 : call->duration_ns };
-        if (!call->is_root) {
-                if (open->n >= open->n_compact) {
-                        compact(open, 0);
-                        open->n_compact = MAX(open->n * 2, (size_t) N_PARTS_MAX);
-                }
-                return 0;
+        if (call->is_root) {
+                int r = add_up(d, open, call);
+
+                open->n = 0;
+                open->next_spare = d->spare;
+                d->spare = open;
+                return r;
         }
-        r = add_up(d, open, call);
-        return r >= 0 && open->n == 0 ? release(d, call->stack) : r;
+        if (open->n >= open->n_compact) {
+                compact(open);
+                open->n_compact = MAX(open->n * 2, (size_t) N_PARTS_MAX);
+        }
+        return 0;
 }
 
 int root_profile_new(RootProfile **ret, Pairing *pairing) {
@@ -305,8 +303,11 @@ RootProfile *root_profile_free(RootProfile *p) {
                 quantiles_done(&p->rows[i].self_ns);
                 quantiles_done(&p->rows[i].total_ns);
         }
-        for (size_t i = 0; i < d->n_open; i++)
-                free(d->open[i].parts);
+        for (Open *open = d->open, *next; open; open = next) {
+                next = open->next;
+                free(open->parts);
+                free(open);
+        }
         free(p->roots);
         free(p->rows);
         free(p->edges);
@@ -315,8 +316,6 @@ RootProfile *root_profile_free(RootProfile *p) {
         hash_done(&d->pointers_at);
         hash_done(&d->rows);
         hash_done(&d->edges);
-        free(d->open);
-        free(d->free);
         free(d);
         return NULL;
 }

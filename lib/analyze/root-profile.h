@@ -25,6 +25,7 @@ typedef struct RootProfileRow {
         Alike name;
         const Function *function;
         uint32_t root;      /* index of one of the roots */
+        uint32_t next;      /* row of that root, its index plus 1; 0: it is the last */
         bool is_irq;        /* it is an interrupt */
         bool in_irq;        /* or below one */
         uint64_t n;         /* calls */
@@ -37,11 +38,15 @@ typedef struct RootProfileRoot {
         const Function *function;
         uint64_t n_cut;
         Quantiles duration_ns; /* of those that were not */
+        size_t n_rows;
+        uint32_t first_row, last_row; /* indices plus 1 */
+        uint32_t first_edge, last_edge;
 } RootProfileRoot;
 
 /* One function calls another one, which is no interrupt; indices of rows of the same root. */
 typedef struct RootProfileEdge {
         uint32_t caller, callee;
+        uint32_t next; /* as a row's */
 } RootProfileEdge;
 
 typedef struct RootProfile {
@@ -49,7 +54,7 @@ typedef struct RootProfile {
         size_t n_roots;
         RootProfileRow *rows;
         size_t n_rows;
-        RootProfileEdge *edges; /* each once, in no order */
+        RootProfileEdge *edges; /* each once */
         size_t n_edges;
 } RootProfile;
 

@@ -5,18 +5,6 @@
 
 #include "analyze/sched.h"
 #include "base/grow.h"
-#include "base/hash.h"
-
-typedef struct Task {
-        SchedWait wait;
-        bool is_away;
-} Task;
-
-struct Sched {
-        Task *tasks;
-        size_t n;
-        Hash by_pid; /* index + 1 */
-};
 
 /* --- what events say -------------------------------------------------------------------------- */
 
@@ -135,41 +123,41 @@ SchedEvent sched_parse(const Step *step) {
 
 /* --- tasks ------------------------------------------------------------------------------------ */
 
-static Task *find(Sched *s, int32_t pid) {
+static struct SchedTask *find(Sched *s, int32_t pid) {
         uint64_t i = hash_get(&s->by_pid, (uint64_t) pid);
 
         return i > 0 ? &s->tasks[i - 1] : NULL;
 }
 
-static Task *add(Sched *s, int32_t pid) {
+static struct SchedTask *add(Sched *s, int32_t pid) {
         if (!ARRAY_GROW(s->tasks, s->n) || hash_add(&s->by_pid, (uint64_t) pid, s->n + 1) < 0)
                 return NULL;
         return &s->tasks[s->n++];
 }
 
 int sched_leave(Sched *s, const SchedEvent *event, uint64_t timestamp_ns) {
-        Task *t;
+        struct SchedTask *t;
 
         if (event->left_pid <= 0)
                 return 0;
         t = find(s, event->left_pid) ?: add(s, event->left_pid);
         if (!t)
                 return -ENOMEM;
-        *t = (Task){
+        *t = (struct SchedTask){
                 .is_away = true,
                 .wait = { .left_ns = timestamp_ns, .state = event->left_state },
         };
         return 0;
 }
 
-static Task *away(Sched *s, int32_t pid) {
-        Task *t = find(s, pid);
+static struct SchedTask *away(Sched *s, int32_t pid) {
+        struct SchedTask *t = find(s, pid);
 
         return t && t->is_away ? t : NULL;
 }
 
 void sched_wake(Sched *s, const SchedEvent *event, uint64_t timestamp_ns, const Waker *waker) {
-        Task *t = away(s, event->pid);
+        struct SchedTask *t = away(s, event->pid);
 
         if (!t || t->wait.woken_ns > 0)
                 return;
@@ -178,7 +166,7 @@ void sched_wake(Sched *s, const SchedEvent *event, uint64_t timestamp_ns, const 
 }
 
 bool sched_come_back(Sched *s, int32_t pid, uint64_t timestamp_ns, SchedWait *ret) {
-        Task *t = away(s, pid);
+        struct SchedTask *t = away(s, pid);
 
         if (!t || timestamp_ns < t->wait.left_ns)
                 return false;
@@ -188,20 +176,7 @@ bool sched_come_back(Sched *s, int32_t pid, uint64_t timestamp_ns, SchedWait *re
         return true;
 }
 
-int sched_new(Sched **ret) {
-        Sched *s = calloc(1, sizeof(*s));
-
-        if (!s)
-                return -ENOMEM;
-        *ret = s;
-        return 0;
-}
-
-Sched *sched_free(Sched *s) {
-        if (!s)
-                return NULL;
+void sched_done(Sched *s) {
         free(s->tasks);
         hash_done(&s->by_pid);
-        free(s);
-        return NULL;
 }

@@ -21,10 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/cleanup.h"
+#include "base/hash.h"
 #include "calls/step.h"
-
-typedef struct Sched Sched;
 
 typedef enum SchedKind {
         SCHED_NONE, /* it is another event */
@@ -59,11 +57,19 @@ typedef struct SchedWait {
 /* What @step, a STEP_OTHER, says. */
 SchedEvent sched_parse(const Step *step);
 
-int sched_new(Sched **ret);
+/* One of zeroes knows nobody. */
+typedef struct Sched {
+        struct SchedTask {
+                SchedWait wait;
+                bool is_away;
+        } * tasks;
+        size_t n;
+        Hash by_pid; /* index + 1 */
+} Sched;
+
 /* The task of @event's left_pid leaves the CPU.  0 or -ENOMEM. */
 int sched_leave(Sched *s, const SchedEvent *event, uint64_t timestamp_ns);
 void sched_wake(Sched *s, const SchedEvent *event, uint64_t timestamp_ns, const Waker *waker);
 /* @pid comes to the CPU: whether it was seen to leave it. */
 bool sched_come_back(Sched *s, int32_t pid, uint64_t timestamp_ns, SchedWait *ret);
-Sched *sched_free(Sched *s);
-DEFINE_CLEANUP(Sched *, sched_free);
+void sched_done(Sched *s);

@@ -69,9 +69,8 @@ typedef struct Stack {
         uint32_t n, n_room;
         uint64_t last_ns; /* of its last step */
         int32_t floor;    /* the lowest depth it was seen at; INT32_MAX: at none */
-        int32_t counter;  /* the caller's, 0 at first, like the next three */
+        int32_t counter;  /* the caller's, 0 at first, like the next two */
         uint64_t base_ns;
-        uint32_t number;
         void *data;
         char comm[16]; /* cut; empty: not known */
         int32_t pid;

@@ -9,20 +9,30 @@
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* What stands for @c, which is ASCII or not plain text, perhaps made in @room; NULL: @c itself. */
-typedef const char *(*Language)(uint32_t c, char room[static 8]);
+typedef struct Language {
+        const char *instead[128]; /* of ASCII */
+        const char *other;        /* of what else it has not; NULL: \uXXXX */
+        bool has_all;             /* else only what is plain text (base/plain-text.h) */
+} Language;
 
-static void escape(Buf *out, const char *s, size_t n, Language language) {
+static void escape(Buf *out, const char *s, size_t n, const Language *language) {
         size_t i = 0, begin = 0;
         char room[8];
 
         while (i < n) {
                 uint32_t c;
                 size_t length = utf8_decode(s + i, n - i, &c);
-                const char *instead = length == 0                        ? REPLACEMENT
-                                      : c < 0x80 || !plain_code_point(c) ? language(c, room)
-                                                                         : NULL;
+                const char *instead = NULL;
 
+                if (length == 0)
+                        instead = REPLACEMENT;
+                else if (c < ELEMENTSOF(language->instead) && language->instead[c])
+                        instead = language->instead[c];
+                else if (language->has_all ? c == 0 || c == 0xfffe || c == 0xffff
+                                           : !plain_code_point(c))
+                        instead = language->other ?: c > 0xffff ? REPLACEMENT : room;
+                if (instead == room)
+                        (void) snprintf(room, sizeof(room), "\\u%04x", c);
                 if (instead) {
                         buf_add(out, s + begin, i - begin);
                         buf_adds(out, instead);
@@ -34,99 +44,67 @@ static void escape(Buf *out, const char *s, size_t n, Language language) {
                 buf_add(out, s + begin, n - begin);
 }
 
-static const char *in_json(uint32_t c, char room[static 8]) {
-        if (c == '"')
-                return "\\\"";
-        if (c == '\\')
-                return "\\\\";
-        if (plain_code_point(c) && c != '<' && c != '>' && c != '&')
-                return NULL;
-        if (c > 0xffff)
-                return REPLACEMENT;
-        (void) snprintf(room, 8, "\\u%04x", c);
-        return room;
-}
-
 void escape_json(Buf *out, const char *s, size_t n) {
-        escape(out, s, n, in_json);
-}
+        static const Language json = { .instead = { ['"'] = "\\\"",
+                                                    ['\\'] = "\\\\",
+                                                    ['<'] = "\\u003c",
+                                                    ['>'] = "\\u003e",
+                                                    ['&'] = "\\u0026" } };
 
-static const char *in_quotes(uint32_t c, char room[static 8]) {
-        return c == '"' ? "\"\"" : c == '\n' || plain_code_point(c) ? NULL : REPLACEMENT;
+        escape(out, s, n, &json);
 }
 
 void escape_csv(Buf *out, const char *s, size_t n) {
+        static const Language in_quotes = { .instead = { ['"'] = "\"\"", ['\n'] = "\n" },
+                                            .other = REPLACEMENT };
         bool quoted = n > 0 && (s[0] == ' ' || s[n - 1] == ' ');
 
         for (size_t i = 0; i < n && !quoted; i++)
                 quoted = (unsigned char) s[i] < ' ' || s[i] == '"' || s[i] == ',' || s[i] == 0x7f;
         if (quoted)
                 buf_add(out, "\"", 1);
-        escape(out, s, n, in_quotes);
+        escape(out, s, n, &in_quotes);
         if (quoted)
                 buf_add(out, "\"", 1);
 }
 
 /* XML has no control characters but three, not even escaped. */
-static const char *in_xml(uint32_t c, char room[static 8]) {
-        switch (c) {
-        case '&':
-                return "&amp;";
-        case '<':
-                return "&lt;";
-        case '>':
-                return "&gt;";
-        case '"':
-                return "&quot;";
-        case '\'':
-                return "&#39;";
-        case '\t':
-        case '\n':
-        case '\r':
-                (void) snprintf(room, 8, "&#%u;", c);
-                return room;
-        default:
-                return plain_code_point(c) ? NULL : REPLACEMENT;
-        }
-}
-
 void escape_xml(Buf *out, const char *s, size_t n) {
-        escape(out, s, n, in_xml);
-}
+        static const Language xml = { .instead = { ['&'] = "&amp;",
+                                                   ['<'] = "&lt;",
+                                                   ['>'] = "&gt;",
+                                                   ['"'] = "&quot;",
+                                                   ['\''] = "&#39;",
+                                                   ['\t'] = "&#9;",
+                                                   ['\n'] = "&#10;",
+                                                   ['\r'] = "&#13;" },
+                                      .other = REPLACEMENT };
 
-static const char *in_dot(uint32_t c, char room[static 8]) {
-        switch (c) {
-        case '"':
-                return "\\\"";
-        case '\\':
-                return "\\\\";
-        case '&': /* begins an entity of HTML in a label, too */
-                return "&amp;";
-        case '\n':
-                return "\\n";
-        default:
-                return plain_code_point(c) ? NULL : REPLACEMENT;
-        }
+        escape(out, s, n, &xml);
 }
 
 void escape_dot(Buf *out, const char *s, size_t n) {
-        escape(out, s, n, in_dot);
-}
+        static const Language dot = {
+                .instead = { ['"'] = "\\\"",
+                             ['\\'] = "\\\\",
+                             ['&'] = "&amp;", /* begins an entity of HTML in a label, too */
+                             ['\n'] = "\\n" },
+                .other = REPLACEMENT
+        };
 
-static const char *in_folded(uint32_t c, char room[static 8]) {
-        return c == ';' ? ":" : plain_code_point(c) ? NULL : "?";
+        escape(out, s, n, &dot);
 }
 
 void escape_folded(Buf *out, const char *s, size_t n) {
-        escape(out, s, n, in_folded);
-}
+        static const Language folded = { .instead = { [';'] = ":" }, .other = "?" };
 
-static const char *in_utf8(uint32_t c, char room[static 8]) {
-        return c == 0 || c == 0xfffe || c == 0xffff ? REPLACEMENT : NULL;
+        escape(out, s, n, &folded);
 }
 
 void escape_utf8(Buf *out, const char *s, size_t n) {
-        escape(out, s, n, in_utf8);
+        static const Language any = { .has_all = true, .other = REPLACEMENT };
+
+        escape(out, s, n, &any);
 }
 
 void escape_u64(Buf *out, uint64_t n) {

@@ -14,7 +14,7 @@
 
 #include <inttypes.h>
 
-#include "analyze/path-match.h"
+#include "analyze/alike.h"
 #include "base/figure.h"
 #include "base/unit.h"
 #include "export/escape.h"
@@ -33,8 +33,8 @@ typedef struct Drawing {
         Buf *out;
         const Flame *flame;
         const CallNode *root;
-        const Hash *path_match; /* of what it is compared with */
-        uint64_t min_ns;        /* of what is drawn */
+        const Hash *nodes_before; /* of what it is compared with */
+        uint64_t min_ns;          /* of what is drawn */
         int32_t n_levels;
         uint64_t n_left_out;
         uint64_t n_calls, n_before_calls; /* outermost */
@@ -51,7 +51,7 @@ static uint64_t count_outermost(const CallNode *root) {
 
 static const CallNode *find_twin(const Drawing *d, const CallNode *before,
                                  const Function *function) {
-        return d->path_match ? path_match_find(d->path_match, before, function) : NULL;
+        return d->nodes_before ? alike_find_node(d->nodes_before, before, function) : NULL;
 }
 
 static double per_call(const CallNode *node, uint64_t n_calls) {
@@ -198,14 +198,14 @@ static void add_text(Drawing *d, const char *class, int x, int y, const char *te
 
 int flame_write(Buf *out, const Flame *flame) {
         Drawing d = { .out = out, .flame = flame, .root = call_tree_root(flame->tree) };
-        _cleanup_(hash_done) Hash path_match = {};
+        _cleanup_(hash_done) Hash nodes_before = {};
         int height, r;
 
         if (flame->before) {
-                r = path_match_init(&path_match, flame->before);
+                r = alike_index_nodes(&nodes_before, flame->before);
                 if (r < 0)
                         return r;
-                d.path_match = &path_match;
+                d.nodes_before = &nodes_before;
         }
         measure(&d);
         height = TOP + (d.n_levels + 1) * ROW + BOTTOM;

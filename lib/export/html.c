@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 
-#include "analyze/by-root.h"
 #include "analyze/overhead.h"
 #include "analyze/ranges.h"
 #include "base/figure.h"
@@ -36,7 +35,7 @@ typedef struct Slow {
 typedef struct Html {
         ExportState s;
         Floor *floor;
-        ByRoot *roots;
+        Quantiles durations; /* of outermost calls that were not cut */
         Slow slowest[N_SLOWEST];
         size_t n_slowest;
         uint64_t n_calls, n_cut, n_outermost;
@@ -72,9 +71,10 @@ static int html_call(void *p, const Call *call) {
         h->n_calls++;
         h->n_cut += call->is_cut;
         h->n_outermost += call->is_root;
-        if (call->is_root && !call->is_cut)
-                note_slow(h, call);
-        return 0;
+        if (!call->is_root || call->is_cut)
+                return 0;
+        note_slow(h, call);
+        return quantiles_add(&h->durations, call->duration_ns);
 }
 
 /* --- parts of the page ------------------------------------------------------------------------ */
@@ -208,7 +208,7 @@ static void add_tree(Html *h) {
 }
 
 static void add_histogram(Html *h) {
-        const Quantiles *s = &by_root_all(h->roots)->quantiles;
+        const Quantiles *s = &h->durations;
         Buf *out = h->s.out;
         Range ranges[RANGES_MAX];
         size_t n = ranges_of(ranges, s, false);
@@ -304,14 +304,11 @@ static void html_done(void *p) {
         Html *h = p;
 
         floor_free(h->floor);
-        by_root_free(h->roots);
+        quantiles_done(&h->durations);
 }
 
 static int html_init(void *p, Pairing *pairing) {
-        Html *h = p;
-        int r = floor_new(&h->floor, pairing);
-
-        return r < 0 ? r : by_root_new(&h->roots, pairing, NULL);
+        return floor_new(&((Html *) p)->floor, pairing);
 }
 
 const Exporter exporter_html = {

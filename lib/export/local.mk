@@ -2,10 +2,7 @@
 noinst_LIBRARIES += %D%/libexport.a
 %C%_libexport_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_libexport_a_SOURCES = \
-	%D%/call-row.c \
-	%D%/call-row.h \
 	%D%/chrome.c \
-	%D%/csv.c \
 	%D%/dot.c \
 	%D%/escape.c \
 	%D%/escape.h \
@@ -18,11 +15,10 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/html.c \
 	%D%/intern.c \
 	%D%/intern.h \
-	%D%/json.c \
 	%D%/perfetto.c \
-	%D%/proto.h \
 	%D%/spans.c \
 	%D%/spans.h \
-	%D%/speedscope.c
+	%D%/speedscope.c \
+	%D%/table.c
 export_libs = %D%/libexport.a $(analyze_libs)
 dist_pkgdata_DATA += %D%/calls.schema.json

@@ -22,7 +22,6 @@
 #include "export/escape.h"
 #include "export/exporter.h"
 #include "export/intern.h"
-#include "export/proto.h"
 #include "export/spans.h"
 
 enum { /* fields */
@@ -76,16 +75,16 @@ static const char *const annotations[] = { "cpu", "retval", "cut" };
 typedef struct Cpu {
         int64_t key;      /* of the task that runs; 0: none was seen */
         uint64_t last_ns; /* when it was last seen; never runs back, as a text's times may */
-        bool has_track, has_irq_track;
 } Cpu;
 
 #define ARROW_ENDED UINT64_MAX /* who was woken has been seen running */
 
-typedef struct IrqEvent {
+/* A call begins or ends. */
+typedef struct Slice {
         const Function *function; /* NULL: the last one ends */
         uint64_t at_ns;
         bool is_cut; /* known when it ends */
-} IrqEvent;
+} Slice;
 
 /* An interrupt. */
 typedef struct IrqRun {
@@ -98,16 +97,61 @@ typedef struct Perfetto {
         ExportState s;
         Buf packet, event, inner;
         Intern names; /* of functions */
-        Hash tracks;  /* that are described: uuids of tasks */
+        Hash tracks;  /* that are described: uuids */
         Cpu *cpus;
         size_t n_cpus;
         Hash arrows; /* flows to who has been woken, by pid */
         uint64_t n_flows;
-        IrqEvent *irq_events; /* that are written at the end, those of a run in order */
+        Slice *irq_slices; /* that are written at the end, those of a run in order */
         IrqRun *irq_runs;
-        size_t n_irq_events, n_irq_runs;
+        size_t n_irq_slices, n_irq_runs;
         size_t irq_depth; /* of what is open in the run that is put aside; 0: none is */
 } Perfetto;
+
+/* --- fields of Protocol Buffers ---------------------------------------------------------------- */
+
+/*
+ * A message inside another one is made in a Buf of its own first, since its length comes before it.
+ * Source: protobuf.dev, "Encoding".
+ */
+static void proto_varint(Buf *b, uint64_t v) {
+        char bytes[10];
+        size_t n = 0;
+
+        for (; v >= 0x80; v >>= 7)
+                bytes[n++] = (char) (v | 0x80);
+        bytes[n++] = (char) v;
+        buf_add(b, bytes, n);
+}
+
+/* uint32, uint64, bool, enum; int64 cast. */
+static void proto_u64(Buf *b, unsigned field, uint64_t v) {
+        proto_varint(b, field << 3);
+        proto_varint(b, v);
+}
+
+static void proto_fixed64(Buf *b, unsigned field, uint64_t v) {
+        char bytes[8];
+
+        for (size_t i = 0; i < sizeof(bytes); i++)
+                bytes[i] = (char) (v >> 8 * i);
+        proto_varint(b, field << 3 | 1);
+        buf_add(b, bytes, sizeof(bytes));
+}
+
+/* string, bytes; a string must be UTF-8. */
+static void proto_bytes(Buf *b, unsigned field, const void *data, size_t n) {
+        proto_varint(b, field << 3 | 2);
+        proto_varint(b, n);
+        buf_add(b, data, n);
+}
+
+/* A message; @message is empty afterwards, and its error @b's. */
+static void proto_message(Buf *b, unsigned field, Buf *message) {
+        proto_bytes(b, field, message->data, message->n_data);
+        b->error = b->error ?: message->error;
+        message->n_data = 0;
+}
 
 /* --- packets ---------------------------------------------------------------------------------- */
 
@@ -168,6 +212,7 @@ static int perfetto_begin(void *userdata) {
         Perfetto *p = userdata;
         int r = 0;
 
+        p->packet = p->event = p->inner = BUF_INIT;
         for (size_t i = 0; i < ELEMENTSOF(categories); i++)
                 add_interned(p, INTERNED_CATEGORIES, i + 1, categories[i], strlen(categories[i]));
         for (size_t i = 0; i < ELEMENTSOF(annotations); i++)
@@ -204,22 +249,15 @@ static int task_track(Perfetto *p, const SpansTask *task, uint64_t *ret) {
         return write_track(p, uuid, UUID_TASKS, name, strlen(name));
 }
 
-static Cpu *get_cpu(Perfetto *p, uint32_t cpu) {
-        return ARRAY_REACH(p->cpus, p->n_cpus, cpu) ? &p->cpus[cpu] : NULL;
-}
-
 static int describe_cpu(Perfetto *p, uint32_t cpu, bool is_irq) {
-        Cpu *c = get_cpu(p, cpu);
-        bool *has = c ? is_irq ? &c->has_irq_track : &c->has_track : NULL;
+        uint64_t uuid = is_irq ? UUID_IRQ(cpu) : UUID_CPU(cpu);
+        int r = is_new_track(p, uuid), n;
         char name[32];
-        int n;
 
-        if (!has || *has)
-                return has ? 0 : -ENOMEM;
-        *has = true;
+        if (r <= 0)
+                return r;
         n = snprintf(name, sizeof(name), "CPU %u", cpu);
-        return write_track(p, is_irq ? UUID_IRQ(cpu) : UUID_CPU(cpu),
-                           is_irq ? UUID_IRQS : UUID_CPUS, name, (size_t) n);
+        return write_track(p, uuid, is_irq ? UUID_IRQS : UUID_CPUS, name, (size_t) n);
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
@@ -240,66 +278,61 @@ static int name_function(Perfetto *p, const Function *f, uint64_t *ret_iid) {
         return end_packet(p);
 }
 
-/* @call: NULL: it begins. */
-static int write_slice(Perfetto *p, uint64_t track, unsigned category, const Span *span,
-                       const Call *call) {
+/* @call: NULL: what it returned is not told. */
+static int write_slice(Perfetto *p, uint64_t track, unsigned category, const Slice *slice,
+                       uint32_t cpu, const Call *call) {
+        bool begins = slice->function;
         uint64_t iid = 0;
-        int r = call ? 0 : name_function(p, span->function, &iid);
+        int r = begins ? name_function(p, slice->function, &iid) : 0;
 
         if (r < 0)
                 return r;
-        begin_event(p, call ? TYPE_END : TYPE_BEGIN, track, category);
-        if (!call) {
+        begin_event(p, begins ? TYPE_BEGIN : TYPE_END, track, begins ? category : 0);
+        if (begins) {
                 proto_u64(&p->event, EVENT_NAME_IID, iid);
-                annotate(p, ANNOTATED_CPU, ANNOTATION_UINT, span->cpu);
-        } else {
-                if (call->is_cut)
-                        annotate(p, ANNOTATED_CUT, ANNOTATION_BOOL, true);
-                if (call->has_retval)
-                        annotate(p, ANNOTATED_RETVAL, ANNOTATION_INT, call->retval);
+                annotate(p, ANNOTATED_CPU, ANNOTATION_UINT, cpu);
         }
-        return write_event(p, span->at_ns);
+        if (slice->is_cut)
+                annotate(p, ANNOTATED_CUT, ANNOTATION_BOOL, true);
+        if (call && call->has_retval)
+                annotate(p, ANNOTATED_RETVAL, ANNOTATION_INT, call->retval);
+        return write_event(p, slice->at_ns);
 }
 
 /* What is in an interrupt is put aside.  What was told before its end was known is in the task's track
  * alone, for others may come in between. */
-static int put_aside(Perfetto *p, const Span *span, bool begins) {
-        if (!ARRAY_GROW(p->irq_events, p->n_irq_events))
+static int put_aside(Perfetto *p, const Slice *slice, uint32_t cpu) {
+        if (!ARRAY_GROW(p->irq_slices, p->n_irq_slices))
                 return -ENOMEM;
         if (p->irq_depth == 0) {
                 if (!ARRAY_GROW(p->irq_runs, p->n_irq_runs))
                         return -ENOMEM;
-                p->irq_runs[p->n_irq_runs++] = (IrqRun){ .begin_ns = span->at_ns,
-                                                         .first = p->n_irq_events,
-                                                         .cpu = span->cpu };
+                p->irq_runs[p->n_irq_runs++] =
+                        (IrqRun){ .begin_ns = slice->at_ns, .first = p->n_irq_slices, .cpu = cpu };
         }
-        p->irq_events[p->n_irq_events++] = (IrqEvent){
-                .function = begins ? span->function : NULL,
-                .at_ns = span->at_ns,
-                .is_cut = !begins && span->is_cut,
-        };
+        p->irq_slices[p->n_irq_slices++] = *slice;
         p->irq_runs[p->n_irq_runs - 1].n++;
-        p->irq_depth += begins ? 1 : -1;
+        p->irq_depth += slice->function ? 1 : -1;
         return 0;
 }
 
 static int perfetto_span(void *userdata, const SpansTask *task, const Span *span,
                          const Call *call) {
-        Perfetto *p = userdata;
+        Slice slice = { .function = call ? NULL : span->function,
+                        .at_ns = span->at_ns,
+                        .is_cut = call && span->is_cut };
         bool in_irq = span->in_irq && !span->is_endless && span->cpu < N_CPUS;
+        Perfetto *p = userdata;
         uint64_t track;
         int r = task_track(p, task, &track);
 
         if (r >= 0 && in_irq)
-                r = put_aside(p, span, !call);
+                r = put_aside(p, &slice, span->cpu);
         /* In the task's track an interrupt's outermost call stands for all of it. */
         if (r < 0 || (in_irq && p->irq_depth != (call ? 0 : 1)))
                 return r;
-        return write_slice(p, track,
-                           call               ? 0
-                           : span->begins_irq ? CATEGORY_INTERRUPT
-                                              : CATEGORY_FUNCTION,
-                           span, call);
+        return write_slice(p, track, span->begins_irq ? CATEGORY_INTERRUPT : CATEGORY_FUNCTION,
+                           &slice, span->cpu, call);
 }
 
 static int compare_runs(const void *a, const void *b) {
@@ -310,23 +343,6 @@ static int compare_runs(const void *a, const void *b) {
         if (x->begin_ns != y->begin_ns)
                 return x->begin_ns < y->begin_ns ? -1 : 1;
         return (x->first > y->first) - (x->first < y->first);
-}
-
-static int write_irq_event(Perfetto *p, const IrqEvent *event, uint32_t cpu, uint64_t at_ns) {
-        uint64_t iid = 0;
-        int r = event->function ? name_function(p, event->function, &iid) : 0;
-
-        if (r < 0)
-                return r;
-        begin_event(p, event->function ? TYPE_BEGIN : TYPE_END, UUID_IRQ(cpu),
-                    event->function ? CATEGORY_INTERRUPT : 0);
-        if (event->function) {
-                proto_u64(&p->event, EVENT_NAME_IID, iid);
-                annotate(p, ANNOTATED_CPU, ANNOTATION_UINT, cpu);
-        }
-        if (event->is_cut)
-                annotate(p, ANNOTATED_CUT, ANNOTATION_BOOL, true);
-        return write_event(p, at_ns);
 }
 
 /* Tasks' trees do not come in the order of a CPU's time. */
@@ -344,10 +360,11 @@ static int write_irqs(Perfetto *p) {
                 shift_ns = last_ns - MIN(last_ns, run->begin_ns);
                 r = describe_cpu(p, run->cpu, true);
                 for (size_t k = 0; k < run->n && r >= 0; k++) {
-                        const IrqEvent *event = &p->irq_events[run->first + k];
+                        Slice slice = p->irq_slices[run->first + k];
 
-                        last_ns = MIN(event->at_ns + shift_ns, SPANS_END_NS);
-                        r = write_irq_event(p, event, run->cpu, last_ns);
+                        slice.at_ns = last_ns = MIN(slice.at_ns + shift_ns, SPANS_END_NS);
+                        r = write_slice(p, UUID_IRQ(run->cpu), CATEGORY_INTERRUPT, &slice, run->cpu,
+                                        NULL);
                 }
         }
         return r;
@@ -461,9 +478,9 @@ static int perfetto_step(void *userdata, const Step *step) {
                 return 0;
         if (step->kind == STEP_LOST)
                 return write_loss(p, step);
-        cpu = get_cpu(p, step->cpu);
-        if (!cpu)
+        if (!ARRAY_REACH(p->cpus, p->n_cpus, step->cpu))
                 return -ENOMEM;
+        cpu = &p->cpus[step->cpu];
         if (cpu->key != step_task_key(step))
                 r = begin_run(p, step);
         cpu->last_ns = MAX(cpu->last_ns, step->timestamp_ns);
@@ -490,16 +507,8 @@ static void perfetto_done(void *userdata) {
         hash_done(&p->tracks);
         free(p->cpus);
         hash_done(&p->arrows);
-        free(p->irq_events);
+        free(p->irq_slices);
         free(p->irq_runs);
-}
-
-static int perfetto_init(void *userdata, Pairing *pairing) {
-        Perfetto *p = userdata;
-
-        (void) pairing;
-        p->packet = p->event = p->inner = BUF_INIT;
-        return 0;
 }
 
 const Exporter exporter_perfetto = {
@@ -511,7 +520,6 @@ const Exporter exporter_perfetto = {
                          "\"trace_processor --httpd\"",
         .n_bytes = sizeof(Perfetto),
         .span = perfetto_span,
-        .init = perfetto_init,
         .begin = perfetto_begin,
         .step = perfetto_step,
         .end = perfetto_end,

@@ -40,11 +40,8 @@ const char *spans_name_task(char ret[static SPANS_NAME_MAX], const SpansTask *ta
 
 /* Its number, from 1; 0 without memory. */
 static uint32_t number_of(Spans *s, const Stack *stack) {
-        uint64_t key = (uint64_t) stack->key, number;
+        uint64_t key = (uint64_t) stack->key, number = hash_get(&s->numbers, key);
 
-        if (stack->number > 0 && s->tasks[stack->number - 1].key == stack->key)
-                return stack->number;
-        number = hash_get(&s->numbers, key);
         if (number > 0)
                 return (uint32_t) number;
         if (!ARRAY_GROW(s->tasks, s->n_tasks) || hash_add(&s->numbers, key, s->n_tasks + 1) < 0)
@@ -88,12 +85,10 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
         Spans *s = userdata;
         Task *t;
 
-        if (!caller) {
-                stack->number = number_of(s, stack);
-                if (stack->number == 0)
-                        return -ENOMEM;
-        }
-        t = &s->tasks[stack->number - 1];
+        frame->user = caller ? caller->user : number_of(s, stack);
+        if (frame->user == 0)
+                return -ENOMEM;
+        t = &s->tasks[frame->user - 1];
         if (!caller)
                 t->shift_ns = t->last_ns - MIN(t->last_ns, frame->begin_ns);
         return pass_on(s, t, stack, frame, NULL);
@@ -102,7 +97,7 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
 static int end(void *userdata, const Call *call) {
         Spans *s = userdata;
 
-        return pass_on(s, &s->tasks[call->stack->number - 1], call->stack, call->frame, call);
+        return pass_on(s, &s->tasks[call->frame->user - 1], call->stack, call->frame, call);
 }
 
 int spans_new(Spans **ret, Pairing *pairing, SpansListener listener, void *userdata) {

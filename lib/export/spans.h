@@ -57,7 +57,7 @@ typedef int (*SpansListener)(void *userdata, const SpansTask *task, const Span *
 
 typedef struct Spans Spans;
 
-/* A sink of @pairing, which must outlive its last step; what uses a stack's number.  0 or -ENOMEM. */
+/* A sink of @pairing, which must outlive its last step; what uses a frame's user.  0 or -ENOMEM. */
 int spans_new(Spans **ret, Pairing *pairing, SpansListener listener, void *userdata);
 Spans *spans_free(Spans *s);
 DEFINE_CLEANUP(Spans *, spans_free);

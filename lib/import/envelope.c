@@ -26,21 +26,16 @@ struct Envelope {
         uint64_t layers_of;
         bool layers_are_other;
         size_t n_joint;
-        char *joint;   /* LINES_MAX_BYTES, like */
-        char *room[2]; /* of the line, and of the one behind it */
+        char joint[LINES_MAX_BYTES];
+        char room[2][LINES_MAX_BYTES]; /* of the line, and of the one behind it */
 };
 
 int envelope_new(Envelope **ret) {
-        _cleanup_(envelope_freep) Envelope *e = calloc(1, sizeof(*e));
+        Envelope *e = calloc(1, sizeof(*e));
 
         if (!e)
                 return -ENOMEM;
-        e->joint = malloc(LINES_MAX_BYTES);
-        e->room[0] = malloc(LINES_MAX_BYTES);
-        e->room[1] = malloc(LINES_MAX_BYTES);
-        if (!e->joint || !e->room[0] || !e->room[1])
-                return -ENOMEM;
-        *ret = TAKE_PTR(e);
+        *ret = e;
         return 0;
 }
 
@@ -484,11 +479,6 @@ const char *envelope_name(const Envelope *e) {
 }
 
 Envelope *envelope_free(Envelope *e) {
-        if (!e)
-                return NULL;
-        free(e->joint);
-        free(e->room[0]);
-        free(e->room[1]);
         free(e);
         return NULL;
 }

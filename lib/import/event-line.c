@@ -1,23 +1,42 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
+ * One line of a text of events:
+ *
+ *      cat-412   [001] d..2.    10.001234: funcgraph_entry:        1.302 us   |      netif_rx();
+ *      task      CPU   flags    time       event                    duration     depth, call
+ *
+ * `trace-cmd report` prints such lines of a function_graph recording, with the
+ * events that were recorded beside it.  Without flags, with the latency format's
+ * columns ("cat-412     1d..2.    10.001234:"), with "-0x1" instead of flags (-R), a
+ * task group behind the task, nanoseconds (-t), a difference behind the time
+ * (--ts-diff), the recording's name before the task (several with -i).
+ *
+ * A call is drawn, or said in words where its event is not drawn:
+ *
+ *      funcgraph_entry:      ! 129.316 us |      irq_enter_rcu(); (ret=0x0)
+ *      funcgraph_entry:      --> irq_enter_rcu (2)                                         -N
+ *      funcgraph_exit:       <-- irq_enter_rcu (2) (start: a105  end: a106) over: 2
+ *      funcgraph_entry:      func=irq_enter_rcu depth=2                                    -R
+ *      funcgraph_exit:       func=irq_enter_rcu depth=2 overrun=0 calltime=a105 rettime=a106
+ *
  * Where the task ends is the only thing that is not plain to see, since a comm may
  * hold anything: at the first dash behind which a number, a CPU, a time and an event
  * follow.  What an event's text is, is the kernel's, or somebody's who wrote to
  * trace_marker, and is not looked into but of calls.
+ *
+ * Source: trace-cmd 3.3, tracecmd/trace-read.c, trace_show_data(), and
+ * lib/trace-cmd/trace-ftrace.c; linux 6.12 kernel/trace/trace_entries.h.
  */
 
 #include "calls/step.h"
-#include "import/event-line.h"
+#include "import/text-line.h"
 #include "import/scan.h"
 
-#define PID_MAX 4194304
-#define CPU_MAX 8191
 #define COMM_COLUMNS 16
 #define COMM_COLUMNS_SHORT 8 /* the latency format's */
 #define FLAGS_MAX 8
 #define EVENT_NAME_MAX ((size_t) 64)
-#define LABEL_MAX 1023
 
 static const struct {
         const char *name;
@@ -27,11 +46,6 @@ static const struct {
         { "funcgraph_exit:", false },
         { "fgraph_retaddr_entry:", true },
 };
-
-static void damaged(EventLine *l, const char *problem) {
-        l->kind = EVENT_DAMAGED;
-        l->problem = problem;
-}
 
 static const char *word_end(const Scan *s) {
         const char *p = s->p;
@@ -50,7 +64,7 @@ static void skip_group(Scan *s) {
         if (!scan_text(&t, "("))
                 return;
         (void) scan_blanks(&t);
-        if (!scan_number(&t, PID_MAX, &pid))
+        if (!scan_number(&t, LINE_PID_MAX, &pid))
                 while (scan_text(&t, "-"))
                         ;
         if (scan_text(&t, ")"))
@@ -58,7 +72,7 @@ static void skip_group(Scan *s) {
 }
 
 /* "[001] d..2.", "  1d..2.", and both with "-0x1". */
-static bool parse_cpu(Scan *s, EventLine *l, bool *ret_short) {
+static bool parse_cpu(Scan *s, TextLine *l, bool *ret_short) {
         bool bracket;
         uint64_t cpu;
         size_t n;
@@ -67,7 +81,7 @@ static bool parse_cpu(Scan *s, EventLine *l, bool *ret_short) {
         if (scan_blanks(s) == 0)
                 return false;
         bracket = scan_text(s, "[");
-        if (!scan_number(s, CPU_MAX, &cpu) || (bracket && !scan_text(s, "]")))
+        if (!scan_number(s, LINE_CPU_MAX, &cpu) || (bracket && !scan_text(s, "]")))
                 return false;
         l->cpu = (uint32_t) cpu;
         *ret_short = !bracket;
@@ -84,7 +98,7 @@ static bool parse_cpu(Scan *s, EventLine *l, bool *ret_short) {
 }
 
 /* "  10.001234: ", "  10.001234567: ", "  10001234567: " */
-static bool parse_time(Scan *s, EventLine *l) {
+static bool parse_time(Scan *s, TextLine *l) {
         uint64_t whole, fraction = 0;
         size_t n = 0;
 
@@ -114,13 +128,13 @@ static void skip_difference(Scan *s) {
 }
 
 /* All before the event, of which the task ends at @dash. */
-static bool parse_place(Scan *s, EventLine *l, const char *dash) {
+static bool parse_place(Scan *s, TextLine *l, const char *dash) {
         size_t n = (size_t) (dash - s->p), n_columns;
         Scan t = { dash + 1, s->end };
         bool is_short;
         uint64_t pid;
 
-        if (!scan_number(&t, PID_MAX, &pid))
+        if (!scan_number(&t, LINE_PID_MAX, &pid))
                 return false;
         skip_group(&t);
         if (!parse_cpu(&t, l, &is_short) || !parse_time(&t, l))
@@ -128,16 +142,16 @@ static bool parse_place(Scan *s, EventLine *l, const char *dash) {
         (void) scan_blanks(&t);
         skip_difference(&t);
         n_columns = is_short ? COMM_COLUMNS_SHORT : COMM_COLUMNS;
-        l->comm = n > n_columns ? dash - n_columns : s->p;
-        while (l->comm < dash && *l->comm == ' ')
-                l->comm++;
-        l->n_comm = (uint32_t) (dash - l->comm);
-        l->pid = (int32_t) pid;
+        l->task.comm = n > n_columns ? dash - n_columns : s->p;
+        while (l->task.comm < dash && *l->task.comm == ' ')
+                l->task.comm++;
+        l->task.n_comm = (uint32_t) (dash - l->task.comm);
+        l->task.pid = (int32_t) pid;
         *s = t;
-        return l->n_comm > 0 && s->p < s->end;
+        return l->task.n_comm > 0 && s->p < s->end;
 }
 
-static bool find_place(Scan *s, EventLine *l) {
+static bool find_place(Scan *s, TextLine *l) {
         const char *p = s->p;
 
         while (p < s->end && (p = memchr(p, '-', (size_t) (s->end - p)))) {
@@ -149,7 +163,7 @@ static bool find_place(Scan *s, EventLine *l) {
 }
 
 /* "10.001234: " at most: somebody has cut off what did not interest him.  Only a call is known so. */
-static bool find_event(Scan *s, EventLine *l) {
+static bool find_event(Scan *s, TextLine *l) {
         Scan t = *s;
 
         if (!parse_time(&t, l)) {
@@ -169,50 +183,50 @@ static bool find_event(Scan *s, EventLine *l) {
 }
 
 /* "CPU:1 [12 EVENTS DROPPED]", also behind the recording's name */
-static bool parse_lost(const Scan *s, EventLine *l) {
+static bool parse_lost(const Scan *s, TextLine *l) {
         const char *at = scan_find(s, "CPU:");
         Scan t = { at, s->end };
         uint64_t cpu;
 
         if (!at || (at > s->p && at[-1] != ' ') || !scan_text(&t, "CPU:") ||
-            !scan_number(&t, CPU_MAX, &cpu) || !scan_text(&t, " ["))
+            !scan_number(&t, LINE_CPU_MAX, &cpu) || !scan_text(&t, " ["))
                 return false;
         if (scan_number(&t, UINT64_MAX, &l->number) && !scan_text(&t, " "))
                 return false;
         if (!scan_text(&t, "EVENTS DROPPED]") || t.p != t.end)
                 return false;
         l->cpu = (uint32_t) cpu;
-        l->kind = EVENT_LOST;
+        l->kind = LINE_LOST;
         return true;
 }
 
 /* What trace-cmd says of a recording before its events, also behind the recording's name. */
-static bool parse_heading(const Scan *s, EventLine *l) {
+static bool parse_heading(const Scan *s, TextLine *l) {
         const char *at = scan_find(s, "cpus=");
         Scan t = *s;
         uint64_t n;
 
         if (at && (at == s->p || at[-1] == ' ')) {
                 t.p = at + 5;
-                if (scan_number(&t, CPU_MAX + 1, &n) && t.p == t.end) {
+                if (scan_number(&t, LINE_CPU_MAX + 1, &n) && t.p == t.end) {
                         l->number = n;
-                        l->kind = EVENT_HEADING;
+                        l->kind = LINE_HEADING;
                         return true;
                 }
                 t = *s;
         }
         if (scan_text(&t, "version = "))
-                return scan_number(&t, 1000, &n) && t.p == t.end && (l->kind = EVENT_HEADING);
+                return scan_number(&t, 1000, &n) && t.p == t.end && (l->kind = LINE_HEADING);
         at = scan_find(s, "CPU ");
         t.p = at;
         if (!at || (at > s->p && at[-1] != ' ') || !scan_text(&t, "CPU ") ||
-            !scan_number(&t, CPU_MAX, &n) || !scan_text(&t, " is empty") || t.p != t.end)
+            !scan_number(&t, LINE_CPU_MAX, &n) || !scan_text(&t, " is empty") || t.p != t.end)
                 return false;
-        l->kind = EVENT_HEADING;
+        l->kind = LINE_HEADING;
         return true;
 }
 
-static void parse_retval(Scan *s, EventLine *l) {
+static void parse_retval(Scan *s, TextLine *l) {
         const char *at = memrchr(s->p, '(', scan_left(s));
         Scan t = { at, s->end };
 
@@ -235,15 +249,15 @@ static void drop_depth(Scan *s) {
 }
 
 /* The comment "<-f", before the brace, or behind the call. */
-static void take_caller(Scan *s, EventLine *l) {
+static void take_caller(Scan *s, TextLine *l) {
         const char *at = scan_find(s, " /* <-"), *end;
         Scan t = { at, s->end };
 
         end = at ? scan_find(&t, " */") : NULL;
         if (!end)
                 return;
-        l->caller = at + 3;
-        l->n_caller = (uint32_t) (end - at - 3);
+        l->said.note = at + 3;
+        l->said.n_note = (uint32_t) (end - at - 3);
         if (end + 3 == s->end)
                 s->end = at;
 }
@@ -252,16 +266,16 @@ static bool is_name(const char *p, size_t n) {
         for (size_t i = 0; i < n; i++)
                 if (p[i] <= ' ' || p[i] >= 0x7f || strchr("(){};|\"'=", p[i]))
                         return false;
-        return n > 0 && n <= LABEL_MAX;
+        return n > 0 && n <= LINE_LABEL_MAX;
 }
 
 /* "f(a=1) {", "f();", and ") {", which is one of which trace-cmd knows no name */
-static bool parse_call(Scan *s, EventLine *l) {
+static bool parse_call(Scan *s, TextLine *l) {
         static const char unknown[] = "[unknown]";
         const char *begin = s->p, *end = s->end, *paren;
 
         if (scan_text(s, ") {") && s->p == s->end) {
-                l->kind = EVENT_OPEN;
+                l->kind = LINE_OPEN;
                 l->label = unknown;
                 l->n_label = sizeof(unknown) - 1;
                 return true;
@@ -272,28 +286,28 @@ static bool parse_call(Scan *s, EventLine *l) {
         l->label = begin;
         l->n_label = (uint32_t) (paren - begin);
         if (end - paren >= 3 && memcmp(end - 2, ");", 2) == 0) {
-                l->kind = EVENT_LEAF;
+                l->kind = LINE_LEAF;
                 end -= 2;
-        } else if (l->caller && end > paren && end[-1] == '{') {
-                l->kind = EVENT_OPEN;
-                end = l->caller - 4;
+        } else if (l->said.note && end > paren && end[-1] == '{') {
+                l->kind = LINE_OPEN;
+                end = l->said.note - 4;
                 if (end <= paren || *end != ')')
                         return false;
         } else if (end - paren >= 4 && memcmp(end - 3, ") {", 3) == 0) {
-                l->kind = EVENT_OPEN;
+                l->kind = LINE_OPEN;
                 end -= 3;
         } else
                 return false;
-        l->args = paren + 1;
-        l->n_args = (uint32_t) (end - paren - 1);
-        if (memmem(l->args, l->n_args, "/*", 2))
-                l->n_args = 0;
+        l->said.args = paren + 1;
+        l->said.n_args = (uint32_t) (end - paren - 1);
+        if (memmem(l->said.args, l->said.n_args, "/*", 2))
+                l->said.n_args = 0;
         return true;
 }
 
 /* "}", with or without a name in a comment */
-static bool parse_close(Scan *s, EventLine *l) {
-        l->kind = EVENT_CLOSE;
+static bool parse_close(Scan *s, TextLine *l) {
+        l->kind = LINE_CLOSE;
         if (s->p == s->end)
                 return true;
         if (!scan_text(s, " /* ") || !scan_has_suffix(s, " */") || scan_left(s) < 4)
@@ -304,7 +318,7 @@ static bool parse_close(Scan *s, EventLine *l) {
 }
 
 /* "! 129.316 us |      irq_enter_rcu();" */
-static bool parse_drawn(Scan s, EventLine *l) {
+static bool parse_drawn(Scan s, TextLine *l) {
         static const char marks[] = " +!#*@$";
         const char *bar = memchr(s.p, '|', scan_left(&s));
         size_t n_blanks;
@@ -320,30 +334,30 @@ static bool parse_drawn(Scan s, EventLine *l) {
         }
         if (t.p < bar) {
                 if (!scan_duration(&t, &l->duration_ns))
-                        return damaged(l, "its duration is not a number"), true;
+                        return line_damaged(l, "its duration is not a number"), true;
                 (void) scan_blanks(&t);
                 if (t.p < bar)
-                        return damaged(l, "its duration is not a number"), true;
+                        return line_damaged(l, "its duration is not a number"), true;
                 l->has_duration = true;
         }
         s.p = bar + 1;
         n_blanks = scan_blanks(&s);
         l->is_depth_untold = n_blanks < 2;
         if (!l->is_depth_untold && (n_blanks % 2 || n_blanks / 2 - 1 > STEP_DEPTH_MAX))
-                return damaged(l, "its indentation is not a depth"), true;
+                return line_damaged(l, "its indentation is not a depth"), true;
         l->depth = l->is_depth_untold ? 0 : (int32_t) (n_blanks / 2 - 1);
         parse_retval(&s, l);
         take_caller(&s, l);
         drop_depth(&s);
         if (!(scan_text(&s, "}") ? parse_close(&s, l) : parse_call(&s, l)))
-                damaged(l, "it has neither a call nor a return");
-        else if (l->has_duration != (l->kind != EVENT_OPEN))
-                damaged(l, l->has_duration ? "a call that goes on has a duration"
-                                           : "it has no duration");
+                line_damaged(l, "it has neither a call nor a return");
+        else if (l->has_duration != (l->kind != LINE_OPEN))
+                line_damaged(l, l->has_duration ? "a call that goes on has a duration"
+                                                : "it has no duration");
         return true;
 }
 
-static bool take_label(Scan *s, EventLine *l) {
+static bool take_label(Scan *s, TextLine *l) {
         const char *end = word_end(s);
 
         l->label = s->p;
@@ -352,29 +366,29 @@ static bool take_label(Scan *s, EventLine *l) {
         return is_name(l->label, l->n_label);
 }
 
-static bool set_times(EventLine *l, uint64_t begin_ns, uint64_t end_ns) {
+static bool set_times(TextLine *l, uint64_t begin_ns, uint64_t end_ns) {
         l->duration_ns = end_ns - MIN(begin_ns, end_ns);
         l->has_duration = true;
         return true;
 }
 
 /* "--> f (2)", "<-- f (2) (start: a105  end: a106) over: 2" */
-static bool parse_arrow(Scan s, EventLine *l) {
+static bool parse_arrow(Scan s, TextLine *l) {
         bool is_call = scan_text(&s, "--> ");
         uint64_t depth, begin, end;
 
         if (!is_call && !scan_text(&s, "<-- "))
                 return false;
-        l->kind = is_call ? EVENT_OPEN : EVENT_CLOSE;
+        l->kind = is_call ? LINE_OPEN : LINE_CLOSE;
         if (!take_label(&s, l) || !scan_text(&s, " (") ||
             !scan_number(&s, STEP_DEPTH_MAX, &depth) || !scan_text(&s, ")"))
-                return damaged(l, "it has neither a call nor a return"), true;
+                return line_damaged(l, "it has neither a call nor a return"), true;
         l->depth = (int32_t) depth;
         if (is_call)
                 return true;
         if (!scan_text(&s, " (start: ") || !scan_hex(&s, &begin) || scan_blanks(&s) == 0 ||
             !scan_text(&s, "end: ") || !scan_hex(&s, &end) || !scan_text(&s, ")"))
-                return damaged(l, "it has no duration"), true;
+                return line_damaged(l, "it has no duration"), true;
         return set_times(l, begin, end);
 }
 
@@ -391,16 +405,16 @@ static bool find_field(const Scan *s, const char *key, Scan *ret) {
         return false;
 }
 
-static bool parse_fields(Scan s, EventLine *l, bool is_call) {
+static bool parse_fields(Scan s, TextLine *l, bool is_call) {
         uint64_t depth, begin, end;
         Scan t;
 
         if (!scan_text(&s, "func="))
                 return false;
-        l->kind = is_call ? EVENT_OPEN : EVENT_CLOSE;
+        l->kind = is_call ? LINE_OPEN : LINE_CLOSE;
         if (!take_label(&s, l) || !find_field(&s, "depth=", &t) ||
             !scan_number(&t, STEP_DEPTH_MAX, &depth))
-                return damaged(l, "it has neither a call nor a return"), true;
+                return line_damaged(l, "it has neither a call nor a return"), true;
         l->depth = (int32_t) depth;
         if (find_field(&s, "retval=", &t)) {
                 (void) scan_text(&t, "0x");
@@ -410,7 +424,7 @@ static bool parse_fields(Scan s, EventLine *l, bool is_call) {
                 return true;
         if (!find_field(&s, "calltime=", &t) || !scan_hex(&t, &begin) ||
             !find_field(&s, "rettime=", &t) || !scan_hex(&t, &end))
-                return damaged(l, "it has no duration"), true;
+                return line_damaged(l, "it has no duration"), true;
         return set_times(l, begin, end);
 }
 
@@ -423,16 +437,16 @@ static void drop_blanks(Scan *s) {
         s->end = s->p + n;
 }
 
-static void parse_event(Scan *s, EventLine *l) {
+static void parse_event(Scan *s, TextLine *l) {
         const char *end = memchr(s->p, ':', MIN(scan_left(s), EVENT_NAME_MAX));
 
-        l->event = s->p;
-        l->n_event = (uint32_t) scan_left(s);
+        l->text = s->p;
+        l->n_text = (uint32_t) scan_left(s);
         if (!end && l->has_task && word_end(s) == s->end)
-                return damaged(l, "it ends before the event");
+                return line_damaged(l, "it ends before the event");
         if (!end || end == s->p || word_end(s) <= end)
                 return;
-        l->kind = EVENT_OTHER;
+        l->kind = LINE_EVENT;
         for (size_t i = 0; i < ELEMENTSOF(calls); i++) {
                 Scan t = *s;
 
@@ -444,25 +458,25 @@ static void parse_event(Scan *s, EventLine *l) {
                 (void) scan_blanks(&t);
                 l->is_spelled = true;
                 if (!parse_arrow(t, l) && !parse_fields(t, l, calls[i].is_call))
-                        damaged(l, "it has neither a call nor a return");
+                        line_damaged(l, "it has neither a call nor a return");
                 return;
         }
 }
 
-void event_line_parse(EventLine *ret, const char *text, size_t n_text) {
+void event_line_parse(TextLine *ret, const char *text, size_t n_text) {
         Scan s = { text, text + n_text };
 
-        *ret = (EventLine){ .kind = EVENT_NONE };
+        *ret = (TextLine){ .kind = LINE_NONE };
         if (find_place(&s, ret)) {
-                ret->has_task = true;
+                ret->has_task = ret->has_time = true;
                 return parse_event(&s, ret);
         }
-        *ret = (EventLine){ .kind = EVENT_NONE };
+        *ret = (TextLine){ .kind = LINE_NONE, .has_time = true };
         if (find_event(&s, ret))
                 return parse_event(&s, ret);
         drop_blanks(&s);
         if (parse_lost(&s, ret) || parse_heading(&s, ret))
                 return;
         if (scan_blanks(&s) < 8 && scan_text(&s, "=> "))
-                ret->kind = EVENT_MORE;
+                ret->kind = LINE_EMPTY;
 }

@@ -6,7 +6,7 @@
  */
 
 #include "base/cleanup.h"
-#include "import/event-line.h"
+#include "import/text-line.h"
 #include "import/foreign-text.h"
 #include "import/scan.h"
 
@@ -64,10 +64,10 @@ static bool is_tracer(Scan s) {
 }
 
 static bool is_event(Scan s) {
-        EventLine l;
+        TextLine l;
 
         event_line_parse(&l, s.p, scan_left(&s));
-        return l.kind == EVENT_OTHER;
+        return l.kind == LINE_EVENT;
 }
 
 /* "ls 31244 [001] 10418.334513:  250000 cycles:", of perf script */

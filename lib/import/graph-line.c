@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
+ * One line of the kernel's function_graph text:
+ *
+ *      10.001234 |   1)  server-412   |   1.302 us    |      netif_rx();
+ *      abstime       cpu task             duration           depth, call
+ *
+ * Every column is optional (tracefs's options/funcgraph-*); which there are can
+ * be seen in a line.  Blanks between columns may be more or fewer than the kernel's,
+ * and stand behind the line: texts are pasted.  `trace`, `trace_pipe`, perf-tools' funcgraph and `perf
+ * ftrace` print the same lines.
+ *
  * From left to right: each column is there if the text at hand has its shape.
  * The task's column is the only one whose content is not the kernel's: a comm may
  * hold anything.  But it is at most 7 characters of at least 14, so that the bar
@@ -10,10 +20,12 @@
  * of (quoting).  So how many there are between columns does not matter; only those
  * behind the last column do, being the depth, and if not even the bar's own two
  * are there, nobody can tell it from the line (is_depth_untold).
+ *
+ * Source: linux 6.1 kernel/trace/trace_functions_graph.c; return values and
+ * their comments of 6.5, 6.13 and 7.2: print_graph_retval() there.
  */
 
-#include "import/graph-line.h"
-#include "import/latency-line.h"
+#include "import/text-line.h"
 #include "import/scan.h"
 
 #define PROC_COLUMNS 14
@@ -21,21 +33,14 @@
 #define SWITCH_COMM_MAX 16
 #define LATENCY_MIN 4 /* linux 3.x; 5 since 5.12 */
 #define LATENCY_MAX 8
-#define CPU_MAX 8191 /* NR_CPUS is 8192 where it is largest */
 #define CPU_DIGITS_MAX 4
-#define PID_MAX 4194304 /* PID_MAX_LIMIT, include/linux/threads.h */
 #define FILL_FULL "              |  "
 #define FILL_MIN 6        /* so many blanks before a bar make a column of durations */
 #define RULE_BLANKS_MAX 1 /* the kernel's one may be lost */
 #define RULE "------------------------------------------"
 
-static void damaged(GraphLine *l, const char *problem) {
-        l->kind = GRAPH_DAMAGED;
-        l->problem = problem;
-}
-
 /* "   10.001234 |  " */
-static bool parse_abstime(Scan *s, GraphLine *l) {
+static bool parse_abstime(Scan *s, TextLine *l) {
         Scan t = *s;
         uint64_t seconds, us;
 
@@ -56,14 +61,78 @@ static bool parse_abstime(Scan *s, GraphLine *l) {
         return true;
 }
 
+/*
+ * What a latency tracer, or the option latency-format, prints and the plain format does not
+ *
+ *      # irqsoff latency trace v1.1.5 on 6.1.0
+ *      # --------------------------------------------------------------------
+ *      # latency: 259 us, #4/4, CPU#2 | (M:preempt VP:0, KP:0, SP:0 HP:0 #P:4)
+ *      #    -----------------
+ *      #    | task: bash-1507 (uid:0 nice:0 policy:0 rt_prio:0)
+ *      #    -----------------
+ *      #  => started at: __lock_task_sighand
+ *      #  => ended at:   _raw_spin_unlock_irqrestore
+ *      #                                       _-----=> irqs-off
+ *      #   REL TIME      CPU  TASK/PID       ||||     DURATION                  FUNCTION CALLS
+ *               3 us |   0)   bash-1507    |  d..2 |   0.351 us    |              in_task_stack();
+ *
+ * With display-graph, irqsoff, preemptoff, preemptirqsoff, wakeup and wakeup_rt print the lines of
+ * function_graph below such a heading, and before them the time since the latency began.  Headings
+ * are known by what is in them: a prompt of root's begins with a "#", too.
+ *
+ * Source: linux 6.1 kernel/trace/trace.c, print_trace_header(), and
+ * trace_functions_graph.c, print_graph_rel_time() and __print_graph_headers_flags().
+ */
+static bool is_latency_heading(const Scan *s) {
+        static const char *const words[] = {
+                " latency trace v1.", " latency: ",         "    | task: ",    "  => started at: ",
+                "  => ended at: ",    "=> irqs-off",        "=> need-resched", "=> hardirq/softirq",
+                "=> preempt-depth",   "=> migrate-disable",
+        };
+        Scan t = *s;
+        const char *p;
+
+        if (!scan_text(&t, "#"))
+                return false;
+        for (size_t i = 0; i < ELEMENTSOF(words); i++)
+                if (scan_find(&t, words[i]))
+                        return true;
+        /* "# -----", "#    ||| /     delay", "#||| /" where there are no columns */
+        if (scan_blanks(&t) == 0 && (t.p == t.end || *t.p != '|'))
+                return false;
+        p = t.p;
+        while (t.p < t.end && (*t.p == '-' || *t.p == '|' || *t.p == '/' || *t.p == ' '))
+                t.p++;
+        return t.p - p > 3 && (t.p == t.end || scan_text(&t, "delay"));
+}
+
+/* The time before the CPU. */
+static bool parse_latency_time(Scan *s, TextLine *l) {
+        uint64_t us, cpu;
+        Scan t = *s, u;
+
+        (void) scan_blanks(&t);
+        if (!scan_number(&t, UINT64_MAX / 1000, &us) || !scan_text(&t, " us |"))
+                return false;
+        u = t;
+        (void) scan_blanks(&u);
+        if (!scan_number(&u, LINE_CPU_MAX, &cpu) || !scan_text(&u, ")"))
+                return false;
+        (void) scan_text(&t, "  ");
+        l->timestamp_ns = us * 1000;
+        l->columns.abstime = true;
+        *s = t;
+        return true;
+}
+
 /* " 15) ", as far to the right as a kernel for thousands of CPUs has it, or farther. */
-static bool parse_cpu(Scan *s, GraphLine *l) {
+static bool parse_cpu(Scan *s, TextLine *l) {
         size_t n_blanks, n_digits;
         Scan t = *s;
         uint64_t cpu;
 
         n_blanks = scan_blanks(&t);
-        n_digits = scan_number(&t, CPU_MAX, &cpu);
+        n_digits = scan_number(&t, LINE_CPU_MAX, &cpu);
         if (n_digits == 0 || n_digits > CPU_DIGITS_MAX || !scan_text(&t, ")"))
                 return false;
         if (t.p < t.end && !scan_text(&t, " "))
@@ -78,7 +147,7 @@ static bool parse_cpu(Scan *s, GraphLine *l) {
 }
 
 /* "comm-pid" of which blanks around it were taken. */
-static bool parse_task(GraphTask *ret, const char *begin, const char *end, size_t n_max) {
+static bool parse_task(TextTask *ret, const char *begin, const char *end, size_t n_max) {
         const char *dash = end;
         uint64_t pid;
         Scan t;
@@ -92,13 +161,13 @@ static bool parse_task(GraphTask *ret, const char *begin, const char *end, size_
         if (dash <= begin + 1)
                 return false;
         t = (Scan){ dash, end };
-        if (!scan_number(&t, PID_MAX, &pid) || t.p != end)
+        if (!scan_number(&t, LINE_PID_MAX, &pid) || t.p != end)
                 return false;
-        *ret = (GraphTask){ begin, (uint32_t) (dash - 1 - begin), (int32_t) pid };
+        *ret = (TextTask){ begin, (uint32_t) (dash - 1 - begin), (int32_t) pid };
         return scan_is_comm(ret->comm, ret->n_comm, n_max);
 }
 
-static bool parse_proc(Scan *s, GraphLine *l) {
+static bool parse_proc(Scan *s, TextLine *l) {
         Scan t = *s;
         const char *bar;
 
@@ -117,7 +186,7 @@ static bool parse_proc(Scan *s, GraphLine *l) {
 }
 
 /* " d..1. | " */
-static bool parse_latency(Scan *s, GraphLine *l) {
+static bool parse_latency(Scan *s, TextLine *l) {
         const char *begin = s->p + 1, *end = begin;
 
         if (scan_left(s) < LATENCY_MIN + 4 || *s->p != ' ' || *begin == ' ')
@@ -137,7 +206,7 @@ static bool parse_latency(Scan *s, GraphLine *l) {
 typedef enum Found { FOUND_NOT, FOUND, FOUND_BROKEN } Found;
 
 /* The bar behind the column of durations, and the two blanks that belong to it. */
-static bool parse_bar(Scan *s, GraphLine *l) {
+static bool parse_bar(Scan *s, TextLine *l) {
         if (!scan_text(s, "|"))
                 return false;
         if (!scan_text(s, "  "))
@@ -147,7 +216,7 @@ static bool parse_bar(Scan *s, GraphLine *l) {
 }
 
 /* No number before the bar. */
-static bool parse_fill(Scan *s, GraphLine *l, const GraphColumns *expected) {
+static bool parse_fill(Scan *s, TextLine *l, const GraphColumns *expected) {
         bool is_column = l->columns.abstime || l->columns.cpu || l->columns.proc;
         Scan t = *s;
 
@@ -160,7 +229,7 @@ static bool parse_fill(Scan *s, GraphLine *l, const GraphColumns *expected) {
         return true;
 }
 
-static Found parse_duration_column(Scan *s, GraphLine *l, const GraphColumns *expected) {
+static Found parse_duration_column(Scan *s, TextLine *l, const GraphColumns *expected) {
         static const char marks[] = "+!#*@$";
         char mark = ' ';
         Scan t = *s;
@@ -193,7 +262,7 @@ static Found parse_duration_column(Scan *s, GraphLine *l, const GraphColumns *ex
         return FOUND;
 }
 
-static Found parse_duration(Scan *s, GraphLine *l, const GraphColumns *expected) {
+static Found parse_duration(Scan *s, TextLine *l, const GraphColumns *expected) {
         const char *begin = s->p;
         Found found = parse_duration_column(s, l, expected);
 
@@ -204,14 +273,14 @@ static Found parse_duration(Scan *s, GraphLine *l, const GraphColumns *expected)
         return found;
 }
 
-static bool parse_marker(Scan *s, GraphLine *l) {
+static bool parse_marker(Scan *s, TextLine *l) {
         Scan t = *s;
 
         scan_blanks(&t);
         if (scan_text(&t, "==========>"))
-                l->kind = GRAPH_IRQ_IN;
+                l->kind = LINE_IRQ_IN;
         else if (scan_text(&t, "<=========="))
-                l->kind = GRAPH_IRQ_OUT;
+                l->kind = LINE_IRQ_OUT;
         else
                 return false;
         l->columns.duration = true;
@@ -225,7 +294,7 @@ static const bool is_in_name[256] = {
 };
 
 /* "udp_sendmsg", "ovl_open [overlay]"; up to what cannot be in it. */
-static bool parse_label(Scan *s, GraphLine *l) {
+static bool parse_label(Scan *s, TextLine *l) {
         const char *begin = s->p, *p = begin, *name_end;
 
         while (p < s->end && is_in_name[(unsigned char) *p])
@@ -241,7 +310,7 @@ static bool parse_label(Scan *s, GraphLine *l) {
                 else
                         p++;
         }
-        if (p - begin > 1023)
+        if (p - begin > LINE_LABEL_MAX)
                 return false;
         l->label = begin;
         l->n_name = (uint32_t) (name_end - begin);
@@ -251,7 +320,7 @@ static bool parse_label(Scan *s, GraphLine *l) {
 }
 
 /* The comment behind a call or a return: "<-caller ret=0x0". */
-static bool parse_note(Scan *s, GraphLine *l) {
+static bool parse_note(Scan *s, TextLine *l) {
         Scan t = *s;
 
         if (s->p == s->end)
@@ -267,10 +336,10 @@ static bool parse_note(Scan *s, GraphLine *l) {
         return true;
 }
 
-static bool parse_close(Scan *s, GraphLine *l) {
+static bool parse_close(Scan *s, TextLine *l) {
         Scan t;
 
-        l->kind = GRAPH_CLOSE;
+        l->kind = LINE_CLOSE;
         l->said.closing = CLOSING_PLAIN;
         if (!parse_note(s, l))
                 return false;
@@ -316,7 +385,7 @@ static const char *annotation(const Scan *s) {
         return s->end;
 }
 
-static bool parse_call(Scan *s, GraphLine *l) {
+static bool parse_call(Scan *s, TextLine *l) {
         const char *end = s->end, *comment;
         Scan t;
 
@@ -334,80 +403,81 @@ static bool parse_call(Scan *s, GraphLine *l) {
                 end = annotation(s);
         l->said.args = s->p;
         if (end - s->p >= 2 && memcmp(end - 2, ");", 2) == 0) {
-                l->kind = GRAPH_LEAF;
+                l->kind = LINE_LEAF;
                 l->said.n_args = (uint32_t) (end - 2 - s->p);
         } else if (end - s->p >= 3 && memcmp(end - 3, ") {", 3) == 0) {
-                l->kind = GRAPH_OPEN;
+                l->kind = LINE_OPEN;
                 l->said.n_args = (uint32_t) (end - 3 - s->p);
         } else
                 return false;
         return true;
 }
 
-static bool parse_comment(Scan *s, GraphLine *l) {
+static bool parse_comment(Scan *s, TextLine *l) {
         if (!scan_text(s, "/* ") || !scan_has_suffix(s, " */"))
                 return false;
-        l->kind = GRAPH_COMMENT;
+        l->kind = LINE_EVENT;
         l->text = s->p;
         l->n_text = (uint32_t) (scan_left(s) - 3);
         return true;
 }
 
 /* What is behind the columns. */
-static void parse_body(Scan *s, GraphLine *l) {
+static void parse_body(Scan *s, TextLine *l) {
         size_t n_blanks = scan_blanks(s);
 
         if (n_blanks / 2 > STEP_DEPTH_MAX)
-                return damaged(l, "it is indented deeper than any kernel's stack");
+                return line_damaged(l, "it is indented deeper than any kernel's stack");
         l->depth = l->is_depth_untold ? 0 : (int32_t) (n_blanks / 2);
         if (n_blanks % 2 && !l->is_depth_untold)
-                return damaged(l, "its indentation is an odd number of blanks");
+                return line_damaged(l, "its indentation is an odd number of blanks");
         if (s->p == s->end)
-                return damaged(l, "it ends before the call");
+                return line_damaged(l, "it ends before the call");
         if (*s->p == '}') {
                 s->p++;
                 if (!parse_close(s, l))
-                        return damaged(l, "something other than a name follows the brace");
+                        return line_damaged(l, "something other than a name follows the brace");
         } else if (!parse_comment(s, l) && !parse_call(s, l))
-                return damaged(l, "it has neither a call nor a return");
+                return line_damaged(l, "it has neither a call nor a return");
 }
 
 /* "CPU:1 [LOST 13147 EVENTS]" */
-static bool parse_lost(Scan *s, GraphLine *l) {
+static bool parse_lost(Scan *s, TextLine *l) {
         Scan t = *s;
         uint64_t cpu;
 
-        if (!scan_text(&t, "CPU:") || !scan_number(&t, CPU_MAX, &cpu) || !scan_text(&t, " [LOST "))
+        if (!scan_text(&t, "CPU:") || !scan_number(&t, LINE_CPU_MAX, &cpu) ||
+            !scan_text(&t, " [LOST "))
                 return false;
         if (scan_number(&t, UINT64_MAX, &l->number) && !scan_text(&t, " "))
                 return false;
         if (!scan_text(&t, "EVENTS]") || t.p != t.end)
                 return false;
         l->cpu = (uint32_t) cpu;
-        l->kind = GRAPH_LOST;
+        l->kind = LINE_LOST;
         return true;
 }
 
 /* "##### CPU 1 buffer started ####", kernel/trace/trace.c, test_cpu_buff_start() */
-static bool parse_started(Scan *s, GraphLine *l) {
+static bool parse_started(Scan *s, TextLine *l) {
         Scan t = *s;
         uint64_t cpu;
 
-        if (!scan_text(&t, "##### CPU ") || !scan_number(&t, CPU_MAX, &cpu) ||
+        if (!scan_text(&t, "##### CPU ") || !scan_number(&t, LINE_CPU_MAX, &cpu) ||
             !scan_text(&t, " buffer started ####"))
                 return false;
         l->cpu = (uint32_t) cpu;
-        l->kind = GRAPH_STARTED;
+        l->kind = LINE_STARTED;
         return true;
 }
 
-static bool parse_overruns(Scan *s, GraphLine *l) {
+static bool parse_overruns(Scan *s, TextLine *l) {
         Scan t = *s;
 
         if (!scan_text(&t, " (Overruns: ") || !scan_number(&t, UINT32_MAX, &l->number) ||
             !scan_text(&t, ")") || t.p != t.end)
                 return false;
-        l->kind = GRAPH_OVERRUNS;
+        l->kind = LINE_OVERRUNS;
         return true;
 }
 
@@ -434,32 +504,32 @@ static bool is_header(const Scan *s, GraphHeading *ret) {
 }
 
 /* Lines that have none of the columns, or not all. */
-static bool parse_without_columns(Scan *s, GraphLine *l) {
+static bool parse_without_columns(Scan *s, TextLine *l) {
         Scan t = *s;
 
         if (s->p == s->end)
-                l->kind = GRAPH_BLANK;
+                l->kind = LINE_EMPTY;
         else if (scan_blanks(&t) <= RULE_BLANKS_MAX && scan_text(&t, RULE) && t.p == t.end)
-                l->kind = GRAPH_RULE;
+                l->kind = LINE_RULE;
         else if (is_header(s, &l->heading))
-                l->kind = GRAPH_HEADER;
-        else if (latency_line_is_heading(s)) {
+                l->kind = LINE_HEADING;
+        else if (is_latency_heading(s)) {
                 l->heading = GRAPH_HEADING_TRACER;
-                l->kind = GRAPH_HEADER;
+                l->kind = LINE_HEADING;
         } else
                 return parse_lost(s, l) || parse_started(s, l) || parse_overruns(s, l);
         return true;
 }
 
 /* "  cat-123   =>   bash-9  ", behind the CPU.  A task may have an arrow in its name. */
-static bool parse_switch(Scan *s, GraphLine *l) {
+static bool parse_switch(Scan *s, TextLine *l) {
         Scan rest = *s;
         const char *arrow;
 
         for (size_t i = 0; i < SWITCH_COMM_MAX && (arrow = scan_find(&rest, " => ")); i++) {
                 if (parse_task(&l->task, s->p, arrow, SWITCH_COMM_MAX) &&
                     parse_task(&l->next, arrow + 4, s->end, SWITCH_COMM_MAX)) {
-                        l->kind = GRAPH_SWITCH;
+                        l->kind = LINE_SWITCH;
                         return true;
                 }
                 rest.p = arrow + 1;
@@ -480,20 +550,19 @@ static bool is_prose(const Scan *s) {
                !memchr(t.p, '|', scan_left(&t));
 }
 
-void graph_line_parse(GraphLine *ret, const char *text, size_t n_text,
+void graph_line_parse(TextLine *ret, const char *text, size_t n_text,
                       const GraphColumns *expected) {
         Scan s = { text, text + n_text };
         Found duration;
 
-        *ret = (GraphLine){ .kind = GRAPH_OTHER };
+        *ret = (TextLine){ .kind = LINE_NONE };
         ret->said.text = text;
         ret->said.n_text = (uint32_t) n_text;
         while (s.end > s.p && (s.end[-1] == ' ' || s.end[-1] == '\t'))
                 s.end--;
         if (parse_without_columns(&s, ret))
                 return;
-        if (!parse_abstime(&s, ret))
-                ret->columns.abstime = latency_line_take_time(&s, &ret->timestamp_ns);
+        ret->has_time = parse_abstime(&s, ret) || parse_latency_time(&s, ret);
         if (parse_cpu(&s, ret) && !ret->columns.abstime && parse_switch(&s, ret))
                 return;
         if (parse_marker(&s, ret))
@@ -510,7 +579,7 @@ void graph_line_parse(GraphLine *ret, const char *text, size_t n_text,
         if (duration == FOUND_BROKEN) {
                 /* "100 us: that is slow" */
                 if (ret->columns.cpu || ret->columns.abstime || ret->columns.proc)
-                        damaged(ret, "its duration is not a number");
+                        line_damaged(ret, "its duration is not a number");
                 return;
         }
         if (duration == FOUND_NOT)
@@ -519,26 +588,17 @@ void graph_line_parse(GraphLine *ret, const char *text, size_t n_text,
                 return;
         if (expected && expected->duration && duration == FOUND_NOT)
                 return ret->columns.cpu == expected->cpu && ret->columns.cpu && !is_prose(&s)
-                               ? damaged(ret, "it has no column of durations")
+                               ? line_damaged(ret, "it has no column of durations")
                                : (void) 0;
         parse_body(&s, ret);
         /* "1) first item" is a list's, if nothing else says that it is a trace's. */
-        if (ret->kind == GRAPH_DAMAGED && duration == FOUND_NOT &&
-            (!expected || !has_any(expected)))
-                ret->kind = GRAPH_OTHER;
+        if (ret->kind == LINE_DAMAGED && duration == FOUND_NOT && (!expected || !has_any(expected)))
+                ret->kind = LINE_NONE;
         /* And a bar is a table's. */
-        if (ret->kind == GRAPH_DAMAGED && !ret->has_duration && !ret->columns.cpu &&
+        if (ret->kind == LINE_DAMAGED && !ret->has_duration && !ret->columns.cpu &&
             !ret->columns.abstime && !ret->columns.proc)
-                ret->kind = GRAPH_OTHER;
-}
-
-bool graph_note_retval(const char *note, size_t n_note, uint64_t *ret) {
-        Scan s = { note, note + n_note };
-        const char *at = scan_find(&s, "ret=");
-
-        if (at)
-                s.p = at + 4;
-        else if (!scan_text(&s, " = "))
-                return false;
-        return scan_value(&s, ret);
+                ret->kind = LINE_NONE;
+        if (ret->said.note)
+                ret->has_retval = scan_retval(
+                        (Scan){ ret->said.note, ret->said.note + ret->said.n_note }, &ret->retval);
 }

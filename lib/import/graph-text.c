@@ -10,24 +10,19 @@
 
 #include "base/grow.h"
 #include "base/plain-text.h"
-#include "import/graph-line.h"
-#include "import/scan.h"
 #include "import/text-trace-private.h"
-
-/* A kernel that has stamped a return before its call prints such a duration. */
-#define IS_NONSENSE(ns) ((ns) > (uint64_t) INT64_MAX)
 
 static TextCpu *text_cpu(TextTrace *t, uint32_t cpu) {
         return ARRAY_REACH(t->cpus, t->n_cpus, cpu) ? &t->cpus[cpu] : NULL;
 }
 
-static void set_task(TextCpu *cpu, const GraphTask *task) {
+static void set_task(TextCpu *cpu, const TextTask *task) {
         cpu->known = true;
         cpu->pid = task->pid;
         (void) plain_undo(cpu->comm, sizeof(cpu->comm), task->comm, task->n_comm);
 }
 
-static bool is_task(const TextCpu *cpu, const GraphTask *task) {
+static bool is_task(const TextCpu *cpu, const TextTask *task) {
         return cpu->known && cpu->pid == task->pid;
 }
 
@@ -40,7 +35,7 @@ static void keep_above(TextAbove *above, const Line *line) {
 }
 
 /* A STEP_TASK if nobody knew who ran here. */
-static int change_task(TextTrace *t, const Line *line, const GraphLine *l, Step *ret) {
+static int change_task(TextTrace *t, const Line *line, const TextLine *l, Step *ret) {
         TextCpu *cpu = text_cpu(t, l->cpu);
         int r = 0;
 
@@ -70,80 +65,11 @@ static int change_task(TextTrace *t, const Line *line, const GraphLine *l, Step 
         return r;
 }
 
-static int call(TextTrace *t, const Line *line, const GraphLine *l, TextCpu *cpu, Stack *stack,
-                Step *ret) {
-        Frame *caller;
-        int r = text_make_way(t, stack, line, ret);
-
-        stack->floor = MIN(stack->floor, ret->depth);
-        t->count.max_depth = MAX(t->count.max_depth, ret->depth);
-        if (r < 0)
-                return r;
-        t->said.irq_begin = TAKE(t->irq_begin, false);
-        if (l->kind == GRAPH_OPEN) {
-                t->count.n_open++;
-                r = text_push(stack, ret, line->number);
-                return r < 0 ? r : 1;
-        }
-        t->count.n_leaf++;
-        ret->kind = STEP_LEAF;
-        ret->calltime = ret->timestamp_ns;
-        ret->rettime = ret->calltime + l->duration_ns;
-        if (IS_NONSENSE(l->duration_ns))
-                return 1;
-        cpu->clock_ns += l->duration_ns;
-        caller = stack_caller(stack, ret->depth);
-        if (caller)
-                caller->below_ns += l->duration_ns;
-        return 1;
-}
-
-static void set_return_times(const GraphLine *l, TextCpu *cpu, Stack *stack, const Frame *frame,
-                             Step *ret) {
-        uint64_t duration_ns = l->duration_ns;
-        Frame *caller = stack_caller(stack, ret->depth);
-
-        if (!l->has_duration && l->columns.abstime && frame)
-                duration_ns = ret->timestamp_ns - MIN(frame->start_ns, ret->timestamp_ns);
-        if (l->columns.abstime)
-                ret->calltime = ret->timestamp_ns - MIN(duration_ns, ret->timestamp_ns);
-        else if (frame)
-                ret->calltime = frame->start_ns;
-        else
-                ret->calltime = cpu->clock_ns - MIN(duration_ns, cpu->clock_ns);
-        ret->rettime = ret->calltime + duration_ns;
-        if (IS_NONSENSE(duration_ns))
-                return;
-        if (!l->columns.abstime) {
-                cpu->clock_ns = MAX(cpu->clock_ns, ret->rettime);
-                ret->timestamp_ns = cpu->clock_ns;
-        }
-        if (caller)
-                caller->below_ns += duration_ns;
-}
-
-static int leave(TextTrace *t, const Line *line, const GraphLine *l, TextCpu *cpu, Stack *stack,
-                 Step *ret) {
-        Frame ended, *frame;
-        int r;
-
-        ret->kind = STEP_LEAVE;
-        t->count.n_close++;
-        r = text_end_call(t, stack, ret, &ended);
-        if (r < 0)
-                return r;
-        frame = r > 0 ? &ended : NULL;
-        set_return_times(l, cpu, stack, frame, ret);
-        r = text_note_return(t, stack, frame, ret, line->number);
-        stack->floor = MIN(stack->floor, ret->depth);
-        return r < 0 ? r : 1;
-}
-
 /* The line that belongs to this one and follows it. */
 static void look_ahead(TextTrace *t, const Line *line, Step *step) {
         const char *end = line->n_next > 0 ? memchr(line->next, '\n', line->n_next) : NULL;
         size_t n_next = end ? (size_t) (end - line->next) : line->n_next;
-        GraphLine l;
+        TextLine l;
         Line next;
 
         if (_likely_(!memmem(line->next, n_next, "<===", 4) &&
@@ -151,30 +77,16 @@ static void look_ahead(TextTrace *t, const Line *line, Step *step) {
             !envelope_peek(t->envelope, line, &next))
                 return;
         graph_line_parse(&l, next.text, next.n_text, &t->layout.columns);
-        if (l.kind == GRAPH_OVERRUNS) {
+        if (l.kind == LINE_OVERRUNS) {
                 t->said.has_overrun = true;
                 t->n_marked = line->number + line->n_more + 1;
                 step->overrun = (uint32_t) l.number;
-        } else if (l.kind == GRAPH_IRQ_OUT) {
+        } else if (l.kind == LINE_IRQ_OUT) {
                 t->said.irq_end = true;
                 t->said.end_marker = next.text;
                 t->said.n_end_marker = (uint32_t) next.n_text;
                 t->n_marked = line->number + line->n_more + 1;
         }
-}
-
-static int event(TextTrace *t, const GraphLine *l, Step *ret) {
-        t->count.n_comments++;
-        ret->kind = STEP_OTHER;
-        memcpy(t->event, l->text, l->n_text);
-        t->event[l->n_text] = 0;
-        ret->text = t->event;
-        return 1;
-}
-
-static bool has_same_columns(const GraphColumns *a, const GraphColumns *b) {
-        return a->abstime == b->abstime && a->cpu == b->cpu && a->proc == b->proc &&
-               a->latency == b->latency && a->duration == b->duration;
 }
 
 /* What stands above the step.  A change of tasks is for the next line of its CPU, which is the next
@@ -196,14 +108,13 @@ static void say_above(TextTrace *t, TextCpu *cpu, const Step *step) {
         said->change_untold = !said->change && has_changed;
 }
 
-static int step_of(TextTrace *t, const Line *line, const GraphLine *l, Step *ret) {
+static int step_of(TextTrace *t, const Line *line, const TextLine *l, Step *ret) {
         TextCpu *cpu = text_cpu(t, l->cpu);
-        Stack *stack;
         int r;
 
         if (!cpu)
                 return -ENOMEM;
-        if (!has_same_columns(&l->columns, &t->layout.columns) ||
+        if (!graph_columns_equal(&l->columns, &t->layout.columns) ||
             l->columns.n_cpu_digits != t->layout.columns.n_cpu_digits) {
                 r = text_note(t, TEXT_COLUMNS_CHANGED, line->number, line->text, line->n_text);
                 if (r < 0)
@@ -214,36 +125,20 @@ static int step_of(TextTrace *t, const Line *line, const GraphLine *l, Step *ret
         t->said = l->said;
         t->said.line = line->number;
         *ret = (Step){
-                .kind = STEP_ENTER,
                 .cpu = l->cpu,
                 .pid = cpu->known ? cpu->pid : STEP_PID_UNKNOWN(l->cpu),
-                .depth = l->depth,
-                .timestamp_ns = l->columns.abstime ? l->timestamp_ns : cpu->clock_ns,
+                .timestamp_ns = l->has_time ? l->timestamp_ns : cpu->clock_ns,
                 .comm = cpu->known ? cpu->comm : "<...>",
                 .said = &t->said,
         };
         say_above(t, cpu, ret);
-        if (l->kind == GRAPH_COMMENT)
-                return event(t, l, ret);
-        if (l->label) {
-                ret->function = labels_get(t->labels, l->label, l->n_label, l->n_name);
-                if (!ret->function)
-                        return labels_n(t->labels) < LABELS_MAX
-                                       ? -ENOMEM
-                                       : text_damaged(t, line,
-                                                      "more functions than any kernel has");
+        if (l->kind == LINE_EVENT) {
+                memcpy(t->event, l->text, l->n_text);
+                return text_event(t, l, l->n_text, ret);
         }
-        ret->has_retval =
-                l->said.note && graph_note_retval(l->said.note, l->said.n_note, &ret->retval);
-        stack = stacks_get(t->stacks, ret);
-        if (!stack)
-                return -ENOMEM;
-        if (l->is_depth_untold)
-                ret->depth = text_depth_of_braces(stack, l->kind == GRAPH_CLOSE);
-        if (l->kind != GRAPH_OPEN)
+        if (l->kind != LINE_OPEN)
                 look_ahead(t, line, ret);
-        return l->kind == GRAPH_CLOSE ? leave(t, line, l, cpu, stack, ret)
-                                      : call(t, line, l, cpu, stack, ret);
+        return text_call(t, line, l, cpu, ret);
 }
 
 /* Of lines without any column only those are tried that stand below a heading. */
@@ -253,11 +148,15 @@ static const GraphColumns *expected(const TextTrace *t) {
         return t->has_layout ? &t->layout.columns : t->is_bare ? &none : NULL;
 }
 
+void graph_text_parse(TextTrace *t, const Line *line, TextLine *ret) {
+        graph_line_parse(ret, line->text, line->n_text, expected(t));
+}
+
 /* Behind "0) " it may be one in a program's source. */
-static bool is_any_comment(const TextTrace *t, const GraphLine *l) {
+static bool is_any_comment(const TextTrace *t, const TextLine *l) {
         const GraphColumns *c = &l->columns;
 
-        return l->kind == GRAPH_COMMENT && !c->abstime && !c->proc && !c->duration &&
+        return l->kind == LINE_EVENT && !c->abstime && !c->proc && !c->duration &&
                !t->layout.has_header && !memmem(l->text, l->n_text, ": ", 2);
 }
 
@@ -268,8 +167,8 @@ static bool has_columns_of(const GraphColumns *all, const GraphColumns *some) {
 
 /* Where a line's time has fewer digits than the next one's, and is so much earlier as if it had lost
  * the first ones: "12.000001 |" of "5412.000001 |". */
-static bool has_lost_digits(const Line *line, const GraphLine *l, const Line *next,
-                            const GraphLine *m) {
+static bool has_lost_digits(const Line *line, const TextLine *l, const Line *next,
+                            const TextLine *m) {
         const char *point = memchr(line->text, '.', line->n_text);
         const char *next_point = memchr(next->text, '.', next->n_text);
         uint64_t unit_ns = 1000000000;
@@ -285,24 +184,24 @@ static bool has_lost_digits(const Line *line, const GraphLine *l, const Line *ne
 
 /* Two calls behind it have what it has, and more, or are another tracer's, which ends its lines as
  * this one does: somebody has cut the text there. */
-static bool is_torn(TextTrace *t, const Line *line, const GraphLine *l) {
+static bool is_torn(TextTrace *t, const Line *line, const TextLine *l) {
         const GraphColumns *c = &l->columns;
         bool is_bare = !c->abstime && !c->cpu && !c->proc;
         unsigned n = 0, n_others = 0;
         Line next = *line;
 
         for (int i = 0; i < TEXT_PROBE_LINES && envelope_peek(t->envelope, &next, &next); i++) {
-                GraphLine m;
+                TextLine m;
 
-                graph_line_parse(&m, next.text, next.n_text, expected(t));
-                if (m.kind < GRAPH_OPEN) {
+                graph_text_parse(t, &next, &m);
+                if (m.kind < LINE_EVENT) {
                         n_others += is_bare && text_is_of_another_kind(t, &next);
                         if (n_others == 2)
                                 return true;
                         continue;
                 }
                 if (!has_columns_of(&m.columns, &l->columns) ||
-                    (has_same_columns(&m.columns, &l->columns) &&
+                    (graph_columns_equal(&m.columns, &l->columns) &&
                      !has_lost_digits(line, l, &next, &m)))
                         return false;
                 if (++n == 2)
@@ -311,55 +210,39 @@ static bool is_torn(TextTrace *t, const Line *line, const GraphLine *l) {
         return false;
 }
 
-TextProbe graph_text_probe(TextTrace *t, const Line *line) {
-        GraphLine l;
-
-        graph_line_parse(&l, line->text, line->n_text, expected(t));
-        if (l.kind < GRAPH_OPEN || is_any_comment(t, &l))
+TextProbe graph_text_probe(TextTrace *t, const Line *line, const TextLine *l) {
+        if (l->kind < LINE_EVENT || is_any_comment(t, l))
                 return TEXT_PROBE_FOREIGN;
-        if (is_torn(t, line, &l))
+        if (is_torn(t, line, l))
                 return TEXT_PROBE_TORN;
-        t->layout.columns = l.columns;
-        t->layout.has_times = l.columns.abstime;
+        t->layout.columns = l->columns;
+        t->layout.has_times = l->has_time;
         return TEXT_PROBE_CALL;
 }
 
 /* One line with other columns may be anything, two are a text of another kind. */
-static bool has_other_columns(TextTrace *t, const Line *line, const GraphLine *l) {
-        GraphLine m;
+static bool has_other_columns(TextTrace *t, const Line *line, const TextLine *l) {
+        TextLine m;
         Line next;
 
-        if (has_same_columns(&l->columns, &t->layout.columns))
+        if (graph_columns_equal(&l->columns, &t->layout.columns))
                 return false;
         if (t->after_talk || !envelope_peek(t->envelope, line, &next))
                 return true;
         graph_line_parse(&m, next.text, next.n_text, &l->columns);
-        return m.kind >= GRAPH_OPEN && has_same_columns(&l->columns, &m.columns);
+        return m.kind >= LINE_EVENT && graph_columns_equal(&l->columns, &m.columns);
 }
 
-static bool is_of_another_trace(TextTrace *t, const GraphLine *l) {
-        static const StepKind kinds[] = {
-                [GRAPH_OPEN] = STEP_ENTER,
-                [GRAPH_LEAF] = STEP_LEAF,
-                [GRAPH_CLOSE] = STEP_LEAVE,
-                [GRAPH_COMMENT] = STEP_OTHER,
-        };
+static bool is_of_another_trace(TextTrace *t, const TextLine *l) {
         const TextCpu *cpu = l->cpu < t->n_cpus ? &t->cpus[l->cpu] : NULL;
-        int32_t pid = cpu && cpu->known ? cpu->pid : STEP_PID_UNKNOWN(l->cpu);
+        int32_t pid = l->columns.proc     ? l->task.pid
+                      : cpu && cpu->known ? cpu->pid
+                                          : STEP_PID_UNKNOWN(l->cpu);
 
-        if (!l->columns.abstime)
-                return text_was_ended(t);
-        return text_begins_another(t,
-                                   &(Step){ .kind = kinds[l->kind],
-                                            .cpu = l->cpu,
-                                            .pid = l->columns.proc ? l->task.pid : pid,
-                                            .depth = l->depth,
-                                            .timestamp_ns = l->timestamp_ns,
-                                            .rettime = l->has_duration ? l->duration_ns : 0 },
-                                   TEXT_APART_NS);
+        return text_begins_another(t, l, l->cpu, pid);
 }
 
-static void note_time(TextTrace *t, const GraphLine *l) {
+static void note_time(TextTrace *t, const TextLine *l) {
         text_note_time(t, l->timestamp_ns);
         if (l->cpu < t->n_cpus)
                 t->cpus[l->cpu].last_ns = l->timestamp_ns;
@@ -374,7 +257,7 @@ static void keep_heading(TextTrace *t, const Line *line) {
         t->heading[t->n_heading] = 0;
 }
 
-static int call_line(TextTrace *t, const Line *line, const GraphLine *l, Step *ret) {
+static int call_line(TextTrace *t, const Line *line, const TextLine *l, Step *ret) {
         int r;
 
         if (t->has_layout && _unlikely_(has_other_columns(t, line, l) || is_of_another_trace(t, l)))
@@ -385,22 +268,17 @@ static int call_line(TextTrace *t, const Line *line, const GraphLine *l, Step *r
         return r;
 }
 
-static int graph_line(TextTrace *t, const Line *line, const GraphLine *l, Step *ret) {
-        bool after_rule = TAKE(t->after_rule, false);
+int graph_text_next(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
         const TextCpu *cpu;
 
         switch (l->kind) {
-        case GRAPH_OTHER:
-                return text_note(t, TEXT_NOT_TRACE, line->number, line->text, line->n_text);
-        case GRAPH_BLANK:
-                if (!after_rule)
+        case LINE_EMPTY:
+                if (!t->is_below_rule)
                         return text_note(t, TEXT_NOT_TRACE, line->number, "", 0);
                 t->count.n_switch_lines++;
                 keep_above(&t->change, line);
                 return 0;
-        case GRAPH_DAMAGED:
-                return text_damaged(t, line, l->problem);
-        case GRAPH_HEADER:
+        case LINE_HEADING:
                 if (l->heading == GRAPH_HEADING_RULE && !t->layout.has_header)
                         return text_note(t, TEXT_NOT_TRACE, line->number, line->text, line->n_text);
                 if (l->heading != GRAPH_HEADING_RULE && t->has_layout)
@@ -409,32 +287,32 @@ static int graph_line(TextTrace *t, const Line *line, const GraphLine *l, Step *
                              (t->is_bare && l->heading == GRAPH_HEADING_RULE);
                 t->layout.has_header = true;
                 __attribute__((fallthrough));
-        case GRAPH_STARTED:
+        case LINE_STARTED:
                 t->count.n_headers++;
                 keep_heading(t, line);
                 if (t->has_layout)
                         keep_above(&t->change, line);
                 t->layout.has_header = t->layout.has_header || !t->has_layout;
                 return 0;
-        case GRAPH_RULE:
+        case LINE_RULE:
                 t->after_rule = true;
                 t->count.n_switch_lines++;
                 keep_above(&t->change, line);
                 return 0;
-        case GRAPH_SWITCH:
+        case LINE_SWITCH:
                 return change_task(t, line, l, ret);
-        case GRAPH_LOST:
+        case LINE_LOST:
                 cpu = text_cpu(t, l->cpu);
                 return cpu ? text_lost(t, line, l->cpu, cpu->clock_ns, l->number, ret) : -ENOMEM;
-        case GRAPH_IRQ_IN:
+        case LINE_IRQ_IN:
                 t->irq_begin = true;
                 __attribute__((fallthrough));
-        case GRAPH_IRQ_OUT:
+        case LINE_IRQ_OUT:
                 t->count.n_markers++;
-                if (l->kind == GRAPH_IRQ_IN || line->number != t->n_marked)
+                if (l->kind == LINE_IRQ_IN || line->number != t->n_marked)
                         keep_above(&t->marker, line);
                 return 0;
-        case GRAPH_OVERRUNS:
+        case LINE_OVERRUNS:
                 t->count.n_overruns++;
                 if (line->number != t->n_marked)
                         keep_above(&t->marker, line);
@@ -442,27 +320,4 @@ static int graph_line(TextTrace *t, const Line *line, const GraphLine *l, Step *
         default:
                 return call_line(t, line, l, ret);
         }
-}
-
-TextShape graph_text_shape(TextTrace *t, const Line *line) {
-        GraphLine l;
-
-        graph_line_parse(&l, line->text, line->n_text, expected(t));
-        /* Without all columns it may be the end of one. */
-        if (l.kind >= GRAPH_OPEN && t->has_layout &&
-            !has_same_columns(&l.columns, &t->layout.columns))
-                return TEXT_SHAPE_HALF;
-        if (l.kind != GRAPH_DAMAGED && l.kind != GRAPH_OTHER)
-                return TEXT_SHAPE_WHOLE;
-        return l.columns.abstime || l.columns.cpu || l.columns.proc || l.has_duration ||
-                               l.columns.duration
-                       ? TEXT_SHAPE_HALF
-                       : TEXT_SHAPE_NONE;
-}
-
-int graph_text_next(TextTrace *t, const Line *line, Step *ret) {
-        GraphLine l;
-
-        graph_line_parse(&l, line->text, line->n_text, expected(t));
-        return graph_line(t, line, &l, ret);
 }

@@ -14,13 +14,12 @@
  */
 
 #include "base/plain-text.h"
-#include "import/indent-line.h"
 #include "import/text-trace-private.h"
 
 #define FLAT_LINES_MAX 256
 
-static void set_time(TextTrace *t, Stack *stack, const IndentLine *l) {
-        uint64_t since_ns = l->us * 1000;
+static void set_time(TextTrace *t, Stack *stack, const TextLine *l) {
+        uint64_t since_ns = l->timestamp_ns;
 
         if (stack->counter == 0 || stack->base_ns + since_ns < stack->last_ns)
                 stack->base_ns = t->now_ns - MIN(t->now_ns, since_ns);
@@ -29,12 +28,12 @@ static void set_time(TextTrace *t, Stack *stack, const IndentLine *l) {
 }
 
 /* The counter before this line; -1 is one that an unmatched return has left behind. */
-static bool set_counter(Stack *stack, const IndentLine *l) {
-        int32_t printed = stack->counter - (l->kind == INDENT_RETURN);
+static bool set_counter(Stack *stack, const TextLine *l) {
+        int32_t printed = stack->counter - (l->kind == LINE_CLOSE);
 
         if (MAX(printed, 0) == l->depth)
                 return true;
-        stack->counter = l->depth + (l->kind == INDENT_RETURN);
+        stack->counter = l->depth + (l->kind == LINE_CLOSE);
         return false;
 }
 
@@ -46,7 +45,7 @@ static int pop_to(TextTrace *t, Stack *stack, uint32_t n) {
         return r;
 }
 
-static int call(TextTrace *t, Stack *stack, const Line *line, const IndentLine *l, Step *ret,
+static int call(TextTrace *t, Stack *stack, const Line *line, const TextLine *l, Step *ret,
                 bool is_expected) {
         uint32_t n = stack->n;
         int r = 0;
@@ -76,7 +75,7 @@ static int call(TextTrace *t, Stack *stack, const Line *line, const IndentLine *
         return r < 0 ? r : 1;
 }
 
-static int leave(TextTrace *t, Stack *stack, const Line *line, const IndentLine *l, Step *ret) {
+static int leave(TextTrace *t, Stack *stack, const Line *line, const TextLine *l, Step *ret) {
         Frame *frame = NULL, ended;
         uint32_t i = stack->n;
         int r;
@@ -106,14 +105,14 @@ static int leave(TextTrace *t, Stack *stack, const Line *line, const IndentLine 
 }
 
 /* Whether all lines from here on are as deep as this one, as far as can be seen. */
-static bool is_level(TextTrace *t, const Line *line, const IndentLine *first) {
+static bool is_level(TextTrace *t, const Line *line, const TextLine *first) {
         Line next = *line;
 
         for (int i = 0; i < FLAT_LINES_MAX && envelope_peek(t->envelope, &next, &next); i++) {
-                IndentLine l;
+                TextLine l;
 
                 indent_line_parse(&l, next.text, next.n_text);
-                if (l.kind >= INDENT_CALL && l.depth != first->depth)
+                if (l.kind >= LINE_OPEN && l.depth != first->depth)
                         return false;
         }
         return true;
@@ -121,60 +120,57 @@ static bool is_level(TextTrace *t, const Line *line, const IndentLine *first) {
 
 /* Nesting is told by arrows alone where blanks were lost, or in scripts that print a thread's time
  * and not thread_indent(): there are calls inside calls, and all lines are equally deep. */
-static void find_flatness(TextTrace *t, const Stack *stack, const Line *line, const IndentLine *l) {
+static void find_flatness(TextTrace *t, const Stack *stack, const Line *line, const TextLine *l) {
         if (t->level < 0)
                 t->level = l->depth;
         if (l->depth != t->level)
                 t->is_indented = true;
         if (t->is_indented)
                 t->layout.is_flat = false;
-        else if (!t->layout.is_flat && l->kind == INDENT_CALL && stack->n > 0)
+        else if (!t->layout.is_flat && l->kind == LINE_OPEN && stack->n > 0)
                 t->layout.is_flat = is_level(t, line, l);
 }
 
-TextProbe indent_text_probe(TextTrace *t, const Line *line) {
-        IndentLine l;
+void indent_text_parse(TextTrace *t, const Line *line, TextLine *ret) {
+        (void) t;
+        indent_line_parse(ret, line->text, line->n_text);
+}
 
-        indent_line_parse(&l, line->text, line->n_text);
-        if (l.kind != INDENT_CALL && l.kind != INDENT_RETURN)
+TextProbe indent_text_probe(TextTrace *t, const Line *line, const TextLine *l) {
+        (void) line;
+        if (l->kind < LINE_OPEN)
                 return TEXT_PROBE_FOREIGN;
-        t->layout.is_tight = l.is_tight;
+        t->layout.is_tight = l->is_tight;
         t->level = -1;
         t->is_indented = false;
         return TEXT_PROBE_CALL;
 }
 
-static int indent_line(TextTrace *t, const Line *line, IndentLine *l, Step *ret) {
+int indent_text_next(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
         int32_t depth = l->depth;
         bool is_expected;
         Stack *stack;
 
-        if (l->kind == INDENT_OTHER)
-                return text_note(t, TEXT_NOT_TRACE, line->number, line->text, line->n_text);
-        if (l->kind == INDENT_DAMAGED)
-                return text_damaged(t, line, l->problem);
-        if (text_was_ended(t))
+        if (text_begins_another(t, l, 0, l->task.pid))
                 return text_another(t, line, ret);
-        (void) plain_undo(t->comm, sizeof(t->comm), l->comm, l->n_comm);
+        (void) plain_undo(t->comm, sizeof(t->comm), l->task.comm, l->task.n_comm);
         *ret = (Step){
-                .pid = l->tid,
+                .pid = l->task.pid,
                 .comm = t->comm,
-                .function = labels_get(t->labels, l->label, l->n_label, l->n_label),
+                .function = text_function(t, l),
                 .said = &t->said,
         };
         if (!ret->function)
-                return labels_n(t->labels) < LABELS_MAX
-                               ? -ENOMEM
-                               : text_damaged(t, line, "more functions than any kernel has");
+                return text_no_function(t, line);
         stack = stacks_get(t->stacks, ret);
         if (!stack)
                 return -ENOMEM;
         find_flatness(t, stack, line, l);
         if (t->layout.is_flat) {
                 stack->counter = (int32_t) stack->n;
-                l->depth = MAX(stack->counter - (l->kind == INDENT_RETURN), 0);
+                l->depth = MAX(stack->counter - (l->kind == LINE_CLOSE), 0);
         }
-        if (line->is_tabbed && MAX(stack->counter - (l->kind == INDENT_RETURN), 0) != l->depth)
+        if (line->is_tabbed && MAX(stack->counter - (l->kind == LINE_CLOSE), 0) != l->depth)
                 return text_damaged(t, line, "it is indented with tabs, and nobody knows how wide");
         is_expected = set_counter(stack, l);
         set_time(t, stack, l);
@@ -186,23 +182,6 @@ static int indent_line(TextTrace *t, const Line *line, IndentLine *l, Step *ret)
         t->said.depth = depth;
         t->said.base_ns = stack->base_ns;
         ret->timestamp_ns = stack->last_ns;
-        return l->kind == INDENT_CALL ? call(t, stack, line, l, ret, is_expected)
-                                      : leave(t, stack, line, l, ret);
-}
-
-TextShape indent_text_shape(TextTrace *t, const Line *line) {
-        IndentLine l;
-
-        (void) t;
-        indent_line_parse(&l, line->text, line->n_text);
-        return l.kind == INDENT_OTHER     ? TEXT_SHAPE_NONE
-               : l.kind == INDENT_DAMAGED ? TEXT_SHAPE_HALF
-                                          : TEXT_SHAPE_WHOLE;
-}
-
-int indent_text_next(TextTrace *t, const Line *line, Step *ret) {
-        IndentLine l;
-
-        indent_line_parse(&l, line->text, line->n_text);
-        return indent_line(t, line, &l, ret);
+        return l->kind == LINE_OPEN ? call(t, stack, line, l, ret, is_expected)
+                                    : leave(t, stack, line, l, ret);
 }

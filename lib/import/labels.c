@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "base/buf.h"
-#include "base/hash.h"
 #include "import/labels.h"
 
-struct Labels {
-        Hash functions; /* by label */
-        Function *unknown;
-};
+static const char unknown[2 + FUNCTION_SLACK] = "?";
+
+const Function labels_unknown = { .label = unknown, .n_label = 1, .n_name = 1, .root = -1 };
 
 static Function *function_new(const char *label, size_t n_label, size_t n_name, uint64_t number) {
         Function *f = malloc(sizeof(*f) + n_label + 1 + FUNCTION_SLACK);
@@ -62,33 +60,8 @@ const Function *labels_get(Labels *l, const char *label, size_t n_label, size_t 
         return f;
 }
 
-const Function *labels_unknown(const Labels *l) {
-        return l->unknown;
-}
-
-size_t labels_n(const Labels *l) {
-        return l->functions.n;
-}
-
-int labels_new(Labels **ret) {
-        _cleanup_(labels_freep) Labels *l = calloc(1, sizeof(*l));
-
-        if (!l)
-                return -ENOMEM;
-        l->unknown = function_new("?", 1, 1, 0);
-        if (!l->unknown)
-                return -ENOMEM;
-        *ret = TAKE_PTR(l);
-        return 0;
-}
-
-Labels *labels_free(Labels *l) {
-        if (!l)
-                return NULL;
+void labels_done(Labels *l) {
         for (size_t i = 0; i < l->functions.n_slots; i++)
                 free((void *) (uintptr_t) l->functions.slots[i].value);
         hash_done(&l->functions);
-        free(l->unknown);
-        free(l);
-        return NULL;
 }

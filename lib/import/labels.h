@@ -10,19 +10,22 @@
  * counts them, from 1.
  */
 
-#include "base/cleanup.h"
+#include "base/hash.h"
 #include "calls/function.h"
 
-#define LABEL_MAX_BYTES 1023          /* KSYM_NAME_LEN is 512 (linux 6.1), a module's name 56 */
 #define LABELS_MAX ((size_t) 1 << 20) /* a kernel with all its modules has a fourth of that */
 
-typedef struct Labels Labels;
+/* One of zeroes is empty. */
+typedef struct Labels {
+        Hash functions; /* by label */
+} Labels;
 
-int labels_new(Labels **ret);
 /* @n_label: of it the first @n_name are the name.  NULL without memory, or beyond LABELS_MAX. */
 const Function *labels_get(Labels *l, const char *label, size_t n_label, size_t n_name);
 /* What a return belongs to whose call nobody saw, and that has no name. */
-const Function *labels_unknown(const Labels *l);
-size_t labels_n(const Labels *l); /* the unknown one not counted */
-Labels *labels_free(Labels *l);
-DEFINE_CLEANUP(Labels *, labels_free);
+extern const Function labels_unknown;
+/* The unknown one is not counted. */
+static inline size_t labels_n(const Labels *l) {
+        return l->functions.n;
+}
+void labels_done(Labels *l);

@@ -7,20 +7,15 @@ noinst_LIBRARIES += %D%/libimport.a
 	%D%/envelope.c \
 	%D%/envelope.h \
 	%D%/event-line.c \
-	%D%/event-line.h \
 	%D%/event-text.c \
 	%D%/foreign-text.c \
 	%D%/foreign-text.h \
 	%D%/graph-line.c \
-	%D%/graph-line.h \
 	%D%/graph-text.c \
 	%D%/indent-line.c \
-	%D%/indent-line.h \
 	%D%/indent-text.c \
 	%D%/labels.c \
 	%D%/labels.h \
-	%D%/latency-line.c \
-	%D%/latency-line.h \
 	%D%/lines.c \
 	%D%/lines.h \
 	%D%/prefix.c \
@@ -31,12 +26,12 @@ noinst_LIBRARIES += %D%/libimport.a
 	%D%/source-form.h \
 	%D%/text-calls.c \
 	%D%/text-kinds.c \
+	%D%/text-line.h \
 	%D%/text-notes.c \
 	%D%/text-trace-private.h \
 	%D%/text-trace.c \
 	%D%/text-trace.h \
 	%D%/uftrace-line.c \
-	%D%/uftrace-line.h \
 	%D%/uftrace-text.c \
 	%D%/unwrap.c
 import_libs = %D%/libimport.a $(calls_libs)

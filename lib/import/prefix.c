@@ -39,28 +39,33 @@ static bool skip_word(Scan *s) {
         return n > 0 && n <= WORD_MAX && scan_text(s, " ");
 }
 
-/* "> ", ">>", "| > ", "PeterZ> " */
-static bool skip_quote(Scan *s) {
+/* Moves the scan behind what it knows; where it does not, anywhere. */
+typedef bool (*Kind)(Scan *s);
+
+static bool skip(Scan *s, Kind kind) {
         Scan t = *s;
 
-        if (skip_while(&t, is_letter) > QUOTER_MAX || !scan_text(&t, ">"))
+        if (!kind(&t))
                 return false;
-        while (scan_text(&t, ">"))
-                ;
-        (void) scan_text(&t, " ");
         *s = t;
+        return true;
+}
+
+/* "> ", ">>", "| > ", "PeterZ> " */
+static bool skip_quote(Scan *s) {
+        if (skip_while(s, is_letter) > QUOTER_MAX || !scan_text(s, ">"))
+                return false;
+        while (scan_text(s, ">"))
+                ;
+        (void) scan_text(s, " ");
         return true;
 }
 
 /* "<4>" */
 static bool skip_level(Scan *s) {
         uint64_t level;
-        Scan t = *s;
 
-        if (!scan_text(&t, "<") || !scan_number(&t, 999, &level) || !scan_text(&t, ">"))
-                return false;
-        *s = t;
-        return true;
+        return scan_text(s, "<") && scan_number(s, 999, &level) && scan_text(s, ">");
 }
 
 static bool is_in_bracket(char c) {
@@ -71,55 +76,49 @@ static bool is_in_bracket(char c) {
 static bool skip_bracket(Scan *s) {
         bool has_digit = false;
         const char *begin;
-        Scan t = *s;
         size_t n;
 
-        if (!scan_text(&t, "["))
+        if (!scan_text(s, "["))
                 return false;
-        begin = t.p;
-        n = skip_while(&t, is_in_bracket);
-        for (const char *p = begin; p < t.p; p++)
+        begin = s->p;
+        n = skip_while(s, is_in_bracket);
+        for (const char *p = begin; p < s->p; p++)
                 has_digit = has_digit || is_digit(*p);
-        if (!has_digit || n > BRACKET_MAX || !scan_text(&t, "]"))
+        if (!has_digit || n > BRACKET_MAX || !scan_text(s, "]"))
                 return false;
-        if (scan_left(&t) > 1 && memcmp(t.p, " |", 2) == 0)
+        if (scan_left(s) > 1 && memcmp(s->p, " |", 2) == 0)
                 return false; /* uftrace's thread */
-        if (scan_left(&t) > 0 &&
-            (*t.p == '(' || (scan_left(&t) == 3 && memcmp(t.p, " */", 3) == 0)))
+        if (scan_left(s) > 0 &&
+            (*s->p == '(' || (scan_left(s) == 3 && memcmp(s->p, " */", 3) == 0)))
                 return false; /* the module of a function whose line was broken */
-        if (scan_left(&t) == 0 || *t.p != '[')
-                (void) scan_text(&t, " ");
-        *s = t;
+        if (scan_left(s) == 0 || *s->p != '[')
+                (void) scan_text(s, " ");
         return true;
 }
 
 /* "kern  :warn  : " */
 static bool skip_facility(Scan *s) {
-        Scan t = *s;
-
         for (int i = 0; i < 2; i++) {
-                if (skip_while(&t, is_letter) == 0)
+                if (skip_while(s, is_letter) == 0)
                         return false;
-                (void) scan_blanks(&t);
-                if (!scan_text(&t, ":"))
+                (void) scan_blanks(s);
+                if (!scan_text(s, ":"))
                         return false;
         }
-        (void) scan_text(&t, " ");
-        *s = t;
+        (void) scan_text(s, " ");
         return true;
 }
 
 /* "6,1234,210412454,-;" */
 static bool skip_kmsg(Scan *s) {
         const char *semicolon;
-        Scan t = *s;
         uint64_t v;
 
         for (int i = 0; i < 3; i++)
-                if (!scan_number(&t, UINT64_MAX / 10, &v) || !scan_text(&t, ","))
+                if (!scan_number(s, UINT64_MAX / 10, &v) || !scan_text(s, ","))
                         return false;
-        semicolon = scan_find(&t, ";");
-        if (!semicolon || semicolon - t.p > WORD_MAX)
+        semicolon = scan_find(s, ";");
+        if (!semicolon || semicolon - s->p > WORD_MAX)
                 return false;
         s->p = semicolon + 1;
         return true;
@@ -128,16 +127,14 @@ static bool skip_kmsg(Scan *s) {
 /* "18:30:01", "18:30:01.123456", "18:30:01,123" */
 static bool skip_time(Scan *s) {
         uint64_t v;
-        Scan t = *s;
 
-        if (scan_number(&t, 99, &v) != 2 || !scan_text(&t, ":") || scan_number(&t, 99, &v) != 2 ||
-            !scan_text(&t, ":") || scan_number(&t, 99, &v) != 2)
+        if (scan_number(s, 99, &v) != 2 || !scan_text(s, ":") || scan_number(s, 99, &v) != 2 ||
+            !scan_text(s, ":") || scan_number(s, 99, &v) != 2)
                 return false;
-        if (scan_left(&t) > 1 && (*t.p == '.' || *t.p == ',') && is_digit(t.p[1])) {
-                t.p++;
-                (void) skip_while(&t, is_digit);
+        if (scan_left(s) > 1 && (*s->p == '.' || *s->p == ',') && is_digit(s->p[1])) {
+                s->p++;
+                (void) skip_while(s, is_digit);
         }
-        *s = t;
         return true;
 }
 
@@ -146,34 +143,26 @@ static bool skip_month(Scan *s) {
         static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
         const char *at;
         uint64_t day;
-        Scan t = *s;
 
-        if (scan_left(&t) < 6)
+        if (scan_left(s) < 6)
                 return false;
-        at = memmem(months, sizeof(months) - 1, t.p, 3);
+        at = memmem(months, sizeof(months) - 1, s->p, 3);
         if (!at || (at - months) % 3 != 0)
                 return false;
-        t.p += 3;
-        if (scan_blanks(&t) == 0 || !scan_number(&t, 31, &day) || !scan_text(&t, " "))
-                return false;
-        *s = t;
-        return true;
+        s->p += 3;
+        return scan_blanks(s) > 0 && scan_number(s, 31, &day) && scan_text(s, " ");
 }
 
 /* "2026-11-22T", "2026-11-22 ", "11-22 " */
 static bool skip_date(Scan *s) {
         uint64_t v;
-        Scan t = *s;
-        size_t n = scan_number(&t, 9999, &v);
+        size_t n = scan_number(s, 9999, &v);
 
-        if (n == 4 && (!scan_text(&t, "-") || scan_number(&t, 12, &v) != 2))
+        if (n == 4 && (!scan_text(s, "-") || scan_number(s, 12, &v) != 2))
                 return false;
-        if ((n != 4 && n != 2) || !scan_text(&t, "-") || scan_number(&t, 31, &v) != 2)
+        if ((n != 4 && n != 2) || !scan_text(s, "-") || scan_number(s, 31, &v) != 2)
                 return false;
-        if (!scan_text(&t, "T") && !scan_text(&t, " "))
-                return false;
-        *s = t;
-        return true;
+        return scan_text(s, "T") || scan_text(s, " ");
 }
 
 static bool is_in_zone(char c) {
@@ -188,39 +177,32 @@ static bool is_arrow(Scan s) {
 
 /* A date, a time, or both; and who says it. */
 static bool skip_stamp(Scan *s) {
-        Scan t = *s, u;
-        bool dated;
+        bool dated = skip(s, skip_month) || skip(s, skip_date);
+        Scan t;
 
-        dated = skip_month(&t) || skip_date(&t);
-        if (!skip_time(&t))
+        if (!skip_time(s))
                 return false;
-        (void) skip_while(&t, is_in_zone);
-        if (t.p < t.end && !scan_text(&t, " "))
+        (void) skip_while(s, is_in_zone);
+        if (s->p < s->end && !scan_text(s, " "))
                 return false;
-        u = t;
+        t = *s;
         /* "host kernel: ", "kernel[1]: " */
         for (int i = 0; dated && i < 2; i++)
-                if (skip_word(&u) && u.p[-2] == ':' && !is_arrow(u)) {
-                        t = u;
+                if (skip_word(&t) && t.p[-2] == ':' && !is_arrow(t)) {
+                        *s = t;
                         break;
                 }
-        *s = t;
         return true;
 }
 
 /* "kernel: ", "host kernel: " */
 static bool skip_kernel(Scan *s) {
-        Scan t = *s;
-
-        if (!scan_text(&t, "kernel: ") &&
-            (!skip_word(&t) || (!scan_text(&t, "kernel: ") && !scan_text(&t, "kernel:"))))
-                return false;
-        *s = t;
-        return true;
+        return scan_text(s, "kernel: ") ||
+               (skip_word(s) && (scan_text(s, "kernel: ") || scan_text(s, "kernel:")));
 }
 
 bool prefix_skip(Scan *s) {
-        static bool (*const kinds[])(Scan * s) = {
+        static const Kind kinds[] = {
                 skip_quote, skip_level,    skip_bracket, skip_stamp,
                 skip_kmsg,  skip_facility, skip_kernel,
         };
@@ -233,7 +215,7 @@ bool prefix_skip(Scan *s) {
                 again = false;
                 (void) scan_blanks(&t);
                 for (size_t i = 0; i < ELEMENTSOF(kinds) && !again; i++)
-                        again = kinds[i](&t);
+                        again = skip(&t, kinds[i]);
                 if (again)
                         *s = t;
         } while (again);

@@ -68,3 +68,13 @@ bool scan_value(Scan *s, uint64_t *ret) {
         *s = t;
         return true;
 }
+
+bool scan_retval(Scan s, uint64_t *ret) {
+        const char *at = scan_find(&s, "ret=");
+
+        if (at)
+                s.p = at + 4;
+        else if (!scan_text(&s, " = "))
+                return false;
+        return scan_value(&s, ret);
+}

@@ -104,3 +104,5 @@ bool scan_duration(Scan *s, uint64_t *ret_ns);
 bool scan_tight_duration(Scan *s, uint64_t *ret_ns);
 /* "64", "-11", "0x40" */
 bool scan_value(Scan *s, uint64_t *ret);
+/* The value in what stands behind a call: "ret=0x40", " = -11".  False: there is none. */
+bool scan_retval(Scan s, uint64_t *ret);

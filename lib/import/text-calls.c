@@ -12,7 +12,15 @@
 
 #include "import/text-trace-private.h"
 
-int32_t text_depth_of_braces(const Stack *stack, bool is_close) {
+static const StepKind step_kinds[] = {
+        [LINE_EVENT] = STEP_OTHER,
+        [LINE_OPEN] = STEP_ENTER,
+        [LINE_LEAF] = STEP_LEAF,
+        [LINE_CLOSE] = STEP_LEAVE,
+};
+
+/* Where blanks are lost, calls nest as their braces do. */
+static int32_t depth_of_braces(const Stack *stack, bool is_close) {
         int32_t open = stack->n > 0 ? stack->frames[stack->n - 1].depth : -1;
 
         if (!is_close)
@@ -22,7 +30,8 @@ int32_t text_depth_of_braces(const Stack *stack, bool is_close) {
         return stack->floor > 0 && stack->floor != INT32_MAX ? stack->floor - 1 : 0;
 }
 
-int text_make_way(TextTrace *t, Stack *stack, const Line *line, const Step *step) {
+/* What ends unseen before a call at the step's depth, and what is odd about that depth. */
+static int make_way(TextTrace *t, Stack *stack, const Line *line, const Step *step) {
         const Function *function = step->function;
         Frame frame;
         int r = 0;
@@ -68,22 +77,26 @@ static bool has_leapt(const TextTrace *t, const Step *step) {
         return false;
 }
 
-bool text_was_ended(const TextTrace *t) {
-        return t->after_command;
-}
+/* Of leaves the end does not matter. */
+bool text_begins_another(const TextTrace *t, const TextLine *l, uint32_t cpu, int32_t pid) {
+        const Step step = { .kind = step_kinds[l->kind],
+                            .cpu = cpu,
+                            .pid = pid,
+                            .depth = l->depth,
+                            .timestamp_ns = l->timestamp_ns,
+                            .rettime = l->has_duration ? l->duration_ns : 0 };
+        uint64_t now_ns = l->timestamp_ns, last_ns = 0;
+        uint64_t disorder_ns = t->layout.kind == TEXT_GRAPH ? TEXT_APART_NS : TEXT_BACK_NS;
 
-bool text_begins_another(TextTrace *t, const Step *step, uint64_t disorder_ns) {
-        uint64_t now_ns = step->timestamp_ns, last_ns = 0;
-
-        if (t->after_command || !t->has_layout || !t->layout.has_times)
+        if (t->after_command || !t->has_layout || !t->layout.has_times || !l->has_time)
                 return t->after_command;
         if (now_ns >= t->latest_ns)
                 return t->latest_ns > 0 && now_ns - t->latest_ns > TEXT_LEAP_NS &&
-                       has_leapt(t, step);
-        if (t->layout.columns.cpu && step->cpu < t->n_cpus)
-                last_ns = t->cpus[step->cpu].last_ns;
+                       has_leapt(t, &step);
+        if (t->layout.columns.cpu && cpu < t->n_cpus)
+                last_ns = t->cpus[cpu].last_ns;
         return t->after_talk
-                       ? now_ns < last_ns || now_ns + MIN(disorder_ns, TEXT_BACK_NS) < t->latest_ns
+                       ? now_ns < last_ns || now_ns + TEXT_BACK_NS < t->latest_ns
                        : now_ns + TEXT_BACK_NS < last_ns || now_ns + disorder_ns < t->latest_ns;
 }
 
@@ -91,9 +104,19 @@ void text_note_time(TextTrace *t, uint64_t timestamp_ns) {
         t->latest_ns = MAX(t->latest_ns, timestamp_ns);
 }
 
-static void count_call(TextTrace *t, Stack *stack, const Step *step) {
-        stack->floor = MIN(stack->floor, step->depth);
-        t->count.max_depth = MAX(t->count.max_depth, step->depth);
+/* --- calls ------------------------------------------------------------------------------------- */
+
+/* A kernel that has stamped a return before its call prints such a duration. */
+#define IS_NONSENSE(ns) ((ns) > (uint64_t) INT64_MAX)
+
+const Function *text_function(TextTrace *t, const TextLine *l) {
+        return labels_get(&t->labels, l->label, l->n_label, l->n_name ?: l->n_label);
+}
+
+int text_no_function(TextTrace *t, const Line *line) {
+        return labels_n(&t->labels) < LABELS_MAX
+                       ? -ENOMEM
+                       : text_damaged(t, line, "more functions than any kernel has");
 }
 
 static void add_below(Stack *stack, const Step *step) {
@@ -103,41 +126,42 @@ static void add_below(Stack *stack, const Step *step) {
                 caller->below_ns += step_duration_ns(step);
 }
 
-static int enter(TextTrace *t, const Line *line, Stack *stack, uint64_t duration_ns, Step *ret) {
-        int r = text_make_way(t, stack, line, ret);
+static int enter(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu, Stack *stack,
+                 Step *ret) {
+        int r = make_way(t, stack, line, ret);
 
-        count_call(t, stack, ret);
+        stack->floor = MIN(stack->floor, ret->depth);
+        t->count.max_depth = MAX(t->count.max_depth, ret->depth);
         if (r < 0)
                 return r;
-        if (!t->layout.has_times)
+        if (cpu)
+                t->said.irq_begin = TAKE(t->irq_begin, false);
+        else if (!t->layout.has_times)
                 ret->timestamp_ns = MAX(stack->last_ns, t->now_ns);
-        stack->last_ns = t->now_ns = ret->timestamp_ns;
+        if (!cpu)
+                stack->last_ns = t->now_ns = ret->timestamp_ns;
         if (ret->kind == STEP_ENTER) {
                 t->count.n_open++;
                 r = text_push(stack, ret, line->number);
                 return r < 0 ? r : 1;
         }
         t->count.n_leaf++;
-        if (duration_ns == TEXT_UNTIMED) {
-                t->said.untimed = true;
-                duration_ns = 0;
-        }
+        t->said.untimed |= !l->has_duration;
         ret->calltime = ret->timestamp_ns;
-        ret->rettime = ret->calltime + duration_ns;
-        stack->last_ns = ret->rettime;
+        ret->rettime = ret->calltime + l->duration_ns;
+        if (IS_NONSENSE(l->duration_ns))
+                return 1;
+        if (cpu)
+                cpu->clock_ns += l->duration_ns;
+        else
+                stack->last_ns = ret->rettime;
         add_below(stack, ret);
         return 1;
 }
 
-/* What the times tell of a duration that the line does not. */
-static uint64_t guess(TextTrace *t, const Frame *frame, const Step *step) {
-        t->said.untimed = true;
-        if (!t->layout.has_times || !frame)
-                return 0;
-        return step->timestamp_ns - MIN(frame->start_ns, step->timestamp_ns);
-}
-
-int text_end_call(TextTrace *t, Stack *stack, Step *step, Frame *ret) {
+/* Takes off @stack the call that @step, a return, ends, and what has lost its return below it; @step
+ * gets its function.  1: @ret is that call; 0: it is missing; -errno. */
+static int end_call(TextTrace *t, Stack *stack, Step *step, Frame *ret) {
         Frame *frame;
         int r = 0;
 
@@ -147,7 +171,7 @@ int text_end_call(TextTrace *t, Stack *stack, Step *step, Frame *ret) {
                 return r;
         frame = stack_find(stack, step->depth, step->function);
         if (!frame) {
-                step->function = step->function ?: labels_unknown(t->labels);
+                step->function = step->function ?: &labels_unknown;
                 return 0;
         }
         *ret = *frame;
@@ -156,51 +180,85 @@ int text_end_call(TextTrace *t, Stack *stack, Step *step, Frame *ret) {
         return 1;
 }
 
-static int leave(TextTrace *t, const Line *line, Stack *stack, uint64_t duration_ns, Step *ret) {
+/* Where the line does not tell it, times do. */
+static uint64_t duration_of(TextTrace *t, const TextLine *l, bool has_times, const Frame *frame) {
+        if (l->has_duration)
+                return l->duration_ns;
+        t->said.untimed = true;
+        return has_times && frame ? l->timestamp_ns - MIN(frame->start_ns, l->timestamp_ns) : 0;
+}
+
+static int leave(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu, Stack *stack,
+                 Step *ret) {
+        bool has_times = cpu ? l->has_time : t->layout.has_times, is_nonsense;
         Frame ended, *frame;
+        uint64_t duration_ns, begin_ns;
         int r;
 
         t->count.n_close++;
-        r = text_end_call(t, stack, ret, &ended);
+        r = end_call(t, stack, ret, &ended);
         if (r < 0)
                 return r;
         frame = r > 0 ? &ended : NULL;
-        if (duration_ns == TEXT_UNTIMED)
-                duration_ns = guess(t, frame, ret);
-        if (!t->layout.has_times) {
-                uint64_t begin_ns = frame ? frame->start_ns : 0;
-
+        duration_ns = duration_of(t, l, has_times, frame);
+        is_nonsense = cpu && IS_NONSENSE(duration_ns);
+        begin_ns = frame ? frame->start_ns : 0;
+        if (!has_times && !cpu)
                 ret->timestamp_ns = MAX(stack->last_ns, t->now_ns);
+        if (!has_times && !is_nonsense)
                 ret->timestamp_ns = MAX(ret->timestamp_ns, begin_ns + duration_ns);
-        }
-        ret->calltime = frame && !t->layout.has_times
-                                ? frame->start_ns
+        ret->calltime = frame && !has_times
+                                ? begin_ns
                                 : ret->timestamp_ns - MIN(duration_ns, ret->timestamp_ns);
         ret->rettime = ret->calltime + duration_ns;
-        stack->last_ns = t->now_ns = ret->timestamp_ns;
-        add_below(stack, ret);
+        if (!cpu)
+                stack->last_ns = t->now_ns = ret->timestamp_ns;
+        else if (!has_times)
+                cpu->clock_ns = ret->timestamp_ns;
+        if (!is_nonsense)
+                add_below(stack, ret);
         r = text_note_return(t, stack, frame, ret, line->number);
         stack->floor = MIN(stack->floor, ret->depth);
         return r < 0 ? r : 1;
 }
 
-int text_call(TextTrace *t, const Line *line, const char *label, size_t n_label,
-              uint64_t duration_ns, Step *ret) {
+static void take_from_line(const TextLine *l, Step *ret) {
+        ret->kind = step_kinds[l->kind];
+        ret->depth = l->depth;
+        ret->has_retval = l->has_retval;
+        ret->retval = l->retval;
+}
+
+int text_call(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu, Step *ret) {
         Stack *stack;
 
-        if (label) {
-                ret->function = labels_get(t->labels, label, n_label, n_label);
+        take_from_line(l, ret);
+        if (l->label) {
+                ret->function = text_function(t, l);
                 if (!ret->function)
-                        return labels_n(t->labels) < LABELS_MAX
-                                       ? -ENOMEM
-                                       : text_damaged(t, line,
-                                                      "more functions than any kernel has");
+                        return text_no_function(t, line);
         }
-        if (duration_ns > (uint64_t) INT64_MAX && duration_ns != TEXT_UNTIMED)
+        if (!cpu && IS_NONSENSE(l->duration_ns))
                 return text_damaged(t, line, "its duration is longer than any");
         stack = stacks_get(t->stacks, ret);
         if (!stack)
                 return -ENOMEM;
-        return ret->kind == STEP_LEAVE ? leave(t, line, stack, duration_ns, ret)
-                                       : enter(t, line, stack, duration_ns, ret);
+        if (l->is_depth_untold)
+                ret->depth = depth_of_braces(stack, l->kind == LINE_CLOSE);
+        return ret->kind == STEP_LEAVE ? leave(t, line, l, cpu, stack, ret)
+                                       : enter(t, line, l, cpu, stack, ret);
+}
+
+int text_event(TextTrace *t, const TextLine *l, size_t n, Step *ret) {
+        take_from_line(l, ret);
+        t->event[n] = 0;
+        ret->text = t->event;
+        t->count.n_comments++;
+        if (t->layout.kind == TEXT_GRAPH)
+                return 1;
+        if (t->layout.has_times)
+                t->now_ns = ret->timestamp_ns;
+        else
+                ret->timestamp_ns = t->now_ns;
+        return 1;
 }

@@ -102,21 +102,66 @@ void text_find_foreign(TextTrace *t, const Line *line) {
         t->n_foreign_line = line->number;
 }
 
+static TextProbe probe_line(TextTrace *t, TextKind kind, const Line *line) {
+        TextLine l;
+
+        t->kinds[kind].parse(t, line, &l);
+        return t->kinds[kind].probe(t, line, &l);
+}
+
+/* Whether a line that is no call has some of one. */
+static bool has_part(TextKind kind, const TextLine *l) {
+        const GraphColumns *c = &l->columns;
+
+        return kind == TEXT_GRAPH ? c->abstime || c->cpu || c->proc || c->duration
+                                  : l->kind == LINE_DAMAGED;
+}
+
+TextShape text_shape(TextTrace *t, TextKind kind, const Line *line) {
+        TextLine l;
+
+        if (t->has_layout && kind != t->layout.kind)
+                return TEXT_SHAPE_NONE;
+        t->kinds[kind].parse(t, line, &l);
+        if (l.kind == LINE_NONE || l.kind == LINE_DAMAGED)
+                return has_part(kind, &l) ? TEXT_SHAPE_HALF : TEXT_SHAPE_NONE;
+        /* Without all columns it may be the end of one. */
+        if (kind == TEXT_GRAPH && l.kind >= LINE_EVENT && t->has_layout &&
+            !graph_columns_equal(&l.columns, &t->layout.columns))
+                return TEXT_SHAPE_HALF;
+        return TEXT_SHAPE_WHOLE;
+}
+
+static int take_as(TextTrace *t, TextKind kind, const Line *line, Step *ret) {
+        TextLine l;
+
+        if (line->number == t->n_joined)
+                return 0;
+        t->kinds[kind].parse(t, line, &l);
+        if (kind == TEXT_GRAPH)
+                t->is_below_rule = TAKE(t->after_rule, false);
+        if (l.kind == LINE_NONE)
+                return text_note(t, TEXT_NOT_TRACE, line->number, line->text, line->n_text);
+        if (l.kind == LINE_DAMAGED)
+                return text_damaged(t, line, l.problem);
+        return t->kinds[kind].next(t, line, &l, ret);
+}
+
 /* As what @line is taken while nobody knows what kind of text this is. */
 static int first_line(TextTrace *t, const Line *line, Step *ret) {
         int r;
 
         for (TextKind i = 0; i < TEXT_N_KINDS; i++) {
-                TextProbe probe = t->kinds[i].probe(t, line);
+                TextProbe probe = probe_line(t, i, line);
 
                 if (probe == TEXT_PROBE_HEADING) {
-                        r = t->kinds[i].next(t, line, ret);
+                        r = take_as(t, i, line, ret);
                         return MIN(r, 0);
                 }
                 if (probe == TEXT_PROBE_TORN)
                         return text_note(t, TEXT_NOT_TRACE, line->number, line->text, line->n_text);
                 if (probe == TEXT_PROBE_FOREIGN) {
-                        if (t->kinds[i].shape(t, line) == TEXT_SHAPE_HALF)
+                        if (text_shape(t, i, line) == TEXT_SHAPE_HALF)
                                 break; /* its own, although it is damaged */
                         continue;
                 }
@@ -129,15 +174,10 @@ static int first_line(TextTrace *t, const Line *line, Step *ret) {
                 }
                 break;
         }
-        r = t->kinds[t->layout.kind].next(t, line, ret);
+        r = take_as(t, t->layout.kind, line, ret);
         if (r != TEXT_TRY && !t->has_layout)
                 text_find_foreign(t, line); /* another tracer's heading */
         return r;
-}
-
-TextShape text_shape(TextTrace *t, TextKind kind, const Line *line) {
-        return !t->has_layout || kind == t->layout.kind ? t->kinds[kind].shape(t, line)
-                                                        : TEXT_SHAPE_NONE;
 }
 
 bool text_is_of_another_kind(TextTrace *t, const Line *line) {
@@ -146,7 +186,7 @@ bool text_is_of_another_kind(TextTrace *t, const Line *line) {
 
         t->has_layout = false;
         for (TextKind i = 0; i < TEXT_N_KINDS && !found; i++)
-                found = i != layout.kind && t->kinds[i].probe(t, line) == TEXT_PROBE_CALL;
+                found = i != layout.kind && probe_line(t, i, line) == TEXT_PROBE_CALL;
         t->has_layout = has_layout;
         t->layout = layout;
         return found;
@@ -161,7 +201,7 @@ int text_take_line(TextTrace *t, const Line *line, Step *ret) {
                 if (r < 0)
                         return r;
         }
-        return _likely_(t->has_layout) ? t->kinds[t->layout.kind].next(t, line, ret)
+        return _likely_(t->has_layout) ? take_as(t, t->layout.kind, line, ret)
                                        : first_line(t, line, ret);
 }
 

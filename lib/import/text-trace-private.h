@@ -11,7 +11,6 @@
 #include "import/labels.h"
 #include "import/lines.h"
 #include "import/text-trace.h"
-#include "import/uftrace-line.h"
 
 #define N_PENDING 64
 #define TEXT_PROBE_LINES 8 /* so many behind the first one are looked at */
@@ -42,11 +41,11 @@ typedef struct TextAbove {
 /*
  * A kind of text is three functions, in text-trace.c's table:
  *
- *      NAME_text_probe()  what @line is while nobody knows what the text is; on TEXT_PROBE_CALL the
+ *      NAME_text_parse()  @line, taken apart
+ *      NAME_text_probe()  what @l is while nobody knows what the text is; on TEXT_PROBE_CALL the
  *                         layout's members of the kind are set.
- *      NAME_text_shape()  whether @line is one of this kind, or the beginning of one that was broken.
- *      NAME_text_next()   what @line makes: 1 if @ret was filled, 0 if no step,
- *                         TEXT_TRACE_E_DAMAGED, -errno.
+ *      NAME_text_next()   what @l, which is of the kind and not damaged, makes: 1 if @ret was filled,
+ *                         0 if no step, TEXT_TRACE_E_DAMAGED, -errno.
  *
  * graph_text_next() also sees the lines before the first one of which the kind is known, because
  * there may be what it needs later: changes of tasks, headings.
@@ -65,15 +64,15 @@ typedef enum TextShape {
 } TextShape;
 
 typedef struct TextKindOps {
-        TextProbe (*probe)(TextTrace *t, const Line *line);
-        TextShape (*shape)(TextTrace *t, const Line *line);
-        int (*next)(TextTrace *t, const Line *line, Step *ret);
+        void (*parse)(TextTrace *t, const Line *line, TextLine *ret);
+        TextProbe (*probe)(TextTrace *t, const Line *line, const TextLine *l);
+        int (*next)(TextTrace *t, const Line *line, TextLine *l, Step *ret);
 } TextKindOps;
 
 struct TextTrace {
         const TextKindOps *kinds; /* TEXT_N_KINDS of them */
         Lines *lines;
-        Labels *labels;
+        Labels labels;
         Stacks *stacks;
         TextLayout layout;
         TextCount count;
@@ -101,7 +100,8 @@ struct TextTrace {
         uint64_t latest_ns;   /* the latest time of day of this trace */
         bool irq_begin;       /* GRAPH: the next call is an interrupt */
         bool is_bare;         /* GRAPH: the heading has no columns */
-        bool after_rule;      /* GRAPH: the last line was one around a change of tasks */
+        bool after_rule;      /* GRAPH: this line was one around a change of tasks */
+        bool is_below_rule;   /* GRAPH: the last one was */
         char comm[17];        /* of the step */
         int32_t level;        /* INDENT: the first line's depth; negative: there is none yet */
         bool is_indented;     /* INDENT: another line's differs */
@@ -125,18 +125,18 @@ struct TextTrace {
         uint32_t n_noted[TEXT_N_REMARKS];
 };
 
-TextProbe graph_text_probe(TextTrace *t, const Line *line);
-TextShape graph_text_shape(TextTrace *t, const Line *line);
-int graph_text_next(TextTrace *t, const Line *line, Step *ret);
-TextProbe event_text_probe(TextTrace *t, const Line *line);
-TextProbe uftrace_text_probe(TextTrace *t, const Line *line);
-TextShape uftrace_text_shape(TextTrace *t, const Line *line);
-int uftrace_text_next(TextTrace *t, const Line *line, Step *ret);
-TextShape event_text_shape(TextTrace *t, const Line *line);
-int event_text_next(TextTrace *t, const Line *line, Step *ret);
-TextProbe indent_text_probe(TextTrace *t, const Line *line);
-TextShape indent_text_shape(TextTrace *t, const Line *line);
-int indent_text_next(TextTrace *t, const Line *line, Step *ret);
+void graph_text_parse(TextTrace *t, const Line *line, TextLine *ret);
+TextProbe graph_text_probe(TextTrace *t, const Line *line, const TextLine *l);
+int graph_text_next(TextTrace *t, const Line *line, TextLine *l, Step *ret);
+void event_text_parse(TextTrace *t, const Line *line, TextLine *ret);
+TextProbe event_text_probe(TextTrace *t, const Line *line, const TextLine *l);
+int event_text_next(TextTrace *t, const Line *line, TextLine *l, Step *ret);
+void uftrace_text_parse(TextTrace *t, const Line *line, TextLine *ret);
+TextProbe uftrace_text_probe(TextTrace *t, const Line *line, const TextLine *l);
+int uftrace_text_next(TextTrace *t, const Line *line, TextLine *l, Step *ret);
+void indent_text_parse(TextTrace *t, const Line *line, TextLine *ret);
+TextProbe indent_text_probe(TextTrace *t, const Line *line, const TextLine *l);
+int indent_text_next(TextTrace *t, const Line *line, TextLine *l, Step *ret);
 
 /* What @line, out of its envelope, makes; as NAME_text_next(). */
 int text_take_line(TextTrace *t, const Line *line, Step *ret);
@@ -154,7 +154,8 @@ int text_skip(TextTrace *t, unsigned n);
 bool text_is_of_another_kind(TextTrace *t, const Line *line);
 /* Another trace begins with @line: what that makes, as NAME_text_next(). */
 int text_another(TextTrace *t, const Line *line, Step *ret);
-/* What @line is of a kind of text, or of the one that is known. */
+/* Whether @line is one of this kind of text, or the beginning of one that was broken.  Once the kind
+ * is known, nothing is of another. */
 TextShape text_shape(TextTrace *t, TextKind kind, const Line *line);
 
 /* All that is wanted of this text was read. */
@@ -177,28 +178,27 @@ int text_note_frame(TextTrace *t, const Frame *frame);
 /* What a return from @frame tells; NULL: it has no call. */
 int text_note_return(TextTrace *t, const Stack *stack, const Frame *frame, const Step *step,
                      uint64_t line);
-/* Takes off @stack the call that @step, a return, ends, and what has lost its return below it; @step
- * gets its function.  1: @ret is that call; 0: it is missing; -errno. */
-int text_end_call(TextTrace *t, Stack *stack, Step *step, Frame *ret);
-/* Where blanks are lost, calls nest as their braces do. */
-int32_t text_depth_of_braces(const Stack *stack, bool is_close);
-/* What ends unseen before a call at the step's depth, and what is odd about that depth. */
-int text_make_way(TextTrace *t, Stack *stack, const Line *line, const Step *step);
 /*
- * Whether @step, a call or a return, is of another trace than the ones before it
- * @step:        its kind, CPU, task, depth and time; of a return also calltime and rettime, equal if
- *               it has no duration
- * @disorder_ns: so far back may the time of a line be behind that of another one
+ * Whether @l, a call, a return or an event, is of another trace than the lines before it; of texts
+ * without times these can tell
+ * @cpu, @pid: whose it is
  */
-bool text_begins_another(TextTrace *t, const Step *step, uint64_t disorder_ns);
-/* The same where only the lines before it can tell; for texts without times. */
-bool text_was_ended(const TextTrace *t);
+bool text_begins_another(const TextTrace *t, const TextLine *l, uint32_t cpu, int32_t pid);
 /* For texts in the order of time: its last one. */
 void text_note_time(TextTrace *t, uint64_t timestamp_ns);
-#define TEXT_UNTIMED UINT64_MAX
-/* A call or return whose line tells the depth, and the duration or TEXT_UNTIMED; @ret has all that it tells but for the function and,
- * without times, the time.  @label: NULL: a return without a name.  Like a kind's next(). */
-int text_call(TextTrace *t, const Line *line, const char *label, size_t n_label,
-              uint64_t duration_ns, Step *ret);
+/* The function that @l names; NULL: see text_no_function(). */
+const Function *text_function(TextTrace *t, const TextLine *l);
+/* As NAME_text_next(). */
+int text_no_function(TextTrace *t, const Line *line);
+/*
+ * text_call() - the call or return that @l is
+ * @cpu:  whose clock it moves, where the text has no times; NULL: there is one for all
+ * @ret:  has its place, and its time or that of the CPU's clock
+ *
+ * As NAME_text_next().
+ */
+int text_call(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu, Step *ret);
+/* The event that @l is, whose @n bytes are in t->event; @ret has its place and its time.  1. */
+int text_event(TextTrace *t, const TextLine *l, size_t n, Step *ret);
 /* A new frame for @step, at @line. */
 int text_push(Stack *stack, const Step *step, uint64_t line);

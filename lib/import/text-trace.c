@@ -11,10 +11,10 @@
 
 /* Of two kinds that would take a line the first one has it. */
 static const TextKindOps kinds[TEXT_N_KINDS] = {
-        [TEXT_GRAPH] = { graph_text_probe, graph_text_shape, graph_text_next },
-        [TEXT_EVENTS] = { event_text_probe, event_text_shape, event_text_next },
-        [TEXT_UFTRACE] = { uftrace_text_probe, uftrace_text_shape, uftrace_text_next },
-        [TEXT_INDENT] = { indent_text_probe, indent_text_shape, indent_text_next },
+        [TEXT_GRAPH] = { graph_text_parse, graph_text_probe, graph_text_next },
+        [TEXT_EVENTS] = { event_text_parse, event_text_probe, event_text_next },
+        [TEXT_UFTRACE] = { uftrace_text_parse, uftrace_text_probe, uftrace_text_next },
+        [TEXT_INDENT] = { indent_text_parse, indent_text_probe, indent_text_next },
 };
 
 const TextForm *text_kind_form(TextKind kind) {
@@ -186,8 +186,6 @@ int text_trace_take_nth_fd(TextTrace **ret, int fd, uint64_t nth) {
         if (r >= 0)
                 r = envelope_new(&t->envelope);
         if (r >= 0)
-                r = labels_new(&t->labels);
-        if (r >= 0)
                 r = stacks_new(&t->stacks);
         if (r >= 0)
                 r = find_layout(t);
@@ -227,7 +225,7 @@ const char *text_trace_envelope(const TextTrace *t) {
 }
 
 size_t text_trace_n_functions(const TextTrace *t) {
-        return labels_n(t->labels);
+        return labels_n(&t->labels);
 }
 
 const ForeignText *text_trace_foreign(const TextTrace *t, uint64_t *ret_line) {
@@ -246,7 +244,7 @@ TextTrace *text_trace_free(TextTrace *t) {
                 return NULL;
         lines_free(t->lines);
         envelope_free(t->envelope);
-        labels_free(t->labels);
+        labels_done(&t->labels);
         stacks_free(t->stacks);
         free(t->cpus);
         free(t->notes);

@@ -30,15 +30,15 @@
 #include "base/cleanup.h"
 #include "calls/step.h"
 #include "import/foreign-text.h"
-#include "import/graph-line.h"
+#include "import/text-line.h"
 
 typedef struct TextTrace TextTrace;
 
 typedef enum TextKind {
-        TEXT_GRAPH,   /* import/graph-line.h */
-        TEXT_EVENTS,  /* import/event-line.h */
-        TEXT_UFTRACE, /* import/uftrace-line.h */
-        TEXT_INDENT,  /* import/indent-line.h */
+        TEXT_GRAPH,   /* import/text-line.h */
+        TEXT_EVENTS,  /* import/event-line.c */
+        TEXT_UFTRACE, /* import/uftrace-line.c */
+        TEXT_INDENT,  /* import/indent-line.c */
         TEXT_N_KINDS,
 } TextKind;
 

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
+ * One line that "uftrace replay" prints:
+ *
+ *      # DURATION     TID     FUNCTION
+ *         1.302 us [  4422] |   netif_rx(1, "lo") = 0;
+ *      duration    thread       depth, call
+ *
+ * Which fields there are, and in which order, is an option (-f), and told by the
+ * heading: also the time, the address, the task, the module, and two more that look
+ * like durations.  An opening brace has no duration.
+ *
  * Fields are known by their shape, so that a text whose heading was not pasted is
  * read, too; a thread in brackets is enough.  Names are those of any language, and
  * arguments may be strings with anything in them, so that the parenthesis that ends
  * them is found by counting.
+ *
+ * Source: uftrace 0.13, cmds/replay.c, print_graph_rstack(), and utils/field.c.
  */
 
 #include "calls/step.h"
 #include "import/scan.h"
-#include "import/uftrace-line.h"
-
-#define TID_MAX 4194304
-#define LABEL_MAX 1023
-
-static void damaged(UftraceLine *l, const char *problem) {
-        l->kind = UFTRACE_DAMAGED;
-        l->problem = problem;
-}
+#include "import/text-line.h"
 
 /* Blanks that are none, "\xc2\xa0" or "&nbsp;": they would hide a field. */
 static bool is_encoded(const char *begin, const char *end) {
@@ -28,7 +32,7 @@ static bool is_encoded(const char *begin, const char *end) {
 }
 
 /* "# DURATION     TID     FUNCTION", also with " [SOURCE]" */
-static bool parse_heading(Scan s, UftraceLine *l) {
+static bool parse_heading(Scan s, TextLine *l) {
         static const char *const alike[] = { "TIMEDELTA", "ELAPSED" };
         const char *duration, *at;
 
@@ -54,28 +58,28 @@ static bool parse_heading(Scan s, UftraceLine *l) {
         }
         if (!l->fields.tid && !duration && !l->fields.time)
                 return false;
-        l->kind = UFTRACE_HEADING;
+        l->kind = LINE_HEADING;
         return true;
 }
 
 /* "[  4422]" */
-static bool take_tid(Scan *s, UftraceLine *l) {
+static bool take_tid(Scan *s, TextLine *l) {
         Scan t = *s;
         uint64_t tid;
 
         if (!scan_text(&t, "["))
                 return false;
         (void) scan_blanks(&t);
-        if (!scan_number(&t, TID_MAX, &tid) || !scan_text(&t, "]"))
+        if (!scan_number(&t, LINE_PID_MAX, &tid) || !scan_text(&t, "]"))
                 return false;
-        l->tid = (int32_t) tid;
-        l->has_tid = true;
+        l->task.pid = (int32_t) tid;
+        l->has_task = true;
         *s = t;
         return true;
 }
 
 /* "1220.654979501" */
-static bool take_time(Scan *s, UftraceLine *l) {
+static bool take_time(Scan *s, TextLine *l) {
         uint64_t seconds, ns;
         Scan t = *s;
 
@@ -102,7 +106,7 @@ static bool take_address(Scan *s) {
 
 /* What stands before the bar.  False: also what no heading has told of, so that it is another
  * tracer's line. */
-static bool parse_fields(Scan s, UftraceLine *l, const UftraceFields *fields) {
+static bool parse_fields(Scan s, TextLine *l, const UftraceFields *fields) {
         uint32_t n_alike = 0;
 
         for (; (void) scan_blanks(&s), s.p < s.end;) {
@@ -168,15 +172,16 @@ static void drop_comment(Scan *s, Scan *ret) {
 }
 
 /* " = 0", before the semicolon */
-static void take_value(Scan s, UftraceLine *l) {
+static void take_value(Scan s, TextLine *l) {
         if (scan_left(&s) <= 4 || memcmp(s.p, " = ", 3) != 0)
                 return;
-        l->value = s.p;
-        l->n_value = (uint32_t) (scan_left(&s) - 1);
+        l->said.note = s.p;
+        l->said.n_note = (uint32_t) (scan_left(&s) - 1);
+        l->has_retval = scan_retval(s, &l->retval);
 }
 
 static bool is_label(const char *p, size_t n) {
-        if (n == 0 || n > LABEL_MAX || p[0] == ' ' || p[n - 1] == ' ')
+        if (n == 0 || n > LINE_LABEL_MAX || p[0] == ' ' || p[n - 1] == ' ')
                 return false;
         for (size_t i = 0; i < n; i++)
                 if ((unsigned char) p[i] < ' ' || p[i] == 0x7f || p[i] == ';' || p[i] == '|')
@@ -185,7 +190,7 @@ static bool is_label(const char *p, size_t n) {
 }
 
 /* "netif_rx(1, "lo") = 0;", "std::fn::operator()() {" */
-static bool parse_call(Scan s, UftraceLine *l) {
+static bool parse_call(Scan s, TextLine *l) {
         const char *paren = memchr(s.p, '(', scan_left(&s));
         Scan comment;
 
@@ -199,22 +204,24 @@ static bool parse_call(Scan s, UftraceLine *l) {
         s.p = paren + 1;
         if (!skip_args(&s))
                 return false;
-        l->args = paren + 1;
-        l->n_args = (uint32_t) (s.p - paren - 2);
+        if (!memmem(paren + 1, (size_t) (s.p - paren - 2), "/*", 2)) {
+                l->said.args = paren + 1;
+                l->said.n_args = (uint32_t) (s.p - paren - 2);
+        }
         drop_comment(&s, &comment);
         if (scan_has_suffix(&s, " {") && scan_left(&s) == 2)
-                l->kind = UFTRACE_OPEN;
+                l->kind = LINE_OPEN;
         else if (scan_has_suffix(&s, ";")) {
-                l->kind = UFTRACE_LEAF;
+                l->kind = LINE_LEAF;
                 take_value(s, l);
-                return l->value || scan_left(&s) == 1;
+                return l->said.note || scan_left(&s) == 1;
         } else
                 return false;
         return true;
 }
 
 /* "}", with a name in a comment, with a value, or both: "} = 0;" */
-static bool parse_close(Scan s, UftraceLine *l) {
+static bool parse_close(Scan s, TextLine *l) {
         Scan comment;
 
         drop_comment(&s, &comment);
@@ -224,52 +231,52 @@ static bool parse_close(Scan s, UftraceLine *l) {
                 l->label = comment.p;
                 l->n_label = (uint32_t) scan_left(&comment);
         }
-        l->kind = UFTRACE_CLOSE;
+        l->kind = LINE_CLOSE;
         if (scan_has_suffix(&s, ";"))
                 take_value(s, l);
-        return l->value || s.p == s.end;
+        return l->said.note || s.p == s.end;
 }
 
-static bool parse_comment(Scan s, UftraceLine *l) {
+static bool parse_comment(Scan s, TextLine *l) {
         if (!scan_text(&s, "/* ") || !scan_has_suffix(&s, " */") || scan_left(&s) < 4)
                 return false;
-        l->kind = UFTRACE_COMMENT;
+        l->kind = LINE_EVENT;
         l->text = s.p;
         l->n_text = (uint32_t) (scan_left(&s) - 3);
         if (scan_text(&s, "LOST ")) {
-                l->kind = UFTRACE_LOST;
+                l->kind = LINE_LOST;
                 (void) scan_number(&s, UINT64_MAX, &l->number);
         }
         return true;
 }
 
-void uftrace_line_parse(UftraceLine *ret, const char *text, size_t n_text,
+void uftrace_line_parse(TextLine *ret, const char *text, size_t n_text,
                         const UftraceFields *fields) {
         Scan s = { text, text + n_text };
         const char *bar;
         size_t n_blanks;
 
-        *ret = (UftraceLine){ .kind = UFTRACE_NONE };
+        *ret = (TextLine){ .kind = LINE_NONE };
         if (parse_heading(s, ret))
                 return;
         bar = memchr(s.p, '|', scan_left(&s));
         if (!bar || bar == s.p || bar[-1] != ' ' || is_encoded(s.p, bar))
                 return;
         if (!parse_fields((Scan){ s.p, bar }, ret, fields) ||
-            (!ret->has_tid && (!fields->known || fields->tid)))
+            (!ret->has_task && (!fields->known || fields->tid)))
                 return;
         s.p = bar + 1;
         while (s.end > s.p && s.end[-1] == ' ')
                 s.end--;
         n_blanks = scan_blanks(&s);
         if (s.p == s.end) {
-                ret->kind = UFTRACE_EMPTY;
+                ret->kind = LINE_EMPTY;
                 return;
         }
         if (n_blanks % 2 == 0 || n_blanks / 2 > STEP_DEPTH_MAX)
-                return damaged(ret, "its indentation is not a depth");
+                return line_damaged(ret, "its indentation is not a depth");
         ret->depth = (int32_t) (n_blanks / 2);
         if (!(scan_text(&s, "}") ? parse_close(s, ret)
                                  : parse_comment(s, ret) || parse_call(s, ret)))
-                damaged(ret, "it has neither a call nor a return");
+                line_damaged(ret, "it has neither a call nor a return");
 }

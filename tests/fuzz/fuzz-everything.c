@@ -18,7 +18,7 @@
 #include "analyze/by-root.h"
 #include "analyze/call-tree.h"
 #include "analyze/diff.h"
-#include "analyze/floor.h"
+#include "analyze/overhead.h"
 #include "analyze/outliers.h"
 #include "analyze/ranges.h"
 #include "analyze/waits.h"
@@ -296,8 +296,7 @@ static void sums_finish(Sums *s) {
         Range ranges[RANGES_MAX];
         const Quantiles *all = &by_root_all(s->roots)->quantiles;
         uint64_t n = 0, total_ns;
-        FloorCost cost;
-        bool has_cost;
+        Overhead overhead;
         size_t n_ranges, n_rows;
 
         for (size_t i = 0; i < ELEMENTSOF(s->pairings); i++)
@@ -311,8 +310,8 @@ static void sums_finish(Sums *s) {
         FUZZ_CHECK(call_tree_root(s->tree)->n_below == pairing_n_calls(s->pairings[0]));
         FUZZ_CHECK(call_tree_callers(&callers, s->tree, any, NULL) == 0);
         FUZZ_CHECK(call_tree_root(callers)->self_ns == total_ns);
-        has_cost = floor_cost(s->floor, &cost);
-        draw_tree(s->tree, has_cost ? &cost : NULL);
+        overhead = overhead_of(s->floor);
+        draw_tree(s->tree, overhead.has_cost ? &overhead.cost : NULL);
         draw_tree(callers, NULL);
         (void) waits_rows(s->waits, &n_rows);
         (void) by_root_rows(s->roots, &n_rows);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "analyze/alike.h"
-#include "analyze/path-match.h"
 #include "unit.h"
 
 static bool are_alike(const char *a, const char *b) {
@@ -72,14 +71,14 @@ START_TEST(a_twin_has_the_same_callers)
                 w = child(t, root, write);
                 w_b = child(t, w, b);
                 ck_assert_int_eq(call_tree_finish(t), 0);
-                ck_assert_int_eq(path_match_init(&path_match, t), 0);
-                ck_assert_ptr_eq(path_match_find(&path_match, root, &functions[3]), a);
-                ck_assert_ptr_eq(path_match_find(&path_match, root, &functions[4]), w);
-                ck_assert_ptr_eq(path_match_find(&path_match, a, b), a_b);
-                ck_assert_ptr_eq(path_match_find(&path_match, w, b), w_b);
-                ck_assert_ptr_null(path_match_find(&path_match, root, b));
-                ck_assert_ptr_null(path_match_find(&path_match, a, a_part));
-                ck_assert_ptr_null(path_match_find(&path_match, NULL, b));
+                ck_assert_int_eq(alike_index_nodes(&path_match, t), 0);
+                ck_assert_ptr_eq(alike_find_node(&path_match, root, &functions[3]), a);
+                ck_assert_ptr_eq(alike_find_node(&path_match, root, &functions[4]), w);
+                ck_assert_ptr_eq(alike_find_node(&path_match, a, b), a_b);
+                ck_assert_ptr_eq(alike_find_node(&path_match, w, b), w_b);
+                ck_assert_ptr_null(alike_find_node(&path_match, root, b));
+                ck_assert_ptr_null(alike_find_node(&path_match, a, a_part));
+                ck_assert_ptr_null(alike_find_node(&path_match, NULL, b));
         }
 END_TEST
 

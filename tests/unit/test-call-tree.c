@@ -226,27 +226,9 @@ START_TEST(a_thousand_levels_are_a_thousand_nodes)
         }
 END_TEST
 
-START_TEST(a_merged_tree_has_the_sum_of_both)
-        {
-                _cleanup_grown_ Grown a = grown(), b = grown();
-
-                for (int i = 0; i < 2; i++) {
-                        feed(i ? &b : &a, step_enter(&step_root, 0));
-                        feed(i ? &b : &a, step_leaf(i ? &step_child : &step_module, 1, 30));
-                        feed(i ? &b : &a, step_leave(&step_root, 0, 100));
-                }
-                (void) finished(&a);
-                (void) finished(&b);
-                ck_assert_int_eq(
-                        call_tree_merge(a.tree, call_tree_root(a.tree), call_tree_root(b.tree)), 0);
-                ck_assert_int_eq(call_tree_finish(a.tree), 0);
-                ck_assert_str_eq(text_of(&a), "root 2 200 140(child 1 30 30 leaf 1 30 30)");
-        }
-END_TEST
-
 UNIT_MAIN("call-tree", calls_on_the_same_path_are_one_node,
           the_same_function_is_a_node_under_each_caller, what_took_longest_comes_first,
           an_end_has_the_calls_before_it_that_are_deeper, ends_alone_make_a_tree,
           memory_does_not_grow_with_ends, what_is_open_at_the_end_took_what_was_seen,
           callers_are_below_what_they_call, recursion_counts_once_among_callers,
-          a_thousand_levels_are_a_thousand_nodes, a_merged_tree_has_the_sum_of_both)
+          a_thousand_levels_are_a_thousand_nodes)

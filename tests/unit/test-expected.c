@@ -7,7 +7,7 @@
 
 #include "analyze/breakdown.h"
 #include "analyze/call-tree.h"
-#include "analyze/floor.h"
+#include "analyze/overhead.h"
 #include "text-file.h"
 
 typedef struct Ended {
@@ -390,19 +390,20 @@ START_TEST(tracing_costs_as_much)
                         json_t *model = json_object_get(e, "overhead_model");
                         json_t *least = json_object_get(model, "min");
                         json_t *most = json_object_get(model, "p10");
-                        FloorCost cost;
-                        FloorShown s;
+                        Overhead o;
 
                         count(&c, texts[i], BREAKDOWN_BY_FUNCTION);
-                        ck_assert(floor_cost(c.floor, &cost));
-                        s = floor_shown(c.floor);
-                        ck_assert_uint_eq(cost.caller_low_ns, ns_of(least, "c_us"));
-                        ck_assert_uint_eq(cost.caller_high_ns, ns_of(most, "c_us"));
-                        ck_assert_uint_eq(cost.leaf_ns, ns_of(least, "l_us"));
-                        ck_assert_uint_eq(s.n_below, number_of(least, "calls_below_roots"));
-                        ck_assert_uint_eq(floor_real_ns(&cost, s.total_ns, s.n, s.n_below, true),
+                        o = overhead_of(c.floor);
+                        ck_assert(o.has_cost);
+                        ck_assert_uint_eq(o.cost.caller_low_ns, ns_of(least, "c_us"));
+                        ck_assert_uint_eq(o.cost.caller_high_ns, ns_of(most, "c_us"));
+                        ck_assert_uint_eq(o.cost.leaf_ns, ns_of(least, "l_us"));
+                        ck_assert_uint_eq(o.shown.n_below, number_of(least, "calls_below_roots"));
+                        ck_assert_uint_eq(floor_real_ns(&o.cost, o.shown.total_ns, o.shown.n,
+                                                        o.shown.n_below, true),
                                           ns_of(least, "est_real_us"));
-                        ck_assert_uint_eq(floor_real_ns(&cost, s.total_ns, s.n, s.n_below, false),
+                        ck_assert_uint_eq(floor_real_ns(&o.cost, o.shown.total_ns, o.shown.n,
+                                                        o.shown.n_below, false),
                                           ns_of(most, "est_real_us"));
                 }
         }

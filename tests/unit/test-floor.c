@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "analyze/floor.h"
+#include "analyze/overhead.h"
 #include "step-builder.h"
 #include "unit.h"
 
@@ -24,26 +24,25 @@ START_TEST(callers_of_one_leaf_tell_the_cost)
         {
                 _cleanup_(pairing_freep) Pairing *p = NULL;
                 _cleanup_(floor_freep) Floor *f = NULL;
-                FloorCost cost;
-                FloorShown s;
+                Overhead o;
 
                 ck_assert_int_eq(pairing_new(&p), 0);
                 ck_assert_int_eq(floor_new(&f, p), 0);
                 feed_trees(p, 20, 200, 30);
-                ck_assert(floor_cost(f, &cost));
-                ck_assert_uint_eq(cost.caller_low_ns, 200);
-                ck_assert_uint_eq(cost.caller_high_ns, 201);
-                ck_assert_uint_eq(cost.leaf_ns, 30);
-                s = floor_shown(f);
-                ck_assert_ptr_eq(s.root, &step_root);
-                ck_assert_uint_eq(s.n, 20);
-                ck_assert_uint_eq(s.total_ns, 200000);
-                ck_assert_uint_eq(s.n_below, 40);
-                ck_assert_uint_eq(floor_real_ns(&cost, 10000, 1, 2, true),
+                o = overhead_of(f);
+                ck_assert(o.has_cost);
+                ck_assert_uint_eq(o.cost.caller_low_ns, 200);
+                ck_assert_uint_eq(o.cost.caller_high_ns, 201);
+                ck_assert_uint_eq(o.cost.leaf_ns, 30);
+                ck_assert_ptr_eq(o.shown.root, &step_root);
+                ck_assert_uint_eq(o.shown.n, 20);
+                ck_assert_uint_eq(o.shown.total_ns, 200000);
+                ck_assert_uint_eq(o.shown.n_below, 40);
+                ck_assert_uint_eq(floor_real_ns(&o.cost, 10000, 1, 2, true),
                                   10000 - 2 * 200 - 3 * 30);
-                ck_assert_uint_eq(floor_real_ns(&cost, 10000, 1, 2, false),
+                ck_assert_uint_eq(floor_real_ns(&o.cost, 10000, 1, 2, false),
                                   10000 - 2 * 201 - 3 * 30);
-                ck_assert_uint_eq(floor_real_ns(&cost, 10, 1, 2, false), 0);
+                ck_assert_uint_eq(floor_real_ns(&o.cost, 10, 1, 2, false), 0);
         }
 END_TEST
 
@@ -51,12 +50,13 @@ START_TEST(few_calls_tell_nothing)
         {
                 _cleanup_(pairing_freep) Pairing *p = NULL;
                 _cleanup_(floor_freep) Floor *f = NULL;
-                FloorCost cost;
+                Overhead o;
 
                 ck_assert_int_eq(pairing_new(&p), 0);
                 ck_assert_int_eq(floor_new(&f, p), 0);
                 feed_trees(p, FLOOR_SAMPLES_MIN - 1, 200, 30);
-                ck_assert(!floor_cost(f, &cost));
+                o = overhead_of(f);
+                ck_assert(!o.has_cost && !o.is_too_little);
         }
 END_TEST
 
@@ -81,16 +81,17 @@ START_TEST(callers_that_do_something_do_not_make_it_all_the_tracers)
         {
                 _cleanup_(pairing_freep) Pairing *p = NULL;
                 _cleanup_(floor_freep) Floor *f = NULL;
-                FloorCost cost;
+                Overhead o;
 
                 ck_assert_int_eq(pairing_new(&p), 0);
                 ck_assert_int_eq(floor_new(&f, p), 0);
                 feed_broad_trees(p, 980, 400);
                 feed_broad_trees(p, 20, 150);
-                ck_assert(floor_cost(f, &cost));
-                ck_assert_uint_eq(cost.caller_low_ns, 150);
-                ck_assert_uint_eq(cost.caller_high_ns, 150); /* the lowest tenth take 400 */
-                ck_assert_uint_eq(cost.leaf_ns, 30);
+                o = overhead_of(f);
+                ck_assert(o.has_cost);
+                ck_assert_uint_eq(o.cost.caller_low_ns, 150);
+                ck_assert_uint_eq(o.cost.caller_high_ns, 150); /* the lowest tenth take 400 */
+                ck_assert_uint_eq(o.cost.leaf_ns, 30);
         }
 END_TEST
 
@@ -98,15 +99,16 @@ START_TEST(one_of_thousands_is_no_floor)
         {
                 _cleanup_(pairing_freep) Pairing *p = NULL;
                 _cleanup_(floor_freep) Floor *f = NULL;
-                FloorCost cost;
+                Overhead o;
 
                 ck_assert_int_eq(pairing_new(&p), 0);
                 ck_assert_int_eq(floor_new(&f, p), 0);
                 feed_trees(p, 1, 3, 1);
                 feed_trees(p, 4000, 200, 30);
-                ck_assert(floor_cost(f, &cost));
-                ck_assert_uint_ge(cost.caller_low_ns, 200);
-                ck_assert_uint_eq(cost.leaf_ns, 30);
+                o = overhead_of(f);
+                ck_assert(o.has_cost);
+                ck_assert_uint_ge(o.cost.caller_low_ns, 200);
+                ck_assert_uint_eq(o.cost.leaf_ns, 30);
         }
 END_TEST
 
@@ -120,8 +122,8 @@ START_TEST(several_roots_have_no_name)
                 ck_assert_int_eq(floor_new(&f, p), 0);
                 feed_trees(p, 1, 200, 30);
                 ck_assert_int_eq(pairing_step(p, &other), 0);
-                ck_assert_ptr_null(floor_shown(f).root);
-                ck_assert_uint_eq(floor_shown(f).total_ns, 10007);
+                ck_assert_ptr_null(overhead_of(f).shown.root);
+                ck_assert_uint_eq(overhead_of(f).shown.total_ns, 10007);
         }
 END_TEST
 

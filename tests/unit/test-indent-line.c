@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "import/indent-line.h"
+#include "import/text-line.h"
 #include "unit.h"
 
-static IndentLine parse(const char *text) {
-        IndentLine l;
+static TextLine parse(const char *text) {
+        TextLine l;
 
         indent_line_parse(&l, text, strlen(text));
         return l;
@@ -17,27 +17,27 @@ static void expect_text(const char *s, uint32_t n, const char *expected) {
 
 START_TEST(a_line_has_time_task_depth_and_function)
         {
-                IndentLine l = parse("   117 client(16140):      -> udp_sendmsg");
+                TextLine l = parse("   117 client(16140):      -> udp_sendmsg");
 
-                ck_assert_int_eq(l.kind, INDENT_CALL);
-                ck_assert_uint_eq(l.us, 117);
-                expect_text(l.comm, l.n_comm, "client");
-                ck_assert_int_eq(l.tid, 16140);
+                ck_assert_int_eq(l.kind, LINE_OPEN);
+                ck_assert_uint_eq(l.timestamp_ns, 117000);
+                expect_text(l.task.comm, l.task.n_comm, "client");
+                ck_assert_int_eq(l.task.pid, 16140);
                 ck_assert_int_eq(l.depth, 5);
                 expect_text(l.label, l.n_label, "udp_sendmsg");
                 ck_assert(!l.said.trimmed);
                 l = parse("0 server(16139): -> __x64_sys_socket");
                 ck_assert_int_eq(l.depth, 0);
                 ck_assert(l.said.trimmed);
-                ck_assert_int_eq(parse("2521806 s(1): <- f").kind, INDENT_RETURN);
+                ck_assert_int_eq(parse("2521806 s(1): <- f").kind, LINE_CLOSE);
         }
 END_TEST
 
 START_TEST(an_arrow_without_blanks_is_understood)
         {
-                IndentLine l = parse("    12 a(1):  ->f sk=0x1");
+                TextLine l = parse("    12 a(1):  ->f sk=0x1");
 
-                ck_assert_int_eq(l.kind, INDENT_CALL);
+                ck_assert_int_eq(l.kind, LINE_OPEN);
                 ck_assert(l.is_tight);
                 ck_assert_int_eq(l.depth, 2);
                 expect_text(l.label, l.n_label, "f");
@@ -47,20 +47,20 @@ END_TEST
 
 START_TEST(a_comm_may_hold_anything_here)
         {
-                IndentLine l = parse("     3 a (b): -> c(77):  <- g");
+                TextLine l = parse("     3 a (b): -> c(77):  <- g");
 
-                ck_assert_int_eq(l.kind, INDENT_RETURN);
-                ck_assert_int_eq(l.tid, 77);
+                ck_assert_int_eq(l.kind, LINE_CLOSE);
+                ck_assert_int_eq(l.task.pid, 77);
                 ck_assert_int_eq(l.depth, 1);
-                expect_text(l.comm, l.n_comm, "a (b): -> c");
+                expect_text(l.task.comm, l.task.n_comm, "a (b): -> c");
         }
 END_TEST
 
 START_TEST(other_lines_are_no_part_of_a_trace)
         {
-                ck_assert_int_eq(parse("").kind, INDENT_OTHER);
-                ck_assert_int_eq(parse("WARNING: missing unwind data").kind, INDENT_OTHER);
-                ck_assert_int_eq(parse("   117 client(16140): udp_sendmsg").kind, INDENT_OTHER);
+                ck_assert_int_eq(parse("").kind, LINE_NONE);
+                ck_assert_int_eq(parse("WARNING: missing unwind data").kind, LINE_NONE);
+                ck_assert_int_eq(parse("   117 client(16140): udp_sendmsg").kind, LINE_NONE);
         }
 END_TEST
 
@@ -76,9 +76,9 @@ START_TEST(damaged_lines_say_why)
                 };
 
                 for (size_t i = 0; i < ELEMENTSOF(lines); i++) {
-                        IndentLine l = parse(lines[i]);
+                        TextLine l = parse(lines[i]);
 
-                        ck_assert_int_eq(l.kind, INDENT_DAMAGED);
+                        ck_assert_int_eq(l.kind, LINE_DAMAGED);
                         ck_assert_ptr_nonnull(l.problem);
                 }
         }

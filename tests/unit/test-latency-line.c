@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "base/cleanup.h"
-#include "import/graph-line.h"
+#include "import/text-line.h"
 #include "unit.h"
 
 static const GraphColumns duration = { .duration = true };
 
-static GraphLine parse(const char *text, const GraphColumns *expected) {
-        GraphLine l;
+static TextLine parse(const char *text, const GraphColumns *expected) {
+        TextLine l;
 
         graph_line_parse(&l, text, strlen(text), expected);
         return l;
@@ -32,17 +32,17 @@ START_TEST(a_latency_tracers_lines_are_known)
                         "#      |          |     |    |        ||||      |   |                     "
                         "|   |   |   |",
                 };
-                GraphLine l;
+                TextLine l;
 
                 for (size_t i = 0; i < ELEMENTSOF(headings); i++)
-                        ck_assert_msg(parse(headings[i], NULL).kind == GRAPH_HEADER, "%s",
+                        ck_assert_msg(parse(headings[i], NULL).kind == LINE_HEADING, "%s",
                                       headings[i]);
-                ck_assert_int_eq(parse("# cat trace | grep - /", NULL).kind, GRAPH_OTHER);
+                ck_assert_int_eq(parse("# cat trace | grep - /", NULL).kind, LINE_NONE);
                 l = parse(
                         "          4 us |   0)   bash-1507    |  d..2 |   1.107 us    |            "
                         "}",
                         NULL);
-                ck_assert_int_eq(l.kind, GRAPH_CLOSE);
+                ck_assert_int_eq(l.kind, LINE_CLOSE);
                 ck_assert_uint_eq(l.timestamp_ns, 4000);
                 ck_assert_uint_eq(l.duration_ns, 1107);
                 ck_assert_uint_eq(l.cpu, 0);

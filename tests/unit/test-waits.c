@@ -261,19 +261,18 @@ END_TEST
 
 START_TEST(a_thousand_tasks_are_told_apart)
         {
-                _cleanup_(sched_freep) Sched *s = NULL;
+                _cleanup_(sched_done) Sched s = {};
                 SchedWait wait;
 
-                ck_assert_int_eq(sched_new(&s), 0);
                 for (int32_t pid = 1; pid <= 1000; pid++) {
                         SchedEvent e = { .kind = SCHED_SWITCH, .left_pid = pid, .left_state = 'S' };
 
-                        ck_assert_int_eq(sched_leave(s, &e, (uint64_t) pid), 0);
+                        ck_assert_int_eq(sched_leave(&s, &e, (uint64_t) pid), 0);
                 }
                 for (int32_t pid = 1; pid <= 1000; pid++) {
-                        ck_assert(sched_come_back(s, pid, 5000, &wait));
+                        ck_assert(sched_come_back(&s, pid, 5000, &wait));
                         ck_assert_uint_eq(wait.left_ns, (uint64_t) pid);
-                        ck_assert(!sched_come_back(s, pid, 5000, &wait));
+                        ck_assert(!sched_come_back(&s, pid, 5000, &wait));
                 }
         }
 END_TEST
