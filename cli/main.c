@@ -212,12 +212,11 @@ static int help_verb(const Verb *v) {
 
 static int unknown_verb(const char *name) {
         const char *names[ELEMENTSOF(verbs)], *like;
-        char quoted[NAME_QUOTE_MAX];
+        const char *quoted = NAME_QUOTED(name);
 
         for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
                 names[i] = verbs[i].name;
         like = typo_nearest(name, names, ELEMENTSOF(names));
-        name_quote(quoted, name);
         if (like)
                 log_error("unknown verb \"%s\". Did you mean \"%s\"?", quoted, like);
         else

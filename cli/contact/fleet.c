@@ -253,7 +253,6 @@ static int sum_up(const Fleet *f) {
 }
 
 static int check(const Fleet *f, const Strv *names) {
-        char quoted[NAME_QUOTE_MAX];
         struct stat st;
 
         for (size_t i = 0; i < names->n; i++) {
@@ -263,7 +262,7 @@ static int check(const Fleet *f, const Strv *names) {
                         continue;
                 return failed(STATUS_USAGE,
                               "--hosts: \"%s\" is not a host like [user@]host[:port].",
-                              name_quote(quoted, names->items[i]));
+                              NAME_QUOTED(names->items[i]));
         }
         if (f->o->output && (stat(f->o->output, &st) < 0 || !S_ISDIR(st.st_mode)))
                 return failed(STATUS_USAGE,

@@ -195,12 +195,11 @@ static int run(const Options *o, const RemoteHost *h, int out_fd, bool with_term
 int remote_run(const Options *o) {
         _cleanup_outfile_ Outfile f = OUTFILE_INIT;
         _cleanup_remote_host_ RemoteHost h = {};
-        char quoted[NAME_QUOTE_MAX];
         int r = remote_host_parse(&h, o->host), status;
 
         if (r > 0)
                 return failed(STATUS_USAGE, "-H: \"%s\" is not a host like [user@]host[:port].",
-                              name_quote(quoted, o->host));
+                              NAME_QUOTED(o->host));
         if (r == 0 && o->output && !streq(o->output, "-"))
                 r = outfile_open(&f, o->output, OUTPUT_MODE);
         if (r < 0)

@@ -27,13 +27,11 @@ typedef struct Clock {
 } Clock;
 
 static void clock_write(Clock *c) {
-        char text[UNIT_TEXT_MAX];
-
         if (!c->is_shown)
                 return;
         (void) fprintf(stderr, "\r\033[KWaiting for %s; Ctrl-C to leave.",
-                       format_duration(text, (now_ns(CLOCK_MONOTONIC) - c->since_ns) /
-                                                     NSEC_PER_SEC * NSEC_PER_SEC));
+                       FORMAT_DURATION((now_ns(CLOCK_MONOTONIC) - c->since_ns) / NSEC_PER_SEC *
+                                       NSEC_PER_SEC));
         c->is_written = true;
 }
 

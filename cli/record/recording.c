@@ -27,8 +27,6 @@ static int check_words(const Strv *words) {
 }
 
 static int check_pids(const Strv *pids) {
-        char quoted[NAME_QUOTE_MAX];
-
         for (size_t i = 0; i < pids->n; i++) {
                 char *end;
                 long pid = strtol(pids->items[i], &end, 10);
@@ -37,7 +35,7 @@ static int check_pids(const Strv *pids) {
                     strspn(pids->items[i], "0123456789") == strlen(pids->items[i]))
                         continue;
                 return failed(STATUS_USAGE, "--pid: \"%s\" is not the number of a process.",
-                              name_quote(quoted, pids->items[i]));
+                              NAME_QUOTED(pids->items[i]));
         }
         return STATUS_OK;
 }
@@ -234,9 +232,7 @@ void recording_talk_warnings(const Options *o, const SessionMeta *m) {
 }
 
 void recording_talk_kept(const Options *o, const SessionMeta *m) {
-        char size[UNIT_TEXT_MAX];
-
         talk(o, "Kept as %s (%s): ftracectl report %s%s%s", m->name,
-             format_bytes(size, session_meta_n_bytes(m)), m->name, o->store ? " --store " : "",
+             FORMAT_BYTES(session_meta_n_bytes(m)), m->name, o->store ? " --store " : "",
              o->store ?: "");
 }

@@ -49,7 +49,6 @@ static uint64_t member(const Profile *p, const char *name, uint64_t said) {
 
 static int load_profile(Profile *ret, const Options *o) {
         _cleanup_free_ char *like = NULL;
-        char quoted[NAME_QUOTE_MAX];
         int r = PROFILE_E_NOT_FOUND;
 
         if (profile_name_is_valid(o->profile))
@@ -61,7 +60,7 @@ static int load_profile(Profile *ret, const Options *o) {
         (void) profile_suggest(&like, o->config_root, o->profile);
         return failed(STATUS_NOT_FOUND,
                       "there is no profile \"%s\"%s%s%s; see \"ftracectl profile list\".",
-                      name_quote(quoted, o->profile), like ? ". Did you mean \"" : "", like ?: "",
+                      NAME_QUOTED(o->profile), like ? ". Did you mean \"" : "", like ?: "",
                       like ? "\"?" : "");
 }
 
@@ -287,7 +286,6 @@ static int remove_old(Capture *c) {
 }
 
 static int capture(Capture *c) {
-        char loss[SUMMARY_MAX], size[UNIT_TEXT_MAX];
         const SessionMeta *m;
         int status;
 
@@ -309,7 +307,7 @@ static int capture(Capture *c) {
         if (status != STATUS_OK)
                 return status;
         talk(c->o, "%s: %s, %s, %s.", m->name, session_state_name(m->state),
-             format_bytes(size, session_meta_n_bytes(m)), summary_loss(loss, m));
+             FORMAT_BYTES(session_meta_n_bytes(m)), SUMMARY_LOSS(m));
         status = remove_old(c);
         if (status != STATUS_OK)
                 return status;

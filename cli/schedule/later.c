@@ -38,11 +38,10 @@ static int make_command(Strv *ret, const Options *o) {
 
 static int print(const Options *o, const char *unit, const char *when) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        char delay[UNIT_TEXT_MAX];
 
         talk(o,
              "It begins %s%s, unless the host boots before; take it back with: systemctl stop %s.",
-             when ? "at " : "in ", when ?: format_duration(delay, o->schedule.in_ns), unit);
+             when ? "at " : "in ", when ?: FORMAT_DURATION(o->schedule.in_ns), unit);
         if (o->json != JSON_OFF)
                 return stdout_json(o, json_pack("{s:s, s:s*}", "timer", unit, "at", when));
         buf_printf(&out, "%s\n", unit);

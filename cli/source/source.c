@@ -50,14 +50,12 @@ static int out_of_memory(void) {
 }
 
 int source_check_name(const char *name) {
-        char quoted[NAME_QUOTE_MAX];
-
         if (session_name_is_valid(name))
                 return STATUS_OK;
         return failed(STATUS_USAGE,
                       "\"%s\" cannot be the name of a session: letters, digits, \".\", \"_\" and "
                       "\"-\", at most %i, the first a letter or a digit.",
-                      name_quote(quoted, name), SESSION_NAME_MAX);
+                      NAME_QUOTED(name), SESSION_NAME_MAX);
 }
 
 static int not_found(const Store *store, const char *name, const char *where) {
@@ -417,7 +415,7 @@ static char *list_buffers(const DatFile *f, bool but_chosen) {
 /* 0, DAT_FILE_E_NO_BUFFER, -ENOMEM. */
 static int choose_buffer(DatFile *f, const Options *o, const char *path, char **ret_problem) {
         _cleanup_free_ char *names = NULL;
-        char text[NAME_QUOTE_MAX], quoted[NAME_QUOTE_MAX];
+        char text[NAME_QUOTE_MAX];
         int r = o->buffer ? dat_file_choose_buffer(f, o->buffer) : 0;
 
         if (r != 0 && streq(o->buffer, TOP_BUFFER))
@@ -426,8 +424,8 @@ static int choose_buffer(DatFile *f, const Options *o, const char *path, char **
         if (!names)
                 return -ENOMEM;
         if (r != 0)
-                return asprintf(ret_problem, "has no buffer \"%s\", but %s",
-                                name_quote(quoted, o->buffer), *names ? names : "none at all") < 0
+                return asprintf(ret_problem, "has no buffer \"%s\", but %s", NAME_QUOTED(o->buffer),
+                                *names ? names : "none at all") < 0
                                ? -ENOMEM
                                : r;
         if (!o->buffer && *names)
@@ -510,13 +508,11 @@ int source_open_client(Source **ret, const Options *o, Client *c, const char *na
 
 /* Of a session, which has one buffer. */
 static int check_session_word(const Options *o, const char *name) {
-        char quoted[NAME_QUOTE_MAX];
-
         if (!o->buffer)
                 return source_check_name(name);
         return failed(STATUS_USAGE,
                       "--buffer: \"%s\" is a session, and only a trace.dat has several buffers.",
-                      name_quote(quoted, name));
+                      NAME_QUOTED(name));
 }
 
 int source_open_session(Source **ret, const Options *o, const char *name) {

@@ -6,15 +6,11 @@
 #include "cli/terminal/figures.h"
 
 void figure_add(Table *t, uint64_t ns) {
-        char text[FIGURE_MAX];
-
-        table_add(t, "%s", figure_exact(text, ns));
+        table_add(t, "%s", FIGURE_EXACT(ns));
 }
 
 void figure_add_function(Table *t, const Function *function) {
-        char quoted[NAME_QUOTE_MAX];
-
-        table_add(t, "%s", name_quote(quoted, function->label));
+        table_add(t, "%s", NAME_QUOTED(function->label));
 }
 
 void figure_function_json(json_t *object, const Function *f) {

@@ -39,15 +39,14 @@ int live_top_step(void *userdata, const Step *step) {
 
 static void add_state(const LiveTop *t, const Census *census, uint64_t now, Buf *out) {
         uint64_t n = pairing_n_calls(t->pairing), passed_ns = now - t->drawn_ns;
-        char calls[UNIT_TEXT_MAX], rate[UNIT_TEXT_MAX], lost[UNIT_TEXT_MAX];
 
-        buf_printf(out, "%s calls", format_count(calls, n));
+        buf_printf(out, "%s calls", FORMAT_COUNT(n));
         if (t->drawn_ns > 0 && passed_ns > 0)
                 buf_printf(out, ", %s a second",
-                           format_count(rate, (uint64_t) ((double) (n - t->n_drawn) * 1e9 /
-                                                          (double) passed_ns)));
+                           FORMAT_COUNT((uint64_t) ((double) (n - t->n_drawn) * 1e9 /
+                                                    (double) passed_ns)));
         if (census->n_lost > 0)
-                buf_printf(out, ", %s events lost", format_count(lost, census->n_lost));
+                buf_printf(out, ", %s events lost", FORMAT_COUNT(census->n_lost));
         else
                 buf_adds(out, census->n_gaps > 0 ? ", events lost" : ", nothing lost");
         buf_adds(out, t->has_keys ? "; q ends\n" : "\n");

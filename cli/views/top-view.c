@@ -94,17 +94,16 @@ static size_t key_by_name(const char *name) {
 int top_view_check(const Options *o, BreakdownBy *ret_by) {
         int by = o->by ? breakdown_by_from_name(o->by) : BREAKDOWN_BY_FUNCTION;
         const char *sort = o->analysis.sort;
-        char quoted[NAME_QUOTE_MAX];
 
         if (by < 0)
                 return failed(STATUS_USAGE,
                               "--by: \"%s\" is not one of function, module, task, cpu, root.",
-                              name_quote(quoted, o->by));
+                              NAME_QUOTED(o->by));
         if (sort && key_by_name(sort) == ELEMENTSOF(keys) && !streq(sort, "name"))
                 return failed(STATUS_USAGE,
                               "--sort: \"%s\" is not one of self, total, count, avg, min, max, "
                               "p50, p90, p99, name.",
-                              name_quote(quoted, sort));
+                              NAME_QUOTED(sort));
         *ret_by = (BreakdownBy) by;
         return STATUS_OK;
 }
@@ -204,26 +203,23 @@ json_t *top_view_json(const TopView *v, size_t n) {
 static void add_name(const TopView *v, Table *t, const BreakdownRow *row) {
         _cleanup_free_ char *text = row->name ? strndup(row->name, row->n_name) : NULL;
         const char *cut = row->n_cut > 0 ? "  (cut)" : "";
-        char quoted[NAME_QUOTE_MAX];
 
         if (v->by == BREAKDOWN_BY_CPU)
                 table_add(t, "CPU %u%s", row->cpu, cut);
         else if (v->by == BREAKDOWN_BY_TASK && row->pid < 0)
-                table_add(t, "%s%s", name_quote(quoted, text ?: ""), cut);
+                table_add(t, "%s%s", NAME_QUOTED(text ?: ""), cut);
         else if (v->by == BREAKDOWN_BY_TASK)
-                table_add(t, "%s-%d%s", name_quote(quoted, text ?: ""), row->pid, cut);
+                table_add(t, "%s-%d%s", NAME_QUOTED(text ?: ""), row->pid, cut);
         else if (v->by != BREAKDOWN_BY_MODULE && row->module)
-                table_add(t, "%s [%.*s]%s", name_quote(quoted, text ?: ""), (int) row->n_module,
+                table_add(t, "%s [%.*s]%s", NAME_QUOTED(text ?: ""), (int) row->n_module,
                           row->module, cut);
         else
-                table_add(t, "%s%s", name_quote(quoted, text ?: ""), cut);
+                table_add(t, "%s%s", NAME_QUOTED(text ?: ""), cut);
 }
 
 /* Of a call; where all were cut none is known. */
 static void add_round(Table *t, const BreakdownRow *row, uint64_t ns) {
-        char text[FIGURE_MAX];
-
-        table_add(t, "%s", row->quantiles.n > 0 ? figure_round(text, ns) : "-");
+        table_add(t, "%s", row->quantiles.n > 0 ? FIGURE_ROUND(ns) : "-");
 }
 
 int top_view_print(const TopView *v, Buf *out, size_t n, bool legend) {

@@ -64,7 +64,6 @@ int verb_functions(const Options *o) {
         _cleanup_pager_ Pager pager = PAGER_INIT;
         _cleanup_strv_ Strv names = {};
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        char quoted[NAME_QUOTE_MAX];
         int status = contact_recorder(&c, o, NULL) ?: function_list_get(&list, o, c);
 
         if (status == STATUS_OK)
@@ -74,7 +73,7 @@ int verb_functions(const Options *o) {
         if (names.n == 0)
                 return failed(STATUS_NOT_FOUND,
                               "no function that can be traced here matches \"%s\".",
-                              name_quote(quoted, word));
+                              NAME_QUOTED(word));
         if (o->json != JSON_OFF)
                 return print_json(o, &names);
         pager_open(&pager, o, names.n);

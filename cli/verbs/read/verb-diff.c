@@ -72,16 +72,12 @@ static int no_common_root(const Options *o, const RootProfile *before, const Roo
 /* --- as text ---------------------------------------------------------------------------------- */
 
 static void add_change(Table *t, double ns) {
-        char text[FIGURE_MAX];
-
-        table_add(t, "%s", figure_change(text, ns));
+        table_add(t, "%s", FIGURE_CHANGE(ns));
 }
 
 static void add_side(Table *t, const DiffSide *side) {
-        char text[FIGURE_MAX];
-
         if (side->function)
-                table_add(t, "%s", figure_mean(text, side->self_ns));
+                table_add(t, "%s", FIGURE_MEAN(side->self_ns));
         else
                 table_add(t, "-");
 }
@@ -89,9 +85,8 @@ static void add_side(Table *t, const DiffSide *side) {
 /* As in a tree; a function that interrupts call besides has a row for that. */
 static void add_function(Table *t, const DiffFunction *f) {
         const Function *function = f->now.function ?: f->before.function;
-        char quoted[NAME_QUOTE_MAX];
 
-        table_add(t, "%s%s", name_quote(quoted, function->label),
+        table_add(t, "%s%s", NAME_QUOTED(function->label),
                   f->is_irq   ? "  (interrupt)"
                   : f->in_irq ? "  (in an interrupt)"
                               : "");
@@ -122,17 +117,16 @@ static const char *describe_chance(const DiffRoot *root, char text[static 48]) {
 }
 
 static void print_headline(Buf *out, const DiffRoot *root) {
-        char before[FIGURE_MAX], now[FIGURE_MAX], n_before[UNIT_TEXT_MAX], n_now[UNIT_TEXT_MAX];
         double change = (double) root->median_now_ns - (double) root->median_before_ns;
-        char chance[48], by[FIGURE_MAX];
+        char chance[48];
 
         buf_printf(out, "%.*s: median %s -> %s (%s", (int) root->now->n_name, root->now->label,
-                   figure_exact(before, root->median_before_ns),
-                   figure_exact(now, root->median_now_ns), figure_change(by, change));
+                   FIGURE_EXACT(root->median_before_ns), FIGURE_EXACT(root->median_now_ns),
+                   FIGURE_CHANGE(change));
         if (root->median_before_ns > 0)
                 buf_printf(out, ", %+.0f %%", 100 * change / (double) root->median_before_ns);
-        buf_printf(out, ") over %s and %s calls%s\n", format_count(n_before, root->n_before),
-                   format_count(n_now, root->n_now), describe_chance(root, chance));
+        buf_printf(out, ") over %s and %s calls%s\n", FORMAT_COUNT(root->n_before),
+                   FORMAT_COUNT(root->n_now), describe_chance(root, chance));
 }
 
 static int print_root(const Options *o, Buf *out, const DiffRoot *root) {

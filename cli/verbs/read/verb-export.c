@@ -23,7 +23,6 @@
 static int find_format(const Options *o, const Exporter **ret) {
         _cleanup_strv_ Strv names = {};
         _cleanup_free_ char *list = NULL;
-        char quoted[NAME_QUOTE_MAX];
 
         *ret = o->format ? exporter_find(o->format) : NULL;
         if (*ret)
@@ -33,8 +32,7 @@ static int find_format(const Options *o, const Exporter **ret) {
                         break;
         list = strv_join(&names, ", ");
         if (o->format)
-                log_error("--format: \"%s\" is not one of %s.", name_quote(quoted, o->format),
-                          list ?: "");
+                log_error("--format: \"%s\" is not one of %s.", NAME_QUOTED(o->format), list ?: "");
         else
                 log_error("\"export\" needs a --format: %s.", list ?: "");
         return STATUS_USAGE;
@@ -154,15 +152,14 @@ static int write_calls(Reading *reading, const Before *before, const Options *o,
 }
 
 static void say_size(const Options *o, const Exporter *exporter, int fd) {
-        char size[UNIT_TEXT_MAX], most[UNIT_TEXT_MAX];
         struct stat st;
 
         if (exporter->viewer_bytes == 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
             (uint64_t) st.st_size <= exporter->viewer_bytes)
                 return;
         log_warning("%s has %s, more than the %s that viewers of its format handle well: %s.",
-                    o->output, format_bytes(size, (uint64_t) st.st_size),
-                    format_bytes(most, exporter->viewer_bytes), exporter->viewer_advice);
+                    o->output, FORMAT_BYTES((uint64_t) st.st_size),
+                    FORMAT_BYTES(exporter->viewer_bytes), exporter->viewer_advice);
 }
 
 static int write_file(Reading *reading, const Before *before, const Options *o,

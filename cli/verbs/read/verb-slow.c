@@ -22,28 +22,27 @@
 
 static void add_title(Buf *out, const SessionMeta *m, const Outliers *outliers, size_t i) {
         const Invocation *v = outliers_get(outliers, i), *usual = outliers_usual(outliers, v);
-        char text[FIGURE_MAX], quoted[NAME_QUOTE_MAX], n[UNIT_TEXT_MAX], moment[SUMMARY_MAX];
         const Quantiles *quantiles = outliers_quantiles(outliers, v);
 
-        buf_printf(out, "%zu. %s took %s%s, call %s", i + 1, name_quote(quoted, v->root->label),
-                   figure_round(text, v->duration_ns), v->is_cut ? " or longer" : "",
-                   format_count(n, v->number));
-        buf_printf(out, ", at %s on CPU %u", summary_moment(moment, m, v->start_ns, 6), v->cpu);
+        buf_printf(out, "%zu. %s took %s%s, call %s", i + 1, NAME_QUOTED(v->root->label),
+                   FIGURE_ROUND(v->duration_ns), v->is_cut ? " or longer" : "",
+                   FORMAT_COUNT(v->number));
+        buf_printf(out, ", at %s on CPU %u", SUMMARY_MOMENT(m, v->start_ns, 6), v->cpu);
         if (*v->comm)
-                buf_printf(out, ", %s", name_quote(quoted, v->comm));
+                buf_printf(out, ", %s", NAME_QUOTED(v->comm));
         if (v->pid >= 0)
                 buf_printf(out, "-%d", v->pid);
         if (v->blocked_ns > 0)
-                buf_printf(out, "; waited %s", figure_round(text, v->blocked_ns));
+                buf_printf(out, "; waited %s", FIGURE_ROUND(v->blocked_ns));
         if (v->irq_ns > 0)
-                buf_printf(out, "; interrupts took %s", figure_round(text, v->irq_ns));
+                buf_printf(out, "; interrupts took %s", FIGURE_ROUND(v->irq_ns));
         buf_adds(out, "\n");
         if (!usual || quantiles->n < 2)
                 return;
-        buf_printf(out, "   The median of %s calls is %s", format_count(n, quantiles->n),
-                   figure_round(text, quantiles_at(quantiles, 500)));
-        buf_printf(out, "; call %s took %s, and this one differs in\n",
-                   format_count(n, usual->number), figure_round(text, usual->duration_ns));
+        buf_printf(out, "   The median of %s calls is %s", FORMAT_COUNT(quantiles->n),
+                   FIGURE_ROUND(quantiles_at(quantiles, 500)));
+        buf_printf(out, "; call %s took %s, and this one differs in\n", FORMAT_COUNT(usual->number),
+                   FIGURE_ROUND(usual->duration_ns));
 }
 
 static int add_differences(Buf *out, const Invocation *v, const Invocation *usual) {
@@ -58,12 +57,11 @@ static int add_differences(Buf *out, const Invocation *v, const Invocation *usua
         for (size_t i = 0; i < MIN(n, (size_t) DIFFERENCES_SHOWN); i++) {
                 const Difference *d = &list[i];
                 bool more = d->self_ns >= d->usual_self_ns;
-                char text[FIGURE_MAX];
 
                 table_add(&t, "%s", d->n_usual == 0 ? "+" : d->n == 0 ? "-" : " ");
                 table_add(&t, "%s%s", more ? "+" : "-",
-                          figure_exact(text, more ? d->self_ns - d->usual_self_ns
-                                                  : d->usual_self_ns - d->self_ns));
+                          FIGURE_EXACT(more ? d->self_ns - d->usual_self_ns
+                                            : d->usual_self_ns - d->self_ns));
                 figure_add(&t, d->self_ns);
                 figure_add(&t, d->usual_self_ns);
                 table_add(&t, "%llu", (unsigned long long) d->n);

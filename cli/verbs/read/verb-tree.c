@@ -58,7 +58,6 @@ static bool is_chosen(void *userdata, const Function *function) {
 
 static int turn(CallTree **ret, CallTree *tree, const Strv *patterns) {
         _cleanup_(name_set_freep) NameSet *names = NULL;
-        char quoted[NAME_QUOTE_MAX];
         int r = name_set_new(&names, patterns);
 
         if (r >= 0)
@@ -68,7 +67,7 @@ static int turn(CallTree **ret, CallTree *tree, const Strv *patterns) {
         if (call_tree_root(*ret)->children)
                 return STATUS_OK;
         return failed(STATUS_NOT_FOUND, "there are no calls of \"%s\" in it.",
-                      name_quote(quoted, patterns->items[0]));
+                      NAME_QUOTED(patterns->items[0]));
 }
 
 int verb_tree(const Options *o) {

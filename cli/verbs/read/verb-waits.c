@@ -11,16 +11,14 @@
 #include "cli/views/counting.h"
 
 static void add_waker(Table *t, const WaitsRow *row) {
-        char quoted[NAME_QUOTE_MAX];
-
         if (!row->is_woken)
                 table_add(t, "%s", row->is_forced ? "(preempted)" : "?");
         else if (row->waker.is_irq)
                 table_add(t, "(interrupt)");
         else if (row->waker.pid < 0)
-                table_add(t, "%s", name_quote(quoted, row->waker.comm));
+                table_add(t, "%s", NAME_QUOTED(row->waker.comm));
         else
-                table_add(t, "%s-%d", name_quote(quoted, row->waker.comm), row->waker.pid);
+                table_add(t, "%s-%d", NAME_QUOTED(row->waker.comm), row->waker.pid);
         if (row->is_woken && row->waker.function)
                 figure_add_function(t, row->waker.function);
         else

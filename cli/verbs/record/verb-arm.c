@@ -14,12 +14,10 @@
 #include "store/trigger.h"
 
 static void talk_armed(const Options *o, const SessionMeta *m) {
-        char roots[SUMMARY_MAX], time[UNIT_TEXT_MAX];
-
         if (!isatty(STDERR_FILENO))
                 return;
-        talk(o, "Armed %s in %s, %s; end it with: ftracectl stop %s", summary_roots(roots, m, 80),
-             format_duration(time, m->arm_ns),
+        talk(o, "Armed %s in %s, %s; end it with: ftracectl stop %s", SUMMARY_ROOTS(m, 80),
+             FORMAT_DURATION(m->arm_ns),
              m->state == SESSION_ARMED ? "recording nothing yet" : "recording already", m->name);
         for (size_t i = 0; i < m->spec.triggers.n; i++)
                 talk(o, "  %s: %.*s", trigger_rule_on(m->spec.triggers.items[i]),

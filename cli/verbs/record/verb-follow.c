@@ -102,7 +102,6 @@ static int choose(Follow *f) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         _cleanup_free_ char *only = NULL;
         const Strv *words = &f->o->words;
-        char roots[SUMMARY_MAX];
         int status;
 
         if (words->n == 0 && !f->o->profile) {
@@ -119,7 +118,7 @@ static int choose(Follow *f) {
                 return status;
         f->is_ours = true;
         recording_talk_warnings(f->o, m);
-        talk(f->o, "Tracing \"%s\" ... Ctrl-C to end.", summary_roots(roots, m, 80));
+        talk(f->o, "Tracing \"%s\" ... Ctrl-C to end.", SUMMARY_ROOTS(m, 80));
         return source_open_client(&f->source, f->o, f->client, m->name);
 }
 
@@ -196,7 +195,6 @@ static int end(Follow *f) {
 static int finish(Follow *f, bool has_ended, bool has_reader) {
         _cleanup_census_ Census census = {};
         _cleanup_strv_ Strv damage = {};
-        char trees[UNIT_TEXT_MAX], loss[SUMMARY_MAX];
         const SessionMeta *m;
         int r, status;
 
@@ -216,8 +214,8 @@ static int finish(Follow *f, bool has_ended, bool has_reader) {
         if (!has_reader)
                 return STATUS_PIPE;
         talk(f->o, "Ended%s%s: %s call%s, %s%s.", has_ended && m->reason ? ", " : "",
-             has_ended && m->reason ? m->reason : "", format_count(trees, census.n_trees),
-             census.n_trees == 1 ? "" : "s", summary_loss(loss, m),
+             has_ended && m->reason ? m->reason : "", FORMAT_COUNT(census.n_trees),
+             census.n_trees == 1 ? "" : "s", SUMMARY_LOSS(m),
              f->is_ours ? "; the kernel is as it was" : "");
         for (size_t i = 0; i < damage.n; i++)
                 log_warning("%s.", damage.items[i]);

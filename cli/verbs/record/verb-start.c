@@ -15,7 +15,6 @@ int verb_start(const Options *o) {
         _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        char roots[SUMMARY_MAX], time[UNIT_TEXT_MAX];
         int status;
 
         if (later_is_wanted(o) && !o->dry_run)
@@ -32,8 +31,7 @@ int verb_start(const Options *o) {
         recording_talk_warnings(o, meta);
         if (isatty(STDERR_FILENO))
                 talk(o, "Recording %s, armed in %s; end it with: ftracectl stop %s",
-                     summary_roots(roots, meta, 80), format_duration(time, meta->arm_ns),
-                     meta->name);
+                     SUMMARY_ROOTS(meta, 80), FORMAT_DURATION(meta->arm_ns), meta->name);
         if (o->json != JSON_OFF)
                 return stdout_json(o, session_meta_to_json(meta));
         buf_printf(&out, "%s\n", meta->name);

@@ -114,14 +114,12 @@ static int choose(Strv *ret, json_t *ended, const Options *o, Client *c) {
 }
 
 static void describe_end(Buf *out, const SessionMeta *m) {
-        char events[UNIT_TEXT_MAX], size[UNIT_TEXT_MAX], loss[SUMMARY_MAX],
-                silence[SUMMARY_SILENCE_MAX];
+        char loss[SUMMARY_MAX];
 
         buf_printf(out, "%s: %s, %s events, %s, %s.\n", m->name, session_state_name(m->state),
-                   summary_events(events, m), format_bytes(size, session_meta_n_bytes(m)),
-                   summary_loss(loss, m));
+                   SUMMARY_EVENTS(m), FORMAT_BYTES(session_meta_n_bytes(m)), summary_loss(loss, m));
         if (silence_is_total(m))
-                buf_printf(out, "%s: no calls: %s.\n", m->name, summary_silence(silence, m));
+                buf_printf(out, "%s: no calls: %s.\n", m->name, SUMMARY_SILENCE(m));
         if (*summary_unseen(loss, m))
                 buf_printf(out, "%s: %s.\n", m->name, loss);
         if (m->state == SESSION_FAILED && m->reason)

@@ -37,7 +37,6 @@ typedef struct Fetch {
 /* Only of what takes a while, and over itself. */
 static void show_progress(Fetch *f, uint64_t n, uint64_t n_total) {
         uint64_t now = now_ns(CLOCK_MONOTONIC);
-        char quoted[NAME_QUOTE_MAX];
 
         if (f->o->quiet || !isatty(STDERR_FILENO) || now < f->shown_ns + PROGRESS_NS)
                 return;
@@ -46,7 +45,7 @@ static void show_progress(Fetch *f, uint64_t n, uint64_t n_total) {
                 (void) fprintf(stderr, "\r\033[KLooking through %llu pages",
                                (unsigned long long) n);
         else
-                (void) fprintf(stderr, "\r\033[KWriting %s: %u%%", name_quote(quoted, f->path),
+                (void) fprintf(stderr, "\r\033[KWriting %s: %u%%", NAME_QUOTED(f->path),
                                (unsigned) (n * 100 / n_total % 101));
 }
 
@@ -119,11 +118,9 @@ static int fetch_to_file(Fetch *f, const Source *s, TracedatSpec *spec) {
 
 /* Which version, and whether it is packed. */
 static int choose_form(const FetchOptions *o, TracedatSpec *spec) {
-        char quoted[NAME_QUOTE_MAX];
-
         if (o->compress && !streq(o->compress, "zstd") && !streq(o->compress, "none"))
                 return failed(STATUS_USAGE, "--compress: \"%s\" is neither zstd nor none.",
-                              name_quote(quoted, o->compress));
+                              NAME_QUOTED(o->compress));
         spec->is_packed = o->compress ? streq(o->compress, "zstd") : o->v7;
         if (o->v6 && (o->v7 || spec->is_packed))
                 return failed(
