@@ -14,7 +14,7 @@
 
 #define ANSWER_MAX ((size_t) 64 << 10)
 #define NEXT "Next elapse: "
-#define NOT_FOUND 127 /* posix_spawnp(3): the child's exit status if it cannot execute */
+#define NOT_FOUND 127 /* env(1): there is no such program */
 
 char *calendar_read_next(const char *text) {
         const char *next = strstr(text, NEXT), *day;
@@ -29,38 +29,24 @@ char *calendar_read_next(const char *text) {
         return strndup(day + 1, strcspn(day + 1, "\n"));
 }
 
-/* What systemd-analyze prints; its exit status, or -errno. */
+/* What systemd-analyze prints, in no language; its exit status, or -errno. */
 static int ask(char **ret, const char *event) {
-        char tool[] = "systemd-analyze", verb[] = "calendar", end[] = "--", locale[] = "LC_ALL=C";
         _cleanup_free_ char *copy = strdup(event);
-        char *argv[] = { tool, verb, end, copy, NULL };
+        char env[] = "env", locale[] = "LC_ALL=C", tool[] = "systemd-analyze", verb[] = "calendar",
+             end[] = "--", *argv[] = { env, locale, tool, verb, end, copy, NULL };
         posix_spawn_file_actions_t actions;
-        char **environment;
-        size_t n = 0, k = 0;
         int r, status, fds[2];
         pid_t pid;
 
-        while (environ[n])
-                n++;
-        environment = calloc(n + 2, sizeof(*environment));
-        if (!environment || !copy) {
-                free(environment);
+        if (!copy)
                 return -ENOMEM;
-        }
-        environment[k++] = locale;
-        for (size_t i = 0; i < n; i++)
-                if (!startswith(environ[i], "LC_") && !startswith(environ[i], "LANG"))
-                        environment[k++] = environ[i];
-        if (pipe2(fds, O_CLOEXEC) < 0) {
-                free(environment);
+        if (pipe2(fds, O_CLOEXEC) < 0)
                 return ORIGIN(-errno);
-        }
         (void) posix_spawn_file_actions_init(&actions);
         (void) posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
         (void) posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-        r = -posix_spawnp(&pid, tool, &actions, NULL, argv, environment);
+        r = -posix_spawnp(&pid, env, &actions, NULL, argv, environ);
         (void) posix_spawn_file_actions_destroy(&actions);
-        free(environment);
         safe_close(fds[1]);
         if (r == 0) {
                 r = fd_read(fds[0], ret, NULL, ANSWER_MAX);
@@ -95,10 +81,9 @@ static int find_next(char **ret_next, const char *event) {
 }
 
 int calendar_check(char **ret_next, const char *event, const char *option) {
-        char quoted[NAME_QUOTE_MAX];
+        const char *quoted = NAME_QUOTED(event);
         int r = find_next(ret_next, event);
 
-        name_quote(quoted, event);
         switch (r) {
         case 0:
                 return STATUS_OK;
