@@ -29,8 +29,6 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/terminal/figures.h \
 	%D%/contact/fleet.c \
 	%D%/contact/fleet.h \
-	%D%/record/function-list.c \
-	%D%/record/function-list.h \
 	%D%/files/metrics.c \
 	%D%/files/metrics.h \
 	%D%/views/live-top.c \
@@ -43,8 +41,6 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/options/options.h \
 	%D%/terminal/outfile.c \
 	%D%/terminal/outfile.h \
-	%D%/contact/private.c \
-	%D%/contact/private.h \
 	%D%/source/reading.c \
 	%D%/source/record-finder.c \
 	%D%/source/record-finder.h \
@@ -71,8 +67,6 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/terminal/sweeper.c \
 	%D%/terminal/sweeper.h \
 	%D%/terminal/table.c \
-	%D%/views/text-report.c \
-	%D%/views/text-report.h \
 	%D%/source/text-source.c \
 	%D%/source/text-source.h \
 	%D%/terminal/table.h \
@@ -84,7 +78,6 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/views/tree-view.h \
 	%D%/files/upkeep.c \
 	%D%/files/upkeep.h \
-	%D%/contact/waiting.c \
 	%D%/contact/waiting.h
 verb_libs = %D%/libverb.a $(import_libs) $(analyze_libs) $(drawing_libs) $(wire_libs) $(store_libs)
 
@@ -92,12 +85,9 @@ bin_PROGRAMS += ftracectl
 ftracectl_SOURCES = \
 	%D%/schedule/capture.c \
 	%D%/schedule/capture.h \
-	%D%/schedule/later.c \
-	%D%/schedule/later.h \
 	%D%/main.c \
 	%D%/schedule/units.c \
 	%D%/schedule/units.h \
-	%D%/verbs/record/verb-arm.c \
 	%D%/verbs/read/verb-calls.c \
 	%D%/verbs/host/verb-cat-config.c \
 	%D%/verbs/read/verb-check.c \
@@ -111,7 +101,6 @@ ftracectl_SOURCES = \
 	%D%/verbs/store/verb-keep.c \
 	%D%/verbs/store/verb-list.c \
 	%D%/verbs/host/verb-metrics.c \
-	%D%/verbs/store/verb-pin.c \
 	%D%/verbs/host/verb-profile.c \
 	%D%/verbs/store/verb-remove.c \
 	%D%/verbs/read/verb-report.c \

@@ -114,10 +114,9 @@ static int make_line(char **ret, const Options *o, bool with_terminal) {
 int remote_command(Strv *ret, const Options *o, const RemoteHost *h, bool with_terminal) {
         const char *ssh = getenv("FTRACED_SSH") ?: getenv("SYSTEMD_SSH");
         char *line = NULL;
-        int r = strv_add(ret, ssh && *ssh ? ssh : "ssh");
+        int r = strv_add(ret, ssh && *ssh ? ssh : "ssh")
+                        ?: strv_add(ret, with_terminal ? "-xt" : "-xT");
 
-        if (r >= 0)
-                r = strv_add(ret, with_terminal ? "-xt" : "-xT");
         if (r >= 0 && h->port)
                 r = strv_add(ret, "-p");
         if (r >= 0 && h->port)

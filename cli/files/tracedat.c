@@ -141,10 +141,9 @@ static int read_formats(Work *w) {
 }
 
 static int read_texts(Work *w) {
-        int r = read_text(w, "events/header_page", true, &w->header_page);
+        int r = read_text(w, "events/header_page", true, &w->header_page)
+                        ?: read_text(w, "events/header_event", false, &w->header_event);
 
-        if (r == 0)
-                r = read_text(w, "events/header_event", false, &w->header_event);
         if (r == 0)
                 r = read_text(w, "printk_formats", false, &w->printk);
         if (r == 0)

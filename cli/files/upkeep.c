@@ -130,10 +130,10 @@ static int remove_from_store(const Options *o, const char *name) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         uint64_t n_bytes;
-        int status = open_store(&store, o, "remove a session"), r;
+        int status = open_store(&store, o, "remove a session")
+                             ?: open_session(&dir, &m, store, o, name),
+            r;
 
-        if (status == STATUS_OK)
-                status = open_session(&dir, &m, store, o, name);
         if (status == STATUS_OK)
                 status = refuse_to_remove(dir, m, o);
         if (status != STATUS_OK)

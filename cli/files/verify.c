@@ -204,7 +204,7 @@ void verify_result_done(VerifyResult *v) {
         *v = (VerifyResult){};
 }
 
-/* --- blocks: a walk that knows nothing of events ------------------------------------------------ */
+/* --- blocks: a walk that knows nothing of events ---------------------------------------------- */
 
 static int check_blocks(VerifyBlocks *c, SealedReader *r) {
         size_t n;

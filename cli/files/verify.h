@@ -42,8 +42,8 @@ void verify_result_done(VerifyResult *v);
  * verify_blocks() - whether every block still holds the pages that the kernel gave
  *
  * Sealed segments keep a checksum of each block's raw pages, taken before it was encoded.  Here
- * every block is decoded, whatever its pages say, and held against it.  A segment that is not sealed
- * has nothing to be held against: it is counted.
+ * every block is decoded, whatever its pages say, and held against it.  A segment that is not
+ * sealed has nothing to be held against: it is counted.
  */
 typedef struct VerifyBlocks {
         uint64_t n_segments, n_sealed;

@@ -330,10 +330,9 @@ static int resolve(const Moment *moment, const SessionMeta *m, uint64_t begin_ns
 
 int filtering_resolve(Filtering *f, const SessionMeta *m, uint64_t begin_ns,
                       const char **ret_problem) {
-        int r = resolve(&f->from, m, begin_ns, false, &f->spec.from_ns, ret_problem);
+        int r = resolve(&f->from, m, begin_ns, false, &f->spec.from_ns, ret_problem)
+                        ?: resolve(&f->to, m, begin_ns, true, &f->spec.to_ns, ret_problem);
 
-        if (r == 0)
-                r = resolve(&f->to, m, begin_ns, true, &f->spec.to_ns, ret_problem);
         /* 0 would mean that there is no end. */
         if (r == 0 && f->to.kind != MOMENT_NONE && f->spec.to_ns == 0)
                 f->spec.to_ns = 1;

@@ -26,8 +26,8 @@ typedef struct Moment {
         unsigned n_digits; /* TRACE: behind the point */
 } Moment;
 
-/* How long the slowest calls of each root take: the FilterLimits (calls/filter.h) of --keep-slower=p99.
- * Roots are told apart by their names. */
+/* How long the slowest calls of each root take: the FilterLimits (calls/filter.h) of
+ * --keep-slower=p99. Roots are told apart by their names. */
 typedef struct RootLimits {
         unsigned permille; /* of calls that are no slower than the limit */
         struct RootLimit {

@@ -4,21 +4,27 @@
  * The daemon has the last word on what may be recorded.  Names are checked here
  * too because not every argument can be a JSON string at all, and what stands
  * for many names is replaced by them.
+ *
+ * While a start waits, the daemon says what is in the way, or what takes long, at each change; in
+ * between only the clock goes on, which is worth a line on a terminal, written over itself, and
+ * nothing in a log. To leave the queue is to close the connection, which whoever called does.
  */
 
-#include <unistd.h>
+#include <signal.h>
 
 #include "base/name.h"
+#include "base/now.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/contact/waiting.h"
 #include "cli/options/status.h"
 #include "cli/record/recording.h"
 #include "cli/record/selection.h"
 #include "cli/source/retention.h"
 #include "cli/source/source.h"
+#include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
-#include "store/store.h"
+
+#define CLOCK_INTERVAL_MS 1000 /* between two looks at the clock, while Start waits */
 
 static int check_words(const Strv *words) {
         _cleanup_strv_ Strv read = {};
@@ -165,6 +171,77 @@ static int describe(json_t **ret, const Options *o, Client *c, const Strv *funct
         return *ret ? STATUS_OK : out_of_memory();
 }
 
+typedef struct Clock {
+        bool is_shown; /* on a terminal */
+        bool is_written;
+        uint64_t since_ns;
+} Clock;
+
+static void clock_write(Clock *c) {
+        if (!c->is_shown)
+                return;
+        (void) fprintf(stderr, "\r\033[KWaiting for %s; Ctrl-C to leave.",
+                       FORMAT_DURATION((now_ns(CLOCK_MONOTONIC) - c->since_ns) / NSEC_PER_SEC *
+                                       NSEC_PER_SEC));
+        c->is_written = true;
+}
+
+static void clock_erase(Clock *c) {
+        if (c->is_written)
+                (void) fprintf(stderr, "\r\033[K");
+        c->is_written = false;
+}
+
+static void say_waiting(const Options *o, const json_t *waiting) {
+        const char *message = json_string_value(json_object_get(waiting, "message"));
+        json_int_t n_ahead = json_integer_value(json_object_get(waiting, "ahead"));
+
+        if (n_ahead > 0)
+                talk(o, "Waiting, behind %" JSON_INTEGER_FORMAT " that came before: %s", n_ahead,
+                     message ?: "something is in use");
+        else
+                talk(o, "Waiting: %s", message ?: "something is in use");
+}
+
+/* Calls Start, which may have to wait for its turn: says what is waited for, and on a terminal
+ * since when. @parameters: consumed.  An exit status. */
+static int call_start(json_t **ret, const Options *o, Client *c, json_t *parameters, int wake_fd) {
+        Clock clock = { .is_shown = isatty(STDERR_FILENO) && !o->quiet,
+                        .since_ns = now_ns(CLOCK_MONOTONIC) };
+        int r = client_send(c, "Start", parameters, true);
+
+        if (r != 0)
+                return contact_failure(o, r, NULL);
+        for (;;) {
+                _cleanup_refusal_ Refusal refusal = {};
+                json_auto_t *reply = NULL;
+                bool continues = false;
+
+                r = client_receive(c, &reply, NULL, &continues, &refusal, wake_fd,
+                                   clock.is_shown ? CLOCK_INTERVAL_MS : -1);
+                if (r == -ETIMEDOUT) {
+                        if (now_ns(CLOCK_MONOTONIC) - clock.since_ns >= 2 * NSEC_PER_SEC)
+                                clock_write(&clock);
+                        continue;
+                }
+                if (r == CLIENT_E_INTERRUPTED && !signals_want_end(wake_fd))
+                        continue;
+                clock_erase(&clock);
+                if (r == CLIENT_E_INTERRUPTED)
+                        return failed(128 + SIGINT, "interrupted before anything was recorded.");
+                if (r == CLIENT_E_GONE && client_is_private(c))
+                        return failed(STATUS_FAILED,
+                                      "the private daemon ended before it answered.");
+                if (r != 0)
+                        return contact_failure(o, r, &refusal);
+                if (!continues) {
+                        *ret = TAKE_PTR(reply);
+                        return STATUS_OK;
+                }
+                say_waiting(o, json_object_get(reply, "waiting"));
+        }
+}
+
 int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *functions,
                     bool attach, int wake_fd) {
         json_auto_t *reply = NULL;
@@ -179,26 +256,28 @@ int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *
                 json_decref(parameters);
                 return out_of_memory();
         }
-        status = waiting_start(&reply, o, c, parameters, wake_fd);
+        status = call_start(&reply, o, c, parameters, wake_fd);
         if (status != STATUS_OK)
                 return status;
         status = source_meta_from_reply(ret, reply);
-        if (status == STATUS_OK && hooks_all(o))
+        if (status != STATUS_OK)
+                return status;
+        if (hooks_all(o))
                 talk(o, "Note: every function of the kernel is hooked meanwhile, which slows other "
                         "work down; --lean=auto avoids that.");
-        if (status == STATUS_OK)
-                retention_talk(o, reply);
-        return status;
+        retention_talk(o, reply);
+        for (size_t i = 0; i < (*ret)->warnings.n; i++)
+                talk(o, "Note: %s", (*ret)->warnings.items[i]);
+        return STATUS_OK;
 }
 
 int recording_dry_run(const Options *o, Client *c, const Strv *functions) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *reply = NULL;
         json_t *parameters;
-        int status = describe(&parameters, o, c, functions);
+        int status = describe(&parameters, o, c, functions)
+                             ?: contact_call(c, o, "DryRun", parameters, &reply, NULL);
 
-        if (status == STATUS_OK)
-                status = contact_call(c, o, "DryRun", parameters, &reply, NULL);
         if (status != STATUS_OK)
                 return status;
         if (o->json != JSON_OFF) {
@@ -224,11 +303,6 @@ int recording_stop(SessionMeta **ret, const Options *o, Client *c, const char *n
                 return contact_failure(o, r, &refusal);
         retention_talk(o, reply);
         return source_meta_from_reply(ret, reply);
-}
-
-void recording_talk_warnings(const Options *o, const SessionMeta *m) {
-        for (size_t i = 0; i < m->warnings.n; i++)
-                talk(o, "Note: %s", m->warnings.items[i]);
 }
 
 void recording_talk_kept(const Options *o, const SessionMeta *m) {

@@ -17,7 +17,7 @@ int recording_check(const Options *o, const Strv *functions);
  * @attach: ends when @c closes
  * @wake_fd: of cli/terminal/signals.h, or -EBADF: what interrupts --wait
  *
- * An exit status.
+ * Says on stderr what the daemon warned of.  An exit status.
  */
 int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *functions,
                     bool attach, int wake_fd);
@@ -26,7 +26,5 @@ int recording_dry_run(const Options *o, Client *c, const Strv *functions);
 /* Ends @name and waits for its last page; what is already over is fine.  An exit status.  Both say what
  * goes for it. */
 int recording_stop(SessionMeta **ret, const Options *o, Client *c, const char *name);
-/* Says on stderr what the daemon warned of. */
-void recording_talk_warnings(const Options *o, const SessionMeta *m);
 /* Says where the recording is and how to draw it. */
 void recording_talk_kept(const Options *o, const SessionMeta *m);

@@ -4,6 +4,9 @@
  * A table of forms: how a word of each begins, whether it is well formed, and
  * which functions of the list it stands for.  The form without a beginning is
  * the last and takes the rest.
+ *
+ * The daemon hands over the whole list as a descriptor (half a megabyte for 40,000 names), so that
+ * what a word means is found out here, as the user.
  */
 
 #include <errno.h>
@@ -15,9 +18,11 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/name.h"
+#include "cli/contact/contact.h"
 #include "cli/options/status.h"
 #include "cli/record/selection.h"
 
+#define LIST_MAX ((size_t) 64 << 20)
 #define FILE_BYTES_MAX ((size_t) 1 << 20)
 #define REGEX_BYTES_MAX 1024U
 #define SAID_NAMES 5 /* functions named in what is said of a word */
@@ -30,6 +35,71 @@ static const char *const syscall_prefixes[] = { "__x64_sys_",   "__arm64_sys_", 
 
 static int out_of_memory(void) {
         return failed(STATUS_FAILED, "Failed to expand the functions: out of memory");
+}
+
+/* --- what there is ---------------------------------------------------------------------------- */
+
+int function_list_parse(FunctionList *ret, char *text) {
+        _cleanup_function_list_ FunctionList l = { .text = text };
+        size_t n_lines = 0;
+
+        for (const char *s = text; *s; s++)
+                n_lines += *s == '\n';
+        l.items = calloc(n_lines + 1, sizeof(*l.items));
+        if (!l.items)
+                return -ENOMEM;
+
+        for (char *s = text; *s;) {
+                char *line = s, *space;
+
+                s += strcspn(s, "\n");
+                if (*s)
+                        *s++ = 0;
+                if (*line == 0)
+                        continue;
+                l.items[l.n].name = line;
+                space = strchr(line, ' ');
+                if (space && space[1] == '[') {
+                        *space = 0;
+                        l.items[l.n].module = space + 2;
+                        space[2 + strcspn(space + 2, "]")] = 0;
+                }
+                l.n++;
+        }
+        *ret = TAKE(l, (FunctionList){});
+        return 0;
+}
+
+int function_list_get(FunctionList *ret, const Options *o, Client *c) {
+        json_auto_t *reply = NULL;
+        const json_t *index;
+        int fds[FRAME_FDS_MAX], r = -EBADMSG, status;
+        char *text = NULL;
+
+        status = contact_call(c, o, "ListFunctions", NULL, &reply, fds);
+        if (status != STATUS_OK)
+                return status;
+        index = json_object_get(reply, "functions");
+        if (json_is_integer(index) && json_integer_value(index) >= 0 &&
+            json_integer_value(index) < FRAME_FDS_MAX && fds[json_integer_value(index)] >= 0) {
+                int fd = fds[json_integer_value(index)];
+
+                (void) lseek(fd, 0, SEEK_SET);
+                r = fd_read(fd, &text, NULL, LIST_MAX);
+        }
+        for (size_t i = 0; i < FRAME_FDS_MAX; i++)
+                safe_close(fds[i]);
+        if (r >= 0)
+                r = function_list_parse(ret, text);
+        if (r < 0)
+                return failed_errno(r, "Failed to read the list of functions from the daemon: %m");
+        return STATUS_OK;
+}
+
+void function_list_done(FunctionList *l) {
+        free(l->items);
+        free(l->text);
+        *l = (FunctionList){};
 }
 
 /* --- /REGEX/ --------------------------------------------------------------------------------- */

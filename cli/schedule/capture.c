@@ -127,10 +127,9 @@ static int begin(Capture *c) {
         char name[SESSION_NAME_MAX + 1];
         json_auto_t *reply = NULL;
         Options o = *c->o;
-        int status = contact_daemon(&c->client, &o);
+        int status = contact_daemon(&c->client, &o)
+                             ?: contact_gather(c->client, &o, "ListBriefs", NULL, "briefs", &reply);
 
-        if (status == STATUS_OK)
-                status = contact_gather(c->client, &o, "ListBriefs", NULL, "briefs", &reply);
         if (status != STATUS_OK)
                 return skip(c, status, "failed", "there was no daemon that answered");
         find_name(name, c, json_object_get(reply, "briefs"));
@@ -141,7 +140,6 @@ static int begin(Capture *c) {
         if (status != STATUS_OK)
                 return skip(c, status, status == STATUS_REFUSED ? "refused" : "failed",
                             "it could not begin; its journal says why");
-        recording_talk_warnings(&o, c->meta);
         if (capture_log_set(&c->log, c->at_ns, c->meta) < 0)
                 return STATUS_FAILED;
         return save(c);
@@ -260,9 +258,8 @@ static int remove_old(Capture *c) {
 
         if (c->o->schedule.keep == 0)
                 return STATUS_OK;
-        status = contact_daemon(&client, c->o);
-        if (status == STATUS_OK)
-                status = contact_gather(client, c->o, "ListBriefs", NULL, "briefs", &reply);
+        status = contact_daemon(&client, c->o)
+                         ?: contact_gather(client, c->o, "ListBriefs", NULL, "briefs", &reply);
         if (status != STATUS_OK)
                 return status;
         sessions = json_object_get(reply, "briefs");

@@ -102,10 +102,8 @@ static int describe_service(Buf *out, const Schedule *s) {
 
 static int write_drop_in(const char *root, const Schedule *s, const char *type, Buf *text) {
         _cleanup_free_ char *dir = NULL, *path = NULL;
-        int r = text->error;
+        int r = text->error ?: make_path(&dir, root, s->name, type, NULL);
 
-        if (r >= 0)
-                r = make_path(&dir, root, s->name, type, NULL);
         if (r >= 0)
                 r = make_path(&path, root, s->name, type, DROP_IN);
         if (r >= 0)
@@ -118,9 +116,7 @@ int schedule_write(const char *root, const Schedule *s) {
         int r;
 
         describe_timer(&timer, s);
-        r = describe_service(&service, s);
-        if (r >= 0)
-                r = write_drop_in(root, s, "service", &service);
+        r = describe_service(&service, s) ?: write_drop_in(root, s, "service", &service);
         if (r >= 0)
                 r = write_drop_in(root, s, "timer", &timer);
         return r;
@@ -131,10 +127,9 @@ int schedule_erase(const char *root, const char *name) {
 
         for (size_t i = 0; i < ELEMENTSOF(types); i++) {
                 _cleanup_free_ char *dir = NULL, *path = NULL;
-                int r = make_path(&dir, root, name, types[i], NULL);
+                int r = make_path(&dir, root, name, types[i], NULL)
+                                ?: make_path(&path, root, name, types[i], DROP_IN);
 
-                if (r >= 0)
-                        r = make_path(&path, root, name, types[i], DROP_IN);
                 if (r < 0)
                         return r;
                 if (unlink(path) >= 0)
@@ -170,10 +165,9 @@ int schedule_read(Schedule *ret, const char *root, const char *name) {
                 return -ENOMEM;
         for (size_t i = 0; i < ELEMENTSOF(types); i++) {
                 _cleanup_free_ char *path = NULL, *text = NULL;
-                int r = make_path(&path, root, name, types[i], DROP_IN);
+                int r = make_path(&path, root, name, types[i], DROP_IN)
+                                ?: file_read(AT_FDCWD, path, &text, NULL, INI_BYTES_MAX);
 
-                if (r >= 0)
-                        r = file_read(AT_FDCWD, path, &text, NULL, INI_BYTES_MAX);
                 if (r == -ENOENT)
                         continue;
                 if (r >= 0)
@@ -214,10 +208,9 @@ static int list_dir(Strv *ret, const char *root, const char *path, const char *s
 }
 
 int schedule_list(Strv *ret, const char *root) {
-        int r = list_dir(ret, root, UNIT_DIR, ".timer.d");
+        int r = list_dir(ret, root, UNIT_DIR, ".timer.d")
+                        ?: list_dir(ret, root, WANTS_DIR, ".timer");
 
-        if (r >= 0)
-                r = list_dir(ret, root, WANTS_DIR, ".timer");
         if (r >= 0)
                 strv_sort_unique(ret);
         return r;

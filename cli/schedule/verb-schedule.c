@@ -237,10 +237,8 @@ static int add_to_list(json_t *list, const Options *o, Units *units, const char 
         char timer[SCHEDULE_UNIT_MAX];
         TimerState state = {};
         json_t *last;
-        int r = schedule_read(&s, o->config_root, name), status;
+        int r = schedule_read(&s, o->config_root, name) ?: capture_log_open(&l, name), status;
 
-        if (r >= 0)
-                r = capture_log_open(&l, name);
         if (r < 0)
                 return fail("read", name, r);
         status = units ? units_timer_state(units, schedule_unit(timer, name, "timer"), &state)

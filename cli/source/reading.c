@@ -67,9 +67,8 @@ static int rank_text(Reading *r, const Options *o, const char *word) {
                 return failed(STATUS_USAGE,
                               "standard input can be read only once, and --slowest or a percentile "
                               "of --keep-slower needs all of it first: give a file.");
-        status = source_find(&found, o, word);
-        if (status == STATUS_OK)
-                status = text_source_take_fd(&other.text, o, word, found.fd);
+        status =
+                source_find(&found, o, word) ?: text_source_take_fd(&other.text, o, word, found.fd);
         if (status != STATUS_OK)
                 return status;
         text_trace_keep_going(other.text.trace, true);

@@ -262,9 +262,7 @@ static int list_store(json_t **ret, const Options *o, uint64_t n_newest, bool is
 
         if (status != STATUS_OK)
                 return status;
-        r = uptime_load(&vacuum.uptime, store_fd(store));
-        if (r >= 0)
-                r = store_list(store, &names);
+        r = uptime_load(&vacuum.uptime, store_fd(store)) ?: store_list(store, &names);
         if (r < 0)
                 return store_failure(o, "the sessions", r);
         items = calloc(names.n + 1, sizeof(*items));
@@ -450,9 +448,8 @@ static int open_dat(Source **ret, const Options *o, const char *path, int fd, bo
         if (r != 0)
                 return open_failure(path, r, problem);
         s->from_store = true;
-        r = dat_file_to_dir(&s->dir, TAKE_PTR(f), slash ? slash + 1 : path);
-        if (r == 0)
-                r = session_dir_read_meta(s->dir, &s->meta);
+        r = dat_file_to_dir(&s->dir, TAKE_PTR(f), slash ? slash + 1 : path)
+                    ?: session_dir_read_meta(s->dir, &s->meta);
         if (r == 0)
                 r = dat_losses_note(s->meta, s->dir, is_described);
         if (r == 0)

@@ -58,10 +58,8 @@ static bool is_chosen(void *userdata, const Function *function) {
 
 static int turn(CallTree **ret, CallTree *tree, const Strv *patterns) {
         _cleanup_(name_set_freep) NameSet *names = NULL;
-        int r = name_set_new(&names, patterns);
+        int r = name_set_new(&names, patterns) ?: call_tree_callers(ret, tree, is_chosen, names);
 
-        if (r >= 0)
-                r = call_tree_callers(ret, tree, is_chosen, names);
         if (r < 0)
                 return counting_failure(r);
         if (call_tree_root(*ret)->children)

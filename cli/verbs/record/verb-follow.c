@@ -111,13 +111,11 @@ static int choose(Follow *f) {
         if (words->n == 1 && !f->is_private && !f->o->profile &&
             is_live(f->client, words->items[0]))
                 return join(f, words->items[0]);
-        status = recording_check(f->o, words);
-        if (status == STATUS_OK)
-                status = recording_start(&m, f->o, f->client, words, true, f->signal_fd);
+        status = recording_check(f->o, words)
+                         ?: recording_start(&m, f->o, f->client, words, true, f->signal_fd);
         if (status != STATUS_OK)
                 return status;
         f->is_ours = true;
-        recording_talk_warnings(f->o, m);
         talk(f->o, "Tracing \"%s\" ... Ctrl-C to end.", SUMMARY_ROOTS(m, 80));
         return source_open_client(&f->source, f->o, f->client, m->name);
 }

@@ -16,7 +16,6 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/contact/private.h"
 #include "cli/files/upkeep.h"
 #include "cli/options/status.h"
 #include "cli/options/verb.h"
@@ -122,7 +121,6 @@ static void wait_for_command(Run *r) {
 static void talk_armed(const Run *r) {
         long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-        recording_talk_warnings(r->o, r->meta);
         talk(r->o, "Armed %s on %li CPU%s in %s.", SUMMARY_ROOTS(r->meta, 80), n_cpus,
              n_cpus == 1 ? "" : "s", FORMAT_DURATION(r->meta->arm_ns));
 }
@@ -247,7 +245,7 @@ static int run(Run *r, const DrawingOptions *d) {
         }
         wait_for_command(r);
         status = r->gone ? r->status : end(r, &s);
-        r->client = private_end(r->client, r->o, r->meta);
+        r->client = contact_end(r->client, r->o, r->meta);
         signals_close(&r->signal_fd);
         return status == STATUS_OK ? tell(r, s, d) : r->status ?: status;
 }

@@ -165,9 +165,8 @@ static int stop_each(json_t *ended, Buf *out, const Options *o, Client *c, const
                 json_auto_t *reply = NULL;
                 _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
 
-                status = stop(&reply, o, c, names->items[i]);
-                if (status == STATUS_OK)
-                        status = source_meta_from_reply(&meta, reply);
+                status =
+                        stop(&reply, o, c, names->items[i]) ?: source_meta_from_reply(&meta, reply);
                 if (status != STATUS_OK) {
                         result = result ?: status;
                         continue;

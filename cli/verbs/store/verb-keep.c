@@ -118,10 +118,8 @@ static int fetch(const char *path, const char *output, const char *where) {
         TracedatSpec spec = { .version = 6, .window = &all };
         bool is_stdout = streq(output, "-");
         TracedatResult result;
-        int r = store_open(&store, path);
+        int r = store_open(&store, path) ?: store_open_session(store, PART, &dir);
 
-        if (r >= 0)
-                r = store_open_session(store, PART, &dir);
         if (r >= 0)
                 r = session_dir_read_meta(dir, &meta);
         if (r == 0 && !is_stdout)
