@@ -6,14 +6,11 @@
 
 #include <locale.h>
 #include <signal.h>
-#include <stdint.h>
 
-#include "base/log.h"
 #include "base/name.h"
 #include "base/typo.h"
 #include "cli/contact/fleet.h"
 #include "cli/contact/remote.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 

@@ -13,13 +13,10 @@
 #include <grp.h>
 #include <pwd.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
-#include "base/log.h"
 #include "base/now.h"
 #include "cli/contact/contact.h"
-#include "cli/options/status.h"
 #include "cli/terminal/terminal.h"
 #include "store/store.h"
 

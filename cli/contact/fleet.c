@@ -7,14 +7,12 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/io.h"
 #include "base/name.h"
 #include "cli/contact/fleet.h"
 #include "cli/contact/remote.h"
-#include "cli/options/status.h"
 #include "cli/terminal/outfile.h"
 #include "cli/terminal/terminal.h"
 

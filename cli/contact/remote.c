@@ -7,16 +7,13 @@
  */
 
 #include <signal.h>
-#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/remote-output.h"
 #include "cli/contact/remote.h"
-#include "cli/options/status.h"
 #include "cli/terminal/outfile.h"
 
 #define PROGRAM "ftracectl"

@@ -8,9 +8,6 @@
  *      steps -> finder of the CPU -> record -> maker of the CPU -> page -> segment
  */
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "base/grow.h"
 #include "base/io.h"
 #include "base/text.h"

@@ -5,9 +5,6 @@
  * without "_total", the older format with it; apart from that and the end they are the same.
  */
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "base/unit.h"
 #include "cli/files/metrics.h"
 #include "store/meta.h"

@@ -6,8 +6,6 @@
  * written.
  */
 
-#include <stdarg.h>
-
 #include "base/buf.h"
 #include "base/grow.h"
 #include "cli/files/kallsyms-text.h"

@@ -4,11 +4,8 @@
 
 #include <signal.h>
 
-#include "base/log.h"
-#include "base/name.h"
 #include "cli/contact/contact.h"
 #include "cli/files/upkeep.h"
-#include "cli/options/status.h"
 #include "cli/source/retention.h"
 #include "cli/source/source.h"
 #include "cli/terminal/progress.h"

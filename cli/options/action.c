@@ -2,7 +2,6 @@
 
 #include "base/name.h"
 #include "cli/options/action.h"
-#include "cli/options/status.h"
 
 int action_run(const Options *o, const char *verb, const Action *actions, size_t n_actions,
                const char *names) {

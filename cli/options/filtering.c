@@ -11,7 +11,6 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/filtering.h"
-#include "cli/options/status.h"
 #include "store/trace-clock.h"
 
 #define NS UINT64_C(1000000000)

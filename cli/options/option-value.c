@@ -5,15 +5,11 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/io.h"
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/option-value.h"
-#include "cli/options/status.h"
 #include "store/captures.h"
 
 #define LEAN_FILE_MAX ((size_t) 8 << 20)

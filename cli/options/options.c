@@ -9,14 +9,11 @@
  */
 
 #include <getopt.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/cpu-list.h"
 #include "base/name.h"
 #include "cli/options/option-value.h"
 #include "cli/options/options.h"
-#include "cli/options/status.h"
 #include "store/event-choice.h"
 
 #define AT(member) offsetof(Options, member)

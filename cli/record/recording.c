@@ -16,7 +16,6 @@
 #include "base/now.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/options/status.h"
 #include "cli/record/recording.h"
 #include "cli/record/selection.h"
 #include "cli/source/retention.h"

@@ -9,17 +9,13 @@
  * what a word means is found out here, as the user.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <regex.h>
-#include <stdio.h>
 
 #include "base/io.h"
-#include "base/log.h"
 #include "base/name.h"
 #include "cli/contact/contact.h"
-#include "cli/options/status.h"
 #include "cli/record/selection.h"
 
 #define LIST_MAX ((size_t) 64 << 20)

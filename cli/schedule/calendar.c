@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <spawn.h>
-#include <stdbool.h>
 #include <sys/wait.h>
 
 #include "base/io.h"

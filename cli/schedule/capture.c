@@ -7,15 +7,12 @@
  */
 
 #include <inttypes.h>
-#include <stdio.h>
 
-#include "base/log.h"
 #include "base/name.h"
 #include "base/now.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/files/upkeep.h"
-#include "cli/options/status.h"
 #include "cli/record/recording.h"
 #include "cli/schedule/capture-log.h"
 #include "cli/schedule/capture.h"

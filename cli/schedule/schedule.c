@@ -7,8 +7,6 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/ini.h"

@@ -5,9 +5,6 @@
  * signal, which systemd sends to whoever asked for the job without any subscription.
  */
 
-#include <stdio.h>
-
-#include "base/log.h"
 #include "cli/options/status.h"
 #include "cli/schedule/units.h"
 #include "wire/manager-bus.h"

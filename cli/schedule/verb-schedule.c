@@ -7,14 +7,11 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <time.h>
 
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/action.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/schedule/calendar.h"
 #include "cli/schedule/capture-log.h"

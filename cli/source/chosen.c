@@ -3,9 +3,7 @@
 /* A name that ftracectl makes for a session has a "-", a file a "/" or a "."; functions have
  * neither, but for clones, which a pattern need not name. */
 
-#include "base/log.h"
 #include "base/name.h"
-#include "cli/options/status.h"
 #include "cli/source/chosen.h"
 #include "cli/source/source.h"
 

@@ -3,7 +3,6 @@
 /* A reader goes on behind what is damaged, so whoever shows the rest must say what is missing. */
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "base/name.h"
 #include "base/release.h"

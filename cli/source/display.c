@@ -2,11 +2,8 @@
 
 /* The drawing alone goes to stdout, so that it can be compared with the kernel's; loss is talk. */
 
-#include "base/io.h"
-#include "base/log.h"
 #include "base/name.h"
 #include "calls/playback.h"
-#include "cli/options/status.h"
 #include "cli/source/display.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"

@@ -7,7 +7,6 @@
  */
 
 #include <fcntl.h>
-#include <stdio.h>
 
 #include "base/buf.h"
 #include "base/io.h"

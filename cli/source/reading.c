@@ -5,8 +5,6 @@
  * place that asks the one or the other.
  */
 
-#include "base/log.h"
-#include "cli/options/status.h"
 #include "cli/source/damage.h"
 #include "cli/source/display.h"
 #include "cli/source/reading.h"

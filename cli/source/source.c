@@ -7,14 +7,11 @@
  */
 
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "base/log.h"
 #include "base/name.h"
 #include "base/typo.h"
 #include "cli/contact/contact.h"
-#include "cli/options/status.h"
 #include "cli/source/retention.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"

@@ -3,15 +3,11 @@
 /* Whatever the text, its good lines are read; what was wrong is said at the end, with its place. */
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/io.h"
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/status.h"
-#include "cli/source/source.h"
 #include "cli/source/text-source.h"
 #include "cli/terminal/terminal.h"
 

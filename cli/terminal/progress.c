@@ -2,7 +2,6 @@
 
 /* The clock is looked at once for thousands of steps, and the line written when it is due. */
 
-#include <stdio.h>
 #include <sys/ioctl.h>
 
 #include "base/now.h"

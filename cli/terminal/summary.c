@@ -7,7 +7,6 @@
  */
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "base/figure.h"

@@ -5,11 +5,6 @@
  * passes, one for the widths and one to print.
  */
 
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 

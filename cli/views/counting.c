@@ -2,7 +2,6 @@
 
 /* What tracing costs is found along the way, by one more that is told of the calls. */
 
-#include "cli/options/status.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
 

@@ -11,7 +11,6 @@
 #include "analyze/overhead.h"
 #include "base/now.h"
 #include "base/unit.h"
-#include "cli/options/status.h"
 #include "cli/views/counting.h"
 #include "cli/views/live-top.h"
 #include "cli/views/top-view.h"

@@ -8,11 +8,8 @@
  * A step points into its reading until the next one is read, so that one of each is held.
  */
 
-#include <string.h>
-
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/status.h"
 #include "cli/source/display.h"
 #include "cli/source/reading.h"
 #include "cli/terminal/summary.h"

@@ -4,7 +4,6 @@
  * that is not wide those that can be done without. */
 
 #include "base/name.h"
-#include "cli/options/status.h"
 #include "cli/terminal/figures.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/top-view.h"

@@ -2,8 +2,6 @@
 
 /* What counts, in the form of a file, each line with where it is from; problems go to stderr. */
 
-#include "base/log.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "store/config.h"

@@ -8,15 +8,11 @@
  */
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include "base/io.h"
-#include "base/log.h"
 #include "cli/contact/contact.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
-#include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 
 #define SMALL_FILE_MAX ((size_t) 64 << 10)

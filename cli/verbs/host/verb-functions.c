@@ -3,11 +3,8 @@
 /* One word, matched as `start` would understand it; as in the kernel's own list a module's function
  * has the module behind it. */
 
-#include <stdbool.h>
-
 #include "base/name.h"
 #include "cli/contact/contact.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/record/selection.h"
 #include "cli/terminal/terminal.h"

@@ -5,10 +5,8 @@
  * collector, which takes the older of the two formats and must never see half a file.
  */
 
-#include "base/log.h"
 #include "cli/contact/contact.h"
 #include "cli/files/metrics.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/outfile.h"
 #include "cli/terminal/terminal.h"

@@ -5,14 +5,10 @@
  * those below --config-root, are read here.  Both come as the same JSON.
  */
 
-#include <sys/stat.h>
-
-#include "base/log.h"
 #include "base/name.h"
 #include "base/typo.h"
 #include "cli/contact/contact.h"
 #include "cli/options/action.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/record/selection.h"
 #include "cli/terminal/table.h"

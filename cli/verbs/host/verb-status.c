@@ -5,13 +5,11 @@
  * is only counted: "list" has it.
  */
 
-#include <inttypes.h>
 #include <sys/utsname.h>
 #include <time.h>
 
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/source/retention.h"
 #include "cli/terminal/summary.h"

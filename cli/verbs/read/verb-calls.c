@@ -7,11 +7,8 @@
 
 #include "analyze/waits.h"
 #include "base/grow.h"
-#include "base/log.h"
 #include "base/name.h"
-#include "base/unit.h"
 #include "calls/arguments.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/source/chosen.h"
 #include "cli/terminal/figures.h"

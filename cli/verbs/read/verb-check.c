@@ -8,7 +8,6 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/files/verify.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/source/reading.h"
 #include "cli/source/source.h"

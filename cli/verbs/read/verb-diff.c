@@ -5,13 +5,9 @@
  * the functions below it that explain the difference, the greatest first.
  */
 
-#include <math.h>
-
 #include "analyze/diff.h"
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/figures.h"
 #include "cli/terminal/terminal.h"

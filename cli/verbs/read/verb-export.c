@@ -8,13 +8,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/outfile.h"
-#include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
 #include "export/exporter.h"
 

@@ -4,9 +4,7 @@
 
 #include "analyze/by-root.h"
 #include "analyze/ranges.h"
-#include "base/log.h"
 #include "base/unit.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/source/chosen.h"
 #include "cli/terminal/figures.h"

@@ -2,7 +2,6 @@
 
 /* A session that still records is drawn as far as it is stored. */
 
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/source/display.h"
 #include "cli/source/reading.h"

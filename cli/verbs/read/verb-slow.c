@@ -6,7 +6,6 @@
 #include "analyze/outliers.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/figures.h"
 #include "cli/terminal/summary.h"

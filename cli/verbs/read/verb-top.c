@@ -3,7 +3,6 @@
 /* Where time went: rows of functions, or of what --by says, with the most self time first. */
 
 #include "analyze/breakdown.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"

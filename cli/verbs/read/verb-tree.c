@@ -6,7 +6,6 @@
 #include "analyze/call-tree.h"
 #include "base/name.h"
 #include "calls/name-set.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"

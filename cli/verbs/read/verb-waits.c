@@ -4,7 +4,6 @@
 
 #include "analyze/waits.h"
 #include "base/name.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/figures.h"
 #include "cli/terminal/terminal.h"

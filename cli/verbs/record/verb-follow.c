@@ -12,15 +12,10 @@
  * behind.
  */
 
-#include <inttypes.h>
-#include <time.h>
-
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/files/upkeep.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/record/recording.h"
 #include "cli/source/display.h"

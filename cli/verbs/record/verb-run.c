@@ -7,17 +7,13 @@
  * drawn.  Signals only ever end things in this order.
  */
 
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "base/log.h"
-#include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/files/upkeep.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/record/command.h"
 #include "cli/record/recording.h"

@@ -14,7 +14,6 @@
 
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/record/recording.h"
 #include "cli/schedule/calendar.h"

@@ -2,10 +2,8 @@
 
 /* Two calls that take a session's name and answer with a session. */
 
-#include "base/log.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/source/source.h"
 #include "cli/terminal/summary.h"

@@ -6,13 +6,9 @@
  * is a temporary file, which is then removed.
  */
 
-#include <signal.h>
-
-#include "base/log.h"
 #include "base/name.h"
 #include "base/now.h"
 #include "cli/files/tracedat.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/source/damage.h"
 #include "cli/source/display.h"

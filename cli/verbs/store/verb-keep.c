@@ -9,12 +9,9 @@
 
 #include "base/buf.h"
 #include "base/io.h"
-#include "base/log.h"
-#include "base/name.h"
 #include "base/unit.h"
 #include "cli/files/excerpt.h"
 #include "cli/files/tracedat.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/outfile.h"
 #include "cli/terminal/sweeper.h"

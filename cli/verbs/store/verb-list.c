@@ -3,12 +3,9 @@
 /* Newest first is what a person looks for, so that is the order: by start, then by name. */
 
 #include <inttypes.h>
-#include <unistd.h>
 
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/source/retention.h"
 #include "cli/source/source.h"

@@ -3,7 +3,6 @@
 /* What removes sessions, and what keeps them from being removed. */
 
 #include "cli/files/upkeep.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 

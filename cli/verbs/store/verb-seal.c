@@ -6,12 +6,10 @@
  */
 
 #include <signal.h>
-#include <stdio.h>
 
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/source/source.h"
 #include "cli/terminal/progress.h"

@@ -5,10 +5,8 @@
 #include <inttypes.h>
 #include <pwd.h>
 
-#include "base/figure.h"
 #include "base/unit.h"
 #include "cli/files/verify.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/source/source.h"
 #include "cli/terminal/summary.h"

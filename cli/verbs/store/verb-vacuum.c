@@ -2,11 +2,9 @@
 
 /* What went is a result; what stayed although it might have gone is said with it. */
 
-#include "base/log.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/files/upkeep.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 

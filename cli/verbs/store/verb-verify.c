@@ -2,11 +2,8 @@
 
 /* Whether a recording can be relied on: what it lacks is named, and makes the exit status 6. */
 
-#include <inttypes.h>
-
 #include "base/unit.h"
 #include "cli/files/verify.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/source/source.h"
 #include "cli/terminal/summary.h"
