@@ -25,12 +25,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/source/display.h \
 	%D%/files/excerpt.c \
 	%D%/files/excerpt.h \
-	%D%/terminal/figures.c \
-	%D%/terminal/figures.h \
 	%D%/contact/fleet.c \
 	%D%/contact/fleet.h \
-	%D%/files/metrics.c \
-	%D%/files/metrics.h \
 	%D%/views/live-top.c \
 	%D%/views/merged-report.c \
 	%D%/views/merged-report.h \

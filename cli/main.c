@@ -16,8 +16,7 @@
 
 #define MANY SIZE_MAX
 
-static int verb_help(const Options *o);
-static int verb_version(const Options *o);
+static VerbFunction verb_help, verb_version;
 
 static const Verb verbs[] = {
         { "run", "FUNCTION... [OPTIONS] -- COMMAND...", "record while a command runs, then draw",

@@ -287,19 +287,46 @@ int recording_dry_run(const Options *o, Client *c, const Strv *functions) {
         return stdout_end(&out);
 }
 
-int recording_stop(SessionMeta **ret, const Options *o, Client *c, const char *name) {
-        _cleanup_refusal_ Refusal refusal = {};
+int recording_list_live(Strv *ret, const Options *o, Client *c) {
         json_auto_t *reply = NULL;
+        json_t *session;
+        size_t i;
         int r, status;
 
-        r = client_call(c, "Stop", json_pack("{s:s}", "session", name), &reply, NULL, &refusal);
-        if (r == CLIENT_E_REFUSED && refusal.kind == REFUSAL_SESSION_STATE) {
-                status = contact_call(c, o, "Describe", json_pack("{s:s}", "session", name), &reply,
-                                      NULL);
-                if (status != STATUS_OK)
-                        return status;
-        } else if (r != 0)
-                return contact_failure(o, r, &refusal);
+        status = contact_call(c, o, "GetStatus", json_pack("{s:b}", "brief", 1), &reply, NULL);
+        if (status != STATUS_OK)
+                return status;
+        json_array_foreach (json_object_get(reply, "sessions"), i, session) {
+                const char *name = json_string_value(json_object_get(session, "name"));
+                const char *text = json_string_value(json_object_get(session, "state"));
+                int state = text ? session_state_from_name(text) : -EINVAL;
+
+                if (!name || state < 0 || !session_state_is_live((SessionState) state))
+                        continue;
+                r = strv_add(ret, name);
+                if (r < 0)
+                        return failed_errno(r, "Failed to list the sessions: %m");
+        }
+        return STATUS_OK;
+}
+
+int recording_call_stop(json_t **ret, const Options *o, Client *c, const char *name,
+                        bool may_be_over) {
+        _cleanup_refusal_ Refusal refusal = {};
+        int r = client_call(c, "Stop", json_pack("{s:s}", "session", name), ret, NULL, &refusal);
+
+        if (r == CLIENT_E_REFUSED && refusal.kind == REFUSAL_SESSION_STATE && may_be_over)
+                return contact_call(c, o, "Describe", json_pack("{s:s}", "session", name), ret,
+                                    NULL);
+        return r == 0 ? STATUS_OK : contact_failure(o, r, &refusal);
+}
+
+int recording_stop(SessionMeta **ret, const Options *o, Client *c, const char *name) {
+        json_auto_t *reply = NULL;
+        int status = recording_call_stop(&reply, o, c, name, true);
+
+        if (status != STATUS_OK)
+                return status;
         retention_talk(o, reply);
         return source_meta_from_reply(ret, reply);
 }

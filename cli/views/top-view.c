@@ -4,7 +4,7 @@
  * that is not wide those that can be done without. */
 
 #include "base/name.h"
-#include "cli/terminal/figures.h"
+#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/top-view.h"
 
@@ -253,22 +253,23 @@ int top_view_print(const TopView *v, Buf *out, size_t n, bool legend) {
         for (size_t i = 0; i < n; i++) {
                 const BreakdownRow *row = v->rows[i];
 
-                figure_add(&t, self_of(v, row));
+                table_add_time(&t, self_of(v, row));
                 table_add(&t, "%.1f%%",
                           100.0 * (double) self_of(v, row) / (double) MAX(v->all_ns, UINT64_C(1)));
-                figure_add(&t, total_of(v, row));
+                table_add_time(&t, total_of(v, row));
                 if (has_irqs)
-                        figure_add(&t, row->irq_ns);
+                        table_add_time(&t, row->irq_ns);
                 if (has_softirqs)
-                        figure_add(&t, row->softirq_ns);
+                        table_add_time(&t, row->softirq_ns);
                 if (has_wakes)
-                        figure_add(&t, row->wake_ns);
+                        table_add_time(&t, row->wake_ns);
                 if (wide && (has_irqs || has_softirqs || has_wakes))
-                        figure_add(&t, total_of(v, row) - MIN(total_of(v, row), row->aside_ns));
+                        table_add_time(&t, total_of(v, row) - MIN(total_of(v, row), row->aside_ns));
                 if (has_waits)
-                        figure_add(&t, row->blocked_ns);
+                        table_add_time(&t, row->blocked_ns);
                 if (has_waits && wide)
-                        figure_add(&t, total_of(v, row) - MIN(total_of(v, row), row->blocked_ns));
+                        table_add_time(&t,
+                                       total_of(v, row) - MIN(total_of(v, row), row->blocked_ns));
                 table_add(&t, "%llu", (unsigned long long) row->n);
                 add_round(&t, row, average_of(v, row));
                 if (wide) {

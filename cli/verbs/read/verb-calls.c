@@ -11,7 +11,7 @@
 #include "calls/arguments.h"
 #include "cli/options/verb.h"
 #include "cli/source/chosen.h"
-#include "cli/terminal/figures.h"
+#include "cli/terminal/table.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
@@ -174,7 +174,7 @@ static json_t *line_json(const Call *call, const Note *note) {
         const Frame *f = call->frame;
         json_t *o = json_object();
 
-        figure_function_json(o, f->function);
+        table_function_json(o, f->function);
         (void) json_object_update_new(
                 o,
                 json_pack(
@@ -232,7 +232,7 @@ static int list(Listing *l, const Chosen *chosen) {
         _cleanup_counting_ Counting counting = {};
         _cleanup_pager_ Pager pager = PAGER_INIT;
         bool as_json = l->o->json != JSON_OFF;
-        int status = counting_init(&counting);
+        int status = counting_init(&counting, true);
 
         if (status == STATUS_OK) {
                 pairing_add_sink(counting.pairing, NULL, end, l);

@@ -9,7 +9,7 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/verb.h"
-#include "cli/terminal/figures.h"
+#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
 
@@ -17,28 +17,13 @@
 #define N_PATHS_DEFAULT 10
 #define N_ROOTS_SAID 3
 
-typedef struct Side {
-        Reading reading;
-        Pairing *pairing;
-        RootProfile *root_profile;
-} Side;
-
-static void side_done(Side *s) {
-        root_profile_free(s->root_profile);
-        pairing_free(s->pairing);
-        reading_done(&s->reading);
-}
-
-/* An exit status. */
-static int side_read(Side *s, const Options *o, const char *word) {
-        int status = reading_open(&s->reading, o, word), r;
+static int read_side(Counting *c, RootProfile **ret, const Options *o, const char *word) {
+        int status = counting_init(c, false), r;
 
         if (status != STATUS_OK)
                 return status;
-        r = pairing_new(&s->pairing) ?: root_profile_new(&s->root_profile, s->pairing);
-        if (r >= 0 && o->filter.functions.n > 0)
-                pairing_set_sparse(s->pairing);
-        return r < 0 ? counting_failure(r) : counting_pair(&s->reading, s->pairing);
+        r = root_profile_new(ret, c->pairing);
+        return r < 0 ? counting_failure(r) : counting_read(c, o, word);
 }
 
 /* "udp_sendmsg, tcp_sendmsg and 4 more"; the caller frees. */
@@ -200,7 +185,7 @@ static json_t *function_json(const DiffFunction *f) {
                                              [DIFF_GONE] = "gone" };
         json_t *o = json_object();
 
-        figure_function_json(o, f->now.function ?: f->before.function);
+        table_function_json(o, f->now.function ?: f->before.function);
         (void) json_object_update_new(
                 o, json_pack("{s:s, s:b, s:b, s:b, s:f, s:f, s:o, s:o}", "kind", kinds[f->kind],
                              "top", (int) f->is_top, "interrupt", (int) f->is_irq, "in_interrupt",
@@ -234,7 +219,7 @@ static int print_json(const Options *o, const Diff *d) {
                                                              function_json(&root->functions[k]));
                 for (size_t k = 0; k < root->n_paths; k++)
                         (void) json_array_append_new(paths, path_json(&root->paths[k]));
-                figure_function_json(object, root->now);
+                table_function_json(object, root->now);
                 (void) json_object_update_new(
                         object, json_pack("{s:o, s:o, s:f, s:b, s:o, s:o}", "before",
                                           calls_json(root->n_before, root->n_cut_before,
@@ -250,18 +235,20 @@ static int print_json(const Options *o, const Diff *d) {
 }
 
 int verb_diff(const Options *o) {
-        _cleanup_(side_done) Side before = {}, now = {};
+        _cleanup_counting_ Counting before = {}, now = {};
+        _cleanup_(root_profile_freep) RootProfile *then = NULL, *latest = NULL;
         _cleanup_(diff_freep) Diff *d = NULL;
         int status, r;
 
-        status = side_read(&before, o, o->words.items[0]) ?: side_read(&now, o, o->words.items[1]);
+        status = read_side(&before, &then, o, o->words.items[0])
+                         ?: read_side(&now, &latest, o, o->words.items[1]);
         if (status != STATUS_OK)
                 return status;
-        r = diff_new(&d, before.root_profile, now.root_profile);
+        r = diff_new(&d, then, latest);
         if (r < 0)
                 return failed_errno(r, "Failed to compare: %m");
         if (d->n_roots == 0)
-                return no_common_root(o, before.root_profile, now.root_profile);
+                return no_common_root(o, then, latest);
         status = o->json != JSON_OFF ? print_json(o, d) : print_text(o, d);
         if (status != STATUS_OK)
                 return status;

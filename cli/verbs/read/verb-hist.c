@@ -7,7 +7,7 @@
 #include "base/unit.h"
 #include "cli/options/verb.h"
 #include "cli/source/chosen.h"
-#include "cli/terminal/figures.h"
+#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
 
@@ -94,9 +94,9 @@ static int print_roots(Buf *out, const Options *o, const ByRootRow *const *rows,
 
                 table_add(&t, "%llu", (unsigned long long) s->n);
                 for (size_t k = 0; k < ELEMENTSOF(quantiles); k++)
-                        figure_add(&t, quantiles_at(s, quantiles[k].permille));
-                figure_add(&t, s->max);
-                figure_add_function(&t, rows[i]->root);
+                        table_add_time(&t, quantiles_at(s, quantiles[k].permille));
+                table_add_time(&t, s->max);
+                table_add_function(&t, rows[i]->root);
         }
         buf_adds(out, "\n");
         return table_print(&t, out, !o->no_legend);
@@ -140,7 +140,7 @@ static json_t *row_json(const Options *o, const ByRootRow *row) {
         json_t *object = json_object(), *list = json_array();
 
         if (row->root)
-                figure_function_json(object, row->root);
+                table_function_json(object, row->root);
         (void) json_object_update_new(
                 object, json_pack("{s:I, s:I, s:I, s:I, s:I}", "count", (json_int_t) s->n, "cut",
                                   (json_int_t) row->n_cut, "min_ns", (json_int_t) s->min, "max_ns",
@@ -179,7 +179,7 @@ static int hist(const Options *o, const Chosen *chosen) {
         _cleanup_counting_ Counting counting = {};
         _cleanup_(by_root_freep) ByRoot *by_root = NULL;
         size_t n, limit;
-        int status = counting_init(&counting), r;
+        int status = counting_init(&counting, true), r;
 
         if (status != STATUS_OK)
                 return status;

@@ -7,7 +7,7 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/verb.h"
-#include "cli/terminal/figures.h"
+#include "cli/terminal/table.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
@@ -61,11 +61,11 @@ static int add_differences(Buf *out, const Invocation *v, const Invocation *usua
                 table_add(&t, "%s%s", more ? "+" : "-",
                           FIGURE_EXACT(more ? d->self_ns - d->usual_self_ns
                                             : d->usual_self_ns - d->self_ns));
-                figure_add(&t, d->self_ns);
-                figure_add(&t, d->usual_self_ns);
+                table_add_time(&t, d->self_ns);
+                table_add_time(&t, d->usual_self_ns);
                 table_add(&t, "%llu", (unsigned long long) d->n);
                 table_add(&t, "%llu", (unsigned long long) d->n_usual);
-                figure_add_function(&t, d->function);
+                table_add_function(&t, d->function);
         }
         return table_print(&t, out, true);
 }
@@ -116,7 +116,7 @@ static json_t *differences_json(const Invocation *v, const Invocation *usual) {
                 const Difference *d = &list[i];
                 json_t *o = json_object();
 
-                figure_function_json(o, d->function);
+                table_function_json(o, d->function);
                 (void) json_object_update_new(
                         o, json_pack("{s:I, s:I, s:I, s:I}", "self_ns", (json_int_t) d->self_ns,
                                      "usual_self_ns", (json_int_t) d->usual_self_ns, "count",
@@ -135,7 +135,7 @@ static json_t *invocation_json(const Options *o, const Counting *counting, const
 
         tree_view_init(&view, o, call_tree_root(v->tree),
                        o->analysis.corrected ? &counting->overhead.cost : NULL, 0);
-        figure_function_json(object, v->root);
+        table_function_json(object, v->root);
         (void) json_object_update_new(
                 object,
                 json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:o, s:o, s:o, s:o}",
@@ -169,7 +169,7 @@ static int print_json(const Options *o, const Counting *counting, const Outliers
 int verb_slow(const Options *o) {
         _cleanup_counting_ Counting counting = {};
         _cleanup_(outliers_freep) Outliers *outliers = NULL;
-        int status = counting_init(&counting), r;
+        int status = counting_init(&counting, true), r;
 
         if (status != STATUS_OK)
                 return status;

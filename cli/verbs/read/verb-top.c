@@ -31,7 +31,7 @@ int verb_top(const Options *o) {
         _cleanup_top_view_ TopView v = {};
         BreakdownBy by;
         size_t n;
-        int status = top_view_check(o, &by) ?: counting_init(&counting), r;
+        int status = top_view_check(o, &by) ?: counting_init(&counting, true), r;
 
         if (status != STATUS_OK)
                 return status;

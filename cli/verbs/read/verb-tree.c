@@ -76,7 +76,7 @@ int verb_tree(const Options *o) {
         /* Upside down, levels are counted from the other end. */
         if (o->analysis.callers.n > 0)
                 reading_options.spec.depth = 0;
-        status = counting_init(&counting);
+        status = counting_init(&counting, true);
         if (status != STATUS_OK)
                 return status;
         r = call_tree_new(&tree, counting.pairing);

@@ -60,32 +60,6 @@ static bool is_live(Client *c, const char *name) {
                session_state_is_live(m->state);
 }
 
-/* The only session that records; NULL: none or several, which was said.  The caller frees. */
-static char *find_only(Follow *f) {
-        json_auto_t *reply = NULL;
-        const char *found = NULL;
-        json_t *session;
-        size_t i, n = 0;
-
-        if (contact_call(f->client, f->o, "GetStatus", json_pack("{s:b}", "brief", 1), &reply,
-                         NULL) != STATUS_OK)
-                return NULL;
-        json_array_foreach (json_object_get(reply, "sessions"), i, session) {
-                const char *name = json_string_value(json_object_get(session, "name"));
-
-                if (name && is_live(f->client, name)) {
-                        found = name;
-                        n++;
-                }
-        }
-        if (n != 1) {
-                log_error("%s; name a session, or functions to record: ftracectl follow FUNCTION",
-                          n == 0 ? "nothing is being recorded" : "several sessions record");
-                return NULL;
-        }
-        return strdup(found);
-}
-
 /* Opens somebody's session; an exit status. */
 static int join(Follow *f, const char *name) {
         talk(f->o, "Watching session %s ... Ctrl-C to end; it goes on recording.", name);
@@ -95,13 +69,20 @@ static int join(Follow *f, const char *name) {
 /* Finds or begins the session; an exit status. */
 static int choose(Follow *f) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        _cleanup_free_ char *only = NULL;
+        _cleanup_strv_ Strv live = {};
         const Strv *words = &f->o->words;
         int status;
 
         if (words->n == 0 && !f->o->profile) {
-                only = find_only(f);
-                return only ? join(f, only) : STATUS_NOT_FOUND;
+                if (recording_list_live(&live, f->o, f->client) != STATUS_OK)
+                        return STATUS_NOT_FOUND;
+                if (live.n == 1)
+                        return join(f, live.items[0]);
+                return failed(STATUS_NOT_FOUND,
+                              "%s; name a session, or functions to record: ftracectl follow "
+                              "FUNCTION",
+                              live.n == 0 ? "nothing is being recorded"
+                                          : "several sessions record");
         }
         if (words->n == 1 && !f->is_private && !f->o->profile &&
             is_live(f->client, words->items[0]))
