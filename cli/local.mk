@@ -7,8 +7,6 @@ noinst_LIBRARIES += %D%/libverb.a
 %C%_libverb_a_SOURCES = \
 	%D%/options/action.c \
 	%D%/options/action.h \
-	%D%/schedule/calendar.c \
-	%D%/schedule/calendar.h \
 	%D%/schedule/capture-log.c \
 	%D%/schedule/capture-log.h \
 	%D%/source/chosen.c \

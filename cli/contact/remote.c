@@ -154,11 +154,6 @@ int remote_wait(pid_t pid) {
         return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* What is there of a recording with losses is there. */
-static bool is_whole(int status) {
-        return status == STATUS_OK || status == STATUS_INCOMPLETE;
-}
-
 static int run(const Options *o, const RemoteHost *h, int out_fd, bool with_terminal) {
         RemoteOutput outputs[] = { REMOTE_OUTPUT_INIT, REMOTE_OUTPUT_INIT };
         const int targets[] = { out_fd, STDERR_FILENO };
@@ -204,7 +199,7 @@ int remote_run(const Options *o) {
                 return run(o, &h, STDOUT_FILENO,
                            isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !o->output);
         status = run(o, &h, f.fd, false);
-        if (!is_whole(status))
+        if (!remote_is_good(status))
                 return status;
         r = outfile_commit(&f);
         if (r < 0)

@@ -177,8 +177,7 @@ static int work_out_limits(RetainLimits *ret, const Options *o, const Store *sto
         _cleanup_strv_ Strv problems = {};
         int r = retention_limits(ret, o, store, &problems);
 
-        for (size_t i = 0; i < problems.n; i++)
-                log_warning("%s.", problems.items[i]);
+        warn_each(&problems);
         return r < 0 ? failure(o, "work out the limits of the sessions", NULL, r) : STATUS_OK;
 }
 

@@ -13,7 +13,6 @@
 #include "base/unit.h"
 #include "cli/options/action.h"
 #include "cli/options/verb.h"
-#include "cli/schedule/calendar.h"
 #include "cli/schedule/capture-log.h"
 #include "cli/schedule/capture.h"
 #include "cli/schedule/schedule.h"
@@ -77,7 +76,7 @@ static int check_add(const Options *o, const Strv *functions) {
                 return failed(STATUS_USAGE, "\"schedule add\" needs --calendar=WHEN, like "
                                             "'Mon..Fri 02:00' or hourly; see systemd.time(7).");
         if (status == STATUS_OK)
-                status = calendar_check(&next, o->schedule.calendar, "--calendar");
+                status = schedule_check_calendar(&next, o->schedule.calendar, "--calendar");
         if (status == STATUS_OK)
                 status = capture_check(o, functions);
         for (size_t i = 0; status == STATUS_OK && i < functions->n; i++)

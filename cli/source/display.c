@@ -72,8 +72,7 @@ int display_report(const Source *s, const Options *o, const DrawingOptions *d) {
         pager_close(&pager);
         if (r == DRAWING_E_PIPE && is_paged)
                 r = 0; /* the reader has seen enough */
-        for (size_t i = 0; i < damage.n; i++)
-                log_warning("%s.", damage.items[i]);
+        warn_each(&damage);
         r = display_status(r, s->meta, o, problem);
         return r == STATUS_OK && damage.n > 0 ? STATUS_INCOMPLETE : r;
 }

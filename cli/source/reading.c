@@ -149,8 +149,7 @@ int reading_finish(const Reading *r, const Options *o) {
         e = damage_describe(r->playback, session_state_is_live(m->state), &damage);
         if (e < 0)
                 return display_status(e, m, o, NULL);
-        for (size_t i = 0; i < damage.n; i++)
-                log_warning("%s.", damage.items[i]);
+        warn_each(&damage);
         display_clock(o, m);
         display_left_out(o, m);
         display_loss(m);

@@ -52,8 +52,7 @@ int verb_cat_config(const Options *o) {
 
         if (r < 0)
                 return failed_errno(r, "Failed to read ftraced.conf: %m");
-        for (size_t i = 0; i < problems.n; i++)
-                log_warning("%s.", problems.items[i]);
+        warn_each(&problems);
         if (o->json != JSON_OFF)
                 return stdout_json(o, to_json(&c));
         print_text(&out, &c);

@@ -28,10 +28,8 @@ static const Mark marks[] = {
         { "bad", "✗", "x", COLOUR_BAD },
 };
 
-static void add(json_t *checks, const char *name, const char *state, const char *fix,
-                const char *format, ...) _printf_(5, 6);
-static void add(json_t *checks, const char *name, const char *state, const char *fix,
-                const char *format, ...) {
+static _printf_(5, 6) void add(json_t *checks, const char *name, const char *state, const char *fix,
+                               const char *format, ...) {
         char text[512];
         json_t *check;
         va_list ap;

@@ -191,8 +191,7 @@ static int finish(Follow *f, bool has_ended, bool has_reader) {
              has_ended && m->reason ? m->reason : "", FORMAT_COUNT(census.n_trees),
              census.n_trees == 1 ? "" : "s", SUMMARY_LOSS(m),
              f->is_ours ? "; the kernel is as it was" : "");
-        for (size_t i = 0; i < damage.n; i++)
-                log_warning("%s.", damage.items[i]);
+        warn_each(&damage);
         display_left_out(f->o, m);
         display_loss(m);
         if (m->limit != SESSION_LIMIT_NONE)

@@ -16,7 +16,7 @@
 #include "cli/contact/contact.h"
 #include "cli/options/verb.h"
 #include "cli/record/recording.h"
-#include "cli/schedule/calendar.h"
+#include "cli/schedule/schedule.h"
 #include "cli/schedule/capture.h"
 #include "cli/schedule/units.h"
 #include "cli/terminal/summary.h"
@@ -86,7 +86,7 @@ static int start_later(const Options *o) {
                 return failed(STATUS_USAGE, "--at and --in exclude each other.");
         status = capture_check(o, &o->words);
         if (status == STATUS_OK && o->schedule.at)
-                status = calendar_check(&when, o->schedule.at, "--at");
+                status = schedule_check_calendar(&when, o->schedule.at, "--at");
         if (status == STATUS_OK)
                 status = units_open(&units);
         if (status != STATUS_OK)

@@ -151,8 +151,7 @@ static int tell_lacks(const Fetch *f, const Source *s, const TracedatSpec *spec)
                         (unsigned long long) result->n_unreadable);
         if (damage_describe_misplaced(s->dir, &misplaced) < 0)
                 return STATUS_FAILED;
-        for (size_t i = 0; i < misplaced.n; i++)
-                log_warning("%s.", misplaced.items[i]);
+        warn_each(&misplaced);
         if (result->symbols_are_damaged)
                 log_warning("Its symbols in the store are damaged: functions are addresses.");
         if (result->n_pages == 0)

@@ -17,8 +17,7 @@
 
 #define ONLY_MAX 50 /* that are shown one by one */
 
-static void line(Buf *out, const char *title, const char *format, ...) _printf_(3, 4);
-static void line(Buf *out, const char *title, const char *format, ...) {
+static _printf_(3, 4) void line(Buf *out, const char *title, const char *format, ...) {
         _cleanup_free_ char *text = NULL;
         va_list ap;
 
