@@ -228,7 +228,7 @@ void schedule_done(Schedule *s) {
         *s = (Schedule){};
 }
 
-/* --- when: systemd-analyze is a child, and its complaints are better said by us ------------------ */
+/* --- when: systemd-analyze is a child, and its complaints are better said by us --------------- */
 
 char *schedule_read_next(const char *text) {
         const char *next = strstr(text, NEXT), *day;

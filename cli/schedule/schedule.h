@@ -50,11 +50,12 @@ void schedule_done(Schedule *s);
 char *schedule_quote(const char *word);
 
 /*
- * schedule_check_calendar() - when @event, a calendar event ("Mon..Fri 02:00", systemd.time(7)), comes next
+ * schedule_check_calendar() - when a calendar event comes next
+ * @event:    "Mon..Fri 02:00", as in systemd.time(7)
  * @ret_next: "2026-11-23 02:00:00 UTC", a calendar event that comes once; the caller frees
  *
- * libsystemd exports no parser of them, so systemd-analyze(1) is asked: what it takes is exactly what
- * a timer takes.
+ * libsystemd exports no parser of them, so systemd-analyze(1) is asked: what it takes is exactly
+ * what a timer takes.
  * Return: an exit status; what is wrong is said on stderr, as of @option.
  */
 int schedule_check_calendar(char **ret_next, const char *event, const char *option);

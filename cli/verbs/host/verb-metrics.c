@@ -7,10 +7,10 @@
  * have series of their own; those that have ended are counted.
  *
  * OpenMetrics 1.0 or, as JSON, the same families (`metrics` of cli/tables.schema.json) to standard
- * output, for whoever scrapes by a command or looks himself; into a file, which must never be seen half,
- * the text format 0.0.4, which node_exporter's textfile collector reads.  OpenMetrics calls the family
- * of a counter by its name without "_total", the older format with it; apart from that and the end they
- * are the same.
+ * output, for whoever scrapes by a command or looks himself; into a file, which must never be seen
+ * half, the text format 0.0.4, which node_exporter's textfile collector reads.  OpenMetrics calls
+ * the family of a counter by its name without "_total", the older format with it; apart from that
+ * and the end they are the same.
  */
 
 #include "base/unit.h"
