@@ -4,18 +4,12 @@ noinst_LIBRARIES += %D%/libdrawing.a
 %C%_libdrawing_a_SOURCES = \
 	%D%/source/damage.c \
 	%D%/source/damage.h \
-	%D%/files/deep-check.c \
-	%D%/files/deep-check.h \
 	%D%/source/drawing.c \
 	%D%/source/drawing.h \
 	%D%/options/filtering.c \
 	%D%/options/filtering.h \
 	%D%/terminal/progress.c \
 	%D%/terminal/progress.h \
-	%D%/options/root-limits.c \
-	%D%/options/root-limits.h \
-	%D%/terminal/sentence.c \
-	%D%/terminal/sentence.h \
 	%D%/terminal/summary.c \
 	%D%/terminal/summary.h \
 	%D%/files/kallsyms-text.c \

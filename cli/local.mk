@@ -7,8 +7,6 @@ noinst_LIBRARIES += %D%/libverb.a
 %C%_libverb_a_SOURCES = \
 	%D%/options/action.c \
 	%D%/options/action.h \
-	%D%/schedule/calendar.c \
-	%D%/schedule/calendar.h \
 	%D%/schedule/capture-log.c \
 	%D%/schedule/capture-log.h \
 	%D%/source/chosen.c \
@@ -25,14 +23,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/source/display.h \
 	%D%/files/excerpt.c \
 	%D%/files/excerpt.h \
-	%D%/terminal/figures.c \
-	%D%/terminal/figures.h \
 	%D%/contact/fleet.c \
 	%D%/contact/fleet.h \
-	%D%/record/function-list.c \
-	%D%/record/function-list.h \
-	%D%/files/metrics.c \
-	%D%/files/metrics.h \
 	%D%/views/live-top.c \
 	%D%/views/merged-report.c \
 	%D%/views/merged-report.h \
@@ -43,8 +35,6 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/options/options.h \
 	%D%/terminal/outfile.c \
 	%D%/terminal/outfile.h \
-	%D%/contact/private.c \
-	%D%/contact/private.h \
 	%D%/source/reading.c \
 	%D%/source/record-finder.c \
 	%D%/source/record-finder.h \
@@ -71,8 +61,6 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/terminal/sweeper.c \
 	%D%/terminal/sweeper.h \
 	%D%/terminal/table.c \
-	%D%/views/text-report.c \
-	%D%/views/text-report.h \
 	%D%/source/text-source.c \
 	%D%/source/text-source.h \
 	%D%/terminal/table.h \
@@ -84,7 +72,6 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/views/tree-view.h \
 	%D%/files/upkeep.c \
 	%D%/files/upkeep.h \
-	%D%/contact/waiting.c \
 	%D%/contact/waiting.h
 verb_libs = %D%/libverb.a $(import_libs) $(analyze_libs) $(drawing_libs) $(wire_libs) $(store_libs)
 
@@ -92,12 +79,9 @@ bin_PROGRAMS += ftracectl
 ftracectl_SOURCES = \
 	%D%/schedule/capture.c \
 	%D%/schedule/capture.h \
-	%D%/schedule/later.c \
-	%D%/schedule/later.h \
 	%D%/main.c \
 	%D%/schedule/units.c \
 	%D%/schedule/units.h \
-	%D%/verbs/record/verb-arm.c \
 	%D%/verbs/read/verb-calls.c \
 	%D%/verbs/host/verb-cat-config.c \
 	%D%/verbs/read/verb-check.c \
@@ -111,7 +95,6 @@ ftracectl_SOURCES = \
 	%D%/verbs/store/verb-keep.c \
 	%D%/verbs/store/verb-list.c \
 	%D%/verbs/host/verb-metrics.c \
-	%D%/verbs/store/verb-pin.c \
 	%D%/verbs/host/verb-profile.c \
 	%D%/verbs/store/verb-remove.c \
 	%D%/verbs/read/verb-report.c \

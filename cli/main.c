@@ -6,21 +6,17 @@
 
 #include <locale.h>
 #include <signal.h>
-#include <stdint.h>
 
-#include "base/log.h"
 #include "base/name.h"
 #include "base/typo.h"
 #include "cli/contact/fleet.h"
 #include "cli/contact/remote.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 
 #define MANY SIZE_MAX
 
-static int verb_help(const Options *o);
-static int verb_version(const Options *o);
+static VerbFunction verb_help, verb_version;
 
 static const Verb verbs[] = {
         { "run", "FUNCTION... [OPTIONS] -- COMMAND...", "record while a command runs, then draw",
@@ -212,12 +208,11 @@ static int help_verb(const Verb *v) {
 
 static int unknown_verb(const char *name) {
         const char *names[ELEMENTSOF(verbs)], *like;
-        char quoted[NAME_QUOTE_MAX];
+        const char *quoted = NAME_QUOTED(name);
 
         for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
                 names[i] = verbs[i].name;
         like = typo_nearest(name, names, ELEMENTSOF(names));
-        name_quote(quoted, name);
         if (like)
                 log_error("unknown verb \"%s\". Did you mean \"%s\"?", quoted, like);
         else

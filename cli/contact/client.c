@@ -328,11 +328,9 @@ static int take_refusal(Refusal *refusal, const char *error_name, json_t *parame
 
         message = json_string_value(json_object_get(parameters, "message"));
         if (kind < 0) {
-                char quoted[NAME_QUOTE_MAX];
-
                 r = refusal_set(refusal, REFUSAL_SYSTEM_ERROR, NULL, "%s (%s)",
                                 message ?: "the daemon answered with an unknown error",
-                                name_quote(quoted, error_name));
+                                NAME_QUOTED(error_name));
                 return r < 0 ? r : CLIENT_E_REFUSED;
         }
 

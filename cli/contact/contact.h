@@ -10,6 +10,7 @@
 
 #include "cli/contact/client.h"
 #include "cli/options/options.h"
+#include "store/meta.h"
 
 const char *contact_socket(const Options *o);
 /* Connects to the daemon; an exit status. */
@@ -21,9 +22,12 @@ int contact_unless_store(Client **ret, const Options *o);
  * @talk_private: said if a private one stands in for one that does not run; may be NULL
  *
  * Root does not need a daemon to record: a private one is started if none listens, or if --store
- * is given (cli/contact/private.h).
+ * is given.
  */
 int contact_recorder(Client **ret, const Options *o, const char *talk_private);
+/* Ends with @c, and with a private daemon, which first learns what @m, if there is one, says it is
+ * to; if that takes a while, says so. */
+Client *contact_end(Client *c, const Options *o, const SessionMeta *m);
 
 /* The answer of a method that gives it in parts, as `more` wants it: the first, with @array of all of them; an
  * exit status. */

@@ -7,14 +7,12 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/io.h"
 #include "base/name.h"
 #include "cli/contact/fleet.h"
 #include "cli/contact/remote.h"
-#include "cli/options/status.h"
 #include "cli/terminal/outfile.h"
 #include "cli/terminal/terminal.h"
 
@@ -135,10 +133,6 @@ static char *line_of(Buf *b, bool is_last) {
         return strdup(line);
 }
 
-static bool is_good(int status) {
-        return status == STATUS_OK || status == STATUS_INCOMPLETE;
-}
-
 static void say(const Member *m, const char *line, const char *more) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
 
@@ -155,7 +149,7 @@ static void end(Member *m, Fleet *f) {
         if (m->status == REMOTE_SSH_FAILED)
                 m->status = STATUS_FAILED;
         f->n_running--;
-        if (f->o->output && is_good(m->status)) {
+        if (f->o->output && remote_is_good(m->status)) {
                 r = outfile_commit(&m->file);
                 if (r < 0) {
                         buf_printf(&m->err, "Failed to write %s: %s\n", m->file.path,
@@ -170,17 +164,17 @@ static void end(Member *m, Fleet *f) {
                 line = line_of(&m->err, true);
                 result = json_pack("{s:s, s:i, s:o, s:o}", "host", m->name, "status", m->status,
                                    "output", said ?: json_null(), "error",
-                                   is_good(m->status) || !line
+                                   remote_is_good(m->status) || !line
                                            ? json_null()
                                            : terminal_json_text(line, strlen(line)));
                 (void) json_array_append_new(f->results, result);
                 return;
         }
-        line = is_good(m->status) ? line_of(&m->out, false) : line_of(&m->err, true);
+        line = remote_is_good(m->status) ? line_of(&m->out, false) : line_of(&m->err, true);
         say(m,
-            line && *line        ? line
-            : is_good(m->status) ? "done"
-                                 : "failed",
+            line && *line               ? line
+            : remote_is_good(m->status) ? "done"
+                                        : "failed",
             m->status == STATUS_INCOMPLETE ? " (incomplete)" : "");
 }
 
@@ -243,7 +237,7 @@ static int sum_up(const Fleet *f) {
         int status = f->members[0].status;
 
         for (size_t i = 0; i < f->n; i++) {
-                n_bad += !is_good(f->members[i].status);
+                n_bad += !remote_is_good(f->members[i].status);
                 if (f->members[i].status != status)
                         status = status == STATUS_OK ? f->members[i].status : STATUS_FAILED;
         }
@@ -253,7 +247,6 @@ static int sum_up(const Fleet *f) {
 }
 
 static int check(const Fleet *f, const Strv *names) {
-        char quoted[NAME_QUOTE_MAX];
         struct stat st;
 
         for (size_t i = 0; i < names->n; i++) {
@@ -263,7 +256,7 @@ static int check(const Fleet *f, const Strv *names) {
                         continue;
                 return failed(STATUS_USAGE,
                               "--hosts: \"%s\" is not a host like [user@]host[:port].",
-                              name_quote(quoted, names->items[i]));
+                              NAME_QUOTED(names->items[i]));
         }
         if (f->o->output && (stat(f->o->output, &st) < 0 || !S_ISDIR(st.st_mode)))
                 return failed(STATUS_USAGE,

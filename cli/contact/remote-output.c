@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <sys/syscall.h>
 
-#include "base/io.h"
 #include "cli/contact/remote-output.h"
 
 #define OUTPUTS_MAX 2

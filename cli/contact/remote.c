@@ -7,16 +7,13 @@
  */
 
 #include <signal.h>
-#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/remote-output.h"
 #include "cli/contact/remote.h"
-#include "cli/options/status.h"
 #include "cli/terminal/outfile.h"
 
 #define PROGRAM "ftracectl"
@@ -114,10 +111,9 @@ static int make_line(char **ret, const Options *o, bool with_terminal) {
 int remote_command(Strv *ret, const Options *o, const RemoteHost *h, bool with_terminal) {
         const char *ssh = getenv("FTRACED_SSH") ?: getenv("SYSTEMD_SSH");
         char *line = NULL;
-        int r = strv_add(ret, ssh && *ssh ? ssh : "ssh");
+        int r = strv_add(ret, ssh && *ssh ? ssh : "ssh")
+                        ?: strv_add(ret, with_terminal ? "-xt" : "-xT");
 
-        if (r >= 0)
-                r = strv_add(ret, with_terminal ? "-xt" : "-xT");
         if (r >= 0 && h->port)
                 r = strv_add(ret, "-p");
         if (r >= 0 && h->port)
@@ -158,11 +154,6 @@ int remote_wait(pid_t pid) {
         return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* What is there of a recording with losses is there. */
-static bool is_whole(int status) {
-        return status == STATUS_OK || status == STATUS_INCOMPLETE;
-}
-
 static int run(const Options *o, const RemoteHost *h, int out_fd, bool with_terminal) {
         RemoteOutput outputs[] = { REMOTE_OUTPUT_INIT, REMOTE_OUTPUT_INIT };
         const int targets[] = { out_fd, STDERR_FILENO };
@@ -195,12 +186,11 @@ static int run(const Options *o, const RemoteHost *h, int out_fd, bool with_term
 int remote_run(const Options *o) {
         _cleanup_outfile_ Outfile f = OUTFILE_INIT;
         _cleanup_remote_host_ RemoteHost h = {};
-        char quoted[NAME_QUOTE_MAX];
         int r = remote_host_parse(&h, o->host), status;
 
         if (r > 0)
                 return failed(STATUS_USAGE, "-H: \"%s\" is not a host like [user@]host[:port].",
-                              name_quote(quoted, o->host));
+                              NAME_QUOTED(o->host));
         if (r == 0 && o->output && !streq(o->output, "-"))
                 r = outfile_open(&f, o->output, OUTPUT_MODE);
         if (r < 0)
@@ -209,7 +199,7 @@ int remote_run(const Options *o) {
                 return run(o, &h, STDOUT_FILENO,
                            isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !o->output);
         status = run(o, &h, f.fd, false);
-        if (!is_whole(status))
+        if (!remote_is_good(status))
                 return status;
         r = outfile_commit(&f);
         if (r < 0)

@@ -41,5 +41,9 @@ pid_t remote_spawn(const Strv *command, int in_fd, int out_fd, int err_fd);
  * REMOTE_SSH_FAILED: the host was not reached. */
 #define REMOTE_SSH_FAILED 255
 int remote_wait(pid_t pid);
+/* Whether it is there, what there is of a recording with losses. */
+static inline bool remote_is_good(int status) {
+        return status == STATUS_OK || status == STATUS_INCOMPLETE;
+}
 /* An exit status, of ours or of what was executed there. */
 int remote_run(const Options *o);

@@ -8,9 +8,6 @@
  *      steps -> finder of the CPU -> record -> maker of the CPU -> page -> segment
  */
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "base/grow.h"
 #include "base/io.h"
 #include "base/text.h"
@@ -147,9 +144,8 @@ static int copy_all_symbols(Excerpt *e, const Store *store) {
         if (r >= 0)
                 r = copy_symbols(e, fd, &e->meta->types);
         for (size_t i = 0; r >= 0 && i < e->meta->symbol_maps.n; i++) {
-                r = copy_symbols(e, fd, &e->meta->symbol_maps.items[i].symbols);
-                if (r >= 0)
-                        r = copy_symbols(e, fd, &e->meta->symbol_maps.items[i].modules);
+                r = copy_symbols(e, fd, &e->meta->symbol_maps.items[i].symbols)
+                            ?: copy_symbols(e, fd, &e->meta->symbol_maps.items[i].modules);
                 if (r >= 0 && !e->meta->symbol_maps.items[i].symbols)
                         e->meta->symbol_maps.n = i; /* what cannot be named later either */
         }
@@ -256,12 +252,10 @@ static int write_page(Excerpt *e, Part *p) {
 static int add_record(Excerpt *e, Part *p, const Record *record) {
         int r = page_maker_add(&p->maker, record->timestamp_ns, record->data, record->n_data);
 
-        if (r == PAGE_MAKER_E_FULL) {
-                r = write_page(e, p);
-                if (r >= 0)
-                        r = page_maker_add(&p->maker, record->timestamp_ns, record->data,
-                                           record->n_data);
-        }
+        if (r == PAGE_MAKER_E_FULL)
+                r = write_page(e, p)
+                            ?: page_maker_add(&p->maker, record->timestamp_ns, record->data,
+                                              record->n_data);
         e->count.n_records++;
         return r;
 }
@@ -269,11 +263,8 @@ static int add_record(Excerpt *e, Part *p, const Record *record) {
 static int add_loss(Excerpt *e, Part *p, uint64_t n_lost) {
         int r = page_maker_lose(&p->maker, n_lost);
 
-        if (r == PAGE_MAKER_E_FULL) {
-                r = write_page(e, p);
-                if (r >= 0)
-                        r = page_maker_lose(&p->maker, n_lost);
-        }
+        if (r == PAGE_MAKER_E_FULL)
+                r = write_page(e, p) ?: page_maker_lose(&p->maker, n_lost);
         return r;
 }
 
@@ -314,9 +305,7 @@ static int add_all(Excerpt *e) {
         if (r < 0)
                 return EXCERPT_E_READING;
         for (size_t i = 0; r >= 0 && i < e->n_parts; i++) {
-                r = write_page(e, &e->parts[i]);
-                if (r >= 0)
-                        r = close_segment(&e->parts[i]);
+                r = write_page(e, &e->parts[i]) ?: close_segment(&e->parts[i]);
         }
         if (r >= 0 && e->count.n_records == 0)
                 return EXCERPT_E_EMPTY;
@@ -339,10 +328,8 @@ static void count_pages(Excerpt *e) {
 /* Its age is its own. */
 static int note_kept(Excerpt *e, const Store *store) {
         Uptime u;
-        int r = uptime_load(&u, store_fd(store));
+        int r = uptime_load(&u, store_fd(store)) ?: uptime_save(&u, store_fd(store));
 
-        if (r >= 0)
-                r = uptime_save(&u, store_fd(store));
         if (r >= 0)
                 r = text_replace(&e->meta->kept_of, u.id);
         if (r >= 0)
@@ -351,10 +338,8 @@ static int note_kept(Excerpt *e, const Store *store) {
 }
 
 static int fill(Excerpt *e, const Store *store) {
-        int r = session_dir_write_meta(e->dir, e->meta);
+        int r = session_dir_write_meta(e->dir, e->meta) ?: copy_all_tracing(e);
 
-        if (r >= 0)
-                r = copy_all_tracing(e);
         if (r >= 0)
                 r = copy_all_symbols(e, store);
         if (r >= 0)
@@ -376,9 +361,7 @@ int excerpt_write(Store *store, const char *name, Reading *reading, const char *
 
         if (reading->playback->formats.big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
                 return EXCERPT_E_FOREIGN;
-        r = make_meta(&e, name, why);
-        if (r >= 0)
-                r = session_dir_create(&e.dir, store_sessions_fd(store), name);
+        r = make_meta(&e, name, why) ?: session_dir_create(&e.dir, store_sessions_fd(store), name);
         if (r < 0)
                 return r;
         r = fill(&e, store);

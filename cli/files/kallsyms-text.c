@@ -10,7 +10,6 @@
 #include "base/buf.h"
 #include "cli/files/kallsyms-text.h"
 #include "decode/symbols.h"
-#include "store/symbol-file.h"
 
 typedef struct Earlier {
         Symbols *maps[SYMBOL_MAPS_MAX + 1];

@@ -6,8 +6,6 @@
  * written.
  */
 
-#include <stdarg.h>
-
 #include "base/buf.h"
 #include "base/grow.h"
 #include "cli/files/kallsyms-text.h"
@@ -141,10 +139,9 @@ static int read_formats(Work *w) {
 }
 
 static int read_texts(Work *w) {
-        int r = read_text(w, "events/header_page", true, &w->header_page);
+        int r = read_text(w, "events/header_page", true, &w->header_page)
+                        ?: read_text(w, "events/header_event", false, &w->header_event);
 
-        if (r == 0)
-                r = read_text(w, "events/header_event", false, &w->header_event);
         if (r == 0)
                 r = read_text(w, "printk_formats", false, &w->printk);
         if (r == 0)

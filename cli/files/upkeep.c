@@ -4,11 +4,8 @@
 
 #include <signal.h>
 
-#include "base/log.h"
-#include "base/name.h"
 #include "cli/contact/contact.h"
 #include "cli/files/upkeep.h"
-#include "cli/options/status.h"
 #include "cli/source/retention.h"
 #include "cli/source/source.h"
 #include "cli/terminal/progress.h"
@@ -130,10 +127,10 @@ static int remove_from_store(const Options *o, const char *name) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         uint64_t n_bytes;
-        int status = open_store(&store, o, "remove a session"), r;
+        int status = open_store(&store, o, "remove a session")
+                             ?: open_session(&dir, &m, store, o, name),
+            r;
 
-        if (status == STATUS_OK)
-                status = open_session(&dir, &m, store, o, name);
         if (status == STATUS_OK)
                 status = refuse_to_remove(dir, m, o);
         if (status != STATUS_OK)
@@ -180,8 +177,7 @@ static int work_out_limits(RetainLimits *ret, const Options *o, const Store *sto
         _cleanup_strv_ Strv problems = {};
         int r = retention_limits(ret, o, store, &problems);
 
-        for (size_t i = 0; i < problems.n; i++)
-                log_warning("%s.", problems.items[i]);
+        warn_each(&problems);
         return r < 0 ? failure(o, "work out the limits of the sessions", NULL, r) : STATUS_OK;
 }
 

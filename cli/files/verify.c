@@ -7,14 +7,14 @@
  * kernel's own.
  */
 
-#include <stdio.h>
+#include <inttypes.h>
 
 #include "base/unit.h"
 #include "calls/playback.h"
 #include "cli/files/verify.h"
 #include "cli/source/damage.h"
-#include "cli/terminal/sentence.h"
 #include "cli/terminal/summary.h"
+#include "codec/page-source.h"
 
 /* What was lost when the disk did not write it may be there all the same, until somebody needs the memory. */
 static bool pages_agree(const CpuAccount *a, const CursorCount *c) {
@@ -25,44 +25,37 @@ static bool pages_agree(const CpuAccount *a, const CursorCount *c) {
  * no account of pages. */
 static int check_account(VerifyResult *v, const CpuAccount *a, const CursorCount *c, bool live,
                          bool is_sound, bool is_file) {
-        char x[UNIT_TEXT_MAX], y[UNIT_TEXT_MAX], where[32];
+        const DamageCount losses[] = {
+                { a->overrun, "event", "events",
+                  "lost: overwritten in the kernel's buffer before being read" },
+                { a->commit_overrun, "event", "events",
+                  "lost: an interrupted writer held the page" },
+                { a->dropped_events, "event", "events", "lost: the kernel's buffer was full" },
+                { a->pages_lost, "page", "pages", "read from the kernel but not stored" },
+        };
+        char where[32];
         int r = 0;
 
         (void) snprintf(where, sizeof(where), "CPU %u: ", a->cpu);
         if (!live && !is_file && !pages_agree(a, c))
                 r = strv_addf(&v->problems,
                               "%s%s pages are stored, but the session's account says %s", where,
-                              format_count(x, c->n_pages), format_count(y, a->n_pages));
+                              FORMAT_COUNT(c->n_pages), FORMAT_COUNT(a->n_pages));
         if (r >= 0 && !live && is_sound && a->read_events != c->n_records)
                 r = strv_addf(&v->problems, "%s%s events are stored, but the kernel handed out %s",
-                              where, format_count(x, c->n_records),
-                              format_count(y, a->read_events));
-        if (r >= 0)
-                r = sentence_add_count(
-                        &v->problems, where, a->overrun, "event", "events",
-                        "lost: overwritten in the kernel's buffer before being read");
-        if (r >= 0)
-                r = sentence_add_count(&v->problems, where, a->commit_overrun, "event", "events",
-                                       "lost: an interrupted writer held the page");
-        if (r >= 0)
-                r = sentence_add_count(&v->problems, where, a->dropped_events, "event", "events",
-                                       "lost: the kernel's buffer was full");
-        if (r >= 0)
-                r = sentence_add_count(&v->problems, where, a->pages_lost, "page", "pages",
-                                       "read from the kernel but not stored");
-        return r;
+                              where, FORMAT_COUNT(c->n_records), FORMAT_COUNT(a->read_events));
+        return r < 0 ? r : damage_add_counts(&v->problems, where, losses, ELEMENTSOF(losses));
 }
 
 /* What the account counts, gap by gap: where, and why. */
 static int check_gaps(VerifyResult *v, const SessionMeta *m) {
-        char text[SUMMARY_MAX];
+        const DamageCount unsynced = { m->pages_unsynced, "page", "pages",
+                                       "not known to be on the disk yet" };
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < m->gaps.n; i++)
-                r = strv_addf(&v->problems, "%s", summary_gap(text, m, &m->gaps.items[i]));
-        return r < 0 ? r
-                     : sentence_add_count(&v->problems, "", m->pages_unsynced, "page", "pages",
-                                          "not known to be on the disk yet");
+                r = strv_add(&v->problems, SUMMARY_GAP(m, &m->gaps.items[i]));
+        return r < 0 ? r : damage_add_counts(&v->problems, "", &unsynced, 1);
 }
 
 /* Whether the kernel's counters began anew in between. */
@@ -125,11 +118,14 @@ static int note_unseen(VerifyResult *v, const SessionMeta *m) {
 }
 
 static int note_dropped(VerifyResult *v, const SessionMeta *m) {
-        return sentence_add_count(
-                &v->notes, "", damage_dropped(&v->census, m), "return of irq_exit_rcu()",
+        const DamageCount dropped = {
+                damage_dropped(&v->census, m), "return of irq_exit_rcu()",
                 "returns of irq_exit_rcu()",
-                "not recorded: this kernel leaves it out where an interrupt comes "
-                "while the tracer traces itself");
+                "not recorded: this kernel leaves it out where an interrupt comes while the tracer "
+                "traces itself"
+        };
+
+        return damage_add_counts(&v->notes, "", &dropped, 1);
 }
 
 static int count_steps(VerifyResult *v, const Playback *p, Progress *progress) {
@@ -197,8 +193,7 @@ int verify_session(const SessionDir *dir, const SessionMeta *meta, Progress *pro
         if (r < 0)
                 return r;
         v.complete = v.problems.n == 0;
-        *ret = v;
-        v = (VerifyResult){};
+        *ret = TAKE(v, (VerifyResult){});
         return 0;
 }
 
@@ -207,4 +202,82 @@ void verify_result_done(VerifyResult *v) {
         strv_done(&v->notes);
         census_done(&v->census);
         *v = (VerifyResult){};
+}
+
+/* --- blocks: a walk that knows nothing of events ---------------------------------------------- */
+
+static int check_blocks(VerifyBlocks *c, SealedReader *r) {
+        size_t n;
+        const SealedDamage *damages;
+        int k = 0;
+
+        c->n_sealed++;
+        for (size_t i = 0; i < sealed_reader_n_blocks(r); i++) {
+                const void *pages;
+
+                k = sealed_reader_block(r, i, &pages);
+                if (k < 0)
+                        return k;
+                if (k == SEALED_E_GONE) /* dropped by a ring meanwhile */
+                        return 0;
+                c->n_blocks++;
+                if (k == 0) {
+                        c->n_blocks_good++;
+                        c->n_pages += sealed_reader_entry(r, i)->n_pages;
+                }
+        }
+        damages = sealed_reader_damages(r, &n);
+        k = 0;
+        for (size_t i = 0; k >= 0 && i < n; i++)
+                k = damage_add_part(&c->damages, sealed_reader_identity(r)->cpu,
+                                    sealed_reader_identity(r)->sequence, &damages[i]);
+        return k;
+}
+
+static int check_segment(VerifyBlocks *c, const SessionDir *dir, uint32_t cpu, uint64_t sequence) {
+        _cleanup_(page_source_freep) PageSource *s = NULL;
+        uint32_t version = 0;
+        int r = page_source_open(&s, dir, cpu, sequence, &version);
+
+        if (r == -ENOENT || r == PAGE_SOURCE_E_UNBEGUN) /* dropped by a ring meanwhile; to come */
+                return 0;
+        if (r < 0)
+                return r;
+        c->n_segments++;
+        if (r == PAGE_SOURCE_E_NEWER)
+                return damage_add_newer(&c->damages, cpu, sequence, version);
+        if (r > 0)
+                return strv_addf(&c->damages,
+                                 "cpu%" PRIu32 "/%08" PRIx64
+                                 ".seg: not a segment, or one that was put there",
+                                 cpu, sequence);
+        return page_source_is_sealed(s) ? check_blocks(c, page_source_sealed(s)) : 0;
+}
+
+int verify_blocks(const SessionDir *dir, Progress *progress, VerifyBlocks *ret) {
+        _cleanup_verify_blocks_ VerifyBlocks c = {};
+        _cleanup_free_ uint32_t *cpus = NULL;
+        size_t n_cpus;
+        int r = session_dir_list_cpus(dir, &cpus, &n_cpus);
+
+        for (size_t i = 0; r >= 0 && i < n_cpus; i++) {
+                _cleanup_free_ uint64_t *sequences = NULL;
+                size_t n = 0;
+
+                r = session_dir_list_segments(dir, cpus[i], &sequences, &n);
+                for (size_t k = 0; r >= 0 && k < n; k++) {
+                        r = check_segment(&c, dir, cpus[i], sequences[k]);
+                        if (progress)
+                                progress_write(progress, i * n + k + 1, n_cpus * n);
+                }
+        }
+        if (r < 0)
+                return r;
+        *ret = TAKE(c, (VerifyBlocks){});
+        return 0;
+}
+
+void verify_blocks_done(VerifyBlocks *c) {
+        strv_done(&c->damages);
+        *c = (VerifyBlocks){};
 }

@@ -37,3 +37,22 @@ int verify_session(const SessionDir *dir, const SessionMeta *meta, Progress *pro
                    VerifyResult *ret);
 void verify_result_done(VerifyResult *v);
 #define _cleanup_verify_result_ _cleanup_(verify_result_done)
+
+/*
+ * verify_blocks() - whether every block still holds the pages that the kernel gave
+ *
+ * Sealed segments keep a checksum of each block's raw pages, taken before it was encoded.  Here
+ * every block is decoded, whatever its pages say, and held against it.  A segment that is not
+ * sealed has nothing to be held against: it is counted.
+ */
+typedef struct VerifyBlocks {
+        uint64_t n_segments, n_sealed;
+        uint64_t n_blocks, n_blocks_good; /* of sealed ones: found, and equal */
+        uint64_t n_pages;                 /* in the good ones */
+        Strv damages;                     /* sentences, without a full stop */
+} VerifyBlocks;
+
+/* @progress: as above; verify_blocks_done() @ret.  0 or -errno. */
+int verify_blocks(const SessionDir *dir, Progress *progress, VerifyBlocks *ret);
+void verify_blocks_done(VerifyBlocks *c);
+#define _cleanup_verify_blocks_ _cleanup_(verify_blocks_done)

@@ -2,13 +2,11 @@
 
 #include "base/name.h"
 #include "cli/options/action.h"
-#include "cli/options/status.h"
 
 int action_run(const Options *o, const char *verb, const Action *actions, size_t n_actions,
                const char *names) {
         const char *name = o->words.n > 0 ? o->words.items[0] : actions[0].name;
         size_t n = o->words.n > 0 ? o->words.n - 1 : 0;
-        char quoted[NAME_QUOTE_MAX];
 
         for (const Action *a = actions; a < actions + n_actions; a++) {
                 if (!streq(a->name, name))
@@ -19,5 +17,5 @@ int action_run(const Options *o, const char *verb, const Action *actions, size_t
                               verb, name, a->takes, verb);
         }
         return failed(STATUS_USAGE, "\"%s\" does not know \"%s\": %s; see \"ftracectl %s --help\".",
-                      verb, name_quote(quoted, name), names, verb);
+                      verb, NAME_QUOTED(name), names, verb);
 }

@@ -7,10 +7,10 @@
 
 #include "analyze/role.h"
 #include "base/cpu-list.h"
+#include "base/grow.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/filtering.h"
-#include "cli/options/status.h"
 #include "store/trace-clock.h"
 
 #define NS UINT64_C(1000000000)
@@ -91,14 +91,12 @@ int moment_parse(const char *s, Moment *ret) {
 }
 
 static int set_moment(Moment *ret, const char *option, const char *word) {
-        char quoted[NAME_QUOTE_MAX];
-
         if (!word || moment_parse(word, ret) == 0)
                 return STATUS_OK;
         return failed(STATUS_USAGE,
                       "--%s: \"%s\" is not a time: give seconds of the trace clock (1234.5), a "
                       "time since the first event (+20ms), or a time of day (10:42:03).",
-                      option, name_quote(quoted, word));
+                      option, NAME_QUOTED(word));
 }
 
 static int out_of_memory(void) {
@@ -106,8 +104,6 @@ static int out_of_memory(void) {
 }
 
 static int set_pids(Filtering *f, const Strv *words) {
-        char quoted[NAME_QUOTE_MAX];
-
         if (words->n == 0)
                 return STATUS_OK;
         f->pids = calloc(words->n, sizeof(*f->pids));
@@ -118,7 +114,7 @@ static int set_pids(Filtering *f, const Strv *words) {
 
                 if (parse_u64(words->items[i], INT32_MAX, &pid) < 0)
                         return failed(STATUS_USAGE, "--pid: \"%s\" is not the number of a process.",
-                                      name_quote(quoted, words->items[i]));
+                                      NAME_QUOTED(words->items[i]));
                 f->pids[i] = (int32_t) pid;
         }
         f->spec.pids = f->pids;
@@ -128,7 +124,6 @@ static int set_pids(Filtering *f, const Strv *words) {
 
 /* "0,2-3" */
 static int set_cpus(Filtering *f, const char *list) {
-        char quoted[NAME_QUOTE_MAX];
         const char *rest = list;
         unsigned first, last;
         int r;
@@ -146,12 +141,79 @@ static int set_cpus(Filtering *f, const char *list) {
         if (r == 0 && *rest == 0 && rest > list)
                 return STATUS_OK;
         return failed(STATUS_USAGE, "--cpu: \"%s\" is not a list of CPUs like 0,2-3.",
-                      name_quote(quoted, list));
+                      NAME_QUOTED(list));
+}
+
+/* There are few roots, and many calls of them: a sorted array.  Where @name is, or belongs. */
+static size_t find_root(const RootLimits *l, const char *name) {
+        size_t low = 0, high = l->n;
+
+        while (low < high) {
+                size_t i = (low + high) / 2;
+
+                if (strcmp(l->roots[i].name, name) < 0)
+                        low = i + 1;
+                else
+                        high = i;
+        }
+        return low;
+}
+
+static bool is_root(const RootLimits *l, size_t i, const char *name) {
+        return i < l->n && streq(l->roots[i].name, name);
+}
+
+static int insert_root(RootLimits *l, size_t i, const char *name) {
+        char *copy;
+
+        if (!ARRAY_GROW(l->roots, l->n))
+                return -ENOMEM;
+        copy = strdup(name);
+        if (!copy)
+                return -ENOMEM;
+        memmove(&l->roots[i + 1], &l->roots[i], (l->n - i) * sizeof(*l->roots));
+        l->roots[i] = (struct RootLimit){ .name = copy, .limit_ns = UINT64_MAX };
+        l->n++;
+        return 0;
+}
+
+static int learn(void *data, const Function *root, uint64_t duration_ns) {
+        RootLimits *l = data;
+        size_t i = find_root(l, root->label);
+        int r = is_root(l, i, root->label) ? 0 : insert_root(l, i, root->label);
+
+        return r < 0 ? r : quantiles_add(&l->roots[i].quantiles, duration_ns);
+}
+
+static uint64_t limit_ns(void *data, const Function *root) {
+        RootLimits *l = data;
+        size_t i = find_root(l, root->label);
+        struct RootLimit *limit;
+
+        if (!is_root(l, i, root->label))
+                return UINT64_MAX;
+        limit = &l->roots[i];
+        if (limit->limit_ns == UINT64_MAX)
+                limit->limit_ns = quantiles_at(&limit->quantiles, l->permille);
+        return limit->limit_ns;
+}
+
+static void root_limits_init(RootLimits *l, unsigned permille) {
+        *l = (RootLimits){ .permille = permille,
+                           .limits = { .learn = learn, .limit_ns = limit_ns, .data = l } };
+}
+
+static void root_limits_done(RootLimits *l) {
+        for (size_t i = 0; i < l->n; i++) {
+                free(l->roots[i].name);
+                quantiles_done(&l->roots[i].quantiles);
+        }
+        free(l->roots);
+        *l = (RootLimits){};
 }
 
 /* "5ms", or "p99", "p99.9" */
 static int set_keep(Filtering *f, const char *word) {
-        char quoted[NAME_QUOTE_MAX];
         uint64_t ppm;
 
         if (!word)
@@ -166,7 +228,7 @@ static int set_keep(Filtering *f, const char *word) {
         return failed(STATUS_USAGE,
                       "--keep-slower: \"%s\" is neither a time like 5ms nor a percentile like p99 "
                       "or p99.9.",
-                      name_quote(quoted, word));
+                      NAME_QUOTED(word));
 }
 
 static bool is_irq(const Function *f) {
@@ -267,10 +329,9 @@ static int resolve(const Moment *moment, const SessionMeta *m, uint64_t begin_ns
 
 int filtering_resolve(Filtering *f, const SessionMeta *m, uint64_t begin_ns,
                       const char **ret_problem) {
-        int r = resolve(&f->from, m, begin_ns, false, &f->spec.from_ns, ret_problem);
+        int r = resolve(&f->from, m, begin_ns, false, &f->spec.from_ns, ret_problem)
+                        ?: resolve(&f->to, m, begin_ns, true, &f->spec.to_ns, ret_problem);
 
-        if (r == 0)
-                r = resolve(&f->to, m, begin_ns, true, &f->spec.to_ns, ret_problem);
         /* 0 would mean that there is no end. */
         if (r == 0 && f->to.kind != MOMENT_NONE && f->spec.to_ns == 0)
                 f->spec.to_ns = 1;

@@ -12,10 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/quantiles.h"
 #include "calls/filter.h"
 #include "calls/playback.h"
 #include "cli/options/options.h"
-#include "cli/options/root-limits.h"
 #include "store/meta.h"
 
 /* A moment as it was said. */
@@ -26,12 +26,25 @@ typedef struct Moment {
         unsigned n_digits; /* TRACE: behind the point */
 } Moment;
 
+/* How long the slowest calls of each root take: the FilterLimits (calls/filter.h) of
+ * --keep-slower=p99. Roots are told apart by their names. */
+typedef struct RootLimits {
+        unsigned permille; /* of calls that are no slower than the limit */
+        struct RootLimit {
+                char *name;
+                Quantiles quantiles;
+                uint64_t limit_ns; /* UINT64_MAX: not asked for yet */
+        } * roots;                 /* sorted by name */
+        size_t n;
+        FilterLimits limits;
+} RootLimits;
+
 typedef struct Filtering {
         FilterSpec spec;
         int32_t *pids;
         bool *cpus;
         Moment from, to;
-        RootLimits limits; /* of --keep-slower=p99 */
+        RootLimits limits;
 } Filtering;
 
 /* @o: borrowed for the filtering's life, during which @ret must stay where it is; filtering_done() it

@@ -5,15 +5,11 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/io.h"
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/option-value.h"
-#include "cli/options/status.h"
 #include "store/captures.h"
 
 #define LEAN_FILE_MAX ((size_t) 8 << 20)
@@ -60,12 +56,9 @@ static int set_lean(Options *o, const char *value) {
                 return STATUS_USAGE;
         }
         for (size_t i = 0; i < o->spec.hooked.n; i++)
-                if (!function_pattern_is_valid(o->spec.hooked.items[i])) {
-                        char quoted[NAME_QUOTE_MAX];
-
+                if (!function_pattern_is_valid(o->spec.hooked.items[i]))
                         return option_usage(o->verb, "--lean: \"%s\" in %s is no function",
-                                            name_quote(quoted, o->spec.hooked.items[i]), value);
-                }
+                                            NAME_QUOTED(o->spec.hooked.items[i]), value);
         if (o->spec.hooked.n == 0 || o->spec.hooked.n > SPEC_MAX_HOOKED)
                 return option_usage(o->verb, "--lean: %s names no functions, or more than %d",
                                     value, SPEC_MAX_HOOKED);
@@ -76,7 +69,6 @@ static int set_lean(Options *o, const char *value) {
 static int add_words(Options *o, const Option *option, const char *value, const char *separators) {
         Strv *list = (void *) ((char *) o + option->offset);
         size_t n_before = list->n;
-        char quoted[NAME_QUOTE_MAX];
         int r = separators ? strv_split(list, value, separators) : strv_add(list, value);
 
         if (r < 0)
@@ -87,17 +79,16 @@ static int add_words(Options *o, const Option *option, const char *value, const 
         for (size_t i = n_before; option->is_valid && i < list->n; i++)
                 if (!option->is_valid(list->items[i]))
                         return option_usage(o->verb, "--%s: \"%s\" is no %s", option->name,
-                                            name_quote(quoted, list->items[i]), option->noun);
+                                            NAME_QUOTED(list->items[i]), option->noun);
         return STATUS_OK;
 }
 
 static int set_name(Options *o, const Option *option, const char *value) {
-        char **at = (void *) ((char *) o + option->offset), quoted[NAME_QUOTE_MAX];
-        char *copy;
+        char **at = (void *) ((char *) o + option->offset), *copy;
 
         if (!option->is_valid(value))
                 return option_usage(o->verb, "--%s: \"%s\" is no %s", option->name,
-                                    name_quote(quoted, value), option->noun);
+                                    NAME_QUOTED(value), option->noun);
         copy = strdup(value);
         if (!copy)
                 return failed_errno(-ENOMEM, "Failed to read the options: %m");
@@ -110,26 +101,24 @@ static int set_captures(Options *o, const char *value) {
         _cleanup_free_ char *number = strndup(value, strcspn(value, "/"));
         const char *rest = value + strcspn(value, "/");
         bool a_day = streq(rest, "/day");
-        char quoted[NAME_QUOTE_MAX];
         uint64_t n;
 
         if (!number || (!a_day && *rest) ||
             parse_u64(number, a_day ? CAPTURES_MAX_A_DAY : INT64_MAX, &n) < 0 || n == 0)
                 return option_usage(o->verb,
                                     "--max-captures: \"%s\" is not a number like 3 or 20/day",
-                                    name_quote(quoted, value));
+                                    NAME_QUOTED(value));
         *(a_day ? &o->spec.max_captures_a_day : &o->spec.max_captures) = n;
         return STATUS_OK;
 }
 
 static int set_number(Options *o, const Option *option, const char *value) {
-        char quoted[NAME_QUOTE_MAX];
         uint64_t n;
 
         if (parse_u64(value, option->max, &n) < 0 || n < option->min)
-                return option_usage(
-                        o->verb, "--%s: \"%s\" is not a number from %" PRIu64 " to %" PRIu64,
-                        option->name, name_quote(quoted, value), option->min, option->max);
+                return option_usage(o->verb,
+                                    "--%s: \"%s\" is not a number from %" PRIu64 " to %" PRIu64,
+                                    option->name, NAME_QUOTED(value), option->min, option->max);
         *(uint64_t *) (void *) ((char *) o + option->offset) = n;
         return STATUS_OK;
 }
@@ -147,12 +136,11 @@ static int read_unit(uint64_t *ret, const Options *o, const Option *option, cons
                 [OPTION_WAIT] = { parse_duration, "a time like 30s or 10min" },
         };
         uint64_t min = option->kind == OPTION_PERCENT ? option->min : MAX(option->min, UINT64_C(1));
-        char quoted[NAME_QUOTE_MAX];
 
         if (units[option->kind].parse(value, ret) < 0 || *ret < min ||
             (option->max > 0 && *ret > option->max))
                 return option_usage(o->verb, "--%s: \"%s\" is not %s", option->name,
-                                    name_quote(quoted, value), units[option->kind].like);
+                                    NAME_QUOTED(value), units[option->kind].like);
         return STATUS_OK;
 }
 
@@ -163,7 +151,6 @@ bool option_has_optional_value(const Option *option) {
 
 int option_set_value(Options *o, const Option *option, const char *value) {
         void *at = (char *) o + option->offset;
-        char quoted[NAME_QUOTE_MAX];
         uint64_t n = 0;
         int r = 0;
 
@@ -208,7 +195,7 @@ int option_set_value(Options *o, const Option *option, const char *value) {
                 r = option->choose(value);
                 if (r < 0)
                         return option_usage(o->verb, "--%s: \"%s\" is not one of %s", option->name,
-                                            name_quote(quoted, value), option->value);
+                                            NAME_QUOTED(value), option->value);
                 *(unsigned *) at = (unsigned) r;
                 return STATUS_OK;
         case OPTION_NUMBER:

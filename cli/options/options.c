@@ -9,14 +9,11 @@
  */
 
 #include <getopt.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/cpu-list.h"
 #include "base/name.h"
 #include "cli/options/option-value.h"
 #include "cli/options/options.h"
-#include "cli/options/status.h"
 #include "store/event-choice.h"
 
 #define AT(member) offsetof(Options, member)
@@ -294,8 +291,6 @@ static int add_word(Options *o, const char *word) {
 
 /* What getopt complained of, as it was spelt: @at is the argument it had come to. */
 static int refuse(const Options *o, int c, const char *at) {
-        char quoted[NAME_QUOTE_MAX];
-
         if (c == ':' && optopt >= LONG_BASE)
                 return option_usage(o->verb, "--%s needs a value (%s)",
                                     options[optopt - LONG_BASE].name,
@@ -307,7 +302,7 @@ static int refuse(const Options *o, int c, const char *at) {
                                     options[optopt - LONG_BASE].name);
         if (optopt > 0 && at[0] == '-' && at[1] != '-')
                 return option_usage(o->verb, "unknown option \"-%c\"", optopt);
-        return option_usage(o->verb, "unknown or ambiguous option \"%s\"", name_quote(quoted, at));
+        return option_usage(o->verb, "unknown or ambiguous option \"%s\"", NAME_QUOTED(at));
 }
 
 static void make_getopt_tables(char *letters, struct option *longs) {
@@ -426,8 +421,6 @@ int options_join_words(Options *o) {
 }
 
 int options_check(const Options *o, const char *verb, unsigned groups, size_t min, size_t max) {
-        char quoted[NAME_QUOTE_MAX];
-
         for (size_t i = 0; i < ELEMENTSOF(options); i++)
                 if ((o->given[i / 64] & UINT64_C(1) << i % 64) && !(options[i].groups & groups))
                         return option_usage(verb, "\"%s\" has no option --%s", verb,
@@ -437,7 +430,7 @@ int options_check(const Options *o, const char *verb, unsigned groups, size_t mi
                                     o->words.n > 0 ? "more arguments" : "an argument");
         if (o->words.n > max)
                 return option_usage(verb, "\"%s\" cannot use the argument \"%s\"", verb,
-                                    name_quote(quoted, o->words.items[max]));
+                                    NAME_QUOTED(o->words.items[max]));
         return STATUS_OK;
 }
 

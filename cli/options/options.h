@@ -18,6 +18,7 @@
 #include "base/buf.h"
 #include "base/strv.h"
 #include "cli/options/rules.h"
+#include "cli/options/status.h"
 #include "store/spec.h"
 
 enum {

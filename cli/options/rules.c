@@ -2,8 +2,6 @@
 
 /* A rule that is not complete yet begins with its space. */
 
-#include <stdio.h>
-
 #include "cli/options/rules.h"
 #include "cli/options/status.h"
 #include "store/trigger.h"

@@ -9,6 +9,8 @@
  */
 
 #include "base/log.h"
+#include "base/strv.h"
+
 enum {
         STATUS_OK = 0,
         STATUS_FAILED = 1,
@@ -28,3 +30,8 @@ enum {
 #define failed(status, ...) (log_error(__VA_ARGS__), (status))
 /* The same of @error, -errno, with %m; STATUS_FAILED. */
 #define failed_errno(error, ...) (log_error_errno((error), __VA_ARGS__), STATUS_FAILED)
+/* Warns of each of these sentences, which have no full stop. */
+static inline void warn_each(const Strv *sentences) {
+        for (size_t i = 0; i < sentences->n; i++)
+                log_warning("%s.", sentences->items[i]);
+}

@@ -13,6 +13,8 @@
 
 #include "cli/options/options.h"
 
+typedef int VerbFunction(const Options *o);
+
 typedef struct Verb {
         const char *name;
         const char *synopsis; /* what follows the name */
@@ -20,40 +22,11 @@ typedef struct Verb {
         const char *details;  /* paragraphs of help, each ended by a newline; may be NULL */
         unsigned groups;      /* OPTIONS_*; OPTIONS_GLOBAL goes without saying */
         size_t min_words, max_words;
-        int (*run)(const Options *o);
+        VerbFunction *run;
 } Verb;
 
-int verb_run(const Options *o);
-int verb_start(const Options *o);
-int verb_arm(const Options *o);
-int verb_trigger(const Options *o);
-int verb_snapshot(const Options *o);
-int verb_stop(const Options *o);
-int verb_follow(const Options *o);
-int verb_status(const Options *o);
-int verb_keep(const Options *o);
-int verb_list(const Options *o);
-int verb_show(const Options *o);
-int verb_top(const Options *o);
-int verb_tree(const Options *o);
-int verb_hist(const Options *o);
-int verb_calls(const Options *o);
-int verb_slow(const Options *o);
-int verb_waits(const Options *o);
-int verb_check(const Options *o);
-int verb_verify(const Options *o);
-int verb_remove(const Options *o);
-int verb_report(const Options *o);
-int verb_fetch(const Options *o);
-int verb_export(const Options *o);
-int verb_diff(const Options *o);
-int verb_pin(const Options *o);
-int verb_unpin(const Options *o);
-int verb_seal(const Options *o);
-int verb_vacuum(const Options *o);
-int verb_cat_config(const Options *o);
-int verb_functions(const Options *o);
-int verb_profile(const Options *o);
-int verb_metrics(const Options *o);
-int verb_schedule(const Options *o);
-int verb_doctor(const Options *o);
+VerbFunction verb_run, verb_start, verb_arm, verb_trigger, verb_snapshot, verb_stop, verb_follow,
+        verb_status, verb_keep, verb_list, verb_show, verb_top, verb_tree, verb_hist, verb_calls,
+        verb_slow, verb_waits, verb_check, verb_verify, verb_remove, verb_report, verb_fetch,
+        verb_export, verb_diff, verb_pin, verb_unpin, verb_seal, verb_vacuum, verb_cat_config,
+        verb_functions, verb_profile, verb_metrics, verb_schedule, verb_doctor;

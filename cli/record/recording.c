@@ -4,21 +4,26 @@
  * The daemon has the last word on what may be recorded.  Names are checked here
  * too because not every argument can be a JSON string at all, and what stands
  * for many names is replaced by them.
+ *
+ * While a start waits, the daemon says what is in the way, or what takes long, at each change; in
+ * between only the clock goes on, which is worth a line on a terminal, written over itself, and
+ * nothing in a log. To leave the queue is to close the connection, which whoever called does.
  */
 
-#include <unistd.h>
+#include <signal.h>
 
 #include "base/name.h"
+#include "base/now.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/contact/waiting.h"
-#include "cli/options/status.h"
 #include "cli/record/recording.h"
 #include "cli/record/selection.h"
 #include "cli/source/retention.h"
 #include "cli/source/source.h"
+#include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
-#include "store/store.h"
+
+#define CLOCK_INTERVAL_MS 1000 /* between two looks at the clock, while Start waits */
 
 static int check_words(const Strv *words) {
         _cleanup_strv_ Strv read = {};
@@ -27,8 +32,6 @@ static int check_words(const Strv *words) {
 }
 
 static int check_pids(const Strv *pids) {
-        char quoted[NAME_QUOTE_MAX];
-
         for (size_t i = 0; i < pids->n; i++) {
                 char *end;
                 long pid = strtol(pids->items[i], &end, 10);
@@ -37,7 +40,7 @@ static int check_pids(const Strv *pids) {
                     strspn(pids->items[i], "0123456789") == strlen(pids->items[i]))
                         continue;
                 return failed(STATUS_USAGE, "--pid: \"%s\" is not the number of a process.",
-                              name_quote(quoted, pids->items[i]));
+                              NAME_QUOTED(pids->items[i]));
         }
         return STATUS_OK;
 }
@@ -167,6 +170,77 @@ static int describe(json_t **ret, const Options *o, Client *c, const Strv *funct
         return *ret ? STATUS_OK : out_of_memory();
 }
 
+typedef struct Clock {
+        bool is_shown; /* on a terminal */
+        bool is_written;
+        uint64_t since_ns;
+} Clock;
+
+static void clock_write(Clock *c) {
+        if (!c->is_shown)
+                return;
+        (void) fprintf(stderr, "\r\033[KWaiting for %s; Ctrl-C to leave.",
+                       FORMAT_DURATION((now_ns(CLOCK_MONOTONIC) - c->since_ns) / NSEC_PER_SEC *
+                                       NSEC_PER_SEC));
+        c->is_written = true;
+}
+
+static void clock_erase(Clock *c) {
+        if (c->is_written)
+                (void) fprintf(stderr, "\r\033[K");
+        c->is_written = false;
+}
+
+static void say_waiting(const Options *o, const json_t *waiting) {
+        const char *message = json_string_value(json_object_get(waiting, "message"));
+        json_int_t n_ahead = json_integer_value(json_object_get(waiting, "ahead"));
+
+        if (n_ahead > 0)
+                talk(o, "Waiting, behind %" JSON_INTEGER_FORMAT " that came before: %s", n_ahead,
+                     message ?: "something is in use");
+        else
+                talk(o, "Waiting: %s", message ?: "something is in use");
+}
+
+/* Calls Start, which may have to wait for its turn: says what is waited for, and on a terminal
+ * since when. @parameters: consumed.  An exit status. */
+static int call_start(json_t **ret, const Options *o, Client *c, json_t *parameters, int wake_fd) {
+        Clock clock = { .is_shown = isatty(STDERR_FILENO) && !o->quiet,
+                        .since_ns = now_ns(CLOCK_MONOTONIC) };
+        int r = client_send(c, "Start", parameters, true);
+
+        if (r != 0)
+                return contact_failure(o, r, NULL);
+        for (;;) {
+                _cleanup_refusal_ Refusal refusal = {};
+                json_auto_t *reply = NULL;
+                bool continues = false;
+
+                r = client_receive(c, &reply, NULL, &continues, &refusal, wake_fd,
+                                   clock.is_shown ? CLOCK_INTERVAL_MS : -1);
+                if (r == -ETIMEDOUT) {
+                        if (now_ns(CLOCK_MONOTONIC) - clock.since_ns >= 2 * NSEC_PER_SEC)
+                                clock_write(&clock);
+                        continue;
+                }
+                if (r == CLIENT_E_INTERRUPTED && !signals_want_end(wake_fd))
+                        continue;
+                clock_erase(&clock);
+                if (r == CLIENT_E_INTERRUPTED)
+                        return failed(128 + SIGINT, "interrupted before anything was recorded.");
+                if (r == CLIENT_E_GONE && client_is_private(c))
+                        return failed(STATUS_FAILED,
+                                      "the private daemon ended before it answered.");
+                if (r != 0)
+                        return contact_failure(o, r, &refusal);
+                if (!continues) {
+                        *ret = TAKE_PTR(reply);
+                        return STATUS_OK;
+                }
+                say_waiting(o, json_object_get(reply, "waiting"));
+        }
+}
+
 int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *functions,
                     bool attach, int wake_fd) {
         json_auto_t *reply = NULL;
@@ -181,26 +255,28 @@ int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *
                 json_decref(parameters);
                 return out_of_memory();
         }
-        status = waiting_start(&reply, o, c, parameters, wake_fd);
+        status = call_start(&reply, o, c, parameters, wake_fd);
         if (status != STATUS_OK)
                 return status;
         status = source_meta_from_reply(ret, reply);
-        if (status == STATUS_OK && hooks_all(o))
+        if (status != STATUS_OK)
+                return status;
+        if (hooks_all(o))
                 talk(o, "Note: every function of the kernel is hooked meanwhile, which slows other "
                         "work down; --lean=auto avoids that.");
-        if (status == STATUS_OK)
-                retention_talk(o, reply);
-        return status;
+        retention_talk(o, reply);
+        for (size_t i = 0; i < (*ret)->warnings.n; i++)
+                talk(o, "Note: %s", (*ret)->warnings.items[i]);
+        return STATUS_OK;
 }
 
 int recording_dry_run(const Options *o, Client *c, const Strv *functions) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *reply = NULL;
         json_t *parameters;
-        int status = describe(&parameters, o, c, functions);
+        int status = describe(&parameters, o, c, functions)
+                             ?: contact_call(c, o, "DryRun", parameters, &reply, NULL);
 
-        if (status == STATUS_OK)
-                status = contact_call(c, o, "DryRun", parameters, &reply, NULL);
         if (status != STATUS_OK)
                 return status;
         if (o->json != JSON_OFF) {
@@ -211,32 +287,52 @@ int recording_dry_run(const Options *o, Client *c, const Strv *functions) {
         return stdout_end(&out);
 }
 
-int recording_stop(SessionMeta **ret, const Options *o, Client *c, const char *name) {
-        _cleanup_refusal_ Refusal refusal = {};
+int recording_list_live(Strv *ret, const Options *o, Client *c) {
         json_auto_t *reply = NULL;
+        json_t *session;
+        size_t i;
         int r, status;
 
-        r = client_call(c, "Stop", json_pack("{s:s}", "session", name), &reply, NULL, &refusal);
-        if (r == CLIENT_E_REFUSED && refusal.kind == REFUSAL_SESSION_STATE) {
-                status = contact_call(c, o, "Describe", json_pack("{s:s}", "session", name), &reply,
-                                      NULL);
-                if (status != STATUS_OK)
-                        return status;
-        } else if (r != 0)
-                return contact_failure(o, r, &refusal);
+        status = contact_call(c, o, "GetStatus", json_pack("{s:b}", "brief", 1), &reply, NULL);
+        if (status != STATUS_OK)
+                return status;
+        json_array_foreach (json_object_get(reply, "sessions"), i, session) {
+                const char *name = json_string_value(json_object_get(session, "name"));
+                const char *text = json_string_value(json_object_get(session, "state"));
+                int state = text ? session_state_from_name(text) : -EINVAL;
+
+                if (!name || state < 0 || !session_state_is_live((SessionState) state))
+                        continue;
+                r = strv_add(ret, name);
+                if (r < 0)
+                        return failed_errno(r, "Failed to list the sessions: %m");
+        }
+        return STATUS_OK;
+}
+
+int recording_call_stop(json_t **ret, const Options *o, Client *c, const char *name,
+                        bool may_be_over) {
+        _cleanup_refusal_ Refusal refusal = {};
+        int r = client_call(c, "Stop", json_pack("{s:s}", "session", name), ret, NULL, &refusal);
+
+        if (r == CLIENT_E_REFUSED && refusal.kind == REFUSAL_SESSION_STATE && may_be_over)
+                return contact_call(c, o, "Describe", json_pack("{s:s}", "session", name), ret,
+                                    NULL);
+        return r == 0 ? STATUS_OK : contact_failure(o, r, &refusal);
+}
+
+int recording_stop(SessionMeta **ret, const Options *o, Client *c, const char *name) {
+        json_auto_t *reply = NULL;
+        int status = recording_call_stop(&reply, o, c, name, true);
+
+        if (status != STATUS_OK)
+                return status;
         retention_talk(o, reply);
         return source_meta_from_reply(ret, reply);
 }
 
-void recording_talk_warnings(const Options *o, const SessionMeta *m) {
-        for (size_t i = 0; i < m->warnings.n; i++)
-                talk(o, "Note: %s", m->warnings.items[i]);
-}
-
 void recording_talk_kept(const Options *o, const SessionMeta *m) {
-        char size[UNIT_TEXT_MAX];
-
         talk(o, "Kept as %s (%s): ftracectl report %s%s%s", m->name,
-             format_bytes(size, session_meta_n_bytes(m)), m->name, o->store ? " --store " : "",
+             FORMAT_BYTES(session_meta_n_bytes(m)), m->name, o->store ? " --store " : "",
              o->store ?: "");
 }

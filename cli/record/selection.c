@@ -4,20 +4,21 @@
  * A table of forms: how a word of each begins, whether it is well formed, and
  * which functions of the list it stands for.  The form without a beginning is
  * the last and takes the rest.
+ *
+ * The daemon hands over the whole list as a descriptor (half a megabyte for 40,000 names), so that
+ * what a word means is found out here, as the user.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <regex.h>
-#include <stdio.h>
 
 #include "base/io.h"
-#include "base/log.h"
 #include "base/name.h"
-#include "cli/options/status.h"
+#include "cli/contact/contact.h"
 #include "cli/record/selection.h"
 
+#define LIST_MAX ((size_t) 64 << 20)
 #define FILE_BYTES_MAX ((size_t) 1 << 20)
 #define REGEX_BYTES_MAX 1024U
 #define SAID_NAMES 5 /* functions named in what is said of a word */
@@ -32,10 +33,75 @@ static int out_of_memory(void) {
         return failed(STATUS_FAILED, "Failed to expand the functions: out of memory");
 }
 
+/* --- what there is ---------------------------------------------------------------------------- */
+
+int function_list_parse(FunctionList *ret, char *text) {
+        _cleanup_function_list_ FunctionList l = { .text = text };
+        size_t n_lines = 0;
+
+        for (const char *s = text; *s; s++)
+                n_lines += *s == '\n';
+        l.items = calloc(n_lines + 1, sizeof(*l.items));
+        if (!l.items)
+                return -ENOMEM;
+
+        for (char *s = text; *s;) {
+                char *line = s, *space;
+
+                s += strcspn(s, "\n");
+                if (*s)
+                        *s++ = 0;
+                if (*line == 0)
+                        continue;
+                l.items[l.n].name = line;
+                space = strchr(line, ' ');
+                if (space && space[1] == '[') {
+                        *space = 0;
+                        l.items[l.n].module = space + 2;
+                        space[2 + strcspn(space + 2, "]")] = 0;
+                }
+                l.n++;
+        }
+        *ret = TAKE(l, (FunctionList){});
+        return 0;
+}
+
+int function_list_get(FunctionList *ret, const Options *o, Client *c) {
+        json_auto_t *reply = NULL;
+        const json_t *index;
+        int fds[FRAME_FDS_MAX], r = -EBADMSG, status;
+        char *text = NULL;
+
+        status = contact_call(c, o, "ListFunctions", NULL, &reply, fds);
+        if (status != STATUS_OK)
+                return status;
+        index = json_object_get(reply, "functions");
+        if (json_is_integer(index) && json_integer_value(index) >= 0 &&
+            json_integer_value(index) < FRAME_FDS_MAX && fds[json_integer_value(index)] >= 0) {
+                int fd = fds[json_integer_value(index)];
+
+                (void) lseek(fd, 0, SEEK_SET);
+                r = fd_read(fd, &text, NULL, LIST_MAX);
+        }
+        for (size_t i = 0; i < FRAME_FDS_MAX; i++)
+                safe_close(fds[i]);
+        if (r >= 0)
+                r = function_list_parse(ret, text);
+        if (r < 0)
+                return failed_errno(r, "Failed to read the list of functions from the daemon: %m");
+        return STATUS_OK;
+}
+
+void function_list_done(FunctionList *l) {
+        free(l->items);
+        free(l->text);
+        *l = (FunctionList){};
+}
+
 /* --- /REGEX/ --------------------------------------------------------------------------------- */
 
 static int compile_regex(regex_t *ret, const char *word) {
-        char text[REGEX_BYTES_MAX + 1], quoted[NAME_QUOTE_MAX], why[128];
+        char text[REGEX_BYTES_MAX + 1], why[128];
         size_t n = strlen(word);
         int r;
 
@@ -43,14 +109,14 @@ static int compile_regex(regex_t *ret, const char *word) {
                 return failed(STATUS_USAGE,
                               "\"%s\" is not a regular expression: write it between two slashes, "
                               "like '/^udp_(send|recv)msg$/'.",
-                              name_quote(quoted, word));
+                              NAME_QUOTED(word));
         memcpy(text, word + 1, n - 2);
         text[n - 2] = 0;
         r = regcomp(ret, text, REG_EXTENDED | REG_NOSUB);
         if (r != 0) {
                 (void) regerror(r, ret, why, sizeof(why));
                 return failed(STATUS_USAGE, "\"%s\" is not a regular expression: %s.",
-                              name_quote(quoted, word), why);
+                              NAME_QUOTED(word), why);
         }
         return STATUS_OK;
 }
@@ -81,12 +147,10 @@ static int match_regex(Strv *ret, const char *word, const FunctionList *l) {
 
 static int check_word_behind_colon(const char *word) {
         const char *name = strchr(word, ':') + 1;
-        char quoted[NAME_QUOTE_MAX];
 
         if (function_name_is_valid(name))
                 return STATUS_OK;
-        return failed(STATUS_USAGE, "\"%s\": a name must follow the colon.",
-                      name_quote(quoted, word));
+        return failed(STATUS_USAGE, "\"%s\": a name must follow the colon.", NAME_QUOTED(word));
 }
 
 /* The kernel has '_' where a file's name may have '-'. */
@@ -126,11 +190,10 @@ static int match_syscall(Strv *ret, const char *word, const FunctionList *l) {
 /* --- NAME, GLOB ------------------------------------------------------------------------------ */
 
 static int check_name(const char *word) {
-        char quoted[NAME_QUOTE_MAX];
+        const char *quoted = NAME_QUOTED(word);
 
         if (function_pattern_is_valid(word))
                 return STATUS_OK;
-        name_quote(quoted, word);
         if (*word && strspn(word, "*?") == strlen(word))
                 log_error("\"%s\" matches every function of the kernel; recording them all would "
                           "stall this machine. Name fewer: \"udp_*\".",
@@ -173,13 +236,11 @@ static const struct Form *form_of(const char *word) {
 
 static int read_file(Strv *ret, const char *path) {
         _cleanup_free_ char *text = NULL;
-        char quoted[NAME_QUOTE_MAX];
         char *state = NULL;
         int r = file_read(AT_FDCWD, path, &text, NULL, FILE_BYTES_MAX);
 
         if (r < 0) {
-                log_error_errno(r, "Failed to read functions from \"%s\": %m",
-                                name_quote(quoted, path));
+                log_error_errno(r, "Failed to read functions from \"%s\": %m", NAME_QUOTED(path));
                 return r == -ENOENT ? STATUS_NOT_FOUND : STATUS_FAILED;
         }
         for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
@@ -235,7 +296,6 @@ int selection_match(Strv *ret, const char *word, const FunctionList *l) {
 static int say(Strv *ret, const char *word, const Strv *names) {
         _cleanup_strv_ Strv first = {};
         _cleanup_free_ char *joined = NULL, *text = NULL, *more = NULL;
-        char quoted[NAME_QUOTE_MAX];
 
         for (size_t i = 0; i < MIN(names->n, (size_t) SAID_NAMES); i++)
                 if (strv_add(&first, names->items[i]) < 0)
@@ -246,8 +306,8 @@ static int say(Strv *ret, const char *word, const Strv *names) {
                 more = NULL;
                 return -ENOMEM;
         }
-        if (asprintf(&text, "%s stands for %zu function%s: %s%s", name_quote(quoted, word),
-                     names->n, names->n == 1 ? "" : "s", joined, more ?: "") < 0) {
+        if (asprintf(&text, "%s stands for %zu function%s: %s%s", NAME_QUOTED(word), names->n,
+                     names->n == 1 ? "" : "s", joined, more ?: "") < 0) {
                 text = NULL;
                 return -ENOMEM;
         }
@@ -260,7 +320,6 @@ int selection_expand(Strv *ret, Strv *ret_said, const Strv *words, const Functio
         for (size_t i = 0; i < words->n; i++) {
                 const char *word = words->items[i];
                 _cleanup_strv_ Strv names = {};
-                char quoted[NAME_QUOTE_MAX];
                 int status;
 
                 if (!form_of(word)->needs_list) {
@@ -275,7 +334,7 @@ int selection_expand(Strv *ret, Strv *ret_said, const Strv *words, const Functio
                         return failed(STATUS_NOT_FOUND,
                                       "\"%s\" matches no function that can be traced here. List "
                                       "them with: ftracectl functions",
-                                      name_quote(quoted, word));
+                                      NAME_QUOTED(word));
                 if (say(&said, word, &names) < 0)
                         return out_of_memory();
                 for (size_t k = 0; k < names.n; k++)

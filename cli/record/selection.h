@@ -15,7 +15,32 @@
  */
 
 #include "base/strv.h"
-#include "cli/record/function-list.h"
+#include "cli/contact/client.h"
+#include "cli/options/options.h"
+
+/* What can be traced, as the daemon hands it over. */
+typedef struct ListedFunction {
+        const char *name;
+        const char *module; /* NULL: the kernel itself */
+} ListedFunction;
+
+typedef struct FunctionList {
+        char *text; /* what the items point into */
+        ListedFunction *items;
+        size_t n; /* as the daemon sorted them */
+} FunctionList;
+
+/*
+ * function_list_parse() - lines "NAME" or "NAME [MODULE]"
+ * @text: consumed, also on failure
+ *
+ * 0 or -ENOMEM.
+ */
+int function_list_parse(FunctionList *ret, char *text);
+/* Asks the daemon (ListFunctions); an exit status. */
+int function_list_get(FunctionList *ret, const Options *o, Client *c);
+void function_list_done(FunctionList *l);
+#define _cleanup_function_list_ _cleanup_(function_list_done)
 
 /*
  * selection_read() - the words, with @FILE replaced by what is in it, each of the right form

@@ -3,7 +3,6 @@
 /* A JSON object in memory, replaced as a whole on disk; what is damaged is begun anew. */
 
 #include <fcntl.h>
-#include <stdio.h>
 
 #include "base/io.h"
 #include "base/unit.h"

@@ -7,15 +7,12 @@
  */
 
 #include <inttypes.h>
-#include <stdio.h>
 
-#include "base/log.h"
 #include "base/name.h"
 #include "base/now.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/files/upkeep.h"
-#include "cli/options/status.h"
 #include "cli/record/recording.h"
 #include "cli/schedule/capture-log.h"
 #include "cli/schedule/capture.h"
@@ -49,7 +46,6 @@ static uint64_t member(const Profile *p, const char *name, uint64_t said) {
 
 static int load_profile(Profile *ret, const Options *o) {
         _cleanup_free_ char *like = NULL;
-        char quoted[NAME_QUOTE_MAX];
         int r = PROFILE_E_NOT_FOUND;
 
         if (profile_name_is_valid(o->profile))
@@ -61,7 +57,7 @@ static int load_profile(Profile *ret, const Options *o) {
         (void) profile_suggest(&like, o->config_root, o->profile);
         return failed(STATUS_NOT_FOUND,
                       "there is no profile \"%s\"%s%s%s; see \"ftracectl profile list\".",
-                      name_quote(quoted, o->profile), like ? ". Did you mean \"" : "", like ?: "",
+                      NAME_QUOTED(o->profile), like ? ". Did you mean \"" : "", like ?: "",
                       like ? "\"?" : "");
 }
 
@@ -128,10 +124,9 @@ static int begin(Capture *c) {
         char name[SESSION_NAME_MAX + 1];
         json_auto_t *reply = NULL;
         Options o = *c->o;
-        int status = contact_daemon(&c->client, &o);
+        int status = contact_daemon(&c->client, &o)
+                             ?: contact_gather(c->client, &o, "ListBriefs", NULL, "briefs", &reply);
 
-        if (status == STATUS_OK)
-                status = contact_gather(c->client, &o, "ListBriefs", NULL, "briefs", &reply);
         if (status != STATUS_OK)
                 return skip(c, status, "failed", "there was no daemon that answered");
         find_name(name, c, json_object_get(reply, "briefs"));
@@ -142,7 +137,6 @@ static int begin(Capture *c) {
         if (status != STATUS_OK)
                 return skip(c, status, status == STATUS_REFUSED ? "refused" : "failed",
                             "it could not begin; its journal says why");
-        recording_talk_warnings(&o, c->meta);
         if (capture_log_set(&c->log, c->at_ns, c->meta) < 0)
                 return STATUS_FAILED;
         return save(c);
@@ -261,9 +255,8 @@ static int remove_old(Capture *c) {
 
         if (c->o->schedule.keep == 0)
                 return STATUS_OK;
-        status = contact_daemon(&client, c->o);
-        if (status == STATUS_OK)
-                status = contact_gather(client, c->o, "ListBriefs", NULL, "briefs", &reply);
+        status = contact_daemon(&client, c->o)
+                         ?: contact_gather(client, c->o, "ListBriefs", NULL, "briefs", &reply);
         if (status != STATUS_OK)
                 return status;
         sessions = json_object_get(reply, "briefs");
@@ -287,7 +280,6 @@ static int remove_old(Capture *c) {
 }
 
 static int capture(Capture *c) {
-        char loss[SUMMARY_MAX], size[UNIT_TEXT_MAX];
         const SessionMeta *m;
         int status;
 
@@ -309,7 +301,7 @@ static int capture(Capture *c) {
         if (status != STATUS_OK)
                 return status;
         talk(c->o, "%s: %s, %s, %s.", m->name, session_state_name(m->state),
-             format_bytes(size, session_meta_n_bytes(m)), summary_loss(loss, m));
+             FORMAT_BYTES(session_meta_n_bytes(m)), SUMMARY_LOSS(m));
         status = remove_old(c);
         if (status != STATUS_OK)
                 return status;

@@ -10,7 +10,6 @@
  */
 
 #include "cli/options/options.h"
-#include "store/meta.h"
 
 /* Whether what @o and its profile say comes to an end by itself; an exit status.  @words: functions. */
 int capture_check(const Options *o, const Strv *words);

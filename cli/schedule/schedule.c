@@ -7,15 +7,20 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <sys/stat.h>
+#include <spawn.h>
+#include <sys/wait.h>
 
 #include "base/buf.h"
 #include "base/ini.h"
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
+#include "cli/options/options.h"
 #include "cli/schedule/schedule.h"
+
+#define ANSWER_MAX ((size_t) 64 << 10)
+#define NEXT "Next elapse: "
+#define NOT_FOUND 127 /* env(1): there is no such program */
 
 #define UNIT_DIR "/etc/systemd/system"
 #define WANTS_DIR UNIT_DIR "/timers.target.wants"
@@ -102,10 +107,8 @@ static int describe_service(Buf *out, const Schedule *s) {
 
 static int write_drop_in(const char *root, const Schedule *s, const char *type, Buf *text) {
         _cleanup_free_ char *dir = NULL, *path = NULL;
-        int r = text->error;
+        int r = text->error ?: make_path(&dir, root, s->name, type, NULL);
 
-        if (r >= 0)
-                r = make_path(&dir, root, s->name, type, NULL);
         if (r >= 0)
                 r = make_path(&path, root, s->name, type, DROP_IN);
         if (r >= 0)
@@ -118,9 +121,7 @@ int schedule_write(const char *root, const Schedule *s) {
         int r;
 
         describe_timer(&timer, s);
-        r = describe_service(&service, s);
-        if (r >= 0)
-                r = write_drop_in(root, s, "service", &service);
+        r = describe_service(&service, s) ?: write_drop_in(root, s, "service", &service);
         if (r >= 0)
                 r = write_drop_in(root, s, "timer", &timer);
         return r;
@@ -131,10 +132,9 @@ int schedule_erase(const char *root, const char *name) {
 
         for (size_t i = 0; i < ELEMENTSOF(types); i++) {
                 _cleanup_free_ char *dir = NULL, *path = NULL;
-                int r = make_path(&dir, root, name, types[i], NULL);
+                int r = make_path(&dir, root, name, types[i], NULL)
+                                ?: make_path(&path, root, name, types[i], DROP_IN);
 
-                if (r >= 0)
-                        r = make_path(&path, root, name, types[i], DROP_IN);
                 if (r < 0)
                         return r;
                 if (unlink(path) >= 0)
@@ -170,10 +170,9 @@ int schedule_read(Schedule *ret, const char *root, const char *name) {
                 return -ENOMEM;
         for (size_t i = 0; i < ELEMENTSOF(types); i++) {
                 _cleanup_free_ char *path = NULL, *text = NULL;
-                int r = make_path(&path, root, name, types[i], DROP_IN);
+                int r = make_path(&path, root, name, types[i], DROP_IN)
+                                ?: file_read(AT_FDCWD, path, &text, NULL, INI_BYTES_MAX);
 
-                if (r >= 0)
-                        r = file_read(AT_FDCWD, path, &text, NULL, INI_BYTES_MAX);
                 if (r == -ENOENT)
                         continue;
                 if (r >= 0)
@@ -214,10 +213,9 @@ static int list_dir(Strv *ret, const char *root, const char *path, const char *s
 }
 
 int schedule_list(Strv *ret, const char *root) {
-        int r = list_dir(ret, root, UNIT_DIR, ".timer.d");
+        int r = list_dir(ret, root, UNIT_DIR, ".timer.d")
+                        ?: list_dir(ret, root, WANTS_DIR, ".timer");
 
-        if (r >= 0)
-                r = list_dir(ret, root, WANTS_DIR, ".timer");
         if (r >= 0)
                 strv_sort_unique(ret);
         return r;
@@ -228,4 +226,94 @@ void schedule_done(Schedule *s) {
         free(s->calendar);
         strv_done(&s->command);
         *s = (Schedule){};
+}
+
+/* --- when: systemd-analyze is a child, and its complaints are better said by us --------------- */
+
+char *schedule_read_next(const char *text) {
+        const char *next = strstr(text, NEXT), *day;
+
+        if (!next)
+                return NULL;
+        next += strlen(NEXT);
+        day = next + strcspn(next, " \n");
+        /* The day of the week is no part of it, and "never" is no time. */
+        if (*day != ' ' || strcspn(day + 1, "\n") == 0)
+                return NULL;
+        return strndup(day + 1, strcspn(day + 1, "\n"));
+}
+
+/* What systemd-analyze prints, in no language; its exit status, or -errno. */
+static int ask(char **ret, const char *event) {
+        _cleanup_free_ char *copy = strdup(event);
+        char env[] = "env", locale[] = "LC_ALL=C", tool[] = "systemd-analyze", verb[] = "calendar",
+             end[] = "--", *argv[] = { env, locale, tool, verb, end, copy, NULL };
+        posix_spawn_file_actions_t actions;
+        int r, status, fds[2];
+        pid_t pid;
+
+        if (!copy)
+                return -ENOMEM;
+        if (pipe2(fds, O_CLOEXEC) < 0)
+                return ORIGIN(-errno);
+        (void) posix_spawn_file_actions_init(&actions);
+        (void) posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
+        (void) posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+        r = -posix_spawnp(&pid, env, &actions, NULL, argv, environ);
+        (void) posix_spawn_file_actions_destroy(&actions);
+        safe_close(fds[1]);
+        if (r == 0) {
+                r = fd_read(fds[0], ret, NULL, ANSWER_MAX);
+                while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+                        ;
+        }
+        safe_close(fds[0]);
+        if (r < 0)
+                return r;
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -EIO;
+}
+
+enum {
+        CALENDAR_E_INVALID = 1,
+        CALENDAR_E_NEVER = 2,   /* it lies in the past, for good */
+        CALENDAR_E_NO_TOOL = 3, /* there is no systemd-analyze */
+};
+
+/* 0, CALENDAR_E_*, -errno. */
+static int find_next(char **ret_next, const char *event) {
+        _cleanup_free_ char *text = NULL;
+        int r = ask(&text, event);
+
+        if (r == -ENOENT || r == NOT_FOUND)
+                return CALENDAR_E_NO_TOOL;
+        if (r < 0)
+                return r;
+        if (r > 0)
+                return CALENDAR_E_INVALID;
+        *ret_next = schedule_read_next(text);
+        return *ret_next ? 0 : CALENDAR_E_NEVER;
+}
+
+int schedule_check_calendar(char **ret_next, const char *event, const char *option) {
+        const char *quoted = NAME_QUOTED(event);
+        int r = find_next(ret_next, event);
+
+        switch (r) {
+        case 0:
+                return STATUS_OK;
+        case CALENDAR_E_INVALID:
+                return failed(STATUS_USAGE,
+                              "%s: \"%s\" is not a time that systemd understands, like 'Mon..Fri "
+                              "02:00' or hourly; see systemd.time(7).",
+                              option, quoted);
+        case CALENDAR_E_NEVER:
+                return failed(STATUS_USAGE, "%s: \"%s\" has passed, and does not come again.",
+                              option, quoted);
+        case CALENDAR_E_NO_TOOL:
+                return failed(STATUS_UNABLE, "%s needs systemd: there is no systemd-analyze here.",
+                              option);
+        default:
+                return failed_errno(r, "%s: Cannot check \"%s\" with systemd-analyze: %m", option,
+                                    quoted);
+        }
 }

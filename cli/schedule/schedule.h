@@ -48,3 +48,17 @@ void schedule_done(Schedule *s);
 /* A word of a command line as a unit file has it (systemd.service(5), COMMAND LINES); the caller
  * frees. */
 char *schedule_quote(const char *word);
+
+/*
+ * schedule_check_calendar() - when a calendar event comes next
+ * @event:    "Mon..Fri 02:00", as in systemd.time(7)
+ * @ret_next: "2026-11-23 02:00:00 UTC", a calendar event that comes once; the caller frees
+ *
+ * libsystemd exports no parser of them, so systemd-analyze(1) is asked: what it takes is exactly
+ * what a timer takes.
+ * Return: an exit status; what is wrong is said on stderr, as of @option.
+ */
+int schedule_check_calendar(char **ret_next, const char *event, const char *option);
+/* "2026-11-23 02:00:00 UTC" out of what `systemd-analyze calendar` prints; NULL: it has none.
+ * The caller frees. */
+char *schedule_read_next(const char *text);

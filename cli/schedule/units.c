@@ -5,9 +5,6 @@
  * signal, which systemd sends to whoever asked for the job without any subscription.
  */
 
-#include <stdio.h>
-
-#include "base/log.h"
 #include "cli/options/status.h"
 #include "cli/schedule/units.h"
 #include "wire/manager-bus.h"
@@ -24,6 +21,11 @@ struct Units {
 typedef struct Job {
         char *path, *result; /* NULL until it is known */
 } Job;
+
+static void job_done(Job *j) {
+        free(j->path);
+        free(j->result);
+}
 
 int units_add_self(Strv *ret) {
         char self[PATH_MAX];
@@ -53,48 +55,40 @@ Units *units_free(Units *u) {
 }
 
 static int failure(const char *what, const char *unit, int r, const sd_bus_error *e) {
-        bool is_forbidden =
-                sd_bus_error_has_name(e, SD_BUS_ERROR_ACCESS_DENIED) ||
-                sd_bus_error_has_name(e, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED);
-
-        if (is_forbidden)
+        if (sd_bus_error_has_name(e, SD_BUS_ERROR_ACCESS_DENIED) ||
+            sd_bus_error_has_name(e, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED))
                 return failed(STATUS_FORBIDDEN, "systemd does not let you %s %s: repeat with sudo.",
                               what, unit);
         return failed(STATUS_FAILED, "Failed to %s %s: %s", what, unit,
                       e->message ?: origin_text(r));
 }
 
-int units_reload(Units *u) {
-        sd_bus_error e = SD_BUS_ERROR_NULL;
-        int r = sd_bus_call_method(u->bus, MANAGER_NAME, SYSTEMD_PATH, MANAGER, "Reload", &e, NULL,
-                                   NULL);
-        int status = r < 0 ? failure("reload", "its units", r, &e) : STATUS_OK;
+/* A method of the manager's, which is to do @what to @unit. */
+static int call(Units *u, const char *what, const char *unit, sd_bus_message **ret,
+                const char *method, const char *types, ...) {
+        _cleanup_(sd_bus_error_free) sd_bus_error e = SD_BUS_ERROR_NULL;
+        va_list ap;
+        int r;
 
-        sd_bus_error_free(&e);
-        return status;
+        va_start(ap, types);
+        r = sd_bus_call_methodv(u->bus, MANAGER_NAME, SYSTEMD_PATH, MANAGER, method, &e, ret, types,
+                                ap);
+        va_end(ap);
+        return r < 0 ? failure(what, unit, r, &e) : STATUS_OK;
 }
 
-static int install(Units *u, const char *unit, bool enable) {
-        sd_bus_error e = SD_BUS_ERROR_NULL;
-        int r, status;
-
-        if (enable)
-                r = sd_bus_call_method(u->bus, MANAGER_NAME, SYSTEMD_PATH, MANAGER,
-                                       "EnableUnitFiles", &e, NULL, "asbb", 1, unit, false, true);
-        else
-                r = sd_bus_call_method(u->bus, MANAGER_NAME, SYSTEMD_PATH, MANAGER,
-                                       "DisableUnitFiles", &e, NULL, "asb", 1, unit, false);
-        status = r < 0 ? failure(enable ? "enable" : "disable", unit, r, &e) : units_reload(u);
-        sd_bus_error_free(&e);
-        return status;
+int units_reload(Units *u) {
+        return call(u, "reload", "its units", NULL, "Reload", NULL);
 }
 
 int units_enable(Units *u, const char *unit) {
-        return install(u, unit, true);
+        return call(u, "enable", unit, NULL, "EnableUnitFiles", "asbb", 1, unit, false, true)
+                       ?: units_reload(u);
 }
 
 int units_disable(Units *u, const char *unit) {
-        return install(u, unit, false);
+        return call(u, "disable", unit, NULL, "DisableUnitFiles", "asb", 1, unit, false)
+                       ?: units_reload(u);
 }
 
 /* --- jobs ------------------------------------------------------------------------------------- */
@@ -121,37 +115,30 @@ static int wait_for(Units *u, Job *job) {
 }
 
 static int run_job(Units *u, const char *method, const char *what, const char *unit) {
-        sd_bus_error e = SD_BUS_ERROR_NULL;
-        sd_bus_message *reply = NULL;
-        sd_bus_slot *slot = NULL;
-        int status = STATUS_OK, r;
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+        _cleanup_(sd_bus_slot_unrefp) sd_bus_slot *slot = NULL;
+        _cleanup_(job_done) Job job = {};
         const char *path;
-        Job job = {};
+        int status, r;
 
         r = sd_bus_match_signal(u->bus, &slot, NULL, SYSTEMD_PATH, MANAGER, "JobRemoved",
                                 on_job_removed, &job);
-        if (r >= 0)
-                r = sd_bus_call_method(u->bus, MANAGER_NAME, SYSTEMD_PATH, MANAGER, method, &e,
-                                       &reply, "ss", unit, "replace");
-        if (r >= 0)
-                r = sd_bus_message_read(reply, "o", &path);
+        if (r < 0)
+                return failure(what, unit, r, &SD_BUS_ERROR_NULL);
+        status = call(u, what, unit, &reply, method, "ss", unit, "replace");
+        if (status != STATUS_OK)
+                return status;
+        r = sd_bus_message_read(reply, "o", &path);
         if (r >= 0) {
                 job.path = strdup(path);
                 r = job.path ? wait_for(u, &job) : -ENOMEM;
         }
         if (r < 0)
-                status = failure(what, unit, r, &e);
-        else if (!streq(job.result, "done")) {
-                log_error("%s ended as \"%s\"; its journal says why: journalctl -u %s", unit,
-                          job.result, unit);
-                status = STATUS_FAILED;
-        }
-        sd_bus_slot_unref(slot);
-        sd_bus_message_unref(reply);
-        sd_bus_error_free(&e);
-        free(job.path);
-        free(job.result);
-        return status;
+                return failure(what, unit, r, &SD_BUS_ERROR_NULL);
+        if (streq(job.result, "done"))
+                return STATUS_OK;
+        return failed(STATUS_FAILED, "%s ended as \"%s\"; its journal says why: journalctl -u %s",
+                      unit, job.result, unit);
 }
 
 int units_start(Units *u, const char *unit) {
@@ -190,41 +177,18 @@ static int read_timer(Units *u, const char *path, TimerState *ret, sd_bus_error 
 }
 
 int units_timer_state(Units *u, const char *unit, TimerState *ret) {
-        sd_bus_error e = SD_BUS_ERROR_NULL;
-        sd_bus_message *reply = NULL;
+        _cleanup_(sd_bus_error_free) sd_bus_error e = SD_BUS_ERROR_NULL;
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
         const char *path;
-        int r, status;
+        int r, status = call(u, "look at", unit, &reply, "LoadUnit", "s", unit);
 
         *ret = (TimerState){};
-        r = sd_bus_call_method(u->bus, MANAGER_NAME, SYSTEMD_PATH, MANAGER, "LoadUnit", &e, &reply,
-                               "s", unit);
-        if (r >= 0)
-                r = sd_bus_message_read(reply, "o", &path);
+        if (status != STATUS_OK)
+                return status;
+        r = sd_bus_message_read(reply, "o", &path);
         if (r >= 0)
                 r = read_timer(u, path, ret, &e);
-        status = r < 0 ? failure("look at", unit, r, &e) : STATUS_OK;
-        sd_bus_message_unref(reply);
-        sd_bus_error_free(&e);
-        return status;
-}
-
-/* (sv) with a variant of one string, boolean or number. */
-static int add_property(sd_bus_message *m, const char *name, const char *type, ...) {
-        va_list ap;
-        int r;
-
-        va_start(ap, type);
-        r = sd_bus_message_open_container(m, 'r', "sv");
-        if (r >= 0)
-                r = sd_bus_message_append(m, "s", name);
-        if (r >= 0)
-                r = sd_bus_message_open_container(m, 'v', type);
-        if (r >= 0)
-                r = sd_bus_message_appendv(m, type, ap);
-        va_end(ap);
-        if (r >= 0)
-                r = sd_bus_message_close_container(m);
-        return r < 0 ? r : sd_bus_message_close_container(m);
+        return r < 0 ? failure("look at", unit, r, &e) : STATUS_OK;
 }
 
 /* ExecStart, a(sasb): in each word systemd would replace $NAME. */
@@ -277,16 +241,15 @@ static int describe_transient(sd_bus_message *m, const TransientTimer *t) {
         if (r >= 0)
                 r = sd_bus_message_open_container(m, 'a', "(sv)");
         if (r >= 0)
-                r = add_property(m, "Description", "s", t->description);
+                r = sd_bus_message_append(m, "(sv)", "Description", "s", t->description);
         if (r >= 0)
-                r = t->calendar ? add_property(m, "TimersCalendar", "a(ss)", 1, "OnCalendar",
-                                               t->calendar)
-                                : add_property(m, "TimersMonotonic", "a(st)", 1, "OnActiveSec",
-                                               t->delay_us);
+                r = t->calendar ? sd_bus_message_append(m, "(sv)", "TimersCalendar", "a(ss)", 1,
+                                                        "OnCalendar", t->calendar)
+                                : sd_bus_message_append(m, "(sv)", "TimersMonotonic", "a(st)", 1,
+                                                        "OnActiveSec", t->delay_us);
         if (r >= 0)
-                r = add_property(m, "AccuracyUSec", "t", UINT64_C(1000));
-        if (r >= 0)
-                r = add_property(m, "RemainAfterElapse", "b", false);
+                r = sd_bus_message_append(m, "(sv)(sv)", "AccuracyUSec", "t", UINT64_C(1000),
+                                          "RemainAfterElapse", "b", false);
         if (r >= 0)
                 r = sd_bus_message_close_container(m);
         (void) snprintf(unit, sizeof(unit), "%s.service", t->name);
@@ -299,9 +262,8 @@ static int describe_transient(sd_bus_message *m, const TransientTimer *t) {
         if (r >= 0)
                 r = sd_bus_message_open_container(m, 'a', "(sv)");
         if (r >= 0)
-                r = add_property(m, "Description", "s", t->description);
-        if (r >= 0)
-                r = add_property(m, "Type", "s", "oneshot");
+                r = sd_bus_message_append(m, "(sv)(sv)", "Description", "s", t->description, "Type",
+                                          "s", "oneshot");
         if (r >= 0)
                 r = add_command(m, t->command);
         for (unsigned i = 0; r >= 0 && i < 3; i++)
@@ -310,9 +272,9 @@ static int describe_transient(sd_bus_message *m, const TransientTimer *t) {
 }
 
 int units_start_transient(Units *u, const TransientTimer *t) {
-        sd_bus_error e = SD_BUS_ERROR_NULL;
-        sd_bus_message *m = NULL;
-        int r, status;
+        _cleanup_(sd_bus_error_free) sd_bus_error e = SD_BUS_ERROR_NULL;
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+        int r;
 
         r = sd_bus_message_new_method_call(u->bus, &m, MANAGER_NAME, SYSTEMD_PATH, MANAGER,
                                            "StartTransientUnit");
@@ -320,8 +282,5 @@ int units_start_transient(Units *u, const TransientTimer *t) {
                 r = describe_transient(m, t);
         if (r >= 0)
                 r = sd_bus_call(u->bus, m, 0, &e, NULL);
-        status = r < 0 ? failure("make the timer", t->name, r, &e) : STATUS_OK;
-        sd_bus_message_unref(m);
-        sd_bus_error_free(&e);
-        return status;
+        return r < 0 ? failure("make the timer", t->name, r, &e) : STATUS_OK;
 }

@@ -7,16 +7,12 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <time.h>
 
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/action.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
-#include "cli/schedule/calendar.h"
 #include "cli/schedule/capture-log.h"
 #include "cli/schedule/capture.h"
 #include "cli/schedule/schedule.h"
@@ -32,14 +28,12 @@ static int fail(const char *what, const char *name, int r) {
 }
 
 static int check_name(const char *name) {
-        char quoted[NAME_QUOTE_MAX];
-
         if (schedule_name_is_valid(name))
                 return STATUS_OK;
         return failed(STATUS_USAGE,
                       "\"%s\" cannot be the name of a schedule: letters, digits, \".\", \"_\" and "
                       "\"-\", at most %i, the first a letter or a digit.",
-                      name_quote(quoted, name), SCHEDULE_NAME_MAX);
+                      NAME_QUOTED(name), SCHEDULE_NAME_MAX);
 }
 
 /* The words behind the first two. */
@@ -70,7 +64,6 @@ static int require(const Options *o, const char *name) {
 
 static int check_add(const Options *o, const Strv *functions) {
         _cleanup_free_ char *next = NULL;
-        char quoted[NAME_QUOTE_MAX];
         int status = check_name(o->words.items[1]);
 
         if (status == STATUS_OK && o->name)
@@ -83,7 +76,7 @@ static int check_add(const Options *o, const Strv *functions) {
                 return failed(STATUS_USAGE, "\"schedule add\" needs --calendar=WHEN, like "
                                             "'Mon..Fri 02:00' or hourly; see systemd.time(7).");
         if (status == STATUS_OK)
-                status = calendar_check(&next, o->schedule.calendar, "--calendar");
+                status = schedule_check_calendar(&next, o->schedule.calendar, "--calendar");
         if (status == STATUS_OK)
                 status = capture_check(o, functions);
         for (size_t i = 0; status == STATUS_OK && i < functions->n; i++)
@@ -91,7 +84,7 @@ static int check_add(const Options *o, const Strv *functions) {
                         return failed(STATUS_USAGE,
                                       "\"%s\": a timer has another working directory; give an "
                                       "absolute path.",
-                                      name_quote(quoted, functions->items[i]));
+                                      NAME_QUOTED(functions->items[i]));
         return status;
 }
 
@@ -189,22 +182,19 @@ static void describe_result(Buf *out, const json_t *c) {
         const char *result = json_string_value(json_object_get(c, "result"));
         const char *reason = json_string_value(json_object_get(c, "reason"));
         json_int_t lost = json_integer_value(json_object_get(c, "lost"));
-        char length[UNIT_TEXT_MAX], size[UNIT_TEXT_MAX], n[UNIT_TEXT_MAX];
-        char quoted[NAME_QUOTE_MAX];
 
         if (!result)
                 buf_adds(out, "-");
         else if (!json_object_get(c, "session"))
-                buf_printf(out, "%s: %s", result, name_quote(quoted, reason ?: ""));
+                buf_printf(out, "%s: %s", result, NAME_QUOTED(reason ?: ""));
         else if (!streq(result, "sealed"))
-                buf_adds(out, name_quote(quoted, result));
+                buf_adds(out, NAME_QUOTED(result));
         else
                 buf_printf(out, "%s, %s, %s lost",
-                           format_duration(length, (uint64_t) json_integer_value(
-                                                           json_object_get(c, "length_ns"))),
-                           format_bytes(size,
-                                        (uint64_t) json_integer_value(json_object_get(c, "bytes"))),
-                           format_count(n, lost > 0 ? (uint64_t) lost : 0));
+                           FORMAT_DURATION(
+                                   (uint64_t) json_integer_value(json_object_get(c, "length_ns"))),
+                           FORMAT_BYTES((uint64_t) json_integer_value(json_object_get(c, "bytes"))),
+                           FORMAT_COUNT(lost > 0 ? (uint64_t) lost : 0));
 }
 
 static int run(const Options *o, const char *name) {
@@ -243,10 +233,8 @@ static int add_to_list(json_t *list, const Options *o, Units *units, const char 
         char timer[SCHEDULE_UNIT_MAX];
         TimerState state = {};
         json_t *last;
-        int r = schedule_read(&s, o->config_root, name), status;
+        int r = schedule_read(&s, o->config_root, name) ?: capture_log_open(&l, name), status;
 
-        if (r >= 0)
-                r = capture_log_open(&l, name);
         if (r < 0)
                 return fail("read", name, r);
         status = units ? units_timer_state(units, schedule_unit(timer, name, "timer"), &state)
@@ -272,7 +260,6 @@ static void add_row(Table *t, const json_t *s) {
         json_int_t keep = json_integer_value(json_object_get(s, "keep"));
         json_int_t kept = json_integer_value(json_object_get(s, "kept"));
         uint64_t now_ns = (uint64_t) time(NULL) * NSEC_PER_SEC;
-        char text[SUMMARY_MAX], left[UNIT_TEXT_MAX];
         _cleanup_free_ char *result = NULL;
         _cleanup_buf_ Buf out = BUF_INIT;
 
@@ -284,10 +271,10 @@ static void add_row(Table *t, const json_t *s) {
         else if (!json_is_true(json_object_get(s, "active")))
                 table_add(t, "off");
         else
-                table_add(t, "%s", summary_time(text, next_ns));
-        table_add(t, "%s", next_ns > now_ns ? format_duration(left, next_ns - now_ns) : "-");
+                table_add(t, "%s", SUMMARY_TIME(next_ns));
+        table_add(t, "%s", next_ns > now_ns ? FORMAT_DURATION(next_ns - now_ns) : "-");
         table_add(t, "%s",
-                  summary_time(text, (uint64_t) json_integer_value(json_object_get(s, "last_ns"))));
+                  SUMMARY_TIME((uint64_t) json_integer_value(json_object_get(s, "last_ns"))));
         table_add(t, "%s", result ?: "-");
         if (keep > 0)
                 table_add(t, "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT, kept, keep);

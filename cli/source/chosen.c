@@ -3,9 +3,7 @@
 /* A name that ftracectl makes for a session has a "-", a file a "/" or a "."; functions have
  * neither, but for clones, which a pattern need not name. */
 
-#include "base/log.h"
 #include "base/name.h"
-#include "cli/options/status.h"
 #include "cli/source/chosen.h"
 #include "cli/source/source.h"
 
@@ -43,12 +41,10 @@ void chosen_done(Chosen *c) {
 }
 
 int chosen_not_found(const Chosen *c) {
-        char quoted[NAME_QUOTE_MAX];
-
         if (c->patterns.n == 0)
                 log_error("there are no calls in \"%s\".", c->source);
         else
                 log_error("there are no calls of \"%s\" in \"%s\".",
-                          name_quote(quoted, c->patterns.items[0]), c->source);
+                          NAME_QUOTED(c->patterns.items[0]), c->source);
         return STATUS_NOT_FOUND;
 }

@@ -3,16 +3,24 @@
 /* A reader goes on behind what is damaged, so whoever shows the rest must say what is missing. */
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "base/name.h"
 #include "base/release.h"
 #include "base/unit.h"
 #include "cli/source/damage.h"
-#include "cli/terminal/sentence.h"
 #include "store/keep.h"
 
 #define WHICH_MAX 64
+
+int damage_add_counts(Strv *ret, const char *where, const DamageCount *counts, size_t n) {
+        int r = 0;
+
+        for (const DamageCount *c = counts; r >= 0 && c < counts + n; c++)
+                if (c->n > 0)
+                        r = strv_addf(ret, "%s%s %s %s", where, FORMAT_COUNT(c->n),
+                                      c->n == 1 ? c->one : c->many, c->what);
+        return r;
+}
 
 static const char *which_part(char text[static WHICH_MAX], const SealedDamage *d) {
         if (d->part == SEALED_PART_HEADER)
@@ -33,23 +41,22 @@ static const char *which_part(char text[static WHICH_MAX], const SealedDamage *d
 
 /* Of a trace.dat, whose parts have no names. */
 static int damage_add_chunk(Strv *ret, uint32_t cpu, const SealedDamage *d) {
-        char count[UNIT_TEXT_MAX], lost[UNIT_TEXT_MAX + 16] = "";
+        char lost[UNIT_TEXT_MAX + 16] = "";
 
         if (d->n_pages > 0)
-                (void) snprintf(lost, sizeof(lost), ", %s %s lost", format_count(count, d->n_pages),
+                (void) snprintf(lost, sizeof(lost), ", %s %s lost", FORMAT_COUNT(d->n_pages),
                                 d->n_pages == 1 ? "page" : "pages");
         return strv_addf(ret, "CPU %" PRIu32 ": %schunk %" PRIu32 ": %s%s", cpu,
                          d->n_blocks == 0 ? "all from " : "", d->block, d->what, lost);
 }
 
 int damage_add_part(Strv *ret, uint32_t cpu, uint64_t sequence, const SealedDamage *part) {
-        char which[WHICH_MAX], count[UNIT_TEXT_MAX], lost[UNIT_TEXT_MAX + 16] = "";
+        char which[WHICH_MAX], lost[UNIT_TEXT_MAX + 16] = "";
 
         if (part->part == SEALED_PART_CHUNK)
                 return damage_add_chunk(ret, cpu, part);
         if (part->n_pages > 0)
-                (void) snprintf(lost, sizeof(lost), ", %s %s lost",
-                                format_count(count, part->n_pages),
+                (void) snprintf(lost, sizeof(lost), ", %s %s lost", FORMAT_COUNT(part->n_pages),
                                 part->n_pages == 1 ? "page" : "pages");
         if (part->part == SEALED_PART_SEGMENT)
                 return strv_addf(ret, "cpu%" PRIu32 "/%08" PRIx64 ".seg: %s", cpu, sequence,
@@ -71,7 +78,6 @@ int damage_add_newer(Strv *ret, uint32_t cpu, uint64_t sequence, uint32_t versio
 /* Each by its name, as far as the cursor has kept them. */
 static int describe_damages(Strv *ret, const Cursor *cursor, uint64_t n_all) {
         uint32_t cpu = cursor_cpu(cursor);
-        char text[UNIT_TEXT_MAX];
         size_t n;
         const CursorDamage *d = cursor_damages(cursor, &n);
 
@@ -84,15 +90,12 @@ static int describe_damages(Strv *ret, const Cursor *cursor, uint64_t n_all) {
                         return r;
         }
         return n_all > n ? strv_addf(ret, "CPU %" PRIu32 ": %s more places are damaged", cpu,
-                                     format_count(text, n_all - n))
+                                     FORMAT_COUNT(n_all - n))
                          : 0;
 }
 
 static int describe_cpu(Strv *ret, uint32_t cpu, const CursorCount *c, bool live) {
-        const struct {
-                uint64_t n;
-                const char *one, *many, *what;
-        } checks[] = {
+        const DamageCount counts[] = {
                 { c->n_segments_missing, "segment", "segments", "missing from the sequence" },
                 { c->n_segments_gone, "segment", "segments", "removed while it was read" },
                 { live ? 0 : c->n_segments_unbegun, "segment", "segments", "empty" },
@@ -107,14 +110,7 @@ static int describe_cpu(Strv *ret, uint32_t cpu, const CursorCount *c, bool live
         char where[32];
 
         (void) snprintf(where, sizeof(where), "CPU %u: ", cpu);
-        for (size_t i = 0; i < ELEMENTSOF(checks); i++) {
-                int r = sentence_add_count(ret, where, checks[i].n, checks[i].one, checks[i].many,
-                                           checks[i].what);
-
-                if (r < 0)
-                        return r;
-        }
-        return 0;
+        return damage_add_counts(ret, where, counts, ELEMENTSOF(counts));
 }
 
 /* Whether its account says that events of this CPU were lost. */
@@ -130,20 +126,20 @@ static bool is_known_lossy(const SessionMeta *m, uint32_t cpu) {
 
 /* A page may say that events are missing before it though the counters deny it. */
 static int describe_missed(Strv *ret, const SessionMeta *m, uint32_t cpu, const CursorCount *c) {
-        char where[32], count[UNIT_TEXT_MAX], what[UNIT_TEXT_MAX + 96];
+        char where[32], what[UNIT_TEXT_MAX + 96];
 
         if (c->n_pages_missed == 0 || is_known_lossy(m, cpu))
                 return 0;
         (void) snprintf(where, sizeof(where), "CPU %u: ", cpu);
         (void) snprintf(what, sizeof(what),
                         "the kernel marked %s events as lost before it, which its counters lack",
-                        c->n_missed > 0 ? format_count(count, c->n_missed) : "some");
-        return sentence_add_count(ret, where, c->n_pages_missed, "page", "pages", what);
+                        c->n_missed > 0 ? FORMAT_COUNT(c->n_missed) : "some");
+        return damage_add_counts(ret, where,
+                                 &(DamageCount){ c->n_pages_missed, "page", "pages", what }, 1);
 }
 
 int damage_describe_misplaced(const SessionDir *dir, Strv *ret) {
         _cleanup_strv_ Strv paths = {};
-        char quoted[NAME_QUOTE_MAX];
         int r = keep_list_misplaced(dir, &paths);
 
         /* What cannot be looked at, or goes meanwhile, is another's to say. */
@@ -151,7 +147,7 @@ int damage_describe_misplaced(const SessionDir *dir, Strv *ret) {
                 return r == -ENOMEM ? r : 0;
         for (size_t i = 0; r >= 0 && i < paths.n; i++)
                 r = strv_addf(ret, "%s: not a file that ftraced has made; skipped",
-                              name_quote(quoted, paths.items[i]));
+                              NAME_QUOTED(paths.items[i]));
         return r;
 }
 
@@ -164,19 +160,18 @@ uint64_t damage_dropped(const Census *c, const SessionMeta *m) {
  * end at one moment on all CPUs, and CPUs and tasks that were not recorded: a task in the middle of a
  * call may move to one of those, and become one.  With tracing_thresh there are returns alone. */
 int damage_describe_pairs(const Census *c, const SessionMeta *m, Strv *ret) {
-        int r;
+        const DamageCount counts[] = {
+                { c->n_unmatched_entries - damage_dropped(c, m), "call", "calls",
+                  "of which the return is missing in the middle of the recording" },
+                { c->n_unmatched_exits, "return", "returns",
+                  "of which the call is missing in the middle of the recording" },
+        };
 
         if (c->n_entries == 0 || c->n_gaps > 0 || m->gaps.n > 0 || m->neighbours.n > 0 ||
             session_meta_pages_dropped(m) > 0 || m->spec.cpus.n > 0 || m->spec.comms.n > 0 ||
             m->spec.cgroups.n > 0)
                 return 0;
-        r = sentence_add_count(ret, "", c->n_unmatched_entries - damage_dropped(c, m), "call",
-                               "calls",
-                               "of which the return is missing in the middle of the recording");
-        if (r < 0)
-                return r;
-        return sentence_add_count(ret, "", c->n_unmatched_exits, "return", "returns",
-                                  "of which the call is missing in the middle of the recording");
+        return damage_add_counts(ret, "", counts, ELEMENTSOF(counts));
 }
 
 int damage_describe(Playback *p, bool live, Strv *ret) {

@@ -10,6 +10,14 @@
 #include "base/strv.h"
 #include "calls/playback.h"
 
+/* How often something was found. */
+typedef struct DamageCount {
+        uint64_t n;
+        const char *one, *many, *what;
+} DamageCount;
+
+/* "CPU 3: 2,646 pages WHAT", with @where in front, of each that was found.  0 or -ENOMEM. */
+int damage_add_counts(Strv *ret, const char *where, const DamageCount *counts, size_t n);
 /* "cpu0/00000003.seg: written by a newer ftraced, format 3".  0 or -ENOMEM. */
 int damage_add_newer(Strv *ret, uint32_t cpu, uint64_t sequence, uint32_t version);
 /* "cpu0/00000003.seg: block 5: the body does not match its checksum, 256 pages lost".

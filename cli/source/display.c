@@ -2,11 +2,8 @@
 
 /* The drawing alone goes to stdout, so that it can be compared with the kernel's; loss is talk. */
 
-#include "base/io.h"
-#include "base/log.h"
 #include "base/name.h"
 #include "calls/playback.h"
-#include "cli/options/status.h"
 #include "cli/source/display.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
@@ -18,18 +15,15 @@
 static int unknown_format(const Options *o) {
         _cleanup_strv_ Strv names = {};
         _cleanup_free_ char *list = NULL;
-        char quoted[NAME_QUOTE_MAX];
 
         for (size_t i = 0; renderers[i]; i++)
                 (void) strv_add(&names, renderers[i]->name);
         list = strv_join(&names, ", ");
         return failed(STATUS_USAGE, "--format: there is no format \"%s\", only: %s.",
-                      name_quote(quoted, o->format), list ?: "");
+                      NAME_QUOTED(o->format), list ?: "");
 }
 
 int display_options(DrawingOptions *ret, const Options *o) {
-        char quoted[NAME_QUOTE_MAX];
-
         *ret = DRAWING_OPTIONS_DEFAULT;
         ret->format = o->format;
         ret->render.header = !o->no_legend;
@@ -43,7 +37,7 @@ int display_options(DrawingOptions *ret, const Options *o) {
                         return failed(STATUS_USAGE,
                                       "-O: the drawing has no option \"%s\"; see \"ftracectl "
                                       "report --help\".",
-                                      name_quote(quoted, o->render.items[i]));
+                                      NAME_QUOTED(o->render.items[i]));
         return STATUS_OK;
 }
 
@@ -78,8 +72,7 @@ int display_report(const Source *s, const Options *o, const DrawingOptions *d) {
         pager_close(&pager);
         if (r == DRAWING_E_PIPE && is_paged)
                 r = 0; /* the reader has seen enough */
-        for (size_t i = 0; i < damage.n; i++)
-                log_warning("%s.", damage.items[i]);
+        warn_each(&damage);
         r = display_status(r, s->meta, o, problem);
         return r == STATUS_OK && damage.n > 0 ? STATUS_INCOMPLETE : r;
 }
@@ -125,10 +118,8 @@ static bool is_silent(const Source *s) {
 }
 
 void display_silence(const Options *o, const Source *s) {
-        char text[SUMMARY_SILENCE_MAX];
-
         if (is_silent(s))
-                talk(o, "%s has no calls: %s.", s->meta->name, summary_silence(text, s->meta));
+                talk(o, "%s has no calls: %s.", s->meta->name, SUMMARY_SILENCE(s->meta));
 }
 
 void display_dropped(const Options *o, const SessionMeta *m) {
@@ -139,10 +130,8 @@ void display_dropped(const Options *o, const SessionMeta *m) {
 }
 
 void display_clock(const Options *o, const SessionMeta *m) {
-        char text[SUMMARY_MAX];
-
         for (size_t i = 0; i < MIN(m->clock_steps.n, (size_t) CLOCK_LINES_MAX); i++)
-                talk(o, "%s: at %s.", m->name, summary_clock_step(text, m, i));
+                talk(o, "%s: at %s.", m->name, SUMMARY_CLOCK_STEP(m, i));
         if (m->clock_steps.n > CLOCK_LINES_MAX)
                 talk(o, "%s: and %zu more of these; \"ftracectl show %s\" lists them.", m->name,
                      m->clock_steps.n - CLOCK_LINES_MAX, m->name);

@@ -7,7 +7,6 @@
  */
 
 #include <fcntl.h>
-#include <stdio.h>
 
 #include "base/buf.h"
 #include "base/io.h"
@@ -94,20 +93,16 @@ static int pipe_or_error(const Drawing *d, int r) {
 }
 
 int drawing_pump(Drawing *d, uint64_t until_ns) {
-        int r = playback_refresh(d->playback);
+        int r = playback_refresh(d->playback) ?: draw_until(d, until_ns);
 
-        if (r >= 0)
-                r = draw_until(d, until_ns);
         if (r >= 0)
                 r = buf_flush(&d->out);
         return pipe_or_error(d, r);
 }
 
 static int finish(Drawing *d, Census *ret, bool live, Strv *damage) {
-        int r = playback_refresh(d->playback);
+        int r = playback_refresh(d->playback) ?: draw_until(d, STREAM_NO_LIMIT);
 
-        if (r >= 0)
-                r = draw_until(d, STREAM_NO_LIMIT);
         if (r >= 0)
                 r = buf_flush(&d->out);
         if (r < 0)

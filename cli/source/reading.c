@@ -5,8 +5,6 @@
  * place that asks the one or the other.
  */
 
-#include "base/log.h"
-#include "cli/options/status.h"
 #include "cli/source/damage.h"
 #include "cli/source/display.h"
 #include "cli/source/reading.h"
@@ -67,9 +65,8 @@ static int rank_text(Reading *r, const Options *o, const char *word) {
                 return failed(STATUS_USAGE,
                               "standard input can be read only once, and --slowest or a percentile "
                               "of --keep-slower needs all of it first: give a file.");
-        status = source_find(&found, o, word);
-        if (status == STATUS_OK)
-                status = text_source_take_fd(&other.text, o, word, found.fd);
+        status =
+                source_find(&found, o, word) ?: text_source_take_fd(&other.text, o, word, found.fd);
         if (status != STATUS_OK)
                 return status;
         text_trace_keep_going(other.text.trace, true);
@@ -152,8 +149,7 @@ int reading_finish(const Reading *r, const Options *o) {
         e = damage_describe(r->playback, session_state_is_live(m->state), &damage);
         if (e < 0)
                 return display_status(e, m, o, NULL);
-        for (size_t i = 0; i < damage.n; i++)
-                log_warning("%s.", damage.items[i]);
+        warn_each(&damage);
         display_clock(o, m);
         display_left_out(o, m);
         display_loss(m);

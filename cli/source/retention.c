@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "base/strv.h"
 #include "cli/source/retention.h"

@@ -7,14 +7,11 @@
  */
 
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "base/log.h"
 #include "base/name.h"
 #include "base/typo.h"
 #include "cli/contact/contact.h"
-#include "cli/options/status.h"
 #include "cli/source/retention.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
@@ -50,14 +47,12 @@ static int out_of_memory(void) {
 }
 
 int source_check_name(const char *name) {
-        char quoted[NAME_QUOTE_MAX];
-
         if (session_name_is_valid(name))
                 return STATUS_OK;
         return failed(STATUS_USAGE,
                       "\"%s\" cannot be the name of a session: letters, digits, \".\", \"_\" and "
                       "\"-\", at most %i, the first a letter or a digit.",
-                      name_quote(quoted, name), SESSION_NAME_MAX);
+                      NAME_QUOTED(name), SESSION_NAME_MAX);
 }
 
 static int not_found(const Store *store, const char *name, const char *where) {
@@ -264,9 +259,7 @@ static int list_store(json_t **ret, const Options *o, uint64_t n_newest, bool is
 
         if (status != STATUS_OK)
                 return status;
-        r = uptime_load(&vacuum.uptime, store_fd(store));
-        if (r >= 0)
-                r = store_list(store, &names);
+        r = uptime_load(&vacuum.uptime, store_fd(store)) ?: store_list(store, &names);
         if (r < 0)
                 return store_failure(o, "the sessions", r);
         items = calloc(names.n + 1, sizeof(*items));
@@ -417,7 +410,7 @@ static char *list_buffers(const DatFile *f, bool but_chosen) {
 /* 0, DAT_FILE_E_NO_BUFFER, -ENOMEM. */
 static int choose_buffer(DatFile *f, const Options *o, const char *path, char **ret_problem) {
         _cleanup_free_ char *names = NULL;
-        char text[NAME_QUOTE_MAX], quoted[NAME_QUOTE_MAX];
+        char text[NAME_QUOTE_MAX];
         int r = o->buffer ? dat_file_choose_buffer(f, o->buffer) : 0;
 
         if (r != 0 && streq(o->buffer, TOP_BUFFER))
@@ -426,8 +419,8 @@ static int choose_buffer(DatFile *f, const Options *o, const char *path, char **
         if (!names)
                 return -ENOMEM;
         if (r != 0)
-                return asprintf(ret_problem, "has no buffer \"%s\", but %s",
-                                name_quote(quoted, o->buffer), *names ? names : "none at all") < 0
+                return asprintf(ret_problem, "has no buffer \"%s\", but %s", NAME_QUOTED(o->buffer),
+                                *names ? names : "none at all") < 0
                                ? -ENOMEM
                                : r;
         if (!o->buffer && *names)
@@ -452,9 +445,8 @@ static int open_dat(Source **ret, const Options *o, const char *path, int fd, bo
         if (r != 0)
                 return open_failure(path, r, problem);
         s->from_store = true;
-        r = dat_file_to_dir(&s->dir, TAKE_PTR(f), slash ? slash + 1 : path);
-        if (r == 0)
-                r = session_dir_read_meta(s->dir, &s->meta);
+        r = dat_file_to_dir(&s->dir, TAKE_PTR(f), slash ? slash + 1 : path)
+                    ?: session_dir_read_meta(s->dir, &s->meta);
         if (r == 0)
                 r = dat_losses_note(s->meta, s->dir, is_described);
         if (r == 0)
@@ -510,13 +502,11 @@ int source_open_client(Source **ret, const Options *o, Client *c, const char *na
 
 /* Of a session, which has one buffer. */
 static int check_session_word(const Options *o, const char *name) {
-        char quoted[NAME_QUOTE_MAX];
-
         if (!o->buffer)
                 return source_check_name(name);
         return failed(STATUS_USAGE,
                       "--buffer: \"%s\" is a session, and only a trace.dat has several buffers.",
-                      name_quote(quoted, name));
+                      NAME_QUOTED(name));
 }
 
 int source_open_session(Source **ret, const Options *o, const char *name) {

@@ -3,15 +3,11 @@
 /* Whatever the text, its good lines are read; what was wrong is said at the end, with its place. */
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/io.h"
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/status.h"
-#include "cli/source/source.h"
 #include "cli/source/text-source.h"
 #include "cli/terminal/terminal.h"
 
@@ -31,7 +27,6 @@ static bool begins_as_utf16(int fd) {
 
 static void say_damage(const TextSource *s) {
         uint64_t n_damaged = text_trace_count(s->trace)->n_remarks[TEXT_DAMAGED], n_said = 0;
-        char text[UNIT_TEXT_MAX];
         const TextNote *notes;
         size_t n;
 
@@ -44,7 +39,7 @@ static void say_damage(const TextSource *s) {
                 }
         if (n_damaged > n_said)
                 log_error("%s: %s lines more are damaged.", s->name,
-                          format_count(text, n_damaged - n_said));
+                          FORMAT_COUNT(n_damaged - n_said));
 }
 
 /* There are not so many as --nth-trace says. */
@@ -77,7 +72,7 @@ static const char *kinds_read(char text[static KINDS_TEXT_MAX]) {
 static int no_trace(const TextSource *s) {
         const TextCount *c = text_trace_count(s->trace);
         const ForeignText *foreign;
-        char text[UNIT_TEXT_MAX], kinds[KINDS_TEXT_MAX];
+        char kinds[KINDS_TEXT_MAX];
         uint64_t line;
 
         foreign = text_trace_foreign(s->trace, &line);
@@ -94,7 +89,7 @@ static int no_trace(const TextSource *s) {
                           (unsigned long long) line, foreign->name, foreign->reason);
         else
                 log_error("there is no trace in %s: none of its first %s lines is one of %s.",
-                          s->name, format_count(text, c->n_lines), kinds_read(kinds));
+                          s->name, FORMAT_COUNT(c->n_lines), kinds_read(kinds));
         return STATUS_FAILED;
 }
 
@@ -191,7 +186,6 @@ int text_source_next(TextSource *s, Step *ret) {
 static void add_skipped(const TextSource *s, TextRemark remark, const char *one, const char *many,
                         Buf *out) {
         uint64_t n_skipped = text_trace_count(s->trace)->n_remarks[remark];
-        char text[UNIT_TEXT_MAX], quoted[NAME_QUOTE_MAX];
         const TextNote *notes, *first = NULL;
         size_t n;
 
@@ -205,10 +199,10 @@ static void add_skipped(const TextSource *s, TextRemark remark, const char *one,
         if (n_skipped == 1)
                 buf_printf(out, "; %s", one);
         else
-                buf_printf(out, "; %s %s", format_count(text, n_skipped), many);
+                buf_printf(out, "; %s %s", FORMAT_COUNT(n_skipped), many);
         if (first && first->text[0])
                 buf_printf(out, "%sline %llu: \"%s\"", n_skipped == 1 ? ", " : ", the first is ",
-                           (unsigned long long) first->line, name_quote(quoted, first->text));
+                           (unsigned long long) first->line, NAME_QUOTED(first->text));
 }
 
 /* Where the traces begin that were not read, or what --nth-trace makes of them. */
@@ -242,13 +236,12 @@ static void say_what_was_read(const TextSource *s, const Options *o) {
         const TextCount *c = text_trace_count(s->trace);
         uint64_t n_lines = c->n_lines - c->n_elsewhere - c->n_remarks[TEXT_NOT_TRACE] -
                            c->n_remarks[TEXT_DAMAGED] - c->n_remarks[TEXT_ELISION];
-        char read[UNIT_TEXT_MAX], all[UNIT_TEXT_MAX];
         _cleanup_buf_ Buf out = BUF_INIT;
         _cleanup_free_ char *text = NULL;
 
         buf_printf(&out, "%s: %s%s%s%s, %s of %s lines", s->name, form->name, envelope ? " (" : "",
-                   envelope ?: "", envelope ? ")" : "", format_count(read, n_lines),
-                   format_count(all, c->n_lines));
+                   envelope ?: "", envelope ? ")" : "", FORMAT_COUNT(n_lines),
+                   FORMAT_COUNT(c->n_lines));
         add_skipped(s, TEXT_NOT_TRACE, "1 is not of a trace, and was skipped",
                     "lines are not of a trace, and were skipped", &out);
         add_skipped(s, TEXT_ELISION, "in 1 place lines were left out before",
@@ -276,15 +269,15 @@ void text_source_say_untimed(const TextSource *s) {
 
 int text_source_finish(const TextSource *s, const Options *o) {
         const TextCount *c = text_trace_count(s->trace);
-        char text[UNIT_TEXT_MAX], more[UNIT_TEXT_MAX + 48] = "";
+        char more[UNIT_TEXT_MAX + 48] = "";
 
         say_what_was_read(s, o);
         if (c->n_lost > 0 && s->n_uncounted > 0)
                 (void) snprintf(more, sizeof(more), ", and some more in %s place%s",
-                                format_count(text, s->n_uncounted), s->n_uncounted == 1 ? "" : "s");
+                                FORMAT_COUNT(s->n_uncounted), s->n_uncounted == 1 ? "" : "s");
         if (c->n_losses > 0 && c->n_lost > 0)
                 log_warning("%s: the tracer had lost %s events%s.", s->name,
-                            format_count(text, c->n_lost), more);
+                            FORMAT_COUNT(c->n_lost), more);
         else if (c->n_losses > 0)
                 log_warning("%s: the tracer had lost events.", s->name);
         say_damage(s);

@@ -2,7 +2,6 @@
 
 /* The clock is looked at once for thousands of steps, and the line written when it is due. */
 
-#include <stdio.h>
 #include <sys/ioctl.h>
 
 #include "base/now.h"
@@ -20,12 +19,11 @@ void progress_begin(Progress *ret, const Options *o, const char *what) {
 char *progress_format(char text[static PROGRESS_TEXT_MAX], const char *what, uint64_t done,
                       uint64_t total, size_t columns) {
         unsigned percent, n_bar;
-        char count[UNIT_TEXT_MAX];
         int n;
 
         columns = MIN(columns, (size_t) PROGRESS_TEXT_MAX - 1);
         if (total == 0)
-                n = snprintf(text, PROGRESS_TEXT_MAX, "%s: %s", what, format_count(count, done));
+                n = snprintf(text, PROGRESS_TEXT_MAX, "%s: %s", what, FORMAT_COUNT(done));
         else {
                 done = MIN(done, total);
                 percent = (unsigned) ((double) done * 100 / (double) total);

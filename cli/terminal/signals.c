@@ -2,9 +2,7 @@
 
 /* One set of signals for every verb that records; what they mean is the verb's affair. */
 
-#include <errno.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include "cli/terminal/signals.h"
 

@@ -7,7 +7,6 @@
  */
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "base/figure.h"
@@ -55,10 +54,7 @@ char *summary_brief_roots(char text[static SUMMARY_MAX], const Brief *b, size_t 
 }
 
 char *summary_time(char text[static SUMMARY_MAX], uint64_t realtime_ns) {
-        char date[FIGURE_MAX];
-
-        (void) snprintf(text, SUMMARY_MAX, "%s",
-                        realtime_ns == 0 ? "-" : figure_date(date, realtime_ns));
+        (void) snprintf(text, SUMMARY_MAX, "%s", realtime_ns == 0 ? "-" : FIGURE_DATE(realtime_ns));
         return text;
 }
 
@@ -85,38 +81,33 @@ char *summary_clock_step(char text[static SUMMARY_MAX], const SessionMeta *m, si
         const ClockTuple *now = &m->clock_steps.items[i],
                          *before = i > 0 ? &m->clock_steps.items[i - 1] : &m->start;
         ClockShift shift = clock_shift(before, now);
-        char slept[UNIT_TEXT_MAX], set[UNIT_TEXT_MAX], time[SUMMARY_MAX], set_text[64] = "",
-                                                                          slept_text[64] = "";
+        char set_text[64] = "", slept_text[64] = "";
         bool is_back = shift.set_ns < 0;
 
         if (shift.slept_ns >= CLOCK_STEP_NS_MIN)
                 (void) snprintf(slept_text, sizeof(slept_text), ", the host slept for %s",
-                                format_duration(slept, (uint64_t) shift.slept_ns));
+                                FORMAT_DURATION((uint64_t) shift.slept_ns));
         if (shift.set_ns >= CLOCK_STEP_NS_MIN || shift.set_ns <= -CLOCK_STEP_NS_MIN)
                 (void) snprintf(set_text, sizeof(set_text), ", the clock was set %s by %s",
                                 is_back ? "back" : "forward",
-                                format_duration(set, is_back ? 0 - (uint64_t) shift.set_ns
-                                                             : (uint64_t) shift.set_ns));
-        (void) snprintf(text, SUMMARY_MAX, "%.64s%s%s", summary_time(time, now->realtime_ns),
-                        set_text, slept_text);
+                                FORMAT_DURATION(is_back ? 0 - (uint64_t) shift.set_ns
+                                                        : (uint64_t) shift.set_ns));
+        (void) snprintf(text, SUMMARY_MAX, "%.64s%s%s", SUMMARY_TIME(now->realtime_ns), set_text,
+                        slept_text);
         return text;
 }
 
 char *summary_dropped(char text[static SUMMARY_MAX], const SessionMeta *m) {
-        char size[UNIT_TEXT_MAX], since[SUMMARY_MAX];
-
         text[0] = 0;
         if (m->bytes_dropped > 0)
-                (void) snprintf(text, SUMMARY_MAX,
-                                "%s of older data dropped by the ring, kept since %.64s",
-                                format_bytes(size, m->bytes_dropped),
-                                summary_time(since, m->kept_since.realtime_ns));
+                (void) snprintf(
+                        text, SUMMARY_MAX, "%s of older data dropped by the ring, kept since %.64s",
+                        FORMAT_BYTES(m->bytes_dropped), SUMMARY_TIME(m->kept_since.realtime_ns));
         return text;
 }
 
 char *summary_unseen(char text[static SUMMARY_MAX], const SessionMeta *m) {
-        char hooked[UNIT_TEXT_MAX], calls[UNIT_TEXT_MAX], after[UNIT_TEXT_MAX],
-                from[64] = "", seen[96] = "while lean learned";
+        char from[64] = "", seen[96] = "while lean learned";
         uint64_t n = m->learned_calls;
 
         text[0] = 0;
@@ -124,15 +115,14 @@ char *summary_unseen(char text[static SUMMARY_MAX], const SessionMeta *m) {
                 return text;
         if (m->narrowed_ns > m->start.trace_ns)
                 (void) snprintf(from, sizeof(from), " from %s on",
-                                format_duration(after, m->narrowed_ns - m->start.trace_ns));
+                                FORMAT_DURATION(m->narrowed_ns - m->start.trace_ns));
         if (n > 0)
                 (void) snprintf(seen, sizeof(seen), "in the %s call%s that lean learned from",
-                                format_count(calls, n), n == 1 ? "" : "s");
+                                FORMAT_COUNT(n), n == 1 ? "" : "s");
         (void) snprintf(text, SUMMARY_MAX,
                         "%s function%s hooked%s; any other, not seen %s, is not recorded, and its "
                         "time is its caller's",
-                        format_count(hooked, m->n_hooked), m->n_hooked == 1 ? " is" : "s are", from,
-                        seen);
+                        FORMAT_COUNT(m->n_hooked), m->n_hooked == 1 ? " is" : "s are", from, seen);
         return text;
 }
 
@@ -173,16 +163,15 @@ const char *summary_brief_state(const Brief *b) {
 
 /* "2,646 events", "1 page", "2,646 events and 1 page" */
 static char *lost_things(char text[static SUMMARY_MAX], uint64_t n_events, uint64_t n_pages) {
-        char events[UNIT_TEXT_MAX], pages[UNIT_TEXT_MAX];
         int n = 0;
 
         text[0] = 0;
         if (n_events > 0)
-                n = snprintf(text, SUMMARY_MAX, "%s event%s", format_count(events, n_events),
+                n = snprintf(text, SUMMARY_MAX, "%s event%s", FORMAT_COUNT(n_events),
                              n_events == 1 ? "" : "s");
         if (n_pages > 0)
                 (void) snprintf(text + n, (size_t) (SUMMARY_MAX - n), "%s%s page%s",
-                                n > 0 ? " and " : "", format_count(pages, n_pages),
+                                n > 0 ? " and " : "", FORMAT_COUNT(n_pages),
                                 n_pages == 1 ? "" : "s");
         return text;
 }
@@ -292,7 +281,7 @@ uint64_t summary_better_buffer(const SessionMeta *m, const CpuAccount *c) {
 }
 
 static void loss_line(Buf *out, const SessionMeta *m, const CpuAccount *c) {
-        char things[SUMMARY_MAX], text[UNIT_TEXT_MAX];
+        char things[SUMMARY_MAX];
         bool is_file = session_meta_is_of_file(m); /* of whatever options another program has */
         uint64_t better = is_file ? 0 : summary_better_buffer(m, c);
         const char *separator = "";
@@ -311,7 +300,7 @@ static void loss_line(Buf *out, const SessionMeta *m, const CpuAccount *c) {
                 buf_printf(out, "%spages not stored", separator);
         if (better > 0)
                 buf_printf(out, "); --buffer-size=%s would have held them.\n",
-                           format_bytes(text, better));
+                           FORMAT_BYTES(better));
         else if (c->overrun + c->dropped_events > 0 && !is_file)
                 buf_adds(out, "); trace less: fewer functions, --depth or --notrace.\n");
         else
@@ -319,13 +308,11 @@ static void loss_line(Buf *out, const SessionMeta *m, const CpuAccount *c) {
 }
 
 void summary_loss_lines(Buf *out, const SessionMeta *m) {
-        char text[SUMMARY_MAX];
-
         for (size_t i = 0; i < m->n_cpus; i++)
                 if (cpu_account_events_lost(&m->cpus[i]) > 0 || m->cpus[i].pages_lost > 0)
                         loss_line(out, m, &m->cpus[i]);
         for (size_t i = 0; i < MIN(m->gaps.n, (size_t) GAP_LINES_MAX); i++)
-                buf_printf(out, "%s.\n", summary_gap(text, m, &m->gaps.items[i]));
+                buf_printf(out, "%s.\n", SUMMARY_GAP(m, &m->gaps.items[i]));
         if (m->gaps.n > GAP_LINES_MAX)
                 buf_printf(out, "And %zu gaps more: ftracectl verify %s\n",
                            m->gaps.n - GAP_LINES_MAX, m->name);

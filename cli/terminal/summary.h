@@ -69,3 +69,14 @@ void summary_loss_lines(Buf *out, const SessionMeta *m);
 /* The size of buffer that would have held what @c lost, a power of two; 0: none up to 1 GiB, or
  * it did not lose for want of room. */
 uint64_t summary_better_buffer(const SessionMeta *m, const CpuAccount *c);
+
+/* The same, each in memory of its own until the end of the block. */
+#define SUMMARY_ROOTS(m, max) summary_roots((char[SUMMARY_MAX]){}, (m), (max))
+#define SUMMARY_BRIEF_ROOTS(b, max) summary_brief_roots((char[SUMMARY_MAX]){}, (b), (max))
+#define SUMMARY_TIME(realtime_ns) summary_time((char[SUMMARY_MAX]){}, (realtime_ns))
+#define SUMMARY_LOSS(m) summary_loss((char[SUMMARY_MAX]){}, (m))
+#define SUMMARY_MOMENT(m, ns, n_digits) summary_moment((char[SUMMARY_MAX]){}, (m), (ns), (n_digits))
+#define SUMMARY_CLOCK_STEP(m, i) summary_clock_step((char[SUMMARY_MAX]){}, (m), (i))
+#define SUMMARY_SILENCE(m) summary_silence((char[SUMMARY_SILENCE_MAX]){}, (m))
+#define SUMMARY_EVENTS(m) summary_events((char[UNIT_TEXT_MAX]){}, (m))
+#define SUMMARY_GAP(m, gap) summary_gap((char[SUMMARY_MAX]){}, (m), (gap))

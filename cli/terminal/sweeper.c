@@ -4,23 +4,11 @@
  * its own, so that the terminal's signals do not. */
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include "base/io.h"
 #include "cli/terminal/sweeper.h"
-
-#define N_OPEN 16 /* directories at a time */
-
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw) {
-        return remove(path);
-}
-
-int sweeper_remove(const char *path) {
-        return nftw(path, remove_one, N_OPEN, FTW_DEPTH | FTW_PHYS) < 0 ? ORIGIN(-errno) : 0;
-}
 
 /* Nobody must wait for us to close what is theirs. */
 static void close_all_but(int fd) {
@@ -35,7 +23,7 @@ static _Noreturn void sweep(const char *path, int fd) {
         close_all_but(fd);
         while (read(fd, &byte, 1) < 0 && errno == EINTR)
                 ;
-        (void) sweeper_remove(path);
+        (void) tree_remove(AT_FDCWD, path);
         _exit(0);
 }
 

@@ -13,5 +13,3 @@
 
 /* @path: removed once the descriptor that is returned is closed.  -errno: nobody will. */
 int sweeper_start(const char *path);
-/* Removes @path and what is below it.  0 or -errno. */
-int sweeper_remove(const char *path);

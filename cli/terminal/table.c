@@ -5,11 +5,7 @@
  * passes, one for the widths and one to print.
  */
 
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-
+#include "base/name.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 
@@ -40,6 +36,23 @@ void table_add(Table *t, const char *format, ...) {
                         text = NULL;
         }
         t->error = text ? strv_take(&t->cells, text) : -ENOMEM;
+}
+
+void table_add_time(Table *t, uint64_t ns) {
+        table_add(t, "%s", FIGURE_EXACT(ns));
+}
+
+void table_add_function(Table *t, const Function *function) {
+        table_add(t, "%s", NAME_QUOTED(function->label));
+}
+
+void table_function_json(json_t *object, const Function *f) {
+        (void) json_object_set_new(object, "function", json_stringn(f->label, f->n_name));
+        (void) json_object_set_new(
+                object, "module",
+                f->n_label > f->n_name + 3
+                        ? json_stringn(f->label + f->n_name + 2, f->n_label - f->n_name - 3)
+                        : json_null());
 }
 
 size_t table_n_rows(const Table *t) {

@@ -9,8 +9,12 @@
  * are not numbers are cut, down to TABLE_COLUMN_MIN.
  */
 
+#include <jansson.h>
+
 #include "base/buf.h"
+#include "base/figure.h"
 #include "base/strv.h"
+#include "calls/function.h"
 
 #define TABLE_COLUMN_MIN 8
 
@@ -24,6 +28,12 @@ typedef struct Table {
 
 void table_init(Table *t, const char *titles);
 void table_add(Table *t, const char *format, ...) _printf_(2, 3);
+/* A cell with figure_exact(). */
+void table_add_time(Table *t, uint64_t ns);
+/* "nf_conntrack_in [nf_conntrack]", quoted where a terminal wants it. */
+void table_add_function(Table *t, const Function *function);
+/* The same in JSON: "function" and "module" (a string or null) into @object. */
+void table_function_json(json_t *object, const Function *function);
 size_t table_n_rows(const Table *t);
 /* Two spaces between columns, none at the end of a line; 0 or -ENOMEM. */
 int table_print(const Table *t, Buf *out, bool legend);

@@ -8,15 +8,11 @@
 
 #include <langinfo.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <fcntl.h>
 
-#include "base/io.h"
 #include "base/unit.h"
-#include "cli/options/status.h"
 #include "cli/terminal/terminal.h"
 
 void talk(const Options *o, const char *format, ...) {

@@ -2,7 +2,6 @@
 
 /* What tracing costs is found along the way, by one more that is told of the calls. */
 
-#include "cli/options/status.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
 
@@ -12,11 +11,13 @@ int counting_failure(int r) {
         return failed_errno(r, "Failed to add up calls: %m");
 }
 
-int counting_init(Counting *ret) {
+int counting_init(Counting *ret, bool with_floor) {
         int r;
 
         *ret = (Counting){};
-        r = pairing_new(&ret->pairing) ?: floor_new(&ret->floor, ret->pairing);
+        r = pairing_new(&ret->pairing);
+        if (r >= 0 && with_floor)
+                r = floor_new(&ret->floor, ret->pairing);
         return r < 0 ? counting_failure(r) : STATUS_OK;
 }
 
@@ -26,30 +27,26 @@ int counting_open(Counting *c, const Options *o, const char *word) {
         return reading_open(&c->reading, o, word);
 }
 
-int counting_pair(Reading *reading, Pairing *pairing) {
+int counting_run(Counting *c, const Options *o) {
         int r;
 
         for (;;) {
                 Step step;
 
-                r = reading_next(reading, &step);
+                r = reading_next(&c->reading, &step);
                 if (r < 0)
                         return -r;
                 if (r == 0)
                         break;
-                r = pairing_step(pairing, &step);
+                r = pairing_step(c->pairing, &step);
                 if (r < 0)
                         return counting_failure(r);
         }
-        r = pairing_finish(pairing);
-        return r < 0 ? counting_failure(r) : STATUS_OK;
-}
-
-int counting_run(Counting *c, const Options *o) {
-        int status = counting_pair(&c->reading, c->pairing);
-
-        if (status != STATUS_OK)
-                return status;
+        r = pairing_finish(c->pairing);
+        if (r < 0)
+                return counting_failure(r);
+        if (!c->floor)
+                return STATUS_OK;
         c->overhead = overhead_of(c->floor);
         if (o->analysis.corrected && !c->overhead.has_cost)
                 return failed(

@@ -17,17 +17,15 @@
 typedef struct Counting {
         Reading reading;
         Pairing *pairing;
-        Floor *floor;
+        Floor *floor;      /* NULL: nobody asks what tracing costs */
         Overhead overhead; /* after counting_run() */
 } Counting;
 
 /* All of these: an exit status, after having said why. */
-int counting_init(Counting *ret);
+int counting_init(Counting *ret, bool with_floor);
 /* @c must stay where it is from now on. */
 int counting_open(Counting *c, const Options *o, const char *word);
 int counting_run(Counting *c, const Options *o);
-/* All steps of @reading into @pairing, which is finished then. */
-int counting_pair(Reading *reading, Pairing *pairing);
 int counting_read(Counting *c, const Options *o, const char *word);
 /* What the source was short of; also why nothing is shown, if nothing was recorded. */
 int counting_end(const Counting *c, const Options *o);

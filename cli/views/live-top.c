@@ -11,7 +11,6 @@
 #include "analyze/overhead.h"
 #include "base/now.h"
 #include "base/unit.h"
-#include "cli/options/status.h"
 #include "cli/views/counting.h"
 #include "cli/views/live-top.h"
 #include "cli/views/top-view.h"
@@ -22,8 +21,7 @@
 struct LiveTop {
         const Options *o;
         BreakdownBy by;
-        Pairing *pairing;
-        Floor *floor;
+        Counting counting; /* without a reading */
         Breakdown *breakdown;
         bool in_place; /* stdout is a terminal */
         bool has_keys; /* stdin is one, and sends each key */
@@ -34,20 +32,19 @@ struct LiveTop {
 int live_top_step(void *userdata, const Step *step) {
         LiveTop *t = userdata;
 
-        return pairing_step(t->pairing, step);
+        return pairing_step(t->counting.pairing, step);
 }
 
 static void add_state(const LiveTop *t, const Census *census, uint64_t now, Buf *out) {
-        uint64_t n = pairing_n_calls(t->pairing), passed_ns = now - t->drawn_ns;
-        char calls[UNIT_TEXT_MAX], rate[UNIT_TEXT_MAX], lost[UNIT_TEXT_MAX];
+        uint64_t n = pairing_n_calls(t->counting.pairing), passed_ns = now - t->drawn_ns;
 
-        buf_printf(out, "%s calls", format_count(calls, n));
+        buf_printf(out, "%s calls", FORMAT_COUNT(n));
         if (t->drawn_ns > 0 && passed_ns > 0)
                 buf_printf(out, ", %s a second",
-                           format_count(rate, (uint64_t) ((double) (n - t->n_drawn) * 1e9 /
-                                                          (double) passed_ns)));
+                           FORMAT_COUNT((uint64_t) ((double) (n - t->n_drawn) * 1e9 /
+                                                    (double) passed_ns)));
         if (census->n_lost > 0)
-                buf_printf(out, ", %s events lost", format_count(lost, census->n_lost));
+                buf_printf(out, ", %s events lost", FORMAT_COUNT(census->n_lost));
         else
                 buf_adds(out, census->n_gaps > 0 ? ", events lost" : ", nothing lost");
         buf_adds(out, t->has_keys ? "; q ends\n" : "\n");
@@ -70,28 +67,29 @@ static size_t n_rows(const LiveTop *t, size_t n) {
 int live_top_draw(LiveTop *t, const Census *census, bool is_last) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_top_view_ TopView v = {};
-        Overhead overhead = overhead_of(t->floor);
+        const Overhead *overhead;
         uint64_t now = now_ns(CLOCK_MONOTONIC);
         int r;
 
         if (!is_last && now - t->drawn_ns < INTERVAL_NS)
                 return 0;
-        r = pairing_tell(t->pairing);
+        r = pairing_tell(t->counting.pairing);
         if (r < 0)
                 return r;
+        t->counting.overhead = overhead_of(t->counting.floor);
+        overhead = &t->counting.overhead;
         r = top_view_init(&v, t->o, t->breakdown, t->by,
-                          t->o->analysis.corrected && overhead.has_cost ? &overhead.cost : NULL,
-                          pairing_total_ns(t->pairing));
+                          t->o->analysis.corrected && overhead->has_cost ? &overhead->cost : NULL,
+                          pairing_total_ns(t->counting.pairing));
         if (r < 0)
                 return r;
         buf_add_code(&out, t->in_place ? "\033[H\033[J" : t->drawn_ns > 0 ? "\n" : "");
         add_state(t, census, now, &out);
-        overhead_describe(&overhead, &out);
-        buf_adds(&out, overhead.shown.n > 0 ? "\n" : "");
+        counting_headline(&t->counting, &out);
         if (v.n > 0)
                 r = top_view_print(&v, &out, n_rows(t, v.n), !t->o->no_legend);
         t->drawn_ns = now;
-        t->n_drawn = pairing_n_calls(t->pairing);
+        t->n_drawn = pairing_n_calls(t->counting.pairing);
         return r < 0 ? r : buf_flush(&out);
 }
 
@@ -129,12 +127,10 @@ int live_top_new(LiveTop **ret, const Options *o) {
         if (!t)
                 return counting_failure(-ENOMEM);
         t->o = o;
-        status = top_view_check(o, &t->by);
+        status = top_view_check(o, &t->by) ?: counting_init(&t->counting, true);
         if (status != STATUS_OK)
                 return status;
-        r = pairing_new(&t->pairing) ?: floor_new(&t->floor, t->pairing);
-        if (r >= 0)
-                r = breakdown_new(&t->breakdown, t->by, t->pairing);
+        r = breakdown_new(&t->breakdown, t->by, t->counting.pairing);
         if (r < 0)
                 return counting_failure(r);
         t->in_place = isatty(STDOUT_FILENO);
@@ -149,8 +145,7 @@ LiveTop *live_top_free(LiveTop *t) {
         if (t->has_keys)
                 (void) tcsetattr(STDIN_FILENO, TCSANOW, &t->before);
         breakdown_free(t->breakdown);
-        floor_free(t->floor);
-        pairing_free(t->pairing);
+        counting_done(&t->counting);
         free(t);
         return NULL;
 }

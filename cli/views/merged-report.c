@@ -8,11 +8,8 @@
  * A step points into its reading until the next one is read, so that one of each is held.
  */
 
-#include <string.h>
-
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/status.h"
 #include "cli/source/display.h"
 #include "cli/source/reading.h"
 #include "cli/terminal/summary.h"
@@ -65,10 +62,9 @@ static const SessionMeta *lane_meta(const Lane *l) {
 
 /* Whether its times can be put beside those of others. */
 static int check_clock(const Lane *l) {
-        char quoted[NAME_QUOTE_MAX];
+        const char *quoted = NAME_QUOTED(l->word);
         const SessionMeta *m;
 
-        name_quote(quoted, l->word);
         if (l->reading.text.trace)
                 return failed(STATUS_USAGE,
                               "\"%s\" is a text, which does not say when it was: only recordings "
@@ -208,11 +204,10 @@ static void put_legend(Merge *m) {
                 const SessionMeta *s = lane_meta(&m->lanes[i]);
                 const char *label = m->lanes[i].label, *host = s->host ?: "?";
                 bool says_host = startswith(label, host);
-                char start[SUMMARY_MAX];
 
                 buf_printf(&m->out, "# %s: %s%s%s, Linux %s, from %s\n", label, s->name,
                            says_host ? "" : " on ", says_host ? "" : host, s->kernel ?: "?",
-                           summary_time(start, s->start.realtime_ns));
+                           SUMMARY_TIME(s->start.realtime_ns));
         }
         buf_adds(&m->out, "#\n");
 }

@@ -4,8 +4,7 @@
  * that is not wide those that can be done without. */
 
 #include "base/name.h"
-#include "cli/options/status.h"
-#include "cli/terminal/figures.h"
+#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/top-view.h"
 
@@ -94,17 +93,16 @@ static size_t key_by_name(const char *name) {
 int top_view_check(const Options *o, BreakdownBy *ret_by) {
         int by = o->by ? breakdown_by_from_name(o->by) : BREAKDOWN_BY_FUNCTION;
         const char *sort = o->analysis.sort;
-        char quoted[NAME_QUOTE_MAX];
 
         if (by < 0)
                 return failed(STATUS_USAGE,
                               "--by: \"%s\" is not one of function, module, task, cpu, root.",
-                              name_quote(quoted, o->by));
+                              NAME_QUOTED(o->by));
         if (sort && key_by_name(sort) == ELEMENTSOF(keys) && !streq(sort, "name"))
                 return failed(STATUS_USAGE,
                               "--sort: \"%s\" is not one of self, total, count, avg, min, max, "
                               "p50, p90, p99, name.",
-                              name_quote(quoted, sort));
+                              NAME_QUOTED(sort));
         *ret_by = (BreakdownBy) by;
         return STATUS_OK;
 }
@@ -204,26 +202,23 @@ json_t *top_view_json(const TopView *v, size_t n) {
 static void add_name(const TopView *v, Table *t, const BreakdownRow *row) {
         _cleanup_free_ char *text = row->name ? strndup(row->name, row->n_name) : NULL;
         const char *cut = row->n_cut > 0 ? "  (cut)" : "";
-        char quoted[NAME_QUOTE_MAX];
 
         if (v->by == BREAKDOWN_BY_CPU)
                 table_add(t, "CPU %u%s", row->cpu, cut);
         else if (v->by == BREAKDOWN_BY_TASK && row->pid < 0)
-                table_add(t, "%s%s", name_quote(quoted, text ?: ""), cut);
+                table_add(t, "%s%s", NAME_QUOTED(text ?: ""), cut);
         else if (v->by == BREAKDOWN_BY_TASK)
-                table_add(t, "%s-%d%s", name_quote(quoted, text ?: ""), row->pid, cut);
+                table_add(t, "%s-%d%s", NAME_QUOTED(text ?: ""), row->pid, cut);
         else if (v->by != BREAKDOWN_BY_MODULE && row->module)
-                table_add(t, "%s [%.*s]%s", name_quote(quoted, text ?: ""), (int) row->n_module,
+                table_add(t, "%s [%.*s]%s", NAME_QUOTED(text ?: ""), (int) row->n_module,
                           row->module, cut);
         else
-                table_add(t, "%s%s", name_quote(quoted, text ?: ""), cut);
+                table_add(t, "%s%s", NAME_QUOTED(text ?: ""), cut);
 }
 
 /* Of a call; where all were cut none is known. */
 static void add_round(Table *t, const BreakdownRow *row, uint64_t ns) {
-        char text[FIGURE_MAX];
-
-        table_add(t, "%s", row->quantiles.n > 0 ? figure_round(text, ns) : "-");
+        table_add(t, "%s", row->quantiles.n > 0 ? FIGURE_ROUND(ns) : "-");
 }
 
 int top_view_print(const TopView *v, Buf *out, size_t n, bool legend) {
@@ -258,22 +253,23 @@ int top_view_print(const TopView *v, Buf *out, size_t n, bool legend) {
         for (size_t i = 0; i < n; i++) {
                 const BreakdownRow *row = v->rows[i];
 
-                figure_add(&t, self_of(v, row));
+                table_add_time(&t, self_of(v, row));
                 table_add(&t, "%.1f%%",
                           100.0 * (double) self_of(v, row) / (double) MAX(v->all_ns, UINT64_C(1)));
-                figure_add(&t, total_of(v, row));
+                table_add_time(&t, total_of(v, row));
                 if (has_irqs)
-                        figure_add(&t, row->irq_ns);
+                        table_add_time(&t, row->irq_ns);
                 if (has_softirqs)
-                        figure_add(&t, row->softirq_ns);
+                        table_add_time(&t, row->softirq_ns);
                 if (has_wakes)
-                        figure_add(&t, row->wake_ns);
+                        table_add_time(&t, row->wake_ns);
                 if (wide && (has_irqs || has_softirqs || has_wakes))
-                        figure_add(&t, total_of(v, row) - MIN(total_of(v, row), row->aside_ns));
+                        table_add_time(&t, total_of(v, row) - MIN(total_of(v, row), row->aside_ns));
                 if (has_waits)
-                        figure_add(&t, row->blocked_ns);
+                        table_add_time(&t, row->blocked_ns);
                 if (has_waits && wide)
-                        figure_add(&t, total_of(v, row) - MIN(total_of(v, row), row->blocked_ns));
+                        table_add_time(&t,
+                                       total_of(v, row) - MIN(total_of(v, row), row->blocked_ns));
                 table_add(&t, "%llu", (unsigned long long) row->n);
                 add_round(&t, row, average_of(v, row));
                 if (wide) {

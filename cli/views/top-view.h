@@ -8,7 +8,6 @@
 #include "analyze/breakdown.h"
 #include "analyze/overhead.h"
 #include "cli/options/options.h"
-#include "cli/terminal/table.h"
 
 #define TOP_VIEW_LIMIT 30
 

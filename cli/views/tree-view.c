@@ -4,7 +4,7 @@
  * being added to. */
 
 #include "base/grow.h"
-#include "cli/terminal/figures.h"
+#include "cli/terminal/table.h"
 #include "cli/views/tree-view.h"
 
 static uint64_t total_of(const TreeView *v, const CallNode *n) {
@@ -50,11 +50,11 @@ static void add_node(const TreeView *v, Table *t, const CallNode *node) {
         _cleanup_free_ char *label = strndup(node->function->label, node->function->n_label);
         uint64_t total_ns = total_of(v, node);
 
-        figure_add(t, total_ns);
+        table_add_time(t, total_ns);
         table_add(t, "%.1f%%", 100.0 * (double) total_ns / (double) MAX(v->total_ns, UINT64_C(1)));
-        figure_add(t, self_of(v, node));
+        table_add_time(t, self_of(v, node));
         table_add(t, "%llu", (unsigned long long) node->n);
-        figure_add(t, average(total_ns, node->n));
+        table_add_time(t, average(total_ns, node->n));
         table_add(t, "%s%*s%s%s%s", is_hot(node) ? "> " : "  ", 2 * (node->level - 1), "",
                   label ?: "", node->is_irq ? "  (interrupt)" : "",
                   node->n_cut > 0 ? "  (cut)" : "");
@@ -72,7 +72,7 @@ static json_t *node_json(const TreeView *v, const CallNode *node) {
         uint64_t total_ns = total_of(v, node);
         json_t *o = json_object();
 
-        figure_function_json(o, node->function);
+        table_function_json(o, node->function);
         (void) json_object_update_new(
                 o, json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b}", "count",
                              (json_int_t) node->n, "cut", (json_int_t) node->n_cut, "self_ns",

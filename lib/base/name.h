@@ -42,3 +42,5 @@ bool cgroup_path_is_valid(const char *s);
  */
 #define NAME_QUOTE_MAX 96
 char *name_quote(char text[static NAME_QUOTE_MAX], const char *s);
+/* The same, in memory of its own until the end of the block. */
+#define NAME_QUOTED(s) name_quote((char[NAME_QUOTE_MAX]){}, (s))

@@ -25,7 +25,6 @@
 #include "base/io.h"
 #include "calls/census.h"
 #include "calls/playback.h"
-#include "cli/files/deep-check.h"
 #include "cli/files/verify.h"
 #include "cli/views/top-view.h"
 #include "cli/views/tree-view.h"
@@ -129,12 +128,12 @@ static bool input_open(Input *in, const uint8_t *data, size_t n) {
 /* What is complete lacks nothing, neither of its blocks nor of its calls. */
 static void check_pages(const Input *in) {
         _cleanup_verify_result_ VerifyResult v = {};
-        _cleanup_deep_check_ DeepCheck deep = {};
+        _cleanup_verify_blocks_ VerifyBlocks deep = {};
 
         FUZZ_CHECK(verify_session(in->dir, in->meta, NULL, &v) == 0);
         FUZZ_CHECK(v.complete == (v.problems.n == 0));
         FUZZ_CHECK(v.census.n_trees_complete <= v.census.n_trees);
-        FUZZ_CHECK(deep_check(in->dir, NULL, &deep) == 0);
+        FUZZ_CHECK(verify_blocks(in->dir, NULL, &deep) == 0);
         FUZZ_CHECK(deep.n_blocks_good <= deep.n_blocks && deep.n_sealed <= deep.n_segments);
         FUZZ_CHECK(deep.n_blocks_good == deep.n_blocks || deep.damages.n > 0);
 }

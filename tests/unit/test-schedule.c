@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "cli/schedule/calendar.h"
 #include "cli/schedule/capture-log.h"
 #include "cli/schedule/schedule.h"
 #include "scratch.h"
@@ -122,14 +121,14 @@ END_TEST
 
 START_TEST(the_next_time_is_read_without_its_day_of_the_week)
         {
-                _cleanup_free_ char *next = calendar_read_next(
+                _cleanup_free_ char *next = schedule_read_next(
                         "  Original form: 02:00\nNormalized form: *-*-* 02:00:00\n"
                         "    Next elapse: Mon 2026-11-23 02:00:00 UTC\n       From now: 1 day\n");
 
                 ck_assert_str_eq(next, "2026-11-23 02:00:00 UTC");
-                ck_assert_ptr_null(calendar_read_next("    Next elapse: never\n"));
-                ck_assert_ptr_null(calendar_read_next("    Next elapse: Mon \n"));
-                ck_assert_ptr_null(calendar_read_next(""));
+                ck_assert_ptr_null(schedule_read_next("    Next elapse: never\n"));
+                ck_assert_ptr_null(schedule_read_next("    Next elapse: Mon \n"));
+                ck_assert_ptr_null(schedule_read_next(""));
         }
 END_TEST
 

@@ -2,8 +2,6 @@
 
 /* What counts, in the form of a file, each line with where it is from; problems go to stderr. */
 
-#include "base/log.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "store/config.h"
@@ -54,8 +52,7 @@ int verb_cat_config(const Options *o) {
 
         if (r < 0)
                 return failed_errno(r, "Failed to read ftraced.conf: %m");
-        for (size_t i = 0; i < problems.n; i++)
-                log_warning("%s.", problems.items[i]);
+        warn_each(&problems);
         if (o->json != JSON_OFF)
                 return stdout_json(o, to_json(&c));
         print_text(&out, &c);

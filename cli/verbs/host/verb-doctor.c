@@ -8,15 +8,11 @@
  */
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include "base/io.h"
-#include "base/log.h"
 #include "cli/contact/contact.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
-#include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 
 #define SMALL_FILE_MAX ((size_t) 64 << 10)
@@ -32,10 +28,8 @@ static const Mark marks[] = {
         { "bad", "✗", "x", COLOUR_BAD },
 };
 
-static void add(json_t *checks, const char *name, const char *state, const char *fix,
-                const char *format, ...) _printf_(5, 6);
-static void add(json_t *checks, const char *name, const char *state, const char *fix,
-                const char *format, ...) {
+static _printf_(5, 6) void add(json_t *checks, const char *name, const char *state, const char *fix,
+                               const char *format, ...) {
         char text[512];
         json_t *check;
         va_list ap;

@@ -3,11 +3,8 @@
 /* One word, matched as `start` would understand it; as in the kernel's own list a module's function
  * has the module behind it. */
 
-#include <stdbool.h>
-
 #include "base/name.h"
 #include "cli/contact/contact.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/record/selection.h"
 #include "cli/terminal/terminal.h"
@@ -64,7 +61,6 @@ int verb_functions(const Options *o) {
         _cleanup_pager_ Pager pager = PAGER_INIT;
         _cleanup_strv_ Strv names = {};
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        char quoted[NAME_QUOTE_MAX];
         int status = contact_recorder(&c, o, NULL) ?: function_list_get(&list, o, c);
 
         if (status == STATUS_OK)
@@ -74,7 +70,7 @@ int verb_functions(const Options *o) {
         if (names.n == 0)
                 return failed(STATUS_NOT_FOUND,
                               "no function that can be traced here matches \"%s\".",
-                              name_quote(quoted, word));
+                              NAME_QUOTED(word));
         if (o->json != JSON_OFF)
                 return print_json(o, &names);
         pager_open(&pager, o, names.n);

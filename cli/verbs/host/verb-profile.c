@@ -5,14 +5,10 @@
  * those below --config-root, are read here.  Both come as the same JSON.
  */
 
-#include <sys/stat.h>
-
-#include "base/log.h"
 #include "base/name.h"
 #include "base/typo.h"
 #include "cli/contact/contact.h"
 #include "cli/options/action.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/record/selection.h"
 #include "cli/terminal/table.h"
@@ -31,14 +27,13 @@ static const char *text_of(const json_t *o, const char *key) {
 
 static int load_local(json_t **ret, const Options *o, const char *name) {
         _cleanup_profile_ Profile p = PROFILE_INIT;
-        char quoted[NAME_QUOTE_MAX];
         int r = PROFILE_E_NOT_FOUND;
 
         if (profile_name_is_valid(name))
                 r = profile_load(&p, o->config_root, name);
         if (r > 0)
                 return failed(STATUS_NOT_FOUND, "there is no profile \"%s\" below %s%s.",
-                              name_quote(quoted, name), o->config_root,
+                              NAME_QUOTED(name), o->config_root,
                               r == PROFILE_E_HIDDEN ? ": it is switched off" : "");
         if (r < 0)
                 return fail(r);
@@ -188,7 +183,6 @@ static const char *find_like(const FunctionList *l, const char *name) {
 static int check_word(json_t *warnings, const json_t *setting, const char *word,
                       const FunctionList *l) {
         _cleanup_strv_ Strv names = {};
-        char quoted[NAME_QUOTE_MAX];
         const char *like;
         int status = selection_match(&names, word, l);
 
@@ -201,8 +195,8 @@ static int check_word(json_t *warnings, const json_t *setting, const char *word,
                                "%s:%lli: no function that can be traced here is \"%s\"%s%s%s",
                                text_of(setting, "file"),
                                (long long) json_integer_value(json_object_get(setting, "line")),
-                               name_quote(quoted, word), like ? "; did you mean \"" : "",
-                               like ?: "", like ? "\"?" : "")) < 0
+                               NAME_QUOTED(word), like ? "; did you mean \"" : "", like ?: "",
+                               like ? "\"?" : "")) < 0
                        ? fail(-ENOMEM)
                        : STATUS_OK;
 }

@@ -5,13 +5,11 @@
  * is only counted: "list" has it.
  */
 
-#include <inttypes.h>
 #include <sys/utsname.h>
 #include <time.h>
 
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/source/retention.h"
 #include "cli/terminal/summary.h"
@@ -26,7 +24,7 @@ typedef struct Count {
 
 /* "waits for function:x, fired 3 times" */
 static void add_trigger(Table *t, const SessionMeta *m) {
-        char more[UNIT_TEXT_MAX + 16] = "", count[UNIT_TEXT_MAX];
+        char more[UNIT_TEXT_MAX + 16] = "";
         uint64_t n_fired = 0;
 
         for (size_t i = 0; i < m->captures.n_triggers; i++)
@@ -34,29 +32,26 @@ static void add_trigger(Table *t, const SessionMeta *m) {
         if (m->spec.triggers.n > 1)
                 (void) snprintf(more, sizeof(more), " and %zu others", m->spec.triggers.n - 1);
         table_add(t, "waits for %.60s%s, fired %s time%s",
-                  trigger_rule_on(m->spec.triggers.items[0]), more, format_count(count, n_fired),
+                  trigger_rule_on(m->spec.triggers.items[0]), more, FORMAT_COUNT(n_fired),
                   n_fired == 1 ? "" : "s");
 }
 
 static void add_row(Table *t, const SessionMeta *m) {
-        char length[UNIT_TEXT_MAX], size[UNIT_TEXT_MAX], loss[SUMMARY_MAX], left[UNIT_TEXT_MAX],
-                rate[UNIT_TEXT_MAX];
         uint64_t length_ns = session_meta_length_ns(m);
 
         table_add(t, "  %s", m->name);
         table_add(t, "%s", summary_state(m));
         table_add(t, "%zu root%s", m->roots.n, m->roots.n == 1 ? "" : "s");
-        table_add(t, "%s", format_duration(length, length_ns));
-        table_add(t, "%s", format_bytes(size, session_meta_n_bytes(m)));
+        table_add(t, "%s", FORMAT_DURATION(length_ns));
+        table_add(t, "%s", FORMAT_BYTES(session_meta_n_bytes(m)));
         table_add(t, "%s events/s",
-                  format_count(rate,
-                               length_ns < NSEC_PER_MSEC
+                  FORMAT_COUNT(length_ns < NSEC_PER_MSEC
                                        ? 0
                                        : (uint64_t) ((double) session_meta_n_events(m) *
                                                      (double) NSEC_PER_SEC / (double) length_ns)));
-        table_add(t, "%s", summary_loss(loss, m));
+        table_add(t, "%s", SUMMARY_LOSS(m));
         if (m->spec.duration_ns > length_ns)
-                table_add(t, "ends in %s", format_duration(left, m->spec.duration_ns - length_ns));
+                table_add(t, "ends in %s", FORMAT_DURATION(m->spec.duration_ns - length_ns));
         else if (m->spec.triggers.n > 0)
                 add_trigger(t, m);
         else
@@ -123,12 +118,11 @@ static void count_ended(Count *count, const json_t *reply) {
 /* Nobody is to take what is counted so far for all there is. */
 static void add_survey(Buf *out, const json_t *reply) {
         const json_t *survey = json_object_get(reply, "survey");
-        char done[UNIT_TEXT_MAX], total[UNIT_TEXT_MAX];
 
         if (survey)
                 buf_printf(out, "  still reading the store: %s of %s sessions are counted\n",
-                           format_count(done, number_of(survey, "done")),
-                           format_count(total, number_of(survey, "total")));
+                           FORMAT_COUNT(number_of(survey, "done")),
+                           FORMAT_COUNT(number_of(survey, "total")));
 }
 
 static void first_line(Buf *out, const Options *o, const json_t *reply, const Count *count) {
@@ -136,7 +130,6 @@ static void first_line(Buf *out, const Options *o, const json_t *reply, const Co
         json_int_t n_waiting = json_integer_value(json_object_get(reply, "waiting"));
         const char *version = json_string_value(json_object_get(reply, "version"));
         const char *kernel = json_string_value(json_object_get(reply, "kernel"));
-        char size[UNIT_TEXT_MAX], lost[UNIT_TEXT_MAX];
         struct utsname u = {};
 
         (void) uname(&u);
@@ -149,8 +142,8 @@ static void first_line(Buf *out, const Options *o, const json_t *reply, const Co
         if (n_waiting > 0)
                 buf_printf(out, ", %" JSON_INTEGER_FORMAT " waiting", n_waiting);
         buf_printf(out, "; store %s, %s lost\n",
-                   format_bytes(size, (uint64_t) MAX(store_bytes, (json_int_t) 0)),
-                   format_count(lost, count->n_lost));
+                   FORMAT_BYTES((uint64_t) MAX(store_bytes, (json_int_t) 0)),
+                   FORMAT_COUNT(count->n_lost));
         add_survey(out, reply);
         if (!json_object_get(reply, "tracefs"))
                 buf_adds(out, "  tracefs was not found: ftracectl doctor\n");

@@ -7,14 +7,11 @@
 
 #include "analyze/waits.h"
 #include "base/grow.h"
-#include "base/log.h"
 #include "base/name.h"
-#include "base/unit.h"
 #include "calls/arguments.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/source/chosen.h"
-#include "cli/terminal/figures.h"
+#include "cli/terminal/table.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
@@ -90,7 +87,6 @@ static uint64_t latency_ns(const SchedWait *w) {
 
 static void print_waker(Buf *out, const SchedWait *w) {
         const Waker *waker = &w->waker;
-        char quoted[NAME_QUOTE_MAX], latency[FIGURE_MAX];
 
         if (w->woken_ns == 0) {
                 buf_adds(out, w->state == 'R' ? ", preempted" : ", woken by nobody that was seen");
@@ -99,23 +95,22 @@ static void print_waker(Buf *out, const SchedWait *w) {
         if (waker->is_irq)
                 buf_adds(out, ", woken by an interrupt");
         else
-                buf_printf(out, ", woken by %s-%d", name_quote(quoted, waker->comm), waker->pid);
+                buf_printf(out, ", woken by %s-%d", NAME_QUOTED(waker->comm), waker->pid);
         if (waker->function)
                 buf_printf(out, " in %s", waker->function->label);
-        buf_printf(out, ", ran %s later", figure_round(latency, latency_ns(w)));
+        buf_printf(out, ", ran %s later", FIGURE_ROUND(latency_ns(w)));
 }
 
 /* The longest wait, and how many there were. */
 static void print_waits(Buf *out, const Note *note) {
         const struct Waited *longest = NULL;
-        char away[FIGURE_MAX];
 
         for (size_t i = 0; note && i < note->n_waits; i++)
                 if (!longest || away_ns(&note->waits[i].wait) > away_ns(&longest->wait))
                         longest = &note->waits[i];
         if (!longest)
                 return;
-        buf_printf(out, "  waited %s", figure_round(away, away_ns(&longest->wait)));
+        buf_printf(out, "  waited %s", FIGURE_ROUND(away_ns(&longest->wait)));
         print_waker(out, &longest->wait);
         if (note->n_waits > 1)
                 buf_printf(out, " (the longest of %zu waits)", note->n_waits);
@@ -151,20 +146,19 @@ static json_t *waits_json(const Note *note) {
 
 static void print_line(Listing *l, const Call *call, const Note *note) {
         const Frame *f = call->frame;
-        char quoted[NAME_QUOTE_MAX], duration[FIGURE_MAX], self[FIGURE_MAX], moment[SUMMARY_MAX],
-                pid[16] = "";
+        char quoted[NAME_QUOTE_MAX], pid[16] = "";
 
         if (call->stack->pid >= 0)
                 (void) snprintf(pid, sizeof(pid), "-%d", call->stack->pid);
-        buf_printf(&l->out, "%16s  ", summary_moment(moment, l->meta, f->start_ns, 9));
+        buf_printf(&l->out, "%16s  ", SUMMARY_MOMENT(l->meta, f->start_ns, 9));
         if (call->has_end)
                 buf_printf(&l->out, "%3u  ", call->cpu);
         else
                 buf_adds(&l->out, "     ");
         (void) name_quote(quoted, call->stack->comm);
         buf_printf(&l->out, "%20s%-8s  %13s%s  %13s  %s%s", quoted, pid,
-                   figure_exact(duration, call->duration_ns), call->is_cut ? "+" : " ",
-                   figure_exact(self, call->self_ns), f->function->label, f->args ?: "");
+                   FIGURE_EXACT(call->duration_ns), call->is_cut ? "+" : " ",
+                   FIGURE_EXACT(call->self_ns), f->function->label, f->args ?: "");
         if (call->has_retval) {
                 char text[RETVAL_ROOM + 1];
 
@@ -180,7 +174,7 @@ static json_t *line_json(const Call *call, const Note *note) {
         const Frame *f = call->frame;
         json_t *o = json_object();
 
-        figure_function_json(o, f->function);
+        table_function_json(o, f->function);
         (void) json_object_update_new(
                 o,
                 json_pack(
@@ -238,7 +232,7 @@ static int list(Listing *l, const Chosen *chosen) {
         _cleanup_counting_ Counting counting = {};
         _cleanup_pager_ Pager pager = PAGER_INIT;
         bool as_json = l->o->json != JSON_OFF;
-        int status = counting_init(&counting);
+        int status = counting_init(&counting, true);
 
         if (status == STATUS_OK) {
                 pairing_add_sink(counting.pairing, NULL, end, l);

@@ -8,7 +8,6 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/files/verify.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/source/reading.h"
 #include "cli/source/source.h"
@@ -130,12 +129,11 @@ static json_t *kinds_json(const char *name, bool complete, const Kind *kinds, si
 
 static void print_kinds(Buf *out, const Options *o, const Kind *kinds, size_t n) {
         _cleanup_table_ Table t = {};
-        char text[UNIT_TEXT_MAX];
 
         table_init(&t, ">COUNT|WHAT");
         for (size_t i = 0; i < n; i++)
                 if (kinds[i].n > 0) {
-                        table_add(&t, "%s", format_count(text, kinds[i].n));
+                        table_add(&t, "%s", FORMAT_COUNT(kinds[i].n));
                         table_add(&t, "%s", kinds[i].name);
                 }
         if (table_print(&t, out, !o->no_legend) < 0)
@@ -153,12 +151,10 @@ static json_t *text_json(const TextSource *s, const Kind *kinds, size_t n_kinds)
                 (void) json_object_set_new(o, remarks[i].key,
                                            json_integer((json_int_t) c->n_remarks[i]));
         for (size_t i = 0; i < n; i++) {
-                char quoted[NAME_QUOTE_MAX];
-
                 (void) json_array_append_new(list, json_pack("{s:I, s:s, s:s}", "line",
                                                              (json_int_t) notes[i].line, "kind",
                                                              remarks[notes[i].remark].key, "text",
-                                                             name_quote(quoted, notes[i].text)));
+                                                             NAME_QUOTED(notes[i].text)));
         }
         (void) json_object_set_new(o, "anomalies", list);
         (void) json_object_set_new(
@@ -169,14 +165,13 @@ static json_t *text_json(const TextSource *s, const Kind *kinds, size_t n_kinds)
 static void print_notes(Buf *out, const TextSource *s) {
         const TextCount *c = text_trace_count(s->trace);
         uint64_t n_all = 0, n_noted = 0;
-        char quoted[NAME_QUOTE_MAX];
         const TextNote *notes;
         size_t n;
 
         notes = text_trace_notes(s->trace, &n);
         for (size_t i = 0; i < n; i++, n_noted++)
                 buf_printf(out, "%s:%" PRIu64 ": %s: %s\n", s->name, notes[i].line,
-                           text_remark_name(notes[i].remark), name_quote(quoted, notes[i].text));
+                           text_remark_name(notes[i].remark), NAME_QUOTED(notes[i].text));
         for (size_t i = 0; i < TEXT_N_REMARKS; i++)
                 n_all += c->n_remarks[i];
         if (n_all > n_noted)

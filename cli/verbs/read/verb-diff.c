@@ -5,15 +5,11 @@
  * the functions below it that explain the difference, the greatest first.
  */
 
-#include <math.h>
-
 #include "analyze/diff.h"
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
-#include "cli/terminal/figures.h"
+#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
 
@@ -21,28 +17,13 @@
 #define N_PATHS_DEFAULT 10
 #define N_ROOTS_SAID 3
 
-typedef struct Side {
-        Reading reading;
-        Pairing *pairing;
-        RootProfile *root_profile;
-} Side;
-
-static void side_done(Side *s) {
-        root_profile_free(s->root_profile);
-        pairing_free(s->pairing);
-        reading_done(&s->reading);
-}
-
-/* An exit status. */
-static int side_read(Side *s, const Options *o, const char *word) {
-        int status = reading_open(&s->reading, o, word), r;
+static int read_side(Counting *c, RootProfile **ret, const Options *o, const char *word) {
+        int status = counting_init(c, false), r;
 
         if (status != STATUS_OK)
                 return status;
-        r = pairing_new(&s->pairing) ?: root_profile_new(&s->root_profile, s->pairing);
-        if (r >= 0 && o->filter.functions.n > 0)
-                pairing_set_sparse(s->pairing);
-        return r < 0 ? counting_failure(r) : counting_pair(&s->reading, s->pairing);
+        r = root_profile_new(ret, c->pairing);
+        return r < 0 ? counting_failure(r) : counting_read(c, o, word);
 }
 
 /* "udp_sendmsg, tcp_sendmsg and 4 more"; the caller frees. */
@@ -72,16 +53,12 @@ static int no_common_root(const Options *o, const RootProfile *before, const Roo
 /* --- as text ---------------------------------------------------------------------------------- */
 
 static void add_change(Table *t, double ns) {
-        char text[FIGURE_MAX];
-
-        table_add(t, "%s", figure_change(text, ns));
+        table_add(t, "%s", FIGURE_CHANGE(ns));
 }
 
 static void add_side(Table *t, const DiffSide *side) {
-        char text[FIGURE_MAX];
-
         if (side->function)
-                table_add(t, "%s", figure_mean(text, side->self_ns));
+                table_add(t, "%s", FIGURE_MEAN(side->self_ns));
         else
                 table_add(t, "-");
 }
@@ -89,9 +66,8 @@ static void add_side(Table *t, const DiffSide *side) {
 /* As in a tree; a function that interrupts call besides has a row for that. */
 static void add_function(Table *t, const DiffFunction *f) {
         const Function *function = f->now.function ?: f->before.function;
-        char quoted[NAME_QUOTE_MAX];
 
-        table_add(t, "%s%s", name_quote(quoted, function->label),
+        table_add(t, "%s%s", NAME_QUOTED(function->label),
                   f->is_irq   ? "  (interrupt)"
                   : f->in_irq ? "  (in an interrupt)"
                               : "");
@@ -122,17 +98,16 @@ static const char *describe_chance(const DiffRoot *root, char text[static 48]) {
 }
 
 static void print_headline(Buf *out, const DiffRoot *root) {
-        char before[FIGURE_MAX], now[FIGURE_MAX], n_before[UNIT_TEXT_MAX], n_now[UNIT_TEXT_MAX];
         double change = (double) root->median_now_ns - (double) root->median_before_ns;
-        char chance[48], by[FIGURE_MAX];
+        char chance[48];
 
         buf_printf(out, "%.*s: median %s -> %s (%s", (int) root->now->n_name, root->now->label,
-                   figure_exact(before, root->median_before_ns),
-                   figure_exact(now, root->median_now_ns), figure_change(by, change));
+                   FIGURE_EXACT(root->median_before_ns), FIGURE_EXACT(root->median_now_ns),
+                   FIGURE_CHANGE(change));
         if (root->median_before_ns > 0)
                 buf_printf(out, ", %+.0f %%", 100 * change / (double) root->median_before_ns);
-        buf_printf(out, ") over %s and %s calls%s\n", format_count(n_before, root->n_before),
-                   format_count(n_now, root->n_now), describe_chance(root, chance));
+        buf_printf(out, ") over %s and %s calls%s\n", FORMAT_COUNT(root->n_before),
+                   FORMAT_COUNT(root->n_now), describe_chance(root, chance));
 }
 
 static int print_root(const Options *o, Buf *out, const DiffRoot *root) {
@@ -210,7 +185,7 @@ static json_t *function_json(const DiffFunction *f) {
                                              [DIFF_GONE] = "gone" };
         json_t *o = json_object();
 
-        figure_function_json(o, f->now.function ?: f->before.function);
+        table_function_json(o, f->now.function ?: f->before.function);
         (void) json_object_update_new(
                 o, json_pack("{s:s, s:b, s:b, s:b, s:f, s:f, s:o, s:o}", "kind", kinds[f->kind],
                              "top", (int) f->is_top, "interrupt", (int) f->is_irq, "in_interrupt",
@@ -244,7 +219,7 @@ static int print_json(const Options *o, const Diff *d) {
                                                              function_json(&root->functions[k]));
                 for (size_t k = 0; k < root->n_paths; k++)
                         (void) json_array_append_new(paths, path_json(&root->paths[k]));
-                figure_function_json(object, root->now);
+                table_function_json(object, root->now);
                 (void) json_object_update_new(
                         object, json_pack("{s:o, s:o, s:f, s:b, s:o, s:o}", "before",
                                           calls_json(root->n_before, root->n_cut_before,
@@ -260,18 +235,20 @@ static int print_json(const Options *o, const Diff *d) {
 }
 
 int verb_diff(const Options *o) {
-        _cleanup_(side_done) Side before = {}, now = {};
+        _cleanup_counting_ Counting before = {}, now = {};
+        _cleanup_(root_profile_freep) RootProfile *then = NULL, *latest = NULL;
         _cleanup_(diff_freep) Diff *d = NULL;
         int status, r;
 
-        status = side_read(&before, o, o->words.items[0]) ?: side_read(&now, o, o->words.items[1]);
+        status = read_side(&before, &then, o, o->words.items[0])
+                         ?: read_side(&now, &latest, o, o->words.items[1]);
         if (status != STATUS_OK)
                 return status;
-        r = diff_new(&d, before.root_profile, now.root_profile);
+        r = diff_new(&d, then, latest);
         if (r < 0)
                 return failed_errno(r, "Failed to compare: %m");
         if (d->n_roots == 0)
-                return no_common_root(o, before.root_profile, now.root_profile);
+                return no_common_root(o, then, latest);
         status = o->json != JSON_OFF ? print_json(o, d) : print_text(o, d);
         if (status != STATUS_OK)
                 return status;

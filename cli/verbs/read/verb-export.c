@@ -8,13 +8,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/outfile.h"
-#include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
 #include "export/exporter.h"
 
@@ -23,7 +20,6 @@
 static int find_format(const Options *o, const Exporter **ret) {
         _cleanup_strv_ Strv names = {};
         _cleanup_free_ char *list = NULL;
-        char quoted[NAME_QUOTE_MAX];
 
         *ret = o->format ? exporter_find(o->format) : NULL;
         if (*ret)
@@ -33,8 +29,7 @@ static int find_format(const Options *o, const Exporter **ret) {
                         break;
         list = strv_join(&names, ", ");
         if (o->format)
-                log_error("--format: \"%s\" is not one of %s.", name_quote(quoted, o->format),
-                          list ?: "");
+                log_error("--format: \"%s\" is not one of %s.", NAME_QUOTED(o->format), list ?: "");
         else
                 log_error("\"export\" needs a --format: %s.", list ?: "");
         return STATUS_USAGE;
@@ -90,37 +85,22 @@ static int failure(const Options *o, const Exporter *exporter, int r) {
                             o->output && !streq(o->output, "-") ? o->output : "standard output");
 }
 
-/* A recording that another one is compared with. */
-typedef struct Before {
-        Reading reading;
-        Pairing *pairing;
-        CallTree *tree; /* NULL: there is none */
-} Before;
-
-static void before_done(Before *b) {
-        call_tree_free(b->tree);
-        pairing_free(b->pairing);
-        reading_done(&b->reading);
-}
-
-/* An exit status. */
-static int before_read(Before *b, const Options *o) {
-        int status = reading_open(&b->reading, o, o->words.items[0]), r;
+/* The recording that another one is compared with, as a tree; an exit status. */
+static int read_before(Counting *c, CallTree **ret, const Options *o) {
+        int status = counting_init(c, false), r;
 
         if (status != STATUS_OK)
                 return status;
-        r = pairing_new(&b->pairing) ?: call_tree_new(&b->tree, b->pairing);
-        if (r >= 0 && o->filter.functions.n > 0)
-                pairing_set_sparse(b->pairing);
-        status = r < 0 ? counting_failure(r) : counting_pair(&b->reading, b->pairing);
+        r = call_tree_new(ret, c->pairing);
+        status = r < 0 ? counting_failure(r) : counting_read(c, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
-        r = call_tree_finish(b->tree);
+        r = call_tree_finish(*ret);
         return r < 0 ? counting_failure(r) : STATUS_OK;
 }
 
 /* An exit status. */
-static int write_calls(Reading *reading, const Before *before, const Options *o,
+static int write_calls(Reading *reading, CallTree *before, const Options *o,
                        const Exporter *exporter, int fd) {
         _cleanup_free_ char *recording = NULL;
         _cleanup_buf_ Buf out = BUF_TO_FD(fd);
@@ -128,7 +108,7 @@ static int write_calls(Reading *reading, const Before *before, const Options *o,
         ExportInfo info;
         int r = describe(reading, o, &info, &recording);
 
-        info.before = before->tree;
+        info.before = before;
         info.before_title = o->words.items[0];
         info.is_sparse = o->filter.functions.n > 0;
         if (r >= 0)
@@ -154,18 +134,17 @@ static int write_calls(Reading *reading, const Before *before, const Options *o,
 }
 
 static void say_size(const Options *o, const Exporter *exporter, int fd) {
-        char size[UNIT_TEXT_MAX], most[UNIT_TEXT_MAX];
         struct stat st;
 
         if (exporter->viewer_bytes == 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
             (uint64_t) st.st_size <= exporter->viewer_bytes)
                 return;
         log_warning("%s has %s, more than the %s that viewers of its format handle well: %s.",
-                    o->output, format_bytes(size, (uint64_t) st.st_size),
-                    format_bytes(most, exporter->viewer_bytes), exporter->viewer_advice);
+                    o->output, FORMAT_BYTES((uint64_t) st.st_size),
+                    FORMAT_BYTES(exporter->viewer_bytes), exporter->viewer_advice);
 }
 
-static int write_file(Reading *reading, const Before *before, const Options *o,
+static int write_file(Reading *reading, CallTree *before, const Options *o,
                       const Exporter *exporter) {
         _cleanup_outfile_ Outfile f = OUTFILE_INIT;
         int r = outfile_open(&f, o->output, EXPORT_MODE), status;
@@ -182,7 +161,8 @@ static int write_file(Reading *reading, const Before *before, const Options *o,
 
 int verb_export(const Options *o) {
         _cleanup_reading_ Reading reading = {};
-        _cleanup_(before_done) Before before = {};
+        _cleanup_counting_ Counting counting = {};
+        _cleanup_(call_tree_freep) CallTree *before = NULL;
         const Exporter *exporter;
         bool to_stdout = !o->output || streq(o->output, "-");
         int status = find_format(o, &exporter);
@@ -198,11 +178,11 @@ int verb_export(const Options *o) {
                               "--format=%s takes one recording; two can be compared as flame, or "
                               "by \"ftracectl diff\".",
                               exporter->name);
-        status = o->words.n > 1 ? before_read(&before, o) : STATUS_OK;
+        status = o->words.n > 1 ? read_before(&counting, &before, o) : STATUS_OK;
         if (status == STATUS_OK)
                 status = reading_open(&reading, o, subject(o));
         if (status == STATUS_OK)
-                status = to_stdout ? write_calls(&reading, &before, o, exporter, STDOUT_FILENO)
-                                   : write_file(&reading, &before, o, exporter);
+                status = to_stdout ? write_calls(&reading, before, o, exporter, STDOUT_FILENO)
+                                   : write_file(&reading, before, o, exporter);
         return status == STATUS_OK ? reading_finish(&reading, o) : status;
 }

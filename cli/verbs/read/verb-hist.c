@@ -4,12 +4,10 @@
 
 #include "analyze/by-root.h"
 #include "analyze/ranges.h"
-#include "base/log.h"
 #include "base/unit.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/source/chosen.h"
-#include "cli/terminal/figures.h"
+#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
 
@@ -50,19 +48,18 @@ static void add_bar(Buf *out, uint64_t n, uint64_t most) {
 
 static void add_summary(Buf *out, const ByRootRow *row) {
         const Quantiles *s = &row->quantiles;
-        char text[FIGURE_MAX], n[UNIT_TEXT_MAX];
 
-        buf_printf(out, "%s call%s", format_count(n, s->n), s->n == 1 ? "" : "s");
+        buf_printf(out, "%s call%s", FORMAT_COUNT(s->n), s->n == 1 ? "" : "s");
         if (row->n_cut > 0)
-                buf_printf(out, " (and %s that were cut)", format_count(n, row->n_cut));
+                buf_printf(out, " (and %s that were cut)", FORMAT_COUNT(row->n_cut));
         if (s->n == 0)
                 return;
-        buf_printf(out, ", min %s", figure_round(text, s->min));
+        buf_printf(out, ", min %s", FIGURE_ROUND(s->min));
         for (size_t i = 0; i < ELEMENTSOF(quantiles); i++)
                 buf_printf(out, ", %s %s", quantiles[i].name,
-                           figure_round(text, quantiles_at(s, quantiles[i].permille)));
-        buf_printf(out, ", max %s, avg ", figure_round(text, s->max));
-        buf_adds(out, figure_round(text, average(s)));
+                           FIGURE_ROUND(quantiles_at(s, quantiles[i].permille)));
+        buf_printf(out, ", max %s, avg ", FIGURE_ROUND(s->max));
+        buf_adds(out, FIGURE_ROUND(average(s)));
 }
 
 static int draw(Buf *out, const Options *o, const ByRootRow *row) {
@@ -76,12 +73,10 @@ static int draw(Buf *out, const Options *o, const ByRootRow *row) {
         table_init(&t, ">FROM|>TO|>CALLS|>SHARE| ");
         for (size_t i = 0; i < n; i++) {
                 _cleanup_buf_ Buf bar = BUF_INIT;
-                char text[FIGURE_MAX];
 
-                table_add(&t, "%s", figure_round(text, ranges[i].from_ns));
+                table_add(&t, "%s", FIGURE_ROUND(ranges[i].from_ns));
                 table_add(&t, "%s",
-                          ranges[i].to_ns == UINT64_MAX ? "..."
-                                                        : figure_round(text, ranges[i].to_ns));
+                          ranges[i].to_ns == UINT64_MAX ? "..." : FIGURE_ROUND(ranges[i].to_ns));
                 table_add(&t, "%llu", (unsigned long long) ranges[i].n);
                 table_add(&t, "%.1f%%", 100.0 * (double) ranges[i].n / (double) row->quantiles.n);
                 add_bar(&bar, ranges[i].n, most);
@@ -99,9 +94,9 @@ static int print_roots(Buf *out, const Options *o, const ByRootRow *const *rows,
 
                 table_add(&t, "%llu", (unsigned long long) s->n);
                 for (size_t k = 0; k < ELEMENTSOF(quantiles); k++)
-                        figure_add(&t, quantiles_at(s, quantiles[k].permille));
-                figure_add(&t, s->max);
-                figure_add_function(&t, rows[i]->root);
+                        table_add_time(&t, quantiles_at(s, quantiles[k].permille));
+                table_add_time(&t, s->max);
+                table_add_function(&t, rows[i]->root);
         }
         buf_adds(out, "\n");
         return table_print(&t, out, !o->no_legend);
@@ -145,7 +140,7 @@ static json_t *row_json(const Options *o, const ByRootRow *row) {
         json_t *object = json_object(), *list = json_array();
 
         if (row->root)
-                figure_function_json(object, row->root);
+                table_function_json(object, row->root);
         (void) json_object_update_new(
                 object, json_pack("{s:I, s:I, s:I, s:I, s:I}", "count", (json_int_t) s->n, "cut",
                                   (json_int_t) row->n_cut, "min_ns", (json_int_t) s->min, "max_ns",
@@ -184,7 +179,7 @@ static int hist(const Options *o, const Chosen *chosen) {
         _cleanup_counting_ Counting counting = {};
         _cleanup_(by_root_freep) ByRoot *by_root = NULL;
         size_t n, limit;
-        int status = counting_init(&counting), r;
+        int status = counting_init(&counting, true), r;
 
         if (status != STATUS_OK)
                 return status;

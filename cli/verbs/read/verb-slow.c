@@ -6,9 +6,8 @@
 #include "analyze/outliers.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
-#include "cli/terminal/figures.h"
+#include "cli/terminal/table.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
@@ -22,28 +21,27 @@
 
 static void add_title(Buf *out, const SessionMeta *m, const Outliers *outliers, size_t i) {
         const Invocation *v = outliers_get(outliers, i), *usual = outliers_usual(outliers, v);
-        char text[FIGURE_MAX], quoted[NAME_QUOTE_MAX], n[UNIT_TEXT_MAX], moment[SUMMARY_MAX];
         const Quantiles *quantiles = outliers_quantiles(outliers, v);
 
-        buf_printf(out, "%zu. %s took %s%s, call %s", i + 1, name_quote(quoted, v->root->label),
-                   figure_round(text, v->duration_ns), v->is_cut ? " or longer" : "",
-                   format_count(n, v->number));
-        buf_printf(out, ", at %s on CPU %u", summary_moment(moment, m, v->start_ns, 6), v->cpu);
+        buf_printf(out, "%zu. %s took %s%s, call %s", i + 1, NAME_QUOTED(v->root->label),
+                   FIGURE_ROUND(v->duration_ns), v->is_cut ? " or longer" : "",
+                   FORMAT_COUNT(v->number));
+        buf_printf(out, ", at %s on CPU %u", SUMMARY_MOMENT(m, v->start_ns, 6), v->cpu);
         if (*v->comm)
-                buf_printf(out, ", %s", name_quote(quoted, v->comm));
+                buf_printf(out, ", %s", NAME_QUOTED(v->comm));
         if (v->pid >= 0)
                 buf_printf(out, "-%d", v->pid);
         if (v->blocked_ns > 0)
-                buf_printf(out, "; waited %s", figure_round(text, v->blocked_ns));
+                buf_printf(out, "; waited %s", FIGURE_ROUND(v->blocked_ns));
         if (v->irq_ns > 0)
-                buf_printf(out, "; interrupts took %s", figure_round(text, v->irq_ns));
+                buf_printf(out, "; interrupts took %s", FIGURE_ROUND(v->irq_ns));
         buf_adds(out, "\n");
         if (!usual || quantiles->n < 2)
                 return;
-        buf_printf(out, "   The median of %s calls is %s", format_count(n, quantiles->n),
-                   figure_round(text, quantiles_at(quantiles, 500)));
-        buf_printf(out, "; call %s took %s, and this one differs in\n",
-                   format_count(n, usual->number), figure_round(text, usual->duration_ns));
+        buf_printf(out, "   The median of %s calls is %s", FORMAT_COUNT(quantiles->n),
+                   FIGURE_ROUND(quantiles_at(quantiles, 500)));
+        buf_printf(out, "; call %s took %s, and this one differs in\n", FORMAT_COUNT(usual->number),
+                   FIGURE_ROUND(usual->duration_ns));
 }
 
 static int add_differences(Buf *out, const Invocation *v, const Invocation *usual) {
@@ -58,17 +56,16 @@ static int add_differences(Buf *out, const Invocation *v, const Invocation *usua
         for (size_t i = 0; i < MIN(n, (size_t) DIFFERENCES_SHOWN); i++) {
                 const Difference *d = &list[i];
                 bool more = d->self_ns >= d->usual_self_ns;
-                char text[FIGURE_MAX];
 
                 table_add(&t, "%s", d->n_usual == 0 ? "+" : d->n == 0 ? "-" : " ");
                 table_add(&t, "%s%s", more ? "+" : "-",
-                          figure_exact(text, more ? d->self_ns - d->usual_self_ns
-                                                  : d->usual_self_ns - d->self_ns));
-                figure_add(&t, d->self_ns);
-                figure_add(&t, d->usual_self_ns);
+                          FIGURE_EXACT(more ? d->self_ns - d->usual_self_ns
+                                            : d->usual_self_ns - d->self_ns));
+                table_add_time(&t, d->self_ns);
+                table_add_time(&t, d->usual_self_ns);
                 table_add(&t, "%llu", (unsigned long long) d->n);
                 table_add(&t, "%llu", (unsigned long long) d->n_usual);
-                figure_add_function(&t, d->function);
+                table_add_function(&t, d->function);
         }
         return table_print(&t, out, true);
 }
@@ -119,7 +116,7 @@ static json_t *differences_json(const Invocation *v, const Invocation *usual) {
                 const Difference *d = &list[i];
                 json_t *o = json_object();
 
-                figure_function_json(o, d->function);
+                table_function_json(o, d->function);
                 (void) json_object_update_new(
                         o, json_pack("{s:I, s:I, s:I, s:I}", "self_ns", (json_int_t) d->self_ns,
                                      "usual_self_ns", (json_int_t) d->usual_self_ns, "count",
@@ -138,7 +135,7 @@ static json_t *invocation_json(const Options *o, const Counting *counting, const
 
         tree_view_init(&view, o, call_tree_root(v->tree),
                        o->analysis.corrected ? &counting->overhead.cost : NULL, 0);
-        figure_function_json(object, v->root);
+        table_function_json(object, v->root);
         (void) json_object_update_new(
                 object,
                 json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:o, s:o, s:o, s:o}",
@@ -172,7 +169,7 @@ static int print_json(const Options *o, const Counting *counting, const Outliers
 int verb_slow(const Options *o) {
         _cleanup_counting_ Counting counting = {};
         _cleanup_(outliers_freep) Outliers *outliers = NULL;
-        int status = counting_init(&counting), r;
+        int status = counting_init(&counting, true), r;
 
         if (status != STATUS_OK)
                 return status;

@@ -3,7 +3,6 @@
 /* Where time went: rows of functions, or of what --by says, with the most self time first. */
 
 #include "analyze/breakdown.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
@@ -32,7 +31,7 @@ int verb_top(const Options *o) {
         _cleanup_top_view_ TopView v = {};
         BreakdownBy by;
         size_t n;
-        int status = top_view_check(o, &by) ?: counting_init(&counting), r;
+        int status = top_view_check(o, &by) ?: counting_init(&counting, true), r;
 
         if (status != STATUS_OK)
                 return status;

@@ -6,7 +6,6 @@
 #include "analyze/call-tree.h"
 #include "base/name.h"
 #include "calls/name-set.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
@@ -58,17 +57,14 @@ static bool is_chosen(void *userdata, const Function *function) {
 
 static int turn(CallTree **ret, CallTree *tree, const Strv *patterns) {
         _cleanup_(name_set_freep) NameSet *names = NULL;
-        char quoted[NAME_QUOTE_MAX];
-        int r = name_set_new(&names, patterns);
+        int r = name_set_new(&names, patterns) ?: call_tree_callers(ret, tree, is_chosen, names);
 
-        if (r >= 0)
-                r = call_tree_callers(ret, tree, is_chosen, names);
         if (r < 0)
                 return counting_failure(r);
         if (call_tree_root(*ret)->children)
                 return STATUS_OK;
         return failed(STATUS_NOT_FOUND, "there are no calls of \"%s\" in it.",
-                      name_quote(quoted, patterns->items[0]));
+                      NAME_QUOTED(patterns->items[0]));
 }
 
 int verb_tree(const Options *o) {
@@ -80,7 +76,7 @@ int verb_tree(const Options *o) {
         /* Upside down, levels are counted from the other end. */
         if (o->analysis.callers.n > 0)
                 reading_options.spec.depth = 0;
-        status = counting_init(&counting);
+        status = counting_init(&counting, true);
         if (status != STATUS_OK)
                 return status;
         r = call_tree_new(&tree, counting.pairing);

@@ -4,25 +4,22 @@
 
 #include "analyze/waits.h"
 #include "base/name.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
-#include "cli/terminal/figures.h"
+#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
 
 static void add_waker(Table *t, const WaitsRow *row) {
-        char quoted[NAME_QUOTE_MAX];
-
         if (!row->is_woken)
                 table_add(t, "%s", row->is_forced ? "(preempted)" : "?");
         else if (row->waker.is_irq)
                 table_add(t, "(interrupt)");
         else if (row->waker.pid < 0)
-                table_add(t, "%s", name_quote(quoted, row->waker.comm));
+                table_add(t, "%s", NAME_QUOTED(row->waker.comm));
         else
-                table_add(t, "%s-%d", name_quote(quoted, row->waker.comm), row->waker.pid);
+                table_add(t, "%s-%d", NAME_QUOTED(row->waker.comm), row->waker.pid);
         if (row->is_woken && row->waker.function)
-                figure_add_function(t, row->waker.function);
+                table_add_function(t, row->waker.function);
         else
                 table_add(t, " ");
 }
@@ -38,13 +35,13 @@ static int print(const Options *o, const Counting *counting, const WaitsRow *con
         for (size_t i = 0; i < n; i++) {
                 const WaitsRow *row = rows[i];
 
-                figure_add(&t, row->away.sum);
+                table_add_time(&t, row->away.sum);
                 table_add(&t, "%llu", (unsigned long long) row->away.n);
-                figure_add(&t, quantiles_at(&row->away, 500));
-                figure_add(&t, row->away.max);
-                figure_add(&t, quantiles_at(&row->latency, 500));
-                figure_add(&t, row->latency.max);
-                figure_add_function(&t, row->function);
+                table_add_time(&t, quantiles_at(&row->away, 500));
+                table_add_time(&t, row->away.max);
+                table_add_time(&t, quantiles_at(&row->latency, 500));
+                table_add_time(&t, row->latency.max);
+                table_add_function(&t, row->function);
                 add_waker(&t, row);
         }
         pager_open(&pager, o, n + 3);
@@ -67,7 +64,7 @@ static json_t *waker_json(const WaitsRow *row) {
                       "pid", row->waker.pid >= 0 ? json_integer(row->waker.pid) : json_null(),
                       "interrupt", row->waker.is_irq);
         if (row->waker.function)
-                figure_function_json(o, row->waker.function);
+                table_function_json(o, row->waker.function);
         return o;
 }
 
@@ -78,7 +75,7 @@ static int print_json(const Options *o, const WaitsRow *const *rows, size_t n) {
                 const WaitsRow *row = rows[i];
                 json_t *object = json_object();
 
-                figure_function_json(object, row->function);
+                table_function_json(object, row->function);
                 (void) json_object_update_new(
                         object,
                         json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o}", "count",
@@ -98,7 +95,7 @@ int verb_waits(const Options *o) {
         _cleanup_(waits_freep) Waits *waits = NULL;
         const WaitsRow *const *rows;
         size_t n;
-        int status = counting_init(&counting), r;
+        int status = counting_init(&counting, true), r;
 
         if (status != STATUS_OK)
                 return status;

@@ -12,15 +12,10 @@
  * behind.
  */
 
-#include <inttypes.h>
-#include <time.h>
-
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/files/upkeep.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/record/recording.h"
 #include "cli/source/display.h"
@@ -65,32 +60,6 @@ static bool is_live(Client *c, const char *name) {
                session_state_is_live(m->state);
 }
 
-/* The only session that records; NULL: none or several, which was said.  The caller frees. */
-static char *find_only(Follow *f) {
-        json_auto_t *reply = NULL;
-        const char *found = NULL;
-        json_t *session;
-        size_t i, n = 0;
-
-        if (contact_call(f->client, f->o, "GetStatus", json_pack("{s:b}", "brief", 1), &reply,
-                         NULL) != STATUS_OK)
-                return NULL;
-        json_array_foreach (json_object_get(reply, "sessions"), i, session) {
-                const char *name = json_string_value(json_object_get(session, "name"));
-
-                if (name && is_live(f->client, name)) {
-                        found = name;
-                        n++;
-                }
-        }
-        if (n != 1) {
-                log_error("%s; name a session, or functions to record: ftracectl follow FUNCTION",
-                          n == 0 ? "nothing is being recorded" : "several sessions record");
-                return NULL;
-        }
-        return strdup(found);
-}
-
 /* Opens somebody's session; an exit status. */
 static int join(Follow *f, const char *name) {
         talk(f->o, "Watching session %s ... Ctrl-C to end; it goes on recording.", name);
@@ -100,26 +69,30 @@ static int join(Follow *f, const char *name) {
 /* Finds or begins the session; an exit status. */
 static int choose(Follow *f) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        _cleanup_free_ char *only = NULL;
+        _cleanup_strv_ Strv live = {};
         const Strv *words = &f->o->words;
-        char roots[SUMMARY_MAX];
         int status;
 
         if (words->n == 0 && !f->o->profile) {
-                only = find_only(f);
-                return only ? join(f, only) : STATUS_NOT_FOUND;
+                if (recording_list_live(&live, f->o, f->client) != STATUS_OK)
+                        return STATUS_NOT_FOUND;
+                if (live.n == 1)
+                        return join(f, live.items[0]);
+                return failed(STATUS_NOT_FOUND,
+                              "%s; name a session, or functions to record: ftracectl follow "
+                              "FUNCTION",
+                              live.n == 0 ? "nothing is being recorded"
+                                          : "several sessions record");
         }
         if (words->n == 1 && !f->is_private && !f->o->profile &&
             is_live(f->client, words->items[0]))
                 return join(f, words->items[0]);
-        status = recording_check(f->o, words);
-        if (status == STATUS_OK)
-                status = recording_start(&m, f->o, f->client, words, true, f->signal_fd);
+        status = recording_check(f->o, words)
+                         ?: recording_start(&m, f->o, f->client, words, true, f->signal_fd);
         if (status != STATUS_OK)
                 return status;
         f->is_ours = true;
-        recording_talk_warnings(f->o, m);
-        talk(f->o, "Tracing \"%s\" ... Ctrl-C to end.", summary_roots(roots, m, 80));
+        talk(f->o, "Tracing \"%s\" ... Ctrl-C to end.", SUMMARY_ROOTS(m, 80));
         return source_open_client(&f->source, f->o, f->client, m->name);
 }
 
@@ -196,7 +169,6 @@ static int end(Follow *f) {
 static int finish(Follow *f, bool has_ended, bool has_reader) {
         _cleanup_census_ Census census = {};
         _cleanup_strv_ Strv damage = {};
-        char trees[UNIT_TEXT_MAX], loss[SUMMARY_MAX];
         const SessionMeta *m;
         int r, status;
 
@@ -216,11 +188,10 @@ static int finish(Follow *f, bool has_ended, bool has_reader) {
         if (!has_reader)
                 return STATUS_PIPE;
         talk(f->o, "Ended%s%s: %s call%s, %s%s.", has_ended && m->reason ? ", " : "",
-             has_ended && m->reason ? m->reason : "", format_count(trees, census.n_trees),
-             census.n_trees == 1 ? "" : "s", summary_loss(loss, m),
+             has_ended && m->reason ? m->reason : "", FORMAT_COUNT(census.n_trees),
+             census.n_trees == 1 ? "" : "s", SUMMARY_LOSS(m),
              f->is_ours ? "; the kernel is as it was" : "");
-        for (size_t i = 0; i < damage.n; i++)
-                log_warning("%s.", damage.items[i]);
+        warn_each(&damage);
         display_left_out(f->o, m);
         display_loss(m);
         if (m->limit != SESSION_LIMIT_NONE)

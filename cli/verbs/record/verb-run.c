@@ -7,18 +7,13 @@
  * drawn.  Signals only ever end things in this order.
  */
 
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "base/log.h"
-#include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/contact/private.h"
 #include "cli/files/upkeep.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/record/command.h"
 #include "cli/record/recording.h"
@@ -121,31 +116,24 @@ static void wait_for_command(Run *r) {
 
 static void talk_armed(const Run *r) {
         long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-        char roots[SUMMARY_MAX], time[UNIT_TEXT_MAX];
 
-        recording_talk_warnings(r->o, r->meta);
-        talk(r->o, "Armed %s on %li CPU%s in %s.", summary_roots(roots, r->meta, 80), n_cpus,
-             n_cpus == 1 ? "" : "s", format_duration(time, r->meta->arm_ns));
+        talk(r->o, "Armed %s on %li CPU%s in %s.", SUMMARY_ROOTS(r->meta, 80), n_cpus,
+             n_cpus == 1 ? "" : "s", FORMAT_DURATION(r->meta->arm_ns));
 }
 
 static void talk_recorded(const Run *r, const SessionMeta *m, const Census *census) {
-        char roots[SUMMARY_MAX], loss[SUMMARY_MAX], time[UNIT_TEXT_MAX];
-        char silence[SUMMARY_SILENCE_MAX];
-        char trees[UNIT_TEXT_MAX], below[UNIT_TEXT_MAX];
+        char *loss = SUMMARY_LOSS(m);
         size_t n_cpus = census_n_cpus(census);
 
-        summary_roots(roots, m, 80);
-        summary_loss(loss, m);
         loss[0] = loss[0] == 'n' ? 'N' : loss[0]; /* "Nothing lost" */
-        format_duration(time, session_meta_length_ns(m));
         if (census->n_trees == 0)
-                talk(r->o, "Recorded no calls: %s. %s.", summary_silence(silence, m), loss);
+                talk(r->o, "Recorded no calls: %s. %s.", SUMMARY_SILENCE(m), loss);
         else
                 talk(r->o, "Recorded %s call%s of %s, %s call%s below %s, on %zu CPU%s in %s. %s.",
-                     format_count(trees, census->n_trees), census->n_trees == 1 ? "" : "s", roots,
-                     format_count(below, census->n_below), census->n_below == 1 ? "" : "s",
-                     census->n_trees == 1 ? "it" : "them", n_cpus, n_cpus == 1 ? "" : "s", time,
-                     loss);
+                     FORMAT_COUNT(census->n_trees), census->n_trees == 1 ? "" : "s",
+                     SUMMARY_ROOTS(m, 80), FORMAT_COUNT(census->n_below),
+                     census->n_below == 1 ? "" : "s", census->n_trees == 1 ? "it" : "them", n_cpus,
+                     n_cpus == 1 ? "" : "s", FORMAT_DURATION(session_meta_length_ns(m)), loss);
 }
 
 /* The command's end as an exit status, and a word about it if it is not 0. */
@@ -253,7 +241,7 @@ static int run(Run *r, const DrawingOptions *d) {
         }
         wait_for_command(r);
         status = r->gone ? r->status : end(r, &s);
-        r->client = private_end(r->client, r->o, r->meta);
+        r->client = contact_end(r->client, r->o, r->meta);
         signals_close(&r->signal_fd);
         return status == STATUS_OK ? tell(r, s, d) : r->status ?: status;
 }

@@ -8,7 +8,6 @@
 #include "base/now.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/record/recording.h"
 #include "cli/source/retention.h"
@@ -41,30 +40,6 @@ static bool has_just_ended(const json_t *session) {
                now_ns(CLOCK_BOOTTIME) < m->stop.boottime_ns + JUST_ENDED_NS;
 }
 
-/* Names of the sessions that record; an exit status. */
-static int list_live(Strv *ret, const Options *o, Client *c) {
-        json_auto_t *reply = NULL;
-        json_t *session;
-        size_t i;
-        int r, status;
-
-        status = contact_call(c, o, "GetStatus", json_pack("{s:b}", "brief", 1), &reply, NULL);
-        if (status != STATUS_OK)
-                return status;
-        json_array_foreach (json_object_get(reply, "sessions"), i, session) {
-                const char *name = json_string_value(json_object_get(session, "name"));
-                const char *text = json_string_value(json_object_get(session, "state"));
-                int state = text ? session_state_from_name(text) : -EINVAL;
-
-                if (!name || state < 0 || !session_state_is_live((SessionState) state))
-                        continue;
-                r = strv_add(ret, name);
-                if (r < 0)
-                        return failed_errno(r, "Failed to list the sessions: %m");
-        }
-        return STATUS_OK;
-}
-
 /* Of those that began last, the ones that have just ended by themselves; an exit status. */
 static int list_ended(json_t *ret, const Options *o, Client *c) {
         json_auto_t *reply = NULL;
@@ -94,7 +69,7 @@ static int choose(Strv *ret, json_t *ended, const Options *o, Client *c) {
                         return STATUS_FAILED;
                 return STATUS_OK;
         }
-        status = list_live(ret, o, c);
+        status = recording_list_live(ret, o, c);
         if (status == STATUS_OK && o->all)
                 status = list_ended(ended, o, c);
         if (status != STATUS_OK)
@@ -114,14 +89,12 @@ static int choose(Strv *ret, json_t *ended, const Options *o, Client *c) {
 }
 
 static void describe_end(Buf *out, const SessionMeta *m) {
-        char events[UNIT_TEXT_MAX], size[UNIT_TEXT_MAX], loss[SUMMARY_MAX],
-                silence[SUMMARY_SILENCE_MAX];
+        char loss[SUMMARY_MAX];
 
         buf_printf(out, "%s: %s, %s events, %s, %s.\n", m->name, session_state_name(m->state),
-                   summary_events(events, m), format_bytes(size, session_meta_n_bytes(m)),
-                   summary_loss(loss, m));
+                   SUMMARY_EVENTS(m), FORMAT_BYTES(session_meta_n_bytes(m)), summary_loss(loss, m));
         if (silence_is_total(m))
-                buf_printf(out, "%s: no calls: %s.\n", m->name, summary_silence(silence, m));
+                buf_printf(out, "%s: no calls: %s.\n", m->name, SUMMARY_SILENCE(m));
         if (*summary_unseen(loss, m))
                 buf_printf(out, "%s: %s.\n", m->name, loss);
         if (m->state == SESSION_FAILED && m->reason)
@@ -132,17 +105,6 @@ static void describe_own_end(Buf *out, const SessionMeta *m) {
         describe_end(out, m);
         if (m->state != SESSION_FAILED)
                 buf_printf(out, "%s: it had ended by itself: %s\n", m->name, m->reason ?: "?");
-}
-
-/* Ends one, or if that has happened meanwhile and all are meant, asks what came of it; an exit status. */
-static int stop(json_t **ret, const Options *o, Client *c, const char *name) {
-        _cleanup_refusal_ Refusal refusal = {};
-        int r = client_call(c, "Stop", json_pack("{s:s}", "session", name), ret, NULL, &refusal);
-
-        if (r == CLIENT_E_REFUSED && refusal.kind == REFUSAL_SESSION_STATE && o->words.n == 0)
-                return contact_call(c, o, "Describe", json_pack("{s:s}", "session", name), ret,
-                                    NULL);
-        return r == 0 ? STATUS_OK : contact_failure(o, r, &refusal);
 }
 
 static void describe_just_ended(Buf *out, const json_t *sessions) {
@@ -167,9 +129,8 @@ static int stop_each(json_t *ended, Buf *out, const Options *o, Client *c, const
                 json_auto_t *reply = NULL;
                 _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
 
-                status = stop(&reply, o, c, names->items[i]);
-                if (status == STATUS_OK)
-                        status = source_meta_from_reply(&meta, reply);
+                status = recording_call_stop(&reply, o, c, names->items[i], o->words.n == 0)
+                                 ?: source_meta_from_reply(&meta, reply);
                 if (status != STATUS_OK) {
                         result = result ?: status;
                         continue;

@@ -2,10 +2,8 @@
 
 /* Two calls that take a session's name and answer with a session. */
 
-#include "base/log.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/source/source.h"
 #include "cli/terminal/summary.h"
@@ -39,19 +37,17 @@ int verb_trigger(const Options *o) {
 /* Whether it is not on the disk, all of it; that is said. */
 static bool is_unwritten(const SessionMeta *m) {
         bool is = m->pages_unsynced > 0;
-        char loss[SUMMARY_MAX];
 
         for (size_t i = 0; i < m->gaps.n; i++)
                 is = is || m->gaps.items[i].cause == GAP_NOT_WRITTEN;
         if (is)
-                log_warning("%s: %s.", m->name, summary_loss(loss, m));
+                log_warning("%s: %s.", m->name, SUMMARY_LOSS(m));
         return is;
 }
 
 int verb_snapshot(const Options *o) {
         _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        char size[UNIT_TEXT_MAX], length[UNIT_TEXT_MAX];
         json_auto_t *reply = NULL;
         int status = ask(&meta, &reply, o, "Snapshot");
 
@@ -63,8 +59,8 @@ int verb_snapshot(const Options *o) {
                 return stdout_json(o, json_incref(json_object_get(reply, "session"))) ?: status;
         if (isatty(STDERR_FILENO))
                 talk(o, "Kept %s, %s: ftracectl report %s",
-                     format_bytes(size, session_meta_n_bytes(meta)),
-                     format_duration(length, session_meta_length_ns(meta)), meta->name);
+                     FORMAT_BYTES(session_meta_n_bytes(meta)),
+                     FORMAT_DURATION(session_meta_length_ns(meta)), meta->name);
         buf_printf(&out, "%s\n", meta->name);
         return stdout_end(&out) ?: status;
 }

@@ -6,13 +6,9 @@
  * is a temporary file, which is then removed.
  */
 
-#include <signal.h>
-
-#include "base/log.h"
 #include "base/name.h"
 #include "base/now.h"
 #include "cli/files/tracedat.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/source/damage.h"
 #include "cli/source/display.h"
@@ -37,7 +33,6 @@ typedef struct Fetch {
 /* Only of what takes a while, and over itself. */
 static void show_progress(Fetch *f, uint64_t n, uint64_t n_total) {
         uint64_t now = now_ns(CLOCK_MONOTONIC);
-        char quoted[NAME_QUOTE_MAX];
 
         if (f->o->quiet || !isatty(STDERR_FILENO) || now < f->shown_ns + PROGRESS_NS)
                 return;
@@ -46,7 +41,7 @@ static void show_progress(Fetch *f, uint64_t n, uint64_t n_total) {
                 (void) fprintf(stderr, "\r\033[KLooking through %llu pages",
                                (unsigned long long) n);
         else
-                (void) fprintf(stderr, "\r\033[KWriting %s: %u%%", name_quote(quoted, f->path),
+                (void) fprintf(stderr, "\r\033[KWriting %s: %u%%", NAME_QUOTED(f->path),
                                (unsigned) (n * 100 / n_total % 101));
 }
 
@@ -119,11 +114,9 @@ static int fetch_to_file(Fetch *f, const Source *s, TracedatSpec *spec) {
 
 /* Which version, and whether it is packed. */
 static int choose_form(const FetchOptions *o, TracedatSpec *spec) {
-        char quoted[NAME_QUOTE_MAX];
-
         if (o->compress && !streq(o->compress, "zstd") && !streq(o->compress, "none"))
                 return failed(STATUS_USAGE, "--compress: \"%s\" is neither zstd nor none.",
-                              name_quote(quoted, o->compress));
+                              NAME_QUOTED(o->compress));
         spec->is_packed = o->compress ? streq(o->compress, "zstd") : o->v7;
         if (o->v6 && (o->v7 || spec->is_packed))
                 return failed(
@@ -158,8 +151,7 @@ static int tell_lacks(const Fetch *f, const Source *s, const TracedatSpec *spec)
                         (unsigned long long) result->n_unreadable);
         if (damage_describe_misplaced(s->dir, &misplaced) < 0)
                 return STATUS_FAILED;
-        for (size_t i = 0; i < misplaced.n; i++)
-                log_warning("%s.", misplaced.items[i]);
+        warn_each(&misplaced);
         if (result->symbols_are_damaged)
                 log_warning("Its symbols in the store are damaged: functions are addresses.");
         if (result->n_pages == 0)

@@ -5,15 +5,13 @@
  * is then made of a session in a store of its own that is thrown away.
  */
 
-#include <inttypes.h>
+#include <fcntl.h>
 
 #include "base/buf.h"
-#include "base/log.h"
-#include "base/name.h"
+#include "base/io.h"
 #include "base/unit.h"
 #include "cli/files/excerpt.h"
 #include "cli/files/tracedat.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/outfile.h"
 #include "cli/terminal/sweeper.h"
@@ -97,13 +95,10 @@ static int keep(const Options *o, const char *path, const char *name, Reading *r
 /* What was kept, once it is there; an exit status. */
 static int tell(const Options *o, const Reading *reading, const char *where,
                 const ExcerptCount *count) {
-        char records[UNIT_TEXT_MAX], bytes[UNIT_TEXT_MAX];
-
-        talk(o, "Kept %s records of %s, %s, as %s.", format_count(records, count->n_records),
-             reading->source->meta->name, format_bytes(bytes, count->n_bytes), where);
+        talk(o, "Kept %s records of %s, %s, as %s.", FORMAT_COUNT(count->n_records),
+             reading->source->meta->name, FORMAT_BYTES(count->n_bytes), where);
         if (count->n_missing > 0)
-                log_warning("%s records could not be found again.",
-                            format_count(records, count->n_missing));
+                log_warning("%s records could not be found again.", FORMAT_COUNT(count->n_missing));
         return count->n_missing > 0 ? STATUS_INCOMPLETE : STATUS_OK;
 }
 
@@ -120,10 +115,8 @@ static int fetch(const char *path, const char *output, const char *where) {
         TracedatSpec spec = { .version = 6, .window = &all };
         bool is_stdout = streq(output, "-");
         TracedatResult result;
-        int r = store_open(&store, path);
+        int r = store_open(&store, path) ?: store_open_session(store, PART, &dir);
 
-        if (r >= 0)
-                r = store_open_session(store, PART, &dir);
         if (r >= 0)
                 r = session_dir_read_meta(dir, &meta);
         if (r == 0 && !is_stdout)
@@ -156,7 +149,7 @@ static int keep_in_file(const Options *o, Reading *reading) {
                 return failed_errno(ORIGIN(-errno), "Failed to make the directory %s: %m", path);
         sweeper_fd = sweeper_start(path);
         status = keep(o, path, PART, reading, where, &count) ?: fetch(path, o->output, where);
-        (void) sweeper_remove(path);
+        (void) tree_remove(AT_FDCWD, path);
         return status == STATUS_OK ? tell(o, reading, where, &count) : status;
 }
 

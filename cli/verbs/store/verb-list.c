@@ -3,12 +3,9 @@
 /* Newest first is what a person looks for, so that is the order: by start, then by name. */
 
 #include <inttypes.h>
-#include <unistd.h>
 
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/source/retention.h"
 #include "cli/source/source.h"
@@ -21,30 +18,23 @@
 
 /* "2,646", "12 + 1 pages", "1 gap": what is lost without being counted is not nothing. */
 static void add_lost(Table *t, const Brief *b) {
-        char text[UNIT_TEXT_MAX];
-
         if (b->events_lost == 0 && b->pages_lost == 0 && b->n_gaps > 0)
                 table_add(t, "%" PRIu64 " gap%s", b->n_gaps, b->n_gaps == 1 ? "" : "s");
         else if (b->pages_lost > 0)
-                table_add(t, "%s + %" PRIu64 " pages", format_count(text, b->events_lost),
-                          b->pages_lost);
+                table_add(t, "%s + %" PRIu64 " pages", FORMAT_COUNT(b->events_lost), b->pages_lost);
         else
-                table_add(t, "%s", format_count(text, b->events_lost));
+                table_add(t, "%s", FORMAT_COUNT(b->events_lost));
 }
 
 static void add_row(Table *t, const Brief *b) {
-        char roots[SUMMARY_MAX], started[SUMMARY_MAX];
-        char length[UNIT_TEXT_MAX], events[UNIT_TEXT_MAX], size[UNIT_TEXT_MAX];
-
         table_add(t, "%s%s", b->name, b->pinned ? " *" : "");
         table_add(t, "%s", summary_brief_state(b));
-        table_add(t, "%s", summary_brief_roots(roots, b, 32));
-        table_add(t, "%s", summary_time(started, b->start_ns));
-        table_add(t, "%s", format_duration(length, b->length_ns));
-        table_add(t, "%s",
-                  b->n_events == 0 && b->n_bytes > 0 ? "-" : format_count(events, b->n_events));
-        table_add(t, "%s", format_bytes(size, b->n_bytes));
-        table_add(t, "%s", b->disk_bytes == UINT64_MAX ? "-" : format_bytes(size, b->disk_bytes));
+        table_add(t, "%s", SUMMARY_BRIEF_ROOTS(b, 32));
+        table_add(t, "%s", SUMMARY_TIME(b->start_ns));
+        table_add(t, "%s", FORMAT_DURATION(b->length_ns));
+        table_add(t, "%s", b->n_events == 0 && b->n_bytes > 0 ? "-" : FORMAT_COUNT(b->n_events));
+        table_add(t, "%s", FORMAT_BYTES(b->n_bytes));
+        table_add(t, "%s", b->disk_bytes == UINT64_MAX ? "-" : FORMAT_BYTES(b->disk_bytes));
         add_lost(t, b);
 }
 
@@ -91,8 +81,6 @@ static int add_rows(Table *t, json_t *briefs) {
 /* 0: all.  Whoever reads a table on a terminal wants the newest, and is told of the others; programs that read
  * one want it whole. */
 static int choose_newest(uint64_t *ret, const Options *o) {
-        char quoted[NAME_QUOTE_MAX];
-
         *ret = 0;
         if (!o->newest)
                 *ret = o->json == JSON_OFF && !o->no_legend && isatty(STDOUT_FILENO) ? N_ON_TERMINAL
@@ -100,14 +88,13 @@ static int choose_newest(uint64_t *ret, const Options *o) {
         else if (!streq(o->newest, "all") &&
                  (parse_u64(o->newest, UINT32_MAX, ret) < 0 || *ret == 0))
                 return failed(STATUS_USAGE, "--newest=%s: not a number from 1 on, nor \"all\".",
-                              name_quote(quoted, o->newest));
+                              NAME_QUOTED(o->newest));
         return STATUS_OK;
 }
 
 /* The last lines: what is not shown, and what goes next. */
 static void add_legend(Buf *out, const json_t *reply, size_t n_rows) {
         json_int_t n = json_integer_value(json_object_get(reply, "total"));
-        char shown[UNIT_TEXT_MAX], total[UNIT_TEXT_MAX];
         bool is_part = n > 0 && n_rows < (size_t) n,
              has_outlook = json_object_get(reply, "retention");
 
@@ -118,7 +105,7 @@ static void add_legend(Buf *out, const json_t *reply, size_t n_rows) {
         if (is_part)
                 buf_printf(out,
                            "The newest %s of %s sessions; all of them: ftracectl list -n all\n",
-                           format_count(shown, n_rows), format_count(total, (uint64_t) n));
+                           FORMAT_COUNT(n_rows), FORMAT_COUNT((uint64_t) n));
 }
 
 static int list_json(const Options *o, uint64_t n_newest) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* What removes sessions, and what keeps them from being removed. */
+
 #include "cli/files/upkeep.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
-#include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 
 static int remove_one(const Options *o, Client *c, const char *word) {
@@ -17,4 +17,31 @@ static int remove_one(const Options *o, Client *c, const char *word) {
 
 int verb_remove(const Options *o) {
         return upkeep_each(o, remove_one);
+}
+
+static int pin_one(const Options *o, Client *c, const char *word, bool pinned) {
+        _cleanup_free_ char *name = NULL;
+        int status = upkeep_name(&name, o, c, word) ?: upkeep_pin(o, c, name, pinned);
+
+        if (status == STATUS_OK)
+                talk(o, "%s %s.", name,
+                     pinned ? "is not removed any more, until \"ftracectl unpin\""
+                            : "may be removed");
+        return status;
+}
+
+static int pin(const Options *o, Client *c, const char *word) {
+        return pin_one(o, c, word, true);
+}
+
+static int unpin(const Options *o, Client *c, const char *word) {
+        return pin_one(o, c, word, false);
+}
+
+int verb_pin(const Options *o) {
+        return upkeep_each(o, pin);
+}
+
+int verb_unpin(const Options *o) {
+        return upkeep_each(o, unpin);
 }

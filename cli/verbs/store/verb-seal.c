@@ -6,12 +6,10 @@
  */
 
 #include <signal.h>
-#include <stdio.h>
 
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/source/source.h"
 #include "cli/terminal/progress.h"
@@ -73,7 +71,6 @@ int verb_seal(const Options *o) {
                 return contact_failure(o, signals_fd, NULL);
         for (size_t i = 0; result < 128 && i < o->words.n; i++) {
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                char disk[UNIT_TEXT_MAX], pages[UNIT_TEXT_MAX];
                 json_auto_t *session = NULL;
                 const char *field;
 
@@ -85,9 +82,9 @@ int verb_seal(const Options *o) {
                         continue;
                 }
                 buf_printf(&out, "%s: %s of pages take %s on disk.\n", m->name,
-                           format_bytes(pages, session_meta_n_bytes(m)),
-                           format_bytes(disk, (uint64_t) json_integer_value(
-                                                      json_object_get(session, "disk_bytes"))));
+                           FORMAT_BYTES(session_meta_n_bytes(m)),
+                           FORMAT_BYTES((uint64_t) json_integer_value(
+                                   json_object_get(session, "disk_bytes"))));
                 (void) json_array_append(sealed, session);
         }
         if (o->json != JSON_OFF)

@@ -5,10 +5,8 @@
 #include <inttypes.h>
 #include <pwd.h>
 
-#include "base/figure.h"
 #include "base/unit.h"
 #include "cli/files/verify.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/source/source.h"
 #include "cli/terminal/summary.h"
@@ -19,8 +17,7 @@
 
 #define ONLY_MAX 50 /* that are shown one by one */
 
-static void line(Buf *out, const char *title, const char *format, ...) _printf_(3, 4);
-static void line(Buf *out, const char *title, const char *format, ...) {
+static _printf_(3, 4) void line(Buf *out, const char *title, const char *format, ...) {
         _cleanup_free_ char *text = NULL;
         va_list ap;
 
@@ -52,14 +49,13 @@ static bool roots_are_new(const SessionMeta *m) {
 /* "4,000,000 events, 256M, 50 % of a CPU a second" */
 static void show_limits(Buf *out, const Spec *spec) {
         char events[UNIT_TEXT_MAX + 16] = "", bytes[UNIT_TEXT_MAX + 4] = "",
-                                    cpu[UNIT_TEXT_MAX + 16] = "", text[UNIT_TEXT_MAX];
+                                    cpu[UNIT_TEXT_MAX + 16] = "";
 
         if (spec->max_event_rate > 0 && spec->max_event_rate < SPEC_UNLIMITED)
                 (void) snprintf(events, sizeof(events), "%s events, ",
-                                format_count(text, spec->max_event_rate));
+                                FORMAT_COUNT(spec->max_event_rate));
         if (spec->max_write_rate > 0 && spec->max_write_rate < SPEC_UNLIMITED)
-                (void) snprintf(bytes, sizeof(bytes), "%s, ",
-                                format_bytes(text, spec->max_write_rate));
+                (void) snprintf(bytes, sizeof(bytes), "%s, ", FORMAT_BYTES(spec->max_write_rate));
         if (spec->max_cpu_ppm > 0 && spec->max_cpu_ppm < SPEC_UNLIMITED)
                 (void) snprintf(cpu, sizeof(cpu), "%" PRIu64 " %% of a CPU, ",
                                 spec->max_cpu_ppm / 10000);
@@ -68,8 +64,6 @@ static void show_limits(Buf *out, const Spec *spec) {
 }
 
 static void show_what(Buf *out, const SessionMeta *m) {
-        char text[UNIT_TEXT_MAX];
-
         line_list(out, "Asked for", &m->spec.functions);
         if (roots_are_new(m))
                 line_list(out, "Roots", &m->roots);
@@ -82,7 +76,7 @@ static void show_what(Buf *out, const SessionMeta *m) {
                 line(out, "Flat", "the functions alone, not what they call");
         if (m->spec.slower_ns > 0)
                 line(out, "Slower", "only calls of %s or more, of which the ends are recorded",
-                     format_duration(text, m->spec.slower_ns));
+                     FORMAT_DURATION(m->spec.slower_ns));
         line_list(out, "Events", &m->spec.events);
         line_list(out, "Processes", &m->spec.pids);
         line_list(out, "Tasks named", &m->spec.comms);
@@ -95,25 +89,25 @@ static void show_what(Buf *out, const SessionMeta *m) {
         if (m->spec.depth > 0)
                 line(out, "Depth", "%" PRIu64, m->spec.depth);
         if (m->spec.duration_ns > 0)
-                line(out, "Ends after", "%s", format_duration(text, m->spec.duration_ns));
+                line(out, "Ends after", "%s", FORMAT_DURATION(m->spec.duration_ns));
         if (m->spec.in_kernel)
                 line(out, "Keeps", "what the kernel's buffer holds, until a snapshot");
         else if (m->spec.max_bytes > 0)
                 line(out, m->spec.ring ? "Keeps" : "Ends at", "%s%s",
-                     m->spec.ring ? "the newest " : "", format_bytes(text, m->spec.max_bytes));
+                     m->spec.ring ? "the newest " : "", FORMAT_BYTES(m->spec.max_bytes));
         if (m->spec.segment_bytes > 0)
-                line(out, "Cut at", "%s a CPU", format_bytes(text, m->spec.segment_bytes));
+                line(out, "Cut at", "%s a CPU", FORMAT_BYTES(m->spec.segment_bytes));
         if (m->spec.segment_ns > 0)
-                line(out, "Cut every", "%s", format_duration(text, m->spec.segment_ns));
+                line(out, "Cut every", "%s", FORMAT_DURATION(m->spec.segment_ns));
         if (m->spec.on_full != SPEC_ON_FULL_WAIT)
                 line(out, "On full", "%s", spec_on_full_name(m->spec.on_full));
-        line(out, "Buffer", "%s a CPU", format_bytes(text, m->spec.buffer_bytes));
+        line(out, "Buffer", "%s a CPU", FORMAT_BYTES(m->spec.buffer_bytes));
         show_limits(out, &m->spec);
 }
 
 /* The rules, and what they came to. */
 static void show_triggers(Buf *out, const SessionMeta *m) {
-        char suppressed[UNIT_TEXT_MAX + 32], last[SUMMARY_MAX], count[UNIT_TEXT_MAX];
+        char suppressed[UNIT_TEXT_MAX + 32];
 
         for (size_t i = 0; i < m->spec.triggers.n; i++) {
                 const char *rule = m->spec.triggers.items[i];
@@ -123,43 +117,38 @@ static void show_triggers(Buf *out, const SessionMeta *m) {
                 suppressed[0] = 0;
                 if (c.suppressed > 0)
                         (void) snprintf(suppressed, sizeof(suppressed), ", suppressed %s times",
-                                        format_count(count, c.suppressed));
+                                        FORMAT_COUNT(c.suppressed));
                 line(out, i == 0 ? "Waits for" : "and for", "%s: %.*s; fired %s time%s%s%s%s",
-                     trigger_rule_on(rule), trigger_rule_n_do(rule), rule,
-                     format_count(count, c.fired), c.fired == 1 ? "" : "s", suppressed,
-                     c.last_ns > 0 ? ", last " : "",
-                     c.last_ns > 0 ? summary_time(last, c.last_ns) : "");
+                     trigger_rule_on(rule), trigger_rule_n_do(rule), rule, FORMAT_COUNT(c.fired),
+                     c.fired == 1 ? "" : "s", suppressed, c.last_ns > 0 ? ", last " : "",
+                     c.last_ns > 0 ? SUMMARY_TIME(c.last_ns) : "");
         }
 }
 
 static void show_caps(Buf *out, const SessionMeta *m) {
-        char gap[UNIT_TEXT_MAX], a_day[UNIT_TEXT_MAX], all[UNIT_TEXT_MAX], n[UNIT_TEXT_MAX];
-
         if (m->spec.triggers.n == 0)
                 return;
         line(out, "Captures", "%s; at most %s in all, %s a day, %s apart",
-             format_count(n, m->captures.n),
-             m->spec.max_captures ? format_count(all, m->spec.max_captures) : "any number",
-             m->spec.max_captures_a_day ? format_count(a_day, m->spec.max_captures_a_day)
-                                        : "any number",
-             format_duration(gap, m->spec.min_gap_ns));
+             FORMAT_COUNT(m->captures.n),
+             m->spec.max_captures ? FORMAT_COUNT(m->spec.max_captures) : "any number",
+             m->spec.max_captures_a_day ? FORMAT_COUNT(m->spec.max_captures_a_day) : "any number",
+             FORMAT_DURATION(m->spec.min_gap_ns));
 }
 
 static void show_when(Buf *out, const SessionMeta *m) {
-        char start[SUMMARY_MAX], stop[SUMMARY_MAX], length[UNIT_TEXT_MAX], arm[UNIT_TEXT_MAX];
+        const char *start = SUMMARY_TIME(m->start.realtime_ns),
+                   *length = FORMAT_DURATION(session_meta_length_ns(m));
 
         if (m->start.realtime_ns == 0)
                 return;
-        summary_time(start, m->start.realtime_ns);
-        format_duration(length, session_meta_length_ns(m));
         if (m->stop.realtime_ns > 0)
-                line(out, "Recorded", "%s to %s (%s)", start,
-                     summary_time(stop, m->stop.realtime_ns), length);
+                line(out, "Recorded", "%s to %s (%s)", start, SUMMARY_TIME(m->stop.realtime_ns),
+                     length);
         else
                 line(out, "Recorded", "since %s (%s)", start, length);
         for (size_t i = 0; i < m->clock_steps.n; i++)
-                line(out, "Clock", "%s", summary_clock_step(stop, m, i));
-        line(out, "Armed in", "%s", format_duration(arm, m->arm_ns));
+                line(out, "Clock", "%s", SUMMARY_CLOCK_STEP(m, i));
+        line(out, "Armed in", "%s", FORMAT_DURATION(m->arm_ns));
 }
 
 /* A line for each: whose own time it is part of. */
@@ -177,7 +166,7 @@ static void show_left_out(Buf *out, const SessionMeta *m) {
 }
 
 static void show_hooked(Buf *out, const SessionMeta *m) {
-        char time[SUMMARY_MAX], after[UNIT_TEXT_MAX], number[UNIT_TEXT_MAX], unseen[SUMMARY_MAX];
+        char unseen[SUMMARY_MAX];
         char learned[SUMMARY_MAX + 16] = "", since[UNIT_TEXT_MAX + 16] = "";
         char ordinary[UNIT_TEXT_MAX + 40] = "";
 
@@ -185,17 +174,17 @@ static void show_hooked(Buf *out, const SessionMeta *m) {
                 if (m->n_ordinary > 0)
                         (void) snprintf(ordinary, sizeof(ordinary),
                                         " but %s that ordinary work calls",
-                                        format_count(number, m->n_ordinary));
+                                        FORMAT_COUNT(m->n_ordinary));
                 line(out, "Hooked", "every function%s%s", ordinary,
                      m->learns ? "; what is called is learned for --lean" : "");
                 return;
         }
         if (m->learned_ns > 0)
                 (void) snprintf(learned, sizeof(learned), ", learned %s",
-                                summary_time(time, m->learned_ns));
+                                SUMMARY_TIME(m->learned_ns));
         if (m->narrowed_ns > m->start.trace_ns)
                 (void) snprintf(since, sizeof(since), ", from %s on",
-                                format_duration(after, m->narrowed_ns - m->start.trace_ns));
+                                FORMAT_DURATION(m->narrowed_ns - m->start.trace_ns));
         line(out, "Hooked", "%" PRIu32 " function%s%s%s", m->n_hooked, m->n_hooked == 1 ? "" : "s",
              learned, since);
         show_left_out(out, m);
@@ -231,13 +220,12 @@ static int show_cpus(Buf *out, const SessionMeta *m, bool legend) {
                 const uint64_t counts[] = { c->read_events,    cpu_account_events_lost(c),
                                             c->overrun,        c->commit_overrun,
                                             c->dropped_events, c->pages_lost };
-                char text[UNIT_TEXT_MAX];
 
                 table_add(&t, "%" PRIu32, c->cpu);
-                table_add(&t, "%s", format_count(text, c->n_pages));
-                table_add(&t, "%s", format_bytes(text, c->n_bytes));
+                table_add(&t, "%s", FORMAT_COUNT(c->n_pages));
+                table_add(&t, "%s", FORMAT_BYTES(c->n_bytes));
                 for (size_t j = 0; j < ELEMENTSOF(counts); j++)
-                        table_add(&t, "%s", format_count(text, counts[j]));
+                        table_add(&t, "%s", FORMAT_COUNT(counts[j]));
         }
         if (table_n_rows(&t) == 0)
                 return 0;
@@ -290,14 +278,13 @@ static json_t *source_json(const Source *s) {
 /* Of another program's file, which knows less. */
 static void show_file(Buf *out, const Source *s) {
         const SessionMeta *m = s->meta;
-        char start[SUMMARY_MAX];
 
         line(out, "Kernel", "%s %s on %s", m->kernel ?: "?", m->machine ?: "?", m->host ?: "?");
         line(out, "Traced in", "%s%s, clock %s", m->instance ? "instance " : "the top-level buffer",
              m->instance ?: "", m->clock ?: "?");
         show_buffers(out, dat_file_of_dir(s->dir));
         if (m->start.realtime_ns > 0)
-                line(out, "Recorded", "since %s", summary_time(start, m->start.realtime_ns));
+                line(out, "Recorded", "since %s", SUMMARY_TIME(m->start.realtime_ns));
         if (!m->symbols)
                 line(out, "Symbols", "none");
 }
@@ -305,17 +292,16 @@ static void show_file(Buf *out, const Source *s) {
 /* What its pages tell, and what only all of it tells, in the words of "verify". */
 static int show_file_losses(Buf *out, const Source *s) {
         _cleanup_verify_result_ VerifyResult v = {};
-        char loss[SUMMARY_MAX];
         int r = verify_session(s->dir, s->meta, NULL, &v);
 
         if (r < 0)
                 return failed_errno(r, "Failed to read \"%s\": %m", s->meta->name);
         if (!summary_is_complete(s->meta)) {
-                line(out, "Loss", "%s", summary_loss(loss, s->meta));
+                line(out, "Loss", "%s", SUMMARY_LOSS(s->meta));
                 buf_adds(out, "\n");
                 summary_loss_lines(out, s->meta);
         } else if (v.complete)
-                line(out, "Loss", "%s", summary_loss(loss, s->meta));
+                line(out, "Loss", "%s", SUMMARY_LOSS(s->meta));
         else {
                 line(out, "Loss", "incomplete");
                 buf_adds(out, "\n");
@@ -327,24 +313,21 @@ static int show_file_losses(Buf *out, const Source *s) {
 
 /* Whether and when it may be removed without anybody asking for it. */
 static void show_stay(Buf *out, const Source *s) {
-        char time[SUMMARY_MAX];
-
         if (s->meta->pinned)
                 line(out, "Stays", "for good: it is pinned");
         else if (s->stays_until_ns >= INT64_MAX)
                 line(out, "Stays", "for good (MinRetentionSec=infinity)");
         else if (s->stays_until_ns > 0)
                 line(out, "Stays", "until %s, whatever room is wanted",
-                     summary_time(time, s->stays_until_ns));
+                     SUMMARY_TIME(s->stays_until_ns));
         if (s->goes_at_ns > 0 && !s->meta->pinned)
-                line(out, "Goes", "at %s (MaxRetentionSec=)", summary_time(time, s->goes_at_ns));
+                line(out, "Goes", "at %s (MaxRetentionSec=)", SUMMARY_TIME(s->goes_at_ns));
 }
 
 int verb_show(const Options *o) {
         _cleanup_(source_freep) Source *s = NULL;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        char size[UNIT_TEXT_MAX], disk[UNIT_TEXT_MAX], loss[SUMMARY_MAX],
-                silence[SUMMARY_SILENCE_MAX];
+        char loss[SUMMARY_MAX];
         const SessionMeta *m;
         int status = source_describe(&s, o, o->words.items[0]), r;
 
@@ -371,14 +354,13 @@ int verb_show(const Options *o) {
         show_hooked(&out, m);
         show_where(&out, m);
         if (s->disk_bytes > 0)
-                line(&out, "Size", "%s of pages, %s on disk",
-                     format_bytes(size, session_meta_n_bytes(m)),
-                     format_bytes(disk, s->disk_bytes));
+                line(&out, "Size", "%s of pages, %s on disk", FORMAT_BYTES(session_meta_n_bytes(m)),
+                     FORMAT_BYTES(s->disk_bytes));
         else
-                line(&out, "Size", "%s", format_bytes(size, session_meta_n_bytes(m)));
+                line(&out, "Size", "%s", FORMAT_BYTES(session_meta_n_bytes(m)));
         show_stay(&out, s);
         if (silence_is_total(m))
-                line(&out, "No calls", "%s", summary_silence(silence, m));
+                line(&out, "No calls", "%s", SUMMARY_SILENCE(m));
         if (*summary_dropped(loss, m))
                 line(&out, "Ring", "%s", loss);
         line(&out, "Loss", "%s", summary_loss(loss, m));

@@ -2,11 +2,9 @@
 
 /* What went is a result; what stayed although it might have gone is said with it. */
 
-#include "base/log.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/files/upkeep.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 
@@ -18,11 +16,10 @@ static void describe(Buf *out, const json_t *items, const char *what) {
                 json_int_t n_bytes = json_integer_value(json_object_get(item, "n_bytes"));
                 const char *name = json_string_value(json_object_get(item, "name"));
                 const char *reason = json_string_value(json_object_get(item, "reason"));
-                char size[UNIT_TEXT_MAX];
 
                 if (name && reason)
                         buf_printf(out, "%s %s (%s): %s.\n", what, name,
-                                   format_bytes(size, (uint64_t) n_bytes), reason);
+                                   FORMAT_BYTES((uint64_t) n_bytes), reason);
         }
 }
 
@@ -34,7 +31,6 @@ int verb_vacuum(const Options *o) {
         _cleanup_(client_freep) Client *c = NULL;
         json_auto_t *reply = NULL;
         json_int_t n_freed;
-        char size[UNIT_TEXT_MAX];
         int status;
 
         status = contact_unless_store(&c, o) ?: upkeep_vacuum(&reply, o, c, &limits, o->dry_run);
@@ -46,6 +42,6 @@ int verb_vacuum(const Options *o) {
         describe(&out, json_object_get(reply, "kept"), "Kept");
         n_freed = json_integer_value(json_object_get(reply, "freed_bytes"));
         buf_printf(&out, "%s %s.\n", o->dry_run ? "That would free" : "Freed",
-                   format_bytes(size, (uint64_t) n_freed));
+                   FORMAT_BYTES((uint64_t) n_freed));
         return stdout_end(&out);
 }

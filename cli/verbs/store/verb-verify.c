@@ -2,12 +2,8 @@
 
 /* Whether a recording can be relied on: what it lacks is named, and makes the exit status 6. */
 
-#include <inttypes.h>
-
 #include "base/unit.h"
-#include "cli/files/deep-check.h"
 #include "cli/files/verify.h"
-#include "cli/options/status.h"
 #include "cli/options/verb.h"
 #include "cli/source/source.h"
 #include "cli/terminal/summary.h"
@@ -35,13 +31,11 @@ static json_t *result_json(const SessionMeta *m, const VerifyResult *v) {
 }
 
 static void describe(Buf *out, const SessionMeta *m, const VerifyResult *v) {
-        char trees[UNIT_TEXT_MAX], entries[UNIT_TEXT_MAX], exits[UNIT_TEXT_MAX];
         char dropped[SUMMARY_MAX];
 
         buf_printf(out, "%s: %s, %s trees, %s entries, %s exits.\n", m->name,
-                   v->complete ? "complete" : "incomplete", format_count(trees, v->census.n_trees),
-                   format_count(entries, v->census.n_entries),
-                   format_count(exits, v->census.n_exits));
+                   v->complete ? "complete" : "incomplete", FORMAT_COUNT(v->census.n_trees),
+                   FORMAT_COUNT(v->census.n_entries), FORMAT_COUNT(v->census.n_exits));
         if (*summary_dropped(dropped, m))
                 buf_printf(out, "  %s.\n", dropped);
         for (size_t i = 0; i < v->problems.n; i++)
@@ -50,28 +44,26 @@ static void describe(Buf *out, const SessionMeta *m, const VerifyResult *v) {
                 buf_printf(out, "  Note: %s.\n", v->notes.items[i]);
 }
 
-static json_t *deep_json(const DeepCheck *c) {
+static json_t *deep_json(const VerifyBlocks *c) {
         return json_pack("{s:I, s:I, s:I, s:I, s:I}", "segments", (json_int_t) c->n_segments,
                          "segments_sealed", (json_int_t) c->n_sealed, "blocks",
                          (json_int_t) c->n_blocks, "blocks_good", (json_int_t) c->n_blocks_good,
                          "pages", (json_int_t) c->n_pages);
 }
 
-static void describe_deep(Buf *out, const DeepCheck *c) {
-        char good[UNIT_TEXT_MAX], all[UNIT_TEXT_MAX], pages[UNIT_TEXT_MAX], raw[UNIT_TEXT_MAX];
-
+static void describe_deep(Buf *out, const VerifyBlocks *c) {
         buf_printf(out, "  %s of %s blocks decode to the %s pages that they were made of.\n",
-                   format_count(good, c->n_blocks_good), format_count(all, c->n_blocks),
-                   format_count(pages, c->n_pages));
+                   FORMAT_COUNT(c->n_blocks_good), FORMAT_COUNT(c->n_blocks),
+                   FORMAT_COUNT(c->n_pages));
         if (c->n_segments > c->n_sealed)
                 buf_printf(out, "  %s of %s files are not sealed and have no checksums.\n",
-                           format_count(raw, c->n_segments - c->n_sealed),
-                           format_count(all, c->n_segments));
+                           FORMAT_COUNT(c->n_segments - c->n_sealed), FORMAT_COUNT(c->n_segments));
 }
 
 /* Adds what the deeper look has found, and the other has not. */
-static int verify_deep(const SessionDir *dir, Progress *progress, VerifyResult *v, DeepCheck *c) {
-        int r = deep_check(dir, progress, c);
+static int verify_deep(const SessionDir *dir, Progress *progress, VerifyResult *v,
+                       VerifyBlocks *c) {
+        int r = verify_blocks(dir, progress, c);
 
         for (size_t i = 0; r >= 0 && i < c->damages.n; i++)
                 if (!strv_contains(&v->problems, c->damages.items[i]))
@@ -83,7 +75,7 @@ static int verify_deep(const SessionDir *dir, Progress *progress, VerifyResult *
 int verb_verify(const Options *o) {
         _cleanup_(source_freep) Source *s = NULL;
         _cleanup_verify_result_ VerifyResult v = {};
-        _cleanup_deep_check_ DeepCheck deep = {};
+        _cleanup_verify_blocks_ VerifyBlocks deep = {};
         Progress progress;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_t *json;
