@@ -18,8 +18,6 @@ noinst_LIBRARIES += %D%/libcalls.a
 	%D%/prune.h \
 	%D%/reorder.c \
 	%D%/reorder.h \
-	%D%/slowest.c \
-	%D%/slowest.h \
 	%D%/stacks.c \
 	%D%/stacks.h \
 	%D%/step-copy.c \
