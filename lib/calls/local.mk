@@ -22,7 +22,6 @@ noinst_LIBRARIES += %D%/libcalls.a
 	%D%/stacks.h \
 	%D%/step-copy.c \
 	%D%/step-copy.h \
-	%D%/step-source.h \
 	%D%/step.h \
 	%D%/steps.c \
 	%D%/steps.h \

@@ -6,7 +6,6 @@
  * damage.  The sum of the pages tells whatever is left.
  */
 
-#include "codec/pages.h"
 #include "codec/record.h"
 
 typedef struct Join {

@@ -7,7 +7,6 @@
  * from what makes no sense on, the remainder of the page.  So there is no way to fail.
  */
 
-#include "codec/pages.h"
 #include "codec/record.h"
 
 typedef struct Split {
