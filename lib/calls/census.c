@@ -12,12 +12,13 @@
 
 #include "base/grow.h"
 #include "calls/census.h"
+#include "calls/trees.h"
 
 int census_init(Census *ret, const Strv *roots, bool only_exits) {
         _cleanup_census_ Census c = { .only_exits = only_exits };
         int r;
 
-        r = trees_new(&c.trees);
+        r = stacks_new(&c.trees);
         if (r < 0)
                 return r;
         c.roots = calloc(roots->n + 1, sizeof(*c.roots));
@@ -174,7 +175,7 @@ int census_step(Census *c, const Step *step) {
                 return 0;
         }
         if (step->kind == STEP_TASK)
-                return trees_name_task(c->trees, step);
+                return stacks_name_task(c->trees, step);
         if (c->first_ns == 0)
                 c->first_ns = step->timestamp_ns;
         c->last_ns = step->timestamp_ns;
@@ -193,8 +194,9 @@ int census_step(Census *c, const Step *step) {
 void census_finish(Census *c) {
         uint64_t n = c->n_unmatched_entries, n_irq_exits = c->n_unmatched_irq_exits;
 
-        for (size_t i = 0; i < trees_n(c->trees); i++)
-                close_from(c, trees_get(c->trees, i), 0);
+        for (size_t i = 0; i < stacks_n(c->trees); i++)
+                if (stacks_at(c->trees, i)->data)
+                        close_from(c, stacks_at(c->trees, i)->data, 0);
         c->n_cut_entries = c->n_unmatched_entries - n;
         c->n_unmatched_entries = n;
         c->n_unmatched_irq_exits = n_irq_exits;

@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "base/strv.h"
 #include "calls/step.h"
-#include "calls/trees.h"
+#include "calls/stacks.h"
 
 typedef struct CensusRoot {
         char *name;
@@ -45,7 +45,7 @@ typedef struct Census {
         size_t n_roots;
         CensusCpu *cpus; /* by number; n_cpus is the highest with data plus 1 */
         size_t n_cpus;
-        Trees *trees; /* what is open; the census's own affair */
+        Stacks *trees; /* what is open (calls/trees.h); the census's own affair */
 } Census;
 
 /*

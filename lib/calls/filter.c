@@ -6,9 +6,9 @@
  * above it is seen: a whole stack of frames is needed only for functions that
  * are left out (calls/prune.h).
  *
- *      source -> judge_step() -> Tail -> Hold -> who asked
- *                     |            |       `- calls that are long enough
- *                     |            `- trees that are kept
+ *      source -> judge_step() -> TailSampler -> Reorder -> who asked
+ *                     |              |             `- calls that are long enough
+ *                     |              `- trees that are kept
  *                     `- everything that is known at once
  *
  * The return of a function follows behind an interrupt that came between the end
@@ -18,14 +18,15 @@
 
 #include "base/grow.h"
 #include "calls/filter.h"
-#include "calls/reorder.h"
 #include "calls/name-set.h"
 #include "calls/prune.h"
-#include "calls/slowest.h"
+#include "calls/reorder.h"
+#include "calls/stacks.h"
 #include "calls/tail-sampler.h"
 #include "calls/trees.h"
 
-#define ERROR_MAX 4095 /* linux 6.12 include/linux/err.h, MAX_ERRNO */
+#define STEPS_MAX 131072 /* that wait for their trees' ends: some 40 MB */
+#define ERROR_MAX 4095   /* linux 6.12 include/linux/err.h, MAX_ERRNO */
 
 /* One tree, open or ending. */
 typedef struct Tree {
@@ -35,6 +36,11 @@ typedef struct Tree {
         SampledTree *tail_sampler;  /* NULL: it need not wait */
 } Tree;
 
+typedef struct Rank {
+        uint64_t duration_ns, number;
+} Rank;
+
+/* Of a task: Stack.data. */
 typedef struct FilterTask {
         Stretch stretch;
         Tree tree, ending; /* of the stretch's function, and of what is ending */
@@ -43,17 +49,16 @@ typedef struct FilterTask {
 struct Filter {
         const FilterSpec *spec;
         bool by_trees;
-        Trees *trees; /* gives each task its number */
-        FilterTask *tasks;
-        size_t n_tasks;
+        Stacks *tasks;
         NameSet *roots, *functions; /* NULL: all */
         Prune *notrace, *fold;      /* NULL: none */
         uint64_t n_trees;
-        Slowest *slowest; /* NULL: all */
+        Rank *ranks; /* of the slowest, by number, when they are known */
+        size_t n_ranks, n_ranks_room;
         bool is_ranking;
-        unsigned n_finished;       /* of Tail and Hold */
-        TailSampler *tail_sampler; /* NULL: nothing waits there */
-        Reorder *reorder;          /* the same */
+        bool has_ended, must_finish; /* the source; and then Reorder */
+        TailSampler *tail_sampler;   /* NULL: nothing waits there */
+        Reorder *reorder;            /* the same */
 };
 
 static bool has_any(const Strv *patterns) {
@@ -75,12 +80,52 @@ bool filter_spec_needs_rank(const FilterSpec *s) {
         return s->n_slowest > 0 || s->keep_limits;
 }
 
+/* --- the slowest ------------------------------------------------------------------------------ */
+
+static int compare_numbers(const void *pa, const void *pb) {
+        const Rank *a = pa, *b = pb;
+
+        return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* Of two that took equally long the earlier one comes first. */
+static int compare_ranks(const void *pa, const void *pb) {
+        const Rank *a = pa, *b = pb;
+
+        if (a->duration_ns != b->duration_ns)
+                return a->duration_ns > b->duration_ns ? -1 : 1;
+        return compare_numbers(a, b);
+}
+
+static void drop_quicker(Filter *f) {
+        if (f->n_ranks > f->spec->n_slowest) {
+                qsort(f->ranks, f->n_ranks, sizeof(*f->ranks), compare_ranks);
+                f->n_ranks = f->spec->n_slowest;
+        }
+}
+
+/* Memory is in proportion to how many are wanted. */
+static int add_rank(Filter *f, uint64_t number, uint64_t duration_ns) {
+        if (f->n_ranks / 2 >= f->spec->n_slowest)
+                drop_quicker(f);
+        if (!ARRAY_ROOM(f->ranks, f->n_ranks_room, f->n_ranks + 1))
+                return -ENOMEM;
+        f->ranks[f->n_ranks++] = (Rank){ duration_ns, number };
+        return 0;
+}
+
+static bool is_slowest(const Filter *f, uint64_t number) {
+        const Rank key = { .number = number };
+
+        return f->n_ranks > 0 && bsearch(&key, f->ranks, f->n_ranks, sizeof(key), compare_numbers);
+}
+
 /* --- trees ------------------------------------------------------------------------------------ */
 
 static bool is_selected(const Filter *f, uint64_t number) {
         if (f->spec->nth > 0 && number != f->spec->nth)
                 return false;
-        return f->is_ranking || !f->slowest || slowest_has(f->slowest, number);
+        return f->is_ranking || f->spec->n_slowest == 0 || is_slowest(f, number);
 }
 
 static int begin_tree(Filter *f, FilterTask *t, const Step *step) {
@@ -90,7 +135,7 @@ static int begin_tree(Filter *f, FilterTask *t, const Step *step) {
                           .number = ++f->n_trees,
                           .begin_ns = step->timestamp_ns,
                           .seen_ns = step->timestamp_ns };
-        if (f->tail_sampler && !f->is_ranking && is_selected(f, t->tree.number)) {
+        if (f->tail_sampler && is_selected(f, t->tree.number)) {
                 t->tree.tail_sampler = tail_sampler_begin();
                 if (!t->tree.tail_sampler)
                         return -ENOMEM;
@@ -125,15 +170,15 @@ static int end_tree(Filter *f, Tree *tree, const Step *end) {
         if (!tree->root)
                 return 0;
         if (f->is_ranking && is_selected(f, tree->number)) {
-                if (f->slowest)
-                        r = slowest_add(f->slowest, tree->number, duration_ns);
+                if (f->spec->n_slowest > 0)
+                        r = add_rank(f, tree->number, duration_ns);
                 if (r >= 0 && f->spec->keep_limits)
                         r = f->spec->keep_limits->learn(f->spec->keep_limits->data, tree->root,
                                                         duration_ns);
         }
         if (tree->tail_sampler)
-                tail_sampler_end(f->tail_sampler, tree->tail_sampler,
-                                 is_kept(f->spec, tree, duration_ns, end));
+                (void) tail_sampler_end(f->tail_sampler, tree->tail_sampler,
+                                        is_kept(f->spec, tree, duration_ns, end));
         *tree = (Tree){};
         return r;
 }
@@ -231,37 +276,11 @@ static bool passes_when_and_who(const FilterSpec *spec, const Step *step) {
                (step->comm && name_set_patterns_match(spec->tasks, step->comm));
 }
 
-/* The number of a step's task; -ENOMEM. */
-static ssize_t number_of_task(Filter *f, const Step *step) {
-        TaskTree *task = trees_task(f->trees, step);
-        size_t i;
-
-        if (!task)
-                return -ENOMEM;
-        i = (size_t) (task - trees_get(f->trees, 0));
-        return ARRAY_REACH(f->tasks, f->n_tasks, i) ? (ssize_t) i : -ENOMEM;
-}
-
-/* A STEP_TASK: the nameless task's number is @ret_a, the named one's @ret_b. */
-static int numbers_of_named(Filter *f, const Step *step, size_t *ret_a, size_t *ret_b) {
-        const Step nameless = { .cpu = step->cpu, .pid = STEP_PID_UNKNOWN(step->cpu) };
-        ssize_t a = number_of_task(f, &nameless), b = a < 0 ? a : number_of_task(f, step);
-
-        if (b < 0)
-                return (int) b;
-        *ret_a = (size_t) a;
-        *ret_b = (size_t) b;
-        return 0;
-}
-
 static int name_task(Filter *f, const Step *step) {
-        size_t a, b;
-        int r = numbers_of_named(f, step, &a, &b);
+        int r = stacks_name_task(f->tasks, step);
 
-        if (r < 0)
-                return r;
-        SWAP(f->tasks[a], f->tasks[b]);
-        r = f->notrace ? prune_hides(f->notrace, step) : 0;
+        if (r >= 0 && f->notrace)
+                r = prune_hides(f->notrace, step);
         return r >= 0 && f->fold ? prune_hides(f->fold, step) : r;
 }
 
@@ -286,7 +305,6 @@ static int passes_functions(Filter *f, const Step *step, const TreePlace *place)
 static int judge_step(Filter *f, const Step *step) {
         TreePlace place = {};
         FilterTask *t;
-        ssize_t task;
         int r = 0;
 
         if (step->kind == STEP_TASK)
@@ -294,13 +312,10 @@ static int judge_step(Filter *f, const Step *step) {
         if (r < 0 || !passes_when_and_who(f->spec, step))
                 return r;
         if (step->kind == STEP_LOST || step->kind == STEP_TASK)
-                return f->tail_sampler && !f->is_ranking
-                               ? tail_sampler_push(f->tail_sampler, NULL, 0, step)
-                               : 1;
-        task = number_of_task(f, step);
-        if (task < 0)
-                return (int) task;
-        t = &f->tasks[task];
+                return f->tail_sampler ? tail_sampler_push(f->tail_sampler, NULL, step) : 1;
+        t = stacks_data(f->tasks, step, sizeof(*t));
+        if (!t)
+                return -ENOMEM;
         if (f->by_trees && step->kind == STEP_OTHER)
                 place.tree = t->stretch.function ? &t->tree : NULL;
         else if (f->by_trees)
@@ -315,9 +330,8 @@ static int judge_step(Filter *f, const Step *step) {
                 r = 0;
         else
                 r = passes_functions(f, step, &place);
-        if (r > 0 && f->tail_sampler && !f->is_ranking)
-                r = tail_sampler_push(f->tail_sampler, place.tree->tail_sampler, (size_t) task,
-                                      step);
+        if (r > 0 && f->tail_sampler)
+                r = tail_sampler_push(f->tail_sampler, place.tree->tail_sampler, step);
         if (r >= 0 && place.is_end) {
                 int e = end_tree(f, place.tree, step);
 
@@ -330,99 +344,66 @@ static int judge_step(Filter *f, const Step *step) {
 static int end_trees(Filter *f) {
         int r = 0;
 
-        for (size_t i = 0; r >= 0 && i < f->n_tasks; i++) {
-                r = end_tree(f, &f->tasks[i].ending, NULL);
-                if (r >= 0)
-                        r = end_tree(f, &f->tasks[i].tree, NULL);
+        for (size_t i = 0; r >= 0 && i < stacks_n(f->tasks); i++) {
+                FilterTask *t = stacks_at(f->tasks, i)->data;
+
+                r = t ? end_tree(f, &t->ending, NULL) : 0;
+                if (r >= 0 && t)
+                        r = end_tree(f, &t->tree, NULL);
         }
         return r;
 }
 
+/* With a filter of its own, since functions are the other reader's. */
 int filter_rank(Filter *f, const StepSource *source) {
+        _cleanup_(filter_freep) Filter *ranking = NULL;
+        int r = filter_new(&ranking, f->spec);
         Step step;
-        int r;
 
-        f->is_ranking = true;
+        if (r < 0)
+                return r;
+        ranking->is_ranking = true;
+        ranking->tail_sampler = tail_sampler_free(ranking->tail_sampler);
         while ((r = step_source_next(source, f->spec->to_ns ?: UINT64_MAX, &step)) > 0) {
-                r = judge_step(f, &step);
+                r = judge_step(ranking, &step);
                 if (r < 0)
                         return r;
         }
         if (r >= 0)
-                r = end_trees(f);
-        if (r >= 0 && f->slowest)
-                slowest_finish(f->slowest);
-        /* From the beginning.  Functions were the other reader's. */
-        if (f->n_tasks > 0)
-                memset(f->tasks, 0, f->n_tasks * sizeof(*f->tasks));
-        if (f->roots)
-                name_set_forget(f->roots);
-        if (f->functions)
-                name_set_forget(f->functions);
-        if (r >= 0 && f->notrace)
-                r = prune_restart(f->notrace);
-        if (r >= 0 && f->fold)
-                r = prune_restart(f->fold);
-        f->n_trees = 0;
-        f->is_ranking = false;
+                r = end_trees(ranking);
+        drop_quicker(ranking);
+        if (ranking->n_ranks > 0)
+                qsort(ranking->ranks, ranking->n_ranks, sizeof(Rank), compare_numbers);
+        f->ranks = TAKE_PTR(ranking->ranks);
+        f->n_ranks = ranking->n_ranks;
         return r;
 }
 
 /* --- what waits ------------------------------------------------------------------------------- */
 
 /* 1: @ret is filled; 0: nothing can go yet; -ENOMEM. */
-static int hand_on(Filter *f, size_t task, const Step *step, Step *ret) {
-        size_t a, b;
-        int r;
-
-        if (!f->reorder) {
-                *ret = *step;
-                return 1;
-        }
-        if (step->kind == STEP_TASK) {
-                r = numbers_of_named(f, step, &a, &b);
-                if (r >= 0)
-                        r = reorder_swap_tasks(f->reorder, a, b);
-                if (r < 0)
-                        return r;
-        }
-        return reorder_push(f->reorder, task, step);
+static int hand_on(Filter *f, const Step *step, Step *ret) {
+        if (f->reorder)
+                return reorder_push(f->reorder, step);
+        *ret = *step;
+        return 1;
 }
 
 static int next_waiting(Filter *f, Step *ret) {
         for (;;) {
-                size_t task;
                 Step step;
-                int r;
 
                 if (f->reorder && reorder_pop(f->reorder, ret))
                         return 1;
-                if (!f->tail_sampler || !tail_sampler_pop(f->tail_sampler, &step, &task))
-                        return 0;
-                r = hand_on(f, task, &step, ret);
-                if (r != 0)
-                        return r;
-        }
-}
+                if (f->tail_sampler && tail_sampler_pop(f->tail_sampler, 0, &step)) {
+                        int r = hand_on(f, &step, ret);
 
-/* The source has ended: 1 if more may come of what waits. */
-static int finish(Filter *f) {
-        int r;
-
-        switch (f->n_finished) {
-        case 0:
-                f->n_finished++;
-                r = end_trees(f);
-                if (r < 0 || f->tail_sampler)
-                        return r < 0 ? r : 1;
-                __attribute__((fallthrough));
-        case 1:
-                f->n_finished++;
-                if (f->reorder)
+                        if (r != 0)
+                                return r;
+                } else if (f->reorder && TAKE(f->must_finish, false))
                         reorder_finish(f->reorder);
-                return f->reorder ? 1 : 0;
-        default:
-                return 0;
+                else
+                        return 0;
         }
 }
 
@@ -430,26 +411,26 @@ int filter_next(Filter *f, const StepSource *source, uint64_t until_ns, Step *re
         if (f->spec->to_ns > 0)
                 until_ns = MIN(until_ns, f->spec->to_ns);
         for (;;) {
-                ssize_t task = 0;
                 Step step;
                 int r = next_waiting(f, ret);
 
                 if (r != 0)
                         return r;
                 r = step_source_next(source, until_ns, &step);
-                if (r == 0 && (until_ns == UINT64_MAX || until_ns == f->spec->to_ns))
-                        r = finish(f);
-                else if (r > 0) {
-                        r = judge_step(f, &step);
-                        if (r > 0 && f->reorder && step.kind != STEP_LOST)
-                                task = number_of_task(f, &step);
-                        if (r > 0)
-                                r = task < 0 ? (int) task : hand_on(f, (size_t) task, &step, ret);
-                        if (r == 0)
-                                continue;
-                        return r;
+                if (r == 0 && (until_ns == UINT64_MAX || until_ns == f->spec->to_ns) &&
+                    !f->has_ended) {
+                        f->has_ended = f->must_finish = true;
+                        r = end_trees(f);
+                        if (r < 0)
+                                return r;
+                        continue;
                 }
                 if (r <= 0)
+                        return r;
+                r = judge_step(f, &step);
+                if (r > 0)
+                        r = hand_on(f, &step, ret);
+                if (r != 0)
                         return r;
         }
 }
@@ -463,7 +444,7 @@ int filter_new(Filter **ret, const FilterSpec *spec) {
         f->spec = spec;
         f->by_trees = has_any(spec->roots) || spec->depth > 0 || spec->nth > 0 ||
                       spec->n_slowest > 0 || keeps_some(spec);
-        r = trees_new(&f->trees);
+        r = stacks_new(&f->tasks);
         if (r >= 0 && has_any(spec->roots))
                 r = name_set_new(&f->roots, spec->roots);
         if (r >= 0 && has_any(spec->functions))
@@ -472,10 +453,8 @@ int filter_new(Filter **ret, const FilterSpec *spec) {
                 r = prune_new(&f->notrace, spec->notrace);
         if (r >= 0 && has_any(spec->fold))
                 r = prune_new_below(&f->fold, spec->fold, spec->is_irq);
-        if (r >= 0 && spec->n_slowest > 0)
-                r = slowest_new(&f->slowest, spec->n_slowest);
         if (r >= 0 && keeps_some(spec))
-                r = tail_sampler_new(&f->tail_sampler);
+                r = tail_sampler_new(&f->tail_sampler, STEPS_MAX, 0);
         if (r >= 0 && spec->slower_ns > 0)
                 r = reorder_new(&f->reorder, spec->slower_ns);
         if (r < 0)
@@ -487,19 +466,21 @@ int filter_new(Filter **ret, const FilterSpec *spec) {
 Filter *filter_free(Filter *f) {
         if (!f)
                 return NULL;
-        for (size_t i = 0; f->tail_sampler && i < f->n_tasks; i++) {
-                if (f->tasks[i].tree.tail_sampler)
-                        tail_sampler_end(f->tail_sampler, f->tasks[i].tree.tail_sampler, false);
-                if (f->tasks[i].ending.tail_sampler)
-                        tail_sampler_end(f->tail_sampler, f->tasks[i].ending.tail_sampler, false);
+        for (size_t i = 0; f->tasks && i < stacks_n(f->tasks); i++) {
+                FilterTask *t = stacks_at(f->tasks, i)->data;
+
+                if (t && t->tree.tail_sampler)
+                        (void) tail_sampler_end(f->tail_sampler, t->tree.tail_sampler, false);
+                if (t && t->ending.tail_sampler)
+                        (void) tail_sampler_end(f->tail_sampler, t->ending.tail_sampler, false);
+                free(t);
         }
-        free(f->tasks);
-        trees_free(f->trees);
+        stacks_free(f->tasks);
+        free(f->ranks);
         name_set_free(f->roots);
         name_set_free(f->functions);
         prune_free(f->notrace);
         prune_free(f->fold);
-        slowest_free(f->slowest);
         tail_sampler_free(f->tail_sampler);
         reorder_free(f->reorder);
         free(f);

@@ -24,7 +24,7 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
-#include "calls/step-source.h"
+#include "calls/step.h"
 
 typedef struct Filter Filter;
 

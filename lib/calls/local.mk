@@ -18,13 +18,10 @@ noinst_LIBRARIES += %D%/libcalls.a
 	%D%/prune.h \
 	%D%/reorder.c \
 	%D%/reorder.h \
-	%D%/slowest.c \
-	%D%/slowest.h \
 	%D%/stacks.c \
 	%D%/stacks.h \
 	%D%/step-copy.c \
 	%D%/step-copy.h \
-	%D%/step-source.h \
 	%D%/step.h \
 	%D%/steps.c \
 	%D%/steps.h \

@@ -47,10 +47,6 @@ int name_set_has(NameSet *s, const Function *function) {
         return verdict == MEANT;
 }
 
-void name_set_forget(NameSet *s) {
-        hash_clear(&s->verdicts);
-}
-
 int name_set_new(NameSet **ret, const Strv *patterns) {
         NameSet *s = calloc(1, sizeof(*s));
 

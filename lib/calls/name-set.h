@@ -20,7 +20,5 @@ bool name_set_patterns_match(const Strv *patterns, const char *name);
 int name_set_new(NameSet **ret, const Strv *patterns);
 /* Whether @function is meant: 1, 0, -ENOMEM.  Asked once for each, and kept by its pointer. */
 int name_set_has(NameSet *s, const Function *function);
-/* The functions that were asked for may be gone. */
-void name_set_forget(NameSet *s);
 NameSet *name_set_free(NameSet *s);
 DEFINE_CLEANUP(NameSet *, name_set_free);

@@ -80,12 +80,6 @@ int prune_hides(Prune *p, const Step *step) {
         return hides_leave(p, stack, step);
 }
 
-int prune_restart(Prune *p) {
-        name_set_forget(p->names);
-        p->stacks = stacks_free(p->stacks);
-        return stacks_new(&p->stacks);
-}
-
 int prune_new(Prune **ret, const Strv *patterns) {
         _cleanup_(prune_freep) Prune *p = calloc(1, sizeof(*p));
         int r;

@@ -22,7 +22,5 @@ int prune_new(Prune **ret, const Strv *patterns);
 int prune_new_below(Prune **ret, const Strv *patterns, bool (*is_irq)(const Function *));
 /* Whether @step is to be left out: 1, 0, or -ENOMEM.  Wants to see all steps, in order. */
 int prune_hides(Prune *p, const Step *step);
-/* As if nothing had been seen yet. */
-int prune_restart(Prune *p);
 Prune *prune_free(Prune *p);
 DEFINE_CLEANUP(Prune *, prune_free);

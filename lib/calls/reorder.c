@@ -1,200 +1,122 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A doubly linked list of copies, and for each task a stack of those of its calls that are open:
+ * For each task those of its calls that are open, by depth.
  *
- *      list    enter a? - enter b? - leaf c - leave d
- *      task    [ a, b ]                                 by depth
- *
- * A short call is unlinked, so that what stays is open or long enough.  Durations are the kernel's
- * own (without the time slept, if it was told so), so a call counts as long by the time that has
- * passed only if the list has become long meanwhile.
+ * Durations are the kernel's own (without the time slept, if it was told so), so a call counts as long
+ * by the time that has passed only if the line has become long meanwhile.
  */
 
 #include "base/grow.h"
 #include "calls/reorder.h"
-#include "calls/step-copy.h"
+#include "calls/stacks.h"
+#include "calls/tail-sampler.h"
 
 #define LENGTH_MAX 65536
 
-typedef struct Held Held;
-struct Held {
-        Held *next, *previous;
-        Step *step;     /* behind this */
-        bool is_open;   /* not known how long yet */
-        bool is_handed; /* taken out of the list, and its return is not there yet */
-};
+typedef struct OpenEntry {
+        SampledTree *tree; /* NULL: nothing is open */
+        const Function *function;
+        uint64_t begin_ns;
+} OpenEntry;
 
-typedef struct HoldTask {
-        Held **open; /* by depth; NULL: none */
+/* Of a task: Stack.data. */
+typedef struct ReorderTask {
+        OpenEntry *open; /* by depth */
         size_t n_open;
-} HoldTask;
+} ReorderTask;
 
 struct Reorder {
         uint64_t min_ns, now_ns;
-        Held *first, *last;
-        size_t n_held;
-        HoldTask *tasks;
-        size_t n_tasks;
-        Held *handed; /* what reorder_pop() gave last, if nobody needs it any more */
-        bool is_finished;
+        TailSampler *line;
+        Stacks *tasks;
 };
 
 int reorder_new(Reorder **ret, uint64_t min_ns) {
-        Reorder *h = calloc(1, sizeof(*h));
+        _cleanup_(reorder_freep) Reorder *h = calloc(1, sizeof(*h));
+        int r = h ? stacks_new(&h->tasks) : -ENOMEM;
 
-        if (!h)
-                return -ENOMEM;
+        if (r >= 0)
+                r = tail_sampler_new(&h->line, LENGTH_MAX, min_ns);
+        if (r < 0)
+                return r;
         h->min_ns = min_ns;
-        *ret = h;
+        *ret = TAKE_PTR(h);
         return 0;
 }
 
-static void unlink_held(Reorder *h, Held *e) {
-        *(e->previous ? &e->previous->next : &h->first) = e->next;
-        *(e->next ? &e->next->previous : &h->last) = e->previous;
-        h->n_held--;
-}
+/* Where the call at the step's depth is; room is made.  NULL without memory. */
+static OpenEntry *open_at(Reorder *h, const Step *step) {
+        ReorderTask *t = stacks_data(h->tasks, step, sizeof(*t));
 
-static Held *append(Reorder *h, const Step *step) {
-        Step *copy;
-        Held *e = step_copy(step, sizeof(*e), &copy);
-
-        if (!e)
-                return NULL;
-        *e = (Held){ .previous = h->last, .step = copy };
-        *(h->last ? &h->last->next : &h->first) = e;
-        h->last = e;
-        h->n_held++;
-        return e;
-}
-
-/* NULL without memory. */
-static HoldTask *get_task(Reorder *h, size_t task) {
-        return ARRAY_REACH(h->tasks, h->n_tasks, task) ? &h->tasks[task] : NULL;
-}
-
-/* Where the call of a task at a depth is; room is made.  NULL without memory. */
-static Held **open_at(Reorder *h, size_t task, int32_t depth) {
-        HoldTask *t = get_task(h, task);
-
-        return t && ARRAY_REACH(t->open, t->n_open, depth) ? &t->open[depth] : NULL;
+        return t && ARRAY_REACH(t->open, t->n_open, step->depth) ? &t->open[step->depth] : NULL;
 }
 
 /* A call whose return will not come any more: what is known of it is how long it was open. */
-static void give_up(Reorder *h, Held **open) {
-        Held *e = TAKE_PTR(*open);
-
-        if (!e)
-                return;
-        if (e->is_handed)
-                free(e);
-        else if (h->now_ns - e->step->timestamp_ns >= h->min_ns)
-                e->is_open = false;
-        else {
-                unlink_held(h, e);
-                free(e);
-        }
+static void give_up(Reorder *h, OpenEntry *open) {
+        if (open->tree)
+                (void) tail_sampler_end(h->line, TAKE_PTR(open->tree),
+                                        h->now_ns - open->begin_ns >= h->min_ns);
 }
 
-static int push_enter(Reorder *h, Held **open, const Step *step) {
+static int push_enter(Reorder *h, OpenEntry *open, const Step *step) {
         give_up(h, open);
-        *open = append(h, step);
-        if (!*open)
-                return -ENOMEM;
-        (*open)->is_open = true;
-        return 0;
+        *open = (OpenEntry){ tail_sampler_begin(), step->function, step->timestamp_ns };
+        return open->tree ? tail_sampler_push(h->line, open->tree, step) : -ENOMEM;
 }
 
-static int push_leave(Reorder *h, Held **open, const Step *step) {
-        bool is_long = step_duration_ns(step) >= h->min_ns;
-        Held *e = *open;
-
-        if (!e || e->step->function != step->function)
-                return is_long && !append(h, step) ? -ENOMEM : 0;
-        *open = NULL;
-        if (e->is_handed) {
-                is_long = true; /* its beginning was shown */
-                free(e);
-        } else if (is_long)
-                e->is_open = false;
-        else {
-                unlink_held(h, e);
-                free(e);
-        }
-        return is_long && !append(h, step) ? -ENOMEM : 0;
-}
-
-int reorder_push(Reorder *h, size_t task, const Step *step) {
-        Held **open;
+int reorder_push(Reorder *h, const Step *step) {
+        bool is_shown = true;
+        OpenEntry *open;
+        int r = 0;
 
         h->now_ns = step->timestamp_ns;
-        switch (step->kind) {
-        case STEP_LEAF:
-                return step_duration_ns(step) >= h->min_ns && !append(h, step) ? -ENOMEM : 0;
-        case STEP_LOST:
-        case STEP_TASK:
-                return append(h, step) ? 0 : -ENOMEM;
-        case STEP_OTHER: /* no call */
+        if (step->kind == STEP_OTHER) /* no call */
                 return 0;
-        default:
-                open = open_at(h, task, step->depth);
+        if (step->kind == STEP_TASK)
+                r = stacks_name_task(h->tasks, step);
+        if (step->kind == STEP_LEAF || step->kind == STEP_LEAVE)
+                is_shown = step_duration_ns(step) >= h->min_ns;
+        if (step->kind == STEP_ENTER || step->kind == STEP_LEAVE) {
+                open = open_at(h, step);
                 if (!open)
                         return -ENOMEM;
-                return step->kind == STEP_ENTER ? push_enter(h, open, step)
-                                                : push_leave(h, open, step);
+                if (step->kind == STEP_ENTER)
+                        return push_enter(h, open, step);
+                /* The end of what is shown already is shown, too. */
+                if (open->tree && open->function == step->function)
+                        is_shown = tail_sampler_end(h->line, TAKE_PTR(open->tree), is_shown);
         }
-}
-
-int reorder_swap_tasks(Reorder *h, size_t a, size_t b) {
-        if (!get_task(h, MAX(a, b)))
-                return -ENOMEM;
-        SWAP(h->tasks[a], h->tasks[b]);
-        return 0;
+        return r >= 0 && is_shown ? tail_sampler_push(h->line, NULL, step) : r;
 }
 
 void reorder_finish(Reorder *h) {
-        h->is_finished = true;
-        for (size_t i = 0; i < h->n_tasks; i++)
-                for (size_t k = 0; k < h->tasks[i].n_open; k++)
-                        give_up(h, &h->tasks[i].open[k]);
+        for (size_t i = 0; i < stacks_n(h->tasks); i++) {
+                ReorderTask *t = stacks_at(h->tasks, i)->data;
+
+                for (size_t k = 0; t && k < t->n_open; k++)
+                        give_up(h, &t->open[k]);
+        }
 }
 
 bool reorder_pop(Reorder *h, Step *ret) {
-        Held *e = h->first;
-
-        free(TAKE_PTR(h->handed));
-        if (!e)
-                return false;
-        if (e->is_open) {
-                if (h->n_held < LENGTH_MAX || h->now_ns - e->step->timestamp_ns < h->min_ns)
-                        return false;
-                e->is_handed = true;
-        }
-        unlink_held(h, e);
-        *ret = *e->step;
-        if (!e->is_handed)
-                h->handed = e;
-        return true;
+        return tail_sampler_pop(h->line, h->now_ns, ret);
 }
 
 Reorder *reorder_free(Reorder *h) {
         if (!h)
                 return NULL;
-        for (size_t i = 0; i < h->n_tasks; i++) {
-                for (size_t k = 0; k < h->tasks[i].n_open; k++)
-                        if (h->tasks[i].open[k] && h->tasks[i].open[k]->is_handed)
-                                free(h->tasks[i].open[k]);
-                free(h->tasks[i].open);
-        }
-        while (h->first) {
-                Held *e = h->first;
+        if (h->line)
+                reorder_finish(h);
+        for (size_t i = 0; h->tasks && i < stacks_n(h->tasks); i++) {
+                ReorderTask *t = stacks_at(h->tasks, i)->data;
 
-                h->first = e->next;
-                free(e);
+                if (t)
+                        free(t->open);
+                free(t);
         }
-        free(h->handed);
-        free(h->tasks);
+        stacks_free(h->tasks);
+        tail_sampler_free(h->line);
         free(h);
         return NULL;
 }

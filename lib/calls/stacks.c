@@ -63,6 +63,14 @@ Stack *stacks_get(Stacks *s, const Step *step) {
         return look_up(s, key, step->pid);
 }
 
+void *stacks_data(Stacks *s, const Step *step, size_t n) {
+        Stack *stack = stacks_get(s, step);
+
+        if (stack && !stack->data)
+                stack->data = calloc(1, n);
+        return stack ? stack->data : NULL;
+}
+
 Stack *stacks_find(Stacks *s, const Step *step) {
         uint64_t i = hash_get(&s->by_key, (uint64_t) step_task_key(step));
 

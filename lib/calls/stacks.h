@@ -71,7 +71,7 @@ typedef struct Stack {
         int32_t floor;    /* the lowest depth it was seen at; INT32_MAX: at none */
         int32_t counter;  /* the caller's, 0 at first, like the next two */
         uint64_t base_ns;
-        void *data;
+        void *data;    /* free()d by the caller */
         char comm[16]; /* cut; empty: not known */
         int32_t pid;
 } Stack;
@@ -81,7 +81,9 @@ typedef struct Stacks Stacks;
 int stacks_new(Stacks **ret);
 /* The step's task's; valid until the next call.  NULL without memory. */
 Stack *stacks_get(Stacks *s, const Step *step);
-/* The same, of a task that has none yet NULL. */
+/* The data of the step's task: if it has none yet, @n bytes of zeroes.  NULL without memory. */
+void *stacks_data(Stacks *s, const Step *step, size_t n);
+/* The same as stacks_get(), of a task that has none yet NULL. */
 Stack *stacks_find(Stacks *s, const Step *step);
 /* A STEP_TASK: the nameless task's stack is the named one's.  0 or -ENOMEM. */
 int stacks_name_task(Stacks *s, const Step *step);

@@ -101,3 +101,15 @@ static inline bool step_is_call(const Step *s) {
 static inline uint64_t step_duration_ns(const Step *s) {
         return s->rettime - s->calltime;
 }
+
+/* Wherever steps come from, a recording or a text. */
+typedef struct StepSource {
+        /* The next step not later than @until_ns: 1, 0 (there is none), negative as the source has
+         * it.  A text does not mind @until_ns. */
+        int (*next)(void *source, uint64_t until_ns, Step *ret);
+        void *source;
+} StepSource;
+
+static inline int step_source_next(const StepSource *s, uint64_t until_ns, Step *ret) {
+        return s->next(s->source, until_ns, ret);
+}

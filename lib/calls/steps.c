@@ -24,7 +24,7 @@ struct Steps {
         Foreign *foreign; /* may be NULL */
         bool has_retval;
         StepsKeep keep;
-        Trees *trees; /* NULL: nobody asks for them */
+        Stacks *trees; /* NULL: nobody asks for them */
         CpuTask *cpus;
         size_t n_cpus;
         const Event *kept; /* its LOST has been handed out */
@@ -178,7 +178,7 @@ int steps_new(Steps **ret, Stream *stream, Functions *functions, const Tasks *ta
                 return -ENOMEM;
         *s = (Steps){ .stream = stream, .functions = functions, .tasks = tasks, .keep = keep };
         s->has_retval = stream_has_retval(stream);
-        r = keep == STEPS_IN_TREES ? trees_new(&s->trees) : 0;
+        r = keep == STEPS_IN_TREES ? stacks_new(&s->trees) : 0;
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(s);
@@ -186,7 +186,7 @@ int steps_new(Steps **ret, Stream *stream, Functions *functions, const Tasks *ta
 }
 
 int steps_watch_trees(Steps *s) {
-        return s->trees ? 0 : trees_new(&s->trees);
+        return s->trees ? 0 : stacks_new(&s->trees);
 }
 
 void steps_set_keep(Steps *s, StepsKeep keep) {

@@ -20,7 +20,6 @@ struct Waiting {
         Waiting *next_in_tree;
         SampledTree *tree; /* NULL: may go */
         Step *step;        /* behind this */
-        size_t task;
 };
 
 struct SampledTree {
@@ -31,25 +30,32 @@ struct SampledTree {
 struct TailSampler {
         Waiting *first, *last;
         Waiting *handed; /* what tail_sampler_pop() gave last */
-        size_t n_waiting;
+        size_t n_waiting, n_max;
+        uint64_t min_ns;
 };
 
-int tail_sampler_new(TailSampler **ret) {
-        *ret = calloc(1, sizeof(**ret));
-        return *ret ? 0 : -ENOMEM;
+int tail_sampler_new(TailSampler **ret, size_t n_max, uint64_t min_ns) {
+        TailSampler *t = calloc(1, sizeof(*t));
+
+        if (!t)
+                return -ENOMEM;
+        t->n_max = n_max;
+        t->min_ns = min_ns;
+        *ret = t;
+        return 0;
 }
 
 SampledTree *tail_sampler_begin(void) {
         return calloc(1, sizeof(SampledTree));
 }
 
-int tail_sampler_push(TailSampler *t, SampledTree *tree, size_t task, const Step *step) {
+int tail_sampler_push(TailSampler *t, SampledTree *tree, const Step *step) {
         Step *copy;
         Waiting *w = step_copy(step, sizeof(*w), &copy);
 
         if (!w)
                 return -ENOMEM;
-        *w = (Waiting){ .previous = t->last, .step = copy, .task = task };
+        *w = (Waiting){ .previous = t->last, .step = copy };
         *(t->last ? &t->last->next : &t->first) = w;
         t->last = w;
         t->n_waiting++;
@@ -82,26 +88,27 @@ static void decide(TailSampler *t, SampledTree *tree, bool is_kept) {
         tree->is_kept = is_kept;
 }
 
-void tail_sampler_end(TailSampler *t, SampledTree *tree, bool is_kept) {
-        decide(t, tree, is_kept || tree->is_kept);
+bool tail_sampler_end(TailSampler *t, SampledTree *tree, bool is_kept) {
+        is_kept |= tree->is_kept;
+        decide(t, tree, is_kept);
         free(tree);
+        return is_kept;
 }
 
-bool tail_sampler_pop(TailSampler *t, Step *ret, size_t *ret_task) {
+bool tail_sampler_pop(TailSampler *t, uint64_t now_ns, Step *ret) {
         Waiting *w = t->first;
 
         free(TAKE_PTR(t->handed));
         if (!w)
                 return false;
         if (w->tree) {
-                if (t->n_waiting < TAIL_SAMPLER_STEPS_MAX)
+                if (t->n_waiting < t->n_max || now_ns - w->step->timestamp_ns < t->min_ns)
                         return false;
                 decide(t, w->tree, true);
         }
         unlink_waiting(t, w);
         t->handed = w;
         *ret = *w->step;
-        *ret_task = w->task;
         return true;
 }
 

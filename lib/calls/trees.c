@@ -1,54 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tasks in an array; the task of the last step is asked first, because events come in runs of one
- * task. */
-
-#include "base/grow.h"
-#include "base/hash.h"
 #include "calls/trees.h"
 
-struct Trees {
-        TaskTree *tasks;
-        size_t n_tasks;
-        Hash by_key; /* index + 1 */
-        size_t i_last;
-};
+TaskTree *trees_task(Stacks *tasks, const Step *step) {
+        Stack *stack = stacks_get(tasks, step);
+        TaskTree *task = stack ? stack->data : NULL;
 
-TaskTree *trees_task(Trees *t, const Step *step) {
-        int64_t key = step_task_key(step);
-        uint64_t i;
-
-        if (_likely_(t->i_last < t->n_tasks && t->tasks[t->i_last].key == key))
-                return &t->tasks[t->i_last];
-        i = hash_get(&t->by_key, (uint64_t) key);
-        if (i == 0) {
-                if (!ARRAY_GROW(t->tasks, t->n_tasks) ||
-                    hash_add(&t->by_key, (uint64_t) key, t->n_tasks + 1) < 0)
-                        return NULL;
-                t->tasks[t->n_tasks] = (TaskTree){ .key = key, .floor = INT32_MAX };
-                i = ++t->n_tasks;
-        }
-        t->i_last = i - 1;
-        return &t->tasks[t->i_last];
-}
-
-int trees_name_task(Trees *t, const Step *step) {
-        const Step nameless = { .cpu = step->cpu, .pid = STEP_PID_UNKNOWN(step->cpu) };
-        TaskTree *from, *to = trees_task(t, step);
-        size_t i_to = t->i_last;
-        int64_t key;
-
-        if (!to)
-                return -ENOMEM;
-        from = trees_task(t, &nameless);
-        if (!from)
-                return -ENOMEM;
-        to = &t->tasks[i_to]; /* the second may have moved the first */
-        key = to->key;
-        SWAP(*from, *to);
-        from->key = to->key;
-        to->key = key;
-        return 0;
+        if (_likely_(task) || !stack)
+                return task;
+        task = stack->data = calloc(1, sizeof(*task));
+        if (task)
+                task->floor = INT32_MAX;
+        return task;
 }
 
 bool stretch_call(Stretch *s, int32_t depth) {
@@ -131,32 +94,15 @@ int task_tree_is_stray(TaskTree *task, const Step *step, Place place, uint64_t n
         return place == PLACE_INSIDE && task->n_lost == n_lost;
 }
 
-size_t trees_n(const Trees *t) {
-        return t->n_tasks;
-}
+Stacks *trees_free(Stacks *tasks) {
+        for (size_t i = 0; tasks && i < stacks_n(tasks); i++) {
+                TaskTree *task = stacks_at(tasks, i)->data;
 
-TaskTree *trees_get(Trees *t, size_t i) {
-        return &t->tasks[i];
-}
-
-int trees_new(Trees **ret) {
-        Trees *t = calloc(1, sizeof(*t));
-
-        if (!t)
-                return -ENOMEM;
-        *ret = t;
-        return 0;
-}
-
-Trees *trees_free(Trees *t) {
-        if (!t)
-                return NULL;
-        for (size_t i = 0; i < t->n_tasks; i++) {
-                free(t->tasks[i].open);
-                free(t->tasks[i].entered);
+                if (task) {
+                        free(task->open);
+                        free(task->entered);
+                }
+                free(task);
         }
-        free(t->tasks);
-        hash_done(&t->by_key);
-        free(t);
-        return NULL;
+        return stacks_free(tasks);
 }

@@ -14,9 +14,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
-#include "calls/step.h"
-
-typedef struct Trees Trees;
+#include "calls/stacks.h"
 
 /* A call of one function, with all that it calls, on a task's stack. */
 typedef struct Stretch {
@@ -53,9 +51,8 @@ typedef struct OpenCall {
         const Function *ending;   /* has returned, but its record is still to come; NULL */
 } OpenCall;
 
-/* What one task has open. */
+/* What one task has open: the data of a Stack, of whose frames there are none. */
 typedef struct TaskTree {
-        int64_t key;
         Stretch tree;   /* of the root it is in */
         OpenCall *open; /* by depth, for whoever counts */
         int32_t n_open; /* the deepest open one is n_open - 1 */
@@ -66,12 +63,8 @@ typedef struct TaskTree {
         uint64_t n_lost; /* losses that were seen when its tree began */
 } TaskTree;
 
-int trees_new(Trees **ret);
-/* The task of a step, made if new; the idle tasks are one for each CPU.  NULL without memory.
- * Valid until the next call. */
-TaskTree *trees_task(Trees *t, const Step *step);
-/* A STEP_TASK: what is known of the nameless task is this one's from now on.  0 or -ENOMEM. */
-int trees_name_task(Trees *t, const Step *step);
+/* The task of a step, made if new.  NULL without memory. */
+TaskTree *trees_task(Stacks *tasks, const Step *step);
 /* Where an ENTER, LEAF or LEAVE stands; moves the task on. */
 Place task_tree_place(TaskTree *task, const Step *step);
 /*
@@ -83,8 +76,6 @@ Place task_tree_place(TaskTree *task, const Step *step);
  * (linux 6.12 kernel/trace/fgraph.c, function_graph_enter_ops(), BIT(0)).  -ENOMEM.
  */
 int task_tree_is_stray(TaskTree *task, const Step *step, Place place, uint64_t n_lost);
-/* All tasks, in no order: trees_n() of them. */
-size_t trees_n(const Trees *t);
-TaskTree *trees_get(Trees *t, size_t i);
-Trees *trees_free(Trees *t);
-DEFINE_CLEANUP(Trees *, trees_free);
+/* Frees the tasks as well. */
+Stacks *trees_free(Stacks *tasks);
+DEFINE_CLEANUP(Stacks *, trees_free);

@@ -13,7 +13,6 @@
 
 #include "codec/block.h"
 #include "codec/layout.h"
-#include "codec/pages.h"
 #include "codec/record.h"
 #include "store/format.h"
 

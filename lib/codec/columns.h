@@ -95,9 +95,10 @@ static inline void column_write(Column *c, const void *data, size_t n) {
         c->next += n;
 }
 
-static inline void column_put_u32(Column *c, uint32_t v) {
-        v = htole32(v);
-        column_write(c, &v, sizeof(v));
+/* The lower @n bytes, little-endian; 8 at most. */
+static inline void column_put_bytes(Column *c, uint64_t v, size_t n) {
+        v = htole64(v);
+        column_write(c, &v, n);
 }
 
 static inline void column_put_varint(Column *c, uint64_t v) {
@@ -153,10 +154,12 @@ static inline bool column_read(Column *c, void *ret, size_t n) {
         return true;
 }
 
-static inline bool column_get_u32(Column *c, uint32_t *ret) {
-        if (!column_read(c, ret, sizeof(*ret)))
+static inline bool column_get_bytes(Column *c, uint64_t *ret, size_t n) {
+        uint64_t v = 0;
+
+        if (!column_read(c, &v, n))
                 return false;
-        *ret = le32toh(*ret);
+        *ret = le64toh(v);
         return true;
 }
 
@@ -176,15 +179,15 @@ static inline bool column_get_varint(Column *c, uint64_t *ret) {
         return false;
 }
 
-/* @n at most 32.  Bits behind the end are 0: columns_unpack() leaves room, and whoever has read
- * asks columns_bits_are_enough() in the end. */
-static inline uint64_t columns_get_bits(Columns *c, unsigned n) {
+/* @at: in COLUMN_BITS, moved on: by itself, as Bits is.  @n at most 32.  Bits behind the end are 0:
+ * columns_unpack() leaves room, and whoever has read asks columns_bits_are_enough() in the end. */
+static _always_inline_ uint64_t columns_get_bits(const Columns *c, uint64_t *at, unsigned n) {
         const Column *bits = &c->of[COLUMN_BITS];
-        uint64_t word, at = MIN(c->at / 8, (uint64_t) (bits->end - bits->data));
+        uint64_t word, byte = MIN(*at / 8, (uint64_t) (bits->end - bits->data));
 
-        memcpy(&word, bits->data + at, sizeof(word));
-        word = le64toh(word) >> c->at % 8;
-        c->at += n;
+        memcpy(&word, bits->data + byte, sizeof(word));
+        word = le64toh(word) >> *at % 8;
+        *at += n;
         return word & ((UINT64_C(1) << n) - 1);
 }
 
@@ -194,7 +197,8 @@ static inline bool columns_bits_are_enough(const Columns *c) {
         return c->at <= (uint64_t) (bits->end - bits->data) * 8;
 }
 
-static inline bool columns_get_number(Columns *c, unsigned tokens, uint64_t *ret) {
+static _always_inline_ bool columns_get_number(Columns *c, uint64_t *at, unsigned tokens,
+                                               uint64_t *ret) {
         uint8_t token;
 
         if (!column_get(&c->of[COLUMN_TOKENS + tokens], &token))
@@ -202,10 +206,10 @@ static inline bool columns_get_number(Columns *c, unsigned tokens, uint64_t *ret
         if (_likely_(token < 255)) {
                 unsigned n = MAX(token / 8U, 1U) - 1;
 
-                *ret = (uint64_t) (token - n * 8) << n | columns_get_bits(c, n);
+                *ret = (uint64_t) (token - n * 8) << n | columns_get_bits(c, at, n);
         } else {
-                *ret = columns_get_bits(c, 32);
-                *ret |= columns_get_bits(c, 32) << 32;
+                *ret = columns_get_bits(c, at, 32);
+                *ret |= columns_get_bits(c, at, 32) << 32;
         }
         return true;
 }

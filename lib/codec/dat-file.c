@@ -188,7 +188,9 @@ static int read_counted_text(const DatFile *f, const DatText *t, size_t n_count,
         return 0;
 }
 
-int dat_file_read_tracing(const DatFile *f, const char *path, char **ret, size_t *ret_n) {
+int dat_file_read_tracing(const void *file, const char *path, char **ret, size_t *ret_n) {
+        const DatFile *f = file;
+
         if (streq(path, "saved_cmdlines"))
                 return read_counted_text(f, &f->cmdlines, 8, ret, ret_n);
         if (streq(path, "printk_formats"))
@@ -206,7 +208,8 @@ int dat_file_read_tracing(const DatFile *f, const char *path, char **ret, size_t
         return ORIGIN(-ENOENT);
 }
 
-int dat_file_read_symbols(const DatFile *f, char **ret, size_t *ret_n) {
+int dat_file_read_symbols(const void *file, char **ret, size_t *ret_n) {
+        const DatFile *f = file;
         int r = read_counted_text(f, &f->kallsyms, 4, ret, ret_n);
 
         return r == -ENOENT ? -ENODATA : r;
@@ -233,7 +236,8 @@ static int fill_uname(SessionMeta *m, const char *uname) {
         return r;
 }
 
-int dat_file_meta(const DatFile *f, SessionMeta **ret) {
+int dat_file_meta(const void *file, SessionMeta **ret) {
+        const DatFile *f = file;
         const DatBuffer *b = chosen(f);
         const char *name = f->name ?: "trace.dat",
                    *clock = f->times.mult > 0 ? CLOCK_OF_TICKS : b->clock ?: f->clock;
@@ -272,18 +276,6 @@ int dat_file_meta(const DatFile *f, SessionMeta **ret) {
         return 0;
 }
 
-static int files_read_meta(const void *p, SessionMeta **ret) {
-        return dat_file_meta(p, ret);
-}
-
-static int files_read_tracing(const void *p, const char *path, char **ret, size_t *ret_n) {
-        return dat_file_read_tracing(p, path, ret, ret_n);
-}
-
-static int files_read_symbols(const void *p, char **ret, size_t *ret_n) {
-        return dat_file_read_symbols(p, ret, ret_n);
-}
-
 static int files_list_cpus(const void *p, uint32_t **ret, size_t *ret_n) {
         const DatFile *f = p;
 
@@ -301,9 +293,9 @@ static void files_free(void *p) {
 }
 
 static const SessionFiles dat_files = {
-        .read_meta = files_read_meta,
-        .read_tracing = files_read_tracing,
-        .read_symbols = files_read_symbols,
+        .read_meta = dat_file_meta,
+        .read_tracing = dat_file_read_tracing,
+        .read_symbols = dat_file_read_symbols,
         .list_cpus = files_list_cpus,
         .free = files_free,
 };

@@ -78,12 +78,13 @@ int dat_file_to_dir(SessionDir **ret, DatFile *f, const char *name);
 /* The file that stands in for @d; NULL if none does. */
 const DatFile *dat_file_of_dir(const SessionDir *d);
 
+/* As SessionFiles has the next three: @file is a DatFile. */
 /* What is known of the recording.  0 or -ENOMEM. */
-int dat_file_meta(const DatFile *f, SessionMeta **ret);
+int dat_file_meta(const void *file, SessionMeta **ret);
 /* The text of a file that was copied from tracefs, ended by a NUL; the caller frees.  -ENOENT. */
-int dat_file_read_tracing(const DatFile *f, const char *path, char **ret, size_t *ret_n);
+int dat_file_read_tracing(const void *file, const char *path, char **ret, size_t *ret_n);
 /* The same of kallsyms; -ENODATA if there is none. */
-int dat_file_read_symbols(const DatFile *f, char **ret, size_t *ret_n);
+int dat_file_read_symbols(const void *file, char **ret, size_t *ret_n);
 /* Paths of header_page, header_event, and the events' formats, as below tracefs. */
 size_t dat_file_n_formats(const DatFile *f);
 const char *dat_file_format_path(const DatFile *f, size_t i);

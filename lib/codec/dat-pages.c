@@ -214,14 +214,6 @@ int dat_pages_open(DatPages **ret, const DatFile *f, uint32_t cpu) {
         return 0;
 }
 
-uint32_t dat_pages_cpu(const DatPages *p) {
-        return p->cpu->cpu;
-}
-
-uint32_t dat_pages_page_bytes(const DatPages *p) {
-        return p->page_bytes;
-}
-
 uint64_t dat_pages_n_pages(DatPages *p) {
         (void) dat_pages_has(p, UINT64_MAX); /* without memory: as many as are known */
         return p->n_pages;

@@ -14,8 +14,6 @@ enum { DAT_PAGES_E_LOST = 1 };
 
 /* @f: borrowed.  0, -ENOENT (no such CPU), -ENOMEM. */
 int dat_pages_open(DatPages **ret, const DatFile *f, uint32_t cpu);
-uint32_t dat_pages_cpu(const DatPages *p);
-uint32_t dat_pages_page_bytes(const DatPages *p);
 /* Whether there is a page @i: 1, 0, -ENOMEM.  Packed ones are looked through for where their chunks
  * begin only as far as that. */
 int dat_pages_has(DatPages *p, uint64_t i);
@@ -32,9 +30,9 @@ uint64_t dat_pages_torn_bytes(const DatPages *p);
  */
 int dat_pages_read(DatPages *p, uint64_t i, const void **ret, uint64_t *ret_n);
 /* Whether pages lie in the mapped file, not in memory of ours. */
+bool dat_pages_are_mapped(const DatPages *p);
 /* Of pages that are mapped: the file, borrowed, and where in it page 0 begins. */
 int dat_pages_fd(const DatPages *p, uint64_t *ret_at);
-bool dat_pages_are_mapped(const DatPages *p);
 /* What was found so far; a block is a chunk. */
 const SealedDamage *dat_pages_damages(const DatPages *p, size_t *ret_n);
 DatPages *dat_pages_free(DatPages *p);

@@ -6,7 +6,6 @@
  * damage.  The sum of the pages tells whatever is left.
  */
 
-#include "codec/pages.h"
 #include "codec/record.h"
 
 typedef struct Join {
@@ -15,120 +14,64 @@ typedef struct Join {
         uint8_t *p, *end; /* where the next record goes, and the end of the page */
 } Join;
 
-/* Writes a record of a call, all but its rest, and goes on. */
-static inline bool put_call(Join *j, uint32_t symbol, uint64_t depth) {
-        Model *m = j->m;
-        const Symbol *s = &m->symbols[symbol];
-        const RecordKind *k = &m->kinds[s->kind];
-        uint8_t *data = j->p + RECORD_HEAD_BYTES;
-        const uint32_t *rest = m->rest[symbol];
-        uint64_t delta, call, ret;
-
-        if ((size_t) (j->end - j->p) < (size_t) RECORD_HEAD_BYTES + k->n_bytes ||
-            !columns_get_number(j->c, TOKENS_DELTA + m->after_exit + k->is_exit, &delta))
-                return false;
-        m->now += delta;
-        store32(j->p, (uint32_t) delta << 5 | k->n_bytes / 4U);
-        store64(data, (uint64_t) m->task->pid << 32 | s->word);
-        store64(data + k->func, s->func);
-        if (k->depth_is_long)
-                store64(data + k->depth, depth);
-        else
-                store32(data + k->depth, (uint32_t) depth);
-        for (unsigned i = 0; i < k->n_rest; i++)
-                store32(data + k->rest[i], rest[i]);
-        j->p = data + k->n_bytes;
-        if (!k->is_exit) {
-                model_enter(m, symbol, (uint32_t) depth);
-                return true;
-        }
-        if (k->has_times) {
-                if (!columns_get_number(j->c, TOKENS_CALL, &call) ||
-                    !columns_get_number(j->c, TOKENS_RETURN + (m->after_exit != 0), &ret))
-                        return false;
-                m->call_offset += unzigzag(call);
-                m->return_offset += unzigzag(ret);
-                store64(data + k->calltime,
-                        m->call_offset + task_frame(m->task, (uint32_t) depth)->timestamp);
-                store64(data + k->rettime, m->now - m->return_offset);
-        }
-        model_leave(m, symbol, (uint32_t) depth);
-        return true;
-}
-
 static bool get_task(Join *j) {
         Column *from = &j->c->of[COLUMN_PIDS];
-        uint32_t pid = 0;
-        uint64_t n;
+        uint64_t n, pid = 0;
 
         if (!column_get_varint(from, &n) || n > j->m->n_tasks ||
-            (n == j->m->n_tasks && !column_get_u32(from, &pid)))
+            (n == j->m->n_tasks && !column_get_bytes(from, &pid, 4)))
                 return false;
-        model_switch(j->m, (uint32_t) n, pid);
+        model_switch(j->m, (uint32_t) n, (uint32_t) pid);
         return true;
 }
 
-static bool get_word(Join *j, uint32_t *ret) {
-        Column *from = &j->c->of[COLUMN_WORDS];
-        Model *m = j->m;
+/* A value of @n_bytes, or the number that it got when it came first. */
+static bool get_numbered(Column *from, Numbered *known, uint64_t *ret, size_t n_bytes) {
         uint8_t n;
 
-        if (!column_get(from, &n) || n > m->n_words)
+        if (!column_get(from, &n) || n > known->n)
                 return false;
-        if (n < m->n_words) {
-                *ret = m->words[n];
+        if (n < known->n) {
+                *ret = known->values[n];
                 return true;
         }
-        if (!column_get_u32(from, ret))
+        if (!column_get_bytes(from, ret, n_bytes))
                 return false;
-        if (n < 255)
-                m->words[m->n_words++] = *ret;
+        numbered_add(known, *ret);
         return true;
 }
 
-static bool get_region(Join *j, uint64_t *ret) {
-        Column *from = &j->c->of[COLUMN_REGIONS];
-        uint32_t low, high;
-        Model *m = j->m;
-        uint8_t n;
+/* A number of a column of low bytes and the one of high bytes behind it. */
+static bool get_halves(Column *from, uint32_t *ret) {
+        uint8_t low, high;
 
-        if (!column_get(from, &n) || n > m->n_regions)
+        if (!column_get(&from[0], &low) || !column_get(&from[1], &high))
                 return false;
-        if (n < m->n_regions) {
-                *ret = m->regions[n];
-                return true;
-        }
-        if (!column_get_u32(from, &low) || !column_get_u32(from, &high))
-                return false;
-        *ret = (uint64_t) high << 32 | low;
-        if (n < 255)
-                m->regions[m->n_regions++] = *ret;
+        *ret = (uint32_t) low | (uint32_t) high << 8;
         return true;
 }
 
 static bool get_function(Join *j, uint64_t *ret) {
-        uint8_t low, high;
-        uint64_t region;
-        uint32_t address = 0, n;
+        Column *of = j->c->of;
+        uint64_t region, address;
+        uint32_t n;
 
-        if (!column_get(&j->c->of[COLUMN_FUNC_LOW], &low) ||
-            !column_get(&j->c->of[COLUMN_FUNC_HIGH], &high))
-                return false;
-        n = (uint32_t) low | (uint32_t) high << 8;
-        if (n > j->m->n_functions)
+        if (!get_halves(&of[COLUMN_FUNC_LOW], &n) || n > j->m->n_functions)
                 return false;
         if (n < j->m->n_functions) {
                 *ret = j->m->functions[n];
                 return true;
         }
-        if (!get_region(j, &region) || !column_read(&j->c->of[COLUMN_ADDRESSES], &address, 3))
+        if (!get_numbered(&of[COLUMN_REGIONS], &j->m->regions, &region, 8) ||
+            !column_get_bytes(&of[COLUMN_ADDRESSES], &address, 3))
                 return false;
-        *ret = region << 24 | le32toh(address);
+        *ret = region << 24 | address;
         model_add_function(j->m, *ret);
         return true;
 }
 
 static bool get_rest_word(Join *j, uint32_t *ret) {
+        uint64_t word;
         uint8_t at;
 
         if (!column_get(&j->c->of[COLUMN_HINTS], &at))
@@ -137,8 +80,9 @@ static bool get_rest_word(Join *j, uint32_t *ret) {
                 *ret = j->m->recent[at];
                 return true;
         }
-        if (!column_get_u32(&j->c->of[COLUMN_REST], ret))
+        if (!column_get_bytes(&j->c->of[COLUMN_REST], &word, 4))
                 return false;
+        *ret = (uint32_t) word;
         j->m->recent[model_recent(*ret)] = *ret;
         return true;
 }
@@ -174,35 +118,142 @@ static uint32_t returning(Model *m) {
 
 static uint32_t new_symbol(Join *j) {
         Model *m = j->m;
-        uint64_t func;
-        uint32_t word;
+        uint64_t func, word;
 
-        if (!get_word(j, &word) || !get_function(j, &func))
+        if (!get_numbered(&j->c->of[COLUMN_WORDS], &m->words, &word, 4) || !get_function(j, &func))
                 return 0;
         for (unsigned i = 0; i < m->n_kinds; i++)
                 if (m->kinds[i].id == (uint16_t) word)
-                        return model_add(m, i, word, func);
+                        return model_add(m, i, (uint32_t) word, func);
         return 0;
 }
 
 static uint32_t known_symbol(Join *j) {
-        uint8_t low, high;
         uint32_t n;
 
-        if (!column_get(&j->c->of[COLUMN_LOW], &low) || !column_get(&j->c->of[COLUMN_HIGH], &high))
-                return 0;
-        n = (uint32_t) low | (uint32_t) high << 8;
-        return n < j->m->n_symbols ? n : 0;
+        return get_halves(&j->c->of[COLUMN_LOW], &n) && n < j->m->n_symbols ? n : 0;
 }
 
-static bool get_call(Join *j, unsigned op) {
+/*
+ * What changes with every record of a run.  A page is written byte by byte as far as the compiler
+ * knows, which may change whatever it has the address of: of this, while a run lasts, it has not.
+ */
+typedef struct Run {
+        Model *m;
+        Columns *c;
+        Task *task;
+        uint8_t *p, *end;
+        uint64_t now, call_offset, return_offset;
+        uint64_t path; /* of the call that comes next: task_frame()->path */
+        uint64_t at;   /* in COLUMN_BITS */
+        uint32_t level;
+        unsigned after_exit;
+} Run;
+
+static _always_inline_ Run run_begin(const Join *j) {
+        return (Run){
+                .m = j->m,
+                .c = j->c,
+                .task = j->m->task,
+                .p = j->p,
+                .end = j->end,
+                .now = j->m->now,
+                .call_offset = j->m->call_offset,
+                .return_offset = j->m->return_offset,
+                .path = model_path(j->m),
+                .at = j->c->at,
+                .level = j->m->task->level,
+                .after_exit = j->m->after_exit,
+        };
+}
+
+static _always_inline_ void run_end(const Run *r, Join *j) {
+        j->p = r->p;
+        j->m->now = r->now;
+        j->m->call_offset = r->call_offset;
+        j->m->return_offset = r->return_offset;
+        j->m->task->level = r->level;
+        j->m->after_exit = r->after_exit;
+        j->c->at = r->at;
+}
+
+/* Writes the record of a call, and goes on behind it. */
+static _always_inline_ bool run_call(Run *r, uint32_t symbol, uint64_t depth, uint64_t pid) {
+        const Symbol *s = &r->m->symbols[symbol];
+        const RecordKind *k = &r->m->kinds[s->kind];
+        uint8_t *data = r->p + RECORD_HEAD_BYTES;
+        uint64_t delta, call, ret;
+        Frame *frame = task_frame(r->task, (uint32_t) depth);
+
+        if (_unlikely_(symbol == 0 ||
+                       (size_t) (r->end - r->p) < (size_t) RECORD_HEAD_BYTES + k->n_bytes) ||
+            !columns_get_number(r->c, &r->at, TOKENS_DELTA + r->after_exit + k->is_exit, &delta))
+                return false;
+        r->now += delta;
+        store32(r->p, (uint32_t) delta << 5 | k->n_bytes / 4U);
+        store64(data, pid << 32 | s->word);
+        store64(data + k->func, s->func);
+        if (k->depth_is_long)
+                store64(data + k->depth, depth);
+        else
+                store32(data + k->depth, (uint32_t) depth);
+        for (unsigned i = 0; i < k->n_rest; i++)
+                store32(data + k->rest[i], r->m->rest[symbol][i]);
+        r->p = data + k->n_bytes;
+        if (!k->is_exit) {
+                frame->timestamp = r->now;
+                frame->path = r->path = symbol;
+                r->level = (uint32_t) depth + 1;
+                r->after_exit = 0;
+                return true;
+        }
+        if (k->has_times) {
+                if (!columns_get_number(r->c, &r->at, TOKENS_CALL, &call) ||
+                    !columns_get_number(r->c, &r->at, TOKENS_RETURN + (r->after_exit != 0), &ret))
+                        return false;
+                r->call_offset += unzigzag(call);
+                r->return_offset += unzigzag(ret);
+                store64(data + k->calltime, r->call_offset + frame->timestamp);
+                store64(data + k->rettime, r->now - r->return_offset);
+        }
+        frame = task_frame(r->task, (uint32_t) depth - 1);
+        frame->path = r->path = model_path_after(frame->path, symbol);
+        r->level = (uint32_t) depth;
+        r->after_exit = 2;
+        return true;
+}
+
+/* The call that get_call() has found, if there is one, and the records as expected that come next. */
+static bool get_run(Join *j, uint32_t first, uint64_t depth) {
+        const uint64_t pid = j->m->task->pid;
+        Run r = run_begin(j);
+        uint8_t n;
+
+        if (first != 0 && !run_call(&r, first, depth, pid))
+                return false;
+        do {
+                if (!column_get(&j->c->of[COLUMN_RUNS], &n))
+                        return false;
+                for (unsigned i = n; i > 0; i--) {
+                        uint32_t symbol = r.m->next[model_place(r.path)];
+                        const RecordKind *k = &r.m->kinds[r.m->symbols[symbol].kind];
+
+                        if (_unlikely_(!run_call(&r, symbol, r.level - k->is_exit, pid)))
+                                return false;
+                }
+        } while (n == 255);
+        run_end(&r, j);
+        return true;
+}
+
+/* The symbol of the next record, and its depth; 0: damaged. */
+static uint32_t get_call(Join *j, unsigned op, uint64_t *ret_depth) {
         Model *m = j->m;
         uint32_t symbol;
         uint16_t *next;
-        uint64_t depth;
 
         if ((op & OP_TASK) && !get_task(j))
-                return false;
+                return 0;
         next = model_next(m);
         switch (op & OP_MASK) {
         case OP_EXPECTED:
@@ -218,14 +269,13 @@ static bool get_call(Join *j, unsigned op) {
                 symbol = new_symbol(j);
         }
         if (symbol == 0)
-                return false;
+                return 0;
         *next = (uint16_t) symbol;
-        depth = model_depth(m, m->kinds[m->symbols[symbol].kind].is_exit);
-        if ((op & OP_DEPTH) && !column_get_varint(&j->c->of[COLUMN_DEPTHS], &depth))
-                return false;
-        if ((op & OP_REST) && !get_rest(j, symbol))
-                return false;
-        return put_call(j, symbol, depth);
+        *ret_depth = model_depth(m, m->kinds[m->symbols[symbol].kind].is_exit);
+        if (((op & OP_DEPTH) && !column_get_varint(&j->c->of[COLUMN_DEPTHS], ret_depth)) ||
+            ((op & OP_REST) && !get_rest(j, symbol)))
+                return 0;
+        return symbol;
 }
 
 static bool get_other(Join *j) {
@@ -237,7 +287,7 @@ static bool get_other(Join *j) {
         if (n_left < RECORD_HEAD_BYTES + 4 || !column_get(from, p))
                 return false;
         if (record_type(*p) <= RECORD_DATA_MAX) {
-                if (!columns_get_number(j->c, TOKENS_OTHER, &delta))
+                if (!columns_get_number(j->c, &j->c->at, TOKENS_OTHER, &delta))
                         return false;
                 store32(p, (uint32_t) delta << 5 | record_type(*p));
                 n_done = RECORD_HEAD_BYTES;
@@ -263,148 +313,16 @@ static bool get_remainder(Join *j) {
         return true;
 }
 
-/*
- * What changes with every record of a run.  A page is written byte by byte as far as the compiler
- * knows, which may change whatever it has the address of: of this, while a run lasts, it has not.
- */
-typedef struct Run {
-        uint8_t *p;
-        uint64_t now, call_offset, return_offset;
-        uint64_t path; /* of the call that comes next: task_frame()->path */
-        uint64_t at;   /* in COLUMN_BITS */
-        uint32_t level;
-        unsigned after_exit;
-} Run;
-
-static _always_inline_ Run run_begin(const Join *j) {
-        return (Run){
-                .p = j->p,
-                .now = j->m->now,
-                .call_offset = j->m->call_offset,
-                .return_offset = j->m->return_offset,
-                .path = model_path(j->m),
-                .at = j->c->at,
-                .level = j->m->task->level,
-                .after_exit = j->m->after_exit,
-        };
-}
-
-static _always_inline_ void run_end(const Run *r, Join *j) {
-        j->p = r->p;
-        j->m->now = r->now;
-        j->m->call_offset = r->call_offset;
-        j->m->return_offset = r->return_offset;
-        j->m->task->level = r->level;
-        j->m->after_exit = r->after_exit;
-        j->c->at = r->at;
-}
-
-static _always_inline_ uint64_t run_bits(Run *r, const Column *bits, unsigned n) {
-        uint64_t word, at = MIN(r->at / 8, (uint64_t) (bits->end - bits->data));
-
-        memcpy(&word, bits->data + at, sizeof(word));
-        word = le64toh(word) >> r->at % 8;
-        r->at += n;
-        return word & ((UINT64_C(1) << n) - 1);
-}
-
-/* columns_get_number() */
-static _always_inline_ bool run_number(Run *r, Columns *c, unsigned tokens, uint64_t *ret) {
-        const Column *bits = &c->of[COLUMN_BITS];
-        Column *from = &c->of[COLUMN_TOKENS + tokens];
-        unsigned token, n;
-
-        if (_unlikely_(from->next == from->end))
-                return false;
-        token = *from->next++;
-        if (_likely_(token < 255)) {
-                n = MAX(token / 8U, 1U) - 1;
-                *ret = (uint64_t) (token - n * 8) << n | run_bits(r, bits, n);
-        } else {
-                *ret = run_bits(r, bits, 32);
-                *ret |= run_bits(r, bits, 32) << 32;
-        }
-        return true;
-}
-
-/* put_call() of the expected symbol. */
-static _always_inline_ bool run_call(Run *r, Model *m, Columns *c, const uint8_t *end, Task *task,
-                                     uint64_t pid) {
-        uint32_t symbol = m->next[model_place(r->path)], depth;
-        const Symbol *s = &m->symbols[symbol];
-        const RecordKind *k = &m->kinds[s->kind];
-        uint8_t *data = r->p + RECORD_HEAD_BYTES;
-        uint64_t delta, call, ret;
-        Frame *frame;
-
-        if (_unlikely_(symbol == 0 ||
-                       (size_t) (end - r->p) < (size_t) RECORD_HEAD_BYTES + k->n_bytes) ||
-            !run_number(r, c, TOKENS_DELTA + r->after_exit + k->is_exit, &delta))
-                return false;
-        r->now += delta;
-        depth = r->level - k->is_exit;
-        store32(r->p, (uint32_t) delta << 5 | k->n_bytes / 4U);
-        store64(data, pid << 32 | s->word);
-        store64(data + k->func, s->func);
-        if (k->depth_is_long)
-                store64(data + k->depth, depth);
-        else
-                store32(data + k->depth, depth);
-        for (unsigned i = 0; i < k->n_rest; i++)
-                store32(data + k->rest[i], m->rest[symbol][i]);
-        r->p = data + k->n_bytes;
-        if (!k->is_exit) {
-                frame = task_frame(task, depth);
-                frame->timestamp = r->now;
-                frame->path = r->path = symbol;
-                r->level = depth + 1;
-                r->after_exit = 0;
-                return true;
-        }
-        if (k->has_times) {
-                if (!run_number(r, c, TOKENS_CALL, &call) ||
-                    !run_number(r, c, TOKENS_RETURN + (r->after_exit != 0), &ret))
-                        return false;
-                r->call_offset += unzigzag(call);
-                r->return_offset += unzigzag(ret);
-                store64(data + k->calltime, r->call_offset + task_frame(task, depth)->timestamp);
-                store64(data + k->rettime, r->now - r->return_offset);
-        }
-        frame = task_frame(task, depth - 1);
-        frame->path = r->path = model_path_after(frame->path, symbol);
-        r->level = depth;
-        r->after_exit = 2;
-        return true;
-}
-
-/* The records as expected that come next. */
-static bool get_run(Join *j) {
-        const uint64_t pid = j->m->task->pid;
-        Task *task = j->m->task;
-        const uint8_t *end = j->end;
-        Run r = run_begin(j);
-        Columns *c = j->c;
-        Model *m = j->m;
-        uint8_t n;
-
-        do {
-                if (!column_get(&c->of[COLUMN_RUNS], &n))
-                        return false;
-                for (unsigned i = n; i > 0; i--)
-                        if (_unlikely_(!run_call(&r, m, c, end, task, pid)))
-                                return false;
-        } while (n == 255);
-        run_end(&r, j);
-        return true;
-}
-
 static bool get_records(Join *j) {
+        uint32_t symbol = 0;
+        uint64_t depth = 0;
         uint8_t op;
 
         for (;;) {
-                if (!get_run(j) || !column_get(&j->c->of[COLUMN_OPS], &op) ||
+                if (!get_run(j, symbol, depth) || !column_get(&j->c->of[COLUMN_OPS], &op) ||
                     (op & ~(OP_MASK | OP_FLAGS)))
                         return false;
+                symbol = 0;
                 switch (op & OP_MASK) {
                 case OP_OTHER:
                         if (!get_other(j))
@@ -417,7 +335,8 @@ static bool get_records(Join *j) {
                 case OP_MASK:
                         return false;
                 default:
-                        if (!get_call(j, op))
+                        symbol = get_call(j, op, &depth);
+                        if (symbol == 0)
                                 return false;
                 }
         }

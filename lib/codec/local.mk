@@ -38,7 +38,6 @@ noinst_LIBRARIES += %D%/libcodec.a
 	%D%/page-maker.h \
 	%D%/page-source.c \
 	%D%/page-source.h \
-	%D%/pages.h \
 	%D%/record.h \
 	%D%/sealed-reader.c \
 	%D%/sealed-reader.h \

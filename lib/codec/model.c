@@ -14,7 +14,7 @@
 void model_clear(Model *m) {
         m->now = m->call_offset = m->return_offset = 0;
         m->n_symbols = 1;
-        m->n_functions = m->n_regions = m->n_words = m->n_tasks = 0;
+        m->n_functions = m->words.n = m->regions.n = m->n_tasks = 0;
         m->after_exit = 0;
         m->symbols[0] = (Symbol){ .kind = LAYOUT_KINDS };
         m->kinds[LAYOUT_KINDS] = (RecordKind){};

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "codec/layout.h"
 
 #define MODEL_SYMBOLS 16384U
@@ -46,16 +47,21 @@ typedef struct Symbol {
         uint32_t kind; /* LAYOUT_KINDS: of symbol 0, which is none */
 } Symbol;
 
+/* Values by the number that each got when it came first; those that come later have none. */
+typedef struct Numbered {
+        uint64_t values[255];
+        uint32_t n;
+} Numbered;
+
 typedef struct Model {
         uint64_t now; /* of the record before */
         Task *task;   /* whose record it was */
         uint64_t call_offset, return_offset;
-        uint32_t n_symbols, n_functions, n_regions, n_words, n_tasks;
+        uint32_t n_symbols, n_functions, n_tasks;
         unsigned after_exit;                /* 0 or 2 */
         RecordKind kinds[LAYOUT_KINDS + 1]; /* the last one is of symbol 0 */
         unsigned n_kinds;
-        uint64_t regions[256];
-        uint32_t words[256];
+        Numbered words, regions;
         uint32_t recent[MODEL_RECENT]; /* words of rests that were not as expected */
         uint32_t last_rest[LAYOUT_KINDS][MODEL_REST_MAX];
         uint16_t next[1 << MODEL_NEXT_BITS];
@@ -88,6 +94,11 @@ static inline unsigned model_kind(const Model *m, uint32_t word, size_t n_bytes)
                 if (m->kinds[i].id == (uint16_t) word && m->kinds[i].n_bytes == n_bytes)
                         return i;
         return LAYOUT_KINDS;
+}
+
+static inline void numbered_add(Numbered *known, uint64_t v) {
+        if (known->n < ELEMENTSOF(known->values))
+                known->values[known->n++] = v;
 }
 
 /* Where among the recent words this one is, if it is. */

@@ -25,6 +25,8 @@
 #define WINDOW_BYTES ((uint64_t) 256 << 10)
 
 struct PageSource {
+        uint32_t cpu, page_bytes;
+        uint64_t sequence, previous;
         const SessionDir *dir; /* where it has a name, borrowed; NULL: nowhere */
         const uint8_t *behind; /* mapped pages before this one were given back; NULL: none */
         Segment *raw;          /* or */
@@ -53,7 +55,7 @@ static PageSource *page_source_new(void) {
 }
 
 static uint64_t page_at(const PageSource *s, uint64_t i) {
-        return s->begin + i * page_source_page_bytes(s);
+        return s->begin + i * s->page_bytes;
 }
 
 /* What was recorded has no holes: a file that has some is of another kind, and may be of any size. */
@@ -66,9 +68,9 @@ static void look_for_holes(PageSource *s) {
         hole = fd_next_hole(s->fd, s->begin, end);
         if (hole == end)
                 return;
-        s->first_hole = (hole - s->begin) / page_source_page_bytes(s);
-        s->n_data = (fd_data_end(s->fd, s->begin, end) - s->begin + page_source_page_bytes(s) - 1) /
-                    page_source_page_bytes(s);
+        s->first_hole = (hole - s->begin) / s->page_bytes;
+        s->n_data =
+                (fd_data_end(s->fd, s->begin, end) - s->begin + s->page_bytes - 1) / s->page_bytes;
 }
 
 static int take_sealed(SealedReader **ret, int fd, uint32_t *ret_version) {
@@ -82,6 +84,14 @@ static int take_sealed(SealedReader **ret, int fd, uint32_t *ret_version) {
         default:
                 return r;
         }
+}
+
+static void identify(PageSource *s, uint32_t cpu, uint32_t page_bytes, uint64_t sequence,
+                     uint64_t previous) {
+        s->cpu = cpu;
+        s->page_bytes = page_bytes;
+        s->sequence = sequence;
+        s->previous = previous;
 }
 
 int page_source_take_fd(PageSource **ret, int fd, uint32_t *ret_version) {
@@ -106,9 +116,16 @@ int page_source_take_fd(PageSource **ret, int fd, uint32_t *ret_version) {
         if (r != 0)
                 return r;
         if (s->raw) {
+                const SegmentHeader *h = segment_header(s->raw);
+
+                identify(s, h->cpu, h->page_bytes, h->sequence, segment_previous(s->raw));
                 s->fd = segment_fd(s->raw);
                 s->begin = SEGMENT_HEADER_BYTES;
                 look_for_holes(s);
+        } else {
+                const SealedHeader *h = sealed_reader_identity(s->sealed);
+
+                identify(s, h->cpu, h->page_bytes, h->sequence, (uint64_t) h->previous - 1);
         }
         *ret = TAKE_PTR(s);
         return 0;
@@ -123,6 +140,7 @@ static int open_dat(PageSource **ret, const DatFile *f, uint32_t cpu) {
         r = dat_pages_open(&s->dat, f, cpu);
         if (r != 0)
                 return r;
+        identify(s, cpu, dat_file_page_bytes(f), 0, UINT64_MAX);
         if (dat_pages_are_mapped(s->dat)) {
                 s->fd = dat_pages_fd(s->dat, &s->begin);
                 look_for_holes(s);
@@ -143,7 +161,7 @@ static int open_segment(PageSource **ret, const SessionDir *dir, uint32_t cpu, u
         if (r != 0)
                 return r;
         /* A file that was moved here would put its pages on the wrong CPU or in the wrong order. */
-        if (page_source_cpu(s) != cpu || page_source_sequence(s) != sequence)
+        if (s->cpu != cpu || s->sequence != sequence)
                 return PAGE_SOURCE_E_DAMAGED;
         s->dir = dir;
         *ret = TAKE_PTR(s);
@@ -175,11 +193,9 @@ int page_source_open(PageSource **ret, const SessionDir *dir, uint32_t cpu, uint
 /* The file was emptied: on with the one that has its name now.  0, PAGE_SOURCE_E_GONE, -errno. */
 static _cold_ int open_again(PageSource *s) {
         PageSource *other = NULL, old = *s;
-        int r = s->dir ? page_source_open(&other, s->dir, page_source_cpu(s),
-                                          page_source_sequence(s), NULL)
-                       : -ENOENT;
+        int r = s->dir ? page_source_open(&other, s->dir, s->cpu, s->sequence, NULL) : -ENOENT;
 
-        if (r == 0 && (page_source_page_bytes(other) != page_source_page_bytes(s) ||
+        if (r == 0 && (other->page_bytes != s->page_bytes ||
                        page_source_n_pages(other) < page_source_n_pages(s))) {
                 other = page_source_free(other);
                 r = PAGE_SOURCE_E_DAMAGED;
@@ -212,30 +228,19 @@ int page_source_refresh(PageSource *s) {
 }
 
 uint32_t page_source_cpu(const PageSource *s) {
-        if (s->dat)
-                return dat_pages_cpu(s->dat);
-        return s->raw ? segment_header(s->raw)->cpu : sealed_reader_identity(s->sealed)->cpu;
+        return s->cpu;
 }
 
 uint64_t page_source_sequence(const PageSource *s) {
-        if (s->dat)
-                return 0;
-        return s->raw ? segment_header(s->raw)->sequence
-                      : sealed_reader_identity(s->sealed)->sequence;
+        return s->sequence;
 }
 
 uint64_t page_source_previous(const PageSource *s) {
-        if (s->dat)
-                return UINT64_MAX;
-        return s->raw ? segment_previous(s->raw)
-                      : (uint64_t) sealed_reader_identity(s->sealed)->previous - 1;
+        return s->previous;
 }
 
 uint32_t page_source_page_bytes(const PageSource *s) {
-        if (s->dat)
-                return dat_pages_page_bytes(s->dat);
-        return s->raw ? segment_header(s->raw)->page_bytes
-                      : sealed_reader_identity(s->sealed)->page_bytes;
+        return s->page_bytes;
 }
 
 bool page_source_is_sealed(const PageSource *s) {
@@ -308,9 +313,9 @@ static void give_back(PageSource *s, const uint8_t *now) {
 /* How many pages from @i on are in a hole; of what is not, *@ret_n becomes what is before one. */
 static _cold_ uint64_t n_in_hole(const PageSource *s, uint64_t i, uint64_t *ret_n) {
         uint64_t end = page_at(s, page_source_n_pages(s)), at = page_at(s, i);
-        uint64_t n = fd_hole_bytes(s->fd, at, end) / page_source_page_bytes(s);
+        uint64_t n = fd_hole_bytes(s->fd, at, end) / s->page_bytes;
 
-        *ret_n = (fd_next_hole(s->fd, page_at(s, i + 1) - 1, end) - at) / page_source_page_bytes(s);
+        *ret_n = (fd_next_hole(s->fd, page_at(s, i + 1) - 1, end) - at) / s->page_bytes;
         *ret_n = MAX(*ret_n, (uint64_t) 1);
         return n;
 }
@@ -333,7 +338,7 @@ static int note_hole(PageSource *s, uint64_t i, uint64_t n) {
 /* From the file, for what is removed meanwhile ends in the middle.  @n_max: pages before a hole. */
 static int read_window(PageSource *s, uint64_t i, uint64_t n_max, const void **ret,
                        uint64_t *ret_n) {
-        const size_t page_bytes = page_source_page_bytes(s);
+        const size_t page_bytes = s->page_bytes;
         uint64_t behind = s->first_in_window + s->n_window, n = 1;
         ssize_t n_read;
 
@@ -427,7 +432,7 @@ static int read_time(PageSource *s, uint64_t i, bool swap, uint64_t *ret) {
         uint64_t n;
         int r = page_source_read(s, i, &page, &n);
 
-        if (r != 0 || page_parse(&info, page, page_source_page_bytes(s), swap) != 0)
+        if (r != 0 || page_parse(&info, page, s->page_bytes, swap) != 0)
                 return MIN(r, 0);
         *ret = info.timestamp;
         return 1;
@@ -491,6 +496,17 @@ static int span_of_blocks(SealedReader *r, uint64_t *ret_first_ns, uint64_t *ret
         *ret_first_ns = sealed_reader_entry(r, first)->first_ns;
         *ret_last_ns = sealed_reader_entry(r, last - 1)->last_ns;
         return 0;
+}
+
+int page_source_begin(PageSource *s, bool swap, uint64_t *ret_ns) {
+        int r;
+
+        if (s->sealed && sealed_reader_n_blocks(s->sealed) > 0) {
+                *ret_ns = sealed_reader_entry(s->sealed, 0)->first_ns;
+                return 1;
+        }
+        r = page_source_has_page(s, 0);
+        return r > 0 ? read_time(s, 0, swap, ret_ns) : r;
 }
 
 int page_source_span(PageSource *s, bool swap, uint64_t *ret_first_ns, uint64_t *ret_last_ns) {

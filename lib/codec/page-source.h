@@ -76,6 +76,9 @@ int page_source_read(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_
  */
 int page_source_find(PageSource *s, uint64_t ns, bool swap, uint64_t *ret);
 
+/* When the first page begins, as its header or its block's says: 1; 0: it does not; -errno. */
+int page_source_begin(PageSource *s, bool swap, uint64_t *ret_ns);
+
 /*
  * page_source_span() - when its first and its last page begin, as their headers say
  * @swap: of its numbers, seen from this machine

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "codec/columns.h"
 #include "codec/model.h"
 #include "store/page.h"
 
@@ -131,3 +132,15 @@ static inline void model_pass(Model *m, const uint8_t *p) {
                 m->now += record_delta(head);
         }
 }
+
+/* --- pages <-> columns ------------------------------------------------------------------------ */
+
+/* The model's kinds are what both sides know of the records; its other contents do not matter
+ * before and mean nothing afterwards. */
+
+/* Takes @n_pages little-endian pages apart; the columns have room (BLOCK_BYTES_MAX). */
+void pages_split(Model *m, Columns *c, const uint8_t *pages, size_t n_pages, size_t page_bytes);
+
+enum { PAGES_E_DAMAGED = 1 };
+/* Puts them together.  Every column must have been read to its end. */
+int pages_join(Model *m, Columns *c, uint8_t *ret_pages, size_t n_pages, size_t page_bytes);

@@ -56,10 +56,10 @@ static int note(SealedReader *r, SealedDamage damage) {
         return 0;
 }
 
-static int add_found(SealedReader *r, const SealedEntry *e, uint32_t number) {
+static int add_found(SealedReader *r, SealedEntry entry, uint32_t number) {
         if (!ARRAY_GROW(r->found, r->n_found))
                 return -ENOMEM;
-        r->found[r->n_found++] = (Found){ .entry = *e, .number = number };
+        r->found[r->n_found++] = (Found){ .entry = entry, .number = number };
         return 0;
 }
 
@@ -83,6 +83,19 @@ static void identify_by(SealedReader *r, const SealedBlock *b) {
         };
         memcpy(r->identity.session_id, b->session_id, sizeof(b->session_id));
         r->has_identity = true;
+}
+
+SealedEntry sealed_entry_of(const SealedBlock *b, uint64_t offset) {
+        return (SealedEntry){
+                .offset = offset,
+                .first_page = b->first_page,
+                .first_ns = b->first_ns,
+                .last_ns = b->last_ns,
+                .n_missed = b->n_missed,
+                .n_pages = b->n_pages,
+                .n_body = b->n_body,
+                .flags = b->flags,
+        };
 }
 
 /* 0: a block of this segment begins at @offset; SEALED_E_DAMAGED; -errno. */
@@ -172,18 +185,7 @@ static int scan(SealedReader *r) {
                         return 0;
                 if (!r->has_identity)
                         identify_by(r, &b);
-                k = add_found(r,
-                              &(SealedEntry){
-                                      .offset = offset,
-                                      .first_page = b.first_page,
-                                      .first_ns = b.first_ns,
-                                      .last_ns = b.last_ns,
-                                      .n_missed = b.n_missed,
-                                      .n_pages = b.n_pages,
-                                      .n_body = b.n_body,
-                                      .flags = b.flags,
-                              },
-                              b.block);
+                k = add_found(r, sealed_entry_of(&b, offset), b.block);
                 if (k < 0)
                         return k;
                 offset += SEALED_BLOCK_HEADER_BYTES + b.n_body;
@@ -251,7 +253,7 @@ static int read_index(SealedReader *r) {
         if (r->has_header && footer.n_pages != r->n_pages)
                 return SEALED_E_DAMAGED;
         for (uint32_t i = 0; i < footer.n_blocks; i++) {
-                k = add_found(r, &entries[i], i);
+                k = add_found(r, entries[i], i);
                 if (k < 0)
                         return k;
         }
@@ -358,6 +360,7 @@ static int make_room(SealedReader *r, size_t n_file_block, size_t n_raw) {
 static int load(SealedReader *r, const SealedEntry *e, const char **ret_what) {
         size_t n_block = SEALED_BLOCK_HEADER_BYTES + (size_t) e->n_body;
         const uint8_t *body;
+        SealedEntry said;
         SealedBlock b;
         ssize_t n;
         size_t n_raw = (size_t) e->n_pages * r->identity.page_bytes;
@@ -379,9 +382,9 @@ static int load(SealedReader *r, const SealedEntry *e, const char **ret_what) {
         if (sealed_block_parse(&b, r->file_block, n_block) != 0)
                 return 1;
         *ret_what = "the header contradicts the index or the file's";
-        if (!belongs(r, &b) || b.n_body != e->n_body || b.n_pages != e->n_pages ||
-            b.first_page != e->first_page || b.first_ns != e->first_ns || b.last_ns != e->last_ns ||
-            b.n_missed != e->n_missed || b.flags != e->flags)
+        said = sealed_entry_of(&b, e->offset);
+        said.zero = e->zero; /* nobody's */
+        if (!belongs(r, &b) || memcmp(&said, e, sizeof(said)) != 0)
                 return 1;
         body = r->file_block + SEALED_BLOCK_HEADER_BYTES;
         *ret_what = "the body does not match its checksum";

@@ -48,6 +48,9 @@ const SealedHeader *sealed_reader_identity(const SealedReader *r);
 /* That it was sealed with, as far as is known. */
 uint64_t sealed_reader_n_pages(const SealedReader *r);
 
+/* What the index says of a block whose header is at @offset. */
+SealedEntry sealed_entry_of(const SealedBlock *b, uint64_t offset);
+
 /* Blocks that were found, ascending; their numbers may have gaps. */
 size_t sealed_reader_n_blocks(const SealedReader *r);
 const SealedEntry *sealed_reader_entry(const SealedReader *r, size_t i);

@@ -149,16 +149,7 @@ static int put_block(SealedWriter *w, uint32_t number, uint64_t first_page, uint
                 return ORIGIN(-EFBIG);
         b.n_body = (uint32_t) w->body.n_data;
         b.body_checksum = sealed_checksum(w->body.data, w->body.n_data);
-        e = (SealedEntry){
-                .offset = w->offset,
-                .first_page = first_page,
-                .first_ns = b.first_ns,
-                .last_ns = b.last_ns,
-                .n_missed = b.n_missed,
-                .n_pages = n_pages,
-                .n_body = b.n_body,
-                .flags = b.flags,
-        };
+        e = sealed_entry_of(&b, w->offset);
         sealed_entry_format(&e, &e);
         buf_add(&w->index, &e, sizeof(e));
         sealed_block_format(&b, &b);

@@ -7,7 +7,6 @@
  * from what makes no sense on, the remainder of the page.  So there is no way to fail.
  */
 
-#include "codec/pages.h"
 #include "codec/record.h"
 
 typedef struct Split {
@@ -104,50 +103,37 @@ static void put_task(Split *s, uint32_t pid) {
 
         column_put_varint(&s->c->of[COLUMN_PIDS], n);
         if (n == s->m->n_tasks)
-                column_put_u32(&s->c->of[COLUMN_PIDS], pid);
+                column_put_bytes(&s->c->of[COLUMN_PIDS], pid, 4);
         model_switch(s->m, n, pid);
 }
 
-static void put_word(Split *s, uint32_t word) {
-        Column *to = &s->c->of[COLUMN_WORDS];
-        Model *m = s->m;
+static void put_numbered(Column *to, Numbered *known, uint64_t v, size_t n_bytes) {
         uint32_t n;
 
-        for (n = 0; n < m->n_words && m->words[n] != word; n++)
+        for (n = 0; n < known->n && known->values[n] != v; n++)
                 ;
         column_put(to, (uint8_t) n);
-        if (n < m->n_words)
+        if (n < known->n)
                 return;
-        column_put_u32(to, word);
-        if (n < 255)
-                m->words[m->n_words++] = word;
+        column_put_bytes(to, v, n_bytes);
+        numbered_add(known, v);
 }
 
-static void put_region(Split *s, uint64_t region) {
-        Column *to = &s->c->of[COLUMN_REGIONS];
-        Model *m = s->m;
-        uint32_t n;
-
-        for (n = 0; n < m->n_regions && m->regions[n] != region; n++)
-                ;
-        column_put(to, (uint8_t) n);
-        if (n < m->n_regions)
-                return;
-        column_put_u32(to, (uint32_t) region);
-        column_put_u32(to, (uint32_t) (region >> 32));
-        if (n < 255)
-                m->regions[m->n_regions++] = region;
+/* Low bytes and high bytes have columns of their own, the one behind the other. */
+static void put_halves(Column *to, uint32_t n) {
+        column_put(&to[0], (uint8_t) n);
+        column_put(&to[1], (uint8_t) (n >> 8));
 }
 
 static void put_function(Split *s, uint64_t func) {
-        uint32_t n = model_find_function(s->m, func), low = htole32((uint32_t) func);
+        uint32_t n = model_find_function(s->m, func);
+        Column *of = s->c->of;
 
-        column_put(&s->c->of[COLUMN_FUNC_LOW], (uint8_t) n);
-        column_put(&s->c->of[COLUMN_FUNC_HIGH], (uint8_t) (n >> 8));
+        put_halves(&of[COLUMN_FUNC_LOW], n);
         if (n < s->m->n_functions)
                 return;
-        put_region(s, func >> 24);
-        column_write(&s->c->of[COLUMN_ADDRESSES], &low, 3);
+        put_numbered(&of[COLUMN_REGIONS], &s->m->regions, func >> 24, 8);
+        column_put_bytes(&of[COLUMN_ADDRESSES], func, 3);
         model_add_function(s->m, func);
 }
 
@@ -159,7 +145,7 @@ static void put_rest_word(Split *s, uint32_t word) {
                 return;
         }
         column_put(&s->c->of[COLUMN_HINTS], MODEL_RECENT);
-        column_put_u32(&s->c->of[COLUMN_REST], word);
+        column_put_bytes(&s->c->of[COLUMN_REST], word, 4);
         *recent = word;
 }
 
@@ -208,12 +194,10 @@ static void put_call(Split *s, unsigned kind, uint32_t delta, const uint8_t *dat
         }
         next = model_next(m);
         op = choose(m, k, *next, word, func, &symbol);
-        if (op == OP_KNOWN) {
-                column_put(&s->c->of[COLUMN_LOW], (uint8_t) symbol);
-                column_put(&s->c->of[COLUMN_HIGH], (uint8_t) (symbol >> 8));
-        }
+        if (op == OP_KNOWN)
+                put_halves(&s->c->of[COLUMN_LOW], symbol);
         if (op == OP_NEW) {
-                put_word(s, word);
+                put_numbered(&s->c->of[COLUMN_WORDS], &m->words, word, 4);
                 put_function(s, func);
         }
         if (symbol == 0)

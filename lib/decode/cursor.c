@@ -23,7 +23,6 @@
 
 #include "codec/dat-file.h"
 #include "decode/cursor.h"
-#include "decode/payload.h"
 #include "store/page.h"
 
 #define BATCH_EVENTS 32
@@ -382,28 +381,8 @@ int cursor_go_on(Cursor *c) {
         return r;
 }
 
-/* When the segment that is open begins; false: it has no page that tells. */
-static bool segment_begin(Cursor *c, uint64_t *ret_ns) {
-        const bool swap = c->formats->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-        SealedReader *sealed = page_source_sealed(c->segment);
-        const void *page;
-        PageInfo info;
-        uint64_t n;
-
-        if (sealed && sealed_reader_n_blocks(sealed) > 0) {
-                *ret_ns = sealed_reader_entry(sealed, 0)->first_ns;
-                return true;
-        }
-        if (page_source_has_page(c->segment, 0) <= 0 ||
-            page_source_read(c->segment, 0, &page, &n) != 0 ||
-            page_parse(&info, page, page_source_page_bytes(c->segment), swap) != 0)
-                return false;
-        *ret_ns = info.timestamp;
-        return true;
-}
-
 /* The last segment that begins at @ns or before, from the current one on; it is not opened. */
-static int find_segment(Cursor *c, uint64_t ns, size_t *ret) {
+static int find_segment(Cursor *c, uint64_t ns, bool swap, size_t *ret) {
         size_t low = c->i_sequence, high = c->n_sequences;
         PageSource *current = TAKE_PTR(c->segment);
 
@@ -416,7 +395,8 @@ static int find_segment(Cursor *c, uint64_t ns, size_t *ret) {
                                          &version);
 
                 if (r == 0) {
-                        is_before = segment_begin(c, &begin_ns) && begin_ns <= ns;
+                        is_before = page_source_begin(c->segment, swap, &begin_ns) > 0 &&
+                                    begin_ns <= ns;
                         c->segment = page_source_free(c->segment);
                 }
                 if (r < 0 && r != -ENOENT) {
@@ -438,7 +418,7 @@ int cursor_seek(Cursor *c, uint64_t ns) {
 
         if (!c->segment || !c->head.event || c->head.event->timestamp_ns >= ns)
                 return 0;
-        r = find_segment(c, ns, &i);
+        r = find_segment(c, ns, swap, &i);
         if (r < 0)
                 return r;
         if (i != c->i_sequence) {

@@ -14,6 +14,7 @@
 #include <event-parse.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "decode/format-text.h"
 #include "decode/formats.h"
 #include "store/format.h"
@@ -285,4 +286,31 @@ void formats_decode_any(const Formats *f, const Record *record, Event *ret) {
                 ret->flags = (uint8_t) load_field(&f->flags, record);
         if (has_field(&f->preempt_count, record))
                 ret->preempt_count = (uint8_t) load_field(&f->preempt_count, record);
+}
+
+/* Arguments become numbers of this machine on the way, records of others stay as they are. */
+int payloads_keep(Payloads *p, const Formats *formats, Event *event) {
+        size_t n = event->kind == EVENT_ENTRY ? event->n_args * sizeof(uint64_t) : event->n_bytes;
+        bool swap = formats->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        const uint8_t *from = event->payload;
+        uint64_t *words;
+
+        p->at ^= 1;
+        if (!ARRAY_ROOM(p->kept[p->at], p->n_room[p->at], n / sizeof(*words) + 1))
+                return -ENOMEM;
+        words = p->kept[p->at];
+        if (event->kind == EVENT_ENTRY)
+                for (uint32_t i = 0; i < event->n_args; i++)
+                        words[i] = load_u64(from + i * sizeof(uint64_t), swap);
+        else {
+                memcpy(words, from, n);
+                ((char *) words)[n] = 0;
+        }
+        event->payload = words;
+        return 0;
+}
+
+void payloads_done(Payloads *p) {
+        free(p->kept[0]);
+        free(p->kept[1]);
 }

@@ -168,3 +168,21 @@ static inline bool formats_decode(const Formats *f, const Record *record, Event 
         formats_decode_any(f, record, ret);
         return ret->payload != NULL;
 }
+
+/*
+ * Payloads: what an event carries besides its fields, kept when its page may go
+ *
+ * A cursor is already at the next event, perhaps in another segment, when an event is drawn.  So
+ * what points into the page is copied: into one of two places in turn, since at most two events of
+ * a CPU are looked at together.
+ */
+typedef struct Payloads {
+        uint64_t *kept[2];
+        size_t n_room[2];
+        unsigned at;
+} Payloads;
+
+/* Makes @event->payload one that lasts until the next call but one; for its forms see Event.  0 or
+ * -ENOMEM. */
+int payloads_keep(Payloads *p, const Formats *formats, Event *event);
+void payloads_done(Payloads *p);

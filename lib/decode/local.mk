@@ -12,8 +12,6 @@ noinst_LIBRARIES += %D%/libdecode.a
 	%D%/formats.h \
 	%D%/occurrence.c \
 	%D%/occurrence.h \
-	%D%/payload.c \
-	%D%/payload.h \
 	%D%/printk.c \
 	%D%/printk.h \
 	%D%/prototypes.c \

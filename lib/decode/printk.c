@@ -10,26 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/hash.h"
 #include "decode/printk.h"
 #include "decode/records.h"
 
 #define WIDTH_MAX 256
 
-typedef struct Entry {
-        uint64_t address;
-        char *format;
-} Entry;
-
 struct Printk {
-        Entry *entries; /* ascending by address */
-        size_t n_entries;
+        Hash formats; /* by address, malloc()ed */
 };
 
-static int compare_entries(const void *pa, const void *pb) {
-        const Entry *a = pa, *b = pb;
-
-        return a->address < b->address ? -1 : a->address > b->address;
+const char *printk_find(const Printk *p, uint64_t address) {
+        return hash_get_ptr(&p->formats, address);
 }
 
 /* What stands between the quotes, which is @n bytes long; NULL without memory. */
@@ -49,17 +41,16 @@ static char *unescape(const char *s, size_t n) {
 
 static int add_line(Printk *p, const char *line, size_t n) {
         const char *begin = memchr(line, '"', n), *end = memrchr(line, '"', n);
-        Entry entry;
+        uint64_t address = strtoull(line, NULL, 16);
+        char *format;
 
-        if (!begin || end <= begin)
+        if (!begin || end <= begin || printk_find(p, address))
                 return 0;
-        if (!ARRAY_GROW(p->entries, p->n_entries))
+        format = unescape(begin + 1, (size_t) (end - begin - 1));
+        if (!format || hash_add_ptr(&p->formats, address, format) < 0) {
+                free(format);
                 return -ENOMEM;
-        entry = (Entry){ strtoull(line, NULL, 16),
-                         unescape(begin + 1, (size_t) (end - begin - 1)) };
-        if (!entry.format)
-                return -ENOMEM;
-        p->entries[p->n_entries++] = entry;
+        }
         return 0;
 }
 
@@ -71,20 +62,9 @@ int printk_new(Printk **ret, const char *text) {
                 end = strchrnul(line, '\n');
                 r = add_line(p, line, (size_t) (end - line));
         }
-        if (r < 0)
-                return r;
-        if (p->n_entries > 0)
-                qsort(p->entries, p->n_entries, sizeof(*p->entries), compare_entries);
-        *ret = TAKE_PTR(p);
-        return 0;
-}
-
-const char *printk_find(const Printk *p, uint64_t address) {
-        const Entry *e = p->n_entries > 0 ? bsearch(&(Entry){ .address = address }, p->entries,
-                                                    p->n_entries, sizeof(*e), compare_entries)
-                                          : NULL;
-
-        return e ? e->format : NULL;
+        if (r == 0)
+                *ret = TAKE_PTR(p);
+        return r;
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
@@ -267,9 +247,9 @@ void printk_put(Buf *out, const char *format, const uint8_t *values, size_t n, b
 Printk *printk_free(Printk *p) {
         if (!p)
                 return NULL;
-        for (size_t i = 0; i < p->n_entries; i++)
-                free(p->entries[i].format);
-        free(p->entries);
+        for (size_t i = 0; i < p->formats.n_slots; i++)
+                free((void *) (uintptr_t) p->formats.slots[i].value);
+        hash_done(&p->formats);
         free(p);
         return NULL;
 }

@@ -65,7 +65,7 @@ static uint64_t read_pages(const DatFile *f) {
                                 ck_assert_int_eq(r, DAT_PAGES_E_LOST);
                                 continue;
                         }
-                        last = data[n * dat_pages_page_bytes(p) - 1];
+                        last = data[n * dat_file_page_bytes(f) - 1];
                         (void) last;
                         n_pages += n;
                 }

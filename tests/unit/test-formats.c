@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "decode/formats.h"
-#include "decode/payload.h"
 #include "page-builder.h"
 #include "store/page.h"
 

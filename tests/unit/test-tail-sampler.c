@@ -6,33 +6,34 @@
 
 static TailSampler *tail;
 
-static void push(SampledTree *tree, const Function *function, size_t task) {
+#define STEPS_MAX 1000
+
+static void push(SampledTree *tree, const Function *function, uint32_t cpu) {
         Step s = step_leaf(function, 0, 5);
 
-        ck_assert_int_eq(tail_sampler_push(tail, tree, task, &s), 0);
+        s.cpu = cpu;
+        ck_assert_int_eq(tail_sampler_push(tail, tree, &s), 0);
 }
 
-static void expect(const Function *function, size_t task) {
-        size_t found;
+static void expect(const Function *function, uint32_t cpu) {
         Step s;
 
-        ck_assert(tail_sampler_pop(tail, &s, &found));
+        ck_assert(tail_sampler_pop(tail, 0, &s));
         ck_assert_ptr_eq(s.function, function);
-        ck_assert_uint_eq(found, task);
+        ck_assert_uint_eq(s.cpu, cpu);
 }
 
 static void expect_nothing(void) {
-        size_t task;
         Step s;
 
-        ck_assert(!tail_sampler_pop(tail, &s, &task));
+        ck_assert(!tail_sampler_pop(tail, 0, &s));
 }
 
 START_TEST(a_tree_holds_back_what_came_after_its_beginning)
         {
                 SampledTree *a, *b;
 
-                ck_assert_int_eq(tail_sampler_new(&tail), 0);
+                ck_assert_int_eq(tail_sampler_new(&tail, STEPS_MAX, 0), 0);
                 a = tail_sampler_begin();
                 b = tail_sampler_begin();
                 push(NULL, &step_irq, 0);
@@ -56,7 +57,7 @@ START_TEST(a_tree_that_is_dropped_takes_its_steps_along)
         {
                 SampledTree *a, *b;
 
-                ck_assert_int_eq(tail_sampler_new(&tail), 0);
+                ck_assert_int_eq(tail_sampler_new(&tail, STEPS_MAX, 0), 0);
                 a = tail_sampler_begin();
                 b = tail_sampler_begin();
                 push(a, &step_root, 0);
@@ -76,11 +77,11 @@ START_TEST(too_long_a_tree_is_kept)
         {
                 SampledTree *a, *b;
 
-                ck_assert_int_eq(tail_sampler_new(&tail), 0);
+                ck_assert_int_eq(tail_sampler_new(&tail, STEPS_MAX, 0), 0);
                 a = tail_sampler_begin();
                 b = tail_sampler_begin();
                 push(b, &step_child, 0);
-                for (size_t i = 0; i < TAIL_SAMPLER_STEPS_MAX; i++)
+                for (uint32_t i = 0; i < STEPS_MAX; i++)
                         push(a, &step_root, i);
                 expect(&step_child, 0);
                 expect(&step_root, 0);
@@ -89,7 +90,7 @@ START_TEST(too_long_a_tree_is_kept)
                 push(a, &step_irq, 7);
                 tail_sampler_end(tail, a, false);
                 tail_sampler_end(tail, b, false);
-                for (size_t i = 2; i < TAIL_SAMPLER_STEPS_MAX; i++)
+                for (uint32_t i = 2; i < STEPS_MAX; i++)
                         expect(&step_root, i);
                 expect(&step_irq, 7);
                 expect_nothing();

@@ -4,7 +4,7 @@
 #include "step-builder.h"
 #include "unit.h"
 
-static Place place(Trees *t, Step s) {
+static Place place(Stacks *t, Step s) {
         TaskTree *task = trees_task(t, &s);
 
         ck_assert_ptr_nonnull(task);
@@ -13,9 +13,9 @@ static Place place(Trees *t, Step s) {
 
 START_TEST(a_tree_is_from_its_root_to_its_root)
         {
-                _cleanup_(trees_freep) Trees *t = NULL;
+                _cleanup_(trees_freep) Stacks *t = NULL;
 
-                ck_assert_int_eq(trees_new(&t), 0);
+                ck_assert_int_eq(stacks_new(&t), 0);
                 ck_assert_int_eq(place(t, step_enter(&step_child, 0)), PLACE_OUTSIDE);
                 ck_assert_int_eq(place(t, step_leave(&step_child, 0, 1)), PLACE_OUTSIDE);
                 ck_assert_int_eq(place(t, step_enter(&step_root, 2)), PLACE_ROOT);
@@ -31,9 +31,9 @@ END_TEST
 
 START_TEST(a_lost_end_is_noticed_at_the_next_step_above)
         {
-                _cleanup_(trees_freep) Trees *t = NULL;
+                _cleanup_(trees_freep) Stacks *t = NULL;
 
-                ck_assert_int_eq(trees_new(&t), 0);
+                ck_assert_int_eq(stacks_new(&t), 0);
                 ck_assert_int_eq(place(t, step_enter(&step_root, 1)), PLACE_ROOT);
                 ck_assert_int_eq(place(t, step_enter(&step_root, 1)), PLACE_ROOT);
                 ck_assert_int_eq(place(t, step_enter(&step_child, 1)), PLACE_OUTSIDE);
@@ -45,9 +45,9 @@ END_TEST
 
 START_TEST(an_interrupt_before_the_record_of_the_root_does_not_end_it_twice)
         {
-                _cleanup_(trees_freep) Trees *t = NULL;
+                _cleanup_(trees_freep) Stacks *t = NULL;
 
-                ck_assert_int_eq(trees_new(&t), 0);
+                ck_assert_int_eq(stacks_new(&t), 0);
                 ck_assert_int_eq(place(t, step_enter(&step_root, 0)), PLACE_ROOT);
                 ck_assert_int_eq(place(t, step_enter(&step_child, 0)), PLACE_OUTSIDE);
                 ck_assert_int_eq(place(t, step_leaf(&step_module, 1, 1)), PLACE_OUTSIDE);
@@ -57,7 +57,7 @@ START_TEST(an_interrupt_before_the_record_of_the_root_does_not_end_it_twice)
         }
 END_TEST
 
-static int is_stray(Trees *t, Step s, uint64_t n_lost) {
+static int is_stray(Stacks *t, Step s, uint64_t n_lost) {
         TaskTree *task = trees_task(t, &s);
 
         return task_tree_is_stray(task, &s, task_tree_place(task, &s), n_lost);
@@ -65,9 +65,9 @@ static int is_stray(Trees *t, Step s, uint64_t n_lost) {
 
 START_TEST(a_return_from_what_was_never_entered_is_stray)
         {
-                _cleanup_(trees_freep) Trees *t = NULL;
+                _cleanup_(trees_freep) Stacks *t = NULL;
 
-                ck_assert_int_eq(trees_new(&t), 0);
+                ck_assert_int_eq(stacks_new(&t), 0);
                 ck_assert(!is_stray(t, step_enter(&step_root, 2), 0));
                 ck_assert(is_stray(t, step_leave(&step_child, 3, 1), 0));
                 ck_assert(!is_stray(t, step_enter(&step_child, 3), 0));
@@ -80,9 +80,9 @@ END_TEST
 
 START_TEST(a_return_whose_entry_may_be_lost_is_not_stray)
         {
-                _cleanup_(trees_freep) Trees *t = NULL;
+                _cleanup_(trees_freep) Stacks *t = NULL;
 
-                ck_assert_int_eq(trees_new(&t), 0);
+                ck_assert_int_eq(stacks_new(&t), 0);
                 ck_assert(!is_stray(t, step_enter(&step_root, 0), 7));
                 ck_assert(!is_stray(t, step_leave(&step_child, 1, 1), 8));
                 ck_assert(!is_stray(t, step_leave(&step_root, 0, 1), 8));
@@ -93,9 +93,9 @@ END_TEST
 
 START_TEST(a_return_that_an_interrupt_was_ahead_of_is_not_stray)
         {
-                _cleanup_(trees_freep) Trees *t = NULL;
+                _cleanup_(trees_freep) Stacks *t = NULL;
 
-                ck_assert_int_eq(trees_new(&t), 0);
+                ck_assert_int_eq(stacks_new(&t), 0);
                 ck_assert(!is_stray(t, step_enter(&step_root, 0), 0));
                 ck_assert(!is_stray(t, step_enter(&step_child, 1), 0));
                 ck_assert(!is_stray(t, step_enter(&step_module, 1), 0));
@@ -108,9 +108,9 @@ END_TEST
 
 START_TEST(tasks_do_not_mix_and_each_cpu_has_its_idle_task)
         {
-                _cleanup_(trees_freep) Trees *t = NULL;
+                _cleanup_(trees_freep) Stacks *t = NULL;
 
-                ck_assert_int_eq(trees_new(&t), 0);
+                ck_assert_int_eq(stacks_new(&t), 0);
                 for (int32_t pid = 1; pid <= 1000; pid++) {
                         Step s = step_enter(&step_root, 0);
 
@@ -124,7 +124,7 @@ START_TEST(tasks_do_not_mix_and_each_cpu_has_its_idle_task)
                         s.cpu = 5;
                         ck_assert_int_eq(place(t, s), PLACE_INSIDE);
                 }
-                ck_assert_uint_eq(trees_n(t), 1000);
+                ck_assert_uint_eq(stacks_n(t), 1000);
                 for (uint32_t cpu = 0; cpu < 3; cpu++) {
                         Step s = step_enter(&step_root, 0);
 
@@ -132,7 +132,7 @@ START_TEST(tasks_do_not_mix_and_each_cpu_has_its_idle_task)
                         s.cpu = cpu;
                         ck_assert_int_eq(place(t, s), PLACE_ROOT);
                 }
-                ck_assert_uint_eq(trees_n(t), 1003);
+                ck_assert_uint_eq(stacks_n(t), 1003);
         }
 END_TEST
 
