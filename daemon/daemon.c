@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"
+#include "daemon/api/host-survey.h"
 #include "daemon/api/janitor.h"
 #include "daemon/api/methods.h"
 #include "daemon/api/sessions.h"
@@ -36,7 +37,6 @@
 #include "daemon/tracer/controller.h"
 #include "daemon/tracer/undoer.h"
 #include "daemon/upkeep/sealer.h"
-#include "daemon/watch/host-survey.h"
 #include "store/store.h"
 
 #define LEARNING_USEC                                                                              \
@@ -65,8 +65,7 @@ struct Daemon {
         sd_event_source *learning_pass_end; /* of a private one that learns */
         uint64_t watchdog_us;
         bool is_stopping, has_run, is_hung, has_systemd_socket;
-        bool is_kernel; /* tracefs is the kernel's */
-        size_t n_left;  /* sessions that another daemon goes on with */
+        size_t n_left; /* sessions that another daemon goes on with */
 };
 
 /* --- what happens meanwhile ------------------------------------------------------------------- */
@@ -306,12 +305,7 @@ static int daemon_open_store(Daemon *d) {
 }
 
 static int daemon_make_controller(Daemon *d) {
-        int r = restore_open_controller(&d->controller, &d->config, d->store, &d->copy);
-        int fd = r < 0 ? -EBADF : controller_tracefs_fd(d->controller);
-        struct statfs st;
-
-        d->is_kernel = fd >= 0 && fstatfs(fd, &st) >= 0 && st.f_type == TRACEFS_MAGIC;
-        return r;
+        return restore_open_controller(&d->controller, &d->config, d->store, &d->copy);
 }
 
 /* What no session was found for that goes on. */
@@ -532,28 +526,13 @@ static int daemon_add_undoer(Daemon *d) {
         return r < 0 ? log_error_errno(r, "Cannot set up what puts the kernel back: %m") : 0;
 }
 
-static bool daemon_may_survey(void *userdata) {
-        Daemon *d = userdata;
-
-        return !d->is_stopping && sessions_n_live(d->sessions) == 0 &&
-               !background_is_busy(d->background);
-}
-
-static void daemon_read_symbols(void *userdata) {
-        sessions_store_symbols(((const Daemon *) userdata)->sessions);
-}
-
 static int daemon_add_survey(Daemon *d) {
         int r;
 
-        if (d->config.private_fd >= 0 || !d->is_kernel || d->settings.limits.lean != LEAN_AUTO)
+        if (d->config.private_fd >= 0 || d->settings.limits.lean != LEAN_AUTO)
                 return 0;
-        r = host_survey_new(&d->survey, &(HostSurveyConfig){ .event = d->event,
-                                                             .background = d->background,
-                                                             .controller = d->controller,
-                                                             .may_begin = daemon_may_survey,
-                                                             .read = daemon_read_symbols,
-                                                             .userdata = d });
+        r = host_survey_new(&d->survey, &(HostSurveyConfig){ d->event, d->background, d->controller,
+                                                             d->sessions });
         return r < 0 ? log_error_errno(r, "Cannot set up the look at this host: %m") : 0;
 }
 
@@ -570,10 +549,11 @@ static int daemon_add_idle(Daemon *d) {
 
 /* Only for the real thing: a fake tracefs belongs to whoever tests. */
 static int daemon_drop_privileges(Daemon *d) {
-        int r;
+        int r, fd = controller_tracefs_fd(d->controller);
+        struct statfs st;
 
         (void) privilege_raise_descriptors();
-        if (geteuid() != 0 || !d->is_kernel)
+        if (geteuid() != 0 || fd < 0 || fstatfs(fd, &st) < 0 || st.f_type != TRACEFS_MAGIC)
                 return 0;
         r = privilege_drop();
         return r < 0 ? log_error_errno(r, "Cannot give up privileges: %m") : 0;
@@ -716,17 +696,4 @@ Daemon *daemon_free(Daemon *d) {
         (void) sd_event_unref(d->event);
         settings_done(&d->settings);
         return mfree(d);
-}
-
-int daemon_check_config(const DaemonConfig *config) {
-        _cleanup_strv_ Strv problems = {};
-        _cleanup_config_ Config c = CONFIG_INIT;
-        int r = config_load(&c, config->config_root, config->config_file, &problems);
-
-        if (r < 0)
-                return log_error_errno(r, "Cannot read the configuration %s: %m",
-                                       config->config_file ?: "ftraced.conf");
-        for (size_t i = 0; i < problems.n; i++)
-                log_error("%s.", problems.items[i]);
-        return problems.n > 0 ? -EINVAL : 0;
 }

@@ -35,6 +35,3 @@ int daemon_run(Daemon *d);
 /* Ends what still records and puts the kernel back, unless another daemon is to go on with it. */
 Daemon *daemon_free(Daemon *d);
 DEFINE_CLEANUP(Daemon *, daemon_free);
-
-/* Whether the configuration has nothing wrong in it: 0, or -errno and said. */
-int daemon_check_config(const DaemonConfig *config);

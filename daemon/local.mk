@@ -63,8 +63,8 @@ EXTRA_DIST += %D%/lean/ordinary-functions
 	%D%/watch/health.c \
 	%D%/watch/health.h \
 	%D%/lean/hook-cost.c \
-	%D%/watch/host-survey.c \
-	%D%/watch/host-survey.h \
+	%D%/api/host-survey.c \
+	%D%/api/host-survey.h \
 	%D%/lean/hook-cost.h \
 	%D%/tracer/host-check.c \
 	%D%/tracer/host-check.h \

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/daemon.h"
+#include "daemon/settings.h"
 #include "daemon/lean/learn-worker.h"
 #include "daemon/restore.h"
 #include "daemon/upkeep/seal-worker.h"
@@ -193,7 +194,9 @@ int main(int argc, char *argv[]) {
                 log_set_max_priority(LOG_WARNING);
 
         if (arg_check_config)
-                return daemon_check_config(&arg_config) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+                return settings_check(arg_config.config_root, arg_config.config_file) < 0
+                               ? EXIT_FAILURE
+                               : EXIT_SUCCESS;
         if (arg_restore)
                 return restore() < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
         if (daemon_new(&d, &arg_config) < 0 || daemon_run(d) < 0)

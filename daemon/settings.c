@@ -6,6 +6,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "daemon/settings.h"
 
 static int work_out(Settings *s, int store_fd) {
@@ -41,6 +42,19 @@ int settings_reload(Settings *s, const char *root, const char *file, int store_f
         config_done(&s->config);
         s->config = before;
         return r;
+}
+
+int settings_check(const char *root, const char *file) {
+        _cleanup_strv_ Strv problems = {};
+        _cleanup_config_ Config c = CONFIG_INIT;
+        int r = config_load(&c, root, file, &problems);
+
+        if (r < 0)
+                return log_error_errno(r, "Cannot read the configuration %s: %m",
+                                       file ?: "ftraced.conf");
+        for (size_t i = 0; i < problems.n; i++)
+                log_error("%s.", problems.items[i]);
+        return problems.n > 0 ? -EINVAL : 0;
 }
 
 void settings_done(Settings *s) {

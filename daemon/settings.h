@@ -21,4 +21,6 @@ int settings_load(Settings *s, const char *root, const char *file, int store_fd,
 /* Reads them again.  0; SETTINGS_E_PROBLEMS and -errno: nothing has changed. */
 enum { SETTINGS_E_PROBLEMS = 1 };
 int settings_reload(Settings *s, const char *root, const char *file, int store_fd, Strv *problems);
+/* Whether nothing is wrong in them: 0, or -errno and said. */
+int settings_check(const char *root, const char *file);
 void settings_done(Settings *s);

@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"
+#include "daemon/api/host-survey.h"
 #include "daemon/watch/bystander-watch.h"
-#include "daemon/watch/host-survey.h"
 
 #define FIRST_US (USEC_PER_SEC / 2) /* whoever made systemd start the daemon comes first */
 #define AGAIN_US (600 * USEC_PER_SEC)
@@ -82,7 +82,7 @@ static void read_lists(void *userdata) {
         const HostSurveyConfig *c = &s->config;
 
         if (controller_load_functions(c->controller) >= 0)
-                c->read(c->userdata);
+                sessions_store_symbols(c->sessions);
         s->is_reading = false;
         (void) set_timer(s, 0);
 }
@@ -94,7 +94,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         bool is_known = controller_has_functions(c->controller);
 
         s->timer = sd_event_source_disable_unref(s->timer);
-        if (!c->may_begin(c->userdata))
+        if (sessions_n_live(c->sessions) > 0 || background_is_busy(c->background))
                 return set_timer(s, BUSY_US);
         if (is_known && !controller_needs_survey(c->controller, boot_realtime_ns()))
                 return set_timer(s, AGAIN_US);

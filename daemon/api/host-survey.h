@@ -12,17 +12,16 @@
 #include <stdbool.h>
 #include <systemd/sd-event.h>
 
-#include "daemon/tracer/controller.h"
+#include "daemon/api/sessions.h"
 
 typedef struct HostSurvey HostSurvey;
 
+/* All are borrowed.  It begins when no session is live and no task is under way. */
 typedef struct HostSurveyConfig {
         sd_event *event;
         Background *background;
         Controller *controller;
-        bool (*may_begin)(void *userdata); /* nobody records, and no start waits */
-        void (*read)(void *userdata);      /* a task: what else a start reads */
-        void *userdata;
+        Sessions *sessions;
 } HostSurveyConfig;
 
 /* 0 or -errno. */
