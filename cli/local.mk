@@ -33,6 +33,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/record/function-list.h \
 	%D%/files/metrics.c \
 	%D%/files/metrics.h \
+	%D%/views/lesson.c \
+	%D%/views/lesson.h \
 	%D%/views/live-top.c \
 	%D%/views/merged-report.c \
 	%D%/views/merged-report.h \
@@ -109,6 +111,7 @@ ftracectl_SOURCES = \
 	%D%/verbs/host/verb-functions.c \
 	%D%/verbs/read/verb-hist.c \
 	%D%/verbs/store/verb-keep.c \
+	%D%/verbs/read/verb-learn.c \
 	%D%/verbs/store/verb-list.c \
 	%D%/verbs/host/verb-metrics.c \
 	%D%/verbs/store/verb-pin.c \

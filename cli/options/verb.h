@@ -18,7 +18,7 @@ typedef struct Verb {
         const char *synopsis; /* what follows the name */
         const char *summary;  /* half a line, lower case */
         const char *details;  /* paragraphs of help, each ended by a newline; may be NULL */
-        unsigned groups;      /* OPTIONS_*; OPTIONS_GLOBAL goes without saying */
+        uint64_t groups;      /* OPTIONS_*; OPTIONS_GLOBAL goes without saying */
         size_t min_words, max_words;
         int (*run)(const Options *o);
 } Verb;
@@ -40,6 +40,7 @@ int verb_hist(const Options *o);
 int verb_calls(const Options *o);
 int verb_slow(const Options *o);
 int verb_waits(const Options *o);
+int verb_learn(const Options *o);
 int verb_check(const Options *o);
 int verb_verify(const Options *o);
 int verb_remove(const Options *o);
