@@ -86,6 +86,7 @@ __ftracectl_options() { # VERB
         show) echo '--buffer= -j --json' ;;
         '' | status) echo '--hosts= -j --json' ;;
         list) echo '-n --newest= -j --json' ;;
+        learn) echo '--root= --buffer= --nth-trace= --force --keep-going -j --json' ;;
         seal | trigger | snapshot | functions | doctor) echo '-j --json' ;;
         esac
         echo '-q -h -H --host= --socket= --store= --no-pager --no-legend --color= --no-color --quiet --help --version'
@@ -94,7 +95,7 @@ __ftracectl_options() { # VERB
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
         local verbs='run start arm trigger snapshot stop follow status list show report top tree slow hist calls waits
-                diff check verify fetch export keep remove pin unpin seal vacuum cat-config functions profile schedule metrics doctor help version'
+                diff learn check verify fetch export keep remove pin unpin seal vacuum cat-config functions profile schedule metrics doctor help version'
         local verb= action= word value i
         local -a where=()
 
@@ -199,7 +200,7 @@ _ftracectl() {
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}"; __ftracectl_functions "$cur") ;;
         stop | trigger | snapshot | remove | pin | unpin)
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}") ;;
-        show | report | top | tree | slow | hist | calls | waits | diff | check | verify | fetch | export | keep)
+        show | report | top | tree | slow | hist | calls | waits | diff | learn | check | verify | fetch | export | keep)
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}")
                 [[ ${#COMPREPLY[@]} -gt 0 ]] || __ftracectl_offer_files "$cur" -f ;;
         esac

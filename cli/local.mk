@@ -25,6 +25,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/files/excerpt.h \
 	%D%/contact/fleet.c \
 	%D%/contact/fleet.h \
+	%D%/views/lesson.c \
+	%D%/views/lesson.h \
 	%D%/views/live-top.c \
 	%D%/views/merged-report.c \
 	%D%/views/merged-report.h \
@@ -93,6 +95,7 @@ ftracectl_SOURCES = \
 	%D%/verbs/host/verb-functions.c \
 	%D%/verbs/read/verb-hist.c \
 	%D%/verbs/store/verb-keep.c \
+	%D%/verbs/read/verb-learn.c \
 	%D%/verbs/store/verb-list.c \
 	%D%/verbs/host/verb-metrics.c \
 	%D%/verbs/host/verb-profile.c \

@@ -42,6 +42,7 @@ EXTRA_DIST += %D%/lean/ordinary-functions
 	%D%/tracer/controller-private.h \
 	%D%/tracer/controller-roots.c \
 	%D%/tracer/controller-silence.c \
+	%D%/tracer/controller-teach.c \
 	%D%/tracer/controller-trigger.c \
 	%D%/tracer/controller.c \
 	%D%/tracer/controller.h \
@@ -115,6 +116,7 @@ EXTRA_DIST += %D%/lean/ordinary-functions
 	%D%/admission/memory.h \
 	%D%/api/methods-access.c \
 	%D%/api/methods-background.c \
+	%D%/api/methods-learn.c \
 	%D%/api/methods-list.c \
 	%D%/api/methods-private.h \
 	%D%/api/methods-start.c \

@@ -86,7 +86,7 @@ static int make_line(char **ret, const Options *o, bool with_terminal) {
         _cleanup_strv_ Strv said = {};
         bool is_run = o->n_command > 0;
 
-        if (options_said(&said, o, ~0U, OPTIONS_REMOTE) < 0)
+        if (options_said(&said, o, UINT64_MAX, OPTIONS_REMOTE) < 0)
                 return -ENOMEM;
         buf_adds(&out, PROGRAM);
         add_quoted(&out, o->verb ?: "status");

@@ -38,7 +38,7 @@ typedef enum OptionKind {
 typedef struct Option {
         const char *name;
         char letter; /* 0: none */
-        unsigned groups;
+        uint64_t groups;
         OptionKind kind;
         size_t offset;
         const char *value; /* its name in help */

@@ -127,8 +127,9 @@ static const Option options[] = {
           "stop when storing takes more than PERCENT of a CPU", 1, INT64_MAX, .is_limit = true },
         { "wait",           0,  OPTIONS_RECORD, OPTION_WAIT,     AT(wait_ns), "TIME",
           "wait, at most TIME, while what this needs is in use" },
-        { "force",          0,  OPTIONS_RECORD, OPTION_FLAG,     AT(force), NULL,
-          "switch off somebody else's tracer meanwhile" },
+        { "force",          0,  OPTIONS_RECORD | OPTIONS_LEARN, OPTION_FLAG,     AT(force), NULL,
+          "switch off somebody else's tracer meanwhile; learn: also from a file that does\n"
+          "not say under which kernel it was recorded" },
         { "on",             0,  OPTIONS_ARM,    OPTION_ON,       AT(rules), "TRIGGER",
           "wait for function:NAME, event:SYSTEM:NAME[:FILTER], slower:TIME, count:N,\n"
           "at:HH:MM, in:TIME, signal or command; may be repeated" },
@@ -201,7 +202,7 @@ static const Option options[] = {
           "ranges of equal length (default: each twice as long as the previous one)" },
         { "keep-going",     0,  OPTIONS_KEEP_GOING, OPTION_FLAG,     AT(keep_going), NULL,
           "skip damaged lines of a text; \"report\" always does" },
-        { "nth-trace",      0,  OPTIONS_FILTER, OPTION_CHOICE,   AT(nth_trace), "N|all",
+        { "nth-trace",      0,  OPTIONS_FILTER | OPTIONS_LEARN, OPTION_CHOICE,   AT(nth_trace), "N|all",
           "which trace of a text with several, or all of them as one (default: the\n"
           "first)",
           .choose = nth_trace_from_name },
@@ -209,7 +210,7 @@ static const Option options[] = {
           "only tasks of this name; a name or a glob, may be repeated" },
         { "cpu",            0,  OPTIONS_FILTER | OPTIONS_LIVE | OPTIONS_FETCH, OPTION_TEXT,     AT(filter.cpus), "LIST",
           "only these CPUs (\"0,2-3\")" },
-        { "root",           0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS,    AT(filter.roots), "FUNCTION",
+        { "root",           0,  OPTIONS_FILTER | OPTIONS_LIVE | OPTIONS_LEARN, OPTION_WORDS,    AT(filter.roots), "FUNCTION",
           "only calls of FUNCTION, with everything they call; a name or a glob" },
         { "function",       0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS,    AT(filter.functions), "FUNCTION",
           "only calls of FUNCTION, without what they call; a name or a glob" },
@@ -229,7 +230,7 @@ static const Option options[] = {
           "call; \"p99\": the slowest hundredth of each root" },
         { "keep-failed",    0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_FLAG, AT(filter.keep_failed), NULL,
           "only calls of roots that return an error, or also those; see --retval" },
-        { "buffer",         0,  OPTIONS_FILTER | OPTIONS_FETCH | OPTIONS_VERIFY | OPTIONS_BUFFER, OPTION_TEXT, AT(buffer), "NAME",
+        { "buffer",         0,  OPTIONS_FILTER | OPTIONS_FETCH | OPTIONS_VERIFY | OPTIONS_BUFFER | OPTIONS_LEARN, OPTION_TEXT, AT(buffer), "NAME",
           "which tracing instance of a trace.dat to read, \"top\" for the top-level\n"
           "buffer; \"show\" lists them" },
         { "v6",             0,  OPTIONS_FETCH,  OPTION_FLAG,     AT(fetch.v6), NULL,
@@ -342,7 +343,7 @@ static int say(Options *o, const Option *option, const char *value) {
         return strv_addf(&o->said, "--%s%s%s", option->name, value ? "=" : "", value ?: "");
 }
 
-int options_said(Strv *ret, const Options *o, unsigned groups, unsigned others) {
+int options_said(Strv *ret, const Options *o, uint64_t groups, uint64_t others) {
         for (size_t i = 0; i < o->said.n; i++)
                 for (size_t k = 0; k < ELEMENTSOF(options); k++) {
                         const char *rest = startswith(o->said.items[i] + 2, options[k].name);
@@ -420,7 +421,7 @@ int options_join_words(Options *o) {
         return STATUS_OK;
 }
 
-int options_check(const Options *o, const char *verb, unsigned groups, size_t min, size_t max) {
+int options_check(const Options *o, const char *verb, uint64_t groups, size_t min, size_t max) {
         for (size_t i = 0; i < ELEMENTSOF(options); i++)
                 if ((o->given[i / 64] & UINT64_C(1) << i % 64) && !(options[i].groups & groups))
                         return option_usage(verb, "\"%s\" has no option --%s", verb,
@@ -471,7 +472,7 @@ void options_done(Options *o) {
 
 #define HELP_COLUMN 28
 
-void options_help(Buf *out, unsigned groups) {
+void options_help(Buf *out, uint64_t groups) {
         for (size_t i = 0; i < ELEMENTSOF(options); i++) {
                 const Option *option = &options[i];
                 char left[64];

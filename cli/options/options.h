@@ -54,7 +54,9 @@ enum {
         OPTIONS_EXPORT = 1 << 12, /* to what format */
         OPTIONS_BUFFER = 1 << 21, /* which of a file's */
 };
-#define OPTIONS_LIST (1U << 31) /* how many: no int has it */
+/* No int has these. */
+#define OPTIONS_LIST (UINT64_C(1) << 31)  /* how many */
+#define OPTIONS_LEARN (UINT64_C(1) << 32) /* from what */
 
 /* --color */
 #define NTH_TRACE_ALL INT_MAX
@@ -147,10 +149,10 @@ int options_parse(Options *ret, int argc, char **argv);
 int options_join_words(Options *o);
 /* Whether all that was given belongs to @groups, and there are @min to @max words; an exit status.
  * @verb: its name, for the messages. */
-int options_check(const Options *o, const char *verb, unsigned groups, size_t min, size_t max);
+int options_check(const Options *o, const char *verb, uint64_t groups, size_t min, size_t max);
 /* Adds what was said of options that belong to any of @groups and to none of @others, for another
  * command line; 0 or -ENOMEM. */
-int options_said(Strv *ret, const Options *o, unsigned groups, unsigned others);
+int options_said(Strv *ret, const Options *o, uint64_t groups, uint64_t others);
 /*
  * options_spec_to_json() - what the command line says of a Spec
  * @spec: o->spec, with its functions if any were named
@@ -163,4 +165,4 @@ void options_done(Options *o);
 #define _cleanup_options_ _cleanup_(options_done)
 
 /* The lines of help for the options of @groups, in the table's order. */
-void options_help(Buf *out, unsigned groups);
+void options_help(Buf *out, uint64_t groups);

@@ -3,8 +3,8 @@
 
 /*
  * The methods' inside.  daemon/api/methods.c has the table and is above the others: methods-start.c (what begins a
- * session, and profiles), methods-upkeep.c (Vacuum and Seal), and below these methods-access.c (which session, and
- * who may what) and methods-background.c.
+ * session, and profiles), methods-upkeep.c (Vacuum and Seal), methods-learn.c (Learn), and below these
+ * methods-access.c (which session, and who may what) and methods-background.c.
  */
 
 #include "daemon/api/listing.h"
@@ -90,3 +90,6 @@ int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *u
 int method_dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
 int method_list_profiles(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
 int method_get_profile(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+
+/* methods-learn.c */
+int method_learn(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);

@@ -185,5 +185,27 @@ void controller_end_learning_pass(Controller *c, const Strv *roots);
 bool controller_is_learning(const Controller *c); /* of any roots */
 /* daemon/lean/lean.h, lean_learn(). */
 int controller_learn(Controller *c, const Strv *roots, const char *kernel, const LeanCache *new);
+
+/* What came of it. */
+typedef struct ControllerTaught {
+        Strv roots;         /* that this kernel has, sorted ... */
+        Strv missing;       /* ... and that it has not, which are left out */
+        size_t n_functions; /* of those that were told, that it has */
+        size_t n_known;     /* functions of these roots from now on ... */
+        uint64_t n_known_calls; /* ... and calls that they were learned from */
+} ControllerTaught;
+
+/*
+ * controller_teach() - learn what was seen elsewhere below some roots
+ * @roots:  function names, sorted, at least one
+ * @kernel: the release under which it was seen; NULL: not known, which takes @force
+ * @new:    names that are valid, each once, with no weights; the roots among them
+ * @ret:    controller_taught_done() it
+ *
+ * Return: 0, REFUSED (another kernel, no such root, too many functions), -errno.
+ */
+int controller_teach(Controller *c, const Strv *roots, const char *kernel, bool force,
+                     const LeanCache *new, ControllerTaught *ret, Refusal *refusal);
+void controller_taught_done(ControllerTaught *t);
 /* Whether a session begins with waiting. */
 bool controller_waits_for_start(const Spec *spec);
