@@ -159,7 +159,7 @@ static int learn(const Options *o, Client *c, const char *word, Buf *out, json_t
         json_auto_t *reply = NULL;
         const SessionMeta *m;
         bool lacks_ordinary;
-        int status = counting_init(&counting), end, r;
+        int status = counting_init(&counting, false), end, r;
 
         if (status != STATUS_OK)
                 return status;
