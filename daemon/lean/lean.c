@@ -258,11 +258,28 @@ static int choose_nearly_all(LeanChoice *ret, const LeanQuestion *q, const LeanC
         return explain(warnings, known, q->roots, ret, q->is_being_learned);
 }
 
+/* What they cost was not measured yet: then those that are known to be called by everybody stay out. */
+static int select_by_name(const LeanCache *c, const LeanQuestion *q, Strv *ret_names,
+                          Strv *ret_left_out) {
+        _cleanup_strv_ Strv ordinary = {};
+        int r = ordinary_find(q->functions, &ordinary);
+
+        for (size_t i = 0; r >= 0 && i < c->n; i++) {
+                const char *name = c->functions[i].name;
+                bool is_out = strv_finds(&ordinary, name) && !strv_contains(q->roots, name);
+
+                r = strv_add(is_out ? ret_left_out : ret_names, name);
+        }
+        return r;
+}
+
 static int choose_learned(LeanChoice *ret, const LeanQuestion *q, const LeanCache *known) {
-        uint64_t budget_ppm = q->spec->lean == LEAN_FULL
-                                      ? UINT64_MAX
-                                      : q->spec->budget_ppm / 100 * ESTIMATE_PERCENT;
-        int r = lean_select(known, q->roots, budget_ppm, &ret->hooks.names, &ret->left_out);
+        bool is_full = q->spec->lean == LEAN_FULL;
+        uint64_t budget_ppm = is_full ? UINT64_MAX : q->spec->budget_ppm / 100 * ESTIMATE_PERCENT;
+        int r = known->tasks.n == 0 && !is_full
+                        ? select_by_name(known, q, &ret->hooks.names, &ret->left_out)
+                        : lean_select(known, q->roots, budget_ppm, &ret->hooks.names,
+                                      &ret->left_out);
 
         if (r >= 0)
                 r = find_callers(known, &ret->left_out, &ret->left_out_in);

@@ -19,8 +19,9 @@ filter_of() { # NAME: the file that says what is hooked for it
 has_learned() { # asked often, while others work for it
         local file first
 
-        for file in "$store"/lean/*; do
-                if [[ -e $file ]] && read -r first <"$file" && [[ $first == 'ftraced lean'* ]]; then
+        for file in "$store"/lean/*; do # the host's own list has no roots
+                if [[ -e $file ]] && read -r first <"$file" && [[ $first == 'ftraced lean'* ]] &&
+                        grep -q '^roots udp' "$file"; then
                         grep -q '^tasks ' "$file" && [[ ! -e $tracefs/instances/ftraced.weigh ]]
                         return
                 fi
@@ -56,7 +57,7 @@ record() { # NAME OPTION...: the workload, and how many are hooked, in $hooked
 }
 
 learned() {
-        compgen -G "$store/lean/*"
+        grep -ls '^roots udp' "$store"/lean/*
 }
 
 # Which functions the process's own calls were, without what interrupts did meanwhile.
@@ -68,6 +69,8 @@ sed -i '/^Lean=/d' "$FTRACED_CONFIG" # which is auto by default
 ok 'the daemon starts' start_ftraced
 record everything --lean=off
 is 'off: no filter is set' "$hooked" 0
+ok 'off: teaches all the same' wait_until 120 has_learned
+rm -f "$(learned)"
 record learning --lean=full
 is 'learning: no filter is set' "$hooked" 0
 ok 'it is learned when the session has ended' wait_until 120 learned
@@ -76,7 +79,7 @@ file=$(learned)
 n_learned=$(($(grep -vc '^ ' "$file") - 7)) # callers stand below each, indented
 ok 'the root was learned' grep -q '^udp_sendmsg' "$file"
 ok 'what it calls was learned' test "$n_learned" -gt 50
-ok 'what others pay was weighed, with forking and with ticks' grep -q '^tasks read .* fork spawn spin$' "$file"
+ok 'what others pay was weighed, with forking and with ticks' grep -q '^tasks read .* fork spawn spin host$' "$file"
 
 record full --lean=full
 ok 'full: what was learned is hooked' test "$hooked" -ge "$n_learned"

@@ -165,6 +165,20 @@ static void show_left_out(Buf *out, const SessionMeta *m) {
         }
 }
 
+/* What was hooked meanwhile, a line for each change. */
+static void show_hook_changes(Buf *out, const SessionMeta *m) {
+        for (size_t i = 0; i < m->hook_changes.n; i++) {
+                const HookChange *c = &m->hook_changes.items[i];
+                uint64_t start_ns = m->start.trace_ns;
+
+                line(out, i == 0 ? "Hooks" : "", "from %s on %s%s functions: %s",
+                     FORMAT_DURATION(c->trace_ns - MIN(start_ns, c->trace_ns)),
+                     c->n_hooked > 0 ? "" : "all but ",
+                     FORMAT_COUNT(c->n_hooked > 0 ? c->n_hooked : c->n_ordinary),
+                     hook_reason_text(c->reason));
+        }
+}
+
 static void show_hooked(Buf *out, const SessionMeta *m) {
         char unseen[SUMMARY_MAX];
         char learned[SUMMARY_MAX + 16] = "", since[UNIT_TEXT_MAX + 16] = "";
@@ -177,6 +191,7 @@ static void show_hooked(Buf *out, const SessionMeta *m) {
                                         FORMAT_COUNT(m->n_ordinary));
                 line(out, "Hooked", "every function%s%s", ordinary,
                      m->learns ? "; what is called is learned for --lean" : "");
+                show_left_out(out, m);
                 return;
         }
         if (m->learned_ns > 0)
@@ -352,6 +367,7 @@ int verb_show(const Options *o) {
         show_caps(&out, m);
         show_when(&out, m);
         show_hooked(&out, m);
+        show_hook_changes(&out, m);
         show_where(&out, m);
         if (s->disk_bytes > 0)
                 line(&out, "Size", "%s of pages, %s on disk", FORMAT_BYTES(session_meta_n_bytes(m)),
