@@ -12,6 +12,7 @@
 #include "daemon/watch/bystander-watch.h"
 
 #define FIRST_US (USEC_PER_SEC / 2) /* whoever made systemd start the daemon comes first */
+#define COUNT_US (60 * USEC_PER_SEC)
 #define AGAIN_US (600 * USEC_PER_SEC)
 #define BUSY_US (10 * USEC_PER_SEC)
 #define BUDGET_PPM                                                                                 \
@@ -84,7 +85,7 @@ static void read_lists(void *userdata) {
         if (controller_load_functions(c->controller) >= 0)
                 sessions_store_symbols(c->sessions);
         s->is_reading = false;
-        (void) set_timer(s, 0);
+        (void) set_timer(s, COUNT_US);
 }
 
 /* First it is read, then counted, each if there is need. */

@@ -4,8 +4,8 @@
 /*
  * Host survey: what a first start would have to wait for, done while nobody waits
  *
- * Soon after the daemon began, and now and then later: the lists of functions and of symbols are read, and, once
- * for each boot and set of modules, what this host calls often is counted (daemon/watch/bystander-watch.h), so that
+ * Soon after the daemon began the lists of functions and of symbols are read, and a minute later, once for each
+ * boot and set of modules, what this host calls often is counted (daemon/watch/bystander-watch.h), so that
  * the first recording leaves it out (daemon/lean/ordinary.h).
  */
 

@@ -258,15 +258,19 @@ static int choose_nearly_all(LeanChoice *ret, const LeanQuestion *q, const LeanC
         return explain(warnings, known, q->roots, ret, q->is_being_learned);
 }
 
-/* What they cost was not measured yet: then those that are known to be called by everybody stay out. */
+/* What they cost the reference workload was not measured: then those that are known to be called by everybody stay
+ * out, and those that others were seen to call while they were hooked. */
 static int select_by_name(const LeanCache *c, const LeanQuestion *q, Strv *ret_names,
                           Strv *ret_left_out) {
         _cleanup_strv_ Strv ordinary = {};
         int r = ordinary_find(q->functions, &ordinary);
 
         for (size_t i = 0; r >= 0 && i < c->n; i++) {
-                const char *name = c->functions[i].name;
-                bool is_out = strv_finds(&ordinary, name) && !strv_contains(q->roots, name);
+                const LeanFunction *known = &c->functions[i];
+                const char *name = known->name;
+                bool is_hot = c->tasks.n > 0 && known->ppm[0] > 0;
+                bool is_out =
+                        (is_hot || strv_finds(&ordinary, name)) && !strv_contains(q->roots, name);
 
                 r = strv_add(is_out ? ret_left_out : ret_names, name);
         }
@@ -276,7 +280,7 @@ static int select_by_name(const LeanCache *c, const LeanQuestion *q, Strv *ret_n
 static int choose_learned(LeanChoice *ret, const LeanQuestion *q, const LeanCache *known) {
         bool is_full = q->spec->lean == LEAN_FULL;
         uint64_t budget_ppm = is_full ? UINT64_MAX : q->spec->budget_ppm / 100 * ESTIMATE_PERCENT;
-        int r = known->tasks.n == 0 && !is_full
+        int r = known->tasks.n <= 1 && !is_full /* LEAN_HOST_TASK at most */
                         ? select_by_name(known, q, &ret->hooks.names, &ret->left_out)
                         : lean_select(known, q->roots, budget_ppm, &ret->hooks.names,
                                       &ret->left_out);

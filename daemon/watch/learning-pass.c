@@ -246,7 +246,7 @@ int learning_pass_start(LearningPass **ret, sd_event *event, Background *backgro
         l->done = done;
         l->userdata = userdata;
         l->hook_cost.sample = CALL_SAMPLE_INIT;
-        l->times_quiet = !quiet && (m->n_ordinary > 0 || m->state != SESSION_RECORDING);
+        l->times_quiet = !quiet && m->n_ordinary > 0;
         l->measures_cost = quiet || l->times_quiet;
         l->learned.lacks_ordinary = m->n_ordinary > 0;
         if (quiet)

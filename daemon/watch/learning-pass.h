@@ -23,8 +23,8 @@ typedef void (*LearningPassDone)(int error, void *userdata);
  * learning_pass_start()
  * @background: measuring hook costs is a task
  * @dir, @m: of the session; not needed after the call
- * @quiet:   how long ordinary work takes with nothing hooked; NULL: it is timed when the calls have been counted,
- *           if it is not hooked, or the session has ended, and else no cost is measured
+ * @quiet:   how long ordinary work takes with nothing hooked; NULL: it is timed now, if it is not
+ *           hooked, and else (of a session with --lean=off) no cost is measured
  *
  * Return: 0; -ENODATA: nothing was stored; -errno.
  */

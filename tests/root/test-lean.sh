@@ -69,7 +69,7 @@ sed -i '/^Lean=/d' "$FTRACED_CONFIG" # which is auto by default
 ok 'the daemon starts' start_ftraced
 record everything --lean=off
 is 'off: no filter is set' "$hooked" 0
-ok 'off: teaches all the same' wait_until 120 has_learned
+ok 'off: teaches all the same' wait_until 120 learned
 rm -f "$(learned)"
 record learning --lean=full
 is 'learning: no filter is set' "$hooked" 0
