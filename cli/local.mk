@@ -73,8 +73,7 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/views/tree-view.c \
 	%D%/views/tree-view.h \
 	%D%/files/upkeep.c \
-	%D%/files/upkeep.h \
-	%D%/contact/waiting.h
+	%D%/files/upkeep.h
 verb_libs = %D%/libverb.a $(import_libs) $(analyze_libs) $(drawing_libs) $(wire_libs) $(store_libs)
 
 bin_PROGRAMS += ftracectl

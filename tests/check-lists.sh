@@ -1,20 +1,32 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A test that no makefile names is never run, and nobody sees that.
+# A test that no makefile names is never run, and nobody sees that; a file that one names and that has gone is
+# missed by who makes a tarball.
 set -euo pipefail
 
-cd "${top_srcdir:-$(dirname "$0")/..}/tests"
+cd "${top_srcdir:-$(dirname "$0")/..}"
+built=${top_builddir:-.}
 n=0
+report() { # DESCRIPTION WHAT-IS-BAD
+        n=$((n + 1))
+        [[ -z $2 ]] || echo -n 'not '
+        echo "ok $n - $1"
+        [[ -z $2 ]] || sed 's/^/# /' <<<"$2"
+}
 for ring in system:sh root:sh unit:c fuzz:c; do
-        dir=${ring%:*} bad=
+        dir=tests/${ring%:*} bad=
         for file in "$dir"/test-*."${ring#*:}" "$dir"/fuzz-*."${ring#*:}"; do
                 name=$(basename "${file%.*}")
-                [[ ! -e $file ]] || grep -qE "(^|[^a-z0-9-])$name([^a-z0-9-]|\$)" "$dir"/*.mk || bad+="# tests/$file"$'\n'
+                [[ ! -e $file ]] || grep -qE "(^|[^a-z0-9-])$name([^a-z0-9-]|\$)" "$dir"/*.mk || bad+="$file "
         done
-        n=$((n + 1))
-        [[ -z $bad ]] || echo -n 'not '
-        echo "ok $n - a makefile names every test in tests/$dir"
-        echo -n "$bad"
+        report "a makefile names every test in $dir" "$bad"
 done
+bad=
+for makefile in */local.mk */*/local.mk tests/unit/*.mk; do
+        while read -r file; do
+                [[ -e $file || -e $built/$file ]] || bad+="$makefile: $file "
+        done < <(grep -oE '%D%/[A-Za-z0-9/_.-]+\.(c|h|sh|py|in)\b' "$makefile" | sed "s|%D%|${makefile%/*}|")
+done
+report 'every file that a makefile names is there' "$bad"
 echo "1..$n"

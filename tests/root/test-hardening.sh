@@ -38,7 +38,7 @@ journal() { # MATCH...
 
 ok 'systemd-sysusers makes the group' systemd-sysusers "$prefix/lib/sysusers.d/ftraced.conf"
 # As README has it: root records before there is a service.
-[[ ! -d /var/lib/ftraced ]] || rmdir /var/lib/ftraced # which installing has made
+rm -rf /var/lib/ftraced # which installing has made
 exits 'root records with a daemon of its own' 0 ftracectl run -n first udp_sendmsg -- "$udp_pairs" 2
 is 'for root alone' "$(stat -c %G /var/lib/ftraced/sessions/first)" root
 ok 'systemd-tmpfiles knows our file' systemd-tmpfiles --create "$prefix/lib/tmpfiles.d/ftraced.conf"

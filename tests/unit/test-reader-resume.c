@@ -145,6 +145,19 @@ static uint64_t drain(Fixture *f, Reader *r) {
         return n_lost;
 }
 
+/* Until a reader has taken some of what it was fed; it may take longer than that to begin. */
+static void wait_until_one_reads(const Fixture *f) {
+        int n_fed, n;
+
+        ck_assert_int_eq(ioctl(f->raw_fds[0], FIONREAD, &n_fed), 0);
+        for (unsigned i = 0; n_fed > 0 && i < 20000; i++) {
+                ck_assert_int_eq(ioctl(f->raw_fds[0], FIONREAD, &n), 0);
+                if (n < n_fed)
+                        return;
+                (void) usleep(100);
+        }
+}
+
 START_TEST(no_page_is_lost_or_doubled_by_500_kills)
         {
                 unsigned seed = (unsigned) getpid(), n = 0;
@@ -158,6 +171,8 @@ START_TEST(no_page_is_lost_or_doubled_by_500_kills)
                         for (int k = rand_r(&seed) % 60; k > 0; k--)
                                 if (feed(&f, n))
                                         n++;
+                        if (i % 2 > 0)
+                                wait_until_one_reads(&f);
                         (void) usleep((useconds_t) rand_r(&seed) % 2000);
                         kill_it(pid);
                 }
