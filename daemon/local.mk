@@ -5,7 +5,7 @@ BUILT_SOURCES += %D%/lean/ordinary-names.h
 CLEANFILES += %D%/lean/ordinary-names.h
 EXTRA_DIST += %D%/lean/ordinary-functions
 %D%/lean/ordinary-names.h: %D%/lean/ordinary-functions
-	$(AM_V_GEN)mkdir -p %D%/lean && sed 's/.*/        "&",/' $< >$@
+	$(AM_V_GEN)mkdir -p %D%/lean && sed -E 's/ udp$$/, UDP/; s/ tcp/, TCP/; s/TCP, UDP/TCP | UDP/; s/^([^,]*)/"\1"/; s/.*/{ & },/' $< >$@
 %C%_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(TRACEFS_CFLAGS) $(SYSTEMD_CFLAGS) $(JANSSON_CFLAGS) $(XXHASH_CFLAGS) -pthread
 %C%_libdaemon_a_SOURCES = \
 	%D%/server/address.c \

@@ -225,7 +225,7 @@ static int leave_out(LeanChoice *c, const LeanQuestion *q, const char *name) {
  * host calls is named, for it is not the same everywhere. */
 static int leave_ordinary_out(LeanChoice *c, const LeanQuestion *q) {
         _cleanup_strv_ Strv shipped = {}, host = {};
-        int r = ordinary_find(q->functions, &shipped);
+        int r = ordinary_find(q->functions, q->roots, &shipped);
 
         if (r >= 0)
                 r = ordinary_find_host(q->functions, q->store_fd, q->root_fd, &host, NULL);
@@ -263,7 +263,7 @@ static int choose_nearly_all(LeanChoice *ret, const LeanQuestion *q, const LeanC
 static int select_by_name(const LeanCache *c, const LeanQuestion *q, Strv *ret_names,
                           Strv *ret_left_out) {
         _cleanup_strv_ Strv ordinary = {};
-        int r = ordinary_find(q->functions, &ordinary);
+        int r = ordinary_find(q->functions, q->roots, &ordinary);
 
         for (size_t i = 0; r >= 0 && i < c->n; i++) {
                 const LeanFunction *known = &c->functions[i];

@@ -1,22 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/now.h"
 #include "daemon/lean/lean-cache.h"
 #include "daemon/lean/ordinary.h"
 
-static const char *const names[] = {
+/* Kinds of work that people trace, of what nothing else calls. */
+enum { TCP = 1 << 0, UDP = 1 << 1, ALL_KINDS = TCP | UDP };
+
+static const struct Ordinary {
+        const char *name;
+        unsigned kinds; /* 0: all sorts of work call it */
+} ordinary[] = {
 #include "daemon/lean/ordinary-names.h"
 };
 
-int ordinary_find(const Functions *f, Strv *ret) {
+static int compare(const void *name, const void *item) {
+        return strcmp(name, ((const struct Ordinary *) item)->name);
+}
+
+/* What these roots are part of: of one that nobody knows, all of them. */
+static unsigned kinds_of(const Strv *roots) {
+        unsigned kinds = 0;
+
+        for (size_t i = 0; i < roots->n; i++) {
+                const struct Ordinary *o = bsearch(roots->items[i], ordinary, ELEMENTSOF(ordinary),
+                                                   sizeof(ordinary[0]), compare);
+
+                kinds |= o ? o->kinds : ALL_KINDS;
+        }
+        return kinds;
+}
+
+int ordinary_find(const Functions *f, const Strv *roots, Strv *ret) {
+        unsigned kept = kinds_of(roots);
         int r = 0;
 
-        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(names); i++)
-                if (functions_contain(f, names[i]))
-                        r = strv_add(ret, names[i]);
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(ordinary); i++)
+                if (!(ordinary[i].kinds & kept) && functions_contain(f, ordinary[i].name))
+                        r = strv_add(ret, ordinary[i].name);
         return r;
 }
 
@@ -61,7 +87,7 @@ int ordinary_learn_host(const Functions *f, int store_fd, int root_fd, const cha
         if (r >= 0 && c.n == 0) {
                 c.learned_ns = now_ns(CLOCK_REALTIME);
                 /* That nothing else is called often is known, too, and a file without a name is no file. */
-                r = lean_cache_add(&c, names[0], NULL, 0);
+                r = lean_cache_add(&c, ordinary[0].name, NULL, 0);
         }
         for (size_t i = 0; r >= 0 && i < new->n; i++)
                 r = lean_cache_add(&c, new->items[i], NULL, 0);

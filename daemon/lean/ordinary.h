@@ -8,12 +8,15 @@
  * several kernels.  As long as nobody knows what some roots call, lean hooks everything but these: most of
  * the kernel is hardly ever called, so that others pay next to nothing from the first moment on, and what
  * is missing are helpers, whose time is then their callers' own.
+ *
+ * What only the TCP or the UDP of others calls is hooked if the roots are called by that, too, or by nothing
+ * that was counted: then it is what is traced.
  */
 
 #include "daemon/admission/functions.h"
 
-/* Adds those that there are on this kernel.  0 or -ENOMEM. */
-int ordinary_find(const Functions *f, Strv *ret);
+/* Adds those that there are on this kernel, sorted; no roots: all.  0 or -ENOMEM. */
+int ordinary_find(const Functions *f, const Strv *roots, Strv *ret);
 
 /*
  * What this host calls often besides, as it was counted here (daemon/watch/bystander-watch.h): a LeanCache of

@@ -180,7 +180,7 @@ static int read_hooks(const Controller *c, const Tracer *t, const char *file, Ho
 }
 
 static int find_ordinary(const Controller *c, Hooks *ret) {
-        int r = ordinary_find(&c->functions, &ret->names);
+        int r = ordinary_find(&c->functions, &(Strv){}, &ret->names);
 
         return r < 0 ? r : functions_find_lines(&c->functions, &ret->names, &ret->lines);
 }

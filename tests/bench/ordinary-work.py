@@ -8,8 +8,10 @@ ordinary-work.py work DIR [PART...]   in a guest: does each part n times, with t
 ordinary-work.py count DIR            anywhere: prints the names called once in 20 times, or more often
 
 Debian's kernels have no function profiler, so calls are counted from the pages of the ring buffer, by
-a machine that is not emulated.  What a part needs is made before counting begins.  There is no socket of
-the Internet here: how those work is what people trace.
+a machine that is not emulated.  What a part needs is made before counting begins.
+
+Some work is what people trace, so its parts have a name ("tcp", "udp"), which follows the functions that only such
+parts call.  Roots that such a part calls are traced with these.
 """
 import bisect
 import collections
@@ -51,9 +53,13 @@ MODULES_OF_THE_GUEST = {"9p", "9pnet", "9pnet_virtio", "netfs", "fscache", "virt
 
 libc = ctypes.CDLL(None, use_errno=True)
 PARTS = []
+KINDS = {}
 SYS = dict(getppid=110, gettimeofday=96, clock_gettime=228, sched_yield=24, futex=202, timerfd_create=283,
            timerfd_settime=286, brk=12, getpid=39, time=201, rt_sigprocmask=14, madvise=28, mprotect=10, seccomp=317,
-           getcpu=309, inotify_init1=294, inotify_add_watch=254, signalfd4=289)
+           getcpu=309, inotify_init1=294, inotify_add_watch=254, signalfd4=289, io_setup=206, io_destroy=207,
+           io_getevents=208, io_submit=209, io_uring_setup=425, io_uring_enter=426, timer_create=222,
+           timer_settime=223, timer_delete=226, pidfd_open=434, pidfd_send_signal=424, unshare=272, mincore=27,
+           process_vm_readv=310, membarrier=324, tee=276, vmsplice=278, statx=332, copy_file_range=326, ptrace=101)
 
 
 def call(name, *args):
@@ -63,9 +69,10 @@ def call(name, *args):
     return r
 
 
-def part(n):
+def part(n, kind=""):
     def add(function):
         PARTS.append((function.__name__, n, function))
+        KINDS[function.__name__] = kind
         return function
     return add
 
@@ -870,6 +877,322 @@ def semaphores(n, counting):
     posix.mq_unlink(name)
 
 
+@part(100)
+def shared_memory(n, counting):
+    """Of System V and of POSIX."""
+    libc.shmat.restype = ctypes.c_void_p
+    libc.shmdt.argtypes = [ctypes.c_void_p]
+    with counting():
+        for i in range(n):
+            segment = libc.shmget(0, 4 * PAGE_BYTES, 0o1600)
+            at = libc.shmat(segment, None, 0)
+            ctypes.memset(at, 7, 4 * PAGE_BYTES)
+            libc.shmdt(at)
+            libc.shmctl(segment, 0, None)
+            fd = os.open(f"/dev/shm/shared-{i}", os.O_RDWR | os.O_CREAT)
+            os.ftruncate(fd, PAGE_BYTES)
+            m = mmap.mmap(fd, PAGE_BYTES)
+            m[0] = 7
+            m.close()
+            os.close(fd)
+            os.unlink(f"/dev/shm/shared-{i}")
+
+
+@part(100)
+def asynchronous(n, counting):
+    """io_submit(2), of a file and of a block device past the page cache."""
+    class Iocb(ctypes.Structure):
+        _fields_ = [("data", ctypes.c_uint64), ("key", ctypes.c_uint32), ("flags", ctypes.c_int32),
+                    ("opcode", ctypes.c_uint16), ("priority", ctypes.c_int16), ("fd", ctypes.c_uint32),
+                    ("buffer", ctypes.c_uint64), ("bytes", ctypes.c_uint64), ("offset", ctypes.c_int64),
+                    ("reserved", ctypes.c_uint64), ("more_flags", ctypes.c_uint32), ("eventfd", ctypes.c_uint32)]
+    context, events = ctypes.c_ulong(), ctypes.create_string_buffer(32)
+    call("io_setup", 4, ctypes.byref(context))
+    block = mmap.mmap(-1, PAGE_BYTES)
+    at = ctypes.addressof(ctypes.c_char.from_buffer(block))
+    fds = [os.open(f"{EXT4}/direct", os.O_RDWR | os.O_CREAT | os.O_DIRECT)]
+    with contextlib.suppress(OSError):
+        fds.append(os.open("/dev/loop0", os.O_RDONLY | os.O_DIRECT))
+    os.pwrite(fds[0], block, 0)
+    with counting():
+        for _ in range(n):
+            for fd in fds:
+                iocb = Iocb(fd=fd, buffer=at, bytes=PAGE_BYTES)
+                one = ctypes.c_void_p(ctypes.addressof(iocb))
+                call("io_submit", context, 1, ctypes.byref(one))
+                call("io_getevents", context, 1, 1, events, None)
+                os.preadv(fd, [block], 0)
+            os.pwrite(fds[0], block, 0)
+    call("io_destroy", context)
+    for fd in fds:
+        os.close(fd)
+    os.unlink(f"{EXT4}/direct")
+
+
+@part(100)
+def rings(n, counting):
+    """io_uring: one entry at a time, that does nothing, reads, writes, and waits for a pipe."""
+    params = ctypes.create_string_buffer(120)
+    fd = call("io_uring_setup", 4, params)
+    sq_entries, cq_entries = struct.unpack_from("II", params, 0)
+    sq = struct.unpack_from("10I", params, 40)  # head, tail, ring_mask, ring_entries, flags, dropped, array
+    cq = struct.unpack_from("10I", params, 80)  # head, tail, ring_mask, ring_entries, overflow, cqes
+    ring = mmap.mmap(fd, max(sq[6] + sq_entries * 4, cq[5] + cq_entries * 16), offset=0)
+    entries = mmap.mmap(fd, sq_entries * 64, offset=0x10000000)
+    buffer = ctypes.create_string_buffer(b"x" * 512)
+    f = os.open("/dev/shm/ring", os.O_RDWR | os.O_CREAT)
+    r, w = os.pipe()
+
+    def submit(opcode, which=-1, size=0):
+        tail, = struct.unpack_from("I", ring, sq[1])
+        i = tail & (sq_entries - 1)
+        struct.pack_into("BBHiQQII", entries, i * 64, opcode, 0, 0, which, 0,
+                         ctypes.addressof(buffer) if size else 0, size, 0)
+        struct.pack_into("I", ring, sq[6] + 4 * i, i)
+        struct.pack_into("I", ring, sq[1], tail + 1)
+        if which != r:
+            call("io_uring_enter", fd, 1, 1, 1, None, 0)
+        else:
+            call("io_uring_enter", fd, 1, 0, 0, None, 0)
+            os.write(w, b"x" * 8)
+            call("io_uring_enter", fd, 0, 1, 1, None, 0)
+        struct.pack_into("I", ring, cq[0], struct.unpack_from("I", ring, cq[1])[0])
+    with counting():
+        for _ in range(n):
+            submit(0)            # IORING_OP_NOP
+            submit(23, f, 512)   # IORING_OP_WRITE
+            submit(22, f, 512)   # IORING_OP_READ
+            submit(22, r, 8)
+            submit(3, f)         # IORING_OP_FSYNC
+    for one in (fd, f, r, w):
+        os.close(one)
+    os.unlink("/dev/shm/ring")
+
+
+@part(150)
+def process_timers(n, counting):
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+    timer = ctypes.c_int()
+    once = struct.pack("qqqq", 0, 0, 0, 200000)
+    with counting():
+        for _ in range(n):
+            call("timer_create", 1, None, ctypes.byref(timer))
+            call("timer_settime", timer, 0, once, None)
+            signal.sigtimedwait([signal.SIGALRM], 1)
+            call("timer_delete", timer)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
+
+
+@part(100)
+def process_fds(n, counting):
+    """pidfds, and memory of another process, as supervisors and debuggers have them."""
+    there = ctypes.create_string_buffer(b"x" * 100)
+    here = ctypes.create_string_buffer(100)
+
+    def vector(buffer):
+        return struct.pack("QQ", ctypes.addressof(buffer), 100)
+    with child(signal.pause) as pid, counting():
+        for _ in range(n):
+            fd = call("pidfd_open", pid, 0)
+            call("pidfd_send_signal", fd, 0, None, 0)
+            select.select([fd], [], [], 0)
+            os.close(fd)
+            call("process_vm_readv", pid, vector(here), 1, vector(there), 1, 0)
+            call("membarrier", 1, 0, 0)
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG)
+
+
+@part(150)
+def traced(n, counting):
+    """What strace and gdb do."""
+    def turn():
+        while True:
+            os.getppid()
+    with child(turn) as pid:
+        call("ptrace", 16, pid, None, None)  # PTRACE_ATTACH
+        os.waitpid(pid, 0)
+        registers = ctypes.create_string_buffer(1024)
+        with counting():
+            for _ in range(n):
+                call("ptrace", 24, pid, None, None)  # PTRACE_SYSCALL
+                os.waitpid(pid, 0)
+                call("ptrace", 12, pid, None, registers)
+                call("ptrace", 1, pid, ctypes.c_void_p(ctypes.addressof(registers)), registers)
+
+
+@part(6)
+def namespaces(n, counting):
+    """As a service manager or a container begins."""
+    with counting():
+        for _ in range(n):
+            run("unshare", "--mount", "--uts", "--ipc", "--pid", "--fork", "--net", "sh", "-c", "mount -t tmpfs x /mnt; umount /mnt")
+
+
+@part(100)
+def piped(n, counting):
+    """Pages that are moved and copied inside the kernel."""
+    r, w = os.pipe()
+    r2, w2 = os.pipe()
+    data = ctypes.create_string_buffer(b"x" * PAGE_BYTES)
+    a = os.open("/dev/shm/one", os.O_RDWR | os.O_CREAT)
+    b = os.open("/dev/shm/two", os.O_RDWR | os.O_CREAT)
+    os.write(a, data)
+    with counting():
+        for _ in range(n):
+            call("vmsplice", w, struct.pack("QQ", ctypes.addressof(data), 1000), 1, 0)
+            call("tee", r, w2, 1000, 0)
+            os.read(r, 1000)
+            os.splice(r2, b, 1000, offset_dst=0)
+            call("copy_file_range", a, struct.pack("Q", 0), b, struct.pack("Q", 0), 3000, 0)
+            call("statx", -100, b"/dev/shm/one", 0, 0xfff, ctypes.create_string_buffer(256))
+    for fd in (r, w, r2, w2, a, b):
+        os.close(fd)
+    os.unlink("/dev/shm/one")
+    os.unlink("/dev/shm/two")
+
+
+@part(100)
+def attributes(n, counting):
+    """Extended ones, and locked memory."""
+    m = mmap.mmap(-1, 8 * PAGE_BYTES)
+    at = ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(m)))
+    vector = ctypes.create_string_buffer(8)
+    with counting():
+        for _ in range(n):
+            for directory in ("/dev/shm", EXT4):
+                name = f"{directory}/attributes"
+                os.close(os.open(name, os.O_CREAT | os.O_RDWR))
+                with contextlib.suppress(OSError):
+                    os.setxattr(name, "user.one", b"x" * 20)
+                    os.setxattr(name, "trusted.one", b"x" * 20)
+                    os.listxattr(name)
+                    os.getxattr(name, "trusted.one")
+                    os.removexattr(name, "trusted.one")
+                os.unlink(name)
+            libc.mlock(at, 4 * PAGE_BYTES)
+            libc.munlock(at, 4 * PAGE_BYTES)
+            call("mincore", at, 8 * PAGE_BYTES, vector)
+            with open("/dev/urandom", "rb") as f:
+                f.read(32)
+
+
+@part(150)
+def netlink(n, counting):
+    """What ip(8), the resolver and udev ask and hear."""
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as s, counting():
+        s.bind((0, 0))
+        for i in range(n):
+            for request in (18, 22):  # RTM_GETLINK, RTM_GETADDR
+                s.send(struct.pack("=IHHIIBxxxi8x", 32, request, 0x301, i, 0, 0, 0))
+                s.recv(65536)
+                s.recv(65536)
+
+
+# What has a name of its own.
+
+def inet_pair(kind):
+    a, b = socket.socket(socket.AF_INET, kind), socket.socket(socket.AF_INET, kind)
+    a.bind(("127.0.0.1", 0))
+    if kind == socket.SOCK_STREAM:
+        a.listen()
+        b.connect(a.getsockname())
+        listener, a = a, a.accept()[0]
+        listener.close()
+        for s in (a, b):
+            s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    else:
+        b.bind(("127.0.0.1", 0))
+        a.connect(b.getsockname())
+        b.connect(a.getsockname())
+    return a, b
+
+
+def inet_ping_pong(n, kind, cpu, counting, size=16):
+    a, b = inet_pair(kind)
+    ping_pong(n, (lambda: a.recv(size), lambda: a.send(b"x" * size)),
+              (lambda: b.recv(size), lambda: b.send(b"x" * size)), cpu, counting)
+    a.close()
+    b.close()
+
+
+@part(300, "tcp")
+def tcp_one_cpu(n, counting):
+    inet_ping_pong(n, socket.SOCK_STREAM, 0, counting())
+
+
+@part(300, "tcp")
+def tcp_two_cpus(n, counting):
+    inet_ping_pong(n, socket.SOCK_STREAM, 1, counting())
+
+
+@part(200, "tcp")
+def tcp_stream(n, counting):
+    a, b = inet_pair(socket.SOCK_STREAM)
+
+    def read():
+        while b.recv(65536):
+            pass
+    with child(read), counting():
+        for _ in range(n):
+            a.sendall(b"x" * 30000)
+    a.close()
+    b.close()
+
+
+@part(100, "tcp")
+def tcp_connect(n, counting):
+    """As a server and its clients have it."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen()
+    poll = select.epoll()
+    poll.register(listener, select.EPOLLIN)
+    with counting():
+        for _ in range(n):
+            a = socket.create_connection(listener.getsockname())
+            poll.poll(1)
+            b, _ = listener.accept()
+            b.setblocking(False)
+            poll.register(b, select.EPOLLIN | select.EPOLLET)
+            a.sendall(b"x" * 300)
+            poll.poll(1)
+            b.recv(1000)
+            b.send(b"x" * 3000)
+            a.recv(5000)
+            a.getpeername(), a.getsockname()
+            a.shutdown(socket.SHUT_WR)
+            poll.unregister(b)
+            b.close()
+            a.close()
+    listener.close()
+
+
+@part(300, "udp")
+def udp_one_cpu(n, counting):
+    inet_ping_pong(n, socket.SOCK_DGRAM, 0, counting())
+
+
+@part(300, "udp")
+def udp_two_cpus(n, counting):
+    inet_ping_pong(n, socket.SOCK_DGRAM, 1, counting())
+
+
+@part(150, "udp")
+def udp_packets(n, counting):
+    """To whom it may concern, as a resolver does it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server, counting():
+        server.bind(("127.0.0.1", 0))
+        for _ in range(n):
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+                s.settimeout(1)
+                s.sendto(b"x" * 600, server.getsockname())
+                _, who = server.recvfrom(1000)
+                server.sendto(b"y" * 1200, who)
+                select.select([s], [], [], 1)
+                s.recvmsg(2000)
+
+
 @part(80)
 def syncs(n, counting):
     """Writing back, which workers do."""
@@ -912,6 +1235,7 @@ def enter_cgroup():
 
 
 def work(out, wanted):
+    run("ip", "link", "set", "lo", "up")
     recorder = Recorder(out)
     for name, n, function in PARTS:
         if wanted and name not in wanted:
@@ -971,7 +1295,7 @@ def read_symbols(out):
 
 
 def count(out):
-    """Prints each name and the part that calls it most."""
+    """Prints each name, the part that calls it most, and the kinds of parts that do, if all of them have one."""
     available, named, starts = read_symbols(out)
     with open(f"{out}/format") as f:
         event = next(int(line.split()[1]) for line in f if line.startswith("ID:"))
@@ -979,7 +1303,7 @@ def count(out):
     for name in sorted(glob.glob(f"{out}/*.cpu*")):
         which, n, _ = os.path.basename(name).rsplit(".", 2)
         count_calls(name, event, parts[which, int(n)])
-    most = {}
+    most, kinds = {}, collections.defaultdict(set)
     for (which, n), calls in parts.items():
         for address, hits in calls.items():
             if hits < LEAST_CALLS or hits * LEAST_SHARE < n:
@@ -987,10 +1311,11 @@ def count(out):
             start = starts[bisect.bisect_right(starts, address) - 1]
             for name in named[start]:
                 if name in available and available[name] not in MODULES_OF_THE_GUEST and \
-                        not NOT_ORDINARY.match(name):
+                        (KINDS[which] or not NOT_ORDINARY.match(name)):
                     most[name] = max(most.get(name, (0, "")), (hits / n, which))
+                    kinds[name].add(KINDS[which])
     for name, (times, which) in sorted(most.items()):
-        print(f"{name} {times:.2f} {which}")
+        print(name, f"{times:.2f}", which, *([] if "" in kinds[name] else sorted(kinds[name])))
 
 
 ALL_CPUS = os.sched_getaffinity(0)
