@@ -106,6 +106,7 @@ typedef struct Watch {
         unsigned n_ours;     /* of them the daemon itself, at most */
         bool is_written;     /* since the last look */
         bool is_changed;     /* it does not say what it should */
+        bool is_unread;      /* what it said at the beginning is read by the first look: it is long */
 } Watch;
 
 struct Tamper {
@@ -228,6 +229,20 @@ static void forget_writes(Watch *w) {
         w->n_modifies = w->n_closes = w->n_ours = 0;
 }
 
+static bool changes_by_itself(const Watch *w) {
+        if (w->file->flags & NOT_PIDS)
+                return !w[-1].wanted;
+        return (w->file->flags & PIDS) && w->wanted && *w->wanted;
+}
+
+static void read_wanted(Watch *w) {
+        w->is_unread = false;
+        free(TAKE_PTR(w->wanted));
+        if (control_read(w->tamper->config.tracefs_fd, w->path, &w->wanted) < 0 ||
+            changes_by_itself(w))
+                free(TAKE_PTR(w->wanted));
+}
+
 /* Its reader waits for whoever arms a tracer or changes what is hooked, and the loop with it (linux 6.12
  * kernel/trace/ftrace.c, ftrace_enable_sysctl(), ftrace_lock): not for each write to another file. */
 static bool may_read_sysctl(const Tamper *t) {
@@ -240,6 +255,10 @@ static void look_at(Watch *w) {
 
         if (w->tamper->holds_hooks && (w->file->flags & HOOKS))
                 return;
+        if (w->is_unread) {
+                read_wanted(w);
+                return;
+        }
         if ((w->file->flags & SYSCTL) && !was_written && !may_read_sysctl(w->tamper))
                 return;
         w->is_written = false;
@@ -360,12 +379,6 @@ void tamper_poll(Tamper *t) {
 
 /* --- setting up ------------------------------------------------------------------------------- */
 
-static bool changes_by_itself(const Watch *w) {
-        if (w->file->flags & NOT_PIDS)
-                return !w[-1].wanted;
-        return (w->file->flags & PIDS) && w->wanted && *w->wanted;
-}
-
 /* Of what was written before nothing is heard. */
 static int listen_to(Watch *w) {
         int r;
@@ -381,13 +394,6 @@ static int listen_to(Watch *w) {
                 log_debug("tamper", "%s is not watched: %s", w->path, origin_text(r));
         }
         return r;
-}
-
-static void read_wanted(Watch *w) {
-        free(TAKE_PTR(w->wanted));
-        if (control_read(w->tamper->config.tracefs_fd, w->path, &w->wanted) < 0 ||
-            changes_by_itself(w))
-                free(TAKE_PTR(w->wanted));
 }
 
 void tamper_hold_hooks(Tamper *t) {
@@ -432,7 +438,9 @@ static int add_watch(Tamper *t, const File *file, const char *name, uint32_t cpu
                 w->wanted = strdup(file->wanted ?: t->config.clock);
                 if (!w->wanted)
                         return -ENOMEM;
-        } else if (file->check == CHECK_VALUE)
+        } else if (file->flags & HOOKS) /* who started the session does not wait for it */
+                w->is_unread = true;
+        else if (file->check == CHECK_VALUE)
                 read_wanted(w);
         if (is_sysctl)
                 w->held_fd = open(w->path, O_PATH | O_CLOEXEC);

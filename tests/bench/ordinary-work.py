@@ -58,7 +58,7 @@ SYS = dict(getppid=110, gettimeofday=96, clock_gettime=228, sched_yield=24, fute
            timerfd_settime=286, brk=12, getpid=39, time=201, rt_sigprocmask=14, madvise=28, mprotect=10, seccomp=317,
            getcpu=309, inotify_init1=294, inotify_add_watch=254, signalfd4=289, io_setup=206, io_destroy=207,
            io_getevents=208, io_submit=209, io_uring_setup=425, io_uring_enter=426, timer_create=222,
-           timer_settime=223, timer_delete=226, pidfd_open=434, pidfd_send_signal=424, unshare=272, mincore=27,
+           timer_settime=223, timer_delete=226, pidfd_open=434, pidfd_send_signal=424, mincore=27,
            process_vm_readv=310, membarrier=324, tee=276, vmsplice=278, statx=332, copy_file_range=326, ptrace=101)
 
 
@@ -1018,14 +1018,6 @@ def traced(n, counting):
                 os.waitpid(pid, 0)
                 call("ptrace", 12, pid, None, registers)
                 call("ptrace", 1, pid, ctypes.c_void_p(ctypes.addressof(registers)), registers)
-
-
-@part(6)
-def namespaces(n, counting):
-    """As a service manager or a container begins."""
-    with counting():
-        for _ in range(n):
-            run("unshare", "--mount", "--uts", "--ipc", "--pid", "--fork", "--net", "sh", "-c", "mount -t tmpfs x /mnt; umount /mnt")
 
 
 @part(100)

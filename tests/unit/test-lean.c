@@ -10,6 +10,7 @@
 #include "base/io.h"
 #include "daemon/lean/lean.h"
 #include "daemon/lean/learner.h"
+#include "daemon/lean/ordinary.h"
 #include "scratch.h"
 
 #define HEAD                                                                                       \
@@ -364,6 +365,79 @@ START_TEST(learning_adds_to_what_is_known)
         }
 END_TEST
 
+/* "NAME ..." */
+static void check_names(const Strv *names, const char *wanted) {
+        _cleanup_free_ char *text = strv_join(names, " ");
+
+        ck_assert_str_eq(text, wanted);
+}
+
+START_TEST(what_this_host_calls_often_stays_out_and_is_named)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(functions_done) Functions f = {};
+                _cleanup_strv_ Strv hot = {}, found = {}, warnings = {};
+                uint64_t since_ns;
+                Tracefs fs;
+
+                set_up(&s, &fs, &f);
+                ck_assert_int_eq(ordinary_find_host(&f, s.fd, s.fd, &found, &since_ns), 0);
+                ck_assert_uint_eq(since_ns, 0);
+                /* That nothing is called often is known, too. */
+                ck_assert_int_eq(ordinary_learn_host(&f, s.fd, s.fd, "6.12", &hot, true), 0);
+                ck_assert_int_eq(ordinary_find_host(&f, s.fd, s.fd, &found, &since_ns), 0);
+                ck_assert_uint_gt(since_ns, 0);
+                ck_assert_uint_eq(found.n, 0);
+
+                ck_assert_int_eq(strv_add(&hot, "ip_make_skb"), 0);
+                for (int i = 0; i < 2; i++) {
+                        _cleanup_lean_choice_ LeanChoice choice = {};
+
+                        ck_assert_int_eq(ordinary_learn_host(&f, s.fd, s.fd, "6.12",
+                                                             i == 0 ? &hot : &(Strv){}, i > 0),
+                                         0);
+                        ck_assert_int_eq(choose(&choice, &s, &f, LEAN_AUTO, &warnings), 0);
+                        check_names(&choice.not_hooked.names,
+                                    i == 0 ? "__rcu_read_lock kfree ip_make_skb"
+                                           : "__rcu_read_lock kfree");
+                        check_names(&choice.left_out, i == 0 ? "ip_make_skb" : "");
+                }
+        }
+END_TEST
+
+START_TEST(without_weights_the_ordinary_and_the_hot_are_left_out)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(functions_done) Functions f = {};
+                _cleanup_strv_ Strv hot = {}, roots = {}, warnings = {};
+                static const struct {
+                        const char *hooks, *left_out;
+                        SpecLean lean;
+                } cases[] = {
+                        { "ip_make_skb udp_sendmsg", "kfree", LEAN_AUTO },
+                        { "udp_sendmsg", "ip_make_skb kfree", LEAN_AUTO },
+                        { "ip_make_skb kfree udp_sendmsg", "", LEAN_FULL },
+                };
+                const uint32_t ppm[] = { 5000, 7000 };
+                Tracefs fs;
+
+                set_up(&s, &fs, &f);
+                add_root(&roots);
+                put_cache(&s, &f, HEAD "ip_make_skb\nkfree\nudp_sendmsg\n");
+                ck_assert_int_eq(strv_split(&hot, "ip_make_skb udp_sendmsg", " "), 0);
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_lean_choice_ LeanChoice choice = {};
+
+                        ck_assert_int_eq(choose(&choice, &s, &f, cases[i].lean, &warnings), 0);
+                        check_names(&choice.hooks.names, cases[i].hooks);
+                        check_names(&choice.left_out, cases[i].left_out);
+                        ck_assert_int_eq(
+                                lean_learn_hot(s.fd, s.fd, &f, &roots, "6.12", &hot, ppm), 0);
+                }
+                ck_assert_uint_eq(warnings.n, 0);
+        }
+END_TEST
+
 START_TEST(an_answer_of_the_worker_that_is_no_answer_is_refused)
         {
                 static const struct {
@@ -399,4 +473,6 @@ UNIT_MAIN("lean", a_cache_that_is_not_as_we_write_it_is_invalid, what_was_writte
           what_is_not_known_is_learned_with_everything_hooked,
           whoever_has_all_functions_hooked_is_told_why,
           what_the_kernel_does_not_have_is_not_hooked_and_the_root_always_is,
-          learning_adds_to_what_is_known, an_answer_of_the_worker_that_is_no_answer_is_refused)
+          what_this_host_calls_often_stays_out_and_is_named,
+          without_weights_the_ordinary_and_the_hot_are_left_out, learning_adds_to_what_is_known,
+          an_answer_of_the_worker_that_is_no_answer_is_refused)
