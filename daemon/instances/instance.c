@@ -539,30 +539,11 @@ int instance_read_clocks(Instance *i, const char *clock, ClockTuple *ret) {
 
 /* Larger sub-buffers (buffer_subbuf_size_kb, since 6.8) show in the instance's own header_page. */
 int instance_read_file(Instance *i, const char *path, char **ret, size_t *ret_n) {
-        _cleanup_free_ char *own = NULL;
-
-        if (i->name && streq(path, "events/header_page")) {
-                if (asprintf(&own, "%s%s", i->dir, path) < 0)
-                        return -ENOMEM;
-                if (faccessat(i->fs->fd, own, R_OK, 0) >= 0)
-                        path = own;
-        }
+        if (streq(path, "events/header_page"))
+                return tracefs_read_header_page(i->fs, i->dir, ret, ret_n);
         return file_read(i->fs->fd, path, ret, ret_n, CONTROL_MAX_BYTES);
 }
 
 int instance_read_page_bytes(Instance *i, uint32_t *ret) {
-        _cleanup_free_ char *text = NULL;
-        unsigned offset, size;
-        const char *data;
-        int r;
-
-        r = instance_read_file(i, "events/header_page", &text, NULL);
-        if (r < 0)
-                return r;
-        data = strstr(text, " data;");
-        if (!data || sscanf(data, " data; offset:%u; size:%u;", &offset, &size) != 2 ||
-            offset > 4096 || size > (1U << 24))
-                return ORIGIN(-EBADMSG);
-        *ret = offset + size;
-        return 0;
+        return tracefs_read_page_bytes(i->fs, i->dir, ret);
 }

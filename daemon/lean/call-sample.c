@@ -193,23 +193,6 @@ static int record(CallSample *s, const CallSampleConfig *c) {
         return r;
 }
 
-static int read_page_bytes(const Tracefs *fs, uint32_t *ret) {
-        _cleanup_free_ char *text = NULL;
-        unsigned offset, size;
-        const char *data;
-        int r;
-
-        r = file_read(fs->fd, "events/header_page", &text, NULL, CONTROL_MAX_BYTES);
-        if (r < 0)
-                return r;
-        data = strstr(text, " data;");
-        if (!data || sscanf(data, " data; offset:%u; size:%u;", &offset, &size) != 2 ||
-            offset > 4096 || size > (1U << 20))
-                return ORIGIN(-EBADMSG);
-        *ret = offset + size;
-        return 0;
-}
-
 static int take_in_instance(CallSample *s, const CallSampleConfig *c) {
         int r;
 
@@ -219,7 +202,9 @@ static int take_in_instance(CallSample *s, const CallSampleConfig *c) {
         r = tracefs_has_tracer(c->fs, DIR_PATH "/", "function");
         if (r <= 0)
                 return r < 0 ? r : -EOPNOTSUPP;
-        r = program(c);
+        r = tracefs_read_page_bytes(c->fs, DIR_PATH "/", &s->page_bytes);
+        if (r >= 0)
+                r = program(c);
         return r < 0 ? r : record(s, c);
 }
 
@@ -232,9 +217,7 @@ int call_sample_take(CallSample *ret, const CallSampleConfig *config) {
         if (config->hooks->lines.n == 0 &&
             (!config->not_hooked || config->not_hooked->lines.n == 0))
                 return ORIGIN(-EINVAL);
-        r = read_page_bytes(fs, &s.page_bytes);
-        if (r >= 0)
-                r = file_read(fs->fd, "events/ftrace/function/format", &s.format, NULL, 65536);
+        r = file_read(fs->fd, "events/ftrace/function/format", &s.format, NULL, 65536);
         if (r < 0)
                 return r;
         s.fd = memfd_create("calls", MFD_CLOEXEC);

@@ -20,7 +20,6 @@
 #define LEARN_US (5 * USEC_PER_SEC)
 #define WATCH_US USEC_PER_SEC /* the first time */
 #define WATCH_FACTOR 8        /* ... and how much later each time */
-#define WIDEN_US SESSION_LEAN_WIDEN_US
 #define MAX_US (UINT64_C(3600) * USEC_PER_SEC)
 #define BUDGET_PERCENT                                                                             \
         75 /* of it is what others may pay by their calls: the rest is function_graph's own */
@@ -222,9 +221,10 @@ static int on_widen(sd_event_source *source, uint64_t usec, void *userdata) {
 static int set_widen_timer(SessionLean *l) {
         const SessionMeta *m = l->config.meta;
 
-        if (m->spec.lean != LEAN_AUTO || !lean_asks(&m->spec) || m->n_hooked == 0)
+        if (m->spec.lean != LEAN_AUTO || !lean_asks(&m->spec) || m->n_hooked == 0 ||
+            l->config.widen_us == 0)
                 return 0;
-        l->widen.us = WIDEN_US;
+        l->widen.us = l->config.widen_us;
         return set_timer(l, &l->widen, on_widen, 1);
 }
 

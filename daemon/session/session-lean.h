@@ -11,7 +11,7 @@
  *     that ends before is looked at when it ends, for the next one; so is one with --lean=off
  *   - what others call is looked at after a second and then ever less often (daemon/watch/bystander-watch.h); what
  *     they call too often is not hooked any more
- *   - once in SESSION_LEAN_WIDEN_US nearly all is hooked again, and what the roots call by now is learned
+ *   - once in RelearnSec= (an hour) nearly all is hooked again, and what the roots call by now is learned
  */
 
 #include <stdbool.h>
@@ -23,8 +23,6 @@
 #include "store/meta.h"
 #include "store/session-dir.h"
 
-#define SESSION_LEAN_WIDEN_US (UINT64_C(3600) * 1000000)
-
 typedef struct SessionLean SessionLean;
 
 /* Borrowed for as long as it lives; the directory and the tracer until session_lean_end(). */
@@ -35,6 +33,7 @@ typedef struct SessionLeanConfig {
         const SessionDir *dir;
         const SessionMeta *meta;
         Tracer *tracer;
+        uint64_t widen_us; /* RelearnSec=; 0: never */
         void (*rehook)(HookReason reason, void *userdata); /* a task: while it records */
         void (*changed)(
                 void *userdata); /* a learning pass is over: starts may have waited for it */

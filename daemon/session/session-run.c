@@ -419,6 +419,8 @@ static int session_make_hooks(Session *s) {
 }
 
 static int session_make_lean(Session *s) {
+        const Limits *limits = s->context->limits;
+
         return session_lean_new(&s->lean, &(SessionLeanConfig){
                                                   .event = s->context->event,
                                                   .background = s->context->background,
@@ -426,6 +428,7 @@ static int session_make_lean(Session *s) {
                                                   .dir = s->dir,
                                                   .meta = s->meta,
                                                   .tracer = s->tracer,
+                                                  .widen_us = limits ? limits->relearn_ns / NSEC_PER_USEC : 0,
                                                   .rehook = session_on_rehook,
                                                   .changed = session_tell,
                                                   .userdata = s,

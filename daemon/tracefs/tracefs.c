@@ -177,6 +177,33 @@ int tracefs_has_tracer(const Tracefs *fs, const char *dir, const char *tracer) {
         return r < 0 ? r : strv_contains(&words, tracer);
 }
 
+int tracefs_read_header_page(const Tracefs *fs, const char *dir, char **ret, size_t *ret_n) {
+        _cleanup_free_ char *own = NULL;
+        int r;
+
+        if (asprintf(&own, "%sevents/header_page", dir) < 0)
+                return -ENOMEM;
+        r = file_read(fs->fd, own, ret, ret_n, CONTROL_MAX_BYTES);
+        return r == -ENOENT && *dir ? tracefs_read_header_page(fs, "", ret, ret_n) : r;
+}
+
+int tracefs_read_page_bytes(const Tracefs *fs, const char *dir, uint32_t *ret) {
+        _cleanup_free_ char *text = NULL;
+        unsigned offset, size;
+        const char *data;
+        int r;
+
+        r = tracefs_read_header_page(fs, dir, &text, NULL);
+        if (r < 0)
+                return r;
+        data = strstr(text, " data;");
+        if (!data || sscanf(data, " data; offset:%u; size:%u;", &offset, &size) != 2 ||
+            offset > 4096 || size > (1U << 24))
+                return ORIGIN(-EBADMSG);
+        *ret = offset + size;
+        return 0;
+}
+
 int tracefs_find_graph_users(const Tracefs *fs, Strv *ret) {
         _cleanup_strv_ Strv instances = {};
         int r;

@@ -48,6 +48,11 @@ int tracefs_get_threads(const Tracefs *fs, const char *pid, Strv *ret);
 int tracefs_get_cpus(const Tracefs *fs, uint32_t **ret, size_t *ret_n);
 /* Whether available_tracers below @dir ("" or "instances/x/") lists @tracer; -errno. */
 int tracefs_has_tracer(const Tracefs *fs, const char *dir, const char *tracer);
+/* How the pages of an instance are laid out; of the top-level buffer ("") where instances do not say (linux before 6.8).
+ * The caller frees.  0 or -errno. */
+int tracefs_read_header_page(const Tracefs *fs, const char *dir, char **ret, size_t *ret_n);
+/* The size of a page, header and data. */
+int tracefs_read_page_bytes(const Tracefs *fs, const char *dir, uint32_t *ret);
 /* Directories ("" or "instances/x/") whose current_tracer is function_graph. */
 int tracefs_find_graph_users(const Tracefs *fs, Strv *ret);
 /* "trace-cmd (pid 812)" for each other process that has a trace_pipe or trace_pipe_raw of @dir

@@ -128,15 +128,18 @@ static int on_settled(sd_event_source *source, uint64_t usec, void *userdata) {
 static void take_sample(void *userdata) {
         BystanderWatch *w = userdata;
         const BystanderWatchConfig *c = &w->config;
+        int r;
 
         w->error = w->is_abandoned ? -ECANCELED
                                    : controller_sample_calls(c->controller, &w->sample, c->tracer,
                                                              &w->hook_ns);
         w->is_sampling = false;
-        if (!w->is_abandoned)
-                (void) sd_event_add_time_relative(c->event, &w->timer, CLOCK_MONOTONIC,
-                                                  c->dir && w->error >= 0 ? SETTLE_US : 0, 0,
-                                                  on_settled, w);
+        if (w->is_abandoned)
+                return;
+        r = sd_event_add_time_relative(c->event, &w->timer, CLOCK_MONOTONIC,
+                                       c->dir && w->error >= 0 ? SETTLE_US : 0, 0, on_settled, w);
+        if (r < 0)
+                finish(w, r);
 }
 
 int bystander_watch_start(BystanderWatch **ret, const BystanderWatchConfig *config) {

@@ -91,6 +91,7 @@ static const struct {
         LIMIT(MIN_RETENTION_SEC, "Store", "MinRetentionSec", LEAST_DURATION, min_retention_ns,
               "1h"),
         LIMIT(LEAN, "Guard", "Lean", LEAN, lean, "auto"),
+        LIMIT(RELEARN_SEC, "Guard", "RelearnSec", DURATION, relearn_ns, "1h"),
         LIMIT(MAX_HOOKED_FUNCTIONS, "Guard", "MaxHookedFunctions", COUNT, max_hooked, "4096"),
         KEY(MAX_BUFFER_MEMORY, "Guard", "MaxBufferMemory", SHARE, max_buffer_memory, "50%"),
         LIMIT(MAX_EVENT_RATE, "Guard", "MaxEventRate", COUNT, max_event_rate, "1M for each CPU"),

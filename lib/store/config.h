@@ -33,6 +33,7 @@ typedef enum ConfigKey {
         CONFIG_MAX_RETENTION_SEC,
         CONFIG_MIN_RETENTION_SEC,
         CONFIG_LEAN,
+        CONFIG_RELEARN_SEC,
         CONFIG_MAX_HOOKED_FUNCTIONS,
         CONFIG_MAX_BUFFER_MEMORY,
         CONFIG_MAX_EVENT_RATE,
@@ -72,6 +73,7 @@ typedef struct Limits {
         uint64_t max_segment_bytes, max_segment_ns, max_retention_ns;
         uint64_t min_retention_ns;     /* CONFIG_FOREVER_NS: "infinity" */
         uint64_t lean;                 /* a SpecLean, of who says nothing */
+        uint64_t relearn_ns;           /* between two looks at what roots call by now */
         ConfigShare max_buffer_memory; /* of what is available */
         uint64_t max_hooked, max_event_rate, max_write_rate, max_cpu_ppm;
         const Strv *member_functions; /* globs; borrowed from the Config; NULL: all */
@@ -97,6 +99,7 @@ typedef struct Config {
                                .max_segment_ns = CONFIG_SEGMENT_NS,                                \
                                .min_retention_ns = 3600 * NSEC_PER_SEC,                            \
                                .lean = LEAN_AUTO,                                                  \
+                               .relearn_ns = 3600 * NSEC_PER_SEC,                                  \
                                .max_hooked = CONFIG_HOOKED,                                        \
                                .max_event_rate = UINT64_MAX,                                       \
                                .max_write_rate = 256ULL << 20,                                     \

@@ -70,7 +70,26 @@ ok 'the daemon starts' start_ftraced
 record everything --lean=off
 is 'off: no filter is set' "$hooked" 0
 ok 'off: teaches all the same' wait_until 120 learned
-rm -f "$(learned)"
+rm -f "$store"/lean/*
+# What was recorded with everything hooked, in another store and as a file.
+mkdir "$work/elsewhere"
+cp -r "$store"/sessions "$store"/symbols "$work/elsewhere/"
+for way in store file; do
+        case $way in
+        store) exits 'learn: from another store' 0 ftracectl learn --store "$work/elsewhere" everything ;;
+        file)
+                exits 'learn: a file is written' 0 ftracectl fetch -q everything -o "$work/everything.dat"
+                exits 'learn: from that' 0 ftracectl learn "$work/everything.dat"
+                ;;
+        esac
+        says 'learn: it is said what' "^udp_sendmsg: [0-9]+ functions from [0-9,]+ calls of " "$out"
+        exits 'learn: the first start succeeds' 0 ftracectl start -q -n "learned-$way" --lean=auto udp_sendmsg
+        ok 'learn: and is lean' test "$(grep -vc '^#' "$(filter_of "learned-$way")")" -gt 20
+        is 'learn: without a word of what is not known' "$(session "learned-$way" '.warnings // [] | map(select(test("not known"))) | length')" 0
+        stops 'learn: stop succeeds' "learned-$way"
+        is_as_before 'learn: the kernel is as it was'
+        rm -f "$store"/lean/*
+done
 record learning --lean=full
 is 'learning: no filter is set' "$hooked" 0
 ok 'it is learned when the session has ended' wait_until 120 learned
@@ -125,6 +144,55 @@ is 'long: all trees are there' "$(jq .trees "$out")" $((2 * n_pairs))
 is 'long: entries equal exits' "$(jq .entries "$out")" "$(jq .exits "$out")"
 is 'long: nobody is said to have meddled' "$(session long '.gaps // [] | length')" 0
 ok 'long: it is said when it was narrowed' test "$(session long .narrowed_ns)" -gt 0
+
+# --- others --------------------------------------------------------------------------------------
+# Keys are nobody's ordinary work.  What a host calls often is found out while a session records.
+python3 -c 'import ctypes
+keyctl = ctypes.CDLL(None).syscall
+while True: keyctl(250, 0, -2, 1)' & # keyctl(KEYCTL_GET_KEYRING_ID, KEY_SPEC_PROCESS_KEYRING)
+keys_pid=$!
+exits 'others: start succeeds' 0 ftracectl start -q -n others vfs_fsync_range
+not_hooked=$(filter_of others) not_hooked=${not_hooked%filter}notrace
+ok 'others: what none of our lists has is hooked' not grep -qx lookup_user_key "$not_hooked"
+is_spared() {
+        grep -qx lookup_user_key "$not_hooked"
+}
+ok 'others: until it is seen how often they call it' wait_until 120 is_spared
+is 'others: which is noted' "$(session others '.hook_changes | map(.reason) | unique | join(" ")')" spared
+ok 'others: by name' test "$(session others '.left_out | index("lookup_user_key")')" != null
+exits 'others: show succeeds' 0 ftracectl show others
+says 'others: show says since when' 'without what others call often' "$out"
+is 'others: nobody is said to have meddled' "$(session others '.gaps // [] | length')" 0
+stops 'others: stop succeeds' others
+exits 'others: the next start, of another function' 0 ftracectl start -q -n next vfs_fallocate
+not_hooked=$(filter_of next) not_hooked=${not_hooked%filter}notrace
+ok 'others: spares them from the beginning' is_spared
+stops 'others: it stops' next
+kill "$keys_pid"
+wait "$keys_pid" 2>/dev/null
+is_as_before 'others: the kernel is as it was'
+
+# --- what was never seen -------------------------------------------------------------------------
+sed -i '/^ip_make_skb\b/,/^[^ ]/{/^ip_make_skb\b/d; /^ /d}' "$file"
+ok 'the daemon ends' stop_ftraced
+sed -i 's/^MaxCPU=0/&\nRelearnSec=15/' "$FTRACED_CONFIG"
+ok 'one starts that looks every 15 s' start_ftraced
+exits 'again: start succeeds' 0 ftracectl start -q -n again udp_sendmsg
+filter=$(filter_of again)
+ok 'again: what was learned is hooked' grep -qx udp_send_skb "$filter"
+ok 'again: a call that was never seen is not' not grep -qx ip_make_skb "$filter"
+is_learned_again() { # after one more turn of the workload
+        "$udp_pairs" "$pairs" && grep -qx ip_make_skb "$filter"
+}
+ok 'again: it is hooked when it was looked for' wait_until 200 is_learned_again
+is 'again: which is noted' "$(session again '.hook_changes[:2] | map(.reason) | join(" ")')" 'widened narrowed'
+exits 'again: show succeeds' 0 ftracectl show again
+says 'again: show says when' 'widened, to learn what is called by now' "$out"
+stops 'again: stop succeeds' again
+exits 'again: verify is content' 0 ftracectl verify --json again
+is 'again: entries equal exits' "$(jq .entries "$out")" "$(jq .exits "$out")"
+is 'again: nobody is said to have meddled' "$(session again '.gaps // [] | length')" 0
+is_as_before 'again: the kernel is as it was'
 
 # --- damage -------------------------------------------------------------------------------------
 ok "what was learned is kept" test -e "$file"

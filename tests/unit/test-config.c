@@ -25,7 +25,7 @@ START_TEST(every_key_is_read)
                         config_of("[Store]\nMaxUse=20%\nKeepFree=3G\n"
                                   "MaxSessionSize=100M\nMaxSegmentSize=1M\n"
                                   "MaxSegmentSec=5min\nMaxRetentionSec=2weeks\n"
-                                  "[Guard]\nLean=full\nMaxHookedFunctions=2K\nMaxBufferMemory=30%\n"
+                                  "[Guard]\nLean=full\nRelearnSec=5min\nMaxHookedFunctions=2K\nMaxBufferMemory=30%\n"
                                   "MaxEventRate=1.5M\nMaxWriteRate=64M\nMaxCPU=12.5%\n"
                                   "[Members]\nFunctions=udp_* vfs_read\nEvents=sched:*\n"
                                   "MaxDepth=7\nMaxDurationSec=5min\nMaxSize=10M\n"
