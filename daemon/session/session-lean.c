@@ -244,7 +244,7 @@ int session_lean_begin(SessionLean *l) {
                 r = set_widen_timer(l);
         if (r >= 0 && can_watch(m) && !l->watch.source && !l->bystanders) {
                 l->watch.us = WATCH_US;
-                r = set_watch_timer(l);
+                r = set_timer(l, &l->watch, on_watch, WATCH_FACTOR); /* its state changes in a moment */
         }
         return r;
 }
