@@ -1,11 +1,13 @@
 # daemon/: the only privileged code; moves pages, never interprets them.
 # The library is for the unit tests: all but main.
 noinst_LIBRARIES += %D%/libdaemon.a
-BUILT_SOURCES += %D%/lean/ordinary-names.h
-CLEANFILES += %D%/lean/ordinary-names.h
-EXTRA_DIST += %D%/lean/ordinary-functions
+BUILT_SOURCES += %D%/lean/ordinary-names.h %D%/lean/first-guess-names.h
+CLEANFILES += %D%/lean/ordinary-names.h %D%/lean/first-guess-names.h
+EXTRA_DIST += %D%/lean/ordinary-functions %D%/lean/first-guess-functions
 %D%/lean/ordinary-names.h: %D%/lean/ordinary-functions
 	$(AM_V_GEN)mkdir -p %D%/lean && sed -E 's/ udp$$/, UDP/; s/ tcp/, TCP/; s/TCP, UDP/TCP | UDP/; s/^([^,]*)/"\1"/; s/.*/{ & },/' $< >$@
+%D%/lean/first-guess-names.h: %D%/lean/first-guess-functions
+	$(AM_V_GEN)mkdir -p %D%/lean && sed 's/.*/        "&",/' $< >$@
 %C%_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(TRACEFS_CFLAGS) $(SYSTEMD_CFLAGS) $(JANSSON_CFLAGS) $(XXHASH_CFLAGS) -pthread
 %C%_libdaemon_a_SOURCES = \
 	%D%/server/address.c \
@@ -56,6 +58,8 @@ EXTRA_DIST += %D%/lean/ordinary-functions
 	%D%/instances/event-set.h \
 	%D%/process/fdstore.c \
 	%D%/process/fdstore.h \
+	%D%/lean/first-guess.c \
+	%D%/lean/first-guess.h \
 	%D%/admission/functions-expand.c \
 	%D%/admission/functions.c \
 	%D%/admission/functions.h \

@@ -14,6 +14,7 @@
 #include "base/name.h"
 #include "base/now.h"
 #include "daemon/admission/admission.h"
+#include "daemon/lean/first-guess.h"
 #include "daemon/lean/lean.h"
 #include "daemon/lean/ordinary.h"
 
@@ -258,6 +259,25 @@ static int choose_nearly_all(LeanChoice *ret, const LeanQuestion *q, const LeanC
         return explain(warnings, known, q->roots, ret, q->is_being_learned);
 }
 
+/* 1: it is one. */
+static int choose_guess(LeanChoice *ret, const LeanQuestion *q, Strv *warnings) {
+        char number[UNIT_TEXT_MAX];
+        int r;
+
+        if (!q->is_profile || q->is_wide || q->spec->lean != LEAN_AUTO)
+                return 0;
+        r = first_guess_find(q->functions, q->roots, &ret->hooks.names);
+        if (r < 0 || ret->hooks.names.n == 0)
+                return r;
+        r = strv_addf(warnings,
+                      "what this profile calls here is not known yet; the %s functions that it "
+                      "called elsewhere are hooked, and nearly all others in a moment",
+                      format_count(number, ret->hooks.names.n));
+        if (r >= 0)
+                r = finish(ret, q);
+        return r < 0 ? r : 1;
+}
+
 /* What they cost the reference workload was not measured: then those that are known to be called by everybody stay
  * out, and those that others were seen to call while they were hooked. */
 static int select_by_name(const LeanCache *c, const LeanQuestion *q, Strv *ret_names,
@@ -305,8 +325,10 @@ int lean_choose(LeanChoice *ret, const LeanQuestion *q, Strv *warnings, Refusal 
                         r = 0;
                 else if (r == 1 && !q->is_wide)
                         r = choose_learned(&choice, q, &known);
-                else if (r >= 0)
-                        r = choose_nearly_all(&choice, q, &known, warnings);
+                else if (r >= 0) {
+                        r = known.n == 0 ? choose_guess(&choice, q, warnings) : 0;
+                        r = r == 0 ? choose_nearly_all(&choice, q, &known, warnings) : MIN(r, 0);
+                }
         }
         if (r == 0)
                 *ret = TAKE(choice, (LeanChoice){});

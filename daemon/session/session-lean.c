@@ -18,6 +18,7 @@
 #include "store/trace-clock.h"
 
 #define LEARN_US (5 * USEC_PER_SEC)
+#define GUESS_US LEARN_US /* as long as what is hooked was not learned here */
 #define WATCH_US USEC_PER_SEC /* the first time */
 #define WATCH_FACTOR 8        /* ... and how much later each time */
 #define MAX_US (UINT64_C(3600) * USEC_PER_SEC)
@@ -220,11 +221,11 @@ static int on_widen(sd_event_source *source, uint64_t usec, void *userdata) {
 
 static int set_widen_timer(SessionLean *l) {
         const SessionMeta *m = l->config.meta;
+        uint64_t us = m->learned_ns == 0 ? GUESS_US : l->config.widen_us;
 
-        if (m->spec.lean != LEAN_AUTO || !lean_asks(&m->spec) || m->n_hooked == 0 ||
-            l->config.widen_us == 0)
+        if (m->spec.lean != LEAN_AUTO || !lean_asks(&m->spec) || m->n_hooked == 0 || us == 0)
                 return 0;
-        l->widen.us = l->config.widen_us;
+        l->widen.us = us;
         return set_timer(l, &l->widen, on_widen, 1);
 }
 

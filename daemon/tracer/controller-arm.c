@@ -312,6 +312,7 @@ int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, Admission 
         LeanQuestion q = controller_lean_question(c, &m->spec, &a->roots, &a->notrace);
         int r;
 
+        q.is_profile = m->profile != NULL;
         q.is_being_learned = controller_is_learning_of(c, &m->spec, &a->roots);
         background_leave();
         r = lean_choose(&a->lean, &q, &a->warnings, refusal);

@@ -118,6 +118,7 @@ int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, bool is_wide) {
         background_settle(c->background);
         r = functions_load(&c->functions, &c->fs);
         q.is_wide = is_wide;
+        q.is_profile = m->profile && m->n_hooked > 0;
         if (r >= 0)
                 r = lean_choose(&choice, &q, &warnings, &refusal);
         if (r != 0)

@@ -1068,6 +1068,76 @@ def attributes(n, counting):
                 f.read(32)
 
 
+@part(200)
+def unix_as_files(n, counting):
+    """Sockets that are read and written like files, and several messages at a time."""
+    a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    with counting():
+        for _ in range(n):
+            os.write(a.fileno(), b"x" * 16)
+            os.read(b.fileno(), 64)
+            os.writev(b.fileno(), [b"x" * 16, b"y" * 16])
+            os.readv(a.fileno(), [bytearray(16), bytearray(16)])
+            a.sendmsg([b"x" * 16])
+            b.recvmsg(64)
+            a.send(b"x" * 16)
+            b.recv_into(bytearray(64))
+            fcntl.ioctl(b, 0x541b, b"\0" * 4)  # FIONREAD
+            b.setblocking(False)
+            b.setblocking(True)
+    a.close()
+    b.close()
+
+
+@part(100)
+def more_calls(n, counting):
+    """What programs ask for now and then."""
+    os.mkfifo("/dev/shm/fifo")
+    fifo = os.open("/dev/shm/fifo", os.O_RDWR)
+    f = os.open("/dev/shm/more", os.O_RDWR | os.O_CREAT)
+    os.ftruncate(f, 10 * PAGE_BYTES)
+    m = mmap.mmap(f, 8 * PAGE_BYTES)
+    at = ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(m)))
+    some = ctypes.create_string_buffer(1024)
+    later = struct.pack("qq", 0, 50000)
+    with counting():
+        for _ in range(n):
+            os.write(fifo, b"x")
+            os.read(fifo, 1)
+            os.posix_fadvise(f, 0, 0, os.POSIX_FADV_WILLNEED)
+            os.preadv(f, [bytearray(10)], 0)
+            os.pwritev(f, [b"x"], 5)
+            libc.syscall(277, f, ctypes.c_long(0), ctypes.c_long(4096), 2)  # sync_file_range
+            libc.syscall(187, f, ctypes.c_long(0), 4096)                    # readahead
+            libc.syscall(26, at, ctypes.c_long(4096), 4)                    # msync
+            libc.syscall(230, 1, 0, later, None)                            # clock_nanosleep
+            libc.syscall(302, 0, 7, None, some)                             # prlimit64
+            libc.syscall(315, 0, some, 48, 0)                               # sched_getattr
+            libc.syscall(131, None, some)                                   # sigaltstack
+            libc.syscall(234, os.getpid(), threading.get_native_id(), 0)    # tgkill
+            libc.syscall(125, struct.pack("Ii", 0x20080522, 0), some)       # capget
+            libc.syscall(239, some, None, 0, None, 0)                       # get_mempolicy
+            libc.syscall(229, 1, some)                                      # clock_getres
+            libc.syscall(160, 4, struct.pack("QQ", 0, 2**64 - 1))           # setrlimit
+            libc.syscall(99, some)                                          # sysinfo
+            libc.syscall(122, 0)                                            # setfsuid
+            libc.syscall(204, 0, 128, some)                                 # sched_getaffinity
+            libc.syscall(436, 1000, 2000, 0)                                # close_range
+            libc.syscall(103, 3, some, 10)                                  # syslog
+            os.fchmod(f, 0o600)
+            os.truncate("/dev/shm/more", 10 * PAGE_BYTES)
+            os.fsync(f)
+            os.close(os.dup(f))
+            os.close(os.dup2(f, 900))
+            os.get_blocking(f)
+            os.chdir("/")
+    m = at = None
+    os.close(fifo)
+    os.close(f)
+    os.unlink("/dev/shm/fifo")
+    os.unlink("/dev/shm/more")
+
+
 @part(150)
 def netlink(n, counting):
     """What ip(8), the resolver and udev ask and hear."""

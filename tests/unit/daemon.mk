@@ -134,11 +134,14 @@ unit_tests += %D%/test-filters
 %C%_test_filters_CFLAGS  = $(daemon_test_cflags)
 %C%_test_filters_LDFLAGS = $(%C%_test_controller_LDFLAGS)
 %C%_test_filters_LDADD   = $(daemon_test_libs)
-unit_tests += %D%/test-lean %D%/test-hook-cost %D%/test-call-rates %D%/test-ordinary
+unit_tests += %D%/test-lean %D%/test-hook-cost %D%/test-call-rates %D%/test-ordinary \
+	%D%/test-first-guess
 %C%_test_call_rates_CFLAGS = $(daemon_test_cflags)
 %C%_test_call_rates_LDADD  = $(daemon_test_libs)
 %C%_test_ordinary_CFLAGS   = $(daemon_test_cflags)
 %C%_test_ordinary_LDADD    = $(daemon_test_libs)
+%C%_test_first_guess_CFLAGS = $(daemon_test_cflags)
+%C%_test_first_guess_LDADD  = $(daemon_test_libs)
 %C%_test_lean_CFLAGS = $(daemon_test_cflags)
 %C%_test_lean_LDADD  = $(daemon_test_libs)
 %C%_test_hook_cost_CFLAGS = $(daemon_test_cflags)
