@@ -12,7 +12,7 @@ report() { # DESCRIPTION WHAT-IS-BAD
         n=$((n + 1))
         [[ -z $2 ]] || echo -n 'not '
         echo "ok $n - $1"
-        [[ -z $2 ]] || sed 's/^/# /' <<<"$2"
+        [[ -z $2 ]] || echo "# $2"
 }
 for ring in system:sh root:sh unit:c fuzz:c; do
         dir=tests/${ring%:*} bad=

@@ -172,6 +172,17 @@ kill "$keys_pid"
 wait "$keys_pid" 2>/dev/null
 is_as_before 'others: the kernel is as it was'
 
+# --- a death meanwhile ---------------------------------------------------------------------------
+look=$tracefs/instances/ftraced.weigh
+exits 'death: start succeeds' 0 ftracectl start -q -n death vfs_fallocate
+ok 'death: others are looked at' wait_until 120 test -d "$look"
+inode=$(stat -c %i "$look")
+kill_ftraced
+ok 'death: the next daemon starts' start_ftraced
+ok 'death: and has removed what that look needed' test "$(stat -c %i "$look" 2>/dev/null)" != "$inode"
+stops 'death: stop succeeds' death
+is_as_before 'death: the kernel is as it was'
+
 # --- what was never seen -------------------------------------------------------------------------
 sed -i '/^ip_make_skb\b/,/^[^ ]/{/^ip_make_skb\b/d; /^ /d}' "$file"
 ok 'the daemon ends' stop_ftraced
