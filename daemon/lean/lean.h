@@ -26,7 +26,7 @@ typedef struct LeanChoice {
         Hooks not_hooked;           /* ... but these */
         uint32_t n_ordinary;        /* of them, because ordinary work calls them */
         Strv left_out, left_out_in; /* as in SessionMeta: of those, the ones that this host calls */
-        uint64_t learned_ns;        /* when, on the real time clock; 0 with hooks: a guess, to be widened soon */
+        uint64_t learned_ns;        /* when, on the real time clock; 0: hooks are a guess */
         uint64_t learned_calls;     /* of the roots, from which */
         bool learns;                /* what is seen is to be learned */
 } LeanChoice;
@@ -40,7 +40,7 @@ typedef struct LeanQuestion {
         const Functions *functions;
         const Spec *spec;
         const Strv *roots, *notrace; /* sorted; what is left out with all below it */
-        bool is_profile;             /* that the roots are of: those that are shipped are known to call something */
+        bool is_profile;             /* a profile names the roots */
         bool is_being_learned;       /* what the roots call, from another session, at this moment */
         bool is_wide; /* although it is known what they call, to see whether they call more by now */
 } LeanQuestion;

@@ -14,7 +14,7 @@ enum { TCP = 1 << 0, UDP = 1 << 1, ALL_KINDS = TCP | UDP };
 
 static const struct Ordinary {
         const char *name;
-        unsigned kinds; /* 0: all sorts of work call it */
+        unsigned kinds; /* 0: any work calls it */
 } ordinary[] = {
 #include "daemon/lean/ordinary-names.h"
 };

@@ -18,7 +18,7 @@
 #include "store/trace-clock.h"
 
 #define LEARN_US (5 * USEC_PER_SEC)
-#define GUESS_US LEARN_US /* as long as what is hooked was not learned here */
+#define GUESS_US LEARN_US     /* as long as what is hooked was not learned here */
 #define WATCH_US USEC_PER_SEC /* the first time */
 #define WATCH_FACTOR 8        /* ... and how much later each time */
 #define MAX_US (UINT64_C(3600) * USEC_PER_SEC)
@@ -245,7 +245,8 @@ int session_lean_begin(SessionLean *l) {
                 r = set_widen_timer(l);
         if (r >= 0 && can_watch(m) && !l->watch.source && !l->bystanders) {
                 l->watch.us = WATCH_US;
-                r = set_timer(l, &l->watch, on_watch, WATCH_FACTOR); /* its state changes in a moment */
+                /* Its state changes in a moment: it is not set_watch_timer() that sets it. */
+                r = set_timer(l, &l->watch, on_watch, WATCH_FACTOR);
         }
         return r;
 }

@@ -33,7 +33,7 @@ typedef struct SessionLeanConfig {
         const SessionDir *dir;
         const SessionMeta *meta;
         Tracer *tracer;
-        uint64_t widen_us; /* RelearnSec=; 0: never */
+        uint64_t widen_us;                                 /* RelearnSec=; 0: never */
         void (*rehook)(HookReason reason, void *userdata); /* a task: while it records */
         void (*changed)(
                 void *userdata); /* a learning pass is over: starts may have waited for it */

@@ -421,18 +421,19 @@ static int session_make_hooks(Session *s) {
 static int session_make_lean(Session *s) {
         const Limits *limits = s->context->limits;
 
-        return session_lean_new(&s->lean, &(SessionLeanConfig){
-                                                  .event = s->context->event,
-                                                  .background = s->context->background,
-                                                  .controller = s->context->controller,
-                                                  .dir = s->dir,
-                                                  .meta = s->meta,
-                                                  .tracer = s->tracer,
-                                                  .widen_us = limits ? limits->relearn_ns / NSEC_PER_USEC : 0,
-                                                  .rehook = session_on_rehook,
-                                                  .changed = session_tell,
-                                                  .userdata = s,
-                                          });
+        return session_lean_new(&s->lean,
+                                &(SessionLeanConfig){
+                                        .event = s->context->event,
+                                        .background = s->context->background,
+                                        .controller = s->context->controller,
+                                        .dir = s->dir,
+                                        .meta = s->meta,
+                                        .tracer = s->tracer,
+                                        .widen_us = limits ? limits->relearn_ns / NSEC_PER_USEC : 0,
+                                        .rehook = session_on_rehook,
+                                        .changed = session_tell,
+                                        .userdata = s,
+                                });
 }
 
 int session_make_parts(Session *s, const ClockTuple *now, uint64_t symbols_ns) {

@@ -106,7 +106,7 @@ typedef struct Watch {
         unsigned n_ours;     /* of them the daemon itself, at most */
         bool is_written;     /* since the last look */
         bool is_changed;     /* it does not say what it should */
-        bool is_unread;      /* what it said at the beginning is read by the first look: it is long */
+        bool is_unread;      /* the first look reads what is wanted, which is long */
 } Watch;
 
 struct Tamper {

@@ -18,8 +18,8 @@ static char *find_hot(const CallRates *r, uint64_t budget_ppm, const char *root)
         _cleanup_strv_ Strv keep = {}, hot = {}, words = {};
 
         ck_assert_int_eq(strv_add(&keep, root), 0);
-        ck_assert_int_eq(
-                call_rates_find_hot(r, WINDOW_NS, HOOK_NS, budget_ppm, &keep, &hot, &ppm), 0);
+        ck_assert_int_eq(call_rates_find_hot(r, WINDOW_NS, HOOK_NS, budget_ppm, &keep, &hot, &ppm),
+                         0);
         for (size_t i = 0; i < hot.n; i++)
                 ck_assert_int_eq(strv_addf(&words, "%s=%u", hot.items[i], ppm[i]), 0);
         return strv_join(&words, " ");
@@ -40,7 +40,8 @@ END_TEST
 
 START_TEST(what_is_no_answer_is_refused)
         {
-                static const char *const texts[] = { "kfree\n", "kfree 1 2\n", "kfree -1\n", "kfree 1" };
+                static const char *const texts[] = { "kfree\n", "kfree 1 2\n", "kfree -1\n",
+                                                     "kfree 1" };
 
                 for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
                         CallRates r;
@@ -108,6 +109,6 @@ START_TEST(of_nothing_nothing_is_hot)
         }
 END_TEST
 
-UNIT_MAIN("call-rates", answers_are_sorted_and_what_has_one_name_is_one, what_is_no_answer_is_refused,
-          what_was_called_below_the_roots_is_not_others, the_worst_go_until_the_rest_fits,
-          roots_are_never_hot, of_nothing_nothing_is_hot)
+UNIT_MAIN("call-rates", answers_are_sorted_and_what_has_one_name_is_one,
+          what_is_no_answer_is_refused, what_was_called_below_the_roots_is_not_others,
+          the_worst_go_until_the_rest_fits, roots_are_never_hot, of_nothing_nothing_is_hot)

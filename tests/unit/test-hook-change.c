@@ -12,7 +12,8 @@ START_TEST(of_too_many_the_oldest_go)
 
                 for (uint64_t i = 0; i < HOOK_CHANGES_MAX + 3; i++)
                         ck_assert_int_eq(
-                                hook_changes_add(&h, &(HookChange){ .trace_ns = i, .reason = HOOK_SPARED }),
+                                hook_changes_add(
+                                        &h, &(HookChange){ .trace_ns = i, .reason = HOOK_SPARED }),
                                 0);
                 ck_assert_uint_eq(h.n, HOOK_CHANGES_MAX);
                 ck_assert_uint_eq(h.items[0].trace_ns, 3);

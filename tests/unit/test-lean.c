@@ -431,8 +431,8 @@ START_TEST(without_weights_the_ordinary_and_the_hot_are_left_out)
                         ck_assert_int_eq(choose(&choice, &s, &f, cases[i].lean, &warnings), 0);
                         check_names(&choice.hooks.names, cases[i].hooks);
                         check_names(&choice.left_out, cases[i].left_out);
-                        ck_assert_int_eq(
-                                lean_learn_hot(s.fd, s.fd, &f, &roots, "6.12", &hot, ppm), 0);
+                        ck_assert_int_eq(lean_learn_hot(s.fd, s.fd, &f, &roots, "6.12", &hot, ppm),
+                                         0);
                 }
                 ck_assert_uint_eq(warnings.n, 0);
         }

@@ -31,8 +31,7 @@ START_TEST(the_kind_of_work_that_is_traced_stays)
                 ck_assert_int_eq(file_replace(s.fd, "available_filter_functions", kernel_list,
                                               sizeof(kernel_list) - 1, 0600),
                                  0);
-                ck_assert_int_eq(
-                        functions_load(&f, &(Tracefs){ .fd = s.fd, .root_fd = s.fd }), 0);
+                ck_assert_int_eq(functions_load(&f, &(Tracefs){ .fd = s.fd, .root_fd = s.fd }), 0);
                 for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                         _cleanup_strv_ Strv roots = {}, found = {};
                         _cleanup_free_ char *text = NULL;

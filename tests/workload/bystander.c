@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Work that has nothing to do with what is traced, and how long it takes: bystander pipe|socket|sem|fork N
+ * Work that has nothing to do with what is traced, and how long it takes: bystander pipe|socket|tcp|sem|fork N
  * prints nanoseconds.  On one CPU, so that a clock that counts instructions counts its own.
  */
 
+#include <arpa/inet.h>
 #include <inttypes.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +60,27 @@ static int sockets(unsigned long n) {
         return ping_pong(n, there, back);
 }
 
+static int connect_pair(int ret[2]) {
+        struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+        int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+        socklen_t n = sizeof(a);
+
+        ret[1] = socket(AF_INET, SOCK_STREAM, 0);
+        if (fd < 0 || ret[1] < 0 || bind(fd, (struct sockaddr *) &a, n) < 0 || listen(fd, 1) < 0 ||
+            getsockname(fd, (struct sockaddr *) &a, &n) < 0 ||
+            connect(ret[1], (struct sockaddr *) &a, n) < 0)
+                return -1;
+        ret[0] = accept(fd, NULL, NULL);
+        close(fd);
+        return setsockopt(ret[1], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) < 0 ? -1 : ret[0];
+}
+
+static int connections(unsigned long n) {
+        int there[2], back[2];
+
+        return connect_pair(there) < 0 || connect_pair(back) < 0 ? -1 : ping_pong(n, there, back);
+}
+
 static int semaphores(unsigned long n) {
         struct sembuf up = { .sem_op = 1 }, down = { .sem_op = -1 };
         int id = semget(IPC_PRIVATE, 1, 0600), r = 0;
@@ -86,10 +109,8 @@ static const struct {
         const char *name;
         int (*work)(unsigned long n);
 } works[] = {
-        { "pipe", pipes },
-        { "socket", sockets },
-        { "sem", semaphores },
-        { "fork", fork_loop },
+        { "pipe", pipes },     { "socket", sockets }, { "tcp", connections },
+        { "sem", semaphores }, { "fork", fork_loop },
 };
 
 int main(int argc, char *argv[]) {
@@ -101,7 +122,7 @@ int main(int argc, char *argv[]) {
         while (argc == 3 && i < n_works && strcmp(argv[1], works[i].name) != 0)
                 i++;
         if (n == 0 || i == n_works) {
-                fprintf(stderr, "usage: bystander pipe|socket|sem|fork N\n");
+                fprintf(stderr, "usage: bystander pipe|socket|tcp|sem|fork N\n");
                 return 2;
         }
         CPU_ZERO(&one);
