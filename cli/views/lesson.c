@@ -6,6 +6,7 @@
  * added: it was called, or would have been.
  */
 
+#include "analyze/role.h"
 #include "base/grow.h"
 #include "base/name.h"
 #include "calls/name-set.h"
@@ -66,15 +67,22 @@ static bool get_name(const Function *f, char ret[static FUNCTION_NAME_MAX + 1]) 
         return function_name_is_valid(ret) && (ret[0] < '0' || ret[0] > '9');
 }
 
+/* Interrupts come between a root's calls, too, and are no roots if anything else is (linux 6.1, of which a function
+ * of theirs may be as far outside as the root). */
 static int add_outermost(Lesson *l) {
         char name[FUNCTION_NAME_MAX + 1];
         int32_t depth = INT32_MAX;
+        bool has_others = false;
         int r = 0;
 
         for (size_t i = 0; i < l->n_seen; i++)
                 depth = MIN(depth, l->seen[i].outermost);
+        for (size_t i = 0; i < l->n_seen; i++)
+                has_others |= l->seen[i].outermost == depth &&
+                              role_of(l->seen[i].function) != ROLE_IRQ;
         for (size_t i = 0; r >= 0 && depth < INT32_MAX && i < l->n_seen; i++)
-                if (l->seen[i].outermost == depth && get_name(l->seen[i].function, name))
+                if (l->seen[i].outermost == depth && get_name(l->seen[i].function, name) &&
+                    !(has_others && role_of(l->seen[i].function) == ROLE_IRQ))
                         r = strv_add(&l->roots, name);
         return r;
 }
