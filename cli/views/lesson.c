@@ -78,8 +78,8 @@ static int add_outermost(Lesson *l) {
         for (size_t i = 0; i < l->n_seen; i++)
                 depth = MIN(depth, l->seen[i].outermost);
         for (size_t i = 0; i < l->n_seen; i++)
-                has_others |= l->seen[i].outermost == depth &&
-                              role_of(l->seen[i].function) != ROLE_IRQ;
+                has_others |=
+                        l->seen[i].outermost == depth && role_of(l->seen[i].function) != ROLE_IRQ;
         for (size_t i = 0; r >= 0 && depth < INT32_MAX && i < l->n_seen; i++)
                 if (l->seen[i].outermost == depth && get_name(l->seen[i].function, name) &&
                     !(has_others && role_of(l->seen[i].function) == ROLE_IRQ))
