@@ -93,7 +93,9 @@ is_as_before 'again: the kernel is as it was'
 rm -f "$store"/lean/*
 mkdir -p "$work/root/usr/lib/ftraced/profiles.d"
 cp "$top_srcdir/systemd/profiles.d/udp-send.conf" "$work/root/usr/lib/ftraced/profiles.d"
-exits 'profile: start succeeds' 0 ftracectl --root "$work/root" start -q -n guess --profile udp-send
+ok 'profile: the daemon ends' stop_ftraced
+ok 'profile: one starts that has it' start_ftraced --config-root="$work/root"
+exits 'profile: start succeeds' 0 ftracectl start -q -n guess --profile udp-send
 filter=$(filter_of guess)
 ok 'profile: what it called elsewhere is hooked' grep -qx udp_send_skb "$filter"
 is 'profile: which is said' "$(session guess '.warnings | map(select(test("called elsewhere are hooked"))) | length')" 1
