@@ -116,7 +116,6 @@ struct Tamper {
         sd_event_source *looking;  /* deferred */
         sd_event_source *settling; /* the end of a burst */
         uint64_t n_own_closes; /* of set_graph_function, by the daemon, that are accounted for */
-        bool is_new;           /* nobody has looked yet */
         bool is_unsettled;     /* a burst goes on */
         bool holds_hooks;      /* the files of HOOKS are being written by the daemon */
         bool is_unsure;        /* set_graph_function could not be told */
@@ -331,19 +330,9 @@ static int set_settling(Tamper *t) {
         return r < 0 ? r : sd_event_source_set_enabled(t->settling, SD_EVENT_ONESHOT);
 }
 
-static int on_look(sd_event_source *source, void *userdata) {
-        Tamper *t = userdata;
-
-        for (size_t i = 0; i < t->n_watches; i++)
-                look_at(&t->watches[i]);
-        return 0;
-}
-
 static int on_settled(sd_event_source *source, uint64_t usec, void *userdata) {
         Tamper *t = userdata;
 
-        if (TAKE(t->is_new, false))
-                (void) on_look(NULL, t);
         tamper_settle(t);
         return t->is_unsure ? set_settling(t) : 0; /* while the daemon is writing it */
 }
@@ -352,6 +341,14 @@ void tamper_excuse(Tamper *t, const char *file, unsigned n_closes) {
         for (size_t i = 0; i < t->n_watches; i++)
                 if (streq(t->watches[i].file->name, file))
                         t->watches[i].n_ours += n_closes;
+}
+
+static int on_look(sd_event_source *source, void *userdata) {
+        Tamper *t = userdata;
+
+        for (size_t i = 0; i < t->n_watches; i++)
+                look_at(&t->watches[i]);
+        return 0;
 }
 
 static int on_write(sd_event_source *source, const struct inotify_event *event, void *userdata) {
@@ -514,10 +511,8 @@ int tamper_new(Tamper **ret, const TamperConfig *config) {
                 else
                         r = add_watch(t, &files[i], files[i].name, GAP_ALL_CPUS);
         }
-        /* It may have been changed while nobody watched; who started the session does not wait for that look. */
-        t->is_new = true;
-        if (r >= 0)
-                r = set_settling(t);
+        if (r >= 0) /* it may have been changed while nobody watched */
+                r = sd_event_source_set_enabled(t->looking, SD_EVENT_ONESHOT);
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(t);
