@@ -379,6 +379,10 @@ buffer_of() { # NAME
         echo "$tracefs${instance:+/instances/$instance}"
 }
 
+filter_of() { # NAME: the file that says what is hooked for it
+        echo "$(buffer_of "$1")/set_ftrace_filter"
+}
+
 # What the kernel counts as lost on one CPU: overrun + commit overrun + dropped events.
 kernel_lost() { # BUFFER CPU
         awk -F': ' '$1 == "overrun" || $1 == "commit overrun" || $1 == "dropped events" { n += $2 }

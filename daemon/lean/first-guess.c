@@ -30,7 +30,6 @@ int first_guess_find(const Functions *f, const Strv *roots, Strv *ret) {
         _cleanup_strv_ Strv ordinary = {}, found = {};
         int r = ordinary_find(f, roots, &ordinary);
 
-        strv_sort_unique(&ordinary);
         for (size_t i = 0; r >= 0 && i < roots->n; i++) {
                 size_t at = find_root(roots->items[i]);
 

@@ -9,14 +9,6 @@
 require_kernel
 pairs=100
 
-filter_of() { # NAME: the file that says what is hooked for it
-        if has_instances; then
-                echo "$tracefs/instances/ftraced-$1/set_ftrace_filter"
-        else
-                echo "$tracefs/set_ftrace_filter"
-        fi
-}
-
 learned() {
         grep -ls '^roots udp' "$store"/lean/*
 }
