@@ -225,7 +225,7 @@ static int method_describe(ServerCall *call, json_t *parameters, Refusal *refusa
         r = methods_find_session(userdata, parameters, &session, refusal);
         if (r != 0)
                 return r;
-        return parameter_reply(call, "session", session_to_json(session));
+        return parameter_reply(call, "session", session_explain(session));
 }
 
 static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
@@ -251,7 +251,7 @@ static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, v
         if (store_symbols_fd(m->store) >= 0)
                 symbols_fd =
                         openat(store_symbols_fd(m->store), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        json = session_to_json(session);
+        json = session_explain(session);
         if (!json)
                 return -ENOMEM;
         reply = json_pack("{s:o, s:i}", "session", json, "directory", 0);

@@ -209,12 +209,9 @@ static json_t *session_cost(const Session *s) {
                          (json_int_t) rotation_look_at_segments(s->rotation).n);
 }
 
-json_t *session_to_json(Session *s) {
+static json_t *to_json(Session *s) {
         json_t *o, *cost;
 
-        session_refresh(s);
-        if (s->health)
-                session_look_at_silence(s);
         o = session_meta_to_json(session_meta(s));
         cost = session_cost(s);
         if (o && (json_object_set_new(o, "disk_bytes",
@@ -225,6 +222,20 @@ json_t *session_to_json(Session *s) {
         }
         json_decref(cost);
         return o;
+}
+
+json_t *session_to_json(Session *s) {
+        session_refresh(s);
+        if (s->health)
+                free(TAKE_PTR(s->meta->silence));
+        return to_json(s);
+}
+
+json_t *session_explain(Session *s) {
+        session_refresh(s);
+        if (s->health)
+                session_look_at_silence(s);
+        return to_json(s);
 }
 
 const char *session_name(const Session *s) {
