@@ -349,8 +349,7 @@ static int daemon_make_sessions(Daemon *d) {
                         &d->settings.limits, d->config.config_root);
         if (r < 0)
                 return log_error_errno(r, "Cannot set up the methods: %m");
-        sessions_set_handler(d->sessions, daemon_on_session, d);
-        sessions_set_known(d->sessions, daemon_on_known, d);
+        sessions_set_handlers(d->sessions, daemon_on_session, daemon_on_known, d);
         return 0;
 }
 
@@ -555,7 +554,7 @@ static int daemon_drop_privileges(Daemon *d) {
         (void) privilege_raise_descriptors();
         if (geteuid() != 0 || fd < 0 || fstatfs(fd, &st) < 0 || st.f_type != TRACEFS_MAGIC)
                 return 0;
-        r = privilege_drop();
+        r = privilege_drop(true);
         return r < 0 ? log_error_errno(r, "Cannot give up privileges: %m") : 0;
 }
 

@@ -125,7 +125,6 @@ EXTRA_DIST += %D%/lean/ordinary-functions %D%/lean/first-guess-functions
 	%D%/api/methods-private.h \
 	%D%/api/methods-start.c \
 	%D%/api/methods-trigger.c \
-	%D%/api/methods-trigger.h \
 	%D%/api/methods-upkeep.c \
 	%D%/api/methods.c \
 	%D%/api/methods.h \
@@ -135,8 +134,6 @@ EXTRA_DIST += %D%/lean/ordinary-functions %D%/lean/first-guess-functions
 	%D%/admission/override.h \
 	%D%/own-store.c \
 	%D%/own-store.h \
-	%D%/api/parameter.c \
-	%D%/api/parameter.h \
 	%D%/server/peer.c \
 	%D%/server/peer.h \
 	%D%/record/pipe-marks.c \
@@ -233,8 +230,6 @@ EXTRA_DIST += %D%/lean/ordinary-functions %D%/lean/first-guess-functions
 	%D%/api/start-queue.h \
 	%D%/instances/stopwatch.c \
 	%D%/instances/stopwatch.h \
-	%D%/admission/suggest.c \
-	%D%/admission/suggest.h \
 	%D%/symbols/symbol-watch.c \
 	%D%/symbols/symbol-watch.h \
 	%D%/record/syncer.c \

@@ -98,6 +98,14 @@ static int parse_arguments(int argc, char *argv[]) {
                 { "version", no_argument, NULL, ARG_VERSION },
                 {},
         };
+        /* Of the options that are taken as they are. */
+        static const char **const strings[] = {
+                [ARG_STORE] = &arg_config.store,
+                [ARG_SOCKET] = &arg_config.socket,
+                [ARG_TRACEFS] = &arg_config.tracefs,
+                [ARG_CONFIG] = &arg_config.config_file,
+                [ARG_CONFIG_ROOT] = &arg_config.config_root,
+        };
         int c;
 
         arg_config.store = getenv("FTRACED_STORE") ?: DAEMON_STORE;
@@ -108,23 +116,15 @@ static int parse_arguments(int argc, char *argv[]) {
         while ((c = getopt_long(argc, argv, "hq", options, NULL)) >= 0)
                 switch (c) {
                 case ARG_STORE:
-                        arg_config.store = optarg;
-                        break;
                 case ARG_SOCKET:
-                        arg_config.socket = optarg;
-                        break;
                 case ARG_TRACEFS:
-                        arg_config.tracefs = optarg;
+                case ARG_CONFIG:
+                case ARG_CONFIG_ROOT:
+                        *strings[c] = optarg;
                         break;
                 case ARG_PRIVATE:
                         if (parse_private(optarg, &arg_config.private_fd) < 0)
                                 return ORIGIN(-EINVAL);
-                        break;
-                case ARG_CONFIG:
-                        arg_config.config_file = optarg;
-                        break;
-                case ARG_CONFIG_ROOT:
-                        arg_config.config_root = optarg;
                         break;
                 case ARG_CHECK_CONFIG:
                         arg_check_config = true;

@@ -14,6 +14,7 @@
 #include "base/cpu-list.h"
 #include "base/io.h"
 #include "base/name.h"
+#include "base/typo.h"
 #include "base/unit.h"
 #include "daemon/admission/admission.h"
 #include "daemon/admission/task-finder.h"
@@ -27,7 +28,7 @@ int refuse_no_function(const Functions *f, const char *name, Refusal *refusal) {
         json_t *suggestions;
         int r;
 
-        r = functions_suggest(f, name, &like);
+        r = typo_suggest(f->names, f->n, name, &like);
         if (r >= 0)
                 r = untraced_explain(&why, f->root_fd, name);
         if (r < 0)

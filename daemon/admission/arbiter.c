@@ -96,44 +96,38 @@ void arbiter_done(Arbiter *a) {
         *a = (Arbiter){};
 }
 
-int arbiter_own_roots(const Arbiter *a, const Claim *claim, Strv *ret) {
-        for (size_t i = 0; i < claim->roots.n; i++) {
-                bool shared = false;
-                int r;
+static bool is_shared(const Arbiter *a, const Claim *claim, const char *root) {
+        for (size_t i = 0; i < a->n; i++)
+                if (a->claims[i] != claim && strv_finds(&a->claims[i]->roots, root))
+                        return true;
+        return false;
+}
 
-                for (size_t k = 0; k < a->n && !shared; k++)
-                        shared = a->claims[k] != claim &&
-                                 strv_finds(&a->claims[k]->roots, claim->roots.items[i]);
-                if (shared)
-                        continue;
-                r = strv_add(ret, claim->roots.items[i]);
-                if (r < 0)
-                        return r;
-        }
-        return 0;
+int arbiter_own_roots(const Arbiter *a, const Claim *claim, Strv *ret) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < claim->roots.n; i++)
+                if (!is_shared(a, claim, claim->roots.items[i]))
+                        r = strv_add(ret, claim->roots.items[i]);
+        return r;
 }
 
 int arbiter_all_roots(const Arbiter *a, Strv *ret) {
-        for (size_t i = 0; i < a->n; i++)
-                for (size_t k = 0; k < a->claims[i]->roots.n; k++) {
-                        int r = strv_add(ret, a->claims[i]->roots.items[k]);
+        int r = 0;
 
-                        if (r < 0)
-                                return r;
-                }
-        strv_sort_unique(ret);
-        return 0;
+        for (size_t i = 0; i < a->n; i++)
+                for (size_t k = 0; r >= 0 && k < a->claims[i]->roots.n; k++)
+                        r = strv_add(ret, a->claims[i]->roots.items[k]);
+        if (r >= 0)
+                strv_sort_unique(ret);
+        return r;
 }
 
 int arbiter_neighbours(const Arbiter *a, const Claim *claim, Strv *ret) {
-        for (size_t i = 0; i < a->n; i++) {
-                int r;
+        int r = 0;
 
-                if (a->claims[i] == claim)
-                        continue;
-                r = strv_add(ret, a->claims[i]->session);
-                if (r < 0)
-                        return r;
-        }
-        return 0;
+        for (size_t i = 0; r >= 0 && i < a->n; i++)
+                if (a->claims[i] != claim)
+                        r = strv_add(ret, a->claims[i]->session);
+        return r;
 }

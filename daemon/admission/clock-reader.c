@@ -28,13 +28,9 @@ int clock_reader_find(const Tracefs *fs, const Functions *f, Strv *ret) {
         if (r < 0) /* a machine without the choice has none of these */
                 return 0;
         now[strcspn(now, "\n")] = 0;
-        for (size_t i = 0; i < ELEMENTSOF(readers); i++) {
-                if (!streq(now, readers[i].clock_source) ||
-                    !functions_contain(f, readers[i].function))
-                        continue;
-                r = strv_add(ret, readers[i].function);
-                if (r < 0)
-                        return r;
-        }
-        return 0;
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(readers); i++)
+                if (streq(now, readers[i].clock_source) &&
+                    functions_contain(f, readers[i].function))
+                        r = strv_add(ret, readers[i].function);
+        return r;
 }

@@ -108,6 +108,13 @@ typedef struct Expansion {
         uint64_t n_steps;
 } Expansion;
 
+static int expansion_init(Expansion *x, const Functions *f) {
+        *x = (Expansion){ .f = f, .n_words = f->n / WORD_BITS + 1 };
+        x->chosen = calloc(x->n_words, sizeof(*x->chosen));
+        x->with = calloc(x->n_words, sizeof(*x->with));
+        return x->chosen && x->with ? 0 : -ENOMEM;
+}
+
 static void expansion_done(Expansion *x) {
         free(x->chosen);
         free(x->with);
@@ -233,18 +240,13 @@ static bool are_many(const Strv *patterns) {
 
 int functions_expand(const Functions *f, const Strv *patterns, size_t max, Strv *ret,
                      size_t *ret_n) {
-        _cleanup_(expansion_done) Expansion x = { .f = f, .n_words = f->n / WORD_BITS + 1 };
-        int r;
+        _cleanup_(expansion_done) Expansion x;
+        int r = expansion_init(&x, f);
 
-        x.chosen = calloc(x.n_words, sizeof(*x.chosen));
-        x.with = calloc(x.n_words, sizeof(*x.with));
-        if (!x.chosen || !x.with)
-                return -ENOMEM;
-        if (are_many(patterns)) {
+        if (r >= 0 && are_many(patterns))
                 r = make_rows(&x);
-                if (r < 0)
-                        return r;
-        }
+        if (r < 0)
+                return r;
         for (size_t i = 0; i < patterns->n; i++) {
                 const char *pattern = patterns->items[i];
                 bool matches = function_pattern_is_glob(pattern) ? expand_glob(&x, pattern)
@@ -256,13 +258,10 @@ int functions_expand(const Functions *f, const Strv *patterns, size_t max, Strv 
                 return x.n_steps > STEPS_MAX ? FUNCTIONS_E_COSTLY : FUNCTIONS_E_NOTHING;
         }
         *ret_n = x.n;
-        for (size_t i = 0; x.n <= max && i < f->n; i++)
-                if (has_bit(x.chosen, i)) {
+        for (size_t i = 0; r >= 0 && x.n <= max && i < f->n; i++)
+                if (has_bit(x.chosen, i))
                         r = strv_add(ret, f->names[i]);
-                        if (r < 0)
-                                return r;
-                }
-        return 0;
+        return r;
 }
 
 /* --- fewer words ------------------------------------------------------------------------------ */
@@ -316,20 +315,19 @@ static size_t find_beginning(const Expansion *x, size_t i, size_t *ret_from, siz
 }
 
 static int add_words(const Expansion *x, uint64_t *left, Strv *ret) {
-        for (size_t i = 0; i < x->f->n; i++) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < x->f->n; i++) {
                 size_t n, from, to;
-                int r;
 
                 if (!has_bit(left, i))
                         continue;
                 n = find_beginning(x, i, &from, &to);
                 r = n > 0 ? strv_addf(ret, "%.*s*", (int) n, x->f->names[i])
                           : strv_add(ret, x->f->names[i]);
-                if (r < 0)
-                        return r;
                 clear_bits(left, n > 0 ? from : i, n > 0 ? to : i + 1);
         }
-        return 0;
+        return r;
 }
 
 /* x->with is what is left. */
@@ -348,15 +346,12 @@ static int shorten(Expansion *x, const Strv *names, const Strv *globs, Strv *ret
 }
 
 int functions_shorten(const Functions *f, const Strv *names, const Strv *globs, Strv *ret) {
-        _cleanup_(expansion_done) Expansion x = { .f = f, .n_words = f->n / WORD_BITS + 1 };
+        _cleanup_(expansion_done) Expansion x;
         _cleanup_strv_ Strv words = {};
-        int r;
+        int r = expansion_init(&x, f);
 
-        x.chosen = calloc(x.n_words, sizeof(*x.chosen));
-        x.with = calloc(x.n_words, sizeof(*x.with));
-        if (!x.chosen || !x.with)
-                return -ENOMEM;
-        r = shorten(&x, names, globs, &words);
+        if (r >= 0)
+                r = shorten(&x, names, globs, &words);
         if (r < 0)
                 return r;
         if (words.n + SHORTER_BY > names->n)

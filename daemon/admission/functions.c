@@ -17,7 +17,6 @@
 #include "base/name.h"
 #include "base/now.h"
 #include "daemon/admission/functions.h"
-#include "daemon/admission/suggest.h"
 #include "daemon/process/background.h"
 
 #define MAX_LIST_BYTES (64U << 20)
@@ -174,19 +173,13 @@ static size_t find_line(const Functions *f, const char *name) {
 }
 
 int functions_find_lines(const Functions *f, const Strv *names, Strv *ret) {
+        int r = 0;
+
         for (size_t i = 0; i < names->n; i++)
                 for (size_t k = find_line(f, names->items[i]);
-                     k < f->n_lines && streq(f->lines[k].name, names->items[i]); k++) {
-                        int r = strv_addf(ret, "%" PRIu32, f->lines[k].line);
-
-                        if (r < 0)
-                                return r;
-                }
-        return 0;
-}
-
-int functions_suggest(const Functions *f, const char *name, Strv *ret) {
-        return suggest_names(f->names, f->n, name, ret);
+                     r >= 0 && k < f->n_lines && streq(f->lines[k].name, names->items[i]); k++)
+                        r = strv_addf(ret, "%" PRIu32, f->lines[k].line);
+        return r;
 }
 
 int functions_open_list(const Functions *f) {

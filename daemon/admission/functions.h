@@ -79,8 +79,6 @@ uint64_t functions_guess_ns(const Functions *f, size_t n_words);
  * Return: 0 or -ENOMEM.
  */
 int functions_find_lines(const Functions *f, const Strv *names, Strv *ret);
-/* At most three names like @name, the nearest first. */
-int functions_suggest(const Functions *f, const char *name, Strv *ret);
 /* A sealed memfd with all functions, "name" or "name [module]", one a line: a descriptor of it with its
  * own place, which the caller owns, or -errno.  It was written when they were loaded. */
 int functions_open_list(const Functions *f);

@@ -34,15 +34,14 @@ static int read_tracer(const Tracefs *fs, const char *dir, char **ret) {
 
 static int warn(const Tracefs *fs, const char *dir, const char *tracer, Strv *warnings) {
         _cleanup_free_ char *where = tracefs_where(fs, dir);
-        char *text;
 
-        if (!where || asprintf(&text,
-                               "%s of %s, which somebody else has set, is switched off while this "
-                               "records, and set again afterwards%s",
-                               tracer, where,
-                               *dir ? "" : "; what it has traced and nobody has read is lost") < 0)
+        if (!where)
                 return -ENOMEM;
-        return strv_take(warnings, text);
+        return strv_addf(warnings,
+                         "%s of %s, which somebody else has set, is switched off while this "
+                         "records, and set again afterwards%s",
+                         tracer, where,
+                         *dir ? "" : "; what it has traced and nobody has read is lost");
 }
 
 int override_find(const Tracefs *fs, bool instances, const Strv *ours, Strv *dirs, Strv *warnings,

@@ -29,10 +29,16 @@
 #define YIELD_NS NSEC_PER_SEC       /* from one segment that a ring lets go of to the next */
 #define TELL_NS (100 * NSEC_PER_MSEC)
 
+typedef struct Job {
+        ServerCall *call; /* that asked for it; NULL: it looks by itself */
+        RetainLimits limits;
+        bool dry_run;
+} Job;
+
 typedef struct Waiting Waiting;
 struct Waiting {
         Waiting *next;
-        JanitorJob job;
+        Job job;
 };
 
 struct Janitor {
@@ -49,8 +55,7 @@ struct Janitor {
 
         /* of the job that is under way */
         enum { NOTHING, WAITING, NOTING, LOOKING, REMOVING } phase;
-        JanitorJob job;
-        bool is_own;
+        Job job;
         bool is_called_off;
         Vacuum vacuum;
         VacuumProgress progress;
@@ -69,13 +74,10 @@ static bool janitor_begin(Janitor *j) {
                 j->waiting = w->next;
                 j->job = w->job;
                 free(w);
-        } else if (j->is_to_look)
-                j->job = (JanitorJob){ .limits = vacuum_limits(j->limits) };
+        } else if (TAKE(j->is_to_look, false))
+                j->job = (Job){ .limits = vacuum_limits(j->limits) };
         else
                 return false;
-        j->is_own = !w;
-        if (j->is_own)
-                j->is_to_look = false;
         j->is_called_off = j->is_clearing = false;
         j->i_item = 0;
         j->next_tell_ns = 0;
@@ -121,28 +123,62 @@ static void let_rings_yield(Janitor *j, const Vacuum *v) {
                 set_timer(j);
 }
 
+static void answer(const Janitor *j, ServerCall *call, const Vacuum *v, int error) {
+        json_t *reply = error < 0 ? NULL : vacuum_to_json(v);
+
+        if (error >= 0 && !server_call_is_connected(call))
+                log_notice("A vacuum of uid %u was ended when its client left.",
+                           (unsigned) server_call_uid(call));
+        if (reply)
+                (void) server_call_reply(call, reply, NULL, 0);
+        else {
+                _cleanup_refusal_ Refusal refusal = {};
+
+                error = error < 0 ? -error : ENOMEM;
+                if (refusal_set_errno(&refusal, error, "the sessions in %s cannot be looked at: %s",
+                                      store_path(j->store), origin_text(error)) == REFUSED)
+                        (void) server_call_refuse(call, &refusal);
+        }
+        (void) server_call_unref(call);
+}
+
 /* The job is over; @error: 0 or -errno. */
 static void janitor_finish(Janitor *j, int error) {
         _cleanup_vacuum_ Vacuum v = TAKE(j->vacuum, (Vacuum){});
+        ServerCall *call = TAKE_PTR(j->job.call);
 
         j->phase = NOTHING;
-        if (j->is_own && error >= 0)
+        if (call) {
+                answer(j, call, &v, error);
+                return;
+        }
+        if (error >= 0)
                 let_rings_yield(j, &v);
-        if (j->is_own)
-                sessions_save_uptime(j->sessions, LOOK_NS);
-        if (j->is_own && error < 0)
+        sessions_save_uptime(j->sessions, LOOK_NS);
+        if (error < 0)
                 log_warning_errno(error, "Cannot look for sessions to remove: %m");
-        if (j->job.done)
-                j->job.done(error < 0 ? NULL : &v, error, j->job.userdata);
 }
 
+static json_t *progress_to_json(const VacuumProgress *p) {
+        return json_pack("{s:{s:I, s:I, s:I, s:I}}", "progress", "done", (json_int_t) p->n_done,
+                         "total", (json_int_t) p->n_total, "done_bytes",
+                         (json_int_t) MIN(p->done_bytes, p->total_bytes), "total_bytes",
+                         (json_int_t) p->total_bytes);
+}
+
+/* Tells who asked how far it is, now and then.  Whether to go on: if not, no other session is removed. */
 static bool janitor_goes_on(Janitor *j) {
         uint64_t now = now_ns(CLOCK_MONOTONIC);
+        ServerCall *call = j->job.call;
+        json_t *reply;
 
-        if (!j->job.tell || now < j->next_tell_ns)
+        if (!call || now < j->next_tell_ns)
                 return true;
         j->next_tell_ns = now + TELL_NS;
-        return j->job.tell(&j->progress, j->job.userdata);
+        if (!server_call_is_connected(call) || !server_call_wants_more(call))
+                return server_call_is_connected(call);
+        reply = progress_to_json(&j->progress);
+        return !reply || server_call_continue(call, reply, NULL, 0) >= 0;
 }
 
 /* From memory, whether it is awake or not. */
@@ -223,9 +259,10 @@ static int janitor_look_at_next(Janitor *j) {
 
 /* The rule, or who asked. */
 static int describe_why(const Janitor *j, const VacuumItem *item, char **ret) {
-        if (j->is_own)
+        if (!j->job.call)
                 return vacuum_describe_verdict(ret, &j->vacuum, item, &j->job.limits);
-        return asprintf(ret, "uid %u asked for it (ftracectl vacuum)", (unsigned) j->job.uid) < 0
+        return asprintf(ret, "uid %u asked for it (ftracectl vacuum)",
+                        (unsigned) server_call_uid(j->job.call)) < 0
                        ? -ENOMEM
                        : 0;
 }
@@ -259,7 +296,7 @@ static int remove_item(Janitor *j, VacuumItem *item) {
 /* Whether there is more to do. */
 static bool janitor_remove_some(Janitor *j) {
         if (j->is_clearing) {
-                j->rests = !sessions_are_cleared(j->sessions, &j->progress.done_bytes);
+                j->rests = !removal_is_done(sessions_removal(j->sessions), &j->progress.done_bytes);
                 if (j->rests)
                         return true;
                 j->is_clearing = false;
@@ -298,11 +335,11 @@ static void janitor_work(Janitor *j, uint64_t until_ns) {
                         break;
                 case WAITING:
                         j->rests = !sessions_are_known(j->sessions, NULL, NULL) ||
-                                   !sessions_are_cleared(j->sessions, NULL);
+                                   !removal_is_done(sessions_removal(j->sessions), NULL);
                         if (j->rests)
                                 break;
                         r = janitor_list(j);
-                        if (r >= 0 && j->is_own)
+                        if (r >= 0 && !j->job.call)
                                 set_timer(j);
                         j->phase = NOTING;
                         break;
@@ -360,12 +397,12 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
-int janitor_vacuum(Janitor *j, const JanitorJob *job) {
+int janitor_vacuum(Janitor *j, ServerCall *call, const RetainLimits *limits, bool dry_run) {
         Waiting *w = malloc(sizeof(*w)), **at = &j->waiting;
 
         if (!w)
                 return -ENOMEM;
-        *w = (Waiting){ .job = *job };
+        *w = (Waiting){ .job = { server_call_ref(call), *limits, dry_run } };
         while (*at)
                 at = &(*at)->next;
         *at = w;
@@ -457,11 +494,9 @@ int janitor_new(Janitor **ret, sd_event *event, Store *store, Sessions *sessions
         if (r >= 0)
                 r = sd_event_add_time(event, &j->timer, CLOCK_BOOTTIME, UINT64_MAX,
                                       MIN(accuracy_us, ACCURACY_US), on_timer, j);
-        if (r >= 0)
-                r = sd_event_source_set_enabled(j->timer, SD_EVENT_OFF);
         if (r < 0)
                 return r;
-        sessions_set_cleared(sessions, on_cleared, j);
+        removal_set_handler(sessions_removal(sessions), on_cleared, j);
         sessions_set_room(sessions, has_room, j);
         janitor_look(j);
         *ret = TAKE_PTR(j);
@@ -471,7 +506,7 @@ int janitor_new(Janitor **ret, sd_event *event, Store *store, Sessions *sessions
 Janitor *janitor_free(Janitor *j) {
         if (!j)
                 return NULL;
-        sessions_set_cleared(j->sessions, NULL, NULL);
+        removal_set_handler(sessions_removal(j->sessions), NULL, NULL);
         sessions_set_room(j->sessions, NULL, NULL);
         if (j->phase != NOTHING)
                 janitor_finish(j, -ECANCELED);

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "daemon/api/sessions.h"
+#include "daemon/server/server.h"
 #include "store/config.h"
 #include "store/vacuum.h"
 
@@ -35,17 +36,7 @@ bool janitor_is_busy(const Janitor *j);
 Janitor *janitor_free(Janitor *j);
 DEFINE_CLEANUP(Janitor *, janitor_free);
 
-typedef struct JanitorJob {
-        RetainLimits limits;
-        bool dry_run;
-        /* Before the first session, and a few times a second.  Whether to go on: if not, no other session is removed. */
-        bool (*tell)(const VacuumProgress *p, void *userdata);
-        /* Once, at the end: what went and what stays; or NULL and -errno. */
-        void (*done)(const Vacuum *v, int error, void *userdata);
-        void *userdata;
-        uid_t uid; /* who asked */
-} JanitorJob;
-
-/* Vacuums, when what was asked for before is done.  Both callbacks come from the loop.
- * 0 or -ENOMEM: neither does. */
-int janitor_vacuum(Janitor *j, const JanitorJob *job);
+/* Vacuums when what was asked for before is done: @call is kept, told meanwhile how far that is, and answered at the
+ * end.  A caller who hangs up wants no more of it: the session that is being removed is, and no other.
+ * 0 or -ENOMEM. */
+int janitor_vacuum(Janitor *j, ServerCall *call, const RetainLimits *limits, bool dry_run);

@@ -7,6 +7,7 @@
  * waits for it.
  */
 
+#include <sys/queue.h>
 #include <time.h>
 
 #include "base/buf.h"
@@ -20,20 +21,19 @@
 #define PAUSE_US 5000
 #define RECENT_S 86400
 
-typedef struct Listing Listing;
-struct Listing {
-        Listing *next;
+typedef struct Listing {
+        STAILQ_ENTRY(Listing) link;
         ServerCall *call;
         ListingKind kind;
         Strv names;
         size_t i; /* of the next name */
         Buf text;
-};
+} Listing;
 
 struct Listings {
         Sessions *sessions;
         sd_event_source *source, *pause;
-        Listing *first;
+        STAILQ_HEAD(, Listing) queue;
 };
 
 static Listing *listing_free(Listing *l) {
@@ -168,37 +168,27 @@ static int pause_all(Listings *l) {
 static int on_pause(sd_event_source *source, uint64_t usec, void *userdata) {
         Listings *l = userdata;
 
-        return sd_event_source_set_enabled(l->source, l->first ? SD_EVENT_ON : SD_EVENT_OFF);
-}
-
-static void append(Listings *l, Listing *one) {
-        Listing **at = &l->first;
-
-        while (*at)
-                at = &(*at)->next;
-        one->next = NULL;
-        *at = one;
+        return sd_event_source_set_enabled(l->source,
+                                           STAILQ_EMPTY(&l->queue) ? SD_EVENT_OFF : SD_EVENT_ON);
 }
 
 static int on_free_loop(sd_event_source *source, void *userdata) {
         Listings *l = userdata;
-        Listing *last = l->first, *first;
+        Listing *begin = STAILQ_FIRST(&l->queue), *first;
         Progress progress;
 
-        while (last && last->next)
-                last = last->next;
         do { /* the first of them that does not wait */
-                first = l->first;
-                l->first = first->next;
+                first = STAILQ_FIRST(&l->queue);
+                STAILQ_REMOVE_HEAD(&l->queue, link);
                 progress = listing_go_on(first, l->sessions, now_ns(CLOCK_MONOTONIC) + SLICE_NS);
                 if (progress != IS_OVER)
-                        append(l, first);
-        } while (progress == WAITS && first != last);
+                        STAILQ_INSERT_TAIL(&l->queue, first, link);
+        } while (progress == WAITS && STAILQ_FIRST(&l->queue) != begin);
         if (progress == IS_OVER)
                 (void) listing_free(first);
         if (progress == WAITS)
                 return pause_all(l);
-        return l->first ? 0 : sd_event_source_set_enabled(source, SD_EVENT_OFF);
+        return STAILQ_EMPTY(&l->queue) ? sd_event_source_set_enabled(source, SD_EVENT_OFF) : 0;
 }
 
 static int note_names(Listing *l, const Sessions *sessions, uint64_t n_newest) {
@@ -246,7 +236,8 @@ int listings_answer(Listings *l, ServerCall *call, json_t *head, ListingKind kin
 
         if (r < 0 || listing_go_on(one, l->sessions, now_ns(CLOCK_MONOTONIC) + SLICE_NS) == IS_OVER)
                 return r;
-        append(l, TAKE_PTR(one));
+        STAILQ_INSERT_TAIL(&l->queue, one, link);
+        TAKE_PTR(one);
         return sd_event_source_set_enabled(l->source, SD_EVENT_ON);
 }
 
@@ -257,15 +248,15 @@ int listings_new(Listings **ret, sd_event *event, Sessions *sessions) {
         if (!l)
                 return -ENOMEM;
         l->sessions = sessions;
+        STAILQ_INIT(&l->queue);
         r = sd_event_add_defer(event, &l->source, on_free_loop, l);
         if (r >= 0)
                 r = sd_event_source_set_enabled(l->source, SD_EVENT_OFF);
         if (r >= 0) /* of equal rank what is due first is first, which this always is */
                 r = sd_event_source_set_priority(l->source, SD_EVENT_PRIORITY_NORMAL + 1);
         if (r >= 0)
-                r = sd_event_add_time(event, &l->pause, CLOCK_MONOTONIC, 0, 0, on_pause, l);
-        if (r >= 0)
-                r = sd_event_source_set_enabled(l->pause, SD_EVENT_OFF);
+                r = sd_event_add_time(event, &l->pause, CLOCK_MONOTONIC, UINT64_MAX, 0, on_pause,
+                                      l);
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(l);
@@ -275,10 +266,10 @@ int listings_new(Listings **ret, sd_event *event, Sessions *sessions) {
 Listings *listings_free(Listings *l) {
         if (!l)
                 return NULL;
-        while (l->first) {
-                Listing *one = l->first;
+        while (!STAILQ_EMPTY(&l->queue)) {
+                Listing *one = STAILQ_FIRST(&l->queue);
 
-                l->first = one->next;
+                STAILQ_REMOVE_HEAD(&l->queue, link);
                 (void) listing_free(one);
         }
         (void) sd_event_source_disable_unref(l->source);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Which session a call names, who may do what with it, what he is told about that, and what the journal is
+ * What a call says, which session it names, who may do what with it, what he is told about that, and what the journal is
  * told when he may not.  Members of the group read all sessions, and change those that they have started.
  */
 
@@ -9,13 +9,53 @@
 #include "base/now.h"
 #include "daemon/api/allowance.h"
 #include "daemon/api/methods-private.h"
-#include "daemon/api/parameter.h"
 #include "daemon/process/journal.h"
 #include "store/removed.h"
 
 #define TOLD_MAX 20 /* of one user that are logged, of each kind, in so long */
 #define TOLD_NS (10 * NSEC_PER_SEC)
 #define NO_MORE " (that user's next ones are not logged for a while)"
+
+int parameter_refuse(Refusal *refusal, const char *name, const char *wanted) {
+        return refusal_set(refusal, REFUSAL_INVALID_PARAMETER,
+                           json_pack("{s:s}", "parameter", name),
+                           "parameter '%s' is missing or not %s", name, wanted);
+}
+
+/* What is null is absent, for some languages' Varlink sends it so; of the next two as well. */
+int parameter_get_string(json_t *parameters, const char *name, const char **ret, Refusal *refusal) {
+        json_t *value = json_object_get(parameters, name);
+
+        if (value && !json_is_null(value) && !json_is_string(value))
+                return parameter_refuse(refusal, name, "a string");
+        *ret = json_string_value(value);
+        return 0;
+}
+
+int parameter_get_number(json_t *parameters, const char *name, uint64_t *ret, Refusal *refusal) {
+        json_t *value = json_object_get(parameters, name);
+
+        if (value && !json_is_null(value) &&
+            (!json_is_integer(value) || json_integer_value(value) < 0))
+                return parameter_refuse(refusal, name, "a number from 0 on");
+        *ret = (uint64_t) json_integer_value(value);
+        return 0;
+}
+
+int parameter_get_boolean(json_t *parameters, const char *name, bool *ret, Refusal *refusal) {
+        json_t *value = json_object_get(parameters, name);
+
+        if (value && !json_is_null(value) && !json_is_boolean(value))
+                return parameter_refuse(refusal, name, "a boolean");
+        *ret = json_is_true(value);
+        return 0;
+}
+
+int parameter_reply(ServerCall *call, const char *name, json_t *value) {
+        json_t *reply = json_pack("{s:o}", name, value);
+
+        return reply ? server_call_reply(call, reply, NULL, 0) : -ENOMEM;
+}
 
 /* 0, and *@ret, if @s is the caller's to change; REFUSED. */
 static int admit_owner(const ServerCall *call, Session *s, Session **ret, Refusal *refusal) {

@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "daemon/api/methods-private.h"
-#include "daemon/api/parameter.h"
 #include "daemon/lean/lean.h"
 
 /* Names, of which @name is a list.  0, REFUSED, -errno. */

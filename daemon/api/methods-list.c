@@ -9,7 +9,6 @@
 
 #include "daemon/api/janitor.h"
 #include "daemon/api/methods-private.h"
-#include "daemon/api/parameter.h"
 
 /* How many sessions are in which state, and what all of them lost: members of @o.  0 or -1. */
 static int add_counts(json_t *o, const Roster *roster) {

@@ -67,6 +67,16 @@ json_t *methods_check_rights(const Methods *m, const ServerCall *call);
 /* Of a session that has to have ended. */
 int methods_refuse_live(Refusal *refusal, Session *session);
 
+/* methods-access.c as well.  REFUSED: what parameter @name should have been. */
+int parameter_refuse(Refusal *refusal, const char *name, const char *wanted);
+/* A string that may be absent or null: *@ret is NULL then.  0, REFUSED. */
+int parameter_get_string(json_t *parameters, const char *name, const char **ret, Refusal *refusal);
+/* The same for a number (0) and a boolean (false). */
+int parameter_get_number(json_t *parameters, const char *name, uint64_t *ret, Refusal *refusal);
+int parameter_get_boolean(json_t *parameters, const char *name, bool *ret, Refusal *refusal);
+/* @value is consumed; NULL is what a failed json_*() gives. */
+int parameter_reply(ServerCall *call, const char *name, json_t *value);
+
 /* methods-background.c: @run is called by a task, as a method is by the server.  0 or -errno. */
 int methods_run_aside(Methods *m, ServerCall *call, json_t *parameters, ServerMethodHandler run);
 /* The same by the loop, when all sessions are known (daemon/api/sessions.h), which they are not yet. */
@@ -79,6 +89,10 @@ void methods_drop_errands(Methods *m); /* that have not begun: they are refused 
 int method_get_status(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
 int method_list(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
 int method_list_briefs(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+
+/* methods-trigger.c */
+int method_trigger(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_snapshot(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
 
 /* methods-upkeep.c */
 int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);

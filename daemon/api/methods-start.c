@@ -10,7 +10,6 @@
 #include "base/name.h"
 #include "daemon/api/allowance.h"
 #include "daemon/api/methods-private.h"
-#include "daemon/api/parameter.h"
 #include "daemon/process/background.h"
 #include "daemon/session/session-trigger.h"
 #include "daemon/tracefs/script.h"
@@ -281,9 +280,7 @@ static int dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void 
                 r = controller_rehearse(m->controller, &plan, &n_arm, meta, request.force, refusal);
         if (r != 0)
                 return r;
-        background_leave(); /* with what is ours alone */
-        text = plan_to_text(m, &plan, n_arm, meta);
-        background_return();
+        text = BACKGROUND_CALL(plan_to_text(m, &plan, n_arm, meta)); /* what is ours alone */
         return text ? server_call_reply_text(call, text) : -ENOMEM;
 }
 

@@ -8,15 +8,8 @@
 
 #include <stdio.h>
 
-#include "daemon/api/methods-trigger.h"
+#include "daemon/api/methods-private.h"
 #include "daemon/watch/snapshot.h"
-
-static int reply_session(ServerCall *call, const Session *s) {
-        json_t *session = session_meta_to_json(session_meta(s)), *reply;
-
-        reply = session ? json_pack("{s:o}", "session", session) : NULL;
-        return reply ? server_call_reply(call, reply, NULL, 0) : -ENOMEM;
-}
 
 /* "session 'boot' is recording" and @text. */
 static int refuse_state(Refusal *refusal, const Session *s, const char *text) {
@@ -27,17 +20,21 @@ static int refuse_state(Refusal *refusal, const Session *s, const char *text) {
                            "session '%s' is %s%s", name, state, text);
 }
 
-static void on_hooked(Session *s, void *userdata) {
+/* The session is what the call waited for. */
+static void on_ready(Session *s, void *userdata) {
         ServerCall *call = userdata;
 
-        (void) reply_session(call, s); /* or whoever asked has gone */
-        (void) server_call_unref(call);
+        (void) parameter_reply(call, "session", session_meta_to_json(session_meta(s)));
+        (void) server_call_unref(call); /* or whoever asked has gone */
 }
 
-int methods_trigger(ServerCall *call, Session *s, Refusal *refusal) {
+int method_trigger(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Session *s;
         char who[64];
-        int r;
+        int r = methods_get_own_session(userdata, call, parameters, &s, refusal);
 
+        if (r != 0)
+                return r;
         (void) snprintf(who, sizeof(who), "triggered by uid %u", (unsigned) server_call_uid(call));
         r = session_trigger(s, who);
         if (r == -EINVAL)
@@ -48,18 +45,9 @@ int methods_trigger(ServerCall *call, Session *s, Refusal *refusal) {
                 return refuse_state(refusal, s, ": its trigger has nothing to do now");
         if (r < 0)
                 return r;
-        r = session_when_hooked(s, on_hooked, server_call_ref(call));
-        if (r >= 0)
-                return 0;
-        (void) server_call_unref(call);
-        return reply_session(call, s);
-}
-
-static void on_kept(Session *made, void *userdata) {
-        ServerCall *call = userdata;
-
-        (void) reply_session(call, made); /* or whoever asked has gone */
-        (void) server_call_unref(call);
+        if (session_when_hooked(s, on_ready, server_call_ref(call)) < 0)
+                on_ready(s, call);
+        return 0;
 }
 
 static void on_snapshot(Session *s, Session *made, int error, void *userdata) {
@@ -68,8 +56,8 @@ static void on_snapshot(Session *s, Session *made, int error, void *userdata) {
         int r = 0;
 
         if (made) {
-                if (session_when_synced(made, on_kept, call) < 0)
-                        on_kept(made, call);
+                if (session_when_synced(made, on_ready, call) < 0)
+                        on_ready(made, call);
                 return;
         }
         if (error == SNAPSHOT_E_EMPTY)
@@ -88,17 +76,24 @@ static void on_snapshot(Session *s, Session *made, int error, void *userdata) {
         (void) server_call_unref(call);
 }
 
-int methods_snapshot(ServerCall *call, Sessions *sessions, Session *s, Refusal *refusal) {
+int method_snapshot(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Methods *m = userdata;
         char reason[96];
+        Session *s;
         int r;
 
+        if (methods_is_too_soon(m, call))
+                return methods_run_known(m, call, parameters, method_snapshot);
+        r = methods_get_own_session(m, call, parameters, &s, refusal);
+        if (r != 0)
+                return r;
         if (!session_meta(s)->spec.ring)
                 return refuse_state(refusal, s,
                                     ", and it is not a ring, which alone has snapshots: what it "
                                     "has stored can be drawn while it records");
         if (session_meta(s)->state != SESSION_RECORDING)
                 return refuse_state(refusal, s, ", so there is nothing to keep a snapshot of");
-        r = sessions_admit_snapshot(sessions, s, refusal);
+        r = sessions_admit_snapshot(m->sessions, s, refusal);
         if (r != 0)
                 return r;
         (void) snprintf(reason, sizeof(reason), "asked for by uid %u",

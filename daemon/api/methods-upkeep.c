@@ -2,62 +2,12 @@
 
 /*
  * What takes a while for the store's sake is done by others (daemon/api/janitor.h, daemon/upkeep/sealer.h), bit
- * by bit; here the call is kept until they are done, and told meanwhile how far they are.  A caller
- * who hangs up wants no more of it: what was begun with a session is finished, and the next is left
- * alone.
+ * by bit; the call is kept until they are done, and told meanwhile how far they are.
  */
 
-#include "base/log.h"
 #include "daemon/api/janitor.h"
 #include "daemon/api/methods-private.h"
-#include "daemon/api/parameter.h"
 #include "daemon/upkeep/sealer.h"
-
-typedef struct Asked {
-        ServerCall *call;
-        Methods *methods;
-} Asked;
-
-static json_t *progress_to_json(const VacuumProgress *p) {
-        return json_pack("{s:{s:I, s:I, s:I, s:I}}", "progress", "done", (json_int_t) p->n_done,
-                         "total", (json_int_t) p->n_total, "done_bytes",
-                         (json_int_t) MIN(p->done_bytes, p->total_bytes), "total_bytes",
-                         (json_int_t) p->total_bytes);
-}
-
-static bool on_progress(const VacuumProgress *p, void *userdata) {
-        Asked *asked = userdata;
-        json_t *reply;
-
-        if (!server_call_is_connected(asked->call))
-                return false;
-        if (!server_call_wants_more(asked->call))
-                return true;
-        reply = progress_to_json(p);
-        return !reply || server_call_continue(asked->call, reply, NULL, 0) >= 0;
-}
-
-static void on_vacuumed(const Vacuum *v, int error, void *userdata) {
-        Asked *asked = userdata;
-        json_t *reply = v ? vacuum_to_json(v) : NULL;
-
-        if (v && !server_call_is_connected(asked->call))
-                log_notice("A vacuum of uid %u was ended when its client left.",
-                           (unsigned) server_call_uid(asked->call));
-        if (reply)
-                (void) server_call_reply(asked->call, reply, NULL, 0);
-        else {
-                _cleanup_refusal_ Refusal refusal = {};
-
-                error = error < 0 ? -error : ENOMEM;
-                if (refusal_set_errno(&refusal, error, "the sessions in %s cannot be looked at: %s",
-                                      store_path(asked->methods->store),
-                                      origin_text(error)) == REFUSED)
-                        (void) server_call_refuse(asked->call, &refusal);
-        }
-        (void) server_call_unref(asked->call);
-        free(asked);
-}
 
 static json_t *foresee(void *userdata) {
         const Methods *m = userdata;
@@ -71,34 +21,23 @@ void methods_set_janitor(Methods *m, Janitor *janitor) {
 }
 
 int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        JanitorJob job = { .tell = on_progress, .done = on_vacuumed, .uid = server_call_uid(call) };
-        RetainLimits *l = &job.limits;
+        RetainLimits l = {};
         Methods *m = userdata;
-        Asked *asked;
+        bool dry_run;
         int r;
 
-        r = parameter_get_number(parameters, "max_bytes", &l->max_use_bytes, refusal);
+        r = parameter_get_number(parameters, "max_bytes", &l.max_use_bytes, refusal);
         if (r == 0)
-                r = parameter_get_number(parameters, "max_age_ns", &l->max_age_ns, refusal);
+                r = parameter_get_number(parameters, "max_age_ns", &l.max_age_ns, refusal);
         if (r == 0)
-                r = parameter_get_number(parameters, "max_sessions", &l->max_sessions, refusal);
+                r = parameter_get_number(parameters, "max_sessions", &l.max_sessions, refusal);
         if (r == 0)
-                r = parameter_get_boolean(parameters, "dry_run", &job.dry_run, refusal);
+                r = parameter_get_boolean(parameters, "dry_run", &dry_run, refusal);
         if (r != 0)
                 return r;
-        if (!l->max_use_bytes && !l->max_age_ns && !l->max_sessions)
-                *l = vacuum_limits(m->limits);
-        asked = malloc(sizeof(*asked));
-        if (!asked)
-                return -ENOMEM;
-        *asked = (Asked){ .call = server_call_ref(call), .methods = m };
-        job.userdata = asked;
-        r = janitor_vacuum(m->janitor, &job);
-        if (r < 0) {
-                (void) server_call_unref(asked->call);
-                free(asked);
-        }
-        return r;
+        if (!l.max_use_bytes && !l.max_age_ns && !l.max_sessions)
+                l = vacuum_limits(m->limits);
+        return janitor_vacuum(m->janitor, call, &l, dry_run);
 }
 
 /* --- sealing ---------------------------------------------------------------------------------- */
@@ -149,47 +88,46 @@ static int refuse_failed(Refusal *refusal, const char *session, size_t n_failed,
                 n_failed == 1 ? "it is" : "they are", why);
 }
 
+static void sealing_tell(Sealing *s, bool is_known, size_t n_left) {
+        if (!is_known || !server_call_wants_more(s->call))
+                return;
+        s->n_total = MAX(s->n_total, n_left);
+        (void) server_call_continue(s->call,
+                                    json_pack("{s:{s:I, s:I}}", "progress", "done",
+                                              (json_int_t) (s->n_total - n_left), "total",
+                                              (json_int_t) s->n_total),
+                                    NULL, 0);
+}
+
 /* What is to be said now; whether that was the last reply. */
 static bool sealing_answer(Sealing *s, Methods *m) {
         _cleanup_refusal_ Refusal refusal = {};
         const char *why;
         bool is_known;
+        int r;
         size_t n_failed, n_left = sealer_n_left(m->sealer, s->session, &is_known);
         Session *session = sessions_find(m->sessions, s->session);
 
         if (!server_call_is_connected(s->call))
                 return true;
         n_failed = n_left == 0 ? sealer_n_failed(m->sealer, s->session, &why) : 0;
-        if (n_failed > 0 && session) {
-                if (refuse_failed(&refusal, s->session, n_failed, why) == REFUSED)
-                        (void) server_call_refuse(s->call, &refusal);
-                return true;
-        }
-        if (n_left == 0 && session) {
-                (void) parameter_reply(s->call, "session", session_to_json(session));
-                return true;
-        }
-        if (n_left > 0 && sealer_is_full(m->sealer, &why)) {
-                if (refuse_full(&refusal, m, s->session, why) == REFUSED)
-                        (void) server_call_refuse(s->call, &refusal);
-                return true;
-        }
-        if (!session) {
-                if (refusal_set(&refusal, REFUSAL_SESSION_NOT_FOUND,
+        if (n_failed > 0 && session)
+                r = refuse_failed(&refusal, s->session, n_failed, why);
+        else if (n_left == 0 && session)
+                r = parameter_reply(s->call, "session", session_to_json(session));
+        else if (n_left > 0 && sealer_is_full(m->sealer, &why))
+                r = refuse_full(&refusal, m, s->session, why);
+        else if (!session)
+                r = refusal_set(&refusal, REFUSAL_SESSION_NOT_FOUND,
                                 json_pack("{s:s}", "session", s->session),
-                                "session '%s' was removed meanwhile", s->session) == REFUSED)
-                        (void) server_call_refuse(s->call, &refusal);
-                return true;
+                                "session '%s' was removed meanwhile", s->session);
+        else {
+                sealing_tell(s, is_known, n_left);
+                return false;
         }
-        if (is_known && server_call_wants_more(s->call)) {
-                s->n_total = MAX(s->n_total, n_left);
-                (void) server_call_continue(s->call,
-                                            json_pack("{s:{s:I, s:I}}", "progress", "done",
-                                                      (json_int_t) (s->n_total - n_left), "total",
-                                                      (json_int_t) s->n_total),
-                                            NULL, 0);
-        }
-        return false;
+        if (r == REFUSED)
+                (void) server_call_refuse(s->call, &refusal);
+        return true;
 }
 
 void methods_sealer_moved(Methods *m, const char *session) {

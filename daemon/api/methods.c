@@ -6,12 +6,9 @@
  * its session's state, and for Watch a timer, looks at.
  */
 
-#include <fcntl.h>
-
+#include "base/io.h"
 #include "daemon/api/janitor.h"
 #include "daemon/api/methods-private.h"
-#include "daemon/api/methods-trigger.h"
-#include "daemon/api/parameter.h"
 #include "daemon/process/journal.h"
 
 #define WATCH_INTERVAL_US 1000000U
@@ -200,24 +197,6 @@ static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, v
         return 0;
 }
 
-static int method_trigger(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        Session *session;
-        int r = methods_get_own_session(userdata, call, parameters, &session, refusal);
-
-        return r != 0 ? r : methods_trigger(call, session, refusal);
-}
-
-static int method_snapshot(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        Methods *m = userdata;
-        Session *session;
-        int r;
-
-        if (methods_is_too_soon(m, call))
-                return methods_run_known(m, call, parameters, method_snapshot);
-        r = methods_get_own_session(m, call, parameters, &session, refusal);
-        return r != 0 ? r : methods_snapshot(call, m->sessions, session, refusal);
-}
-
 static int method_describe(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Session *session;
         int r;
@@ -234,7 +213,7 @@ static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, v
         _cleanup_close_ int symbols_fd = -EBADF;
         int fds[2];
         Session *session;
-        json_t *reply, *json;
+        json_t *reply;
         int r;
 
         r = methods_get_session(m, parameters, &session, refusal);
@@ -249,18 +228,11 @@ static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, v
 
         /* Opened again: who is handed a descriptor shares its offset. */
         if (store_symbols_fd(m->store) >= 0)
-                symbols_fd =
-                        openat(store_symbols_fd(m->store), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        json = session_explain(session);
-        if (!json)
-                return -ENOMEM;
-        reply = json_pack("{s:o, s:i}", "session", json, "directory", 0);
+                symbols_fd = dir_open(store_symbols_fd(m->store), ".");
+        reply = json_pack("{s:o, s:i, s:o*}", "session", session_explain(session), "directory", 0,
+                          "symbols", symbols_fd >= 0 ? json_integer(1) : NULL);
         if (!reply)
                 return -ENOMEM;
-        if (symbols_fd >= 0 && json_object_set_new(reply, "symbols", json_integer(1)) < 0) {
-                json_decref(reply);
-                return -ENOMEM;
-        }
         methods_tell_reading(m, call, session_meta(session));
         fds[0] = session_dir_fd(dir);
         fds[1] = symbols_fd;

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * An array for whoever wants all of them, and chains by the names' hashes for whoever wants one, as many as
- * there are places in the array: a Hash takes nothing out again.
- */
+/* An array for whoever wants all of them, and a tree of tsearch(3) for whoever wants one. */
 
+#include <search.h>
+
+#include "base/grow.h"
 #include "base/hash.h"
 #include "base/strv.h"
 #include "daemon/api/roster.h"
-
-#define FIRST_ROOM 64
 
 struct RosterSymbols {
         RosterSymbols *next;
@@ -19,82 +17,41 @@ struct RosterSymbols {
 };
 
 struct Roster {
-        RosterEntry **items, **chains; /* n_room each */
-        size_t n, n_room;
+        RosterEntry **items;
+        size_t n;
+        void *by_name; /* the tree */
         RosterSymbols *symbols;
 };
 
-/* Nobody gains by names that collide, for who may record may do worse. */
-static RosterEntry **chain_of(const Roster *r, const char *name) {
-        return &r->chains[hash_bytes(HASH_BYTES_FIRST, name, strlen(name)) & (r->n_room - 1)];
-}
-
-static void chain(Roster *r, RosterEntry *e) {
-        RosterEntry **at = chain_of(r, e->name);
-
-        e->next = *at;
-        *at = e;
-}
-
-static int make_room(Roster *r) {
-        size_t n_room = r->n_room * 2;
-        RosterEntry **items, **chains;
-
-        if (r->n < r->n_room)
-                return 0;
-        chains = calloc(n_room, sizeof(RosterEntry *));
-        items = chains ? reallocarray(r->items, n_room, sizeof(RosterEntry *)) : NULL;
-        if (!items) {
-                free(chains);
-                return -ENOMEM;
-        }
-        free(r->chains);
-        r->items = items;
-        r->chains = chains;
-        r->n_room = n_room;
-        for (size_t i = 0; i < r->n; i++)
-                chain(r, r->items[i]);
-        return 0;
+static int compare_names(const void *a, const void *b) {
+        return strcmp(((const RosterEntry *) a)->name, ((const RosterEntry *) b)->name);
 }
 
 int roster_new(Roster **ret) {
-        _cleanup_(roster_freep) Roster *r = calloc(1, sizeof(*r));
-
-        if (!r)
-                return -ENOMEM;
-        r->n_room = FIRST_ROOM;
-        r->items = calloc(r->n_room, sizeof(RosterEntry *));
-        r->chains = calloc(r->n_room, sizeof(RosterEntry *));
-        if (!r->items || !r->chains)
-                return -ENOMEM;
-        *ret = TAKE_PTR(r);
-        return 0;
+        *ret = calloc(1, sizeof(**ret));
+        return *ret ? 0 : -ENOMEM;
 }
 
 int roster_add(Roster *r, const char *name, RosterEntry **ret) {
-        RosterEntry *e;
-        int k = make_room(r);
+        _cleanup_free_ RosterEntry *e = calloc(1, sizeof(*e));
+        _cleanup_free_ char *copy = strdup(name);
 
-        if (k < 0)
-                return k;
-        e = calloc(1, sizeof(*e));
-        if (!e || !(e->name = strdup(name))) {
-                free(e);
+        if (!e || !copy || !ARRAY_GROW(r->items, r->n))
                 return -ENOMEM;
-        }
+        e->name = copy;
         e->at = r->n;
-        r->items[r->n++] = e;
-        chain(r, e);
-        *ret = e;
+        if (!tsearch(e, &r->by_name, compare_names))
+                return -ENOMEM;
+        TAKE_PTR(copy);
+        *ret = r->items[r->n++] = TAKE_PTR(e);
         return 0;
 }
 
 RosterEntry *roster_find(const Roster *r, const char *name) {
-        RosterEntry *e = *chain_of(r, name);
+        const RosterEntry wanted = { .name = (char *) name };
+        RosterEntry *const *at = tfind(&wanted, &r->by_name, compare_names);
 
-        while (e && !streq(e->name, name))
-                e = e->next;
-        return e;
+        return at ? *at : NULL;
 }
 
 RosterEntry *roster_find_id(const Roster *r, const char *id) {
@@ -193,30 +150,21 @@ int roster_add_symbols(const Roster *r, Strv *ret) {
 
 /* ---------------------------------------------------------------------------------------------- */
 
-static void entry_free(Roster *r, RosterEntry *e) {
+void roster_remove(Roster *r, RosterEntry *e) {
+        (void) tdelete(e, &r->by_name, compare_names);
+        r->items[e->at] = r->items[--r->n];
+        r->items[e->at]->at = e->at;
         drop_symbols(r, e->symbols);
         session_rest_done(&e->rest);
         free(e->name);
         free(e);
 }
 
-void roster_remove(Roster *r, RosterEntry *e) {
-        RosterEntry **at = chain_of(r, e->name);
-
-        while (*at != e)
-                at = &(*at)->next;
-        *at = e->next;
-        r->items[e->at] = r->items[--r->n];
-        r->items[e->at]->at = e->at;
-        entry_free(r, e);
-}
-
 Roster *roster_free(Roster *r) {
         if (!r)
                 return NULL;
-        for (size_t i = 0; i < r->n; i++)
-                entry_free(r, r->items[i]);
+        while (r->n > 0)
+                roster_remove(r, r->items[r->n - 1]);
         free(r->items);
-        free(r->chains);
         return mfree(r);
 }

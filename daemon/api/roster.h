@@ -22,7 +22,6 @@ typedef struct RosterEntry {
         uint64_t least_bytes;   /* with rest: what it counts as at least (daemon/api/sessions.c) */
         RosterSymbols *symbols; /* with rest: roster_set_symbols() */
         size_t at;              /* the roster's */
-        struct RosterEntry *next;
 } RosterEntry;
 
 int roster_new(Roster **ret);

@@ -8,13 +8,13 @@
 
 #include "daemon/api/roster.h"
 #include "daemon/api/sessions.h"
-#include "daemon/upkeep/removal.h"
 
 struct Sessions {
         SessionContext context; /* what every session refers to */
         KernelSymbols *symbols;
         const Limits *limits;
         SessionChanged changed;
+        SessionsKnown known;
         void *userdata;
         Roster *roster;      /* all of them */
         Session **items;     /* those that are awake */
@@ -31,8 +31,6 @@ struct Sessions {
         /* sessions-survey.c */
         sd_event_source *survey; /* NULL: it is over */
         size_t i_survey, n_known;
-        SessionsKnown known;
-        void *known_userdata;
 };
 
 /* Room for another one that is awake, and one that is starting.  0 or -ENOMEM. */

@@ -34,7 +34,7 @@ static void note_known(Sessions *s, RosterEntry *e) {
                 return;
         s->n_known++;
         if (s->known && e->session)
-                s->known(e->session, s->known_userdata);
+                s->known(e->session, s->userdata);
 }
 
 static void be_awake(Sessions *s, RosterEntry *e, Session *session) {
@@ -207,11 +207,6 @@ bool sessions_are_known(const Sessions *s, size_t *ret_n_known, size_t *ret_n) {
         return !s->survey;
 }
 
-void sessions_set_known(Sessions *s, SessionsKnown known, void *userdata) {
-        s->known = known;
-        s->known_userdata = userdata;
-}
-
 /* Those of which nobody knows when they were kept were so when they were first seen.  Who began earlier is to
  * have been kept earlier, in whatever order they were looked at. */
 static void order_guesses(Sessions *s) {
@@ -234,7 +229,7 @@ static void survey_end(Sessions *s) {
         order_guesses(s);
         sessions_name_foreign(s);
         if (s->known)
-                s->known(NULL, s->known_userdata);
+                s->known(NULL, s->userdata);
 }
 
 /* Whether there was one.  It sleeps on, unless it is in the middle of something. */

@@ -142,8 +142,10 @@ bool sessions_yield(Sessions *s) {
         return did;
 }
 
-void sessions_set_handler(Sessions *s, SessionChanged changed, void *userdata) {
+void sessions_set_handlers(Sessions *s, SessionChanged changed, SessionsKnown known,
+                           void *userdata) {
         s->changed = changed;
+        s->known = known;
         s->userdata = userdata;
 }
 
@@ -553,17 +555,13 @@ int sessions_remove(Sessions *s, Session *session, const char *why) {
         return 0;
 }
 
-bool sessions_are_cleared(Sessions *s, uint64_t *freed_bytes) {
-        return removal_is_done(s->removal, freed_bytes);
+Removal *sessions_removal(const Sessions *s) {
+        return s->removal;
 }
 
 void sessions_tidy(Sessions *s) {
         sessions_lay_down(s);
         removal_look(s->removal);
-}
-
-void sessions_set_cleared(Sessions *s, void (*moved)(void *userdata), void *userdata) {
-        removal_set_handler(s->removal, moved, userdata);
 }
 
 void sessions_check(Sessions *s, json_t *checks) {

@@ -12,6 +12,7 @@
 #include "daemon/api/roster.h"
 #include "daemon/session/session.h"
 #include "daemon/tracer/controller.h"
+#include "daemon/upkeep/removal.h"
 #include "store/config.h"
 #include "store/store.h"
 
@@ -25,17 +26,17 @@ void sessions_store_symbols(Sessions *s);
 /* What a spec leaves open, and how far it may go.  Lives longer; NULL, as at first: nothing is set.  Called
  * again when they have changed. */
 void sessions_set_limits(Sessions *s, const Limits *limits);
-/* Called after every change of any session's state; one handler. */
-void sessions_set_handler(Sessions *s, SessionChanged changed, void *userdata);
+/* @session is known now; NULL: all are. */
+typedef void (*SessionsKnown)(Session *session, void *userdata);
+/* @changed is called after every change of any session's state; one of each. */
+void sessions_set_handlers(Sessions *s, SessionChanged changed, SessionsKnown known,
+                           void *userdata);
 /* Reads the names in the store, goes on with what a daemon that has gone left recording, and lets the service
  * manager go of what belongs to none.  The rest is read while the loop runs (daemon/api/sessions-survey.c); what
  * cannot be is logged and left alone.  0 or -errno. */
 int sessions_load(Sessions *s);
 /* Whether all have been read, and how many of how many; both may be NULL. */
 bool sessions_are_known(const Sessions *s, size_t *ret_n_known, size_t *ret_n);
-/* @session is known now; NULL: all are.  One handler. */
-typedef void (*SessionsKnown)(Session *session, void *userdata);
-void sessions_set_known(Sessions *s, SessionsKnown known, void *userdata);
 /* Whether the @n newest are known; what has to be read for that is, unless it is much. */
 bool sessions_know_newest(Sessions *s, size_t n);
 /* Reads the rest at once: for who cannot wait. */
@@ -112,9 +113,7 @@ void sessions_set_room(Sessions *s, int (*has_room)(Refusal *refusal, void *user
                        void *userdata);
 /* The disk is full: whether any ring let go of something. */
 bool sessions_yield(Sessions *s);
-/* removal_is_done() and removal_set_handler() of that data. */
-bool sessions_are_cleared(Sessions *s, uint64_t *freed_bytes);
-void sessions_set_cleared(Sessions *s, void (*moved)(void *userdata), void *userdata);
+Removal *sessions_removal(const Sessions *s); /* of that data */
 
 /* No task is under way: what waits for that may go on, and sessions that nobody uses are laid down. */
 void sessions_tidy(Sessions *s);

@@ -26,9 +26,6 @@
 #define AGAIN_USEC (5 * USEC_PER_SEC)
 #define LEARNING_USEC (2 * USEC_PER_SEC)
 #define LEARNING_TELL_USEC (USEC_PER_SEC * 3 / 10)
-/* Besides REFUSED: */
-#define START_QUEUE_E_LEARNING 2
-#define START_QUEUE_E_OTHERS_FIRST 3
 
 typedef struct Waiting Waiting;
 struct Waiting {
@@ -93,13 +90,11 @@ static void log_start(ServerCall *call, const Session *session) {
 }
 
 static int reply_session(const StartQueue *s, ServerCall *call, Session *session) {
-        json_t *o, *reply;
+        json_t *reply;
 
         log_start(call, session);
-        o = session_to_json(session);
-        reply = o ? json_pack("{s:o, s:o*}", "session", o, "retention",
-                              s->foresee ? s->foresee(s->foresee_userdata) : NULL)
-                  : NULL;
+        reply = json_pack("{s:o, s:o*}", "session", session_to_json(session), "retention",
+                          s->foresee ? s->foresee(s->foresee_userdata) : NULL);
         return reply ? server_call_reply(call, reply, NULL, 0) : -ENOMEM;
 }
 
@@ -175,30 +170,6 @@ static bool may_wait_for_learning_pass(Waiting *w, uint64_t now) {
         return now < w->learning_us + LEARNING_USEC;
 }
 
-/* Looks, and starts if nothing is in the way.  0, REFUSED with w->why, START_QUEUE_E_*, -errno. */
-static int try(StartQueue *s, Waiting *w, uint64_t now, Session **ret) {
-        _cleanup_session_look_ SessionLook look = {};
-        int r;
-
-        if (w->again_us > now)
-                return REFUSED;
-        r = sessions_look(s->sessions, &look, &w->request, &w->why);
-        if (r != 0)
-                return r;
-        if (look.outlook.is_learning && may_wait_for_learning_pass(w, now))
-                return START_QUEUE_E_LEARNING;
-        if (w != s->first && s->can_start != w) {
-                s->can_start = w;
-                return START_QUEUE_E_OTHERS_FIRST;
-        }
-        s->can_start = NULL;
-        tell_of_arming(w, &look.outlook);
-        r = sessions_start(s->sessions, ret, &w->request, &look, &w->why);
-        if (r == REFUSED)
-                w->again_us = now + AGAIN_USEC;
-        return r;
-}
-
 static int answer(StartQueue *s, Waiting *w, Session *session) {
         if (server_call_is_connected(w->call))
                 return reply_session(s, w->call, session);
@@ -219,19 +190,31 @@ static Turn keep_while_connected(const Waiting *w) {
         return server_call_is_connected(w->call) ? TURN_KEEP : TURN_DROP;
 }
 
+/* Looks, and starts if nothing is in the way. */
 static Turn take_turn(StartQueue *s, Waiting *w, size_t n_ahead) {
         uint64_t now = now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC;
+        _cleanup_session_look_ SessionLook look = {};
         Session *session;
-        int r;
+        int r = REFUSED;
 
         if (!server_call_is_connected(w->call))
                 return TURN_DROP;
-        r = try(s, w, now, &session);
-        if (r == START_QUEUE_E_OTHERS_FIRST)
-                return TURN_OTHERS_FIRST;
-        if (r == START_QUEUE_E_LEARNING) {
+        if (w->again_us <= now)
+                r = sessions_look(s->sessions, &look, &w->request, &w->why);
+        if (r == 0 && look.outlook.is_learning && may_wait_for_learning_pass(w, now)) {
                 tell_of_learning_pass(w, now);
                 return keep_while_connected(w);
+        }
+        if (r == 0 && w != s->first && s->can_start != w) {
+                s->can_start = w;
+                return TURN_OTHERS_FIRST;
+        }
+        if (r == 0) {
+                s->can_start = NULL;
+                tell_of_arming(w, &look.outlook);
+                r = sessions_start(s->sessions, &session, &w->request, &look, &w->why);
+                if (r == REFUSED)
+                        w->again_us = now + AGAIN_USEC;
         }
         if (r == 0)
                 r = answer(s, w, session);
@@ -410,9 +393,7 @@ int start_queue_new(StartQueue **ret, sd_event *event, Background *background, S
         if (!s)
                 return -ENOMEM;
         *s = (StartQueue){ .event = event, .background = background, .sessions = sessions };
-        r = sd_event_add_time(event, &s->timer, CLOCK_MONOTONIC, 0, 1000, on_timer, s);
-        if (r >= 0)
-                r = sd_event_source_set_enabled(s->timer, SD_EVENT_OFF);
+        r = sd_event_add_time(event, &s->timer, CLOCK_MONOTONIC, UINT64_MAX, 1000, on_timer, s);
         if (r >= 0)
                 r = sd_event_add_defer(event, &s->next, on_next, s);
         if (r >= 0)

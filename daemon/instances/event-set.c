@@ -14,7 +14,7 @@
 
 #include "base/io.h"
 #include "base/name.h"
-#include "daemon/admission/suggest.h"
+#include "base/typo.h"
 #include "daemon/instances/event-set.h"
 #include "store/event-choice.h"
 
@@ -62,7 +62,7 @@ int refuse_no_event(const Tracefs *fs, const char *system, const char *event, Re
         if (r >= 0)
                 r = strv_split(&all, text, "\n");
         if (r >= 0)
-                r = suggest_names((const char *const *) all.items, all.n, name, &like);
+                r = typo_suggest((const char *const *) all.items, all.n, name, &like);
         if (r < 0 && r != -ENOENT)
                 return r;
         names = strv_join(&like, ", ");

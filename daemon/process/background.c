@@ -66,15 +66,13 @@ void background_leave(void) {
 }
 
 void background_return(void) {
-        uint64_t one = 1;
-
         if (!own || !is_away)
                 return;
         is_away = false;
         (void) pthread_mutex_lock(&own->lock);
         own->turn = TURN_ASKED;
         (void) pthread_cond_broadcast(&own->changed);
-        (void) !write(own->fd, &one, sizeof(one));
+        (void) eventfd_write(own->fd, 1);
         while (own->turn != TURN_TASK)
                 (void) pthread_cond_wait(&own->changed, &own->lock);
         (void) pthread_mutex_unlock(&own->lock);
@@ -205,10 +203,10 @@ static void resume(Background *a) {
 
 static int on_asked(sd_event_source *source, int fd, uint32_t events, void *userdata) {
         Background *a = userdata;
-        uint64_t n;
+        eventfd_t n;
         bool asks;
 
-        (void) !read(fd, &n, sizeof(n));
+        (void) eventfd_read(fd, &n);
         (void) pthread_mutex_lock(&a->lock);
         asks = a->turn == TURN_ASKED;
         (void) pthread_mutex_unlock(&a->lock);

@@ -51,3 +51,11 @@ void background_settle(Background *a);
  */
 void background_leave(void);
 void background_return(void);
+/* The value of @call, which is made between the two. */
+#define BACKGROUND_CALL(call)                                                                      \
+        ({                                                                                         \
+                background_leave();                                                                \
+                typeof(call) _result = (call);                                                     \
+                background_return();                                                               \
+                _result;                                                                           \
+        })

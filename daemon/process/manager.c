@@ -12,24 +12,9 @@
 #include "daemon/process/manager.h"
 #include "wire/manager-bus.h"
 
-static int connect_manager(sd_bus **ret) {
-        sd_bus *bus;
-        int r = manager_bus_open(&bus);
-
-        if (r < 0)
-                return r;
-        r = sd_bus_set_method_call_timeout(bus, MANAGER_TIMEOUT_US);
-        if (r < 0) {
-                sd_bus_flush_close_unref(bus);
-                return r;
-        }
-        *ret = bus;
-        return 0;
-}
-
 static int ask(sd_bus *bus, const char *unit) {
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
         _cleanup_free_ char *path = NULL, *type = NULL;
-        sd_bus_message *reply = NULL;
         const char *job_path;
         uint32_t job = 0;
         int r;
@@ -43,7 +28,6 @@ static int ask(sd_bus *bus, const char *unit) {
         if (r >= 0 && job > 0)
                 r = sd_bus_get_property_string(bus, MANAGER_NAME, job_path, MANAGER_NAME ".Job",
                                                "JobType", NULL, &type);
-        sd_bus_message_unref(reply);
         if (r < 0)
                 return r;
         log_debug("manager", "job %u of %s is of type %s", job, unit, type ?: "none");
@@ -51,16 +35,14 @@ static int ask(sd_bus *bus, const char *unit) {
 }
 
 int manager_is_restarting(void) {
+        _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
         _cleanup_free_ char *unit = NULL;
-        sd_bus *bus;
         int r;
 
         if (!getenv("NOTIFY_SOCKET") || sd_booted() <= 0 || sd_pid_get_unit(0, &unit) < 0)
                 return 0;
-        r = connect_manager(&bus);
-        if (r < 0)
-                return r;
-        r = ask(bus, unit);
-        sd_bus_flush_close_unref(bus);
-        return r;
+        r = manager_bus_open(&bus);
+        if (r >= 0)
+                r = sd_bus_set_method_call_timeout(bus, MANAGER_TIMEOUT_US);
+        return r < 0 ? r : ask(bus, unit);
 }

@@ -11,24 +11,26 @@
 #include "base/cleanup.h"
 #include "daemon/process/privilege.h"
 
-int privilege_drop(void) {
+int privilege_drop(bool keeps_syslog) {
         struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
         struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
-        const uint32_t keep = CAP_TO_MASK(CAP_SYSLOG);
-        const unsigned word = CAP_TO_INDEX(CAP_SYSLOG);
+        uint32_t kept[ELEMENTSOF(data)] = {};
 
+        if (keeps_syslog)
+                kept[CAP_TO_INDEX(CAP_SYSLOG)] = CAP_TO_MASK(CAP_SYSLOG);
         if (syscall(SYS_capget, &header, data) < 0)
                 return ORIGIN(-errno);
 
-        /* What root's exec would give back is dropped too, while we still may. */
+        /* What root's exec would give back is dropped too, while we still may: it needs CAP_SETPCAP.  Who
+         * has given that up has nothing left that no_new_privs does not keep from coming back. */
         for (unsigned c = 0; prctl(PR_CAPBSET_READ, c, 0, 0, 0) >= 0; c++)
-                if (c != CAP_SYSLOG)
+                if (!keeps_syslog || c != CAP_SYSLOG)
                         (void) prctl(PR_CAPBSET_DROP, c, 0, 0, 0);
 
-        for (unsigned i = 0; i < ELEMENTSOF(data); i++) {
-                data[i].permitted &= i == word ? keep : 0;
+        for (size_t i = 0; i < ELEMENTSOF(data); i++) {
+                data[i].permitted &= kept[i];
                 data[i].effective = data[i].permitted;
-                data[i].inheritable = 0;
+                data[i].inheritable = 0; /* nor is anything ambient then */
         }
         if (syscall(SYS_capset, &header, data) < 0)
                 return ORIGIN(-errno);

@@ -9,7 +9,9 @@
  * kallsyms_show_value()).  So that one is kept, and all others go for good.
  */
 
-/* Keeps CAP_SYSLOG alone and sets no_new_privs; before the first thread.  0 or -errno. */
-int privilege_drop(void);
+#include <stdbool.h>
+
+/* Keeps CAP_SYSLOG alone, or nothing, and sets no_new_privs; before the first thread.  0 or -errno. */
+int privilege_drop(bool keeps_syslog);
 /* The soft limit of descriptors becomes the hard one: a session needs up to four for each CPU. */
 int privilege_raise_descriptors(void);

@@ -6,18 +6,17 @@
  */
 
 #include <linux/audit.h>
-#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/ioprio.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "base/cleanup.h"
+#include "daemon/process/privilege.h"
 #include "daemon/process/sandbox.h"
 
 #if defined(__x86_64__) && !defined(__ILP32__)
@@ -136,26 +135,12 @@ static int limit_resources(uint64_t n_memory_bytes, uint64_t n_file_bytes) {
         return 0;
 }
 
-static int drop_capabilities(void) {
-        struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-        const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
-
-        /* Needs CAP_SETPCAP, which the daemon has given up: then nothing is left to be dropped but
-         * what no_new_privs keeps from coming back. */
-        for (unsigned c = 0; prctl(PR_CAPBSET_READ, c, 0, 0, 0) >= 0; c++)
-                (void) prctl(PR_CAPBSET_DROP, c, 0, 0, 0);
-        (void) prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-        return syscall(SYS_capset, &header, none) < 0 ? ORIGIN(-errno) : 0;
-}
-
 int sandbox(uint64_t n_memory_bytes, uint64_t n_file_bytes) {
         int r;
 
         be_idle();
         r = limit_resources(n_memory_bytes, n_file_bytes);
         if (r >= 0)
-                r = drop_capabilities();
-        if (r >= 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-                r = ORIGIN(-errno);
+                r = privilege_drop(false);
         return r < 0 ? r : filter_calls();
 }

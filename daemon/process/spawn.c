@@ -20,17 +20,11 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of n_making */
 static pthread_cond_t made = PTHREAD_COND_INITIALIZER;
-static unsigned n_making;
+static int n_making;
 
-static void begin_making(void) {
+static void count_making(int change) {
         (void) pthread_mutex_lock(&lock);
-        n_making++;
-        (void) pthread_mutex_unlock(&lock);
-}
-
-static void end_making(void) {
-        (void) pthread_mutex_lock(&lock);
-        n_making--;
+        n_making += change;
         (void) pthread_cond_broadcast(&made);
         (void) pthread_mutex_unlock(&lock);
 }
@@ -49,9 +43,9 @@ static int spawn(pid_t *ret, char *const *words, const posix_spawn_file_actions_
         (void) posix_spawnattr_setsigdefault(&attributes, &all);
         (void) posix_spawnattr_setflags(&attributes,
                                         POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-        begin_making();
+        count_making(1);
         r = posix_spawn(ret, words[0], actions, &attributes, words, environ);
-        end_making();
+        count_making(-1);
         (void) posix_spawnattr_destroy(&attributes);
         return -r;
 }

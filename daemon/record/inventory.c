@@ -7,8 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,7 +16,6 @@
 #include "store/footprint.h"
 #include "store/segment-header.h"
 
-#define SEGMENT_PATH_MAX (16 + SEGMENT_NAME_MAX)
 #define STAT_BLOCK_BYTES 512U
 
 typedef struct Item {
@@ -49,12 +46,11 @@ static void sums_drop(InventorySums *sums, uint64_t n_bytes) {
 
 /* False: there is no such segment. */
 static bool measure(const Inventory *inv, uint32_t cpu, uint64_t sequence, uint64_t *ret) {
-        char path[SEGMENT_PATH_MAX], name[SEGMENT_NAME_MAX];
+        char path[SEGMENT_PATH_MAX];
         struct stat st;
 
-        (void) snprintf(path, sizeof(path), "cpu%" PRIu32 "/%s", cpu,
-                        segment_format_name(name, sequence));
-        if (fstatat(session_dir_fd(inv->dir), path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        if (fstatat(session_dir_fd(inv->dir), segment_format_path(path, cpu, sequence), &st,
+                    AT_SYMLINK_NOFOLLOW) < 0)
                 return false;
         *ret = (uint64_t) st.st_blocks * STAT_BLOCK_BYTES;
         return true;

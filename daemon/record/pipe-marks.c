@@ -22,20 +22,15 @@ static void format_name(char name[static 64], const char *session_id) {
 }
 
 static int map(PipeMarks **ret, int fd, size_t n) {
-        PipeMarks *m = calloc(1, sizeof(*m));
-        void *p;
+        _cleanup_free_ PipeMarks *m = calloc(1, sizeof(*m));
 
         if (!m)
                 return -ENOMEM;
-        p = mmap(NULL, n * sizeof(PipeMark), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        if (p == MAP_FAILED) {
-                int r = ORIGIN(-errno);
-
-                free(m);
-                return r;
-        }
-        *m = (PipeMarks){ .marks = p, .n = n };
-        *ret = m;
+        m->n = n;
+        m->marks = mmap(NULL, n * sizeof(PipeMark), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (m->marks == MAP_FAILED)
+                return ORIGIN(-errno);
+        *ret = TAKE_PTR(m);
         return 0;
 }
 

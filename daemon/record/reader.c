@@ -53,10 +53,8 @@ static uint64_t now_ms(void) {
 }
 
 static void reader_wake_main(Reader *r) {
-        uint64_t one = 1;
-
         /* EAGAIN means that the main thread has 2^64-2 wake-ups to look at: it will. */
-        (void) !write(r->shared->wake_fd, &one, sizeof(one));
+        (void) eventfd_write(r->shared->wake_fd, 1);
 }
 
 /* @error: 0 or negative; tells the main thread when it changes. */
@@ -71,12 +69,12 @@ static Wake reader_wait(Reader *r, bool deaf, unsigned timeout_ms) {
                 { .fd = r->kick_fd, .events = POLLIN },
                 { .fd = deaf ? -EBADF : r->raw_fd, .events = POLLIN },
         };
-        uint64_t n;
+        eventfd_t n;
 
         if (poll(fds, ELEMENTSOF(fds), (int) timeout_ms) <= 0)
                 return WAKE_TIMEOUT;
         if (fds[0].revents) {
-                (void) !read(r->kick_fd, &n, sizeof(n));
+                (void) eventfd_read(r->kick_fd, &n);
                 return WAKE_KICK;
         }
         return fds[1].revents & POLLIN ? WAKE_READABLE : WAKE_OFFLINE;
@@ -271,6 +269,13 @@ static void reader_commit_tail(Reader *r) {
         reader_count(r, r->shared->page_bytes, 1);
 }
 
+/* Room for a page at the end of the segment. */
+static int reader_begin_tail(Reader *r, void **ret) {
+        int k = reader_open_segment(r);
+
+        return k < 0 ? k : segment_tail(r->segment, ret);
+}
+
 /* Reads one page, full or not, into the end of the segment.  1: done, 0: there is none, -errno. */
 static int reader_read_page(Reader *r) {
         size_t page_bytes = r->shared->page_bytes;
@@ -282,10 +287,7 @@ static int reader_read_page(Reader *r) {
                 k = reader_empty_pipe(r);
                 if (k < 0)
                         return k;
-                k = reader_open_segment(r);
-                if (k < 0)
-                        return k;
-                k = segment_tail(r->segment, &tail);
+                k = reader_begin_tail(r, &tail);
                 if (k < 0)
                         return k;
                 r->tail = tail;
@@ -469,9 +471,7 @@ static int reader_begin_overwritten(Reader *r) {
 
         if (!second)
                 return -ENOMEM;
-        k = reader_open_segment(r);
-        if (k >= 0)
-                k = segment_tail(r->segment, &first);
+        k = reader_begin_tail(r, &first);
         if (k < 0)
                 return k;
         k = read_page(r, first);
@@ -488,9 +488,7 @@ static int reader_begin_overwritten(Reader *r) {
         reader_commit_tail(r);
         if (k <= 0)
                 return k;
-        k = reader_open_segment(r);
-        if (k >= 0)
-                k = segment_tail(r->segment, &first);
+        k = reader_begin_tail(r, &first);
         if (k < 0) {
                 atomic_fetch_add(&r->counters.pages_lost, 1);
                 return k;
@@ -626,9 +624,7 @@ int reader_new(Reader **ret, ReaderShared *shared, uint32_t cpu, int raw_fd) {
 }
 
 void reader_kick(Reader *r) {
-        uint64_t one = 1;
-
-        (void) !write(r->kick_fd, &one, sizeof(one));
+        (void) eventfd_write(r->kick_fd, 1);
 }
 
 int reader_start(Reader *r) {

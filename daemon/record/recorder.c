@@ -49,9 +49,7 @@ void recorder_look_at_disk(Recorder *r) {
 }
 
 void recorder_wake(Recorder *r) {
-        uint64_t one = 1;
-
-        (void) !write(r->shared.wake_fd, &one, sizeof(one));
+        (void) eventfd_write(r->shared.wake_fd, 1);
 }
 
 static bool recorder_has_offline(const Recorder *r) {
@@ -94,9 +92,9 @@ static void recorder_watch_hotplug(Recorder *r) {
 
 static int recorder_on_wake(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         Recorder *r = userdata;
-        uint64_t n;
+        eventfd_t n;
 
-        (void) !read(fd, &n, sizeof(n));
+        (void) eventfd_read(fd, &n);
         recorder_watch_hotplug(r);
         r->changed(r->userdata);
         return 0;
@@ -299,28 +297,27 @@ bool recorder_made_progress(Recorder *r) {
         return moved;
 }
 
+/* A file of a thread of ours; the caller frees; NULL: it cannot be read. */
+static char *read_task_file(int tid, const char *name) {
+        char path[64], *text;
+
+        (void) snprintf(path, sizeof(path), "/proc/self/task/%i/%s", tid, name);
+        return file_read(AT_FDCWD, path, &text, NULL, 4096) < 0 ? NULL : text;
+}
+
 /* What proc(5) says in /proc/PID/stat: 'D' is a sleep in the kernel that no signal ends; 0: nothing. */
 static char state_of(int tid) {
-        _cleanup_free_ char *text = NULL;
-        const char *state;
-        char path[64];
+        _cleanup_free_ char *text = read_task_file(tid, "stat");
+        const char *state = text ? strrchr(text, ')') : NULL;
 
-        (void) snprintf(path, sizeof(path), "/proc/self/task/%i/stat", tid);
-        if (file_read(AT_FDCWD, path, &text, NULL, 4096) < 0)
-                return 0;
-        state = strrchr(text, ')');
         return state && state[1] == ' ' ? state[2] : 0;
 }
 
 /* The kernel's function that the thread sleeps in, where it tells; the caller frees. */
 static char *wait_of(int tid) {
-        _cleanup_free_ char *text = NULL;
-        char path[64];
+        _cleanup_free_ char *text = read_task_file(tid, "wchan");
 
-        (void) snprintf(path, sizeof(path), "/proc/self/task/%i/wchan", tid);
-        if (file_read(AT_FDCWD, path, &text, NULL, 256) < 0 || !*text || streq(text, "0"))
-                return NULL;
-        return TAKE_PTR(text);
+        return text && *text && !streq(text, "0") ? TAKE_PTR(text) : NULL;
 }
 
 static RecorderStuck look_at(const ReaderCounters *c, uint64_t progress) {

@@ -69,12 +69,11 @@ int rotation_new(Rotation **ret, const RotationConfig *config, const ClockTuple 
                 return -ENOMEM;
         r->config = *config;
         if (config->segment_ns > 0) {
-                k = sd_event_add_time_relative(
-                        config->event, &r->timer, CLOCK_BOOTTIME,
-                        MIN(config->segment_ns / NSEC_PER_USEC, UINT64_MAX / 4), 0,
-                        rotation_on_timer, r);
+                k = sd_event_add_time(config->event, &r->timer, CLOCK_BOOTTIME, UINT64_MAX, 0,
+                                      rotation_on_timer, r);
                 if (k < 0)
                         return k;
+                rotation_set_timer(r);
         }
         k = inventory_new(&r->inventory, config->dir, config->recorder);
         if (k >= 0)

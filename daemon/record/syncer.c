@@ -14,7 +14,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
@@ -30,7 +29,6 @@
 #define STACK_BYTES ((size_t) 256 << 10)
 #define FAILING_MAX 64     /* segments that are tried again, each with its descriptor */
 #define RETRY_MAX_MS 30000 /* so long at most between two tries, each of which is twice as long */
-#define SEGMENT_PATH_MAX (16 + SEGMENT_NAME_MAX)
 
 typedef struct Job Job;
 struct Job {
@@ -112,12 +110,6 @@ static void shared_free(Shared *s) {
 
 /* --- in the thread ---------------------------------------------------------------------------- */
 
-static void wake_loop(Shared *s) {
-        uint64_t one = 1;
-
-        (void) !write(s->wake_fd, &one, sizeof(one));
-}
-
 static void lock(Shared *s) {
         (void) pthread_mutex_lock(&s->lock);
 }
@@ -135,7 +127,7 @@ static void append(Shared *s, Job *job) {
 /* With the lock. */
 static void set_error(Shared *s, int error) {
         if (TAKE(s->error, error) != error)
-                wake_loop(s);
+                (void) eventfd_write(s->wake_fd, 1);
 }
 
 /* What is not on the disk as it should be, for good. */
@@ -342,20 +334,19 @@ static void run_rest(Shared *s) {
                 s->failed = f;
         }
         s->is_done = s->is_synced = true;
-        wake_loop(s);
+        (void) eventfd_write(s->wake_fd, 1);
 }
 
 /* One that nobody has handed over; what is sealed or open is passed over. */
 static void add_segment(Shared *s, uint32_t cpu, uint64_t sequence) {
         _cleanup_(job_freep) Job *job = malloc(sizeof(*job));
-        char path[SEGMENT_PATH_MAX], name[SEGMENT_NAME_MAX];
+        char path[SEGMENT_PATH_MAX];
         SegmentHeader h;
         bool is_over;
 
         if (!job)
                 return;
-        (void) snprintf(path, sizeof(path), "cpu%" PRIu32 "/%s", cpu,
-                        segment_format_name(name, sequence));
+        segment_format_path(path, cpu, sequence);
         *job = (Job){ .fd = entry_open_file(session_dir_fd(s->dir), path, O_RDWR),
                       .cpu = cpu,
                       .sequence = sequence };
@@ -371,22 +362,14 @@ static void add_segment(Shared *s, uint32_t cpu, uint64_t sequence) {
 }
 
 static void run_all(Shared *s) {
-        _cleanup_free_ uint32_t *cpus = NULL;
-        size_t n_cpus = 0;
+        _cleanup_free_ SegmentPlace *places = NULL;
+        size_t n = 0;
 
         s->wants_all = false;
         unlock(s);
-        if (session_dir_list_cpus(s->dir, &cpus, &n_cpus) < 0)
-                n_cpus = 0;
-        for (size_t i = 0; i < n_cpus; i++) {
-                _cleanup_free_ uint64_t *sequences = NULL;
-                size_t n = 0;
-
-                if (session_dir_list_segments(s->dir, cpus[i], &sequences, &n) < 0)
-                        continue;
-                for (size_t k = 0; k < n; k++)
-                        add_segment(s, cpus[i], sequences[k]);
-        }
+        (void) session_dir_list_places(s->dir, &places, &n);
+        for (size_t i = 0; i < n; i++)
+                add_segment(s, places[i].cpu, places[i].sequence);
         lock(s);
         if (!s->wants_all)
                 s->n_unlisted = 0;
@@ -433,9 +416,9 @@ static void change(Shared *s) {
 
 static int on_wake(sd_event_source *source, int fd, uint32_t events, void *userdata) {
         Syncer *s = userdata;
-        uint64_t n;
+        eventfd_t n;
 
-        (void) !read(fd, &n, sizeof(n));
+        (void) eventfd_read(fd, &n);
         s->moved(s->userdata);
         return 0;
 }
@@ -488,39 +471,37 @@ int syncer_new(Syncer **ret, const SyncerConfig *config) {
         return 0;
 }
 
+/* Consumes the descriptor of @new.  Without memory all are looked for instead. */
+static void add_job(Shared *s, const Job *new) {
+        Job *job = malloc(sizeof(*job));
+
+        lock(s);
+        if (job) {
+                *job = *new;
+                append(s, job);
+        } else {
+                safe_close(new->fd);
+                s->wants_all = true;
+        }
+        change(s);
+        unlock(s);
+}
+
 void syncer_add(Syncer *s, int fd, uint32_t cpu, uint64_t sequence, uint64_t n_pages,
                 bool has_failed) {
-        _cleanup_close_ int owned = fd;
-        Job *job;
-
-        if (fd < 0 || (s->is_ring && !has_failed))
-                return;
-        job = malloc(sizeof(*job));
-        lock(s->shared);
-        if (job) {
-                *job = (Job){ .fd = TAKE_FD(owned),
-                              .cpu = cpu,
-                              .sequence = sequence,
-                              .n_pages = n_pages,
-                              .has_failed = has_failed };
-                append(s->shared, job);
-        } else
-                s->shared->wants_all = true;
-        change(s->shared);
-        unlock(s->shared);
+        if (fd >= 0 && s->is_ring && !has_failed)
+                safe_close(fd);
+        else if (fd >= 0)
+                add_job(s->shared, &(Job){ .fd = fd,
+                                           .cpu = cpu,
+                                           .sequence = sequence,
+                                           .n_pages = n_pages,
+                                           .has_failed = has_failed });
 }
 
 void syncer_add_file(Syncer *s, int fd) {
-        _cleanup_close_ int owned = fd;
-        Job *job = fd < 0 ? NULL : malloc(sizeof(*job));
-
-        if (!job)
-                return;
-        *job = (Job){ .fd = TAKE_FD(owned) };
-        lock(s->shared);
-        append(s->shared, job);
-        change(s->shared);
-        unlock(s->shared);
+        if (fd >= 0)
+                add_job(s->shared, &(Job){ .fd = fd });
 }
 
 void syncer_add_all(Syncer *s, uint64_t n_pages) {

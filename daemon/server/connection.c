@@ -155,12 +155,8 @@ Connection *connection_free(Connection *c) {
 
         s = c->server;
         peer = c->peer;
-        if (c->previous)
-                c->previous->next = c->next;
-        else if (s->connections == c)
-                s->connections = c->next;
-        if (c->next)
-                c->next->previous = c->previous;
+        if (peer > 0)
+                LIST_REMOVE(c, link);
 
         sd_event_source_disable_unref(c->io);
         sd_event_source_disable_unref(c->again);
@@ -303,32 +299,24 @@ int connection_new(Server *s, int fd, const Peer *who, bool is_short) {
                 return -ENOMEM;
         *c = (Connection){ .server = s, .who = *who, .is_short = is_short };
         r = sd_event_add_io(s->event, &c->io, fd, EPOLLIN, on_io, c);
-        if (r < 0)
-                return r;
-        r = sd_event_add_defer(s->event, &c->again, on_again, c);
-        if (r < 0)
-                return r;
-        r = sd_event_add_time_relative(s->event, &c->deadline, CLOCK_MONOTONIC, MESSAGE_USEC,
-                                       ACCURACY_USEC, on_deadline, c);
-        if (r < 0)
-                return r;
-        r = sd_event_add_time(s->event, &c->rest, CLOCK_MONOTONIC, 0, ACCURACY_USEC / 10, on_rested,
-                              c);
-        if (r < 0)
-                return r;
-        (void) sd_event_source_set_enabled(c->again, SD_EVENT_OFF);
-        (void) sd_event_source_set_enabled(c->deadline, SD_EVENT_OFF);
-        (void) sd_event_source_set_enabled(c->rest, SD_EVENT_OFF);
-        r = frame_new(&c->frame, fd, FRAME_CALL_MAX);
+        if (r >= 0)
+                r = sd_event_add_defer(s->event, &c->again, on_again, c);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(c->again, SD_EVENT_OFF);
+        if (r >= 0)
+                r = sd_event_add_time(s->event, &c->deadline, CLOCK_MONOTONIC, UINT64_MAX,
+                                      ACCURACY_USEC, on_deadline, c);
+        if (r >= 0)
+                r = sd_event_add_time(s->event, &c->rest, CLOCK_MONOTONIC, UINT64_MAX,
+                                      ACCURACY_USEC / 10, on_rested, c);
+        if (r >= 0)
+                r = frame_new(&c->frame, fd, FRAME_CALL_MAX);
         if (r < 0)
                 return r;
 
         c->peer = ++s->last_peer;
-        c->next = s->connections;
-        if (c->next)
-                c->next->previous = c;
-        s->connections = TAKE_PTR(c);
-        connection_update(s->connections);
+        LIST_INSERT_HEAD(&s->connections, c, link);
+        connection_update(TAKE_PTR(c));
         return 0;
 }
 
@@ -364,56 +352,37 @@ bool server_call_is_connected(const ServerCall *call) {
         return call->connection && !call->connection->dead;
 }
 
-/* Queues one message for the caller; @message is consumed, NULL is -ENOMEM. */
-static int call_send(ServerCall *call, json_t *message, const int *fds, size_t n_fds) {
-        Connection *c = call->connection;
-        int r = 0;
-
-        if (!message)
-                r = -ENOMEM;
-        else if (!call->oneway)
-                r = frame_send(c->frame, message, fds, n_fds);
-        json_decref(message);
-        if (r < 0)
-                connection_fail(c, r);
-        return r;
-}
-
-/* The last message of a call: the connection may go on to its next. */
-static int call_finish(ServerCall *call, json_t *message, const int *fds, size_t n_fds) {
-        Connection *c = call->connection;
-        int r;
-
-        r = call_send(call, message, fds, n_fds);
-        connection_drop_call(c);
-        connection_update(c);
-        return r;
-}
-
-int server_call_reply(ServerCall *call, json_t *parameters, const int *fds, size_t n_fds) {
-        if (!server_call_is_connected(call)) {
-                json_decref(parameters);
-                return 0;
-        }
-        return call_finish(call, json_pack("{s:o}", "parameters", parameters ?: json_object()), fds,
-                           n_fds);
-}
-
-int server_call_reply_text(ServerCall *call, char *text) {
+/* Queues one message for the caller, @message or @text; both are consumed, and NULL is -ENOMEM.  After the last one
+ * of a call the connection may go on to its next. */
+static int call_send(ServerCall *call, json_t *message, char *text, const int *fds, size_t n_fds,
+                     bool is_last) {
         Connection *c = call->connection;
         int r = 0;
 
         if (!server_call_is_connected(call) || call->oneway)
                 free(text);
-        else
+        else if (text)
                 r = frame_send_text(c->frame, text);
+        else
+                r = message ? frame_send(c->frame, message, fds, n_fds) : -ENOMEM;
+        json_decref(message);
         if (!server_call_is_connected(call))
                 return 0;
         if (r < 0)
                 connection_fail(c, r);
-        connection_drop_call(c);
+        if (is_last)
+                connection_drop_call(c);
         connection_update(c);
         return r;
+}
+
+int server_call_reply(ServerCall *call, json_t *parameters, const int *fds, size_t n_fds) {
+        return call_send(call, json_pack("{s:o}", "parameters", parameters ?: json_object()), NULL,
+                         fds, n_fds, true);
+}
+
+int server_call_reply_text(ServerCall *call, char *text) {
+        return call_send(call, NULL, text, NULL, 0, true);
 }
 
 bool server_call_is_behind(const ServerCall *call) {
@@ -421,37 +390,18 @@ bool server_call_is_behind(const ServerCall *call) {
 }
 
 int server_call_continue_text(ServerCall *call, char *text) {
-        Connection *c = call->connection;
-        int r = 0;
-
         assert(call->wants_more);
 
-        if (!server_call_is_connected(call) || call->oneway) {
-                free(text);
-                return 0;
-        }
-        r = frame_send_text(c->frame, text);
-        if (r < 0)
-                connection_fail(c, r);
-        connection_update(c);
-        return r;
+        return call_send(call, NULL, text, NULL, 0, false);
 }
 
 int server_call_continue(ServerCall *call, json_t *parameters, const int *fds, size_t n_fds) {
-        int r;
-
         assert(call->wants_more);
 
-        if (!server_call_is_connected(call)) {
-                json_decref(parameters);
-                return 0;
-        }
-        r = call_send(call,
-                      json_pack("{s:o, s:b}", "parameters", parameters ?: json_object(),
-                                "continues", true),
-                      fds, n_fds);
-        connection_update(call->connection);
-        return r;
+        return call_send(call,
+                         json_pack("{s:o, s:b}", "parameters", parameters ?: json_object(),
+                                   "continues", true),
+                         NULL, fds, n_fds, false);
 }
 
 json_t *server_refusal_to_json(const Refusal *refusal) {
@@ -469,7 +419,7 @@ int server_call_refuse(ServerCall *call, const Refusal *refusal) {
         s = call->connection->server;
         if (s->refused)
                 s->refused(call, refusal, s->userdata);
-        return call_finish(call, server_refusal_to_json(refusal), NULL, 0);
+        return call_send(call, server_refusal_to_json(refusal), NULL, NULL, 0, true);
 }
 
 void server_call_fail(ServerCall *call, int error, const char *what) {

@@ -96,12 +96,10 @@ int listener_new(Listener **ret, sd_event *event, int fd, ListenerAccepted accep
         };
         if (l->reserve_fd < 0)
                 return l->reserve_fd;
-        r = sd_event_add_time_relative(event, &l->pause, CLOCK_MONOTONIC, PAUSE_USEC, ACCURACY_USEC,
-                                       on_pause_end, l);
-        if (r < 0)
-                return r;
-        (void) sd_event_source_set_enabled(l->pause, SD_EVENT_OFF);
-        r = sd_event_add_io(event, &l->io, fd, EPOLLIN, on_io, l);
+        r = sd_event_add_time(event, &l->pause, CLOCK_MONOTONIC, UINT64_MAX, ACCURACY_USEC,
+                              on_pause_end, l);
+        if (r >= 0)
+                r = sd_event_add_io(event, &l->io, fd, EPOLLIN, on_io, l);
         if (r < 0)
                 return r;
 

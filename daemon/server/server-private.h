@@ -7,6 +7,8 @@
  * daemon/server/connection.c (one peer, and the calls he makes).
  */
 
+#include <sys/queue.h>
+
 #include "daemon/server/listener.h"
 #include "daemon/server/quota.h"
 #include "daemon/server/server.h"
@@ -19,7 +21,7 @@ typedef void (*ConnectionMessage)(Connection *c, json_t *message, const int *fds
 
 struct Connection {
         Server *server;
-        Connection *previous, *next;
+        LIST_ENTRY(Connection) link;
         Frame *frame;
         sd_event_source *io, *again, *deadline, *rest;
         ServerCall *call; /* being answered; a reference */
@@ -54,7 +56,7 @@ struct Server {
         Listener **listeners;
         size_t n_listeners;
 
-        Connection *connections;
+        LIST_HEAD(, Connection) connections;
         Quota quota;
         uint64_t last_peer;
 };

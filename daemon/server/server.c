@@ -265,10 +265,8 @@ int server_new(Server **ret, sd_event *event, const ServerMethod *methods, size_
                 .handle = on_message,
                 .gone = gone,
                 .userdata = userdata,
-                .quota.limits = { .max_connections = SERVER_MAX_CONNECTIONS,
-                                  .max_connections_per_user = SERVER_MAX_CONNECTIONS_PER_USER,
-                                  .max_calls_per_user = SERVER_MAX_CALLS_PER_USER },
         };
+        server_set_quota(s, SERVER_MAX_CONNECTIONS_PER_USER, SERVER_MAX_CALLS_PER_USER);
         *ret = s;
         return 0;
 }
@@ -307,10 +305,11 @@ int server_add_connection(Server *s, int fd) {
 }
 
 size_t server_n_connections(const Server *s) {
+        const Connection *c;
         size_t n = 0;
 
-        for (const Connection *c = s->connections; c; c = c->next)
-                n++;
+        LIST_FOREACH(c, &s->connections, link)
+        n++;
         return n;
 }
 
@@ -319,8 +318,8 @@ Server *server_free(Server *s) {
                 return NULL;
 
         s->gone = NULL;
-        while (s->connections)
-                connection_free(s->connections);
+        while (!LIST_EMPTY(&s->connections))
+                connection_free(LIST_FIRST(&s->connections));
         while (s->n_listeners > 0)
                 listener_free(s->listeners[--s->n_listeners]);
         free(s->listeners);

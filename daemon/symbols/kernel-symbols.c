@@ -167,9 +167,7 @@ int kernel_symbols_store(KernelSymbols *k, int symbols_fd, const SymbolNames **r
         if (r == 0) {
                 if (TAKE(k->is_reading, true))
                         return KERNEL_SYMBOLS_E_BUSY;
-                background_leave();
-                r = read_and_store(proc_fd, symbols_fd, &modules, &names);
-                background_return();
+                r = BACKGROUND_CALL(read_and_store(proc_fd, symbols_fd, &modules, &names));
                 k->is_reading = false;
                 if (r != 0)
                         return r;

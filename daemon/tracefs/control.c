@@ -57,7 +57,7 @@ static const ControlName names[] = {
 };
 
 static const ControlName *find_name(const char *path) {
-        const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+        const char *name = basename(path);
 
         for (size_t i = 0; i < ELEMENTSOF(names); i++)
                 if (streq(names[i].name, name))
@@ -124,24 +124,25 @@ static int read_words(const char *text, ControlKind kind, char **ret) {
 int control_read(int tracefs_fd, const char *path, char **ret) {
         _cleanup_free_ char *text = NULL;
         ControlKind kind = kind_of(path);
+        const char *instead = NULL;
         size_t n;
         int r;
 
         r = file_read(tracefs_fd, path, &text, &n, CONTROL_MAX_BYTES);
         if (r < 0)
                 return r;
-        if (kind == CONTROL_PIDS && n == 0) {
-                *ret = strdup(CONTROL_PIDS_ENDED);
+        if (kind == CONTROL_PIDS && n == 0)
+                instead = CONTROL_PIDS_ENDED;
+        /* Below a filter that was refused, and does not act, the kernel says why. */
+        if (kind == CONTROL_EVENT_FILTER && strchr(text, '\n') != text + n - 1)
+                instead = CONTROL_FILTER_REFUSED;
+        if (instead) {
+                *ret = strdup(instead);
                 return *ret ? 0 : -ENOMEM;
         }
         if (kind_is_list(kind))
                 return read_words(text, kind, ret);
 
-        if (kind == CONTROL_EVENT_FILTER && strchr(text, '\n') != text + n - 1) {
-                /* Below a filter that was refused, and does not act, the kernel says why. */
-                *ret = strdup(CONTROL_FILTER_REFUSED);
-                return *ret ? 0 : -ENOMEM;
-        }
         while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' '))
                 text[--n] = 0;
         if (kind == CONTROL_SWITCH)
@@ -170,22 +171,14 @@ static const char *size_skip(const char *s) {
         return expanded ? expanded + strlen("(expanded: ") : s;
 }
 
-static const char *mask_next(const char **s) {
-        *s += strspn(*s, ",");
-        return **s ? (*s)++ : NULL;
-}
-
 static bool mask_equal(const char *a, const char *b) {
         a += strspn(a, "0,");
         b += strspn(b, "0,");
-        for (;;) {
-                const char *x = mask_next(&a), *y = mask_next(&b);
-
-                if (!x || !y)
-                        return x == y;
-                if (*x != *y)
-                        return false;
+        while (*a && *a == *b) {
+                a += 1 + strspn(a + 1, ",");
+                b += 1 + strspn(b + 1, ",");
         }
+        return *a == *b;
 }
 
 static bool list_equal(const char *a, const char *b) {
@@ -258,34 +251,9 @@ static int write_each(int fd, const char *path, const char *words, Strv *skipped
         return r;
 }
 
-static int write_words(int tracefs_fd, const char *path, const char *words, int flags,
-                       Strv *skipped) {
-        int fd, r, k;
-
-        if (flags & O_TRUNC)
-                log_debug("control", "truncate %s", path);
-        fd = openat(tracefs_fd, path, O_WRONLY | O_CLOEXEC | flags);
-        if (fd < 0)
-                return ORIGIN(-errno);
-        r = write_each(fd, path, words, skipped);
-        k = spawn_close(fd);
-        return r < 0 ? r : k;
-}
-
 /* Of "1408)" four bytes. */
 static size_t n_value(ControlKind kind, const char *value) {
         return strcspn(value, kind == CONTROL_EVENT_FILTER ? "\n" : " )\n");
-}
-
-static int write_value(int tracefs_fd, const char *path, ControlKind kind, const char *value) {
-        int fd, r, k;
-
-        fd = openat(tracefs_fd, path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-        if (fd < 0)
-                return ORIGIN(-errno);
-        r = write_word(fd, path, value, n_value(kind, value));
-        k = spawn_close(fd);
-        return r < 0 ? r : k;
 }
 
 /* What is written of a value, before it is cut to n_value() or split into words. */
@@ -300,10 +268,17 @@ static const char *written(ControlKind kind, const char *value) {
 
 int control_restore(int tracefs_fd, const char *path, const char *value, Strv *skipped) {
         ControlKind kind = kind_of(path);
+        int fd, r, k;
 
+        log_debug("control", "truncate %s", path);
+        fd = openat(tracefs_fd, path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+        if (fd < 0)
+                return ORIGIN(-errno);
         value = written(kind, value);
-        return kind_is_list(kind) ? write_words(tracefs_fd, path, value, O_TRUNC, skipped)
-                                  : write_value(tracefs_fd, path, kind, value);
+        r = kind_is_list(kind) ? write_each(fd, path, value, skipped)
+                               : write_word(fd, path, value, n_value(kind, value));
+        k = spawn_close(fd);
+        return r < 0 ? r : k;
 }
 
 int control_text(const char *path, const char *value, char **ret) {
@@ -318,10 +293,18 @@ int control_write(int tracefs_fd, const char *path, const char *value) {
         return control_restore(tracefs_fd, path, value, NULL);
 }
 
-int control_append(int tracefs_fd, const char *path, const Strv *words) {
-        _cleanup_free_ char *text = strv_join(words, "\n");
+static int change_list(int tracefs_fd, const char *path, const Strv *words, bool removes) {
+        int fd, r = control_prepare(tracefs_fd, path, words, removes, &fd), k = control_install(fd);
 
-        return text ? write_words(tracefs_fd, path, text, O_APPEND, NULL) : -ENOMEM;
+        return r < 0 ? r : k;
+}
+
+int control_append(int tracefs_fd, const char *path, const Strv *words) {
+        return change_list(tracefs_fd, path, words, false);
+}
+
+int control_remove(int tracefs_fd, const char *path, const Strv *words) {
+        return change_list(tracefs_fd, path, words, true);
 }
 
 /* As they are written to be taken out. */
@@ -331,16 +314,6 @@ static int mark_words(const Strv *words, Strv *ret) {
         for (size_t i = 0; r >= 0 && i < words->n; i++)
                 r = strv_addf(ret, "!%s", words->items[i]);
         return r;
-}
-
-int control_remove(int tracefs_fd, const char *path, const Strv *words) {
-        _cleanup_strv_ Strv absent = {}, marked = {};
-        _cleanup_free_ char *text = NULL;
-
-        if (mark_words(words, &marked) < 0)
-                return -ENOMEM;
-        text = strv_join(&marked, "\n");
-        return text ? write_words(tracefs_fd, path, text, O_APPEND, &absent) : -ENOMEM;
 }
 
 int control_prepare(int tracefs_fd, const char *path, const Strv *words, bool removes,

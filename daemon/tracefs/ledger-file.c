@@ -62,14 +62,13 @@ static int commit(Ledger *l, const char *tracefs_path) {
         records = json_array();
         for (size_t i = 0; i < l->n && r >= 0; i++) {
                 const LedgerRecord *e = &l->records[i];
-                json_t *o = json_pack("{ss ss ss ss*}", "session", e->session, "kind",
-                                      kind_names[e->kind], "file", e->file, "old", e->old);
+                json_t *mark = e->mark ? json_integer((json_int_t) e->mark) : NULL;
+                json_t *o = json_pack("{ss ss ss ss* ss* so* so*}", "session", e->session, "kind",
+                                      kind_names[e->kind], "file", e->file, "old", e->old, "set",
+                                      e->set, "mark", mark, "bounded",
+                                      e->is_bounded ? json_true() : NULL);
 
-                if ((e->set && json_object_set_new(o, "set", json_string(e->set)) < 0) ||
-                    (e->mark &&
-                     json_object_set_new(o, "mark", json_integer((json_int_t) e->mark)) < 0) ||
-                    (e->is_bounded && json_object_set_new(o, "bounded", json_true()) < 0) ||
-                    json_array_append_new(records, o) < 0)
+                if ((e->mark && !mark) || json_array_append_new(records, o) < 0)
                         r = -ENOMEM;
         }
         root = json_pack("{si ss ss so}", "version", LEDGER_VERSION, "boot_id", l->boot_id,
@@ -122,50 +121,46 @@ static int add_record(Ledger *l, const char *session, const LedgerRecord *e) {
         return e->set && !l->records[n].set ? -ENOMEM : 0;
 }
 
+static int parse_record(Ledger *l, json_t *record, const char *owner) {
+        const char *session, *kind, *file, *old = NULL, *set = NULL;
+        json_int_t mark = 0;
+        int k, is_bounded = false;
+
+        if (json_unpack(record, "{ss ss ss s?s s?s s?I s?b}", "session", &session, "kind", &kind,
+                        "file", &file, "old", &old, "set", &set, "mark", &mark, "bounded",
+                        &is_bounded) < 0 ||
+            !file_is_safe(file))
+                return -EBADMSG;
+        k = kind_from_name(kind);
+        if (k < 0 || (k != LEDGER_INSTANCE && !old))
+                return -EBADMSG;
+        return add_record(l, owner ?: session,
+                          &(LedgerRecord){ .kind = (LedgerKind) k,
+                                           .file = (char *) file,
+                                           .old = k == LEDGER_INSTANCE ? NULL : (char *) old,
+                                           .set = (char *) set,
+                                           .mark = (uint64_t) mark,
+                                           .is_bounded = is_bounded });
+}
+
 /* Adds what the text says of this boot, in the place of each session's name @owner if that is given. */
 static int parse(Ledger *l, const char *text, const char *owner) {
-        json_t *root = json_loads(text, 0, NULL), *record;
+        json_auto_t *root = json_loads(text, 0, NULL);
         const char *boot_id;
+        json_t *record;
+        int version, r = 0;
         size_t i;
-        int version, r = -EBADMSG;
 
         if (json_unpack(root, "{si ss}", "version", &version, "boot_id", &boot_id) < 0 ||
             version != LEDGER_VERSION || !json_is_array(json_object_get(root, "records")))
-                goto finish;
-        r = 0;
+                return -EBADMSG;
         if (!streq(boot_id, l->boot_id)) {
                 log_debug("ledger", "the ledger is from another boot: nothing to undo");
-                goto finish;
+                return 0;
         }
-        json_array_foreach (json_object_get(root, "records"), i, record) {
-                const char *session, *kind, *file, *old = NULL, *set = NULL;
-                json_int_t mark = 0;
-                int k, is_bounded = false;
-
-                if (json_unpack(record, "{ss ss ss s?s s?s s?I s?b}", "session", &session, "kind",
-                                &kind, "file", &file, "old", &old, "set", &set, "mark", &mark,
-                                "bounded", &is_bounded) < 0 ||
-                    !file_is_safe(file)) {
-                        r = -EBADMSG;
-                        goto finish;
-                }
-                k = kind_from_name(kind);
-                if (k < 0 || (k != LEDGER_INSTANCE && !old)) {
-                        r = -EBADMSG;
-                        goto finish;
-                }
-                r = add_record(l, owner ?: session,
-                               &(LedgerRecord){ .kind = (LedgerKind) k,
-                                                .file = (char *) file,
-                                                .old = k == LEDGER_INSTANCE ? NULL : (char *) old,
-                                                .set = (char *) set,
-                                                .mark = (uint64_t) mark,
-                                                .is_bounded = is_bounded });
-                if (r < 0)
-                        goto finish;
-        }
-finish:
-        json_decref(root);
+        json_array_foreach (json_object_get(root, "records"), i, record)
+                if (r >= 0)
+                        r = parse_record(l, record, owner);
         return r;
 }
 
@@ -294,9 +289,10 @@ static bool says_the_same(const Ledger *l, int dir_fd) {
                 return false;
         for (size_t i = 0; i < l->n; i++) {
                 const LedgerRecord *e = &l->records[i];
-                size_t k = ledger_place_of(file, e->session, e->kind, e->file, e->old);
+                const LedgerRecord *other =
+                        ledger_record_of(file, e->session, e->kind, e->file, e->old);
 
-                if (k == file->n || !streq_ptr(file->records[k].old, e->old))
+                if (!other || !streq_ptr(other->old, e->old))
                         return false;
         }
         return true;

@@ -20,10 +20,7 @@ struct Ledger {
 
 /* One that is nowhere but in memory; @boot_id may be NULL. */
 int ledger_new_in_memory(Ledger **ret, const char *boot_id);
-/* Where @session's record for this is, or l->n. */
-size_t ledger_place_of(const Ledger *l, const char *session, LedgerKind kind, const char *file,
-                       const char *old);
-/* The same, until another one is added or removed; or NULL. */
+/* @session's record for this, until another one is added or removed; or NULL. */
 LedgerRecord *ledger_record_of(Ledger *l, const char *session, LedgerKind kind, const char *file,
                                const char *old);
 LedgerRecord *ledger_at(Ledger *l, size_t i);

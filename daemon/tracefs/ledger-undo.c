@@ -112,16 +112,15 @@ static int undo_file(const Ledger *l, const Tracefs *fs, const LedgerRecord *e, 
 }
 
 /* Where there is no such line events say nothing and set_ftrace_filter says ENODEV (tried on 6.12). */
-static int undo_line(const Tracefs *fs, const LedgerRecord *e, size_t *n) {
+static int undo_line(const Ledger *l, const Tracefs *fs, const LedgerRecord *e, Strv *warnings,
+                     size_t *n) {
         _cleanup_strv_ Strv lines = {};
         char *line = ledger_line_out(e);
         int r;
 
         r = line ? strv_take(&lines, line) : -ENOMEM;
-        background_leave();
         if (r >= 0)
-                r = control_append(fs->fd, e->file, &lines);
-        background_return();
+                r = BACKGROUND_CALL(control_append(fs->fd, e->file, &lines));
         *n += r >= 0;
         return r == -ENOENT || r == -ENODEV || r == -EINVAL || r == -ESRCH ? 0 : r;
 }
@@ -145,11 +144,7 @@ static int stop_top(Ledger *l, const Tracefs *fs, const LedgerRecord *e) {
                         return MIN(r, 0);
         }
         r = ledger_claim_again(l, fs, "current_tracer");
-        background_leave();
-        if (r >= 0)
-                r = stop_tracer(fs, "");
-        background_return();
-        return r;
+        return r < 0 ? r : BACKGROUND_CALL(stop_tracer(fs, ""));
 }
 
 static int undo_stop(Ledger *l, const Tracefs *fs, const char *session) {
@@ -160,15 +155,13 @@ static int undo_stop(Ledger *l, const Tracefs *fs, const char *session) {
                 _cleanup_free_ char *dir = NULL;
                 int r = 0;
 
-                if (!streq(e->session, session))
+                if (!streq(e->session, session) || e->kind == LEDGER_TRACER)
                         continue;
-                if (e->kind == LEDGER_TRACER)
-                        continue;
-                if (e->kind == LEDGER_INSTANCE) {
-                        background_leave();
-                        r = asprintf(&dir, "%s/", e->file) < 0 ? -ENOMEM : stop_tracer(fs, dir);
-                        background_return();
-                } else if (streq(e->file, "current_tracer"))
+                if (e->kind == LEDGER_INSTANCE)
+                        r = asprintf(&dir, "%s/", e->file) < 0
+                                    ? -ENOMEM
+                                    : BACKGROUND_CALL(stop_tracer(fs, dir));
+                else if (streq(e->file, "current_tracer"))
                         r = stop_top(l, fs, e);
                 if (r < 0 && ret == 0)
                         ret = r;
@@ -189,6 +182,14 @@ static int remove_instance(const Tracefs *fs, const char *dir) {
                 (void) usleep(10000);
         }
         return r;
+}
+
+static int undo_instance(const Ledger *l, const Tracefs *fs, const LedgerRecord *e, Strv *warnings,
+                         size_t *n) {
+        int r = BACKGROUND_CALL(remove_instance(fs, e->file));
+
+        *n += r >= 0;
+        return r == -ENOENT ? 0 : r;
 }
 
 /* What of a buffer is still to be put back could not be, beside a tracer. */
@@ -224,30 +225,34 @@ static int undo_tracer(const Ledger *l, const Tracefs *fs, const LedgerRecord *e
                                  "%s/%s was %s, with filters that are gone: it stays nop, for "
                                  "without any it would trace every function",
                                  fs->path, e->file, e->old);
-        background_leave();
-        r = control_write(fs->fd, e->file, e->old);
-        background_return();
-        if (r >= 0)
-                (*n)++;
+        r = BACKGROUND_CALL(control_write(fs->fd, e->file, e->old));
+        *n += r >= 0;
         return r;
 }
 
-static int undo_session(Ledger *l, const Tracefs *fs, const char *session, Strv *warnings,
-                        size_t *n_undone) {
-        size_t n = 0, n_before = ledger_n(l);
-        int ret, r, failed = 0;
+/* 0, or -errno: it is not undone.  Sentences are added to @warnings, changes to *@n. */
+typedef int (*Undo)(const Ledger *l, const Tracefs *fs, const LedgerRecord *e, Strv *warnings,
+                    size_t *n);
 
-        if (ledger_settle(l, fs, session) > 0 && ledger_commit(l, fs->path) < 0)
-                log_debug("ledger", "the ledger is stale");
-        ret = undo_stop(l, fs, session);
-        for (size_t i = ledger_n(l); ret >= 0 && i-- > 0;) {
+static const Undo undo[_LEDGER_KIND_N] = {
+        [LEDGER_FILE] = undo_file,
+        [LEDGER_INSTANCE] = undo_instance,
+        [LEDGER_TRACER] = undo_tracer,
+        [LEDGER_LINE] = undo_line,
+};
+
+/* The session's records of some kinds, the latest first; the first failure. */
+static int undo_kinds(Ledger *l, const Tracefs *fs, const char *session, unsigned kinds,
+                      Strv *warnings, size_t *n) {
+        int failed = 0;
+
+        for (size_t i = ledger_n(l); i-- > 0;) {
                 const LedgerRecord *e = ledger_get(l, i);
+                int r;
 
-                if ((e->kind != LEDGER_FILE && e->kind != LEDGER_LINE) ||
-                    !streq(e->session, session))
+                if (!(kinds & 1U << e->kind) || !streq(e->session, session))
                         continue;
-                r = e->kind == LEDGER_LINE ? undo_line(fs, e, &n)
-                                           : undo_file(l, fs, e, warnings, &n);
+                r = undo[e->kind](l, fs, e, warnings, n);
                 if (r >= 0)
                         ledger_remove_at(l, i);
                 else {
@@ -255,62 +260,45 @@ static int undo_session(Ledger *l, const Tracefs *fs, const char *session, Strv 
                         failed = failed ?: r;
                 }
         }
-        for (size_t i = ledger_n(l); ret >= 0 && i-- > 0;) {
-                const LedgerRecord *e = ledger_get(l, i);
+        return failed;
+}
 
-                if (e->kind != LEDGER_INSTANCE || !streq(e->session, session))
-                        continue;
-                background_leave();
-                r = remove_instance(fs, e->file);
-                background_return();
-                if (r >= 0)
-                        n++;
-                else if (r != -ENOENT) {
-                        failed = failed ?: r;
-                        continue;
-                }
-                ledger_remove_at(l, i);
+static int undo_session(Ledger *l, const Tracefs *fs, const char *session, Strv *warnings,
+                        size_t *n) {
+        size_t n_before = ledger_n(l);
+        int r, k;
+
+        if (ledger_settle(l, fs, session) > 0 && ledger_commit(l, fs->path) < 0)
+                log_debug("ledger", "the ledger is stale");
+        r = undo_stop(l, fs, session);
+        if (r >= 0) {
+                r = undo_kinds(l, fs, session, 1U << LEDGER_FILE | 1U << LEDGER_LINE, warnings, n);
+                k = undo_kinds(l, fs, session, 1U << LEDGER_INSTANCE, warnings, n);
+                r = r ?: k;
         }
         /* Last, for their filters must be there before they are on. */
-        for (size_t i = ledger_n(l); ret >= 0 && !failed && i-- > 0;) {
-                if (ledger_get(l, i)->kind != LEDGER_TRACER ||
-                    !streq(ledger_get(l, i)->session, session))
-                        continue;
-                r = undo_tracer(l, fs, ledger_get(l, i), warnings, &n);
-                if (r >= 0)
-                        ledger_remove_at(l, i);
-                else
-                        failed = failed ?: r;
-        }
+        if (r >= 0)
+                r = undo_kinds(l, fs, session, 1U << LEDGER_TRACER, warnings, n);
         ledger_mark(l, fs);
-        if (ledger_n(l) != n_before || ret < 0 || failed) {
-                r = ledger_commit(l, fs->path);
-                if (r < 0)
-                        log_debug("ledger", "the ledger is stale: %s", strerror(-r));
+        if (ledger_n(l) != n_before || r < 0) {
+                k = ledger_commit(l, fs->path);
+                if (k < 0)
+                        log_debug("ledger", "the ledger is stale: %s", strerror(-k));
         }
-        *n_undone += n;
-        return ret < 0 ? ret : failed;
+        return r;
 }
 
 int ledger_undo(Ledger *l, const Tracefs *fs, const char *session, Strv *warnings, size_t *ret_n) {
         _cleanup_strv_ Strv sessions = {};
+        int r = session ? 0 : ledger_get_sessions(l, &sessions), k;
         size_t n = 0;
-        int ret = 0, r;
 
-        if (session)
-                ret = undo_session(l, fs, session, warnings, &n);
-        else {
-                ret = ledger_get_sessions(l, &sessions);
-                for (size_t i = 0; i < sessions.n; i++) {
-                        r = undo_session(l, fs, sessions.items[i], warnings, &n);
-                        if (r < 0)
-                                ret = ret ?: r;
-                }
-                r = undo_session(l, fs, LEDGER_SHARED, warnings, &n);
-                if (r < 0)
-                        ret = ret ?: r;
+        for (size_t i = 0; i < sessions.n; i++) {
+                k = undo_session(l, fs, sessions.items[i], warnings, &n);
+                r = r ?: k;
         }
+        k = undo_session(l, fs, session ?: LEDGER_SHARED, warnings, &n);
         if (ret_n)
                 *ret_n = n;
-        return ret;
+        return r ?: k;
 }

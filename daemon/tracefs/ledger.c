@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/grow.h"
+#include "base/hash.h"
 #include "base/io.h"
 #include "daemon/tracefs/ledger-private.h"
 
@@ -39,19 +40,14 @@ Ledger *ledger_free(Ledger *l) {
 }
 
 int ledger_new_in_memory(Ledger **ret, const char *boot_id) {
-        Ledger *l = calloc(1, sizeof(*l));
+        _cleanup_(ledger_freep) Ledger *l = malloc(sizeof(*l));
 
         if (!l)
                 return -ENOMEM;
         *l = (Ledger){ .dir_fd = -EBADF, .copy_fd = -EBADF };
-        if (boot_id) {
-                l->boot_id = strdup(boot_id);
-                if (!l->boot_id) {
-                        free(l);
-                        return -ENOMEM;
-                }
-        }
-        *ret = l;
+        if (boot_id && !(l->boot_id = strdup(boot_id)))
+                return -ENOMEM;
+        *ret = TAKE_PTR(l);
         return 0;
 }
 
@@ -93,55 +89,41 @@ bool ledger_covers(const Ledger *l, const char *dir) {
 }
 
 /* Tells most records apart without a look at them: there may be thousands. */
-static uint32_t hash_of(const char *session, const char *file) {
-        uint32_t h = 2166136261;
-
-        for (const char *s = session; *s; s++)
-                h = (h ^ (unsigned char) *s) * 16777619;
-        for (const char *s = file; *s; s++)
-                h = (h ^ (unsigned char) *s) * 16777619;
-        return h;
-}
-
-size_t ledger_place_of(const Ledger *l, const char *session, LedgerKind kind, const char *file,
-                       const char *old) {
-        uint32_t hash = hash_of(session, file);
-        size_t i;
-
-        for (i = 0; i < l->n; i++) {
-                const LedgerRecord *e = &l->records[i];
-
-                if (e->hash == hash && streq(e->session, session) && streq(e->file, file) &&
-                    (kind == LEDGER_LINE) == (e->kind == LEDGER_LINE) &&
-                    (kind != LEDGER_LINE || streq(e->old, old)))
-                        break;
-        }
-        return i;
+static uint64_t hash_of(const char *session, const char *file) {
+        return hash_bytes(hash_bytes(HASH_BYTES_FIRST, session, strlen(session)), file,
+                          strlen(file));
 }
 
 LedgerRecord *ledger_record_of(Ledger *l, const char *session, LedgerKind kind, const char *file,
                                const char *old) {
-        size_t i = ledger_place_of(l, session, kind, file, old);
+        uint64_t hash = hash_of(session, file);
 
-        return i < l->n ? &l->records[i] : NULL;
+        for (size_t i = 0; i < l->n; i++) {
+                LedgerRecord *e = &l->records[i];
+
+                if (e->hash == hash && streq(e->session, session) && streq(e->file, file) &&
+                    (kind == LEDGER_LINE) == (e->kind == LEDGER_LINE) &&
+                    (kind != LEDGER_LINE || streq(e->old, old)))
+                        return e;
+        }
+        return NULL;
 }
 
 LedgerRecord *ledger_at(Ledger *l, size_t i) {
         return &l->records[i];
 }
 
-void ledger_drop_line(Ledger *l, const char *session, const char *file, const char *line) {
-        size_t i = ledger_place_of(l, session, LEDGER_LINE, file, line);
+static void drop(Ledger *l, const LedgerRecord *e) {
+        if (e)
+                ledger_remove_at(l, (size_t) (e - l->records));
+}
 
-        if (i < l->n)
-                ledger_remove_at(l, i);
+void ledger_drop_line(Ledger *l, const char *session, const char *file, const char *line) {
+        drop(l, ledger_record_of(l, session, LEDGER_LINE, file, line));
 }
 
 void ledger_drop(Ledger *l, const char *session, const char *file) {
-        size_t i = ledger_place_of(l, session, LEDGER_FILE, file, NULL);
-
-        if (i < l->n)
-                ledger_remove_at(l, i);
+        drop(l, ledger_record_of(l, session, LEDGER_FILE, file, NULL));
 }
 
 void ledger_drop_all(Ledger *l, const char *session) {
@@ -158,7 +140,7 @@ void ledger_drop_all(Ledger *l, const char *session) {
 int ledger_add(Ledger *l, const char *session, LedgerKind kind, const char *file, const char *old) {
         LedgerRecord new = { .kind = kind, .hash = hash_of(session, file) };
 
-        if (ledger_place_of(l, session, kind, file, old) < l->n)
+        if (ledger_record_of(l, session, kind, file, old))
                 return 0;
         new.session = strdup(session);
         new.file = strdup(file);
@@ -185,16 +167,14 @@ char *ledger_line_out(const LedgerRecord *e) {
 }
 
 int ledger_get_sessions(const Ledger *l, Strv *ret) {
-        for (size_t i = 0; i < l->n; i++) {
-                int r;
+        int r = 0;
 
-                if (streq(l->records[i].session, LEDGER_SHARED) ||
-                    streq(l->records[i].session, LEDGER_ROOTS))
-                        continue;
-                r = strv_add(ret, l->records[i].session);
-                if (r < 0)
-                        return r;
+        for (size_t i = 0; r >= 0 && i < l->n; i++) {
+                const char *session = l->records[i].session;
+
+                if (!streq(session, LEDGER_SHARED) && !streq(session, LEDGER_ROOTS))
+                        r = strv_add(ret, session);
         }
         strv_sort_unique(ret);
-        return 0;
+        return r;
 }

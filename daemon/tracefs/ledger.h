@@ -62,7 +62,7 @@ typedef struct LedgerRecord {
         uint64_t mark;   /* put_back_mark() after that; 0: not known */
         bool is_bounded; /* of a tracer: not all functions were its */
         LedgerKind kind;
-        uint32_t hash; /* of session and file */
+        uint64_t hash; /* of session and file */
 } LedgerRecord;
 
 typedef struct Ledger Ledger;

@@ -143,12 +143,5 @@ int plan_apply_at_once(Plan *p, const Tracefs *fs, const char **ret_file) {
 }
 
 int plan_apply(Plan *p, const Tracefs *fs, const char **ret_file) {
-        int r;
-
-        if (p->is_dry)
-                return 0;
-        background_leave();
-        r = plan_apply_at_once(p, fs, ret_file);
-        background_return();
-        return r;
+        return p->is_dry ? 0 : BACKGROUND_CALL(plan_apply_at_once(p, fs, ret_file));
 }

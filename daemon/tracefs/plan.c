@@ -213,10 +213,9 @@ int plan_add(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const c
  * init_tracer_tracefs(): 0444; ring_buffer.c, ring_buffer_poll_wait(): full is 0 for all CPUs).
  */
 static bool is_withheld(const Plan *p, const Tracefs *fs, const char *file) {
-        const char *name = find_in_new(p, resolve(p, file)) ?: file, *slash = strrchr(name, '/');
+        const char *name = find_in_new(p, resolve(p, file)) ?: file;
 
-        return streq(slash ? slash + 1 : name, "buffer_percent") &&
-               control_is_read_only(fs->fd, name);
+        return streq(basename(name), "buffer_percent") && control_is_read_only(fs->fd, name);
 }
 
 /*

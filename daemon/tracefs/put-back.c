@@ -45,16 +45,14 @@ static uint64_t read_tracer_times(const Tracefs *fs, const char *file) {
 
 /* What we go on writing while we record, without a word to the ledger. */
 static bool is_ours_to_write(const char *file) {
-        const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+        const char *name = basename(file);
 
         return streq(name, "tracing_on") || startswith(name, "set_event") ||
                streq(name, "set_ftrace_notrace_pid");
 }
 
 static bool is_tracer(const char *file) {
-        const char *slash = strrchr(file, '/');
-
-        return streq(slash ? slash + 1 : file, "current_tracer");
+        return streq(basename(file), "current_tracer");
 }
 
 uint64_t put_back_mark(const Tracefs *fs, const char *file) {
@@ -68,11 +66,9 @@ uint64_t put_back_mark(const Tracefs *fs, const char *file) {
 
 /* Whether it is no value that a reset leaves. */
 static bool is_telling(const char *file, const char *value) {
-        const char *slash = strrchr(file, '/');
-
         if (control_is_list(file))
                 return *value;
-        return streq(slash ? slash + 1 : file, "trace_clock") && !streq(value, "local");
+        return streq(basename(file), "trace_clock") && !streq(value, "local");
 }
 
 /* Whether @now is one of the values in @set; of a list, nothing but words of it, for nobody has written

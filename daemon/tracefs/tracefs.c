@@ -21,16 +21,11 @@
 #include "base/grow.h"
 #include "base/io.h"
 #include "base/release.h"
+#include "base/text.h"
 #include "base/unit.h"
 #include "daemon/process/background.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/tracefs/tracefs.h"
-
-static int open_listing(int dir_fd, const char *path, DIR **ret) {
-        int fd = openat(dir_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-        return dir_list(ret, fd < 0 ? ORIGIN(-errno) : fd);
-}
 
 static bool is_tracefs(int fd) {
         struct statfs st;
@@ -51,7 +46,6 @@ static const char *usual_path(int fd, const char *path) {
 int tracefs_attach(Tracefs *fs, const char *path) {
         _cleanup_close_ int fd = -EBADF, probe = -EBADF;
         const char *found = NULL;
-        char *copy;
 
         if (fs->fd >= 0)
                 return 0;
@@ -59,11 +53,8 @@ int tracefs_attach(Tracefs *fs, const char *path) {
                 path = tracefs_tracing_dir_is_mounted(false, &found) > 0 && found
                                ? found
                                : TRACEFS_DEFAULT_PATH;
-        copy = strdup(path);
-        if (!copy)
+        if (text_replace(&fs->path, path) < 0)
                 return fs->error = -ENOMEM;
-        free(fs->path);
-        fs->path = copy;
 
         fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
@@ -71,13 +62,8 @@ int tracefs_attach(Tracefs *fs, const char *path) {
         probe = openat(fd, "current_tracer", O_RDONLY | O_CLOEXEC);
         if (probe < 0)
                 return fs->error = errno == ENOENT && is_tracefs(fd) ? -ENODATA : ORIGIN(-errno);
-        if (!streq(usual_path(fd, path), path)) {
-                copy = strdup(TRACEFS_DEFAULT_PATH);
-                if (!copy)
-                        return fs->error = -ENOMEM;
-                free(fs->path);
-                fs->path = copy;
-        }
+        if (text_replace(&fs->path, usual_path(fd, fs->path)) < 0)
+                return fs->error = -ENOMEM;
         fs->marks_writers = is_tracefs(fd);
         fs->fd = TAKE_FD(fd);
         return fs->error = 0;
@@ -95,18 +81,13 @@ static int list_names(int dir_fd, const char *path, Strv *ret) {
         struct dirent *e;
         int r;
 
-        r = open_listing(dir_fd, path, &d);
-        if (r < 0)
-                return r;
-        while ((e = readdir(d))) {
-                if (e->d_name[0] == '.')
-                        continue;
-                r = strv_add(ret, e->d_name);
-                if (r < 0)
-                        return r;
-        }
-        strv_sort_unique(ret);
-        return 0;
+        r = dir_list(&d, dir_open(dir_fd, path));
+        while (r >= 0 && (e = readdir(d)))
+                if (e->d_name[0] != '.')
+                        r = strv_add(ret, e->d_name);
+        if (r >= 0)
+                strv_sort_unique(ret);
+        return r;
 }
 
 bool tracefs_kernel_is_since(const Tracefs *fs, unsigned major, unsigned minor) {
@@ -142,7 +123,7 @@ int tracefs_get_cpus(const Tracefs *fs, uint32_t **ret, size_t *ret_n) {
         size_t n = 0;
         int r;
 
-        r = open_listing(fs->fd, "per_cpu", &d);
+        r = dir_list(&d, dir_open(fs->fd, "per_cpu"));
         if (r < 0)
                 return r;
         while ((e = readdir(d))) {
@@ -209,27 +190,20 @@ int tracefs_find_graph_users(const Tracefs *fs, Strv *ret) {
         int r;
 
         r = tracefs_get_instances(fs, &instances);
-        if (r < 0)
-                return r;
-        for (size_t i = 0; i <= instances.n; i++) {
-                _cleanup_free_ char *dir = NULL, *path = NULL, *tracer = NULL;
+        for (size_t i = 0; r >= 0 && i <= instances.n; i++) {
+                const char *instance = i < instances.n ? instances.items[i] : NULL;
+                _cleanup_free_ char *path = NULL, *tracer = NULL;
 
-                if ((i == instances.n ? asprintf(&dir, "%s", "")
-                                      : asprintf(&dir, "instances/%s/", instances.items[i])) < 0 ||
-                    asprintf(&path, "%scurrent_tracer", dir) < 0)
+                if (asprintf(&path, "%s%s%scurrent_tracer", instance ? "instances/" : "",
+                             instance ?: "", instance ? "/" : "") < 0)
                         return -ENOMEM;
                 r = control_read(fs->fd, path, &tracer);
-                if (r == -ENOENT || r == -ENODEV) /* an instance that has just gone */
-                        continue;
-                if (r < 0)
-                        return r;
-                if (streq(tracer, "function_graph")) {
-                        r = strv_take(ret, TAKE_PTR(dir));
-                        if (r < 0)
-                                return r;
-                }
+                if (r == -ENOENT || r == -ENODEV)
+                        r = 0; /* an instance that has just gone */
+                else if (r >= 0 && streq(tracer, "function_graph"))
+                        r = strv_addn(ret, path, strlen(path) - strlen("current_tracer"));
         }
-        return 0;
+        return r;
 }
 
 /* Whether @target (of a link in /proc/PID/fd) is a pipe of the buffer in @dir.  debugfs shows the
@@ -262,7 +236,7 @@ static int add_holder(const Tracefs *fs, const char *dir, const char *pid, Strv 
         struct dirent *e;
 
         (void) snprintf(path, sizeof(path), "proc/%.20s/fd", pid);
-        if (open_listing(fs->root_fd, path, &d) < 0)
+        if (dir_list(&d, dir_open(fs->root_fd, path)) < 0)
                 return 0; /* it has ended, or is not ours to see */
         while ((e = readdir(d))) {
                 ssize_t n = readlinkat(dirfd(d), e->d_name, target, sizeof(target) - 1);
@@ -287,7 +261,7 @@ static int find_pipe_holders(const Tracefs *fs, const char *dir, Strv *ret) {
         struct dirent *e;
         int r;
 
-        if (open_listing(fs->root_fd, "proc", &d) < 0)
+        if (dir_list(&d, dir_open(fs->root_fd, "proc")) < 0)
                 return 0;
         while ((e = readdir(d))) {
                 uint64_t pid;
@@ -303,12 +277,7 @@ static int find_pipe_holders(const Tracefs *fs, const char *dir, Strv *ret) {
 
 /* Any user may have as many descriptors as he likes. */
 int tracefs_find_pipe_holders(const Tracefs *fs, const char *dir, Strv *ret) {
-        int r;
-
-        background_leave();
-        r = find_pipe_holders(fs, dir, ret);
-        background_return();
-        return r;
+        return BACKGROUND_CALL(find_pipe_holders(fs, dir, ret));
 }
 
 char *tracefs_where(const Tracefs *fs, const char *dir) {

@@ -42,11 +42,10 @@ static void leave(Shared *s) {
 
 static void *thread_run(void *userdata) {
         Shared *s = userdata;
-        uint64_t one = 1;
 
         (void) pthread_setname_np(pthread_self(), "dir-syncer");
         __atomic_store_n(&s->result, fsync(s->dir_fd) < 0 ? ORIGIN(-errno) : 0, __ATOMIC_RELEASE);
-        (void) !write(s->wake_fd, &one, sizeof(one));
+        (void) eventfd_write(s->wake_fd, 1);
         leave(s);
         return NULL;
 }

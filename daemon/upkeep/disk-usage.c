@@ -6,7 +6,6 @@
  */
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "codec/page-source.h"
@@ -15,36 +14,19 @@
 #include "store/entry.h"
 #include "store/segment.h"
 
-#define SEGMENT_PATH_MAX (16 + SEGMENT_NAME_MAX)
-
 typedef int (*Visitor)(const SessionDir *dir, uint32_t cpu, const char *path, void *userdata);
 
 static int walk(const SessionDir *dir, Visitor visit, void *userdata) {
-        _cleanup_free_ uint32_t *cpus = NULL;
-        size_t n_cpus;
+        _cleanup_free_ SegmentPlace *places = NULL;
+        char path[SEGMENT_PATH_MAX];
+        size_t n;
         int r;
 
-        r = session_dir_list_cpus(dir, &cpus, &n_cpus);
-        if (r < 0)
-                return r;
-        for (size_t i = 0; i < n_cpus; i++) {
-                _cleanup_free_ uint64_t *sequences = NULL;
-                size_t n;
-
-                r = session_dir_list_segments(dir, cpus[i], &sequences, &n);
-                if (r < 0)
-                        return r;
-                for (size_t j = 0; j < n; j++) {
-                        char path[SEGMENT_PATH_MAX], name[SEGMENT_NAME_MAX];
-
-                        (void) snprintf(path, sizeof(path), "cpu%" PRIu32 "/%s", cpus[i],
-                                        segment_format_name(name, sequences[j]));
-                        r = visit(dir, cpus[i], path, userdata);
-                        if (r < 0)
-                                return r;
-                }
-        }
-        return 0;
+        r = session_dir_list_places(dir, &places, &n);
+        for (size_t i = 0; r >= 0 && i < n; i++)
+                r = visit(dir, places[i].cpu,
+                          segment_format_path(path, places[i].cpu, places[i].sequence), userdata);
+        return r;
 }
 
 int disk_usage_reserve(const SessionDir *dir) {

@@ -42,20 +42,13 @@ static void tell(const Removal *r) {
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-static void pop(Removal *r) {
-        free(r->names.items[0]);
-        r->names.n--;
-        memmove(r->names.items, r->names.items + 1, r->names.n * sizeof(*r->names.items));
-}
-
 static void clear_some(Removal *r) {
         const char *name = r->names.items[0];
         uint64_t freed_bytes = 0;
         int k;
 
-        background_leave();
-        k = store_clear_hidden(r->store, name, now_ns(CLOCK_MONOTONIC) + SLICE_NS, &freed_bytes);
-        background_return();
+        k = BACKGROUND_CALL(store_clear_hidden(r->store, name, now_ns(CLOCK_MONOTONIC) + SLICE_NS,
+                                               &freed_bytes));
         r->freed_bytes += freed_bytes;
         if (k < 0)
                 log_warning_errno(
@@ -64,7 +57,7 @@ static void clear_some(Removal *r) {
                         "could be: %m; the next ftraced tries again.",
                         store_path(r->store), name);
         if (k != TREE_GOES_ON)
-                pop(r);
+                free(strv_take_first(&r->names));
 }
 
 /* A task. */

@@ -36,40 +36,27 @@
 #define TEMPORARY_MAX 24
 #define WHY_MAX 128
 
-/* A segment. */
-typedef struct Job {
-        const char *session;
-        uint32_t cpu;
-        uint64_t sequence;
-} Job;
-
-typedef struct Place {
-        uint32_t cpu;
-        uint64_t sequence;
-} Place;
-
 /* What could not be sealed, and why the first could not. */
-typedef struct FunctionCounts {
-        size_t n_failed;
+typedef struct Failures {
+        size_t n;
         char why[WHY_MAX];
-} FunctionCounts;
+} Failures;
 
 struct Sealer {
         SealerConfig config;
-        char **sessions; /* a ring: n of n_room from i_first on */
-        size_t i_first, n, n_room;
-        Place *places; /* of the first */
+        Strv sessions;
+        SegmentPlace *places; /* of the first */
         size_t i_place, n_places;
         bool is_listed; /* they are known */
         sd_event_source *next, *retry, *child;
         bool is_waiting; /* for space, until the retry */
         bool is_said;    /* that there is none */
         char full_why[WHY_MAX];
-        FunctionCounts function_counts; /* of the first */
-        FunctionCounts last;            /* of the one before, whose session was */
+        Failures failures; /* of the first */
+        Failures last;     /* of the one before, whose session was */
         char *last_session;
 
-        /* while a worker runs, and then its file's name is synced, for the first job */
+        /* while a worker runs, and then its file's name is synced, for the first segment */
         DirSyncer *syncer;
         bool is_exchanged; /* the temporary is what was there before */
         SessionDir *dir;
@@ -90,20 +77,18 @@ static const char *const format_paths[] = {
 
 /* --- the queue -------------------------------------------------------------------------------- */
 
-/* The segment whose turn it is, or the session alone, which is to be listed. */
-static Job first_job(const Sealer *s) {
-        Job job = { .session = s->sessions[s->i_first] };
+static const char *first_session(const Sealer *s) {
+        return s->sessions.items[0];
+}
 
-        if (s->i_place < s->n_places) {
-                job.cpu = s->places[s->i_place].cpu;
-                job.sequence = s->places[s->i_place].sequence;
-        }
-        return job;
+/* The segment whose turn it is; of a session that is to be listed all 0. */
+static SegmentPlace first_place(const Sealer *s) {
+        return s->i_place < s->n_places ? s->places[s->i_place] : (SegmentPlace){};
 }
 
 static void note_failure(Sealer *s, const char *why) {
-        if (s->function_counts.n_failed++ == 0)
-                (void) snprintf(s->function_counts.why, sizeof(s->function_counts.why), "%s", why);
+        if (s->failures.n++ == 0)
+                (void) snprintf(s->failures.why, sizeof(s->failures.why), "%s", why);
 }
 
 static void tell_moved(Sealer *s, const char *session) {
@@ -113,14 +98,10 @@ static void tell_moved(Sealer *s, const char *session) {
 
 /* Returns whose it was; the caller frees. */
 static char *drop_first(Sealer *s) {
-        char *session = s->sessions[s->i_first];
-
         free(TAKE_PTR(s->places));
         s->i_place = s->n_places = 0;
         s->is_listed = false;
-        s->i_first = (s->i_first + 1) % s->n_room;
-        s->n--;
-        return session;
+        return strv_take_first(&s->sessions);
 }
 
 /* The first session is over, or a segment of it. */
@@ -130,57 +111,32 @@ static void finish_first(Sealer *s) {
         if (s->i_place + 1 < s->n_places) {
                 s->i_place++;
                 (void) sd_event_source_set_enabled(s->next, SD_EVENT_ONESHOT);
-                tell_moved(s, s->sessions[s->i_first]);
+                tell_moved(s, first_session(s));
                 return;
         }
         session = drop_first(s);
-        s->last = TAKE(s->function_counts, (FunctionCounts){});
+        s->last = TAKE(s->failures, (Failures){});
         free(s->last_session);
         s->last_session = strdup(session);
-        if (s->n > 0)
+        if (s->sessions.n > 0)
                 (void) sd_event_source_set_enabled(s->next, SD_EVENT_ONESHOT);
         tell_moved(s, session);
 }
 
-static int make_room(Sealer *s) {
-        size_t n_room = MAX(s->n_room * 2, (size_t) 16);
-        char **sessions;
-
-        if (s->n < s->n_room)
-                return 0;
-        sessions = calloc(n_room, sizeof(*sessions));
-        if (!sessions)
-                return -ENOMEM;
-        for (size_t i = 0; i < s->n; i++)
-                sessions[i] = s->sessions[(s->i_first + i) % s->n_room];
-        free(s->sessions);
-        s->sessions = sessions;
-        s->n_room = n_room;
-        s->i_first = 0;
-        return 0;
-}
-
 int sealer_add_session(Sealer *s, const char *session) {
-        char *name;
         int r;
 
-        for (size_t i = s->is_listed; i < s->n; i++)
-                if (streq(s->sessions[(s->i_first + i) % s->n_room], session))
+        for (size_t i = s->is_listed; i < s->sessions.n; i++)
+                if (streq(s->sessions.items[i], session))
                         return 0;
-        r = make_room(s);
-        if (r < 0)
-                return r;
-        name = strdup(session);
-        if (!name)
-                return -ENOMEM;
-        s->sessions[(s->i_first + s->n++) % s->n_room] = name;
-        if (!s->child && !s->syncer && !s->is_waiting)
+        r = strv_add(&s->sessions, session);
+        if (r >= 0 && !s->child && !s->syncer && !s->is_waiting)
                 (void) sd_event_source_set_enabled(s->next, SD_EVENT_ONESHOT);
-        return 0;
+        return r;
 }
 
 bool sealer_is_busy(const Sealer *s) {
-        return s->n > 0;
+        return s->sessions.n > 0;
 }
 
 bool sealer_is_full(const Sealer *s, const char **ret_why) {
@@ -193,15 +149,15 @@ size_t sealer_n_failed(const Sealer *s, const char *session, const char **ret_wh
         if (!s->last_session || !streq(s->last_session, session))
                 return 0;
         *ret_why = s->last.why;
-        return s->last.n_failed;
+        return s->last.n;
 }
 
 size_t sealer_n_left(const Sealer *s, const char *session, bool *ret_is_known) {
         size_t n = 0;
 
         *ret_is_known = true;
-        for (size_t i = 0; i < s->n; i++) {
-                if (!streq(s->sessions[(s->i_first + i) % s->n_room], session))
+        for (size_t i = 0; i < s->sessions.n; i++) {
+                if (!streq(s->sessions.items[i], session))
                         continue;
                 if (i > 0 || !s->is_listed)
                         *ret_is_known = false;
@@ -218,41 +174,19 @@ static char *format_temporary(char ret[static TEMPORARY_MAX], uint64_t sequence)
 /* --- beginning -------------------------------------------------------------------------------- */
 
 /* 0 or -errno. */
-static int add_places(Sealer *s, uint32_t cpu, const uint64_t *sequences, size_t n) {
-        Place *places = reallocarray(s->places, s->n_places + n + 1, sizeof(*places));
-
-        if (!places)
-                return -ENOMEM;
-        s->places = places;
-        for (size_t i = 0; i < n; i++)
-                places[s->n_places++] = (Place){ cpu, sequences[i] };
-        return 0;
-}
-
-/* 0 or -errno. */
 static int list_segments(Sealer *s) {
-        _cleanup_free_ uint32_t *cpus = NULL;
-        size_t n_cpus;
-        int r = session_dir_list_cpus(s->dir, &cpus, &n_cpus);
+        int r = session_dir_list_places(s->dir, &s->places, &s->n_places);
 
-        for (size_t i = 0; r >= 0 && i < n_cpus; i++) {
-                _cleanup_free_ uint64_t *sequences = NULL;
-                size_t n;
-
-                r = session_dir_list_segments(s->dir, cpus[i], &sequences, &n);
-                if (r >= 0)
-                        r = add_places(s, cpus[i], sequences, n);
-        }
         s->is_listed = r >= 0;
         return r;
 }
 
 /* What a daemon that died has left half sealed. */
-static void drop_temporary(const Sealer *s, const Job *job) {
+static void drop_temporary(const Sealer *s, SegmentPlace place) {
         char path[16 + TEMPORARY_MAX], temporary[TEMPORARY_MAX];
 
-        (void) snprintf(path, sizeof(path), "cpu%" PRIu32 "/%s", job->cpu,
-                        format_temporary(temporary, job->sequence));
+        (void) snprintf(path, sizeof(path), "cpu%" PRIu32 "/%s", place.cpu,
+                        format_temporary(temporary, place.sequence));
         (void) discard_file(session_dir_fd(s->dir), path, store_sessions_fd(s->config.store), NULL);
 }
 
@@ -318,7 +252,7 @@ static int start_worker(Sealer *s, const SessionDir *dir, int in_fd) {
         return 0;
 }
 
-static void leave_job(Sealer *s) {
+static void leave_segment(Sealer *s) {
         int sessions_fd = store_sessions_fd(s->config.store);
 
         /* The next daemon drops what was there before, if its name is not on the disk yet. */
@@ -334,15 +268,16 @@ static void leave_job(Sealer *s) {
         s->dir = session_dir_free(s->dir);
 }
 
-enum { JOB_STARTED = 1 };
+enum { SEGMENT_STARTED = 1 };
 
-/* JOB_STARTED, 0: nothing to be done, -errno. */
-static int start_segment(Sealer *s, const Job *job) {
+/* SEGMENT_STARTED, 0: nothing to be done, -errno. */
+static int start_segment(Sealer *s) {
+        const SegmentPlace place = first_place(s);
         _cleanup_close_ int in_fd = -EBADF;
         int r;
 
-        drop_temporary(s, job);
-        in_fd = session_dir_open_segment_file(s->dir, job->cpu, job->sequence);
+        drop_temporary(s, place);
+        in_fd = session_dir_open_segment_file(s->dir, place.cpu, place.sequence);
         if (in_fd < 0)
                 return in_fd;
         r = segment_read_header(in_fd, &s->header);
@@ -355,33 +290,37 @@ static int start_segment(Sealer *s, const Job *job) {
                 return MIN(r, 0); /* sealed, damaged, or still written: not ours */
         if (fstat(in_fd, &s->before) < 0)
                 return ORIGIN(-errno);
-        s->cpu_fd = session_dir_make_cpu(s->dir, job->cpu);
+        s->cpu_fd = session_dir_make_cpu(s->dir, place.cpu);
         if (s->cpu_fd < 0)
                 return s->cpu_fd;
-        (void) segment_format_name(s->name, job->sequence);
-        (void) format_temporary(s->temporary, job->sequence);
+        (void) segment_format_name(s->name, place.sequence);
+        (void) format_temporary(s->temporary, place.sequence);
         s->out_fd = openat(s->cpu_fd, s->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
                            STORE_FILE_MODE);
         if (s->out_fd < 0)
                 return ORIGIN(-errno);
         r = start_worker(s, s->dir, in_fd);
-        return r < 0 ? r : JOB_STARTED;
+        return r < 0 ? r : SEGMENT_STARTED;
 }
 
 /* --- ending ----------------------------------------------------------------------------------- */
 
+static void retry_in(Sealer *s, uint64_t usec) {
+        (void) sd_event_source_set_time_relative(s->retry, usec);
+        (void) sd_event_source_set_enabled(s->retry, SD_EVENT_ONESHOT);
+}
+
 static void wait_for_space(Sealer *s, const char *why) {
-        const Job first = first_job(s), *job = &first;
+        const SegmentPlace place = first_place(s);
 
         if (!s->is_said)
                 log_warning("Cannot seal segment cpu%" PRIu32 "/%08" PRIx64
                             ".seg of session '%s': %s; it stays as it is and is tried again every "
                             "minute.",
-                            job->cpu, job->sequence, job->session, why);
+                            place.cpu, place.sequence, first_session(s), why);
         s->is_waiting = s->is_said = true;
         (void) snprintf(s->full_why, sizeof(s->full_why), "%s", why);
-        (void) sd_event_source_set_time_relative(s->retry, RETRY_US);
-        (void) sd_event_source_set_enabled(s->retry, SD_EVENT_ONESHOT);
+        retry_in(s, RETRY_US);
         tell_moved(s, NULL);
 }
 
@@ -392,11 +331,13 @@ void sealer_retry(Sealer *s) {
         (void) sd_event_source_set_enabled(s->next, SD_EVENT_ONESHOT);
 }
 
-static void say_failure(Sealer *s, const Job *job, const char *why) {
+static void say_failure(Sealer *s, const char *why) {
+        const SegmentPlace place = first_place(s);
+
         note_failure(s, why);
         log_error("Cannot seal segment cpu%" PRIu32 "/%08" PRIx64
                   ".seg of session '%s': %s; it stays as it is.",
-                  job->cpu, job->sequence, job->session, why);
+                  place.cpu, place.sequence, first_session(s), why);
 }
 
 static void on_synced(int result, void *userdata);
@@ -416,7 +357,7 @@ static int replace_segment(Sealer *s) {
 
         /* Who removes the session clears its directory at this moment. */
         if (fstat(session_dir_fd(s->dir), &dir) < 0 ||
-            fstatat(sessions_fd, first_job(s).session, &now, AT_SYMLINK_NOFOLLOW) < 0)
+            fstatat(sessions_fd, first_session(s), &now, AT_SYMLINK_NOFOLLOW) < 0)
                 return ORIGIN(-errno);
         if (now.st_ino != dir.st_ino)
                 return ORIGIN(-ENOENT);
@@ -447,58 +388,55 @@ static bool output_is_ours(const Sealer *s) {
 }
 
 static void say_sealed(Sealer *s) {
-        const Job first = first_job(s), *job = &first;
+        const SegmentPlace place = first_place(s);
         struct stat after;
 
         s->is_said = false;
         if (fstat(s->out_fd, &after) < 0)
                 return;
         log_debug("sealer", "cpu%" PRIu32 "/%s of session '%s' sealed: %lld bytes for %lld.",
-                  job->cpu, s->name, job->session, (long long) after.st_size,
+                  place.cpu, s->name, first_session(s), (long long) after.st_size,
                   (long long) s->before.st_size);
         if (s->config.done)
-                s->config.done(job->session, job->cpu, job->sequence,
+                s->config.done(first_session(s), place.cpu, place.sequence,
                                (uint64_t) s->before.st_blocks * 512,
                                (uint64_t) after.st_blocks * 512, s->config.userdata);
 }
 
 static void on_synced(int result, void *userdata) {
         Sealer *s = userdata;
-        const Job job = first_job(s);
 
         s->syncer = dir_syncer_free(s->syncer);
         if (result < 0) {
                 change_back(s);
-                say_failure(s, &job, origin_text(result));
+                say_failure(s, origin_text(result));
         } else
                 say_sealed(s);
-        leave_job(s);
+        leave_segment(s);
         finish_first(s);
 }
 
 /* Its end is on_synced() if there is a syncer. */
 static void finish_segment(Sealer *s) {
-        const Job first = first_job(s), *job = &first;
         int r;
 
         if (!output_is_ours(s)) {
-                say_failure(s, job, "what the worker wrote is not this segment");
+                say_failure(s, "what the worker wrote is not this segment");
                 return;
         }
         r = replace_segment(s);
         if (r < 0) {
                 change_back(s);
                 if (r != -ENOENT) /* removed meanwhile */
-                        say_failure(s, job, origin_text(r));
+                        say_failure(s, origin_text(r));
         }
 }
 
 /* Whether the first job is to be tried again in a moment. */
 static bool wait_for_reader(Sealer *s) {
-        if (!s->config.is_held || !s->config.is_held(first_job(s).session, s->config.userdata))
+        if (!s->config.is_held || !s->config.is_held(first_session(s), s->config.userdata))
                 return false;
-        (void) sd_event_source_set_time_relative(s->retry, HELD_US);
-        (void) sd_event_source_set_enabled(s->retry, SD_EVENT_ONESHOT);
+        retry_in(s, HELD_US);
         return true;
 }
 
@@ -512,23 +450,22 @@ static bool is_gone(const Sealer *s) {
 static int on_child(sd_event_source *source, const siginfo_t *si, void *userdata) {
         Sealer *s = userdata;
         bool is_exit = si->si_code == CLD_EXITED, is_full = false;
-        const Job job = first_job(s);
         char text[80];
 
         s->child = sd_event_source_disable_unref(s->child);
         if (wait_for_reader(s)) {
-                leave_job(s);
+                leave_segment(s);
                 return 0;
         }
         if (is_exit && si->si_status == SEAL_WORKER_DONE)
                 finish_segment(s);
         else if (is_gone(s))
                 log_debug("sealer", "%s of session '%s' was removed meanwhile.", s->name,
-                          job.session);
+                          first_session(s));
         else if (is_exit && seal_worker_problem(si->si_status)) {
                 is_full = si->si_status == SEAL_WORKER_E_NO_SPACE;
                 if (!is_full)
-                        say_failure(s, &job, seal_worker_problem(si->si_status));
+                        say_failure(s, seal_worker_problem(si->si_status));
         } else {
                 if (is_exit)
                         (void) snprintf(text, sizeof(text), "the worker ended with status %i",
@@ -537,11 +474,11 @@ static int on_child(sd_event_source *source, const siginfo_t *si, void *userdata
                         (void) snprintf(text, sizeof(text),
                                         "the worker was killed by signal %i (%s)", si->si_status,
                                         strsignal(si->si_status));
-                say_failure(s, &job, text);
+                say_failure(s, text);
         }
         if (s->syncer)
                 return 0;
-        leave_job(s);
+        leave_segment(s);
         if (is_full) {
                 wait_for_space(s, seal_worker_problem(SEAL_WORKER_E_NO_SPACE));
                 return 0;
@@ -554,20 +491,16 @@ static int on_child(sd_event_source *source, const siginfo_t *si, void *userdata
 static int on_next(sd_event_source *source, void *userdata) {
         Sealer *s = userdata;
         bool is_listing = !s->is_listed;
-        Job job;
         int r;
 
-        if (s->n == 0 || s->child || s->syncer)
+        if (s->sessions.n == 0 || s->child || s->syncer || wait_for_reader(s))
                 return 0;
-        job = first_job(s);
-        if (wait_for_reader(s))
-                return 0;
-        r = store_open_session(s->config.store, job.session, &s->dir);
+        r = store_open_session(s->config.store, first_session(s), &s->dir);
         if (r >= 0)
-                r = is_listing ? list_segments(s) : start_segment(s, &job);
-        if (r == JOB_STARTED)
+                r = is_listing ? list_segments(s) : start_segment(s);
+        if (r == SEGMENT_STARTED)
                 return 0;
-        leave_job(s);
+        leave_segment(s);
         if (r == -ENOSPC || r == -EDQUOT || r == -EROFS) {
                 wait_for_space(s, origin_text(r));
                 return 0;
@@ -575,7 +508,7 @@ static int on_next(sd_event_source *source, void *userdata) {
         if (r < 0 && r != -ENOENT && is_listing)
                 note_failure(s, origin_text(r));
         else if (r < 0 && r != -ENOENT)
-                say_failure(s, &job, origin_text(r));
+                say_failure(s, origin_text(r));
         if (r >= 0 && is_listing && s->n_places > 0)
                 (void) sd_event_source_set_enabled(s->next, SD_EVENT_ONESHOT);
         else
@@ -604,10 +537,8 @@ int sealer_new(Sealer **ret, const SealerConfig *config) {
         if (r >= 0)
                 r = sd_event_source_set_priority(s->next, SD_EVENT_PRIORITY_IDLE);
         if (r >= 0)
-                r = sd_event_add_time_relative(config->event, &s->retry, CLOCK_MONOTONIC, RETRY_US,
-                                               0, on_retry, s);
-        if (r >= 0)
-                r = sd_event_source_set_enabled(s->retry, SD_EVENT_OFF);
+                r = sd_event_add_time(config->event, &s->retry, CLOCK_MONOTONIC, UINT64_MAX, 0,
+                                      on_retry, s);
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(s);
@@ -620,10 +551,9 @@ Sealer *sealer_free(Sealer *s) {
         (void) sd_event_source_disable_unref(s->child); /* kills it and waits */
         (void) sd_event_source_disable_unref(s->next);
         (void) sd_event_source_disable_unref(s->retry);
-        leave_job(s);
-        while (s->n > 0)
-                free(drop_first(s));
-        free(s->sessions);
+        leave_segment(s);
+        free(s->places);
+        strv_done(&s->sessions);
         free(s->last_session);
         return mfree(s);
 }

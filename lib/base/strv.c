@@ -23,6 +23,14 @@ int strv_take(Strv *v, char *s) {
         return 0;
 }
 
+char *strv_take_first(Strv *v) {
+        char *first = v->items[0];
+
+        memmove(v->items, v->items + 1, v->n * sizeof(*v->items)); /* with the NULL */
+        v->n--;
+        return first;
+}
+
 int strv_addn(Strv *v, const char *s, size_t n) {
         return strv_take(v, strndup(s, n));
 }

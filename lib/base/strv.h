@@ -22,6 +22,7 @@ int strv_add(Strv *v, const char *s); /* copies @s; -ENOMEM */
 int strv_addn(Strv *v, const char *s, size_t n);
 int strv_addf(Strv *v, const char *format, ...) _printf_(2, 3);
 int strv_take(Strv *v, char *s); /* consumes @s, also on failure */
+char *strv_take_first(Strv *v);  /* of one that has any; the caller frees */
 int strv_copy(Strv *ret, const Strv *v);
 /* Adds every word of @s, split at any of @separators; empty words are skipped. */
 int strv_split(Strv *v, const char *s, const char *separators);

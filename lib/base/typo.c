@@ -2,6 +2,7 @@
 
 /* The usual table of distances between beginnings, of which three rows are needed at a time. */
 
+#include <stdint.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -54,4 +55,42 @@ const char *typo_nearest(const char *word, const char *const *words, size_t n) {
                 }
         }
         return like;
+}
+
+/* The fewest errors first, then the longest common beginning.  A limit on the errors makes it quick: most are left
+ * after some letters. */
+static size_t unlikeness(const char *a, const char *b, size_t limit) {
+        size_t d = typo_distance(a, b, limit), n_common = 0;
+
+        while (a[n_common] && a[n_common] == b[n_common])
+                n_common++;
+        return d > limit ? SIZE_MAX : (d + 1) * 1024 - MIN(n_common, (size_t) 1023);
+}
+
+int typo_suggest(const char *const *names, size_t n_names, const char *name, Strv *ret) {
+        struct {
+                const char *name;
+                size_t unlikeness;
+        } best[TYPO_SUGGESTIONS_MAX] = {};
+        size_t n = 0, limit = typo_limit(name);
+        int r = 0;
+
+        for (size_t i = 0; i < n_names; i++) {
+                size_t u = unlikeness(name, names[i], limit), at = n;
+
+                if (u == SIZE_MAX)
+                        continue;
+                while (at > 0 && best[at - 1].unlikeness > u)
+                        at--;
+                if (at == TYPO_SUGGESTIONS_MAX)
+                        continue;
+                n = MIN(n + 1, (size_t) TYPO_SUGGESTIONS_MAX);
+                for (size_t k = n - 1; k > at; k--)
+                        best[k] = best[k - 1];
+                best[at].name = names[i];
+                best[at].unlikeness = u;
+        }
+        for (size_t i = 0; r >= 0 && i < n; i++)
+                r = strv_add(ret, best[i].name);
+        return r;
 }

@@ -7,6 +7,10 @@
 
 #include <stddef.h>
 
+#include "base/strv.h"
+
+#define TYPO_SUGGESTIONS_MAX 3
+
 /*
  * Typing errors between @a and @b: letters added, left out, changed, or two neighbours swapped
  * (Damerau and Levenshtein); more than @limit, or words beyond FUNCTION_NAME_MAX, are limit + 1.
@@ -16,3 +20,6 @@ size_t typo_distance(const char *a, const char *b, size_t limit);
 size_t typo_limit(const char *word);
 /* The one of @n words that may have been meant by @word, the nearest; NULL: none. */
 const char *typo_nearest(const char *word, const char *const *words, size_t n);
+/* Adds at most TYPO_SUGGESTIONS_MAX of @names that are like @name, the nearest first: few typing errors, then a
+ * long common beginning.  0 or -ENOMEM. */
+int typo_suggest(const char *const *names, size_t n, const char *name, Strv *ret);

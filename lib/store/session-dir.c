@@ -277,6 +277,30 @@ int session_dir_list_segments(const SessionDir *d, uint32_t cpu, uint64_t **ret,
                             ret_n);
 }
 
+int session_dir_list_places(const SessionDir *d, SegmentPlace **ret, size_t *ret_n) {
+        _cleanup_free_ SegmentPlace *places = NULL;
+        _cleanup_free_ uint32_t *cpus = NULL;
+        size_t n = 0, n_room = 0, n_cpus;
+        int r;
+
+        r = session_dir_list_cpus(d, &cpus, &n_cpus);
+        for (size_t i = 0; r >= 0 && i < n_cpus; i++) {
+                _cleanup_free_ uint64_t *sequences = NULL;
+                size_t n_here;
+
+                r = session_dir_list_segments(d, cpus[i], &sequences, &n_here);
+                if (r >= 0 && !ARRAY_ROOM(places, n_room, n + n_here))
+                        r = -ENOMEM;
+                for (size_t k = 0; r >= 0 && k < n_here; k++)
+                        places[n++] = (SegmentPlace){ cpus[i], sequences[k] };
+        }
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(places);
+        *ret_n = n;
+        return 0;
+}
+
 int session_dir_open_segment_file(const SessionDir *d, uint32_t cpu, uint64_t sequence) {
         char path[SEGMENT_PATH_MAX];
 

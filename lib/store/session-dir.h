@@ -61,6 +61,12 @@ int session_dir_list_cpus(const SessionDir *d, uint32_t **ret, size_t *ret_n);
 /* Sequences of one CPU's segments, ascending; files with other names are ignored; the caller frees.
  */
 int session_dir_list_segments(const SessionDir *d, uint32_t cpu, uint64_t **ret, size_t *ret_n);
+/* Those of all CPUs, by CPU, then sequence; the caller frees. */
+typedef struct SegmentPlace {
+        uint32_t cpu;
+        uint64_t sequence;
+} SegmentPlace;
+int session_dir_list_places(const SessionDir *d, SegmentPlace **ret, size_t *ret_n);
 /* The file of one, for reading (codec/page-source.h): a descriptor that the caller owns, or -errno; what is
  * no regular file is -EISDIR or -EBADFD. */
 int session_dir_open_segment_file(const SessionDir *d, uint32_t cpu, uint64_t sequence);

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/now.h"
+#include "base/typo.h"
 #include "daemon/admission/functions.h"
 #include "scratch.h"
 
@@ -256,13 +257,13 @@ START_TEST(suggestions_are_near_and_few_and_the_nearest_is_first)
                 Tracefs fs = fake_tracefs(&s);
 
                 ck_assert_int_eq(functions_load(&f, &fs), 0);
-                ck_assert_int_eq(functions_suggest(&f, "udp_sendmesg", &like), 0);
+                ck_assert_int_eq(typo_suggest(f.names, f.n, "udp_sendmesg", &like), 0);
                 ck_assert_uint_eq(like.n, 3);
                 ck_assert_str_eq(like.items[0], "udp_sendmsg");
                 ck_assert_str_eq(like.items[1], "udpv6_sendmsg");
-                ck_assert_int_eq(functions_suggest(&f, "completely_different", &none), 0);
+                ck_assert_int_eq(typo_suggest(f.names, f.n, "completely_different", &none), 0);
                 ck_assert_uint_eq(none.n, 0);
-                ck_assert_int_eq(functions_suggest(&f, "vsf_write", &swapped), 0);
+                ck_assert_int_eq(typo_suggest(f.names, f.n, "vsf_write", &swapped), 0);
                 ck_assert_uint_eq(swapped.n, 1);
                 ck_assert_str_eq(swapped.items[0], "vfs_write");
         }
