@@ -19,6 +19,8 @@
 #include "daemon/process/privilege.h"
 #include "daemon/process/sandbox.h"
 
+#define LOW_NICE 5 /* a weight of 335 beside 1,024 (linux 6.12 kernel/sched/core.c, sched_prio_to_weight) */
+
 #if defined(__x86_64__) && !defined(__ILP32__)
 #define OUR_ARCH AUDIT_ARCH_X86_64
 #elif defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -105,10 +107,14 @@ static int filter_calls(void) {
 
 #endif
 
-static void be_idle(void) {
+/* Where they fail the work is done all the same. */
+static void step_back(SandboxPriority priority) {
         const struct sched_param none = {};
 
-        /* Where they fail the work is done all the same. */
+        if (priority == SANDBOX_LOW) {
+                (void) !nice(LOW_NICE);
+                return;
+        }
         (void) sched_setscheduler(0, SCHED_IDLE, &none);
         (void) syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0,
                        IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
@@ -135,10 +141,10 @@ static int limit_resources(uint64_t n_memory_bytes, uint64_t n_file_bytes) {
         return 0;
 }
 
-int sandbox(uint64_t n_memory_bytes, uint64_t n_file_bytes) {
+int sandbox(SandboxPriority priority, uint64_t n_memory_bytes, uint64_t n_file_bytes) {
         int r;
 
-        be_idle();
+        step_back(priority);
         r = limit_resources(n_memory_bytes, n_file_bytes);
         if (r >= 0)
                 r = privilege_drop(false);

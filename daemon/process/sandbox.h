@@ -5,11 +5,16 @@
  * Sandbox: a process that can do nothing any more but compute and use the descriptors it has
  *
  * For whatever looks into pages on the daemon's side.  No capabilities, no new privileges, no new
- * descriptors or processes, bounded memory and output, idle priority, and a seccomp filter: system
+ * descriptors or processes, bounded memory and output, low priority, and a seccomp filter: system
  * calls that read, write and end, anonymous memory, and nothing else; any other kills the process.
  */
 
 #include <stdint.h>
+
+typedef enum SandboxPriority {
+        SANDBOX_IDLE, /* when nothing else wants to run: on a busy host that may be never */
+        SANDBOX_LOW,  /* others wait for the result, or pay until it is there: a quarter of a busy CPU */
+} SandboxPriority;
 
 /*
  * sandbox() - for good
@@ -18,4 +23,4 @@
  *
  * Return: 0; -ENOSYS where the machine or the kernel has no filter for us; other -errno.
  */
-int sandbox(uint64_t n_memory_bytes, uint64_t n_file_bytes);
+int sandbox(SandboxPriority priority, uint64_t n_memory_bytes, uint64_t n_file_bytes);

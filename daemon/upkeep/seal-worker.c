@@ -86,6 +86,6 @@ int seal_worker(const char *byte_order) {
                 return SEAL_WORKER_E_USAGE;
         source.formats = formats;
         (void) close(SEAL_WORKER_FD_FORMATS);
-        r = sandbox(MEMORY_BYTES_MAX, FILE_BYTES_MAX((uint64_t) n_in));
+        r = sandbox(SANDBOX_IDLE, MEMORY_BYTES_MAX, FILE_BYTES_MAX((uint64_t) n_in));
         return r < 0 ? SEAL_WORKER_E_SANDBOX : work(&source);
 }

@@ -103,7 +103,7 @@ static int run_locked(Attempt attempt) {
         ck_assert_int_ge(pid, 0);
         if (pid == 0) {
                 (void) setrlimit(RLIMIT_CORE, &no_core);
-                if (sandbox(UINT64_C(256) << 20, FILE_MAX) < 0)
+                if (sandbox(SANDBOX_IDLE, UINT64_C(256) << 20, FILE_MAX) < 0)
                         _exit(77);
                 _exit(attempt());
         }
@@ -164,35 +164,43 @@ static int wait_for_a_byte(int fd) {
         return read(fd, &c, 1) == 1 ? 0 : 1;
 }
 
+static void expect_status(SandboxPriority priority, int policy, int nice) {
+        static const char *const lines[] = { "CapEff:\t0000000000000000\n",
+                                             "CapPrm:\t0000000000000000\n",
+                                             "CapInh:\t0000000000000000\n",
+                                             "NoNewPrivs:\t1\n", "Seccomp:\t2\n" };
+        _cleanup_free_ char *status = NULL;
+        int to[2], from[2];
+        char path[64], c = 0;
+        pid_t pid;
+
+        ck_assert_int_eq(pipe(to), 0);
+        ck_assert_int_eq(pipe(from), 0);
+        pid = fork();
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0) {
+                if (sandbox(priority, UINT64_C(256) << 20, FILE_MAX) < 0)
+                        _exit(1);
+                (void) !write(from[1], &c, 1);
+                _exit(wait_for_a_byte(to[0]));
+        }
+        ck_assert_int_eq(read(from[0], &c, 1), 1);
+        (void) snprintf(path, sizeof(path), "/proc/%i/status", (int) pid);
+        ck_assert_int_eq(file_read(AT_FDCWD, path, &status, NULL, 65536), 0);
+        for (size_t i = 0; i < ELEMENTSOF(lines); i++)
+                ck_assert_msg(strstr(status, lines[i]), "no %s in\n%s", lines[i], status);
+        ck_assert_int_eq(sched_getscheduler(pid), policy);
+        ck_assert_int_eq(getpriority(PRIO_PROCESS, (id_t) pid), nice);
+        ck_assert_int_eq(write(to[1], &c, 1), 1);
+        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+
 START_TEST(its_status_says_so)
         {
-                static const char *const lines[] = { "CapEff:\t0000000000000000\n",
-                                                     "CapPrm:\t0000000000000000\n",
-                                                     "CapInh:\t0000000000000000\n",
-                                                     "NoNewPrivs:\t1\n", "Seccomp:\t2\n" };
-                _cleanup_free_ char *status = NULL;
-                int to[2], from[2];
-                char path[64], c = 0;
-                pid_t pid;
+                int nice = getpriority(PRIO_PROCESS, 0);
 
-                ck_assert_int_eq(pipe(to), 0);
-                ck_assert_int_eq(pipe(from), 0);
-                pid = fork();
-                ck_assert_int_ge(pid, 0);
-                if (pid == 0) {
-                        if (sandbox(UINT64_C(256) << 20, FILE_MAX) < 0)
-                                _exit(1);
-                        (void) !write(from[1], &c, 1);
-                        _exit(wait_for_a_byte(to[0]));
-                }
-                ck_assert_int_eq(read(from[0], &c, 1), 1);
-                (void) snprintf(path, sizeof(path), "/proc/%i/status", (int) pid);
-                ck_assert_int_eq(file_read(AT_FDCWD, path, &status, NULL, 65536), 0);
-                for (size_t i = 0; i < ELEMENTSOF(lines); i++)
-                        ck_assert_msg(strstr(status, lines[i]), "no %s in\n%s", lines[i], status);
-                ck_assert_int_eq(sched_getscheduler(pid), SCHED_IDLE);
-                ck_assert_int_eq(write(to[1], &c, 1), 1);
-                ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+                expect_status(SANDBOX_IDLE, SCHED_IDLE, nice);
+                expect_status(SANDBOX_LOW, SCHED_OTHER, MIN(nice + 5, 19));
         }
 END_TEST
 
