@@ -40,6 +40,7 @@ EXTRA_DIST += %D%/lean/ordinary-functions %D%/lean/first-guess-functions
 	%D%/tracer/controller-arm.c \
 	%D%/tracer/controller-dry.c \
 	%D%/tracer/controller-filter.c \
+	%D%/tracer/controller-hooks.c \
 	%D%/tracer/controller-lean.c \
 	%D%/tracer/controller-private.h \
 	%D%/tracer/controller-roots.c \

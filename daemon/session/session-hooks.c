@@ -200,30 +200,42 @@ static void note(SessionHooks *h, HookReason reason) {
                                                                  .n_ordinary = m->n_ordinary });
 }
 
-void session_hooks_rehook(SessionHooks *h, HookReason reason) {
+/* Whether it did. */
+static bool rehook(SessionHooks *h, bool is_wide) {
         const SessionHooksConfig *c = &h->config;
-        char number[UNIT_TEXT_MAX];
+        uint64_t since_ns = now_ns(CLOCK_MONOTONIC);
+        char text[UNIT_TEXT_MAX];
         int r, k;
 
         if (h->is_hooking) /* nothing but its roots is hooked, or will be */
-                return;
+                return false;
         health_hold_hooks(c->health);
         h->is_rehooking = true;
-        r = controller_rehook(c->controller, c->tracer, c->meta, reason == HOOK_WIDENED);
+        r = controller_rehook(c->controller, c->tracer, c->meta, is_wide);
         h->is_rehooking = false;
         /* It may have been stopped meanwhile, or be about to be hooked. */
         k = c->is_watched(c->userdata) && !h->is_hooking ? health_release_hooks(c->health) : 0;
         if (k < 0)
                 (void) log_warning_errno(k, "Session '%s' is not watched any more: %m",
                                          c->meta->name);
-        if (r < 0) {
+        if (r < 0)
                 (void) log_warning_errno(r,
                                          "Session '%s' goes on with what is hooked: "
                                          "set_ftrace_filter could not be changed: %m",
                                          c->meta->name);
-                return;
-        }
-        if (r == 0)
+        if (r > 1)
+                health_warn(c->meta,
+                            "calls below its roots are missing for up to %s: this kernel hooks few "
+                            "functions while a long list of them is written",
+                            format_duration(text, now_ns(CLOCK_MONOTONIC) - since_ns));
+        return r > 0;
+}
+
+void session_hooks_rehook(SessionHooks *h, HookReason reason) {
+        const SessionHooksConfig *c = &h->config;
+        char number[UNIT_TEXT_MAX];
+
+        if (!rehook(h, reason == HOOK_WIDENED))
                 return;
         note(h, reason);
         if (c->meta->n_hooked > 0)
@@ -234,4 +246,14 @@ void session_hooks_rehook(SessionHooks *h, HookReason reason) {
                 log_info("Session '%s' hooks all functions but %s from now on: %s.", c->meta->name,
                          format_count(number, c->meta->n_ordinary), hook_reason_text(reason));
         c->rehooked(c->userdata);
+}
+
+void session_hooks_list(SessionHooks *h) {
+        SessionMeta *m = h->config.meta;
+
+        if (m->n_hooked > 0 || tracer_waits(h->config.tracer) || !rehook(h, m->learns))
+                return;
+        if (m->n_hooked > 0)
+                note(h, HOOK_NARROWED);
+        h->config.rehooked(h->config.userdata);
 }

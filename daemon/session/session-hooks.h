@@ -50,6 +50,8 @@ DEFINE_CLEANUP(SessionHooks *, session_hooks_free);
 void session_hooks_follow(SessionHooks *h, uint64_t since_ns);
 /* A task: hooks what is to be hooked by now, for a session that records (controller_rehook()). */
 void session_hooks_rehook(SessionHooks *h, HookReason reason);
+/* In a task: what is hooked is written so that another user of function_graph does not change it. */
+void session_hooks_list(SessionHooks *h);
 /* While a task changes it: a look at the control files finds half of it, and a line that is written to
  * set_ftrace_filter meanwhile may undo the change.  NULL: no. */
 bool session_hooks_change(const SessionHooks *h);

@@ -108,3 +108,4 @@ void session_on_recorder(void *userdata);
 void session_on_health(bool is_new, void *userdata);
 void session_on_look(void *userdata);
 void session_on_quiesced(uint64_t from_ns, uint64_t to_ns, void *userdata);
+void session_on_crowded(void *userdata);

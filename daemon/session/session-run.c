@@ -213,6 +213,15 @@ static void session_on_rehook(HookReason reason, void *userdata) {
         session_triggers_hooked(s->triggers);
 }
 
+void session_on_crowded(void *userdata) {
+        Session *s = userdata;
+
+        if (!session_is_watched(s))
+                return;
+        session_hooks_list(s->hooks);
+        session_triggers_hooked(s->triggers);
+}
+
 int session_trigger(Session *s, const char *who) {
         return session_triggers_command(s->triggers, who);
 }

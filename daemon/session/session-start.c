@@ -72,7 +72,7 @@ static int session_arm(Session *s, Refusal *refusal) {
         if (r > 0)
                 return r;
         s->meta->arm_ns = now_ns(CLOCK_MONOTONIC) - since_ns;
-        tracer_on_quiesced(s->tracer, session_on_quiesced, s);
+        tracer_set_handlers(s->tracer, session_on_quiesced, session_on_crowded, s);
         session_enter(s, SESSION_EVENT_ARM, NULL);
         return 0;
 }
@@ -435,7 +435,7 @@ static int session_rebuild(Session *s, const char **why, char text[static ADOPTI
         }
         if (r < 0)
                 return r;
-        tracer_on_quiesced(s->tracer, session_on_quiesced, s);
+        tracer_set_handlers(s->tracer, session_on_quiesced, session_on_crowded, s);
         *why = adoption_read_live(s->dir, &live, text) ?: changed;
         r = session_take_cpus(s, &live);
         if (r >= 0)

@@ -48,6 +48,7 @@ static int has_roots(const Controller *c, const SessionMeta *m) {
  * ended in the middle of changing that. */
 static int look_at_hooks(Tracer *t, const SessionMeta *m) {
         _cleanup_free_ char *path = NULL, *hooked = NULL;
+        _cleanup_strv_ Strv lines = {};
         int r;
 
         if (m->n_hooked > 0 || !controller_waits_for_start(&m->spec))
@@ -55,7 +56,10 @@ static int look_at_hooks(Tracer *t, const SessionMeta *m) {
         if (asprintf(&path, "%sset_ftrace_filter", instance_dir(t->instance)) < 0)
                 return -ENOMEM;
         r = control_read(t->c->fs.fd, path, &hooked);
-        t->waits = r >= 0 && *hooked;
+        if (r >= 0)
+                r = strv_split(&lines, hooked, "\n");
+        /* More, if all but some are listed (controller-hooks.c). */
+        t->waits = r >= 0 && lines.n > 0 && lines.n <= m->roots.n;
         return r;
 }
 

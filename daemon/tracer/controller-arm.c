@@ -67,6 +67,9 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                    const char **ret_file) {
         Controller *c = t->c;
         const char *session = t->claim->session;
+        _cleanup_(hooks_done) Hooks listed = {}, none = {};
+        bool is_listed = tracer_is_crowded(t) && !t->waits && a->lean.hooks.names.n == 0 &&
+                         a->lean.not_hooked.names.n > 0;
         int r;
 
         *ret_file = "the tracers of others";
@@ -91,6 +94,9 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                         return r;
         }
         *ret_file = "the control files";
+        r = is_listed ? tracer_list_hooks(t, &a->lean.not_hooked, &listed) : 0;
+        if (r < 0)
+                return r;
         r = instance_plan(t->instance, p, c->ledger, session,
                           &(InstanceSettings){ .buffer_bytes = m->spec.buffer_bytes,
                                                .percent = backoff_percent(m->spec.buffer_bytes,
@@ -101,8 +107,10 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                                                .threads_change = task_filter_follows(&m->spec),
                                                .no_irqs = m->spec.no_irqs,
                                                .no_sleep_time = m->spec.no_sleep_time,
-                                               .not_hooked = &a->lean.not_hooked,
-                                               .hooks = t->waits ? &a->waiting : &a->lean.hooks,
+                                               .not_hooked = is_listed ? &none : &a->lean.not_hooked,
+                                               .hooks = t->waits    ? &a->waiting
+                                                        : is_listed ? &listed
+                                                                    : &a->lean.hooks,
                                                .args = m->spec.args });
         if (r >= 0)
                 r = event_set_plan(&m->spec.events, &a->threads, t->instance, p, &c->fs, c->ledger,
@@ -344,6 +352,7 @@ int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Admission *a, Re
                 r = tracer_prepare(c, &t, m, a, refusal);
         if (r != 0)
                 return r;
+        controller_tell_crowded(c, t);
         /* With what it calls not hooked, ordinary work takes no longer afterwards. */
         if (a->lean.learns && a->lean.n_ordinary == 0 && lean_asks(&m->spec))
                 tracer_look_at_quiet(t);

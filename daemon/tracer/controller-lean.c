@@ -89,23 +89,6 @@ LeanQuestion controller_lean_question(const Controller *c, const Spec *spec, con
                                .notrace = notrace };
 }
 
-/* At no time is everything hooked: an empty filter comes after the functions that are not, a full one before. */
-static int plan_choice(Tracer *t, Plan *p, const LeanChoice *choice) {
-        Controller *c = t->c;
-        const char *session = t->claim->session;
-        bool is_filter_first = choice->hooks.lines.n > 0;
-        int r = 0;
-
-        if (is_filter_first)
-                r = instance_plan_hooks(t->instance, p, c->ledger, session, &choice->hooks);
-        if (r >= 0)
-                r = instance_plan_not_hooked(t->instance, p, c->ledger, session,
-                                             &choice->not_hooked);
-        if (r >= 0 && !is_filter_first)
-                r = instance_plan_hooks(t->instance, p, c->ledger, session, &choice->hooks);
-        return r;
-}
-
 int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, bool is_wide) {
         LeanQuestion q = controller_lean_question(c, &m->spec, &m->roots, &m->notrace);
         _cleanup_strv_ Strv warnings = {};
@@ -113,7 +96,7 @@ int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, bool is_wide) {
         _cleanup_plan_ Plan plan = {};
         _cleanup_refusal_ Refusal refusal = {};
         const char *file = NULL;
-        int r;
+        int r, is_few = 0;
 
         background_settle(c->background);
         r = functions_load(&c->functions, &c->fs);
@@ -125,7 +108,7 @@ int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, bool is_wide) {
                 return MIN(r, 0);
         r = controller_leave_clock_readers_out(c, &choice.not_hooked, &warnings);
         if (r >= 0)
-                r = plan_choice(t, &plan, &choice);
+                r = is_few = tracer_plan_choice(t, &plan, &choice);
         if (r < 0 || plan.n == 0)
                 return r;
         r = ledger_commit(c->ledger, c->fs.path);
@@ -135,7 +118,7 @@ int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, bool is_wide) {
         if (r < 0)
                 return r;
         r = lean_choice_tell(&choice, m);
-        return r < 0 ? r : 1;
+        return r < 0 ? r : 1 + is_few;
 }
 
 /* --- what others call -------------------------------------------------------------------------- */
@@ -164,20 +147,6 @@ static int others_trace(const Controller *c) {
                         r = 0; /* it has just gone */
         }
         return r;
-}
-
-/* The functions that @file of @t names now. */
-static int read_hooks(const Controller *c, const Tracer *t, const char *file, Hooks *ret) {
-        _cleanup_free_ char *path = NULL, *text = NULL;
-        int r;
-
-        if (asprintf(&path, "%s%s", instance_dir(t->instance), file) < 0)
-                return -ENOMEM;
-        r = control_read(c->fs.fd, path, &text);
-        for (const char *s = text; r >= 0 && s && *s; s += strcspn(s, "\n"), s += *s == '\n')
-                if (*s != '#')
-                        r = strv_addn(&ret->names, s, strcspn(s, " \n"));
-        return r < 0 ? r : functions_find_lines(&c->functions, &ret->names, &ret->lines);
 }
 
 static int find_ordinary(const Controller *c, Hooks *ret) {
@@ -231,9 +200,9 @@ int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t,
                 return r < 0 ? r : -EBUSY;
         r = functions_load(&c->functions, &c->fs);
         if (r >= 0 && t) {
-                r = read_hooks(c, t, "set_ftrace_filter", &hooks);
+                r = tracer_read_hooks(t, "set_ftrace_filter", &hooks);
                 if (r >= 0)
-                        r = read_hooks(c, t, "set_ftrace_notrace", &not_hooked);
+                        r = tracer_read_hooks(t, "set_ftrace_notrace", &not_hooked);
         } else if (r >= 0) {
                 r = find_ordinary(c, &not_hooked);
                 if (r >= 0)

@@ -46,6 +46,7 @@ struct Controller {
         size_t n_learning_passes;
         ConfigShare memory_limit;
         uint64_t generation; /* of what admission depends on and the controller knows */
+        uint64_t n_crowds;   /* of controller_tell_crowded() */
 };
 
 struct Tracer {
@@ -62,8 +63,10 @@ struct Tracer {
         Workload quiet; /* if so */
         Strv quiesced;  /* sessions that were, while its roots came */
         uint64_t quiesced_ns;
-        TracerQuiesced on_quiesced; /* or NULL */
-        void *userdata;             /* of it */
+        TracerQuiesced on_quiesced; /* or NULL, as the next one */
+        TracerCrowded on_crowded;
+        void *userdata; /* of both */
+        uint64_t n_crowds;
 };
 
 struct Admission {
@@ -112,6 +115,20 @@ bool controller_guess_instances(Controller *c);
 ClaimValues controller_claim_values(const Controller *c, const Spec *spec);
 /* The memory and the claim only. */
 void tracer_free(Tracer *t);
+/*
+ * controller-hooks.c:
+ *   - tracer_read_hooks() the functions that a file of @t names now
+ *   - tracer_is_crowded() whether "all but these" has to be a list of all the others
+ *   - tracer_list_hooks() that list
+ *   - tracer_plan_choice() steps that change what is hooked for a tracer that is on; 1: only few functions are
+ *     in between
+ *   - controller_tell_crowded() before @newcomer is switched on
+ */
+int tracer_read_hooks(const Tracer *t, const char *file, Hooks *ret);
+bool tracer_is_crowded(const Tracer *t);
+int tracer_list_hooks(const Tracer *t, const Hooks *not_hooked, Hooks *ret);
+int tracer_plan_choice(Tracer *t, Plan *p, const LeanChoice *choice);
+void controller_tell_crowded(Controller *c, const Tracer *newcomer);
 /* controller-trigger.c.  Of a session that waits armed: the roots, unless @lean says what is hooked. */
 int hooks_for_waiting(const Functions *f, const SessionMeta *m, const Strv *roots,
                       const Hooks *lean, Hooks *ret, bool *ret_waits);

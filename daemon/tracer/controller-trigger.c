@@ -186,8 +186,24 @@ static int hook(Tracer *t, const Hooks *hooks) {
         return r;
 }
 
+/* All but what set_ftrace_notrace has. */
+static int hook_rest(Tracer *t) {
+        _cleanup_(hooks_done) Hooks not_hooked = {}, listed = {};
+        int r;
+
+        if (!tracer_is_crowded(t))
+                return hook(t, &listed);
+        background_settle(t->c->background);
+        r = functions_load(&t->c->functions, &t->c->fs);
+        if (r >= 0)
+                r = tracer_read_hooks(t, "set_ftrace_notrace", &not_hooked);
+        if (r >= 0 && not_hooked.names.n > 0)
+                r = tracer_list_hooks(t, &not_hooked, &listed);
+        return r < 0 ? r : hook(t, &listed);
+}
+
 int tracer_hook_all(Tracer *t) {
-        int r = t->waits ? hook(t, &(Hooks){}) : 0;
+        int r = t->waits ? hook_rest(t) : 0;
 
         if (r >= 0)
                 t->waits = false;

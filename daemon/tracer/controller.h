@@ -154,7 +154,7 @@ int controller_adopt(Controller *c, Tracer **ret, const SessionMeta *m, const ch
  * @is_wide: LeanQuestion.is_wide
  * @m: n_hooked, n_ordinary, left_out, learned_ns and learns are filled
  *
- * Return: 1; 0: the same is hooked as before; -errno.
+ * Return: 1; 2: and only few functions were for a moment; 0: the same is hooked as before; -errno.
  */
 int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, bool is_wide);
 /*

@@ -71,8 +71,10 @@ int tracer_find_strangers(const Tracer *t, Strv *ret) {
         return MIN(r, 0);
 }
 
-void tracer_on_quiesced(Tracer *t, TracerQuiesced on_quiesced, void *userdata) {
+void tracer_set_handlers(Tracer *t, TracerQuiesced on_quiesced, TracerCrowded on_crowded,
+                         void *userdata) {
         t->on_quiesced = on_quiesced;
+        t->on_crowded = on_crowded;
         t->userdata = userdata;
 }
 

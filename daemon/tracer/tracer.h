@@ -76,7 +76,10 @@ int tracer_open_raw(Tracer *t, uint32_t cpu);
  * others (daemon/instances/quiesce.h).  Called by the loop or a task.
  */
 typedef void (*TracerQuiesced)(uint64_t from_ns, uint64_t to_ns, void *userdata);
-void tracer_on_quiesced(Tracer *t, TracerQuiesced on_quiesced, void *userdata);
+/* A second user of function_graph comes: what is hooked is to be written anew, controller_rehook().  In a task. */
+typedef void (*TracerCrowded)(void *userdata);
+void tracer_set_handlers(Tracer *t, TracerQuiesced on_quiesced, TracerCrowded on_crowded,
+                         void *userdata);
 /* Whether an earlier daemon died in such a moment. */
 bool tracer_was_quiesced(const Tracer *t);
 int tracer_set_recording(Tracer *t, bool on);

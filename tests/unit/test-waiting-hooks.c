@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What a session that waits for a trigger has hooked, on a fake tracefs. */
+/* What a session that waits for a trigger has hooked, and one that is not the only one, on a fake tracefs. */
 
 #include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
@@ -93,5 +93,85 @@ START_TEST(who_takes_a_session_up_looks_what_is_hooked)
         }
 END_TEST
 
-UNIT_MAIN("waiting-hooks", what_waits_has_its_root_alone_hooked_until_it_is_to_record,
+typedef struct Wide {
+        Controller *c;
+        Tracer *t;
+        SessionMeta *m;
+        int n_told;
+} Wide;
+
+static void on_crowded(void *userdata) {
+        Wide *w = userdata;
+
+        /* The second time they are listed already. */
+        ck_assert_int_eq(controller_rehook(w->c, w->t, w->m, true), w->n_told++ == 0 ? 2 : 0);
+}
+
+static void arm_wide(Wide *w, Controller *c, const char *name, const char *root,
+                     const char *trigger) {
+        _cleanup_refusal_ Refusal refusal = {};
+
+        *w = (Wide){ .c = c, .m = fake_meta(name, root) };
+        w->m->spec.lean = LEAN_AUTO;
+        ck_assert(!trigger || strv_add(&w->m->spec.triggers, trigger) == 0);
+        ck_assert_int_eq(fake_admit_and_arm(c, &w->t, w->m, false, &refusal), 0);
+        tracer_set_handlers(w->t, NULL, on_crowded, w);
+}
+
+static void disarm_wide(Wide *w) {
+        ck_assert_int_eq(tracer_disarm(w->t), 0);
+        (void) session_meta_free(w->m);
+}
+
+static void expect_filter(FakeKernel *k, const char *name, const char *root) {
+        _cleanup_strv_ Strv hooked = {};
+        char path[128];
+        char *text;
+
+        (void) snprintf(path, sizeof(path), "instances/ftraced-%s/set_ftrace_filter", name);
+        text = fake_get(k, path);
+        ck_assert_int_eq(strv_split(&hooked, text, "\n"), 0);
+        free(text);
+        ck_assert(strv_contains(&hooked, root));
+        ck_assert(strv_contains(&hooked, "nf_conntrack_in"));
+        ck_assert(!strv_contains(&hooked, "vfs_write"));
+}
+
+static void expect_listed(FakeKernel *k, const char *name, const char *root) {
+        char path[128];
+
+        expect_filter(k, name, root);
+        (void) snprintf(path, sizeof(path), "instances/ftraced-%s/set_ftrace_notrace", name);
+        fake_expect(k, path, "#### no functions disabled ####\n");
+}
+
+/* "All but these" holds in the kernel for one session alone. */
+START_TEST(a_second_session_has_all_listed_but_what_ordinary_work_calls)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_free_ char *before = fake_dump(k);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                Wide first, second, waiting;
+
+                arm_wide(&first, c, "first", "udp_sendmsg", NULL);
+                fake_expect(k, "instances/ftraced-first/set_ftrace_filter",
+                            "#### all functions enabled ####\n");
+                arm_wide(&second, c, "second", "udp_recvmsg", NULL);
+                ck_assert_int_eq(first.n_told, 1);
+                expect_listed(k, "first", "udp_sendmsg");
+                expect_listed(k, "second", "udp_recvmsg");
+
+                disarm_wide(&second);
+                arm_wide(&waiting, c, "waiting", "tcp_sendmsg", "start command");
+                fake_expect(k, "instances/ftraced-waiting/set_ftrace_filter", "tcp_sendmsg\n");
+                ck_assert_int_eq(first.n_told, 2);
+                ck_assert_int_eq(tracer_hook_all(waiting.t), 0);
+                expect_filter(k, "waiting", "tcp_sendmsg");
+                disarm_wide(&first);
+                disarm_wide(&waiting);
+                fake_expect_all(k, before);
+        }
+END_TEST
+
+UNIT_MAIN("waiting-hooks", a_second_session_has_all_listed_but_what_ordinary_work_calls, what_waits_has_its_root_alone_hooked_until_it_is_to_record,
           what_cannot_be_hooked_waits_as_before, who_takes_a_session_up_looks_what_is_hooked)

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * What is hooked, written so that the kernel heeds it
+ *
+ * "Everything but these" is written soonest as set_ftrace_notrace, and on linux 6.12 that holds for an instance that
+ * is the only user of function_graph and as it was when its tracer was switched on: names that come later change
+ * nothing, and with a second user, whatever his lists say, everything is hooked (tried; kernel/trace/ftrace.c,
+ * ftrace_startup_subops()).  6.1, which has no instances of function_graph, and 7.2 do as they are told.  What
+ * set_ftrace_filter lists they all heed, so an instance lists all the others there once there is a second user, or what
+ * is hooked changes.  That is ten times as long a list, which would cost a first start a third of its time.
+ */
+
+#include <stdio.h>
+
+#include "daemon/tracefs/control.h"
+#include "daemon/tracer/controller-private.h"
+
+/* What is listed first where nothing was: the kernel makes room in the new table for as many as the old one had,
+ * and with none all of 40,000 would be in one row, five seconds (linux 6.12 kernel/trace/ftrace.c, append_hashes()). */
+#define FEW 1000
+
+int tracer_read_hooks(const Tracer *t, const char *file, Hooks *ret) {
+        const Controller *c = t->c;
+        _cleanup_free_ char *path = NULL, *text = NULL;
+        int r;
+
+        if (asprintf(&path, "%s%s", instance_dir(t->instance), file) < 0)
+                return -ENOMEM;
+        r = control_read(c->fs.fd, path, &text);
+        for (const char *s = text; r >= 0 && s && *s; s += strcspn(s, "\n"), s += *s == '\n')
+                if (*s != '#')
+                        r = strv_addn(&ret->names, s, strcspn(s, " \n"));
+        return r < 0 ? r : functions_find_lines(&c->functions, &ret->names, &ret->lines);
+}
+
+bool tracer_is_crowded(const Tracer *t) {
+        return instance_name(t->instance) && t->c->arbiter.n > 1;
+}
+
+int tracer_list_hooks(const Tracer *t, const Hooks *not_hooked, Hooks *ret) {
+        const Functions *f = &t->c->functions;
+        _cleanup_strv_ Strv sorted = {};
+        int r = strv_copy(&sorted, &not_hooked->names);
+
+        strv_sort_unique(&sorted);
+        for (size_t i = 0; r >= 0 && i < f->n; i++)
+                if (!strv_finds(&sorted, f->names[i]))
+                        r = strv_add(&ret->names, f->names[i]);
+        return r < 0 ? r : functions_find_lines(f, &ret->names, &ret->lines);
+}
+
+/* 1 or -errno. */
+static int plan_few(Tracer *t, Plan *p, const Hooks *all) {
+        _cleanup_(hooks_done) Hooks few = {};
+        int r = strv_copy(&few.names, &t->claim->roots);
+
+        for (size_t i = 0; r >= 0 && i < all->names.n && i < FEW; i++)
+                r = strv_add(&few.names, all->names.items[i]);
+        strv_sort_unique(&few.names);
+        if (r >= 0)
+                r = functions_find_lines(&t->c->functions, &few.names, &few.lines);
+        if (r >= 0)
+                r = instance_plan_hooks(t->instance, p, t->c->ledger, t->claim->session, &few);
+        return r < 0 ? r : 1;
+}
+
+static int plan_listed(Tracer *t, Plan *p, const LeanChoice *choice) {
+        _cleanup_(hooks_done) Hooks listed = {}, now = {}, none = {};
+        bool is_wide = choice->hooks.names.n == 0;
+        const char *session = t->claim->session;
+        int r, is_few = 0;
+
+        r = is_wide ? tracer_list_hooks(t, &choice->not_hooked, &listed) : 0;
+        if (r >= 0 && is_wide)
+                r = tracer_read_hooks(t, "set_ftrace_filter", &now);
+        if (r >= 0 && is_wide && now.names.n == 0)
+                r = is_few = plan_few(t, p, &listed);
+        if (r >= 0)
+                r = instance_plan_hooks(t->instance, p, t->c->ledger, session,
+                                        is_wide ? &listed : &choice->hooks);
+        if (r >= 0)
+                r = instance_plan_not_hooked(t->instance, p, t->c->ledger, session,
+                                             is_wide ? &none : &choice->not_hooked);
+        return r < 0 ? r : is_few;
+}
+
+/* At no time is everything hooked: an empty filter comes after the functions that are not, a full one before. */
+int tracer_plan_choice(Tracer *t, Plan *p, const LeanChoice *choice) {
+        Controller *c = t->c;
+        const char *session = t->claim->session;
+        bool is_filter_first = choice->hooks.lines.n > 0;
+        int r = 0;
+
+        if (instance_name(t->instance) && (is_filter_first || choice->not_hooked.names.n > 0))
+                return plan_listed(t, p, choice);
+        if (is_filter_first)
+                r = instance_plan_hooks(t->instance, p, c->ledger, session, &choice->hooks);
+        if (r >= 0)
+                r = instance_plan_not_hooked(t->instance, p, c->ledger, session,
+                                             &choice->not_hooked);
+        if (r >= 0 && !is_filter_first)
+                r = instance_plan_hooks(t->instance, p, c->ledger, session, &choice->hooks);
+        return r;
+}
+
+void controller_tell_crowded(Controller *c, const Tracer *newcomer) {
+        Tracer *t;
+
+        if (!tracer_is_crowded(newcomer))
+                return;
+        c->n_crowds++;
+        do { /* whoever is told may let others change the list meanwhile */
+                t = c->tracers;
+                while (t && (t == newcomer || t->ended || t->waits || !t->on_crowded ||
+                             t->n_crowds == c->n_crowds))
+                        t = t->next;
+                if (t) {
+                        t->n_crowds = c->n_crowds;
+                        t->on_crowded(t->userdata);
+                }
+        } while (t);
+}
