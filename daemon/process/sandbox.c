@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The filter is short enough to be written by hand: a table of calls that are allowed whatever their
- * arguments, and three that are looked at, so that memory is never executable and never a file.
+ * Calls that are allowed whatever their arguments, and two that are looked at, so that memory is never executable
+ * and never a file.
  */
 
-#include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/ioprio.h>
-#include <linux/seccomp.h>
 #include <sched.h>
-#include <stddef.h>
+#include <seccomp.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -20,12 +17,6 @@
 #include "daemon/process/sandbox.h"
 
 #define LOW_NICE 5 /* a weight of 335 beside 1,024 (linux 6.12 kernel/sched/core.c, sched_prio_to_weight) */
-
-#if defined(__x86_64__) && !defined(__ILP32__)
-#define OUR_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define OUR_ARCH AUDIT_ARCH_AARCH64
-#endif
 
 /* A sanitizer's shadow is terabytes of address space, and it has a stack of its own for signals. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -39,73 +30,66 @@
 #define LIMITS_MEMORY 1
 #endif
 
-#ifdef OUR_ARCH
-
-/* The lower half: both machines are little endian, and what we ask for fits into 32 bits. */
-#define ARGUMENT(i) offsetof(struct seccomp_data, args[i])
-#define LOAD(at) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (at))
-#define KILL BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
-#define PASS BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-#define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##call, 0, 1), PASS
-
-static const struct sock_filter program[] = {
-        LOAD(offsetof(struct seccomp_data, arch)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0),
-        KILL,
-        LOAD(offsetof(struct seccomp_data, nr)),
+static const int allowed[] = {
         /* the descriptors that it has */
-        ALLOW(read),
-        ALLOW(pread64),
-        ALLOW(write),
-        ALLOW(pwrite64),
-        ALLOW(lseek),
-        ALLOW(fsync),
-        ALLOW(close),
+        SCMP_SYS(read),
+        SCMP_SYS(pread64),
+        SCMP_SYS(write),
+        SCMP_SYS(pwrite64),
+        SCMP_SYS(lseek),
+        SCMP_SYS(fsync),
+        SCMP_SYS(close),
         /* memory */
-        ALLOW(brk),
-        ALLOW(munmap),
-        ALLOW(mremap),
-        ALLOW(madvise),
+        SCMP_SYS(brk),
+        SCMP_SYS(munmap),
+        SCMP_SYS(mremap),
+        SCMP_SYS(madvise),
         /* what the C library does by the way */
-        ALLOW(futex),
-        ALLOW(getrandom),
-        ALLOW(clock_gettime),
-        ALLOW(sched_yield),
-        ALLOW(sysinfo), /* qsort() */
-        ALLOW(rt_sigprocmask),
-        ALLOW(rt_sigreturn),
-        ALLOW(restart_syscall),
+        SCMP_SYS(futex),
+        SCMP_SYS(getrandom),
+        SCMP_SYS(clock_gettime),
+        SCMP_SYS(sched_yield),
+        SCMP_SYS(sysinfo), /* qsort() */
+        SCMP_SYS(rt_sigprocmask),
+        SCMP_SYS(rt_sigreturn),
+        SCMP_SYS(restart_syscall),
 #if !LIMITS_MEMORY
-        ALLOW(sigaltstack),
+        SCMP_SYS(sigaltstack),
 #endif
         /* the end */
-        ALLOW(exit),
-        ALLOW(exit_group),
-        /* mmap(): anonymous, and neither it nor mprotect() makes it executable */
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_mmap, 0, 2),
-        LOAD(ARGUMENT(3)),
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, MAP_ANONYMOUS, 1, 4),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_mprotect, 0, 3),
-        LOAD(ARGUMENT(2)),
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 1, 0),
-        PASS,
-        KILL,
+        SCMP_SYS(exit),
+        SCMP_SYS(exit_group),
 };
 
-static int filter_calls(void) {
-        const struct sock_fprog p = { .len = ELEMENTSOF(program),
-                                      .filter = (struct sock_filter *) program };
+static int allow(scmp_filter_ctx filter) {
+        int r = 0;
 
-        return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &p) < 0 ? ORIGIN(-errno) : 0;
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(allowed); i++)
+                r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
+        if (r >= 0)
+                r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
+                                     SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
+                                     SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS));
+        if (r >= 0)
+                r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
+                                     SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+        return r;
 }
 
-#else
-
 static int filter_calls(void) {
-        return ORIGIN(-ENOSYS);
-}
+        scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+        int r;
 
-#endif
+        if (!filter)
+                return ORIGIN(-ENOSYS); /* or no memory */
+        r = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+        if (r >= 0)
+                r = allow(filter);
+        if (r >= 0)
+                r = seccomp_load(filter);
+        seccomp_release(filter);
+        return r < 0 ? ORIGIN(r) : 0;
+}
 
 /* Where they fail the work is done all the same. */
 static void step_back(SandboxPriority priority) {

@@ -54,7 +54,7 @@ START_TEST(a_neighbour_is_quiesced_for_the_change_alone_and_told)
 
                 ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
                 ck_assert_uint_eq(m->warnings.n, 0);
-                tracer_on_quiesced(t, on_quiesced, &told);
+                tracer_set_handlers(t, on_quiesced, NULL, &told);
                 ck_assert_int_eq(arm(c, &u, &n, "b", "tcp_sendmsg", NULL), 0);
                 ck_assert_uint_eq(told.n, 1);
                 ck_assert_uint_lt(told.from_ns, told.to_ns);
@@ -85,7 +85,7 @@ START_TEST(sessions_of_the_same_functions_do_not_disturb_one_another)
                 Tracer *t, *u;
 
                 ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
-                tracer_on_quiesced(t, on_quiesced, &told);
+                tracer_set_handlers(t, on_quiesced, NULL, &told);
                 ck_assert_int_eq(arm(c, &u, &n, "b", "udp_sendmsg", NULL), 0);
                 ck_assert_int_eq(tracer_disarm(u), 0);
                 ck_assert_uint_eq(told.n, 0);
@@ -125,7 +125,7 @@ START_TEST(a_kernel_that_waits_is_not_quiesced)
 
                 fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.117+deb12-amd64\n");
                 ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
-                tracer_on_quiesced(t, on_quiesced, &told);
+                tracer_set_handlers(t, on_quiesced, NULL, &told);
                 k->waits_for_cpus = true;
                 ck_assert_int_eq(arm(c, &u, &n, "b", "tcp_sendmsg", NULL), 0);
                 ck_assert_int_eq(tracer_disarm(u), 0);
@@ -197,7 +197,7 @@ START_TEST(a_start_that_fails_before_its_functions_came_disturbs_nobody)
                 Tracer *t, *u;
 
                 ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
-                tracer_on_quiesced(t, on_quiesced, &told);
+                tracer_set_handlers(t, on_quiesced, NULL, &told);
                 ck_assert_int_eq(session_meta_new(&n), 0);
                 n->name = strdup("b");
                 ck_assert_int_eq(strv_add(&n->spec.functions, "tcp_sendmsg"), 0);
@@ -225,7 +225,7 @@ START_TEST(a_session_that_is_taken_up_is_not_disturbed)
                                                    k->root_fd),
                                  0);
                 ck_assert_int_eq(controller_adopt(next, &t, m, &why), 0);
-                tracer_on_quiesced(t, on_quiesced, &told);
+                tracer_set_handlers(t, on_quiesced, NULL, &told);
                 controller_settle(next);
                 ck_assert_uint_eq(told.n, 0);
                 fake_expect(k, "set_graph_function", "udp_sendmsg\n");
@@ -252,7 +252,7 @@ START_TEST(roots_that_a_daemon_which_died_had_added_are_taken_out)
                                  0);
                 ck_assert_int_eq(controller_adopt(next, &t, m, &why), 0);
                 ck_assert(!tracer_was_quiesced(t));
-                tracer_on_quiesced(t, on_quiesced, &told);
+                tracer_set_handlers(t, on_quiesced, NULL, &told);
                 controller_settle(next);
                 fake_expect(k, "set_graph_function", "udp_sendmsg\n");
                 ck_assert_uint_eq(told.n, 1);
