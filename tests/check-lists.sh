@@ -14,7 +14,7 @@ report() { # DESCRIPTION WHAT-IS-BAD
         echo "ok $n - $1"
         [[ -z $2 ]] || echo "# $2"
 }
-for ring in system:sh root:sh unit:c fuzz:c; do
+for ring in system:sh root:sh packaging:sh unit:c fuzz:c; do
         dir=tests/${ring%:*} bad=
         for file in "$dir"/test-*."${ring#*:}" "$dir"/fuzz-*."${ring#*:}"; do
                 name=$(basename "${file%.*}")

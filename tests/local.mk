@@ -44,6 +44,7 @@ include %D%/bench/local.mk
 include %D%/system/local.mk
 include %D%/data/local.mk
 include %D%/root/local.mk
+include %D%/packaging/local.mk
 
 # Part of the long suite, since it takes a desktop's packages: what is fetched, in KernelShark.
 EXTRA_DIST += %D%/kernelshark/run %D%/kernelshark/count-rows.c

@@ -13,6 +13,7 @@ to_test=(g++ clang shellcheck jq python3 trace-cmd systemd systemd-sysv procps i
         openssh-client openssh-server)
 to_package=(build-essential debhelper lintian)
 to_view=(chromium protobuf-compiler)
+to_test_packaging=(rpm cpio)
 
 apt_wait_s=600 # for whoever else installs something: a host that has just booted does so by itself
 

@@ -25,6 +25,9 @@ is 'whoever makes packages gets what they need' \
         "$(comm -13 <(packages to_build to_test to_package) <(grep -v '^dh-sequence-\|^debhelper-' <<<"$needed_for_package"))" ''
 is 'of which the base is build-essential' "$(packages to_package | grep -cx 'build-essential\|debhelper')" 2
 is 'HACKING lists what building takes' "$(comm -3 <(packages to_build | grep -vx libc6-dev) <(grep -vx libc6-dev <<<"$in_hacking"))" ''
+is 'the .spec asks for the libraries that configure asks for' \
+        "$(sed -nE 's/^BuildRequires: *pkgconfig\((.*)\)( >= (.*))?$/\1 \3/p' "$top_srcdir/systemd/rpm/ftraced.spec.in" | sort)" \
+        "$(sed -nE 's/^PKG_CHECK_MODULES\(\[[A-Z]+\], *\[([^] ]*)( >= ([^]]*))?\].*/\1 \3/p' "$top_srcdir/configure.ac" | sort)"
 is 'the header is tried with a C++ compiler' "$(packages to_test | grep -cx g++)" 1
 
 # --- apt that is busy ----------------------------------------------------------------------------
