@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What tests/demo and tests/run-all share: packages of Debian 12, and a build out of
+# What tests/demo and tests/run-all share: packages of Debian 12 and 13, and a build out of
 # tree.  $build is the directory that the caller builds in.
 
 top_srcdir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -13,7 +13,7 @@ to_test=(g++ clang shellcheck jq python3 trace-cmd systemd systemd-sysv procps i
         openssh-client openssh-server)
 to_package=(build-essential debhelper lintian)
 to_view=(chromium protobuf-compiler)
-to_test_packaging=(rpm cpio)
+to_test_packaging=(rpm cpio debootstrap)
 
 apt_wait_s=600 # for whoever else installs something: a host that has just booted does so by itself
 

@@ -1,6 +1,11 @@
-# Part of the long suite: what is in packages.
-EXTRA_DIST += %D%/test-rpm.sh
-.PHONY: check-rpm
+# Part of the long suite: what a machine with nothing on it needs, and what its packages are.
+EXTRA_DIST += %D%/test-bare.sh %D%/test-rpm.sh
+.PHONY: check-bare check-rpm
+# README's two commands on a Debian that debootstrap has just made (needs root).
+check-bare: all
+	$(MAKE) $(AM_MAKEFLAGS) dist
+	top_builddir='$(abs_top_builddir)' top_srcdir='$(abs_top_srcdir)' bash $(srcdir)/%D%/test-bare.sh
+
 # What rpmbuild makes of the .spec has the files of the Debian packages.
 check-rpm: all
 	DEB_BUILD_OPTIONS="$${DEB_BUILD_OPTIONS:-nocheck noautodbgsym}" $(MAKE) $(AM_MAKEFLAGS) deb
