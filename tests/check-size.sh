@@ -7,7 +7,8 @@ set -euo pipefail
 limit=700
 cd "${top_srcdir:-$(dirname "$0")/..}"
 echo 1..1
-bad=$(find lib daemon cli tests -name '*.[ch]' -exec wc -l {} + |
+# What a build in the source tree makes of lists (*-names.h) is read there.
+bad=$(find lib daemon cli tests -name '*.[ch]' ! -name '*-names.h' -exec wc -l {} + |
         awk -v limit=$limit '$2 != "total" && $1 > limit { print "# " $2 " has " $1 " lines" }')
 if [[ -z $bad ]]; then
         echo "ok 1 - no source file has more than $limit lines"
