@@ -1,0 +1,131 @@
+# shellcheck shell=bash disable=SC2154 # vmrun sets cache
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Where vmrun has its guests' files from: the Debian mirror that apt is configured for, with apt's own checks
+# of signatures and sums, into a private apt directory.  No root is needed, nothing is installed.
+set -euo pipefail
+
+# Lines "URI SUITE" of the Debian archives this machine is configured for.
+archives() {
+        local codename
+
+        codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+        # shellcheck disable=SC2016 # apt expands these
+        apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+                awk -v c="$codename" '$3 == "main" && ($2 == c || $2 ~ "^" c "-(security|updates)$") {
+                        print $1, $2 }' | sort -u
+}
+
+# apt with lists, cache and sources of its own below $work.  Of the machine's configuration it keeps
+# what apt.conf says (proxies), and the mirror.  A mirror that lags some days behind is good enough: what
+# it has is signed all the same.  Sid has neither security nor updates.
+configure_apt() { # SUITE: "" for this machine's own
+        local suite=$1 uri release key=/usr/share/keyrings/debian-archive-keyring.gpg
+
+        [[ -r $key ]] || die "$key is missing; as root: apt-get install debian-archive-keyring"
+        mkdir -p "$work"/{lists/partial,archives/partial}
+        while read -r uri release; do
+                case $suite in
+                '') ;;
+                sid)
+                        [[ $release != *-* ]] || continue
+                        release=sid
+                        ;;
+                *) release=$suite${release#"${release%%-*}"} ;;
+                esac
+                echo "deb [arch=amd64 signed-by=$key] $uri $release main"
+        done < <(archives) >"$work/sources.list"
+        [[ -s $work/sources.list ]] || die "apt knows no Debian archive; see /etc/apt/sources.list"
+        cat >"$work/apt.conf" <<END
+Dir::State "$work";
+Dir::State::lists "$work/lists";
+Dir::State::status "/dev/null";
+Dir::Cache "$work";
+Dir::Cache::archives "$work/archives";
+Dir::Etc::sourcelist "$work/sources.list";
+Dir::Etc::sourceparts "/dev/null";
+APT::Architecture "amd64";
+APT::Sandbox::User "$(id -un)";
+Acquire::Retries "5";
+Acquire::Check-Valid-Until "false";
+Acquire::Languages "none";
+END
+        export APT_CONFIG=$work/apt.conf
+}
+
+# What debootstrap leaves knows the main archive alone; 6.12 came as an update for security, whose archive
+# mirrors have beside it.
+add_security() {
+        local added
+
+        added=$(sed -nE 's,/debian/* ([a-z]+) main$,/debian-security \1-security main,p' "$work/sources.list")
+        [[ -n $added ]] && echo "$added" >>"$work/sources.list"
+}
+
+persist() { # COMMAND...: three tries; what it says is shown only if all fail
+        local try
+
+        for try in 1 2 3; do
+                "$@" >"$work/log" 2>&1 && return 0
+                [[ $try == 3 ]] || sleep $((try * 5))
+        done
+        sed 's/^/  /' "$work/log" >&2
+        return 1
+}
+
+depends() { # PACKAGE PATTERN: the packages it depends on whose names match
+        apt-cache depends "$1" | awk -v p="$2" '$1 == "Depends:" && $2 ~ p { print $2 }'
+}
+
+# Names of the packages that hold the kernel and its modules.
+kernel_packages() { # KERNEL
+        local image
+
+        case $1 in
+        5.10) image=$(depends linux-image-amd64 '^linux-image-5[.]10[.]' | head -n1) ;;
+        6.1) image=$(depends linux-image-amd64 '^linux-image-6[.]1[.]' | head -n1) ;;
+        6.12) image=$(depends linux-image-6.12-amd64 '^linux-image-6[.]12[.]' | head -n1) ;;
+        new) image=$(depends linux-image-amd64 '^linux-image-[0-9]' | head -n1) ;;
+        esac
+        [[ -n $image ]] || return 1
+        echo "$image"
+        # Newer packages split it up, and keep an empty linux-image.
+        depends "$image" '^linux-(binary|modules)-' || true
+}
+
+fetch_kernel() ( # KERNEL: into $cache/KERNEL, all or nothing
+        kernel=$1
+        work=$(mktemp -d "$cache/fetch.XXXXXX")
+        trap 'rm -rf "$work"' EXIT
+        echo "vmrun: fetching kernel $kernel" >&2
+        case $kernel in
+        5.10) suite=bullseye ;;
+        new) suite=sid ;;
+        *) suite= ;;
+        esac
+        configure_apt "$suite"
+        persist apt-get -q update || die "cannot read the package lists"
+        names=$(kernel_packages "$kernel") ||
+                { add_security && persist apt-get -q update && names=$(kernel_packages "$kernel"); } ||
+                die "no package of kernel $kernel in: $(cat "$work/sources.list")"
+        mkdir "$work/root" "$work/debs"
+        cd "$work/debs"
+        for name in $names busybox-static; do
+                persist apt-get -q download "$name" || die "cannot download $name"
+        done
+        for deb in *.deb; do
+                dpkg-deb -x "$deb" "$work/root"
+        done
+        cd "$work/root"
+        compgen -G 'boot/vmlinuz-*' >/dev/null || compgen -G 'usr/lib/modules/*/vmlinuz' >/dev/null ||
+                die "no kernel in $(echo "$work"/debs/*)"
+        rm -rf usr/share
+        # Debian's own tool makes modules.dep when a kernel is installed; so must we.
+        [[ -d lib/modules ]] || ln -sfn usr/lib lib
+        for modules in lib/modules/*; do
+                depmod -b . "${modules##*/}" 2>/dev/null
+        done
+        rm -rf "${cache:?}/$kernel"
+        mv "$work/root" "$cache/$kernel"
+)
+
