@@ -79,13 +79,13 @@ depends() { # PACKAGE PATTERN: the packages it depends on whose names match
 
 # Names of the packages that hold the kernel and its modules.
 kernel_packages() { # KERNEL
-        local image
+        local version=${1%-rt} flavour=amd64 image
 
-        case $1 in
-        5.10) image=$(depends linux-image-amd64 '^linux-image-5[.]10[.]' | head -n1) ;;
-        6.1) image=$(depends linux-image-amd64 '^linux-image-6[.]1[.]' | head -n1) ;;
-        6.12) image=$(depends linux-image-6.12-amd64 '^linux-image-6[.]12[.]' | head -n1) ;;
-        new) image=$(depends linux-image-amd64 '^linux-image-[0-9]' | head -n1) ;;
+        [[ $1 != *-rt ]] || flavour=rt-$flavour
+        case $version in
+        6.12) image=$(depends "linux-image-6.12-$flavour" '^linux-image-6[.]12[.]' | head -n1) ;;
+        new) image=$(depends "linux-image-$flavour" '^linux-image-[0-9]' | head -n1) ;;
+        *) image=$(depends "linux-image-$flavour" "^linux-image-${version/./[.]}[.]" | head -n1) ;;
         esac
         [[ -n $image ]] || return 1
         echo "$image"
@@ -98,7 +98,7 @@ fetch_kernel() ( # KERNEL: into $cache/KERNEL, all or nothing
         work=$(mktemp -d "$cache/fetch.XXXXXX")
         trap 'rm -rf "$work"' EXIT
         echo "vmrun: fetching kernel $kernel" >&2
-        case $kernel in
+        case ${kernel%-rt} in
         5.10) suite=bullseye ;;
         new) suite=sid ;;
         *) suite= ;;
