@@ -19,8 +19,8 @@ archives() {
 # apt with lists, cache and sources of its own below $work.  Of the machine's configuration it keeps
 # what apt.conf says (proxies), and the mirror.  A mirror that lags some days behind is good enough: what
 # it has is signed all the same.  Sid has neither security nor updates.
-configure_apt() { # SUITE: "" for this machine's own
-        local suite=$1 uri release key=/usr/share/keyrings/debian-archive-keyring.gpg
+configure_apt() { # ARCHITECTURE SUITE: "" for this machine's own
+        local arch=$1 suite=$2 uri release key=/usr/share/keyrings/debian-archive-keyring.gpg
 
         [[ -r $key ]] || die "$key is missing; as root: apt-get install debian-archive-keyring"
         mkdir -p "$work"/{lists/partial,archives/partial}
@@ -33,7 +33,7 @@ configure_apt() { # SUITE: "" for this machine's own
                         ;;
                 *) release=$suite${release#"${release%%-*}"} ;;
                 esac
-                echo "deb [arch=amd64 signed-by=$key] $uri $release main"
+                echo "deb [arch=$arch signed-by=$key] $uri $release main"
         done < <(archives) >"$work/sources.list"
         [[ -s $work/sources.list ]] || die "apt knows no Debian archive; see /etc/apt/sources.list"
         cat >"$work/apt.conf" <<END
@@ -44,7 +44,8 @@ Dir::Cache "$work";
 Dir::Cache::archives "$work/archives";
 Dir::Etc::sourcelist "$work/sources.list";
 Dir::Etc::sourceparts "/dev/null";
-APT::Architecture "amd64";
+APT::Architecture "$arch";
+APT::Architectures "$arch";
 APT::Sandbox::User "$(id -un)";
 Acquire::Retries "5";
 Acquire::Check-Valid-Until "false";
@@ -78,8 +79,8 @@ depends() { # PACKAGE PATTERN: the packages it depends on whose names match
 }
 
 # Names of the packages that hold the kernel and its modules.
-kernel_packages() { # KERNEL
-        local version=${1%-rt} flavour=amd64 image
+kernel_packages() { # KERNEL ARCHITECTURE [PAGE-SIZE]
+        local version=${1%-rt} flavour=$2${3:+-$3} image
 
         [[ $1 != *-rt ]] || flavour=rt-$flavour
         case $version in
@@ -93,21 +94,22 @@ kernel_packages() { # KERNEL
         depends "$image" '^linux-(binary|modules)-' || true
 }
 
-fetch_kernel() ( # KERNEL: into $cache/KERNEL, all or nothing
-        kernel=$1
+fetch_kernel() ( # DIR KERNEL ARCHITECTURE [PAGE-SIZE]: all or nothing
+        dir=$1 kernel=$2
+        shift
         work=$(mktemp -d "$cache/fetch.XXXXXX")
         trap 'rm -rf "$work"' EXIT
-        echo "vmrun: fetching kernel $kernel" >&2
+        echo "vmrun: fetching kernel ${dir##*/}" >&2
         case ${kernel%-rt} in
         5.10) suite=bullseye ;;
         new) suite=sid ;;
         *) suite= ;;
         esac
-        configure_apt "$suite"
+        configure_apt "$2" "$suite"
         persist apt-get -q update || die "cannot read the package lists"
-        names=$(kernel_packages "$kernel") ||
-                { add_security && persist apt-get -q update && names=$(kernel_packages "$kernel"); } ||
-                die "no package of kernel $kernel in: $(cat "$work/sources.list")"
+        names=$(kernel_packages "$@") ||
+                { add_security && persist apt-get -q update && names=$(kernel_packages "$@"); } ||
+                die "no package of kernel ${dir##*/} in: $(cat "$work/sources.list")"
         mkdir "$work/root" "$work/debs"
         cd "$work/debs"
         for name in $names busybox-static; do
@@ -125,7 +127,45 @@ fetch_kernel() ( # KERNEL: into $cache/KERNEL, all or nothing
         for modules in lib/modules/*; do
                 depmod -b . "${modules##*/}" 2>/dev/null
         done
-        rm -rf "${cache:?}/$kernel"
-        mv "$work/root" "$cache/$kernel"
+        rm -rf "${dir:?}"
+        mv "$work/root" "$dir"
+)
+
+# What the stories call, besides the libraries of our programs.  These depend on the rest.
+root_packages=(base-files base-passwd bash coreutils dash dbus diffutils findutils grep gzip hostname iproute2
+        jq kmod libc-bin libjansson4 libseccomp2 libsystemd0 libtraceevent1 libtracefs1 libxxhash0 libzstd1 make
+        mawk mount ncurses-base passwd procps psmisc python3 sed systemd systemd-sysv tar trace-cmd
+        usr-is-merged util-linux xz-utils zlib1g zstd)
+
+root_is_whole() { # DIR: it has what is wanted today
+        [[ $(cat "$1/.packages" 2>/dev/null) == "${root_packages[*]}" ]]
+}
+
+# A root file system for a guest whose programs cannot run here.  So no package's script has run in it, and
+# what they would have made is made below.
+fetch_root() ( # DIR ARCHITECTURE: all or nothing
+        dir=$1
+        work=$(mktemp -d "$cache/fetch.XXXXXX")
+        trap 'rm -rf "$work"' EXIT
+        echo "vmrun: fetching a root file system of $2" >&2
+        configure_apt "$2" ''
+        persist apt-get -q update || die "cannot read the package lists"
+        persist apt-get -q -y -o Debug::NoLocking=1 --no-install-recommends --download-only install \
+                "${root_packages[@]}" || die "cannot download the packages of a root file system"
+        mkdir -p "$work"/root/usr/{bin,sbin,lib}
+        cd "$work/root"
+        ln -s usr/{bin,sbin,lib} .
+        for deb in "$work"/archives/*.deb; do
+                dpkg-deb --fsys-tarfile "$deb" | tar -x --keep-directory-symlink
+        done
+        rm -rf usr/share/{doc,man,locale,info}
+        for file in passwd group; do
+                cp "usr/share/base-passwd/$file.master" "etc/$file"
+        done
+        ln -s mawk usr/bin/awk
+        ln -s /proc/mounts etc/mtab
+        echo "${root_packages[*]}" >.packages
+        rm -rf "$dir"
+        mv "$work/root" "$dir"
 )
 
