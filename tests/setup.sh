@@ -12,6 +12,8 @@ to_boot=(qemu-system-x86 cpio xz-utils zstd kmod)
 to_test=(g++ clang shellcheck jq python3 trace-cmd systemd systemd-sysv procps iproute2 graphviz sqlite3
         openssh-client openssh-server)
 to_package=(build-essential debhelper lintian)
+to_cross=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm)
+to_cross+=({pkgconf,lib{tracefs,traceevent,systemd,jansson,zstd,xxhash}-dev,zlib1g-dev,check}:arm64)
 to_view=(chromium protobuf-compiler)
 to_test_packaging=(rpm cpio debootstrap)
 
@@ -99,4 +101,14 @@ configure_in() { # DIR OPTION...
         mkdir -p "$dir"
         (cd "$dir" && "$top_srcdir/configure" -q --prefix=/usr --sysconfdir=/etc --localstatedir=/var \
                 --runstatedir=/run "$@")
+}
+
+# What configure_cross needs is not in Debian's lists until it is told of the other architecture.
+install_cross_packages() {
+        dpkg --print-foreign-architectures | grep -qx arm64 || [[ $(id -u) != 0 ]] || dpkg --add-architecture arm64
+        install_packages "${to_cross[@]}"
+}
+
+configure_cross() { # DIR OPTION...: for arm64
+        configure_in "$@" --host=aarch64-linux-gnu
 }
