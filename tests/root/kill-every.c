@@ -142,19 +142,15 @@ static bool is_change(const Victim *v, uint64_t nr, const uint64_t *args, bool *
         static const int looks[] = {
                 SYS_read,
                 SYS_pread64,
-                SYS_readlink,
                 SYS_readlinkat,
                 SYS_getdents64,
                 SYS_fstat,
-                SYS_stat,
-                SYS_lstat,
                 SYS_newfstatat,
                 SYS_statx,
                 SYS_lseek,
                 SYS_fcntl,
                 SYS_faccessat,
                 SYS_faccessat2,
-                SYS_access,
                 SYS_mmap,
                 SYS_munmap,
                 SYS_brk,
@@ -175,6 +171,12 @@ static bool is_change(const Victim *v, uint64_t nr, const uint64_t *args, bool *
                 SYS_set_robust_list,
                 SYS_exit,
                 SYS_madvise,
+#ifdef SYS_stat /* architectures younger than openat() lack these */
+                SYS_access,
+                SYS_lstat,
+                SYS_readlink,
+                SYS_stat,
+#endif
         };
 
         *ret_opening = nr == SYS_openat && (args[2] & (O_ACCMODE | O_CREAT | O_TRUNC)) != O_RDONLY;
