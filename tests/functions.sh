@@ -248,22 +248,27 @@ segments_are() { # VERSION SESSION: all of them
 }
 
 # Stops a locked-up worker of any daemon of ours that has a segment of a session in its hands, and
-# keeps its number in $work/worker.  Begun in the background, before there is one, for it may be quick.
+# keeps its number in $work/worker.  Begun in the background, before there is one, for it may be quick: a
+# child is stopped first and looked at then, and until it is stopped no process is started.
 catch_worker() { # SESSION
-        local daemon child end=$((SECONDS + 60))
+        local daemon daemons child end=$((SECONDS + 60))
 
         : >"$work/worker"
         while ((SECONDS < end)); do
-                for daemon in $(<"/proc/$$/task/$$/children"); do
+                read -ra daemons <"/proc/$$/task/$$/children" # no newline, here and below
+                for daemon in "${daemons[@]}"; do
                         child=
-                        read -r child _ 2>/dev/null <"/proc/$daemon/task/$daemon/children" # no newline
-                        [[ -n $child && $(readlink "/proc/$child/fd/0") == */sessions/$1/* ]] || continue
-                        grep -q '^Seccomp:.*2' "/proc/$child/status" 2>/dev/null || continue
-                        kill -STOP "$child"
-                        echo "$child" >"$work/worker"
-                        return
+                        read -r child _ <"/proc/$daemon/task/$daemon/children"
+                        [[ -n $child ]] || continue
+                        kill -STOP "$child" || continue
+                        if [[ $(readlink "/proc/$child/fd/0") == */sessions/$1/* ]] &&
+                                grep -q '^Seccomp:.*2' "/proc/$child/status"; then
+                                echo "$child" >"$work/worker"
+                                return
+                        fi
+                        kill -CONT "$child"
                 done
-        done
+        done 2>/dev/null
 }
 
 # How often a function is drawn at depth 0: "|  name() {" or, if it calls nothing, "|  name();".
