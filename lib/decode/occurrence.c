@@ -33,6 +33,14 @@ static bool has_bit(const uint8_t *bits, size_t i) {
         return bits[i / 8] >> i % 8 & 1;
 }
 
+static void mark(Occurrence *o, const Symbol *symbol) {
+        set_bit(o->marks, (size_t) (symbol->name - o->text));
+}
+
+static bool is_marked(const Occurrence *o, const Symbol *symbol) {
+        return has_bit(o->marks, (size_t) (symbol->name - o->text));
+}
+
 int occurrence_new(Occurrence **ret, const Formats *formats, char *symbols, size_t n_symbols) {
         _cleanup_(occurrence_freep) Occurrence *o = calloc(1, sizeof(*o));
         int r;
@@ -64,7 +72,7 @@ static void add_address(Occurrence *o, uint64_t address) {
         /* Absolute ones are offsets, such as those of per-CPU data, and would be in every number. */
         if (symbols_find(o->symbols, address, &symbol) && symbol.type != 'A' &&
             symbol.type != 'a') {
-                set_bit(o->marks, (size_t) (symbol.name - o->text));
+                mark(o, &symbol);
                 o->highest = MAX(o->highest, symbol.address);
         }
 }
@@ -96,11 +104,29 @@ bool occurrence_has_event(const Occurrence *o, uint16_t id) {
         return has_bit(o->events, id);
 }
 
+/* The functions between these two symbols are where interrupts begin: without them nobody would know. */
+static void mark_irq_bounds(Occurrence *o) {
+        Symbol begin, end, s;
+        bool found;
+
+        if (!symbols_find_name(o->symbols, "__irqentry_text_start", &begin) ||
+            !symbols_find_name(o->symbols, "__irqentry_text_end", &end))
+                return;
+        for (found = symbols_find(o->symbols, begin.address, &s); found && s.address < end.address;
+             found = symbols_find_behind(o->symbols, s.address, &s))
+                if (is_marked(o, &s)) {
+                        mark(o, &begin);
+                        mark(o, &end);
+                        return;
+                }
+}
+
 void occurrence_put_symbols(Occurrence *o, Buf *out) {
         Symbol symbol;
 
+        mark_irq_bounds(o);
         if (o->highest > 0 && symbols_find_behind(o->symbols, o->highest, &symbol))
-                set_bit(o->marks, (size_t) (symbol.name - o->text));
+                mark(o, &symbol);
         for (size_t i = 0; i < o->n_text; i++) {
                 const char *begin = o->text + i, *end;
 

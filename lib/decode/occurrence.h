@@ -35,7 +35,8 @@ bool occurrence_has_event(const Occurrence *o, uint16_t id);
 /* The lines whose symbols were there, in the text's order: of several at one address the one that
  * the kernel prints.  And the one behind the last of them: libtraceevent 1.7.1 takes an address for
  * the last symbol's only if it is where that begins (src/event-parse.c, func_map_init()), and what is
- * recorded of a function may be 4 bytes behind.  An error is @out's. */
+ * recorded of a function may be 4 bytes behind.  And the bounds of .irqentry.text, if any was in there.
+ * An error is @out's. */
 void occurrence_put_symbols(Occurrence *o, Buf *out);
 
 Occurrence *occurrence_free(Occurrence *o);

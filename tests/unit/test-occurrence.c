@@ -3,6 +3,12 @@
 #include "decode/occurrence.h"
 #include "page-builder.h"
 
+static const char irqs[] = "ffff800080010000 T __irqentry_text_start\n"
+                           "ffff800080010008 t bcm2835_handle_irq\n"
+                           "ffff800080010060 t gic_handle_irq\n"
+                           "ffff80008001028c T __irqentry_text_end\n"
+                           "ffff800080010290 T __do_softirq\n"
+                           "ffff800080011000 T vectors\n";
 static const char kallsyms[] = "0000000000000000 A fixed_percpu_data\n"
                                "0000000000001000 a a_percpu_area\n"
                                "ffffffff81000000 T udp_sendmsg\n"
@@ -21,14 +27,18 @@ static Formats formats_of(const Layout *layout) {
         return f;
 }
 
-static Occurrence *occurrence_of(const Formats *formats, const Page *page) {
+static Occurrence *occurrence_among(const char *symbols, const Formats *formats, const Page *page) {
         PageInfo info;
         Occurrence *o;
 
-        ck_assert_int_eq(occurrence_new(&o, formats, strdup(kallsyms), strlen(kallsyms)), 0);
+        ck_assert_int_eq(occurrence_new(&o, formats, strdup(symbols), strlen(symbols)), 0);
         ck_assert_int_eq(page_parse(&info, page->bytes, BUILT_PAGE_BYTES, false), 0);
         occurrence_add(o, &info, page->bytes);
         return o;
+}
+
+static Occurrence *occurrence_of(const Formats *formats, const Page *page) {
+        return occurrence_among(kallsyms, formats, page);
 }
 
 static void expect_symbols(Occurrence *o, const char *wanted) {
@@ -82,6 +92,28 @@ START_TEST(words_of_other_events_keep_the_symbols_they_lie_in)
         }
 END_TEST
 
+START_TEST(where_interrupts_begin_is_kept_if_one_does)
+        {
+                const uint64_t functions[] = { 0xffff800080010060, 0xffff800080010290 };
+                const char *wanted[] = { "ffff800080010000 T __irqentry_text_start\n"
+                                         "ffff800080010060 t gic_handle_irq\n"
+                                         "ffff80008001028c T __irqentry_text_end\n",
+                                         "ffff800080010290 T __do_softirq\n"
+                                         "ffff800080011000 T vectors\n" };
+
+                for (size_t i = 0; i < ELEMENTSOF(functions); i++) {
+                        _cleanup_(occurrence_freep) Occurrence *o = NULL;
+                        Formats f = formats_of(&layouts[LAYOUT_7_2]);
+                        Page p = {};
+
+                        page_begin(&p, &layouts[LAYOUT_7_2], 5);
+                        page_enter(&p, 6, 17, functions[i], 0);
+                        o = occurrence_among(irqs, &f, &p);
+                        expect_symbols(o, wanted[i]);
+                }
+        }
+END_TEST
+
 START_TEST(a_page_spans_from_its_first_event_to_its_last)
         {
                 uint64_t first, last;
@@ -103,4 +135,4 @@ END_TEST
 
 UNIT_MAIN("occurrence", functions_of_calls_occur_once_in_the_order_of_the_text,
           words_of_other_events_keep_the_symbols_they_lie_in,
-          a_page_spans_from_its_first_event_to_its_last)
+          where_interrupts_begin_is_kept_if_one_does, a_page_spans_from_its_first_event_to_its_last)
