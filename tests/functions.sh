@@ -213,6 +213,17 @@ ftracectl() {
         "$top_builddir/ftracectl" "$@"
 }
 
+# As `make install` does.  What another machine built was installed there, as a guest lacks the compiler and the
+# headers that make looks at.
+install_ftraced() {
+        if [[ -d $top_builddir/installed ]]; then
+                tar -C "$top_builddir/installed" -c . | tar -C / -x --no-same-owner --keep-directory-symlink &&
+                        make -C "$top_builddir" introduce-to-systemd
+        else
+                make -C "$top_builddir" install
+        fi
+}
+
 session() { # NAME FILTER: what jq's FILTER finds in all that is known of a session
         ftracectl show --json "$1" | jq -r "$2"
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: installs ftraced, systemd units, function_graph; needs a guest in which systemd is process 1.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12
+# kernels: 6.12 6.12-rt new-rt arm64-6.12 arm64-16k-6.12
 # needs: systemd
 #
 # One recording over kills, restarts, a thread that hangs and an upgrade of the service loses nothing;
@@ -20,7 +20,7 @@ unset FTRACED_SOCKET
 kills=${KILLS:-3} restarts=${RESTARTS:-2} # test-kill.sh has 300
 store=/var/lib/ftraced
 
-ok 'make install succeeds' make -C "$top_builddir" install
+ok 'it can be installed' install_ftraced
 sbindir=$(sed -n 's/^prefix = //p' "$top_builddir/Makefile")/sbin
 systemctl daemon-reload
 ok 'the socket starts' systemctl start ftraced.socket

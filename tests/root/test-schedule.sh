@@ -15,7 +15,7 @@ requires systemctl journalctl make
         skip "a service needs --prefix=/usr --sysconfdir=/etc --localstatedir=/var --runstatedir=/run"
 unset FTRACED_SOCKET
 
-ok 'make install succeeds' make -C "$top_builddir" install
+ok 'it can be installed' install_ftraced
 hash -r
 bindir=$(sed -n 's/^prefix = //p' "$top_builddir/Makefile")/bin
 ftracectl() {
