@@ -259,10 +259,10 @@ segments_are() { # VERSION SESSION: all of them
 }
 
 # Stops a locked-up worker of any daemon of ours that has a segment of a session in its hands, and
-# keeps its number in $work/worker.  Begun in the background, before there is one, for it may be quick: a
-# child is stopped first and looked at then, and until it is stopped no process is started.
+# keeps its number in $work/worker.  Begun in the background, before there is one, for it may be quick: until
+# it is stopped, no process is started.
 catch_worker() { # SESSION
-        local daemon daemons child end=$((SECONDS + 60))
+        local daemon daemons child segment end=$((SECONDS + 60))
 
         : >"$work/worker"
         while ((SECONDS < end)); do
@@ -270,16 +270,21 @@ catch_worker() { # SESSION
                 for daemon in "${daemons[@]}"; do
                         child=
                         read -r child _ <"/proc/$daemon/task/$daemon/children"
-                        [[ -n $child ]] || continue
-                        kill -STOP "$child" || continue
-                        if [[ $(readlink "/proc/$child/fd/0") == */sessions/$1/* ]] &&
-                                grep -q '^Seccomp:.*2' "/proc/$child/status"; then
-                                echo "$child" >"$work/worker"
-                                return
-                        fi
-                        kill -CONT "$child"
+                        for segment in "$store/sessions/$1"/cpu*/*.seg; do
+                                if [[ $segment -ef /proc/$child/fd/0 ]] && is_locked_up "$child"; then
+                                        kill -STOP "$child"
+                                        echo "$child" >"$work/worker"
+                                        return
+                                fi
+                        done
                 done
         done 2>/dev/null
+}
+is_locked_up() { # PID: its system calls are filtered
+        local key value
+
+        while read -r key value && [[ $key != Seccomp: ]]; do :; done <"/proc/$1/status"
+        [[ $value == 2 ]]
 }
 
 # How often a function is drawn at depth 0: "|  name() {" or, if it calls nothing, "|  name();".
