@@ -1,7 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12
+# kernels: 6.12 6.12-rt new-rt arm64-6.12 arm64-16k-6.12
 #
 # What was learned is what is hooked; with --lean=full no call is missing, with auto others pay little.
 . "$(dirname "$0")/../functions.sh"
@@ -112,7 +112,8 @@ ok 'auto: the root is not' test "$(session auto '.left_out | index("udp_sendmsg"
 exits 'report succeeds' 0 ftracectl report --no-pager auto
 says 'report says that calls are folded' 'part of their callers'
 exits 'show succeeds' 0 ftracectl show auto
-says 'show says what is not hooked' '(Not hooked: |^ +)(__rcu_read_lock|_raw_spin_lock)[a-z_]* \(in ' "$out"
+says 'show says what is not hooked' "(Not hooked: |^ +)$(session auto '.left_out[0]')( |\$)" "$out"
+says 'and in whose times it is' '^ +[a-z_0-9.]+ \(in [a-z_]' "$out"
 
 # --- while it records ----------------------------------------------------------------------------
 rm "$file"
