@@ -29,6 +29,7 @@ static const struct {
         { "do_IPI", ROLE_IRQ },
         { "do_IRQ", ROLE_IRQ },
         { "do_handle_IPI", ROLE_IRQ },
+        { "do_interrupt_handler", ROLE_IRQ }, /* arm64, around .irqentry.text */
         { "do_irq", ROLE_IRQ },
         { "do_nanosleep", ROLE_WAIT },
         { "do_nmi", ROLE_IRQ },

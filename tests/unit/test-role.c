@@ -26,6 +26,7 @@ START_TEST(waits_and_interrupts_are_known_by_name)
                 ck_assert_int_eq(role("raw_irqentry_exit_cond_resched"), ROLE_IRQ);
                 ck_assert_int_eq(role("__common_interrupt"), ROLE_IRQ);
                 ck_assert_int_eq(role("gic_handle_irq"), ROLE_IRQ);
+                ck_assert_int_eq(role("do_interrupt_handler"), ROLE_IRQ);
                 ck_assert_int_eq(role("rcu_sched_clock_irq"), ROLE_NONE);
                 ck_assert_int_eq(role_of(&step_irq),
                                  ROLE_IRQ); /* where the kernel has their entries */
