@@ -1,6 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.1 6.12 new 6.12-rt new-rt arm64-6.12 arm64-16k-6.12
 #
 # The drawing is the kernel's own: what `report` prints equals, byte for byte, what the kernel's
 # `trace` file printed of the same events before they were drained.
@@ -102,6 +103,9 @@ says 'overflow: the loss is drawn' "$without_loss" "$work/overflow.all"
 without_loss='^never$'
 # The server's and the client's system calls, with what interrupts them and what they wait for.
 compare with-sleep 20 '*_sys_sendto' '*_sys_recvfrom'
+# On x86 only assembly is in .irqentry.text, which is not traced.
+[[ $(uname -m) != aarch64 ]] ||
+        says 'with-sleep: where an interrupt begins is drawn' '==========> \|' "$work/with-sleep.kernel"
 # Each option alone, all of them, and some; with FTRACED_LONG all that change a column, over more.
 if [[ -n ${FTRACED_LONG:-} ]]; then
         compare_options long-options 60 "$(seq -s ' ' 0 63)" udp_sendmsg
