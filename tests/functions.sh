@@ -262,14 +262,17 @@ segments_are() { # VERSION SESSION: all of them
 # keeps its number in $work/worker.  Begun in the background, before there is one, for it may be quick: until
 # it is stopped, no process is started.
 catch_worker() { # SESSION
-        local daemon daemons child segment end=$((SECONDS + 60))
+        local daemon daemons more child children segment end=$((SECONDS + 60))
 
         : >"$work/worker"
         while ((SECONDS < end)); do
                 read -ra daemons <"/proc/$$/task/$$/children" # no newline, here and below
+                children=()
                 for daemon in "${daemons[@]}"; do
-                        child=
-                        read -r child _ <"/proc/$daemon/task/$daemon/children"
+                        read -ra more <"/proc/$daemon/task/$daemon/children"
+                        children+=("${more[@]}")
+                done
+                for child in "${children[@]}"; do
                         for segment in "$store/sessions/$1"/cpu*/*.seg; do
                                 if [[ $segment -ef /proc/$child/fd/0 ]] && is_locked_up "$child"; then
                                         kill -STOP "$child"
