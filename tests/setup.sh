@@ -13,7 +13,7 @@ to_test=(g++ clang shellcheck jq python3 trace-cmd systemd systemd-sysv procps i
         openssh-client openssh-server)
 to_package=(build-essential debhelper lintian)
 to_cross=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm)
-to_cross+=({pkgconf,lib{tracefs,traceevent,systemd,jansson,zstd,xxhash}-dev,zlib1g-dev,check}:arm64)
+to_cross+=({pkgconf,lib{tracefs,traceevent,systemd,jansson,zstd,xxhash,seccomp}-dev,zlib1g-dev,check}:arm64)
 to_view=(chromium protobuf-compiler)
 to_test_packaging=(rpm cpio debootstrap)
 

@@ -19,14 +19,13 @@ archives() {
 # apt with lists, cache and sources of its own below $work.  Of the machine's configuration it keeps
 # what apt.conf says (proxies), and the mirror.  A mirror that lags some days behind is good enough: what
 # it has is signed all the same.  Sid has neither security nor updates.
-configure_apt() { # ARCHITECTURE SUITE: "" for this machine's own
+configure_apt() { # ARCHITECTURE SUITE
         local arch=$1 suite=$2 uri release key=/usr/share/keyrings/debian-archive-keyring.gpg
 
         [[ -r $key ]] || die "$key is missing; as root: apt-get install debian-archive-keyring"
         mkdir -p "$work"/{lists/partial,archives/partial}
         while read -r uri release; do
                 case $suite in
-                '') ;;
                 sid)
                         [[ $release != *-* ]] || continue
                         release=sid
@@ -75,7 +74,7 @@ persist() { # COMMAND...: three tries; what it says is shown only if all fail
 }
 
 depends() { # PACKAGE PATTERN: the packages it depends on whose names match
-        apt-cache depends "$1" | awk -v p="$2" '$1 == "Depends:" && $2 ~ p { print $2 }'
+        apt-cache depends "$1" 2>/dev/null | awk -v p="$2" '$1 == "Depends:" && $2 ~ p { print $2 }'
 }
 
 # Names of the packages that hold the kernel and its modules.
@@ -103,7 +102,7 @@ fetch_kernel() ( # DIR KERNEL ARCHITECTURE [PAGE-SIZE]: all or nothing
         case ${kernel%-rt} in
         5.10) suite=bullseye ;;
         new) suite=sid ;;
-        *) suite= ;;
+        *) suite=bookworm ;; # no other has these packages
         esac
         configure_apt "$2" "$suite"
         persist apt-get -q update || die "cannot read the package lists"
@@ -148,7 +147,7 @@ fetch_root() ( # DIR ARCHITECTURE: all or nothing
         work=$(mktemp -d "$cache/fetch.XXXXXX")
         trap 'rm -rf "$work"' EXIT
         echo "vmrun: fetching a root file system of $2" >&2
-        configure_apt "$2" ''
+        configure_apt "$2" bookworm
         persist apt-get -q update || die "cannot read the package lists"
         persist apt-get -q -y -o Debug::NoLocking=1 --no-install-recommends --download-only install \
                 "${root_packages[@]}" || die "cannot download the packages of a root file system"
