@@ -46,29 +46,10 @@ ok 'others: by name' test "$(session others '.left_out | index("lookup_user_key"
 exits 'others: show succeeds' 0 ftracectl show others
 says 'others: show says since when' 'without what others call often' "$out"
 is 'others: nobody is said to have meddled' "$(session others '.gaps // [] | length')" 0
-exits 'neighbour: a second session starts' 0 ftracectl start -q -n neighbour --flat vfs_fallocate
-ok 'neighbour: its function is hooked' is_hooked vfs_fallocate
-ok 'neighbour: what ordinary work calls is still not hooked' not is_hooked vfs_write
-ok 'neighbour: nor what others call often' is_spared
-ok 'neighbour: nearly all the rest is' is_hooked sysrq_handle_reboot
-exits 'neighbour: a third one starts, of a root that nobody has recorded' 0 ftracectl start -q -n third vfs_truncate
-ok 'neighbour: what ordinary work calls is not hooked for it' not is_hooked vfs_write
-stops 'neighbour: it stops' neighbour
-stops 'neighbour: the third one stops' third
-ok 'neighbour: afterwards it is as before' not is_hooked vfs_write
-is 'neighbour: nobody is said to have meddled' "$(session others '.gaps // [] | length')" 0
 stops 'others: stop succeeds' others
 exits 'others: the next start, of another function' 0 ftracectl start -q -n next vfs_fallocate
 ok 'others: spares them from the beginning' is_spared
 stops 'others: it stops' next
-exits 'alone: a session starts' 0 ftracectl start -q -n alone vfs_truncate
-ok 'alone: what ordinary work calls is not hooked' not is_hooked vfs_write
-exits 'alone: a neighbour comes before anything has changed' 0 ftracectl start -q -n late --flat vfs_fallocate
-ok 'alone: what ordinary work calls is still not hooked' not is_hooked vfs_write
-ok 'alone: nearly all the rest is' is_hooked sysrq_handle_reboot
-stops 'alone: the neighbour stops' late
-ok 'alone: afterwards it is as before' not is_hooked vfs_write
-stops 'alone: it stops' alone
 kill "$keys_pid"
 wait "$keys_pid" 2>/dev/null
 is_as_before 'others: the kernel is as it was'
