@@ -41,8 +41,9 @@ ok 'the files are equal' cmp "$work/before.dat" "$work/after.dat"
 raw=$(sum_of it n_bytes) events=$(sum_of it read_events)
 disk=$(stat -c %s "$store"/sessions/it/cpu*/*.seg | awk '{ n += $1 } END { print n }')
 note "$events events: $raw bytes raw, $disk sealed: $((disk * 100 / events)) hundredths of a byte an event"
-# The busier the host, the more an emulated guest's durations differ: 2.4 to 3.1 bytes were seen on arm64.
-ok 'an event takes three bytes and a half at most' test "$disk" -le $((events * 7 / 2))
+# Where interrupts are recorded, too, durations differ more: 2.4 to 3.1 bytes were seen on arm64.
+halves=$([[ $(uname -m) == aarch64 ]] && echo 7 || echo 6)
+ok 'an event takes three bytes at most, or half a byte more on arm64' test "$disk" -le $((events * halves / 2))
 exits 'it is removed' 0 ftracectl remove it
 ok 'the daemon ends' stop_ftraced
 is_as_before 'the kernel is as it was'
