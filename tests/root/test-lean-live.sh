@@ -4,7 +4,7 @@
 # kernels: 6.12
 #
 # With --lean=auto what is hooked changes while a session records: without what others call often, and with what was
-# never seen; a shipped profile begins with what it called elsewhere.
+# never seen.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
 pairs=100
@@ -86,24 +86,4 @@ exits 'again: verify is content' 0 ftracectl verify --json again
 is 'again: entries equal exits' "$(jq .entries "$out")" "$(jq .exits "$out")"
 is 'again: nobody is said to have meddled' "$(session again '.gaps // [] | length')" 0
 is_as_before 'again: the kernel is as it was'
-
-# --- a shipped profile ---------------------------------------------------------------------------
-rm -f "$store"/lean/*
-mkdir -p "$work/root/usr/lib/ftraced/profiles.d"
-cp "$top_srcdir/systemd/profiles.d/udp-send.conf" "$work/root/usr/lib/ftraced/profiles.d"
-ok 'profile: the daemon ends' stop_ftraced
-ok 'profile: one starts that has it' start_ftraced --config-root="$work/root"
-exits 'profile: start succeeds' 0 ftracectl start -q -n guess --profile udp-send
-filter=$(filter_of guess)
-ok 'profile: what it called elsewhere is hooked' grep -qx udp_send_skb "$filter"
-is 'profile: which is said' "$(session guess '.warnings | map(select(test("called elsewhere are hooked"))) | length')" 1
-is_learned_here() { # after one more turn of the workload
-        "$udp_pairs" "$pairs" && [[ $(session guess '.hook_changes // [] | map(.reason) | join(" ")') == 'widened narrowed'* ]]
-}
-ok 'profile: then nearly everything, until it is learned' wait_until 120 is_learned_here
-ok 'profile: which is kept' learned
-stops 'profile: stop succeeds' guess
-is_as_before 'profile: the kernel is as it was'
-exits 'profile: verify is content' 0 ftracectl verify --json guess
-is 'profile: entries equal exits' "$(jq .entries "$out")" "$(jq .exits "$out")"
 done_testing
