@@ -28,6 +28,8 @@ EXTRA_DIST += %D%/lean/ordinary-functions %D%/lean/first-guess-functions
 	%D%/lean/call-rates.h \
 	%D%/lean/call-sample.c \
 	%D%/lean/call-sample.h \
+	%D%/admission/capability.c \
+	%D%/admission/capability.h \
 	%D%/admission/clock-reader.c \
 	%D%/admission/clock-reader.h \
 	%D%/process/clock-watch.c \

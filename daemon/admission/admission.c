@@ -290,8 +290,11 @@ static int warn_of_nobody(const Strv *names, const char *what, Strv *warnings) {
 
 int find_followed(const Tracefs *fs, const Spec *spec, Strv *ret_threads) {
         _cleanup_strv_ Strv threads = {};
-        int r = strv_add(&threads, TASK_NOBODY);
+        char nobody[TASK_NUMBER_MAX];
+        int r = task_find_nobody(fs, nobody);
 
+        if (r >= 0)
+                r = strv_add(&threads, nobody);
         if (r >= 0 && spec->comms.n > 0)
                 r = task_find_by_comms(fs, &spec->comms, &threads);
         for (size_t i = 0; r >= 0 && i < spec->cgroups.n; i++) {

@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -22,6 +23,32 @@
 #define CGROUP_ROOT "sys/fs/cgroup"
 #define CGROUP_DEPTH_MAX 64
 #define PROCS_MAX_BYTES (16U << 20)
+#define NUMBERS_TRIED 1000
+
+int task_find_nobody(const Tracefs *fs, char ret[static TASK_NUMBER_MAX]) {
+        _cleanup_free_ char *text = NULL;
+        uint64_t end;
+        int r;
+
+        if (tracefs_kernel_is_since(fs, 5, 16)) {
+                strcpy(ret, TASK_NOBODY);
+                return 0;
+        }
+        r = file_read(fs->root_fd, "proc/sys/kernel/pid_max", &text, NULL, 64);
+        if (r < 0)
+                return r;
+        text[strcspn(text, "\n")] = 0;
+        r = parse_u64(text, INT32_MAX, &end);
+        for (uint64_t n = end; r >= 0 && n > 1 && end - n < NUMBERS_TRIED;) {
+                char path[sizeof("proc/") + TASK_NUMBER_MAX];
+
+                (void) snprintf(ret, TASK_NUMBER_MAX, "%" PRIu64, --n);
+                (void) snprintf(path, sizeof(path), "proc/%s", ret);
+                if (faccessat(fs->root_fd, path, F_OK, 0) < 0)
+                        return 0;
+        }
+        return r < 0 ? r : -ENOENT;
+}
 
 /* -ENOENT also for what has gone in the middle. */
 static int open_dir(int dir_fd, const char *path, DIR **ret) {

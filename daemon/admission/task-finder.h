@@ -14,6 +14,17 @@
  * with it alone names nobody, where an empty one would name everybody.  PID_MAX_LIMIT itself would
  * read as "no pid" (kernel/trace/ftrace.c, FTRACE_NO_PIDS). */
 #define TASK_NOBODY "4194305"
+#define TASK_NUMBER_MAX 21
+
+/*
+ * task_find_nobody() - a number that is no task's
+ *
+ * TASK_NOBODY, and before linux 5.16, whose lists end at kernel.pid_max (5.10 kernel/trace/trace.c,
+ * trace_pid_write()), the highest number that is free just now, which comes up last: should a task get it, the
+ * next call returns another.
+ * Return: 0, -ENOENT (all that it looked at are taken), -errno.
+ */
+int task_find_nobody(const Tracefs *fs, char ret[static TASK_NUMBER_MAX]);
 
 /* Adds all threads of processes that are called one of @comms, and threads of others that are.  0 or
  * -errno. */

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -20,35 +19,6 @@
 
 #define EVENT_LIST_MAX ((size_t) 4 << 20)
 #define FILTER_TEXT_MAX ((size_t) 64 << 10)
-
-static const struct {
-        size_t wanted; /* offset of a bool in a Spec */
-        const char *field, *file, *what, *since;
-} values[] = {
-        { offsetof(Spec, args), "args", "options/funcgraph-args", "the arguments of calls",
-          "6.15 with CONFIG_FUNCTION_TRACE_ARGS" },
-        { offsetof(Spec, retval), "retval", "options/funcgraph-retval", "what calls return",
-          "6.5 with CONFIG_FUNCTION_GRAPH_RETVAL" },
-};
-
-static int admit_values(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
-        struct utsname u;
-
-        for (size_t i = 0; i < ELEMENTSOF(values); i++) {
-                if (!*(const bool *) ((const char *) spec + values[i].wanted) ||
-                    faccessat(fs->fd, values[i].file, F_OK, 0) >= 0)
-                        continue;
-                if (uname(&u) < 0)
-                        return ORIGIN(-errno);
-                return refusal_set(refusal, REFUSAL_NOT_SUPPORTED,
-                                   json_pack("{ss}", "what", values[i].field),
-                                   "--%s: this kernel (%s) cannot record %s. Linux can since %s; "
-                                   "here %s/%s is missing.",
-                                   values[i].field, u.release, values[i].what, values[i].since,
-                                   fs->path, values[i].file);
-        }
-        return 0;
-}
 
 int refuse_no_event(const Tracefs *fs, const char *system, const char *event, Refusal *refusal) {
         char name[2 * EVENT_WORD_MAX + 2];
@@ -79,7 +49,7 @@ int refuse_no_event(const Tracefs *fs, const char *system, const char *event, Re
 }
 
 int admit_events(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
-        int r = admit_values(fs, spec, refusal);
+        int r = 0;
 
         for (size_t i = 0; r == 0 && i < spec->events.n; i++) {
                 char path[EVENT_PATH_MAX], quoted[NAME_QUOTE_MAX];

@@ -19,7 +19,7 @@
 #include "store/spec.h"
 #include "wire/refusal.h"
 
-/* Whether the kernel has the spec's events, and what its args and retval need: 0, REFUSED, -errno. */
+/* Whether the kernel has the spec's events: 0, REFUSED, -errno. */
 int admit_events(const Tracefs *fs, const Spec *spec, Refusal *refusal);
 
 /* @threads: that are recorded; none: all. */

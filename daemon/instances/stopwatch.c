@@ -5,7 +5,6 @@
  * reverse order: an event cannot go while a trigger or an instance uses it.
  */
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -84,8 +83,6 @@ int stopwatch_make(const NotifierPlace *place, Plan *p, const Strv *functions, R
                                    json_pack("{s:s}", "field", "triggers"),
                                    "slower:TIME can measure %d functions, not %zu; name fewer",
                                    STOPWATCH_FUNCTIONS_MAX, functions->n);
-        if (faccessat(place->fs->fd, DYNAMIC_EVENTS, F_OK, 0) < 0)
-                return refuse_kernel(refusal, DYNAMIC_EVENTS, ORIGIN(-errno));
         for (size_t i = 0; r >= 0 && i < functions->n; i++) {
                 r = add_line(place, p, DYNAMIC_EVENTS,
                              format("p:ftraced/" NAME_FORMAT "_in%zu %s", NAME_ARGS(place), i,

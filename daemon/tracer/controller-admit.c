@@ -10,6 +10,7 @@
 #include "base/now.h"
 #include "base/unit.h"
 #include "daemon/admission/admission.h"
+#include "daemon/admission/capability.h"
 #include "daemon/admission/override.h"
 #include "daemon/instances/notifier.h"
 #include "daemon/instances/event-set.h"
@@ -67,6 +68,8 @@ static int admit_spec(const Controller *c, const SessionMeta *m, const MemoryUse
         r = admit_names(&c->functions, spec, &a->roots, &a->notrace, refusal);
         if (r == 0)
                 r = admit_together(spec, &a->roots, &a->notrace, refusal);
+        if (r == 0)
+                r = admit_capabilities(&c->fs, spec, refusal);
         if (r == 0)
                 r = admit_triggers(c, spec, refusal);
         if (r == 0)

@@ -121,6 +121,24 @@ static int warn_of_cost(const Controller *c, SessionMeta *m, const Admission *a)
         return r < 0 || !text ? r : strv_take(&m->warnings, text);
 }
 
+/* A new instance's files have the modes of the top level's. */
+static int refuse_read_only(const Controller *c, const Plan *p, Refusal *refusal) {
+        for (size_t i = 0; i < p->n; i++) {
+                const PlanStep *s = &p->steps[i];
+                const char *file =
+                        s->is_new ? strchr(s->place + strlen("instances/"), '/') + 1 : s->place;
+
+                if (s->kind != PLAN_MKDIR && s->kind != PLAN_RMDIR &&
+                    control_is_read_only(c->fs.fd, file))
+                        return refusal_set(
+                                refusal, REFUSAL_NOT_SUPPORTED, json_pack("{ss}", "what", file),
+                                "%s/%s would have to be written, and its mode lets nobody "
+                                "write it: this kernel cannot record that.",
+                                c->fs.path, file);
+        }
+        return 0;
+}
+
 int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta *m, bool force,
                         Refusal *refusal) {
         _cleanup_(admission_freep) Admission *a = NULL;
@@ -143,6 +161,8 @@ int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta
         r = rehearse(t, &plan, ret_n_arm, m, a, refusal);
         c->ledger = ledger;
         tracer_free(t);
+        if (r == 0)
+                r = refuse_read_only(c, &plan, refusal);
         if (r == 0)
                 r = warn_of_cost(c, m, a);
         if (r != 0)

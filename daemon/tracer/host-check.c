@@ -11,9 +11,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/io.h"
 #include "base/unit.h"
+#include "daemon/admission/capability.h"
 #include "daemon/symbols/kernel-symbols.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/tracer/host-check.h"
@@ -95,10 +97,8 @@ static int look_function_graph(const HostFacts *h, Finding *f) {
         if (r == 0)
                 return say(f, GRADE_BAD, "boot a kernel with CONFIG_FUNCTION_GRAPH_TRACER",
                            "kernel %s has no function_graph tracer", name.release);
-        return say(f, GRADE_GOOD, NULL, "kernel %s has function_graph; %s", name.release,
-                   h->has_instances > 0    ? "several sessions at once"
-                   : h->has_instances == 0 ? "one session at a time"
-                                           : "not known how many sessions at once");
+        return say(f, GRADE_GOOD, NULL, "kernel %s (%s, pages of %ld KiB) has function_graph",
+                   name.release, name.machine, sysconf(_SC_PAGESIZE) / 1024);
 }
 
 static int look_ftrace_enabled(const HostFacts *h, Finding *f) {
@@ -321,6 +321,20 @@ static const struct {
         { "memory", look_memory, false },
 };
 
+/* Who cannot be asked, for want of tracefs, has nothing. */
+static void add_capability(json_t *checks, const HostFacts *h, const Capability *c) {
+        _cleanup_free_ char *missing = NULL;
+        bool is_here = h->fs->fd >= 0;
+        int r = is_here ? capability_find_missing(c, h->fs, &missing) : 0;
+
+        is_here = is_here && r >= 0 && !missing && (c->files || h->has_instances > 0);
+        (void) json_array_append_new(checks, json_pack("{ss ss so ss}", "name", c->name, "state",
+                                                       is_here ? "good" : "absent", "text",
+                                                       json_sprintf("%s%s%s", c->option ?: "",
+                                                                    c->option ? ": " : "", c->what),
+                                                       "since", c->since));
+}
+
 json_t *host_check(const HostFacts *facts) {
         json_t *checks = json_array();
 
@@ -337,6 +351,8 @@ json_t *host_check(const HostFacts *facts) {
                                                   grade_names[f.grade], "text", f.text, "fix",
                                                   *f.fix ? f.fix : NULL));
         }
+        for (size_t i = 0; checks && capability_get(i); i++)
+                add_capability(checks, facts, capability_get(i));
         return checks;
 }
 

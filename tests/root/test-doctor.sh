@@ -29,12 +29,15 @@ ok 'the daemon starts' start_ftraced
 exits 'nothing stands in the way' 0 ftracectl doctor
 says 'the kernel is named' "$(uname -r | sed 's/[.+]/\\&/g').*function_graph|function_graph.*$(uname -r | sed 's/[.+]/\\&/g')" "$out"
 says 'tracefs is named' "$tracefs" "$out"
+says 'a recording is tried' 'a recording of vfs_write (was begun and ended|can be begun)' "$out"
+says 'what this kernel can record is a table' '^yes +--sched: .* 4\.3$' "$out"
 exits 'not permitted: doctor fails' 1 \
         setpriv --reuid=65534 --regid=65534 --clear-groups "$work/public/ftracectl" doctor
 says 'not permitted: doctor tells the fix' 'usermod|group' "$out"
 exits 'doctor speaks JSON' 0 ftracectl doctor --json=short
 ok 'every check has a name, a state and a text' \
-        jq -e 'all(.[]; has("name") and has("text") and (.state | IN("good", "warning", "bad")))' "$out"
+        jq -e 'all(.[]; has("name") and has("text") and (.state | IN("good", "warning", "bad", "absent")))' "$out"
+ok 'what is absent has the version that has it' jq -e 'all(.[]; .state != "absent" or has("since"))' "$out"
 
 sysctl -q kernel.ftrace_enabled=0
 cleanup_fn sysctl -q kernel.ftrace_enabled=1

@@ -9,7 +9,7 @@
 set -euo pipefail
 
 dir=$1 cpus=${2:-1}
-mkdir -p "$dir"/{instances,options,events/ftrace/funcgraph_entry,events/ftrace/funcgraph_exit,per_cpu}
+mkdir -p "$dir"/{instances,options,events/ftrace/funcgraph_entry,events/ftrace/funcgraph_exit,events/task/task_rename,per_cpu}
 
 put() { # FILE TEXT
         printf '%s\n' "$2" >"$dir/$1"

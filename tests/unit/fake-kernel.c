@@ -173,8 +173,7 @@ FakeKernel *fake_kernel_new(bool has_instances) {
         fake_put_root(k, "proc/sys/kernel/random/boot_id", "this-boot\n");
         fake_put_root(k, "proc/sys/kernel/ftrace_enabled", "1\n");
         fake_put_root(k, "proc/meminfo", "MemTotal: 1 kB\nMemAvailable: 1048576 kB\n");
-        if (has_instances)
-                fake_put_root(k, "proc/sys/kernel/osrelease", "6.13.0\n");
+        fake_put_root(k, "proc/sys/kernel/osrelease", has_instances ? "6.13.0\n" : "6.1.0\n");
         fake_put_root(k, "proc/kallsyms", "ffffffff81000000 T _text\n");
         fake_put_root(k, "proc/modules", "nf_conntrack 1 0 - Live 0x0\n");
         k->n_steps = 0;

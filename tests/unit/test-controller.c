@@ -551,7 +551,7 @@ static const char *state_of(const json_t *checks, const char *name) {
                 if (streq(json_string_value(json_object_get(check, "name")), name))
                         return json_string_value(json_object_get(check, "state"));
         }
-        return "absent";
+        return "none";
 }
 
 START_TEST(checks_tell_good_from_leftover_from_bad)
@@ -564,6 +564,16 @@ START_TEST(checks_tell_good_from_leftover_from_bad)
                 ck_assert_str_eq(state_of(checks, "function_graph"), "good");
                 ck_assert_str_eq(state_of(checks, "symbols"), "good");
                 ck_assert_str_eq(state_of(checks, "leftovers"), "good");
+                ck_assert_str_eq(state_of(checks, "sessions"), "good");
+                ck_assert_str_eq(state_of(checks, "comm"), "good");
+                ck_assert_str_eq(state_of(checks, "retval"), "absent");
+                ck_assert_str_eq(state_of(checks, "clock-tai"), "absent");
+                json_decref(checks);
+                fake_put(k, "options/funcgraph-retval", "0\n");
+                fake_put(k, "trace_clock", "[local] tai\n");
+                checks = controller_check(c);
+                ck_assert_str_eq(state_of(checks, "retval"), "good");
+                ck_assert_str_eq(state_of(checks, "clock-tai"), "good");
                 json_decref(checks);
                 leave_over(k);
                 fake_put_root(k, "proc/sys/kernel/ftrace_enabled", "0\n");

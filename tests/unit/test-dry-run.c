@@ -284,6 +284,8 @@ START_TEST(a_stopwatch_is_made_by_these_lines_and_removed_again)
 
                 fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.57\n");
                 fake_put(k, "dynamic_events", "");
+                fake_put(k, "kprobe_events", "");
+                fake_put(k, "synthetic_events", "");
                 ck_assert_int_eq(strv_add(&m->spec.triggers, "stop slower:5ms"), 0);
                 text = script(k, c, m);
                 expect_text(text, HEAD("x") NEW CD
@@ -459,6 +461,26 @@ START_TEST(sizes_that_could_not_be_put_back_are_a_refusal_with_a_way_out)
         }
 END_TEST
 
+START_TEST(what_nobody_may_write_is_a_refusal_that_names_it)
+        {
+                for (int has_instances = 0; has_instances <= 1; has_instances++) {
+                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(has_instances);
+                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                        _cleanup_(session_meta_freep) SessionMeta *m =
+                                fake_meta("x", "udp_sendmsg");
+                        _cleanup_refusal_ Refusal refusal = {};
+                        _cleanup_plan_ Plan plan = {};
+                        size_t n_arm;
+
+                        make_read_only(k, "buffer_size_kb");
+                        ck_assert_int_eq(controller_rehearse(c, &plan, &n_arm, m, false, &refusal),
+                                         REFUSED);
+                        ck_assert_int_eq((int) refusal.kind, REFUSAL_NOT_SUPPORTED);
+                        ck_assert(strstr(refusal_message(&refusal), "tracefs/buffer_size_kb"));
+                }
+        }
+END_TEST
+
 START_TEST(steps_are_json_with_what_they_replace)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
@@ -545,6 +567,7 @@ UNIT_MAIN("dry-run", the_top_level_is_programmed_and_put_back_by_these_lines,
           whether_there_are_instances_is_told_by_the_release_without_making_one,
           what_arming_refuses_a_dry_run_refuses,
           how_full_a_buffer_wakes_is_not_set_where_nobody_may_set_it,
+          what_nobody_may_write_is_a_refusal_that_names_it,
           sizes_that_could_not_be_put_back_are_a_refusal_with_a_way_out,
           steps_are_json_with_what_they_replace,
           the_list_of_functions_stays_while_a_task_compares_names_with_it)

@@ -307,6 +307,25 @@ START_TEST(what_contradicts_itself_is_refused)
         }
 END_TEST
 
+START_TEST(before_5_16_nobody_is_the_highest_number_that_is_free)
+        {
+                for (int instances = 0; instances < 2; instances++) {
+                        CASE(t, instances);
+                        Tracer *tracer;
+
+                        fake_put_root(t.k, "proc/sys/kernel/osrelease", "5.15.0-1-amd64\n");
+                        fake_put_root(t.k, "proc/sys/kernel/pid_max", "32768\n");
+                        fake_put_root(t.k, "proc/32767/comm", "last\n");
+                        fake_put_root(t.k, "proc/700/comm", "web\n");
+                        fake_put_root(t.k, "proc/700/task/700/comm", "web\n");
+                        ck_assert_int_eq(strv_add(&t.m->spec.comms, "web"), 0);
+                        tracer = arm(&t);
+                        expect_file(&t, "set_ftrace_pid", "32766\n700\n");
+                        expect_as_before(&t, tracer);
+                }
+        }
+END_TEST
+
 START_TEST(a_name_is_its_processes_with_all_threads_and_others_threads)
         {
                 for (int instances = 0; instances < 2; instances++) {
@@ -416,5 +435,6 @@ UNIT_MAIN("filters", flat_hooks_the_functions_alone,
           a_clock_of_this_kernel_is_taken_and_others_are_not, clocks_are_known_by_what_they_count,
           a_threshold_is_in_whole_microseconds_and_one_for_all,
           options_that_exist_once_must_be_the_same, what_contradicts_itself_is_refused,
+          before_5_16_nobody_is_the_highest_number_that_is_free,
           a_name_is_its_processes_with_all_threads_and_others_threads,
           a_group_is_its_processes_and_those_below_it, who_joins_is_recorded_and_who_leaves_is_not)

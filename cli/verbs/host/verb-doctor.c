@@ -4,7 +4,8 @@
  * First what this process can see for itself: is there a daemon, may it talk to
  * it.  Then the daemon's own checks, which need its rights; root gets them from
  * a private daemon.  If there is no daemon to ask, what any process may read
- * has to do: /proc/filesystems, the state of lockdown.
+ * has to do: /proc/filesystems, the state of lockdown.  If nothing is in the way, a recording is tried: begun and
+ * ended where it has a tracing instance of its own and disturbs nobody, else planned only.
  */
 
 #include <fcntl.h>
@@ -13,9 +14,13 @@
 #include "base/io.h"
 #include "cli/contact/contact.h"
 #include "cli/options/verb.h"
+#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 
 #define SMALL_FILE_MAX ((size_t) 64 << 10)
+/* What is tried: one function, which every kernel has, is hooked for a moment. */
+#define TRIED "vfs_write"
+#define TRIED_BUFFER (64 << 10)
 
 typedef struct Mark {
         const char *state, *utf8, *ascii;
@@ -134,6 +139,71 @@ static void ask(Client *c, json_t *checks) {
                     r < 0 ? origin_text(r) : "the connection ended");
 }
 
+/* --- a recording ------------------------------------------------------------------------------ */
+
+static const char *state_of(const json_t *checks, const char *name) {
+        json_t *check;
+        size_t i;
+
+        json_array_foreach (checks, i, check)
+                if (streq_ptr(json_string_value(json_object_get(check, "name")), name))
+                        return json_string_value(json_object_get(check, "state"));
+        return NULL;
+}
+
+static bool has_bad(const json_t *checks) {
+        json_t *check;
+        size_t i;
+
+        json_array_foreach (checks, i, check)
+                if (streq_ptr(json_string_value(json_object_get(check, "state")), "bad"))
+                        return true;
+        return false;
+}
+
+/* Ended and removed, however far it came. */
+static int begin_and_end(Client *c, json_t *parameters, Refusal *refusal) {
+        json_auto_t *started = NULL, *stopped = NULL, *removed = NULL;
+        json_t *name;
+        int r = client_call(c, "Start", parameters, &started, NULL, refusal);
+
+        if (r != 0)
+                return r;
+        name = json_object_get(json_object_get(started, "session"), "name");
+        r = client_call(c, "Stop", json_pack("{sO}", "session", name), &stopped, NULL, refusal);
+        return client_call(c, "Remove", json_pack("{sO}", "session", name), &removed, NULL,
+                           r == 0 ? refusal : NULL)
+                       ?: r;
+}
+
+static void try(Client *c, json_t *checks) {
+        bool has_instances = streq_ptr(state_of(checks, "sessions"), "good");
+        _cleanup_refusal_ Refusal refusal = {};
+        json_auto_t *reply = NULL;
+        json_t *parameters = json_pack("{s{s[s] s[s] si}}", "spec", "functions", TRIED, "hooked",
+                                       TRIED, "buffer_bytes", TRIED_BUFFER);
+        int r;
+
+        if (parameters && has_instances)
+                (void) json_object_set_new(parameters, "attach", json_true());
+        r = has_instances ? begin_and_end(c, parameters, &refusal)
+                          : client_call(c, "DryRun", parameters, &reply, NULL, &refusal);
+        if (r == 0)
+                add(checks, "start", "good", NULL, "a recording of %s %s", TRIED,
+                    has_instances ? "was begun and ended" : "can be begun");
+        else if (r != CLIENT_E_REFUSED)
+                add(checks, "start", "bad", "journalctl -u ftraced", "a recording of %s failed: %s",
+                    TRIED, r < 0 ? origin_text(r) : "the connection ended");
+        else if (refusal.kind == REFUSAL_BUSY)
+                add(checks, "start", "warning", "--wait", "a recording would have to wait: %s",
+                    refusal_message(&refusal));
+        else if (refusal.kind != REFUSAL_PERMISSION_DENIED &&
+                 refusal.kind != REFUSAL_QUOTA_EXCEEDED &&
+                 refusal.kind != REFUSAL_FUNCTION_NOT_FOUND)
+                add(checks, "start", "bad", NULL, "a recording of %s is refused: %s", TRIED,
+                    refusal_message(&refusal));
+}
+
 /* --- the result ------------------------------------------------------------------------------- */
 
 static void print_check(Buf *out, const Options *o, const json_t *check) {
@@ -153,12 +223,37 @@ static void print_check(Buf *out, const Options *o, const json_t *check) {
         buf_adds(out, "\n");
 }
 
+static bool is_capability(const json_t *check) {
+        return json_object_get(check, "since");
+}
+
+static int print_capabilities(Buf *out, const Options *o, const json_t *checks) {
+        _cleanup_table_ Table t = {};
+        json_t *check;
+        size_t i;
+
+        table_init(&t, "HERE|WHAT A KERNEL CAN RECORD|SINCE LINUX");
+        json_array_foreach (checks, i, check)
+                if (is_capability(check)) {
+                        const char *state = json_string_value(json_object_get(check, "state"));
+
+                        table_add(&t, "%s", streq_ptr(state, "good") ? "yes" : "no");
+                        table_add(&t, "%s",
+                                  json_string_value(json_object_get(check, "text")) ?: "?");
+                        table_add(&t, "%s",
+                                  json_string_value(json_object_get(check, "since")) ?: "?");
+                }
+        if (table_n_rows(&t) == 0)
+                return 0;
+        buf_adds(out, "\n");
+        return table_print(&t, out, !o->no_legend);
+}
+
 int verb_doctor(const Options *o) {
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *checks = json_array();
         json_t *check;
-        bool is_bad = false;
         int status;
         size_t i;
 
@@ -167,12 +262,14 @@ int verb_doctor(const Options *o) {
                 ask(c, checks);
         else
                 look_as_user(checks);
-        json_array_foreach (checks, i, check) {
-                const char *state = json_string_value(json_object_get(check, "state"));
-
-                is_bad = is_bad || streq_ptr(state, "bad");
-                print_check(&out, o, check);
-        }
+        if (c && !has_bad(checks))
+                try(c, checks);
+        json_array_foreach (checks, i, check)
+                if (!is_capability(check))
+                        print_check(&out, o, check);
+        if (print_capabilities(&out, o, checks) < 0)
+                return failed(STATUS_FAILED,
+                              "Failed to print what this kernel can record: out of memory");
         status = o->json != JSON_OFF ? stdout_json(o, json_incref(checks)) : stdout_end(&out);
-        return status != STATUS_OK ? status : is_bad ? STATUS_FAILED : STATUS_OK;
+        return status != STATUS_OK ? status : has_bad(checks) ? STATUS_FAILED : STATUS_OK;
 }

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Versions: the tags of linux.git in which the file, the word or the tracepoint appears first. */
+
+#include <errno.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "daemon/admission/capability.h"
+#include "store/trigger.h"
+
+#define WORD_FILE_MAX 4096
+
+static bool wants_args(const Spec *s) {
+        return s->args;
+}
+
+static bool wants_retval(const Spec *s) {
+        return s->retval;
+}
+
+static bool wants_comms(const Spec *s) {
+        return s->comms.n > 0;
+}
+
+static bool wants_cgroups(const Spec *s) {
+        return s->cgroups.n > 0;
+}
+
+static bool wants_tai(const Spec *s) {
+        return streq_ptr(s->clock, "tai");
+}
+
+static bool waits_for(const Spec *s, const char *trigger) {
+        for (size_t i = 0; i < s->triggers.n; i++)
+                if (startswith(trigger_rule_on(s->triggers.items[i]), trigger))
+                        return true;
+        return false;
+}
+
+static bool waits_for_slower(const Spec *s) {
+        return waits_for(s, "slower:");
+}
+
+static bool waits_for_function(const Spec *s) {
+        return waits_for(s, "function:");
+}
+
+static const Capability capabilities[] = {
+        { "sessions", NULL, "several recordings at once", NULL, NULL, "6.11", NULL },
+        { "args", "--args", "the calls' arguments", "options/funcgraph-args", NULL,
+          "6.15 with CONFIG_FUNCTION_TRACE_ARGS", wants_args },
+        { "retval", "--retval", "what calls return", "options/funcgraph-retval", NULL,
+          "6.5 with CONFIG_FUNCTION_GRAPH_RETVAL", wants_retval },
+        { "sched", "--sched", "when tasks wait, and for whom",
+          "events/sched/sched_switch events/sched/sched_waking", NULL, "4.3", NULL },
+        { "comm", "--comm", "only tasks of a name", "events/task/task_rename", NULL, "3.4",
+          wants_comms },
+        { "cgroup", "--cgroup", "only tasks of a control group", "events/cgroup/cgroup_attach_task",
+          NULL, "4.11 with CONFIG_CGROUPS", wants_cgroups },
+        { "clock-tai", "--clock=tai", "times that are the same on all hosts", "trace_clock", "tai",
+          "5.19", wants_tai },
+        { "on-function", "--on=function", "when a function is called", "available_tracers",
+          "function", "2.6.27 with CONFIG_FUNCTION_TRACER", waits_for_function },
+        { "on-slower", "--on=slower", "when a call has taken long",
+          "dynamic_events kprobe_events synthetic_events", NULL,
+          "5.0 with CONFIG_KPROBE_EVENTS and CONFIG_SYNTH_EVENTS", waits_for_slower },
+};
+
+const Capability *capability_get(size_t i) {
+        return i < ELEMENTSOF(capabilities) ? &capabilities[i] : NULL;
+}
+
+int capability_find_missing(const Capability *c, const Tracefs *fs, char **ret) {
+        _cleanup_strv_ Strv files = {}, words = {};
+        _cleanup_free_ char *text = NULL;
+        int r = strv_split(&files, c->files ?: "", " ");
+
+        *ret = NULL;
+        for (size_t i = 0; r >= 0 && i < files.n; i++)
+                if (faccessat(fs->fd, files.items[i], F_OK, 0) < 0)
+                        return asprintf(ret, "%s/%s is missing", fs->path, files.items[i]) < 0
+                                       ? -ENOMEM
+                                       : 0;
+        if (r >= 0 && c->word)
+                r = file_read(fs->fd, c->files, &text, NULL, WORD_FILE_MAX);
+        if (r >= 0 && c->word)
+                r = strv_split(&words, text, " []\n");
+        if (r < 0 || !c->word || strv_contains(&words, c->word))
+                return r;
+        return asprintf(ret, "%s/%s has no \"%s\"", fs->path, c->files, c->word) < 0 ? -ENOMEM : 0;
+}
+
+int admit_capabilities(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
+        for (const Capability *c = capabilities; c < capabilities + ELEMENTSOF(capabilities); c++) {
+                _cleanup_free_ char *missing = NULL;
+                struct utsname u;
+                int r;
+
+                if (!c->is_wanted || !c->is_wanted(spec))
+                        continue;
+                r = capability_find_missing(c, fs, &missing);
+                if (r < 0)
+                        return r;
+                if (!missing)
+                        continue;
+                if (uname(&u) < 0)
+                        return ORIGIN(-errno);
+                return refusal_set(refusal, REFUSAL_NOT_SUPPORTED,
+                                   json_pack("{ss}", "what", c->name),
+                                   "%s (%s): this kernel (%s) cannot. Linux can since %s; here %s.",
+                                   c->option, c->what, u.release, c->since, missing);
+        }
+        return 0;
+}
